@@ -1,0 +1,34 @@
+// C++ source to a relocatable object, by Clang in this process, in a plug-in that is opened on the first call.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "jit/cpu_target.hpp"
+
+namespace ricci::jit {
+
+struct CpuCompileOptions {
+  CpuTarget target;
+  bool contract = true;                  ///< -ffp-contract=fast; off where results must equal the interpreter's bits
+  std::vector<std::string> extra;        ///< more cc1 arguments (the simulator's instrumentation)
+};
+
+struct CpuObject {
+  std::vector<std::byte> bytes;  ///< ELF relocatable object
+  bool simple = false;           ///< the small loader accepts it (see object_loader.hpp)
+  double ms = 0;
+};
+
+/// Name and version of the compiler that compile_cpu would use, for keys ("clang 19.1.7"), without opening it. Empty when
+/// Ricci was built without one.
+std::string cpu_compiler_version();
+
+/// Compiles one self-contained translation unit (no includes). Throws CompileError with source and log when Clang refuses
+/// it, PlanError when there is no plug-in (saying how to get it). Thread-safe; calls run in parallel.
+CpuObject compile_cpu(const std::string& source, const std::string& name, const CpuCompileOptions& options);
+
+/// Assembly text of the same compilation, for inspection.
+std::string assemble_cpu(const std::string& source, const std::string& name, const CpuCompileOptions& options);
+
+}  // namespace ricci::jit
