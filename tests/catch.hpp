@@ -1,6 +1,7 @@
 // Catch2 of either generation: 2.13 (Debian 12) or 3 (Ubuntu 24.04). Tests include this, and use what both have.
 //
-// Write matchers in the spelling of version 3: Catch::Matchers::ContainsSubstring, StartsWith, EndsWith, Message.
+// Write matchers in the spelling of version 3 (Catch::Matchers::ContainsSubstring, StartsWith, EndsWith, Message), and
+// Approx without a namespace.
 #pragma once
 
 #include <cstdio>
@@ -13,6 +14,8 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <catch2/matchers/catch_matchers_vector.hpp>
+
+using Catch::Approx;  // where version 2 has it
 #else
 #include <catch2/catch.hpp>
 #include <string>
