@@ -1,0 +1,10 @@
+// Everything Ricci offers to C++.
+#pragma once
+
+#include "ricci/error.hpp"
+#include "ricci/log.hpp"
+#include "ricci/plan.hpp"
+#include "ricci/runtime.hpp"
+#include "ricci/spec.hpp"
+#include "ricci/tensor.hpp"
+#include "ricci/version.hpp"
