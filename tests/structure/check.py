@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""What the folders promise, checked on the text of the sources.
+
+usage: check.py includes|length|format|headers ROOT [BUILD CXX CC]
+
+includes  #include "..." between the folders of src/ goes one way: runtime -> plan, codegen, jit, cache -> ir; tools/ and
+          examples/ see public headers only; public headers see no header of src/, LLVM or CUDA
+length    no source outgrows one room
+format    clang-format 19 would change nothing
+headers   every public header compiles alone, without a warning, ricci.h as C99 and as C++
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+MAX_LINES = 700
+SOURCE_SUFFIXES = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".c", ".py"}
+FORMAT_SUFFIXES = {".cpp", ".hpp", ".h"}
+FOLDERS = ["include", "src", "tools", "tests", "bench", "examples", "python"]
+
+# Which folders of src/ may be included from which.
+ALLOWED = {
+    "ir": {"ir"},
+    "plan": {"plan", "ir"},
+    "codegen": {"codegen", "plan", "ir"},
+    "jit": {"jit", "ir"},
+    "cache": {"cache", "ir"},
+    "runtime": {"runtime", "plan", "codegen", "jit", "cache", "ir"},
+}
+
+
+def sources(root, suffixes):
+    """All sources but goldens, which are what Ricci writes and not what a person keeps in order."""
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            relative = path.relative_to(root)
+            if path.suffix in suffixes and path.is_file() and relative.parts[:2] != ("tests", "golden"):
+                yield path, relative
+
+
+def included(path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
+        if match:
+            yield number, match.group(1), match.group(2)
+
+
+def check_includes(root):
+    found = []
+    seen = 0
+    for path, relative in sources(root, {".cpp", ".hpp", ".h", ".c"}):
+        top = relative.parts[0]
+        for number, quote, name in included(path):
+            seen += 1
+            where = f"{relative}:{number}: includes {name}"
+            folder = name.split("/")[0]
+            if top == "src" and folder in ALLOWED and folder not in ALLOWED[relative.parts[1]]:
+                found.append(f"{where}: {relative.parts[1]} may include {', '.join(sorted(ALLOWED[relative.parts[1]]))}")
+            if top in ("tools", "examples", "include") and folder in ALLOWED and (root / "src" / folder).is_dir():
+                found.append(f"{where}: {top}/ sees public headers only")
+            if top == "include" and quote == "<" and re.match(r"(llvm|clang|cuda|nvrtc|fmt|nlohmann)", name):
+                found.append(f"{where}: public headers need the standard library alone")
+    if seen == 0:
+        found.append("no #include found: is ROOT right?")
+    return found
+
+
+def check_length(root):
+    found = []
+    for path, relative in sources(root, SOURCE_SUFFIXES):
+        lines = path.read_text(encoding="utf-8").count("\n")
+        if lines > MAX_LINES:
+            found.append(f"{relative}: {lines} lines, more than {MAX_LINES}; split it where the idea splits")
+    return found
+
+
+def check_format(root):
+    tool = shutil.which("clang-format-19")
+    if not tool:
+        print("[SKIP] clang-format-19 is not installed, and other versions disagree with it")
+        sys.exit(77)
+    files = [str(path) for path, _ in sources(root, FORMAT_SUFFIXES)]
+    run = subprocess.run([tool, "--dry-run", "-Werror", "-ferror-limit=3", *files], stderr=subprocess.PIPE, text=True)
+    if run.returncode == 0:
+        return []
+    changed = sorted({line.split(":")[0] for line in run.stderr.splitlines() if "error:" in line})
+    return [f"{pathlib.Path(file).relative_to(root)}: clang-format-19 -i {file}" for file in changed] or [run.stderr]
+
+
+def check_headers(root, build, cxx, cc):
+    found = []
+    headers = sorted((root / "include/ricci").glob("*.h*")) + sorted((build / "include/ricci").glob("*.h*"))
+    headers = [header for header in headers if header.suffix in (".h", ".hpp")]
+    includes = ["-I", str(root / "include"), "-I", str(build / "include")]
+    warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wno-sign-conversion", "-Werror", "-fsyntax-only"]
+    with tempfile.TemporaryDirectory() as folder:
+        for header in headers:
+            runs = [(cxx, "cpp", "-std=c++20")]
+            if header.suffix == ".h":
+                runs.append((cc, "c", "-std=c99"))
+            for compiler, suffix, standard in runs:
+                unit = pathlib.Path(folder) / f"alone.{suffix}"
+                # Twice, for the guard; the declaration keeps the unit from being empty, which C forbids.
+                unit.write_text(f'#include "ricci/{header.name}"\n' * 2 + "extern int nothing;\n")
+                run = subprocess.run([compiler, standard, *warnings, *includes, str(unit)], stderr=subprocess.PIPE, text=True)
+                if run.returncode:
+                    found.append(f"{header.name} does not compile alone with {standard}:\n{run.stderr}")
+    if len(headers) < 2:
+        found.append("no public headers found: are ROOT and BUILD right?")
+    return found
+
+
+def main():
+    what, root = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    if what == "headers":
+        found = check_headers(root, pathlib.Path(sys.argv[3]).resolve(), sys.argv[4], sys.argv[5])
+    else:
+        found = {"includes": check_includes, "length": check_length, "format": check_format}[what](root)
+    print("\n".join(found) if found else f"{what}: nothing to report")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
