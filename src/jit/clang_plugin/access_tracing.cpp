@@ -1,0 +1,121 @@
+#include "access_tracing.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+
+namespace ricci::clang_plugin {
+namespace {
+
+using namespace llvm;
+
+constexpr char kHook[] = "ricci_trace";
+constexpr char kLines[] = "ricci_trace_lines";
+constexpr unsigned kWriteBit = 1u << 5;
+constexpr unsigned kSiteShift = 8;
+constexpr std::uint64_t kLargestAccess = 16;
+
+class AccessTracing : public PassInfoMixin<AccessTracing> {
+ public:
+  PreservedAnalyses run(Module& module, ModuleAnalysisManager&) {
+    hook_ = module.getGlobalVariable(kHook);
+    if (!hook_) return PreservedAnalyses::all();
+    lines_.clear();
+    for (Function& function : module)
+      if (!function.isDeclaration() && !function.hasFnAttribute(Attribute::NoSanitizeCoverage)) trace(function);
+    emit_lines(module);
+    StripDebugInfo(module);
+    return PreservedAnalyses::none();
+  }
+
+  // Also at -O0, where other passes are skipped.
+  static bool isRequired() { return true; }
+
+ private:
+  void trace(Function& function) {
+    std::vector<Instruction*> accesses;
+    for (BasicBlock& block : function)
+      for (Instruction& instruction : block)
+        if (instruction.mayReadOrWriteMemory()) accesses.push_back(&instruction);
+    const DataLayout& layout = function.getDataLayout();
+    for (Instruction* access : accesses) {
+      if (auto* load = dyn_cast<LoadInst>(access)) {
+        trace(load, load->getPointerOperand(), layout.getTypeStoreSize(load->getType()), load->getAlign(), false);
+      } else if (auto* store = dyn_cast<StoreInst>(access)) {
+        const Type* type = store->getValueOperand()->getType();
+        trace(store, store->getPointerOperand(), layout.getTypeStoreSize(const_cast<Type*>(type)).getFixedValue(),
+              true);
+      } else if (auto* memory = dyn_cast<MemIntrinsic>(access)) {
+        const auto* length = dyn_cast<ConstantInt>(memory->getLength());
+        if (!length) {
+          refuse(access, "a copy or fill whose size is not a constant");
+          continue;
+        }
+        if (auto* transfer = dyn_cast<MemTransferInst>(memory))
+          trace(transfer, transfer->getSource(), length->getZExtValue(), transfer->getSourceAlign().valueOrOne(), false);
+        trace(memory, memory->getDest(), length->getZExtValue(), memory->getDestAlign().valueOrOne(), true);
+      } else if (isa<AtomicRMWInst>(access) || isa<AtomicCmpXchgInst>(access)) {
+        refuse(access, "an atomic operation");
+      }
+    }
+  }
+
+  void trace(Instruction* access, Value* address, std::uint64_t bytes, Align align, bool write) {
+    const Value* object = getUnderlyingObject(address);
+    if (isa<AllocaInst>(object)) return;
+    if (const auto* global = dyn_cast<GlobalVariable>(object); global && global->isConstant()) return;
+    IRBuilder<> builder(access);
+    Type* pointer = builder.getPtrTy();
+    const std::uint64_t largest = std::min(kLargestAccess, align.value());
+    for (std::uint64_t offset = 0; offset < bytes;) {
+      const std::uint64_t piece = std::min(largest, std::bit_floor(bytes - offset));
+      const auto site = static_cast<unsigned>(lines_.size());
+      lines_.push_back(line(access));
+      const unsigned code = site << kSiteShift | (write ? kWriteBit : 0u) | static_cast<unsigned>(piece);
+      Value* shown = offset ? builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), address, offset) : address;
+      builder.CreateCall(FunctionType::get(builder.getVoidTy(), {pointer, builder.getInt32Ty()}, false),
+                         builder.CreateLoad(pointer, hook_), {shown, builder.getInt32(code)});
+      offset += piece;
+    }
+  }
+
+  static std::uint32_t line(const Instruction* instruction) {
+    const DILocation* location = instruction->getDebugLoc().get();
+    while (location && location->getInlinedAt()) location = location->getInlinedAt();
+    return location ? location->getLine() : 0;
+  }
+
+  static void refuse(const Instruction* instruction, const char* what) {
+    instruction->getContext().emitError(
+        instruction, Twine("access tracing cannot show ") + what + " (line " + Twine(line(instruction)) + ")");
+  }
+
+  void emit_lines(Module& module) {
+    std::vector<std::uint32_t> table{static_cast<std::uint32_t>(lines_.size())};
+    table.insert(table.end(), lines_.begin(), lines_.end());
+    Constant* data = ConstantDataArray::get(module.getContext(), table);
+    new GlobalVariable(module, data->getType(), true, GlobalValue::ExternalLinkage, data, kLines);
+  }
+
+  GlobalVariable* hook_ = nullptr;
+  std::vector<std::uint32_t> lines_;
+};
+
+}  // namespace
+
+void register_access_tracing(PassBuilder& builder) {
+  builder.registerOptimizerLastEPCallback(
+      [](ModulePassManager& passes, OptimizationLevel) { passes.addPass(AccessTracing()); });
+}
+
+}  // namespace ricci::clang_plugin

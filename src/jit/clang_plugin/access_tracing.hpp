@@ -1,0 +1,27 @@
+// An LLVM pass that shows every memory access of a translation unit to a function of the host.
+//
+// Part of the compiler plug-in (needs LLVM headers). It does nothing unless the source asks for it by defining
+//   extern "C" void (*ricci_trace)(const void* address, unsigned access);
+// in which case `ricci_trace` is called before each load and store (see AccessTracing). The GPU simulator of the tests
+// is built on it.
+#pragma once
+
+namespace llvm {
+class PassBuilder;
+}
+
+namespace ricci::clang_plugin {
+
+/// Adds the pass to the end of the optimisation pipeline, so that it sees the accesses that remain. Call before
+/// building the pipeline.
+///
+/// `access` is `site << 8 | write << 5 | bytes`: bytes is 1, 2, 4, 8 or 16 (larger accesses and constant-size copies
+/// are shown as several), site a number of its own for each access instruction. The pass also emits
+///   extern "C" const unsigned ricci_trace_lines[];  // [0] = sites, [1 + site] = source line or 0
+/// Lines are those of the outermost function that the access was inlined into; they need
+/// -debug-info-kind=line-tables-only, which is stripped afterwards. Accesses to local variables and constants are not
+/// shown, nor those of functions with
+/// __attribute__((no_sanitize("coverage"))). Atomics and copies of unknown size are refused with a compile error.
+void register_access_tracing(llvm::PassBuilder& builder);
+
+}  // namespace ricci::clang_plugin

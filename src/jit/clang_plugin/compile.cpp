@@ -1,0 +1,100 @@
+#include "compile.hpp"
+
+#include <clang/Basic/DiagnosticOptions.h>
+#include <clang/CodeGen/CodeGenAction.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/VirtualFileSystem.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <mutex>
+#include <string>
+
+#include "guarded.hpp"
+
+namespace ricci::clang_plugin {
+namespace {
+
+void initialise_target() {
+  static std::once_flag done;
+  std::call_once(done, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();  // without it inline assembly ends in report_fatal_error
+  });
+}
+
+using Bytes = llvm::SmallVector<char, 0>;
+
+/// False with the reasons in `log` when Clang refuses the arguments or the source.
+bool compile_in_memory(const RicciClangJob& job, Bytes& output, llvm::raw_ostream& log) {
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  files->setCurrentWorkingDirectory("/");
+  files->addFile(job.name, 0,
+                 llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(job.source, job.source_bytes), job.name));
+
+  const std::string triple = llvm::sys::getProcessTriple();
+  llvm::SmallVector<const char*, 64> arguments = {"-triple", triple.c_str()};
+  arguments.append(job.arguments, job.arguments + job.argument_count);
+  arguments.append({"-x", "c++", job.name});
+
+  auto diagnostic_options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  auto* printer = new clang::TextDiagnosticPrinter(log, diagnostic_options.get());
+  const auto engine = clang::CompilerInstance::createDiagnostics(diagnostic_options.get(), printer);
+
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments, *engine, "ricci")) return false;
+  if (!invocation->getFrontendOpts().LLVMArgs.empty()) {
+    log << "error: -mllvm sets options of the whole process and is not supported\n";
+    return false;
+  }
+  // Freeing is what keeps the process flat: with these set, 255 KB stay behind after each compilation.
+  invocation->getFrontendOpts().DisableFree = false;
+  invocation->getCodeGenOpts().DisableFree = false;
+
+  clang::CompilerInstance compiler;
+  compiler.setInvocation(std::move(invocation));
+  compiler.setDiagnostics(engine.get());
+  compiler.setVerboseOutputStream(llvm::nulls());
+  compiler.createFileManager(files);
+  compiler.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(output));
+
+  // Clang's own back end runs the passes: it takes vectoriser, sanitizer-coverage and library-call settings from the
+  // arguments, and maps errors in inline assembly back to source lines.
+  llvm::LLVMContext context;
+  if (job.emit == RICCI_CLANG_ASSEMBLY) {
+    clang::EmitAssemblyAction action(&context);
+    return compiler.ExecuteAction(action) && !engine->hasErrorOccurred();
+  }
+  clang::EmitObjAction action(&context);
+  return compiler.ExecuteAction(action) && !engine->hasErrorOccurred();
+}
+
+}  // namespace
+
+RicciClangStatus compile(const RicciClangJob& job) {
+  initialise_target();
+  // Outside the guarded frames: these survive a fatal error.
+  Bytes output;
+  std::string log_text, fatal;
+  bool accepted = false;
+  const bool finished = run_guarded(
+      [&] {
+        llvm::raw_string_ostream log(log_text);
+        accepted = compile_in_memory(job, output, log);
+      },
+      &fatal);
+  if (!finished) log_text += "LLVM ERROR: " + fatal + "\n";
+  if (!log_text.empty()) job.take_log(job.context, log_text.data(), log_text.size());
+  if (!finished) return RICCI_CLANG_FATAL;
+  if (!accepted) return RICCI_CLANG_REFUSED;
+  job.take_output(job.context, output.data(), output.size());
+  return RICCI_CLANG_OK;
+}
+
+}  // namespace ricci::clang_plugin

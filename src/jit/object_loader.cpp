@@ -1,0 +1,173 @@
+#include "jit/object_loader.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "jit/clang_plugin.hpp"
+#include "jit/elf_object.hpp"
+#include "jit/executable_arena.hpp"
+#include "ricci/error.hpp"
+#include "ricci/log.hpp"
+
+namespace ricci::jit {
+namespace {
+
+// ---- the small loader
+// ------------------------------------------------------------------------------------------------
+
+class ArenaObject final : public LoadedObject {
+ public:
+  ArenaObject(ExecutableArena::Block block, std::vector<ObjectLayout::Name> names)
+      : block_(block), names_(std::move(names)) {}
+  ~ArenaObject() override { ExecutableArena::process().release(block_); }
+  ArenaObject(const ArenaObject&) = delete;
+  ArenaObject& operator=(const ArenaObject&) = delete;
+
+  void* symbol(const std::string& name) const override {
+    for (const ObjectLayout::Name& known : names_)
+      if (known.name == name) return block_.run + known.image;
+    return nullptr;
+  }
+
+ private:
+  ExecutableArena::Block block_;
+  std::vector<ObjectLayout::Name> names_;
+};
+
+using MemoryCopy = void* (*)(void*, const void*, std::size_t);
+using MemoryFill = void* (*)(void*, int, std::size_t);
+
+std::uint64_t known_function_address(std::size_t index) {
+  switch (index) {
+    case 0:
+      return reinterpret_cast<std::uint64_t>(static_cast<MemoryCopy>(&std::memcpy));
+    case 1:
+      return reinterpret_cast<std::uint64_t>(static_cast<MemoryCopy>(&std::memmove));
+    default:
+      return reinterpret_cast<std::uint64_t>(static_cast<MemoryFill>(&std::memset));
+  }
+}
+
+void write_image(std::span<const std::byte> object, const ObjectLayout& layout, const ExecutableArena::Block& block) {
+  for (const ObjectLayout::Piece& piece : layout.pieces)
+    std::memcpy(block.write + piece.image, object.data() + piece.file, piece.bytes);
+  for (const ObjectLayout::Jump& jump : layout.jumps) {
+    // jmp *0(%rip), and the address behind it
+    constexpr std::array<unsigned char, 6> kJump = {0xff, 0x25, 0, 0, 0, 0};
+    const std::uint64_t address = known_function_address(jump.function);
+    std::memcpy(block.write + jump.image, kJump.data(), kJump.size());
+    std::memcpy(block.write + jump.image + kJump.size(), &address, sizeof(address));
+  }
+  for (const ObjectLayout::Patch& patch : layout.patches) {
+    if (patch.kind == ObjectLayout::PatchKind::absolute64) {
+      const std::uint64_t address = reinterpret_cast<std::uint64_t>(block.run) + patch.value;
+      std::memcpy(block.write + patch.image, &address, sizeof(address));
+    } else {
+      const auto distance = static_cast<std::uint32_t>(patch.value);
+      std::memcpy(block.write + patch.image, &distance, sizeof(distance));
+    }
+  }
+}
+
+/// One line per function in the file where `perf report` looks for the names of generated code.
+void tell_perf(const ObjectLayout& layout, const std::byte* run) {
+  static const bool wanted = [] {
+    const char* value = std::getenv("RICCI_PERF_MAP");
+    return value != nullptr && std::string_view(value) == "1";
+  }();
+  if (!wanted) return;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  std::FILE* map = std::fopen(fmt::format("/tmp/perf-{}.map", getpid()).c_str(), "ae");
+  if (map == nullptr) return;
+  for (const ObjectLayout::Name& name : layout.names)
+    std::fputs(fmt::format("{:x} {:x} {}\n", reinterpret_cast<std::uintptr_t>(run + name.image), name.bytes, name.name)
+                   .c_str(),
+               map);
+  std::fclose(map);
+}
+
+std::shared_ptr<const LoadedObject> load_into_arena(std::span<const std::byte> object, ObjectLayout layout) {
+  ExecutableArena& arena = ExecutableArena::process();
+  const ExecutableArena::Block block = arena.allocate(layout.image_bytes);
+  try {
+    write_image(object, layout, block);
+    arena.publish(block);
+    tell_perf(layout, block.run);
+    return std::make_shared<ArenaObject>(block, std::move(layout.names));
+  } catch (...) {
+    arena.release(block);
+    throw;
+  }
+}
+
+// ---- ORC
+// -------------------------------------------------------------------------------------------------------------
+
+class OrcObject final : public LoadedObject {
+ public:
+  OrcObject(const RicciClangApi& clang, RicciOrcObject* object) : clang_(clang), object_(object) {}
+  ~OrcObject() override { clang_.orc_unload(object_); }
+  OrcObject(const OrcObject&) = delete;
+  OrcObject& operator=(const OrcObject&) = delete;
+
+  void* symbol(const std::string& name) const override { return clang_.orc_symbol(object_, name.c_str()); }
+
+ private:
+  const RicciClangApi& clang_;
+  RicciOrcObject* object_;
+};
+
+std::shared_ptr<const LoadedObject> load_by_orc(std::span<const std::byte> object) {
+  const RicciClangApi& clang = clang_plugin();
+  RicciOrcObject* loaded = nullptr;
+  std::string log;
+  const auto take = [](void* context, const char* text, std::size_t bytes) {
+    static_cast<std::string*>(context)->assign(text, bytes);
+  };
+  if (clang.orc_load(object.data(), object.size(), &loaded, &log, take) != RICCI_CLANG_OK)
+    throw InternalError(fmt::format("ORC does not take an object of {} bytes: {}", object.size(), log));
+  return std::make_shared<OrcObject>(clang, loaded);
+}
+
+Loader loader_from_environment() {
+  const char* value = std::getenv("RICCI_LOADER");
+  if (value == nullptr || *value == '\0') return Loader::automatic;
+  const std::string_view name = value;
+  if (name == "arena") return Loader::arena;
+  if (name == "orc") return Loader::orc;
+  throw PlanError(fmt::format("RICCI_LOADER is '{}'; it may be arena or orc, or unset", name));
+}
+
+}  // namespace
+
+bool is_simple_object(std::span<const std::byte> object, std::string* reason) {
+  ObjectLayout layout = lay_out_object(object);
+  if (reason != nullptr) *reason = std::move(layout.reason);
+  return layout.kind == ObjectKind::simple;
+}
+
+std::shared_ptr<const LoadedObject> load_object(std::span<const std::byte> object, Loader loader) {
+  if (loader == Loader::automatic) loader = loader_from_environment();
+  ObjectLayout layout = lay_out_object(object);
+  // ORC is not asked either: LLVM's readers trust more than they check.
+  if (layout.kind == ObjectKind::damaged)
+    throw InternalError(fmt::format("A damaged object of {} bytes: {}", object.size(), layout.reason));
+  if (loader == Loader::arena && layout.kind != ObjectKind::simple)
+    throw PlanError(fmt::format("The small loader cannot take this object: {}.\nUnset RICCI_LOADER, or set it to orc.",
+                                layout.reason));
+  if (loader == Loader::orc || layout.kind != ObjectKind::simple) return load_by_orc(object);
+  return load_into_arena(object, std::move(layout));
+}
+
+}  // namespace ricci::jit
