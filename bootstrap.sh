@@ -66,7 +66,7 @@ quietly() {
 
 packages=(cmake ninja-build g++ pkgconf libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev)
 if [[ $preset != gpu ]]; then
-  packages+=(llvm-19-dev clang-19 libclang-19-dev libclang-cpp19-dev libpolly-19-dev lld-19)
+  packages+=(llvm-19-dev clang-19 libclang-19-dev libclang-cpp19-dev libpolly-19-dev lld-19 zlib1g-dev libxml2-dev)
 fi
 case $command in
   test) packages+=(catch2 python3 clang-format-19) ;;
