@@ -18,7 +18,7 @@ import tempfile
 
 MAX_LINES = 700
 SOURCE_SUFFIXES = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".c", ".py"}
-FORMAT_SUFFIXES = {".cpp", ".hpp", ".h"}
+FORMAT_SUFFIXES = {".cpp", ".hpp", ".h", ".c"}
 FOLDERS = ["include", "src", "tools", "tests", "bench", "examples", "python"]
 
 # Which folders of src/ may be included from which.

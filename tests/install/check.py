@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Uses an installed Ricci as a stranger would.
+
+usage: check.py prefix       BUILD PREFIX CMAKE         installs BUILD into an empty PREFIX
+       check.py find_package SOURCE WORK PREFIX CMAKE   builds and runs tests/install/consumer through find_package
+       check.py pkg_config   SOURCE WORK PREFIX CXX     the README's first example through pkg-config
+       check.py library      PREFIX                     what libricci.so shows and needs
+       check.py tool         PREFIX                     the installed command line finds its plug-in
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+
+def run(*command, **environment):
+    """Runs a command and returns its output, both streams; ends this program when it fails."""
+    print("$", *command, flush=True)
+    env = {**os.environ, **environment}
+    done = subprocess.run([str(word) for word in command], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print(done.stdout, flush=True)
+    if done.returncode:
+        sys.exit(f"status {done.returncode}")
+    return done.stdout
+
+
+def fresh(folder):
+    folder = pathlib.Path(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def library_folder(prefix):
+    found = sorted(pathlib.Path(prefix).glob("lib*/**/libricci.so"))
+    if len(found) != 1:
+        sys.exit(f"one libricci.so expected below {prefix}, found {found}")
+    return found[0].parent
+
+
+def write_readme_example(source, work):
+    blocks = re.findall(r"^```cpp\n(.*?)^```", (source / "README.md").read_text(encoding="utf-8"), re.S | re.M)
+    programs = [block for block in blocks if "int main" in block]
+    if not programs:
+        sys.exit("README.md shows no C++ program")
+    file = work / "readme_example.cpp"
+    file.write_text(programs[0], encoding="utf-8")
+    return file
+
+
+def expect_plugin_of(prefix, log):
+    """The build tree is still there; a kernel compiled by its plug-in would prove nothing about the installation."""
+    wanted = f"opened {os.path.realpath(library_folder(prefix))}/ricci/libricci-clang.so"
+    opened = [line for line in log.splitlines() if "opened" in line and "libricci-clang.so" in line]
+    real = [re.sub(r"opened (\S+)", lambda match: "opened " + os.path.realpath(match.group(1)), line) for line in opened]
+    if not any(wanted in line for line in real):
+        sys.exit(f"the log should say: {wanted}")
+
+
+def check_prefix(build, prefix, cmake):
+    fresh(prefix)
+    run(cmake, "--install", build, "--prefix", prefix)
+
+
+def check_find_package(source, work, prefix, cmake):
+    source, work = pathlib.Path(source), fresh(work)
+    example = write_readme_example(source, work)
+    run(cmake, "-G", "Ninja", "-S", source / "tests/install/consumer", "-B", work / "build",
+        f"-DCMAKE_PREFIX_PATH={prefix}", f"-DREADME_EXAMPLE={example}")
+    run(cmake, "--build", work / "build")
+    fresh_cache = {"RICCI_CACHE_DIR": str(work / "cache"), "RICCI_LOG": "compile"}
+    expect_plugin_of(prefix, run(work / "build/first", **fresh_cache))
+    if "from C: ok" not in run(work / "build/from_c", **fresh_cache):
+        sys.exit("from_c did not end well")
+
+
+def check_pkg_config(source, work, prefix, cxx):
+    source, work = pathlib.Path(source), fresh(work)
+    example = write_readme_example(source, work)
+    folder = library_folder(prefix)
+    flags = run("pkg-config", "--cflags", "--libs", "ricci", PKG_CONFIG_PATH=str(folder / "pkgconfig")).split()
+    run(cxx, "-std=c++20", "-Wall", "-Wextra", "-Werror", example, "-o", work / "first", *flags)
+    run(work / "first", LD_LIBRARY_PATH=str(folder), RICCI_CACHE_DIR=str(work / "cache"))
+
+
+def check_library(prefix):
+    library = library_folder(prefix) / "libricci.so"
+    shown = [line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()]
+    strangers = [name for name in shown if not re.match(r"ricci_|_ZNK?5ricci2v1|_ZT[ISV]N5ricci2v1", name)]
+    if strangers:
+        sys.exit(f"libricci.so shows names that are not its interface: {strangers[:10]}")
+    if not any(name.startswith("ricci_plan_permute") for name in shown):
+        sys.exit("libricci.so does not show its C interface")
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", library))
+    heavy = [name for name in needed if re.match(r"lib(LLVM|clang|cuda|nvrtc)", name)]
+    if heavy:
+        sys.exit(f"libricci.so opens compilers and drivers when needed; it must not link {heavy}")
+
+
+def check_tool(prefix):
+    log = run(f"{prefix}/bin/ricci", "show", "ab->ba", "a=5", "b=7", RICCI_LOG="compile",
+              RICCI_CACHE_DIR=str(fresh(pathlib.Path(prefix).parent / "tool-cache")))
+    expect_plugin_of(prefix, log)
+
+
+if __name__ == "__main__":
+    globals()[f"check_{sys.argv[1]}"](*sys.argv[2:])
