@@ -9,12 +9,12 @@ inline namespace v1 {
 
 /// Topics of RICCI_LOG, a comma list ("ir,plan"), "all", or nothing for warnings alone.
 enum class LogTopic : unsigned {
-  warning = 1,    ///< something was given up that the caller may want to know; always on
-  ir = 2,         ///< the program after every pass
-  plan = 4,       ///< candidates and the choice
-  compile = 8,    ///< compilers opened, sources compiled, milliseconds
-  cache = 16,     ///< hits, misses, stores, evictions
-  execute = 32,   ///< each launch
+  warning = 1,   ///< something was given up that the caller may want to know; always on
+  ir = 2,        ///< the program after every pass
+  plan = 4,      ///< candidates and the choice
+  compile = 8,   ///< compilers opened, sources compiled, milliseconds
+  cache = 16,    ///< hits, misses, stores, evictions
+  execute = 32,  ///< each launch
 };
 
 /// Receives each line without a newline. Called from any thread, one line at a time.

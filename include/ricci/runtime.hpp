@@ -27,12 +27,12 @@ struct RuntimeOptions {
 /// What to permute and where.
 struct PermuteOptions {
   Device device = Device::cpu;
-  int gpu = -1;              ///< ordinal; -1: the calling thread's current device
-  int target_sm = 0;         ///< GPU: make a kernel for this compute capability (90) without a device; it cannot run
+  int gpu = -1;       ///< ordinal; -1: the calling thread's current device
+  int target_sm = 0;  ///< GPU: make a kernel for this compute capability (90) without a device; it cannot run
   Scalar alpha = 1, beta = 0;
-  bool conjugate = false;    ///< op(A) = conj(A); allowed and without effect on real types
-  std::string schedule;      ///< empty: chosen by the model; else a candidate's name from Plan::explain()
-  int threads = 0;           ///< CPU: at most this many threads; 0: the runtime's
+  bool conjugate = false;  ///< op(A) = conj(A); allowed and without effect on real types
+  std::string schedule;    ///< empty: chosen by the model; else a candidate's name from Plan::explain()
+  int threads = 0;         ///< CPU: at most this many threads; 0: the runtime's
 };
 
 /// Thread-safe. Plans outlive the runtime that made them.
@@ -52,14 +52,15 @@ class Runtime {
   ///   output  layout of B; extents must be A's, permuted; strides non-zero and without overlap. Types: equal, or any
   ///           two of f16, bf16, f32, f64, or c64 and c128, or a real floating type into a complex one
   ///   throws  SpecError, ShapeError, PlanError, CompileError; DeviceError when a GPU is asked for and there is none
-  Plan plan_permute(std::string_view spec, const Layout& input, const Layout& output, const PermuteOptions& options = {});
+  Plan plan_permute(std::string_view spec, const Layout& input, const Layout& output,
+                    const PermuteOptions& options = {});
   /// The same into a new row-major tensor of A's type (see Plan::output_layout).
   Plan plan_permute(std::string_view spec, const Layout& input, const PermuteOptions& options = {});
 
   /// Evaluates the program of such a plan plainly on the host: the oracle of every test and of `--verify`.
   /// Host pointers. Slow (about 10 million elements a second).
-  static void interpret_permute(std::string_view spec, const Layout& input, const Layout& output, const void* a, void* b,
-                                Scalar alpha = 1, Scalar beta = 0, bool conjugate = false);
+  static void interpret_permute(std::string_view spec, const Layout& input, const Layout& output, const void* a,
+                                void* b, Scalar alpha = 1, Scalar beta = 0, bool conjugate = false);
 
   struct Impl;
 

@@ -15,8 +15,8 @@ inline namespace v1 {
 ///   "labi,kjcl->kjicba"                 several operands
 ///   "->"                                rank 0
 ///
-/// First axis is the slowest of a row-major tensor, as in NumPy. Names are letters, digits and underscores, starting with
-/// a letter. Whether a spec makes sense for one operation is checked where that operation is planned.
+/// First axis is the slowest of a row-major tensor, as in NumPy. Names are letters, digits and underscores, starting
+/// with a letter. Whether a spec makes sense for one operation is checked where that operation is planned.
 struct Spec {
   struct Axis {
     std::string name;

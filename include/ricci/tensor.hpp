@@ -15,11 +15,11 @@ enum class DType : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f16, bf1
 
 inline constexpr int kDTypeCount = 14;
 
-std::int64_t size_of(DType type) noexcept;       ///< bytes of one element: 1, 2, 4, 8 or 16
-const char* name(DType type) noexcept;           ///< "f64", "c128", ...
-bool is_integer(DType type) noexcept;            ///< i8..i64 and u8..u64
-bool is_complex(DType type) noexcept;            ///< c64 and c128
-DType parse_dtype(std::string_view text);        ///< reads name()'s words and NumPy's ("float64"); throws ShapeError
+std::int64_t size_of(DType type) noexcept;  ///< bytes of one element: 1, 2, 4, 8 or 16
+const char* name(DType type) noexcept;      ///< "f64", "c128", ...
+bool is_integer(DType type) noexcept;       ///< i8..i64 and u8..u64
+bool is_complex(DType type) noexcept;       ///< c64 and c128
+DType parse_dtype(std::string_view text);   ///< reads name()'s words and NumPy's ("float64"); throws ShapeError
 
 /// How a tensor lies in memory: element (i0, i1, ...) is at base + sum i_k * strides[k], in elements.
 ///

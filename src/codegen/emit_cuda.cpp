@@ -1,0 +1,585 @@
+// CUDA C++ from a program and a schedule.
+//
+//   signature, shared memory -> tile number -> tile origin, pointers moved there -> stage (read, barrier) -> statement
+//
+// The same steps serve every schedule: without a stage the statement loads by itself; with tiles of one value there is
+// nothing to walk.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "codegen/expression.hpp"
+#include "codegen/source.hpp"
+#include "codegen/walk.hpp"
+#include "codegen/writer.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::codegen {
+namespace {
+
+using ir::Affine;
+using ir::NodeId;
+using ir::Program;
+using ir::Schedule;
+using ir::Walk;
+
+constexpr std::int64_t kStaticSharedBytes = 48 * 1024;
+constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
+
+std::string vector_type(DType type, int vector) { return fmt::format("vec<{}, {}>", c_type(type), vector); }
+
+/// Accesses wider than 8 bytes must be said as one vector, or the compiler splits them.
+bool is_vector(DType type, int vector) { return vector > 1 || size_of(type) > 8; }
+
+class CudaEmitter {
+ public:
+  CudaEmitter(const Program& program, const Schedule& schedule) : program_(program), schedule_(schedule) {
+    for (const auto& buffer : program.buffers) wide_ = wide_ || buffer.last >= kNarrow || -buffer.first >= kNarrow;
+  }
+
+  std::string emit(const std::string& kernel) {
+    emit_tables();
+    emit_signature(kernel);
+    emit_tile_number();
+    emit_origins();
+    if (schedule_.stage) {
+      if (schedule_.stage->place == ir::Place::warp) {
+        emit_warp_exchange();
+      } else {
+        emit_stage();
+        emit_statement();
+      }
+    } else {
+      emit_statement();
+    }
+    w_.close();
+    return w_.take();
+  }
+
+  std::vector<std::string> parameter_types() const {
+    std::vector<std::string> types;
+    for (const auto& buffer : program_.buffers) {
+      types.push_back(fmt::format("{}{}*", buffer.written ? "" : "const ", c_type(buffer.type)));
+    }
+    for (const auto& param : program_.params) types.emplace_back(c_type(param.type));
+    return types;
+  }
+
+ private:
+  const ir::Node& node(NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
+  const ir::Buffer& buffer(int k) const { return program_.buffers[static_cast<std::size_t>(k)]; }
+  std::int64_t tile(int q) const { return schedule_.tile[static_cast<std::size_t>(q)]; }
+  std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
+  std::int64_t tiles_along(int q) const { return (extent(q) + tile(q) - 1) / tile(q); }
+
+  /// Indices whose tiles are numbered, fastest first.
+  std::vector<int> outer_indices() const {
+    std::vector<int> outer;
+    for (const auto q : schedule_.order) {
+      if (tiles_along(q) > 1) outer.push_back(q);
+    }
+    return outer;
+  }
+
+  bool shuffles_origin() const { return schedule_.origin == ir::Origin::shuffle && !outer_indices().empty(); }
+
+  void emit_signature(const std::string& kernel) {
+    std::vector<std::string> parameters;
+    const auto types = parameter_types();
+    for (std::size_t k = 0; k < types.size(); ++k) {
+      const auto n = program_.buffers.size();
+      parameters.push_back(k < n ? fmt::format("{} __restrict__ {}", types[k], program_.buffers[k].name)
+                                 : fmt::format("{} {}", types[k], program_.params[k - n].name));
+    }
+    const auto bounds = schedule_.blocks_per_multiprocessor > 0
+                            ? fmt::format("{}, {}", schedule_.threads, schedule_.blocks_per_multiprocessor)
+                            : fmt::format("{}", schedule_.threads);
+    w_.line("extern \"C\" __global__ void __launch_bounds__({})", bounds);
+    w_.line("{}({})", kernel, fmt::join(parameters, ", "));
+    w_.open("{{");
+    const auto shared = schedule_.shared_bytes(program_);
+    if (shared == 0) return;
+    const auto type = c_type(node(schedule_.stage->load).type);
+    if (shared > kStaticSharedBytes) {
+      w_.line("extern __shared__ __align__(16) {} tile[];", type);
+    } else {
+      w_.line("static __shared__ __align__(16) {} tile[{}];", type, schedule_.stage->layout.elements);
+    }
+  }
+
+  /// t: the worker; block: the tile number. A warp that owns no tile leaves at once: it takes part in no barrier.
+  void emit_tile_number() {
+    const int workers = schedule_.walk.workers;
+    const int tiles_per_block = schedule_.tiles_per_block();
+    if (tiles_per_block == 1) {
+      w_.line("const int t = threadIdx.x;");
+      if (!outer_indices().empty()) w_.line("const int block = blockIdx.x;");
+      return;
+    }
+    w_.line("const int t = threadIdx.x % {};", workers);
+    w_.line("const int block = blockIdx.x * {} + threadIdx.x / {};", tiles_per_block, workers);
+    if (schedule_.tiles(program_) % tiles_per_block != 0)
+      w_.line("if (block >= {}) return;", schedule_.tiles(program_));
+  }
+
+  void emit_tables() {
+    if (!shuffles_origin()) return;
+    std::vector<std::int64_t> divisor, count;
+    std::int64_t below = 1;
+    const auto outer = outer_indices();
+    for (const auto q : outer) {
+      divisor.push_back(below);
+      count.push_back(tiles_along(q));
+      below *= tiles_along(q);
+    }
+    const auto table = [&](const std::string& name, const char* type, const std::vector<std::int64_t>& values) {
+      w_.line("static __device__ const {} {}[{}] = {{{}}};", type, name, values.size(), fmt::join(values, ", "));
+    };
+    w_.line("// one tiled axis per entry: how often it steps, its tiles, its step in each buffer");
+    table("kDivisor", "int", divisor);
+    table("kTiles", "int", count);
+    for_each_moved_buffer([&](int b, const Affine& affine) {
+      std::vector<std::int64_t> steps;
+      for (const auto q : outer) steps.push_back(affine.coefficient[static_cast<std::size_t>(q)] * tile(q));
+      table("kStep" + buffer(b).name, wide_ ? "i64" : "int", steps);
+    });
+    w_.blank();
+  }
+
+  /// f(buffer, affine) for each buffer, with the affine by which it is addressed.
+  template <class F>
+  void for_each_moved_buffer(F f) const {
+    std::vector<bool> seen(program_.buffers.size());
+    const auto& statement = program_.statement();
+    for (const auto id : loads_of(program_, statement.value)) {
+      const auto b = static_cast<std::size_t>(node(id).source);
+      if (!seen[b] && node(id).source != statement.buffer) f(node(id).source, node(id).offset);
+      seen[b] = true;
+    }
+    f(statement.buffer, statement.offset);
+  }
+
+  void emit_origins() {
+    const auto outer = outer_indices();
+    std::int64_t below = 1;
+    const bool shuffled = shuffles_origin();
+    const auto total = schedule_.tiles(program_);
+    for (const auto q : outer) {
+      const auto count = tiles_along(q);
+      std::string number = below == 1 ? "block" : fmt::format("block / {}", below);
+      if (below * count != total) number += fmt::format(" % {}", count);
+      const bool ragged = extent(q) % tile(q) != 0;
+      if (!shuffled || ragged) {
+        const auto name = origin_name(program_, schedule_, q);
+        w_.line("const int {} = {};", name,
+                tile(q) == 1        ? number
+                : number == "block" ? fmt::format("{} * block", tile(q))
+                                    : fmt::format("{} * ({})", tile(q), number));
+      }
+      below *= count;
+    }
+    if (shuffled) {
+      emit_shuffled_origin(static_cast<int>(outer.size()));
+      return;
+    }
+    for_each_moved_buffer([&](int b, const Affine& affine) {
+      const auto text = affine_text(
+          affine.coefficient, affine.constant, [&](int q) { return origin_name(program_, schedule_, q); }, wide_);
+      if (text != "0") w_.line("{} += {};", buffer(b).name, text);
+    });
+  }
+
+  void emit_shuffled_origin(int axes) {
+    const auto* type = wide_ ? "i64" : "int";
+    w_.blank();
+    w_.line("// origin: lane k holds axis k, a butterfly adds them up");
+    w_.line("const int lane = threadIdx.x % 32;");
+    std::vector<std::string> moved;
+    for_each_moved_buffer([&](int b, const Affine&) { moved.push_back(buffer(b).name); });
+    for (const auto& name : moved) w_.line("{} step{} = 0;", type, name);
+    w_.open("if (lane < {}) {{", axes);
+    w_.line("const int number = block / kDivisor[lane] % kTiles[lane];");
+    for (const auto& name : moved) w_.line("step{} = number * kStep{}[lane];", name, name);
+    w_.close();
+    w_.line("#pragma unroll");
+    w_.open("for (int mask = 16; mask > 0; mask /= 2) {{");
+    for (const auto& name : moved) w_.line("step{} += shuffle_xor(step{}, mask);", name, name);
+    w_.close();
+    for_each_moved_buffer([&](int b, const Affine& affine) {
+      w_.line("{} += step{}{};", buffer(b).name, buffer(b).name,
+              affine.constant == 0 ? "" : fmt::format(" + {}", affine.constant));
+    });
+  }
+
+  /// Offset of a tile point from the moved pointer, with `shift` more along index `along`.
+  std::string inner_offset(const Affine& affine, const ThreadWalk& walk) const {
+    std::int64_t reach = 0;
+    for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
+      reach += std::abs(affine.coefficient[q]) * (schedule_.tile[q] - 1);
+    }
+    return affine_text(affine.coefficient, 0, [&](int q) { return walk.inner(q); }, reach >= kNarrow);
+  }
+
+  std::string shared_address(const ThreadWalk& walk) const {
+    const auto& layout = schedule_.stage->layout;
+    const auto linear = affine_text(layout.stride, 0, [&](int q) { return walk.inner(q); });
+    if (layout.mask == 0) return linear;
+    return fmt::format("swizzle<{}, {}, {}>({})", layout.shift, layout.mask, layout.unit, linear);
+  }
+
+  /// Whether `vector` elements along the walk's first digit lie side by side in shared memory.
+  bool shared_is_vector(const Walk& walk) const {
+    const auto& layout = schedule_.stage->layout;
+    if (walk.vector == 1) return true;
+    const auto first = walk.digits[0].index;
+    for (std::size_t q = 0; q < layout.stride.size(); ++q) {
+      if (static_cast<int>(q) == first ? layout.stride[q] != 1
+                                       : tile(static_cast<int>(q)) > 1 && layout.stride[q] % walk.vector != 0) {
+        return false;
+      }
+    }
+    return layout.mask == 0 || (1 << layout.unit) >= walk.vector;
+  }
+
+  std::string first_name(const Walk& walk) const {
+    return walk.digits.empty() ? std::string() : program_.indices[static_cast<std::size_t>(walk.digits[0].index)].name;
+  }
+
+  /// Opens the loop over rounds (or a plain block for one round).
+  void open_rounds(std::int64_t rounds) {
+    if (rounds > 1) {
+      w_.line("#pragma unroll");
+      w_.open("for (int u = 0; u < {}; ++u) {{", rounds);
+    } else {
+      w_.open("{{");
+    }
+  }
+
+  void open_guard(const std::string& guard) {
+    if (!guard.empty()) w_.open("if ({}) {{", guard);
+  }
+  void close_guard(const std::string& guard) {
+    if (!guard.empty()) w_.close();
+  }
+
+  /// Reads every element of the tile that this worker visits into kept[], all loads before any use.
+  void emit_kept_loads(NodeId load, const Walk& walk, const ThreadWalk& visit) {
+    const auto type = node(load).type;
+    const auto kept = is_vector(type, walk.vector) ? vector_type(type, walk.vector) : std::string(c_type(type));
+    const auto rounds = visit.rounds();
+    w_.line("{} kept[{}];", kept, rounds);
+    open_rounds(rounds);
+    visit.declare_inner(w_);
+    const auto guard = visit.guard();
+    open_guard(guard);
+    const auto offset = inner_offset(node(load).offset, visit);
+    const auto& name = buffer(node(load).source).name;
+    const auto* slot = rounds > 1 ? "u" : "0";
+    if (is_vector(type, walk.vector)) {
+      w_.line("kept[{}] = load<{}>({} + {});", slot, kept, name, offset);
+    } else {
+      w_.line("kept[{}] = {}[{}];", slot, name, offset);
+    }
+    close_guard(guard);
+    w_.close();
+  }
+
+  void emit_stage() {
+    const auto& stage = *schedule_.stage;
+    const ThreadWalk visit(program_, schedule_, stage.walk);
+    w_.blank();
+    w_.line("// read {} along {}", buffer(node(stage.load).source).name, first_name(stage.walk));
+    w_.open("{{");
+    visit.declare_outer(w_);
+    emit_kept_loads(stage.load, stage.walk, visit);
+    open_rounds(visit.rounds());
+    visit.declare_inner(w_);
+    const auto guard = visit.guard();
+    open_guard(guard);
+    const auto* slot = visit.rounds() > 1 ? "u" : "0";
+    const int vector = stage.walk.vector;
+    const bool vector_element = is_vector(node(stage.load).type, vector);
+    if (!vector_element) {
+      w_.line("tile[{}] = kept[{}];", shared_address(visit), slot);
+    } else if (shared_is_vector(stage.walk)) {
+      w_.line("store(tile + {}, kept[{}]);", shared_address(visit), slot);
+    } else {
+      emit_shared_elements(stage.walk, visit, fmt::format("kept[{}].at[v]", slot), true);
+    }
+    close_guard(guard);
+    w_.close();
+    w_.close();
+    w_.line("__syncthreads();");
+  }
+
+  /// One shared element per v: `element` to or from the tile, `vector` steps along the walk's first index.
+  void emit_shared_elements(const Walk& walk, const ThreadWalk& visit, const std::string& element, bool to_tile) {
+    w_.line("#pragma unroll");
+    w_.open("for (int v = 0; v < {}; ++v) {{", walk.vector);
+    const auto& layout = schedule_.stage->layout;
+    const auto first = walk.digits[0].index;
+    const auto step = layout.stride[static_cast<std::size_t>(first)];
+    auto linear = affine_text(layout.stride, 0, [&](int q) { return visit.inner(q); });
+    linear += step == 1 ? " + v" : fmt::format(" + {} * v", step);
+    const auto address = layout.mask == 0
+                             ? linear
+                             : fmt::format("swizzle<{}, {}, {}>({})", layout.shift, layout.mask, layout.unit, linear);
+    if (to_tile) {
+      w_.line("tile[{}] = {};", address, element);
+    } else {
+      w_.line("{} = tile[{}];", element, address);
+    }
+    w_.close();
+  }
+
+  void emit_statement() {
+    const auto& statement = program_.statement();
+    const auto& walk = schedule_.walk;
+    const ThreadWalk visit(program_, schedule_, walk);
+    const int vector = walk.vector;
+    const auto out_type = buffer(statement.buffer).type;
+    const auto& out_name = buffer(statement.buffer).name;
+    const bool vector_element = is_vector(out_type, vector);
+    w_.blank();
+    if (!first_name(walk).empty()) w_.line("// write {} along {}", out_name, first_name(walk));
+    w_.open("{{");
+    visit.declare_outer(w_);
+    // A statement without a stage keeps its main load, so that every load is under way before the first store.
+    const auto loads = loads_of(program_, statement.value);
+    const NodeId main_load = loads.empty() ? -1 : loads.front();
+    const bool keeps = !schedule_.stage && main_load >= 0 && visit.rounds() > 1 && loads_like_walk(main_load, walk);
+    if (keeps) emit_kept_loads(main_load, walk, visit);
+    open_rounds(visit.rounds());
+    visit.declare_inner(w_);
+    const auto guard = visit.guard();
+    open_guard(guard);
+    const auto target = inner_offset(statement.offset, visit);
+    std::vector<std::string> texts(program_.nodes.size());
+    for (const auto id : loads) {
+      if (!texts[static_cast<std::size_t>(id)].empty()) continue;
+      texts[static_cast<std::size_t>(id)] = keeps && id == main_load
+                                                ? (is_vector(node(id).type, vector) ? "kept[u].at[v]" : "kept[u]")
+                                                : emit_operand(id, walk, visit);
+    }
+    const auto value =
+        value_text(program_, statement.value, [&](NodeId id) { return texts[static_cast<std::size_t>(id)]; });
+    if (!vector_element) {
+      w_.line("{}[{}] = {};", out_name, target, strip_v(value));
+    } else {
+      w_.line("{} out;", vector_type(out_type, vector));
+      if (vector > 1) {
+        w_.line("#pragma unroll");
+        w_.line("for (int v = 0; v < {}; ++v) out.at[v] = {};", vector, value);
+      } else {
+        w_.line("out.at[0] = {};", strip_v(value));
+      }
+      w_.line("store({} + {}, out);", out_name, target);
+    }
+    close_guard(guard);
+    w_.close();
+    w_.close();
+  }
+
+  /// With one element per access there is no v.
+  static std::string strip_v(std::string text) {
+    for (std::size_t place; (place = text.find(".at[v]")) != std::string::npos;) text.replace(place, 6, ".at[0]");
+    return text;
+  }
+
+  bool loads_like_walk(NodeId load, const Walk& walk) const {
+    return walk.vector == 1 ||
+           ir::vector_access(program_, node(load).source, node(load).offset, walk.digits[0].index, walk.vector);
+  }
+
+  /// Declares what the statement reads through one load in this round; gives the text of element v.
+  std::string emit_operand(NodeId id, const Walk& walk, const ThreadWalk& visit) {
+    const int vector = walk.vector;
+    const auto type = node(id).type;
+    if (schedule_.stage && schedule_.stage->load == id) {
+      if (!is_vector(type, vector)) return fmt::format("tile[{}]", shared_address(visit));
+      w_.line("{} in{};", vector_type(type, vector), id);
+      if (shared_is_vector(walk)) {
+        w_.line("in{} = load<{}>(tile + {});", id, vector_type(type, vector), shared_address(visit));
+      } else {
+        emit_shared_elements(walk, visit, fmt::format("in{}.at[v]", id), false);
+      }
+      return fmt::format("in{}.at[v]", id);
+    }
+    const auto& name = buffer(node(id).source).name;
+    const auto offset = inner_offset(node(id).offset, visit);
+    if (!is_vector(type, vector)) return fmt::format("{}[{}]", name, offset);
+    if (loads_like_walk(id, walk)) {
+      w_.line("const {} in{} = load<{}>({} + {});", vector_type(type, vector), id, vector_type(type, vector), name,
+              offset);
+    } else {
+      const auto step = node(id).offset.coefficient[static_cast<std::size_t>(walk.digits[0].index)];
+      w_.line("{} in{};", vector_type(type, vector), id);
+      w_.line("#pragma unroll");
+      w_.line("for (int v = 0; v < {}; ++v) in{}.at[v] = {}[{}{}];", vector, id, name, offset,
+              step == 0 ? "" : fmt::format(" + {} * v", step));
+    }
+    return fmt::format("in{}.at[v]", id);
+  }
+
+  void emit_warp_exchange();
+
+  const Program& program_;
+  const Schedule& schedule_;
+  Writer w_;
+  bool wide_ = false;
+};
+
+/// One tile per warp, in registers. Which round and vector element of which lane holds what a lane writes is worked out
+/// here, for all 32 lanes, so that only the shuffles that some lane needs are in the text.
+void CudaEmitter::emit_warp_exchange() {
+  const auto& stage = *schedule_.stage;
+  const auto& walk = schedule_.walk;
+  const auto& statement = program_.statement();
+  const ThreadWalk reads(program_, schedule_, stage.walk);
+  const ThreadWalk writes(program_, schedule_, walk);
+  const auto type = node(stage.load).type;
+  const bool vector_kept = is_vector(type, stage.walk.vector);
+  const auto count = program_.indices.size();
+
+  // Inner values of the p-th element of a walk.
+  const auto point_of = [&](const Walk& order, std::int64_t p) {
+    std::vector<std::int64_t> point(count, 0);
+    for (const auto& digit : order.digits) {
+      point[static_cast<std::size_t>(digit.index)] += digit.step * (p % digit.count);
+      p /= digit.count;
+    }
+    return point;
+  };
+  std::vector<std::int64_t> weight(count, 0);  // linear number of a point
+  std::int64_t volume = 1;
+  for (std::size_t q = 0; q < count; ++q) {
+    weight[q] = volume;
+    volume *= schedule_.tile[q];
+  }
+  const auto linear = [&](const std::vector<std::int64_t>& point) {
+    return static_cast<std::size_t>(std::inner_product(point.begin(), point.end(), weight.begin(), std::int64_t{0}));
+  };
+  std::vector<std::int64_t> read_position(static_cast<std::size_t>(volume));
+  for (std::int64_t p = 0; p < volume; ++p) read_position[linear(point_of(stage.walk, p))] = p;
+
+  w_.blank();
+  w_.line("// read {} along {}", buffer(node(stage.load).source).name, first_name(stage.walk));
+  const auto kept = vector_kept ? vector_type(type, stage.walk.vector) : std::string(c_type(type));
+  w_.line("{} kept[{}];", kept, reads.rounds());
+  w_.open("{{");
+  reads.declare_outer(w_);
+  open_rounds(reads.rounds());
+  reads.declare_inner(w_);
+  const auto read_guard = reads.guard();
+  open_guard(read_guard);
+  const auto offset = inner_offset(node(stage.load).offset, reads);
+  const auto* slot = reads.rounds() > 1 ? "u" : "0";
+  if (vector_kept)
+    w_.line("kept[{}] = load<{}>({} + {});", slot, kept, buffer(node(stage.load).source).name, offset);
+  else
+    w_.line("kept[{}] = {}[{}];", slot, buffer(node(stage.load).source).name, offset);
+  close_guard(read_guard);
+  w_.close();
+  w_.close();
+
+  w_.blank();
+  w_.line("// exchange within the warp, write {} along {}", buffer(statement.buffer).name, first_name(walk));
+  w_.open("{{");
+  writes.declare_outer(w_);
+  for (std::int64_t u = 0; u < writes.rounds(); ++u) {
+    w_.open("{{");
+    if (writes.rounds() > 1) w_.line("const int u = {};", u);
+    writes.declare_inner(w_);
+    w_.line("{} in[{}];", c_type(type), walk.vector);
+    for (int v = 0; v < walk.vector; ++v) {
+      // position in the read order of the element that this lane writes
+      std::vector<std::string> terms;
+      std::int64_t below = 1;
+      for (const auto& digit : stage.walk.digits) {
+        const auto name = program_.indices[static_cast<std::size_t>(digit.index)].name;
+        auto value = name;
+        if (v > 0 && digit.index == walk.digits[0].index) value = fmt::format("({} + {})", name, v);
+        if (digit.step > 1) value += fmt::format(" / {}", digit.step);
+        if (digit.step * digit.count < tile(digit.index)) value += fmt::format(" % {}", digit.count);
+        if (digit.count > 1) terms.push_back(below == 1 ? value : fmt::format("{} * ({})", below, value));
+        below *= digit.count;
+      }
+      w_.open("{{");
+      w_.line("const int p = {};", terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + ")));
+      std::vector<std::pair<std::int64_t, std::int64_t>> sources;  // (round, element) that some lane needs
+      for (int lane = 0; lane < 32; ++lane) {
+        const auto position = lane + 32 * u;
+        if (position >= walk.positions()) continue;
+        const auto p = read_position[linear(point_of(walk, position * walk.vector + v))];
+        const std::pair source{p / stage.walk.vector / 32, p % stage.walk.vector};
+        if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
+      }
+      std::sort(sources.begin(), sources.end());
+      const auto lane_text = stage.walk.vector == 1 ? "p % 32" : fmt::format("p / {} % 32", stage.walk.vector);
+      for (std::size_t s = 0; s < sources.size(); ++s) {
+        const auto [round, element] = sources[s];
+        const auto held = vector_kept ? fmt::format("kept[{}].at[{}]", round, element) : fmt::format("kept[{}]", round);
+        if (s == 0) {
+          w_.line("in[{}] = shuffle({}, {});", v, held, lane_text);
+          continue;
+        }
+        std::vector<std::string> conditions;
+        if (reads.rounds() > 1) conditions.push_back(fmt::format("p / {} == {}", 32 * stage.walk.vector, round));
+        if (stage.walk.vector > 1) conditions.push_back(fmt::format("p % {} == {}", stage.walk.vector, element));
+        w_.line("const {} other{} = shuffle({}, {});", c_type(type), s, held, lane_text);
+        w_.line("if ({}) in[{}] = other{};", fmt::join(conditions, " && "), v, s);
+      }
+      w_.close();
+    }
+    const auto guard = writes.guard();
+    open_guard(guard);
+    const auto target = inner_offset(statement.offset, writes);
+    const auto out_type = buffer(statement.buffer).type;
+    std::vector<std::string> texts(program_.nodes.size());
+    for (const auto id : loads_of(program_, statement.value)) {
+      texts[static_cast<std::size_t>(id)] =
+          id == stage.load ? (walk.vector > 1 ? "in[v]" : "in[0]") : emit_operand(id, walk, writes);
+    }
+    const auto value =
+        value_text(program_, statement.value, [&](NodeId id) { return texts[static_cast<std::size_t>(id)]; });
+    if (!is_vector(out_type, walk.vector)) {
+      w_.line("{}[{}] = {};", buffer(statement.buffer).name, target, value);
+    } else {
+      w_.line("{} out;", vector_type(out_type, walk.vector));
+      w_.line("#pragma unroll");
+      w_.line("for (int v = 0; v < {}; ++v) out.at[v] = {};", walk.vector, value);
+      w_.line("store({} + {}, out);", buffer(statement.buffer).name, target);
+    }
+    close_guard(guard);
+    w_.close();
+  }
+  w_.close();
+}
+
+}  // namespace
+
+std::int64_t dynamic_shared_bytes(const Program& program, const Schedule& schedule) {
+  const auto bytes = schedule.shared_bytes(program);
+  return bytes > kStaticSharedBytes ? bytes : 0;
+}
+
+Source emit_cuda(const Program& program, const Schedule& schedule, const Notes& notes) {
+  ir::verify(schedule, program);
+  if (program.statements.size() != 1) throw InternalError("the CUDA emitter takes one statement a kernel");
+  if (schedule.tiles(program) >= kNarrow) {
+    throw PlanError(fmt::format("{} tiles are more than a launch takes (2^31 - 1)", schedule.tiles(program)));
+  }
+  Source source;
+  source.kernel = kernel_name(program);
+  CudaEmitter emitter(program, schedule);
+  source.parameter_types = emitter.parameter_types();
+  source.portable = portable_prelude(program);
+  source.device = std::string(cuda_prelude()) + '\n';
+  source.text =
+      head_text(program, schedule, source.kernel, notes.target, notes.again, notes.plan) + emitter.emit(source.kernel);
+  return source;
+}
+
+}  // namespace ricci::codegen

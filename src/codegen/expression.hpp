@@ -1,0 +1,36 @@
+// C text of affine offsets and of values, shared by both emitters.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "ir/schedule.hpp"
+
+namespace ricci::codegen {
+
+/// The C type of one element: "u64", "float", "c128".
+const char* c_type(DType type);
+
+/// A sum of products: "1280 * a + 40 * b + c", or "0". `name(q)` is the text for index q; an empty text is a zero. With
+/// `wide`, products are formed in 64 bits.
+std::string affine_text(const std::vector<std::int64_t>& coefficient, std::int64_t constant,
+                        const std::function<std::string(int)>& name, bool wide = false);
+
+/// The value of a node, with `leaf(node)` as the text of each load.
+std::string value_text(const ir::Program& program, ir::NodeId id, const std::function<std::string(ir::NodeId)>& leaf);
+
+/// Loads that the statement's value uses, in evaluation order.
+std::vector<ir::NodeId> loads_of(const ir::Program& program, ir::NodeId id);
+
+/// "u64_abc_to_cab_48x32x40": type, input and output order, extents by name. Not unique; cut short for high ranks.
+std::string kernel_name(const ir::Program& program);
+
+/// Portable prelude: the parts that the program needs.
+std::string portable_prelude(const ir::Program& program);
+const char* cuda_prelude();
+
+/// The head comment of a kernel.
+std::string head_text(const ir::Program& program, const ir::Schedule& schedule, const std::string& kernel,
+                      const std::string& target, const std::string& again, const std::string& plan);
+
+}  // namespace ricci::codegen

@@ -1,0 +1,43 @@
+// Source text of one kernel, made of a program and a schedule. Pure: nothing that varies from run to run is in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "ir/schedule.hpp"
+
+namespace ricci::codegen {
+
+/// What the head of a kernel says beside the program and the schedule.
+struct Notes {
+  std::string target;  ///< "sm_90", "x86-64-v4"
+  std::string again;   ///< the command that makes the kernel again
+  std::string plan;    ///< one line for people: why this schedule
+};
+
+struct Source {
+  std::string kernel;                        ///< name of the function
+  std::string portable;                      ///< prelude that any C++ compiler takes: types, conversions, arithmetic
+  std::string device;                        ///< prelude of the device alone: accesses, shuffles
+  std::string text;                          ///< head and kernel
+  std::vector<std::string> parameter_types;  ///< CUDA: in order, "const u64*", "double"
+  std::string full() const { return portable + device + text; }
+};
+
+/// CUDA C++ for NVRTC, without headers. Launch: grid of schedule.blocks(program) x 1 x 1, blocks of schedule.threads,
+/// dynamic shared memory of dynamic_shared_bytes(). Arguments: one pointer per buffer, then one value per param.
+Source emit_cuda(const ir::Program& program, const ir::Schedule& schedule, const Notes& notes);
+
+/// Shared memory to ask for at the launch: 0 while the static limit of 48 KB is enough.
+std::int64_t dynamic_shared_bytes(const ir::Program& program, const ir::Schedule& schedule);
+
+/// C++ for Clang, without headers: `extern "C" void kernel(void* const* args, i64 first, i64 last)` runs the tiles
+/// [first, last); args holds one pointer per buffer, then one pointer per param value. `vector_bytes` is the widest
+/// vector.
+Source emit_cpp(const ir::Program& program, const ir::Schedule& schedule, const Notes& notes);
+
+/// Fingerprint of everything that decides generated text: sources of ir, plan and codegen, set by the build.
+const char* generator_version();
+
+}  // namespace ricci::codegen

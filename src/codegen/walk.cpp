@@ -1,0 +1,108 @@
+#include "codegen/walk.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ricci::codegen {
+namespace {
+
+std::string times(std::int64_t factor, const std::string& text) {
+  if (factor == 1 || text == "0") return text;
+  const bool compound = text.find(' ') != std::string::npos;
+  return compound ? fmt::format("{} * ({})", factor, text) : fmt::format("{} * {}", factor, text);
+}
+
+std::string quotient(const char* text, std::int64_t divisor) {
+  return divisor == 1 ? text : fmt::format("{} / {}", text, divisor);
+}
+
+}  // namespace
+
+std::string origin_name(const ir::Program& program, const ir::Schedule& schedule, int q) {
+  const auto k = static_cast<std::size_t>(q);
+  if (schedule.tile[k] == program.indices[k].extent) return {};
+  return schedule.tile[k] == 1 ? program.indices[k].name : program.indices[k].name + "0";
+}
+
+ThreadWalk::ThreadWalk(const ir::Program& program, const ir::Schedule& schedule, const ir::Walk& walk)
+    : program_(program), schedule_(schedule), walk_(walk) {}
+
+ThreadWalk::Part ThreadWalk::digit_part(std::size_t k) const {
+  const std::int64_t workers = walk_.workers;
+  std::int64_t below = 1;  // positions that share one value of this digit
+  for (std::size_t j = 0; j < k; ++j) below *= walk_.digits[j].count / (j == 0 ? walk_.vector : 1);
+  const auto count = walk_.digits[k].count / (k == 0 ? walk_.vector : 1);
+  const auto step = walk_.digits[k].step * (k == 0 ? walk_.vector : 1);
+  const bool last = k + 1 == walk_.digits.size();
+  const auto modulo = [&](const std::string& text, std::int64_t n, bool needed) {
+    return needed ? fmt::format("{} % {}", text, n) : text;
+  };
+  if (walk_.rounds() == 1 || (workers % (below * count) == 0)) {
+    return {times(step, modulo(quotient("t", below), count, !last && below * count != workers)), false};
+  }
+  if (below % workers == 0) {
+    return {times(step, modulo(quotient("u", below / workers), count, !last)), true};
+  }
+  if (workers % below == 0 && (last || count % (workers / below) == 0)) {
+    const auto stride = workers / below;  // values of this digit in one round
+    const auto round = modulo("u", last ? 0 : count / stride, !last);
+    return {times(step, fmt::format("{} + {}", quotient("t", below), times(stride, round))), true};
+  }
+  return {times(step, modulo(fmt::format("(t + {} * u)", workers) + (below == 1 ? "" : fmt::format(" / {}", below)),
+                             count, !last)),
+          true};
+}
+
+std::string ThreadWalk::inner(int q) const {
+  return schedule_.tile[static_cast<std::size_t>(q)] == 1 ? std::string()
+                                                          : program_.indices[static_cast<std::size_t>(q)].name;
+}
+
+void ThreadWalk::declare_outer(Writer& writer) const {
+  for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+    if (schedule_.tile[q] == 1) continue;
+    std::vector<std::string> parts;
+    bool per_round = false;
+    for (std::size_t k = 0; k < walk_.digits.size(); ++k) {
+      if (walk_.digits[k].index != static_cast<int>(q)) continue;
+      const auto part = digit_part(k);
+      per_round = per_round || part.per_round;
+      parts.push_back(part.text);
+    }
+    if (!per_round) writer.line("const int {} = {};", program_.indices[q].name, fmt::join(parts, " + "));
+  }
+}
+
+void ThreadWalk::declare_inner(Writer& writer) const {
+  for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+    if (schedule_.tile[q] == 1) continue;
+    std::vector<std::string> parts;
+    bool per_round = false;
+    for (std::size_t k = 0; k < walk_.digits.size(); ++k) {
+      if (walk_.digits[k].index != static_cast<int>(q)) continue;
+      const auto part = digit_part(k);
+      per_round = per_round || part.per_round;
+      parts.push_back(part.text);
+    }
+    if (per_round) writer.line("const int {} = {};", program_.indices[q].name, fmt::join(parts, " + "));
+  }
+}
+
+std::string ThreadWalk::guard() const {
+  std::vector<std::string> terms;
+  const auto positions = walk_.positions();
+  if (positions % walk_.workers != 0) {
+    terms.push_back(walk_.rounds() == 1 ? fmt::format("t < {}", positions)
+                                        : fmt::format("t + {} * u < {}", walk_.workers, positions));
+  }
+  for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+    const auto extent = program_.indices[q].extent;
+    if (extent % schedule_.tile[q] != 0) {
+      terms.push_back(fmt::format("{} + {} < {}", origin_name(program_, schedule_, static_cast<int>(q)),
+                                  program_.indices[q].name, extent));
+    }
+  }
+  return fmt::format("{}", fmt::join(terms, " && "));
+}
+
+}  // namespace ricci::codegen

@@ -1,0 +1,45 @@
+// C text of a walk over threads: which inner index values thread t visits in round u.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/writer.hpp"
+#include "ir/schedule.hpp"
+
+namespace ricci::codegen {
+
+/// Inner index values of one walk. A digit that depends on the thread alone is a constant before the loop over rounds;
+/// one that depends on the round alone is a literal once the loop is unrolled; only what mixes both costs divisions per
+/// round.
+class ThreadWalk {
+ public:
+  ThreadWalk(const ir::Program& program, const ir::Schedule& schedule, const ir::Walk& walk);
+
+  std::int64_t rounds() const { return walk_.rounds(); }
+  /// Declarations that hold for all rounds.
+  void declare_outer(Writer& writer) const;
+  /// Declarations that depend on the round `u`.
+  void declare_inner(Writer& writer) const;
+  /// The condition under which round u of thread t has a point; empty when always.
+  std::string guard() const;
+  /// Text of inner index q: its name, or empty when the tile has one value of it.
+  std::string inner(int q) const;
+
+ private:
+  struct Part {
+    std::string text;        ///< of a digit, with its step
+    bool per_round = false;  ///< mentions u
+  };
+  Part digit_part(std::size_t k) const;
+
+  const ir::Program& program_;
+  const ir::Schedule& schedule_;
+  const ir::Walk& walk_;
+};
+
+/// The name of a tile's first value of index q ("a0"), or empty when that is always 0. Where a tile holds one value,
+/// the origin is the index itself ("a").
+std::string origin_name(const ir::Program& program, const ir::Schedule& schedule, int q);
+
+}  // namespace ricci::codegen

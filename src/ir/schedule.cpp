@@ -1,0 +1,148 @@
+#include "ir/schedule.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "ricci/error.hpp"
+
+namespace ricci::ir {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+[[noreturn]] void broken(const Schedule& schedule, const Program& program, const std::string& rule) {
+  throw InternalError(fmt::format("a schedule breaks the rule \"{}\"; please report:\n{}{}", rule, print(program),
+                                  print(schedule, program)));
+}
+
+void verify_walk(const Schedule& schedule, const Program& program, const Walk& walk) {
+  std::vector<std::int64_t> covered(program.indices.size(), 1);
+  for (const auto& digit : walk.digits) {
+    if (digit.index < 0 || digit.index >= static_cast<int>(program.indices.size())) {
+      broken(schedule, program, "a digit belongs to an index");
+    }
+    auto& span = covered[static_cast<std::size_t>(digit.index)];
+    if (digit.step != span) broken(schedule, program, "digits of one index follow each other without gaps");
+    span *= digit.count;
+  }
+  if (covered != schedule.tile) broken(schedule, program, "a walk covers its tile");
+  if (walk.vector > 1) {
+    if (walk.digits.empty() || walk.digits[0].step != 1 || walk.digits[0].count % walk.vector != 0) {
+      broken(schedule, program, "a vector divides the first digit");
+    }
+  }
+  if (walk.workers < 1) broken(schedule, program, "a walk has workers");
+}
+
+std::string print(const Walk& walk, const Program& program) {
+  std::vector<std::string> digits;
+  for (const auto& digit : walk.digits) {
+    digits.push_back(fmt::format("{}:{}{}", program.indices[static_cast<std::size_t>(digit.index)].name, digit.count,
+                                 digit.step == 1 ? "" : fmt::format("/{}", digit.step)));
+  }
+  return fmt::format("{} vector {} workers {}", fmt::join(digits, " "), walk.vector, walk.workers);
+}
+
+}  // namespace
+
+std::int64_t Walk::positions() const noexcept {
+  std::int64_t product = 1;
+  for (const auto& digit : digits) product *= digit.count;
+  return product / vector;
+}
+
+std::int64_t Walk::rounds() const noexcept { return ceil_div(positions(), workers); }
+
+std::int64_t Schedule::tiles(const Program& program) const noexcept {
+  std::int64_t product = 1;
+  for (std::size_t q = 0; q < tile.size(); ++q) product *= ceil_div(program.indices[q].extent, tile[q]);
+  return product;
+}
+
+std::int64_t Schedule::tile_points() const noexcept {
+  std::int64_t product = 1;
+  for (const auto extent : tile) product *= extent;
+  return product;
+}
+
+int Schedule::tiles_per_block() const noexcept { return threads / walk.workers; }
+
+std::int64_t Schedule::blocks(const Program& program) const noexcept {
+  return ceil_div(tiles(program), tiles_per_block());
+}
+
+std::int64_t Schedule::shared_bytes(const Program& program) const noexcept {
+  if (!stage || stage->place != Place::shared) return 0;
+  return stage->layout.elements * size_of(program.nodes[static_cast<std::size_t>(stage->load)].type);
+}
+
+bool vector_access(const Program& program, int buffer, const Affine& affine, int index, int vector) noexcept {
+  if (vector == 1) return true;
+  const auto& target = program.buffers[static_cast<std::size_t>(buffer)];
+  const auto q = static_cast<std::size_t>(index);
+  if (affine.coefficient[q] != 1 || program.indices[q].extent % vector != 0) return false;
+  if (target.alignment % (vector * size_of(target.type)) != 0 || affine.constant % vector != 0) return false;
+  for (std::size_t p = 0; p < affine.coefficient.size(); ++p) {
+    if (p != q && affine.coefficient[p] % vector != 0) return false;
+  }
+  return true;
+}
+
+std::string print(const Schedule& schedule, const Program& program) {
+  std::vector<std::string> order;
+  for (const auto q : schedule.order) order.push_back(program.indices[static_cast<std::size_t>(q)].name);
+  std::string text = fmt::format("tile {}\norder {}\nwalk {}\n", fmt::join(schedule.tile, " "), fmt::join(order, " "),
+                                 print(schedule.walk, program));
+  if (schedule.stage) {
+    static constexpr const char* kPlaces[] = {"shared", "warp", "registers"};
+    const auto& stage = *schedule.stage;
+    text += fmt::format("stage {} {} walk {}\n", stage.load, kPlaces[static_cast<int>(stage.place)],
+                        print(stage.walk, program));
+    if (stage.place == Place::shared) {
+      text += fmt::format("layout {} shift {} mask {} unit {} elements {}\n", fmt::join(stage.layout.stride, " "),
+                          stage.layout.shift, stage.layout.mask, stage.layout.unit, stage.layout.elements);
+    }
+  }
+  return text + fmt::format("threads {} per_multiprocessor {} origin {}\n", schedule.threads,
+                            schedule.blocks_per_multiprocessor,
+                            schedule.origin == Origin::literals ? "literals" : "shuffle");
+}
+
+void verify(const Schedule& schedule, const Program& program) {
+  const auto count = program.indices.size();
+  if (schedule.tile.size() != count || schedule.order.size() != count) {
+    broken(schedule, program, "a tile has an extent and a place in the order per index");
+  }
+  auto order = schedule.order;
+  std::sort(order.begin(), order.end());
+  for (std::size_t q = 0; q < count; ++q) {
+    if (order[q] != static_cast<int>(q)) broken(schedule, program, "the order names every index once");
+    if (schedule.tile[q] < 1 || schedule.tile[q] > std::max<std::int64_t>(program.indices[q].extent, 1)) {
+      broken(schedule, program, "a tile lies between 1 and the extent");
+    }
+  }
+  verify_walk(schedule, program, schedule.walk);
+  if (schedule.threads % schedule.walk.workers != 0) broken(schedule, program, "tiles share a block's threads evenly");
+  if (!schedule.stage) return;
+  const auto& stage = *schedule.stage;
+  if (stage.load < 0 || program.nodes[static_cast<std::size_t>(stage.load)].kind != NodeKind::load) {
+    broken(schedule, program, "a stage belongs to a load");
+  }
+  verify_walk(schedule, program, stage.walk);
+  if (stage.walk.workers != schedule.walk.workers) broken(schedule, program, "a stage uses the statement's workers");
+  if (stage.place != Place::shared) return;
+  const auto& layout = stage.layout;
+  std::int64_t last = 0;
+  for (std::size_t q = 0; q < count; ++q) last += layout.stride[q] * (schedule.tile[q] - 1);
+  const auto group = (layout.mask + 1) << layout.unit;
+  if (layout.mask != 0) {
+    const bool power = (layout.mask & (layout.mask + 1)) == 0;
+    if (!power || (std::int64_t{1} << layout.shift) < group) broken(schedule, program, "a swizzle is a bijection");
+    last = (last / group + 1) * group - 1;
+  }
+  if (layout.elements <= last) broken(schedule, program, "shared memory holds the tile");
+}
+
+}  // namespace ricci::ir

@@ -1,0 +1,91 @@
+// A schedule: how a program is spread over blocks, threads, vectors and loops. Data beside the program; the emitters
+// turn any schedule of any program into source and know no kernel family by name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/program.hpp"
+
+namespace ricci::ir {
+
+/// A part of an index inside a tile: takes `count` values, `step` apart.
+struct Digit {
+  int index = 0;
+  std::int64_t count = 1;
+  std::int64_t step = 1;
+};
+
+/// The order in which a tile's points are visited: a mixed-radix number, fastest digit first. `vector` neighbouring
+/// values of the first digit are one access; the resulting positions go round-robin over `workers` threads (CUDA), or
+/// are loops, the last digit outermost (C++).
+struct Walk {
+  std::vector<Digit> digits;
+  int vector = 1;
+  int workers = 1;
+
+  std::int64_t positions() const noexcept;  ///< accesses in a tile
+  std::int64_t rounds() const noexcept;     ///< accesses of one worker, rounded up
+};
+
+/// Where a staged load waits between being read in its own order and being used in the statement's.
+enum class Place : std::uint8_t {
+  shared,     ///< shared memory of the block, one barrier
+  warp,       ///< registers of a warp, exchanged by shuffles: one tile per warp
+  registers,  ///< CPU vector registers, transposed in place
+};
+
+/// Element address of a tile point in shared memory: sum stride[q] * inner[q], then address ^= (address >> shift &
+/// mask)
+/// << unit; mask 0 is no swizzle.
+struct SharedLayout {
+  std::vector<std::int64_t> stride;  ///< per index of the program
+  int shift = 0, unit = 0;
+  std::int64_t mask = 0;
+  std::int64_t elements = 0;  ///< of the array
+};
+
+/// One load read ahead of the statement, in an order of its own.
+struct Stage {
+  NodeId load = -1;
+  Place place = Place::shared;
+  Walk walk;
+  SharedLayout layout;
+};
+
+/// How the first index point of a tile is found from its number.
+enum class Origin : std::uint8_t {
+  literals,  ///< divisions by literal extents
+  shuffle,   ///< one axis per lane, summed by a butterfly of shuffles (cuTT, algorithm 1)
+};
+
+struct Schedule {
+  std::string name;                ///< unique among a problem's candidates; for people, never read by an emitter
+  std::vector<std::int64_t> tile;  ///< per index of the program: 1 .. extent
+  std::vector<int> order;          ///< indices by which tiles are numbered, fastest first
+  Walk walk;                       ///< the statement's visit of a tile
+  std::optional<Stage> stage;
+  int threads = 256;                  ///< of a block (CUDA)
+  int blocks_per_multiprocessor = 0;  ///< asked of the compiler; 0: its choice
+  Origin origin = Origin::literals;
+
+  std::int64_t tiles(const Program& program) const noexcept;
+  std::int64_t tile_points() const noexcept;
+  int tiles_per_block() const noexcept;  ///< more than 1 only where warps own tiles
+  std::int64_t blocks(const Program& program) const noexcept;
+  std::int64_t shared_bytes(const Program& program) const noexcept;
+};
+
+/// The text form, one line an item: part of the kernel's key.
+std::string print(const Schedule& schedule, const Program& program);
+
+/// Throws InternalError, naming the first rule that the schedule breaks for this program: digits that do not cover the
+/// tile, vectors across a ragged edge, a swizzle that is no bijection, ...
+void verify(const Schedule& schedule, const Program& program);
+
+/// Whether `vector` neighbours along `index` can be one aligned access of a buffer through this affine.
+bool vector_access(const Program& program, int buffer, const Affine& affine, int index, int vector) noexcept;
+
+}  // namespace ricci::ir

@@ -1,0 +1,36 @@
+// The axes of a one-load statement as both sides see them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "ir/schedule.hpp"
+
+namespace ricci::plan {
+
+/// A statement and its main load, with the indices in the order of each side's strides.
+struct Sides {
+  explicit Sides(const ir::Program& program);
+
+  const ir::Program& program;
+  ir::NodeId load = -1;          ///< the load to stage
+  std::vector<int> read_order;   ///< fastest first; broadcast indices last
+  std::vector<int> write_order;  ///< fastest first
+
+  std::int64_t extent(int q) const { return program.indices[static_cast<std::size_t>(q)].extent; }
+  std::int64_t read_stride(int q) const;
+  std::int64_t write_stride(int q) const;
+  std::int64_t read_bytes() const;  ///< of one element
+  std::int64_t write_bytes() const;
+  int read_first() const { return read_order.empty() ? -1 : read_order.front(); }
+  int write_first() const { return write_order.empty() ? -1 : write_order.front(); }
+
+  /// How far a tile must reach along each index so that one side has runs of `elements` neighbours: whole indices while
+  /// memory is contiguous, the last one in part. `granule` divides the part where it can.
+  std::vector<std::int64_t> prefix(bool read, std::int64_t elements, std::int64_t granule) const;
+  /// Digits of a tile, fastest first on one side; indices of one value are left out.
+  std::vector<ir::Digit> digits(bool read, const std::vector<std::int64_t>& tile) const;
+};
+
+}  // namespace ricci::plan

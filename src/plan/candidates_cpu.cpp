@@ -1,0 +1,175 @@
+// Schedules for a CPU: loops in the output's order, and blocks transposed in vector registers where the fastest axes of
+// the two sides differ.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/axes.hpp"
+#include "plan/plan.hpp"
+
+namespace ricci::plan {
+namespace {
+
+using ir::Schedule;
+using Tile = std::vector<std::int64_t>;
+
+constexpr std::int64_t kTilePoints = 4096;  // enough to forget what finding a tile costs
+
+class Generator {
+ public:
+  Generator(const ir::Program& program, const CpuFigures& figures)
+      : program_(program), figures_(figures), sides_(program) {}
+
+  std::vector<Candidate> run() {
+    add_loops();
+    add_transposed();
+    std::stable_sort(list_.begin(), list_.end(),
+                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+    return std::move(list_);
+  }
+
+ private:
+  std::string tile_text(const Tile& tile) const {
+    std::string text;
+    for (std::size_t q = 0; q < tile.size(); ++q) {
+      if (tile[q] > 1) text += fmt::format(" {}{}", program_.indices[q].name, tile[q]);
+    }
+    return text;
+  }
+
+  std::int64_t points(const Tile& tile) const {
+    std::int64_t product = 1;
+    for (const auto n : tile) product *= n;
+    return product;
+  }
+
+  /// Lets the tile grow along further axes of the output until it is worth a call.
+  void grow(Tile& tile) const {
+    for (const auto q : sides_.write_order) {
+      const auto left = kTilePoints / points(tile);
+      if (left < 2) return;
+      auto& n = tile[static_cast<std::size_t>(q)];
+      if (n == 1) n = std::min(sides_.extent(q), left);
+    }
+  }
+
+  void add(Schedule schedule, double cost) {
+    Candidate candidate;
+    candidate.schedule = std::move(schedule);
+    auto& traffic = candidate.traffic;
+    const auto& statement = program_.statement();
+    traffic.tiles = candidate.schedule.tiles(program_);
+    traffic.write = side_traffic(program_, candidate.schedule, statement.buffer, statement.offset);
+    if (sides_.load >= 0) {
+      const auto& load = program_.nodes[static_cast<std::size_t>(sides_.load)];
+      traffic.read = side_traffic(program_, candidate.schedule, load.source, load.offset);
+    }
+    // `cost`: nanoseconds per element of one thread, beside a stream of 10 GB/s on the lines that the tiles touch.
+    const double bytes = traffic.predicted_bytes();
+    candidate.predicted_us = (bytes / 10.0 + static_cast<double>(program_.points()) * cost) * 1e-3 / figures_.threads;
+    list_.push_back(std::move(candidate));
+  }
+
+  Schedule base(const Tile& tile, std::string name) const {
+    Schedule schedule;
+    schedule.tile = tile;
+    schedule.order = sides_.write_order;
+    schedule.threads = 1;
+    schedule.walk = {sides_.digits(false, tile), 1, 1};
+    schedule.name = std::move(name);
+    return schedule;
+  }
+
+  void add_loops() {
+    const bool same = sides_.load < 0 || sides_.read_first() == sides_.write_first();
+    if (same) {
+      Tile tile(program_.indices.size(), 1);
+      if (!tile.empty()) {
+        const auto q = sides_.write_first();
+        tile[static_cast<std::size_t>(q)] = std::min(sides_.extent(q), std::int64_t{1} << 16);
+        grow(tile);
+      }
+      add(base(tile, "loops" + tile_text(tile)), 0.05);
+      return;
+    }
+    // A square of both fastest axes keeps the lines of either side in cache until they are used up.
+    for (const std::int64_t side : {16, 32, 64}) {
+      Tile tile(program_.indices.size(), 1);
+      for (const auto q : {sides_.read_first(), sides_.write_first()}) {
+        tile[static_cast<std::size_t>(q)] = std::min(sides_.extent(q), side);
+      }
+      grow(tile);
+      add(base(tile, fmt::format("loops{}", tile_text(tile))), 0.8);
+    }
+  }
+
+  void add_transposed() {
+    if (sides_.load < 0 || program_.indices.size() < 2) return;
+    const int read = sides_.read_first(), written = sides_.write_first();
+    if (read == written || sides_.read_stride(read) != 1 || sides_.write_stride(written) != 1) return;
+    const auto bytes = sides_.read_bytes();
+    if (bytes > 8 || !others_match()) return;
+    for (std::int64_t vector = std::min<std::int64_t>(16, figures_.vector_bytes / bytes); vector >= 2; vector /= 2) {
+      if (sides_.extent(read) < vector || sides_.extent(written) < vector) continue;
+      for (const std::int64_t side : {2 * vector, 4 * vector, 8 * vector}) {
+        Tile tile(program_.indices.size(), 1);
+        for (const auto q : {read, written}) tile[static_cast<std::size_t>(q)] = std::min(sides_.extent(q), side);
+        grow(tile);
+        auto schedule = base(tile, fmt::format("transposed{} v{}", tile_text(tile), vector));
+        arrange(schedule.walk.digits, written, read);
+        schedule.walk.vector = 1;
+        ir::Stage stage;
+        stage.load = sides_.load;
+        stage.place = ir::Place::registers;
+        stage.walk = schedule.walk;
+        arrange(stage.walk.digits, read, written);
+        schedule.walk.vector = static_cast<int>(vector);
+        schedule.stage = std::move(stage);
+        // Edges go element by element.
+        const double edge = edge_share(read, vector) + edge_share(written, vector);
+        add(std::move(schedule), 0.8 / static_cast<double>(vector) + 0.8 * std::min(edge, 1.0));
+      }
+    }
+  }
+
+  double edge_share(int q, std::int64_t vector) const {
+    return static_cast<double>(sides_.extent(q) % vector) / static_cast<double>(sides_.extent(q));
+  }
+
+  static void arrange(std::vector<ir::Digit>& digits, int first, int second) {
+    const auto move_front = [&](int q) {
+      const auto place = std::find_if(digits.begin(), digits.end(), [&](const ir::Digit& d) { return d.index == q; });
+      std::rotate(digits.begin(), place, place + 1);
+    };
+    move_front(second);
+    move_front(first);
+  }
+
+  /// Every other load reads what the statement writes, element for element.
+  bool others_match() const {
+    for (std::size_t id = 0; id < program_.nodes.size(); ++id) {
+      const auto& node = program_.nodes[id];
+      if (node.kind != ir::NodeKind::load || static_cast<ir::NodeId>(id) == sides_.load) continue;
+      const auto& offset = program_.statement().offset;
+      if (node.source != program_.statement().buffer || node.offset.coefficient != offset.coefficient ||
+          node.offset.constant != offset.constant) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const ir::Program& program_;
+  const CpuFigures& figures_;
+  Sides sides_;
+  std::vector<Candidate> list_;
+};
+
+}  // namespace
+
+std::vector<Candidate> candidates(const ir::Program& program, const CpuFigures& figures) {
+  return Generator(program, figures).run();
+}
+
+}  // namespace ricci::plan

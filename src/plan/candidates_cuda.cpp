@@ -1,0 +1,402 @@
+// Schedules for a GPU. Every family of cuTT is one point of one space: a tile that reaches far enough along the axes
+// that are contiguous on either side, staged in shared memory (tiled, packed, packed-split, by how much of each axis
+// the tile holds), in a warp's registers, or not at all (copy, tiled-copy, plain).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "plan/axes.hpp"
+#include "plan/plan.hpp"
+
+namespace ricci::plan {
+namespace {
+
+using ir::Schedule;
+using Tile = std::vector<std::int64_t>;
+
+constexpr std::int64_t kLaunchLimit = std::int64_t{1} << 31;
+constexpr std::int64_t kStagedBytesPerThread = 128;  // registers that hold what is on its way to shared memory
+
+std::int64_t volume(const Tile& tile) {
+  std::int64_t product = 1;
+  for (const auto n : tile) product *= n;
+  return product;
+}
+
+class Generator {
+ public:
+  Generator(const ir::Program& program, const GpuFigures& figures)
+      : program_(program), figures_(figures), sides_(program) {}
+
+  std::vector<Candidate> run() {
+    add_direct();
+    if (sides_.load >= 0 && program_.indices.size() > 1) {
+      if (sides_.read_first() != sides_.write_first() || short_first()) add_staged();
+    }
+    std::stable_sort(list_.begin(), list_.end(),
+                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+    // Only the leaders deserve the search for a layout without conflicts.
+    constexpr std::size_t kRefined = 4;
+    for (std::size_t k = 0; k < std::min(kRefined, list_.size()); ++k) refine(list_[k]);
+    std::stable_sort(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(std::min(kRefined, list_.size())),
+                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+    add_shuffled_origin();
+    return std::move(list_);
+  }
+
+ private:
+  const ir::Affine& load_offset() const { return program_.nodes[static_cast<std::size_t>(sides_.load)].offset; }
+  int load_buffer() const { return program_.nodes[static_cast<std::size_t>(sides_.load)].source; }
+
+  /// The fastest axis is the same on both sides, but its rows are so short that a tile should join several.
+  bool short_first() const { return sides_.extent(sides_.read_first()) * sides_.read_bytes() < 128; }
+
+  int widest(bool read, const Tile& tile) const {
+    const int q = read ? sides_.read_first() : sides_.write_first();
+    const auto bytes = read ? sides_.read_bytes() : sides_.write_bytes();
+    for (auto vector = static_cast<int>(16 / bytes); vector > 1; vector /= 2) {
+      if (tile[static_cast<std::size_t>(q)] % vector != 0) continue;
+      const bool fits =
+          read ? ir::vector_access(program_, load_buffer(), load_offset(), q, vector)
+               : ir::vector_access(program_, program_.statement().buffer, program_.statement().offset, q, vector);
+      if (fits) return vector;
+    }
+    return 1;
+  }
+
+  /// Tiles that follow each other in the launch are neighbours in the output, so that a sector shared by two of them is
+  /// completed in L2 (measured: part A of the anchors).
+  std::vector<int> launch_order() const { return sides_.write_order; }
+
+  void add(Schedule schedule) {
+    if (schedule.tiles(program_) >= kLaunchLimit) return;
+    if (schedule.shared_bytes(program_) > figures_.shared_bytes_per_block) return;
+    if (!names_.insert(schedule.name).second) return;
+    Candidate candidate;
+    candidate.schedule = std::move(schedule);
+    assess(candidate, 0);
+    list_.push_back(std::move(candidate));
+  }
+
+  void add_direct() {
+    const auto first = sides_.write_first();
+    const bool same = sides_.load < 0 || first == sides_.read_first();
+    Tile whole(program_.indices.size(), 1);
+    if (program_.indices.empty()) {
+      add(direct("plain", whole, 1, 32));
+      return;
+    }
+    for (const std::int64_t target : {256, 512, 1024, 2048, 4096}) {
+      const auto wide = std::max<std::int64_t>(16 / sides_.write_bytes(), 1);
+      Tile tile = sides_.prefix(false, target, wide);
+      // Fill up with whole outer axes while the tile is too small to feed a block.
+      for (const auto q : sides_.write_order) {
+        if (volume(tile) * 2 > target) break;
+        auto& n = tile[static_cast<std::size_t>(q)];
+        if (n == 1) n = std::min(sides_.extent(q), std::max<std::int64_t>(target / volume(tile), 1));
+      }
+      int vector = widest(false, tile);
+      if (same && sides_.load >= 0) {
+        vector = std::min(vector, widest(true, tile));
+      } else if (!same) {
+        vector = 1;
+      }
+      const auto positions = volume(tile) / vector;
+      for (const int threads : {128, 256}) {
+        if (positions < threads && target != 256) continue;
+        const char* family = !same ? "plain" : program_.indices.size() == 1 ? "copy" : "tiled-copy";
+        add(direct(family, tile, vector, threads));
+      }
+    }
+  }
+
+  Schedule direct(const char* family, const Tile& tile, int vector, int threads) {
+    Schedule schedule;
+    schedule.tile = tile;
+    schedule.order = launch_order();
+    schedule.walk = {sides_.digits(false, tile), vector, threads};
+    schedule.threads = threads;
+    schedule.name = fmt::format("{}{} v{} t{}", family, tile_text(tile), vector, threads);
+    return schedule;
+  }
+
+  std::string tile_text(const Tile& tile) const {
+    std::string text;
+    for (std::size_t q = 0; q < tile.size(); ++q) {
+      if (tile[q] > 1) text += fmt::format(" {}{}", program_.indices[q].name, tile[q]);
+    }
+    return text;
+  }
+
+  void add_staged() {
+    const auto read_wide = std::max<std::int64_t>(16 / sides_.read_bytes(), 1);
+    const auto write_wide = std::max<std::int64_t>(16 / sides_.write_bytes(), 1);
+    static constexpr std::int64_t kRuns[] = {32, 64, 128, 256, 512, 1024};  // bytes
+    std::set<Tile> seen;
+    for (const auto read_run : kRuns) {
+      for (const auto write_run : kRuns) {
+        Tile tile = sides_.prefix(true, std::max<std::int64_t>(read_run / sides_.read_bytes(), 1), read_wide);
+        const Tile other =
+            sides_.prefix(false, std::max<std::int64_t>(write_run / sides_.write_bytes(), 1), write_wide);
+        for (std::size_t q = 0; q < tile.size(); ++q) tile[q] = std::max(tile[q], other[q]);
+        const auto bytes = volume(tile) * sides_.read_bytes();
+        if (bytes > figures_.shared_bytes_per_block / 2 || !seen.insert(tile).second) continue;
+        add_staged(tile);
+      }
+    }
+  }
+
+  void add_staged(const Tile& tile) {
+    const int read_vector = widest(true, tile);
+    const int write_vector = widest(false, tile);
+    const auto points = volume(tile);
+    for (const int threads : {128, 256, 512}) {
+      const auto per_thread = (points + threads - 1) / threads * sides_.read_bytes();
+      if (per_thread > kStagedBytesPerThread || points / std::max(read_vector, write_vector) < threads / 2) continue;
+      add(staged(tile, read_vector, write_vector, threads));
+      if (read_vector * write_vector > 1) add(staged(tile, 1, 1, threads));
+    }
+    if (points * sides_.read_bytes() <= 32 * 32 && points >= 16) add(in_warp(tile, read_vector, write_vector));
+  }
+
+  const char* family(const Tile& tile) const {
+    int axes = 0, parts = 0;
+    for (std::size_t q = 0; q < tile.size(); ++q) {
+      axes += tile[q] > 1;
+      parts += tile[q] > 1 && tile[q] < program_.indices[q].extent;
+    }
+    return axes == 2 && sides_.read_first() != sides_.write_first() ? "tiled" : parts == 0 ? "packed" : "packed-split";
+  }
+
+  Schedule staged(const Tile& tile, int read_vector, int write_vector, int threads) {
+    Schedule schedule;
+    schedule.tile = tile;
+    schedule.order = launch_order();
+    schedule.threads = threads;
+    schedule.walk = {sides_.digits(false, tile), write_vector, threads};
+    ir::Stage stage;
+    stage.load = sides_.load;
+    stage.walk = {sides_.digits(true, tile), read_vector, threads};
+    stage.layout = linear_layout(tile, true, 0);
+    schedule.stage = std::move(stage);
+    schedule.name = fmt::format("{}{} v{}/{} t{}", family(tile), tile_text(tile), read_vector, write_vector, threads);
+    return schedule;
+  }
+
+  Schedule in_warp(const Tile& tile, int read_vector, int write_vector) {
+    auto schedule = staged(tile, read_vector, write_vector, 256);
+    schedule.walk.workers = 32;
+    schedule.stage->walk.workers = 32;
+    schedule.stage->place = ir::Place::warp;
+    schedule.stage->layout = {};
+    schedule.name = fmt::format("warp{} v{}/{}", tile_text(tile), read_vector, write_vector);
+    return schedule;
+  }
+
+  /// The tile's elements in one side's order, each row of the fastest axis `pad` elements longer.
+  ir::SharedLayout linear_layout(const Tile& tile, bool read, std::int64_t pad) const {
+    ir::SharedLayout layout;
+    layout.stride.assign(tile.size(), 0);
+    std::int64_t stride = 1;
+    bool first = true;
+    for (const auto& digit : sides_.digits(read, tile)) {
+      layout.stride[static_cast<std::size_t>(digit.index)] = stride;
+      stride *= digit.count;
+      if (first) stride += pad;
+      first = false;
+    }
+    layout.elements = stride;
+    return layout;
+  }
+
+  /// Searches the layouts of a staged candidate for the fewest wavefronts.
+  void refine(Candidate& candidate) {
+    auto& schedule = candidate.schedule;
+    if (!schedule.stage || schedule.stage->place != ir::Place::shared) return;
+    auto& stage = *schedule.stage;
+    const auto size = sides_.read_bytes();
+    double best = 0;
+    ir::SharedLayout chosen;
+    const auto consider = [&](const ir::SharedLayout& layout) {
+      if (layout.elements * size > figures_.shared_bytes_per_block) return;
+      const auto in = wavefronts(schedule, stage.walk, layout, size, 4);
+      const auto out = wavefronts(schedule, schedule.walk, layout, size, 4);
+      const auto total = in.counted + out.counted;
+      // A little memory is worth a conflict less, so equal counts keep the first, smallest layout.
+      if (chosen.elements == 0 || total < best * 0.999) {
+        best = total;
+        chosen = layout;
+      }
+    };
+    for (const bool read : {true, false}) {
+      const auto plain = linear_layout(schedule.tile, read, 0);
+      consider(plain);
+      int unit = 0;
+      const int vector = read ? stage.walk.vector : schedule.walk.vector;
+      while ((1 << unit) < vector) ++unit;
+      for (const std::int64_t mask : {3, 7, 15, 31}) {
+        if ((mask << unit) * size >= 256) break;  // 32 banks of 4 bytes, twice
+        int bits = 0;
+        while ((mask >> bits) != 0) ++bits;
+        for (int shift = unit + bits; shift <= unit + bits + 4; ++shift) {
+          auto layout = plain;
+          layout.shift = shift;
+          layout.mask = mask;
+          layout.unit = unit;
+          const auto group = (mask + 1) << unit;
+          layout.elements = (plain.elements + group - 1) / group * group;
+          if (shift > 0 && (std::int64_t{1} << shift) >= plain.elements) break;
+          consider(layout);
+        }
+      }
+      for (const std::int64_t pad : {1, 2, 4}) {
+        if (pad % vector == 0 || vector == 1) consider(linear_layout(schedule.tile, read, pad));
+      }
+    }
+    stage.layout = chosen;
+    assess(candidate, 16);
+  }
+
+  /// Algorithm 1 of paper 001 for the origin, as an alternative of the leader: literals need one division per outer
+  /// axis and warp, the butterfly ten shuffles and a table look-up for any number of axes.
+  void add_shuffled_origin() {
+    if (list_.empty()) return;
+    auto shuffled = list_.front();
+    int outer = 0;
+    for (std::size_t q = 0; q < shuffled.schedule.tile.size(); ++q) {
+      outer += shuffled.schedule.tile[q] < program_.indices[q].extent;
+    }
+    if (outer < 2) return;
+    shuffled.schedule.origin = ir::Origin::shuffle;
+    shuffled.schedule.name += " shuffled";
+    assess(shuffled, 16);
+    const auto place =
+        std::upper_bound(list_.begin(), list_.end(), shuffled,
+                         [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+    list_.insert(place, std::move(shuffled));
+  }
+
+  void assess(Candidate& candidate, int sample_warps);
+
+  const ir::Program& program_;
+  const GpuFigures& figures_;
+  Sides sides_;
+  std::vector<Candidate> list_;
+  std::set<std::string> names_;
+};
+
+/// Share of the copy rate that runs of a length reach, measured on one H200 with 8-byte elements (whole sectors and
+/// ragged ones, reading and writing, neighbouring runs far apart in the launch). Interpolated in log2 of the run.
+double efficiency(bool read, const SideTraffic& side) {
+  static constexpr std::array<double, 8> kReadWhole = {.15, .28, .46, .73, .92, .97, .97, .97};  // 8 B .. 1 KiB
+  static constexpr std::array<double, 8> kReadRagged = {.15, .28, .42, .58, .76, .86, .92, .95};
+  static constexpr std::array<double, 8> kWriteWhole = {.06, .12, .30, .60, .83, .92, .93, .93};
+  static constexpr std::array<double, 8> kWriteRagged = {.06, .12, .17, .25, .38, .51, .62, .72};
+  const auto& table =
+      read ? (side.whole_sectors ? kReadWhole : kReadRagged) : (side.whole_sectors ? kWriteWhole : kWriteRagged);
+  const double place =
+      std::clamp(std::log2(std::max<double>(static_cast<double>(side.run_bytes), 1.0)) - 3.0, -3.0, 7.0);
+  if (place <= 0) return table[0] * std::exp2(place);
+  const auto low = std::min(static_cast<std::size_t>(place), std::size_t{6});
+  const double part = place - static_cast<double>(low);
+  return table[low] * (1 - part) + table[low + 1] * part;
+}
+
+void Generator::assess(Candidate& candidate, int sample_warps) {
+  const auto& schedule = candidate.schedule;
+  auto& traffic = candidate.traffic;
+  const auto& statement = program_.statement();
+  traffic.tiles = schedule.tiles(program_);
+  traffic.write = side_traffic(program_, schedule, statement.buffer, statement.offset);
+  traffic.read = sides_.load >= 0 ? side_traffic(program_, schedule, load_buffer(), load_offset()) : SideTraffic{};
+  double conflict = 1.5;  // assumed until the layout is searched
+  if (schedule.stage && schedule.stage->place == ir::Place::shared) {
+    if (sample_warps > 0) {
+      const auto in =
+          wavefronts(schedule, schedule.stage->walk, schedule.stage->layout, sides_.read_bytes(), sample_warps);
+      const auto out = wavefronts(schedule, schedule.walk, schedule.stage->layout, sides_.read_bytes(), sample_warps);
+      traffic.bank_wavefronts = in.counted + out.counted;
+      traffic.ideal_wavefronts = in.ideal + out.ideal;
+      conflict = traffic.bank_wavefronts / std::max(traffic.ideal_wavefronts, 1.0);
+    }
+  } else {
+    conflict = 1;
+  }
+  const auto shared = schedule.shared_bytes(program_) + 1024;  // the driver's own kilobyte per block
+  const auto by_threads = figures_.threads_per_multiprocessor / schedule.threads;
+  const auto by_shared = figures_.shared_bytes_per_multiprocessor / shared;
+  const auto resident = std::max<std::int64_t>(std::min<std::int64_t>({by_threads, by_shared, 32}), 1);
+  traffic.occupancy = static_cast<double>(resident * schedule.threads) / figures_.threads_per_multiprocessor;
+  const double tile_bytes =
+      static_cast<double>(schedule.tile_points() * schedule.tiles_per_block() * sides_.read_bytes());
+  traffic.bytes_in_flight = tile_bytes * static_cast<double>(resident);
+
+  const double rate = (figures_.copy_GBs > 0 ? figures_.copy_GBs : 4000.0) * 1e3;  // bytes per microsecond
+  double us = (static_cast<double>(traffic.read.bytes) / efficiency(true, traffic.read) +
+               static_cast<double>(traffic.write.bytes) / efficiency(false, traffic.write)) /
+              rate;
+  // Little's law: about 32 KB per multiprocessor have to be on their way at 600 ns.
+  us *= std::max(1.0, std::sqrt(32768.0 / std::max(traffic.bytes_in_flight, 1.0)));
+  // Instructions: an access costs about as much again for each digit that mixes thread and round.
+  double issue = 0;
+  const auto walk_cost = [&](const ir::Walk& walk) {
+    double per_position = 6;
+    std::int64_t below = 1;
+    for (std::size_t k = 0; k < walk.digits.size(); ++k) {
+      const auto count = walk.digits[k].count / (k == 0 ? walk.vector : 1);
+      const bool mixed =
+          walk.rounds() > 1 && walk.workers % (below * count) != 0 && below % walk.workers != 0 &&
+          !(walk.workers % below == 0 && (k + 1 == walk.digits.size() || count % (walk.workers / below) == 0));
+      if (mixed) per_position += 8;
+      below *= count;
+    }
+    return per_position / walk.vector + 3;
+  };
+  issue += walk_cost(schedule.walk);
+  if (schedule.stage) issue += walk_cost(schedule.stage->walk) + 2 * conflict;
+  if (schedule.stage && schedule.stage->place == ir::Place::warp) issue += 12;
+  // Fixed work of a block: tile origin, barrier, and its share of the launch.
+  issue += 60.0 * schedule.threads / static_cast<double>(schedule.tile_points() * schedule.tiles_per_block());
+  if (schedule.origin == ir::Origin::shuffle) {
+    issue += 60.0 * schedule.threads / static_cast<double>(schedule.tile_points() * schedule.tiles_per_block());
+  }
+  // Points of ragged tiles that do nothing.
+  double waste = 1;
+  for (std::size_t q = 0; q < schedule.tile.size(); ++q) {
+    const auto tiles = (program_.indices[q].extent + schedule.tile[q] - 1) / schedule.tile[q];
+    waste *= static_cast<double>(tiles * schedule.tile[q]) / static_cast<double>(program_.indices[q].extent);
+  }
+  const double instructions = static_cast<double>(program_.points()) / 32 * issue * waste;
+  const double issue_us = instructions / (figures_.multiprocessors * 4 * 1700.0 * 0.5);
+  us = std::max(us, issue_us) + 0.15 * std::min(us, issue_us);
+  us *= 1 + 0.25 * (waste - 1);
+  candidate.predicted_us = us;
+}
+
+}  // namespace
+
+GpuFigures GpuFigures::of_capability(int sm) {
+  GpuFigures figures;
+  figures.sm = sm;
+  // Shared memory limits by compute capability (CUDA C++ Programming Guide, technical specifications).
+  const std::int64_t kilobytes = sm >= 100              ? 227
+                                 : sm >= 90             ? 227
+                                 : sm == 80 || sm == 87 ? 163
+                                 : sm >= 86             ? 99
+                                 : sm >= 75             ? 64
+                                                        : 96;
+  figures.shared_bytes_per_block = kilobytes * 1024;
+  figures.shared_bytes_per_multiprocessor = (kilobytes + 1) * 1024;
+  if (sm == 75) figures.threads_per_multiprocessor = 1024;
+  if (sm == 86 || sm == 89 || sm >= 120) figures.threads_per_multiprocessor = 1536;
+  return figures;
+}
+
+std::vector<Candidate> candidates(const ir::Program& program, const GpuFigures& figures) {
+  return Generator(program, figures).run();
+}
+
+}  // namespace ricci::plan

@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "plan/plan.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::plan {
+
+const Candidate& choose(const std::vector<Candidate>& list, const std::string& name) {
+  if (list.empty()) throw InternalError("a problem without a single schedule; please report it");
+  if (name.empty()) return list.front();
+  const auto place =
+      std::find_if(list.begin(), list.end(), [&](const Candidate& c) { return c.schedule.name == name; });
+  if (place != list.end()) return *place;
+  std::vector<std::string> names;
+  for (const auto& candidate : list) names.push_back("  " + candidate.schedule.name);
+  throw PlanError(fmt::format("no schedule \"{}\" for this problem; there are\n{}", name, fmt::join(names, "\n")));
+}
+
+std::string summary(const ir::Program& program, const ir::Schedule& schedule) {
+  std::string text = schedule.name;
+  const auto bytes = [&](const ir::Walk& walk, DType type) { return walk.vector * size_of(type); };
+  const auto out = program.buffers[static_cast<std::size_t>(program.statement().buffer)].type;
+  if (schedule.stage) {
+    text += fmt::format(": reads of {} B", bytes(schedule.stage->walk,
+                                                 program.nodes[static_cast<std::size_t>(schedule.stage->load)].type));
+    text += fmt::format(", writes of {} B", bytes(schedule.walk, out));
+    if (schedule.stage->place == ir::Place::shared) {
+      const auto& layout = schedule.stage->layout;
+      text += fmt::format(", {} B shared{}", schedule.shared_bytes(program), layout.mask != 0 ? ", swizzled" : "");
+    }
+  } else {
+    text += fmt::format(": accesses of {} B", bytes(schedule.walk, out));
+  }
+  return text + fmt::format(", {} tiles", schedule.tiles(program));
+}
+
+std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device) {
+  std::string text = fmt::format("candidates for {}, best prediction first\n\n", device);
+  std::size_t width = 10;
+  for (const auto& candidate : list) width = std::max(width, candidate.schedule.name.size());
+  text += fmt::format("   {:<{}} {:>10} {:>9} {:>9} {:>11} {:>11} {:>10} {:>6} {:>9}\n", "schedule", width, "predicted",
+                      "read run", "write run", "sectors rd", "sectors wr", "conflicts", "occ.", "tiles");
+  for (const auto& candidate : list) {
+    const auto& t = candidate.traffic;
+    const auto conflicts =
+        t.ideal_wavefronts > 0 ? fmt::format("{:.2f}x", t.bank_wavefronts / t.ideal_wavefronts) : "-";
+    text += fmt::format("{}  {:<{}} {:>7.1f} us {:>7} B {:>7} B {:>11.0f} {:>11.0f} {:>10} {:>5.0f}% {:>9}\n",
+                        &candidate == &chosen ? "*" : " ", candidate.schedule.name, width, candidate.predicted_us,
+                        t.read.run_bytes, t.write.run_bytes, t.read.sectors, t.write.sectors, conflicts,
+                        100 * t.occupancy, t.tiles);
+  }
+  const auto& t = chosen.traffic;
+  text +=
+      fmt::format("\n* {}: touches {:.0f} B in sectors of 32 B for {} B of elements ({:.2f}x)", chosen.schedule.name,
+                  t.predicted_bytes(), t.read.bytes + t.write.bytes,
+                  t.predicted_bytes() / static_cast<double>(std::max<std::int64_t>(t.read.bytes + t.write.bytes, 1)));
+  text += &chosen == &list.front() ? ", the least predicted time\n" : ", as asked for\n";
+  return text;
+}
+
+}  // namespace ricci::plan

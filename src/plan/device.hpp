@@ -1,0 +1,28 @@
+// What the planner knows of a device: figures that are read from it or measured on it, never looked up by name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ricci::plan {
+
+struct GpuFigures {
+  int sm = 90;
+  int multiprocessors = 132;
+  std::int64_t shared_bytes_per_block = 227 * 1024;
+  std::int64_t shared_bytes_per_multiprocessor = 228 * 1024;
+  int threads_per_multiprocessor = 2048;
+  double copy_GBs = 0;  ///< read + write rate of a large copy; 0 when it was not measured
+
+  /// Limits that follow from the compute capability, for making kernels without a device.
+  static GpuFigures of_capability(int sm);
+};
+
+struct CpuFigures {
+  int vector_bytes = 16;  ///< widest vectors of the target
+  std::int64_t l1_bytes = 32 * 1024;
+  std::int64_t l2_bytes = 1024 * 1024;
+  int threads = 1;
+};
+
+}  // namespace ricci::plan

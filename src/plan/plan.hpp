@@ -1,0 +1,34 @@
+// From a program to schedules: candidates, what each is predicted to cost, and the choice.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "ir/schedule.hpp"
+#include "plan/device.hpp"
+#include "plan/traffic.hpp"
+
+namespace ricci::plan {
+
+struct Candidate {
+  ir::Schedule schedule;
+  Traffic traffic;
+  double predicted_us = 0;
+};
+
+/// All candidates for a program with points, best first by prediction. At least one: the plain schedule.
+/// Pure and thread-safe. Sources: paper 001 (tiled, tiled-copy, packed, packed-split), part D.2 of the reference notes.
+std::vector<Candidate> candidates(const ir::Program& program, const GpuFigures& figures);
+std::vector<Candidate> candidates(const ir::Program& program, const CpuFigures& figures);
+
+/// The candidate of that name, or the first for an empty name. Throws PlanError, listing the names, when there is none.
+const Candidate& choose(const std::vector<Candidate>& list, const std::string& name);
+
+/// A table of candidates, best first, and the reason for the first.
+std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device);
+
+/// One line about a schedule: "tiled c64 b32, 256 threads, 16 B reads, 16 B writes, 8192 B shared".
+std::string summary(const ir::Program& program, const ir::Schedule& schedule);
+
+}  // namespace ricci::plan

@@ -1,0 +1,44 @@
+// What a schedule moves, counted from its addresses.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "ir/schedule.hpp"
+
+namespace ricci::plan {
+
+inline constexpr std::int64_t kSectorBytes = 32;
+
+/// One side of a permutation, over a whole run.
+struct SideTraffic {
+  std::int64_t bytes = 0;      ///< elements moved
+  std::int64_t run_bytes = 0;  ///< neighbours in memory that one tile touches
+  bool whole_sectors = false;  ///< every run begins and ends on a 32-byte boundary
+  double sectors = 0;          ///< 32-byte sectors touched, each tile counted by itself
+};
+
+struct Traffic {
+  SideTraffic read, write;
+  double bank_wavefronts = 0;  ///< of shared memory per tile, both directions
+  double ideal_wavefronts = 0;
+  double occupancy = 0;        ///< resident threads of those a multiprocessor can hold
+  double bytes_in_flight = 0;  ///< asked for by a multiprocessor before anything has arrived
+  std::int64_t tiles = 0;
+  double predicted_bytes() const { return (read.sectors + write.sectors) * static_cast<double>(kSectorBytes); }
+};
+
+/// Sectors of one access of the whole tensor, tile by tile.
+SideTraffic side_traffic(const ir::Program& program, const ir::Schedule& schedule, int buffer,
+                         const ir::Affine& affine);
+
+/// Wavefronts that one visit of a tile takes in shared memory, from the addresses of every warp (or an even sample of
+/// them), scaled to the tile. 32 banks of 4 bytes; accesses of 8 and 16 bytes go by half and quarter warps.
+struct Wavefronts {
+  double counted = 0, ideal = 0;
+};
+Wavefronts wavefronts(const ir::Schedule& schedule, const ir::Walk& walk, const ir::SharedLayout& layout,
+                      std::int64_t element_bytes, int sample_warps);
+
+}  // namespace ricci::plan
