@@ -32,6 +32,7 @@ const char* llvm_version() noexcept { return RICCI_LLVM_VERSION; }
 namespace {
 
 constexpr const char* kFile = "libricci-clang.so";
+constexpr std::string_view kAbsent = "not there";
 
 std::string folder_of_this_code() {
   Dl_info info{};
@@ -59,7 +60,7 @@ std::vector<std::string> places() {
 /// Null with a reason when the file is no plug-in for this library.
 const RicciClangApi* open(const std::string& path, std::string& reason) {
   if (access(path.c_str(), F_OK) != 0) {
-    reason = "not there";
+    reason = kAbsent;
     return nullptr;
   }
   // RTLD_LOCAL keeps its LLVM apart from any other in the process.
@@ -105,6 +106,8 @@ Opened open_first() {
       }
       return opened;
     }
+    if (reason != kAbsent && log_enabled(LogTopic::compile))
+      log_line(LogTopic::compile, fmt::format("passed over {}: {}", path, reason));
     opened.tried += fmt::format("\n  {}: {}", path, reason);
   }
   return opened;

@@ -66,10 +66,10 @@ Outputs run_clang(const std::string& source, const std::string& name, const CpuC
   const RicciClangStatus status = clang.compile(&job);
   while (!outputs.log.empty() && outputs.log.back() == '\n') outputs.log.pop_back();
   if (status != RICCI_CLANG_OK)
-    throw CompileError(fmt::format("clang {} {} {} for {}:\n{}", clang.version,
-                                   status == RICCI_CLANG_FATAL ? "failed inside on" : "refused", file,
-                                   options.target.text(), outputs.log),
-                       source, outputs.log);
+    throw CompileError(
+        fmt::format("clang {} {} {} for {}:\n{}", clang.version, status == RICCI_CLANG_FATAL ? "gave up on" : "refused",
+                    file, options.target.text(), outputs.log),
+        source, outputs.log);
   return outputs;
 }
 

@@ -52,9 +52,8 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
       if (auto* load = dyn_cast<LoadInst>(access)) {
         trace(load, load->getPointerOperand(), layout.getTypeStoreSize(load->getType()), load->getAlign(), false);
       } else if (auto* store = dyn_cast<StoreInst>(access)) {
-        const Type* type = store->getValueOperand()->getType();
-        trace(store, store->getPointerOperand(), layout.getTypeStoreSize(const_cast<Type*>(type)).getFixedValue(),
-              true);
+        trace(store, store->getPointerOperand(), layout.getTypeStoreSize(store->getValueOperand()->getType()),
+              store->getAlign(), true);
       } else if (auto* memory = dyn_cast<MemIntrinsic>(access)) {
         const auto* length = dyn_cast<ConstantInt>(memory->getLength());
         if (!length) {

@@ -7,27 +7,17 @@
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/LLVMContext.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
 
-#include <mutex>
 #include <string>
 
+#include "access_tracing.hpp"
 #include "guarded.hpp"
 
 namespace ricci::clang_plugin {
 namespace {
-
-void initialise_target() {
-  static std::once_flag done;
-  std::call_once(done, [] {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    llvm::InitializeNativeTargetAsmParser();  // without it inline assembly ends in report_fatal_error
-  });
-}
 
 using Bytes = llvm::SmallVector<char, 0>;
 
@@ -56,6 +46,8 @@ bool compile_in_memory(const RicciClangJob& job, Bytes& output, llvm::raw_ostrea
   // Freeing is what keeps the process flat: with these set, 255 KB stay behind after each compilation.
   invocation->getFrontendOpts().DisableFree = false;
   invocation->getCodeGenOpts().DisableFree = false;
+  // Idle unless the source asks for it, as the GPU simulator of the tests does.
+  invocation->getCodeGenOpts().PassBuilderCallbacks.emplace_back(register_access_tracing);
 
   clang::CompilerInstance compiler;
   compiler.setInvocation(std::move(invocation));
@@ -78,7 +70,6 @@ bool compile_in_memory(const RicciClangJob& job, Bytes& output, llvm::raw_ostrea
 }  // namespace
 
 RicciClangStatus compile(const RicciClangJob& job) {
-  initialise_target();
   // Outside the guarded frames: these survive a fatal error.
   Bytes output;
   std::string log_text, fatal;

@@ -1,6 +1,7 @@
 #include "guarded.hpp"
 
 #include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/TargetSelect.h>
 #include <pthread.h>
 
 #include <csetjmp>
@@ -55,8 +56,13 @@ void* run_job(void* argument) {
 }  // namespace
 
 bool run_guarded(const std::function<void()>& work, std::string* fatal) {
-  static std::once_flag installed;
-  std::call_once(installed, [] { llvm::install_fatal_error_handler(on_fatal_error); });
+  static std::once_flag prepared;
+  std::call_once(prepared, [] {
+    llvm::install_fatal_error_handler(on_fatal_error);
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();  // without it inline assembly ends in report_fatal_error
+  });
 
   Job job{&work, {}};
   pthread_attr_t attributes;

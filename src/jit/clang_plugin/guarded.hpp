@@ -5,7 +5,8 @@
 
 namespace ricci::clang_plugin {
 
-/// Runs `work` on a fresh thread with an 8 MB stack and waits for it. False when LLVM called report_fatal_error; then
+/// Prepares LLVM on the first call, then runs `work` on a fresh thread with an 8 MB stack and waits for it. False when
+/// LLVM called report_fatal_error; then
 /// `*fatal` holds its words. Objects that were alive in `work` at that point are leaked, not destroyed, so `work` must
 /// own nothing but memory. Thread-safe.
 bool run_guarded(const std::function<void()>& work, std::string* fatal);

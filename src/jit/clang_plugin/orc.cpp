@@ -5,7 +5,6 @@
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/Error.h>
 #include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
 
 #include <atomic>
 #include <memory>
@@ -24,6 +23,9 @@ namespace {
 using llvm::Error;
 using llvm::Expected;
 
+/// What ORC reported on this thread while it linked: look-ups name what failed, the reporter is told why.
+thread_local std::string* causes = nullptr;
+
 /// One for the process, never destroyed: kernels may run until its very end. Null with the reason when it cannot be
 /// made.
 llvm::orc::LLJIT* the_jit(std::string& reason) {
@@ -31,8 +33,6 @@ llvm::orc::LLJIT* the_jit(std::string& reason) {
   static llvm::orc::LLJIT* jit = nullptr;
   const std::lock_guard lock(mutex);
   if (jit != nullptr) return jit;
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
   // Kernels have no static constructors, so no platform has to run any.
   auto made = llvm::orc::LLJITBuilder().setPlatformSetUp(llvm::orc::setUpInactivePlatform).create();
   if (!made) {
@@ -40,8 +40,11 @@ llvm::orc::LLJIT* the_jit(std::string& reason) {
     return nullptr;
   }
   jit = made->release();
-  // Errors come back from lookup(); ORC would print each of them to stderr as well.
-  jit->getExecutionSession().setErrorReporter([](Error error) { llvm::consumeError(std::move(error)); });
+  // ORC links on the calling thread, and would print to stderr.
+  jit->getExecutionSession().setErrorReporter([](Error error) {
+    std::string text = llvm::toString(std::move(error));
+    if (causes != nullptr) *causes += "\n" + text;
+  });
   return jit;
 }
 
@@ -77,10 +80,15 @@ llvm::orc::JITDylib* link(llvm::StringRef object, std::string& reason) {
     names.add(jit->mangleAndIntern(*name));
   }
   if (Error error = jit->addObjectFile(*library, std::move(buffer))) return fail(std::move(error));
+  std::string reported;
+  causes = &reported;
   auto found = jit->getExecutionSession().lookup(
       {{&*library, llvm::orc::JITDylibLookupFlags::MatchExportedSymbolsOnly}}, std::move(names));
-  if (!found) return fail(found.takeError());
-  return &*library;
+  causes = nullptr;
+  if (found) return &*library;
+  fail(found.takeError());
+  reason += reported;
+  return nullptr;
 }
 
 }  // namespace
