@@ -1,0 +1,35 @@
+// The subcommands: each adds itself to the parser and says how it runs.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <functional>
+
+namespace ricci::tools {
+
+/// Exit codes of `ricci`.
+enum ExitCode {
+  kDone = 0,
+  kDiffers = 1,   ///< --verify found a difference, `cache verify` a damaged entry, `doctor --require` something missing
+  kRefused = 2,   ///< bad usage, or any ricci::Error
+  kInternal = 3,  ///< a defect of Ricci
+};
+
+/// What the parser hands to main.
+struct Session {
+  bool json = false;
+  std::function<int()> run;  ///< the chosen subcommand; throws ricci::Error
+};
+
+void add_permute(CLI::App& app, Session& session);
+void add_show(CLI::App& app, Session& session);
+void add_explain(CLI::App& app, Session& session);
+void add_cache(CLI::App& app, Session& session);
+void add_doctor(CLI::App& app, Session& session);
+void add_version(CLI::App& app, Session& session);
+
+/// The flag that every subcommand has.
+void add_json_flag(CLI::App& app, Session& session);
+
+}  // namespace ricci::tools

@@ -1,0 +1,76 @@
+// `ricci doctor`: which compilers, devices and directories were found.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "report.hpp"
+#include "ricci/runtime.hpp"
+
+namespace ricci::tools {
+namespace {
+
+const char* word(DoctorLine::State state) {
+  switch (state) {
+    case DoctorLine::State::ok:
+      return "ok";
+    case DoctorLine::State::missing:
+      return "missing";
+    case DoctorLine::State::broken:
+      return "broken";
+  }
+  return "?";
+}
+
+// Whether everything that a device needs was found.
+bool works(const std::vector<DoctorLine>& lines, const std::string& device) {
+  const auto ok = [&](const std::string& subject) {
+    return std::any_of(lines.begin(), lines.end(), [&](const DoctorLine& line) {
+      return line.subject.starts_with(subject) && line.state == DoctorLine::State::ok;
+    });
+  };
+  return device == "cpu" ? ok("clang") : ok("nvrtc") && ok("driver") && ok("device");
+}
+
+int run(const std::vector<std::string>& required, bool json) {
+  const auto lines = doctor();
+  std::vector<std::string> missing;
+  for (const auto& device : required) {
+    if (!works(lines, device)) missing.push_back(device);
+  }
+  if (json) {
+    Json array = Json::array();
+    for (const auto& line : lines) {
+      array.push_back({{"subject", line.subject}, {"state", word(line.state)}, {"text", line.text}});
+    }
+    print_json({{"found", array}, {"required", required}, {"missing", missing}});
+  } else {
+    std::size_t width = 0;
+    for (const auto& line : lines) width = std::max(width, line.subject.size());
+    for (const auto& line : lines) fmt::print("{:<7}  {:<{}}  {}\n", word(line.state), line.subject, width, line.text);
+  }
+  for (const auto& device : missing) fmt::print(stderr, "ricci: {} is required, and does not work here\n", device);
+  return missing.empty() ? kDone : kDiffers;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Session& session) {
+  auto required = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = app.add_subcommand("doctor", "Say which compilers, devices and directories were found");
+  command->add_option("--require", *required, "Exit with 1 unless these work: cpu, gpu, or cpu,gpu")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"cpu", "gpu"}));
+  add_json_flag(*command, session);
+  command->footer(
+      "Examples:\n"
+      "  ricci doctor\n"
+      "  ricci doctor --require cpu,gpu       in a script, before work that needs both");
+  command->callback(
+      [required, &session] { session.run = [required, &session] { return run(*required, session.json); }; });
+}
+
+}  // namespace ricci::tools

@@ -1,0 +1,35 @@
+// `ricci explain`: the candidates of a problem, and why one was taken.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.hpp"
+#include "problem.hpp"
+#include "report.hpp"
+
+namespace ricci::tools {
+
+void add_explain(CLI::App& app, Session& session) {
+  auto options = std::make_shared<ProblemOptions>();
+  CLI::App* command = app.add_subcommand("explain", "Print every candidate schedule with its predicted traffic");
+  add_problem_options(*command, *options);
+  add_json_flag(*command, session);
+  command->footer(
+      "Examples:\n"
+      "  ricci explain 'abc->cab' a=48 b=32 c=40\n"
+      "  ricci explain 'abcd->dbca' a=27 b=31 c=16 d=40 --dtype f32 --target sm_90");
+  command->callback([options, &session] {
+    session.run = [options, &session] {
+      const Plan plan = plan_problem(*options);
+      if (session.json) {
+        print_json({{"spec", options->spec}, {"plan", plan_json(plan)}, {"explain", plan.explain()}});
+      } else {
+        const std::string text = plan.explain();
+        fmt::print("{}{}", text, text.empty() || text.back() == '\n' ? "" : "\n");
+      }
+      return kDone;
+    };
+  });
+}
+
+}  // namespace ricci::tools

@@ -1,0 +1,37 @@
+// One line on a terminal for work that takes longer than a second.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace ricci::tools {
+
+/// While it lives, what is being done and for how long stands on the last line of stderr, from the second second on,
+/// and is wiped at the end. Does nothing where stderr is no terminal. Thread-safe.
+class Progress {
+ public:
+  explicit Progress(std::string what);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Names the next step; the time starts again.
+  void step(std::string what);
+  /// Share of the step that is done, 0 to 1.
+  void share(double done);
+
+ private:
+  void loop();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::string what_;
+  double start_ms_ = 0;
+  double share_ = -1;  // below 0: not known
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ricci::tools

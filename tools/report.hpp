@@ -1,0 +1,32 @@
+// What several subcommands print about a plan.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ricci/plan.hpp"
+
+namespace ricci::tools {
+
+using Json = nlohmann::ordered_json;
+
+/// Milliseconds of a clock that never goes back.
+double now_ms();
+
+/// PlanInfo, key and file, for --json.
+Json plan_json(const Plan& plan);
+
+/// The same for people: (word, text) lines.
+std::vector<std::pair<std::string, std::string>> plan_lines(const Plan& plan);
+
+/// "compiled in 31.2 ms (plan 0.1, source 0.2, compiler 29.9, load 1.0)" or "from disk in 0.08 ms".
+std::string origin_text(const PlanInfo& info);
+
+/// Prints (word, text) lines in two columns to stdout.
+void print_lines(const std::vector<std::pair<std::string, std::string>>& lines);
+
+void print_json(const Json& json);
+
+}  // namespace ricci::tools

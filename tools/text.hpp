@@ -1,0 +1,34 @@
+// Words and figures as the command line reads and prints them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ricci/tensor.hpp"
+
+namespace ricci::tools {
+
+/// "987 B", "61.4 kB", "1.97 GB": powers of 1000, as bandwidths are given.
+std::string bytes_text(double bytes);
+
+/// "0.0042 ms", "3.21 ms", "1250 ms": three digits that count.
+std::string ms_text(double ms);
+
+/// "(2, 3, 5)", "(7,)", "()".
+std::string shape_text(const std::vector<std::int64_t>& extents);
+
+/// A factor: "2", "-0.5", "1e-3", "2i", "1-0.5j". `option` names it in the error. Throws ShapeError.
+Scalar parse_scalar(std::string_view text, std::string_view option);
+
+/// What parse_scalar reads back to the same factor: "2", "1-0.5i".
+std::string scalar_text(Scalar value);
+
+/// A signed integer, whole. `what` names it in the error, a ShapeError.
+std::int64_t parse_integer(std::string_view text, const std::string& what);
+
+/// In single quotes when a shell would read it otherwise.
+std::string shell_quoted(std::string_view word);
+
+}  // namespace ricci::tools

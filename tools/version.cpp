@@ -1,0 +1,29 @@
+#include "ricci/version.hpp"
+
+#include <fmt/format.h>
+
+#include "command.hpp"
+#include "report.hpp"
+
+namespace ricci::tools {
+
+void add_version(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("version", "Print the version");
+  add_json_flag(*command, session);
+  command->footer("Example:\n  ricci version --json");
+  command->callback([&session] {
+    session.run = [&session] {
+      if (session.json) {
+        print_json({{"version", RICCI_VERSION},
+                    {"major", RICCI_VERSION_MAJOR},
+                    {"minor", RICCI_VERSION_MINOR},
+                    {"patch", RICCI_VERSION_PATCH}});
+      } else {
+        fmt::print("ricci {}\n", RICCI_VERSION);
+      }
+      return kDone;
+    };
+  });
+}
+
+}  // namespace ricci::tools
