@@ -32,7 +32,8 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
     if (!hook_) return PreservedAnalyses::all();
     lines_.clear();
     for (Function& function : module)
-      if (!function.isDeclaration() && !function.hasFnAttribute(Attribute::NoSanitizeCoverage)) trace(function);
+      if (!function.isDeclaration() && !function.hasFnAttribute(Attribute::DisableSanitizerInstrumentation))
+        trace(function);
     emit_lines(module);
     StripDebugInfo(module);
     return PreservedAnalyses::none();
@@ -61,7 +62,8 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
           continue;
         }
         if (auto* transfer = dyn_cast<MemTransferInst>(memory))
-          trace(transfer, transfer->getSource(), length->getZExtValue(), transfer->getSourceAlign().valueOrOne(), false);
+          trace(transfer, transfer->getSource(), length->getZExtValue(), transfer->getSourceAlign().valueOrOne(),
+                false);
         trace(memory, memory->getDest(), length->getZExtValue(), memory->getDestAlign().valueOrOne(), true);
       } else if (isa<AtomicRMWInst>(access) || isa<AtomicCmpXchgInst>(access)) {
         refuse(access, "an atomic operation");

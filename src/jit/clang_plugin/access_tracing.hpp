@@ -21,7 +21,8 @@ namespace ricci::clang_plugin {
 /// Lines are those of the outermost function that the access was inlined into; they need
 /// -debug-info-kind=line-tables-only, which is stripped afterwards. Accesses to local variables and constants are not
 /// shown, nor those of functions with
-/// __attribute__((no_sanitize("coverage"))). Atomics and copies of unknown size are refused with a compile error.
+/// __attribute__((disable_sanitizer_instrumentation)). Atomics and copies of unknown size are refused with a compile
+/// error.
 void register_access_tracing(llvm::PassBuilder& builder);
 
 }  // namespace ricci::clang_plugin

@@ -34,6 +34,7 @@ bool compile_in_memory(const RicciClangJob& job, Bytes& output, llvm::raw_ostrea
   arguments.append({"-x", "c++", job.name});
 
   auto diagnostic_options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+  diagnostic_options->ShowPresumedLoc = true;  // lines as #line counts them
   auto* printer = new clang::TextDiagnosticPrinter(log, diagnostic_options.get());
   const auto engine = clang::CompilerInstance::createDiagnostics(diagnostic_options.get(), printer);
 

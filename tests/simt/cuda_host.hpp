@@ -1,0 +1,117 @@
+// The host's half of src/codegen/device/cuda.cuh, for kernels that run on the simulator: CUDA's keywords, coordinates
+// and barriers, and the functions that the generated text calls. It becomes part of the kernel's text, after hooks.hpp;
+// no file of the project includes it. Needs -fdeclspec.
+
+extern "C" {
+const RicciSimtHooks* ricci_simt_hooks;
+// Asks the compiler plug-in to show every access (src/jit/clang_plugin/access_tracing.hpp).
+void (*ricci_trace)(const void* address, unsigned access);
+// Shared variables are found in this section by name; they are placed relative to this one.
+__attribute__((section("ricci_shared"), used, aligned(1024))) char ricci_simt_shared[1024];
+}
+
+// noinline and disable_sanitizer_instrumentation keep the simulator's own loads out of the trace; convergent keeps
+// barriers where they are.
+#define RICCI_SIMT_HOOK extern "C" __attribute__((noinline, disable_sanitizer_instrumentation, convergent))
+
+#define __global__ __attribute__((noinline))
+#define __device__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __shared__ static __attribute__((section("ricci_shared"), used))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __launch_bounds__(...)
+
+extern "C" __attribute__((noinline, disable_sanitizer_instrumentation, const)) unsigned ricci_simt_coordinate(
+    unsigned which) {
+  return ricci_simt_hooks->coordinate(which);
+}
+
+template <unsigned first>
+struct RicciSimtCoordinates {
+  static unsigned get_x() { return ricci_simt_coordinate(first); }
+  static unsigned get_y() { return ricci_simt_coordinate(first + 1); }
+  static unsigned get_z() { return ricci_simt_coordinate(first + 2); }
+  __declspec(property(get = get_x)) unsigned x;
+  __declspec(property(get = get_y)) unsigned y;
+  __declspec(property(get = get_z)) unsigned z;
+};
+static const RicciSimtCoordinates<0> threadIdx;
+static const RicciSimtCoordinates<3> blockIdx;
+static const RicciSimtCoordinates<6> blockDim;
+static const RicciSimtCoordinates<9> gridDim;
+
+RICCI_SIMT_HOOK void __syncthreads(unsigned line = __builtin_LINE()) { ricci_simt_hooks->sync_threads(line); }
+RICCI_SIMT_HOOK void __syncwarp(unsigned line = __builtin_LINE()) { ricci_simt_hooks->sync_warp(line); }
+RICCI_SIMT_HOOK void ricci_simt_shuffle(void* value, unsigned bytes, unsigned source, unsigned line) {
+  ricci_simt_hooks->shuffle(value, bytes, source, line);
+}
+
+// The widest unit that a type's alignment lets a GPU move at once.
+template <unsigned bytes>
+struct RicciSimtUnit {
+  typedef unsigned long long type __attribute__((vector_size(16), may_alias));
+};
+template <>
+struct RicciSimtUnit<1> {
+  typedef unsigned char type;
+};
+template <>
+struct RicciSimtUnit<2> {
+  typedef unsigned short type __attribute__((may_alias));
+};
+template <>
+struct RicciSimtUnit<4> {
+  typedef unsigned int type __attribute__((may_alias));
+};
+template <>
+struct RicciSimtUnit<8> {
+  typedef unsigned long long type __attribute__((may_alias));
+};
+
+// volatile: the optimiser must not split a vector into its elements.
+template <class V, class T>
+inline V load(const T* p) {
+  typedef typename RicciSimtUnit<alignof(V)>::type Unit;
+  Unit units[sizeof(V) / sizeof(Unit)];
+#pragma clang loop unroll(full)
+  for (unsigned i = 0; i < sizeof(V) / sizeof(Unit); ++i) units[i] = reinterpret_cast<const volatile Unit*>(p)[i];
+  V value;
+  __builtin_memcpy(&value, units, sizeof(V));
+  return value;
+}
+template <class V, class T>
+inline void store(T* p, V value) {
+  typedef typename RicciSimtUnit<alignof(V)>::type Unit;
+  Unit units[sizeof(V) / sizeof(Unit)];
+  __builtin_memcpy(units, &value, sizeof(V));
+#pragma clang loop unroll(full)
+  for (unsigned i = 0; i < sizeof(V) / sizeof(Unit); ++i) reinterpret_cast<volatile Unit*>(p)[i] = units[i];
+}
+template <class V, class T>
+inline V load_streaming(const T* p) {
+  return load<V>(p);
+}
+template <class V, class T>
+inline void store_streaming(T* p, V value) {
+  store<V>(p, value);
+}
+
+template <class T>
+inline T shuffle(T value, int lane, unsigned line = __builtin_LINE()) {
+  static_assert(sizeof(T) <= 16);
+  ricci_simt_shuffle(&value, sizeof(T), static_cast<unsigned>(lane), line);
+  return value;
+}
+template <class T>
+inline T shuffle_xor(T value, int mask, unsigned line = __builtin_LINE()) {
+  return shuffle(value, static_cast<int>((threadIdx.x & 31u) ^ static_cast<unsigned>(mask)), line);
+}
+// A kernel may use CUDA's own words too; only full warps are simulated.
+template <class T>
+inline T __shfl_sync(unsigned, T value, int lane, unsigned line = __builtin_LINE()) {
+  return shuffle(value, lane, line);
+}
+template <class T>
+inline T __shfl_xor_sync(unsigned, T value, int mask, unsigned line = __builtin_LINE()) {
+  return shuffle_xor(value, mask, line);
+}

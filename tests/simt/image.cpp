@@ -1,0 +1,144 @@
+#include "image.hpp"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <regex>
+
+#include "jit/cpu_compiler.hpp"
+#include "jit/object_loader.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::simt {
+namespace {
+
+constexpr char kAnchor[] = "ricci_simt_shared";
+constexpr std::size_t kAnchorBytes = 1024;
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw IoError(fmt::format("the simulator cannot read its prelude {}", path));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const std::string& host_prelude() {
+  static const std::string text = [] {
+    std::string hooks = read_text(RICCI_SIMT_DIR "/hooks.hpp");
+    const std::string once = "#pragma once\n";  // the text is a main file now, where this is a warning
+    hooks.replace(hooks.find(once), once.size(), "\n");
+    return hooks + read_text(RICCI_SIMT_DIR "/cuda_host.hpp");
+  }();
+  return text;
+}
+
+// `extern __shared__ double tile[];` gets its size from the launch; `static` is part of __shared__ here.
+std::string with_shared_sizes(const std::string& source, std::size_t dynamic_shared) {
+  static const std::regex dynamic(
+      R"(\bextern\s+__shared__\s+((?:__align__\s*\(\s*\d+\s*\)\s*)?)([^;\[]*?)(\w+)\s*\[\s*\]\s*;)");
+  static const std::regex fixed(R"(\bstatic(\s+)__shared__\b)");
+  const std::string sized = std::regex_replace(
+      source, dynamic, fmt::format("__shared__ __align__(16) $1$2$3[{} / sizeof($2)];", dynamic_shared));
+  return std::regex_replace(sized, fixed, "$1__shared__");
+}
+
+// "_ZZ4nameE4tile" -> "tile"; a static of a C function is "name.tile" in LLVM.
+std::string variable_name(const std::string& symbol) {
+  int status = 0;
+  char* demangled = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string text = status == 0 ? demangled : symbol;
+  std::free(demangled);
+  if (const auto at = text.rfind("::"); at != std::string::npos) text.erase(0, at + 2);
+  if (const auto at = text.rfind('.'); at != std::string::npos) text.erase(0, at + 1);
+  return text;
+}
+
+unsigned find_launch_bounds(const std::string& source, const std::string& kernel) {
+  const std::regex pattern(R"(__launch_bounds__\s*\(\s*(\d+)[^)]*\)\s*)" + kernel + R"(\s*\()");
+  std::smatch match;
+  return std::regex_search(source, match, pattern) ? static_cast<unsigned>(std::stoul(match[1])) : 0;
+}
+
+}  // namespace
+
+std::string simulated_text(const Launch& launch) {
+  std::string text = host_prelude();
+  text += "#line 1 \"kernel\"\n" + with_shared_sizes(launch.source, launch.dynamic_shared);
+  text += "\n#line 1 \"launch\"\n";
+  std::string values;
+  for (std::size_t i = 0; i < launch.parameter_types.size(); ++i) {
+    text += fmt::format("typedef {} ricci_simt_type{};\n", launch.parameter_types[i], i);
+    values += fmt::format("{}*(ricci_simt_type{}*)arguments[{}]", i ? ", " : "", i, i);
+  }
+  text += fmt::format("RICCI_SIMT_HOOK void ricci_simt_entry(void** arguments) {{ {}({}); }}\n", launch.kernel, values);
+  return text;
+}
+
+Image::Image(const Launch& launch) : launch_bounds_(find_launch_bounds(launch.source, launch.kernel)) {
+  jit::CpuCompileOptions options;
+  options.target = jit::host_cpu();
+  options.contract = false;
+  // One lane's accesses must stay as they are written: -no-implicit-float turns both vectorisers off.
+  options.extra = {"-O1", "-no-implicit-float", "-relaxed-aliasing", "-fdeclspec", "-debug-info-kind=line-tables-only"};
+  const jit::CpuObject object = jit::compile_cpu(simulated_text(launch), launch.kernel, options);
+  compile_ms_ = object.ms;
+  loaded_ = jit::load_object(object.bytes, jit::Loader::orc);
+  entry_ = reinterpret_cast<void (*)(void**)>(loaded_->symbol("ricci_simt_entry"));
+  lines_ = static_cast<const std::uint32_t*>(loaded_->symbol("ricci_trace_lines"));
+  void* anchor = loaded_->symbol(kAnchor);
+  if (!entry_ || !anchor)
+    throw InternalError("the simulator's entry is missing from the compiled kernel " + launch.kernel);
+  if (!lines_)
+    throw InternalError("the CPU compiler did not trace the kernel " + launch.kernel +
+                        ": its plug-in lacks access_tracing.cpp");
+  find_shared(object.bytes, reinterpret_cast<std::uint64_t>(anchor));
+}
+
+void Image::set_hooks(const RicciSimtHooks* hooks, void (*trace)(const void*, unsigned)) const {
+  *static_cast<const RicciSimtHooks**>(loaded_->symbol("ricci_simt_hooks")) = hooks;
+  *static_cast<void (**)(const void*, unsigned)>(loaded_->symbol("ricci_trace")) = trace;
+}
+
+// Names, sizes and distances within the section come from the object's symbol table, the address from the anchor.
+void Image::find_shared(const std::vector<std::byte>& object, std::uint64_t anchor) {
+  const auto at = [&]<class T>(std::size_t offset, T) {
+    T value;
+    if (offset + sizeof(T) > object.size()) throw InternalError("damaged object from the CPU compiler");
+    std::memcpy(&value, object.data() + offset, sizeof(T));
+    return value;
+  };
+  const auto header = at(0, Elf64_Ehdr{});
+  const auto section = [&](std::size_t i) { return at(header.e_shoff + i * sizeof(Elf64_Shdr), Elf64_Shdr{}); };
+  std::uint64_t anchor_value = 0;
+  Elf64_Section shared_section = SHN_UNDEF;
+  std::vector<std::pair<Elf64_Sym, std::string>> symbols;
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const Elf64_Shdr table = section(i);
+    if (table.sh_type != SHT_SYMTAB) continue;
+    const Elf64_Shdr names = section(table.sh_link);
+    for (std::size_t s = 0; s < table.sh_size / sizeof(Elf64_Sym); ++s) {
+      const auto symbol = at(table.sh_offset + s * sizeof(Elf64_Sym), Elf64_Sym{});
+      if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) continue;
+      std::string symbol_name = reinterpret_cast<const char*>(object.data() + names.sh_offset + symbol.st_name);
+      if (symbol_name == kAnchor) {
+        shared_section = symbol.st_shndx;
+        anchor_value = symbol.st_value;
+      } else {
+        symbols.emplace_back(symbol, std::move(symbol_name));
+      }
+    }
+  }
+  for (const auto& [symbol, symbol_name] : symbols)
+    if (symbol.st_shndx == shared_section)
+      shared_.push_back({variable_name(symbol_name), anchor + (symbol.st_value - anchor_value), symbol.st_size});
+  std::sort(shared_.begin(), shared_.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  shared_begin_ = anchor + kAnchorBytes;
+  if (!shared_.empty()) shared_bytes_ = shared_.back().begin + shared_.back().bytes - shared_begin_;
+}
+
+}  // namespace ricci::simt

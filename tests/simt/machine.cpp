@@ -1,0 +1,494 @@
+#include "machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace ricci::simt {
+namespace {
+
+thread_local Machine* t_machine = nullptr;
+
+FiberStacks& stacks_of_this_thread() {
+  static thread_local FiberStacks stacks;
+  return stacks;
+}
+
+constexpr unsigned kWriteBit = 1u << 5, kBytesMask = 31, kSiteShift = 8;
+constexpr unsigned kMostThreads = 1024, kMostGridYZ = 65535;
+constexpr std::size_t kStaticShared = 48 * 1024, kMostShared = 227 * 1024;
+constexpr int kPoison = 0xa5;
+
+}  // namespace
+
+const RicciSimtHooks Machine::kHooks = {on_coordinate, on_sync_threads, on_sync_warp, on_shuffle};
+
+Machine::Machine(const Image& image, const Launch& launch, void** arguments, std::span<const Buffer> buffers,
+                 const Options& options)
+    : image_(image),
+      launch_(launch),
+      arguments_(arguments),
+      options_(options),
+      random_(options.seed),
+      sites_(image.sites()),
+      stacks_(stacks_of_this_thread()) {
+  const auto add_region = [&](std::string name, std::uint64_t begin, std::size_t bytes, Space space, bool writable) {
+    Region& region = regions_.emplace_back();
+    region.name = std::move(name);
+    region.begin = begin;
+    region.bytes = bytes;
+    region.space = space;
+    region.writable = writable;
+    region.shadow.reset(bytes, begin % 16, space == Space::shared);
+    if (space == Space::global && bytes != 0)
+      for (auto* seen : {&region.read, &region.written})
+        seen->assign((begin + bytes - 1) / kSectorBytes - begin / kSectorBytes + 1, false);
+  };
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    add_region(fmt::format("buffer {}", i), reinterpret_cast<std::uint64_t>(buffers[i].begin), buffers[i].bytes,
+               Space::global, buffers[i].writable);
+  for (const SharedVariable& variable : image.shared())
+    add_region(variable.name, variable.begin, variable.bytes, Space::shared, true);
+}
+
+bool Machine::launch_is_possible() {
+  const auto refuse = [&](std::string detail) {
+    Fault fault;
+    fault.kind = FaultKind::launch;
+    fault.detail = std::move(detail);
+    stop(std::move(fault));
+    return false;
+  };
+  if (launch_.block == 0 || launch_.block > kMostThreads)
+    return refuse(fmt::format("{} threads per block; 1 to {} are possible", launch_.block, kMostThreads));
+  if (image_.launch_bounds() != 0 && launch_.block > image_.launch_bounds())
+    return refuse(
+        fmt::format("{} threads per block, but __launch_bounds__({})", launch_.block, image_.launch_bounds()));
+  if (launch_.grid_x == 0 || launch_.grid_x > 0x7fffffffu || launch_.grid_y == 0 || launch_.grid_y > kMostGridYZ ||
+      launch_.grid_z == 0 || launch_.grid_z > kMostGridYZ)
+    return refuse(fmt::format("grid {} x {} x {}; up to 2147483647 x {} x {} are possible", launch_.grid_x,
+                              launch_.grid_y, launch_.grid_z, kMostGridYZ, kMostGridYZ));
+  const std::size_t fixed = image_.shared_bytes() - std::min(image_.shared_bytes(), launch_.dynamic_shared);
+  if (fixed > kStaticShared || image_.shared_bytes() > kMostShared)
+    return refuse(fmt::format("{} bytes of static and {} of dynamic shared memory; {} and {} together are possible",
+                              fixed, launch_.dynamic_shared, kStaticShared, kMostShared));
+  return true;
+}
+
+void Machine::run() {
+  if (!launch_is_possible()) return;
+  image_.set_hooks(&kHooks, on_access);
+  Machine* outer = std::exchange(t_machine, this);
+  stacks_.release_all();
+  lanes_.resize(launch_.block);
+  clock_.warp.assign((launch_.block + kWarp - 1) / kWarp, 0);
+
+  const std::uint64_t blocks = std::uint64_t{launch_.grid_x} * launch_.grid_y * launch_.grid_z;
+  std::vector<std::uint64_t> shuffled;
+  if (options_.order == Order::random) {
+    shuffled.resize(blocks);
+    std::iota(shuffled.begin(), shuffled.end(), std::uint64_t{0});
+    std::shuffle(shuffled.begin(), shuffled.end(), random_);
+  }
+  for (std::uint64_t i = 0; i < blocks && !stopped_; ++i)
+    run_block(options_.order == Order::forward ? i : options_.order == Order::reverse ? blocks - 1 - i : shuffled[i]);
+  t_machine = outer;
+}
+
+std::array<unsigned, 3> Machine::block_index(std::uint64_t linear) const {
+  return {static_cast<unsigned>(linear % launch_.grid_x),
+          static_cast<unsigned>(linear / launch_.grid_x % launch_.grid_y),
+          static_cast<unsigned>(linear / launch_.grid_x / launch_.grid_y)};
+}
+
+std::vector<unsigned> Machine::ordered(unsigned first, unsigned end) {
+  std::vector<unsigned> order(end - first);
+  std::iota(order.begin(), order.end(), first);
+  if (options_.order == Order::reverse) std::reverse(order.begin(), order.end());
+  if (options_.order == Order::random) std::shuffle(order.begin(), order.end(), random_);
+  return order;
+}
+
+void Machine::run_block(std::uint64_t index) {
+  block_ = block_index(index);
+  ++clock_.now;
+  clock_.block = clock_.barrier = clock_.now;
+  std::fill(clock_.warp.begin(), clock_.warp.end(), clock_.now);
+  block_starts_.push_back(clock_.now);
+  block_numbers_.push_back(index);
+  if (image_.shared_bytes() != 0)
+    std::memset(reinterpret_cast<void*>(image_.shared_begin()), kPoison, image_.shared_bytes());
+  for (Lane& lane : lanes_) {
+    lane.status = Status::ready;
+    lane.stack = -1;
+    lane.log.clear();
+    lane.next = 0;
+  }
+  do {
+    for (const unsigned warp : ordered(0, static_cast<unsigned>(clock_.warp.size()))) {
+      run_warp(warp);
+      if (stopped_) return;
+    }
+  } while (pass_barrier());
+  if (!stopped_) ++blocks_done_;
+}
+
+// After every warp has stopped: true when the block goes on behind __syncthreads.
+bool Machine::pass_barrier() {
+  const Lane* waiting = nullptr;
+  for (const Lane& lane : lanes_)
+    if (lane.status == Status::at_barrier) waiting = &lane;
+  if (!waiting) return false;
+  const auto missing = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
+    return lane.status != Status::at_barrier || lane.line != waiting->line;
+  });
+  if (missing != lanes_.end()) {
+    Fault fault = here(FaultKind::divergent_barrier, static_cast<unsigned>(waiting - lanes_.data()), waiting->line);
+    fault.other_thread = static_cast<unsigned>(missing - lanes_.begin());
+    if (missing->status == Status::finished) {
+      fault.detail = "has returned";
+    } else {
+      fault.other_line = missing->line;
+      fault.detail = "is at another __syncthreads";
+    }
+    stop(std::move(fault));
+    return false;
+  }
+  ++clock_.now;
+  clock_.barrier = clock_.now;
+  for (Lane& lane : lanes_) lane.status = Status::ready;
+  return true;
+}
+
+// Runs a warp until all of its lanes are at __syncthreads or have returned.
+void Machine::run_warp(unsigned warp) {
+  const unsigned first = warp * kWarp, end = std::min(first + kWarp, launch_.block);
+  do {
+    for (const unsigned thread : ordered(first, end)) {
+      if (lanes_[thread].status == Status::ready) resume(thread);
+      if (stopped_) return;
+    }
+    count_accesses(first, end);
+  } while (!stopped_ && synchronise(warp, first, end));
+}
+
+// True when lanes were waiting for their warp and may go on.
+bool Machine::synchronise(unsigned warp, unsigned first, unsigned end) {
+  unsigned waiting = end;
+  for (unsigned t = first; t < end; ++t)
+    if (lanes_[t].status == Status::at_warp_sync || lanes_[t].status == Status::at_shuffle) waiting = t;
+  if (waiting == end) return false;
+  const Lane& leader = lanes_[waiting];
+  for (unsigned t = first; t < end; ++t) {
+    const Lane& lane = lanes_[t];
+    // Lanes that have returned are not waited for.
+    if (lane.status == Status::finished || (lane.status == leader.status && lane.line == leader.line)) continue;
+    Fault fault = here(leader.status == Status::at_shuffle ? FaultKind::absent_lane : FaultKind::divergent_barrier,
+                       waiting, leader.line);
+    fault.other_thread = t;
+    fault.other_line = lane.line;
+    fault.detail = lane.status == Status::at_barrier   ? "is at __syncthreads"
+                   : lane.status == Status::at_shuffle ? "is at a shuffle"
+                                                       : "is at __syncwarp";
+    stop(std::move(fault));
+    return false;
+  }
+  if (leader.status == Status::at_shuffle) {
+    exchange(first, end);
+  } else {
+    ++clock_.now;
+    clock_.warp[warp] = clock_.now;
+  }
+  for (unsigned t = first; t < end; ++t)
+    if (lanes_[t].status != Status::finished) lanes_[t].status = Status::ready;
+  return true;
+}
+
+void Machine::exchange(unsigned first, unsigned end) {
+  std::byte values[kWarp][16];
+  for (unsigned t = first; t < end; ++t)
+    if (lanes_[t].status != Status::finished) std::memcpy(values[t - first], lanes_[t].value, lanes_[t].value_bytes);
+  for (unsigned t = first; t < end; ++t) {
+    const Lane& lane = lanes_[t];
+    if (lane.status == Status::finished) continue;
+    const unsigned source = first + lane.source % kWarp;
+    const bool exists = source < end;
+    if (exists && lanes_[source].status != Status::finished && lanes_[source].value_bytes == lane.value_bytes) {
+      std::memcpy(lane.value, values[source - first], lane.value_bytes);
+      continue;
+    }
+    Fault fault = here(FaultKind::absent_lane, t, lane.line);
+    fault.other_thread = source;
+    fault.detail = !exists                                     ? "does not exist"
+                   : lanes_[source].status == Status::finished ? "has returned"
+                                                               : "passes a value of another size";
+    return stop(std::move(fault));
+  }
+}
+
+void Machine::enter_lane() {
+  t_machine->image_.call(t_machine->arguments_);
+  t_machine->lane_->status = Status::finished;
+  t_machine->leave_for_good();
+}
+
+void Machine::resume(unsigned thread) {
+  lane_ = &lanes_[thread];
+  thread_ = thread;
+  if (lane_->stack < 0) lane_->stack = stacks_.start(enter_lane, &lane_->sp);
+  ricci_simt_switch(&scheduler_, lane_->sp);
+  if (lane_->status == Status::finished) stacks_.release(lane_->stack);
+}
+
+void Machine::suspend(Status status, unsigned line) {
+  lane_->status = status;
+  lane_->line = line;
+  ricci_simt_switch(&lane_->sp, scheduler_);
+}
+
+void Machine::leave_for_good() {
+  void* never;
+  ricci_simt_switch(&never, scheduler_);
+  __builtin_unreachable();
+}
+
+unsigned Machine::on_coordinate(unsigned which) {
+  const Machine& m = *t_machine;
+  const unsigned grid[3] = {m.launch_.grid_x, m.launch_.grid_y, m.launch_.grid_z};
+  switch (which / 3) {
+    case 0:
+      return which == 0 ? m.thread_ : 0;
+    case 1:
+      return m.block_[which % 3];
+    case 2:
+      return which == 6 ? m.launch_.block : 1;
+    default:
+      return grid[which % 3];
+  }
+}
+
+void Machine::on_sync_threads(unsigned line) { t_machine->suspend(Status::at_barrier, line); }
+void Machine::on_sync_warp(unsigned line) { t_machine->suspend(Status::at_warp_sync, line); }
+
+void Machine::on_shuffle(void* value, unsigned bytes, unsigned source, unsigned line) {
+  Lane& lane = *t_machine->lane_;
+  lane.value = value;
+  lane.value_bytes = bytes;
+  lane.source = source;
+  t_machine->suspend(Status::at_shuffle, line);
+}
+
+void Machine::on_access(const void* pointer, unsigned access) {
+  Machine& m = *t_machine;
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const unsigned bytes = access & kBytesMask;
+  const bool write = access & kWriteBit;
+  const std::uint32_t number = access >> kSiteShift;
+  Site& site = m.sites_[number];
+  int region = site.region;
+  if (region < 0 || address - m.regions_[region].begin >= m.regions_[region].bytes ||
+      address + bytes > m.regions_[region].begin + m.regions_[region].bytes) {
+    region = m.locate(address, bytes);
+    if (region < 0) {
+      if (m.stacks_.contains(address)) return;  // a local variable whose address was taken
+      m.refuse_access(FaultKind::out_of_bounds, site.region, address, bytes, write, number);
+    }
+    if (site.region >= 0 && m.options_.one_buffer_per_access)
+      m.refuse_access(FaultKind::out_of_bounds, site.region, address, bytes, write, number,
+                      "that is in " + m.regions_[region].name);
+    site.region = region;
+  }
+  if (write && !m.regions_[region].writable)
+    m.refuse_access(FaultKind::read_only, region, address, bytes, write, number);
+  if (address & (bytes - 1)) m.refuse_access(FaultKind::misaligned, region, address, bytes, write, number);
+  m.lane_->log.push_back(
+      {address, number, static_cast<std::uint16_t>(region), static_cast<std::uint8_t>(bytes), write});
+}
+
+int Machine::locate(std::uint64_t address, unsigned bytes) const {
+  for (std::size_t i = 0; i < regions_.size(); ++i)
+    if (address - regions_[i].begin < regions_[i].bytes && address + bytes <= regions_[i].begin + regions_[i].bytes)
+      return static_cast<int>(i);
+  return -1;
+}
+
+// The buffer that an address outside all of them was probably meant for.
+int Machine::nearest(std::uint64_t address) const {
+  constexpr std::uint64_t kFar = std::uint64_t{1} << 30;
+  int best = -1;
+  std::uint64_t least = kFar;
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    const Region& region = regions_[i];
+    const std::uint64_t distance =
+        address < region.begin ? region.begin - address : address - std::min(address, region.begin + region.bytes);
+    if (distance < least) {
+      least = distance;
+      best = static_cast<int>(i);
+    }
+  }
+  return best;
+}
+
+void Machine::refuse_access(FaultKind kind, int region, std::uint64_t address, unsigned bytes, bool write,
+                            std::uint32_t site, std::string detail) {
+  Fault fault = here(kind, thread_, image_.line(site));
+  fault.write = write;
+  fault.address = address;
+  fault.bytes = bytes;
+  fault.detail = std::move(detail);
+  if (region < 0) region = nearest(address);
+  if (region >= 0) {
+    fault.space = regions_[region].space;
+    fault.buffer = regions_[region].name;
+    fault.offset = static_cast<std::int64_t>(address - regions_[region].begin);
+    fault.detail +=
+        fmt::format("{}{} has {} bytes", fault.detail.empty() ? "" : "; ", fault.buffer, regions_[region].bytes);
+  }
+  stop(std::move(fault));  // with all its strings: nothing on this stack is destroyed
+  leave_for_good();
+}
+
+// Counts the records of a warp: an access is one instruction at one place of the lanes' logs. Lanes that have parted
+// are brought together again at the earliest instruction that any of them has still to do, as the hardware would.
+void Machine::count_accesses(unsigned first, unsigned end) {
+  WarpAccess access;
+  for (;;) {
+    std::uint32_t site = ~0u;
+    for (unsigned t = first; t < end; ++t)
+      if (lanes_[t].next < lanes_[t].log.size()) site = std::min(site, lanes_[t].log[lanes_[t].next].site);
+    if (site == ~0u) break;
+    access.lanes = 0;
+    const Record* record = nullptr;
+    for (unsigned t = first; t < end; ++t) {
+      Lane& lane = lanes_[t];
+      if (lane.next == lane.log.size() || lane.log[lane.next].site != site) continue;
+      const Record& own = lane.log[lane.next];
+      // Two buffers in one instruction: counted one after the other.
+      if (record && own.region != record->region) continue;
+      record = &own;
+      ++lane.next;
+      access.address[access.lanes] = own.address;
+      access.lane[access.lanes++] = static_cast<std::uint8_t>(t - first);
+    }
+    access.bytes = record->bytes;
+    count(access, *record, first);
+  }
+  for (unsigned t = first; t < end; ++t) {
+    lanes_[t].log.clear();
+    lanes_[t].next = 0;
+  }
+}
+
+void Machine::count(const WarpAccess& access, const Record& record, unsigned first) {
+  Region& region = regions_[record.region];
+  Site& site = sites_[record.site];
+  const Cost cost = region.space == Space::shared
+                        ? shared_cost(access)
+                        : global_cost(access, record.write ? region.written : region.read, region.begin / kSectorBytes);
+  site.space = region.space;
+  site.write = record.write;
+  site.bytes = access.bytes;
+  ++site.requests;
+  site.units += cost.units;
+  site.ideal += cost.ideal;
+  site.moved_bytes += access.bytes * access.lanes;
+  if (!options_.check_races || !region.writable) return;
+  Record own = record;
+  for (unsigned i = 0; i < access.lanes; ++i) {
+    own.address = access.address[i];
+    check_race(own, first + access.lane[i]);
+  }
+}
+
+void Machine::check_race(const Record& record, unsigned thread) {
+  Region& region = regions_[record.region];
+  const Conflict conflict = region.shadow.access(record.address - region.begin, record.bytes, record.write, thread,
+                                                 record.site, clock_, options_.check_uninitialised);
+  if (conflict.clash == Clash::none) return;
+  const FaultKind kind = conflict.clash == Clash::race    ? FaultKind::race
+                         : conflict.clash == Clash::block ? FaultKind::block_conflict
+                                                          : FaultKind::uninitialised;
+  Fault fault = here(kind, thread, image_.line(record.site));
+  fault.space = region.space;
+  fault.write = record.write;
+  fault.buffer = region.name;
+  fault.address = record.address;
+  fault.offset = static_cast<std::int64_t>(record.address - region.begin);
+  fault.bytes = record.bytes;
+  if (kind != FaultKind::uninitialised) {
+    if (conflict.other_thread != thread || kind == FaultKind::block_conflict)
+      fault.other_thread = conflict.other_thread;
+    if (conflict.other_wrote) fault.other_line = image_.line(conflict.other_site);
+    fault.detail = conflict.other_wrote ? "wrote it" : "read it";
+  }
+  if (kind == FaultKind::block_conflict && conflict.other_stamp != 0) {
+    const auto after = std::upper_bound(block_starts_.begin(), block_starts_.end(), conflict.other_stamp);
+    fault.other_block = block_index(block_numbers_[after - block_starts_.begin() - 1]);
+  }
+  add(std::move(fault), std::uint64_t{record.site} << 8 | static_cast<std::uint64_t>(kind));
+}
+
+Fault Machine::here(FaultKind kind, unsigned thread, unsigned line) const {
+  Fault fault;
+  fault.kind = kind;
+  fault.thread = thread;
+  fault.block = block_;
+  fault.line = line;
+  return fault;
+}
+
+void Machine::add(Fault fault, std::uint64_t place) {
+  if (const auto found = fault_at_.find(place); found != fault_at_.end()) {
+    ++faults_[found->second].count;
+  } else if (faults_.size() < options_.most_faults) {
+    fault_at_[place] = faults_.size();
+    faults_.push_back(std::move(fault));
+  }
+}
+
+void Machine::stop(Fault fault) {
+  faults_.push_back(std::move(fault));
+  stopped_ = true;
+}
+
+void Machine::fill(Report& report) const {
+  report.faults = faults_;
+  report.blocks = blocks_done_;
+  std::map<std::tuple<unsigned, Space, bool, unsigned>, LineTraffic> lines;
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    const Site& site = sites_[i];
+    if (site.requests == 0) continue;
+    if (site.space == Space::shared) {
+      report.shared.requests += site.requests;
+      report.shared.wavefronts += site.units;
+      report.shared.ideal += site.ideal;
+    } else {
+      GlobalTraffic& traffic = site.write ? report.written : report.read;
+      traffic.requests += site.requests;
+      traffic.sectors += site.units;
+      traffic.ideal += site.ideal;
+      traffic.bytes += site.moved_bytes;
+    }
+    const unsigned line = image_.line(static_cast<std::uint32_t>(i));
+    LineTraffic& row = lines[{line, site.space, site.write, site.bytes}];
+    row.line = line;
+    row.space = site.space;
+    row.write = site.write;
+    row.bytes = site.bytes;
+    row.requests += site.requests;
+    row.units += site.units;
+    row.ideal += site.ideal;
+  }
+  for (auto& [key, row] : lines) report.lines.push_back(row);
+  for (const Region& region : regions_) {
+    report.read.distinct += static_cast<std::uint64_t>(std::count(region.read.begin(), region.read.end(), true));
+    report.written.distinct +=
+        static_cast<std::uint64_t>(std::count(region.written.begin(), region.written.end(), true));
+  }
+}
+
+}  // namespace ricci::simt

@@ -1,0 +1,83 @@
+#include "shadow.hpp"
+
+#include <bit>
+
+namespace ricci::simt {
+namespace {
+
+// Whether an access of the running block at `stamp` by `other` is not ordered before one of `thread` now.
+bool unordered(std::uint32_t stamp, unsigned other, unsigned thread, const Clock& clock) {
+  if (stamp < clock.barrier || other == thread) return false;
+  return other / kWarp != thread / kWarp || stamp >= clock.warp[thread / kWarp];
+}
+
+}  // namespace
+
+void Shadow::reset(std::size_t bytes, unsigned offset_bits, bool shared) {
+  bytes_ = bytes;
+  offset_bits_ = offset_bits;
+  shared_ = shared;
+  granule_ = 16;
+  shift_ = 4;
+  cells_.clear();
+}
+
+// One cell per 16 bytes until a smaller access comes: most kernels have one element size, and cells are not small.
+void Shadow::refine(unsigned bytes) {
+  const unsigned factor = bytes < granule_ ? granule_ / bytes : 1;
+  granule_ /= factor;
+  shift_ = static_cast<unsigned>(std::countr_zero(granule_));
+  std::vector<Cell> finer((bytes_ + offset_bits_ + granule_ - 1) >> shift_);
+  if (!cells_.empty())
+    for (std::size_t i = 0; i < finer.size(); ++i) finer[i] = cells_[i / factor];
+  cells_ = std::move(finer);
+}
+
+Conflict Shadow::note_read(Cell& cell, unsigned thread, const Clock& clock, bool check_uninitialised) const {
+  Conflict conflict;
+  if (cell.write_stamp >= clock.block && cell.write_stamp != 0) {
+    if (unordered(cell.write_stamp, cell.write_thread, thread, clock))
+      conflict = {Clash::race, true, cell.write_thread, cell.write_site, cell.write_stamp};
+  } else if (shared_) {
+    if (check_uninitialised) conflict.clash = Clash::uninitialised;
+  } else if (cell.write_stamp != 0) {
+    conflict = {Clash::block, true, cell.write_thread, cell.write_site, cell.write_stamp};
+  }
+
+  unsigned flags = cell.reader & kManyBlocks;
+  if (cell.read_stamp >= clock.barrier && cell.read_stamp != 0) {
+    const unsigned reader = cell.reader & kThreadMask;
+    flags |= cell.reader & kManyWarps;
+    if (reader / kWarp != thread / kWarp)
+      flags |= kManyWarps;
+    else if (cell.read_stamp >= clock.warp[thread / kWarp])
+      flags |= (cell.reader & kManyLanes) | (reader != thread ? kManyLanes : 0u);
+  } else if (cell.read_stamp != 0 && cell.read_stamp < clock.block) {
+    flags |= kManyBlocks;
+  }
+  cell.reader = static_cast<std::uint16_t>(thread | flags);
+  cell.read_stamp = clock.now;
+  return conflict;
+}
+
+Conflict Shadow::note_write(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock) const {
+  Conflict conflict;
+  const unsigned reader = cell.reader & kThreadMask;
+  if (cell.write_stamp != 0 && unordered(cell.write_stamp, cell.write_thread, thread, clock)) {
+    conflict = {Clash::race, true, cell.write_thread, cell.write_site, cell.write_stamp};
+  } else if (cell.read_stamp != 0 && cell.read_stamp >= clock.barrier &&
+             ((cell.reader & kManyWarps) || unordered(cell.read_stamp, reader, thread, clock) ||
+              ((cell.reader & kManyLanes) && cell.read_stamp >= clock.warp[thread / kWarp]))) {
+    conflict = {Clash::race, false, reader, 0, cell.read_stamp};
+  } else if (!shared_ && cell.write_stamp != 0 && cell.write_stamp < clock.block) {
+    conflict = {Clash::block, true, cell.write_thread, cell.write_site, cell.write_stamp};
+  } else if (!shared_ && cell.read_stamp != 0 && (cell.read_stamp < clock.block || (cell.reader & kManyBlocks))) {
+    conflict = {Clash::block, false, reader, 0, cell.read_stamp < clock.block ? cell.read_stamp : 0};
+  }
+  cell.write_stamp = clock.now;
+  cell.write_thread = static_cast<std::uint16_t>(thread);
+  cell.write_site = site;
+  return conflict;
+}
+
+}  // namespace ricci::simt

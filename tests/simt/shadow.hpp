@@ -1,0 +1,73 @@
+// Who touched each piece of a buffer last, and whether the next access is ordered after that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ricci::simt {
+
+constexpr unsigned kWarp = 32;
+
+/// The clock of a run: it advances with every synchronisation, so a stamp tells what has been synchronised since.
+struct Clock {
+  std::uint32_t now = 0;
+  std::uint32_t block = 0;          ///< start of the running block
+  std::uint32_t barrier = 0;        ///< its last __syncthreads
+  std::vector<std::uint32_t> warp;  ///< last __syncwarp of each warp
+};
+
+enum class Clash : std::uint8_t { none, race, block, uninitialised };
+
+struct Conflict {
+  Clash clash = Clash::none;
+  bool other_wrote = false;
+  unsigned other_thread = 0;
+  std::uint32_t other_site = 0;  ///< of a write
+  std::uint32_t other_stamp = 0;
+};
+
+/// Shadow of one buffer. Two accesses are ordered when they are of one thread, or of one block with __syncthreads
+/// between, or of one warp with __syncwarp between; shuffles order nothing, as on the GPU.
+class Shadow {
+ public:
+  /// `offset_bits`: the low 4 bits of the buffer's address, so that naturally aligned accesses stay within cells.
+  void reset(std::size_t bytes, unsigned offset_bits, bool shared);
+
+  /// Notes an access and says whether it clashes with an earlier one.
+  Conflict access(std::size_t offset, unsigned bytes, bool write, unsigned thread, std::uint32_t site,
+                  const Clock& clock, bool check_uninitialised) {
+    offset += offset_bits_;
+    if (bytes < granule_ || cells_.empty()) refine(bytes);
+    Conflict first;
+    for (std::size_t cell = offset >> shift_, end = (offset + bytes - 1) >> shift_; cell <= end; ++cell) {
+      const Conflict found = write ? note_write(cells_[cell], thread, site, clock)
+                                   : note_read(cells_[cell], thread, clock, check_uninitialised);
+      if (first.clash == Clash::none) first = found;
+    }
+    return first;
+  }
+
+ private:
+  struct Cell {
+    std::uint32_t write_stamp = 0, read_stamp = 0;  // 0: never
+    std::uint32_t write_site = 0;
+    std::uint16_t write_thread = 0;
+    std::uint16_t reader = 0;  // thread and the flags below
+  };
+  // Set until the synchronisation that ends them.
+  static constexpr std::uint16_t kThreadMask = 0x3ff, kManyLanes = 0x2000, kManyWarps = 0x4000;
+  // Two blocks have read it. Never reset.
+  static constexpr std::uint16_t kManyBlocks = 0x8000;
+
+  Conflict note_read(Cell& cell, unsigned thread, const Clock& clock, bool check_uninitialised) const;
+  Conflict note_write(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock) const;
+  void refine(unsigned bytes);
+
+  std::vector<Cell> cells_;
+  std::size_t bytes_ = 0;
+  unsigned offset_bits_ = 0, granule_ = 16, shift_ = 4;
+  bool shared_ = false;
+};
+
+}  // namespace ricci::simt

@@ -1,0 +1,60 @@
+#include "traffic.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ricci::simt {
+namespace {
+
+constexpr unsigned kBanks = 32, kBankBytes = 4;
+
+}  // namespace
+
+Cost shared_cost(const WarpAccess& access) {
+  const unsigned lanes_per_phase = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;
+  const unsigned words_per_lane = std::max(access.bytes / kBankBytes, 1u);
+  Cost cost;
+  for (unsigned i = 0; i < access.lanes;) {
+    const unsigned phase = access.lane[i] / lanes_per_phase;
+    std::array<std::uint64_t, 32> words;  // at most 32 lanes of 1 word, 16 of 2 or 8 of 4
+    unsigned count = 0;
+    bool ascending = true;
+    for (; i < access.lanes && access.lane[i] / lanes_per_phase == phase; ++i)
+      for (unsigned w = 0; w < words_per_lane; ++w) {
+        const std::uint64_t word = access.address[i] / kBankBytes + w;
+        ascending = ascending && (count == 0 || words[count - 1] <= word);
+        words[count++] = word;
+      }
+    if (!ascending) std::sort(words.begin(), words.begin() + count);
+    count = static_cast<unsigned>(std::unique(words.begin(), words.begin() + count) - words.begin());
+    std::array<std::uint8_t, kBanks> load{};
+    unsigned most = 0;
+    for (unsigned w = 0; w < count; ++w) most = std::max<unsigned>(most, ++load[words[w] % kBanks]);
+    cost.units += most;
+    cost.ideal += (count + kBanks - 1) / kBanks;
+  }
+  return cost;
+}
+
+Cost global_cost(const WarpAccess& access, std::vector<bool>& seen, std::uint64_t first) {
+  std::array<std::uint64_t, 32> address;
+  std::copy_n(access.address, access.lanes, address.begin());
+  const auto end = address.begin() + access.lanes;
+  if (!std::is_sorted(address.begin(), end)) std::sort(address.begin(), end);
+  Cost cost;
+  std::uint64_t last = ~std::uint64_t{0}, distinct_bytes = 0, covered = 0;
+  for (auto a = address.begin(); a != end; ++a) {
+    distinct_bytes += *a + access.bytes - std::max(covered, *a);
+    covered = *a + access.bytes;
+    // Aligned accesses of at most 16 bytes lie within one sector.
+    if (const std::uint64_t sector = *a / kSectorBytes; sector != last) {
+      last = sector;
+      ++cost.units;
+      seen[sector - first] = true;
+    }
+  }
+  cost.ideal = static_cast<unsigned>((distinct_bytes + kSectorBytes - 1) / kSectorBytes);
+  return cost;
+}
+
+}  // namespace ricci::simt
