@@ -258,7 +258,7 @@ void add_cache(CLI::App& app, Session& session) {
       "  ricci cache ls\n"
       "  ricci cache export kernels.ricci && scp kernels.ricci other:      then there: ricci cache import "
       "kernels.ricci\n"
-      "The directory is RICCI_CACHE_DIR, or else $XDG_CACHE_HOME/ricci, or else ~/.cache/ricci.");
+      "The directory is RICCI_CACHE_DIR, or else $XDG_CACHE_HOME/ricci/v1, or else ~/.cache/ricci/v1.");
   const auto add = [&](const char* word, const char* what, const char* examples) {
     CLI::App* command = group->add_subcommand(word, what);
     add_json_flag(*command, session);
