@@ -163,6 +163,28 @@ void check_architecture(const Nvrtc& nvrtc, int sm) {
                   nvrtc.version, sm, fmt::join(known, ", sm_"), sm));
 }
 
+CompileError refusal(const Nvrtc& nvrtc, int code, const std::string& source, const std::string& name,
+                     const std::string& file, const CudaCompileOptions& options, const std::vector<std::string>& flags,
+                     const std::string& log) {
+  std::string text;
+  if (code == api::kNvrtcInvalidOption) {
+    text = fmt::format("NVRTC {} refused an option for the kernel {}:\n  {}  options: {}", nvrtc.version, name, log,
+                       fmt::join(flags, " "));
+  } else if (code == api::kNvrtcOutOfMemory) {
+    text = fmt::format(
+        "NVRTC {} ran out of host memory while compiling the kernel {} for sm_{} ({} bytes of source).\n"
+        "  Free memory or raise its limit and call again: the kernel itself may be sound.",
+        nvrtc.version, name, options.sm, source.size());
+  } else {
+    text = fmt::format(
+        "NVRTC {} refused the kernel {} for sm_{} ({}):{}\n"
+        "  Generated source that does not compile is a defect of Ricci: please report it with the source and log of "
+        "this error.",
+        nvrtc.version, name, options.sm, nvrtc.call.get_error_string(code), first_errors(log, source, file));
+  }
+  return {text, source, log};
+}
+
 }  // namespace
 
 std::string cuda_compiler_version() {
@@ -184,46 +206,29 @@ CudaObject compile_cuda(const std::string& source, const std::string& name, cons
   const std::string file = name.find('.') == std::string::npos ? name + ".cu" : name;
 
   CudaObject object;
-  for (;;) {
-    std::vector<std::string> flags = required_flags(options);
-    const unsigned dropped = refused.load(std::memory_order_relaxed);
+  int code = api::kNvrtcSuccess;
+  std::vector<std::string> flags;
+  for (unsigned dropped = refused.load(std::memory_order_relaxed);;) {
+    flags = required_flags(options);
     for (std::size_t i = 0; i < kOptional.size(); ++i)
       if (!(dropped >> i & 1u)) flags.emplace_back(kOptional[i]);
-
     Program program(nvrtc, source, file);
-    int code = program.compile(flags);
+    code = program.compile(flags);
     object.log = without_times(program.log());
-    if (code == api::kNvrtcInvalidOption) {
-      unsigned now = 0;
-      for (std::size_t i = 0; i < kOptional.size(); ++i)
-        if (!(dropped >> i & 1u) && object.log.find(kOptional[i]) != std::string::npos) now |= 1u << i;
-      if (now) {
-        refused.fetch_or(now, std::memory_order_relaxed);
-        continue;
-      }
-      throw CompileError(fmt::format("NVRTC {} refused an option for {}:\n  {}  options: {}", nvrtc.version, name,
-                                     object.log, fmt::join(flags, " ")),
-                         source, object.log);
-    }
     if (code == api::kNvrtcSuccess) code = program.cubin(object.cubin);
-    if (code == api::kNvrtcOutOfMemory) {
-      throw CompileError(
-          fmt::format("NVRTC {} ran out of host memory while compiling {} for sm_{} ({} bytes of source).\n"
-                      "  Free memory or raise its limit and call again: the kernel itself may be sound.",
-                      nvrtc.version, name, options.sm, source.size()),
-          source, object.log);
-    }
-    if (code != api::kNvrtcSuccess) {
-      throw CompileError(fmt::format("NVRTC {} refused the kernel {} for sm_{} ({}):{}\n"
-                                     "  Generated source that does not compile is a defect of Ricci: please report it "
-                                     "with the source and log of this error.",
-                                     nvrtc.version, name, options.sm, nvrtc.call.get_error_string(code),
-                                     first_errors(object.log, source, file)),
-                         source, object.log);
-    }
-    break;
+    if (code != api::kNvrtcInvalidOption) break;
+    unsigned unknown = 0;
+    for (std::size_t i = 0; i < kOptional.size(); ++i)
+      if (object.log.find(kOptional[i]) != std::string::npos) unknown |= 1u << i;
+    if ((unknown & ~dropped) == 0) break;
+    dropped |= unknown;
+    refused.fetch_or(unknown, std::memory_order_relaxed);
   }
   const Resources resources = resources_in(object.log);
+  // Some releases (12.4) let this pass; then it would fail when it is loaded, far from its source.
+  if (code == api::kNvrtcSuccess && resources.static_shared_bytes > kMaxStaticShared) code = api::kNvrtcCompilation;
+  if (code != api::kNvrtcSuccess) throw refusal(nvrtc, code, source, name, file, options, flags, object.log);
+
   object.registers = resources.registers;
   object.spill_bytes = resources.spill_bytes;
   object.static_shared_bytes = resources.static_shared_bytes;

@@ -11,8 +11,6 @@
 
 #include "jit/cuda_compiler.hpp"
 
-extern char** environ;
-
 namespace ricci::jit {
 namespace {
 

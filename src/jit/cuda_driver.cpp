@@ -20,7 +20,7 @@ namespace {
 api::DevicePointer address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 api::StreamHandle handle(Stream stream) { return static_cast<api::StreamHandle>(stream); }
 
-constexpr std::size_t kDefaultDynamicShared = 48 * 1024;  // what every kernel may use without asking
+constexpr std::size_t kDefaultDynamicShared = std::size_t{48} * 1024;  // what every kernel may use without asking
 
 // Which device a kernel lives on: needed only for threads without a context, and in messages.
 struct FunctionOwners {

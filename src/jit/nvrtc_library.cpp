@@ -190,7 +190,7 @@ NvrtcPlaces NvrtcPlaces::from_environment() {
 NvrtcFile find_nvrtc(const NvrtcPlaces& places) {
   NvrtcFile found;
   if (!places.built) {
-    found.looked_in.push_back("nowhere: this Ricci was built with RICCI_CUDA=OFF");
+    found.looked_in.emplace_back("nowhere: this Ricci was built with RICCI_CUDA=OFF");
     return found;
   }
   if (places.ricci_nvrtc) {
@@ -221,7 +221,7 @@ NvrtcFile find_nvrtc(const NvrtcPlaces& places) {
     Dl_info info{};
     if (symbol && ::dladdr(symbol, &info) && info.dli_fname && take(info.dli_fname, found)) return found;
   }
-  found.looked_in.push_back("the dynamic linker's search");
+  found.looked_in.emplace_back("the dynamic linker's search");
   return found;
 }
 
@@ -251,6 +251,9 @@ const Nvrtc& Nvrtc::get() {
 }
 
 Nvrtc::Nvrtc() {
+  if (RICCI_CUDA == 0)
+    throw PlanError(
+        "this Ricci was built with RICCI_CUDA=OFF and compiles no CUDA kernels: configure with RICCI_CUDA=ON");
   const NvrtcFile& file = found_nvrtc();
   if (file.path.empty()) {
     throw PlanError(fmt::format(

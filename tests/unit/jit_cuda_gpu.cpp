@@ -1,4 +1,7 @@
 // The driver on a real device, with kernels from NVRTC.
+#include <dlfcn.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
@@ -202,6 +205,34 @@ TEST_CASE("pointers are told apart") {
   CHECK(info.bytes == 10000);
   CHECK_FALSE(info.managed);
   CHECK_FALSE(info.pinned);
+}
+
+TEST_CASE("pinned and managed memory are told apart") {
+  RICCI_NEED_GPU();
+  cuda::current_device();
+  void* driver = ::dlopen("libcuda.so.1", RTLD_NOW);
+  REQUIRE(driver != nullptr);
+  const auto allocate_pinned = reinterpret_cast<int (*)(void**, std::size_t)>(::dlsym(driver, "cuMemAllocHost_v2"));
+  const auto free_pinned = reinterpret_cast<int (*)(void*)>(::dlsym(driver, "cuMemFreeHost"));
+  const auto allocate_managed =
+      reinterpret_cast<int (*)(void**, std::size_t, unsigned)>(::dlsym(driver, "cuMemAllocManaged"));
+  void *pinned = nullptr, *managed = nullptr;
+  REQUIRE(allocate_pinned(&pinned, 4096) == 0);
+  const cuda::PointerInfo host = cuda::pointer_info(static_cast<char*>(pinned) + 8);
+  CHECK(host.pinned);
+  CHECK_FALSE(host.device);
+  CHECK_FALSE(host.managed);
+  CHECK(host.ordinal == -1);
+  CHECK(host.base == reinterpret_cast<std::uintptr_t>(pinned));
+  CHECK(free_pinned(pinned) == 0);
+  REQUIRE(allocate_managed(&managed, 4096, 1) == 0);  // 1: reachable from every stream
+  const cuda::PointerInfo both = cuda::pointer_info(managed);
+  CHECK(both.managed);
+  CHECK(both.device);
+  CHECK_FALSE(both.pinned);
+  CHECK(both.bytes == 4096);
+  cuda::release(managed);
+  CHECK_FALSE(cuda::pointer_info(managed).device);
 }
 
 TEST_CASE("memory, fills, copies and events") {
