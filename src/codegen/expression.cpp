@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "codegen/prelude.hpp"
+#include "codegen/source.hpp"
 #include "ir/schedule.hpp"
 #include "ricci/version.hpp"
 

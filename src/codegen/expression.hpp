@@ -22,9 +22,6 @@ std::string value_text(const ir::Program& program, ir::NodeId id, const std::fun
 /// Loads that the statement's value uses, in evaluation order.
 std::vector<ir::NodeId> loads_of(const ir::Program& program, ir::NodeId id);
 
-/// "u64_abc_to_cab_48x32x40": type, input and output order, extents by name. Not unique; cut short for high ranks.
-std::string kernel_name(const ir::Program& program);
-
 /// Portable prelude: the parts that the program needs.
 std::string portable_prelude(const ir::Program& program);
 const char* cuda_prelude();

@@ -37,6 +37,9 @@ std::int64_t dynamic_shared_bytes(const ir::Program& program, const ir::Schedule
 /// vector.
 Source emit_cpp(const ir::Program& program, const ir::Schedule& schedule, const Notes& notes);
 
+/// "u64_abc_to_cab_48x32x40": type, input and output order, extents by name. Not unique; cut short for high ranks.
+std::string kernel_name(const ir::Program& program);
+
 /// Fingerprint of everything that decides generated text: sources of ir, plan and codegen, set by the build.
 const char* generator_version();
 

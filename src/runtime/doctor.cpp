@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cache/store.hpp"
+#include "jit/cpu_compiler.hpp"
+#include "jit/cpu_target.hpp"
+#include "jit/cuda_compiler.hpp"
+#include "jit/cuda_driver.hpp"
+#include "ricci/error.hpp"
+#include "ricci/runtime.hpp"
+#include "runtime/thread_pool.hpp"
+
+namespace ricci {
+inline namespace v1 {
+namespace {
+
+using State = DoctorLine::State;
+
+/// Whether a compiler that should be there really compiles: a doctor who only looks at files misses half the trouble.
+DoctorLine clang_line() {
+  const auto version = jit::cpu_compiler_version();
+  if (version.empty()) {
+    return {State::missing, "clang",
+            "Ricci was built without the CPU back end; configure with -DRICCI_CPU=ON and LLVM/Clang 19"};
+  }
+  try {
+    const auto object =
+        jit::compile_cpu("extern \"C\" int probe() { return 1; }", "probe", {jit::host_cpu(), true, {}});
+    return {State::ok, "clang",
+            fmt::format("{}, compiles in process ({:.1f} ms for an empty function)", version, object.ms)};
+  } catch (const Error& error) {
+    return {State::broken, "clang", error.what()};
+  }
+}
+
+DoctorLine nvrtc_line() {
+  const auto info = jit::cuda_compiler_info();
+  if (info.path.empty()) {
+    return {State::missing, "nvrtc",
+            fmt::format("none; looked in {}. Set CUDA_HOME or RICCI_NVRTC", fmt::join(info.looked_in, ", "))};
+  }
+  try {
+    jit::compile_cuda("extern \"C\" __global__ void probe() {}", "probe", {});
+    return {State::ok, "nvrtc", fmt::format("{} at {}", info.version, info.path)};
+  } catch (const Error& error) {
+    return {State::broken, "nvrtc", fmt::format("{}: {}", info.path, error.what())};
+  }
+}
+
+}  // namespace
+
+std::vector<DoctorLine> doctor() {
+  std::vector<DoctorLine> lines;
+  lines.push_back({State::ok, "cpu",
+                   fmt::format("{}, {} B vectors, {} threads", jit::host_cpu().text(), jit::host_cpu().vector_bytes,
+                               runtime::default_threads())});
+  lines.push_back(clang_line());
+  lines.push_back(nvrtc_line());
+  if (jit::cuda::available()) {
+    lines.push_back({State::ok, "driver", fmt::format("serves CUDA {}", jit::cuda::driver_version())});
+    for (int k = 0; k < jit::cuda::device_count(); ++k) {
+      const auto info = jit::cuda::device_info(k);
+      lines.push_back(
+          {State::ok, fmt::format("device {}", k),
+           fmt::format("{}, sm_{}, {} multiprocessors, {:.0f} GB, L2 {} MB, {} KB shared memory per block", info.name,
+                       info.sm, info.multiprocessors, static_cast<double>(info.memory_bytes) * 1e-9,
+                       info.l2_bytes >> 20, info.shared_bytes_per_block >> 10)});
+    }
+  } else {
+    lines.push_back({State::missing, "driver", jit::cuda::unavailable_reason()});
+  }
+  const cache::Store store(cache::Config::from_environment());
+  const auto& config = store.config();
+  if (config.root.empty()) {
+    lines.push_back({State::missing, "cache", "memory only: no folder (set RICCI_CACHE_DIR), or it was refused"});
+  } else {
+    lines.push_back({State::ok, "cache",
+                     fmt::format("{}, up to {} MB{}", config.root.string(), config.max_bytes >> 20,
+                                 config.read_only ? ", read only" : "")});
+  }
+  return lines;
+}
+
+}  // namespace v1
+}  // namespace ricci

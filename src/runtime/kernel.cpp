@@ -1,0 +1,137 @@
+#include "runtime/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "jit/cpu_compiler.hpp"
+#include "jit/cuda_compiler.hpp"
+#include "ricci/error.hpp"
+#include "ricci/log.hpp"
+
+namespace ricci::runtime {
+namespace {
+
+double ms_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Arithmetic must give the interpreter's bits, so no contraction; permutations wait for memory anyway.
+jit::CpuCompileOptions cpu_options(const Target& target) {
+  jit::CpuCompileOptions options;
+  options.target = target.cpu;
+  options.contract = false;
+  return options;
+}
+
+jit::CudaCompileOptions cuda_options(const Target& target) {
+  jit::CudaCompileOptions options;
+  options.sm = target.sm;
+  options.contract = false;
+  return options;
+}
+
+/// RICCI_DUMP=folder: every kernel's text, as soon as it is generated or found.
+void dump(const Kernel& kernel, const ir::Program& program, Device device) {
+  const char* folder = std::getenv("RICCI_DUMP");
+  if (folder == nullptr || *folder == '\0') return;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const auto base = std::filesystem::path(folder) / kernel.name;
+  std::ofstream(base.string() + (device == Device::gpu ? ".cu" : ".cpp")) << kernel.entry->source;
+  std::ofstream(base.string() + ".ir") << ir::print(program);
+  std::ofstream out(base.string() + ".key");
+  out << kernel.entry->key;
+  if (!out) log_line(LogTopic::warning, fmt::format("RICCI_DUMP: cannot write to {}", folder));
+}
+
+/// The metadata is a flat JSON object that this file alone writes; a number that is missing reads as 0.
+int number_in(std::string_view json, std::string_view name) {
+  const auto place = json.find(fmt::format("\"{}\":", name));
+  return place == std::string_view::npos ? 0 : std::atoi(json.data() + place + name.size() + 3);
+}
+
+cache::Entry compile(const std::string& key, const codegen::Source& source, const Target& target, double* ms) {
+  cache::Entry entry;
+  entry.key = key;
+  entry.source = source.full();
+  int registers = 0, spills = 0, shared = 0;
+  if (target.device == Device::cpu) {
+    auto object = jit::compile_cpu(entry.source, source.kernel, cpu_options(target));
+    entry.binary = std::move(object.bytes);
+    *ms = object.ms;
+  } else {
+    auto object = jit::compile_cuda(entry.source, source.kernel, cuda_options(target));
+    entry.binary = std::move(object.cubin);
+    *ms = object.ms;
+    registers = object.registers;
+    spills = object.spill_bytes;
+    shared = object.static_shared_bytes;
+  }
+  entry.metadata = fmt::format(
+      "{{\"kernel\":\"{}\",\"target\":\"{}\",\"compile_ms\":{:.2f},\"registers\":{},\"spill_bytes\":{},\"shared_"
+      "bytes\":{}}}",
+      source.kernel, target.text(), *ms, registers, spills, shared);
+  log_line(LogTopic::compile, fmt::format("{},{},{:.2f} ms", source.kernel, target.text(), *ms));
+  return entry;
+}
+
+void load(Kernel& kernel, const Target& target, std::size_t dynamic_shared) {
+  const auto start = std::chrono::steady_clock::now();
+  if (target.device == Device::cpu) {
+    kernel.object = jit::load_object(kernel.entry->binary);
+    kernel.cpu = reinterpret_cast<CpuFunction>(kernel.object->symbol(kernel.name));
+    if (kernel.cpu == nullptr) throw InternalError(fmt::format("the object of {} does not define it", kernel.name));
+  } else if (target.ordinal >= 0) {
+    kernel.module = std::make_unique<jit::cuda::Module>(kernel.entry->binary, target.ordinal);
+    kernel.gpu = kernel.module->function(kernel.name, dynamic_shared);
+  }
+  kernel.load_ms = ms_since(start);
+}
+
+}  // namespace
+
+std::string Target::text() const { return device == Device::cpu ? cpu.text() : fmt::format("sm_{}", sm); }
+
+std::string kernel_key(const ir::Program& program, const ir::Schedule& schedule, const Target& target) {
+  const bool cpu = target.device == Device::cpu;
+  return fmt::format("ricci kernel 1\ngenerator {}\ntarget {} {}\ncompiler {}\nflags {}\n{}{}",
+                     codegen::generator_version(), name(target.device), target.text(),
+                     cpu ? jit::cpu_compiler_version() : jit::cuda_compiler_version(),
+                     cpu ? "no contraction" : jit::cuda_flags_text(cuda_options(target)), ir::print(program),
+                     ir::print(schedule, program));
+}
+
+std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
+                                          const ir::Schedule& schedule, const Target& target,
+                                          const codegen::Notes& notes) {
+  auto kernel = std::make_shared<Kernel>();
+  const auto make = [&] {
+    const auto start = std::chrono::steady_clock::now();
+    const auto source = target.device == Device::cpu ? codegen::emit_cpp(program, schedule, notes)
+                                                     : codegen::emit_cuda(program, schedule, notes);
+    kernel->generate_ms = ms_since(start);
+    return compile(key, source, target, &kernel->compile_ms);
+  };
+  kernel->entry = store.find_or_make(key, make, &kernel->outcome);
+  kernel->name = codegen::kernel_name(program);
+  kernel->registers = number_in(kernel->entry->metadata, "registers");
+  kernel->spill_bytes = number_in(kernel->entry->metadata, "spill_bytes");
+  const auto dynamic = codegen::dynamic_shared_bytes(program, schedule);
+  kernel->shared_bytes = static_cast<int>(schedule.shared_bytes(program));
+  load(*kernel, target, static_cast<std::size_t>(dynamic));
+  dump(*kernel, program, target.device);
+  return kernel;
+}
+
+std::string disassemble(const Kernel& kernel, const Target& target) {
+  if (target.device == Device::gpu) return jit::disassemble_cubin(kernel.entry->binary);
+  if (jit::cpu_compiler_version().empty()) return {};
+  return jit::assemble_cpu(kernel.entry->source, kernel.name, cpu_options(target));
+}
+
+}  // namespace ricci::runtime

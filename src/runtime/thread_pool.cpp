@@ -1,0 +1,120 @@
+#include "runtime/thread_pool.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ricci/log.hpp"
+
+namespace ricci::runtime {
+
+int default_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (sched_getaffinity(0, sizeof set, &set) == 0) threads = std::max(CPU_COUNT(&set), 1);
+  if (const char* text = std::getenv("RICCI_THREADS")) {
+    char* end = nullptr;
+    const long asked = std::strtol(text, &end, 10);
+    if (end != text && *end == '\0' && asked >= 1) return static_cast<int>(std::min<long>(asked, 1024));
+    log_line(LogTopic::warning, std::string("RICCI_THREADS=") + text + " is not a number of threads; ignored");
+  }
+  return threads;
+}
+
+namespace {
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Waits until `value` differs from `seen`: a while in user space, since the next fork usually follows soon, then
+/// asleep.
+void wait_for_change(const std::atomic<unsigned>& value, unsigned seen) {
+  for (int spin = 0; spin < 4000; ++spin) {
+    if (value.load(std::memory_order_acquire) != seen) return;
+    pause();
+  }
+  while (value.load(std::memory_order_acquire) == seen) value.wait(seen, std::memory_order_acquire);
+}
+
+}  // namespace
+
+struct ThreadPool::Impl {
+  std::vector<std::thread> workers;
+  std::mutex busy;
+  pid_t owner = getpid();
+
+  // The work in hand; written before `generation` moves on, read after.
+  void (*body)(void*, int) = nullptr;
+  void* context = nullptr;
+  int tasks = 0;
+  std::atomic<int> next{0};
+  std::atomic<unsigned> generation{0};
+  std::atomic<unsigned> running{0};
+  std::atomic<bool> stop{false};
+
+  void take_tasks() {
+    for (int task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) body(context, task);
+  }
+
+  void work() {
+    unsigned seen = 0;
+    while (true) {
+      wait_for_change(generation, seen);
+      seen = generation.load(std::memory_order_acquire);
+      if (stop) return;
+      take_tasks();
+      if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) running.notify_one();
+    }
+  }
+};
+
+ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) {
+  for (int k = 1; k < threads; ++k) impl_->workers.emplace_back([impl = impl_.get()] { impl->work(); });
+}
+
+ThreadPool::~ThreadPool() {
+  if (impl_->owner != getpid()) {  // a forked child has the objects but not the threads
+    for (auto& worker : impl_->workers) worker.detach();
+    return;
+  }
+  impl_->stop = true;
+  impl_->generation.fetch_add(1, std::memory_order_release);
+  impl_->generation.notify_all();
+  for (auto& worker : impl_->workers) worker.join();
+}
+
+int ThreadPool::threads() const noexcept { return static_cast<int>(impl_->workers.size()) + 1; }
+
+void ThreadPool::run(int tasks, void (*body)(void*, int), void* context) {
+  auto& p = *impl_;
+  const std::unique_lock lock(p.busy, std::try_to_lock);
+  if (tasks <= 1 || p.workers.empty() || !lock.owns_lock() || p.owner != getpid()) {
+    for (int task = 0; task < tasks; ++task) body(context, task);
+    return;
+  }
+  p.body = body;
+  p.context = context;
+  p.tasks = tasks;
+  p.next.store(0, std::memory_order_relaxed);
+  p.running.store(static_cast<unsigned>(p.workers.size()), std::memory_order_relaxed);
+  p.generation.fetch_add(1, std::memory_order_release);
+  p.generation.notify_all();
+  p.take_tasks();
+  for (unsigned left; (left = p.running.load(std::memory_order_acquire)) != 0;) {
+    for (int spin = 0; spin < 4000 && p.running.load(std::memory_order_acquire) != 0; ++spin) pause();
+    if (p.running.load(std::memory_order_acquire) == left) p.running.wait(left, std::memory_order_acquire);
+  }
+}
+
+}  // namespace ricci::runtime

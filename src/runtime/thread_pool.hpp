@@ -1,0 +1,28 @@
+// Ricci's own threads: fork and join in a microsecond or two, and nothing for work that one thread does faster.
+#pragma once
+
+#include <memory>
+
+namespace ricci::runtime {
+
+/// Threads the process may run on (its affinity mask), lowered by RICCI_THREADS.
+int default_threads();
+
+/// Runs body(context, task) for every task in [0, tasks). The caller takes part. If the pool is busy with another
+/// caller's work, or the process is a fork of the one that made the pool, the caller does everything itself: never a
+/// dead-lock, never more threads than asked for. `body` must not throw.
+class ThreadPool {
+ public:
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  int threads() const noexcept;
+  void run(int tasks, void (*body)(void* context, int task), void* context);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ricci::runtime
