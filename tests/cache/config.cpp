@@ -1,0 +1,106 @@
+// Where the cache is, from the environment.
+#include "cache/config.hpp"
+
+#include <map>
+
+#include "catch.hpp"
+#include "fixture.hpp"
+
+using namespace ricci::cache;
+using namespace ricci::cache::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Config from(const std::map<std::string, std::string>& variables, bool secure = false) {
+  return config_from(
+      [&](const char* name) -> const char* {
+        const auto at = variables.find(name);
+        return at == variables.end() ? nullptr : at->second.c_str();
+      },
+      secure);
+}
+
+}  // namespace
+
+TEST_CASE("the directory: RICCI_CACHE_DIR, then XDG_CACHE_HOME, then HOME, then none") {
+  CHECK(from({{"RICCI_CACHE_DIR", "/a/b"}, {"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}).root == "/a/b");
+  CHECK(from({{"RICCI_CACHE_DIR", "/a/b/"}}).root == "/a/b");
+  CHECK(from({{"RICCI_CACHE_DIR", "b/../c"}}).root == fs::current_path() / "c");
+  CHECK(from({{"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}).root == "/x/ricci/v1");
+  CHECK(from({{"XDG_CACHE_HOME", "x"}, {"HOME", "/h"}}).root == "/h/.cache/ricci/v1");
+  CHECK(from({{"HOME", "/h"}}).root == "/h/.cache/ricci/v1");
+  CHECK(from({{"HOME", ""}}).root.empty());
+  CHECK(from({{"HOME", "relative"}}).root.empty());
+  CHECK(from({}).root.empty());
+}
+
+TEST_CASE("off, ro, read-only roots, sharing") {
+  const Config off = from({{"HOME", "/h"}, {"RICCI_CACHE", "off"}, {"RICCI_CACHE_RO", "/r"}});
+  CHECK(off.root.empty());
+  CHECK(off.read_only_roots.empty());
+  CHECK(from({{"HOME", "/h"}, {"RICCI_CACHE", "ro"}}).read_only);
+  CHECK_FALSE(from({{"HOME", "/h"}, {"RICCI_CACHE", "on"}}).read_only);
+  const Config roots = from({{"RICCI_CACHE_RO", ":/r/one::/r/two:"}});
+  CHECK(roots.read_only_roots == std::vector<fs::path>{"/r/one", "/r/two"});
+  CHECK(from({{"RICCI_CACHE_SHARED", "1"}}).shared);
+  CHECK_FALSE(from({{"RICCI_CACHE_SHARED", "0"}}).shared);
+  CHECK(from({{"XDG_RUNTIME_DIR", "/run/user/7"}}).runtime_dir == "/run/user/7");
+  CHECK(from({{"XDG_RUNTIME_DIR", "relative"}}).runtime_dir.empty());
+}
+
+TEST_CASE("what cannot be read is a warning and changes nothing") {
+  Warnings warnings;
+  CHECK_FALSE(from({{"HOME", "/h"}, {"RICCI_CACHE", "of"}}).read_only);
+  CHECK_THAT(warnings.text(), ContainsSubstring("RICCI_CACHE=of"));
+  CHECK(from({{"RICCI_CACHE_MAX", "lots"}}).max_bytes == Config().max_bytes);
+  CHECK_THAT(warnings.text(), ContainsSubstring("RICCI_CACHE_MAX=lots"));
+  CHECK(warnings.count() == 2);
+  CHECK(from({{"RICCI_CACHE_MAX", "512M"}}).max_bytes == 512u << 20);
+  CHECK(warnings.count() == 2);
+}
+
+TEST_CASE("sizes") {
+  CHECK(parse_bytes("0") == 0u);
+  CHECK(parse_bytes("12345") == 12345u);
+  CHECK(parse_bytes("3K") == 3072u);
+  CHECK(parse_bytes("3k") == 3072u);
+  CHECK(parse_bytes("2M") == 2u << 20);
+  CHECK(parse_bytes("1G") == 1u << 30);
+  CHECK(parse_bytes("4t") == std::uint64_t{4} << 40);
+  for (const char* bad : {"", "M", "-1", "1.5G", "1 G", "1MB", "1X", "99999999999999999999", "17179869184G"}) {
+    INFO(bad);
+    CHECK_FALSE(parse_bytes(bad));
+  }
+}
+
+TEST_CASE("a program with raised privileges does not believe its environment") {
+  const Config secure = from({{"RICCI_CACHE_DIR", "/a"}, {"HOME", "/h"}, {"RICCI_CACHE_RO", "/r"}}, true);
+  CHECK(secure.root.empty());
+  CHECK(secure.read_only_roots.empty());
+
+  // The same with a real set-user-id program.
+  if (::geteuid() != 0) RICCI_SKIP("not root: cannot make a set-user-id program");
+  TemporaryFolder folder;
+  const fs::path helper = folder / "helper", output = folder / "output";
+  fs::copy_file(RICCI_SECURE_HELPER, helper);
+  REQUIRE(::chown(helper.c_str(), kNobody, kNobody) == 0);
+  REQUIRE(::chmod(helper.c_str(), 04755) == 0);
+  const auto run_as = [&](uid_t user) {
+    const int status = in_child([&] {
+      if (!std::freopen(output.c_str(), "w", stdout) || !become(user)) return 2;
+      ::setenv("RICCI_CACHE_DIR", "/somewhere", 1);
+      ::execl(helper.c_str(), helper.c_str(), static_cast<char*>(nullptr));
+      return 3;
+    });
+    REQUIRE(status == 0);
+    std::string line;
+    std::ifstream in(output);
+    std::getline(in, line);
+    return line;
+  };
+  CHECK(run_as(kNobody) == "0 [/somewhere] 0");  // its owner: nothing is raised
+  const std::string raised = run_as(kNobody - 1);
+  if (raised.starts_with("0 ")) RICCI_SKIP("the temporary folder is mounted nosuid");
+  CHECK(raised == "1 [] 0");
+}
