@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "ricci/error.hpp"
@@ -39,8 +41,10 @@ std::string folder_of_this_code() {
   if (dladdr(reinterpret_cast<const void*>(&llvm_version), &info) == 0 || info.dli_fname == nullptr) return {};
   const std::string_view file = info.dli_fname;
   const std::size_t slash = file.rfind('/');
+  if (slash != std::string_view::npos) return std::string(file.substr(0, slash));
   // A program that was found through PATH reports its bare name.
-  return slash == std::string_view::npos ? std::string{} : std::string(file.substr(0, slash));
+  std::error_code unreadable;
+  return std::filesystem::read_symlink("/proc/self/exe", unreadable).parent_path().string();
 }
 
 std::vector<std::string> places() {
@@ -51,6 +55,7 @@ std::vector<std::string> places() {
   if (std::string beside = folder_of_this_code(); !beside.empty()) {
     folders.push_back(beside);
     folders.push_back(beside + "/ricci");
+    folders.push_back(beside + "/../" RICCI_LIBDIR "/ricci");  // the command line, in bin/ of a prefix that was moved
   }
   folders.emplace_back(RICCI_PLUGIN_BUILD_DIR);
   folders.emplace_back(RICCI_PLUGIN_INSTALL_DIR);
