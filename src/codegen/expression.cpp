@@ -110,7 +110,7 @@ std::string kernel_name(const Program& program) {
     }
     if (!program.indices.empty()) name += '_' + axis_order(program, load.offset);
   }
-  if (!program.indices.empty()) name += "_to_" + axis_order(program, statement.offset);
+  name += program.indices.empty() ? "_scalar" : "_to_" + axis_order(program, statement.offset);
   std::vector<std::pair<std::string, std::int64_t>> extents;
   for (const auto& index : program.indices) extents.emplace_back(index.name, index.extent);
   std::sort(extents.begin(), extents.end(), [](const auto& x, const auto& y) {

@@ -83,8 +83,14 @@ Image::Image(const Launch& launch) : launch_bounds_(find_launch_bounds(launch.so
   jit::CpuCompileOptions options;
   options.target = jit::host_cpu();
   options.contract = false;
-  // One lane's accesses must stay as they are written: -no-implicit-float turns both vectorisers off.
-  options.extra = {"-O1", "-no-implicit-float", "-relaxed-aliasing", "-fdeclspec", "-debug-info-kind=line-tables-only"};
+  // One lane's accesses must stay as they are written: -no-implicit-float turns both vectorisers off. A variable that
+  // was not set holds a pattern, as a register holds something: to pass it to a shuffle is no licence to drop guards.
+  options.extra = {"-O1",
+                   "-no-implicit-float",
+                   "-relaxed-aliasing",
+                   "-fdeclspec",
+                   "-ftrivial-auto-var-init=pattern",
+                   "-debug-info-kind=line-tables-only"};
   const jit::CpuObject object = jit::compile_cpu(simulated_text(launch), launch.kernel, options);
   compile_ms_ = object.ms;
   loaded_ = jit::load_object(object.bytes, jit::Loader::orc);

@@ -45,8 +45,7 @@ Machine::Machine(const Image& image, const Launch& launch, void** arguments, std
     region.writable = writable;
     region.shadow.reset(bytes, begin % 16, space == Space::shared);
     if (space == Space::global && bytes != 0)
-      for (auto* seen : {&region.read, &region.written})
-        seen->assign((begin + bytes - 1) / kSectorBytes - begin / kSectorBytes + 1, false);
+      for (auto* seen : {&region.read, &region.written}) seen->assign((bytes - 1) / kSectorBytes + 1, false);
   };
   for (std::size_t i = 0; i < buffers.size(); ++i)
     add_region(fmt::format("buffer {}", i), reinterpret_cast<std::uint64_t>(buffers[i].begin), buffers[i].bytes,
@@ -388,7 +387,7 @@ void Machine::count(const WarpAccess& access, const Record& record, unsigned fir
   Site& site = sites_[record.site];
   const Cost cost = region.space == Space::shared
                         ? shared_cost(access)
-                        : global_cost(access, record.write ? region.written : region.read, region.begin / kSectorBytes);
+                        : global_cost(access, region.begin, record.write ? region.written : region.read);
   site.space = region.space;
   site.write = record.write;
   site.bytes = access.bytes;

@@ -24,7 +24,9 @@ struct Launch {
   std::size_t dynamic_shared = 0;  ///< bytes behind `extern __shared__`
 };
 
-/// Memory of the caller that the kernel may touch. Accesses outside all buffers are faults.
+/// Memory of the caller that the kernel may touch. Accesses outside all buffers are faults. Sectors are counted from
+/// `begin`, as device allocations start at one; alignment is checked on the address itself, so align as the kernel
+/// asks.
 struct Buffer {
   const void* begin = nullptr;
   std::size_t bytes = 0;

@@ -53,7 +53,8 @@ TEST_CASE("wavefronts of shared accesses") {
 TEST_CASE("sectors of global accesses") {
   std::vector<bool> seen(1000, false);
   const auto sectors = [&](unsigned bytes, auto address) {
-    const Cost cost = global_cost(warp_access(bytes, 32, address), seen, 0);
+    const Cost cost =
+        global_cost(warp_access(bytes, 32, [&](unsigned lane) { return 4096 + 16 + address(lane); }), 4096 + 16, seen);
     return Wavefronts{cost.units, cost.ideal};
   };
   CHECK(sectors(4, [](unsigned lane) { return lane * 4; }) == Wavefronts{4, 4});
@@ -65,6 +66,7 @@ TEST_CASE("sectors of global accesses") {
   CHECK(sectors(8, [](unsigned) { return 512; }) == Wavefronts{1, 1});
   CHECK(sectors(4, [](unsigned lane) { return (31 - lane) * 4; }) == Wavefronts{4, 4});
   CHECK(sectors(1, [](unsigned lane) { return lane * 7; }) == Wavefronts{7, 1});
+  CHECK(sectors(16, [](unsigned lane) { return 8 + lane * 8; }) == Wavefronts{9, 9});  // straddling, overlapping
 }
 
 TEST_CASE("accesses are ordered by thread, warp and block synchronisation") {

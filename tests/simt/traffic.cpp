@@ -36,22 +36,23 @@ Cost shared_cost(const WarpAccess& access) {
   return cost;
 }
 
-Cost global_cost(const WarpAccess& access, std::vector<bool>& seen, std::uint64_t first) {
+Cost global_cost(const WarpAccess& access, std::uint64_t begin, std::vector<bool>& seen) {
   std::array<std::uint64_t, 32> address;
   std::copy_n(access.address, access.lanes, address.begin());
   const auto end = address.begin() + access.lanes;
   if (!std::is_sorted(address.begin(), end)) std::sort(address.begin(), end);
   Cost cost;
-  std::uint64_t last = ~std::uint64_t{0}, distinct_bytes = 0, covered = 0;
+  std::uint64_t next = 0, distinct_bytes = 0, covered = 0;  // sectors before next, bytes before covered are counted
   for (auto a = address.begin(); a != end; ++a) {
     distinct_bytes += *a + access.bytes - std::max(covered, *a);
     covered = *a + access.bytes;
-    // Aligned accesses of at most 16 bytes lie within one sector.
-    if (const std::uint64_t sector = *a / kSectorBytes; sector != last) {
-      last = sector;
+    // Where the buffer starts at a sector, as on a device, an aligned access lies within one; here it may straddle two.
+    const std::uint64_t last = (*a - begin + access.bytes - 1) / kSectorBytes;
+    for (std::uint64_t sector = std::max((*a - begin) / kSectorBytes, next); sector <= last; ++sector) {
       ++cost.units;
-      seen[sector - first] = true;
+      seen[sector] = true;
     }
+    next = last + 1;
   }
   cost.ideal = static_cast<unsigned>((distinct_bytes + kSectorBytes - 1) / kSectorBytes);
   return cost;

@@ -25,8 +25,7 @@ struct Cost {
 /// quarter-warps.
 Cost shared_cost(const WarpAccess& access);
 
-/// Distinct sectors of 32 bytes, which are also marked in `seen` (one flag per sector, `first` being the number of the
-/// first one).
-Cost global_cost(const WarpAccess& access, std::vector<bool>& seen, std::uint64_t first);
+/// Distinct sectors of 32 bytes, counted from `begin`, which are also marked in `seen` (one flag per sector).
+Cost global_cost(const WarpAccess& access, std::uint64_t begin, std::vector<bool>& seen);
 
 }  // namespace ricci::simt

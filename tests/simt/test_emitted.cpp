@@ -1,0 +1,184 @@
+// Every schedule that the planner proposes, as text from the emitter: runs without a fault, gives the interpreter's
+// bits, and moves what the traffic model predicts.
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "catch.hpp"
+#include "codegen/source.hpp"
+#include "ir/canonical.hpp"
+#include "ir/problem.hpp"
+#include "plan/plan.hpp"
+#include "simt/simulator.hpp"
+
+using namespace ricci;
+
+namespace {
+
+struct Case {
+  const char* spec;
+  DType input, output;
+  std::vector<std::int64_t> extents;  // of the input
+  ir::Factor alpha = ir::Factor::one, beta = ir::Factor::zero;
+};
+
+// 32-byte aligned storage of a tensor without gaps.
+struct Tensor {
+  Tensor(DType type, std::int64_t elements)
+      : bytes(static_cast<std::size_t>(elements * size_of(type))), memory((bytes + 31) / 32 + 1) {}
+  struct alignas(32) Sector {
+    unsigned char at[32] = {};
+  };
+  std::size_t bytes;
+  std::vector<Sector> memory;
+  unsigned char* begin() { return memory.data()->at; }
+
+  // Small whole numbers: exact in every type and in every order of operations.
+  void fill(DType type, std::mt19937& random) {
+    std::uniform_int_distribution<int> digits(0, 9);
+    const auto put = [&](auto zero) {
+      for (std::size_t i = 0; i < bytes / sizeof zero; ++i) {
+        const auto value = static_cast<decltype(zero)>(digits(random));
+        std::memcpy(begin() + i * sizeof zero, &value, sizeof zero);
+      }
+    };
+    switch (type) {
+      case DType::f32:
+      case DType::c64:
+        return put(0.0f);
+      case DType::f64:
+      case DType::c128:
+        return put(0.0);
+      case DType::f16:
+        for (std::size_t i = 0; i < bytes / 2; ++i) {
+          const auto half = static_cast<std::uint16_t>(0x3c00 + digits(random) * 0x20);
+          std::memcpy(begin() + 2 * i, &half, 2);
+        }
+        return;
+      case DType::bf16:
+        for (std::size_t i = 0; i < bytes / 2; ++i) {
+          const auto half = static_cast<std::uint16_t>(0x3f80 + digits(random));
+          std::memcpy(begin() + 2 * i, &half, 2);
+        }
+        return;
+      default:
+        for (std::size_t i = 0; i < bytes; ++i) begin()[i] = static_cast<unsigned char>(random());
+    }
+  }
+};
+
+// The value of a run-time factor, in the memory that a kernel's argument points to.
+struct FactorBytes {
+  alignas(16) unsigned char at[16] = {};
+  FactorBytes(DType type, double value) {
+    switch (type) {
+      case DType::f32:
+      case DType::c64: {
+        const auto narrow = static_cast<float>(value);
+        std::memcpy(at, &narrow, sizeof narrow);
+        break;
+      }
+      case DType::f64:
+      case DType::c128:
+        std::memcpy(at, &value, sizeof value);
+        break;
+      default: {
+        const auto whole = static_cast<std::int64_t>(value);  // little endian: the low bytes are the narrow value
+        std::memcpy(at, &whole, sizeof whole);
+      }
+    }
+  }
+};
+
+void run_all_candidates(const Case& c, simt::Order order) {
+  ir::PermuteProblem problem;
+  problem.spec = Spec::parse(c.spec);
+  problem.input = Layout::row_major(c.input, c.extents);
+  problem.output = ir::permuted_row_major(problem.spec, problem.input);
+  problem.output.type = c.output;
+  problem.input.alignment = problem.output.alignment = 32;
+  problem.alpha = c.alpha;
+  problem.beta = c.beta;
+  ir::check(problem);
+  const ir::Program program = ir::canonicalise(ir::lower(problem));
+
+  std::mt19937 random(7);
+  Tensor a(c.input, problem.input.elements()), before(c.output, problem.output.elements());
+  a.fill(c.input, random);
+  before.fill(c.output, random);
+  const std::vector<double> factors = {3, 2};
+  Tensor expected = before;
+  {
+    std::vector<Scalar> values;
+    for (std::size_t i = 0; i < program.params.size(); ++i) values.push_back(factors[i]);
+    ir::interpret(program, {a.begin(), expected.begin()}, values);
+  }
+  std::vector<FactorBytes> params;
+  for (std::size_t i = 0; i < program.params.size(); ++i) params.emplace_back(program.params[i].type, factors[i]);
+
+  for (const plan::Candidate& candidate : plan::candidates(program, plan::GpuFigures::of_capability(90))) {
+    const codegen::Source source = codegen::emit_cuda(program, candidate.schedule, {});
+    simt::Launch launch;
+    launch.source = source.portable + source.text;
+    launch.kernel = source.kernel;
+    launch.parameter_types = source.parameter_types;
+    launch.grid_x = static_cast<unsigned>(candidate.schedule.blocks(program));
+    launch.block = static_cast<unsigned>(candidate.schedule.threads);
+    launch.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, candidate.schedule));
+
+    Tensor b = before;
+    void *a_begin = a.begin(), *b_begin = b.begin();
+    std::vector<void*> arguments = {&a_begin, &b_begin};
+    for (FactorBytes& param : params) arguments.push_back(param.at);
+    const simt::Buffer buffers[] = {{a.begin(), a.bytes, false}, {b.begin(), b.bytes, true}};
+    simt::Options options;
+    options.order = order;
+    options.check_uninitialised = true;
+    const simt::Report report = simt::run(launch, arguments.data(), buffers, options);
+
+    INFO(c.spec << " " << name(c.input) << ", candidate " << candidate.schedule.name);
+    INFO(report.text());
+    INFO(source.text);
+    REQUIRE(report.clean());
+    REQUIRE(std::memcmp(b.begin(), expected.begin(), b.bytes) == 0);
+    CHECK(report.written.bytes == b.bytes);
+    CHECK(report.read.bytes == a.bytes + (c.beta == ir::Factor::zero ? 0 : b.bytes));
+    CHECK(report.written.distinct == (b.bytes + 31) / 32);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every candidate runs on the simulator and gives the interpreter's bits") {
+  using enum DType;
+  const Case cases[] = {
+      {"->", f64, f64, {}},
+      {"a->a", f32, f32, {1000}},
+      {"ab->ba", f64, f64, {64, 96}},
+      {"ab->ba", f64, f64, {67, 41}},
+      {"ab->ba", c128, c128, {33, 35}},
+      {"ab->ba", c64, c64, {64, 64}},
+      {"ab->ba", f32, f32, {128, 68}},
+      {"ab->ba", u8, u8, {130, 70}},
+      {"ab->ba", i16, i16, {64, 128}},
+      {"abc->cab", f32, f32, {13, 7, 64}},
+      {"abc->acb", f64, f64, {5, 31, 33}},
+      {"abc->bac", f64, f64, {5, 31, 36}},
+      {"abcd->dcba", f64, f64, {9, 8, 7, 6}},
+      {"abcd->cdab", f64, f64, {3, 17, 4, 20}},
+      {"abcdef->fbdace", f32, f32, {3, 4, 5, 2, 6, 7}},
+      {"abcdef->aebfcd", i64, i64, {3, 4, 5, 2, 6, 7}},
+      {"ab->ba", f64, f64, {2, 900}},
+      {"ab->ba", f32, f32, {900, 3}},
+      {"abc->cba", u8, u8, {4, 30, 4}},
+      {"ab->ba", f64, f64, {40, 50}, ir::Factor::any, ir::Factor::any},
+      {"abc->bca", c64, c64, {6, 10, 12}, ir::Factor::any, ir::Factor::any},
+      {"abc->bca", i32, i32, {6, 10, 12}, ir::Factor::any, ir::Factor::one},
+      {"abc->cab", f16, f32, {6, 10, 12}},
+      {"abc->cab", f64, bf16, {6, 10, 12}, ir::Factor::any, ir::Factor::any},
+      {"ab->ba", f32, f64, {45, 46}},
+  };
+  int which = 0;
+  for (const Case& c : cases)
+    run_all_candidates(c, std::vector{simt::Order::forward, simt::Order::reverse, simt::Order::random}[which++ % 3]);
+}
