@@ -19,6 +19,7 @@ namespace ricci::cache {
 namespace {
 
 constexpr std::int64_t kTouchAfter_s = 24 * 3600;
+constexpr std::size_t kSuspicious_bytes = std::size_t{16} << 20;
 constexpr char kTemporaryFolder[] = "tmp";
 
 struct CloseDir {
@@ -153,10 +154,24 @@ int Directory::read(const EntryName& name, bool touch, FileBytes* out) const {
   struct stat info{};
   if (::fstat(file.get(), &info) != 0) return errno;
   if (!S_ISREG(info.st_mode) || !trusts(info)) return kRefused;
-  // Larger than any entry: let the reader see that the content is wrong, without reading all of it.
-  out->size = std::min(static_cast<std::size_t>(info.st_size), 4 * kMaxPartBytes + kHeaderBytes);
-  out->data = std::make_unique_for_overwrite<std::byte[]>(out->size);
-  if (const int error = read_all(file.get(), out->data.get(), &out->size)) return error;
+  const auto size = static_cast<std::size_t>(info.st_size);
+  std::size_t done = 0;
+  if (size > kSuspicious_bytes) {
+    // A file of gigabytes by some accident must not fill the memory: only its header is read, and found wanting.
+    std::byte header[kHeaderBytes];
+    done = sizeof header;
+    if (const int error = read_all(file.get(), header, &done)) return error;
+    const bool believable = announced_bytes({header, done}) == size;
+    out->data = std::make_unique_for_overwrite<std::byte[]>(believable ? size : done);
+    std::copy_n(header, done, out->data.get());
+    out->size = done;
+    if (!believable) return 0;
+  } else {
+    out->data = std::make_unique_for_overwrite<std::byte[]>(size);
+  }
+  out->size = size - done;
+  if (const int error = read_all(file.get(), out->data.get() + done, &out->size)) return error;
+  out->size += done;
   if (touch && distance_s(info.st_mtim) > kTouchAfter_s) (void)::futimens(file.get(), nullptr);
   return 0;
 }

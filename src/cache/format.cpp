@@ -26,7 +26,7 @@ namespace {
 //   30  2  zero
 // Then key, metadata, source and binary without gaps. Bytes 0..28 mean the same in every version.
 constexpr char kMagic[8] = {'R', 'I', 'C', 'C', 'I', '-', 'K', '\n'};
-constexpr std::size_t kChecksumAt = 8, kChecksummedFrom = 24;
+constexpr std::size_t kChecksumAt = 8, kChecksummedFrom = 24, kFileBytesAt = 56;
 
 constexpr std::uint8_t kRaw = 0, kZstd = 1;
 constexpr int kZstdLevel = 3;
@@ -155,7 +155,7 @@ std::vector<std::byte> encode(const Entry& entry, std::uint32_t version) {
   put_u32(head + 44, static_cast<std::uint32_t>(entry.source.size()));
   put_u32(head + 48, static_cast<std::uint32_t>(binary.bytes.size()));
   put_u32(head + 52, static_cast<std::uint32_t>(entry.binary.size()));
-  put_u64(head + 56, total);
+  put_u64(head + kFileBytesAt, total);
   std::byte* at = head + kHeaderBytes;
   for (const std::span<const std::byte> part :
        {bytes_of(entry.key), bytes_of(entry.metadata), std::span(source.bytes), std::span(binary.bytes)})
@@ -164,6 +164,11 @@ std::vector<std::byte> encode(const Entry& entry, std::uint32_t version) {
   checksum(std::span(file).subspan(kChecksummedFrom), digest);
   std::memcpy(head + kChecksumAt, digest, sizeof digest);
   return file;
+}
+
+std::uint64_t announced_bytes(std::span<const std::byte> header) noexcept {
+  if (header.size() < kHeaderBytes || std::memcmp(header.data(), kMagic, sizeof kMagic) != 0) return 0;
+  return get_u64(header.data() + kFileBytesAt);
 }
 
 Damage inspect(std::span<const std::byte> file, EntryView* view, std::uint32_t* version) noexcept {
@@ -183,7 +188,7 @@ Damage inspect(std::span<const std::byte> file, EntryView* view, std::uint32_t* 
   view->binary_bytes = get_u32(head + 52);
   view->source_codec = std::to_integer<std::uint8_t>(head[28]);
   view->binary_codec = std::to_integer<std::uint8_t>(head[29]);
-  if (get_u64(head + 56) != file.size() || kHeaderBytes + key + metadata + source + binary != file.size())
+  if (get_u64(head + kFileBytesAt) != file.size() || kHeaderBytes + key + metadata + source + binary != file.size())
     return Damage::sizes;
   if (view->source_bytes > kMaxPartBytes || view->binary_bytes > kMaxPartBytes) return Damage::sizes;
   if (view->source_codec > kZstd || view->binary_codec > kZstd) return Damage::codec;

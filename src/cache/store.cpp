@@ -104,7 +104,7 @@ struct Store::Impl {
   std::unordered_map<std::string_view, std::shared_ptr<Flight>> flights;
 
   std::atomic<bool> latched{false}, warned{false}, warned_timeout{false};
-  std::atomic<std::uint64_t> unaccounted_bytes{0};
+  SweepState sweep_state;
   std::atomic<std::int64_t> patience_ms;  // halved whenever a wait was in vain, so that a stuck lock costs 20 s in all
   std::atomic<std::uint64_t> memory_hits{0}, disk_hits{0}, misses{0}, made{0}, stored{0}, damaged{0};
 };
@@ -244,8 +244,7 @@ void Store::Impl::publish(const EntryName& name, const Entry& entry) noexcept {
     if (error == ENOENT || error == ESTALE) error = directory->publish(name, bytes);  // removed under our hands
     if (error) return failed("write to", error);
     ++stored;
-    const std::uint64_t pending = unaccounted_bytes.exchange(0) + bytes.size();
-    if (!account(*directory, *locks, pending, config.max_bytes)) unaccounted_bytes += pending;
+    account(*directory, *locks, bytes.size(), config.max_bytes, &sweep_state);
   } catch (const std::exception& error) {
     if (!warned.exchange(true)) log_line(LogTopic::warning, std::string("a kernel was not stored: ") + error.what());
   } catch (...) {

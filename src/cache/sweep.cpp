@@ -86,32 +86,42 @@ int write_usage(const Directory& directory, const Usage& usage) {
   return write_all(file.get(), std::as_bytes(std::span(text)));
 }
 
-bool account(const Directory& directory, const LockFolder& locks, std::uint64_t written_bytes,
-             std::uint64_t max_bytes) {
+void account(const Directory& directory, const LockFolder& locks, std::uint64_t written_bytes, std::uint64_t max_bytes,
+             SweepState* state) {
+  state->unaccounted_bytes += written_bytes;
   Lock lock;
   const auto patience_ends = std::chrono::steady_clock::now() + kAccountPatience;
   while (locks.try_acquire("sweep", &lock) == LockResult::busy) {
-    if (std::chrono::steady_clock::now() >= patience_ends) return false;
+    if (std::chrono::steady_clock::now() >= patience_ends) return;  // the next write accounts for both
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 
   Usage usage;
   if (read_usage(directory, &usage) != 0) usage = {};
-  usage.bytes += written_bytes;
-  const std::int64_t now_s = ::time(nullptr), since_s = now_s - usage.swept_s;
+  const std::uint64_t pending = state->unaccounted_bytes.exchange(0);
+  usage.bytes += pending;
+  const std::int64_t now_s = ::time(nullptr);
   // A last sweep in the future is a clock that was set back: it says nothing.
-  const bool due = since_s < 0 || since_s > kSweepEvery_s;
-  if (due || (usage.bytes > max_bytes && (!usage.futile || since_s > kRetryFutile_s))) {
+  const auto passed = [&](std::int64_t since_s, std::int64_t wait_s) {
+    return now_s < since_s || now_s - since_s > wait_s;
+  };
+  const bool due = passed(usage.swept_s, kSweepEvery_s) && passed(state->swept_s, kSweepEvery_s);
+  const bool futile = (usage.futile && !passed(usage.swept_s, kRetryFutile_s)) ||
+                      (state->futile && !passed(state->swept_s, kRetryFutile_s));
+  if (due || (usage.bytes > max_bytes && !futile)) {
     const SweepResult result = sweep(directory, max_bytes, max_bytes / 5 * 4);
     usage = {result.bytes, now_s, result.error != 0 && result.bytes > max_bytes};
+    state->swept_s = now_s;
+    state->futile = usage.futile;
     if (log_enabled(LogTopic::cache))
       log_line(LogTopic::cache,
                fmt::format("cache: swept {}: removed {} of {} entries and {} stale temporary files, {} bytes left",
                            directory.root().string(), result.removed_entries, result.removed_entries + result.entries,
                            result.stale_temporaries, result.bytes));
+    (void)write_usage(directory, usage);
+  } else if (write_usage(directory, usage) != 0) {
+    state->unaccounted_bytes += pending;
   }
-  (void)write_usage(directory, usage);
-  return true;
 }
 
 }  // namespace ricci::cache

@@ -1,6 +1,7 @@
 // Keeping a root within its bound: how many bytes it holds, and removing what was used longest ago.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "cache/directory.hpp"
@@ -36,9 +37,16 @@ int read_usage(const Directory& directory, Usage* usage);
 /// Overwrites the file. Hold the lock "sweep". 0, errno or kRefused.
 int write_usage(const Directory& directory, const Usage& usage);
 
+/// What one process knows beyond the usage file, which it may not be able to write.
+struct SweepState {
+  std::atomic<std::uint64_t> unaccounted_bytes{0};  ///< published, and not in the usage file yet
+  std::atomic<std::int64_t> swept_s{0};             ///< Unix time of this process's last sweep
+  std::atomic<bool> futile{false};                  ///< of that sweep, as in Usage
+};
+
 /// Accounts for `written_bytes` just published, and sweeps to 80 % of the bound when the files exceed it or when the
-/// last sweep is more than an hour away. Returns false if another process held the lock all the while: account again
-/// later.
-bool account(const Directory& directory, const LockFolder& locks, std::uint64_t written_bytes, std::uint64_t max_bytes);
+/// last sweep is more than an hour away. Waits at most a second for other processes that do the same.
+void account(const Directory& directory, const LockFolder& locks, std::uint64_t written_bytes, std::uint64_t max_bytes,
+             SweepState* state);
 
 }  // namespace ricci::cache

@@ -65,6 +65,31 @@ TEST_CASE("a damaged file is a miss and is replaced: every bit, every length") {
   CHECK(not_replaced == 0);
 }
 
+TEST_CASE("large entries are read whole, and a file of gigabytes is not") {
+  TemporaryFolder folder;
+  const Config config = config_at(folder / "root");
+  constexpr std::size_t kLarge = std::size_t{20} << 20;
+  Store(config).put(entry_of("k", kLarge));
+  CHECK(is_right(*Store(config).find("k"), "k", kLarge));
+  const fs::path file = file_of(config.root, "k");
+  fs::resize_file(file, kLarge - 1);
+  CHECK(Store(config).find("k") == nullptr);
+
+  fs::resize_file(file, std::uintmax_t{64} << 30);  // sparse
+  const int status = in_child([&] {
+    Store store(config);
+    CHILD_CHECK(store.find("k") == nullptr);
+    CHILD_CHECK(store.counters().damaged == 1);
+    rusage usage{};
+    CHILD_CHECK(::getrusage(RUSAGE_SELF, &usage) == 0);
+    CHILD_CHECK(usage.ru_maxrss < 1 << 20);  // KiB
+    return 0;
+  });
+  CHECK(status == 0);
+  CHECK(survives(config, "k"));
+  CHECK(on_disk(config, "k"));
+}
+
 TEST_CASE("looking at a damaged file does not remove it") {
   TemporaryFolder folder;
   const Config config = config_at(folder / "root");
@@ -333,7 +358,12 @@ TEST_CASE("a full disk, and a disk that turns read-only") {
   fs::create_directory(mount_point);
   constexpr int kNoMount = 42;
   const int status = in_child([&] {
-    // In a name space of its own, the mount is gone with the child.
+    // In a name space of its own, the mount is gone with the child; a user who is not root needs one of users, too.
+    const std::string same_user = std::to_string(::geteuid()) + " " + std::to_string(::geteuid()) + " 1";
+    if (::geteuid() != 0) {
+      if (::unshare(CLONE_NEWUSER) != 0) return kNoMount;
+      std::ofstream("/proc/self/uid_map") << same_user;
+    }
     if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
       return kNoMount;
     if (::mount("none", mount_point.c_str(), "tmpfs", 0, "size=128k") != 0) return kNoMount;

@@ -182,6 +182,40 @@ TEST_CASE("times in the future neither protect entries for ever nor stop sweeps"
     CHECK(is_right(*store.find_or_make(key_of(i), maker(key_of(i), &calls, 1000)), key_of(i), 1000));
 }
 
+TEST_CASE("what cannot be removed is not tried again at every write") {
+  if (::geteuid() != 0) RICCI_SKIP("not root: cannot give files to another user");
+  TemporaryFolder folder;
+  Config config = config_at(folder / "root");
+  config.shared = true;
+  {
+    Store store(config);
+    for (int i = 10; i < 30; ++i) store.put(entry_of(key_of(i), 1000));
+  }
+  // A sticky folder: others may add files, and remove their own alone.
+  for (const auto& item : fs::recursive_directory_iterator(config.root))
+    if (item.is_directory()) REQUIRE(::chmod(item.path().c_str(), 01777) == 0);
+  REQUIRE(::chmod(config.root.c_str(), 01777) == 0);
+  config.max_bytes = 5 * file_bytes(1000);
+  const int status = in_child([&] {
+    CHILD_CHECK(become(kNobody));
+    const Directory directory(config.root, true);
+    const LockFolder locks(directory, {});
+    SweepState state;
+    account(directory, locks, config.max_bytes, config.max_bytes, &state);
+    CHILD_CHECK(state.swept_s > 0 && state.futile);
+    const std::int64_t first_s = state.swept_s - 30;
+    state.swept_s = first_s;
+    account(directory, locks, config.max_bytes, config.max_bytes, &state);
+    CHILD_CHECK(state.swept_s == first_s);
+    state.swept_s = first_s - 60;
+    account(directory, locks, config.max_bytes, config.max_bytes, &state);
+    CHILD_CHECK(state.swept_s > first_s);
+    return 0;
+  });
+  CHECK(status == 0);
+  CHECK(entry_files(config.root).size() == 20);
+}
+
 TEST_CASE("a file that was replaced or used since it was listed is not removed") {
   TemporaryFolder folder;
   const Config config = config_at(folder / "root");
