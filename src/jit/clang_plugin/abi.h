@@ -16,7 +16,7 @@ extern "C" {
 enum RicciClangStatus {
   RICCI_CLANG_OK = 0,
   RICCI_CLANG_REFUSED = 1, /* the input is wrong: the log says where */
-  RICCI_CLANG_FATAL = 2,   /* LLVM gave up (report_fatal_error): the log holds its last words; memory may have leaked */
+  RICCI_CLANG_FATAL = 2, /* LLVM gave up (report_fatal_error): the log holds its last words; a sleeping thread stays */
 };
 
 enum RicciClangEmit { RICCI_CLANG_OBJECT = 0, RICCI_CLANG_ASSEMBLY = 1 };

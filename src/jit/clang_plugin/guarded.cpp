@@ -3,9 +3,12 @@
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
 #include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
 
-#include <csetjmp>
+#include <condition_variable>
 #include <cstdio>
+#include <memory>
 #include <mutex>
 
 namespace ricci::clang_plugin {
@@ -14,48 +17,44 @@ namespace {
 // Deep recursion in the parser and in instruction selection needs more than the 512 KB some hosts give their threads.
 constexpr std::size_t kStackBytes = 8u << 20;
 
-struct Escape {
-  std::jmp_buf where;
-  std::string* words;
+struct Job {
+  const std::function<void()>* work;
+  std::mutex mutex;
+  std::condition_variable ended;
+  enum { running, finished, failed } state = running;
+  std::string words;
 };
 
-thread_local Escape* escape = nullptr;
+thread_local Job* current = nullptr;
 
-// LLVM aborts the process when this returns. A longjmp out of it is what Clang's own driver does when it runs cc1 in
-// process (CrashRecoveryContext::HandleExit); an exception is no way out, as LLVM is built without them. The frames in
-// between are dropped without their destructors: the price is a leak of one compilation's memory, on a thread that
-// ends.
+void end(Job& job, decltype(Job::state) state) {
+  const std::lock_guard lock(job.mutex);
+  job.state = state;
+  job.ended.notify_one();
+}
+
+// LLVM aborts the process when this returns, and is built without exceptions. A longjmp out of it, as Clang's driver
+// does around cc1 in process, leaves objects of the dropped frames in LLVM's global lists (the timers, for one), which
+// the next compilation then writes through. So nothing is dropped: the thread sleeps here, its stack stays, and its
+// waiter goes on.
 void on_fatal_error(void*, const char* reason, bool) {
-  if (escape == nullptr) {  // a thread that is not ours, in a process that shares its libLLVM: LLVM's default, then
+  if (current == nullptr) {  // a thread that is not ours, in a process that shares its libLLVM: LLVM's default, then
     std::fprintf(stderr, "LLVM ERROR: %s\n", reason);
     return;
   }
-  *escape->words = reason;
-  std::longjmp(escape->where, 1);
+  current->words = reason;
+  end(*current, Job::failed);
+  for (;;) pause();
 }
 
-struct Job {
-  const std::function<void()>* work;
-  std::string words;
-  bool finished = false;
-};
-
 void* run_job(void* argument) {
-  auto* job = static_cast<Job*>(argument);
-  Escape here;
-  here.words = &job->words;
-  if (setjmp(here.where) == 0) {
-    escape = &here;
-    (*job->work)();
-    job->finished = true;
-  }
-  escape = nullptr;
+  current = static_cast<Job*>(argument);
+  (*current->work)();
+  end(*current, Job::finished);
   return nullptr;
 }
 
-}  // namespace
-
-bool run_guarded(const std::function<void()>& work, std::string* fatal) {
+void prepare_llvm() {
   static std::once_flag prepared;
   std::call_once(prepared, [] {
     llvm::install_fatal_error_handler(on_fatal_error);
@@ -63,21 +62,47 @@ bool run_guarded(const std::function<void()>& work, std::string* fatal) {
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();  // without it inline assembly ends in report_fatal_error
   });
+}
 
-  Job job{&work, {}};
+/// Starts run_job; 0 or an error number. Signals go to the host's own threads, never to one that may be asleep for
+/// good.
+int start(pthread_t* thread, Job* job) {
+  sigset_t all, before;
+  sigfillset(&all);
+  for (int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&all, fault);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_t thread;
-  const int rc = pthread_create(&thread, &attributes, run_job, &job);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  const int error = pthread_create(thread, &attributes, run_job, job);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
-  if (rc != 0) {
-    *fatal = "no thread for the compiler (pthread_create: error " + std::to_string(rc) + ")";
+  return error;
+}
+
+}  // namespace
+
+bool run_guarded(const std::function<void()>& work, std::string* fatal) {
+  prepare_llvm();
+  auto job = std::make_unique<Job>();
+  job->work = &work;
+  pthread_t thread;
+  if (const int error = start(&thread, job.get()); error != 0) {
+    *fatal = "no thread for the compiler (pthread_create: error " + std::to_string(error) + ")";
     return false;
   }
-  pthread_join(thread, nullptr);
-  if (!job.finished) *fatal = std::move(job.words);
-  return job.finished;
+  {
+    std::unique_lock lock(job->mutex);
+    job->ended.wait(lock, [&] { return job->state != Job::running; });
+  }
+  if (job->state == Job::finished) {
+    pthread_join(thread, nullptr);
+    return true;
+  }
+  *fatal = job->words;
+  pthread_detach(thread);
+  (void)job.release();  // the sleeping thread's
+  return false;
 }
 
 }  // namespace ricci::clang_plugin
