@@ -83,9 +83,9 @@ int run_ls(const std::string& prefix, bool json) {
     return kDone;
   }
   for (const auto& entry : entries) {
-    fmt::print("{}  {:>8}  {:>8}  {}{}\n", entry.name.substr(0, kShortName),
-               bytes_text(static_cast<double>(entry.file_bytes)), age_text(entry.used), kernel_name(entry),
-               entry.read_only ? "  (read-only)" : "");
+    print("{}  {:>8}  {:>8}  {}{}\n", entry.name.substr(0, kShortName),
+          bytes_text(static_cast<double>(entry.file_bytes)), age_text(entry.used), kernel_name(entry),
+          entry.read_only ? "  (read-only)" : "");
   }
   return kDone;
 }
@@ -114,7 +114,7 @@ int run_show(const ShowOptions& options, bool json) {
   if (options.key) texts.push_back(entry.key);
   if (options.metadata) texts.push_back(entry.metadata);
   if (options.source || !chosen) texts.push_back(entry.source);
-  for (const auto& text : texts) fmt::print("{}{}", text, text.empty() || text.back() == '\n' ? "" : "\n");
+  for (const auto& text : texts) print("{}{}", text, text.empty() || text.back() == '\n' ? "" : "\n");
   return kDone;
 }
 
@@ -134,15 +134,15 @@ int run_stats(bool json) {
                 {"swept", stats.swept ? Json(time_text(*stats.swept)) : Json()}});
     return kDone;
   }
-  if (stats.roots.empty()) fmt::print("no directory: kernels are kept in memory only, see `ricci doctor`\n");
+  if (stats.roots.empty()) print("no directory: kernels are kept in memory only, see `ricci doctor`\n");
   for (const auto& root : stats.roots) {
-    fmt::print("{}{}\n  {} kernels, {}", root.root.string(), root.read_only ? "  (read-only)" : "", root.entries,
-               bytes_text(static_cast<double>(root.bytes)));
+    print("{}{}\n  {} kernels, {}", root.root.string(), root.read_only ? "  (read-only)" : "", root.entries,
+          bytes_text(static_cast<double>(root.bytes)));
     if (!root.read_only) {
-      fmt::print(" of at most {}, swept {}", bytes_text(static_cast<double>(stats.max_bytes)),
-                 stats.swept ? time_text(*stats.swept) : "never");
+      print(" of at most {}, swept {}", bytes_text(static_cast<double>(stats.max_bytes)),
+            stats.swept ? time_text(*stats.swept) : "never");
     }
-    fmt::print("\n");
+    print("\n");
   }
   return kDone;
 }
@@ -162,10 +162,10 @@ int run_verify(bool remove, bool json) {
                 {"unreadable", files(report.unreadable)},
                 {"removed", report.removed}});
   } else {
-    for (const auto& file : report.damaged) fmt::print("damaged     {}: {}\n", file.path.string(), file.reason);
-    for (const auto& file : report.unreadable) fmt::print("unreadable  {}: {}\n", file.path.string(), file.reason);
-    fmt::print("{} sound, {} of other versions, {} damaged ({} removed), {} unreadable\n", report.sound,
-               report.other_versions, report.damaged.size(), report.removed, report.unreadable.size());
+    for (const auto& file : report.damaged) print("damaged     {}: {}\n", file.path.string(), file.reason);
+    for (const auto& file : report.unreadable) print("unreadable  {}: {}\n", file.path.string(), file.reason);
+    print("{} sound, {} of other versions, {} damaged ({} removed), {} unreadable\n", report.sound,
+          report.other_versions, report.damaged.size(), report.removed, report.unreadable.size());
   }
   return report.damaged.size() == report.removed && report.unreadable.empty() ? kDone : kDiffers;
 }
@@ -203,9 +203,9 @@ int run_prune(const PruneWords& words, bool json) {
                 {"entries", report.entries},
                 {"bytes", report.bytes}});
   } else {
-    fmt::print("removed {} kernels, {}; {} are left, {}\n", report.removed_entries,
-               bytes_text(static_cast<double>(report.removed_bytes)), report.entries,
-               bytes_text(static_cast<double>(report.bytes)));
+    print("removed {} kernels, {}; {} are left, {}\n", report.removed_entries,
+          bytes_text(static_cast<double>(report.removed_bytes)), report.entries,
+          bytes_text(static_cast<double>(report.bytes)));
   }
   return kDone;
 }
@@ -229,7 +229,7 @@ int run_export(const std::string& file, const std::vector<std::string>& names, b
   if (json) {
     print_json({{"file", file}, {"entries", report.entries}, {"bytes", report.bytes}});
   } else {
-    fmt::print("{}: {} kernels, {}\n", file, report.entries, bytes_text(static_cast<double>(report.bytes)));
+    print("{}: {} kernels, {}\n", file, report.entries, bytes_text(static_cast<double>(report.bytes)));
   }
   return kDone;
 }
@@ -243,7 +243,7 @@ int run_import(const std::string& file, bool json) {
                 {"already_present", report.already_present},
                 {"bytes", report.bytes}});
   } else {
-    fmt::print("{}: {} kernels added, {} were there already\n", file, report.entries, report.already_present);
+    print("{}: {} kernels added, {} were there already\n", file, report.entries, report.already_present);
   }
   return kDone;
 }

@@ -50,9 +50,9 @@ int run(const std::vector<std::string>& required, bool json) {
   } else {
     std::size_t width = 0;
     for (const auto& line : lines) width = std::max(width, line.subject.size());
-    for (const auto& line : lines) fmt::print("{:<7}  {:<{}}  {}\n", word(line.state), line.subject, width, line.text);
+    for (const auto& line : lines) print("{:<7}  {:<{}}  {}\n", word(line.state), line.subject, width, line.text);
   }
-  for (const auto& device : missing) fmt::print(stderr, "ricci: {} is required, and does not work here\n", device);
+  for (const auto& device : missing) print_error("ricci: {} is required, and does not work here\n", device);
   return missing.empty() ? kDone : kDiffers;
 }
 

@@ -25,7 +25,7 @@ void add_explain(CLI::App& app, Session& session) {
         print_json({{"spec", options->spec}, {"plan", plan_json(plan)}, {"explain", plan.explain()}});
       } else {
         const std::string text = plan.explain();
-        fmt::print("{}{}", text, text.empty() || text.back() == '\n' ? "" : "\n");
+        print("{}{}", text, text.empty() || text.back() == '\n' ? "" : "\n");
       }
       return kDone;
     };

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -24,8 +26,7 @@ namespace {
 
 int report_error(const Session& session, const char* type, const std::string& text, int code) {
   if (session.json) print_json({{"error", {{"type", type}, {"text", text}}}});
-  std::fflush(stdout);
-  fmt::print(stderr, "ricci: {}\n", text);
+  print_error("ricci: {}\n", text);
   return code;
 }
 
@@ -79,7 +80,10 @@ int run(int argc, char** argv) {
 
   try {
     const int code = session.run();
-    if (std::fflush(stdout) != 0) throw IoError("standard output cannot be written");
+    // A failed write is remembered by the stream, and so by its last flush.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+      throw IoError(std::string("standard output cannot be written: ") + std::strerror(errno));
+    }
     return code;
   } catch (const Error& error) {
     return report_error(session, name(error.code()), error.what(),

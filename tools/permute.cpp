@@ -309,8 +309,8 @@ int run(const Options& options, bool json) {
     progress.step("verifying");
     if (const auto text = difference(options, work)) {
       if (json) print_json({{"spec", options.spec}, {"plan", plan_json(plan)}, {"verified", false}, {"text", *text}});
-      fmt::print(stderr, "ricci: {}\nnothing was written; please report this with the output of\n  {} --source --key\n",
-                 *text, show_command(options.spec, work.a.layout, work.output, work.permute));
+      print_error("ricci: {}\nnothing was written; please report this with the output of\n  {} --source --key\n", *text,
+                  show_command(options.spec, work.a.layout, work.output, work.permute));
       return kDiffers;
     }
   }

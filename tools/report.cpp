@@ -63,12 +63,12 @@ std::vector<std::pair<std::string, std::string>> plan_lines(const Plan& plan) {
 void print_lines(const std::vector<std::pair<std::string, std::string>>& lines) {
   std::size_t width = 0;
   for (const auto& [word, text] : lines) width = std::max(width, word.size());
-  for (const auto& [word, text] : lines) fmt::print("{:<{}}  {}\n", word, width, text);
+  for (const auto& [word, text] : lines) print("{:<{}}  {}\n", word, width, text);
 }
 
 void print_json(const Json& json) {
   // Paths may hold any bytes; what is no UTF-8 becomes U+FFFD instead of an exception.
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace ricci::tools

@@ -1,6 +1,9 @@
 // What several subcommands print about a plan.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -11,6 +14,18 @@
 namespace ricci::tools {
 
 using Json = nlohmann::ordered_json;
+
+/// Prints to stdout, or stderr. What cannot be written is no exception here: main looks at stdout at the end.
+template <typename... Args>
+void print(fmt::format_string<Args...> format, Args&&... args) {
+  const std::string text = fmt::format(format, std::forward<Args>(args)...);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+template <typename... Args>
+void print_error(fmt::format_string<Args...> format, Args&&... args) {
+  const std::string text = fmt::format(format, std::forward<Args>(args)...);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
 
 /// Milliseconds of a clock that never goes back.
 double now_ms();

@@ -63,8 +63,8 @@ int run(const Options& options, bool json) {
   // One section is printed bare, so that it can be sent to a file and compiled.
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const auto& [name, text] = sections[i];
-    if (sections.size() > 1) fmt::print("{}==== {}\n", i == 0 ? "" : "\n", name);
-    fmt::print("{}{}", text, text.empty() || text.back() == '\n' ? "" : "\n");
+    if (sections.size() > 1) print("{}==== {}\n", i == 0 ? "" : "\n", name);
+    print("{}{}", text, text.empty() || text.back() == '\n' ? "" : "\n");
   }
   return kDone;
 }

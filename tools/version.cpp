@@ -19,7 +19,7 @@ void add_version(CLI::App& app, Session& session) {
                     {"minor", RICCI_VERSION_MINOR},
                     {"patch", RICCI_VERSION_PATCH}});
       } else {
-        fmt::print("ricci {}\n", RICCI_VERSION);
+        print("ricci {}\n", RICCI_VERSION);
       }
       return kDone;
     };

@@ -1,0 +1,224 @@
+"""What `ricci` refuses: exit code 2, a text that names the cause, nothing written."""
+import json
+import os
+import pathlib
+import resource
+import struct
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "run"))
+import cli_tool
+from cli_tool import Case, bytes_pattern, pack, save
+
+SHAPE = ["a=4", "b=3", "c=5"]
+
+
+class Refused(Case):
+    def refuse(self, words, *texts, type=None, **more):
+        """Runs, and expects exactly these texts on stderr and an unchanged directory."""
+        before = self.files()
+        done = self.ricci(*words, code=2, **more)
+        self.assertEqual(done.stdout, "")
+        self.assertTrue(done.stderr.startswith("ricci: "), done.stderr)
+        for text in texts:
+            self.assertIn(text, done.stderr)
+        self.assertEqual(self.files(), before)
+        if type:
+            error = json.loads(self.ricci(*words, "--json", code=2, **more).stdout)["error"]
+            self.assertEqual(error["type"], type)
+            self.assertEqual(f"ricci: {error['text']}\n", done.stderr)
+        return done.stderr
+
+
+class Spec(Refused):
+    def caret(self, words, text, spec, carets, type="spec"):
+        self.refuse(words, f"ricci: {text}", f"\n  {spec}\n  {carets}\n", type=type)
+
+    def test_notation(self):
+        for spec, text, carets in [
+                ("abc", "a spec says its output after '->'", "   ^"),
+                ("abc->cab->b", "a spec has one '->'", "        ^"),
+                ("ab->b,a", "a spec has one output", "     ^"),
+                ("a1->1a", "an axis name starts with a letter", " ^"),
+                ("ab->b?", "'?' is not part of index notation", "     ^"),
+                ("a...->...a", "an ellipsis is not part of this notation", " ^")]:
+            with self.subTest(spec=spec):
+                self.caret(["show", spec, *SHAPE], text, spec, carets)
+
+    def test_axes(self):
+        self.caret(["show", "abc->cad", *SHAPE, "d=2"], "output axis d is not an axis of the input", "abc->cad", "       ^")
+        self.caret(["show", "abc->ca", *SHAPE], "input axis b is missing in the output", "abc->ca", " ^")
+        self.caret(["show", "aba->ab", *SHAPE[:2]], "axis a appears twice in the input", "aba->ab", "^ ^")
+        self.caret(["show", "abc->cabb", *SHAPE], "axis b appears twice in the output", "abc->cabb", "       ^^")
+        self.refuse(["show", "ab,bc->ac", *SHAPE], "a permutation has one operand, this spec has 2\n  ab,bc->ac",
+                    type="spec")
+
+    def test_extents(self):
+        self.caret(["show", "abc->cab", *SHAPE, "x=1"], "axis x of 'x=1' is not an axis of the spec; it has a, b, c",
+                   "abc->cab", "^^^  ^^^")
+        self.caret(["show", "occ vir -> vir occ", "occ=3", "cic=4"], "axis cic of 'cic=4' is not an axis",
+                   "occ vir -> vir occ", "^   ^      ^   ^")
+        self.caret(["show", "abc->cab", "a=4", "c=5"], "no extent for axis b; add b=...", "abc->cab", " ^", "shape")
+        self.caret(["explain", "abc->cab", "b=4"], "no extent for axes a, c; add a=... c=...", "abc->cab", "^ ^", "shape")
+        self.caret(["show", "abc->cab", *SHAPE, "b=7"], "axis b is given two extents, 3 and 7", "abc->cab", " ^     ^",
+                   "shape")
+        self.caret(["show", "abc->cab", "a=-4", "b=3", "c=5"], "axis a has extent -4; extents start at 0", "abc->cab",
+                   "^     ^", "shape")
+        for word, text in [("a=", "'' is no whole number"), ("a=4.5", "'4.5' is no whole number"),
+                           ("a=99999999999999999999", "does not fit in 64 bits"), ("a", "'a' is no extent"),
+                           ("=4", "'=4' is no extent")]:
+            self.refuse(["show", "abc->cab", word, "b=3", "c=5"], text, type="shape")
+        self.refuse(["show", "ab->ba", "a=4294967296", "b=4294967296"], "ricci: ", type="shape")
+
+    def test_options(self):
+        for options, text, type in [
+                (["--dtype", "f128"], 'no element type "f128"; there are i8, i16', "shape"),
+                (["--dtype", "i32", "--out-dtype", "f32"], "no conversion from i32 to f32", "shape"),
+                (["--dtype", "c64", "--out-dtype", "f32"], "no conversion from c64 to f32", "shape"),
+                (["--strides-in", "1,2"], "--strides-in: 2 strides for 3 axes", "shape"),
+                (["--strides-in", "1,x,2"], "--strides-in: 'x' is no whole number", "shape"),
+                (["--strides-out", "1,0,20"], "stride 0", "shape"),
+                (["--strides-out", "1,1,1"], "overlap", "shape"),
+                (["--alpha", "two"], "--alpha: 'two' is no number", "shape"),
+                (["--target", "gfx90a"], "--target: 'gfx90a' is no compute capability", "device"),
+                (["--target", "sm_90", "--device", "cpu"], "--target is for --device gpu", "device"),
+                (["--schedule", "nosuch"], "nosuch", "plan"),
+                (["--device", "tpu"], "--device: tpu not in {cpu,gpu}; see ricci show --help", "usage"),
+                (["--frob"], "--frob; see ricci show --help", "usage")]:
+            with self.subTest(options=options):
+                self.refuse(["show", "abc->cab", *SHAPE, *options], text, type=type)
+
+    def test_usage(self):
+        for words, text in [([], "A subcommand is required; see ricci --help"), (["frob"], "frob"),
+                            (["show"], "spec is required; see ricci show --help"), (["permute", "a.npy"], "out is required"),
+                            (["permute", "a", "b", "c", "d"], "d; see ricci permute --help"),
+                            (["doctor", "--require", "npu"], "npu not in {cpu,gpu}"),
+                            (["permute", "a", "b", "a->a", "--repeat", "x"], "--repeat")]:
+            with self.subTest(words=words):
+                self.refuse(words, text)
+
+
+class Files(Refused):
+    def setUp(self):
+        super().setUp()
+        save(self.folder / "in.npy", (4, 3, 5), "<f8", bytes_pattern(60, 8))
+        (self.folder / "old.npy").write_bytes(b"what was there")
+
+    def permute(self, *words, texts, out="old.npy", spec="abc->cab", **more):
+        return self.refuse(["permute", "in.npy", out, spec, *words], *texts, **more)
+
+    def damage(self, data, *texts):
+        (self.folder / "in.npy").write_bytes(data)
+        self.permute(texts=["ricci: in.npy: byte ", *texts], type="io")
+
+    def test_damaged_input(self):
+        good = (self.folder / "in.npy").read_bytes()
+        header = lambda text: b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(480)
+        dictionary = lambda descr, order, shape: header(
+            f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}}}\n".encode())
+        for data, text in [
+                (b"", "byte 0: the file is empty"),
+                (b"a,b,c\n1,2,3\n", "byte 0: not a .npy file"),
+                (b"PK\x03\x04" + bytes(100), "byte 0: this is an .npz archive"),
+                (good[:5], "byte 5: the file ends inside its first 8 bytes"),
+                (good[:6] + b"\x04" + good[7:], "byte 6: version 4.0 of the format"),
+                (good[:9], "byte 9: the file ends inside the length"),
+                (good[:8] + b"\xff\xff" + good[10:], "byte 608: the file ends after 598 of the 65535 bytes of its header"),
+                (good[:60], "byte 60: the file ends after 50 of the"),
+                (header(b"[1, 2]"), "byte 10: expected '{', found '['"),
+                (header(b"{'descr': '<f8"), "byte 20: the quote that opens here is not closed"),
+                (header(b"{'descr': '<f8', 'shape': (60,)}"), "the header has no 'fortran_order'"),
+                (header(b"{'descr': '<f8', 'descr': '<f8'}"), "byte 27: the key 'descr' is there twice"),
+                (header(b"{'kind': '<f8'}"), "byte 11: unknown key 'kind'"),
+                (dictionary("'<f8'", "None", "(60,)"), "fortran_order must be True or False"),
+                (dictionary("'<f8'", "False", "60"), "shape must be a tuple"),
+                (dictionary("'<f8'", "False", "(4, -3, 5)"), "an extent is negative"),
+                (dictionary("'<f8'", "False", "(9" + 30 * "0" + ",)"), "an extent is larger than 2^63 - 1"),
+                (dictionary("'<f8'", "False", "(4294967296, 4294967296)"), "multiply to more bytes than 2^63 - 1"),
+                (dictionary("'<f8'", "False", "(0, 4294967296, 4294967296)"), "multiply to more bytes than 2^63 - 1"),
+                (dictionary("'<f8'", "False", "(" + 33 * "1, " + ")"), "more than 32 axes"),
+                (dictionary("'<f8'", "False", "(1000000, 1000000, 1000)"), "needs 8000000000000000 bytes of data, 480 are"),
+                (dictionary("'|O'", "False", "(4, 3, 5)"), "element type '|O' is none that Ricci has"),
+                (dictionary("'<f16'", "False", "(4, 3, 5)"), "element type '<f16' is none that Ricci has"),
+                (dictionary("'<U2'", "False", "(4, 3, 5)"), "element type '<U2' is none that Ricci has"),
+                (dictionary("'<M8[ns]'", "False", "(4, 3, 5)"), "element type '<M8[ns]' is none"),
+                (dictionary("'<V2'", "False", "(4, 3, 5)"), "two bytes of unknown meaning; if they are bfloat16, say so with"),
+                (dictionary("[('x', '<f8')]", "False", "(60,)"), "a structured type"),
+                (dictionary("'f8'", "False", "(4, 3, 5)"), "does not begin with a byte order"),
+                (good[:-1], "byte 607: the data is cut short: shape (4, 3, 5) of '<f8' needs 480 bytes of data, 479 are"),
+                (good + b"x", "byte 608: 1 bytes too many after the data")]:
+            with self.subTest(text=text):
+                self.damage(data, text)
+
+    def test_inputs_that_are_none(self):
+        self.refuse(["permute", "absent.npy", "out.npy", "a->a"], "absent.npy: cannot be read: No such file", type="io")
+        self.refuse(["permute", ".", "out.npy", "a->a"], ".: is a directory", type="io")
+        if os.geteuid() != 0:
+            (self.folder / "in.npy").chmod(0)
+            self.refuse(["permute", "in.npy", "out.npy", "abc->cab"], "cannot be read: Permission denied", type="io")
+            (self.folder / "in.npy").chmod(0o600)
+
+    def test_spec_and_file_disagree(self):
+        self.permute(texts=["the spec gives the input 2 axes, its layout has 3: extents (4, 3, 5)\n  ab->ba"], spec="ab->ba",
+                     type="shape")
+        self.permute(texts=["output axis d is not an axis of the input\n  abc->cad\n         ^\n"], spec="abc->cad",
+                     type="spec")
+        self.permute("--beta", "1", texts=["input axis b is missing in the output", "\n  abc->ca\n   ^\n"], spec="abc->ca",
+                     type="spec")
+
+    def test_types_and_factors(self):
+        for options, text, type in [
+                (["--dtype", "f128"], 'no element type "f128"', "shape"), (["--dtype", "i32"], "no conversion from f64 to i32", "shape"),
+                (["--alpha", "1+"], "--alpha: '1+' is no number", "shape"), (["--alpha", "2i"], "imaginary part", "shape"),
+                (["--in-dtype", "f64"], "--in-dtype: says what two opaque bytes", "shape"),
+                (["--repeat", "0"], "--repeat: at least 1", "shape"),
+                (["--schedule", "nosuch"], "nosuch", "plan"),
+                (["--order", "K"], "--order: K not in {C,F}", "usage")]:
+            with self.subTest(options=options):
+                self.permute(*options, texts=[text], type=type)
+        save(self.folder / "in.npy", (4, 3, 5), "<i4", bytes_pattern(60, 4))
+        self.permute("--alpha", "0.5", texts=["alpha = 0.5 is not a whole number"], type="shape")
+        save(self.folder / "in.npy", (4, 3, 5), "|b1", [bytes([i % 2]) for i in range(60)])
+        self.permute("--alpha", "2", texts=["factors have no meaning for bool; say --dtype u8"], type="shape")
+
+    def test_beta_needs_a_fitting_output(self):
+        self.permute("--beta", "1", texts=["absent.npy: cannot be read"], out="absent.npy", type="io")
+        self.permute("--beta", "1", texts=["old.npy: byte 0: not a .npy file"], type="io")
+        save(self.folder / "old.npy", (4, 3, 5), "<f8", bytes_pattern(60, 8))
+        self.permute("--beta", "1", texts=["--beta: old.npy has shape (4, 3, 5), the output has (5, 4, 3)\n  abc->cab"],
+                     type="shape")
+        save(self.folder / "old.npy", (5, 4, 3), "<f4", bytes_pattern(60, 4))
+        self.permute("--beta", "1", texts=["--beta: old.npy holds f32, the output is f64; say --dtype f32"], type="shape")
+        save(self.folder / "old.npy", (5, 4, 3), "<f8", bytes_pattern(60, 8), fortran=True)
+        self.permute("--beta", "1", "--order", "C", texts=["--beta: old.npy is in F order"], type="shape")
+
+    def test_unwritable_output(self):
+        self.permute(texts=["no/where/out.npy: cannot be written: no directory"], out="no/where/out.npy", type="io")
+        (self.folder / "sub").mkdir()
+        self.permute(texts=["sub: cannot be written: it is a directory"], out="sub", type="io")
+        self.permute(texts=["in.npy/out.npy: cannot be written"], out="in.npy/out.npy", type="io")
+        self.permute(texts=["/dev/full: cannot be written: No space left"], out="/dev/full", type="io")
+        if os.geteuid() != 0:
+            (self.folder / "sub").chmod(0o500)
+            self.permute(texts=["directory", "Permission denied"], out="sub/out.npy", type="io")
+            (self.folder / "sub").chmod(0o700)
+
+    def test_output_that_does_not_fit(self):
+        """A file size limit stands for a full disk: the old file stays, and no temporary file does."""
+        save(self.folder / "in.npy", (64, 64), "<f8", bytes_pattern(4096, 8))
+        cache = {"RICCI_CACHE": "off"}
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+        for out in ["old.npy", "new.npy"]:
+            self.permute(texts=[f"{out}: cannot be written: File too large"], out=out, spec="ab->ba", env=cache,
+                         preexec_fn=limit, type="io")
+
+    def test_missing_gpu(self):
+        self.permute("--device", "gpu", texts=["ricci: no GPU: ", "use --device cpu"], type="device",
+                     env={"CUDA_VISIBLE_DEVICES": ""})
+
+
+if __name__ == "__main__":
+    cli_tool.main()

@@ -1,0 +1,113 @@
+"""`ricci show`, `explain`, `doctor`, `version` and the help texts."""
+import re
+import shlex
+
+import cli_tool
+from cli_tool import Case
+
+SHAPE = ["abc->cab", "a=48", "b=32", "c=40"]
+
+
+class Show(Case):
+    def test_source_is_bare(self):
+        source = self.ricci("show", *SHAPE).stdout
+        self.assertEqual(self.ricci("show", *SHAPE, "--source").stdout, source)
+        self.assertNotIn("====", source)
+        self.assertIn('extern "C"', source)
+        kernel = self.json("show", *SHAPE)["plan"]["kernel"]
+        self.assertIn(kernel, source)
+
+    def test_source_names_its_own_command(self):
+        """The head of a kernel says how to make it again; that command does."""
+        source = self.ricci("show", *SHAPE, "--dtype", "f32").stdout
+        again = re.search(r"ricci (show .*)", source)
+        self.assertIsNotNone(again, source)
+        self.assertEqual(self.ricci(*shlex.split(again.group(1))).stdout, source)
+
+    def test_sections(self):
+        words = ["--ir", "--passes", "--plan", "--source", "--asm", "--key"]
+        text = self.ricci("show", *SHAPE, *words).stdout
+        self.assertEqual(re.findall(r"^==== (\w+)$", text, re.M), ["ir", "passes", "plan", "source", "asm", "key"])
+        shown = self.json("show", *SHAPE, *words)
+        for word in ["ir", "passes", "source", "asm", "key"]:
+            self.assertGreater(len(shown[word]), 20, word)
+            self.assertEqual(self.ricci("show", *SHAPE, "--" + word).stdout.rstrip("\n"), shown[word].rstrip("\n"))
+
+    def test_options_reach_the_kernel(self):
+        plain = self.json("show", *SHAPE, "--key")["key"]
+        keys = {plain}
+        for options in [["--dtype", "f32"], ["--dtype", "f32", "--out-dtype", "f64"], ["--strides-in", "F"],
+                        ["--strides-in", "1,48,1536", "--alpha", "any"], ["--strides-out", "3100,64,2"], ["--alpha", "any"],
+                        ["--beta", "1"], ["--beta", "any"], ["--dtype", "c128"], ["--dtype", "c128", "--conj"]]:
+            key = self.json("show", *SHAPE, "--key", *options)["key"]
+            self.assertNotIn(key, keys, options)
+            keys.add(key)
+        self.assertEqual(self.json("show", *SHAPE, "--key", "--strides-in", "1280,40,1")["key"], plain)
+        self.assertEqual(self.json("show", *SHAPE, "--key", "--conj")["key"], plain)  # of real elements: nothing
+
+    def test_rank_0(self):
+        self.assertIn("B[", self.ricci("show", "->", "--ir").stdout)
+
+    def test_explain(self):
+        text = self.ricci("explain", *SHAPE).stdout
+        explained = self.json("explain", *SHAPE)
+        self.assertEqual(explained["explain"].rstrip("\n"), text.rstrip("\n"))
+        self.assertIn("\n* ", text)  # the one that is taken
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            done = self.ricci("show", *SHAPE, code=2, stdout=full)
+        self.assertIn("ricci: standard output cannot be written", done.stderr)
+
+
+class Gpu(Case):
+    """Kernels for a GPU are made and shown on machines without one, if NVRTC is there."""
+
+    def setUp(self):
+        super().setUp()
+        found = {line["subject"]: line["state"] for line in self.json("doctor")["found"]}
+        if found.get("nvrtc") != "ok":
+            self.skipTest("no NVRTC")
+
+    def test_show(self):
+        hidden = {"CUDA_VISIBLE_DEVICES": ""}
+        source = self.ricci("show", *SHAPE, "--target", "sm_90", env=hidden).stdout
+        self.assertIn("__global__", source)
+        shown = self.json("show", *SHAPE, "--target", "sm_90", "--plan", env=hidden)["plan"]
+        self.assertEqual(shown["device"], "gpu")
+        self.assertGreater(shown["registers"], 0)
+        self.assertEqual(self.ricci("show", *SHAPE, "--device", "gpu", "--target", "90", env=hidden).stdout, source)
+        self.assertIn("registers", self.ricci("show", *SHAPE, "--target", "sm_90", "--plan", env=hidden).stdout)
+
+
+class Others(Case):
+    def test_version(self):
+        text = self.ricci("version").stdout
+        self.assertRegex(text, r"^ricci \d+\.\d+\.\d+\n$")
+        self.assertEqual(text, f"ricci {self.json('version')['version']}\n")
+        self.assertEqual(self.ricci("--version").stdout, text)
+
+    def test_doctor(self):
+        found = self.json("doctor")
+        subjects = [line["subject"] for line in found["found"]]
+        for subject in ["clang", "nvrtc", "driver", "cpu", "cache"]:
+            self.assertIn(subject, subjects)
+        text = self.ricci("doctor").stdout
+        for line in found["found"]:
+            words = re.sub(r"[0-9.]+ ms", "*", line["text"].splitlines()[0])  # compilers are tried, and timed
+            self.assertIn(words, re.sub(r"[0-9.]+ ms", "*", text))
+            self.assertIn(line["state"], ["ok", "missing", "broken"])
+        self.ricci("doctor", "--require", "cpu")
+        done = self.ricci("doctor", "--require", "cpu,gpu", code=1, env={"CUDA_VISIBLE_DEVICES": ""})
+        self.assertIn("ricci: gpu is required", done.stderr)
+
+    def test_help(self):
+        for words in [[], ["permute"], ["show"], ["explain"], ["cache"], ["doctor"], ["version"], ["cache", "ls"],
+                      ["cache", "stats"], ["cache", "verify"], ["cache", "prune"], ["cache", "export"],
+                      ["cache", "import"], ["cache", "show"]]:
+            text = self.ricci(*words, "--help").stdout
+            self.assertRegex(text, "Examples?:\n  ricci", words)
+
+
+if __name__ == "__main__":
+    cli_tool.main()
