@@ -1,0 +1,57 @@
+// Random permutations as CUDA text on the simulator: the interpreter's bits, and not a fault.
+#include <cstdio>
+#include <cstring>
+
+#include "catch.hpp"
+#include "codegen/source.hpp"
+#include "fuzz/random_problem.hpp"
+#include "ir/canonical.hpp"
+#include "plan/plan.hpp"
+#include "runtime/plan_impl.hpp"
+#include "simt/simulator.hpp"
+
+using namespace ricci;
+
+TEST_CASE("random permutations on the simulator equal the interpreter's bits without a fault") {
+  const auto first = fuzz::first_seed(100001);
+  const int count = fuzz::cases(2000);
+  for (int k = 0; k < count; ++k) {
+    auto p = fuzz::random_problem(first + static_cast<std::uint64_t>(k), {3000, 12});
+    INFO(p.text());
+    const auto program = ir::canonicalise(ir::lower(p.problem()));
+    if (program.points() == 0) continue;
+    const auto list = plan::candidates(program, plan::GpuFigures::of_capability(90));
+    const auto& schedule = list[p.seed % 3 == 0 ? 0 : static_cast<std::size_t>(p.seed / 3) % list.size()].schedule;
+    INFO("schedule " << schedule.name);
+    const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
+    INFO(source.text);
+
+    simt::Launch launch;
+    launch.source = source.portable + source.text;
+    launch.kernel = source.kernel;
+    launch.parameter_types = source.parameter_types;
+    launch.grid_x = static_cast<unsigned>(schedule.blocks(program));
+    launch.block = static_cast<unsigned>(schedule.threads);
+    launch.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule));
+    auto* const a = fuzz::RandomProblem::base(p.a);
+    auto* const b = fuzz::RandomProblem::base(p.b);
+    void* pointers[2] = {a + p.a_offset, b + p.b_offset};
+    alignas(16) unsigned char factors[2][16];
+    void* args[4] = {&pointers[0], &pointers[1], factors[0], factors[1]};
+    for (std::size_t j = 0; j < program.params.size(); ++j) {
+      runtime::encode_factor(program.params[j].name == "alpha" ? p.alpha : p.beta, program.params[j].type, factors[j]);
+    }
+    const auto want = fuzz::expected(p);
+    const simt::Buffer buffers[] = {{a, static_cast<std::size_t>(fuzz::RandomProblem::usable(p.a)), false},
+                                    {b, static_cast<std::size_t>(fuzz::RandomProblem::usable(p.b)), true}};
+    simt::Options options;
+    options.order = static_cast<simt::Order>(p.seed % 3);
+    const auto report = simt::run(launch, args, buffers, options);
+    if (!report.clean()) FAIL(report.text());
+    const bool equal = std::memcmp(b, want.data(), want.size()) == 0;
+    if (!equal) FAIL("differs from the interpreter");
+  }
+  std::printf("%d random permutations from seed %llu on the simulator\n", count,
+              static_cast<unsigned long long>(first));
+  REQUIRE(count > 0);
+}

@@ -1,0 +1,230 @@
+#include "fuzz/random_problem.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "ir/program.hpp"
+
+namespace ricci::fuzz {
+namespace {
+
+using Generator = std::mt19937_64;
+
+std::int64_t pick(Generator& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+bool chance(Generator& random, double probability) {
+  return std::uniform_real_distribution<double>(0, 1)(random) < probability;
+}
+
+std::vector<std::int64_t> random_extents(Generator& random, const Limits& limits) {
+  const auto rank = static_cast<int>(pick(random, 0, limits.max_rank));
+  static constexpr std::int64_t kLiked[] = {1,  2,  3,  4,  5,  7,  8,   15,  16,  17,  24,  31, 32,
+                                            33, 48, 63, 64, 65, 96, 100, 127, 128, 129, 200, 333};
+  std::vector<std::int64_t> extents(static_cast<std::size_t>(rank), 1);
+  std::int64_t budget = pick(random, 1, limits.max_elements);
+  std::vector<std::size_t> order(extents.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::shuffle(order.begin(), order.end(), random);
+  for (const auto k : order) {
+    auto extent = chance(random, 0.5) ? kLiked[pick(random, 0, std::size(kLiked) - 1)] : pick(random, 1, 9);
+    extents[k] = std::min(extent, std::max<std::int64_t>(budget, 1));
+    budget /= extents[k];
+  }
+  if (rank > 0 && chance(random, 0.01)) extents[static_cast<std::size_t>(pick(random, 0, rank - 1))] = 0;
+  return extents;
+}
+
+/// Dense in a random or the given axis order, then perhaps padded; every element has its own place.
+std::vector<std::int64_t> random_strides(Generator& random, const std::vector<std::int64_t>& extents, bool padded,
+                                         bool shuffled) {
+  std::vector<std::size_t> order(extents.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::reverse(order.begin(), order.end());
+  if (shuffled) std::shuffle(order.begin(), order.end(), random);
+  std::vector<std::int64_t> strides(extents.size());
+  std::int64_t stride = padded && chance(random, 0.3) ? pick(random, 2, 3) : 1;
+  for (const auto k : order) {
+    strides[k] = stride;
+    stride *= std::max<std::int64_t>(extents[k], 1);
+    if (padded && chance(random, 0.4)) stride += pick(random, 1, 5);
+  }
+  return strides;
+}
+
+/// Gives storage for a layout and says where element 0 lies in it.
+std::int64_t make_storage(Generator& random, const Layout& layout, std::vector<unsigned char>& storage) {
+  std::int64_t low = 0, high = 0;
+  for (std::size_t k = 0; k < layout.extents.size(); ++k) {
+    const auto reach = layout.strides[k] * std::max<std::int64_t>(layout.extents[k] - 1, 0);
+    (reach < 0 ? low : high) += reach;
+  }
+  const auto size = size_of(layout.type);
+  const auto granule = std::max<std::int64_t>(layout.alignment, size);
+  auto offset = (-low * size + granule - 1) / granule * granule;
+  offset += granule * pick(random, 0, 3);
+  storage.resize(static_cast<std::size_t>(offset + (high + 1) * size + 64 + 256));
+  return offset;
+}
+
+float random_float(Generator& random) {
+  const auto value = std::normal_distribution<float>()(random);
+  switch (pick(random, 0, 15)) {
+    case 0:
+      return 0.0f;
+    case 1:
+      return -0.0f;
+    case 2:
+      return value * 1e-39f;  // subnormal
+    case 3:
+      return value * 1e-7f;  // subnormal in f16
+    case 4:
+      return value * 3e4f;  // near f16's largest
+    default:
+      return value;
+  }
+}
+
+/// Bits for movement (any pattern, NaN payloads too), numbers for arithmetic and conversion.
+void fill(Generator& random, std::vector<unsigned char>& storage, DType type, bool any_bits) {
+  for (auto& byte : storage) byte = static_cast<unsigned char>(random());
+  if (any_bits || is_integer(type)) return;
+  auto* base = RandomProblem::base(storage);
+  const auto bytes = RandomProblem::usable(storage);
+  const auto each = [&](auto make) {
+    using T = decltype(make());
+    for (std::int64_t k = 0; k + static_cast<std::int64_t>(sizeof(T)) <= bytes; k += sizeof(T)) {
+      const T value = make();
+      std::memcpy(base + k, &value, sizeof value);
+    }
+  };
+  switch (type) {
+    case DType::f16:
+    case DType::bf16:
+      // Every finite pattern: exponents below all ones.
+      return each([&] {
+        const auto bits = static_cast<std::uint16_t>(random());
+        const unsigned exponent = type == DType::f16 ? 0x7c00u : 0x7f80u;
+        return static_cast<std::uint16_t>((bits & exponent) == exponent ? bits & ~0x4000u : bits);
+      });
+    case DType::f32:
+    case DType::c64:
+      return each([&] { return random_float(random); });
+    default:
+      return each([&] {
+        return static_cast<double>(random_float(random)) * (1 + 1e-9 * static_cast<double>(pick(random, -9, 9)));
+      });
+  }
+}
+
+}  // namespace
+
+unsigned char* RandomProblem::base(std::vector<unsigned char>& storage) {
+  return reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(storage.data()) + 255) / 256 * 256);
+}
+
+std::int64_t RandomProblem::usable(const std::vector<unsigned char>& storage) {
+  return static_cast<std::int64_t>(storage.size()) - 256;
+}
+
+ir::PermuteProblem RandomProblem::problem() const {
+  ir::PermuteProblem p{Spec::parse(spec), input, output, ir::factor_of(alpha), ir::factor_of(beta), conjugate};
+  if (p.alpha == ir::Factor::zero) p.alpha = ir::Factor::any;
+  return p;
+}
+
+std::string RandomProblem::text() const {
+  return fmt::format(
+      "seed {}: \"{}\" {} ({}) strides ({}) align {} -> {} ({}) strides ({}) align {}, alpha ({}, {}) beta ({}, {}){}",
+      seed, spec, name(input.type), fmt::join(input.extents, ","), fmt::join(input.strides, ","), input.alignment,
+      name(output.type), fmt::join(output.extents, ","), fmt::join(output.strides, ","), output.alignment, alpha.real(),
+      alpha.imag(), beta.real(), beta.imag(), conjugate ? " conj" : "");
+}
+
+RandomProblem random_problem(std::uint64_t seed, const Limits& limits) {
+  Generator random(seed);
+  RandomProblem p;
+  p.seed = seed;
+  const auto extents = random_extents(random, limits);
+  std::vector<std::size_t> permutation(extents.size());
+  std::iota(permutation.begin(), permutation.end(), std::size_t{0});
+  std::shuffle(permutation.begin(), permutation.end(), random);
+  if (chance(random, 0.1)) std::sort(permutation.begin(), permutation.end());
+  std::vector<std::int64_t> out_extents;
+  std::string in_term, out_term;
+  for (std::size_t k = 0; k < extents.size(); ++k) in_term += static_cast<char>('a' + k);
+  for (const auto k : permutation) {
+    out_extents.push_back(extents[k]);
+    out_term += static_cast<char>('a' + k);
+  }
+  p.spec = in_term + "->" + out_term;
+
+  auto type = static_cast<DType>(pick(random, 0, kDTypeCount - 1));
+  auto out_type = type;
+  if (!is_integer(type) && chance(random, 0.4)) {
+    static constexpr DType kReal[] = {DType::f16, DType::bf16, DType::f32, DType::f64, DType::c64, DType::c128};
+    out_type = is_complex(type) ? kReal[pick(random, 4, 5)] : kReal[pick(random, 0, 5)];
+  }
+  p.input = Layout::strided(type, extents, random_strides(random, extents, chance(random, 0.3), chance(random, 0.2)));
+  p.output = Layout::strided(out_type, out_extents,
+                             random_strides(random, out_extents, chance(random, 0.3), chance(random, 0.2)));
+  for (std::size_t k = 0; k < extents.size(); ++k) {
+    if (chance(random, 0.06))
+      p.input.strides[k] = 0;
+    else if (chance(random, 0.06))
+      p.input.strides[k] = -p.input.strides[k];
+    if (chance(random, 0.03)) p.output.strides[k] = -p.output.strides[k];
+  }
+  for (auto* layout : {&p.input, &p.output}) layout->alignment = chance(random, 0.7) ? 16 : chance(random, 0.5) ? 0 : 8;
+
+  const bool integer = is_integer(out_type);
+  const auto factor = [&]() -> Scalar {
+    if (integer) return static_cast<double>(pick(random, -100, 100));
+    const double re = static_cast<double>(pick(random, -32, 32)) / 8 + 0.1;
+    return is_complex(out_type) ? Scalar(re, static_cast<double>(pick(random, -32, 32)) / 8) : Scalar(re);
+  };
+  if (chance(random, 0.3)) p.alpha = factor();
+  if (chance(random, 0.3)) p.beta = chance(random, 0.3) ? Scalar(1) : factor();
+  p.conjugate = is_complex(type) && chance(random, 0.4);
+
+  p.a_offset = make_storage(random, p.input, p.a);
+  p.b_offset = make_storage(random, p.output, p.b);
+  const bool moves = type == out_type && p.alpha == Scalar(1) && p.beta == Scalar(0) && !p.conjugate;
+  fill(random, p.a, type, moves);
+  fill(random, p.b, out_type, moves);
+  return p;
+}
+
+std::vector<unsigned char> expected(const RandomProblem& problem) {
+  auto a = problem.a;
+  auto b = problem.b;
+  // Copies may be aligned otherwise: move the usable part to the new base.
+  std::memmove(RandomProblem::base(a), RandomProblem::base(const_cast<std::vector<unsigned char>&>(problem.a)),
+               static_cast<std::size_t>(RandomProblem::usable(a)));
+  std::memmove(RandomProblem::base(b), RandomProblem::base(const_cast<std::vector<unsigned char>&>(problem.b)),
+               static_cast<std::size_t>(RandomProblem::usable(b)));
+  const auto p = problem.problem();
+  const auto program = ir::lower(p);
+  std::vector<Scalar> params;
+  for (const auto& param : program.params) params.push_back(param.name == "alpha" ? problem.alpha : problem.beta);
+  ir::interpret(program, {RandomProblem::base(a) + problem.a_offset, RandomProblem::base(b) + problem.b_offset},
+                params);
+  return {RandomProblem::base(b), RandomProblem::base(b) + RandomProblem::usable(b)};
+}
+
+int cases(int otherwise) {
+  const char* text = std::getenv("RICCI_FUZZ_CASES");
+  return text ? std::atoi(text) : otherwise;
+}
+
+std::uint64_t first_seed(std::uint64_t otherwise) {
+  const char* text = std::getenv("RICCI_FUZZ_SEED");
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+}  // namespace ricci::fuzz
