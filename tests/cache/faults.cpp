@@ -359,10 +359,12 @@ TEST_CASE("a full disk, and a disk that turns read-only") {
   constexpr int kNoMount = 42;
   const int status = in_child([&] {
     // In a name space of its own, the mount is gone with the child; a user who is not root needs one of users, too.
-    const std::string same_user = std::to_string(::geteuid()) + " " + std::to_string(::geteuid()) + " 1";
-    if (::geteuid() != 0) {
+    if (const uid_t user = ::geteuid(); user != 0) {
+      const std::string group_map = std::to_string(::getegid()) + " " + std::to_string(::getegid()) + " 1";
       if (::unshare(CLONE_NEWUSER) != 0) return kNoMount;
-      std::ofstream("/proc/self/uid_map") << same_user;
+      std::ofstream("/proc/self/setgroups") << "deny";
+      std::ofstream("/proc/self/uid_map") << user << " " << user << " 1";
+      std::ofstream("/proc/self/gid_map") << group_map;
     }
     if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
       return kNoMount;
