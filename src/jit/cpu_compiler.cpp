@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "jit/clang_plugin.hpp"
 #include "jit/object_loader.hpp"
@@ -13,9 +14,9 @@
 namespace ricci::jit {
 namespace {
 
-/// The cc1 line, without files, outputs and triple. Everything the Clang driver would add is said here, as cc1's own
-/// defaults are not the driver's: it vectorises nothing, for one.
-std::vector<std::string> cc1_arguments(const CpuCompileOptions& options) {
+/// The cc1 line without target, files, outputs and triple. Everything the Clang driver would add is said here, as cc1's
+/// own defaults are not the driver's: it vectorises nothing, for one.
+std::vector<std::string> flags(const CpuCompileOptions& options) {
   std::vector<std::string> arguments = {
       "-std=c++20", "-O3", "-vectorize-loops", "-vectorize-slp",
       // Without this, 64-byte vectors are quietly split into halves.
@@ -26,12 +27,18 @@ std::vector<std::string> cc1_arguments(const CpuCompileOptions& options) {
       // Self-contained source: no header of the machine can change what a key stands for.
       "-nostdsysteminc", "-nobuiltininc",
       // Code that runs wherever it is put, and calls within reach.
-      "-mrelocation-model", "pic", "-pic-level", "2", "-disable-llvm-verifier", "-target-cpu", options.target.cpu};
+      "-mrelocation-model", "pic", "-pic-level", "2", "-disable-llvm-verifier"};
+  arguments.insert(arguments.end(), options.extra.begin(), options.extra.end());
+  return arguments;
+}
+
+std::vector<std::string> cc1_arguments(const CpuCompileOptions& options) {
+  std::vector<std::string> arguments = {"-target-cpu", options.target.cpu};
   for (const std::string& feature : options.target.features) {
     arguments.emplace_back("-target-feature");
     arguments.push_back(feature);
   }
-  arguments.insert(arguments.end(), options.extra.begin(), options.extra.end());
+  for (std::string& flag : flags(options)) arguments.push_back(std::move(flag));
   return arguments;
 }
 
@@ -82,6 +89,10 @@ double ms_since(std::chrono::steady_clock::time_point start) {
 std::string cpu_compiler_version() {
   const std::string version = llvm_version();
   return version.empty() ? version : "clang " + version;
+}
+
+std::string cpu_flags_text(const CpuCompileOptions& options) {
+  return fmt::format("{}", fmt::join(flags(options), " "));
 }
 
 CpuObject compile_cpu(const std::string& source, const std::string& name, const CpuCompileOptions& options) {

@@ -10,8 +10,8 @@ namespace ricci::jit {
 
 struct CpuCompileOptions {
   CpuTarget target;
-  bool contract = true;                  ///< -ffp-contract=fast; off where results must equal the interpreter's bits
-  std::vector<std::string> extra;        ///< more cc1 arguments (the simulator's instrumentation)
+  bool contract = true;            ///< -ffp-contract=fast; off where results must equal the interpreter's bits
+  std::vector<std::string> extra;  ///< more cc1 arguments (the simulator's instrumentation)
 };
 
 struct CpuObject {
@@ -20,12 +20,16 @@ struct CpuObject {
   double ms = 0;
 };
 
-/// Name and version of the compiler that compile_cpu would use, for keys ("clang 19.1.7"), without opening it. Empty when
-/// Ricci was built without one.
+/// Name and version of the compiler that compile_cpu would use, for keys ("clang 19.1.7"), without opening it. Empty
+/// when Ricci was built without one.
 std::string cpu_compiler_version();
 
-/// Compiles one self-contained translation unit (no includes). Throws CompileError with source and log when Clang refuses
-/// it, PlanError when there is no plug-in (saying how to get it). Thread-safe; calls run in parallel.
+/// What compile_cpu says to the compiler beside target and source, for keys: a flag that a later Ricci changes must not
+/// meet kernels that an earlier one stored.
+std::string cpu_flags_text(const CpuCompileOptions& options);
+
+/// Compiles one self-contained translation unit (no includes). Throws CompileError with source and log when Clang
+/// refuses it, PlanError when there is no plug-in (saying how to get it). Thread-safe; calls run in parallel.
 CpuObject compile_cpu(const std::string& source, const std::string& name, const CpuCompileOptions& options);
 
 /// Assembly text of the same compilation, for inspection.

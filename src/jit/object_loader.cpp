@@ -1,11 +1,12 @@
 #include "jit/object_loader.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -88,13 +89,16 @@ void tell_perf(const ObjectLayout& layout, const std::byte* run) {
   if (!wanted) return;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  std::FILE* map = std::fopen(fmt::format("/tmp/perf-{}.map", getpid()).c_str(), "ae");
-  if (map == nullptr) return;
+  // The name is perf's, in a folder that all users write to.
+  const int file = open(fmt::format("/tmp/perf-{}.map", getpid()).c_str(),
+                        O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  std::string lines;
   for (const ObjectLayout::Name& name : layout.names)
-    std::fputs(fmt::format("{:x} {:x} {}\n", reinterpret_cast<std::uintptr_t>(run + name.image), name.bytes, name.name)
-                   .c_str(),
-               map);
-  std::fclose(map);
+    lines += fmt::format("{:x} {:x} {}\n", reinterpret_cast<std::uintptr_t>(run + name.image), name.bytes, name.name);
+  if (write(file, lines.data(), lines.size()) < 0)
+    log_line(LogTopic::warning, fmt::format("RICCI_PERF_MAP: no names written: {}", std::strerror(errno)));
+  close(file);
 }
 
 std::shared_ptr<const LoadedObject> load_into_arena(std::span<const std::byte> object, ObjectLayout layout) {

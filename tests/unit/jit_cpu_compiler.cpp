@@ -103,6 +103,14 @@ TEST_CASE("compiler: its version is known without opening it", "[jit]") {
   CHECK_THAT(jit::cpu_compiler_version(), StartsWith("clang 19."));
 }
 
+TEST_CASE("compiler: flags for keys tell options apart, but not targets", "[jit]") {
+  const std::string text = jit::cpu_flags_text({kAvx2, true, {}});
+  CHECK_THAT(text, StartsWith("-std=c++20 -O3") && ContainsSubstring("-ffp-contract=fast"));
+  CHECK_THAT(text, !ContainsSubstring("x86-64"));
+  CHECK(jit::cpu_flags_text({kAvx2, false, {}}) != text);
+  CHECK(jit::cpu_flags_text({kAvx2, true, {"-g"}}) == text + " -g");
+}
+
 TEST_CASE("compiler: a kernel runs through both loaders", "[jit]") {
   const jit::CpuObject object = jit::compile_cpu(transpose_source(3), "transpose", for_host());
   CHECK(object.simple);
@@ -296,10 +304,28 @@ TEST_CASE("compiler: instrumentation is put in where asked", "[jit]") {
 
 TEST_CASE("child: compile", "[.child]") {
   try {
-    std::printf("compiled %d\n", jit::compile_cpu("extern \"C\" int f() { return 1; }", "f", for_host()).simple);
+    const jit::CpuObject object = jit::compile_cpu("extern \"C\" int thirteen() { return 13; }", "f", for_host());
+    const auto loaded = jit::load_object(object.bytes);
+    std::printf("pid %d compiled %d at %lx\n", getpid(), object.simple,
+                reinterpret_cast<unsigned long>(loaded->symbol("thirteen")));
   } catch (const PlanError& error) {
     std::printf("refused: %s\n", error.what());
   }
+}
+
+TEST_CASE("compiler: RICCI_PERF_MAP=1 tells perf the names", "[jit]") {
+  const std::string text = run_self("RICCI_PERF_MAP=1", "child: compile");
+  int pid = 0, simple = 0;
+  unsigned long address = 0;
+  const std::size_t start = text.find("pid ");
+  REQUIRE(start != std::string::npos);
+  REQUIRE(std::sscanf(text.c_str() + start, "pid %d compiled %d at %lx", &pid, &simple, &address) == 3);
+  const std::string map = fmt::format("/tmp/perf-{}.map", pid);
+  std::string line;
+  std::ifstream file(map);
+  std::getline(file, line);
+  std::remove(map.c_str());
+  CHECK_THAT(line, StartsWith(fmt::format("{:x} ", address)) && ContainsSubstring(" thirteen"));
 }
 
 TEST_CASE("compiler: a plug-in that does not fit is passed over, and said", "[jit]") {
