@@ -25,6 +25,7 @@ struct Session {
 void add_permute(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_explain(CLI::App& app, Session& session);
+void add_bench(CLI::App& app, Session& session);
 void add_cache(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);

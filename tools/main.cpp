@@ -57,6 +57,7 @@ int run(int argc, char** argv) {
   add_permute(app, session);
   add_show(app, session);
   add_explain(app, session);
+  add_bench(app, session);
   add_cache(app, session);
   add_doctor(app, session);
   add_version(app, session);

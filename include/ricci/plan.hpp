@@ -41,6 +41,12 @@ struct PlanInfo {
   std::int64_t workspace_bytes = 0;
 };
 
+/// One schedule that the planner considered.
+struct CandidateInfo {
+  std::string name;         ///< what PermuteOptions::schedule takes
+  double predicted_us = 0;  ///< by the model
+};
+
 /// Immutable and cheap to copy; safe to execute from any number of threads at once. Keeps its kernel loaded.
 class Plan {
  public:
@@ -54,13 +60,14 @@ class Plan {
   const PlanInfo& info() const noexcept;
   const Layout& output_layout() const noexcept;
 
-  const std::string& source() const;  ///< generated text, as compiled
-  std::string program() const;        ///< the canonical program, in text form
-  std::string passes() const;         ///< the program after each pass
-  std::string explain() const;        ///< every candidate with predicted traffic, and why one was taken
-  std::string assembly() const;       ///< CPU assembly or SASS; empty where no tool can print it
-  std::string key() const;            ///< the cache key: all that decides the kernel
-  std::string cache_path() const;     ///< file of the stored kernel; empty when it is not on disk
+  const std::string& source() const;              ///< generated text, as compiled
+  std::string program() const;                    ///< the canonical program, in text form
+  std::string passes() const;                     ///< the program after each pass
+  std::string explain() const;                    ///< every candidate with predicted traffic, and why one was taken
+  std::vector<CandidateInfo> candidates() const;  ///< best prediction first
+  std::string assembly() const;                   ///< CPU assembly or SASS; empty where no tool can print it
+  std::string key() const;                        ///< the cache key: all that decides the kernel
+  std::string cache_path() const;                 ///< file of the stored kernel; empty when it is not on disk
 
   struct Impl;
   explicit Plan(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}

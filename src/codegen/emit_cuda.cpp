@@ -367,6 +367,9 @@ class CudaEmitter {
         value_text(program_, statement.value, [&](NodeId id) { return texts[static_cast<std::size_t>(id)]; });
     if (!vector_element) {
       w_.line("{}[{}] = {};", out_name, target, strip_v(value));
+    } else if (const auto place = value.find(".at[v]"); place != std::string::npos && place + 6 == value.size() &&
+                                                        node(statement.value).kind == ir::NodeKind::load) {
+      w_.line("store({} + {}, {});", out_name, target, value.substr(0, place));  // moved as it is
     } else {
       w_.line("{} out;", vector_type(out_type, vector));
       if (vector > 1) {

@@ -5,15 +5,22 @@
 namespace ricci::ir {
 namespace {
 
-std::string print_node(const Program& program, NodeId id) {
+// Messages about broken programs print them, so nothing here trusts a number: what does not exist prints as "?".
+template <class T>
+std::string name_of(const std::vector<T>& list, int k) {
+  return k >= 0 && k < static_cast<int>(list.size()) ? list[static_cast<std::size_t>(k)].name : "?";
+}
+
+/// The node `id`, which stands before `user`.
+std::string print_node(const Program& program, NodeId id, NodeId user) {
+  if (id < 0 || id >= user) return "?";
   const auto& node = program.nodes[static_cast<std::size_t>(id)];
-  const auto operand = [&](int k) { return print_node(program, node.operand[k]); };
+  const auto operand = [&](int k) { return print_node(program, node.operand[k], id); };
   switch (node.kind) {
     case NodeKind::load:
-      return fmt::format("{}[{}]", program.buffers[static_cast<std::size_t>(node.source)].name,
-                         print(node.offset, program.indices));
+      return fmt::format("{}[{}]", name_of(program.buffers, node.source), print(node.offset, program.indices));
     case NodeKind::param:
-      return program.params[static_cast<std::size_t>(node.source)].name;
+      return name_of(program.params, node.source);
     case NodeKind::op:
       break;
   }
@@ -69,8 +76,9 @@ std::string print(const Program& program) {
   }
   for (const auto& param : program.params) text += fmt::format("param {} : {}\n", param.name, name(param.type));
   for (const auto& statement : program.statements) {
-    text += fmt::format("{}[{}] = {}\n", program.buffers[static_cast<std::size_t>(statement.buffer)].name,
-                        print(statement.offset, program.indices), print_node(program, statement.value));
+    text += fmt::format("{}[{}] = {}\n", name_of(program.buffers, statement.buffer),
+                        print(statement.offset, program.indices),
+                        print_node(program, statement.value, static_cast<NodeId>(program.nodes.size())));
   }
   return text;
 }

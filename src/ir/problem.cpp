@@ -172,7 +172,7 @@ void check(const PermuteProblem& problem) {
                       axis.name, extent, problem.output.extents[k], spec.caret({&other, &axis}),
                       fmt::join(problem.input.extents, ", "), fmt::join(problem.output.extents, ", ")));
     }
-    if (problem.output.strides[k] == 0 && extent > 1) {
+    if (problem.output.strides[k] == 0 && extent > 1 && problem.output.elements() > 0) {
       throw ShapeError(
           fmt::format("axis {} of the output has stride 0 and extent {}: its elements would be written {} "
                       "times\n{}",
@@ -221,7 +221,10 @@ Program lower(const PermuteProblem& problem) {
   const int b = buffer("B", problem.output, to, true);
   // A user's axis may be called A, B, alpha or beta: canonical names come later, so only the verifier would mind.
   for (auto& index : program.indices) {
-    if (index.name == "A" || index.name == "B" || index.name == "alpha" || index.name == "beta") index.name += '_';
+    if (index.name != "A" && index.name != "B" && index.name != "alpha" && index.name != "beta") continue;
+    auto free = index.name + '_';
+    while (find(out, free)) free += '_';
+    index.name = std::move(free);
   }
 
   const auto node = [&](Node value) {

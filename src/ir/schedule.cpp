@@ -28,7 +28,9 @@ void verify_walk(const Schedule& schedule, const Program& program, const Walk& w
     span *= digit.count;
   }
   if (covered != schedule.tile) broken(schedule, program, "a walk covers its tile");
-  if (walk.vector > 1) {
+  // Blocks in CPU registers have edges of their own; everywhere else a vector never straddles the end of a tile.
+  const bool blocks = schedule.stage && schedule.stage->place == Place::registers;
+  if (walk.vector > 1 && !blocks) {
     if (walk.digits.empty() || walk.digits[0].step != 1 || walk.digits[0].count % walk.vector != 0) {
       broken(schedule, program, "a vector divides the first digit");
     }
@@ -36,10 +38,16 @@ void verify_walk(const Schedule& schedule, const Program& program, const Walk& w
   if (walk.workers < 1) broken(schedule, program, "a walk has workers");
 }
 
+/// Messages about broken schedules print them, so an index that does not exist prints as "?".
+std::string index_name(const Program& program, int q) {
+  return q >= 0 && q < static_cast<int>(program.indices.size()) ? program.indices[static_cast<std::size_t>(q)].name
+                                                                : "?";
+}
+
 std::string print(const Walk& walk, const Program& program) {
   std::vector<std::string> digits;
   for (const auto& digit : walk.digits) {
-    digits.push_back(fmt::format("{}:{}{}", program.indices[static_cast<std::size_t>(digit.index)].name, digit.count,
+    digits.push_back(fmt::format("{}:{}{}", index_name(program, digit.index), digit.count,
                                  digit.step == 1 ? "" : fmt::format("/{}", digit.step)));
   }
   return fmt::format("{} vector {} workers {}", fmt::join(digits, " "), walk.vector, walk.workers);
@@ -92,7 +100,7 @@ bool vector_access(const Program& program, int buffer, const Affine& affine, int
 
 std::string print(const Schedule& schedule, const Program& program) {
   std::vector<std::string> order;
-  for (const auto q : schedule.order) order.push_back(program.indices[static_cast<std::size_t>(q)].name);
+  for (const auto q : schedule.order) order.push_back(index_name(program, q));
   std::string text = fmt::format("tile {}\norder {}\nwalk {}\n", fmt::join(schedule.tile, " "), fmt::join(order, " "),
                                  print(schedule.walk, program));
   if (schedule.stage) {

@@ -68,6 +68,9 @@ class Reader {
   }
 
   void read_header() {
+#if !defined(__x86_64__)
+    other("this process is not an x86-64 one");
+#endif
     header_ = record<Elf64_Ehdr>(0);
     if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0) damaged("no ELF magic");
     if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB)

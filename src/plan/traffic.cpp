@@ -6,42 +6,59 @@
 
 namespace ricci::plan {
 
+namespace {
+
+/// Sectors that a run of neighbours touches, on average over the places of a grid of bytes at which it may begin.
+double sectors_of_run(std::int64_t bytes, std::int64_t grid) {
+  std::int64_t sum = 0;
+  for (std::int64_t begin = 0; begin < kSectorBytes; begin += grid) sum += (begin + bytes - 1) / kSectorBytes + 1;
+  return static_cast<double>(sum * grid) / kSectorBytes;
+}
+
+}  // namespace
+
 SideTraffic side_traffic(const ir::Program& program, const ir::Schedule& schedule, int buffer,
                          const ir::Affine& affine) {
-  const auto size = size_of(program.buffers[static_cast<std::size_t>(buffer)].type);
+  const auto& target = program.buffers[static_cast<std::size_t>(buffer)];
+  const auto size = size_of(target.type);
   std::vector<std::size_t> order;
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
-    if (affine.coefficient[q] != 0) order.push_back(q);
+    if (affine.coefficient[q] != 0 && program.indices[q].extent > 1) order.push_back(q);
   }
   std::sort(order.begin(), order.end(),
             [&](auto p, auto q) { return std::abs(affine.coefficient[p]) < std::abs(affine.coefficient[q]); });
-  // A run grows through an index while the tile has neighbours of it, and past it when the tile has all of it.
-  std::int64_t run = 1;
-  std::int64_t points = 1;
+  // A run grows through an index while the tile has neighbours of it, and past it when the tile has all of it. Its last
+  // part is shorter where the tile does not divide the extent.
+  std::int64_t run = 1, last = 0, whole = 1, others = 1;
   bool grows = true;
-  std::int64_t common = std::max<std::int64_t>(program.buffers[static_cast<std::size_t>(buffer)].alignment / size, 1);
+  // Sixteen bytes is what a layout promises unless told otherwise. Memory that keeps that is an allocation's, and those
+  // begin with a sector.
+  std::int64_t grid =
+      target.alignment >= 16 ? std::max(target.alignment, kSectorBytes) : std::max(target.alignment, size);
+  std::int64_t lowest = affine.constant;  // where the run of the first tile begins
   for (const auto q : order) {
     const auto stride = std::abs(affine.coefficient[q]);
-    points *= program.indices[q].extent;
+    const auto extent = program.indices[q].extent, tile = schedule.tile[q];
     if (grows && stride == run) {
-      run *= schedule.tile[q];
-      grows = schedule.tile[q] == program.indices[q].extent;
-      if (!grows) common = std::gcd(common * size, run * size) / size;
+      grows = tile == extent;
+      if (affine.coefficient[q] < 0) lowest -= stride * (tile - 1);
+      last = run * (extent % tile);
+      whole = extent / tile;
+      run *= tile;
+      if (!grows) grid = std::gcd(grid, run * size);
     } else {
       grows = false;
-      common = std::gcd(common, stride);
+      others *= extent;
+      grid = std::gcd(grid, stride * size);
     }
   }
-  common = std::gcd(common, std::max<std::int64_t>(std::abs(affine.constant), common));
+  grid = std::gcd(std::gcd(grid, lowest * size), kSectorBytes);
   SideTraffic side;
-  side.bytes = points * size;
+  side.bytes = (whole * run + last) * others * size;
   side.run_bytes = run * size;
-  const auto phase = std::gcd(common * size, kSectorBytes);
-  side.whole_sectors = phase == kSectorBytes && side.run_bytes % kSectorBytes == 0;
-  // A run that begins anywhere on a grid of `phase` bytes touches this many sectors on average.
-  const double per_run = side.whole_sectors ? static_cast<double>(side.run_bytes) / kSectorBytes
-                                            : static_cast<double>(side.run_bytes + kSectorBytes - phase) / kSectorBytes;
-  side.sectors = per_run * static_cast<double>(points) / static_cast<double>(run);
+  side.whole_sectors = grid == kSectorBytes && side.run_bytes % kSectorBytes == 0;
+  side.sectors = static_cast<double>(whole * others) * sectors_of_run(side.run_bytes, grid);
+  if (last > 0) side.sectors += static_cast<double>(others) * sectors_of_run(last * size, grid);
   return side;
 }
 

@@ -172,6 +172,13 @@ std::string Plan::explain() const {
   return plan::explain(list, plan::choose(list, impl_->chosen.schedule.name), impl_->device_text);
 }
 
+std::vector<CandidateInfo> Plan::candidates() const {
+  std::vector<CandidateInfo> infos;
+  if (impl_->program.points() == 0) return infos;
+  for (const auto& candidate : impl_->candidates()) infos.push_back({candidate.schedule.name, candidate.predicted_us});
+  return infos;
+}
+
 std::string Plan::assembly() const {
   return impl_->kernel ? runtime::disassemble(*impl_->kernel, impl_->target) : std::string();
 }

@@ -1,0 +1,379 @@
+// `ricci bench permute`: the cases of a set, each beside a copy of the same size in the same run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <random>
+
+#include "buffer.hpp"
+#include "cases.hpp"
+#include "command.hpp"
+#include "jit/cpu_target.hpp"
+#include "jit/cuda_driver.hpp"
+#include "peers.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+#include "ricci/ricci.hpp"
+#include "runtime/thread_pool.hpp"
+
+namespace ricci::tools {
+namespace {
+
+namespace cuda = ricci::jit::cuda;
+
+struct BenchOptions {
+  std::string file, device = "cpu", dtype = "f64", only, output, commit;
+  int repeat = 11, top = 1, threads = 0;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Where the cases run: memory, a clock, a copy to compare with.
+class Bench {
+ public:
+  virtual ~Bench() = default;
+  virtual std::string device_name() const = 0;
+  /// Medians of milliseconds over `repeat` runs of each function, the functions taking turns.
+  virtual std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) = 0;
+  virtual void copy(std::int64_t bytes) = 0;
+  virtual void* input() = 0;
+  virtual void* output() = 0;
+  virtual const unsigned char* fetch_output(std::int64_t bytes) = 0;
+  virtual void poison(std::int64_t bytes) = 0;
+  const unsigned char* pattern() const { return pattern_.data(); }
+
+ protected:
+  static constexpr std::int64_t kPatternBytes =
+      48 << 20;  // the input repeats it; 2^k * 3, so that no extent hides a mistake
+  Bench() : pattern_(static_cast<std::size_t>(kPatternBytes)) {
+    std::mt19937_64 random(7);
+    for (std::size_t k = 0; k + 8 <= pattern_.size(); k += 8) {
+      const auto value = random();
+      std::memcpy(pattern_.data() + k, &value, 8);
+    }
+  }
+  std::vector<unsigned char> pattern_;
+
+ public:
+  static std::int64_t pattern_bytes() { return kPatternBytes; }
+};
+
+class CpuBench : public Bench {
+ public:
+  CpuBench(std::int64_t bytes, int threads)
+      : a_(static_cast<std::size_t>(bytes)), b_(static_cast<std::size_t>(bytes)), threads_(threads) {
+    for (std::int64_t k = 0; k < bytes; k += kPatternBytes) {
+      std::memcpy(a_.data() + k, pattern_.data(), static_cast<std::size_t>(std::min(kPatternBytes, bytes - k)));
+    }
+    std::memset(b_.data(), 1, b_.size());
+  }
+  std::string device_name() const override { return fmt::format("{} x{}", jit::host_cpu().cpu, threads_); }
+  std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) override {
+    std::vector<std::vector<double>> times(functions.size());
+    for (const auto& function : functions) function();
+    for (int r = 0; r < repeat; ++r) {
+      for (std::size_t k = 0; k < functions.size(); ++k) {
+        const double start = now_ms();
+        functions[k]();
+        times[k].push_back(now_ms() - start);
+      }
+    }
+    std::vector<double> medians;
+    for (auto& values : times) medians.push_back(median(std::move(values)));
+    return medians;
+  }
+  void copy(std::int64_t bytes) override { streaming_copy(b_.data(), a_.data(), bytes, threads_); }
+  void* input() override { return a_.data(); }
+  void* output() override { return b_.data(); }
+  const unsigned char* fetch_output(std::int64_t) override { return reinterpret_cast<const unsigned char*>(b_.data()); }
+  void poison(std::int64_t bytes) override { std::memset(b_.data(), 0x5a, static_cast<std::size_t>(bytes)); }
+
+ private:
+  Buffer a_, b_;
+  int threads_;
+};
+
+class GpuBench : public Bench {
+ public:
+  explicit GpuBench(std::int64_t bytes) : info_(cuda::device_info(cuda::current_device())) {
+    a_ = static_cast<unsigned char*>(cuda::allocate(static_cast<std::size_t>(bytes)));
+    b_ = static_cast<unsigned char*>(cuda::allocate(static_cast<std::size_t>(bytes)));
+    for (std::int64_t k = 0; k < bytes; k += kPatternBytes) {
+      cuda::copy_to_device(a_ + k, pattern_.data(), static_cast<std::size_t>(std::min(kPatternBytes, bytes - k)));
+    }
+  }
+  ~GpuBench() override {
+    cuda::release(a_);
+    cuda::release(b_);
+  }
+  std::string device_name() const override { return info_.name; }
+  std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) override {
+    std::vector<std::vector<double>> times(functions.size());
+    for (const auto& function : functions) function();
+    cuda::synchronize();
+    std::vector<std::unique_ptr<cuda::Event>> events;
+    for (std::size_t k = 0; k < 2 * functions.size(); ++k) events.push_back(std::make_unique<cuda::Event>());
+    for (int r = 0; r < repeat; ++r) {
+      for (std::size_t k = 0; k < functions.size(); ++k) {
+        events[2 * k]->record(nullptr);
+        functions[k]();
+        events[2 * k + 1]->record(nullptr);
+      }
+      cuda::synchronize();
+      for (std::size_t k = 0; k < functions.size(); ++k)
+        times[k].push_back(cuda::Event::ms_between(*events[2 * k], *events[2 * k + 1]));
+    }
+    std::vector<double> medians;
+    for (auto& values : times) medians.push_back(median(std::move(values)));
+    return medians;
+  }
+  void copy(std::int64_t bytes) override { cuda::copy_on_device(b_, a_, static_cast<std::size_t>(bytes), nullptr); }
+  void* input() override { return a_; }
+  void* output() override { return b_; }
+  const unsigned char* fetch_output(std::int64_t bytes) override {
+    host_.resize(static_cast<std::size_t>(bytes));
+    cuda::copy_to_host(host_.data(), b_, host_.size());
+    return host_.data();
+  }
+  void poison(std::int64_t bytes) override { cuda::fill_bytes(b_, 0x5a, static_cast<std::size_t>(bytes)); }
+
+ private:
+  cuda::DeviceInfo info_;
+  unsigned char *a_ = nullptr, *b_ = nullptr;
+  std::vector<unsigned char> host_;
+};
+
+/// Strides of the input's axes in the output's order.
+struct View {
+  std::vector<std::int64_t> extents, to, from;
+};
+
+View view_of(const PermuteCase& c) {
+  const auto spec = Spec::parse(c.spec);
+  const auto in = Layout::row_major(DType::u8, c.extents);
+  View view;
+  for (const auto& axis : spec.output) {
+    for (std::size_t k = 0; k < spec.operands[0].size(); ++k) {
+      if (spec.operands[0][k].name != axis.name) continue;
+      view.extents.push_back(c.extents[k]);
+      view.from.push_back(in.strides[k]);
+    }
+  }
+  view.to = Layout::row_major(DType::u8, view.extents).strides;
+  return view;
+}
+
+/// Looks at elements of the output drawn at random, and at the last one. Throws InternalError at a wrong one.
+void check_sample(Bench& bench, const PermuteCase& c, std::int64_t size) {
+  const auto view = view_of(c);
+  std::int64_t elements = 1;
+  for (const auto n : view.extents) elements *= n;
+  const auto* got = bench.fetch_output(elements * size);
+  std::mt19937_64 random(11);
+  constexpr int kSamples = 20000;
+  for (int s = 0; s < kSamples; ++s) {
+    const auto to = s == 0 ? elements - 1 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(elements));
+    std::int64_t from = 0, rest = to;
+    for (std::size_t k = view.extents.size(); k-- > 0;) {
+      from += rest % view.extents[k] * view.from[k];
+      rest /= view.extents[k];
+    }
+    for (std::int64_t byte = 0; byte < size; ++byte) {
+      if (got[to * size + byte] != bench.pattern()[(from * size + byte) % Bench::pattern_bytes()]) {
+        throw InternalError(fmt::format("case {}: element {} of the output is wrong; please report it", c.id, to));
+      }
+    }
+  }
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
+  return text;
+}
+
+Json summary(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  double logs = 0;
+  for (const auto value : values) logs += std::log(value);
+  const auto at = [&](double share) {
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+  };
+  return {{"min", at(0)},
+          {"p10", at(0.1)},
+          {"median", at(0.5)},
+          {"geomean", std::exp(logs / static_cast<double>(values.size()))},
+          {"max", at(1)}};
+}
+
+/// The candidates of a plan by name, best prediction first, from its explanation.
+std::vector<std::string> candidate_names(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const auto& candidate : plan.candidates()) names.push_back(candidate.name);
+  return names;
+}
+
+int bench_permute(const BenchOptions& options, bool json) {
+  auto cases = read_permute_cases(options.file);
+  std::erase_if(cases, [&](const PermuteCase& c) { return !options.only.empty() && c.id.rfind(options.only, 0) != 0; });
+  if (cases.empty()) throw IoError(fmt::format("{} has no case that begins with \"{}\"", options.file, options.only));
+  const auto type = parse_dtype(options.dtype);
+  const bool gpu = options.device == "gpu";
+  const int threads = options.threads > 0 ? options.threads : runtime::default_threads();
+  std::int64_t most = 0;
+  for (const auto& c : cases) most = std::max(most, Layout::row_major(type, c.extents).elements() * size_of(type));
+  std::unique_ptr<Bench> bench;
+  if (gpu)
+    bench = std::make_unique<GpuBench>(most);
+  else
+    bench = std::make_unique<CpuBench>(most, threads);
+  Runtime runtime;
+  PermuteOptions permute;
+  permute.device = gpu ? Device::gpu : Device::cpu;
+  permute.threads = threads;
+
+  Json rows = Json::array();
+  std::vector<double> fractions, gains, losses;
+  double copy_rate = 0;
+  Progress progress("bench");
+  if (!json) print("{:<28} {:>9} {:>9} {:>8} {:>9}  {}\n", "case", "ms", "GB/s", "of copy", "compile", "plan");
+  for (std::size_t n = 0; n < cases.size(); ++n) {
+    const auto& c = cases[n];
+    progress.share(static_cast<double>(n) / static_cast<double>(cases.size()));
+    const auto input = Layout::row_major(type, c.extents);
+    const auto bytes = input.elements() * size_of(type);
+    permute.schedule.clear();
+    const Plan chosen = runtime.plan_permute(c.spec, input, permute);
+    std::vector<Plan> plans{chosen};
+    if (options.top > 1) {
+      for (const auto& name : candidate_names(chosen)) {
+        if (static_cast<int>(plans.size()) >= options.top) break;
+        permute.schedule = name;
+        const Plan plan = runtime.plan_permute(c.spec, input, permute);
+        if (plan.key() != chosen.key()) plans.push_back(plan);
+      }
+    }
+    bench->poison(bytes);
+    chosen(bench->output(), bench->input());
+    check_sample(*bench, c, size_of(type));
+    std::vector<std::function<void()>> functions{[&] { bench->copy(bytes); }};
+    for (const auto& plan : plans) functions.push_back([&bench, &plan] { plan(bench->output(), bench->input()); });
+    const auto view = view_of(c);
+    if (!gpu) {
+      functions.push_back([&] {
+        blocked_loops(bench->output(), bench->input(), size_of(type), view.extents, view.to, view.from, threads);
+      });
+    }
+    const auto ms = bench->time(functions, options.repeat);
+    const double copy_ms = ms[0], own_ms = ms[1];
+    const auto best =
+        std::min_element(ms.begin() + 1, ms.begin() + 1 + static_cast<std::ptrdiff_t>(plans.size())) - ms.begin();
+    const double rate = 2.0 * static_cast<double>(bytes) / own_ms * 1e-6;
+    copy_rate = std::max(copy_rate, 2.0 * static_cast<double>(bytes) / copy_ms * 1e-6);
+    fractions.push_back(copy_ms / own_ms);
+    Json row = {{"id", c.id},
+                {"plan", chosen.info().schedule},
+                {"ms", own_ms},
+                {"bytes", 2 * bytes},
+                {"flop", 0},
+                {"fraction", copy_ms / own_ms},
+                {"plan_ms", chosen.info().plan_ms},
+                {"compile_ms", chosen.info().compile_ms},
+                {"peers", {{"copy", copy_ms}}}};
+    if (!gpu) row["peers"]["blocked loops"] = ms.back();
+    if (!gpu) gains.push_back(ms.back() / own_ms);
+    std::string note;
+    if (options.top > 1) {
+      row["best"] = {{"plan", plans[static_cast<std::size_t>(best - 1)].info().schedule},
+                     {"ms", ms[static_cast<std::size_t>(best)]}};
+      losses.push_back(ms[static_cast<std::size_t>(best)] / own_ms);
+      Json all = Json::array();
+      for (std::size_t k = 0; k < plans.size(); ++k)
+        all.push_back({{"plan", plans[k].info().schedule}, {"ms", ms[k + 1]}});
+      row["timed"] = std::move(all);
+      if (best != 1)
+        note = fmt::format("   best {:.2f}: {}", copy_ms / ms[static_cast<std::size_t>(best)],
+                           plans[static_cast<std::size_t>(best - 1)].info().schedule);
+    }
+    if (!json) {
+      print("{:<28} {:>9.4f} {:>9.0f} {:>8.3f} {:>6.0f} ms  {}{}\n", c.id, own_ms, rate, copy_ms / own_ms,
+            chosen.info().compile_ms, chosen.info().schedule, note);
+    }
+    rows.push_back(std::move(row));
+  }
+  Json result = {{"bench", "permute"},
+                 {"set", set_name(options.file)},
+                 {"dtype", name(type)},
+                 {"device", bench->device_name()},
+                 {"date", today()},
+                 {"commit", options.commit},
+                 {"command", fmt::format("ricci bench permute {} --device {} --dtype {}{}",
+                                         set_name(options.file) + ".csv", options.device, options.dtype,
+                                         options.top > 1 ? fmt::format(" --top {}", options.top) : "")},
+                 {"fraction_of", "copy"},
+                 {"limit", {{"copy_GBs", copy_rate}}},
+                 {"cases", std::move(rows)},
+                 {"summary", summary(fractions)}};
+  if (!gains.empty()) result["over_blocked_loops"] = summary(gains);
+  if (!losses.empty()) result["of_best_timed"] = summary(losses);
+  if (!options.output.empty()) {
+    std::ofstream out(options.output);
+    out << result.dump(1) << '\n';
+    if (!out.flush()) throw IoError(fmt::format("cannot write {}", options.output));
+  }
+  if (json) {
+    print_json(result);
+  } else {
+    const auto line = [&](const char* what, const Json& s) {
+      print("{:<28} min {:.3f}  p10 {:.3f}  median {:.3f}  geomean {:.3f}  max {:.3f}\n", what, s["min"].get<double>(),
+            s["p10"].get<double>(), s["median"].get<double>(), s["geomean"].get<double>(), s["max"].get<double>());
+    };
+    print("\n");
+    line("share of the copy", result["summary"]);
+    if (result.contains("over_blocked_loops")) line("times blocked loops", result["over_blocked_loops"]);
+    if (result.contains("of_best_timed")) line("best timed over chosen", result["of_best_timed"]);
+    print("copy                         {:.0f} GB/s at best, {} on {}\n", copy_rate, name(type), bench->device_name());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Session& session) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* bench = app.add_subcommand("bench", "Time sets of problems");
+  bench->require_subcommand(1);
+  CLI::App* command = bench->add_subcommand("permute", "Time permutations beside a copy of the same size");
+  command->add_option("cases", options->file, "CSV with columns id, dims, perm (fastest axis first)")->required();
+  command->add_option("--device", options->device, "cpu or gpu")
+      ->check(CLI::IsMember({"cpu", "gpu"}))
+      ->capture_default_str();
+  command->add_option("--dtype", options->dtype, "Element type")->capture_default_str();
+  command->add_option("--only", options->only, "Cases whose id begins with this");
+  command->add_option("--repeat", options->repeat, "Timed runs of each case; the median counts")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->add_option("--top", options->top, "Also time this many candidates, and say what the best would give")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "CPU threads; 0: all")->capture_default_str();
+  command->add_option("--output", options->output, "Write the results as JSON to this file");
+  command->add_option("--commit", options->commit, "Commit to name in the results");
+  add_json_flag(*command, session);
+  command->footer(
+      "Example:\n  ricci bench permute bench/problems/ttc57.csv --device gpu --dtype f32 --output ttc57-f32.json");
+  command->callback(
+      [options, &session] { session.run = [options, &session] { return bench_permute(*options, session.json); }; });
+}
+
+}  // namespace ricci::tools
