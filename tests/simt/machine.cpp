@@ -44,8 +44,10 @@ Machine::Machine(const Image& image, const Launch& launch, void** arguments, std
     region.space = space;
     region.writable = writable;
     region.shadow.reset(bytes, begin % 16, space == Space::shared);
-    if (space == Space::global && bytes != 0)
-      for (auto* seen : {&region.read, &region.written}) seen->assign((bytes - 1) / kSectorBytes + 1, false);
+    if (space == Space::global) {
+      region.read.reset(bytes);
+      region.written.reset(bytes);
+    }
   };
   for (std::size_t i = 0; i < buffers.size(); ++i)
     add_region(fmt::format("buffer {}", i), reinterpret_cast<std::uint64_t>(buffers[i].begin), buffers[i].bytes,
@@ -121,6 +123,10 @@ void Machine::run_block(std::uint64_t index) {
   block_numbers_.push_back(index);
   if (image_.shared_bytes() != 0)
     std::memset(reinterpret_cast<void*>(image_.shared_begin()), kPoison, image_.shared_bytes());
+  for (Region& region : regions_) {
+    region.read.begin_block();
+    region.written.begin_block();
+  }
   for (Lane& lane : lanes_) {
     lane.status = Status::ready;
     lane.stack = -1;
@@ -421,14 +427,16 @@ void Machine::check_race(const Record& record, unsigned thread) {
   if (kind != FaultKind::uninitialised) {
     if (conflict.other_thread != thread || kind == FaultKind::block_conflict)
       fault.other_thread = conflict.other_thread;
-    if (conflict.other_wrote) fault.other_line = image_.line(conflict.other_site);
+    fault.other_line = image_.line(conflict.other_site);
     fault.detail = conflict.other_wrote ? "wrote it" : "read it";
   }
   if (kind == FaultKind::block_conflict && conflict.other_stamp != 0) {
     const auto after = std::upper_bound(block_starts_.begin(), block_starts_.end(), conflict.other_stamp);
     fault.other_block = block_index(block_numbers_[after - block_starts_.begin() - 1]);
   }
-  add(std::move(fault), std::uint64_t{record.site} << 8 | static_cast<std::uint64_t>(kind));
+  // Copies of one access that the optimiser made are one place, unless it has lost their line.
+  const std::uint64_t place = fault.line ? std::uint64_t{fault.line} << 32 : std::uint64_t{record.site};
+  add(std::move(fault), place << 8 | std::uint64_t{record.write} << 7 | static_cast<std::uint64_t>(kind));
 }
 
 Fault Machine::here(FaultKind kind, unsigned thread, unsigned line) const {
@@ -484,9 +492,10 @@ void Machine::fill(Report& report) const {
   }
   for (auto& [key, row] : lines) report.lines.push_back(row);
   for (const Region& region : regions_) {
-    report.read.distinct += static_cast<std::uint64_t>(std::count(region.read.begin(), region.read.end(), true));
-    report.written.distinct +=
-        static_cast<std::uint64_t>(std::count(region.written.begin(), region.written.end(), true));
+    report.read.distinct += region.read.distinct();
+    report.read.per_block += region.read.per_block();
+    report.written.distinct += region.written.distinct();
+    report.written.per_block += region.written.per_block();
   }
 }
 

@@ -57,7 +57,7 @@ class Machine {
     Space space = Space::global;
     bool writable = true;
     Shadow shadow;
-    std::vector<bool> read, written;  // sectors
+    SectorMap read, written;
   };
 
   struct Site {

@@ -33,7 +33,8 @@ void Shadow::refine(unsigned bytes) {
   cells_ = std::move(finer);
 }
 
-Conflict Shadow::note_read(Cell& cell, unsigned thread, const Clock& clock, bool check_uninitialised) const {
+Conflict Shadow::note_read(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock,
+                           bool check_uninitialised) const {
   Conflict conflict;
   if (cell.write_stamp >= clock.block && cell.write_stamp != 0) {
     if (unordered(cell.write_stamp, cell.write_thread, thread, clock))
@@ -57,6 +58,7 @@ Conflict Shadow::note_read(Cell& cell, unsigned thread, const Clock& clock, bool
   }
   cell.reader = static_cast<std::uint16_t>(thread | flags);
   cell.read_stamp = clock.now;
+  cell.read_site = site;
   return conflict;
 }
 
@@ -68,11 +70,11 @@ Conflict Shadow::note_write(Cell& cell, unsigned thread, std::uint32_t site, con
   } else if (cell.read_stamp != 0 && cell.read_stamp >= clock.barrier &&
              ((cell.reader & kManyWarps) || unordered(cell.read_stamp, reader, thread, clock) ||
               ((cell.reader & kManyLanes) && cell.read_stamp >= clock.warp[thread / kWarp]))) {
-    conflict = {Clash::race, false, reader, 0, cell.read_stamp};
+    conflict = {Clash::race, false, reader, cell.read_site, cell.read_stamp};
   } else if (!shared_ && cell.write_stamp != 0 && cell.write_stamp < clock.block) {
     conflict = {Clash::block, true, cell.write_thread, cell.write_site, cell.write_stamp};
   } else if (!shared_ && cell.read_stamp != 0 && (cell.read_stamp < clock.block || (cell.reader & kManyBlocks))) {
-    conflict = {Clash::block, false, reader, 0, cell.read_stamp < clock.block ? cell.read_stamp : 0};
+    conflict = {Clash::block, false, reader, cell.read_site, cell.read_stamp < clock.block ? cell.read_stamp : 0};
   }
   cell.write_stamp = clock.now;
   cell.write_thread = static_cast<std::uint16_t>(thread);

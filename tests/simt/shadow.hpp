@@ -23,7 +23,7 @@ struct Conflict {
   Clash clash = Clash::none;
   bool other_wrote = false;
   unsigned other_thread = 0;
-  std::uint32_t other_site = 0;  ///< of a write
+  std::uint32_t other_site = 0;
   std::uint32_t other_stamp = 0;
 };
 
@@ -42,7 +42,7 @@ class Shadow {
     Conflict first;
     for (std::size_t cell = offset >> shift_, end = (offset + bytes - 1) >> shift_; cell <= end; ++cell) {
       const Conflict found = write ? note_write(cells_[cell], thread, site, clock)
-                                   : note_read(cells_[cell], thread, clock, check_uninitialised);
+                                   : note_read(cells_[cell], thread, site, clock, check_uninitialised);
       if (first.clash == Clash::none) first = found;
     }
     return first;
@@ -51,7 +51,7 @@ class Shadow {
  private:
   struct Cell {
     std::uint32_t write_stamp = 0, read_stamp = 0;  // 0: never
-    std::uint32_t write_site = 0;
+    std::uint32_t write_site = 0, read_site = 0;
     std::uint16_t write_thread = 0;
     std::uint16_t reader = 0;  // thread and the flags below
   };
@@ -60,7 +60,8 @@ class Shadow {
   // Two blocks have read it. Never reset.
   static constexpr std::uint16_t kManyBlocks = 0x8000;
 
-  Conflict note_read(Cell& cell, unsigned thread, const Clock& clock, bool check_uninitialised) const;
+  Conflict note_read(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock,
+                     bool check_uninitialised) const;
   Conflict note_write(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock) const;
   void refine(unsigned bytes);
 

@@ -78,8 +78,8 @@ std::string Report::text() const {
   text += fmt::format("{} blocks, {} different faults, compiled in {:.1f} ms, ran in {:.1f} ms\n", blocks,
                       faults.size(), compile_ms, run_ms);
   const auto global = [&](const char* what, const GlobalTraffic& t) {
-    text += fmt::format("{:>8}: {} requests, {} sectors (ideal {}, distinct {}), {} bytes\n", what, t.requests,
-                        t.sectors, t.ideal, t.distinct, t.bytes);
+    text += fmt::format("{:>8}: {} requests, {} sectors (ideal {}, per block {}, distinct {}), {} bytes\n", what,
+                        t.requests, t.sectors, t.ideal, t.per_block, t.distinct, t.bytes);
   };
   global("read", read);
   global("written", written);

@@ -95,11 +95,12 @@ struct SharedTraffic {
 
 /// Global-memory traffic in sectors of 32 bytes.
 struct GlobalTraffic {
-  std::uint64_t requests = 0;  ///< accesses of warps
-  std::uint64_t sectors = 0;   ///< the sum over requests of the different sectors that each touches
-  std::uint64_t ideal = 0;     ///< the same if each request's bytes were contiguous and aligned
-  std::uint64_t distinct = 0;  ///< different sectors touched by the whole run: what memory must move at least
-  std::uint64_t bytes = 0;     ///< asked for by the threads
+  std::uint64_t requests = 0;   ///< accesses of warps
+  std::uint64_t sectors = 0;    ///< the sum over requests of the different sectors that each touches
+  std::uint64_t ideal = 0;      ///< the same if each request's bytes were contiguous and aligned
+  std::uint64_t per_block = 0;  ///< different sectors touched by each block, summed: traffic if each block's are cached
+  std::uint64_t distinct = 0;   ///< different sectors touched by the whole run: what memory must move at least
+  std::uint64_t bytes = 0;      ///< asked for by the threads
 };
 
 /// What one line of the source moved. Wavefronts for shared, sectors for global accesses.

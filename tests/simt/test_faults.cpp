@@ -156,9 +156,8 @@ TEST_CASE("a race in shared memory") {
   // Warps run one after another: the second writes what the first has read too soon, and reads what it has just
   // written.
   CHECK(report.faults[0].text() ==
-        "race: block 0, thread 32 at line 2: writes 8 bytes of shared memory at byte 256 of tile; thread 31 read it, "
-        "with "
-        "no barrier between (32 times)");
+        "race: block 0, thread 32 at line 2: writes 8 bytes of shared memory at byte 256 of tile; thread 31 read it at "
+        "line 4, with no barrier between (32 times)");
   const Fault& fault = report.faults[1];
   CHECK(fault.kind == FaultKind::race);
   CHECK(fault.space == Space::shared);

@@ -51,22 +51,27 @@ TEST_CASE("wavefronts of shared accesses") {
 }
 
 TEST_CASE("sectors of global accesses") {
-  std::vector<bool> seen(1000, false);
+  SectorMap seen;
+  seen.reset(32000);
+  seen.begin_block();
   const auto sectors = [&](unsigned bytes, auto address) {
     const Cost cost =
         global_cost(warp_access(bytes, 32, [&](unsigned lane) { return 4096 + 16 + address(lane); }), 4096 + 16, seen);
     return Wavefronts{cost.units, cost.ideal};
   };
   CHECK(sectors(4, [](unsigned lane) { return lane * 4; }) == Wavefronts{4, 4});
-  CHECK(std::count(seen.begin(), seen.end(), true) == 4);
+  CHECK(seen.distinct() == 4);
   CHECK(sectors(4, [](unsigned lane) { return 4 + lane * 4; }) == Wavefronts{5, 4});
-  CHECK(std::count(seen.begin(), seen.end(), true) == 5);
+  CHECK(seen.distinct() == 5);
+  CHECK(seen.per_block() == 5);
+  seen.begin_block();
   CHECK(sectors(8, [](unsigned lane) { return lane * 64; }) == Wavefronts{32, 8});
   CHECK(sectors(16, [](unsigned lane) { return lane * 16; }) == Wavefronts{16, 16});
   CHECK(sectors(8, [](unsigned) { return 512; }) == Wavefronts{1, 1});
   CHECK(sectors(4, [](unsigned lane) { return (31 - lane) * 4; }) == Wavefronts{4, 4});
   CHECK(sectors(1, [](unsigned lane) { return lane * 7; }) == Wavefronts{7, 1});
   CHECK(sectors(16, [](unsigned lane) { return 8 + lane * 8; }) == Wavefronts{9, 9});  // straddling, overlapping
+  CHECK(seen.per_block() > seen.distinct());
 }
 
 TEST_CASE("accesses are ordered by thread, warp and block synchronisation") {

@@ -36,7 +36,7 @@ Cost shared_cost(const WarpAccess& access) {
   return cost;
 }
 
-Cost global_cost(const WarpAccess& access, std::uint64_t begin, std::vector<bool>& seen) {
+Cost global_cost(const WarpAccess& access, std::uint64_t begin, SectorMap& seen) {
   std::array<std::uint64_t, 32> address;
   std::copy_n(access.address, access.lanes, address.begin());
   const auto end = address.begin() + access.lanes;
@@ -50,7 +50,7 @@ Cost global_cost(const WarpAccess& access, std::uint64_t begin, std::vector<bool
     const std::uint64_t last = (*a - begin + access.bytes - 1) / kSectorBytes;
     for (std::uint64_t sector = std::max((*a - begin) / kSectorBytes, next); sector <= last; ++sector) {
       ++cost.units;
-      seen[sector] = true;
+      seen.touch(sector);
     }
     next = last + 1;
   }

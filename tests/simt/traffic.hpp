@@ -1,6 +1,7 @@
 // Counts what one access of a warp costs: wavefronts of shared memory, sectors of global memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,7 +26,28 @@ struct Cost {
 /// quarter-warps.
 Cost shared_cost(const WarpAccess& access);
 
-/// Distinct sectors of 32 bytes, counted from `begin`, which are also marked in `seen` (one flag per sector).
-Cost global_cost(const WarpAccess& access, std::uint64_t begin, std::vector<bool>& seen);
+/// Which sectors of a buffer have been touched, by the whole run and by the running block.
+class SectorMap {
+ public:
+  void reset(std::size_t bytes) { block_.assign((bytes + kSectorBytes - 1) / kSectorBytes, 0); }
+  void begin_block() { ++now_; }
+  void touch(std::uint64_t sector) {
+    std::uint32_t& block = block_[sector];
+    if (block == now_) return;
+    distinct_ += block == 0;
+    ++per_block_;
+    block = now_;
+  }
+  std::uint64_t distinct() const { return distinct_; }    ///< by the run
+  std::uint64_t per_block() const { return per_block_; }  ///< by each block, summed
+
+ private:
+  std::vector<std::uint32_t> block_;  // the last block that touched it, counted from 1
+  std::uint32_t now_ = 0;
+  std::uint64_t distinct_ = 0, per_block_ = 0;
+};
+
+/// Distinct sectors of 32 bytes, counted from `begin`, which are also noted in `seen`.
+Cost global_cost(const WarpAccess& access, std::uint64_t begin, SectorMap& seen);
 
 }  // namespace ricci::simt
