@@ -3,7 +3,9 @@ import json
 import os
 import pathlib
 import resource
+import signal
 import struct
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "run"))
@@ -214,6 +216,26 @@ class Files(Refused):
         for out in ["old.npy", "new.npy"]:
             self.permute(texts=[f"{out}: cannot be written: File too large"], out=out, spec="ab->ba", env=cache,
                          preexec_fn=limit, type="io")
+
+    def test_interrupt(self):
+        """SIGTERM in the middle of writing: the old file stays, and no temporary file does."""
+        with open(self.folder / "in.npy", "wb") as file:
+            text = "{'descr': '|u1', 'fortran_order': False, 'shape': (8192, 16384), }".ljust(117) + "\n"
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
+            file.truncate(128 + 8192 * 16384)  # zeros, without their blocks
+        for _ in range(10):  # a machine that is busy elsewhere may let a process write all before it is interrupted
+            (self.folder / "old.npy").write_bytes(b"what was there")
+            process = subprocess.Popen([cli_tool.COMMAND, "permute", "in.npy", "old.npy", "ab->ba"], cwd=self.folder,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            while process.poll() is None and not list(self.folder.glob("*.tmp")):
+                pass
+            process.terminate()
+            self.assertEqual(process.communicate()[1], b"")
+            self.assertEqual({path.name for path in self.folder.iterdir()}, {"in.npy", "old.npy"})
+            if process.returncode != 0:
+                break
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        self.assertEqual((self.folder / "old.npy").read_bytes(), b"what was there")
 
     def test_missing_gpu(self):
         self.permute("--device", "gpu", texts=["ricci: no GPU: ", "use --device cpu"], type="device",

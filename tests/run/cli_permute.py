@@ -1,8 +1,12 @@
 """`ricci permute` on the CPU: files of every type and order, factors, conversions; the second run starts warm."""
 import itertools
+import os
+import pty
 import re
 import shlex
 import struct
+import subprocess
+import time
 
 import cli_tool
 from cli_tool import Case, bytes_pattern, load, pack, permuted, save, unpack
@@ -92,6 +96,37 @@ class Permute(Case):
         save(self.folder / "x.npy", (6, 7), "<f4", elements)
         self.ricci("permute", "x.npy", "x.npy", "ab->ba")
         self.assertEqual(load(self.folder / "x.npy")[2:], permuted((6, 7), elements, "ab->ba"))
+
+    def test_pipe_and_progress(self):
+        """A slow pipe is a file, and on a terminal one line says what it is waiting for; elsewhere nothing does."""
+        elements = bytes_pattern(6, 8)
+        save(self.folder / "whole.npy", (2, 3), "<f8", elements)
+        data = (self.folder / "whole.npy").read_bytes()
+        os.mkfifo(self.folder / "pipe")
+        for terminal in [True, False]:
+            ours, theirs = pty.openpty() if terminal else os.pipe()
+            with subprocess.Popen([cli_tool.COMMAND, "permute", "pipe", "out.npy", "ab->ba"], cwd=self.folder,
+                                  stdout=subprocess.DEVNULL, stderr=theirs) as process:
+                with open(self.folder / "pipe", "wb") as pipe:
+                    pipe.write(data[:140])
+                    pipe.flush()
+                    time.sleep(1.6)
+                    pipe.write(data[140:])
+                self.assertEqual(process.wait(), 0)
+            said = b""
+            os.set_blocking(ours, False)
+            try:
+                said = os.read(ours, 10000)
+            except (BlockingIOError, OSError):
+                pass
+            os.close(ours)
+            os.close(theirs)
+            self.assertEqual(load(self.folder / "out.npy")[2:], permuted((2, 3), elements, "ab->ba"))
+            if terminal:
+                self.assertRegex(said, rb"\r\x1b\[Kreading pipe .*1\.\d s")
+                self.assertTrue(said.endswith(b"\r\x1b[K"), said)
+            else:
+                self.assertEqual(said, b"")
 
     def test_report(self):
         cache = {"RICCI_CACHE_DIR": str(self.folder / "cache")}
