@@ -9,7 +9,8 @@ namespace ricci::jit {
 
 enum class Loader { automatic, arena, orc };  ///< RICCI_LOADER=arena|orc overrides `automatic`
 
-/// Whether the small loader can take this object: known sections, relocations and symbols only. Gives the reason if not.
+/// Whether the small loader can take this object: known sections, relocations and symbols only. Gives the reason if
+/// not.
 bool is_simple_object(std::span<const std::byte> object, std::string* reason = nullptr);
 
 /// Executable code of one object; unloaded when the last reference goes.
