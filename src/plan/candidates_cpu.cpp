@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "plan/axes.hpp"
 #include "plan/plan.hpp"
@@ -55,6 +56,7 @@ class Generator {
   }
 
   void add(Schedule schedule, double cost) {
+    if (!names_.insert(schedule.name).second) return;  // small extents make the same tile of several sides
     Candidate candidate;
     candidate.schedule = std::move(schedule);
     auto& traffic = candidate.traffic;
@@ -164,6 +166,7 @@ class Generator {
   const CpuFigures& figures_;
   Sides sides_;
   std::vector<Candidate> list_;
+  std::set<std::string> names_;
 };
 
 }  // namespace

@@ -36,18 +36,26 @@ class Generator {
     if (sides_.load >= 0 && program_.indices.size() > 1) {
       if (sides_.read_first() != sides_.write_first() || short_first()) add_staged();
     }
-    std::stable_sort(list_.begin(), list_.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-    // Only the leaders deserve the search for a layout without conflicts.
+    // Only the leaders deserve the search for a layout without conflicts; who leads after it has been searched too.
     constexpr std::size_t kRefined = 4;
-    for (std::size_t k = 0; k < std::min(kRefined, list_.size()); ++k) refine(list_[k]);
-    std::stable_sort(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(std::min(kRefined, list_.size())),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+    std::set<std::string> refined;
+    do {
+      sort();
+      for (std::size_t k = 0; k < std::min(kRefined, list_.size()); ++k) {
+        if (refined.insert(list_[k].schedule.name).second) refine(list_[k]);
+      }
+      sort();
+    } while (refined.count(list_.front().schedule.name) == 0);
     add_shuffled_origin();
     return std::move(list_);
   }
 
  private:
+  void sort() {
+    std::stable_sort(list_.begin(), list_.end(),
+                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+  }
+
   const ir::Affine& load_offset() const { return program_.nodes[static_cast<std::size_t>(sides_.load)].offset; }
   int load_buffer() const { return program_.nodes[static_cast<std::size_t>(sides_.load)].source; }
 
@@ -356,6 +364,14 @@ void Generator::assess(Candidate& candidate, int sample_warps) {
     return per_position / walk.vector + 3;
   };
   issue += walk_cost(schedule.walk);
+  if (!schedule.stage && sides_.load >= 0 && !schedule.walk.digits.empty()) {
+    // Lanes that step through the input by a stride ask for as many sectors, one a clock: four instructions' worth
+    // each.
+    const auto stride = std::abs(sides_.read_stride(schedule.walk.digits[0].index)) * sides_.read_bytes();
+    const auto sectors = std::clamp<std::int64_t>(
+        stride * std::min<std::int64_t>(schedule.walk.digits[0].count, 32) / kSectorBytes, 1, 32);
+    issue += 4.0 * static_cast<double>(sectors);
+  }
   if (schedule.stage) issue += walk_cost(schedule.stage->walk) + 2 * conflict;
   if (schedule.stage && schedule.stage->place == ir::Place::warp) issue += 12;
   // Fixed work of a block: tile origin, barrier, and its share of the launch.

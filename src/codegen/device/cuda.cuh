@@ -7,18 +7,16 @@ inline void store(T* p, V v) { *reinterpret_cast<V*>(p) = v; }
 // The value that another lane of the warp holds; every lane takes part.
 template <class T>
 inline T shuffle(T value, int lane) {
-  if constexpr (sizeof(T) <= 4) {
-    u32 bits = 0;
-    __builtin_memcpy(&bits, &value, sizeof(T));
-    bits = __shfl_sync(0xffffffffu, bits, lane);
-    __builtin_memcpy(&value, &bits, sizeof(T));
-  } else {
-    u32 bits[sizeof(T) / 4];
-    __builtin_memcpy(bits, &value, sizeof(T));
-    for (u32& word : bits) word = __shfl_sync(0xffffffffu, word, lane);
-    __builtin_memcpy(&value, bits, sizeof(T));
-  }
-  return value;
+  constexpr int kWords = (sizeof(T) + 3) / 4;
+  union {
+    u32 word[kWords];
+    T value;
+  } held;
+  held.word[0] = 0;
+  held.value = value;
+  #pragma unroll
+  for (int k = 0; k < kWords; ++k) held.word[k] = __shfl_sync(0xffffffffu, held.word[k], lane);
+  return held.value;
 }
 template <class T>
 inline T shuffle_xor(T value, int mask) { return shuffle(value, (int)((threadIdx.x & 31u) ^ (u32)mask)); }
