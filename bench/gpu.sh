@@ -3,7 +3,7 @@
 #
 #   bench/gpu.sh OUTDIR [tests|sanitize|bench ...]     default: tests bench
 #
-# SETS, DTYPES, TOP and COMMIT in the environment narrow the benches and name the commit.
+# SETS, DTYPES, TOP, EVERY, REPEAT and COMMIT in the environment narrow the benches and name the commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench ...]}
@@ -33,6 +33,7 @@ for step in $steps; do
       for set in ${SETS:-ttc57}; do
         for dtype in ${DTYPES:-f32 f64}; do
           "$build/bin/ricci" bench permute "bench/problems/$set.csv" --device gpu --dtype "$dtype" --top "${TOP:-1}" \
+            --every "${EVERY:-1}" \
             --repeat "${REPEAT:-9}" --commit "${COMMIT:-unknown}" --output "$out/permute-$set-$dtype.json" >"$out/permute-$set-$dtype.txt" 2>&1 || true
           tail -6 "$out/permute-$set-$dtype.txt"
         done

@@ -2,12 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <ctime>
 #include <fstream>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <random>
+#include <thread>
 
 #include "buffer.hpp"
 #include "cases.hpp"
@@ -27,7 +31,7 @@ namespace cuda = ricci::jit::cuda;
 
 struct BenchOptions {
   std::string file, device = "cpu", dtype = "f64", only, output, commit;
-  int repeat = 11, top = 1, threads = 0;
+  int repeat = 11, top = 1, every = 1, threads = 0;
 };
 
 double median(std::vector<double> values) {
@@ -216,16 +220,50 @@ Json summary(std::vector<double> values) {
           {"max", at(1)}};
 }
 
-/// The candidates of a plan by name, best prediction first, from its explanation.
-std::vector<std::string> candidate_names(const Plan& plan) {
+/// The chosen plan, then the best others by prediction, `top` in all. Compiled by all cores, since they are many.
+std::vector<Plan> candidate_plans(Runtime& runtime, const PermuteCase& c, const Layout& input,
+                                  const PermuteOptions& permute, const Plan& chosen, int top) {
   std::vector<std::string> names;
-  for (const auto& candidate : plan.candidates()) names.push_back(candidate.name);
-  return names;
+  if (top > 1) {
+    for (const auto& candidate : chosen.candidates()) names.push_back(candidate.name);
+    if (static_cast<int>(names.size()) > top) names.resize(static_cast<std::size_t>(top));
+  }
+  std::vector<std::optional<Plan>> made(names.size());
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    for (std::size_t k; (k = next++) < names.size();) {
+      try {
+        auto options = permute;
+        options.schedule = names[k];
+        made[k] = runtime.plan_permute(c.spec, input, options);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        failure = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::thread> workers;
+  for (unsigned k = 0; k < std::thread::hardware_concurrency() && k < names.size(); ++k) workers.emplace_back(work);
+  for (auto& worker : workers) worker.join();
+  if (failure) std::rethrow_exception(failure);
+  std::vector<Plan> plans{chosen};
+  for (const auto& plan : made) {
+    if (plan->key() != chosen.key()) plans.push_back(*plan);
+  }
+  return plans;
 }
 
 int bench_permute(const BenchOptions& options, bool json) {
   auto cases = read_permute_cases(options.file);
   std::erase_if(cases, [&](const PermuteCase& c) { return !options.only.empty() && c.id.rfind(options.only, 0) != 0; });
+  if (options.every > 1) {
+    std::vector<PermuteCase> some;
+    for (std::size_t k = 0; k < cases.size(); k += static_cast<std::size_t>(options.every))
+      some.push_back(std::move(cases[k]));
+    cases = std::move(some);
+  }
   if (cases.empty()) throw IoError(fmt::format("{} has no case that begins with \"{}\"", options.file, options.only));
   const auto type = parse_dtype(options.dtype);
   const bool gpu = options.device == "gpu";
@@ -254,15 +292,7 @@ int bench_permute(const BenchOptions& options, bool json) {
     const auto bytes = input.elements() * size_of(type);
     permute.schedule.clear();
     const Plan chosen = runtime.plan_permute(c.spec, input, permute);
-    std::vector<Plan> plans{chosen};
-    if (options.top > 1) {
-      for (const auto& name : candidate_names(chosen)) {
-        if (static_cast<int>(plans.size()) >= options.top) break;
-        permute.schedule = name;
-        const Plan plan = runtime.plan_permute(c.spec, input, permute);
-        if (plan.key() != chosen.key()) plans.push_back(plan);
-      }
-    }
+    const auto plans = candidate_plans(runtime, c, input, permute, chosen, options.top);
     bench->poison(bytes);
     chosen(bench->output(), bench->input());
     check_sample(*bench, c, size_of(type));
@@ -362,6 +392,9 @@ void add_bench(CLI::App& app, Session& session) {
   command->add_option("--only", options->only, "Cases whose id begins with this");
   command->add_option("--repeat", options->repeat, "Timed runs of each case; the median counts")
       ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->add_option("--every", options->every, "Of these, the first of every so many")
+      ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--top", options->top, "Also time this many candidates, and say what the best would give")
       ->check(CLI::Range(1, 1000))

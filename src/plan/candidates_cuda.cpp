@@ -31,7 +31,7 @@ class Generator {
   Generator(const ir::Program& program, const GpuFigures& figures)
       : program_(program), figures_(figures), sides_(program) {}
 
-  std::vector<Candidate> run() {
+  std::vector<Candidate> run(const std::string& wanted) {
     add_direct();
     if (sides_.load >= 0 && program_.indices.size() > 1) {
       if (sides_.read_first() != sides_.write_first() || short_first()) add_staged();
@@ -45,7 +45,10 @@ class Generator {
         if (refined.insert(list_[k].schedule.name).second) refine(list_[k]);
       }
       sort();
-    } while (refined.count(list_.front().schedule.name) == 0);
+    } while (!list_.empty() && refined.count(list_.front().schedule.name) == 0);
+    for (auto& candidate : list_) {
+      if (candidate.schedule.name == wanted && refined.insert(wanted).second) refine(candidate);
+    }
     add_shuffled_origin();
     return std::move(list_);
   }
@@ -75,9 +78,9 @@ class Generator {
     return 1;
   }
 
-  /// Tiles that follow each other in the launch are neighbours in the output, so that a sector shared by two of them is
-  /// completed in L2 (measured: part A of the anchors).
-  std::vector<int> launch_order() const { return sides_.write_order; }
+  /// Tiles that follow each other in the launch are neighbours on one side: the output, so that a sector shared by two
+  /// of them is completed in L2, or the input, where that side has the shorter runs.
+  const std::vector<int>& launch_order(bool read) const { return read ? sides_.read_order : sides_.write_order; }
 
   void add(Schedule schedule) {
     if (schedule.tiles(program_) >= kLaunchLimit) return;
@@ -124,7 +127,7 @@ class Generator {
   Schedule direct(const char* family, const Tile& tile, int vector, int threads) {
     Schedule schedule;
     schedule.tile = tile;
-    schedule.order = launch_order();
+    schedule.order = launch_order(false);
     schedule.walk = {sides_.digits(false, tile), vector, threads};
     schedule.threads = threads;
     schedule.name = fmt::format("{}{} v{} t{}", family, tile_text(tile), vector, threads);
@@ -157,6 +160,22 @@ class Generator {
     }
   }
 
+  /// Lengths, in elements, that runs of one side should reach: powers of two in bytes, and every place where an axis
+  /// ends.
+  std::vector<std::int64_t> runs(bool read) const {
+    constexpr std::int64_t kShortest = 32, kLongest = 1024;  // bytes
+    const auto size = read ? sides_.read_bytes() : sides_.write_bytes();
+    std::set<std::int64_t> lengths;
+    for (auto bytes = kShortest; bytes <= kLongest; bytes *= 2) lengths.insert(std::max<std::int64_t>(bytes / size, 1));
+    std::int64_t product = 1;
+    for (const auto q : read ? sides_.read_order : sides_.write_order) {
+      product *= sides_.extent(q);
+      if (product * size > 2 * kLongest) break;
+      if (product * size >= kShortest) lengths.insert(product);
+    }
+    return {lengths.begin(), lengths.end()};
+  }
+
   void add_staged(const Tile& tile) {
     const int read_vector = widest(true, tile);
     const int write_vector = widest(false, tile);
@@ -164,8 +183,8 @@ class Generator {
     for (const int threads : {128, 256, 512}) {
       const auto per_thread = (points + threads - 1) / threads * sides_.read_bytes();
       if (per_thread > kStagedBytesPerThread || points / std::max(read_vector, write_vector) < threads / 2) continue;
-      add(staged(tile, read_vector, write_vector, threads));
-      if (read_vector * write_vector > 1) add(staged(tile, 1, 1, threads));
+      add(staged(tile, read_vector, write_vector, threads, false));
+      add(staged(tile, read_vector, write_vector, threads, true));
     }
     if (points * sides_.read_bytes() <= 32 * 32 && points >= 16) add(in_warp(tile, read_vector, write_vector));
   }
@@ -179,10 +198,10 @@ class Generator {
     return axes == 2 && sides_.read_first() != sides_.write_first() ? "tiled" : parts == 0 ? "packed" : "packed-split";
   }
 
-  Schedule staged(const Tile& tile, int read_vector, int write_vector, int threads) {
+  Schedule staged(const Tile& tile, int read_vector, int write_vector, int threads, bool read_first) {
     Schedule schedule;
     schedule.tile = tile;
-    schedule.order = launch_order();
+    schedule.order = launch_order(read_first);
     schedule.threads = threads;
     schedule.walk = {sides_.digits(false, tile), write_vector, threads};
     ir::Stage stage;
@@ -190,12 +209,13 @@ class Generator {
     stage.walk = {sides_.digits(true, tile), read_vector, threads};
     stage.layout = linear_layout(tile, true, 0);
     schedule.stage = std::move(stage);
-    schedule.name = fmt::format("{}{} v{}/{} t{}", family(tile), tile_text(tile), read_vector, write_vector, threads);
+    schedule.name = fmt::format("{}{} v{}/{} t{}{}", family(tile), tile_text(tile), read_vector, write_vector, threads,
+                                read_first ? " along A" : "");
     return schedule;
   }
 
   Schedule in_warp(const Tile& tile, int read_vector, int write_vector) {
-    auto schedule = staged(tile, read_vector, write_vector, 256);
+    auto schedule = staged(tile, read_vector, write_vector, 256, false);
     schedule.walk.workers = 32;
     schedule.stage->walk.workers = 32;
     schedule.stage->place = ir::Place::warp;
@@ -411,8 +431,8 @@ GpuFigures GpuFigures::of_capability(int sm) {
   return figures;
 }
 
-std::vector<Candidate> candidates(const ir::Program& program, const GpuFigures& figures) {
-  return Generator(program, figures).run();
+std::vector<Candidate> candidates(const ir::Program& program, const GpuFigures& figures, const std::string& wanted) {
+  return Generator(program, figures).run(wanted);
 }
 
 }  // namespace ricci::plan

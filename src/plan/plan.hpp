@@ -19,7 +19,11 @@ struct Candidate {
 
 /// All candidates for a program with points, best first by prediction. At least one: the plain schedule.
 /// Pure and thread-safe. Sources: paper 001 (tiled, tiled-copy, packed, packed-split), part D.2 of the reference notes.
-std::vector<Candidate> candidates(const ir::Program& program, const GpuFigures& figures);
+///   wanted  a candidate that will be used whatever its prediction: it gets the search for a layout without bank
+///   conflicts
+///           that otherwise only the leaders get
+std::vector<Candidate> candidates(const ir::Program& program, const GpuFigures& figures,
+                                  const std::string& wanted = {});
 std::vector<Candidate> candidates(const ir::Program& program, const CpuFigures& figures);
 
 /// The candidate of that name, or the first for an empty name. Throws PlanError, listing the names, when there is none.

@@ -145,8 +145,10 @@ void Plan::Impl::run_gpu(void* out, const void* in, void* const* params, void* s
 
 std::vector<plan::Candidate> Plan::Impl::candidates() const {
   if (target.device == Device::cpu) return plan::candidates(program, runtime::cpu_figures(target.cpu, tasks));
-  return plan::candidates(program, target.ordinal >= 0 ? runtime::gpu_figures(jit::cuda::device_info(target.ordinal))
-                                                       : plan::GpuFigures::of_capability(target.sm));
+  return plan::candidates(program,
+                          target.ordinal >= 0 ? runtime::gpu_figures(jit::cuda::device_info(target.ordinal))
+                                              : plan::GpuFigures::of_capability(target.sm),
+                          chosen.schedule.name);
 }
 
 Device Plan::device() const noexcept { return impl_->target.device; }

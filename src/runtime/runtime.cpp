@@ -222,10 +222,10 @@ Plan Runtime::plan_permute(std::string_view spec_text, const Layout& input, cons
     p->device_text = fmt::format("{}, {} threads", p->target.text(), threads);
   } else if (p->target.ordinal >= 0) {
     const auto info = jit::cuda::device_info(p->target.ordinal);
-    list = plan::candidates(p->program, runtime::gpu_figures(info));
+    list = plan::candidates(p->program, runtime::gpu_figures(info), options.schedule);
     p->device_text = info.name;
   } else {
-    list = plan::candidates(p->program, plan::GpuFigures::of_capability(p->target.sm));
+    list = plan::candidates(p->program, plan::GpuFigures::of_capability(p->target.sm), options.schedule);
     p->device_text = fmt::format("sm_{} (no device)", p->target.sm);
   }
   p->chosen = plan::choose(list, options.schedule);
