@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <regex>
 
 #include "jit/cpu_compiler.hpp"
 #include "jit/object_loader.hpp"
@@ -37,14 +37,45 @@ const std::string& host_prelude() {
   return text;
 }
 
-// `extern __shared__ double tile[];` gets its size from the launch; `static` is part of __shared__ here.
-std::string with_shared_sizes(const std::string& source, std::size_t dynamic_shared) {
-  static const std::regex dynamic(
-      R"(\bextern\s+__shared__\s+((?:__align__\s*\(\s*\d+\s*\)\s*)?)([^;\[]*?)(\w+)\s*\[\s*\]\s*;)");
-  static const std::regex fixed(R"(\bstatic(\s+)__shared__\b)");
-  const std::string sized = std::regex_replace(
-      source, dynamic, fmt::format("__shared__ __align__(16) $1$2$3[{} / sizeof($2)];", dynamic_shared));
-  return std::regex_replace(sized, fixed, "$1__shared__");
+constexpr char kSpace[] = " \t\n";
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+std::size_t skip_space(const std::string& text, std::size_t at) {
+  return std::min(text.find_first_not_of(kSpace, at), text.size());
+}
+
+// Where `word` next stands alone, from `at` on; npos when it does not.
+std::size_t find_word(const std::string& text, const std::string& word, std::size_t at) {
+  while ((at = text.find(word, at)) != std::string::npos) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) break;
+    at = end;
+  }
+  return at;
+}
+
+// `extern __shared__ double tile[];` gets its size from the launch, `static` is part of __shared__ here. Lines stay.
+std::string with_shared_sizes(std::string text, std::size_t dynamic_shared) {
+  constexpr char kShared[] = "__shared__";
+  for (std::size_t at = 0; (at = find_word(text, kShared, at)) != std::string::npos; at += std::strlen(kShared)) {
+    const std::size_t last = at == 0 ? std::string::npos : text.find_last_not_of(kSpace, at - 1);
+    if (last == std::string::npos || last < 5) continue;
+    const std::string word = text.substr(last - 5, 6);  // both have six letters
+    if (word != "static" && word != "extern") continue;
+    text.replace(last - 5, 6, 6, ' ');
+    if (word == "static") continue;
+    const std::size_t open = text.find('[', at), close = text.find(']', open);
+    const std::size_t semicolon = text.find(';', at);
+    if (open == std::string::npos || semicolon < close || skip_space(text, open + 1) != close) continue;
+    std::size_t type = skip_space(text, at + std::strlen(kShared));
+    if (text.compare(type, 9, "__align__") == 0) type = skip_space(text, text.find(')', type) + 1);
+    std::size_t variable = text.find_last_not_of(kSpace, open - 1);
+    while (is_word(text[variable - 1])) --variable;
+    const std::string element = text.substr(type, text.find_last_not_of(kSpace, variable - 1) + 1 - type);
+    text.replace(open + 1, close - open - 1, fmt::format("{} / sizeof({})", dynamic_shared, element));
+  }
+  return text;
 }
 
 // "_ZZ4nameE4tile" -> "tile"; a static of a C function is "name.tile" in LLVM.
@@ -58,10 +89,16 @@ std::string variable_name(const std::string& symbol) {
   return text;
 }
 
-unsigned find_launch_bounds(const std::string& source, const std::string& kernel) {
-  const std::regex pattern(R"(__launch_bounds__\s*\(\s*(\d+)[^)]*\)\s*)" + kernel + R"(\s*\()");
-  std::smatch match;
-  return std::regex_search(source, match, pattern) ? static_cast<unsigned>(std::stoul(match[1])) : 0;
+// The first number in the __launch_bounds__ that stands before the kernel's name; 0 when there is none.
+unsigned find_launch_bounds(const std::string& text, const std::string& kernel) {
+  constexpr char kBounds[] = "__launch_bounds__";
+  for (std::size_t at = 0; (at = find_word(text, kBounds, at)) != std::string::npos; at += std::strlen(kBounds)) {
+    const std::size_t open = text.find('(', at), close = text.find(')', at);
+    if (open == std::string::npos || close == std::string::npos || close < open) return 0;
+    if (find_word(text, kernel, close) == skip_space(text, close + 1))
+      return static_cast<unsigned>(std::strtoul(text.c_str() + open + 1, nullptr, 10));
+  }
+  return 0;
 }
 
 }  // namespace

@@ -157,7 +157,9 @@ TEST_CASE("accesses are ordered by thread, warp and block synchronisation") {
 
 TEST_CASE("the compiled text keeps the lines of the source") {
   Launch launch;
-  launch.source = "extern __shared__ double tile[];\nvoid k() {\n  static __shared__ __align__(16) float a[4];\n}\n";
+  launch.source =
+      "void k() {\n  extern __shared__ __align__(16) unsigned char tile [ ];\n"
+      "  static\n__shared__ __align__(16) float a[4];\n  static int my__shared__;\n}\n";
   launch.kernel = "k";
   launch.parameter_types = {"const double*", "float"};
   launch.dynamic_shared = 800;
@@ -165,7 +167,8 @@ TEST_CASE("the compiled text keeps the lines of the source") {
   const std::string source = text.substr(text.find("#line 1 \"kernel\""));
   using Catch::Matchers::ContainsSubstring;
   CHECK_THAT(source,
-             ContainsSubstring("#line 1 \"kernel\"\n__shared__ __align__(16) double tile[800 / sizeof(double )];\n"
-                               "void k() {\n   __shared__ __align__(16) float a[4];\n}\n"));
+             ContainsSubstring("#line 1 \"kernel\"\nvoid k() {\n         __shared__ __align__(16) unsigned char "
+                               "tile [800 / sizeof(unsigned char)];\n"
+                               "        \n__shared__ __align__(16) float a[4];\n  static int my__shared__;\n}\n"));
   CHECK_THAT(source, ContainsSubstring("k(*(ricci_simt_type0*)arguments[0], *(ricci_simt_type1*)arguments[1]);"));
 }
