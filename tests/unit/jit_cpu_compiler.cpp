@@ -97,7 +97,9 @@ std::atomic<int> loads_seen{0};
 }  // namespace
 
 // What -fsanitize-coverage=trace-loads calls; found in this program as any other symbol of the process.
-extern "C" __attribute__((visibility("default"), used)) void __sanitizer_cov_load4(std::uint32_t*) { ++loads_seen; }
+extern "C" __attribute__((visibility("default"), used)) void __sanitizer_cov_load4(std::uint32_t*) {
+  ++loads_seen;
+}  // NOLINT: their name
 
 TEST_CASE("compiler: its version is known without opening it", "[jit]") {
   CHECK_THAT(jit::cpu_compiler_version(), StartsWith("clang 19."));

@@ -24,7 +24,6 @@ using Bytes = llvm::SmallVector<char, 0>;
 /// False with the reasons in `log` when Clang refuses the arguments or the source.
 bool compile_in_memory(const RicciClangJob& job, Bytes& output, llvm::raw_ostream& log) {
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  files->setCurrentWorkingDirectory("/");
   files->addFile(job.name, 0,
                  llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(job.source, job.source_bytes), job.name));
 

@@ -3,10 +3,10 @@
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -17,7 +17,8 @@ namespace {
 // Deep recursion in the parser and in instruction selection needs more than the 512 KB some hosts give their threads.
 constexpr std::size_t kStackBytes = 8u << 20;
 
-struct Job {
+/// Shared by the waiter and the thread, whichever stays longer.
+struct Job : std::enable_shared_from_this<Job> {
   const std::function<void()>* work;
   std::mutex mutex;
   std::condition_variable ended;
@@ -48,9 +49,10 @@ void on_fatal_error(void*, const char* reason, bool) {
 }
 
 void* run_job(void* argument) {
-  current = static_cast<Job*>(argument);
-  (*current->work)();
-  end(*current, Job::finished);
+  const std::shared_ptr<Job> job = static_cast<Job*>(argument)->shared_from_this();  // the waiter still holds it
+  current = job.get();
+  (*job->work)();
+  end(*job, Job::finished);
   return nullptr;
 }
 
@@ -84,7 +86,7 @@ int start(pthread_t* thread, Job* job) {
 
 bool run_guarded(const std::function<void()>& work, std::string* fatal) {
   prepare_llvm();
-  auto job = std::make_unique<Job>();
+  const auto job = std::make_shared<Job>();
   job->work = &work;
   pthread_t thread;
   if (const int error = start(&thread, job.get()); error != 0) {
@@ -101,7 +103,6 @@ bool run_guarded(const std::function<void()>& work, std::string* fatal) {
   }
   *fatal = job->words;
   pthread_detach(thread);
-  (void)job.release();  // the sleeping thread's
   return false;
 }
 
