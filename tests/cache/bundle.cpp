@@ -127,6 +127,23 @@ TEST_CASE("every damage to a bundle is refused, and nothing is imported") {
     refuses(bad);
   }
   CHECK(accepted == 0);
+  std::vector<std::byte> fewer = good;  // one entry less announced than there is
+  put_u32(fewer.data() + 28, 1);
+  sign(&fewer);
+  refuses(fewer);
+  CHECK(accepted == 0);
+  // An entry whose checksum is right and whose source does not decompress.
+  std::vector<std::byte> unreadable = good;
+  std::byte* const entry = unreadable.data() + 48;
+  REQUIRE(entry[28] == std::byte{1});
+  const std::size_t entry_size = get_u64(entry - 8), source_at = 64 + get_u32(entry + 32) + get_u32(entry + 36);
+  entry[source_at] ^= std::byte{1};
+  std::vector<std::byte> alone(entry, entry + entry_size);
+  sign(&alone);
+  std::copy(alone.begin(), alone.end(), entry);
+  sign(&unreadable);
+  refuses(unreadable);
+  CHECK(accepted == 0);
   std::vector<std::byte> newer = good;
   put_u32(newer.data() + 24, 2);
   sign(&newer);

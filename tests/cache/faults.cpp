@@ -337,9 +337,11 @@ TEST_CASE("a limit on the size of files fails writes without the signal that end
   const int status = in_child([&] {
     const rlimit limit{1000, 1000};
     CHILD_CHECK(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    Warnings warnings;
     Store store(config);
     for (int i = 0; i < 5; ++i)
       CHILD_CHECK(is_right(*store.find_or_make(key_of(i), maker(key_of(i), nullptr, 5000)), key_of(i), 5000));
+    CHILD_CHECK(warnings.count() == 1);
     CHILD_CHECK(store.counters().stored == 0);
     // What fits is still stored: this failure is about one file.
     CHILD_CHECK(is_right(*store.find_or_make("small", maker("small")), "small"));
@@ -380,6 +382,11 @@ TEST_CASE("a full disk, and a disk that turns read-only") {
       CHILD_CHECK(stored >= 1 && stored < 5);
       CHILD_CHECK(warnings.count() == 1);
       CHILD_CHECK(warnings.text().find("No space left") != std::string::npos);
+      // Given up for the life of this store: room that appears later is not found by trying at every kernel.
+      fs::remove(file_of(config.root, key_of(0)));
+      CHILD_CHECK(is_right(*store.find_or_make("later", maker("later")), "later"));
+      CHILD_CHECK(store.counters().stored == stored);
+      Store(config).put(entry_of(key_of(0), 30'000));
     }
     CHILD_CHECK(count_files(config.root / "tmp") == 0);
     std::uint64_t hits = 0;

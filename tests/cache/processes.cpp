@@ -1,4 +1,6 @@
 // Several processes on one directory: each kernel compiled once, whatever dies in between.
+#include <sys/syscall.h>
+
 #include <atomic>
 #include <random>
 #include <thread>
@@ -65,6 +67,71 @@ TEST_CASE("16 processes and 40 keys: each kernel is compiled exactly once") {
   CHECK(count_files(config.root / "tmp") == 0);
 }
 
+TEST_CASE("kernels that take no time to compile are compiled once, too") {
+  TemporaryFolder folder;
+  const Config config = config_at(folder / "root");
+  constexpr int kProcesses = 4, kKeys = 300;
+  int gate[2];
+  REQUIRE(::pipe(gate) == 0);
+  std::vector<pid_t> children;
+  for (int process = 0; process < kProcesses; ++process)
+    children.push_back(start_child([&] {
+      ::close(gate[1]);
+      char end;
+      (void)!::read(gate[0], &end, 1);  // all start together
+      Store store(config);
+      for (int i = 0; i < kKeys; ++i) {
+        const auto entry = store.find_or_make(key_of(i), [&] {
+          count_in(folder / "compiled");
+          return entry_of(key_of(i));
+        });
+        CHILD_CHECK(is_right(*entry, key_of(i)));
+      }
+      return 0;
+    }));
+  ::close(gate[0]);
+  ::close(gate[1]);
+  for (const pid_t child : children) CHECK(wait_for(child) == 0);
+  CHECK(fs::file_size(folder / "compiled") == kKeys);
+}
+
+TEST_CASE("an entry that appears while its lock is held ends the waiting") {
+  TemporaryFolder folder;
+  const Config config = config_at(folder / "root");
+  const LockFolder locks(Directory(config.root, false), {});
+  Lock held;
+  REQUIRE(locks.try_acquire(EntryName::of("k").stripe(), &held) == LockResult::acquired);
+  const auto begin = std::chrono::steady_clock::now();
+  std::thread other([&] {
+    std::this_thread::sleep_for(100ms);
+    Store(config).put(entry_of("k"));
+  });
+  Store store(config);
+  Outcome outcome{};
+  CHECK(is_right(*store.find_or_make("k", maker("k"), &outcome), "k"));
+  CHECK(outcome == Outcome::disk);
+  CHECK(seconds_since(begin) < 20);
+  other.join();
+}
+
+TEST_CASE("a lock is free when it is released, whoever inherited its descriptor") {
+  TemporaryFolder folder;
+  const LockFolder locks(Directory(folder / "root", false), {});
+  Lock held, again;
+  REQUIRE(locks.try_acquire("00", &held) == LockResult::acquired);
+  CHECK(locks.try_acquire("00", &again) == LockResult::busy);
+  // A child made behind the back of pthread_atfork, which keeps the descriptor.
+  const auto child = static_cast<pid_t>(::syscall(SYS_fork));
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  held.release();
+  CHECK(locks.try_acquire("00", &again) == LockResult::acquired);
+  ::kill(child, SIGKILL);
+  (void)wait_for(child);
+}
+
 TEST_CASE("kill -9 in the middle of writing, 300 times") {
   TemporaryFolder folder;
   Config config = config_at(folder / "root");
@@ -77,12 +144,19 @@ TEST_CASE("kill -9 in the middle of writing, 300 times") {
   std::vector<Entry> entries;
   for (int i = 0; i < kKeys; ++i) entries.push_back(entry_of(key_of(i), kBytes));
   for (int round = 0; round < 300; ++round) {
+    int gate[2];
+    REQUIRE(::pipe(gate) == 0);
     const pid_t child = start_child([&] {
       Store store(config);
+      if (::write(gate[1], "x", 1) != 1) return 1;
       for (int i = round;; ++i) store.put(entries[i % kKeys]);
       return 0;
     });
-    std::this_thread::sleep_for(std::chrono::microseconds(300 + random() % 4000));
+    char started;
+    CHECK(::read(gate[0], &started, 1) == 1);  // on a busy machine it may take long to begin
+    ::close(gate[0]);
+    ::close(gate[1]);
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 4000));
     ::kill(child, SIGKILL);
     killed += wait_for(child) == 1000 + SIGKILL;
     Store store(config);
@@ -200,6 +274,30 @@ TEST_CASE("a waiting process takes the entry as soon as it is there") {
   CHECK(outcome == Outcome::disk);
   CHECK(calls == 0);
   CHECK(wait_for(maker_process) == 0);
+}
+
+TEST_CASE("a directory that is taken away again and again") {
+  TemporaryFolder folder;
+  const Config config = config_at(folder / "root");
+  const pid_t remover = start_child([&] {
+    std::error_code ignored;
+    for (;;) {
+      fs::rename(config.root, folder / "away", ignored);
+      fs::remove_all(folder / "away", ignored);
+      std::this_thread::sleep_for(1ms);
+    }
+    return 0;
+  });
+  std::uint64_t stored = 0;
+  for (int i = 0; i < 500; ++i) {
+    Store store(config);
+    const std::string key = key_of(i % 7);
+    CHECK(is_right(*store.find_or_make(key, maker(key)), key));
+    stored += store.counters().stored;
+  }
+  ::kill(remover, SIGKILL);
+  (void)wait_for(remover);
+  CHECK(stored > 20);  // the directory came back each time
 }
 
 TEST_CASE("lock files are never removed, and a missing lock folder is made again") {
