@@ -1,0 +1,26 @@
+# src/ir: text, programs, passes, the interpreter, schedules, the log.
+foreach(part spec tensor problem verify schedule)
+  ricci_test(ir_${part} LABEL unit SOURCES ir_${part}.cpp LIBS ricci_ir)
+endforeach()
+ricci_test(ir_canonical LABEL unit SOURCES ir_canonical.cpp LIBS ricci_fuzz)
+ricci_test(ir_interpret LABEL unit SOURCES ir_interpret.cpp LIBS ricci_runtime)
+# A program of its own: the environment is read once.
+ricci_test(log LABEL unit SOURCES log.cpp LIBS ricci_ir ENVIRONMENT RICCI_LOG=plan,nonsense)
+
+# src/plan
+ricci_test(plan_traffic LABEL unit SOURCES plan_traffic.cpp LIBS ricci_plan)
+ricci_test(plan_candidates LABEL unit SOURCES plan_candidates.cpp LIBS ricci_fuzz)
+
+# src/runtime
+ricci_test(thread_pool LABEL unit SOURCES thread_pool.cpp LIBS ricci_runtime)
+if(RICCI_CPU)
+  ricci_test(c_api LABEL unit SOURCES c_api.cpp LIBS ricci_runtime)
+  # The shared library from C99: neither the header nor the linking needs C++.
+  add_executable(unit_c_api_c99 c_api_c99.c)
+  target_link_libraries(unit_c_api_c99 PRIVATE ricci::ricci)
+  target_compile_options(unit_c_api_c99 PRIVATE -Wall -Wextra -pedantic-errors)
+  set_target_properties(unit_c_api_c99 PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+    LINKER_LANGUAGE C)
+  add_test(NAME unit.c_api_c99 COMMAND unit_c_api_c99)
+  ricci_test_properties(unit.c_api_c99 LABEL unit)
+endif()

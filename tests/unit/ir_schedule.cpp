@@ -1,0 +1,155 @@
+// Schedules: what is counted from them, their text, and each rule of the verifier broken once.
+#include "ir/schedule.hpp"
+
+#include <functional>
+
+#include "catch.hpp"
+#include "programs.hpp"
+#include "ricci/error.hpp"
+
+using namespace ricci;
+using namespace ricci::ir;
+
+namespace {
+
+/// b=40 slow, a=48 fast in B; A is the other way round.
+Program transpose() { return test::canonical(test::dense("ab->ba", {48, 40})); }
+
+/// Tiles of 16 x 16 through shared memory, accesses of two elements.
+Schedule tiled() {
+  Schedule schedule;
+  schedule.name = "tiled";
+  schedule.tile = {16, 16};
+  schedule.order = {1, 0};
+  schedule.threads = 64;
+  schedule.walk = {{{1, 16, 1}, {0, 16, 1}}, 2, 64};
+  Stage stage;
+  stage.load = 0;
+  stage.walk = {{{0, 16, 1}, {1, 16, 1}}, 2, 64};
+  stage.layout.stride = {1, 16};
+  stage.layout.shift = 4;
+  stage.layout.mask = 7;
+  stage.layout.unit = 1;
+  stage.layout.elements = 256;
+  schedule.stage = stage;
+  return schedule;
+}
+
+}  // namespace
+
+TEST_CASE("counts that follow from a schedule") {
+  const auto program = transpose();
+  const auto schedule = tiled();
+  CHECK_NOTHROW(verify(schedule, program));
+  CHECK(schedule.walk.positions() == 128);
+  CHECK(schedule.walk.rounds() == 2);
+  CHECK(schedule.tiles(program) == 3 * 3);  // 40 / 16, rounded up, by 48 / 16
+  CHECK(schedule.tile_points() == 256);
+  CHECK(schedule.tiles_per_block() == 1);
+  CHECK(schedule.blocks(program) == 9);
+  CHECK(schedule.shared_bytes(program) == 2048);
+  auto warps = schedule;
+  warps.walk.workers = warps.stage->walk.workers = 32;
+  warps.stage->place = Place::warp;
+  CHECK(warps.tiles_per_block() == 2);
+  CHECK(warps.blocks(program) == 5);
+  CHECK(warps.shared_bytes(program) == 0);
+  CHECK_NOTHROW(verify(warps, program));
+}
+
+TEST_CASE("the text of a schedule names everything but its name") {
+  const auto program = transpose();
+  auto schedule = tiled();
+  const std::string text =
+      "tile 16 16\n"
+      "order a b\n"
+      "walk a:16 b:16 vector 2 workers 64\n"
+      "stage 0 shared walk b:16 a:16 vector 2 workers 64\n"
+      "layout 1 16 shift 4 mask 7 unit 1 elements 256\n"
+      "threads 64 per_multiprocessor 0 origin literals\n";
+  CHECK(print(schedule, program) == text);
+  schedule.name = "another";
+  CHECK(print(schedule, program) == text);
+  schedule.stage->walk.digits = {{0, 4, 1}, {1, 16, 1}, {0, 4, 4}};
+  CHECK(print(schedule, program).find("walk b:4 a:16 b:4/4 vector 2") != std::string::npos);
+  schedule.origin = Origin::shuffle;
+  schedule.blocks_per_multiprocessor = 3;
+  CHECK(print(schedule, program).find("threads 64 per_multiprocessor 3 origin shuffle\n") != std::string::npos);
+}
+
+TEST_CASE("each rule of a schedule, broken once") {
+  struct Row {
+    const char* rule;
+    std::function<void(Schedule&)> breaks;
+  };
+  const Row rows[] = {
+      {"a tile has an extent and a place in the order per index", [](Schedule& s) { s.tile.pop_back(); }},
+      {"a tile has an extent and a place in the order per index", [](Schedule& s) { s.order.push_back(0); }},
+      {"the order names every index once", [](Schedule& s) { s.order = {1, 1}; }},
+      {"a tile lies between 1 and the extent", [](Schedule& s) { s.tile[0] = 41; }},
+      {"a tile lies between 1 and the extent", [](Schedule& s) { s.tile[1] = 0; }},
+      {"a digit belongs to an index", [](Schedule& s) { s.walk.digits[0].index = 2; }},
+      {"a digit belongs to an index", [](Schedule& s) { s.stage->walk.digits[0].index = -1; }},
+      {"digits of one index follow each other without gaps", [](Schedule& s) { s.walk.digits[0].step = 2; }},
+      {"digits of one index follow each other without gaps",
+       [](Schedule& s) { s.walk.digits = {{1, 8, 1}, {0, 16, 1}, {1, 2, 4}}; }},
+      {"a walk covers its tile", [](Schedule& s) { s.walk.digits[1].count = 8; }},
+      {"a walk covers its tile", [](Schedule& s) { s.stage->walk.digits.pop_back(); }},
+      {"a vector divides the first digit", [](Schedule& s) { s.walk.vector = 3; }},
+      {"a vector divides the first digit", [](Schedule& s) { s.walk.digits = {{1, 1, 1}, {1, 16, 1}, {0, 16, 1}}; }},
+      {"a walk has workers", [](Schedule& s) { s.walk.workers = 0; }},
+      {"tiles share a block's threads evenly", [](Schedule& s) { s.threads = 96; }},
+      {"a stage belongs to a load", [](Schedule& s) { s.stage->load = -1; }},
+      {"a stage uses the statement's workers", [](Schedule& s) { s.stage->walk.workers = 32; }},
+      {"a swizzle is a bijection", [](Schedule& s) { s.stage->layout.mask = 6; }},
+      {"a swizzle is a bijection", [](Schedule& s) { s.stage->layout.shift = 3; }},
+      {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements = 255; }},
+      {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.stride = {1, 17}; }},
+  };
+  const auto program = transpose();
+  for (const auto& row : rows) {
+    auto schedule = tiled();
+    row.breaks(schedule);
+    INFO(row.rule);
+    std::string text;
+    try {
+      verify(schedule, program);
+    } catch (const InternalError& error) {
+      text = error.what();
+    }
+    CHECK(text.rfind("a schedule breaks the rule \"" + std::string(row.rule) + "\"; please report:\n", 0) == 0);
+  }
+}
+
+TEST_CASE("a layout without padding to the swizzle's group reaches past its end") {
+  const auto program = transpose();
+  auto schedule = tiled();
+  schedule.stage->layout.stride = {1, 17};
+  schedule.stage->layout.elements = 16 * 17;  // enough for 15 * 17 + 16, and a multiple of the group of 16
+  CHECK_NOTHROW(verify(schedule, program));
+}
+
+TEST_CASE("which neighbours can be one access") {
+  const auto program = [](std::vector<std::int64_t> strides, std::int64_t alignment) {
+    auto input = Layout::strided(DType::f32, {12, 8}, std::move(strides));
+    input.alignment = alignment;
+    return test::lowered(test::problem_of("ab->ab", input, Layout::row_major(DType::f32, {12, 8})));
+  };
+  const auto fits = [](const Program& p, int index, int vector) {
+    return vector_access(p, 0, p.nodes[0].offset, index, vector);
+  };
+  CHECK(fits(program({8, 1}, 16), 1, 4));
+  CHECK(fits(program({8, 1}, 8), 1, 2));
+  CHECK_FALSE(fits(program({8, 1}, 8), 1, 4));    // the base may lie between
+  CHECK_FALSE(fits(program({10, 1}, 16), 1, 4));  // rows begin between
+  CHECK(fits(program({10, 1}, 16), 1, 2));
+  CHECK_FALSE(fits(program({8, 1}, 16), 0, 2));   // no neighbours
+  CHECK_FALSE(fits(program({8, -1}, 16), 1, 2));  // backwards
+  CHECK(fits(program({1, 12}, 16), 0, 4));
+  CHECK(fits(program({1, 17}, 16), 1, 1));
+  CHECK(fits(program({0, 1}, 16), 1, 4));
+  auto shifted = program({8, 1}, 16);
+  shifted.nodes[0].offset.constant = 2;
+  CHECK(fits(shifted, 1, 2));
+  CHECK_FALSE(fits(shifted, 1, 4));
+}

@@ -1,0 +1,120 @@
+// The verifier: each rule broken once. And the printer, which every message of the verifier relies on.
+#include <functional>
+#include <limits>
+
+#include "catch.hpp"
+#include "ir/program.hpp"
+#include "programs.hpp"
+#include "ricci/error.hpp"
+
+using namespace ricci;
+using namespace ricci::ir;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// add(scale(alpha, c128(conj(A))), B): every kind of node but mul.
+Program rich() {
+  return test::lowered(test::problem_of("ab->ba", Layout::row_major(DType::c64, {3, 4}),
+                                        Layout::row_major(DType::c128, {4, 3}), Factor::any, Factor::one, true));
+}
+
+Node& node_of(Program& program, OpCode op) {
+  for (auto& node : program.nodes) {
+    if (node.kind == NodeKind::op && node.op == op) return node;
+  }
+  FAIL("the program has no such node");
+  return program.nodes.front();
+}
+
+Node& load_of(Program& program) { return program.nodes[static_cast<std::size_t>(program.find_load(0))]; }
+
+}  // namespace
+
+TEST_CASE("a sound program passes") {
+  CHECK_NOTHROW(verify(rich()));
+  CHECK(print(rich()) ==
+        "index b = 4\n"
+        "index a = 3\n"
+        "input A : c64 [0..11] align 16\n"
+        "output B : c128 [0..11] align 16\n"
+        "param alpha : c128\n"
+        "B[3*b + a] = add(scale(alpha, c128(conj(A[b + 4*a]))), B[3*b + a])\n");
+}
+
+TEST_CASE("each rule of a program, broken once") {
+  struct Row {
+    const char* rule;
+    std::function<void(Program&)> breaks;
+  };
+  const Row rows[] = {
+      {"extents start at 0", [](Program& p) { p.indices[0].extent = -1; }},
+      {"names are unique", [](Program& p) { p.indices[0].name = p.indices[1].name; }},
+      {"names are unique", [](Program& p) { p.buffers[0].name = "a"; }},
+      {"names are unique", [](Program& p) { p.params[0].name = "B"; }},
+      {"a buffer has a first and a last offset", [](Program& p) { p.buffers[0].last = -1; }},
+      {"an access names a buffer of the program", [](Program& p) { load_of(p).source = 2; }},
+      {"an access names a buffer of the program", [](Program& p) { p.statements[0].buffer = -1; }},
+      {"an access has one coefficient per index", [](Program& p) { load_of(p).offset.coefficient.pop_back(); }},
+      {"an access has one coefficient per index", [](Program& p) { p.statements[0].offset.coefficient.push_back(0); }},
+      {"an access stays inside its buffer", [](Program& p) { load_of(p).offset.constant = -1; }},
+      {"an access stays inside its buffer", [](Program& p) { load_of(p).offset.coefficient[0] = 2; }},
+      {"an access stays inside its buffer", [](Program& p) { p.statements[0].offset.constant = 1; }},
+      {"a load has its buffer's type", [](Program& p) { load_of(p).type = DType::u64; }},
+      {"a parameter exists and has its declared type", [](Program& p) { p.params[0].type = DType::f64; }},
+      {"a parameter exists and has its declared type", [](Program& p) { p.params.clear(); }},
+      {"operands stand before their users", [](Program& p) { node_of(p, OpCode::conj).operand[0] = 5; }},
+      {"operands stand before their users", [](Program& p) { node_of(p, OpCode::add).operand[1] = -1; }},
+      {"nothing is computed in f16 or bf16", [](Program& p) { node_of(p, OpCode::add).type = DType::bf16; }},
+      {"both operands have the result's type", [](Program& p) { node_of(p, OpCode::add).type = DType::f64; }},
+      {"both operands have the result's type", [](Program& p) { node_of(p, OpCode::scale).operand[1] = 0; }},
+      {"conj takes and gives one complex type", [](Program& p) { node_of(p, OpCode::conj).type = DType::c128; }},
+      {"no cast drops an imaginary part", [](Program& p) { node_of(p, OpCode::cast).type = DType::f64; }},
+      {"no cast between integers and floats",
+       [](Program& p) {
+         p.buffers[0].type = load_of(p).type = DType::i64;
+         p.nodes[1] = p.nodes[0];  // in place of conj
+       }},
+      {"a statement writes an output", [](Program& p) { p.buffers[1].written = false; }},
+      {"a statement has a value", [](Program& p) { p.statements[0].value = 99; }},
+      {"a statement has a value", [](Program& p) { p.statements[0].value = -1; }},
+      {"a statement stores a value of its buffer's type", [](Program& p) { p.statements[0].value = 1; }},
+  };
+  for (const auto& row : rows) {
+    auto program = rich();
+    row.breaks(program);
+    INFO(row.rule);
+    CHECK_THROWS_MATCHES(
+        verify(program), InternalError, Catch::Matchers::Predicate<InternalError>([&](const InternalError& error) {
+          const std::string start =
+              "a program breaks the rule \"" + std::string(row.rule) + "\"; please report this program:\n";
+          return std::string(error.what()).rfind(start, 0) == 0;
+        }));
+  }
+}
+
+TEST_CASE("an empty domain reaches nothing") {
+  auto program = test::lowered(test::dense("ab->ba", {0, 4}));
+  CHECK_NOTHROW(verify(program));
+}
+
+TEST_CASE("affine sums as text") {
+  const std::vector<Index> indices = {{"a", 2}, {"b", 3}, {"c", 4}};
+  const auto text = [&](std::vector<std::int64_t> coefficient, std::int64_t constant) {
+    return print(Affine{std::move(coefficient), constant}, indices);
+  };
+  CHECK(text({0, 0, 0}, 0) == "0");
+  CHECK(text({1, 0, 0}, 0) == "a");
+  CHECK(text({-1, 0, 0}, 0) == "-a");
+  CHECK(text({12, -4, 1}, 7) == "12*a - 4*b + c + 7");
+  CHECK(text({0, 0, 0}, -3) == "-3");
+  CHECK(text({0, -1, 2}, -3) == "-b + 2*c - 3");
+  CHECK(text({std::numeric_limits<std::int64_t>::min(), 0, 0}, 0) == "-9223372036854775808*a");
+}
+
+TEST_CASE("bounds of affine sums") {
+  const std::vector<Index> indices = {{"a", 2}, {"b", 3}};
+  const auto reach = bounds({{-5, 7}, 3}, indices);
+  CHECK(reach.first == -2);
+  CHECK(reach.last == 17);
+}

@@ -1,0 +1,136 @@
+// Candidates for a few hundred random programs: there are some, all of them are sound, and they are the same every
+// time.
+#include <cmath>
+#include <set>
+
+#include "catch.hpp"
+#include "fuzz/random_problem.hpp"
+#include "plan/plan.hpp"
+#include "programs.hpp"
+#include "ricci/error.hpp"
+
+using namespace ricci;
+
+namespace {
+
+constexpr int kPrograms = 250;
+
+ir::Program random_program(std::uint64_t seed) {
+  return ir::canonicalise(ir::lower(fuzz::random_problem(seed, {20000, 12}).problem()));
+}
+
+/// Everything that decides what a candidate is.
+std::string text(const ir::Program& program, const std::vector<plan::Candidate>& list) {
+  std::string all;
+  for (const auto& candidate : list) {
+    all += candidate.schedule.name + '\n' + print(candidate.schedule, program) +
+           std::to_string(candidate.predicted_us) + '\n';
+  }
+  return all;
+}
+
+/// What is wrong with one candidate of a list; empty when nothing is. (An assertion for each would take minutes.)
+std::string fault(const ir::Program& program, const std::vector<plan::Candidate>& list, std::size_t c) {
+  const auto& candidate = list[c];
+  try {
+    ir::verify(candidate.schedule, program);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  if (!std::isfinite(candidate.predicted_us) || candidate.predicted_us <= 0) return "the prediction is no time";
+  if (c > 0 && list[c - 1].predicted_us > candidate.predicted_us) return "the list is not sorted";
+  if (candidate.traffic.tiles != candidate.schedule.tiles(program)) return "the tiles are miscounted";
+  return {};
+}
+
+template <class Figures, class Fault>
+void for_random_programs(const Figures& figures, Fault further_fault) {
+  for (int k = 0; k < kPrograms; ++k) {
+    const auto program = random_program(static_cast<std::uint64_t>(90000 + k));
+    if (program.points() == 0) continue;
+    INFO("seed " << 90000 + k << "\n" << print(program));
+    const auto list = plan::candidates(program, figures);
+    REQUIRE_FALSE(list.empty());
+    std::set<std::string> names;
+    for (std::size_t c = 0; c < list.size(); ++c) {
+      auto what = fault(program, list, c);
+      if (what.empty()) what = further_fault(program, list[c]);
+      if (!names.insert(list[c].schedule.name).second) what = "the name is not unique";
+      if (what.empty()) continue;
+      FAIL(list[c].schedule.name << ": " << what);
+    }
+    REQUIRE(text(program, list) == text(program, plan::candidates(program, figures)));
+    REQUIRE(&plan::choose(list, list.back().schedule.name) == &list.back());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("candidates for GPUs") {
+  for (const int sm : {75, 90}) {
+    const auto figures = plan::GpuFigures::of_capability(sm);
+    for_random_programs(figures, [&](const ir::Program& program, const plan::Candidate& candidate) -> std::string {
+      const auto& schedule = candidate.schedule;
+      const auto& traffic = candidate.traffic;
+      if (schedule.shared_bytes(program) > figures.shared_bytes_per_block) return "too much shared memory";
+      if (schedule.threads % 32 != 0 || schedule.threads < 32 || schedule.threads > 1024) return "a block of no warps";
+      if (schedule.blocks(program) >= std::int64_t{1} << 31) return "more blocks than a launch takes";
+      if (!(traffic.occupancy > 0 && traffic.occupancy <= 1)) return "the occupancy is no share";
+      if (traffic.bank_wavefronts < traffic.ideal_wavefronts) return "fewer wavefronts than there can be";
+      return {};
+    });
+  }
+}
+
+TEST_CASE("candidates for CPUs") {
+  for (const int vector_bytes : {16, 64}) {
+    plan::CpuFigures figures;
+    figures.vector_bytes = vector_bytes;
+    figures.threads = 3;
+    for_random_programs(figures, [&](const ir::Program& program, const plan::Candidate& candidate) -> std::string {
+      const auto& schedule = candidate.schedule;
+      if (schedule.shared_bytes(program) != 0) return "shared memory on a CPU";
+      if (schedule.walk.vector * size_of(program.nodes[0].type) > vector_bytes) return "wider than the vectors";
+      return {};
+    });
+  }
+}
+
+TEST_CASE("each family is proposed where it belongs") {
+  const auto names = [](const ir::PermuteProblem& problem) {
+    std::string all;
+    for (const auto& candidate : plan::candidates(test::canonical(problem), plan::GpuFigures::of_capability(90))) {
+      all += candidate.schedule.name.substr(0, candidate.schedule.name.find(' ')) + ' ';
+    }
+    return all;
+  };
+  using Catch::Matchers::ContainsSubstring;
+  CHECK_THAT(names(test::dense("abc->abc", {64, 64, 64})), ContainsSubstring("copy"));
+  CHECK_THAT(names(test::dense("abc->bac", {64, 64, 64})), ContainsSubstring("tiled-copy"));
+  const auto transposed = names(test::dense("abc->cab", {64, 64, 64}));
+  CHECK_THAT(transposed, ContainsSubstring("tiled"));
+  CHECK_THAT(transposed, ContainsSubstring("plain"));
+  CHECK_THAT(names(test::dense("abc->cba", {5, 7, 9})), ContainsSubstring("packed"));
+  CHECK_THAT(names(test::dense("abcd->dcba", {5, 70, 3, 40})), ContainsSubstring("packed-split"));
+}
+
+TEST_CASE("limits that follow from the compute capability") {
+  CHECK(plan::GpuFigures::of_capability(75).shared_bytes_per_block == 64 * 1024);
+  CHECK(plan::GpuFigures::of_capability(80).shared_bytes_per_block == 163 * 1024);
+  CHECK(plan::GpuFigures::of_capability(86).shared_bytes_per_block == 99 * 1024);
+  CHECK(plan::GpuFigures::of_capability(90).shared_bytes_per_block == 227 * 1024);
+  CHECK(plan::GpuFigures::of_capability(100).shared_bytes_per_block == 227 * 1024);
+}
+
+TEST_CASE("a schedule is chosen by name, or the best is") {
+  const auto program = test::canonical(test::dense("ab->ba", {64, 64}));
+  const auto list = plan::candidates(program, plan::GpuFigures::of_capability(90));
+  CHECK(&plan::choose(list, "") == &list.front());
+  CHECK(&plan::choose(list, list.back().schedule.name) == &list.back());
+  const auto table = plan::explain(list, list.back(), "a device");
+  CHECK(table.rfind("candidates for a device, best prediction first\n", 0) == 0);
+  for (const auto& candidate : list) CHECK(table.find("  " + candidate.schedule.name + " ") != std::string::npos);
+  CHECK(table.find("*  " + list.back().schedule.name + " ") != std::string::npos);
+  CHECK(table.find(", as asked for\n") != std::string::npos);
+  CHECK(plan::explain(list, list.front(), "a device").find(", the least predicted time\n") != std::string::npos);
+}

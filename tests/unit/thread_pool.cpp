@@ -1,0 +1,159 @@
+// The thread pool: every task once, whoever calls, from wherever, however often.
+#include "runtime/thread_pool.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "catch.hpp"
+#include "ricci/log.hpp"
+
+using ricci::runtime::ThreadPool;
+
+namespace {
+
+template <class F>
+void run(ThreadPool& pool, int tasks, F body) {
+  pool.run(tasks, [](void* context, int task) { (*static_cast<F*>(context))(task); }, &body);
+}
+
+/// Counts of how often each task ran.
+std::vector<int> counts(ThreadPool& pool, int tasks) {
+  std::vector<std::atomic<int>> seen(static_cast<std::size_t>(tasks));
+  run(pool, tasks, [&](int task) { ++seen[static_cast<std::size_t>(task)]; });
+  return {seen.begin(), seen.end()};
+}
+
+std::vector<int> ones(int tasks) { return std::vector<int>(static_cast<std::size_t>(tasks), 1); }
+
+}  // namespace
+
+TEST_CASE("every task runs once, for any number of threads and tasks") {
+  for (const int threads : {0, 1, 2, 3, 8, 17}) {
+    ThreadPool pool(threads);
+    CHECK(pool.threads() == std::max(threads, 1));
+    for (const int tasks : {0, 1, 2, 3, 7, 64, 1000}) {
+      INFO(threads << " threads, " << tasks << " tasks");
+      CHECK(counts(pool, tasks) == ones(tasks));
+    }
+  }
+}
+
+TEST_CASE("a pool is used again at once, many times, and after a rest") {
+  ThreadPool pool(4);
+  std::atomic<long> sum{0};
+  for (int k = 0; k < 2000; ++k) run(pool, 4, [&](int task) { sum += task + 1; });
+  CHECK(sum == 20000);
+  usleep(20000);  // the workers have gone to sleep
+  CHECK(counts(pool, 9) == ones(9));
+}
+
+TEST_CASE("what a task writes is there when run() returns") {
+  ThreadPool pool(3);
+  for (int k = 0; k < 500; ++k) {
+    std::vector<int> written(64, -1);
+    run(pool, 64, [&](int task) { written[static_cast<std::size_t>(task)] = task * k; });
+    long wrong = 0;
+    for (int task = 0; task < 64; ++task) wrong += written[static_cast<std::size_t>(task)] != task * k;
+    REQUIRE(wrong == 0);
+  }
+}
+
+TEST_CASE("the tasks are spread over threads") {
+  ThreadPool pool(3);
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  // Each task waits until three threads are inside: none of them can do two.
+  std::atomic<int> inside{0};
+  run(pool, 3, [&](int) {
+    {
+      const std::lock_guard lock(mutex);
+      seen.insert(std::this_thread::get_id());
+    }
+    ++inside;
+    while (inside < 3) std::this_thread::yield();
+  });
+  CHECK(seen.size() == 3);
+}
+
+TEST_CASE("concurrent callers each get all of their tasks done") {
+  ThreadPool pool(3);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 6; ++c) {
+    callers.emplace_back([&] {
+      for (int k = 0; k < 300; ++k) wrong += counts(pool, 11) != ones(11);
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a task may use the pool that runs it") {
+  ThreadPool pool(3);
+  std::atomic<int> inner{0};
+  run(pool, 5, [&](int) { run(pool, 7, [&](int) { ++inner; }); });
+  CHECK(inner == 35);
+  CHECK(counts(pool, 9) == ones(9));  // and the pool is none the worse
+}
+
+TEST_CASE("after fork() the child has the pool and no threads, and still gets its work done") {
+  ThreadPool pool(3);
+  CHECK(counts(pool, 9) == ones(9));
+  const auto child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(20);  // a dead-lock ends the child, and the test with it
+    bool right = counts(pool, 9) == ones(9);
+    {
+      ThreadPool own(2);
+      right = right && counts(own, 9) == ones(9);
+    }
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(counts(pool, 9) == ones(9));
+}
+
+TEST_CASE("destroying a pool in a forked child returns") {
+  auto pool = std::make_unique<ThreadPool>(3);
+  const auto child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(20);
+    pool.reset();
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+}
+
+TEST_CASE("RICCI_THREADS") {
+  const auto with = [](const char* text) {
+    setenv("RICCI_THREADS", text, 1);
+    const int threads = ricci::runtime::default_threads();
+    unsetenv("RICCI_THREADS");
+    return threads;
+  };
+  unsetenv("RICCI_THREADS");
+  const int normal = ricci::runtime::default_threads();
+  CHECK(normal >= 1);
+  CHECK(with("3") == 3);
+  CHECK(with("1") == 1);
+  CHECK(with("999999") == 1024);
+  std::vector<std::string> lines;
+  ricci::set_log_sink([&](ricci::LogTopic, std::string_view line) { lines.emplace_back(line); });
+  for (const auto* text : {"0", "-2", "many", "3x", "2.5"}) CHECK(with(text) == normal);
+  ricci::set_log_sink({});
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[2] == "RICCI_THREADS=many is not a number of threads; ignored");
+}
