@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What the folders promise, checked on the text of the sources.
 
-usage: check.py includes|length|format|headers ROOT [BUILD CXX CC]
+usage: check.py includes|operations|length|format|headers ROOT [BUILD CXX CC]
 
 includes  #include "..." between the folders of src/ goes one way: runtime -> plan, codegen, jit, cache -> ir; examples/ see
-          public headers only, tools/ also cache, jit and ir; public headers see no header of src/, LLVM or CUDA
+          public headers only, tools/ neither plan nor codegen; public headers see no header of src/, LLVM or CUDA
+operations
+          src/codegen knows programs and schedules, and no operation by name
 length    no source outgrows one room
 format    clang-format 19 would change nothing
 headers   every public header compiles alone, without a warning, ricci.h as C99 and as C++
@@ -25,7 +27,7 @@ FOLDERS = ["include", "src", "tools", "tests", "bench", "examples", "python"]
 ALLOWED = {
     "ir": {"ir"},
     "plan": {"plan", "ir"},
-    "codegen": {"codegen", "plan", "ir"},
+    "codegen": {"codegen", "ir"},
     "jit": {"jit", "ir"},
     "cache": {"cache", "ir"},
     "runtime": {"runtime", "plan", "codegen", "jit", "cache", "ir"},
@@ -61,12 +63,28 @@ def check_includes(root):
                 found.append(f"{where}: {relative.parts[1]} may include {', '.join(sorted(ALLOWED[relative.parts[1]]))}")
             if top in ("examples", "include") and folder in ALLOWED and (root / "src" / folder).is_dir():
                 found.append(f"{where}: {top}/ sees public headers only")
-            if top == "tools" and folder in ALLOWED.keys() - {"cache", "jit", "ir"}:
-                found.append(f"{where}: tools/ sees public headers, cache, jit and ir")
+            if top == "tools" and folder in {"plan", "codegen"}:
+                found.append(f"{where}: tools/ asks the runtime for plans and sources")
             if top == "include" and quote == "<" and re.match(r"(llvm|clang|cuda|nvrtc|fmt|nlohmann)", name):
                 found.append(f"{where}: public headers need the standard library alone")
     if seen == 0:
         found.append("no #include found: is ROOT right?")
+    return found
+
+
+def check_operations(root):
+    found = []
+    seen = 0
+    for path in sorted((root / "src/codegen").rglob("*")):
+        if path.suffix not in SOURCE_SUFFIXES:
+            continue
+        seen += 1
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            match = re.search(r"\b(permut\w*|einsum\w*|contraction\w*)", line, re.I)
+            if match:
+                found.append(f"{path.relative_to(root)}:{number}: names the operation {match.group(0)}")
+    if seen == 0:
+        found.append("no sources in src/codegen: is ROOT right?")
     return found
 
 
@@ -120,7 +138,7 @@ def main():
     if what == "headers":
         found = check_headers(root, pathlib.Path(sys.argv[3]).resolve(), sys.argv[4], sys.argv[5])
     else:
-        found = {"includes": check_includes, "length": check_length, "format": check_format}[what](root)
+        found = {"includes": check_includes, "operations": check_operations, "length": check_length, "format": check_format}[what](root)
     print("\n".join(found) if found else f"{what}: nothing to report")
     return 1 if found else 0
 
