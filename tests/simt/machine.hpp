@@ -94,8 +94,10 @@ class Machine {
                      std::string detail = {});
   Fault here(FaultKind kind, unsigned thread, unsigned line) const;
   void add(Fault fault, std::uint64_t place);
-  void stop(Fault fault);              // from the scheduler
-  [[noreturn]] void leave_for_good();  // from a fiber
+  void stop(Fault fault);  // from the scheduler
+  // From a fiber, which is never switched to again. Not [[noreturn]]: the address sanitizer would look for the end of
+  // its stack.
+  void leave_for_good();
   std::array<unsigned, 3> block_index(std::uint64_t linear) const;
   std::vector<unsigned> ordered(unsigned first, unsigned end);
 
