@@ -26,8 +26,8 @@ Scalar factor_value(const char* which, const std::optional<Scalar>& given, Scala
   }
   if (ir::factor_of(*given) != kind) {
     throw PlanError(
-        fmt::format("this plan was made with {} = {}; its kernel has no place for ({}, {}). Plan with a {} that is "
-                    "neither 0 nor 1 to have it as an argument of each call",
+        fmt::format("this plan was made with {} = {}; its kernel has no place for ({}, {}). Plan with another {}, "
+                    "neither 0 nor 1, to have it as an argument of each call",
                     which, kind == Factor::zero ? 0 : 1, given->real(), given->imag(), which));
   }
   return *given;
@@ -63,11 +63,12 @@ void Plan::operator()(void* output, const void* input, const Call& call) const {
   const auto type = ir::compute_type(p.problem.input.type, p.problem.output.type);
   const auto alpha = factor_value("alpha", call.alpha, p.alpha, p.problem.alpha, type);
   const auto beta = factor_value("beta", call.beta, p.beta, p.problem.beta, type);
-  if (!p.kernel) {
-    if (p.tiles != 0) {
-      throw PlanError(fmt::format("this plan was made for {} without a device and cannot run", p.target.text()));
-    }
-    return;  // an empty tensor
+  if (!p.kernel) return;  // an empty tensor
+  if (p.target.device == Device::gpu && p.target.ordinal < 0) {
+    throw PlanError(
+        fmt::format("this plan was made for {} without a device, to be looked at; leave out "
+                    "PermuteOptions::target_sm to plan for a device that is there",
+                    p.target.text()));
   }
   alignas(16) unsigned char bytes[2][16];
   void* params[2];
