@@ -29,11 +29,12 @@ std::string time_text(Clock::time_point time) {
 }
 
 std::string age_text(Clock::time_point time) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - time).count();
-  if (seconds < 120) return "now";
-  if (seconds < 2 * 3600) return fmt::format("{} min", seconds / 60);
-  if (seconds < 2 * 86400) return fmt::format("{} h", seconds / 3600);
-  return fmt::format("{} days", seconds / 86400);
+  constexpr std::int64_t kMinute = 60, kHour = 3600, kDay = 86400;
+  const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - time).count();
+  if (seconds < 2 * kMinute) return "now";
+  if (seconds < 2 * kHour) return fmt::format("{} min", seconds / kMinute);
+  if (seconds < 2 * kDay) return fmt::format("{} h", seconds / kHour);
+  return fmt::format("{} days", seconds / kDay);
 }
 
 // Metadata is what the runtime wrote; a later version may write something else.

@@ -22,7 +22,14 @@ void add_explain(CLI::App& app, Session& session) {
     session.run = [options, &session] {
       const Plan plan = plan_problem(*options);
       if (session.json) {
-        print_json({{"spec", options->spec}, {"plan", plan_json(plan)}, {"explain", plan.explain()}});
+        Json candidates = Json::array();
+        for (const auto& candidate : plan.candidates()) {
+          candidates.push_back({{"name", candidate.name}, {"predicted_us", candidate.predicted_us}});
+        }
+        print_json({{"spec", options->spec},
+                    {"plan", plan_json(plan)},
+                    {"candidates", candidates},
+                    {"explain", plan.explain()}});
       } else {
         const std::string text = plan.explain();
         print("{}{}", text, text.empty() || text.back() == '\n' ? "" : "\n");

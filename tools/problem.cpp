@@ -108,7 +108,7 @@ std::map<std::string, std::int64_t> parse_extents(const Spec& spec, const std::v
   std::vector<std::string> missing;
   std::vector<const Axis*> places;
   for (const Axis* axis : all_axes(spec)) {
-    if (extents.count(axis->name)) continue;
+    if (extents.contains(axis->name)) continue;
     if (std::find(missing.begin(), missing.end(), axis->name) == missing.end()) {
       missing.push_back(axis->name);
       places.push_back(axis);

@@ -53,6 +53,10 @@ class Show(Case):
         explained = self.json("explain", *SHAPE)
         self.assertEqual(explained["explain"].rstrip("\n"), text.rstrip("\n"))
         self.assertIn("\n* ", text)  # the one that is taken
+        for candidate in explained["candidates"]:
+            self.assertIn(f" {candidate['name']} ", text)
+        predicted = [candidate["predicted_us"] for candidate in explained["candidates"]]
+        self.assertEqual(predicted, sorted(predicted))
 
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:
