@@ -102,8 +102,8 @@ std::string kernel_key(const ir::Program& program, const ir::Schedule& schedule,
   return fmt::format("ricci kernel 1\ngenerator {}\ntarget {} {}\ncompiler {}\nflags {}\n{}{}",
                      codegen::generator_version(), name(target.device), target.text(),
                      cpu ? jit::cpu_compiler_version() : jit::cuda_compiler_version(),
-                     cpu ? "no contraction" : jit::cuda_flags_text(cuda_options(target)), ir::print(program),
-                     ir::print(schedule, program));
+                     cpu ? jit::cpu_flags_text(cpu_options(target)) : jit::cuda_flags_text(cuda_options(target)),
+                     ir::print(program), ir::print(schedule, program));
 }
 
 std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
