@@ -20,7 +20,7 @@ FiberStacks& stacks_of_this_thread() {
 
 constexpr unsigned kWriteBit = 1u << 5, kBytesMask = 31, kSiteShift = 8;
 constexpr unsigned kMostThreads = 1024, kMostGridYZ = 65535;
-constexpr std::size_t kStaticShared = 48 * 1024, kMostShared = 227 * 1024;
+constexpr std::size_t kStaticShared = 48u << 10, kMostShared = 227u << 10;
 constexpr int kPoison = 0xa5;
 
 }  // namespace
@@ -399,7 +399,7 @@ void Machine::count(const WarpAccess& access, const Record& record, unsigned fir
   ++site.requests;
   site.units += cost.units;
   site.ideal += cost.ideal;
-  site.moved_bytes += access.bytes * access.lanes;
+  site.moved_bytes += std::uint64_t{access.bytes} * access.lanes;
   if (!options_.check_races || !region.writable) return;
   Record own = record;
   for (unsigned i = 0; i < access.lanes; ++i) {

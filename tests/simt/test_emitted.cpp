@@ -122,7 +122,7 @@ void run_candidates(const Case& c, simt::Order order) {
   Tensor expected = before;
   {
     std::vector<Scalar> values;
-    for (std::size_t i = 0; i < program.params.size(); ++i) values.push_back(factors[i]);
+    for (std::size_t i = 0; i < program.params.size(); ++i) values.emplace_back(factors[i]);
     ir::interpret(program, {a.begin(), expected.begin()}, values);
   }
   std::vector<FactorBytes> params;
@@ -144,7 +144,7 @@ void run_candidates(const Case& c, simt::Order order) {
 
     Tensor b = before;
     void *a_begin = a.begin(), *b_begin = b.begin();
-    std::vector<void*> arguments = {&a_begin, &b_begin};
+    std::vector<void*> arguments = {static_cast<void*>(&a_begin), static_cast<void*>(&b_begin)};
     for (FactorBytes& param : params) arguments.push_back(param.at);
     const simt::Buffer buffers[] = {{a.begin(), a.bytes, false}, {b.begin(), b.bytes, true}};
     simt::Options options;
