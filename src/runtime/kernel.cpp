@@ -121,9 +121,22 @@ std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string
   kernel->name = codegen::kernel_name(program);
   kernel->registers = number_in(kernel->entry->metadata, "registers");
   kernel->spill_bytes = number_in(kernel->entry->metadata, "spill_bytes");
-  const auto dynamic = codegen::dynamic_shared_bytes(program, schedule);
+  const auto dynamic = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule));
   kernel->shared_bytes = static_cast<int>(schedule.shared_bytes(program));
-  load(*kernel, target, static_cast<std::size_t>(dynamic));
+  try {
+    load(*kernel, target, dynamic);
+  } catch (const Error& error) {
+    // A stored binary that is whole but does not load: of another make of the same version, say. It costs a
+    // compilation.
+    if (kernel->outcome == cache::Outcome::made) throw;
+    log_line(LogTopic::warning,
+             fmt::format("the stored kernel {} does not load and is made again: {}", kernel->name, error.what()));
+    auto fresh = make();
+    kernel->entry = std::make_shared<const cache::Entry>(fresh);
+    kernel->outcome = cache::Outcome::made;
+    load(*kernel, target, dynamic);
+    store.put(std::move(fresh));
+  }
   dump(*kernel, program, target.device);
   return kernel;
 }

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Writes the README's performance section from bench/results/*.json, between its two marks.
+
+usage: bench/report.py [--check]     --check: exit 1 if the section is not what the results say
+"""
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BEGIN = "<!-- results: made by bench/report.py from bench/results; do not edit by hand -->\n"
+END = "<!-- end of results -->\n"
+
+
+def permute_table(results):
+    lines = []
+    for gpu in (True, False):
+        rows = [r for r in results if r["bench"] == "permute" and ("NVIDIA" in r["device"]) == gpu]
+        if not rows:
+            continue
+        limit = "the faster of cuMemcpy and a copy kernel" if gpu else "a copy with streaming stores by as many threads"
+        lines += [f"Permutations, share of the device's copy of the same size in the same run ({limit}):", ""]
+        head = ["set", "type", "device", "copy GB/s", "worst", "10th percentile", "median", "geometric mean"]
+        if not gpu:
+            head.append("against blocked loops, geometric mean")
+        lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+        for r in sorted(rows, key=lambda r: (r["set"], r["dtype"])):
+            s = r["summary"]
+            row = [r["set"], r["dtype"], r["device"], f"{r['limit']['copy_GBs']:.0f}"]
+            row += [f"{s[k]:.2f}" for k in ("min", "p10", "median", "geomean")]
+            if not gpu:
+                row.append(f"{r['over_blocked_loops']['geomean']:.1f}x")
+            lines.append("| " + " | ".join(row) + " |")
+        lines.append("")
+    return lines
+
+
+def latency_table(results):
+    lines = []
+    for r in results:
+        if r["bench"] != "latency":
+            continue
+        lines += [f"Latency on {r['device']}:", "", "| what | target | measured |", "|---|---|---|"]
+        for case in r["cases"]:
+            if case.get("target") is not None:
+                lines.append(f"| {case['what']} | {case['target']} {case['unit']} | {case['value']:.3g} {case['unit']} |")
+        lines.append("")
+    return lines
+
+
+def section():
+    files = sorted((ROOT / "bench/results").glob("*.json"))
+    results = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    lines = permute_table(results) + latency_table(results)
+    lines.append("Each row is a file in [bench/results](bench/results), with device, date, commit and command.")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    wanted = before + BEGIN + section() + END + after
+    if "--check" in sys.argv[1:]:
+        if wanted != text:
+            sys.exit("README.md does not say what bench/results says; run bench/report.py")
+    else:
+        readme.write_text(wanted, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
