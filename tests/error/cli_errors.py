@@ -2,7 +2,9 @@
 import json
 import os
 import pathlib
+import re
 import resource
+import shlex
 import signal
 import struct
 import subprocess
@@ -12,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "run"))
 import cli_tool
 from cli_tool import Case, bytes_pattern, pack, save
 
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 SHAPE = ["a=4", "b=3", "c=5"]
 
 
@@ -240,6 +243,34 @@ class Files(Refused):
     def test_missing_gpu(self):
         self.permute("--device", "gpu", texts=["ricci: no GPU: ", "use --device cpu"], type="device",
                      env={"CUDA_VISIBLE_DEVICES": ""})
+
+
+class Documents(Refused):
+    def test_examples(self):
+        """Every refusal that docs/ shows after "$ ricci" is what is said."""
+        save(self.folder / "in.npy", (4, 3, 5), "<f8", bytes_pattern(60, 8))
+        seen = 0
+        for path in sorted(DOCS.glob("*.md")):
+            for command, said in re.findall(r"^\$ ricci (.*)\n((?:(?!```|\$ ).*\n)*)", path.read_text(), re.M):
+                if not said.startswith("ricci: "):
+                    continue
+                with self.subTest(document=path.name, command=command):
+                    expected = re.sub(r"<[^>]*>", "*", re.escape(said)).replace("*", ".*")
+                    done = self.ricci(*shlex.split(command), code=2, env={"CUDA_VISIBLE_DEVICES": ""})
+                    self.assertRegex(done.stderr, "^" + expected + "$")
+                    seen += 1
+        self.assertGreaterEqual(seen, 5)
+
+    def test_spec_table(self):
+        """The table of refused specs in docs/spec.md."""
+        rows = re.findall(r"^\| `([^`]*->?[^`]*|abc)` \| (.*) \|$", (DOCS / "spec.md").read_text().split("## What is refused")[1],
+                          re.M)
+        self.assertGreaterEqual(len(rows), 10)
+        for spec, said in rows:
+            with self.subTest(spec=spec):
+                letters = sorted(set(re.findall("[a-z]", spec)))
+                done = self.ricci("show", spec, *(f"{letter}=2" for letter in letters), code=2)
+                self.assertTrue(done.stderr.startswith(f"ricci: {said}\n  {spec}"), done.stderr)
 
 
 if __name__ == "__main__":
