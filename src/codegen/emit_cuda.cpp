@@ -72,7 +72,7 @@ class CudaEmitter {
   const ir::Buffer& buffer(int k) const { return program_.buffers[static_cast<std::size_t>(k)]; }
   std::int64_t tile(int q) const { return schedule_.tile[static_cast<std::size_t>(q)]; }
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
-  std::int64_t tiles_along(int q) const { return (extent(q) + tile(q) - 1) / tile(q); }
+  std::int64_t tiles_along(int q) const { return schedule_.tiles_along(program_, q); }
 
   /// Indices whose tiles are numbered, fastest first.
   std::vector<int> outer_indices() const {
@@ -170,13 +170,16 @@ class CudaEmitter {
       const auto count = tiles_along(q);
       std::string number = below == 1 ? "block" : fmt::format("block / {}", below);
       if (below * count != total) number += fmt::format(" % {}", count);
-      const bool ragged = extent(q) % tile(q) != 0;
+      const bool ragged = extent(q) % tile(q) != 0 || schedule_.skew.on();
       if (!shuffled || ragged) {
         const auto name = origin_name(program_, schedule_, q);
-        w_.line("const int {} = {};", name,
+        // One axis alone may be longer than an int, as a copy of more than 2^31 elements is.
+        const bool long_axis = extent(q) >= kNarrow;
+        const auto step = fmt::format("{}{}", tile(q), long_axis ? "LL" : "");
+        w_.line("const {} {} = {};", long_axis ? "i64" : "int", name,
                 tile(q) == 1        ? number
-                : number == "block" ? fmt::format("{} * block", tile(q))
-                                    : fmt::format("{} * ({})", tile(q), number));
+                : number == "block" ? fmt::format("{} * block", step)
+                                    : fmt::format("{} * ({})", step, number));
       }
       below *= count;
     }
@@ -224,9 +227,37 @@ class CudaEmitter {
 
   std::string shared_address(const ThreadWalk& walk) const {
     const auto& layout = schedule_.stage->layout;
-    const auto linear = affine_text(layout.stride, 0, [&](int q) { return walk.inner(q); });
+    const auto linear = affine_text(layout.stride, lead(), [&](int q) { return walk.inner(q); });
     if (layout.mask == 0) return linear;
     return fmt::format("swizzle<{}, {}, {}>({})", layout.shift, layout.mask, layout.unit, linear);
+  }
+
+  /// Elements of the tile before those at its origin: a skewed tile is staged from further back.
+  std::int64_t lead() const {
+    const auto& skew = schedule_.skew;
+    return skew.on() ? schedule_.stage->layout.stride[static_cast<std::size_t>(skew.index)] * (skew.elements - 1) : 0;
+  }
+
+  ThreadWalk stage_walk() const {
+    return {program_, schedule_, schedule_.stage->walk, fmt::format("{}", schedule_.skew.elements - 1), {}};
+  }
+
+  /// In a skewed schedule the row's phase: its first offset modulo the skew.
+  ThreadWalk statement_walk() const {
+    const auto& skew = schedule_.skew;
+    if (!skew.on()) return {program_, schedule_, schedule_.walk};
+    const auto declare = [this](Writer& w) {
+      const auto mask = schedule_.skew.elements - 1;
+      auto reduced = program_.statement().offset.coefficient;
+      reduced[static_cast<std::size_t>(schedule_.skew.index)] = 0;
+      for (auto& coefficient : reduced) coefficient &= mask;  // two's complement: right for negative strides too
+      const auto inner = affine_text(reduced, program_.statement().offset.constant & mask, [&](int q) {
+        return tile(q) == 1 ? std::string() : program_.indices[static_cast<std::size_t>(q)].name;
+      });
+      const auto outer = affine_text(reduced, 0, [&](int q) { return origin_name(program_, schedule_, q); });
+      w.line("const int phase = ({}{}) & {};", inner, outer == "0" ? "" : " + " + outer, mask);
+    };
+    return {program_, schedule_, schedule_.walk, "phase", declare};
   }
 
   /// Whether `vector` elements along the walk's first digit lie side by side in shared memory.
@@ -288,7 +319,7 @@ class CudaEmitter {
 
   void emit_stage() {
     const auto& stage = *schedule_.stage;
-    const ThreadWalk visit(program_, schedule_, stage.walk);
+    const ThreadWalk visit = stage_walk();
     w_.blank();
     w_.line("// read {} along {}", buffer(node(stage.load).source).name, first_name(stage.walk));
     w_.open("{{");
@@ -321,7 +352,7 @@ class CudaEmitter {
     const auto& layout = schedule_.stage->layout;
     const auto first = walk.digits[0].index;
     const auto step = layout.stride[static_cast<std::size_t>(first)];
-    auto linear = affine_text(layout.stride, 0, [&](int q) { return visit.inner(q); });
+    auto linear = affine_text(layout.stride, lead(), [&](int q) { return visit.inner(q); });
     linear += step == 1 ? " + v" : fmt::format(" + {} * v", step);
     const auto address = layout.mask == 0
                              ? linear
@@ -337,7 +368,7 @@ class CudaEmitter {
   void emit_statement() {
     const auto& statement = program_.statement();
     const auto& walk = schedule_.walk;
-    const ThreadWalk visit(program_, schedule_, walk);
+    const ThreadWalk visit = statement_walk();
     const int vector = walk.vector;
     const auto out_type = buffer(statement.buffer).type;
     const auto& out_name = buffer(statement.buffer).name;
@@ -369,7 +400,7 @@ class CudaEmitter {
       w_.line("{}[{}] = {};", out_name, target, strip_v(value));
     } else if (const auto place = value.find(".at[v]"); place != std::string::npos && place + 6 == value.size() &&
                                                         node(statement.value).kind == ir::NodeKind::load) {
-      w_.line("store({} + {}, {});", out_name, target, value.substr(0, place));  // moved as it is
+      emit_store(walk, out_name, target, value.substr(0, place));  // moved as it is
     } else {
       w_.line("{} out;", vector_type(out_type, vector));
       if (vector > 1) {
@@ -378,11 +409,29 @@ class CudaEmitter {
       } else {
         w_.line("out.at[0] = {};", strip_v(value));
       }
-      w_.line("store({} + {}, out);", out_name, target);
+      emit_store(walk, out_name, target, "out");
     }
     close_guard(guard);
     w_.close();
     w_.close();
+  }
+
+  /// A whole vector; where a skewed tile is cut, the elements that are inside the row.
+  void emit_store(const Walk& walk, const std::string& to, const std::string& offset, const std::string& value) {
+    const auto& skew = schedule_.skew;
+    if (!skew.on() || walk.vector == 1) {
+      w_.line("store({} + {}, {});", to, offset, value);
+      return;
+    }
+    const auto place = fmt::format("{} + {}", origin_name(program_, schedule_, skew.index), first_name(walk));
+    w_.open("if ({} >= 0 && {} + {} <= {}) {{", place, place, walk.vector, extent(skew.index));
+    w_.line("store({} + {}, {});", to, offset, value);
+    w_.close("} else {");
+    w_.line("  #pragma unroll");
+    w_.line("  for (int v = 0; v < {}; ++v) {{", walk.vector);
+    w_.line("    if ({} + v >= 0 && {} + v < {}) {}[{} + v] = {}.at[v];", place, place, extent(skew.index), to, offset, value);
+    w_.line("  }}");
+    w_.line("}}");
   }
 
   /// With one element per access there is no v.
