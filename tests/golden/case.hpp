@@ -1,0 +1,41 @@
+// One golden case: a problem and a schedule on one line, so that goldens change with the emitters and with nothing
+// else.
+//
+//   cuda ab->ba a=48 b=40 f64 tile=a:32,b:32 order=b,a write=a:32,b:32 read=b:32,a:32 layout=b:1,a:33/1056 threads=256
+//
+//   cuda | cpp            the emitter
+//   SPEC axis=extent ...  as on the command line
+//   f64 | f64->f16        types
+//   strides_in=, strides_out=   in the order of the spec; dense row-major when left out
+//   alpha=any beta=any|1 conj
+//
+// What follows speaks of the canonical program, whose indices are a, b, c in the input's order (see the case's .ir):
+//
+//   tile=b:32,c:32        1 for the indices left out
+//   order=b,c,a           fastest first; the program's order when left out
+//   write=b:32,c:8,b:2/32 digits of the statement's walk, fastest first; "/32" is a step other than 1
+//   read=...              digits of the staged load's walk; its presence makes a stage
+//   place=shared|warp|registers
+//   layout=c:1,b:33/1056  strides in shared memory and its elements
+//   swizzle=5:31:0        shift, mask, unit
+//   vector=2 read_vector=2 threads=256 workers=32 origin=shuffle
+#pragma once
+
+#include <string>
+
+#include "ir/program.hpp"
+#include "ir/schedule.hpp"
+
+namespace ricci::golden {
+
+struct Case {
+  std::string name;
+  bool cuda = true;
+  ir::Program program;    ///< canonical
+  ir::Schedule schedule;  ///< named after the case
+};
+
+/// Reads a case. Throws std::runtime_error naming the word that it does not understand.
+Case parse_case(const std::string& name, const std::string& line);
+
+}  // namespace ricci::golden

@@ -1,0 +1,24 @@
+// u64_abc_to_bac_30x20x64        made by ricci 0.1.0 for x86-64-v4; do not edit
+// problem    B[1920 * b + 64 * a + c] = A[64 * b + 1280 * a + c]
+// extents    b=20 a=30 c=64
+// plan       cpu_copy: accesses of 8 B, 20 tiles
+// traffic    614400 B (read 307200, write 307200)
+// index      32 bits: largest offset 38399
+// schedule   cpu_copy
+// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_copy.case
+extern "C" void u64_abc_to_bac_30x20x64(void* const* args, i64 first, i64 last)
+{
+  const u64* const A_base = (const u64*)args[0];
+  u64* const B_base = (u64*)args[1];
+  for (i64 tile = first; tile < last; ++tile) {
+    const i64 b = tile;
+    const u64* __restrict__ const A = A_base + (64 * b);
+    u64* __restrict__ const B = B_base + (1920 * b);
+    for (i64 a = 0; a < 30; ++a) {
+      #pragma clang loop vectorize(assume_safety)
+      for (i64 c = 0; c < 64; ++c) {
+        B[64 * a + c] = A[1280 * a + c];
+      }
+    }
+  }
+}

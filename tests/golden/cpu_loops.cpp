@@ -1,0 +1,26 @@
+// u16_abc_to_cba_12x10x50        made by ricci 0.1.0 for x86-64-v4; do not edit
+// problem    B[120 * c + 12 * b + a] = A[c + 50 * b + 500 * a]
+// extents    c=50 b=10 a=12
+// plan       cpu_loops: accesses of 2 B, 20 tiles
+// traffic    24000 B (read 12000, write 12000)
+// index      32 bits: largest offset 5999
+// schedule   cpu_loops
+// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_loops.case
+extern "C" void u16_abc_to_cba_12x10x50(void* const* args, i64 first, i64 last)
+{
+  const u16* const A_base = (const u16*)args[0];
+  u16* const B_base = (u16*)args[1];
+  for (i64 tile = first; tile < last; ++tile) {
+    const i64 b = tile % 10;
+    const i64 c0 = 32 * (tile / 10);
+    const u16* __restrict__ const A = A_base + (c0 + 50 * b);
+    u16* __restrict__ const B = B_base + (120 * c0 + 12 * b);
+    const i64 c_end = 50 - c0 < 32 ? 50 - c0 : 32;
+    for (i64 c = 0; c < c_end; ++c) {
+      #pragma clang loop vectorize(assume_safety)
+      for (i64 a = 0; a < 12; ++a) {
+        B[120 * c + a] = A[c + 500 * a];
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// u32_ab_to_ba_100x64        made by ricci 0.1.0 for x86-64-v4; do not edit
+// problem    B[100 * b + a] = A[b + 64 * a]
+// extents    b=64 a=100
+// plan       cpu_transposed: reads of 4 B, writes of 32 B, 8 tiles
+// traffic    51200 B (read 25600, write 25600)
+// index      32 bits: largest offset 6399
+// schedule   cpu_transposed
+// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_transposed.case
+typedef u32 lanes __attribute__((ext_vector_type(8)));
+typedef lanes lanes_in_memory __attribute__((aligned(4), may_alias));
+
+// 8 x 8: row i of the result is column i of the argument
+static inline __attribute__((always_inline)) void transpose(lanes (&row)[8])
+{
+  const lanes low1_0 = __builtin_shufflevector(row[0], row[1], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes high1_0 = __builtin_shufflevector(row[0], row[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes low1_2 = __builtin_shufflevector(row[2], row[3], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes high1_2 = __builtin_shufflevector(row[2], row[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes low1_4 = __builtin_shufflevector(row[4], row[5], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes high1_4 = __builtin_shufflevector(row[4], row[5], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes low1_6 = __builtin_shufflevector(row[6], row[7], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes high1_6 = __builtin_shufflevector(row[6], row[7], 1, 9, 3, 11, 5, 13, 7, 15);
+  row[0] = low1_0;
+  row[1] = high1_0;
+  row[2] = low1_2;
+  row[3] = high1_2;
+  row[4] = low1_4;
+  row[5] = high1_4;
+  row[6] = low1_6;
+  row[7] = high1_6;
+  const lanes low2_0 = __builtin_shufflevector(row[0], row[2], 0, 1, 8, 9, 4, 5, 12, 13);
+  const lanes high2_0 = __builtin_shufflevector(row[0], row[2], 2, 3, 10, 11, 6, 7, 14, 15);
+  const lanes low2_1 = __builtin_shufflevector(row[1], row[3], 0, 1, 8, 9, 4, 5, 12, 13);
+  const lanes high2_1 = __builtin_shufflevector(row[1], row[3], 2, 3, 10, 11, 6, 7, 14, 15);
+  const lanes low2_4 = __builtin_shufflevector(row[4], row[6], 0, 1, 8, 9, 4, 5, 12, 13);
+  const lanes high2_4 = __builtin_shufflevector(row[4], row[6], 2, 3, 10, 11, 6, 7, 14, 15);
+  const lanes low2_5 = __builtin_shufflevector(row[5], row[7], 0, 1, 8, 9, 4, 5, 12, 13);
+  const lanes high2_5 = __builtin_shufflevector(row[5], row[7], 2, 3, 10, 11, 6, 7, 14, 15);
+  row[0] = low2_0;
+  row[2] = high2_0;
+  row[1] = low2_1;
+  row[3] = high2_1;
+  row[4] = low2_4;
+  row[6] = high2_4;
+  row[5] = low2_5;
+  row[7] = high2_5;
+  const lanes low4_0 = __builtin_shufflevector(row[0], row[4], 0, 1, 2, 3, 8, 9, 10, 11);
+  const lanes high4_0 = __builtin_shufflevector(row[0], row[4], 4, 5, 6, 7, 12, 13, 14, 15);
+  const lanes low4_1 = __builtin_shufflevector(row[1], row[5], 0, 1, 2, 3, 8, 9, 10, 11);
+  const lanes high4_1 = __builtin_shufflevector(row[1], row[5], 4, 5, 6, 7, 12, 13, 14, 15);
+  const lanes low4_2 = __builtin_shufflevector(row[2], row[6], 0, 1, 2, 3, 8, 9, 10, 11);
+  const lanes high4_2 = __builtin_shufflevector(row[2], row[6], 4, 5, 6, 7, 12, 13, 14, 15);
+  const lanes low4_3 = __builtin_shufflevector(row[3], row[7], 0, 1, 2, 3, 8, 9, 10, 11);
+  const lanes high4_3 = __builtin_shufflevector(row[3], row[7], 4, 5, 6, 7, 12, 13, 14, 15);
+  row[0] = low4_0;
+  row[4] = high4_0;
+  row[1] = low4_1;
+  row[5] = high4_1;
+  row[2] = low4_2;
+  row[6] = high4_2;
+  row[3] = low4_3;
+  row[7] = high4_3;
+}
+
+extern "C" void u32_ab_to_ba_100x64(void* const* args, i64 first, i64 last)
+{
+  const u32* const A_base = (const u32*)args[0];
+  u32* const B_base = (u32*)args[1];
+  for (i64 tile = first; tile < last; ++tile) {
+    const i64 a0 = 32 * (tile % 4);
+    const i64 b0 = 32 * (tile / 4);
+    const u32* __restrict__ const A = A_base + (b0 + 64 * a0);
+    u32* __restrict__ const B = B_base + (100 * b0 + a0);
+    const i64 a_end = 100 - a0 < 32 ? 100 - a0 : 32;
+    i64 b = 0;
+    for (; b + 8 <= 32; b += 8) {
+      i64 a = 0;
+      for (; a + 8 <= a_end; a += 8) {
+        lanes row[8];
+        row[0] = *(const lanes_in_memory*)(A + b + 64 * a);
+        row[1] = *(const lanes_in_memory*)(A + b + 64 * a + 64);
+        row[2] = *(const lanes_in_memory*)(A + b + 64 * a + 128);
+        row[3] = *(const lanes_in_memory*)(A + b + 64 * a + 192);
+        row[4] = *(const lanes_in_memory*)(A + b + 64 * a + 256);
+        row[5] = *(const lanes_in_memory*)(A + b + 64 * a + 320);
+        row[6] = *(const lanes_in_memory*)(A + b + 64 * a + 384);
+        row[7] = *(const lanes_in_memory*)(A + b + 64 * a + 448);
+        transpose(row);
+        *(lanes_in_memory*)(B + 100 * b + a) = row[0];
+        *(lanes_in_memory*)(B + 100 * b + a + 100) = row[1];
+        *(lanes_in_memory*)(B + 100 * b + a + 200) = row[2];
+        *(lanes_in_memory*)(B + 100 * b + a + 300) = row[3];
+        *(lanes_in_memory*)(B + 100 * b + a + 400) = row[4];
+        *(lanes_in_memory*)(B + 100 * b + a + 500) = row[5];
+        *(lanes_in_memory*)(B + 100 * b + a + 600) = row[6];
+        *(lanes_in_memory*)(B + 100 * b + a + 700) = row[7];
+      }
+      for (; a < a_end; ++a) {
+        const i64 b_block = b;
+        for (i64 b = b_block; b < b_block + 8; ++b) {
+          B[100 * b + a] = A[b + 64 * a];
+        }
+      }
+    }
+  }
+}
