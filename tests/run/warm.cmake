@@ -1,0 +1,9 @@
+# Two processes on one cache. The helper links the shared library, as a user's program does.
+add_executable(run_warm_helper warm_helper.cpp)
+target_link_libraries(run_warm_helper PRIVATE ricci::ricci ricci_options)
+ricci_test(warm LABEL run SOURCES warm.cpp LIBS ricci_jit)
+target_compile_definitions(run_warm PRIVATE RICCI_WARM_HELPER="$<TARGET_FILE:run_warm_helper>")
+if(RICCI_CPU)
+  target_compile_definitions(run_warm PRIVATE RICCI_TEST_CPU)
+endif()
+add_dependencies(run_warm run_warm_helper)
