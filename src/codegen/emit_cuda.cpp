@@ -426,12 +426,14 @@ class CudaEmitter {
     const auto place = fmt::format("{} + {}", origin_name(program_, schedule_, skew.index), first_name(walk));
     w_.open("if ({} >= 0 && {} + {} <= {}) {{", place, place, walk.vector, extent(skew.index));
     w_.line("store({} + {}, {});", to, offset, value);
-    w_.close("} else {");
-    w_.line("  #pragma unroll");
-    w_.line("  for (int v = 0; v < {}; ++v) {{", walk.vector);
-    w_.line("    if ({} + v >= 0 && {} + v < {}) {}[{} + v] = {}.at[v];", place, place, extent(skew.index), to, offset, value);
-    w_.line("  }}");
-    w_.line("}}");
+    w_.close();
+    w_.open("else {{");
+    w_.line("#pragma unroll");
+    w_.open("for (int v = 0; v < {}; ++v) {{", walk.vector);
+    w_.line("if ({} + v >= 0 && {} + v < {}) {}[{} + v] = {}.at[v];", place, place, extent(skew.index), to, offset,
+            value);
+    w_.close();
+    w_.close();
   }
 
   /// With one element per access there is no v.
@@ -519,7 +521,8 @@ void CudaEmitter::emit_warp_exchange() {
   w_.blank();
   w_.line("// read {} along {}", buffer(node(stage.load).source).name, first_name(stage.walk));
   const auto kept = vector_kept ? vector_type(type, stage.walk.vector) : std::string(c_type(type));
-  w_.line("{} kept[{}];", kept, reads.rounds());
+  // Set where nothing is read, since every lane takes part in the exchange.
+  w_.line("{} kept[{}] = {{}};", kept, reads.rounds());
   w_.open("{{");
   reads.declare_outer(w_);
   open_rounds(reads.rounds());

@@ -27,6 +27,14 @@ std::string origin_name(const ir::Program& program, const ir::Schedule& schedule
 ThreadWalk::ThreadWalk(const ir::Program& program, const ir::Schedule& schedule, const ir::Walk& walk)
     : program_(program), schedule_(schedule), walk_(walk) {}
 
+ThreadWalk::ThreadWalk(const ir::Program& program, const ir::Schedule& schedule, const ir::Walk& walk,
+                       std::string phase, std::function<void(Writer&)> declare_phase)
+    : program_(program),
+      schedule_(schedule),
+      walk_(walk),
+      phase_(std::move(phase)),
+      declare_phase_(std::move(declare_phase)) {}
+
 ThreadWalk::Part ThreadWalk::digit_part(std::size_t k) const {
   const std::int64_t workers = walk_.workers;
   std::int64_t below = 1;  // positions that share one value of this digit
@@ -58,34 +66,37 @@ std::string ThreadWalk::inner(int q) const {
                                                           : program_.indices[static_cast<std::size_t>(q)].name;
 }
 
+ThreadWalk::Declaration ThreadWalk::declaration(std::size_t q) const {
+  std::vector<std::string> parts;
+  bool per_round = false;
+  for (std::size_t k = 0; k < walk_.digits.size(); ++k) {
+    if (walk_.digits[k].index != static_cast<int>(q)) continue;
+    const auto part = digit_part(k);
+    per_round = per_round || part.per_round;
+    parts.push_back(part.text);
+  }
+  return {fmt::format("{}", fmt::join(parts, " + ")), per_round};
+}
+
 void ThreadWalk::declare_outer(Writer& writer) const {
   for (std::size_t q = 0; q < program_.indices.size(); ++q) {
-    if (schedule_.tile[q] == 1) continue;
-    std::vector<std::string> parts;
-    bool per_round = false;
-    for (std::size_t k = 0; k < walk_.digits.size(); ++k) {
-      if (walk_.digits[k].index != static_cast<int>(q)) continue;
-      const auto part = digit_part(k);
-      per_round = per_round || part.per_round;
-      parts.push_back(part.text);
-    }
-    if (!per_round) writer.line("const int {} = {};", program_.indices[q].name, fmt::join(parts, " + "));
+    if (schedule_.tile[q] == 1 || skewed(q)) continue;
+    const auto declared = declaration(q);
+    if (!declared.per_round) writer.line("const int {} = {};", program_.indices[q].name, declared.text);
   }
 }
 
 void ThreadWalk::declare_inner(Writer& writer) const {
   for (std::size_t q = 0; q < program_.indices.size(); ++q) {
-    if (schedule_.tile[q] == 1) continue;
-    std::vector<std::string> parts;
-    bool per_round = false;
-    for (std::size_t k = 0; k < walk_.digits.size(); ++k) {
-      if (walk_.digits[k].index != static_cast<int>(q)) continue;
-      const auto part = digit_part(k);
-      per_round = per_round || part.per_round;
-      parts.push_back(part.text);
-    }
-    if (per_round) writer.line("const int {} = {};", program_.indices[q].name, fmt::join(parts, " + "));
+    if (schedule_.tile[q] == 1 || skewed(q)) continue;
+    const auto declared = declaration(q);
+    if (declared.per_round) writer.line("const int {} = {};", program_.indices[q].name, declared.text);
   }
+  if (!schedule_.skew.on()) return;
+  // Last, since where a row begins depends on the others.
+  if (declare_phase_) declare_phase_(writer);
+  const auto q = static_cast<std::size_t>(schedule_.skew.index);
+  writer.line("const int {} = {} - {};", program_.indices[q].name, declaration(q).text, phase_);
 }
 
 std::string ThreadWalk::guard() const {
@@ -97,6 +108,15 @@ std::string ThreadWalk::guard() const {
   }
   for (std::size_t q = 0; q < program_.indices.size(); ++q) {
     const auto extent = program_.indices[q].extent;
+    if (skewed(q)) {
+      const auto value =
+          fmt::format("{} + {}", origin_name(program_, schedule_, static_cast<int>(q)), program_.indices[q].name);
+      const int last = walk_.vector > 1 && walk_.digits[0].index == static_cast<int>(q) ? walk_.vector - 1 : 0;
+      // The first and the last tile of a row are cut; a vector with any element inside counts.
+      terms.push_back(last == 0 ? fmt::format("{} >= 0", value) : fmt::format("{} >= -{}", value, last));
+      terms.push_back(fmt::format("{} < {}", value, extent));
+      continue;
+    }
     if (extent % schedule_.tile[q] != 0) {
       terms.push_back(fmt::format("{} + {} < {}", origin_name(program_, schedule_, static_cast<int>(q)),
                                   program_.indices[q].name, extent));

@@ -1,6 +1,7 @@
 // C text of a walk over threads: which inner index values thread t visits in round u.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace ricci::codegen {
 class ThreadWalk {
  public:
   ThreadWalk(const ir::Program& program, const ir::Schedule& schedule, const ir::Walk& walk);
+  /// The same; in a skewed schedule `phase` is how far before the tile's origin this walk begins: a literal, or the name of
+  /// a variable declared by `declare_phase` (called once the other indices are known).
+  ThreadWalk(const ir::Program& program, const ir::Schedule& schedule, const ir::Walk& walk, std::string phase,
+             std::function<void(Writer&)> declare_phase);
 
   std::int64_t rounds() const { return walk_.rounds(); }
   /// Declarations that hold for all rounds.
@@ -31,11 +36,19 @@ class ThreadWalk {
     std::string text;        ///< of a digit, with its step
     bool per_round = false;  ///< mentions u
   };
+  struct Declaration {
+    std::string text;
+    bool per_round = false;
+  };
   Part digit_part(std::size_t k) const;
+  Declaration declaration(std::size_t q) const;
+  bool skewed(std::size_t q) const { return schedule_.skew.index == static_cast<int>(q); }
 
   const ir::Program& program_;
   const ir::Schedule& schedule_;
   const ir::Walk& walk_;
+  std::string phase_;
+  std::function<void(Writer&)> declare_phase_;
 };
 
 /// The name of a tile's first value of index q ("a0"), or empty when that is always 0. Where a tile holds one value,

@@ -17,7 +17,8 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
                                   print(schedule, program)));
 }
 
-void verify_walk(const Schedule& schedule, const Program& program, const Walk& walk) {
+void verify_walk(const Schedule& schedule, const Program& program, const Walk& walk,
+                 const std::vector<std::int64_t>& extents) {
   std::vector<std::int64_t> covered(program.indices.size(), 1);
   for (const auto& digit : walk.digits) {
     if (digit.index < 0 || digit.index >= static_cast<int>(program.indices.size())) {
@@ -27,7 +28,7 @@ void verify_walk(const Schedule& schedule, const Program& program, const Walk& w
     if (digit.step != span) broken(schedule, program, "digits of one index follow each other without gaps");
     span *= digit.count;
   }
-  if (covered != schedule.tile) broken(schedule, program, "a walk covers its tile");
+  if (covered != extents) broken(schedule, program, "a walk covers its tile");
   // Blocks in CPU registers have edges of their own; everywhere else a vector never straddles the end of a tile.
   const bool blocks = schedule.stage && schedule.stage->place == Place::registers;
   if (walk.vector > 1 && !blocks) {
@@ -65,8 +66,13 @@ std::int64_t Walk::rounds() const noexcept { return ceil_div(positions(), worker
 
 std::int64_t Schedule::tiles(const Program& program) const noexcept {
   std::int64_t product = 1;
-  for (std::size_t q = 0; q < tile.size(); ++q) product *= ceil_div(program.indices[q].extent, tile[q]);
+  for (int q = 0; q < static_cast<int>(tile.size()); ++q) product *= tiles_along(program, q);
   return product;
+}
+
+std::int64_t Schedule::tiles_along(const Program& program, int q) const noexcept {
+  const auto lead = q == skew.index ? skew.elements - 1 : 0;
+  return ceil_div(program.indices[static_cast<std::size_t>(q)].extent + lead, tile[static_cast<std::size_t>(q)]);
 }
 
 std::int64_t Schedule::tile_points() const noexcept {
@@ -113,6 +119,10 @@ std::string print(const Schedule& schedule, const Program& program) {
                           stage.layout.shift, stage.layout.mask, stage.layout.unit, stage.layout.elements);
     }
   }
+  if (schedule.skew.on()) {
+    text += fmt::format("skew {} elements {}\n", program.indices[static_cast<std::size_t>(schedule.skew.index)].name,
+                        schedule.skew.elements);
+  }
   return text + fmt::format("threads {} per_multiprocessor {} origin {}\n", schedule.threads,
                             schedule.blocks_per_multiprocessor,
                             schedule.origin == Origin::literals ? "literals" : "shuffle");
@@ -131,19 +141,36 @@ void verify(const Schedule& schedule, const Program& program) {
       broken(schedule, program, "a tile lies between 1 and the extent");
     }
   }
-  verify_walk(schedule, program, schedule.walk);
+  verify_walk(schedule, program, schedule.walk, schedule.tile);
   if (schedule.threads % schedule.walk.workers != 0) broken(schedule, program, "tiles share a block's threads evenly");
-  if (!schedule.stage) return;
+  if (!schedule.stage) {
+    if (schedule.skew.on()) broken(schedule, program, "a skewed tile waits in shared memory");
+    return;
+  }
   const auto& stage = *schedule.stage;
   if (stage.load < 0 || program.nodes[static_cast<std::size_t>(stage.load)].kind != NodeKind::load) {
     broken(schedule, program, "a stage belongs to a load");
   }
-  verify_walk(schedule, program, stage.walk);
+  auto staged = schedule.tile;
+  const auto& skew = schedule.skew;
+  if (skew.on()) {
+    auto& extent = staged[static_cast<std::size_t>(skew.index)];
+    const bool power = skew.elements > 0 && (skew.elements & (skew.elements - 1)) == 0;
+    if (!power || extent % skew.elements != 0)
+      broken(schedule, program, "a skew is a power of two that divides the tile");
+    if (program.statement().offset.coefficient[static_cast<std::size_t>(skew.index)] != 1) {
+      broken(schedule, program, "a skew runs along the output's contiguous index");
+    }
+    if (stage.place != Place::shared) broken(schedule, program, "a skewed tile waits in shared memory");
+    if (program.nodes.size() > 1) broken(schedule, program, "a skewed tile is moved as it is");
+    extent += skew.elements - 1;
+  }
+  verify_walk(schedule, program, stage.walk, staged);
   if (stage.walk.workers != schedule.walk.workers) broken(schedule, program, "a stage uses the statement's workers");
   if (stage.place != Place::shared) return;
   const auto& layout = stage.layout;
   std::int64_t last = 0;
-  for (std::size_t q = 0; q < count; ++q) last += layout.stride[q] * (schedule.tile[q] - 1);
+  for (std::size_t q = 0; q < count; ++q) last += layout.stride[q] * (staged[q] - 1);
   const auto group = (layout.mask + 1) << layout.unit;
   if (layout.mask != 0) {
     const bool power = (layout.mask & (layout.mask + 1)) == 0;

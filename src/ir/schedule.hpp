@@ -61,6 +61,17 @@ enum class Origin : std::uint8_t {
   shuffle,   ///< one axis per lane, summed by a butterfly of shuffles (cuTT, algorithm 1)
 };
 
+/// Rows of the output whose length is no multiple of a sector begin anywhere in one. A skewed tile begins, row by row,
+/// where the output's address is a multiple of `elements`: tile number j holds the values j * tile - phase .. (j + 1) *
+/// tile - phase
+/// - 1 of `index` (those inside the extent), phase being the row's first offset modulo `elements`. The staged load then
+/// reaches elements - 1 further back, and reads that little twice.
+struct Skew {
+  int index = -1;    ///< the output's fastest index; -1: tiles are rectangular
+  int elements = 1;  ///< a power of two that divides the tile
+  bool on() const noexcept { return index >= 0; }
+};
+
 struct Schedule {
   std::string name;                ///< unique among a problem's candidates; for people, never read by an emitter
   std::vector<std::int64_t> tile;  ///< per index of the program: 1 .. extent
@@ -70,7 +81,9 @@ struct Schedule {
   int threads = 256;                  ///< of a block (CUDA)
   int blocks_per_multiprocessor = 0;  ///< asked of the compiler; 0: its choice
   Origin origin = Origin::literals;
+  Skew skew;
 
+  std::int64_t tiles_along(const Program& program, int q) const noexcept;
   std::int64_t tiles(const Program& program) const noexcept;
   std::int64_t tile_points() const noexcept;
   int tiles_per_block() const noexcept;  ///< more than 1 only where warps own tiles

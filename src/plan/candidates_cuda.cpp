@@ -185,6 +185,7 @@ class Generator {
       if (per_thread > kStagedBytesPerThread || points / std::max(read_vector, write_vector) < threads / 2) continue;
       add(staged(tile, read_vector, write_vector, threads, false));
       add(staged(tile, read_vector, write_vector, threads, true));
+      if (can_skew(tile)) add(skewed(tile, read_vector, threads));
     }
     if (points * sides_.read_bytes() <= 32 * 32 && points >= 16) add(in_warp(tile, read_vector, write_vector));
   }
@@ -211,6 +212,37 @@ class Generator {
     schedule.stage = std::move(stage);
     schedule.name = fmt::format("{}{} v{}/{} t{}{}", family(tile), tile_text(tile), read_vector, write_vector, threads,
                                 read_first ? " along A" : "");
+    return schedule;
+  }
+
+  /// Elements of a sector of the output.
+  int sector_elements() const { return static_cast<int>(kSectorBytes / sides_.write_bytes()); }
+
+  /// Rows that begin anywhere in a sector, long enough that tiles cut them.
+  bool can_skew(const Tile& tile) const {
+    const auto first = static_cast<std::size_t>(sides_.write_first());
+    if (program_.nodes.size() > 1 || sector_elements() < 2 || sides_.read_first() == sides_.write_first()) return false;
+    if (tile[first] == program_.indices[first].extent || tile[first] % sector_elements() != 0) return false;
+    const auto& offset = program_.statement().offset;
+    bool ragged = false;
+    for (std::size_t q = 0; q < tile.size(); ++q)
+      ragged = ragged || (q != first && offset.coefficient[q] % sector_elements() != 0);
+    return ragged && offset.coefficient[first] == 1;
+  }
+
+  /// The same tile, cut where the output's sectors begin, so that every store is whole.
+  Schedule skewed(const Tile& tile, int read_vector, int threads) {
+    const int first = sides_.write_first();
+    const int elements = sector_elements();
+    const auto align = program_.buffers[static_cast<std::size_t>(program_.statement().buffer)].alignment;
+    const auto vector = align % 16 == 0 ? std::max<int>(static_cast<int>(16 / sides_.write_bytes()), 1) : 1;
+    auto schedule = staged(tile, read_vector, vector, threads, false);
+    schedule.skew = {first, elements};
+    auto longer = tile;
+    longer[static_cast<std::size_t>(first)] += elements - 1;
+    schedule.stage->walk.digits = sides_.digits(true, longer);
+    schedule.stage->layout = linear_layout(longer, true, 0);
+    schedule.name += " skewed";
     return schedule;
   }
 
@@ -259,8 +291,10 @@ class Generator {
         chosen = layout;
       }
     };
+    auto tile = schedule.tile;
+    if (schedule.skew.on()) tile[static_cast<std::size_t>(schedule.skew.index)] += schedule.skew.elements - 1;
     for (const bool read : {true, false}) {
-      const auto plain = linear_layout(schedule.tile, read, 0);
+      const auto plain = linear_layout(tile, read, 0);
       consider(plain);
       int unit = 0;
       const int vector = read ? stage.walk.vector : schedule.walk.vector;
@@ -281,7 +315,7 @@ class Generator {
         }
       }
       for (const std::int64_t pad : {1, 2, 4}) {
-        if (pad % vector == 0 || vector == 1) consider(linear_layout(schedule.tile, read, pad));
+        if (pad % vector == 0 || vector == 1) consider(linear_layout(tile, read, pad));
       }
     }
     stage.layout = chosen;

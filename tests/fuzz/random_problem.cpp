@@ -27,6 +27,13 @@ std::vector<std::int64_t> random_extents(Generator& random, const Limits& limits
   static constexpr std::int64_t kLiked[] = {1,  2,  3,  4,  5,  7,  8,   15,  16,  17,  24,  31, 32,
                                             33, 48, 63, 64, 65, 96, 100, 127, 128, 129, 200, 333};
   std::vector<std::int64_t> extents(static_cast<std::size_t>(rank), 1);
+  if (chance(random, 0.15)) {  // few long axes: tiles with edges, rows that begin anywhere
+    const auto long_rank = pick(random, 2, 3);
+    const auto side = long_rank == 2 ? 50 : 14;
+    extents.clear();
+    for (int k = 0; k < long_rank; ++k) extents.push_back(pick(random, side / 2, 3 * side / 2));
+    return extents;
+  }
   std::int64_t budget = pick(random, 1, limits.max_elements);
   std::vector<std::size_t> order(extents.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
