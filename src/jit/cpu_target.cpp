@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include "ricci/error.hpp"
 
@@ -87,12 +88,23 @@ State saved_state() {
 
 CpuTarget detect() {
   const State saved = saved_state();
+  // Each leaf is read once: in a virtual machine the hypervisor answers, which takes 5 microseconds and more.
+  struct Leaf {
+    std::uint32_t leaf = 0, subleaf = 0;
+    std::array<std::uint32_t, 4> registers{};  // all 0 where the processor has no such leaf
+  };
+  std::vector<Leaf> leaves;
+  const auto read = [&](std::uint32_t leaf, std::uint32_t subleaf) -> const std::array<std::uint32_t, 4>& {
+    for (const Leaf& known : leaves)
+      if (known.leaf == leaf && known.subleaf == subleaf) return known.registers;
+    auto& [l, s, r] = leaves.emplace_back(Leaf{leaf, subleaf, {}});
+    __get_cpuid_count(leaf, subleaf, &r[0], &r[1], &r[2], &r[3]);
+    return r;
+  };
   std::array<bool, kFeatures.size()> has{};
   for (std::size_t i = 0; i < kFeatures.size(); ++i) {
     const Feature& feature = kFeatures[i];
-    std::array<std::uint32_t, 4> r{};
-    if (!__get_cpuid_count(feature.leaf, feature.subleaf, &r[0], &r[1], &r[2], &r[3])) continue;
-    has[i] = (r[feature.where] >> feature.bit & 1u) && feature.state <= saved;
+    has[i] = (read(feature.leaf, feature.subleaf)[feature.where] >> feature.bit & 1u) && feature.state <= saved;
   }
   const auto level_is_complete = [&](int level) {
     for (std::size_t i = 0; i < kFeatures.size(); ++i)
