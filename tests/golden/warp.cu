@@ -16,7 +16,7 @@ u32_ab_to_ba_4096x8(const u32* __restrict__ A, u32* __restrict__ B)
   B += a0;
 
   // read A along b
-  vec<u32, 4> kept[2];
+  vec<u32, 4> kept[2] = {};
   {
     const int b = 4 * (t % 2);
     #pragma unroll
