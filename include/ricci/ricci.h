@@ -24,8 +24,20 @@ typedef enum {
 } ricci_status;
 
 typedef enum {
-  RICCI_I8, RICCI_I16, RICCI_I32, RICCI_I64, RICCI_U8, RICCI_U16, RICCI_U32, RICCI_U64,
-  RICCI_F16, RICCI_BF16, RICCI_F32, RICCI_F64, RICCI_C64, RICCI_C128
+  RICCI_I8,
+  RICCI_I16,
+  RICCI_I32,
+  RICCI_I64,
+  RICCI_U8,
+  RICCI_U16,
+  RICCI_U32,
+  RICCI_U64,
+  RICCI_F16,
+  RICCI_BF16,
+  RICCI_F32,
+  RICCI_F64,
+  RICCI_C64,
+  RICCI_C128
 } ricci_dtype;
 
 typedef enum { RICCI_CPU = 0, RICCI_GPU = 1 } ricci_device;
@@ -42,11 +54,11 @@ typedef struct {
 
 typedef struct {
   ricci_device device;
-  int gpu;                       /* ordinal, or -1 for the current device */
-  double alpha_re, alpha_im;     /* 1, 0 in ricci_permute_options_default */
-  double beta_re, beta_im;       /* 0, 0 */
+  int gpu;                   /* ordinal, or -1 for the current device */
+  double alpha_re, alpha_im; /* 1, 0 in ricci_permute_options_default */
+  double beta_re, beta_im;   /* 0, 0 */
   int conjugate;
-  int threads;                   /* 0: all */
+  int threads; /* 0: all */
 } ricci_permute_options;
 
 typedef struct ricci_plan ricci_plan;
@@ -57,8 +69,8 @@ const char* ricci_status_name(ricci_status status);
 
 ricci_permute_options ricci_permute_options_default(void);
 
-/* Plans B = alpha * op(A)[perm] + beta * B for a spec such as "abc->cab"; options may be null. On success *plan is to be
- * released with ricci_plan_release. */
+/* Plans B = alpha * op(A)[perm] + beta * B for a spec such as "abc->cab"; options may be null. On success *plan is to
+ * be released with ricci_plan_release. */
 ricci_status ricci_plan_permute(const char* spec, const ricci_layout* input, const ricci_layout* output,
                                 const ricci_permute_options* options, ricci_plan** plan);
 

@@ -16,8 +16,8 @@ namespace ricci::codegen {
 class ThreadWalk {
  public:
   ThreadWalk(const ir::Program& program, const ir::Schedule& schedule, const ir::Walk& walk);
-  /// The same; in a skewed schedule `phase` is how far before the tile's origin this walk begins: a literal, or the name of
-  /// a variable declared by `declare_phase` (called once the other indices are known).
+  /// The same; in a skewed schedule `phase` is how far before the tile's origin this walk begins: a literal, or the
+  /// name of a variable declared by `declare_phase` (called once the other indices are known).
   ThreadWalk(const ir::Program& program, const ir::Schedule& schedule, const ir::Walk& walk, std::string phase,
              std::function<void(Writer&)> declare_phase);
 
