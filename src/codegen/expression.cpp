@@ -73,19 +73,20 @@ std::string value_text(const Program& program, NodeId id, const std::function<st
   const Node& node = program.nodes[static_cast<std::size_t>(id)];
   if (node.kind == NodeKind::load) return leaf(id);
   if (node.kind == NodeKind::param) return program.params[static_cast<std::size_t>(node.source)].name;
-  const auto operand = [&](int k) { return value_text(program, node.operand[k], leaf); };
+  // One after the other: compilers may evaluate arguments in any order, and leaf() may depend on it.
+  const auto x = value_text(program, node.operand[0], leaf);
+  const auto y = node.operand[1] < 0 ? std::string() : value_text(program, node.operand[1], leaf);
   switch (node.op) {
     case OpCode::add:
-      return is_real(node.type) ? fmt::format("{} + {}", operand(0), operand(1))
-                                : fmt::format("add({}, {})", operand(0), operand(1));
+      return is_real(node.type) ? fmt::format("{} + {}", x, y) : fmt::format("add({}, {})", x, y);
     case OpCode::mul:
-      return fmt::format("mul({}, {})", operand(0), operand(1));
+      return fmt::format("mul({}, {})", x, y);
     case OpCode::scale:
-      return fmt::format("scale({}, {})", operand(0), operand(1));
+      return fmt::format("scale({}, {})", x, y);
     case OpCode::conj:
-      return fmt::format("conj({})", operand(0));
+      return fmt::format("conj({})", x);
     case OpCode::cast:
-      return fmt::format("cast_{}({})", name(node.type), operand(0));
+      return fmt::format("cast_{}({})", name(node.type), x);
   }
   return {};
 }

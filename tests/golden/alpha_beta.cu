@@ -1,4 +1,4 @@
-// f32_ba_to_ba_100x60        made by ricci 0.1.0 for sm_90; do not edit
+// f32_ab_to_ba_100x60        made by ricci 0.1.0 for sm_90; do not edit
 // problem    B[100 * b + a] = scale(alpha, A[b + 60 * a]) + scale(beta, B[100 * b + a])
 // extents    b=60 a=100
 // plan       alpha_beta: reads of 4 B, writes of 4 B, 4224 B shared, 8 tiles
@@ -7,7 +7,7 @@
 // schedule   alpha_beta
 // again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/alpha_beta.case
 extern "C" __global__ void __launch_bounds__(256)
-f32_ba_to_ba_100x60(const float* __restrict__ A, float* __restrict__ B, float alpha, float beta)
+f32_ab_to_ba_100x60(const float* __restrict__ A, float* __restrict__ B, float alpha, float beta)
 {
   static __shared__ __align__(16) float tile[1056];
   const int t = threadIdx.x;

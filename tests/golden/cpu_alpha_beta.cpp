@@ -1,4 +1,4 @@
-// f64_ba_to_ba_64x64        made by ricci 0.1.0 for x86-64-v4; do not edit
+// f64_ab_to_ba_64x64        made by ricci 0.1.0 for x86-64-v4; do not edit
 // problem    B[64 * b + a] = scale(alpha, A[b + 64 * a]) + scale(beta, B[64 * b + a])
 // extents    b=64 a=64
 // plan       cpu_alpha_beta: reads of 8 B, writes of 32 B, 16 tiles
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void transpose(lanes (&row)[4])
   row[3] = high2_1;
 }
 
-extern "C" void f64_ba_to_ba_64x64(void* const* args, i64 first, i64 last)
+extern "C" void f64_ab_to_ba_64x64(void* const* args, i64 first, i64 last)
 {
   const double* const A_base = (const double*)args[0];
   double* const B_base = (double*)args[1];
