@@ -1,0 +1,119 @@
+// f64_abc_to_cba_60x5x50        made by ricci 0.1.0 for x86-64-v4; do not edit
+// problem    B[300 * c + 60 * b + a] = A[c + 50 * b + 250 * a] + B[300 * c + 60 * b + a]
+// extents    c=50 b=5 a=60
+// plan       cpu_ragged: reads of 8 B, writes of 64 B, 20 tiles
+// traffic    360000 B (read 240000, write 120000)
+// index      32 bits: largest offset 14999
+// schedule   cpu_ragged
+// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_ragged.case
+typedef u64 lanes __attribute__((ext_vector_type(8)));
+typedef lanes lanes_in_memory __attribute__((aligned(8), may_alias));
+
+// 8 x 8: row i of the result is column i of the argument
+static inline __attribute__((always_inline)) void transpose(lanes (&row)[8])
+{
+  const lanes low1_0 = __builtin_shufflevector(row[0], row[1], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes high1_0 = __builtin_shufflevector(row[0], row[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes low1_2 = __builtin_shufflevector(row[2], row[3], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes high1_2 = __builtin_shufflevector(row[2], row[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes low1_4 = __builtin_shufflevector(row[4], row[5], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes high1_4 = __builtin_shufflevector(row[4], row[5], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes low1_6 = __builtin_shufflevector(row[6], row[7], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes high1_6 = __builtin_shufflevector(row[6], row[7], 1, 9, 3, 11, 5, 13, 7, 15);
+  row[0] = low1_0;
+  row[1] = high1_0;
+  row[2] = low1_2;
+  row[3] = high1_2;
+  row[4] = low1_4;
+  row[5] = high1_4;
+  row[6] = low1_6;
+  row[7] = high1_6;
+  const lanes low2_0 = __builtin_shufflevector(row[0], row[2], 0, 1, 8, 9, 4, 5, 12, 13);
+  const lanes high2_0 = __builtin_shufflevector(row[0], row[2], 2, 3, 10, 11, 6, 7, 14, 15);
+  const lanes low2_1 = __builtin_shufflevector(row[1], row[3], 0, 1, 8, 9, 4, 5, 12, 13);
+  const lanes high2_1 = __builtin_shufflevector(row[1], row[3], 2, 3, 10, 11, 6, 7, 14, 15);
+  const lanes low2_4 = __builtin_shufflevector(row[4], row[6], 0, 1, 8, 9, 4, 5, 12, 13);
+  const lanes high2_4 = __builtin_shufflevector(row[4], row[6], 2, 3, 10, 11, 6, 7, 14, 15);
+  const lanes low2_5 = __builtin_shufflevector(row[5], row[7], 0, 1, 8, 9, 4, 5, 12, 13);
+  const lanes high2_5 = __builtin_shufflevector(row[5], row[7], 2, 3, 10, 11, 6, 7, 14, 15);
+  row[0] = low2_0;
+  row[2] = high2_0;
+  row[1] = low2_1;
+  row[3] = high2_1;
+  row[4] = low2_4;
+  row[6] = high2_4;
+  row[5] = low2_5;
+  row[7] = high2_5;
+  const lanes low4_0 = __builtin_shufflevector(row[0], row[4], 0, 1, 2, 3, 8, 9, 10, 11);
+  const lanes high4_0 = __builtin_shufflevector(row[0], row[4], 4, 5, 6, 7, 12, 13, 14, 15);
+  const lanes low4_1 = __builtin_shufflevector(row[1], row[5], 0, 1, 2, 3, 8, 9, 10, 11);
+  const lanes high4_1 = __builtin_shufflevector(row[1], row[5], 4, 5, 6, 7, 12, 13, 14, 15);
+  const lanes low4_2 = __builtin_shufflevector(row[2], row[6], 0, 1, 2, 3, 8, 9, 10, 11);
+  const lanes high4_2 = __builtin_shufflevector(row[2], row[6], 4, 5, 6, 7, 12, 13, 14, 15);
+  const lanes low4_3 = __builtin_shufflevector(row[3], row[7], 0, 1, 2, 3, 8, 9, 10, 11);
+  const lanes high4_3 = __builtin_shufflevector(row[3], row[7], 4, 5, 6, 7, 12, 13, 14, 15);
+  row[0] = low4_0;
+  row[4] = high4_0;
+  row[1] = low4_1;
+  row[5] = high4_1;
+  row[2] = low4_2;
+  row[6] = high4_2;
+  row[3] = low4_3;
+  row[7] = high4_3;
+}
+
+extern "C" void f64_abc_to_cba_60x5x50(void* const* args, i64 first, i64 last)
+{
+  const double* const A_base = (const double*)args[0];
+  double* const B_base = (double*)args[1];
+  for (i64 tile = first; tile < last; ++tile) {
+    const i64 a0 = 32 * (tile % 2);
+    const i64 c0 = 32 * (tile / 2 % 2);
+    const i64 b = tile / 4;
+    const double* __restrict__ const A = A_base + (c0 + 50 * b + 250 * a0);
+    double* __restrict__ const B = B_base + (300 * c0 + 60 * b + a0);
+    const i64 c_end = 50 - c0 < 32 ? 50 - c0 : 32;
+    const i64 a_end = 60 - a0 < 32 ? 60 - a0 : 32;
+    i64 c = 0;
+    #pragma clang loop unroll(disable) vectorize(disable)
+    for (; c + 8 <= c_end; c += 8) {
+      i64 a = 0;
+      #pragma clang loop unroll(disable) vectorize(disable)
+      for (; a + 8 <= a_end; a += 8) {
+        lanes row[8];
+        row[0] = *(const lanes_in_memory*)(A + c + 250 * a);
+        row[1] = *(const lanes_in_memory*)(A + c + 250 * a + 250);
+        row[2] = *(const lanes_in_memory*)(A + c + 250 * a + 500);
+        row[3] = *(const lanes_in_memory*)(A + c + 250 * a + 750);
+        row[4] = *(const lanes_in_memory*)(A + c + 250 * a + 1000);
+        row[5] = *(const lanes_in_memory*)(A + c + 250 * a + 1250);
+        row[6] = *(const lanes_in_memory*)(A + c + 250 * a + 1500);
+        row[7] = *(const lanes_in_memory*)(A + c + 250 * a + 1750);
+        transpose(row);
+        #pragma clang loop unroll(full)
+        for (int r = 0; r < 8; ++r) {
+          double in[8];
+          *(lanes_in_memory*)in = row[r];
+          double* const out = B + (300 * c + a + 300 * r);
+          #pragma clang loop vectorize(assume_safety)
+          for (int v = 0; v < 8; ++v) out[v] = in[v] + out[v];
+        }
+      }
+      #pragma clang loop unroll(disable) vectorize(disable)
+      for (; a < a_end; ++a) {
+        const i64 c_block = c;
+        #pragma clang loop unroll(disable) vectorize(disable)
+        for (i64 c = c_block; c < c_block + 8; ++c) {
+          B[300 * c + a] = A[c + 250 * a] + B[300 * c + a];
+        }
+      }
+    }
+    #pragma clang loop unroll(disable) vectorize(disable)
+    for (; c < c_end; ++c) {
+      #pragma clang loop unroll(disable) vectorize(disable)
+      for (i64 a = 0; a < a_end; ++a) {
+        B[300 * c + a] = A[c + 250 * a] + B[300 * c + a];
+      }
+    }
+  }
+}
