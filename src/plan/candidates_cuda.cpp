@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
 
 #include "plan/axes.hpp"
+#include "plan/cost_cuda.hpp"
 #include "plan/plan.hpp"
 
 namespace ricci::plan {
@@ -160,22 +159,6 @@ class Generator {
     }
   }
 
-  /// Lengths, in elements, that runs of one side should reach: powers of two in bytes, and every place where an axis
-  /// ends.
-  std::vector<std::int64_t> runs(bool read) const {
-    constexpr std::int64_t kShortest = 32, kLongest = 1024;  // bytes
-    const auto size = read ? sides_.read_bytes() : sides_.write_bytes();
-    std::set<std::int64_t> lengths;
-    for (auto bytes = kShortest; bytes <= kLongest; bytes *= 2) lengths.insert(std::max<std::int64_t>(bytes / size, 1));
-    std::int64_t product = 1;
-    for (const auto q : read ? sides_.read_order : sides_.write_order) {
-      product *= sides_.extent(q);
-      if (product * size > 2 * kLongest) break;
-      if (product * size >= kShortest) lengths.insert(product);
-    }
-    return {lengths.begin(), lengths.end()};
-  }
-
   void add_staged(const Tile& tile) {
     const int read_vector = widest(true, tile);
     const int write_vector = widest(false, tile);
@@ -279,8 +262,10 @@ class Generator {
     auto& stage = *schedule.stage;
     const auto size = sides_.read_bytes();
     double best = 0;
+    bool perfect = false;
     ir::SharedLayout chosen;
     const auto consider = [&](const ir::SharedLayout& layout) {
+      if (perfect) return;
       if (layout.elements * size > figures_.shared_bytes_per_block) return;
       const auto in = wavefronts(schedule, stage.walk, layout, size, 4);
       const auto out = wavefronts(schedule, schedule.walk, layout, size, 4);
@@ -289,6 +274,7 @@ class Generator {
       if (chosen.elements == 0 || total < best * 0.999) {
         best = total;
         chosen = layout;
+        perfect = total <= in.ideal + out.ideal;
       }
     };
     auto tile = schedule.tile;
@@ -341,7 +327,9 @@ class Generator {
     list_.insert(place, std::move(shuffled));
   }
 
-  void assess(Candidate& candidate, int sample_warps);
+  void assess(Candidate& candidate, int sample_warps) const {
+    predict(candidate, program_, sides_, figures_, sample_warps);
+  }
 
   const ir::Program& program_;
   const GpuFigures& figures_;
@@ -349,102 +337,6 @@ class Generator {
   std::vector<Candidate> list_;
   std::set<std::string> names_;
 };
-
-/// Share of the copy rate that runs of a length reach, measured on one H200 with 8-byte elements (whole sectors and
-/// ragged ones, reading and writing, neighbouring runs far apart in the launch). Interpolated in log2 of the run.
-double efficiency(bool read, const SideTraffic& side) {
-  static constexpr std::array<double, 8> kReadWhole = {.15, .28, .46, .73, .92, .97, .97, .97};  // 8 B .. 1 KiB
-  static constexpr std::array<double, 8> kReadRagged = {.15, .28, .42, .58, .76, .86, .92, .95};
-  static constexpr std::array<double, 8> kWriteWhole = {.06, .12, .30, .60, .83, .92, .93, .93};
-  static constexpr std::array<double, 8> kWriteRagged = {.06, .12, .17, .25, .38, .51, .62, .72};
-  const auto& table =
-      read ? (side.whole_sectors ? kReadWhole : kReadRagged) : (side.whole_sectors ? kWriteWhole : kWriteRagged);
-  const double place =
-      std::clamp(std::log2(std::max<double>(static_cast<double>(side.run_bytes), 1.0)) - 3.0, -3.0, 7.0);
-  if (place <= 0) return table[0] * std::exp2(place);
-  const auto low = std::min(static_cast<std::size_t>(place), std::size_t{6});
-  const double part = place - static_cast<double>(low);
-  return table[low] * (1 - part) + table[low + 1] * part;
-}
-
-void Generator::assess(Candidate& candidate, int sample_warps) {
-  const auto& schedule = candidate.schedule;
-  auto& traffic = candidate.traffic;
-  const auto& statement = program_.statement();
-  traffic.tiles = schedule.tiles(program_);
-  traffic.write = side_traffic(program_, schedule, statement.buffer, statement.offset);
-  traffic.read = sides_.load >= 0 ? side_traffic(program_, schedule, load_buffer(), load_offset()) : SideTraffic{};
-  double conflict = 1.5;  // assumed until the layout is searched
-  if (schedule.stage && schedule.stage->place == ir::Place::shared) {
-    if (sample_warps > 0) {
-      const auto in =
-          wavefronts(schedule, schedule.stage->walk, schedule.stage->layout, sides_.read_bytes(), sample_warps);
-      const auto out = wavefronts(schedule, schedule.walk, schedule.stage->layout, sides_.read_bytes(), sample_warps);
-      traffic.bank_wavefronts = in.counted + out.counted;
-      traffic.ideal_wavefronts = in.ideal + out.ideal;
-      conflict = traffic.bank_wavefronts / std::max(traffic.ideal_wavefronts, 1.0);
-    }
-  } else {
-    conflict = 1;
-  }
-  const auto shared = schedule.shared_bytes(program_) + 1024;  // the driver's own kilobyte per block
-  const auto by_threads = figures_.threads_per_multiprocessor / schedule.threads;
-  const auto by_shared = figures_.shared_bytes_per_multiprocessor / shared;
-  const auto resident = std::max<std::int64_t>(std::min<std::int64_t>({by_threads, by_shared, 32}), 1);
-  traffic.occupancy = static_cast<double>(resident * schedule.threads) / figures_.threads_per_multiprocessor;
-  const double tile_bytes =
-      static_cast<double>(schedule.tile_points() * schedule.tiles_per_block() * sides_.read_bytes());
-  traffic.bytes_in_flight = tile_bytes * static_cast<double>(resident);
-
-  const double rate = (figures_.copy_GBs > 0 ? figures_.copy_GBs : 4000.0) * 1e3;  // bytes per microsecond
-  double us = (static_cast<double>(traffic.read.bytes) / efficiency(true, traffic.read) +
-               static_cast<double>(traffic.write.bytes) / efficiency(false, traffic.write)) /
-              rate;
-  // Little's law: about 32 KB per multiprocessor have to be on their way at 600 ns.
-  us *= std::max(1.0, std::sqrt(32768.0 / std::max(traffic.bytes_in_flight, 1.0)));
-  // Instructions: an access costs about as much again for each digit that mixes thread and round.
-  double issue = 0;
-  const auto walk_cost = [&](const ir::Walk& walk) {
-    double per_position = 6;
-    std::int64_t below = 1;
-    for (std::size_t k = 0; k < walk.digits.size(); ++k) {
-      const auto count = walk.digits[k].count / (k == 0 ? walk.vector : 1);
-      const bool mixed =
-          walk.rounds() > 1 && walk.workers % (below * count) != 0 && below % walk.workers != 0 &&
-          !(walk.workers % below == 0 && (k + 1 == walk.digits.size() || count % (walk.workers / below) == 0));
-      if (mixed) per_position += 8;
-      below *= count;
-    }
-    return per_position / walk.vector + 3;
-  };
-  issue += walk_cost(schedule.walk);
-  if (!schedule.stage && sides_.load >= 0 && !schedule.walk.digits.empty()) {
-    // Lanes that step through the input by a stride ask for as many sectors, one a clock: four instructions' worth
-    // each.
-    const auto stride = std::abs(sides_.read_stride(schedule.walk.digits[0].index)) * sides_.read_bytes();
-    const auto sectors = std::clamp<std::int64_t>(
-        stride * std::min<std::int64_t>(schedule.walk.digits[0].count, 32) / kSectorBytes, 1, 32);
-    issue += 4.0 * static_cast<double>(sectors);
-  }
-  if (schedule.stage) issue += walk_cost(schedule.stage->walk) + 2 * conflict;
-  if (schedule.stage && schedule.stage->place == ir::Place::warp) issue += 12;
-  // Fixed work of a block: tile origin, barrier, and its share of the launch.
-  issue += 60.0 * schedule.threads / static_cast<double>(schedule.tile_points() * schedule.tiles_per_block());
-  if (schedule.origin == ir::Origin::shuffle) {
-    issue += 60.0 * schedule.threads / static_cast<double>(schedule.tile_points() * schedule.tiles_per_block());
-  }
-  // Points of ragged tiles that do nothing.
-  double waste = 1;
-  for (std::size_t q = 0; q < schedule.tile.size(); ++q) {
-    const auto tiles = (program_.indices[q].extent + schedule.tile[q] - 1) / schedule.tile[q];
-    waste *= static_cast<double>(tiles * schedule.tile[q]) / static_cast<double>(program_.indices[q].extent);
-  }
-  const double instructions = static_cast<double>(program_.points()) / 32 * issue * waste;
-  const double issue_us = instructions / (figures_.multiprocessors * 4 * 1700.0 * 0.5);
-  us = std::max(us, issue_us) + 0.15 * std::min(us, issue_us);
-  us *= 1 + 0.25 * (waste - 1);
-  candidate.predicted_us = us;
-}
 
 }  // namespace
 

@@ -12,7 +12,8 @@ struct GpuFigures {
   std::int64_t shared_bytes_per_block = 227 * 1024;
   std::int64_t shared_bytes_per_multiprocessor = 228 * 1024;
   int threads_per_multiprocessor = 2048;
-  double copy_GBs = 0;  ///< read + write rate of a large copy; 0 when it was not measured
+  double clock_MHz = 1980;  ///< of the multiprocessors
+  double copy_GBs = 0;      ///< read + write rate of a large copy; 0 when it was not measured
 
   /// Limits that follow from the compute capability, for making kernels without a device.
   static GpuFigures of_capability(int sm);

@@ -17,6 +17,7 @@ struct SideTraffic {
   std::int64_t run_bytes = 0;  ///< neighbours in memory that one tile touches
   bool whole_sectors = false;  ///< every run begins and ends on a 32-byte boundary
   double sectors = 0;          ///< 32-byte sectors touched, each tile counted by itself
+  double partial_sectors = 0;  ///< those of them that a tile touches in part
 };
 
 struct Traffic {
@@ -32,6 +33,16 @@ struct Traffic {
 /// Sectors of one access of the whole tensor, tile by tile.
 SideTraffic side_traffic(const ir::Program& program, const ir::Schedule& schedule, int buffer,
                          const ir::Affine& affine);
+/// The same for boxes of any extents in place of the schedule's tiles.
+SideTraffic side_traffic(const ir::Program& program, const std::vector<std::int64_t>& box, int buffer,
+                         const ir::Affine& affine);
+
+/// The box that a number of tiles which follow each other in the launch cover together.
+std::vector<std::int64_t> launch_box(const ir::Program& program, const ir::Schedule& schedule, std::int64_t tiles);
+
+/// 128-byte lines that the warps of a walk ask for, summed over a whole tile, from the addresses of an even sample of
+/// the warps and a base at the beginning of a line.
+double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_t element_bytes, int sample_warps);
 
 /// Wavefronts that one visit of a tile takes in shared memory, from the addresses of every warp (or an even sample of
 /// them), scaled to the tile. 32 banks of 4 bytes; accesses of 8 and 16 bytes go by half and quarter warps.

@@ -342,6 +342,7 @@ plan::GpuFigures gpu_figures(const jit::cuda::DeviceInfo& info) {
   figures.shared_bytes_per_block = info.shared_bytes_per_block;
   figures.shared_bytes_per_multiprocessor = info.shared_bytes_per_multiprocessor;
   figures.threads_per_multiprocessor = info.max_threads_per_multiprocessor;
+  if (info.clock_khz > 0) figures.clock_MHz = info.clock_khz / 1e3;
   // Double data rate over the bus's width; a copy reaches nine tenths of it.
   figures.copy_GBs = 0.9 * 2.0 * info.memory_clock_khz * 1e3 * info.memory_bus_bits / 8 * 1e-9;
   return figures;

@@ -1,0 +1,178 @@
+// The cost model of GPU permutations: the slowest of memory, load/store units, instruction issue and latency, with a
+// little of the others. Its constants were fitted to 11,319 timed schedules of 268 permutations (ttc57 and lyakh504 in
+// single and double precision, cutt_set1_sub360 and cutt_set2_sub120 in double) on one NVIDIA H200: bench/results,
+// permute-<set>-<type>.json. They are in sectors, cycles and bytes, so that another device comes in by its figures.
+#include "plan/cost_cuda.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ricci::plan {
+
+namespace {
+
+// Memory.
+constexpr double kBase = 0.961;          // of the time of a plain copy
+constexpr double kUnmerged = 0.302;      // share of what tiles that run together share, fetched by each nevertheless
+constexpr double kPartialFar = 8.32;     // sectors' worth of a sector written in part that nobody completes in time
+constexpr double kPartialNear = 1.64;    // ... that tiles of the same time complete in L2
+constexpr double kReadRunFar = 0.240;    // runs that stay short even with the neighbouring tiles, (64 B / run)^2
+constexpr double kReadRun = 0.073;       // short runs of one tile
+constexpr double kWriteRun = 0.129;      // the same, written
+constexpr double kWriteRunFar = 0.329;   // written runs that stay below kWriteFull, by the missing share
+constexpr double kWriteFull = 256;       // bytes
+constexpr int kMergeWindow = 4;          // times the tiles that run at once: how long L2 waits for a sector's rest
+constexpr double kInFlight = 68 * 1024;  // bytes asked for by a multiprocessor, beyond which requests queue up
+constexpr double kQueue = 0.167;         // and what each as many more cost
+// Load/store units and issue, in cycles.
+constexpr double kLine = 1.49;        // of a 128-byte line or a wavefront of shared memory
+constexpr double kIssue = 1.165 / 4;  // of a warp's instruction, four schedulers
+constexpr double kThreadFixed = 30;   // instructions of a thread, whatever it moves
+constexpr double kAxis = 4;           // of a digit or an axis of the origin
+constexpr double kAccess = 2;         // of an access
+constexpr double kDivision = 1.30;    // of one instruction's worth of digit arithmetic: multiplications are slow
+constexpr double kElement = 2.8;      // of an element in a vector
+constexpr double kEdge = 4.85;        // of a comparison with a ragged edge
+constexpr double kLongCode = 960;     // unrolled instructions at which fetching them costs as much again
+// Latency of a block, in microseconds.
+constexpr double kBlock = 0.5;
+constexpr double kBarrier = 0.33 / 128;  // per thread
+constexpr double kSharpness = 5.34;      // exponent of the norm that joins the four
+constexpr double kUsualConflicts = 1.3;  // wavefronts of a layout not searched yet, of the least possible
+
+bool power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
+
+/// Instructions that the digits of a walk cost per access: those that change with both thread and round are divided
+/// out of the position each time (ThreadWalk::digit_part), the others once per thread or at compile time.
+double digit_instructions(const ir::Walk& walk) {
+  if (walk.rounds() <= 1) return 0;
+  double sum = 0;
+  std::int64_t below = 1;
+  for (std::size_t k = 0; k < walk.digits.size(); ++k) {
+    const auto count = walk.digits[k].count / (k == 0 ? walk.vector : 1);
+    const bool last = k + 1 == walk.digits.size();
+    const bool by_thread = walk.workers % (below * count) == 0;
+    const bool by_round = below % walk.workers == 0;
+    const bool adds = walk.workers % below == 0 && (last || count % (walk.workers / below) == 0);
+    if (!by_thread && !by_round && !adds) {
+      const int quotient = below == 1 ? 0 : power_of_two(below) ? 1 : 2;
+      const int remainder = last ? 0 : power_of_two(count) ? 1 : 3;
+      sum += quotient + remainder + 1;
+    }
+    below *= count;
+  }
+  return sum;
+}
+
+double square(double x) { return x * x; }
+
+}  // namespace
+
+void predict(Candidate& candidate, const ir::Program& program, const Sides& sides, const GpuFigures& figures,
+             int sample_warps) {
+  const auto& schedule = candidate.schedule;
+  auto& traffic = candidate.traffic;
+  const auto& statement = program.statement();
+  const auto* load = sides.load < 0 ? nullptr : &program.nodes[static_cast<std::size_t>(sides.load)];
+  const bool staged = schedule.stage.has_value();
+  const auto& write_walk = schedule.walk;
+  const auto& read_walk = staged ? schedule.stage->walk : schedule.walk;
+  const auto size = sides.read_bytes();
+  const auto tile_points = static_cast<double>(schedule.tile_points());
+  const double tile_bytes = tile_points * static_cast<double>(size);
+  const int tiles_per_block = schedule.tiles_per_block();
+  traffic.tiles = schedule.tiles(program);
+  const auto tiles = static_cast<double>(traffic.tiles);
+
+  // Blocks that a multiprocessor holds: threads, shared memory with the driver's own kilobyte, registers (those that
+  // hold what is on its way, and about 24 more).
+  const auto kept = read_walk.rounds() * read_walk.vector * size;
+  const auto registers = std::min<std::int64_t>((24 + kept / 4 + 7) / 8 * 8, 255);
+  const auto resident = std::max<std::int64_t>(
+      std::min<std::int64_t>({figures.threads_per_multiprocessor / schedule.threads,
+                              figures.shared_bytes_per_multiprocessor / (schedule.shared_bytes(program) + 1024), 32,
+                              65536 / (schedule.threads * registers)}),
+      1);
+  traffic.occupancy = static_cast<double>(resident * schedule.threads) / figures.threads_per_multiprocessor;
+  traffic.bytes_in_flight = tile_bytes * tiles_per_block * static_cast<double>(resident);
+  const auto at_once = figures.multiprocessors * resident * tiles_per_block;
+
+  // Memory: sectors of a tile by itself, and of all tiles that run at the same time.
+  const double rate = (figures.copy_GBs > 0 ? figures.copy_GBs : 4200.0) * 1e3;  // bytes per microsecond
+  const auto near_box = launch_box(program, schedule, at_once);
+  const auto run = [](const SideTraffic& side) { return std::max(static_cast<double>(side.run_bytes), 8.0); };
+  traffic.write = side_traffic(program, schedule, statement.buffer, statement.offset);
+  const auto near_write = side_traffic(program, near_box, statement.buffer, statement.offset);
+  const auto merged = traffic.write.partial_sectors > 0
+                          ? side_traffic(program, launch_box(program, schedule, kMergeWindow * at_once),
+                                         statement.buffer, statement.offset)
+                                .partial_sectors
+                          : 0;
+  double sectors = (1 - kUnmerged) * near_write.sectors + kUnmerged * traffic.write.sectors + kPartialFar * merged +
+                   kPartialNear * std::max(traffic.write.partial_sectors - merged, 0.0);
+  double extra =
+      static_cast<double>(traffic.write.bytes) * 2 *
+      (kWriteRun * square(64 / run(traffic.write)) + kWriteRunFar * std::min(1.0, kWriteFull / run(near_write)));
+  traffic.read = SideTraffic{};
+  if (load != nullptr) {
+    traffic.read = side_traffic(program, schedule, load->source, load->offset);
+    const auto near_read = side_traffic(program, near_box, load->source, load->offset);
+    sectors += (1 - kUnmerged) * near_read.sectors + kUnmerged * traffic.read.sectors;
+    extra += static_cast<double>(traffic.read.bytes) * 2 *
+             (kReadRunFar * square(64 / run(near_read)) + kReadRun * square(64 / run(traffic.read)));
+  }
+  const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate;
+
+  // Points of ragged tiles that do nothing, and the edges that an access is compared with.
+  double waste = 1;
+  int edges = 0, outer = 0;
+  for (std::size_t q = 0; q < schedule.tile.size(); ++q) {
+    const auto extent = program.indices[q].extent, tile = schedule.tile[q];
+    waste *= static_cast<double>((extent + tile - 1) / tile * tile) / static_cast<double>(extent);
+    edges += extent % tile != 0;
+    outer += tile < extent;
+  }
+
+  // Load/store units: lines of both sides, wavefronts of shared memory.
+  constexpr int kLineSamples = 4;
+  double lines = lines_of_walk(write_walk, statement.offset, sides.write_bytes(), kLineSamples);
+  if (load != nullptr) lines += lines_of_walk(read_walk, load->offset, size, kLineSamples);
+  double cycles = lines / waste;
+  if (staged && schedule.stage->place == ir::Place::shared) {
+    if (sample_warps > 0) {
+      const auto in = wavefronts(schedule, read_walk, schedule.stage->layout, size, sample_warps);
+      const auto out = wavefronts(schedule, write_walk, schedule.stage->layout, size, sample_warps);
+      traffic.bank_wavefronts = in.counted + out.counted;
+      traffic.ideal_wavefronts = in.ideal + out.ideal;
+      cycles += traffic.bank_wavefronts;
+    } else {
+      cycles += kUsualConflicts * 2 * tile_bytes / 128;
+    }
+  }
+
+  // Instructions of a thread.
+  const auto access = [&](const ir::Walk& walk) {
+    return kAccess + kDivision * digit_instructions(walk) + kElement * walk.vector + kEdge * edges;
+  };
+  double unrolled = static_cast<double>(write_walk.rounds()) * access(write_walk);
+  unrolled += staged ? static_cast<double>(read_walk.rounds()) * access(read_walk)
+                     : static_cast<double>(write_walk.rounds()) * kAccess;
+  const auto axes = static_cast<double>(read_walk.digits.size() + write_walk.digits.size()) + outer;
+  double instructions = (kThreadFixed + kAxis * axes + unrolled) * (1 + unrolled / kLongCode);
+  // Ten shuffles and a look-up are never cheaper than the few divisions by literals.
+  if (schedule.origin == ir::Origin::shuffle) instructions += 60;
+
+  const double multiprocessors = figures.multiprocessors;
+  const double tiles_each = std::max<double>(tiles / multiprocessors, tiles_per_block);
+  const double line_us = kLine * cycles * tiles_each / figures.clock_MHz;
+  const double issue_us = kIssue * instructions * write_walk.workers / 32 * tiles_each / figures.clock_MHz;
+  const double waves = std::max(tiles / static_cast<double>(at_once), 1.0);
+  const double latency_us = waves * (kBlock + kBarrier * schedule.threads);
+
+  double sum = 0;
+  for (const double us : {memory_us, line_us, issue_us, latency_us}) sum += std::pow(us, kSharpness);
+  candidate.predicted_us =
+      std::pow(sum, 1 / kSharpness) * (1 + kQueue * std::max(traffic.bytes_in_flight / kInFlight - 1, 0.0));
+}
+
+}  // namespace ricci::plan
