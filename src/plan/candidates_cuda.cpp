@@ -168,7 +168,10 @@ class Generator {
       if (per_thread > kStagedBytesPerThread || points / std::max(read_vector, write_vector) < threads / 2) continue;
       add(staged(tile, read_vector, write_vector, threads, false));
       add(staged(tile, read_vector, write_vector, threads, true));
-      if (can_skew(tile)) add(skewed(tile, read_vector, threads));
+      if (can_skew(tile)) {
+        add(skewed(tile, read_vector, 1, threads));
+        add(skewed(tile, read_vector, static_cast<int>(write_wide()), threads));
+      }
     }
     if (points * sides_.read_bytes() <= 32 * 32 && points >= 16) add(in_warp(tile, read_vector, write_vector));
   }
@@ -213,12 +216,16 @@ class Generator {
     return ragged && offset.coefficient[first] == 1;
   }
 
+  /// Elements of a 16-byte store, where the output's base allows it.
+  std::int64_t write_wide() const {
+    const auto alignment = program_.buffers[static_cast<std::size_t>(program_.statement().buffer)].alignment;
+    return alignment % 16 == 0 ? std::max<std::int64_t>(16 / sides_.write_bytes(), 1) : 1;
+  }
+
   /// The same tile, cut where the output's sectors begin, so that every store is whole.
-  Schedule skewed(const Tile& tile, int read_vector, int threads) {
+  Schedule skewed(const Tile& tile, int read_vector, int vector, int threads) {
     const int first = sides_.write_first();
     const int elements = sector_elements();
-    const auto align = program_.buffers[static_cast<std::size_t>(program_.statement().buffer)].alignment;
-    const auto vector = align % 16 == 0 ? std::max<int>(static_cast<int>(16 / sides_.write_bytes()), 1) : 1;
     auto schedule = staged(tile, read_vector, vector, threads, false);
     schedule.skew = {first, elements};
     auto longer = tile;

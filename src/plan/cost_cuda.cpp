@@ -33,6 +33,8 @@ constexpr double kAccess = 2;         // of an access
 constexpr double kDivision = 1.30;    // of one instruction's worth of digit arithmetic: multiplications are slow
 constexpr double kElement = 2.8;      // of an element in a vector
 constexpr double kEdge = 4.85;        // of a comparison with a ragged edge
+constexpr double kPhase = 10;         // of finding where a skewed row begins
+constexpr double kCut = 25;           // of an element in a vector that the end of a skewed row may cut
 constexpr double kLongCode = 960;     // unrolled instructions at which fetching them costs as much again
 // Latency of a block, in microseconds.
 constexpr double kBlock = 0.5;
@@ -157,6 +159,10 @@ void predict(Candidate& candidate, const ir::Program& program, const Sides& side
   double unrolled = static_cast<double>(write_walk.rounds()) * access(write_walk);
   unrolled += staged ? static_cast<double>(read_walk.rounds()) * access(read_walk)
                      : static_cast<double>(write_walk.rounds()) * kAccess;
+  if (schedule.skew.on()) {
+    unrolled +=
+        static_cast<double>(write_walk.rounds()) * (kPhase + (write_walk.vector > 1 ? kCut * write_walk.vector : 0));
+  }
   const auto axes = static_cast<double>(read_walk.digits.size() + write_walk.digits.size()) + outer;
   double instructions = (kThreadFixed + kAxis * axes + unrolled) * (1 + unrolled / kLongCode);
   // Ten shuffles and a look-up are never cheaper than the few divisions by literals.
