@@ -257,7 +257,7 @@ std::vector<Plan> candidate_plans(Runtime& runtime, const PermuteCase& c, const 
 
 int bench_permute(const BenchOptions& options, bool json) {
   auto cases = read_permute_cases(options.file);
-  std::erase_if(cases, [&](const PermuteCase& c) { return !options.only.empty() && c.id.rfind(options.only, 0) != 0; });
+  std::erase_if(cases, [&](const PermuteCase& c) { return !options.only.empty() && !c.id.starts_with(options.only); });
   if (options.every > 1) {
     std::vector<PermuteCase> some;
     for (std::size_t k = 0; k < cases.size(); k += static_cast<std::size_t>(options.every))
@@ -304,14 +304,14 @@ int bench_permute(const BenchOptions& options, bool json) {
       copy_plan = runtime.plan_permute("a->a", Layout::row_major(type, {input.elements()}), whole);
     }
     std::vector<std::function<void()>> functions{[&] { bench->copy(bytes); }};
-    for (const auto& plan : plans) functions.push_back([&bench, &plan] { plan(bench->output(), bench->input()); });
+    for (const auto& plan : plans) functions.emplace_back([&bench, &plan] { plan(bench->output(), bench->input()); });
     const auto view = view_of(c);
     if (!gpu) {
-      functions.push_back([&] {
+      functions.emplace_back([&] {
         blocked_loops(bench->output(), bench->input(), size_of(type), view.extents, view.to, view.from, threads);
       });
     }
-    if (gpu) functions.push_back([&] { (*copy_plan)(bench->output(), bench->input()); });
+    if (gpu) functions.emplace_back([&] { (*copy_plan)(bench->output(), bench->input()); });
     const auto ms = bench->time(functions, options.repeat);
     const double copy_ms = gpu ? std::min(ms.front(), ms.back()) : ms.front();
     const double own_ms = ms[1];

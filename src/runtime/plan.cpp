@@ -138,7 +138,7 @@ void Plan::Impl::run_cpu(void* out, const void* in, void* const* params) const {
 }
 
 void Plan::Impl::run_gpu(void* out, const void* in, void* const* params, void* stream) const {
-  void* args[4] = {&in, &out, nullptr, nullptr};
+  void* args[4] = {static_cast<void*>(&in), static_cast<void*>(&out), nullptr, nullptr};
   for (std::size_t k = 0; k < program.params.size(); ++k) args[2 + k] = params[k];
   jit::cuda::launch(kernel->gpu, blocks, 1, 1, static_cast<unsigned>(chosen.schedule.threads), dynamic_shared, stream,
                     args);
