@@ -120,8 +120,7 @@ std::string print(const Schedule& schedule, const Program& program) {
     }
   }
   if (schedule.skew.on()) {
-    text += fmt::format("skew {} elements {}\n", program.indices[static_cast<std::size_t>(schedule.skew.index)].name,
-                        schedule.skew.elements);
+    text += fmt::format("skew {} elements {}\n", index_name(program, schedule.skew.index), schedule.skew.elements);
   }
   return text + fmt::format("threads {} per_multiprocessor {} origin {}\n", schedule.threads,
                             schedule.blocks_per_multiprocessor,
@@ -148,12 +147,14 @@ void verify(const Schedule& schedule, const Program& program) {
     return;
   }
   const auto& stage = *schedule.stage;
-  if (stage.load < 0 || program.nodes[static_cast<std::size_t>(stage.load)].kind != NodeKind::load) {
+  if (stage.load < 0 || stage.load >= static_cast<int>(program.nodes.size()) ||
+      program.nodes[static_cast<std::size_t>(stage.load)].kind != NodeKind::load) {
     broken(schedule, program, "a stage belongs to a load");
   }
   auto staged = schedule.tile;
   const auto& skew = schedule.skew;
   if (skew.on()) {
+    if (skew.index >= static_cast<int>(count)) broken(schedule, program, "a skew belongs to an index");
     auto& extent = staged[static_cast<std::size_t>(skew.index)];
     const bool power = skew.elements > 0 && (skew.elements & (skew.elements - 1)) == 0;
     if (!power || extent % skew.elements != 0)
@@ -169,8 +170,17 @@ void verify(const Schedule& schedule, const Program& program) {
   if (stage.walk.workers != schedule.walk.workers) broken(schedule, program, "a stage uses the statement's workers");
   if (stage.place != Place::shared) return;
   const auto& layout = stage.layout;
+  if (layout.stride.size() != count) broken(schedule, program, "shared memory has a stride per index");
+  std::vector<std::size_t> axes;
+  for (std::size_t q = 0; q < count; ++q) {
+    if (staged[q] > 1) axes.push_back(q);
+  }
+  std::sort(axes.begin(), axes.end(), [&](auto p, auto q) { return layout.stride[p] < layout.stride[q]; });
   std::int64_t last = 0;
-  for (std::size_t q = 0; q < count; ++q) last += layout.stride[q] * (staged[q] - 1);
+  for (const auto q : axes) {
+    if (layout.stride[q] <= last) broken(schedule, program, "points of a tile lie apart in shared memory");
+    last += layout.stride[q] * (staged[q] - 1);
+  }
   const auto group = (layout.mask + 1) << layout.unit;
   if (layout.mask != 0) {
     const bool power = (layout.mask & (layout.mask + 1)) == 0;

@@ -129,6 +129,10 @@ class Parser {
     const int workers = std::stoi(option("workers", std::to_string(schedule.threads)));
     schedule.walk = {digits(option("write")), std::stoi(option("vector", "1")), workers};
     if (option("origin") == "shuffle") schedule.origin = ir::Origin::shuffle;
+    if (const auto skew = option("skew"); !skew.empty()) {
+      const auto part = digits(skew).front();
+      schedule.skew = {part.index, static_cast<int>(part.count)};
+    }
     const auto read = option("read");
     if (read.empty()) return schedule;
 

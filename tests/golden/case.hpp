@@ -18,6 +18,7 @@
 //   place=shared|warp|registers
 //   layout=c:1,b:33/1056  strides in shared memory and its elements
 //   swizzle=5:31:0        shift, mask, unit
+//   skew=a:4              tiles are cut where a's offset in the output is a multiple of 4
 //   vector=2 read_vector=2 threads=256 workers=32 origin=shuffle
 #pragma once
 

@@ -100,9 +100,14 @@ TEST_CASE("each rule of a schedule, broken once") {
       {"a walk has workers", [](Schedule& s) { s.walk.workers = 0; }},
       {"tiles share a block's threads evenly", [](Schedule& s) { s.threads = 96; }},
       {"a stage belongs to a load", [](Schedule& s) { s.stage->load = -1; }},
+      {"a stage belongs to a load", [](Schedule& s) { s.stage->load = 1; }},
       {"a stage uses the statement's workers", [](Schedule& s) { s.stage->walk.workers = 32; }},
       {"a swizzle is a bijection", [](Schedule& s) { s.stage->layout.mask = 6; }},
       {"a swizzle is a bijection", [](Schedule& s) { s.stage->layout.shift = 3; }},
+      {"shared memory has a stride per index", [](Schedule& s) { s.stage->layout.stride = {1}; }},
+      {"points of a tile lie apart in shared memory", [](Schedule& s) { s.stage->layout.stride = {1, 15}; }},
+      {"points of a tile lie apart in shared memory", [](Schedule& s) { s.stage->layout.stride = {0, 16}; }},
+      {"points of a tile lie apart in shared memory", [](Schedule& s) { s.stage->layout.stride = {-1, 16}; }},
       {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements = 255; }},
       {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.stride = {1, 17}; }},
   };
@@ -119,6 +124,57 @@ TEST_CASE("each rule of a schedule, broken once") {
     }
     CHECK(text.rfind("a schedule breaks the rule \"" + std::string(row.rule) + "\"; please report:\n", 0) == 0);
   }
+}
+
+namespace {
+
+/// The same tiles, cut where the output's sectors begin: four doubles.
+Schedule skewed() {
+  auto schedule = tiled();
+  schedule.skew = {1, 4};
+  schedule.stage->walk = {{{0, 16, 1}, {1, 19, 1}}, 2, 64};
+  schedule.stage->layout.elements = 304;
+  return schedule;
+}
+
+}  // namespace
+
+TEST_CASE("skewed tiles") {
+  const auto program = transpose();
+  CHECK_NOTHROW(verify(skewed(), program));
+  CHECK(skewed().tiles_along(program, 0) == 3);
+  CHECK(skewed().tiles_along(program, 1) == 4);  // 48 and the 3 before
+  CHECK(skewed().tiles(program) == 12);
+  CHECK(print(skewed(), program).find("skew a elements 4\n") != std::string::npos);
+  struct Row {
+    const char* rule;
+    std::function<void(Schedule&)> breaks;
+  };
+  const Row rows[] = {
+      {"a skew belongs to an index", [](Schedule& s) { s.skew.index = 2; }},
+      {"a skew is a power of two that divides the tile", [](Schedule& s) { s.skew.elements = 3; }},
+      {"a skew is a power of two that divides the tile", [](Schedule& s) { s.skew.elements = 32; }},
+      {"a skew runs along the output's contiguous index", [](Schedule& s) { s.skew.index = 0; }},
+      {"a skewed tile waits in shared memory", [](Schedule& s) { s.stage.reset(); }},
+      {"a skewed tile waits in shared memory", [](Schedule& s) { s.stage->place = Place::warp; }},
+      {"a walk covers its tile", [](Schedule& s) { s.stage->walk.digits[1].count = 16; }},
+      {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements = 256; }},
+  };
+  for (const auto& row : rows) {
+    auto schedule = skewed();
+    row.breaks(schedule);
+    INFO(row.rule);
+    std::string text;
+    try {
+      verify(schedule, program);
+    } catch (const InternalError& error) {
+      text = error.what();
+    }
+    CHECK(text.rfind("a schedule breaks the rule \"" + std::string(row.rule) + "\"; please report:\n", 0) == 0);
+  }
+  auto scaled = test::dense("ab->ba", {48, 40});
+  scaled.alpha = Factor::any;
+  CHECK_THROWS_AS(verify(skewed(), test::canonical(scaled)), InternalError);
 }
 
 TEST_CASE("a layout without padding to the swizzle's group reaches past its end") {
