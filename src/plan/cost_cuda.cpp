@@ -1,7 +1,8 @@
 // The cost model of GPU permutations: the slowest of memory, load/store units, instruction issue and latency, with a
 // little of the others. Its constants were fitted to 11,319 timed schedules of 268 permutations (ttc57 and lyakh504 in
-// single and double precision, cutt_set1_sub360 and cutt_set2_sub120 in double) on one NVIDIA H200: bench/results,
-// permute-<set>-<type>.json. They are in sectors, cycles and bytes, so that another device comes in by its figures.
+// single and double precision, cutt_set1_sub360 and cutt_set2_sub120 in double) on one NVIDIA H200: bench/results/fit,
+// permute-<set>-<type>-h200.json; those of skewed tiles to skewed-*. They are in sectors, cycles and bytes, so that
+// another device comes in by its figures.
 #include "plan/cost_cuda.hpp"
 
 #include <algorithm>
