@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+"""Holds the README to the program: the kernel it shows is the one that is made, its figures are those of bench/results.
+
+usage: readme.py SOURCE RICCI
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+source, ricci = pathlib.Path(sys.argv[1]), sys.argv[2]
+text = (source / "README.md").read_text(encoding="utf-8")
+
+command = re.search(r"`ricci (show \"abc->cab\"[^`]*)` prints this", text).group(1)
+arguments = [word.strip('"') for word in command.split()]
+made = subprocess.run([ricci, *arguments], capture_output=True, text=True, check=True).stdout
+made = made[made.index("// u64_"):]
+shown = re.search(r"^```cuda\n(.*?)^```", text, re.S | re.M).group(1)
+if shown != made:
+    sys.exit(f"README.md shows another kernel than `ricci {command}` makes:\n{made}")
+
+report = subprocess.run([sys.executable, source / "bench/report.py", "--check"], capture_output=True, text=True, check=False)
+if report.returncode != 0:
+    sys.exit(report.stderr)
