@@ -315,8 +315,8 @@ class Generator {
     assess(candidate, 16);
   }
 
-  /// Algorithm 1 of paper 001 for the origin, as an alternative of the leader: literals need one division per outer
-  /// axis and warp, the butterfly ten shuffles and a table look-up for any number of axes.
+  /// Algorithm 1 of the cuTT paper for the origin, as an alternative of the leader: literals need one division per
+  /// outer axis and warp, the butterfly ten shuffles and a table look-up for any number of axes.
   void add_shuffled_origin() {
     if (list_.empty()) return;
     auto shuffled = list_.front();

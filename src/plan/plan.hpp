@@ -18,7 +18,7 @@ struct Candidate {
 };
 
 /// All candidates for a program with points, best first by prediction. At least one: the plain schedule.
-/// Pure and thread-safe. Sources: paper 001 (tiled, tiled-copy, packed, packed-split), part D.2 of the reference notes.
+/// Pure and thread-safe. Source of the families: cuTT (Hynninen and Lyakh, arXiv:1705.01598).
 ///   wanted  a candidate that will be used whatever its prediction: it gets the search for a layout without bank
 ///   conflicts
 ///           that otherwise only the leaders get
