@@ -144,7 +144,7 @@ class CppEmitter {
     // Beside large blocks, unrolled copies and vectors for the edges gain nothing and take two to five times as long to
     // compile; small blocks are quicker with them.
     constexpr std::int64_t kLargeBlockBytes = 512;
-    const bool large = vector * vector * size_of(node(schedule_.stage->load).type) >= kLargeBlockBytes;
+    const bool large = size_of(node(schedule_.stage->load).type) * vector * vector >= kLargeBlockBytes;
     const auto open = [&](const std::string& head) {
       if (large) w_.line("#pragma clang loop unroll(disable) vectorize(disable)");
       w_.open("{} {{", head);
