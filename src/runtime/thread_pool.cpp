@@ -18,8 +18,10 @@ namespace ricci::runtime {
 int default_threads() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  if (sched_getaffinity(0, sizeof set, &set) == 0) threads = std::max(CPU_COUNT(&set), 1);
+  // hardware_concurrency() reads a file; the affinity mask is one system call, and is what counts.
+  const int threads = sched_getaffinity(0, sizeof set, &set) == 0
+                          ? std::max(CPU_COUNT(&set), 1)
+                          : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (const char* text = std::getenv("RICCI_THREADS")) {
     char* end = nullptr;
     const long asked = std::strtol(text, &end, 10);
