@@ -85,7 +85,7 @@ EntryName EntryName::of(std::string_view key, std::uint32_t version) noexcept {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits_withSeed(key.data(), key.size(), version));
   char hex[32];
-  for (int i = 0; i < 16; ++i) {
+  for (std::size_t i = 0; i < 16; ++i) {
     hex[2 * i] = kDigits[canonical.digest[i] >> 4];
     hex[2 * i + 1] = kDigits[canonical.digest[i] & 15];
   }

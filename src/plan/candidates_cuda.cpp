@@ -44,7 +44,7 @@ class Generator {
         if (refined.insert(list_[k].schedule.name).second) refine(list_[k]);
       }
       sort();
-    } while (!list_.empty() && refined.count(list_.front().schedule.name) == 0);
+    } while (!list_.empty() && !refined.contains(list_.front().schedule.name));
     for (auto& candidate : list_) {
       if (candidate.schedule.name == wanted && refined.insert(wanted).second) refine(candidate);
     }

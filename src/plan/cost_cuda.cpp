@@ -131,7 +131,8 @@ void predict(Candidate& candidate, const ir::Program& program, const Sides& side
   int edges = 0, outer = 0;
   for (std::size_t q = 0; q < schedule.tile.size(); ++q) {
     const auto extent = program.indices[q].extent, tile = schedule.tile[q];
-    waste *= static_cast<double>((extent + tile - 1) / tile * tile) / static_cast<double>(extent);
+    const auto covered = (extent + tile - 1) / tile * tile;
+    waste *= static_cast<double>(covered) / static_cast<double>(extent);
     edges += extent % tile != 0;
     outer += tile < extent;
   }
