@@ -106,9 +106,9 @@ class Report {
     fmt::print("{:<58} {:>9.3f} {} ({:.3f} .. {:.3f}){}\n", text, figure, unit, *low, *high, verdict);
     std::fflush(stdout);
     ordered_json line = {{"id", id},
-                         {"text", text},
+                         {"what", text},
                          {"unit", unit},
-                         {"median", figure},
+                         {"value", figure},
                          {"min", *low},
                          {"max", *high},
                          {"repetitions", samples.size()}};
