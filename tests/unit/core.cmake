@@ -21,6 +21,9 @@ if(RICCI_CPU)
   target_compile_options(unit_c_api_c99 PRIVATE -Wall -Wextra -pedantic-errors)
   set_target_properties(unit_c_api_c99 PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
     LINKER_LANGUAGE C)
+  if(RICCI_SANITIZE)
+    target_link_options(unit_c_api_c99 PRIVATE -fsanitize=address,undefined)  # their runtime must be the first library
+  endif()
   add_test(NAME unit.c_api_c99 COMMAND unit_c_api_c99)
   ricci_test_properties(unit.c_api_c99 LABEL unit)
 endif()
