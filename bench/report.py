@@ -42,8 +42,10 @@ def latency_table(results):
             continue
         lines += [f"Latency on {r['device']}:", "", "| what | target | measured |", "|---|---|---|"]
         for case in r["cases"]:
-            if case.get("target") is not None:
-                lines.append(f"| {case['what']} | {case['target']} {case['unit']} | {case['value']:.3g} {case['unit']} |")
+            target = case.get("target")
+            if target is not None or "Ricci's part" in case["what"]:
+                wanted = "" if target is None else f"{target:g} {case['unit']}"
+                lines.append(f"| {case['what']} | {wanted} | {case['value']:.3g} {case['unit']} |")
         lines.append("")
     return lines
 
