@@ -10,6 +10,7 @@
 #include "codegen/prelude.hpp"
 #include "codegen/source.hpp"
 #include "ir/schedule.hpp"
+#include "ricci/error.hpp"
 #include "ricci/version.hpp"
 
 namespace ricci::codegen {

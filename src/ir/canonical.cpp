@@ -28,6 +28,15 @@ void select_indices(Program& program, const std::vector<std::size_t>& order) {
     for (const auto q : order) coefficient.push_back(affine.coefficient[q]);
     affine.coefficient = std::move(coefficient);
   });
+  for (auto& node : program.nodes) {
+    std::vector<int> over;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      if (std::find(node.over.begin(), node.over.end(), static_cast<int>(order[k])) != node.over.end()) {
+        over.push_back(static_cast<int>(k));
+      }
+    }
+    node.over = std::move(over);
+  }
   program.indices = std::move(indices);
 }
 

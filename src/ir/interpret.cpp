@@ -183,7 +183,10 @@ Value add(const Value& x, const Value& y, DType type) {
 class Interpreter {
  public:
   Interpreter(const Program& program, const std::vector<void*>& buffers, const std::vector<Scalar>& params)
-      : program_(program), buffers_(buffers), values_(program.nodes.size()), point_(program.indices.size()) {
+      : program_(program), buffers_(buffers), point_(program.indices.size()), free_(program.indices.size(), true) {
+    for (const auto& node : program.nodes) {
+      for (const int q : node.over) free_[static_cast<std::size_t>(q)] = false;
+    }
     for (std::size_t k = 0; k < params.size(); ++k) {
       const auto type = program.params[k].type;
       params_.push_back(
@@ -193,7 +196,9 @@ class Interpreter {
   }
 
   void run() {
-    if (program_.points() == 0) return;
+    for (std::size_t q = 0; q < free_.size(); ++q) {
+      if (free_[q] && program_.indices[q].extent == 0) return;
+    }
     do {
       for (const auto& statement : program_.statements) execute(statement);
     } while (advance());
@@ -202,6 +207,7 @@ class Interpreter {
  private:
   bool advance() {
     for (std::size_t q = point_.size(); q-- > 0;) {
+      if (!free_[q]) continue;
       if (++point_[q] < program_.indices[q].extent) return true;
       point_[q] = 0;
     }
@@ -222,16 +228,27 @@ class Interpreter {
       std::memcpy(target, address(root.source, root.offset), static_cast<std::size_t>(size_of(root.type)));
       return;
     }
-    for (std::size_t id = 0; id <= static_cast<std::size_t>(statement.value); ++id)
-      values_[id] = evaluate(program_.nodes[id]);
-    store(target, root.type, values_[static_cast<std::size_t>(statement.value)]);
+    store(target, root.type, evaluate(statement.value));
   }
 
-  Value evaluate(const Node& node) const {
+  /// The sum over node.over[k ...], in the order of a nest of loops.
+  Value sum(const Node& node, std::size_t k) {
+    if (k == node.over.size()) return evaluate(node.operand[0]);
+    const auto q = static_cast<std::size_t>(node.over[k]);
+    Value total;
+    for (point_[q] = 0; point_[q] < program_.indices[q].extent; ++point_[q])
+      total = add(total, sum(node, k + 1), node.type);
+    point_[q] = 0;
+    return total;
+  }
+
+  Value evaluate(NodeId id) {
+    const auto& node = program_.nodes[static_cast<std::size_t>(id)];
     if (node.kind == NodeKind::load) return load(address(node.source, node.offset), node.type);
     if (node.kind == NodeKind::param) return params_[static_cast<std::size_t>(node.source)];
-    const auto& x = values_[static_cast<std::size_t>(node.operand[0])];
-    const auto& y = node.operand[1] < 0 ? x : values_[static_cast<std::size_t>(node.operand[1])];
+    if (node.kind == NodeKind::reduce) return sum(node, 0);
+    const auto x = evaluate(node.operand[0]);
+    const auto y = node.operand[1] < 0 ? x : evaluate(node.operand[1]);
     switch (node.op) {
       case OpCode::add:
         return add(x, y, node.type);
@@ -251,8 +268,8 @@ class Interpreter {
   const Program& program_;
   const std::vector<void*>& buffers_;
   std::vector<Value> params_;
-  std::vector<Value> values_;
   std::vector<std::int64_t> point_;
+  std::vector<bool> free_;  // not summed over: a loop of the statement
 };
 
 }  // namespace

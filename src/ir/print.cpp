@@ -21,6 +21,11 @@ std::string print_node(const Program& program, NodeId id, NodeId user) {
       return fmt::format("{}[{}]", name_of(program.buffers, node.source), print(node.offset, program.indices));
     case NodeKind::param:
       return name_of(program.params, node.source);
+    case NodeKind::reduce: {
+      std::string over;
+      for (const int q : node.over) over += program.indices[static_cast<std::size_t>(q)].name + " ";
+      return fmt::format("sum({}: {})", over, operand(0));
+    }
     case NodeKind::op:
       break;
   }

@@ -265,4 +265,85 @@ Program lower(const PermuteProblem& problem) {
   return program;
 }
 
+Program lower_einsum(const Spec& spec, const std::vector<Layout>& inputs, const Layout& output) {
+  if (inputs.size() != spec.operands.size()) {
+    throw ShapeError(fmt::format("the spec has {} operands, {} layouts were given\n  {}", spec.operands.size(),
+                                 inputs.size(), spec.text));
+  }
+  check_unique(spec, spec.output, "output");
+  check_layout(spec, spec.output, output, "output");
+  if (may_overlap(output)) throw ShapeError(fmt::format("elements of the output overlap\n  {}", spec.text));
+  Program program;
+  std::vector<const Axis*> axes;  // one per index
+  const auto index_of = [&](const Axis& axis) {
+    const auto place = std::find_if(axes.begin(), axes.end(), [&](const Axis* a) { return a->name == axis.name; });
+    return static_cast<std::size_t>(place - axes.begin());
+  };
+  const auto access = [&](const Spec::Term& term, const Layout& layout) {
+    Affine affine;
+    for (std::size_t k = 0; k < term.size(); ++k) {
+      const auto q = index_of(term[k]);
+      if (q == axes.size()) {
+        axes.push_back(&term[k]);
+        program.indices.push_back({term[k].name + "_", layout.extents[k]});
+      } else if (program.indices[q].extent != layout.extents[k]) {
+        throw ShapeError(fmt::format("axis {} has extent {} here and {} there; axes with one name must agree\n{}",
+                                     term[k].name, program.indices[q].extent, layout.extents[k],
+                                     spec.caret({axes[q], &term[k]})));
+      }
+      affine.coefficient.resize(program.indices.size());
+      affine.coefficient[q] += layout.strides[k];
+    }
+    return affine;
+  };
+  auto to = access(spec.output, output);
+  std::vector<Affine> from;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    check_layout(spec, spec.operands[k], inputs[k], "operand's");
+    if (!converts(inputs[k].type, output.type)) {
+      throw ShapeError(
+          fmt::format("no conversion from {} to {}\n  {}", name(inputs[k].type), name(output.type), spec.text));
+    }
+    from.push_back(access(spec.operands[k], inputs[k]));
+  }
+  for (std::size_t q = 0; q < spec.output.size(); ++q) {
+    const auto& axis = spec.output[q];
+    const bool known = std::any_of(spec.operands.begin(), spec.operands.end(),
+                                   [&](const Spec::Term& term) { return find(term, axis.name) != nullptr; });
+    if (!known)
+      throw SpecError(fmt::format("output axis {} is not an axis of any operand\n{}", axis.name, spec.caret({&axis})));
+  }
+  auto type = compute_type(output.type, output.type);
+  for (const auto& input : inputs) type = compute_type(input.type, type);
+
+  const auto add_buffer = [&](std::string name, const Layout& layout, Affine& affine, bool written) {
+    affine.coefficient.resize(program.indices.size());
+    const auto reach = program.points() > 0 || written ? bounds(affine, program.indices) : Bounds{0, 0};
+    program.buffers.push_back({std::move(name), layout.type, written, reach.first, reach.last,
+                               std::max(layout.alignment, size_of(layout.type))});
+  };
+  const auto add_node = [&](Node node) {
+    program.nodes.push_back(std::move(node));
+    return static_cast<NodeId>(program.nodes.size()) - 1;
+  };
+  const auto cast = [&](NodeId x, DType wanted) {
+    if (program.nodes[static_cast<std::size_t>(x)].type == wanted) return x;
+    return add_node({NodeKind::op, OpCode::cast, wanted, {x, -1}, -1, {}});
+  };
+  NodeId product = -1;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    add_buffer(std::string(1, static_cast<char>('A' + k)), inputs[k], from[k], false);
+    const auto load = add_node({NodeKind::load, OpCode::add, inputs[k].type, {-1, -1}, static_cast<int>(k), from[k]});
+    const auto value = cast(load, type);
+    product = product < 0 ? value : add_node({NodeKind::op, OpCode::mul, type, {product, value}, -1, {}});
+  }
+  std::vector<int> over;
+  for (std::size_t q = spec.output.size(); q < program.indices.size(); ++q) over.push_back(static_cast<int>(q));
+  if (!over.empty()) product = add_node({NodeKind::reduce, OpCode::add, type, {product, -1}, -1, {}, std::move(over)});
+  add_buffer(std::string(1, static_cast<char>('A' + inputs.size())), output, to, true);
+  program.statements.push_back({static_cast<int>(inputs.size()), to, cast(product, output.type)});
+  verify(program);
+  return program;
+}
+
 }  // namespace ricci::ir

@@ -31,6 +31,12 @@ Layout permuted_row_major(const Spec& spec, const Layout& input);
 /// too when beta is not 0); params alpha, beta in the compute type when they are `any`.
 Program lower(const PermuteProblem& problem);
 
+/// The program of a spec with any number of operands: their product, summed over the axes that the output leaves out;
+/// an axis that an operand repeats walks its diagonal. Buffers A, B, ... and the output after them. Throws SpecError or
+/// ShapeError as check() does. Such programs are checked, brought to canonical form, printed and interpreted; the
+/// planner takes permutations alone.
+Program lower_einsum(const Spec& spec, const std::vector<Layout>& inputs, const Layout& output);
+
 /// The type that factors are applied in: the wider of the two, f32 for half types.
 DType compute_type(DType input, DType output);
 

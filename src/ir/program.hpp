@@ -40,9 +40,10 @@ struct Param {
 using NodeId = int;
 
 enum class NodeKind : std::uint8_t {
-  load,   ///< buffer[offset]
-  param,  ///< a run-time factor
-  op,     ///< an operation on one or two nodes
+  load,    ///< buffer[offset]
+  param,   ///< a run-time factor
+  op,      ///< an operation on one or two nodes
+  reduce,  ///< the sum of operand[0] over the indices `over`; 0 where one of them has no values
 };
 
 /// Elementwise operations. Integers wrap; f16 and bf16 exist only in loads, stores and casts.
@@ -61,9 +62,10 @@ struct Node {
   NodeId operand[2] = {-1, -1};  ///< op
   int source = -1;               ///< load: buffer; param: parameter
   Affine offset;                 ///< load
+  std::vector<int> over = {};    ///< reduce: indices that the statement's own access does not use
 };
 
-/// buffer[offset] = value, for every point of the domain (all indices of the program), in any order.
+/// buffer[offset] = value, for every point of the indices that no reduce of its value runs over, in any order.
 struct Statement {
   int buffer = -1;
   Affine offset;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "ir/program.hpp"
@@ -24,6 +25,22 @@ void verify_access(const Program& program, int buffer, const Affine& affine) {
   if (reach.first < target.first || reach.last > target.last) broken(program, "an access stays inside its buffer");
 }
 
+void verify_sum(const Program& program, const Node& node, DType term) {
+  if (term != node.type || node.type == DType::f16 || node.type == DType::bf16) {
+    broken(program, "a sum has its terms' type, which is no half type");
+  }
+  for (const int q : node.over) {
+    if (q < 0 || q >= static_cast<int>(program.indices.size()))
+      broken(program, "a sum runs over indices of the program");
+    if (std::count(node.over.begin(), node.over.end(), q) != 1) broken(program, "a sum runs over an index once");
+    for (const auto& statement : program.statements) {
+      if (statement.offset.coefficient[static_cast<std::size_t>(q)] != 0) {
+        broken(program, "no statement writes along an index that is summed over");
+      }
+    }
+  }
+}
+
 void verify_node(const Program& program, NodeId id) {
   const auto& node = program.nodes[static_cast<std::size_t>(id)];
   const auto type_of = [&](int k) {
@@ -43,6 +60,9 @@ void verify_node(const Program& program, NodeId id) {
           node.type != program.params[static_cast<std::size_t>(node.source)].type) {
         broken(program, "a parameter exists and has its declared type");
       }
+      return;
+    case NodeKind::reduce:
+      verify_sum(program, node, type_of(0));
       return;
     case NodeKind::op:
       break;
