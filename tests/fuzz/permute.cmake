@@ -10,6 +10,10 @@ if(RICCI_CPU)
     ricci_test_properties(fuzz.permute_cpu_${isa} LABEL fuzz TIMEOUT 900 ENVIRONMENT RICCI_CPU_ISA=${isa} RICCI_FUZZ_CASES=400
       RICCI_FUZZ_SEED=50001)
   endforeach()
+  # Every kernel goes through the small loader above; through ORC it must give the same.
+  add_test(NAME fuzz.permute_cpu_orc COMMAND fuzz_permute_cpu)
+  ricci_test_properties(fuzz.permute_cpu_orc LABEL fuzz TIMEOUT 900 ENVIRONMENT RICCI_LOADER=orc RICCI_FUZZ_CASES=200
+    RICCI_FUZZ_SEED=70001)
   ricci_test(permute_simt LABEL fuzz SOURCES permute_simt.cpp LIBS ricci_fuzz ricci_simt TIMEOUT 1200)
 endif()
 ricci_test(permute_gpu LABEL gpu SOURCES permute_gpu.cpp LIBS ricci_fuzz TIMEOUT 1200)
