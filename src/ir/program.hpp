@@ -1,4 +1,4 @@
-// The intermediate representation: what to compute, as statements over named indices with affine accesses.
+// The intermediate representation: what one kernel computes, as statements over named indices with affine accesses.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct Index {
 struct Affine {
   std::vector<std::int64_t> coefficient;
   std::int64_t constant = 0;
+  bool operator==(const Affine&) const = default;
 };
 
 /// Memory that the caller owns. Offsets that the program reaches lie in [first, last], in elements from the base.
@@ -40,50 +41,126 @@ struct Param {
 using NodeId = int;
 
 enum class NodeKind : std::uint8_t {
-  load,    ///< buffer[offset]
-  param,   ///< a run-time factor
-  op,      ///< an operation on one or two nodes
-  reduce,  ///< the sum of operand[0] over the indices `over`; 0 where one of them has no values
+  load,      ///< buffer[offset]
+  param,     ///< a run-time factor
+  constant,  ///< a literal
+  index,     ///< the value of an index, as i64
+  op,        ///< an operation on one to three nodes
+  reduce,   ///< `op` over all values of the indices `over` of operand[0]; the operation's identity where there are none
+  guard,    ///< operand[1] where operand[0] is not 0, else the identity of the reduction around it (0 outside of one).
+            ///< As a statement's value: nothing is stored where operand[0] is 0
+  scan,     ///< only as a statement's value: prefixes of operand[0] along over[0], combined by `op`
+  compact,  ///< only as a statement's value: operand[1] for those values of over[0] where operand[0] is not 0, one
+            ///< after the other in ascending order, from element operand[2] (i64) of the statement's access on
 };
 
 /// Elementwise operations. Integers wrap; f16 and bf16 exist only in loads, stores and casts.
 enum class OpCode : std::uint8_t {
+  // the node's type, real, complex or integer
   add,    ///< x + y
+  sub,    ///< x - y
   mul,    ///< x * y; complex: (xr*yr - xi*yi, xr*yi + xi*yr)
   scale,  ///< x == 0 ? 0 : x * y, a BLAS factor: 0 hides whatever y holds
+  div,    ///< x / y, correctly rounded; complex: x * conj(y) / |y|^2 by parts; integers towards 0, x / 0 = 0
+  neg,    ///< -x
   conj,   ///< complex conjugate
-  cast,   ///< to the node's type: one correct rounding to nearest even
+  cast,   ///< to the node's type: one correct rounding to nearest even; integers to floats, never back
+  // real types and integers
+  minimum,
+  maximum,  ///< y < x ? y : x and x < y ? y : x
+  absolute,
+  sign,  ///< |x|; -1, 0 or 1
+  // f32 and f64: C's functions of that name
+  sqrt,
+  cbrt,
+  rsqrt,
+  exp,
+  log,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  pow,
+  // integers; shifts by at least the width give 0, the right one is logical for unsigned types
+  remainder,  ///< x % y with x's sign; x % 0 = 0
+  bit_and,
+  bit_or,
+  bit_xor,
+  bit_not,
+  shift_left,
+  shift_right,
+  popcount,
+  // u8 from two operands of one real or integer type: 1 or 0
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  select,  ///< operand[0] (u8) != 0 ? operand[1] : operand[2]; all three are evaluated
 };
 
 struct Node {
   NodeKind kind = NodeKind::load;
   OpCode op = OpCode::add;
-  DType type = DType::f64;       ///< of the value
-  NodeId operand[2] = {-1, -1};  ///< op
-  int source = -1;               ///< load: buffer; param: parameter
-  Affine offset;                 ///< load
-  std::vector<int> over = {};    ///< reduce: indices that the statement's own access does not use
+  DType type = DType::f64;           ///< of the value
+  NodeId operand[3] = {-1, -1, -1};  ///< op, reduce, guard, scan, compact
+  int source = -1;                   ///< load: buffer; param: parameter; index: index
+  Affine offset = {};                ///< load
+  std::vector<int> over = {};        ///< reduce, scan, compact: indices that no statement's own access uses
+  Scalar value = 0;                  ///< constant; an integer constant is whole and within 2^53
+  bool exclusive = false;            ///< scan: prefixes leave out their own element
 };
 
-/// buffer[offset] = value, for every point of the indices that no reduce of its value runs over, in any order.
+/// buffer[offset] = value, for every point of the program's free indices: those that nothing runs over. Points are
+/// independent of each other: a buffer that is written is read, if at all, at the very offsets that the same point
+/// writes. All statements of a point read before any of them writes.
+///
+/// Scans: for q = over[0] of extent n, element offset + q * step holds the combination of the values before q
+/// (exclusive, n + 1 elements, the last one the total) or up to q (inclusive, n elements).
+/// Compactions: element offset + operand[2] + k * step is the k-th that passes; elements outside of the buffer's
+/// [first, last] are not stored.
 struct Statement {
   int buffer = -1;
-  Affine offset;
+  Affine offset = {};
   NodeId value = -1;
+  std::int64_t step = 0;  ///< scan, compact: elements from one result to the next
 };
 
-/// Nodes stand in evaluation order: operands before users.
+/// Nodes stand in evaluation order: operands before users. A node that several others use is computed once.
 struct Program {
   std::vector<Index> indices;
   std::vector<Buffer> buffers;
   std::vector<Param> params;
   std::vector<Node> nodes;
   std::vector<Statement> statements;
+  /// Every operation is rounded as written. Otherwise a product may be fused into the sum that uses it (FMA), and sums
+  /// may be split into partial sums.
+  bool exact = true;
 
   std::int64_t points() const noexcept;      ///< product of the extents
   int find_load(int buffer) const noexcept;  ///< first load of a buffer, or -1
   const Statement& statement() const { return statements.front(); }
+  std::vector<bool> free_indices() const;  ///< per index: nothing runs over it
 };
+
+/// Operands that a node of this kind and operation has: 0 to 3.
+int operand_count(const Node& node) noexcept;
+
+/// Whether operands may change places without changing a bit of the result (NaN payloads aside).
+bool commutes(OpCode op) noexcept;
+
+/// Whether a reduction or a scan can combine by it: add, mul, minimum, maximum, bit_and, bit_or, bit_xor.
+bool associates(OpCode op) noexcept;
+
+/// The value that changes nothing: 0, 1, the type's largest for minimum (infinity for floats), all bits, ...
+/// identity_bits() gives it for integers, sign- or zero-extended to 64 bits; for those wider than 53 bits only it is
+/// exact.
+double identity(OpCode op, DType type) noexcept;
+std::uint64_t identity_bits(OpCode op, DType type) noexcept;
 
 /// Smallest and largest value of an affine over the domain; the domain must not be empty.
 struct Bounds {
@@ -91,7 +168,8 @@ struct Bounds {
 };
 Bounds bounds(const Affine& affine, const std::vector<Index>& indices) noexcept;
 
-/// The text form, one item a line, that names everything and nothing else: the kernel's identity in cache keys.
+/// The text form, one item a line, that names everything and nothing else: the kernel's identity in cache keys. A node
+/// with several users is printed once, as "let".
 std::string print(const Program& program);
 std::string print(const Affine& affine, const std::vector<Index>& indices);
 

@@ -1,0 +1,249 @@
+#include "ir/builder.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ricci::ir {
+namespace {
+
+/// All that makes a node what it is, as text.
+std::string key_of(const Node& node) {
+  std::string key = fmt::format("{} {} {} {},{},{} {} {} {} {}", static_cast<int>(node.kind), static_cast<int>(node.op),
+                                static_cast<int>(node.type), node.operand[0], node.operand[1], node.operand[2],
+                                node.source, fmt::join(node.over, ","), node.exclusive, node.offset.constant);
+  // Affines grow with the program's indices: trailing zeros say nothing.
+  for (std::size_t q = 0; q < node.offset.coefficient.size(); ++q) {
+    if (node.offset.coefficient[q] != 0) key += fmt::format(" {}:{}", q, node.offset.coefficient[q]);
+  }
+  if (node.kind == NodeKind::constant) key += fmt::format(" {:a} {:a}", node.value.real(), node.value.imag());
+  return key;
+}
+
+bool is_comparison(OpCode op) {
+  return op == OpCode::equal || op == OpCode::not_equal || op == OpCode::less || op == OpCode::less_equal;
+}
+
+bool is_floating(DType type) { return !is_integer(type); }
+
+}  // namespace
+
+NodeId Builder::add(Node node) {
+  const auto [place, fresh] = known_.try_emplace(key_of(node), static_cast<NodeId>(program.nodes.size()));
+  if (fresh) program.nodes.push_back(std::move(node));
+  return place->second;
+}
+
+bool Builder::is_constant(NodeId id, double value) const {
+  return id >= 0 && node(id).kind == NodeKind::constant && node(id).value == Scalar(value);
+}
+
+NodeId Builder::load(int buffer, Affine offset) {
+  Node node;
+  node.kind = NodeKind::load;
+  node.type = program.buffers[static_cast<std::size_t>(buffer)].type;
+  node.source = buffer;
+  node.offset = std::move(offset);
+  return add(std::move(node));
+}
+
+NodeId Builder::param(int param) {
+  Node node;
+  node.kind = NodeKind::param;
+  node.type = program.params[static_cast<std::size_t>(param)].type;
+  node.source = param;
+  return add(std::move(node));
+}
+
+NodeId Builder::constant(Scalar value, DType type) {
+  Node node;
+  node.kind = NodeKind::constant;
+  node.type = type;
+  // One zero: -0 would be another constant, and a sum's identity is +0.
+  node.value = value == Scalar(0) ? Scalar(0) : value;
+  return add(std::move(node));
+}
+
+NodeId Builder::index(int index) {
+  Node node;
+  node.kind = NodeKind::index;
+  node.type = DType::i64;
+  node.source = index;
+  return add(std::move(node));
+}
+
+NodeId Builder::cast(NodeId x, DType type) { return node(x).type == type ? x : op(OpCode::cast, type, x); }
+
+NodeId Builder::op(OpCode code, DType type, NodeId x, NodeId y, NodeId z) {
+  const auto keep = [&] {
+    Node made;
+    made.kind = NodeKind::op;
+    made.op = code;
+    made.type = type;
+    made.operand[0] = x;
+    made.operand[1] = y;
+    made.operand[2] = z;
+    return add(std::move(made));
+  };
+  // Without rounding there is nothing to lose.
+  const bool both = y >= 0 && node(x).kind == NodeKind::constant && node(y).kind == NodeKind::constant;
+  if (code == OpCode::cast && node(x).kind == NodeKind::constant && is_integer(node(x).type) == is_integer(type) &&
+      (!is_integer(type) || size_of(type) >= size_of(node(x).type)) && (program.exact ? is_integer(type) : true)) {
+    return constant(node(x).value, type);
+  }
+  if (code == OpCode::select && y == z) return y;
+  if (program.exact || !is_floating(type) || is_comparison(code)) return keep();
+
+  const auto negated = [&](NodeId id) { return node(id).kind == NodeKind::op && node(id).op == OpCode::neg; };
+  const auto inner = [&](NodeId id) { return node(id).operand[0]; };
+  const auto negate = [&](NodeId id) { return op(OpCode::neg, type, id); };
+  switch (code) {
+    case OpCode::neg:
+      if (node(x).kind == NodeKind::constant) return constant(-node(x).value, type);
+      if (negated(x)) return inner(x);
+      if (node(x).kind == NodeKind::op && node(x).op == OpCode::sub) {
+        return op(OpCode::sub, type, node(x).operand[1], node(x).operand[0]);
+      }
+      break;
+    case OpCode::add:
+      if (both) return constant(node(x).value + node(y).value, type);
+      if (is_constant(x, 0)) return y;
+      if (is_constant(y, 0)) return x;
+      if (negated(y)) return op(OpCode::sub, type, x, inner(y));
+      if (negated(x)) return op(OpCode::sub, type, y, inner(x));
+      break;
+    case OpCode::sub:
+      if (both) return constant(node(x).value - node(y).value, type);
+      if (is_constant(y, 0)) return x;
+      if (is_constant(x, 0)) return negate(y);
+      if (x == y) return constant(0, type);
+      if (negated(y)) return op(OpCode::add, type, x, inner(y));
+      if (negated(x)) return negate(op(OpCode::add, type, inner(x), y));
+      break;
+    case OpCode::mul: {
+      if (both) return constant(node(x).value * node(y).value, type);
+      if (node(y).kind == NodeKind::constant) std::swap(x, y);
+      if (is_constant(x, 0)) return x;
+      if (is_constant(x, 1)) return y;
+      if (is_constant(x, -1)) return negate(y);
+      if (negated(x) && negated(y)) return op(OpCode::mul, type, inner(x), inner(y));
+      if (negated(x)) return negate(op(OpCode::mul, type, inner(x), y));
+      if (negated(y)) {
+        if (node(x).kind == NodeKind::constant) return op(OpCode::mul, type, constant(-node(x).value, type), inner(y));
+        return negate(op(OpCode::mul, type, x, inner(y)));
+      }
+      const auto& factor = node(y);
+      if (node(x).kind == NodeKind::constant && factor.kind == NodeKind::op && factor.op == OpCode::mul &&
+          node(factor.operand[0]).kind == NodeKind::constant) {
+        return op(OpCode::mul, type, constant(node(x).value * node(factor.operand[0]).value, type), factor.operand[1]);
+      }
+      break;
+    }
+    case OpCode::div:
+      if (is_constant(y, 1)) return x;
+      if (is_constant(x, 0)) return x;
+      if (negated(x) && negated(y)) return op(OpCode::div, type, inner(x), inner(y));
+      if (negated(x)) return negate(op(OpCode::div, type, inner(x), y));
+      if (negated(y)) return negate(op(OpCode::div, type, x, inner(y)));
+      // By a power of two, a multiplication gives the same bits.
+      if (node(y).kind == NodeKind::constant && node(y).value.imag() == 0) {
+        int exponent = 0;
+        const double value = node(y).value.real();
+        if (std::abs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 60) {
+          return op(OpCode::mul, type, constant(1 / value, type), x);
+        }
+      }
+      break;
+    case OpCode::scale:
+      if (is_constant(x, 0)) return x;
+      if (is_constant(x, 1)) return y;
+      break;
+    default:
+      break;
+  }
+  return keep();
+}
+
+NodeId Builder::reduce(OpCode code, NodeId body, std::vector<int> over) {
+  if (over.empty()) return body;
+  std::sort(over.begin(), over.end());
+  Node made;
+  made.kind = NodeKind::reduce;
+  made.op = code;
+  made.type = node(body).type;
+  made.operand[0] = body;
+  made.over = std::move(over);
+  return add(std::move(made));
+}
+
+NodeId Builder::guard(NodeId predicate, NodeId body) {
+  Node made;
+  made.kind = NodeKind::guard;
+  made.type = node(body).type;
+  made.operand[0] = predicate;
+  made.operand[1] = body;
+  return add(std::move(made));
+}
+
+NodeId Builder::scan(OpCode code, NodeId body, int over, bool exclusive) {
+  Node made;
+  made.kind = NodeKind::scan;
+  made.op = code;
+  made.type = node(body).type;
+  made.operand[0] = body;
+  made.over = {over};
+  made.exclusive = exclusive;
+  return add(std::move(made));
+}
+
+NodeId Builder::compact(NodeId predicate, NodeId payload, NodeId base, int over) {
+  Node made;
+  made.kind = NodeKind::compact;
+  made.type = node(payload).type;
+  made.operand[0] = predicate;
+  made.operand[1] = payload;
+  made.operand[2] = base;
+  made.over = {over};
+  return add(std::move(made));
+}
+
+void Builder::store(int buffer, Affine offset, NodeId value, std::int64_t step) {
+  program.statements.push_back({buffer, std::move(offset), value, step});
+}
+
+Program Builder::finish() {
+  std::vector<bool> used(program.nodes.size());
+  for (const auto& statement : program.statements) used[static_cast<std::size_t>(statement.value)] = true;
+  for (std::size_t id = program.nodes.size(); id-- > 0;) {
+    if (!used[id]) continue;
+    for (const auto operand : program.nodes[id].operand) {
+      if (operand >= 0) used[static_cast<std::size_t>(operand)] = true;
+    }
+  }
+  std::vector<NodeId> renumbered(program.nodes.size(), -1);
+  std::vector<Node> kept;
+  for (std::size_t id = 0; id < program.nodes.size(); ++id) {
+    if (!used[id]) continue;
+    renumbered[id] = static_cast<NodeId>(kept.size());
+    auto& node = program.nodes[id];
+    for (auto& operand : node.operand) {
+      if (operand >= 0) operand = renumbered[static_cast<std::size_t>(operand)];
+    }
+    if (node.kind == NodeKind::load) node.offset.coefficient.resize(program.indices.size());
+    kept.push_back(std::move(node));
+  }
+  program.nodes = std::move(kept);
+  for (auto& statement : program.statements) {
+    statement.value = renumbered[static_cast<std::size_t>(statement.value)];
+    statement.offset.coefficient.resize(program.indices.size());
+  }
+  known_.clear();
+  auto made = std::exchange(program, Program{});
+  verify(made);
+  return made;
+}
+
+}  // namespace ricci::ir

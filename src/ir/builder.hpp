@@ -1,0 +1,43 @@
+// Makes the nodes of a program: equal nodes are one, constants are folded.
+#pragma once
+
+#include <unordered_map>
+
+#include "ir/program.hpp"
+
+namespace ricci::ir {
+
+/// Indices, buffers and parameters are put into `program` by the caller, before nodes that name them. Affines may be
+/// shorter than the final number of indices while building; finish() pads them and verifies.
+class Builder {
+ public:
+  Program program;
+
+  NodeId load(int buffer, Affine offset);
+  NodeId param(int param);
+  NodeId constant(Scalar value, DType type);
+  NodeId index(int index);
+  /// One to three operands of the types that the operation asks for. Unless program.exact, folds constants and the
+  /// identities x + 0, x - 0, x * 1, x * 0, x / 1, x * -1, --x, and moves signs out of sums and products; values that
+  /// are not finite may turn into others that way (0 * infinity is taken for 0).
+  NodeId op(OpCode op, DType type, NodeId x, NodeId y = -1, NodeId z = -1);
+  NodeId cast(NodeId x, DType type);  ///< x itself when it has the type
+  NodeId reduce(OpCode op, NodeId body, std::vector<int> over);
+  NodeId guard(NodeId predicate, NodeId body);
+  NodeId scan(OpCode op, NodeId body, int over, bool exclusive);
+  NodeId compact(NodeId predicate, NodeId payload, NodeId base, int over);
+  void store(int buffer, Affine offset, NodeId value, std::int64_t step = 0);
+
+  const Node& node(NodeId id) const { return program.nodes[static_cast<std::size_t>(id)]; }
+
+  /// Pads affines, drops nodes that no statement uses, verifies. The builder is empty afterwards.
+  Program finish();
+
+ private:
+  NodeId add(Node node);
+  bool is_constant(NodeId id, double value) const;
+
+  std::unordered_map<std::string, NodeId> known_;
+};
+
+}  // namespace ricci::ir

@@ -1,0 +1,44 @@
+// Kernels in order over named tensors: what einsums of many operands and programs of many statements lower to.
+#pragma once
+
+#include "ir/program.hpp"
+
+namespace ricci::ir {
+
+enum class Role : std::uint8_t {
+  input,      ///< read
+  output,     ///< written; read as well where a statement adds to it
+  workspace,  ///< made for the call, undefined before it
+};
+
+/// Memory of the whole sequence. Offsets lie in [first, last], in elements from the base pointer.
+struct Slot {
+  std::string name;
+  Role role = Role::input;
+  DType type = DType::f64;
+  std::int64_t first = 0, last = -1;
+  std::int64_t alignment = 0;  ///< bytes promised for the base pointer; workspace: 256
+};
+
+/// One kernel: which slot is which of its buffers, which parameter is which of its own.
+struct Step {
+  Program program;
+  std::vector<int> slot, param;
+};
+
+/// Steps run one after the other; each sees what the earlier ones wrote.
+struct Sequence {
+  std::vector<Slot> slots;
+  std::vector<Param> params;
+  std::vector<Step> steps;
+
+  std::int64_t workspace_bytes() const noexcept;  ///< each slot rounded up to 256 bytes
+};
+
+/// Throws InternalError when a step names no slot, a slot of another type, or reaches out of one.
+void verify(const Sequence& sequence);
+
+/// slots[k] is the base pointer of sequence.slots[k], workspace included.
+void interpret(const Sequence& sequence, const std::vector<void*>& slots, const std::vector<Scalar>& params);
+
+}  // namespace ricci::ir
