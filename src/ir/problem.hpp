@@ -19,10 +19,33 @@ struct PermuteProblem {
   bool conjugate = false;
 };
 
+/// C = alpha * sum(op(A) * op(B) * ...) + beta * C, for any number of operands. A permutation is the einsum of one
+/// operand that keeps every axis. The spec may hold ellipses: functions that take a problem expand them by the ranks.
+struct EinsumProblem {
+  Spec spec;
+  std::vector<Layout> inputs;  ///< one per operand of the spec
+  Layout output;
+  Factor alpha = Factor::one, beta = Factor::zero;
+  std::vector<bool> conjugate = {};  ///< per operand: op(X) = conj(X); empty: none
+};
+
 inline constexpr int kMaxRank = 32;
 
 /// Throws SpecError or ShapeError, naming axes, extents and operands, with a caret under the spec.
 void check(const PermuteProblem& problem);
+
+/// Throws SpecError or ShapeError, naming axes, extents and operands, with a caret under the spec.
+void check(const EinsumProblem& problem);
+/// The same for what is to be a permutation: one operand, each axis once on either side, an output that is written out.
+void check_permutation(const EinsumProblem& problem);
+
+/// What factors are applied in, and what sums are made in if any operand is complex: the widest of all tensors, at
+/// least f32 for floats; the output's type for integers.
+DType compute_type(const EinsumProblem& problem);
+
+/// Row-major, for a result that is to be made: the type that holds every operand's values (c64 for c64 and f32, f32 for
+/// f16 and bf16, the wider integer) and the extents of the output. Throws as check() does.
+Layout result_row_major(const Spec& spec, const std::vector<Layout>& inputs);
 
 /// A row-major layout for the output of a spec; throws as check() does.
 Layout permuted_row_major(const Spec& spec, const Layout& input);
