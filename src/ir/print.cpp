@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "ir/program.hpp"
 
@@ -11,38 +12,104 @@ std::string name_of(const std::vector<T>& list, int k) {
   return k >= 0 && k < static_cast<int>(list.size()) ? list[static_cast<std::size_t>(k)].name : "?";
 }
 
-/// The node `id`, which stands before `user`.
-std::string print_node(const Program& program, NodeId id, NodeId user) {
-  if (id < 0 || id >= user) return "?";
-  const auto& node = program.nodes[static_cast<std::size_t>(id)];
-  const auto operand = [&](int k) { return print_node(program, node.operand[k], id); };
-  switch (node.kind) {
-    case NodeKind::load:
-      return fmt::format("{}[{}]", name_of(program.buffers, node.source), print(node.offset, program.indices));
-    case NodeKind::param:
-      return name_of(program.params, node.source);
-    case NodeKind::reduce: {
-      std::string over;
-      for (const int q : node.over) over += program.indices[static_cast<std::size_t>(q)].name + " ";
-      return fmt::format("sum({}: {})", over, operand(0));
-    }
-    case NodeKind::op:
-      break;
-  }
-  switch (node.op) {
-    case OpCode::add:
-      return fmt::format("add({}, {})", operand(0), operand(1));
-    case OpCode::mul:
-      return fmt::format("mul({}, {})", operand(0), operand(1));
-    case OpCode::scale:
-      return fmt::format("scale({}, {})", operand(0), operand(1));
-    case OpCode::conj:
-      return fmt::format("conj({})", operand(0));
-    case OpCode::cast:
-      return fmt::format("{}({})", name(node.type), operand(0));
-  }
-  return {};
+const char* name_of(OpCode op) {
+  constexpr const char* kNames[] = {
+      "add",  "sub",  "mul",  "scale", "div",      "neg",   "conj",    "cast", "minimum",    "maximum",
+      "abs",  "sign", "sqrt", "cbrt",  "rsqrt",    "exp",   "log",     "sin",  "cos",        "tan",
+      "asin", "acos", "atan", "sinh",  "cosh",     "tanh",  "pow",     "mod",  "and",        "or",
+      "xor",  "not",  "shl",  "shr",   "popcount", "equal", "unequal", "less", "less_equal", "select",
+  };
+  static_assert(std::size(kNames) == static_cast<std::size_t>(OpCode::select) + 1);
+  const auto k = static_cast<std::size_t>(op);
+  return k < std::size(kNames) ? kNames[k] : "?";
 }
+
+/// What combining many values is called.
+const char* name_of_many(OpCode op) {
+  if (op == OpCode::add) return "sum";
+  return op == OpCode::mul ? "product" : name_of(op);
+}
+
+class Printer {
+ public:
+  explicit Printer(const Program& program) : program_(program), let_(program.nodes.size()) {
+    std::vector<int> users(program.nodes.size());
+    const auto use = [&](NodeId id) {
+      if (id >= 0 && id < static_cast<NodeId>(users.size())) ++users[static_cast<std::size_t>(id)];
+    };
+    for (const auto& node : program.nodes) {
+      for (int k = 0; k < operand_count(node); ++k) use(node.operand[k]);
+    }
+    for (const auto& statement : program.statements) use(statement.value);
+    int last = 0;
+    for (std::size_t id = 0; id < users.size(); ++id) {
+      const auto kind = program.nodes[id].kind;
+      const bool name_alone = kind == NodeKind::param || kind == NodeKind::constant || kind == NodeKind::index;
+      if (users[id] > 1 && !name_alone) let_[id] = ++last;
+    }
+  }
+
+  std::string lets() const {
+    std::string text;
+    for (std::size_t id = 0; id < let_.size(); ++id) {
+      if (let_[id] != 0) text += fmt::format("let %{} = {}\n", let_[id], define(static_cast<NodeId>(id)));
+    }
+    return text;
+  }
+
+  std::string statement(const Statement& statement) const {
+    const auto step = statement.step == 0 ? std::string() : fmt::format(" by {}", statement.step);
+    return fmt::format("{}[{}]{} = {}\n", name_of(program_.buffers, statement.buffer),
+                       print(statement.offset, program_.indices), step,
+                       use(statement.value, static_cast<NodeId>(program_.nodes.size())));
+  }
+
+ private:
+  /// The node `id` as its user `user` names it, which stands behind it.
+  std::string use(NodeId id, NodeId user) const {
+    if (id < 0 || id >= user) return "?";
+    const auto let = let_[static_cast<std::size_t>(id)];
+    return let == 0 ? define(id) : fmt::format("%{}", let);
+  }
+
+  std::string define(NodeId id) const {
+    const auto& node = program_.nodes[static_cast<std::size_t>(id)];
+    const auto operand = [&](int k) { return use(node.operand[k], id); };
+    const auto over = [&] {
+      std::vector<std::string> names;
+      for (const int q : node.over) names.push_back(name_of(program_.indices, q));
+      return fmt::format("{}", fmt::join(names, " "));
+    };
+    switch (node.kind) {
+      case NodeKind::load:
+        return fmt::format("{}[{}]", name_of(program_.buffers, node.source), print(node.offset, program_.indices));
+      case NodeKind::param:
+        return name_of(program_.params, node.source);
+      case NodeKind::constant:
+        return is_complex(node.type) ? fmt::format("{}({}, {})", name(node.type), node.value.real(), node.value.imag())
+                                     : fmt::format("{}({})", name(node.type), node.value.real());
+      case NodeKind::index:
+        return name_of(program_.indices, node.source);
+      case NodeKind::reduce:
+        return fmt::format("{}({} : {})", name_of_many(node.op), over(), operand(0));
+      case NodeKind::guard:
+        return fmt::format("guard({}, {})", operand(0), operand(1));
+      case NodeKind::scan:
+        return fmt::format("{}({}, {} : {})", node.exclusive ? "exclusive_scan" : "scan", name_of_many(node.op), over(),
+                           operand(0));
+      case NodeKind::compact:
+        return fmt::format("compact({} : {}, {}, {})", over(), operand(0), operand(1), operand(2));
+      case NodeKind::op:
+        break;
+    }
+    std::string text = node.op == OpCode::cast ? name(node.type) : name_of(node.op);
+    for (int k = 0; k < operand_count(node); ++k) text += (k == 0 ? "(" : ", ") + operand(k);
+    return text + ')';
+  }
+
+  const Program& program_;
+  std::vector<int> let_;  // per node: the number of its "let", 0 where it has none
+};
 
 }  // namespace
 
@@ -80,11 +147,10 @@ std::string print(const Program& program) {
                         name(buffer.type), buffer.first, buffer.last, buffer.alignment);
   }
   for (const auto& param : program.params) text += fmt::format("param {} : {}\n", param.name, name(param.type));
-  for (const auto& statement : program.statements) {
-    text += fmt::format("{}[{}] = {}\n", name_of(program.buffers, statement.buffer),
-                        print(statement.offset, program.indices),
-                        print_node(program, statement.value, static_cast<NodeId>(program.nodes.size())));
-  }
+  if (!program.exact) text += "rounding free\n";
+  const Printer printer(program);
+  text += printer.lets();
+  for (const auto& statement : program.statements) text += printer.statement(statement);
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "ir/program.hpp"
@@ -9,112 +10,319 @@
 namespace ricci::ir {
 namespace {
 
-[[noreturn]] void broken(const Program& program, const std::string& rule) {
-  throw InternalError(
-      fmt::format("a program breaks the rule \"{}\"; please report this program:\n{}", rule, print(program)));
+bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
+bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
+
+/// Whether `value` is one of the type's, imaginary part aside.
+bool fits(double value, DType type) {
+  if (!is_integer(type)) return true;
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (!(std::fabs(value) <= kExact) || value != std::floor(value)) return false;
+  const bool is_signed = type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
+  const auto bits = static_cast<int>(8 * size_of(type)) - (is_signed ? 1 : 0);
+  if (bits > 53) return is_signed || value >= 0;
+  const auto end = static_cast<double>(std::int64_t{1} << bits);
+  return value < end && value >= (is_signed ? -end : 0.0);
 }
 
-void verify_access(const Program& program, int buffer, const Affine& affine) {
-  if (buffer < 0 || buffer >= static_cast<int>(program.buffers.size())) {
-    broken(program, "an access names a buffer of the program");
-  }
-  if (affine.coefficient.size() != program.indices.size()) broken(program, "an access has one coefficient per index");
-  if (program.points() == 0) return;
-  const auto reach = bounds(affine, program.indices);
-  const auto& target = program.buffers[static_cast<std::size_t>(buffer)];
-  if (reach.first < target.first || reach.last > target.last) broken(program, "an access stays inside its buffer");
-}
+class Verifier {
+ public:
+  explicit Verifier(const Program& program) : program_(program), run_over_(program.indices.size()) {}
 
-void verify_sum(const Program& program, const Node& node, DType term) {
-  if (term != node.type || node.type == DType::f16 || node.type == DType::bf16) {
-    broken(program, "a sum has its terms' type, which is no half type");
+  void run() {
+    declarations();
+    for (std::size_t id = 0; id < program_.nodes.size(); ++id) node(static_cast<NodeId>(id));
+    for (const auto& statement : program_.statements) this->statement(statement);
+    index_values();
+    guards();
+    reads_of_written();
   }
-  for (const int q : node.over) {
-    if (q < 0 || q >= static_cast<int>(program.indices.size()))
-      broken(program, "a sum runs over indices of the program");
-    if (std::count(node.over.begin(), node.over.end(), q) != 1) broken(program, "a sum runs over an index once");
-    for (const auto& statement : program.statements) {
-      if (statement.offset.coefficient[static_cast<std::size_t>(q)] != 0) {
-        broken(program, "no statement writes along an index that is summed over");
+
+ private:
+  [[noreturn]] void broken(const char* rule) const {
+    throw InternalError(
+        fmt::format("a program breaks the rule \"{}\"; please report this program:\n{}", rule, print(program_)));
+  }
+  void require(bool holds, const char* rule) const {
+    if (!holds) broken(rule);
+  }
+  const Buffer& buffer(int k) const { return program_.buffers[static_cast<std::size_t>(k)]; }
+  const Node& at(NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
+  bool is_index(int q) const { return q >= 0 && q < static_cast<int>(program_.indices.size()); }
+
+  void declarations() {
+    std::set<std::string> names;
+    for (const auto& index : program_.indices) {
+      require(index.extent >= 0, "extents start at 0");
+      require(names.insert(index.name).second, "names are unique");
+    }
+    for (const auto& node : program_.nodes) {
+      for (std::size_t k = 0; k < node.over.size(); ++k) {
+        require(is_index(node.over[k]), "nodes run over indices of the program");
+        require(k == 0 || node.over[k - 1] < node.over[k], "nodes run over indices in ascending order, once");
+        run_over_[static_cast<std::size_t>(node.over[k])] = true;
+      }
+    }
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+      if (!run_over_[q] && program_.indices[q].extent == 0) empty_ = true;
+    }
+    std::vector<bool> accessed(program_.buffers.size());
+    const auto access = [&](int k, const Affine& affine) {
+      require(k >= 0 && k < static_cast<int>(program_.buffers.size()), "an access names a buffer of the program");
+      require(affine.coefficient.size() == program_.indices.size(), "an access has one coefficient per index");
+      accessed[static_cast<std::size_t>(k)] = true;
+    };
+    for (const auto& node : program_.nodes) {
+      if (node.kind == NodeKind::load) access(node.source, node.offset);
+    }
+    for (const auto& statement : program_.statements) access(statement.buffer, statement.offset);
+    for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
+      const auto& declared = program_.buffers[k];
+      require(names.insert(declared.name).second, "names are unique");
+      require(!accessed[k] || declared.first <= declared.last || program_.points() == 0,
+              "a buffer has a first and a last offset");
+    }
+    for (const auto& param : program_.params) require(names.insert(param.name).second, "names are unique");
+  }
+
+  void node(NodeId id) {
+    const auto& node = at(id);
+    for (int k = 0; k < operand_count(node); ++k) {
+      const auto operand = node.operand[k];
+      require(operand >= 0 && operand < id, "operands stand before their users");
+      const auto kind = at(operand).kind;
+      require(kind != NodeKind::scan && kind != NodeKind::compact, "scans and compactions are statements' values");
+    }
+    const bool runs = node.kind == NodeKind::reduce || node.kind == NodeKind::scan || node.kind == NodeKind::compact;
+    require(runs || node.over.empty(), "only reductions, scans and compactions run over indices");
+    const auto type_of = [&](int k) { return at(node.operand[k]).type; };
+    const bool half = is_half(node.type);
+    switch (node.kind) {
+      case NodeKind::load:
+        require(node.type == buffer(node.source).type, "a load has its buffer's type");
+        if (program_.points() > 0) {
+          const auto reach = bounds(node.offset, program_.indices);
+          require(reach.first >= buffer(node.source).first && reach.last <= buffer(node.source).last,
+                  "an access stays inside its buffer");
+        }
+        return;
+      case NodeKind::param:
+        require(node.source >= 0 && node.source < static_cast<int>(program_.params.size()) &&
+                    node.type == program_.params[static_cast<std::size_t>(node.source)].type,
+                "a parameter exists and has its declared type");
+        require(!half, "nothing is computed in f16 or bf16");
+        return;
+      case NodeKind::constant:
+        require(!half, "nothing is computed in f16 or bf16");
+        require(is_complex(node.type) || node.value.imag() == 0, "only complex constants have an imaginary part");
+        require(fits(node.value.real(), node.type), "an integer constant is whole, below 2^53 and in its type");
+        return;
+      case NodeKind::index:
+        require(is_index(node.source) && node.type == DType::i64, "an index value names an index and is i64");
+        return;
+      case NodeKind::reduce:
+      case NodeKind::scan:
+        require(type_of(0) == node.type && !half, "a reduction has its terms' type, which is no half type");
+        require(associates(node.op), "reductions and scans combine by an associative operation");
+        combining_type(node);
+        require(node.kind == NodeKind::reduce || node.over.size() == 1, "scans and compactions run over one index");
+        return;
+      case NodeKind::guard:
+        require(is_integer(type_of(0)), "predicates are integers");
+        require(type_of(1) == node.type, "a guard has its operand's type");
+        return;
+      case NodeKind::compact:
+        require(is_integer(type_of(0)), "predicates are integers");
+        require(type_of(1) == node.type, "a compaction has its payload's type");
+        require(type_of(2) == DType::i64, "a compaction begins at an i64");
+        require(node.over.size() == 1, "scans and compactions run over one index");
+        return;
+      case NodeKind::op:
+        require(!half || node.op == OpCode::cast, "nothing is computed in f16 or bf16");
+        operation(node);
+    }
+  }
+
+  /// An operation on values of the node's type: is it defined there?
+  void combining_type(const Node& node) const {
+    const bool ordered = node.op == OpCode::minimum || node.op == OpCode::maximum;
+    require(!ordered || !is_complex(node.type), "complex numbers have no order");
+    const bool bits = node.op == OpCode::bit_and || node.op == OpCode::bit_or || node.op == OpCode::bit_xor;
+    require(!bits || is_integer(node.type), "bits are those of integers");
+  }
+
+  void operation(const Node& node) const {
+    const auto type_of = [&](int k) { return at(node.operand[k]).type; };
+    const bool alike =
+        operand_count(node) == 1 ? type_of(0) == node.type : type_of(0) == node.type && type_of(1) == node.type;
+    switch (node.op) {
+      case OpCode::add:
+      case OpCode::sub:
+      case OpCode::mul:
+      case OpCode::scale:
+      case OpCode::div:
+      case OpCode::neg:
+        return require(alike, "both operands have the result's type");
+      case OpCode::conj:
+        return require(alike && is_complex(node.type), "conj takes and gives one complex type");
+      case OpCode::cast:
+        require(!is_complex(type_of(0)) || is_complex(node.type), "no cast drops an imaginary part");
+        return require(!is_integer(node.type) || is_integer(type_of(0)), "no cast from floats to integers");
+      case OpCode::minimum:
+      case OpCode::maximum:
+      case OpCode::absolute:
+      case OpCode::sign:
+        require(!is_complex(node.type), "complex numbers have no order");
+        return require(alike, "both operands have the result's type");
+      case OpCode::sqrt:
+      case OpCode::cbrt:
+      case OpCode::rsqrt:
+      case OpCode::exp:
+      case OpCode::log:
+      case OpCode::sin:
+      case OpCode::cos:
+      case OpCode::tan:
+      case OpCode::asin:
+      case OpCode::acos:
+      case OpCode::atan:
+      case OpCode::sinh:
+      case OpCode::cosh:
+      case OpCode::tanh:
+      case OpCode::pow:
+        return require(alike && is_real(node.type), "functions take and give f32 or f64");
+      case OpCode::remainder:
+      case OpCode::bit_and:
+      case OpCode::bit_or:
+      case OpCode::bit_xor:
+      case OpCode::bit_not:
+      case OpCode::shift_left:
+      case OpCode::shift_right:
+      case OpCode::popcount:
+        require(is_integer(node.type), "bits are those of integers");
+        return require(alike, "both operands have the result's type");
+      case OpCode::equal:
+      case OpCode::not_equal:
+      case OpCode::less:
+      case OpCode::less_equal:
+        require(node.type == DType::u8, "comparisons give u8");
+        return require(type_of(0) == type_of(1) && !is_complex(type_of(0)) && !is_half(type_of(0)),
+                       "comparisons take two operands of one real or integer type");
+      case OpCode::select:
+        return require(type_of(0) == DType::u8 && type_of(1) == node.type && type_of(2) == node.type,
+                       "select takes a u8 and two operands of its type");
+    }
+  }
+
+  void statement(const Statement& statement) const {
+    const auto& target = buffer(statement.buffer);
+    require(target.written, "a statement writes an output");
+    require(statement.value >= 0 && statement.value < static_cast<NodeId>(program_.nodes.size()),
+            "a statement has a value");
+    const auto& value = at(statement.value);
+    require(value.type == target.type, "a statement stores a value of its buffer's type");
+    const bool many = value.kind == NodeKind::scan || value.kind == NodeKind::compact;
+    require(many == (statement.step != 0), "scans and compactions alone have a step");
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+      const bool moves = statement.offset.coefficient[q] != 0;
+      require(!moves || !run_over_[q], "no statement writes along an index that a node runs over");
+      require(moves || run_over_[q] || program_.indices[q].extent < 2 || value.kind == NodeKind::compact,
+              "every point writes an element of its own");
+    }
+    if (empty_ || value.kind == NodeKind::compact) return;
+    auto reach = bounds(statement.offset, program_.indices);
+    if (value.kind == NodeKind::scan) {
+      const auto extent = program_.indices[static_cast<std::size_t>(value.over[0])].extent;
+      const auto last = extent - (value.exclusive ? 0 : 1);
+      if (last < 0) return;
+      (statement.step < 0 ? reach.first : reach.last) += statement.step * last;
+    }
+    require(reach.first >= target.first && reach.last <= target.last, "an access stays inside its buffer");
+  }
+
+  /// An index that nodes run over has a value inside of them alone.
+  void index_values() const {
+    std::vector<std::vector<bool>> needs(program_.nodes.size(), std::vector<bool>(program_.indices.size()));
+    for (std::size_t id = 0; id < needs.size(); ++id) {
+      const auto& node = program_.nodes[id];
+      auto& mine = needs[id];
+      const auto inherit = [&](int k, bool bound) {
+        const auto& below = needs[static_cast<std::size_t>(node.operand[k])];
+        for (std::size_t q = 0; q < mine.size(); ++q) {
+          const bool over =
+              bound && std::find(node.over.begin(), node.over.end(), static_cast<int>(q)) != node.over.end();
+          if (below[q] && !over) mine[q] = true;
+        }
+      };
+      if (node.kind == NodeKind::index) mine[static_cast<std::size_t>(node.source)] = true;
+      for (std::size_t q = 0; node.kind == NodeKind::load && q < mine.size(); ++q) {
+        mine[q] = node.offset.coefficient[q] != 0 && program_.indices[q].extent != 1;
+      }
+      // Where a compaction begins is decided before it runs.
+      for (int k = 0; k < operand_count(node); ++k) inherit(k, !(node.kind == NodeKind::compact && k == 2));
+    }
+    for (const auto& statement : program_.statements) {
+      const auto& needed = needs[static_cast<std::size_t>(statement.value)];
+      for (std::size_t q = 0; q < needed.size(); ++q) {
+        require(!needed[q] || !run_over_[q], "an index that nodes run over has a value inside of them alone");
       }
     }
   }
-}
 
-void verify_node(const Program& program, NodeId id) {
-  const auto& node = program.nodes[static_cast<std::size_t>(id)];
-  const auto type_of = [&](int k) {
-    const auto operand = node.operand[k];
-    if (operand < 0 || operand >= id) broken(program, "operands stand before their users");
-    return program.nodes[static_cast<std::size_t>(operand)].type;
-  };
-  switch (node.kind) {
-    case NodeKind::load:
-      verify_access(program, node.source, node.offset);
-      if (node.type != program.buffers[static_cast<std::size_t>(node.source)].type) {
-        broken(program, "a load has its buffer's type");
+  /// A guard gives the identity of the reduction around it: there is one answer to which.
+  void guards() const {
+    // Per node: the operations of the reductions around it; outside of one, a sum's identity holds.
+    std::vector<std::set<OpCode>> ops(program_.nodes.size());
+    for (const auto& statement : program_.statements)
+      ops[static_cast<std::size_t>(statement.value)].insert(OpCode::add);
+    for (std::size_t id = program_.nodes.size(); id-- > 0;) {
+      const auto& node = program_.nodes[id];
+      if (node.kind == NodeKind::guard) {
+        for (const auto op : ops[id]) {
+          require(identity(op, node.type) == identity(*ops[id].begin(), node.type),
+                  "a guard stands in one kind of reduction");
+        }
       }
-      return;
-    case NodeKind::param:
-      if (node.source < 0 || node.source >= static_cast<int>(program.params.size()) ||
-          node.type != program.params[static_cast<std::size_t>(node.source)].type) {
-        broken(program, "a parameter exists and has its declared type");
+      for (int k = 0; k < operand_count(node); ++k) {
+        auto& below = ops[static_cast<std::size_t>(node.operand[k])];
+        if (node.kind == NodeKind::reduce || node.kind == NodeKind::scan) {
+          below.insert(node.op);
+        } else {
+          below.insert(ops[id].begin(), ops[id].end());
+        }
       }
-      return;
-    case NodeKind::reduce:
-      verify_sum(program, node, type_of(0));
-      return;
-    case NodeKind::op:
-      break;
+    }
   }
-  if (node.op != OpCode::cast && (node.type == DType::f16 || node.type == DType::bf16)) {
-    broken(program, "nothing is computed in f16 or bf16");
+
+  /// Points are independent: what is written is read by the point that writes it alone.
+  void reads_of_written() const {
+    const auto same = [&](const Affine& x, const Affine& y) {
+      for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+        if (x.coefficient[q] != y.coefficient[q] && program_.indices[q].extent > 1) return false;
+      }
+      return x.constant == y.constant;
+    };
+    for (const auto& node : program_.nodes) {
+      if (node.kind != NodeKind::load || !buffer(node.source).written || program_.points() == 0) continue;
+      const bool own = std::any_of(program_.statements.begin(), program_.statements.end(), [&](const Statement& s) {
+        const auto& value = at(s.value);
+        if (s.buffer != node.source || value.kind == NodeKind::compact) return false;
+        auto written = s.offset;
+        if (same(node.offset, written)) return true;
+        if (value.kind != NodeKind::scan) return false;
+        written.coefficient[static_cast<std::size_t>(value.over[0])] = s.step;
+        return same(node.offset, written);
+      });
+      require(own, "what is written is read at the offsets of the same point alone");
+    }
   }
-  switch (node.op) {
-    case OpCode::add:
-    case OpCode::mul:
-    case OpCode::scale:
-      if (type_of(0) != node.type || type_of(1) != node.type) broken(program, "both operands have the result's type");
-      return;
-    case OpCode::conj:
-      if (type_of(0) != node.type || !is_complex(node.type)) broken(program, "conj takes and gives one complex type");
-      return;
-    case OpCode::cast:
-      if (is_complex(type_of(0)) && !is_complex(node.type)) broken(program, "no cast drops an imaginary part");
-      if (is_integer(type_of(0)) != is_integer(node.type)) broken(program, "no cast between integers and floats");
-      return;
-  }
-}
+
+  const Program& program_;
+  std::vector<bool> run_over_;  // per index: a node runs over it
+  bool empty_ = false;          // there is no point
+};
 
 }  // namespace
 
-void verify(const Program& program) {
-  std::set<std::string> names;
-  for (const auto& index : program.indices) {
-    if (index.extent < 0) broken(program, "extents start at 0");
-    if (!names.insert(index.name).second) broken(program, "names are unique");
-  }
-  for (const auto& buffer : program.buffers) {
-    if (!names.insert(buffer.name).second) broken(program, "names are unique");
-    if (buffer.first > buffer.last && program.points() > 0) broken(program, "a buffer has a first and a last offset");
-  }
-  for (const auto& param : program.params) {
-    if (!names.insert(param.name).second) broken(program, "names are unique");
-  }
-  for (std::size_t id = 0; id < program.nodes.size(); ++id) verify_node(program, static_cast<NodeId>(id));
-  for (const auto& statement : program.statements) {
-    verify_access(program, statement.buffer, statement.offset);
-    if (!program.buffers[static_cast<std::size_t>(statement.buffer)].written) {
-      broken(program, "a statement writes an output");
-    }
-    if (statement.value < 0 || statement.value >= static_cast<int>(program.nodes.size())) {
-      broken(program, "a statement has a value");
-    }
-    if (program.nodes[static_cast<std::size_t>(statement.value)].type !=
-        program.buffers[static_cast<std::size_t>(statement.buffer)].type) {
-      broken(program, "a statement stores a value of its buffer's type");
-    }
-  }
-}
+void verify(const Program& program) { Verifier(program).run(); }
 
 }  // namespace ricci::ir

@@ -70,10 +70,11 @@ TEST_CASE("each rule of a program, broken once") {
       {"both operands have the result's type", [](Program& p) { node_of(p, OpCode::scale).operand[1] = 0; }},
       {"conj takes and gives one complex type", [](Program& p) { node_of(p, OpCode::conj).type = DType::c128; }},
       {"no cast drops an imaginary part", [](Program& p) { node_of(p, OpCode::cast).type = DType::f64; }},
-      {"no cast between integers and floats",
+      {"no cast from floats to integers",
        [](Program& p) {
-         p.buffers[0].type = load_of(p).type = DType::i64;
+         p.buffers[0].type = load_of(p).type = DType::f64;
          p.nodes[1] = p.nodes[0];  // in place of conj
+         node_of(p, OpCode::cast).type = DType::i64;
        }},
       {"a statement writes an output", [](Program& p) { p.buffers[1].written = false; }},
       {"a statement has a value", [](Program& p) { p.statements[0].value = 99; }},

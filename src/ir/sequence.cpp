@@ -1,0 +1,88 @@
+#include "ir/sequence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ricci/error.hpp"
+
+namespace ricci::ir {
+namespace {
+
+constexpr std::int64_t kWorkspaceAlignment = 256;
+
+[[noreturn]] void broken(std::size_t step, const Step& which, const std::string& rule) {
+  throw InternalError(fmt::format("step {} of a sequence breaks the rule \"{}\"; please report this program:\n{}", step,
+                                  rule, print(which.program)));
+}
+
+}  // namespace
+
+std::int64_t Sequence::workspace_bytes() const noexcept {
+  std::int64_t bytes = 0;
+  for (const auto& slot : slots) {
+    if (slot.role != Role::workspace) continue;
+    const auto own = (slot.last - slot.first + 1) * size_of(slot.type);
+    bytes += (own + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+  }
+  return bytes;
+}
+
+void verify(const Sequence& sequence) {
+  std::vector<bool> made(sequence.slots.size());  // workspace that a step has written
+  for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
+    const auto& step = sequence.steps[k];
+    const auto require = [&](bool holds, const char* rule) {
+      if (!holds) broken(k, step, rule);
+    };
+    const auto& program = step.program;
+    verify(program);
+    require(step.slot.size() == program.buffers.size(), "every buffer of a step is a slot");
+    require(step.param.size() == program.params.size(), "every parameter of a step is one of the sequence's");
+    for (std::size_t b = 0; b < step.slot.size(); ++b) {
+      const auto& buffer = program.buffers[b];
+      require(step.slot[b] >= 0 && step.slot[b] < static_cast<int>(sequence.slots.size()),
+              "every buffer of a step is a slot");
+      const auto& slot = sequence.slots[static_cast<std::size_t>(step.slot[b])];
+      require(slot.type == buffer.type, "a buffer has its slot's type");
+      require(program.points() == 0 || (buffer.first >= slot.first && buffer.last <= slot.last),
+              "a buffer stays inside its slot");
+      require(buffer.alignment <= std::max(slot.alignment, size_of(slot.type)), "a buffer promises what its slot does");
+      require(!buffer.written || slot.role != Role::input, "no step writes an input");
+      for (std::size_t other = 0; other < b; ++other) {
+        const auto& that = program.buffers[other];
+        require(step.slot[other] != step.slot[b] || (!buffer.written && !that.written) || that.last < buffer.first ||
+                    buffer.last < that.first,
+                "what a step writes it knows by one buffer");
+      }
+    }
+    for (std::size_t p = 0; p < step.param.size(); ++p) {
+      require(step.param[p] >= 0 && step.param[p] < static_cast<int>(sequence.params.size()) &&
+                  sequence.params[static_cast<std::size_t>(step.param[p])].type == program.params[p].type,
+              "every parameter of a step is one of the sequence's");
+    }
+    for (const auto& node : program.nodes) {
+      if (node.kind != NodeKind::load) continue;
+      const auto slot = static_cast<std::size_t>(step.slot[static_cast<std::size_t>(node.source)]);
+      require(sequence.slots[slot].role != Role::workspace || made[slot], "workspace is read after it is written");
+    }
+    for (const auto& statement : program.statements) {
+      made[static_cast<std::size_t>(step.slot[static_cast<std::size_t>(statement.buffer)])] = true;
+    }
+  }
+}
+
+void interpret(const Sequence& sequence, const std::vector<void*>& slots, const std::vector<Scalar>& params) {
+  if (slots.size() != sequence.slots.size() || params.size() != sequence.params.size()) {
+    throw InternalError("interpret() takes one pointer per slot and one value per parameter");
+  }
+  for (const auto& step : sequence.steps) {
+    std::vector<void*> buffers;
+    for (const int slot : step.slot) buffers.push_back(slots[static_cast<std::size_t>(slot)]);
+    std::vector<Scalar> values;
+    for (const int param : step.param) values.push_back(params[static_cast<std::size_t>(param)]);
+    interpret(step.program, buffers, values);
+  }
+}
+
+}  // namespace ricci::ir
