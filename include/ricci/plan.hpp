@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,55 +20,89 @@ const char* name(Device device) noexcept;  ///< "cpu", "gpu"
 
 /// What may differ from one execution of a plan to the next.
 struct Call {
-  /// Factors of `B = alpha * op(A)[perm] + beta * B`; left out: those the plan was made with. A plan made with alpha =
-  /// 1 (or beta = 0) has no multiplication (no read of B) in its kernel and refuses other values with PlanError. As in
-  /// BLAS a factor 0 means that its operand does not count, whatever it holds.
+  /// Factors of a permutation or an einsum, `B = alpha * ... + beta * B`; left out: those the plan was made with. A
+  /// plan made with alpha = 1 (or beta = 0) has no multiplication (no read of B) in its kernel and refuses other values
+  /// with PlanError. As in BLAS a factor 0 means that its operand does not count, whatever it holds.
   std::optional<Scalar> alpha, beta;
-  /// GPU: the caller's CUstream / cudaStream_t; null is the default stream. The call returns before the kernel ends.
+  /// GPU: the caller's CUstream / cudaStream_t; null is the default stream. The call returns before the kernels end.
   void* stream = nullptr;
+  /// Programs: one value for each parameter, in the order of Plan::params().
+  std::span<const Scalar> params = {};
+  /// Memory for what one kernel leaves to the next: PlanInfo::workspace_bytes, aligned to 256 bytes, on the plan's
+  /// device, undefined before and after. Null: the call allocates and frees it, on a GPU in the order of the stream.
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
 };
 
 /// How a plan came to be, in numbers: for logs, benches and `explain`.
 struct PlanInfo {
-  std::string kernel;      ///< name of the generated function
-  std::string schedule;    ///< one line: family, tile, threads, accesses
+  int steps = 0;           ///< kernels that a call runs, one after the other; 0 when there is nothing to run
+  std::string kernel;      ///< names of the generated functions, "; " between them
+  std::string schedule;    ///< family, tile, threads, accesses of each, "; " between them
   std::string origin;      ///< "memory", "disk" or "compiled"; "none" when there is nothing to run
   double plan_ms = 0;      ///< choice of the schedule
   double generate_ms = 0;  ///< source text; 0 on a hit
   double compile_ms = 0;   ///< compiler; 0 on a hit
   double load_ms = 0;      ///< code made executable
   int registers = 0, spill_bytes = 0, shared_bytes = 0;  ///< GPU kernels, from the compiler
-  std::int64_t compulsory_bytes = 0;                     ///< each element read once and written once
+  /// Each element of the inputs that counts read once and each of the outputs written once; read once as well where the
+  /// old value counts. Workspace is not compulsory.
+  std::int64_t compulsory_bytes = 0;
   std::int64_t workspace_bytes = 0;
+  /// Additions, multiplications, divisions and functions of real floating numbers, each 1 (a complex product is 6);
+  /// what does not depend on an index is done once for all its values.
+  double flops = 0;
+};
+
+/// One pointer that a call takes, or one parameter.
+struct Argument {
+  std::string name;
+  DType type = DType::f64;
+  /// Elements that are read or written lie in [first, last], counted from the pointer; none where last < first.
+  /// Parameters have none.
+  std::int64_t first = 0, last = -1;
 };
 
 /// One schedule that the planner considered.
 struct CandidateInfo {
   std::string name;         ///< what PermuteOptions::schedule takes
   double predicted_us = 0;  ///< by the model
+  int step = 0;             ///< of the kernels that a call runs, from 0
 };
 
-/// Immutable and cheap to copy; safe to execute from any number of threads at once. Keeps its kernel loaded.
+/// Immutable and cheap to copy; safe to execute from any number of threads at once. Keeps its kernels loaded.
 class Plan {
  public:
-  /// Runs `outputs[0] = alpha * op(inputs[0])... + beta * outputs[0]`. Parses, hashes, looks up and allocates nothing.
-  /// CPU plans return when the result is written. Pointers are to element (0, 0, ...) of each layout.
-  /// Throws ShapeError when buffers overlap or break the promised alignment, PlanError for factors it was not made for,
-  /// DeviceError for a pointer that the plan's device cannot reach or a failed launch; before anything is written.
-  void operator()(void* output, const void* input, const Call& call = {}) const;
+  /// Runs the plan: one pointer for each of outputs() and inputs(), in their order. A pointer is to element (0, 0, ...)
+  /// of its layout; an output whose old value counts is no input beside that. Parses, hashes and looks up nothing;
+  /// allocates nothing but a workspace that is needed and not given. CPU plans return when the results are written.
+  ///
+  /// Throws, before anything is written: ShapeError when an output overlaps another pointer's elements, when a pointer
+  /// is null or breaks the promised alignment, when counts differ; PlanError for factors or parameters that the plan
+  /// was not made for; DeviceError for a pointer that the plan's device cannot reach. A launch that fails is a
+  /// DeviceError too.
+  void operator()(std::span<void* const> outputs, std::span<const void* const> inputs, const Call& call = {}) const;
+  /// The same for plans of one output and one input, as permutations are.
+  void operator()(void* output, const void* input, const Call& call = {}) const {
+    operator()(std::span<void* const>(&output, 1), std::span<const void* const>(&input, 1), call);
+  }
 
   Device device() const noexcept;
   const PlanInfo& info() const noexcept;
-  const Layout& output_layout() const noexcept;
+  std::span<const Argument> outputs() const noexcept;  ///< what a call writes
+  std::span<const Argument> inputs() const noexcept;   ///< what a call reads alone
+  std::span<const Argument> params() const noexcept;   ///< what Call::params has values for
+  const Layout& output_layout() const noexcept;        ///< of a permutation or an einsum; rank 0 for a program
 
+  // Of all kernels, one after the other, under a heading each where there are several.
   const std::string& source() const;              ///< generated text, as compiled
-  std::string program() const;                    ///< the canonical program, in text form
-  std::string passes() const;                     ///< the program after each pass
+  std::string program() const;                    ///< the canonical programs, in text form
+  std::string passes() const;                     ///< the programs after each pass
   std::string explain() const;                    ///< every candidate with predicted traffic, and why one was taken
-  std::vector<CandidateInfo> candidates() const;  ///< best prediction first
+  std::vector<CandidateInfo> candidates() const;  ///< best prediction of each kernel first
   std::string assembly() const;                   ///< CPU assembly or SASS; empty where no tool can print it
-  std::string key() const;                        ///< the cache key: all that decides the kernel
-  std::string cache_path() const;                 ///< file of the stored kernel; empty when it is not on disk
+  std::string key() const;                        ///< the cache keys: all that decides the kernels
+  std::string cache_path() const;  ///< files of the stored kernels, a line each; without those not on disk
 
   struct Impl;
   explicit Plan(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -24,15 +24,20 @@ struct RuntimeOptions {
   Executor executor;      ///< empty: Ricci's own thread pool
 };
 
-/// What to permute and where.
-struct PermuteOptions {
+/// Where a plan is to run, and how it is made.
+struct PlanOptions {
   Device device = Device::cpu;
-  int gpu = -1;       ///< ordinal; -1: the calling thread's current device
-  int target_sm = 0;  ///< GPU: make a kernel for this compute capability (90) without a device; it cannot run
+  int gpu = -1;          ///< ordinal; -1: the calling thread's current device
+  int target_sm = 0;     ///< GPU: make kernels for this compute capability (90) without a device; they cannot run
+  std::string schedule;  ///< empty: chosen by the model; else a candidate's name from Plan::explain(), for every kernel
+                         ///< of the plan that has it (PlanError when none has)
+  int threads = 0;       ///< CPU: at most this many threads; 0: the runtime's
+};
+
+/// What to permute and where.
+struct PermuteOptions : PlanOptions {
   Scalar alpha = 1, beta = 0;
   bool conjugate = false;  ///< op(A) = conj(A); allowed and without effect on real types
-  std::string schedule;    ///< empty: chosen by the model; else a candidate's name from Plan::explain()
-  int threads = 0;         ///< CPU: at most this many threads; 0: the runtime's
 };
 
 /// Thread-safe. Plans outlive the runtime that made them.

@@ -138,6 +138,8 @@ struct DriverFunctions {
   int (*pointer_get_attributes)(unsigned count, int* attributes, void** data, DevicePointer) = nullptr;
   int (*memory_allocate)(DevicePointer*, std::size_t) = nullptr;
   int (*memory_free)(DevicePointer) = nullptr;
+  int (*memory_allocate_async)(DevicePointer*, std::size_t, StreamHandle) = nullptr;
+  int (*memory_free_async)(DevicePointer, StreamHandle) = nullptr;
   int (*copy_host_to_device)(DevicePointer, const void*, std::size_t) = nullptr;
   int (*copy_device_to_host)(void*, DevicePointer, std::size_t) = nullptr;
   int (*copy_device_to_device_async)(DevicePointer, DevicePointer, std::size_t, StreamHandle) = nullptr;

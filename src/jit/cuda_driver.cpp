@@ -287,6 +287,26 @@ void* allocate(std::size_t bytes) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer));
 }
 
+void* allocate_in_order(std::size_t bytes, int ordinal, Stream stream) {
+  if (bytes == 0) return nullptr;
+  const Driver& driver = Driver::need();
+  const ContextScope scope(driver, ordinal);
+  api::DevicePointer pointer = 0;
+  driver.check(driver.call.memory_allocate_async(&pointer, bytes, handle(stream)), "cuMemAllocAsync",
+               fmt::format("allocating {} bytes of device {} in the order of a stream", bytes, ordinal));
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer));
+}
+
+void release_in_order(void* pointer, int ordinal, Stream stream) noexcept try {
+  if (!pointer) return;
+  const Driver& driver = Driver::need();
+  const ContextScope scope(driver, ordinal);
+  driver.check(driver.call.memory_free_async(address(pointer), handle(stream)), "cuMemFreeAsync",
+               fmt::format("freeing {} in the order of a stream", fmt::ptr(pointer)));
+} catch (const std::exception& error) {
+  log_line(LogTopic::warning, error.what());
+}
+
 void release(void* pointer) noexcept {
   if (!pointer || !available()) return;
   const Driver& driver = Driver::get();

@@ -142,6 +142,8 @@ void Driver::open() noexcept try {
   load(call.pointer_get_attributes, "cuPointerGetAttributes");
   load(call.memory_allocate, "cuMemAlloc_v2");
   load(call.memory_free, "cuMemFree_v2");
+  load(call.memory_allocate_async, "cuMemAllocAsync");
+  load(call.memory_free_async, "cuMemFreeAsync");
   load(call.copy_host_to_device, "cuMemcpyHtoD_v2");
   load(call.copy_device_to_host, "cuMemcpyDtoH_v2");
   load(call.copy_device_to_device_async, "cuMemcpyDtoDAsync_v2");

@@ -107,13 +107,12 @@ std::string kernel_key(const ir::Program& program, const ir::Schedule& schedule,
 }
 
 std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
-                                          const ir::Schedule& schedule, const Target& target,
-                                          const codegen::Notes& notes) {
+                                          const ir::Schedule& schedule, const Target& target, const MakeNotes& notes) {
   auto kernel = std::make_shared<Kernel>();
   const auto make = [&] {
     const auto start = std::chrono::steady_clock::now();
-    const auto source = target.device == Device::cpu ? codegen::emit_cpp(program, schedule, notes)
-                                                     : codegen::emit_cuda(program, schedule, notes);
+    const auto source = target.device == Device::cpu ? codegen::emit_cpp(program, schedule, notes())
+                                                     : codegen::emit_cuda(program, schedule, notes());
     kernel->generate_ms = ms_since(start);
     return compile(key, source, target, &kernel->compile_ms);
   };

@@ -1,6 +1,7 @@
 // Loaded code of one kernel and what is known of it, and the key under which it is kept.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -42,10 +43,12 @@ struct Kernel {
 /// Everything that decides the binary, as text: the canonical program, schedule, target, compiler, flags, generator.
 std::string kernel_key(const ir::Program& program, const ir::Schedule& schedule, const Target& target);
 
+/// What the head of a kernel says, asked for only when its source is made.
+using MakeNotes = std::function<codegen::Notes()>;
+
 /// Finds or makes, and loads. Throws CompileError, PlanError, DeviceError. Thread-safe.
 std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
-                                          const ir::Schedule& schedule, const Target& target,
-                                          const codegen::Notes& notes);
+                                          const ir::Schedule& schedule, const Target& target, const MakeNotes& notes);
 
 /// Assembly or SASS of a kernel; empty where no tool can print it.
 std::string disassemble(const Kernel& kernel, const Target& target);

@@ -1,12 +1,14 @@
 // What a plan holds. Built by Runtime, executed by Plan.
 #pragma once
 
-#include <array>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ir/problem.hpp"
+#include "ir/sequence.hpp"
 #include "plan/plan.hpp"
 #include "ricci/plan.hpp"
 #include "ricci/runtime.hpp"
@@ -16,44 +18,88 @@
 namespace ricci {
 inline namespace v1 {
 
-/// One buffer as the call checks it.
-struct BufferCheck {
-  std::int64_t first_byte = 0, end_byte = 0;  ///< reach of the accesses around the base pointer
+/// One slot as the call checks it.
+struct SlotCheck {
+  std::string label;                          ///< in messages: "input", "output C"
+  std::int64_t first_byte = 0, end_byte = 0;  ///< reach of the accesses around the base pointer; empty: not touched
   std::int64_t alignment = 1;                 ///< bytes
-  std::int64_t element_bytes = 1;
+  bool touched() const noexcept { return first_byte < end_byte; }
+};
+
+/// Two slots, the first of them written, that must not meet.
+struct PairCheck {
+  int written = 0, other = 0;
+  /// Every address of the two is its base plus its own constant plus a multiple of lattice_bytes; `phase` is the
+  /// other's constant less the written one's.
+  std::int64_t lattice_bytes = 1, phase = 0;
+  std::int64_t written_bytes = 1, other_bytes = 1;  ///< of one element
+};
+
+/// A parameter of the sequence: a factor with a planned value, or one that each call gives.
+struct ParamSource {
+  enum class From { alpha, beta, call } from = From::call;
+  DType type = DType::f64;
+  int position = 0;  ///< in Call::params
+};
+
+/// alpha and beta of a permutation or an einsum.
+struct Factors {
+  Scalar alpha = 1, beta = 0;
+  ir::Factor alpha_kind = ir::Factor::one, beta_kind = ir::Factor::zero;
+  DType type = DType::f64;  ///< in which they are applied
 };
 
 struct Plan::Impl {
-  ir::PermuteProblem problem;
-  Scalar alpha = 1, beta = 0;
-  ir::Program program;  ///< canonical
-  plan::Candidate chosen;
+  static constexpr int kMaxSlots = 1024, kMaxArguments = 512, kMaxParams = 128;
+
+  /// One kernel, ready to run.
+  struct Step {
+    int number = 0;              ///< of the sequence's steps
+    ir::Program program;         ///< canonical
+    std::vector<int> slot;       ///< of the sequence: per buffer of the canonical program
+    std::vector<int> parameter;  ///< of the sequence: per parameter of the canonical program
+    plan::Candidate chosen;
+    std::shared_ptr<const runtime::Kernel> kernel;
+    std::int64_t tiles = 0;
+    int tasks = 1;  ///< CPU: parts of the tile range
+    unsigned blocks = 0;
+    std::size_t dynamic_shared = 0;
+  };
+
+  ir::Sequence sequence;    ///< as it was lowered
+  std::vector<Step> steps;  ///< those that have something to do
+  std::optional<Factors> factors;
+  Layout output_layout;
   runtime::Target target;
-  std::shared_ptr<const runtime::Kernel> kernel;  ///< null when there is nothing to run
+  int threads = 1;
   std::shared_ptr<runtime::ThreadPool> pool;
   Executor executor;
-  std::string device_text, cache_root;
+  std::string device_text, cache_root, source;
   PlanInfo info;
+  std::vector<Argument> outputs, inputs, params;
 
   // Ready for the call.
-  BufferCheck input, output;
-  std::int64_t lattice_bytes = 1;  ///< every address of either buffer is its base plus a multiple of this
-  std::int64_t tiles = 0;
-  int tasks = 1;  ///< CPU: parts of the tile range
-  unsigned blocks = 0;
-  std::size_t dynamic_shared = 0;
+  std::vector<SlotCheck> slots;                ///< per slot of the sequence
+  std::vector<int> output_slots, input_slots;  ///< in the order of a call's pointers
+  std::vector<PairCheck> pairs;
+  std::vector<ParamSource> sources;             ///< per parameter of the sequence
+  std::vector<std::int64_t> workspace_offsets;  ///< per slot of the sequence, in bytes; -1: the caller's
+  std::int64_t workspace_bytes() const noexcept { return info.workspace_bytes; }
 
-  std::vector<plan::Candidate> candidates() const;
-  void check_call(const void* out, const void* in) const;
-  void run_cpu(void* out, const void* in, void* const* params) const;
-  void run_gpu(void* out, const void* in, void* const* params, void* stream) const;
+  std::vector<plan::Candidate> candidates(const Step& step, const std::string& wanted) const;
+  void check_pointers(void* const* slot) const;
+  void check_workspace(const Call& call, void* const* slot) const;
+  void run(void* const* slot, void* const* param, void* stream) const;
+  void run_cpu(const Step& step, void* const* args) const;
+  /// f(step) of all steps, under a heading each where there are several: "<comment> step 2 of 3: W0, C -> D".
+  std::string text(const char* comment, const std::function<std::string(const Step&)>& f) const;
 };
 
 }  // namespace v1
 
 namespace runtime {
 
-/// A factor as the kernel takes it: `type`'s bytes. Checked before by ir::check_factor.
+/// A factor or parameter as the kernel takes it: `type`'s bytes. Checked before.
 void encode_factor(Scalar value, DType type, unsigned char (&bytes)[16]);
 
 plan::GpuFigures gpu_figures(const jit::cuda::DeviceInfo& info);

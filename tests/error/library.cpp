@@ -340,7 +340,7 @@ TEST_CASE("calls that are refused leave the output and the cache alone") {
         "have it as an argument of each call",
         factor, planned, given, factor);
   };
-  const std::string overlap = "input and output overlap; a permutation is out of place, give it two buffers";
+  const std::string overlap = "input and output overlap; give what is written memory of its own";
   const Row rows[] = {
       {[&] { plain(b, nullptr); }, "shape", "the input pointer is null"},
       {[&] { plain(nullptr, a); }, "shape", "the output pointer is null"},

@@ -78,6 +78,8 @@ RICCI_SAME(D::launch_kernel, cuLaunchKernel);
 RICCI_SAME(D::pointer_get_attributes, cuPointerGetAttributes);
 RICCI_SAME(D::memory_allocate, cuMemAlloc);
 RICCI_SAME(D::memory_free, cuMemFree);
+RICCI_SAME(D::memory_allocate_async, cuMemAllocAsync);
+RICCI_SAME(D::memory_free_async, cuMemFreeAsync);
 RICCI_SAME(D::copy_host_to_device, cuMemcpyHtoD);
 RICCI_SAME(D::copy_device_to_host, cuMemcpyDtoH);
 RICCI_SAME(D::copy_device_to_device_async, cuMemcpyDtoDAsync);

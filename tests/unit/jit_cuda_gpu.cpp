@@ -158,6 +158,20 @@ TEST_CASE("a thread that never used CUDA can launch and free") {
   CHECK(cuda::pointer_info(out).bytes == 0);
 }
 
+TEST_CASE("memory in the order of a stream") {
+  RICCI_NEED_GPU();
+  const cuda::OwnedStream stream;
+  void* const first = cuda::allocate_in_order(1000, 0, stream.get());
+  REQUIRE(first != nullptr);
+  CHECK(reinterpret_cast<std::uintptr_t>(first) % 256 == 0);
+  CHECK(cuda::pointer_info(first).device);
+  cuda::release_in_order(first, 0, stream.get());
+  CHECK(cuda::allocate_in_order(0, 0, nullptr) == nullptr);
+  CHECK_THAT(text_of([&] { cuda::allocate_in_order(std::size_t{1} << 60, 0, stream.get()); }),
+             ContainsSubstring("cuMemAllocAsync") && ContainsSubstring("1152921504606846976 bytes"));
+  cuda::synchronize();
+}
+
 TEST_CASE("a hundred kilobytes of dynamic shared memory") {
   RICCI_NEED_GPU();
   const std::int64_t most = cuda::device_info(0).shared_bytes_per_block;

@@ -1,0 +1,299 @@
+// Executing a plan: factors and parameters, pointers, workspace, kernels.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "ricci/error.hpp"
+#include "ricci/log.hpp"
+#include "runtime/plan_impl.hpp"
+
+namespace ricci {
+inline namespace v1 {
+namespace {
+
+using ir::Factor;
+
+/// The value of one factor in this call, or PlanError when the plan was made for another kind.
+Scalar factor_value(const char* which, const std::optional<Scalar>& given, Scalar planned, Factor kind, DType type) {
+  if (!given) return planned;
+  if (kind == Factor::any) {
+    ir::check_factor(which, *given, type);
+    return *given;
+  }
+  if (ir::factor_of(*given) != kind) {
+    throw PlanError(
+        fmt::format("this plan was made with {} = {}; its kernel has no place for ({}, {}). Plan with another {}, "
+                    "neither 0 nor 1, to have it as an argument of each call",
+                    which, kind == Factor::zero ? 0 : 1, given->real(), given->imag(), which));
+  }
+  return *given;
+}
+
+std::string names(std::span<const Argument> arguments) {
+  std::string text;
+  for (const auto& argument : arguments) text += (text.empty() ? "" : ", ") + argument.name;
+  return text.empty() ? "none" : text;
+}
+
+void check_param(const Argument& param, Scalar value) {
+  if (!is_complex(param.type) && value.imag() != 0) {
+    throw ShapeError(fmt::format("parameter {} = ({}, {}) has an imaginary part, but it is {}", param.name,
+                                 value.real(), value.imag(), name(param.type)));
+  }
+  constexpr double kLimit = 9223372036854775808.0;
+  if (is_integer(param.type) && (value.real() != std::floor(value.real()) || !(std::fabs(value.real()) < kLimit))) {
+    throw ShapeError(fmt::format("parameter {} = {} is not a whole number below 2^63, but it is {}", param.name,
+                                 value.real(), name(param.type)));
+  }
+}
+
+/// Host pointers that a GPU plan was given, device pointers out of bounds, pointers of another device.
+void check_device_pointer(const std::string& label, const void* pointer, std::int64_t first_byte, std::int64_t end_byte,
+                          int ordinal) {
+  const auto info = jit::cuda::pointer_info(pointer);
+  if (!info.device) {
+    throw DeviceError(fmt::format("the {} ({}) is not device memory; copy the tensor to device {}, or plan for the CPU",
+                                  label, pointer, ordinal));
+  }
+  if (info.ordinal != ordinal && !info.managed) {
+    throw DeviceError(
+        fmt::format("the {} ({}) belongs to device {}, the plan to device {}", label, pointer, info.ordinal, ordinal));
+  }
+  if (info.bytes == 0) return;
+  const auto offset = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer) - info.base);
+  if (offset + first_byte < 0 || offset + end_byte > static_cast<std::int64_t>(info.bytes)) {
+    throw DeviceError(
+        fmt::format("the {} ({}) reaches bytes [{}, {}) of an allocation of {} bytes; the layout and the memory "
+                    "disagree",
+                    label, pointer, offset + first_byte, offset + end_byte, info.bytes));
+  }
+}
+
+/// A workspace that the call makes for itself.
+class OwnWorkspace {
+ public:
+  OwnWorkspace(const runtime::Target& target, std::int64_t bytes, void* stream) : target_(target), stream_(stream) {
+    if (target.device == Device::gpu) {
+      memory_ = jit::cuda::allocate_in_order(static_cast<std::size_t>(bytes), target.ordinal, stream);
+    } else {
+      memory_ = std::aligned_alloc(256, static_cast<std::size_t>(bytes));  // a multiple of 256
+      if (memory_ == nullptr) throw DeviceError(fmt::format("no memory for a workspace of {} bytes", bytes));
+    }
+  }
+  ~OwnWorkspace() {
+    if (target_.device == Device::gpu) {
+      jit::cuda::release_in_order(memory_, target_.ordinal, stream_);
+    } else {
+      std::free(memory_);
+    }
+  }
+  OwnWorkspace(const OwnWorkspace&) = delete;
+  OwnWorkspace& operator=(const OwnWorkspace&) = delete;
+  char* get() const noexcept { return static_cast<char*>(memory_); }
+
+ private:
+  const runtime::Target& target_;
+  void* stream_;
+  void* memory_ = nullptr;
+};
+
+}  // namespace
+
+void Plan::operator()(std::span<void* const> outputs, std::span<const void* const> inputs, const Call& call) const {
+  const auto& p = *impl_;
+  if (outputs.size() != p.outputs.size() || inputs.size() != p.inputs.size()) {
+    throw ShapeError(fmt::format("this plan writes {} ({}) and reads {} ({}); {} and {} pointers were given",
+                                 p.outputs.size(), names(p.outputs), p.inputs.size(), names(p.inputs), outputs.size(),
+                                 inputs.size()));
+  }
+  if (call.params.size() != p.params.size()) {
+    throw PlanError(fmt::format("this plan takes {} parameters ({}); {} values were given", p.params.size(),
+                                names(p.params), call.params.size()));
+  }
+  Scalar alpha = 1, beta = 0;
+  if (p.factors) {
+    const auto& factors = *p.factors;
+    alpha = factor_value("alpha", call.alpha, factors.alpha, factors.alpha_kind, factors.type);
+    beta = factor_value("beta", call.beta, factors.beta, factors.beta_kind, factors.type);
+  } else if (call.alpha || call.beta) {
+    throw PlanError(fmt::format(
+        "alpha and beta are factors of permutations and einsums; this plan is a program's, with parameters: {}",
+        names(p.params)));
+  }
+  alignas(16) unsigned char bytes[Impl::kMaxParams][16];
+  void* param[Impl::kMaxParams];
+  for (std::size_t k = 0; k < p.sources.size(); ++k) {
+    const auto& source = p.sources[k];
+    const auto position = static_cast<std::size_t>(source.position);
+    if (source.from == ParamSource::From::call) check_param(p.params[position], call.params[position]);
+    runtime::encode_factor(source.from == ParamSource::From::alpha  ? alpha
+                           : source.from == ParamSource::From::beta ? beta
+                                                                    : call.params[position],
+                           source.type, bytes[k]);
+    param[k] = bytes[k];
+  }
+  if (p.steps.empty()) return;  // empty tensors
+  if (p.target.device == Device::gpu && p.target.ordinal < 0) {
+    throw PlanError(
+        fmt::format("this plan was made for {} without a device, to be looked at; leave out "
+                    "PlanOptions::target_sm to plan for a device that is there",
+                    p.target.text()));
+  }
+  void* slot[Impl::kMaxSlots];
+  for (std::size_t k = 0; k < outputs.size(); ++k) slot[p.output_slots[k]] = outputs[k];
+  for (std::size_t k = 0; k < inputs.size(); ++k) slot[p.input_slots[k]] = const_cast<void*>(inputs[k]);
+  p.check_pointers(slot);
+  if (p.workspace_bytes() == 0) {
+    p.run(slot, param, call.stream);
+  } else {
+    const auto place = [&](char* base) {
+      for (std::size_t k = 0; k < p.workspace_offsets.size(); ++k) {
+        if (p.workspace_offsets[k] >= 0) slot[k] = base + p.workspace_offsets[k];
+      }
+      p.run(slot, param, call.stream);
+    };
+    if (call.workspace != nullptr) {
+      p.check_workspace(call, slot);
+      place(static_cast<char*>(call.workspace));
+    } else {
+      const OwnWorkspace own(p.target, p.workspace_bytes(), call.stream);
+      place(own.get());
+    }
+  }
+  if (log_enabled(LogTopic::execute)) log_line(LogTopic::execute, p.info.kernel);
+}
+
+void Plan::Impl::check_pointers(void* const* slot) const {
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    const auto& check = slots[k];
+    if (!check.touched() || workspace_offsets[k] >= 0) continue;
+    if (slot[k] == nullptr) throw ShapeError(fmt::format("the {} pointer is null", check.label));
+    if (reinterpret_cast<std::intptr_t>(slot[k]) % check.alignment != 0) {
+      throw ShapeError(
+          fmt::format("the {} pointer ({}) is not a multiple of {} bytes, which its layout promises; set "
+                      "Layout::alignment to what holds and plan again",
+                      check.label, slot[k], check.alignment));
+    }
+  }
+  for (const auto& pair : pairs) {
+    const auto& to = slots[static_cast<std::size_t>(pair.written)];
+    const auto& from = slots[static_cast<std::size_t>(pair.other)];
+    const auto a = reinterpret_cast<std::intptr_t>(slot[pair.other]);
+    const auto b = reinterpret_cast<std::intptr_t>(slot[pair.written]);
+    if (a + from.first_byte >= b + to.end_byte || b + to.first_byte >= a + from.end_byte) continue;
+    // The spans meet; elements still do not if both step over the same lattice at different places.
+    const auto lattice = pair.lattice_bytes;
+    const auto phase = ((a - b + pair.phase) % lattice + lattice) % lattice;
+    if (phase < pair.written_bytes || lattice - phase < pair.other_bytes) {
+      throw ShapeError(fmt::format("{} and {} overlap; give what is written memory of its own", from.label, to.label));
+    }
+  }
+  if (target.device == Device::gpu) {
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      if (!slots[k].touched() || workspace_offsets[k] >= 0) continue;
+      check_device_pointer(slots[k].label, slot[k], slots[k].first_byte, slots[k].end_byte, target.ordinal);
+    }
+  }
+}
+
+void Plan::Impl::check_workspace(const Call& call, void* const* slot) const {
+  const auto base = reinterpret_cast<std::intptr_t>(call.workspace);
+  if (static_cast<std::int64_t>(call.workspace_bytes) < workspace_bytes()) {
+    throw ShapeError(fmt::format("the workspace has {} bytes, this plan needs {}; or give none, and each call makes it",
+                                 call.workspace_bytes, workspace_bytes()));
+  }
+  if (base % 256 != 0) {
+    throw ShapeError(fmt::format("the workspace ({}) is not a multiple of 256 bytes", call.workspace));
+  }
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    if (!slots[k].touched() || workspace_offsets[k] >= 0) continue;
+    const auto a = reinterpret_cast<std::intptr_t>(slot[k]);
+    if (a + slots[k].first_byte < base + workspace_bytes() && base < a + slots[k].end_byte) {
+      throw ShapeError(
+          fmt::format("{} and the workspace overlap; give what is written memory of its own", slots[k].label));
+    }
+  }
+  if (target.device == Device::gpu) {
+    check_device_pointer("workspace", call.workspace, 0, workspace_bytes(), target.ordinal);
+  }
+}
+
+void Plan::Impl::run(void* const* slot, void* const* param, void* stream) const {
+  for (const auto& step : steps) {
+    // Buffers, then parameters, in the program's order.
+    void* args[kMaxArguments];
+    std::size_t count = 0;
+    if (target.device == Device::cpu) {
+      for (const auto k : step.slot) args[count++] = slot[k];
+      for (const auto k : step.parameter) args[count++] = param[k];
+      run_cpu(step, args);
+    } else {
+      for (const auto k : step.slot) args[count++] = const_cast<void**>(&slot[k]);
+      for (const auto k : step.parameter) args[count++] = param[k];
+      jit::cuda::launch(step.kernel->gpu, step.blocks, 1, 1, static_cast<unsigned>(step.chosen.schedule.threads),
+                        step.dynamic_shared, stream, args);
+    }
+  }
+}
+
+void Plan::Impl::run_cpu(const Step& step, void* const* args) const {
+  if (step.tasks <= 1) {
+    step.kernel->cpu(args, 0, step.tiles);
+    return;
+  }
+  struct Parts {
+    runtime::CpuFunction function;
+    void* const* args;
+    std::int64_t tiles;
+    int tasks;
+    void run(int task) const { function(args, part(task), part(task + 1)); }
+    std::int64_t part(int task) const { return static_cast<std::int64_t>(static_cast<__int128>(tiles) * task / tasks); }
+  };
+  const Parts parts{step.kernel->cpu, args, step.tiles, step.tasks};
+  if (executor) {
+    executor(step.tasks, [&parts](int task) { parts.run(task); });
+  } else {
+    pool->run(
+        step.tasks, [](void* context, int task) { static_cast<const Parts*>(context)->run(task); },
+        const_cast<Parts*>(&parts));
+  }
+}
+
+}  // namespace v1
+
+namespace runtime {
+namespace {
+
+template <class T>
+void put(unsigned char* bytes, T value) {
+  std::memcpy(bytes, &value, sizeof value);
+}
+
+}  // namespace
+
+void encode_factor(Scalar value, DType type, unsigned char (&bytes)[16]) {
+  switch (type) {
+    case DType::f32:
+      return put(bytes, static_cast<float>(value.real()));
+    case DType::f64:
+      return put(bytes, value.real());
+    case DType::c64: {
+      put(bytes, static_cast<float>(value.real()));
+      return put(bytes + 4, static_cast<float>(value.imag()));
+    }
+    case DType::c128: {
+      put(bytes, value.real());
+      return put(bytes + 8, value.imag());
+    }
+    default: {
+      // Integers wrap: the low bytes of a two's complement number are its value in every smaller type.
+      const auto whole = static_cast<std::int64_t>(value.real());
+      std::memcpy(bytes, &whole, static_cast<std::size_t>(size_of(type)));
+    }
+  }
+}
+
+}  // namespace runtime
+}  // namespace ricci

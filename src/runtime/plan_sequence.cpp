@@ -1,0 +1,340 @@
+// From a sequence to a plan: each step canonical, scheduled and compiled, and all that a call checks worked out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "ir/canonical.hpp"
+#include "ricci/error.hpp"
+#include "ricci/log.hpp"
+#include "runtime/runtime_impl.hpp"
+#include "runtime/work.hpp"
+
+namespace ricci {
+inline namespace v1 {
+namespace {
+
+double ms_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Whether a kernel has a point to work on. An empty sum still writes its zeros.
+bool runs(const ir::Program& program) {
+  const auto free = program.free_indices();
+  for (std::size_t q = 0; q < free.size(); ++q) {
+    if (free[q] && program.indices[q].extent == 0) return false;
+  }
+  return true;
+}
+
+/// CPU kernels use unaligned accesses: a promise would only split the cache and refuse calls.
+void drop_alignments(ir::Sequence& sequence) {
+  for (auto& slot : sequence.slots) slot.alignment = size_of(slot.type);
+  for (auto& step : sequence.steps) {
+    for (auto& buffer : step.program.buffers) buffer.alignment = size_of(buffer.type);
+  }
+}
+
+/// Where a slot's elements are, modulo `bytes`: constant + multiples. Of all accesses of all steps that run.
+struct Lattice {
+  std::int64_t bytes = 0;
+  std::optional<std::int64_t> constant;
+
+  void add(const ir::Program& program, const ir::Affine& offset, std::int64_t size) {
+    for (std::size_t q = 0; q < offset.coefficient.size(); ++q) {
+      if (program.indices[q].extent > 1) bytes = std::gcd(bytes, offset.coefficient[q] * size);
+    }
+    if (!constant) constant = offset.constant * size;
+    bytes = std::gcd(bytes, offset.constant * size - *constant);
+  }
+};
+
+/// What the steps that run do with each slot.
+struct Use {
+  bool written = false;
+  std::int64_t first = 0, last = -1, alignment = 1;
+  Lattice lattice;
+};
+
+std::vector<Use> uses_of(const ir::Sequence& sequence, const std::vector<Plan::Impl::Step>& steps) {
+  std::vector<Use> uses(sequence.slots.size());
+  for (const auto& planned : steps) {
+    const auto& step = sequence.steps[static_cast<std::size_t>(planned.number)];
+    const auto& program = step.program;
+    const auto use = [&](int buffer) -> Use& {
+      return uses[static_cast<std::size_t>(step.slot[static_cast<std::size_t>(buffer)])];
+    };
+    for (std::size_t k = 0; k < program.buffers.size(); ++k) {
+      const auto& buffer = program.buffers[k];
+      auto& one = use(static_cast<int>(k));
+      one.written |= buffer.written;
+      one.alignment = std::max(one.alignment, buffer.alignment);
+      if (buffer.last < buffer.first) continue;
+      const bool fresh = one.last < one.first;
+      one.first = fresh ? buffer.first : std::min(one.first, buffer.first);
+      one.last = fresh ? buffer.last : std::max(one.last, buffer.last);
+    }
+    for (const auto& node : program.nodes) {
+      if (node.kind != ir::NodeKind::load) continue;
+      use(node.source).lattice.add(program, node.offset, size_of(node.type));
+    }
+    for (const auto& statement : program.statements) {
+      const auto size = size_of(program.buffers[static_cast<std::size_t>(statement.buffer)].type);
+      const auto kind = program.nodes[static_cast<std::size_t>(statement.value)].kind;
+      auto& lattice = use(statement.buffer).lattice;
+      lattice.add(program, statement.offset, size);
+      if (kind == ir::NodeKind::scan) lattice.bytes = std::gcd(lattice.bytes, statement.step * size);
+      if (kind == ir::NodeKind::compact) lattice.bytes = std::gcd(lattice.bytes, size);  // it begins anywhere
+    }
+  }
+  return uses;
+}
+
+const char* word(ir::Role role) { return role == ir::Role::output ? "output" : "input"; }
+
+/// Names and checks of the slots, and the pairs that must not meet.
+void prepare_slots(Plan::Impl& plan, std::vector<std::string> labels, bool aligned) {
+  const auto& sequence = plan.sequence;
+  const auto uses = uses_of(sequence, plan.steps);
+  std::int64_t offset = 0;
+  for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
+    const auto& slot = sequence.slots[k];
+    const auto size = size_of(slot.type);
+    const auto& use = uses[k];
+    SlotCheck check;
+    check.label = k < labels.size() ? labels[k] : fmt::format("{} {}", word(slot.role), slot.name);
+    check.first_byte = use.first * size;
+    check.end_byte = (use.last + 1) * size;
+    if (aligned) check.alignment = std::max(use.alignment, slot.alignment);
+    plan.slots.push_back(std::move(check));
+    const Argument argument{slot.name, slot.type, use.first, use.last};
+    if (slot.role == ir::Role::workspace) {
+      plan.workspace_offsets.push_back(offset - slot.first * size);
+      offset += (std::max<std::int64_t>(slot.last - slot.first + 1, 0) * size + 255) / 256 * 256;
+      continue;
+    }
+    plan.workspace_offsets.push_back(-1);
+    const bool output = slot.role == ir::Role::output;
+    (output ? plan.outputs : plan.inputs).push_back(argument);
+    (output ? plan.output_slots : plan.input_slots).push_back(static_cast<int>(k));
+  }
+  for (const auto written : plan.output_slots) {
+    const auto w = static_cast<std::size_t>(written);
+    if (!uses[w].written || !plan.slots[w].touched()) continue;
+    for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
+      const bool also_written = sequence.slots[k].role == ir::Role::output && uses[k].written;
+      if (sequence.slots[k].role == ir::Role::workspace || !plan.slots[k].touched() || k == w) continue;
+      if (also_written && k < w) continue;  // once is enough
+      PairCheck pair;
+      pair.written = written;
+      pair.other = static_cast<int>(k);
+      pair.written_bytes = size_of(sequence.slots[w].type);
+      pair.other_bytes = size_of(sequence.slots[k].type);
+      pair.lattice_bytes = std::max<std::int64_t>(std::gcd(uses[w].lattice.bytes, uses[k].lattice.bytes), 1);
+      pair.phase = uses[k].lattice.constant.value_or(0) - uses[w].lattice.constant.value_or(0);
+      plan.pairs.push_back(pair);
+    }
+  }
+}
+
+void prepare_params(Plan::Impl& plan) {
+  for (const auto& param : plan.sequence.params) {
+    ParamSource source;
+    source.type = param.type;
+    if (plan.factors && param.name == "alpha") {
+      source.from = ParamSource::From::alpha;
+    } else if (plan.factors && param.name == "beta") {
+      source.from = ParamSource::From::beta;
+    } else {
+      source.position = static_cast<int>(plan.params.size());
+      plan.params.push_back({param.name, param.type});
+    }
+    plan.sources.push_back(source);
+  }
+}
+
+void check_limits(const ir::Sequence& sequence) {
+  const auto check = [](std::size_t count, int most, const char* what) {
+    if (count > static_cast<std::size_t>(most)) {
+      throw PlanError(fmt::format("{} {}; a plan takes up to {}", count, what, most));
+    }
+  };
+  check(sequence.slots.size(), Plan::Impl::kMaxSlots, "tensors");
+  check(sequence.params.size(), Plan::Impl::kMaxParams, "parameters");
+  for (const auto& step : sequence.steps) {
+    check(step.slot.size() + step.param.size(), Plan::Impl::kMaxArguments, "tensors and parameters in one kernel");
+  }
+}
+
+/// Parts of the tile range that are worth a thread each. A thread more pays for itself from about 64 KB or some ten
+/// microseconds of arithmetic on; a few parts per thread even out what the machine does meanwhile.
+int tasks_of(const runtime::Work& work, std::int64_t tiles, int threads) {
+  if (threads == 1) return 1;
+  const double worth = std::max(static_cast<double>(work.bytes) / (64 * 1024), work.operations / 20000);
+  const double most = std::min({worth, static_cast<double>(tiles), 4.0 * threads});
+  return std::max(static_cast<int>(most), 1);
+}
+
+}  // namespace
+
+std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std::string& wanted) const {
+  if (target.device == Device::cpu) return plan::candidates(step.program, runtime::cpu_figures(target.cpu, threads));
+  return plan::candidates(step.program,
+                          target.ordinal >= 0 ? runtime::gpu_figures(jit::cuda::device_info(target.ordinal))
+                                              : plan::GpuFigures::of_capability(target.sm),
+                          wanted);
+}
+
+void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wanted, bool* scheduled) {
+  const auto& lowered = plan.sequence.steps[static_cast<std::size_t>(number)];
+  if (!runs(lowered.program)) return;
+  const auto start = std::chrono::steady_clock::now();
+  Plan::Impl::Step step;
+  step.number = number;
+  auto canonical = ir::canonicalise(lowered.program);
+  step.program = std::move(canonical);
+  step.slot = lowered.slot;
+  step.parameter = lowered.param;
+  const auto list = plan.candidates(step, wanted.schedule);
+  const auto has_name = [&](const plan::Candidate& candidate) { return candidate.schedule.name == wanted.schedule; };
+  const bool known = std::any_of(list.begin(), list.end(), has_name);
+  *scheduled |= known || wanted.schedule.empty();
+  // A name that only other steps know is refused when the last step does not know it either.
+  const bool last = number + 1 == static_cast<int>(plan.sequence.steps.size());
+  const auto& chosen = plan::choose(list, known || (last && !*scheduled) ? wanted.schedule : "");
+  step.chosen = chosen;
+  const auto& schedule = step.chosen.schedule;
+  step.tiles = schedule.tiles(step.program);
+  auto& info = plan.info;
+  const auto summary = plan::summary(step.program, schedule);
+  if (log_enabled(LogTopic::plan)) log_line(LogTopic::plan, plan::explain(list, chosen, plan.device_text));
+  if (plan.target.device == Device::cpu) {
+    step.tasks = tasks_of(runtime::work_of(step.program), step.tiles, plan.threads);
+    if (!options.executor && step.tasks > 1) plan.pool = pool();
+  } else {
+    step.blocks = static_cast<unsigned>(schedule.blocks(step.program));
+    step.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(step.program, schedule));
+  }
+  info.plan_ms += ms_since(start);
+
+  const auto notes = [&] {
+    codegen::Notes head;
+    head.target = plan.target.text();
+    head.plan = summary;
+    head.again = runtime::again(step.program, plan.target) + fmt::format(" --schedule '{}'", schedule.name);
+    return head;
+  };
+  bool shared = false;
+  step.kernel = kernel(runtime::kernel_key(step.program, schedule, plan.target), step.program, schedule, plan.target,
+                       notes, &shared);
+  const auto& made = *step.kernel;
+  const char* const separator = plan.steps.empty() ? "" : "; ";
+  info.kernel += separator + made.name;
+  info.schedule += separator + summary;
+  const std::string origin = shared || made.outcome == cache::Outcome::memory ? "memory"
+                             : made.outcome == cache::Outcome::disk           ? "disk"
+                                                                              : "compiled";
+  // Of several kernels, what took longest.
+  if (info.origin.empty() || origin == "compiled" || info.origin == "memory") info.origin = origin;
+  if (!shared) {
+    info.generate_ms += made.generate_ms;
+    info.compile_ms += made.compile_ms;
+    info.load_ms += made.load_ms;
+  }
+  info.registers = std::max(info.registers, made.registers);
+  info.spill_bytes = std::max(info.spill_bytes, made.spill_bytes);
+  info.shared_bytes = std::max(info.shared_bytes, made.shared_bytes);
+  plan.steps.push_back(std::move(step));
+}
+
+Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
+  auto plan = std::make_shared<Plan::Impl>();
+  plan->sequence = std::move(subject.sequence);
+  plan->factors = std::move(subject.factors);
+  plan->output_layout = std::move(subject.output_layout);
+  plan->target = runtime::target_of(wanted);
+  plan->threads = std::max(1, std::min(wanted.threads > 0 ? wanted.threads : threads, threads));
+  plan->executor = options.executor;
+  check_limits(plan->sequence);
+  const bool cpu = wanted.device == Device::cpu;
+  if (cpu) {
+    drop_alignments(plan->sequence);
+    plan->device_text = fmt::format("{}, {} threads", plan->target.text(), plan->threads);
+  } else {
+    plan->device_text = plan->target.ordinal >= 0 ? jit::cuda::device_info(plan->target.ordinal).name
+                                                  : fmt::format("sm_{} (no device)", plan->target.sm);
+  }
+  if (!store.config().root.empty()) plan->cache_root = store.config().root.string();
+  auto& info = plan->info;
+  info.plan_ms = ms_since(subject.start);
+  bool scheduled = false;
+  for (std::size_t k = 0; k < plan->sequence.steps.size(); ++k) {
+    plan_step(*plan, static_cast<int>(k), wanted, &scheduled);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  prepare_slots(*plan, std::move(subject.labels), !cpu);
+  prepare_params(*plan);
+  info.steps = static_cast<int>(plan->steps.size());
+  if (plan->steps.empty()) {
+    info.origin = "none";
+    info.schedule = "nothing to run";
+  } else {
+    const auto work = runtime::work_of(plan->sequence);
+    info.compulsory_bytes = work.bytes;
+    info.flops = work.flops;
+    info.workspace_bytes = plan->sequence.workspace_bytes();
+  }
+  plan->source = plan->text("//", [](const Plan::Impl::Step& step) { return step.kernel->entry->source; });
+  if (plan->steps.empty()) plan->source = "// nothing to run: the tensor has no elements\n";
+  info.plan_ms += ms_since(start);
+  return Plan(std::move(plan));
+}
+
+}  // namespace v1
+
+namespace runtime {
+
+ir::Sequence sequence_of(ir::Program program) {
+  ir::Sequence sequence;
+  ir::Step step;
+  for (std::size_t k = 0; k < program.buffers.size(); ++k) {
+    const auto& buffer = program.buffers[k];
+    sequence.slots.push_back({buffer.name, buffer.written ? ir::Role::output : ir::Role::input, buffer.type,
+                              buffer.first, buffer.last, buffer.alignment});
+    step.slot.push_back(static_cast<int>(k));
+  }
+  sequence.params = program.params;
+  for (std::size_t k = 0; k < program.params.size(); ++k) step.param.push_back(static_cast<int>(k));
+  step.program = std::move(program);
+  sequence.steps.push_back(std::move(step));
+  return sequence;
+}
+
+void interpret(const ir::Sequence& sequence, std::span<void* const> outputs, std::span<const void* const> inputs,
+               const std::vector<Scalar>& params) {
+  const std::unique_ptr<void, decltype(&std::free)> workspace(
+      std::aligned_alloc(256, static_cast<std::size_t>(std::max<std::int64_t>(sequence.workspace_bytes(), 256))),
+      &std::free);
+  if (!workspace) {
+    throw ShapeError(fmt::format("no memory for a workspace of {} bytes", sequence.workspace_bytes()));
+  }
+  std::vector<void*> slots;
+  std::size_t output = 0, input = 0;
+  std::int64_t offset = 0;
+  for (const auto& slot : sequence.slots) {
+    if (slot.role == ir::Role::workspace) {
+      const auto size = size_of(slot.type);
+      slots.push_back(static_cast<char*>(workspace.get()) + offset - slot.first * size);
+      offset += (std::max<std::int64_t>(slot.last - slot.first + 1, 0) * size + 255) / 256 * 256;
+    } else if (slot.role == ir::Role::output) {
+      slots.push_back(outputs[output++]);
+    } else {
+      slots.push_back(const_cast<void*>(inputs[input++]));
+    }
+  }
+  ir::interpret(sequence, slots, params);
+}
+
+}  // namespace runtime
+}  // namespace ricci
