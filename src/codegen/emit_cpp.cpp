@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "codegen/compute.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/source.hpp"
 #include "codegen/walk.hpp"
@@ -34,26 +35,41 @@ const char* lane_type(DType type) {
   }
 }
 
+/// What CUDA's prelude has from its device (src/codegen/device/cuda.cuh).
+std::string host_prelude(const Program& program) {
+  const bool counts = std::any_of(program.nodes.begin(), program.nodes.end(), [](const ir::Node& node) {
+    return node.kind == ir::NodeKind::op && node.op == ir::OpCode::popcount;
+  });
+  return counts ? "inline int popcount32(u32 x) { return __builtin_popcount(x); }\n"
+                  "inline int popcount64(u64 x) { return __builtin_popcountll(x); }\n\n"
+                : "";
+}
+
 class CppEmitter {
  public:
   CppEmitter(const Program& program, const Schedule& schedule) : program_(program), schedule_(schedule) {}
 
   std::string emit(const std::string& kernel) {
     if (schedule_.stage) emit_transpose();
+    const char* suffix = schedule_.computes() ? "" : "_base";
     w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last)", kernel);
     w_.open("{{");
     for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
       const auto& buffer = program_.buffers[k];
       const auto type = fmt::format("{}{}*", buffer.written ? "" : "const ", c_type(buffer.type));
-      w_.line("{} const {}_base = ({})args[{}];", type, buffer.name, type, k);
+      w_.line("{} const {}{} = ({})args[{}];", type, buffer.name, suffix, type, k);
     }
     for (std::size_t k = 0; k < program_.params.size(); ++k) {
       const auto type = c_type(program_.params[k].type);
       w_.line("const {} {} = *(const {}*)args[{}];", type, program_.params[k].name, type, program_.buffers.size() + k);
     }
     w_.open("for (i64 tile = first; tile < last; ++tile) {{");
-    emit_origins();
-    emit_loops();
+    if (schedule_.computes()) {
+      emit_compute_cpp(w_, program_, schedule_);
+    } else {
+      emit_origins();
+      emit_loops();
+    }
     w_.close();
     w_.close();
     return w_.take();
@@ -262,10 +278,9 @@ class CppEmitter {
 
 Source emit_cpp(const Program& program, const Schedule& schedule, const Notes& notes) {
   ir::verify(schedule, program);
-  if (program.statements.size() != 1) throw InternalError("the C++ emitter takes one statement a kernel");
   Source source;
   source.kernel = kernel_name(program);
-  source.portable = portable_prelude(program);
+  source.portable = portable_prelude(program) + host_prelude(program) + lane_types(program, schedule);
   source.text = head_text(program, schedule, source.kernel, notes.target, notes.again, notes.plan) +
                 CppEmitter(program, schedule).emit(source.kernel);
   return source;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/compute.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/source.hpp"
 #include "codegen/walk.hpp"
@@ -42,6 +43,11 @@ class CudaEmitter {
   std::string emit(const std::string& kernel) {
     emit_tables();
     emit_signature(kernel);
+    if (schedule_.computes()) {
+      emit_compute_cuda(w_, program_, schedule_, wide_);
+      w_.close();
+      return w_.take();
+    }
     emit_tile_number();
     emit_origins();
     if (schedule_.stage) {
@@ -622,7 +628,6 @@ std::int64_t dynamic_shared_bytes(const Program& program, const Schedule& schedu
 
 Source emit_cuda(const Program& program, const Schedule& schedule, const Notes& notes) {
   ir::verify(schedule, program);
-  if (program.statements.size() != 1) throw InternalError("the CUDA emitter takes one statement a kernel");
   if (schedule.tiles(program) >= kNarrow) {
     throw PlanError(fmt::format("{} tiles are more than a launch takes (2^31 - 1)", schedule.tiles(program)));
   }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <sstream>
 
@@ -24,10 +25,34 @@ using ir::Program;
 
 bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
 
+std::size_t loads_in(const Program& program) {
+  return static_cast<std::size_t>(std::count_if(program.nodes.begin(), program.nodes.end(),
+                                                [](const Node& node) { return node.kind == NodeKind::load; }));
+}
+
+/// Bytes that the kernel must read and write: each element that an access reaches, once.
+std::pair<std::int64_t, std::int64_t> compulsory_bytes(const Program& program) {
+  const auto reached = [&](int buffer, const ir::Affine& affine) {
+    std::int64_t elements = 1;
+    for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
+      if (affine.coefficient[q] != 0) elements *= program.indices[q].extent;
+    }
+    return elements * size_of(program.buffers[static_cast<std::size_t>(buffer)].type);
+  };
+  std::int64_t read = 0, written = 0;
+  for (const auto& node : program.nodes) {
+    if (node.kind == NodeKind::load) read += reached(node.source, node.offset);
+  }
+  for (const auto& statement : program.statements) written += reached(statement.buffer, statement.offset);
+  return {read, written};
+}
+
 /// Indices by falling stride of an access, as letters: how the user's spec for that tensor would read.
-std::string axis_order(const Program& program, const ir::Affine& affine) {
-  std::vector<std::size_t> order(program.indices.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+std::string axis_order(const Program& program, const ir::Affine& affine, bool all) {
+  std::vector<std::size_t> order;
+  for (std::size_t q = 0; q < program.indices.size(); ++q) {
+    if (all || affine.coefficient[q] != 0) order.push_back(q);
+  }
   std::stable_sort(order.begin(), order.end(),
                    [&](auto p, auto q) { return std::abs(affine.coefficient[p]) > std::abs(affine.coefficient[q]); });
   std::string text;
@@ -74,6 +99,7 @@ std::string value_text(const Program& program, NodeId id, const std::function<st
   const Node& node = program.nodes[static_cast<std::size_t>(id)];
   if (node.kind == NodeKind::load) return leaf(id);
   if (node.kind == NodeKind::param) return program.params[static_cast<std::size_t>(node.source)].name;
+  if (node.kind != NodeKind::op) throw InternalError("a kernel that moves elements has no loops of its own");
   // One after the other: compilers may evaluate arguments in any order, and leaf() may depend on it.
   const auto x = value_text(program, node.operand[0], leaf);
   const auto y = node.operand[1] < 0 ? std::string() : value_text(program, node.operand[1], leaf);
@@ -88,8 +114,9 @@ std::string value_text(const Program& program, NodeId id, const std::function<st
       return fmt::format("conj({})", x);
     case OpCode::cast:
       return fmt::format("cast_{}({})", name(node.type), x);
+    default:
+      throw InternalError("a kernel that moves elements adds, scales and converts, and does nothing else");
   }
-  return {};
 }
 
 std::vector<NodeId> loads_of(const Program& program, NodeId id) {
@@ -103,16 +130,28 @@ std::vector<NodeId> loads_of(const Program& program, NodeId id) {
 
 std::string kernel_name(const Program& program) {
   const auto& statement = program.statement();
-  const auto loads = loads_of(program, statement.value);
-  std::string name = ricci::name(program.buffers[static_cast<std::size_t>(statement.buffer)].type);
-  if (!loads.empty()) {
-    const auto& load = program.nodes[static_cast<std::size_t>(loads.front())];
-    if (load.type != program.buffers[static_cast<std::size_t>(statement.buffer)].type) {
-      name = fmt::format("{}_{}", ricci::name(load.type), name);
-    }
-    if (!program.indices.empty()) name += '_' + axis_order(program, load.offset);
+  const auto out = program.buffers[static_cast<std::size_t>(statement.buffer)].type;
+  std::vector<const Node*> loads;
+  for (const auto& node : program.nodes) {
+    if (node.kind == NodeKind::load) loads.push_back(&node);
   }
-  name += program.indices.empty() ? "_scalar" : "_to_" + axis_order(program, statement.offset);
+  // A permutation's broadcast axes belong to its name; an operand of a contraction has fewer axes than there are.
+  const bool moves = loads.size() == 1;
+  std::string name = ricci::name(out);
+  if (program.statements.size() > 1) {
+    name += fmt::format("_{}_outputs_of_{}_loads", program.statements.size(), loads.size());
+  } else {
+    if (!loads.empty()) {
+      if (loads.front()->type != out) name = fmt::format("{}_{}", ricci::name(loads.front()->type), name);
+      constexpr std::size_t kNamed = 3;
+      for (std::size_t k = 0; k < std::min(loads.size(), kNamed); ++k) {
+        if (loads[k]->source == statement.buffer && k > 0) continue;  // what is added to
+        const auto order = axis_order(program, loads[k]->offset, moves);
+        if (!order.empty()) name += '_' + order;
+      }
+    }
+    name += program.indices.empty() ? "_scalar" : "_to_" + axis_order(program, statement.offset, moves);
+  }
   std::vector<std::pair<std::string, std::int64_t>> extents;
   for (const auto& index : program.indices) extents.emplace_back(index.name, index.extent);
   std::sort(extents.begin(), extents.end(), [](const auto& x, const auto& y) {
@@ -122,20 +161,32 @@ std::string kernel_name(const Program& program) {
   for (std::size_t k = 0; k < std::min(extents.size(), kShown); ++k) {
     name += fmt::format("{}{}", k == 0 ? "_" : "x", extents[k].second);
   }
-  return name;
+  // Only letters, digits and underscores make a function's name, and assemblers end lines somewhere.
+  constexpr std::size_t kLongest = 160;
+  for (auto& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return name.substr(0, kLongest);
 }
 
 std::string portable_prelude(const Program& program) {
-  bool half = false, arithmetic = false, cast = false;
+  bool half = false, arithmetic = false, scalar = false, cast = false;
   for (const auto& node : program.nodes) {
-    if (node.kind != NodeKind::op) continue;
-    cast = cast || node.op == OpCode::cast;
-    arithmetic = arithmetic || node.op != OpCode::cast;
-    half = half || cast;
+    const bool moves = node.kind == NodeKind::load || node.kind == NodeKind::param;
+    const bool plain = node.kind == NodeKind::op && (node.op == OpCode::add || node.op == OpCode::mul ||
+                                                     node.op == OpCode::scale || node.op == OpCode::conj);
+    const bool casts = node.kind == NodeKind::op && node.op == OpCode::cast;
+    cast = cast || casts;
+    half = half || casts;
+    arithmetic = arithmetic || (!moves && !casts);
+    // Sums of the plain kind need no more than products do.
+    scalar = scalar || (!moves && !plain && !casts && !(node.kind == NodeKind::reduce && node.op == OpCode::add)) ||
+             (casts && is_integer(program.nodes[static_cast<std::size_t>(node.operand[0])].type));
   }
   std::string text = prelude::kTypes;
   if (half) text += fmt::format("\n{}", prelude::kHalf);
-  if (arithmetic) text += fmt::format("\n{}", prelude::kArithmetic);
+  if (arithmetic || scalar) text += fmt::format("\n{}", prelude::kArithmetic);
+  if (scalar) text += fmt::format("\n{}", prelude::kScalar);
   if (cast) text += fmt::format("\n{}", prelude::kCast);
   return text + '\n';
 }
@@ -156,20 +207,26 @@ std::string head_text(const Program& program, const ir::Schedule& schedule, cons
     return fmt::format("{}[{}]", program.buffers[static_cast<std::size_t>(buffer)].name,
                        affine_text(affine.coefficient, affine.constant, name_of));
   };
-  const auto& statement = program.statement();
-  block("problem", fmt::format("{} = {}", access(statement.buffer, statement.offset),
-                               value_text(program, statement.value, [&](NodeId id) {
-                                 const auto& node = program.nodes[static_cast<std::size_t>(id)];
-                                 return access(node.source, node.offset);
-                               })));
+  if (schedule.computes()) {
+    constexpr std::ptrdiff_t kLines = 40;
+    const auto lines = ir::print(program);
+    if (std::count(lines.begin(), lines.end(), '\n') <= kLines) {
+      block("problem", lines);
+    } else {
+      block("problem", fmt::format("{} statements over {} loads and {} operations; `ricci show` prints them",
+                                   program.statements.size(), loads_in(program), program.nodes.size()));
+    }
+  } else {
+    const auto& statement = program.statement();
+    block("problem", fmt::format("{} = {}", access(statement.buffer, statement.offset),
+                                 value_text(program, statement.value, [&](NodeId id) {
+                                   const auto& node = program.nodes[static_cast<std::size_t>(id)];
+                                   return access(node.source, node.offset);
+                                 })));
+  }
   block("extents", fmt::format("{}", fmt::join(extents, " ")));
   block("plan", plan);
-  const auto element = [&](int buffer) { return size_of(program.buffers[static_cast<std::size_t>(buffer)].type); };
-  std::int64_t read = 0;
-  for (const auto id : loads_of(program, statement.value)) {
-    read += program.points() * element(program.nodes[static_cast<std::size_t>(id)].source);
-  }
-  const auto written = program.points() * element(statement.buffer);
+  const auto [read, written] = compulsory_bytes(program);
   block("traffic", fmt::format("{} B (read {}, write {})", read + written, read, written));
   std::int64_t largest = 0;
   for (const auto& buffer : program.buffers) largest = std::max({largest, buffer.last, -buffer.first});

@@ -39,6 +39,37 @@ void verify_walk(const Schedule& schedule, const Program& program, const Walk& w
   if (walk.workers < 1) broken(schedule, program, "a walk has workers");
 }
 
+/// Schedules whose workers compute blocks of points in registers.
+void verify_each(const Schedule& schedule, const Program& program) {
+  const auto count = program.indices.size();
+  const auto free = program.free_indices();
+  if (schedule.each.size() != count) broken(schedule, program, "a worker takes a number of values of every index");
+  auto positions = schedule.tile;
+  for (std::size_t q = 0; q < count; ++q) {
+    const auto together = schedule.each[q] * (static_cast<int>(q) == schedule.lane ? schedule.lanes : 1);
+    if (schedule.each[q] < 1 || schedule.tile[q] % together != 0) {
+      broken(schedule, program, "the values of one worker divide the tile");
+    }
+    if (!free[q] && schedule.tile[q] != 1) broken(schedule, program, "tiles leave alone what is run over");
+    positions[q] /= together;
+  }
+  verify_walk(schedule, program, schedule.walk, positions);
+  if (schedule.stage || schedule.skew.on()) broken(schedule, program, "workers that compute load by themselves");
+  if (schedule.walk.vector != 1) broken(schedule, program, "workers that compute say lanes in place of a vector");
+  if (schedule.lanes > 1 && !has_lanes(program)) broken(schedule, program, "lanes hold values of one real type");
+  if (schedule.lanes > 1 && (schedule.lane < 0 || schedule.lane >= static_cast<int>(count) ||
+                             !free[static_cast<std::size_t>(schedule.lane)])) {
+    broken(schedule, program, "lanes run along a free index");
+  }
+  // Smaller teams would leave lanes behind that the others' shuffles wait for.
+  if (schedule.team != 1 && schedule.team != 32 && schedule.team != schedule.threads) {
+    broken(schedule, program, "a team is one thread, a warp or the block");
+  }
+  if (schedule.threads % (schedule.walk.workers * schedule.team) != 0) {
+    broken(schedule, program, "tiles share a block's threads evenly");
+  }
+}
+
 /// Messages about broken schedules print them, so an index that does not exist prints as "?".
 std::string index_name(const Program& program, int q) {
   return q >= 0 && q < static_cast<int>(program.indices.size()) ? program.indices[static_cast<std::size_t>(q)].name
@@ -72,6 +103,7 @@ std::int64_t Schedule::tiles(const Program& program) const noexcept {
 
 std::int64_t Schedule::tiles_along(const Program& program, int q) const noexcept {
   const auto lead = q == skew.index ? skew.elements - 1 : 0;
+  if (computes() && !program.free_indices()[static_cast<std::size_t>(q)]) return 1;
   return ceil_div(program.indices[static_cast<std::size_t>(q)].extent + lead, tile[static_cast<std::size_t>(q)]);
 }
 
@@ -81,7 +113,7 @@ std::int64_t Schedule::tile_points() const noexcept {
   return product;
 }
 
-int Schedule::tiles_per_block() const noexcept { return threads / walk.workers; }
+int Schedule::tiles_per_block() const noexcept { return threads / (walk.workers * team); }
 
 std::int64_t Schedule::blocks(const Program& program) const noexcept {
   return ceil_div(tiles(program), tiles_per_block());
@@ -104,6 +136,39 @@ bool vector_access(const Program& program, int buffer, const Affine& affine, int
   return true;
 }
 
+bool has_lanes(const Program& program) {
+  const auto type = program.buffers.empty() ? DType::i8 : program.buffers.front().type;
+  if (type != DType::f32 && type != DType::f64) return false;
+  return std::all_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {
+    if (node.type != type) return false;
+    switch (node.kind) {
+      case NodeKind::load:
+      case NodeKind::param:
+      case NodeKind::constant:
+        return true;
+      case NodeKind::reduce:
+        return node.op == OpCode::add || node.op == OpCode::mul;
+      case NodeKind::op:
+        switch (node.op) {
+          case OpCode::add:
+          case OpCode::sub:
+          case OpCode::mul:
+          case OpCode::scale:
+          case OpCode::div:
+          case OpCode::neg:
+          case OpCode::sqrt:
+          case OpCode::rsqrt:
+          case OpCode::absolute:
+            return true;
+          default:
+            return false;
+        }
+      default:
+        return false;
+    }
+  });
+}
+
 std::string print(const Schedule& schedule, const Program& program) {
   std::vector<std::string> order;
   for (const auto q : schedule.order) order.push_back(index_name(program, q));
@@ -122,6 +187,11 @@ std::string print(const Schedule& schedule, const Program& program) {
   if (schedule.skew.on()) {
     text += fmt::format("skew {} elements {}\n", index_name(program, schedule.skew.index), schedule.skew.elements);
   }
+  if (schedule.computes()) {
+    text += fmt::format("each {} team {}", fmt::join(schedule.each, " "), schedule.team);
+    if (schedule.lanes > 1) text += fmt::format(" lanes {}:{}", index_name(program, schedule.lane), schedule.lanes);
+    text += '\n';
+  }
   return text + fmt::format("threads {} per_multiprocessor {} origin {}\n", schedule.threads,
                             schedule.blocks_per_multiprocessor,
                             schedule.origin == Origin::literals ? "literals" : "shuffle");
@@ -139,6 +209,10 @@ void verify(const Schedule& schedule, const Program& program) {
     if (schedule.tile[q] < 1 || schedule.tile[q] > std::max<std::int64_t>(program.indices[q].extent, 1)) {
       broken(schedule, program, "a tile lies between 1 and the extent");
     }
+  }
+  if (schedule.computes()) {
+    verify_each(schedule, program);
+    return;
   }
   verify_walk(schedule, program, schedule.walk, schedule.tile);
   if (schedule.threads % schedule.walk.workers != 0) broken(schedule, program, "tiles share a block's threads evenly");

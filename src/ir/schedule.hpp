@@ -78,11 +78,19 @@ struct Schedule {
   std::vector<int> order;          ///< indices by which tiles are numbered, fastest first
   Walk walk;                       ///< the statement's visit of a tile
   std::optional<Stage> stage;
-  int threads = 256;                  ///< of a block (CUDA)
+  int threads = 256;  ///< of a block (CUDA)
+  /// Values of each index that one worker computes together, in registers, sharing what they read: 1 or more for the
+  /// free indices, 1 for those that are run over. Empty for programs that only move or combine single elements, which
+  /// take whole vectors instead. With it, a position of the walk is a worker, tile = positions * each along a free
+  /// index and 1 along the others.
+  std::vector<std::int64_t> each;
+  int lane = -1, lanes = 1;  ///< CPU, with each: neighbours along index `lane` that are one vector value
+  int team = 1;  ///< CUDA, with each: neighbouring threads that share the work of one point's outermost reductions
   int blocks_per_multiprocessor = 0;  ///< asked of the compiler; 0: its choice
   Origin origin = Origin::literals;
   Skew skew;
 
+  bool computes() const noexcept { return !each.empty(); }
   std::int64_t tiles_along(const Program& program, int q) const noexcept;
   std::int64_t tiles(const Program& program) const noexcept;
   std::int64_t tile_points() const noexcept;
@@ -97,6 +105,9 @@ std::string print(const Schedule& schedule, const Program& program);
 /// Throws InternalError, naming the first rule that the schedule breaks for this program: digits that do not cover the
 /// tile, vectors across a ragged edge, a swizzle that is no bijection, ...
 void verify(const Schedule& schedule, const Program& program);
+
+/// Whether every value may be a vector of neighbours: one real type, and operations that vectors have.
+bool has_lanes(const Program& program);
 
 /// Whether `vector` neighbours along `index` can be one aligned access of a buffer through this affine.
 bool vector_access(const Program& program, int buffer, const Affine& affine, int index, int vector) noexcept;

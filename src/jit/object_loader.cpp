@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -45,18 +46,46 @@ class ArenaObject final : public LoadedObject {
   std::vector<ObjectLayout::Name> names_;
 };
 
-using MemoryCopy = void* (*)(void*, const void*, std::size_t);
-using MemoryFill = void* (*)(void*, int, std::size_t);
+template <class F>
+std::uint64_t address_of(F function) {
+  return reinterpret_cast<std::uint64_t>(function);
+}
 
 std::uint64_t known_function_address(std::size_t index) {
-  switch (index) {
-    case 0:
-      return reinterpret_cast<std::uint64_t>(static_cast<MemoryCopy>(&std::memcpy));
-    case 1:
-      return reinterpret_cast<std::uint64_t>(static_cast<MemoryCopy>(&std::memmove));
-    default:
-      return reinterpret_cast<std::uint64_t>(static_cast<MemoryFill>(&std::memset));
-  }
+  static const std::array<std::uint64_t, kKnownFunctions.size()> addresses = {
+      address_of<void* (*)(void*, const void*, std::size_t)>(&std::memcpy),
+      address_of<void* (*)(void*, const void*, std::size_t)>(&std::memmove),
+      address_of<void* (*)(void*, int, std::size_t)>(&std::memset),
+      address_of<double (*)(double)>(&::sqrt),
+      address_of<double (*)(double)>(&::cbrt),
+      address_of<double (*)(double)>(&::exp),
+      address_of<double (*)(double)>(&::log),
+      address_of<double (*)(double)>(&::sin),
+      address_of<double (*)(double)>(&::cos),
+      address_of<double (*)(double)>(&::tan),
+      address_of<double (*)(double)>(&::asin),
+      address_of<double (*)(double)>(&::acos),
+      address_of<double (*)(double)>(&::atan),
+      address_of<double (*)(double)>(&::sinh),
+      address_of<double (*)(double)>(&::cosh),
+      address_of<double (*)(double)>(&::tanh),
+      address_of<double (*)(double, double)>(&::pow),
+      address_of<float (*)(float)>(&::sqrtf),
+      address_of<float (*)(float)>(&::cbrtf),
+      address_of<float (*)(float)>(&::expf),
+      address_of<float (*)(float)>(&::logf),
+      address_of<float (*)(float)>(&::sinf),
+      address_of<float (*)(float)>(&::cosf),
+      address_of<float (*)(float)>(&::tanf),
+      address_of<float (*)(float)>(&::asinf),
+      address_of<float (*)(float)>(&::acosf),
+      address_of<float (*)(float)>(&::atanf),
+      address_of<float (*)(float)>(&::sinhf),
+      address_of<float (*)(float)>(&::coshf),
+      address_of<float (*)(float)>(&::tanhf),
+      address_of<float (*)(float, float)>(&::powf),
+  };
+  return addresses[index];
 }
 
 void write_image(std::span<const std::byte> object, const ObjectLayout& layout, const ExecutableArena::Block& block) {

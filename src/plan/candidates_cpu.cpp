@@ -7,6 +7,7 @@
 #include <set>
 
 #include "plan/axes.hpp"
+#include "plan/plain.hpp"
 #include "plan/plan.hpp"
 
 namespace ricci::plan {
@@ -172,6 +173,7 @@ class Generator {
 }  // namespace
 
 std::vector<Candidate> candidates(const ir::Program& program, const CpuFigures& figures) {
+  if (!moves(program)) return plain_candidates(program, figures);
   return Generator(program, figures).run();
 }
 

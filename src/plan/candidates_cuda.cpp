@@ -8,6 +8,7 @@
 
 #include "plan/axes.hpp"
 #include "plan/cost_cuda.hpp"
+#include "plan/plain.hpp"
 #include "plan/plan.hpp"
 
 namespace ricci::plan {
@@ -365,6 +366,7 @@ GpuFigures GpuFigures::of_capability(int sm) {
 }
 
 std::vector<Candidate> candidates(const ir::Program& program, const GpuFigures& figures, const std::string& wanted) {
+  if (!moves(program)) return plain_candidates(program, figures);
   return Generator(program, figures).run(wanted);
 }
 

@@ -20,3 +20,6 @@ inline T shuffle(T value, int lane) {
 }
 template <class T>
 inline T shuffle_xor(T value, int mask) { return shuffle(value, (int)((threadIdx.x & 31u) ^ (u32)mask)); }
+
+inline int popcount32(u32 x) { return __popc((int)x); }
+inline int popcount64(u64 x) { return __popcll((long long)x); }

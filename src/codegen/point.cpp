@@ -1,0 +1,498 @@
+#include "codegen/point.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "codegen/expression.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::codegen {
+namespace {
+
+using ir::Node;
+using ir::NodeId;
+using ir::NodeKind;
+using ir::OpCode;
+
+bool is_leaf(const Node& node) {
+  return node.kind == NodeKind::param || node.kind == NodeKind::constant || node.kind == NodeKind::index;
+}
+
+bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+}  // namespace
+
+PointEmitter::PointEmitter(Writer& writer, const ir::Program& program, Language language, Block block)
+    : w_(writer), program_(program), language_(language), block_(std::move(block)), free_(program.free_indices()) {
+  if (program.indices.size() > kMostIndices) {
+    throw PlanError(fmt::format("{} indices in one kernel; {} is the most", program.indices.size(), kMostIndices));
+  }
+  for (std::size_t q = 0; q < block_.each.size(); ++q) unrolled_[q] = block_.each[q] > 1;
+  find_dependencies();
+  count_uses();
+  for (const auto& index : program.indices) taken_[index.name] = 1;
+  for (const auto& buffer : program.buffers) taken_[buffer.name] = 1;
+  for (const auto& param : program.params) taken_[param.name] = 1;
+  for (const char* word : {"t", "block", "tile", "member", "first", "last", "args"}) taken_[word] = 1;
+}
+
+void PointEmitter::find_dependencies() {
+  depends_.resize(program_.nodes.size());
+  for (std::size_t id = 0; id < program_.nodes.size(); ++id) {
+    const auto& n = program_.nodes[id];
+    auto& set = depends_[id];
+    for (const auto operand : n.operand) {
+      if (operand >= 0) set |= depends(operand);
+    }
+    if (n.kind == NodeKind::load) {
+      for (std::size_t q = 0; q < n.offset.coefficient.size(); ++q) {
+        if (n.offset.coefficient[q] != 0) set[q] = true;
+      }
+    } else if (n.kind == NodeKind::index) {
+      set[static_cast<std::size_t>(n.source)] = true;
+    }
+    for (const int q : n.over) set[static_cast<std::size_t>(q)] = false;
+  }
+}
+
+void PointEmitter::count_uses() {
+  uses_.resize(program_.nodes.size());
+  for (const auto& n : program_.nodes) {
+    for (const auto operand : n.operand) {
+      if (operand >= 0) ++uses_[static_cast<std::size_t>(operand)];
+    }
+  }
+  for (const auto& statement : program_.statements) ++uses_[static_cast<std::size_t>(statement.value)];
+}
+
+std::string PointEmitter::fresh(const std::string& stem) {
+  const int count = ++taken_[stem];
+  if (count == 1) return stem;
+  auto made = fmt::format("{}{}", stem, count);
+  return taken_[made] == 0 ? (taken_[made] = 1, made) : fresh(stem);
+}
+
+int PointEmitter::open_unrolled(const Set& set) {
+  int count = 0;
+  for (std::size_t q = 0; q < block_.each.size(); ++q) {
+    if (!set[q]) continue;
+    w_.line("#pragma unroll");
+    const auto name = "u" + index_name(static_cast<int>(q));
+    w_.open("for (int {} = 0; {} < {}; ++{}) {{", name, name, block_.each[q], name);
+    ++count;
+  }
+  return count;
+}
+
+void PointEmitter::close(int count) {
+  for (int k = 0; k < count; ++k) w_.close();
+}
+
+std::string PointEmitter::subscript(const Set& set) const {
+  std::string text;
+  for (std::size_t q = 0; q < block_.each.size(); ++q) {
+    if (set[q]) text += fmt::format("[u{}]", program_.indices[q].name);
+  }
+  return text;
+}
+
+std::string PointEmitter::dimensions(const Set& set) const {
+  std::string text;
+  for (std::size_t q = 0; q < block_.each.size(); ++q) {
+    if (set[q]) text += fmt::format("[{}]", block_.each[q]);
+  }
+  return text;
+}
+
+void PointEmitter::declare_clamped() {
+  for (std::size_t q = 0; q < block_.each.size(); ++q) {
+    if (!unrolled_[q] || !block_.ragged[q]) continue;
+    const auto& name = program_.indices[q].name;
+    Set only;
+    only[q] = true;
+    const char* type = block_.wide ? "i64" : "int";
+    w_.line("{} {}_at[{}];  // the last ones may lie past the end: read the last one there, and write nothing", type,
+            name, block_.each[q]);
+    const int loops = open_unrolled(only);
+    w_.line("{}_at[u{}] = {} + {} * u{} < {} ? {} + {} * u{} : {};", name, name, name, block_.apart[q], name,
+            program_.indices[q].extent, name, block_.apart[q], name, program_.indices[q].extent - 1);
+    close(loops);
+  }
+}
+
+std::string PointEmitter::store_guard(const Set& set) const {
+  std::vector<std::string> terms;
+  for (std::size_t q = 0; q < block_.each.size(); ++q) {
+    if (!set[q] || !block_.ragged[q]) continue;
+    const auto& name = program_.indices[q].name;
+    terms.push_back(fmt::format("{} + {} * u{} < {}", name, block_.apart[q], name, program_.indices[q].extent));
+  }
+  return fmt::format("{}", fmt::join(terms, " && "));
+}
+
+std::string PointEmitter::offset(const ir::Affine& affine, bool with_lane) const {
+  std::vector<std::int64_t> coefficient;
+  std::vector<std::string> factor;
+  for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
+    const auto c = affine.coefficient[q];
+    if (c == 0) continue;
+    const auto& name = program_.indices[q].name;
+    if (unrolled_[q] && block_.ragged[q]) {
+      coefficient.push_back(c);
+      factor.push_back(fmt::format("{}_at[u{}]", name, name));
+      continue;
+    }
+    coefficient.push_back(c);
+    factor.push_back(name);
+    if (unrolled_[q]) {
+      coefficient.push_back(c * block_.apart[q]);
+      factor.push_back("u" + name);
+    }
+    if (with_lane && block_.lanes > 1 && static_cast<int>(q) == block_.lane) {
+      coefficient.push_back(c);
+      factor.emplace_back("v");
+    }
+  }
+  return affine_text(
+      coefficient, affine.constant, [&](int k) { return factor[static_cast<std::size_t>(k)]; }, block_.wide);
+}
+
+std::string PointEmitter::type_text(DType type, bool lanes) const {
+  return lanes ? fmt::format("{}x{}", name(type), block_.lanes) : std::string(c_type(type));
+}
+
+std::string PointEmitter::type_text(NodeId id) const { return type_text(node(id).type, on_lanes(id)); }
+
+bool PointEmitter::wants_name(NodeId id, const Set& around) const {
+  const auto& n = node(id);
+  if (is_leaf(n)) return false;
+  if (n.kind == NodeKind::reduce || n.kind == NodeKind::guard) return true;
+  return uses_[static_cast<std::size_t>(id)] > 1 || unrolled(id) != (around & unrolled_);
+}
+
+void PointEmitter::prepare(NodeId id, const Set& around) {
+  if (names_.contains(id) || is_leaf(node(id))) return;
+  if (wants_name(id, around)) {
+    declare(id);
+  } else {
+    prepare_operands(id, around);
+  }
+}
+
+void PointEmitter::prepare_operands(NodeId id, const Set& around) {
+  for (const auto operand : node(id).operand) {
+    if (operand >= 0) prepare(operand, around);
+  }
+}
+
+void PointEmitter::declare(NodeId id) {
+  const auto& n = node(id);
+  if (n.kind == NodeKind::reduce) {
+    declare_reduce(id);
+    return;
+  }
+  const auto set = unrolled(id);
+  const bool guard = n.kind == NodeKind::guard;
+  const auto stem = n.kind == NodeKind::load ? lower_case(program_.buffers[static_cast<std::size_t>(n.source)].name)
+                                             : std::string(guard ? "guarded" : "value");
+  if (guard) {
+    const auto name = fresh(stem);
+    w_.line("{} {}{} = {};", type_text(id), name, dimensions(set), set.any() ? std::string("{}") : literal(0, n.type));
+    accumulate(id, name, OpCode::add, set);
+    names_[id] = name;
+  } else {
+    prepare_operands(id, set);
+    const auto text = n.kind == NodeKind::load ? load_text(id) : op_text(id);
+    const auto name = fresh(stem);
+    if (set.none()) {
+      w_.line("const {} {} = {};", type_text(id), name, text.text);
+    } else {
+      w_.line("{} {}{};", type_text(id), name, dimensions(set));
+      const int loops = open_unrolled(set);
+      w_.line("{}{} = {};", name, subscript(set), text.text);
+      close(loops);
+    }
+    names_[id] = name;
+  }
+  scope_.back().push_back(id);
+}
+
+void PointEmitter::hoist(NodeId id, const Set& over) {
+  const auto& n = node(id);
+  if (names_.contains(id) || is_leaf(n)) return;
+  if ((depends(id) & over).none()) {
+    declare(id);
+    return;
+  }
+  // What a guard guards may be dear and rare.
+  if (n.kind == NodeKind::guard) {
+    hoist(n.operand[0], over);
+    return;
+  }
+  for (const auto operand : n.operand) {
+    if (operand >= 0) hoist(operand, over);
+  }
+}
+
+void PointEmitter::open_loop(int q, bool split) {
+  const auto& name = index_name(q);
+  constexpr std::int64_t kUnrolled = 16;
+  if (!split && extent(q) <= kUnrolled) w_.line("#pragma unroll");
+  const bool wide =
+      language_ == Language::cpp || block_.wide || extent(q) > std::numeric_limits<std::int32_t>::max() / 2;
+  const auto* type = wide ? "i64" : "int";
+  if (split) {
+    w_.open("for ({} {} = member; {} < {}; {} += {}) {{", type, name, name, extent(q), name, block_.team);
+  } else {
+    w_.open("for ({} {} = 0; {} < {}; ++{}) {{", type, name, name, extent(q), name);
+  }
+}
+
+void PointEmitter::declare_reduce(NodeId id) {
+  const auto& n = node(id);
+  const auto set = unrolled(id);
+  const char* stem = n.op == OpCode::add ? "sum" : n.op == OpCode::mul ? "product" : "reduced";
+  const auto name = fresh(stem);
+  const auto start = identity_literal(n.op, n.type);
+  Set over;
+  for (const int q : n.over) over[static_cast<std::size_t>(q)] = true;
+  hoist(n.operand[0], over);
+  if (set.none() && !on_lanes(id)) {
+    w_.line("{} {} = {};", type_text(id), name, start);
+  } else {
+    w_.line("{} {}{};", type_text(id), name, dimensions(set));
+    const int loops = open_unrolled(set);
+    w_.line("{}{} = {};", name, subscript(set), start);
+    close(loops);
+  }
+  const bool shared = block_.team > 1 && loops_ == 0;
+  for (std::size_t k = 0; k < n.over.size(); ++k) open_loop(n.over[k], shared && k + 1 == n.over.size());
+  ++loops_;
+  scope_.emplace_back();
+  accumulate(n.operand[0], name, n.op, set);
+  for (const auto inner : scope_.back()) names_.erase(inner);
+  scope_.pop_back();
+  --loops_;
+  close(static_cast<int>(n.over.size()));
+  if (shared) combine_team(id, name);
+  names_[id] = name;
+  scope_.back().push_back(id);
+}
+
+/// target op= the value, where all guards on the way to it hold. A block is passed over where none of its points needs
+/// the value.
+void PointEmitter::accumulate(NodeId id, const std::string& target, OpCode op, const Set& target_set) {
+  std::vector<std::string> conditions;
+  int opened = 0;
+  while (node(id).kind == NodeKind::guard && !names_.contains(id)) {
+    const auto predicate = node(id).operand[0];
+    const auto set = unrolled(predicate);
+    if (set.none()) {
+      prepare(predicate, set);
+      w_.open("if ({}) {{", value(predicate).text);
+    } else {
+      if (!names_.contains(predicate) && !is_leaf(node(predicate))) declare(predicate);
+      const auto any = fresh("any");
+      w_.line("bool {} = false;", any);
+      const int loops = open_unrolled(set);
+      w_.line("{} = {} || {};", any, any, value(predicate).text);
+      close(loops);
+      w_.open("if ({}) {{", any);
+      conditions.push_back(value(predicate).text);
+    }
+    scope_.emplace_back();
+    ++opened;
+    id = node(id).operand[1];
+  }
+  prepare(id, target_set);
+  const int loops = open_unrolled(target_set);
+  const auto cell = target + subscript(target_set);
+  if (!conditions.empty()) w_.open("if ({}) {{", fmt::join(conditions, " && "));
+  const auto type = node(id).type;
+  if (op == OpCode::add && is_real(type)) {
+    w_.line("{} += {};", cell, value(id).text);
+  } else {
+    w_.line("{} = {};", cell, combined(op, type, cell, value(id).text));
+  }
+  if (!conditions.empty()) w_.close();
+  close(loops);
+  for (int k = 0; k < opened; ++k) {
+    for (const auto inner : scope_.back()) names_.erase(inner);
+    scope_.pop_back();
+    w_.close();
+  }
+}
+
+/// All threads of the team end with the combination of their parts, in an order that does not depend on timing.
+void PointEmitter::combine_team(NodeId id, const std::string& name) {
+  const auto& n = node(id);
+  const auto set = unrolled(id);
+  const auto cell = name + subscript(set);
+  const int within = std::min(block_.team, 32);
+  int loops = open_unrolled(set);
+  w_.line("#pragma unroll");
+  w_.line("for (int mask = {}; mask > 0; mask /= 2) {} = {};", within / 2, cell,
+          combined(n.op, n.type, cell, fmt::format("shuffle_xor({}, mask)", cell)));
+  close(loops);
+  if (block_.team <= 32) return;
+  const int warps = block_.team / 32;
+  const auto shared = fresh("parts");
+  w_.line("static __shared__ {} {}{}[{}];", type_text(id), shared, dimensions(set), warps);
+  loops = open_unrolled(set);
+  w_.line("if (member % 32 == 0) {}{}[member / 32] = {};", shared, subscript(set), cell);
+  close(loops);
+  w_.line("__syncthreads();");
+  loops = open_unrolled(set);
+  w_.line("{} = {}{}[0];", cell, shared, subscript(set));
+  w_.line("for (int warp = 1; warp < {}; ++warp) {} = {};", warps, cell,
+          combined(n.op, n.type, cell, fmt::format("{}{}[warp]", shared, subscript(set))));
+  close(loops);
+}
+
+void PointEmitter::emit() {
+  declare_clamped();
+  scope_.emplace_back();
+  // All statements of a point read before any writes: what is written and read is read first.
+  for (std::size_t id = 0; id < program_.nodes.size(); ++id) {
+    const auto& n = program_.nodes[id];
+    if (n.kind != NodeKind::load || program_.statements.size() == 1 || names_.contains(static_cast<NodeId>(id)))
+      continue;
+    const bool written = program_.buffers[static_cast<std::size_t>(n.source)].written;
+    bool under_loop = false;
+    for (std::size_t q = 0; q < free_.size(); ++q) under_loop = under_loop || (!free_[q] && depends_[id][q]);
+    if (written && !under_loop) declare(static_cast<NodeId>(id));
+  }
+  for (const auto& statement : program_.statements) emit_statement(statement);
+  scope_.pop_back();
+}
+
+void PointEmitter::emit_statement(const ir::Statement& statement) {
+  switch (node(statement.value).kind) {
+    case NodeKind::scan:
+      emit_scan(statement);
+      return;
+    case NodeKind::compact:
+      emit_compact(statement);
+      return;
+    default:
+      emit_store(statement);
+  }
+}
+
+void PointEmitter::emit_store(const ir::Statement& statement) {
+  Set set;
+  for (std::size_t q = 0; q < free_.size(); ++q) set[q] = free_[q] && unrolled_[q];
+  auto id = statement.value;
+  std::vector<std::string> conditions;
+  if (const auto ragged = store_guard(set); !ragged.empty()) conditions.push_back(ragged);
+  int opened = 0;
+  while (node(id).kind == NodeKind::guard) {  // as a statement's value it decides whether there is a store
+    const auto predicate = node(id).operand[0];
+    if (unrolled(predicate).none()) {
+      prepare(predicate, Set());
+      w_.open("if ({}) {{", value(predicate).text);
+      scope_.emplace_back();
+      ++opened;
+    } else {
+      prepare(predicate, set);
+      conditions.push_back(value(predicate).text);
+    }
+    id = node(id).operand[1];
+  }
+  prepare(id, set);
+  const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
+  const int loops = open_unrolled(set);
+  if (block_.team > 1) conditions.emplace_back("member == 0");
+  if (!conditions.empty()) w_.open("if ({}) {{", fmt::join(conditions, " && "));
+  const auto text = value(id).text;
+  const auto step = block_.lanes > 1 ? statement.offset.coefficient[static_cast<std::size_t>(block_.lane)] : 0;
+  if (block_.lanes <= 1) {
+    w_.line("{}[{}] = {};", buffer.name, offset(statement.offset), text);
+  } else if (step == 1) {
+    const auto type = type_text(buffer.type, true);
+    w_.line("*({}_in_memory*)({} + {}) = {};", type, buffer.name, offset(statement.offset),
+            on_lanes(id) ? text : fmt::format("({}){}", type, text));
+  } else if (on_lanes(id)) {
+    w_.line("const {} out = {};", type_text(buffer.type, true), text);
+    w_.line("for (int v = 0; v < {}; ++v) {}[{}] = out[v];", block_.lanes, buffer.name, offset(statement.offset, true));
+  } else {
+    w_.line("for (int v = 0; v < {}; ++v) {}[{}] = {};", block_.lanes, buffer.name, offset(statement.offset, true),
+            text);
+  }
+  if (!conditions.empty()) w_.close();
+  close(loops);
+  for (int k = 0; k < opened; ++k) {
+    for (const auto inner : scope_.back()) names_.erase(inner);
+    scope_.pop_back();
+    w_.close();
+  }
+}
+
+void PointEmitter::emit_scan(const ir::Statement& statement) {
+  const auto& n = node(statement.value);
+  const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)].name;
+  const int q = n.over[0];
+  const auto running = fresh("running");
+  w_.line("{} {} = {};", c_type(n.type), running, identity_literal(n.op, n.type));
+  auto place = statement.offset;
+  place.coefficient[static_cast<std::size_t>(q)] = statement.step;
+  open_loop(q, false);
+  scope_.emplace_back();
+  prepare(n.operand[0], Set());
+  const auto next = combined(n.op, n.type, running, value(n.operand[0]).text);
+  if (n.exclusive) {
+    // The element is read before its place is written, for scans in place.
+    const auto item = fresh("item");
+    w_.line("const {} {} = {};", c_type(n.type), item, next);
+    w_.line("{}[{}] = {};", buffer, offset(place), running);
+    w_.line("{} = {};", running, item);
+  } else {
+    w_.line("{} = {};", running, next);
+    w_.line("{}[{}] = {};", buffer, offset(place), running);
+  }
+  for (const auto inner : scope_.back()) names_.erase(inner);
+  scope_.pop_back();
+  close(1);
+  if (!n.exclusive) return;
+  auto total = statement.offset;
+  total.constant += statement.step * extent(q);
+  w_.line("{}[{}] = {};", buffer, offset(total), running);
+}
+
+void PointEmitter::emit_compact(const ir::Statement& statement) {
+  const auto& n = node(statement.value);
+  const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
+  const int q = n.over[0];
+  const auto [predicate, payload, base] = std::tuple{n.operand[0], n.operand[1], n.operand[2]};
+  prepare(base, Set());
+  const auto place = fresh("place");
+  auto first = offset(statement.offset);
+  w_.line("i64 {} = {}{};", place, first == "0" ? "" : first + " + ", value(base).text);
+  open_loop(q, false);
+  scope_.emplace_back();
+  prepare(predicate, Set());
+  w_.open("if ({}) {{", value(predicate).text);
+  scope_.emplace_back();
+  prepare(payload, Set());
+  w_.line("if ({} >= {} && {} <= {}) {}[{}] = {};", place, buffer.first, place, buffer.last, buffer.name, place,
+          value(payload).text);
+  w_.line("{} += {};", place, statement.step);
+  for (int k = 0; k < 2; ++k) {
+    for (const auto inner : scope_.back()) names_.erase(inner);
+    scope_.pop_back();
+    w_.close();
+  }
+}
+
+}  // namespace ricci::codegen

@@ -1,0 +1,106 @@
+// Text of what one worker computes: the points of its block, from loads over sums to stores. Any program, both targets.
+#pragma once
+
+#include <bitset>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/writer.hpp"
+#include "ir/schedule.hpp"
+
+namespace ricci::codegen {
+
+enum class Language { cuda, cpp };
+
+/// How the free indices of a worker's block are spelled. Per index of the program; values of indices that are run over
+/// are named like the index itself.
+struct Block {
+  std::vector<std::int64_t> each;   ///< values in the block; 1: the index's name is its value
+  std::vector<std::int64_t> apart;  ///< distance between them: value k is name + apart * k
+  std::vector<bool> ragged;         ///< some may lie past the extent: loads are clamped to it, stores left out
+  int lane = -1, lanes = 1;         ///< neighbours along `lane` are one vector value
+  int team = 1;                     ///< threads `member` = 0 .. team-1 that share the outermost reductions
+  bool wide = false;                ///< offsets need 64 bits
+};
+
+/// Writes the body. Names it relies on: indices, buffers, params; with a team, `member`.
+class PointEmitter {
+ public:
+  PointEmitter(Writer& writer, const ir::Program& program, Language language, Block block);
+  void emit();
+
+ private:
+  static constexpr std::size_t kMostIndices = 256;
+  using Set = std::bitset<kMostIndices>;  // of indices
+
+  struct Text {
+    std::string text;
+    int rank = 3;  // 3: an atom, 2: a product, 1: a sum, 0: anything looser
+  };
+  const ir::Node& node(ir::NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
+  const Set& depends(ir::NodeId id) const { return depends_[static_cast<std::size_t>(id)]; }
+  Set unrolled(ir::NodeId id) const { return depends(id) & unrolled_; }
+  bool on_lanes(ir::NodeId id) const { return block_.lanes > 1 && depends(id)[static_cast<std::size_t>(block_.lane)]; }
+  const std::string& index_name(int q) const { return program_.indices[static_cast<std::size_t>(q)].name; }
+  std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
+
+  void find_dependencies();
+  void count_uses();
+  void declare_clamped();
+
+  /// Makes sure that value() of `id`, in a line that is unrolled over `around`, needs no further line.
+  void prepare(ir::NodeId id, const Set& around);
+  void prepare_operands(ir::NodeId id, const Set& around);
+  bool wants_name(ir::NodeId id, const Set& around) const;
+  void declare(ir::NodeId id);
+  void declare_reduce(ir::NodeId id);
+  /// Declares, before a loop over `over`, what the loop's body uses and does not change.
+  void hoist(ir::NodeId id, const Set& over);
+  void accumulate(ir::NodeId id, const std::string& target, ir::OpCode op, const Set& target_set);
+  void combine_team(ir::NodeId id, const std::string& name);
+
+  void emit_statement(const ir::Statement& statement);
+  void emit_store(const ir::Statement& statement);
+  void emit_scan(const ir::Statement& statement);
+  void emit_compact(const ir::Statement& statement);
+
+  /// Opens one unrolled loop per index of the set; returns how many to close.
+  int open_unrolled(const Set& set);
+  void open_loop(int q, bool split);
+  void close(int count);
+
+  std::string subscript(const Set& set) const;
+  std::string dimensions(const Set& set) const;
+  std::string type_text(ir::NodeId id) const;
+  std::string type_text(DType type, bool lanes) const;
+  std::string offset(const ir::Affine& affine, bool with_lane = false) const;
+  std::string store_guard(const Set& set) const;
+  Text load_text(ir::NodeId id) const;
+  Text value(ir::NodeId id) const;
+  Text op_text(ir::NodeId id) const;
+  Text lanes_text(ir::NodeId id, const Text& x, const Text& y) const;
+  std::string infix(const Text& x, const char* symbol, const Text& y, int rank) const;
+  std::string combined(ir::OpCode op, DType type, const std::string& x, const std::string& y) const;
+  std::string fresh(const std::string& stem);
+
+  Writer& w_;
+  const ir::Program& program_;
+  Language language_;
+  Block block_;
+  std::vector<Set> depends_;  // per node: free indices and those of open reductions
+  std::vector<int> uses_;
+  std::vector<bool> free_;
+  Set unrolled_;                                // indices with more than one value in the block
+  std::map<ir::NodeId, std::string> names_;     // declared in a scope that is open
+  std::vector<std::vector<ir::NodeId>> scope_;  // what each open scope declared
+  std::map<std::string, int> taken_;            // names and how often they were given
+  int loops_ = 0;                               // open reduction loops
+};
+
+/// A literal of that type: "2.5", "1.5f", "-3", "c128{0.0, 1.0}".
+std::string literal(Scalar value, DType type);
+/// The identity of a reduction as a literal.
+std::string identity_literal(ir::OpCode op, DType type);
+
+}  // namespace ricci::codegen

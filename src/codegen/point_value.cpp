@@ -1,0 +1,276 @@
+// Texts of values inside a worker's block: literals, loads, operations.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "codegen/expression.hpp"
+#include "codegen/point.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::codegen {
+namespace {
+
+using ir::NodeId;
+using ir::NodeKind;
+using ir::OpCode;
+
+bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
+bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
+
+/// C's function of that name, which both compilers know without a header.
+const char* function_stem(OpCode op) {
+  switch (op) {
+    case OpCode::sqrt:
+      return "sqrt";
+    case OpCode::cbrt:
+      return "cbrt";
+    case OpCode::exp:
+      return "exp";
+    case OpCode::log:
+      return "log";
+    case OpCode::sin:
+      return "sin";
+    case OpCode::cos:
+      return "cos";
+    case OpCode::tan:
+      return "tan";
+    case OpCode::asin:
+      return "asin";
+    case OpCode::acos:
+      return "acos";
+    case OpCode::atan:
+      return "atan";
+    case OpCode::sinh:
+      return "sinh";
+    case OpCode::cosh:
+      return "cosh";
+    case OpCode::tanh:
+      return "tanh";
+    case OpCode::pow:
+      return "pow";
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+std::string literal(Scalar value, DType type) {
+  const auto real = [](double x, bool narrow) {
+    if (std::isinf(x)) return fmt::format("{}infinity_{}()", x < 0 ? "-" : "", narrow ? "f32" : "f64");
+    auto text = narrow ? fmt::format("{}", static_cast<float>(x)) : fmt::format("{}", x);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return narrow ? text + "f" : text;
+  };
+  switch (type) {
+    case DType::f32:
+      return real(value.real(), true);
+    case DType::f64:
+      return real(value.real(), false);
+    case DType::c64:
+      return fmt::format("c64{{{}, {}}}", real(value.real(), true), real(value.imag(), true));
+    case DType::c128:
+      return fmt::format("c128{{{}, {}}}", real(value.real(), false), real(value.imag(), false));
+    case DType::i32:
+      return fmt::format("{}", static_cast<std::int64_t>(value.real()));
+    case DType::f16:
+    case DType::bf16:
+      throw InternalError("a literal of a half type");
+    default:
+      return fmt::format("({}){}{}", name(type), static_cast<std::int64_t>(value.real()),
+                         size_of(type) == 8 ? "LL" : "");
+  }
+}
+
+std::string identity_literal(OpCode op, DType type) {
+  if (!is_integer(type)) return literal(ir::identity(op, type), type);
+  const auto bits = ir::identity_bits(op, type);
+  return fmt::format("({}){:#x}{}", name(type), bits, bits > 0xffffffffu ? "ULL" : "u");
+}
+
+std::string PointEmitter::infix(const Text& x, const char* symbol, const Text& y, int rank) const {
+  const auto left = x.rank < rank ? "(" + x.text + ")" : x.text;
+  const auto right = y.rank <= rank ? "(" + y.text + ")" : y.text;
+  return fmt::format("{} {} {}", left, symbol, right);
+}
+
+std::string PointEmitter::combined(OpCode op, DType type, const std::string& x, const std::string& y) const {
+  switch (op) {
+    case OpCode::add:
+      return is_real(type) ? fmt::format("{} + {}", x, y) : fmt::format("add({}, {})", x, y);
+    case OpCode::mul:
+      return is_real(type) ? fmt::format("{} * ({})", x, y) : fmt::format("mul({}, {})", x, y);
+    case OpCode::minimum:
+      return fmt::format("minimum({}, ({})({}))", x, c_type(type), y);
+    case OpCode::maximum:
+      return fmt::format("maximum({}, ({})({}))", x, c_type(type), y);
+    case OpCode::bit_and:
+      return fmt::format("({})({} & ({}))", c_type(type), x, y);
+    case OpCode::bit_or:
+      return fmt::format("({})({} | ({}))", c_type(type), x, y);
+    case OpCode::bit_xor:
+      return fmt::format("({})({} ^ ({}))", c_type(type), x, y);
+    default:
+      throw InternalError("a reduction by an operation that does not associate");
+  }
+}
+
+PointEmitter::Text PointEmitter::load_text(NodeId id) const {
+  const auto& n = node(id);
+  const auto& buffer = program_.buffers[static_cast<std::size_t>(n.source)].name;
+  if (!on_lanes(id)) return {fmt::format("{}[{}]", buffer, offset(n.offset)), 3};
+  const auto type = type_text(n.type, true);
+  const auto step = n.offset.coefficient[static_cast<std::size_t>(block_.lane)];
+  if (step == 1) return {fmt::format("*(const {}_in_memory*)({} + {})", type, buffer, offset(n.offset)), 2};
+  std::vector<std::string> elements;
+  const auto first = offset(n.offset);
+  for (int v = 0; v < block_.lanes; ++v) {
+    elements.push_back(v == 0 ? fmt::format("{}[{}]", buffer, first)
+                              : fmt::format("{}[{} {} {}]", buffer, first, step < 0 ? '-' : '+', std::abs(step) * v));
+  }
+  return {fmt::format("{}{{{}}}", type, fmt::join(elements, ", ")), 3};
+}
+
+PointEmitter::Text PointEmitter::value(NodeId id) const {
+  if (const auto place = names_.find(id); place != names_.end()) return {place->second + subscript(unrolled(id)), 3};
+  const auto& n = node(id);
+  switch (n.kind) {
+    case NodeKind::load:
+      return load_text(id);
+    case NodeKind::param:
+      return {program_.params[static_cast<std::size_t>(n.source)].name, 3};
+    case NodeKind::constant: {
+      auto text = literal(n.value, n.type);
+      const int rank = text[0] == '-' ? 1 : text[0] == '(' ? 2 : 3;
+      return {std::move(text), rank};
+    }
+    case NodeKind::index: {
+      const auto q = static_cast<std::size_t>(n.source);
+      const auto& name = index_name(n.source);
+      if (!unrolled_[q]) return {fmt::format("(i64){}", name), 2};
+      return {block_.ragged[q] ? fmt::format("(i64){}_at[u{}]", name, name)
+                               : fmt::format("(i64)({} + {} * u{})", name, block_.apart[q], name),
+              2};
+    }
+    case NodeKind::op:
+      return op_text(id);
+    default:
+      throw InternalError("a value that has no name yet");
+  }
+}
+
+/// The operations that vectors spell in another way; an empty text for the rest.
+PointEmitter::Text PointEmitter::lanes_text(NodeId id, const Text& x, const Text& y) const {
+  const auto& n = node(id);
+  const auto type = type_text(id);
+  switch (n.op) {
+    case OpCode::scale:
+      return {fmt::format("{} == 0 ? ({})0 : {}", x.text, type, infix(x, "*", y, 2)), 0};
+    case OpCode::sqrt:
+      return {fmt::format("__builtin_elementwise_sqrt({})", x.text), 3};
+    case OpCode::rsqrt:
+      return {fmt::format("{} / __builtin_elementwise_sqrt({})", literal(1, n.type), x.text), 2};
+    case OpCode::absolute:
+      return {fmt::format("__builtin_elementwise_abs({})", x.text), 3};
+    default:
+      return {};
+  }
+}
+
+PointEmitter::Text PointEmitter::op_text(NodeId id) const {
+  const auto& n = node(id);
+  if (n.kind != NodeKind::op) throw InternalError("the text of a value that is no operation");
+  const auto x = value(n.operand[0]);
+  const auto y = n.operand[1] >= 0 ? value(n.operand[1]) : Text{};
+  const auto type = c_type(n.type);
+  const bool real = is_real(n.type);
+  if (on_lanes(id)) {
+    if (auto special = lanes_text(id, x, y); !special.text.empty()) return special;
+  }
+  const auto call = [&](const std::string& function) {
+    return Text{
+        y.text.empty() ? fmt::format("{}({})", function, x.text) : fmt::format("{}({}, {})", function, x.text, y.text),
+        3};
+  };
+  const auto bits = [&](const char* symbol) { return Text{fmt::format("({})({})", type, infix(x, symbol, y, 2)), 2}; };
+  const auto compared = [&](const char* symbol) { return Text{infix(x, symbol, y, 0), 0}; };
+  switch (n.op) {
+    case OpCode::add:
+      // The interpreter adds from the left: a sum on the right keeps its brackets.
+      return real ? Text{infix(x, "+", y, 1), 1} : call("add");
+    case OpCode::sub:
+      return real ? Text{infix(x, "-", y, 1), 1} : call("sub");
+    case OpCode::mul:
+      return real ? Text{infix(x, "*", y, 2), 2} : call("mul");
+    case OpCode::div:
+      return real ? Text{infix(x, "/", y, 2), 2} : call("divide");
+    case OpCode::neg:
+      return real ? Text{fmt::format("-{}", x.rank < 3 ? "(" + x.text + ")" : x.text), 1} : call("neg");
+    case OpCode::scale:
+      return call("scale");
+    case OpCode::conj:
+      return call("conj");
+    case OpCode::cast: {
+      const bool from_integer = is_integer(node(n.operand[0]).type);
+      if (from_integer && is_half(n.type)) return {fmt::format("cast_{}(cast_f64({}))", name(n.type), x.text), 3};
+      if (is_integer(n.type)) return {fmt::format("({}){}", type, x.rank < 3 ? "(" + x.text + ")" : x.text), 2};
+      return call(fmt::format("cast_{}", name(n.type)));
+    }
+    case OpCode::minimum:
+      return {fmt::format("minimum<{}>({}, {})", type, x.text, y.text), 3};
+    case OpCode::maximum:
+      return {fmt::format("maximum<{}>({}, {})", type, x.text, y.text), 3};
+    case OpCode::absolute:
+      return call("absolute");
+    case OpCode::sign:
+      return call("sign");
+    case OpCode::rsqrt: {
+      const auto one = literal(1, n.type);
+      const auto root = language_ == Language::cuda ? (n.type == DType::f32 ? "sqrtf" : "sqrt")
+                                                    : (n.type == DType::f32 ? "__builtin_sqrtf" : "__builtin_sqrt");
+      return {fmt::format("{} / {}({})", one, root, x.text), 2};
+    }
+    case OpCode::remainder:
+      return {fmt::format("remainder_of<{}>({}, {})", type, x.text, y.text), 3};
+    case OpCode::bit_and:
+      return bits("&");
+    case OpCode::bit_or:
+      return bits("|");
+    case OpCode::bit_xor:
+      return bits("^");
+    case OpCode::bit_not:
+      return {fmt::format("({})~({})", type, x.text), 2};
+    case OpCode::shift_left:
+      return {fmt::format("shift_left<{}>({}, {})", type, x.text, y.text), 3};
+    case OpCode::shift_right:
+      return {fmt::format("shift_right<{}>({}, {})", type, x.text, y.text), 3};
+    case OpCode::popcount: {
+      const bool wide = size_of(n.type) == 8;
+      // Narrow signed values must not bring their sign along.
+      const auto word = wide ? x.text : fmt::format("(u{})({})", 8 * size_of(n.type), x.text);
+      return {fmt::format("({}){}({})", type, wide ? "popcount64" : "popcount32", word), 2};
+    }
+    case OpCode::equal:
+      return compared("==");
+    case OpCode::not_equal:
+      return compared("!=");
+    case OpCode::less:
+      return compared("<");
+    case OpCode::less_equal:
+      return compared("<=");
+    case OpCode::select: {
+      const auto z = value(n.operand[2]);
+      return {
+          fmt::format("{} ? ({})({}) : ({})({})", x.rank < 3 ? "(" + x.text + ")" : x.text, type, y.text, type, z.text),
+          0};
+    }
+    default:
+      break;
+  }
+  const std::string suffix = n.type == DType::f32 ? "f" : "";
+  return call((language_ == Language::cpp ? "__builtin_" : "") + std::string(function_stem(n.op)) + suffix);
+}
+
+}  // namespace ricci::codegen

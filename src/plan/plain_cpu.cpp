@@ -1,0 +1,226 @@
+// Plain schedules for a CPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "plan/plain.hpp"
+#include "plan/work.hpp"
+
+namespace ricci::plan {
+namespace {
+
+using ir::NodeKind;
+using ir::OpCode;
+
+class Generator {
+ public:
+  Generator(const ir::Program& program, const CpuFigures& figures)
+      : program_(program), figures_(figures), work_(work_of(program)), lanes_(ir::has_lanes(program)) {
+    for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
+  }
+
+  std::vector<Candidate> run() {
+    add(-1, 1, {});
+    const auto bytes = program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type);
+    const auto widest = figures_.vector_bytes / bytes;
+    for (const auto lane : work_.order) {
+      std::vector<std::int64_t> widths;
+      for (auto lanes = widest; lanes >= 2 && lanes_; lanes /= 2) {
+        if (lanes <= extent(lane)) widths.push_back(lanes);
+      }
+      for (const auto lanes : widths) {
+        add(lane, lanes, {});
+        if (sums_) add_together(lane, lanes);
+      }
+      if (!sums_) break;  // along the output: stores are what it waits for
+    }
+    if (sums_ && !work_.sequential && !lanes_) add_together(-1, 1);
+    std::stable_sort(list_.begin(), list_.end(),
+                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+    constexpr std::size_t kKept = 24;
+    if (list_.size() > kKept) list_.resize(kKept);
+    return std::move(list_);
+  }
+
+ private:
+  struct Together {
+    int first = -1, second = -1;
+    std::int64_t first_count = 1, second_count = 1;
+  };
+
+  std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
+
+  void add_together(int lane, std::int64_t lanes) {
+    static constexpr std::array<std::pair<std::int64_t, std::int64_t>, 10> kCounts{
+        {{2, 1}, {3, 1}, {4, 1}, {6, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {3, 4}, {4, 3}}};
+    const auto fits = [&](int q, std::int64_t count) { return q < 0 || count * (q == lane ? lanes : 1) <= extent(q); };
+    for (std::size_t i = 0; i < work_.order.size(); ++i) {
+      for (std::size_t j = i; j < work_.order.size(); ++j) {
+        for (const auto& [m, n] : kCounts) {
+          if ((i == j) != (n == 1)) continue;
+          const int p = work_.order[i], q = i == j ? -1 : work_.order[j];
+          if (fits(p, m) && fits(q, n)) add(lane, lanes, {p, q, m, n});
+        }
+      }
+    }
+  }
+
+  void add(int lane, std::int64_t lanes, const Together& together) {
+    const auto count = program_.indices.size();
+    const auto each = [&](std::size_t q) {
+      return static_cast<int>(q) == together.first    ? together.first_count
+             : static_cast<int>(q) == together.second ? together.second_count
+                                                      : std::int64_t{1};
+    };
+    const auto block = [&](std::size_t q) { return each(q) * (static_cast<int>(q) == lane ? lanes : 1); };
+    // Vector registers that the sums and what is loaded for them take.
+    const auto registers = figures_.vector_bytes >= 64 ? 26 : 13;
+    double held = 0, blocks = 1, whole = 1;
+    const auto values = [&](const Job& job) {
+      double n = 1;
+      for (std::size_t q = 0; q < count; ++q) n *= job.depends[q] ? static_cast<double>(each(q)) : 1;
+      return n;
+    };
+    double cycles = 4;
+    for (const auto& job : work_.loads) {
+      const auto& load = program_.nodes[static_cast<std::size_t>(job.node)];
+      const auto step = lane < 0 ? 0 : load.offset.coefficient[static_cast<std::size_t>(lane)];
+      // A gather is as many loads as there are lanes, and as many inserts.
+      const double price = step == 0 || step == 1 ? 0.5 : 1.5 * static_cast<double>(lanes);
+      cycles += job.times * values(job) * price;
+      if (sums_) held = std::max(held, values(job));
+    }
+    double sums = 0;
+    for (const auto& job : work_.operations) {
+      const auto& node = program_.nodes[static_cast<std::size_t>(job.node)];
+      cycles += job.times * values(job) * (is_complex(node.type) ? 2.0 : 0.5);
+      if (node.kind == NodeKind::reduce) {
+        sums = std::max(sums, values(job));
+        cycles += job.times * std::max(0.0, 4 - 0.5 * values(job));  // waiting for the sum before
+      }
+    }
+    if (sums_ && held + sums > registers) return;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!work_.free[q]) continue;
+      const auto n = program_.indices[q].extent;
+      blocks *= static_cast<double>(n / block(q));
+      whole *= static_cast<double>(n / block(q) * block(q)) / static_cast<double>(n);
+    }
+    // What the blocks leave over goes point by point.
+    const double points = static_cast<double>(free_points());
+    const double single = cycles / std::max(1.0, values_of_block(each)) * (sums_ ? 1.5 : 1) + 4;
+    const double total = blocks * cycles + points * (1 - whole) * single * (lanes > 1 ? 1.5 : 1);
+
+    Candidate candidate;
+    constexpr double kClockMHz = 3000;
+    candidate.predicted_us = std::max(total / kClockMHz, work_.compulsory_bytes / 12e3) / figures_.threads;
+    auto& schedule = candidate.schedule;
+    schedule.threads = 1;
+    schedule.each.assign(count, 1);
+    schedule.tile.assign(count, 1);
+    schedule.lane = lane;
+    schedule.lanes = static_cast<int>(lanes);
+    std::int64_t tile_points = 1;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!work_.free[q]) continue;
+      schedule.each[q] = each(q);
+      schedule.tile[q] = block(q);
+      tile_points *= block(q);
+    }
+    // Large enough to forget what finding it costs, small enough to share.
+    const double per_point = total / points;
+    auto wanted = std::clamp<std::int64_t>(static_cast<std::int64_t>(60e3 / per_point), 1, 8192);
+    for (const auto q : work_.order) {
+      auto& n = schedule.tile[static_cast<std::size_t>(q)];
+      const auto unit = block(static_cast<std::size_t>(q));
+      const auto grown = std::min(wanted * unit / std::max<std::int64_t>(tile_points, 1), extent(q)) / unit * unit;
+      if (grown > n) {
+        tile_points = tile_points / n * grown;
+        n = grown;
+      }
+    }
+    std::string text;
+    for (const auto q : work_.order) {
+      const auto k = static_cast<std::size_t>(q);
+      if (schedule.tile[k] > 1) schedule.walk.digits.push_back({q, schedule.tile[k] / block(k), 1});
+    }
+    for (const auto q : {together.first, together.second}) {
+      if (q >= 0)
+        text +=
+            fmt::format(" {}{}", program_.indices[static_cast<std::size_t>(q)].name, each(static_cast<std::size_t>(q)));
+    }
+    schedule.order = work_.order;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!work_.free[q]) schedule.order.push_back(static_cast<int>(q));
+    }
+    schedule.name = "plain";
+    if (lanes > 1)
+      schedule.name += fmt::format(" {} v{}", program_.indices[static_cast<std::size_t>(lane)].name, lanes);
+    if (!text.empty()) schedule.name += " each" + text;
+    if (!names_.insert(schedule.name).second) return;
+    candidate.traffic.tiles = schedule.tiles(program_);
+    list_.push_back(std::move(candidate));
+  }
+
+  template <class Each>
+  double values_of_block(Each each) const {
+    double n = 1;
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) n *= work_.free[q] ? static_cast<double>(each(q)) : 1;
+    return n;
+  }
+
+  std::int64_t free_points() const {
+    std::int64_t n = 1;
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) n *= work_.free[q] ? program_.indices[q].extent : 1;
+    return n;
+  }
+
+  const ir::Program& program_;
+  const CpuFigures& figures_;
+  Work work_;
+  bool lanes_ = false, sums_ = false;
+  std::vector<Candidate> list_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+bool moves(const ir::Program& program) {
+  if (program.statements.size() != 1) return false;
+  const auto& statement = program.statement();
+  int loads = 0;
+  for (const auto& node : program.nodes) {
+    switch (node.kind) {
+      case NodeKind::load:
+        if (node.source != statement.buffer) ++loads;
+        break;
+      case NodeKind::param:
+        break;
+      case NodeKind::op:
+        if (node.op != OpCode::add && node.op != OpCode::mul && node.op != OpCode::scale && node.op != OpCode::conj &&
+            node.op != OpCode::cast) {
+          return false;
+        }
+        if (node.op == OpCode::cast && is_integer(program.nodes[static_cast<std::size_t>(node.operand[0])].type)) {
+          return false;
+        }
+        break;
+      default:
+        return false;
+    }
+  }
+  if (loads != 1) return false;
+  for (std::size_t q = 0; q < program.indices.size(); ++q) {
+    if (statement.offset.coefficient[q] == 0 && program.indices[q].extent > 1) return false;
+  }
+  return true;
+}
+
+std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuFigures& figures) {
+  return Generator(program, figures).run();
+}
+
+}  // namespace ricci::plan

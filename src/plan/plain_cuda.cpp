@@ -1,0 +1,244 @@
+// Plain schedules for a GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "plan/plain.hpp"
+#include "plan/work.hpp"
+
+namespace ricci::plan {
+namespace {
+
+using ir::Schedule;
+
+constexpr std::int64_t kLaunchLimit = std::int64_t{1} << 31;
+
+/// How threads of a block lie along the free indices.
+struct Mapping {
+  std::vector<std::int64_t> positions;  ///< per index
+  std::vector<int> digits;              ///< indices, fastest first
+  int threads = 256;
+  int team = 1;
+};
+
+/// Values of up to two indices that one thread computes together.
+struct Together {
+  int first = -1, second = -1;
+  std::int64_t first_count = 1, second_count = 1;
+};
+
+class Generator {
+ public:
+  Generator(const ir::Program& program, const GpuFigures& figures)
+      : program_(program), figures_(figures), work_(work_of(program)) {
+    for (const auto& job : work_.operations)
+      sums_ = sums_ || program.nodes[static_cast<std::size_t>(job.node)].kind == ir::NodeKind::reduce;
+    // Threads of a block share a multiprocessor's registers: long straight code gets fewer of them.
+    heavy_ = program.nodes.size() > 400;
+  }
+
+  std::vector<Candidate> run() {
+    for (const auto& mapping : mappings()) add_mapping(mapping);
+    std::stable_sort(list_.begin(), list_.end(),
+                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+    constexpr std::size_t kKept = 24;
+    if (list_.size() > kKept) list_.resize(kKept);
+    return std::move(list_);
+  }
+
+ private:
+  std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
+
+  std::vector<Mapping> mappings() const {
+    std::vector<Mapping> list;
+    const auto fill = [&](const std::vector<int>& order, std::vector<std::int64_t> most, int threads) {
+      Mapping mapping;
+      mapping.threads = threads;
+      mapping.positions.assign(program_.indices.size(), 1);
+      std::int64_t left = threads;
+      for (std::size_t k = 0; k < order.size() && left > 1; ++k) {
+        auto n = std::min({extent(order[k]), left, k < most.size() ? most[k] : left});
+        if (n <= 1) continue;
+        mapping.positions[static_cast<std::size_t>(order[k])] = n;
+        mapping.digits.push_back(order[k]);
+        left /= n;
+      }
+      std::int64_t used = 1;
+      for (const auto n : mapping.positions) used *= n;
+      mapping.threads = static_cast<int>((used + 31) / 32 * 32);
+      list.push_back(std::move(mapping));
+    };
+    const auto& order = work_.order;
+    for (const int threads : heavy_ ? std::vector<int>{64, 128} : std::vector<int>{128, 256}) fill(order, {}, threads);
+    // Scans and compactions are one thread's, one after the other.
+    if (!sums_ || work_.sequential) return list;
+    for (std::size_t k = 1; k < order.size(); ++k) {
+      auto turned = order;
+      std::rotate(turned.begin() + 1, turned.begin() + static_cast<std::ptrdiff_t>(k),
+                  turned.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+      for (const std::int64_t side : {8, 16, 32}) {
+        if (extent(order[0]) < side / 2) continue;
+        fill(turned, {side}, 256);
+        fill(turned, {side, 128 / side}, 128);
+      }
+    }
+    for (const int team : {32, 256}) {
+      Mapping mapping;
+      mapping.positions.assign(program_.indices.size(), 1);
+      mapping.threads = 256;
+      mapping.team = team;
+      if (team == 32 && !order.empty() && extent(order[0]) >= 2) {
+        const auto n = std::min<std::int64_t>(extent(order[0]), 8);
+        mapping.positions[static_cast<std::size_t>(order[0])] = n;
+        mapping.digits.push_back(order[0]);
+        mapping.threads = static_cast<int>(32 * n);
+      } else if (team == 32) {
+        mapping.threads = 32;
+      }
+      if (reduced_points() >= team) list.push_back(std::move(mapping));
+    }
+    return list;
+  }
+
+  double reduced_points() const {
+    double most = 1;
+    for (const auto& job : work_.operations) most = std::max(most, job.times);
+    return most;
+  }
+
+  /// Sectors that a warp's first lanes touch with one load.
+  double sectors(const Mapping& mapping, const Job& job) const {
+    const auto& load = program_.nodes[static_cast<std::size_t>(job.node)];
+    std::set<std::int64_t> touched;
+    for (int lane = 0; lane < 32; ++lane) {
+      std::int64_t element = 0;
+      if (mapping.team > 1) {
+        // Members step along the last index of the outermost reduction; its stride decides.
+        for (std::size_t q = program_.indices.size(); q-- > 0;) {
+          if (work_.free[q] || !job.around[q]) continue;
+          element = lane * load.offset.coefficient[q];
+          break;
+        }
+      } else {
+        std::int64_t rest = lane;
+        for (const auto q : mapping.digits) {
+          const auto n = mapping.positions[static_cast<std::size_t>(q)];
+          element += rest % n * load.offset.coefficient[static_cast<std::size_t>(q)];
+          rest /= n;
+        }
+      }
+      touched.insert(element * size_of(load.type) >> 5);
+    }
+    return static_cast<double>(touched.size());
+  }
+
+  void add_mapping(const Mapping& mapping) {
+    if (mapping.threads > 1024) return;
+    std::vector<double> cost;  // cycles of the load unit per warp and load
+    for (const auto& job : work_.loads) cost.push_back(std::max(1.0, sectors(mapping, job) / 4));
+    add(mapping, {}, cost);
+    if (!sums_ || mapping.team > 1 || work_.sequential) return;
+    static constexpr std::array<std::pair<std::int64_t, std::int64_t>, 8> kCounts{
+        {{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {4, 4}, {3, 3}}};
+    for (std::size_t i = 0; i < work_.order.size(); ++i) {
+      for (std::size_t j = i; j < work_.order.size(); ++j) {
+        for (const auto& [m, n] : kCounts) {
+          if ((i == j) != (n == 1)) continue;
+          Together together{work_.order[i], i == j ? -1 : work_.order[j], m, n};
+          const auto fits = [&](int q, std::int64_t count) {
+            return q < 0 || mapping.positions[static_cast<std::size_t>(q)] * count <= extent(q);
+          };
+          if (fits(together.first, m) && fits(together.second, n)) add(mapping, together, cost);
+        }
+      }
+    }
+  }
+
+  void add(const Mapping& mapping, const Together& together, const std::vector<double>& cost) {
+    const auto count = program_.indices.size();
+    const auto each = [&](std::size_t q) {
+      return static_cast<int>(q) == together.first    ? together.first_count
+             : static_cast<int>(q) == together.second ? together.second_count
+                                                      : std::int64_t{1};
+    };
+    double tiles = 1;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!work_.free[q]) continue;
+      const auto tile = mapping.positions[q] * each(q);
+      tiles *= std::ceil(static_cast<double>(program_.indices[q].extent) / static_cast<double>(tile));
+    }
+    if (tiles >= static_cast<double>(kLaunchLimit)) return;
+    const auto values = [&](const Job& job) {
+      double n = job.times;
+      for (std::size_t q = 0; q < count; ++q) n *= job.depends[q] ? static_cast<double>(each(q)) : 1;
+      return n;
+    };
+    double load_cycles = 0, math_cycles = 0;
+    for (std::size_t k = 0; k < work_.loads.size(); ++k) load_cycles += values(work_.loads[k]) * cost[k];
+    for (const auto& job : work_.operations) {
+      const auto type = program_.nodes[static_cast<std::size_t>(job.node)].type;
+      const bool wide = size_of(type) == 8 || is_complex(type);
+      math_cycles += values(job) * (wide ? 0.5 : 0.25) * (is_complex(type) ? 4 : 1);
+    }
+    const double warps = std::ceil(mapping.threads / 32.0);
+    double cycles = std::max(load_cycles, math_cycles) + 0.25 * std::min(load_cycles, math_cycles) + 40;
+    if (mapping.team > 1) cycles = cycles / mapping.team + 60.0 * static_cast<double>(together.first_count);
+    // Few warps leave units idle: about 16 a multiprocessor hide what they wait for.
+    const double filled = std::min(1.0, tiles * warps / (16.0 * figures_.multiprocessors));
+    const double busy_us = tiles * warps * cycles / (figures_.multiprocessors * figures_.clock_MHz * filled);
+    const double rate = figures_.copy_GBs > 0 ? figures_.copy_GBs : 3000;
+    const double memory_us = work_.compulsory_bytes / rate * 1e-3;
+
+    Candidate candidate;
+    candidate.predicted_us = std::max(busy_us, memory_us) + 2;
+    auto& schedule = candidate.schedule;
+    schedule.tile.assign(count, 1);
+    schedule.each.assign(count, 1);
+    std::string shape, block;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!work_.free[q]) continue;
+      schedule.each[q] = each(q);
+      schedule.tile[q] = mapping.positions[q] * each(q);
+    }
+    for (const auto q : mapping.digits) {
+      const auto n = mapping.positions[static_cast<std::size_t>(q)];
+      schedule.walk.digits.push_back({q, n, 1});
+      shape += fmt::format(" {}{}", program_.indices[static_cast<std::size_t>(q)].name, n);
+    }
+    for (const auto q : {together.first, together.second}) {
+      if (q >= 0)
+        block +=
+            fmt::format(" {}{}", program_.indices[static_cast<std::size_t>(q)].name, each(static_cast<std::size_t>(q)));
+    }
+    schedule.order = work_.order;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!work_.free[q]) schedule.order.push_back(static_cast<int>(q));
+    }
+    schedule.threads = mapping.threads;
+    schedule.team = mapping.team;
+    schedule.walk.workers = mapping.threads / mapping.team;
+    schedule.name = fmt::format("plain{}{}{}{}", shape, block.empty() ? "" : " each", block,
+                                mapping.team > 1 ? fmt::format(" team {}", mapping.team) : "");
+    if (!names_.insert(schedule.name).second) return;
+    candidate.traffic.tiles = schedule.tiles(program_);
+    list_.push_back(std::move(candidate));
+  }
+
+  const ir::Program& program_;
+  const GpuFigures& figures_;
+  Work work_;
+  bool sums_ = false, heavy_ = false;
+  std::vector<Candidate> list_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuFigures& figures) {
+  return Generator(program, figures).run();
+}
+
+}  // namespace ricci::plan

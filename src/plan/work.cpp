@@ -1,0 +1,92 @@
+#include "plan/work.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace ricci::plan {
+
+using ir::NodeKind;
+
+Work work_of(const ir::Program& program) {
+  Work work;
+  const auto count = program.indices.size();
+  work.free = program.free_indices();
+  // The reductions around a node: of its users, and theirs. Users stand after their operands.
+  std::vector<std::vector<bool>> around(program.nodes.size(), std::vector<bool>(count));
+  std::vector<std::vector<bool>> depends(program.nodes.size(), std::vector<bool>(count));
+  for (std::size_t id = program.nodes.size(); id-- > 0;) {
+    const auto& node = program.nodes[id];
+    auto inside = around[id];
+    for (const int q : node.over) inside[static_cast<std::size_t>(q)] = true;
+    for (const auto operand : node.operand) {
+      if (operand < 0) continue;
+      auto& target = around[static_cast<std::size_t>(operand)];
+      for (std::size_t q = 0; q < count; ++q) target[q] = target[q] || inside[q];
+    }
+  }
+  for (std::size_t id = 0; id < program.nodes.size(); ++id) {
+    const auto& node = program.nodes[id];
+    auto& set = depends[id];
+    for (const auto operand : node.operand) {
+      if (operand < 0) continue;
+      for (std::size_t q = 0; q < count; ++q) set[q] = set[q] || depends[static_cast<std::size_t>(operand)][q];
+    }
+    if (node.kind == NodeKind::load) {
+      for (std::size_t q = 0; q < count; ++q) set[q] = set[q] || node.offset.coefficient[q] != 0;
+    }
+    if (node.kind == NodeKind::index) set[static_cast<std::size_t>(node.source)] = true;
+    const bool leaf = node.kind == NodeKind::param || node.kind == NodeKind::constant || node.kind == NodeKind::index;
+    if (leaf) continue;
+    Job job;
+    job.node = static_cast<ir::NodeId>(id);
+    job.depends = set;
+    job.around = around[id];
+    for (std::size_t q = 0; q < count; ++q) {
+      // What an inner loop does not change is computed before it.
+      if (around[id][q] && set[q]) job.times *= static_cast<double>(program.indices[q].extent);
+      if (node.kind == NodeKind::reduce &&
+          std::find(node.over.begin(), node.over.end(), static_cast<int>(q)) != node.over.end()) {
+        job.times *= static_cast<double>(program.indices[q].extent);
+      }
+      if (!work.free[q]) job.depends[q] = false;
+    }
+    // depends of a reduction leaves out what it runs over, for its users.
+    for (const int q : node.over) set[static_cast<std::size_t>(q)] = false;
+    const bool half = node.kind == NodeKind::op && node.op == ir::OpCode::cast;
+    if (node.kind == NodeKind::load) {
+      double elements = 1;
+      for (std::size_t q = 0; q < count; ++q) {
+        if (node.offset.coefficient[q] != 0) elements *= static_cast<double>(program.indices[q].extent);
+      }
+      work.compulsory_bytes += elements * static_cast<double>(size_of(node.type));
+      work.loads.push_back(std::move(job));
+    } else if (!half) {
+      work.operations.push_back(std::move(job));
+    }
+  }
+  for (const auto& statement : program.statements) {
+    const auto kind = program.nodes[static_cast<std::size_t>(statement.value)].kind;
+    work.sequential = work.sequential || kind == NodeKind::scan || kind == NodeKind::compact;
+    double elements = 1;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (statement.offset.coefficient[q] != 0) elements *= static_cast<double>(program.indices[q].extent);
+    }
+    work.compulsory_bytes +=
+        elements * static_cast<double>(size_of(program.buffers[static_cast<std::size_t>(statement.buffer)].type));
+  }
+  for (std::size_t q = 0; q < count; ++q) {
+    if (work.free[q]) work.order.push_back(static_cast<int>(q));
+  }
+  const auto& to = program.statement().offset.coefficient;
+  std::stable_sort(work.order.begin(), work.order.end(), [&](int p, int q) {
+    const auto stride = [&](int k) {
+      const auto s = std::abs(to[static_cast<std::size_t>(k)]);
+      return s == 0 ? INT64_MAX : s;  // an index of other statements alone
+    };
+    return stride(p) < stride(q);
+  });
+  return work;
+}
+
+}  // namespace ricci::plan
