@@ -20,13 +20,15 @@ struct PathOptions {
 /// One kernel of a path. Operands count from 0; the result of step k is operand `operands of the problem + k`.
 struct PathStep {
   std::vector<int> operands;  ///< that it reads and that no later step reads
-  std::string spec;           ///< what it computes, without axes of extent 1
+  Spec spec;                  ///< what it computes; of several steps, without axes of extent 1
+  DType type = DType::f64;    ///< of the result: at least f32, and real as long as the operands are
   double flops = 0;           ///< multiplications and additions of reals
   double bytes = 0;           ///< each element of operands and result once
   double elements = 0;        ///< of the result
 };
 
 struct Path {
+  int operands = 0;  ///< of the problem
   std::vector<PathStep> steps;
   double flops = 0, bytes = 0;      ///< of all steps
   double single_kernel_flops = 0;   ///< if all operands were multiplied in one nest of loops

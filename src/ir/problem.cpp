@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <map>
 
 #include "ricci/error.hpp"
 
@@ -19,38 +19,44 @@ const Axis* find(const Spec::Term& term, const std::string& name) {
   return place == term.end() ? nullptr : &*place;
 }
 
-std::size_t position(const Spec::Term& term, const std::string& name) {
-  return static_cast<std::size_t>(find(term, name) - term.data());
+/// "axis i", or "axis 0 of '...'" for one that an ellipsis stands for.
+std::string text_of(const Axis& axis) {
+  return axis.broadcasts ? fmt::format("axis {} of '...'", axis.name.substr(1)) : "axis " + axis.name;
 }
 
-void check_unique(const Spec& spec, const Spec::Term& term, const char* side) {
+void check_unique(const Spec& spec, const Spec::Term& term, const char* side, const char* rule) {
   for (std::size_t i = 0; i < term.size(); ++i) {
     for (std::size_t j = i + 1; j < term.size(); ++j) {
       if (term[i].name == term[j].name) {
-        throw SpecError(fmt::format("axis {} appears twice in the {}; a permutation uses each axis once\n{}",
-                                    term[i].name, side, spec.caret({&term[i], &term[j]})));
+        throw SpecError(fmt::format("{} appears twice in the {}; {}\n{}", text_of(term[i]), side, rule,
+                                    spec.caret({&term[i], &term[j]})));
       }
     }
   }
 }
 
-void check_spec(const Spec& spec) {
+/// What a spec must be to be a permutation.
+void check_permutation_spec(const Spec& spec) {
+  if (spec.implicit_output) {
+    throw SpecError(fmt::format("a spec says its output after '->', as in \"abc->cab\"\n  {}\n  {:>{}}", spec.text, "^",
+                                spec.text.size() + 1));
+  }
   if (spec.operands.size() != 1) {
     throw SpecError(
         fmt::format("a permutation has one operand, this spec has {}\n  {}", spec.operands.size(), spec.text));
   }
   const auto& input = spec.operands.front();
-  check_unique(spec, input, "input");
-  check_unique(spec, spec.output, "output");
+  check_unique(spec, input, "input", "a permutation uses each axis once");
+  check_unique(spec, spec.output, "output", "a permutation uses each axis once");
   for (const auto& axis : spec.output) {
     if (!find(input, axis.name)) {
-      throw SpecError(fmt::format("output axis {} is not an axis of the input\n{}", axis.name, spec.caret({&axis})));
+      throw SpecError(fmt::format("output {} is not an axis of the input\n{}", text_of(axis), spec.caret({&axis})));
     }
   }
   for (const auto& axis : input) {
     if (!find(spec.output, axis.name)) {
-      throw SpecError(fmt::format("input axis {} is missing in the output; a permutation keeps every axis\n{}",
-                                  axis.name, spec.caret({&axis})));
+      throw SpecError(fmt::format("input {} is missing in the output; a permutation keeps every axis\n{}",
+                                  text_of(axis), spec.caret({&axis})));
     }
   }
   if (input.size() > static_cast<std::size_t>(kMaxRank)) {
@@ -58,24 +64,52 @@ void check_spec(const Spec& spec) {
   }
 }
 
-void check_layout(const Spec& spec, const Spec::Term& term, const Layout& layout, const char* side) {
+void check_spec(const Spec& spec) {
+  check_unique(spec, spec.output, "output", "an output has one place for each axis");
+  for (const auto& axis : spec.output) {
+    const bool known = std::any_of(spec.operands.begin(), spec.operands.end(),
+                                   [&](const Spec::Term& term) { return find(term, axis.name) != nullptr; });
+    if (known) continue;
+    throw SpecError(fmt::format("output {} is not an axis of {}\n{}", text_of(axis),
+                                spec.operands.size() == 1 ? "the input" : "any operand", spec.caret({&axis})));
+  }
+}
+
+/// A tensor as messages call it.
+struct Side {
+  std::string subject;  ///< "the input", "operand B"
+  std::string layout;   ///< "the input layout", "the layout of operand B"
+};
+
+Side side_of(std::size_t operand, std::size_t operands) {
+  if (operands == 1) return {"the input", "the input layout"};
+  const auto text = operand_text(operand, operands);
+  return {text, "the layout of " + text};
+}
+
+const Side kOutput{"the output", "the output layout"};
+
+void check_layout(const Spec& spec, const Spec::Term& term, const Layout& layout, const Side& side) {
   if (layout.extents.size() != layout.strides.size()) {
     throw ShapeError(
-        fmt::format("the {} layout has {} extents but {} strides", side, layout.extents.size(), layout.strides.size()));
+        fmt::format("{} has {} extents but {} strides", side.layout, layout.extents.size(), layout.strides.size()));
   }
   if (layout.extents.size() != term.size()) {
-    throw ShapeError(fmt::format("the spec gives the {} {} axes, its layout has {}: extents ({})\n  {}", side,
+    throw ShapeError(fmt::format("the spec gives {} {} axes, its layout has {}: extents ({})\n  {}", side.subject,
                                  term.size(), layout.extents.size(), fmt::join(layout.extents, ", "), spec.text));
   }
+  if (term.size() > static_cast<std::size_t>(kMaxRank)) {
+    throw SpecError(fmt::format("{} has {} axes; a tensor has up to {}", side.subject, term.size(), kMaxRank));
+  }
   if (layout.alignment < 0 || (layout.alignment & (layout.alignment - 1)) != 0) {
-    throw ShapeError(fmt::format("the {} layout promises an alignment of {} bytes; it must be 0 or a power of two",
-                                 side, layout.alignment));
+    throw ShapeError(fmt::format("{} promises an alignment of {} bytes; it must be 0 or a power of two", side.layout,
+                                 layout.alignment));
   }
   std::int64_t elements = 1, low = 0, high = 0;
   for (std::size_t k = 0; k < term.size(); ++k) {
     const auto extent = layout.extents[k];
     if (extent < 0) {
-      throw ShapeError(fmt::format("axis {} of the {} has extent {}; extents start at 0\n{}", term[k].name, side,
+      throw ShapeError(fmt::format("{} of {} has extent {}; extents start at 0\n{}", text_of(term[k]), side.subject,
                                    extent, spec.caret({&term[k]})));
     }
     std::int64_t reach = 0;
@@ -85,16 +119,10 @@ void check_layout(const Spec& spec, const Spec::Term& term, const Layout& layout
         (extent > 0 && __builtin_mul_overflow(elements, extent, &elements));
     constexpr auto kLimit = std::int64_t{1} << 58;  // so that byte offsets of 16-byte elements fit 63 bits
     if (overflow || low < -kLimit || high > kLimit) {
-      throw ShapeError(fmt::format("the {} reaches past 2^58 elements at axis {} (extent {}, stride {})\n{}", side,
-                                   term[k].name, extent, layout.strides[k], spec.caret({&term[k]})));
+      throw ShapeError(fmt::format("{} reaches past 2^58 elements at {} (extent {}, stride {})\n{}", side.subject,
+                                   text_of(term[k]), extent, layout.strides[k], spec.caret({&term[k]})));
     }
   }
-}
-
-bool converts(DType from, DType to) {
-  if (from == to) return true;
-  if (is_integer(from) || is_integer(to)) return false;
-  return !(is_complex(from) && !is_complex(to));
 }
 
 /// Whether two index points of the output share an element. The sorted-reach test proves most layouts free of overlap;
@@ -129,6 +157,98 @@ bool may_overlap(const Layout& layout) {
   return std::adjacent_find(offsets.begin(), offsets.end()) != offsets.end();
 }
 
+/// The places where an axis stands, and the extent that it has there.
+struct Place {
+  const Axis* axis;
+  std::int64_t extent;
+  std::size_t tensor;  ///< operand, or the number of operands for the output
+};
+
+/// Every extent of one name agrees; an axis of an ellipsis may also have extent 1 in an operand.
+void check_extents(const EinsumProblem& problem) {
+  const auto& spec = problem.spec;
+  const auto operands = spec.operands.size();
+  std::map<std::string, std::vector<Place>> places;
+  for (std::size_t t = 0; t <= operands; ++t) {
+    const auto& term = t < operands ? spec.operands[t] : spec.output;
+    const auto& layout = t < operands ? problem.inputs[t] : problem.output;
+    for (std::size_t k = 0; k < term.size(); ++k) places[term[k].name].push_back({&term[k], layout.extents[k], t});
+  }
+  const auto subject = [&](std::size_t t) { return t < operands ? side_of(t, operands).subject : kOutput.subject; };
+  const auto shape = [&](std::size_t t) {
+    return fmt::format("({})", fmt::join(t < operands ? problem.inputs[t].extents : problem.output.extents, ", "));
+  };
+  const auto compare = [&](const Place& one, const Place& other) {
+    if (one.extent == other.extent) return;
+    const auto carets = spec.caret({one.axis, other.axis});
+    if (one.tensor == other.tensor) {
+      throw ShapeError(
+          fmt::format("{} has extents {} and {} in {}\n{}\nshape {}; an axis that is repeated has one extent",
+                      text_of(*one.axis), one.extent, other.extent, subject(one.tensor), carets, shape(one.tensor)));
+    }
+    throw ShapeError(fmt::format("{} has extent {} in {} but {} in {}\n{}\nshapes {} and {}; {}", text_of(*one.axis),
+                                 one.extent, subject(one.tensor), other.extent, subject(other.tensor), carets,
+                                 shape(one.tensor), shape(other.tensor),
+                                 one.axis->broadcasts ? "axes of '...' must agree, but for operands with extent 1"
+                                                      : "axes with one name must agree"));
+  };
+  // In the order of the spec, so that the first disagreement is the one that is told.
+  for (std::size_t t = 0; t <= operands; ++t) {
+    for (const auto& axis : t < operands ? spec.operands[t] : spec.output) {
+      const auto& list = places[axis.name];
+      const auto wide = std::find_if(list.begin(), list.end(), [](const Place& p) { return p.extent != 1; });
+      const auto& reference = axis.broadcasts && wide != list.end() && wide->tensor < operands ? *wide : list.front();
+      for (const auto& place : list) {
+        if (axis.broadcasts && place.extent == 1 && place.tensor < operands) continue;
+        compare(reference, place);
+      }
+    }
+  }
+}
+
+/// All that is independent of types.
+void check_shapes(const EinsumProblem& problem) {
+  const auto& spec = problem.spec;
+  for (std::size_t k = 0; k < problem.inputs.size(); ++k) {
+    check_layout(spec, spec.operands[k], problem.inputs[k], side_of(k, problem.inputs.size()));
+  }
+  const auto& output = problem.output;
+  check_layout(spec, spec.output, output, kOutput);
+  check_extents(problem);
+  for (std::size_t k = 0; k < spec.output.size(); ++k) {
+    if (output.strides[k] == 0 && output.extents[k] > 1 && output.elements() > 0) {
+      throw ShapeError(
+          fmt::format("{} of the output has stride 0 and extent {}: its elements would be written {} times\n{}",
+                      text_of(spec.output[k]), output.extents[k], output.extents[k], spec.caret({&spec.output[k]})));
+    }
+  }
+  if (may_overlap(output)) {
+    throw ShapeError(
+        fmt::format("elements of the output overlap: extents ({}), strides ({}); give each index point an element of "
+                    "its own\n  {}",
+                    fmt::join(output.extents, ", "), fmt::join(output.strides, ", "), spec.text));
+  }
+  if (problem.conjugate.size() > problem.inputs.size()) {
+    throw ShapeError(fmt::format("{} operands, but {} of them are said to be conjugated or not", problem.inputs.size(),
+                                 problem.conjugate.size()));
+  }
+}
+
+/// Whether every value of one integer type is one of the other.
+bool holds(DType type, DType other) {
+  const auto is_signed = [](DType t) {
+    return t == DType::i8 || t == DType::i16 || t == DType::i32 || t == DType::i64;
+  };
+  if (is_signed(type) == is_signed(other)) return size_of(type) >= size_of(other);
+  return is_signed(type) && size_of(type) > size_of(other);
+}
+
+/// Floats of any width go into each other, real into complex too; integers into those that hold all their values.
+bool converts(DType from, DType to) {
+  if (is_integer(from) || is_integer(to)) return is_integer(from) && is_integer(to) && holds(to, from);
+  return is_complex(to) || !is_complex(from);
+}
+
 }  // namespace
 
 Factor factor_of(Scalar value) noexcept {
@@ -138,9 +258,20 @@ Factor factor_of(Scalar value) noexcept {
 
 DType compute_type(DType input, DType output) {
   if (is_integer(output)) return output;
-  const bool wide = input == DType::f64 || input == DType::c128 || output == DType::f64 || output == DType::c128;
-  if (is_complex(output)) return wide ? DType::c128 : DType::c64;
+  const auto is_wide = [](DType type) { return type == DType::f64 || type == DType::c128; };
+  const bool wide = is_wide(input) || is_wide(output);
+  if (is_complex(output) || is_complex(input)) return wide ? DType::c128 : DType::c64;
   return wide ? DType::f64 : DType::f32;
+}
+
+DType compute_type(const EinsumProblem& problem) {
+  auto type = compute_type(problem.output.type, problem.output.type);
+  for (const auto& input : problem.inputs) type = compute_type(input.type, type);
+  return type;
+}
+
+DType part_type(DType type) noexcept {
+  return type == DType::c128 ? DType::f64 : type == DType::c64 ? DType::f32 : type;
 }
 
 void check_factor(const char* which, Scalar value, DType type) {
@@ -155,195 +286,111 @@ void check_factor(const char* which, Scalar value, DType type) {
   }
 }
 
-void check(const PermuteProblem& problem) {
-  const auto& spec = problem.spec;
-  check_spec(spec);
-  const auto& in = spec.operands.front();
-  check_layout(spec, in, problem.input, "input");
-  check_layout(spec, spec.output, problem.output, "output");
-  for (std::size_t k = 0; k < spec.output.size(); ++k) {
-    const auto& axis = spec.output[k];
-    const auto& other = *find(in, axis.name);
-    const auto extent = problem.input.extents[position(in, axis.name)];
-    if (extent != problem.output.extents[k]) {
-      throw ShapeError(
-          fmt::format("axis {} has extent {} in the input but {} in the output\n{}\nshapes ({}) and ({}); axes "
-                      "with one name must agree",
-                      axis.name, extent, problem.output.extents[k], spec.caret({&other, &axis}),
-                      fmt::join(problem.input.extents, ", "), fmt::join(problem.output.extents, ", ")));
-    }
-    if (problem.output.strides[k] == 0 && extent > 1 && problem.output.elements() > 0) {
-      throw ShapeError(
-          fmt::format("axis {} of the output has stride 0 and extent {}: its elements would be written {} "
-                      "times\n{}",
-                      axis.name, extent, extent, spec.caret({&axis})));
-    }
+std::string operand_name(std::size_t operand) {
+  const auto letter = static_cast<char>('A' + operand % 26);
+  return operand < 26 ? std::string(1, letter) : fmt::format("{}{}", letter, operand / 26);
+}
+
+std::string operand_text(std::size_t operand, std::size_t operands) {
+  return operands == 1 ? "the input" : "operand " + operand_name(operand);
+}
+
+Reach reach_of(const Layout& layout) noexcept {
+  Reach reach{0, 0};
+  for (std::size_t k = 0; k < layout.extents.size(); ++k) {
+    if (layout.extents[k] == 0) return {};
+    const auto last = layout.strides[k] * (layout.extents[k] - 1);
+    (last < 0 ? reach.first : reach.last) += last;
   }
-  if (may_overlap(problem.output)) {
+  return reach;
+}
+
+EinsumProblem expand(EinsumProblem problem) {
+  std::vector<int> ranks;
+  for (const auto& input : problem.inputs) ranks.push_back(static_cast<int>(input.extents.size()));
+  problem.spec = problem.spec.expand(ranks);
+  return problem;
+}
+
+EinsumProblem squeeze(EinsumProblem problem) {
+  const auto squeezed = [](Spec::Term& term, Layout& layout) {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < term.size(); ++k) {
+      if (layout.extents[k] == 1) continue;
+      std::swap(term[kept], term[k]);
+      term[kept].broadcasts = false;
+      layout.extents[kept] = layout.extents[k];
+      layout.strides[kept++] = layout.strides[k];
+    }
+    term.resize(kept);
+    layout.extents.resize(kept);
+    layout.strides.resize(kept);
+  };
+  for (std::size_t k = 0; k < problem.inputs.size(); ++k) squeezed(problem.spec.operands[k], problem.inputs[k]);
+  squeezed(problem.spec.output, problem.output);
+  return problem;
+}
+
+void check(const EinsumProblem& given) {
+  const auto problem = expand(given);
+  check_spec(problem.spec);
+  check_shapes(problem);
+  for (std::size_t k = 0; k < problem.inputs.size(); ++k) {
+    if (converts(problem.inputs[k].type, problem.output.type)) continue;
     throw ShapeError(
-        fmt::format("elements of the output overlap: extents ({}), strides ({}); give each index point an "
-                    "element of its own\n  {}",
-                    fmt::join(problem.output.extents, ", "), fmt::join(problem.output.strides, ", "), spec.text));
+        fmt::format("no conversion from {} ({}) to {} (the output); integers go into integers that hold all their "
+                    "values, real and complex floats into complex ones, real floats into real ones",
+                    name(problem.inputs[k].type), operand_text(k, problem.inputs.size()), name(problem.output.type)));
   }
-  if (!converts(problem.input.type, problem.output.type)) {
+}
+
+void check_permutation(const EinsumProblem& given) {
+  if (given.spec.operands.size() != 1) check_permutation_spec(given.spec);
+  const auto problem = expand(given);
+  check_permutation_spec(problem.spec);
+  check_shapes(problem);
+  const auto from = problem.inputs.front().type, to = problem.output.type;
+  if (from != to && (is_integer(from) || !converts(from, to))) {
     throw ShapeError(
         fmt::format("no conversion from {} to {}; types must be equal, or both real floating, both complex, or "
                     "a real floating input with a complex output",
-                    name(problem.input.type), name(problem.output.type)));
+                    name(from), name(to)));
   }
+}
+
+Layout result_row_major(const Spec& given, const std::vector<Layout>& inputs) {
+  const auto problem = expand({given, inputs, {}});
+  const auto& spec = problem.spec;
+  check_spec(spec);
+  DType type = inputs.front().type;
+  std::map<std::string, std::int64_t> extents;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    check_layout(spec, spec.operands[k], inputs[k], side_of(k, inputs.size()));
+    const auto other = inputs[k].type;
+    if (other != type) {
+      if (is_integer(type) != is_integer(other) || (is_integer(type) && !holds(type, other) && !holds(other, type))) {
+        throw ShapeError(
+            fmt::format("no type holds the values of {} and {} (operands {} and {}); say which type the "
+                        "output has",
+                        name(type), name(other), operand_name(0), operand_name(k)));
+      }
+      type = is_integer(type) ? (holds(type, other) ? type : other) : compute_type(other, compute_type(type, type));
+    }
+    for (std::size_t j = 0; j < spec.operands[k].size(); ++j) {
+      const auto& axis = spec.operands[k][j];
+      const auto [place, fresh] = extents.try_emplace(axis.name, inputs[k].extents[j]);
+      // What does not agree is refused when the problem is checked.
+      if (!fresh && axis.broadcasts && place->second == 1) place->second = inputs[k].extents[j];
+    }
+  }
+  std::vector<std::int64_t> shape;
+  for (const auto& axis : spec.output) shape.push_back(extents.at(axis.name));
+  return Layout::row_major(type, std::move(shape));
 }
 
 Layout permuted_row_major(const Spec& spec, const Layout& input) {
-  check_spec(spec);
-  check_layout(spec, spec.operands.front(), input, "input");
-  std::vector<std::int64_t> extents;
-  for (const auto& axis : spec.output) extents.push_back(input.extents[position(spec.operands.front(), axis.name)]);
-  return Layout::row_major(input.type, std::move(extents));
-}
-
-Program lower(const PermuteProblem& problem) {
-  const auto& in = problem.spec.operands.front();
-  const auto& out = problem.spec.output;
-  Program program;
-  Affine from, to;
-  for (std::size_t k = 0; k < out.size(); ++k) {
-    program.indices.push_back({out[k].name, problem.output.extents[k]});
-    from.coefficient.push_back(problem.input.strides[position(in, out[k].name)]);
-    to.coefficient.push_back(problem.output.strides[k]);
-  }
-  const auto buffer = [&](const char* name, const Layout& layout, const Affine& affine, bool written) {
-    const auto reach = program.points() > 0 ? bounds(affine, program.indices) : Bounds{0, -1};
-    program.buffers.push_back(
-        {name, layout.type, written, reach.first, reach.last, std::max(layout.alignment, size_of(layout.type))});
-    return static_cast<int>(program.buffers.size()) - 1;
-  };
-  const int a = buffer("A", problem.input, from, false);
-  const int b = buffer("B", problem.output, to, true);
-  // A user's axis may be called A, B, alpha or beta: canonical names come later, so only the verifier would mind.
-  for (auto& index : program.indices) {
-    if (index.name != "A" && index.name != "B" && index.name != "alpha" && index.name != "beta") continue;
-    auto free = index.name + '_';
-    while (find(out, free)) free += '_';
-    index.name = std::move(free);
-  }
-
-  const auto node = [&](Node value) {
-    program.nodes.push_back(std::move(value));
-    return static_cast<NodeId>(program.nodes.size()) - 1;
-  };
-  const auto op = [&](OpCode code, DType type, NodeId x, NodeId y = -1) {
-    return node({NodeKind::op, code, type, {x, y}, -1, {}});
-  };
-  const auto cast = [&](NodeId x, DType type) {
-    return program.nodes[static_cast<std::size_t>(x)].type == type ? x : op(OpCode::cast, type, x);
-  };
-  const auto load = [&](int source, const Affine& offset) {
-    return node({NodeKind::load,
-                 OpCode::add,
-                 program.buffers[static_cast<std::size_t>(source)].type,
-                 {-1, -1},
-                 source,
-                 offset});
-  };
-  const auto type = compute_type(problem.input.type, problem.output.type);
-  const auto scaled = [&](const char* name, Factor factor, NodeId value) {
-    if (factor != Factor::any) return value;
-    program.params.push_back({name, type});
-    const auto param =
-        node({NodeKind::param, OpCode::add, type, {-1, -1}, static_cast<int>(program.params.size()) - 1, {}});
-    return op(OpCode::scale, type, param, cast(value, type));
-  };
-
-  NodeId value = load(a, from);
-  if (problem.conjugate && is_complex(problem.input.type)) value = op(OpCode::conj, problem.input.type, value);
-  value = scaled("alpha", problem.alpha, value);
-  if (problem.beta != Factor::zero) {
-    const NodeId old = scaled("beta", problem.beta, load(b, to));
-    value = op(OpCode::add, type, cast(value, type), cast(old, type));
-  }
-  program.statements.push_back({b, to, cast(value, problem.output.type)});
-  return program;
-}
-
-Program lower_einsum(const Spec& spec, const std::vector<Layout>& inputs, const Layout& output) {
-  if (inputs.size() != spec.operands.size()) {
-    throw ShapeError(fmt::format("the spec has {} operands, {} layouts were given\n  {}", spec.operands.size(),
-                                 inputs.size(), spec.text));
-  }
-  check_unique(spec, spec.output, "output");
-  check_layout(spec, spec.output, output, "output");
-  if (may_overlap(output)) throw ShapeError(fmt::format("elements of the output overlap\n  {}", spec.text));
-  Program program;
-  std::vector<const Axis*> axes;  // one per index
-  const auto index_of = [&](const Axis& axis) {
-    const auto place = std::find_if(axes.begin(), axes.end(), [&](const Axis* a) { return a->name == axis.name; });
-    return static_cast<std::size_t>(place - axes.begin());
-  };
-  const auto access = [&](const Spec::Term& term, const Layout& layout) {
-    Affine affine;
-    for (std::size_t k = 0; k < term.size(); ++k) {
-      const auto q = index_of(term[k]);
-      if (q == axes.size()) {
-        axes.push_back(&term[k]);
-        program.indices.push_back({term[k].name + "_", layout.extents[k]});
-      } else if (program.indices[q].extent != layout.extents[k]) {
-        throw ShapeError(fmt::format("axis {} has extent {} here and {} there; axes with one name must agree\n{}",
-                                     term[k].name, program.indices[q].extent, layout.extents[k],
-                                     spec.caret({axes[q], &term[k]})));
-      }
-      affine.coefficient.resize(program.indices.size());
-      affine.coefficient[q] += layout.strides[k];
-    }
-    return affine;
-  };
-  auto to = access(spec.output, output);
-  std::vector<Affine> from;
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    check_layout(spec, spec.operands[k], inputs[k], "operand's");
-    if (!converts(inputs[k].type, output.type)) {
-      throw ShapeError(
-          fmt::format("no conversion from {} to {}\n  {}", name(inputs[k].type), name(output.type), spec.text));
-    }
-    from.push_back(access(spec.operands[k], inputs[k]));
-  }
-  for (std::size_t q = 0; q < spec.output.size(); ++q) {
-    const auto& axis = spec.output[q];
-    const bool known = std::any_of(spec.operands.begin(), spec.operands.end(),
-                                   [&](const Spec::Term& term) { return find(term, axis.name) != nullptr; });
-    if (!known)
-      throw SpecError(fmt::format("output axis {} is not an axis of any operand\n{}", axis.name, spec.caret({&axis})));
-  }
-  auto type = compute_type(output.type, output.type);
-  for (const auto& input : inputs) type = compute_type(input.type, type);
-
-  const auto add_buffer = [&](std::string name, const Layout& layout, Affine& affine, bool written) {
-    affine.coefficient.resize(program.indices.size());
-    const auto reach = program.points() > 0 || written ? bounds(affine, program.indices) : Bounds{0, 0};
-    program.buffers.push_back({std::move(name), layout.type, written, reach.first, reach.last,
-                               std::max(layout.alignment, size_of(layout.type))});
-  };
-  const auto add_node = [&](Node node) {
-    program.nodes.push_back(std::move(node));
-    return static_cast<NodeId>(program.nodes.size()) - 1;
-  };
-  const auto cast = [&](NodeId x, DType wanted) {
-    if (program.nodes[static_cast<std::size_t>(x)].type == wanted) return x;
-    return add_node({NodeKind::op, OpCode::cast, wanted, {x, -1}, -1, {}});
-  };
-  NodeId product = -1;
-  for (std::size_t k = 0; k < inputs.size(); ++k) {
-    add_buffer(std::string(1, static_cast<char>('A' + k)), inputs[k], from[k], false);
-    const auto load = add_node({NodeKind::load, OpCode::add, inputs[k].type, {-1, -1}, static_cast<int>(k), from[k]});
-    const auto value = cast(load, type);
-    product = product < 0 ? value : add_node({NodeKind::op, OpCode::mul, type, {product, value}, -1, {}});
-  }
-  std::vector<int> over;
-  for (std::size_t q = spec.output.size(); q < program.indices.size(); ++q) over.push_back(static_cast<int>(q));
-  if (!over.empty()) product = add_node({NodeKind::reduce, OpCode::add, type, {product, -1}, -1, {}, std::move(over)});
-  add_buffer(std::string(1, static_cast<char>('A' + inputs.size())), output, to, true);
-  program.statements.push_back({static_cast<int>(inputs.size()), to, cast(product, output.type)});
-  verify(program);
-  return program;
+  check_permutation_spec(spec.operands.size() == 1 ? spec.expand({input.rank()}) : spec);
+  return result_row_major(spec, {input});
 }
 
 }  // namespace ricci::ir

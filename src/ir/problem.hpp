@@ -1,7 +1,10 @@
-// A problem: index notation with extents, strides and types; checked, and lowered to a program.
+// A problem: index notation with extents, strides, types and factors, and what makes one sound.
 #pragma once
 
-#include "ir/program.hpp"
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "ricci/spec.hpp"
 #include "ricci/tensor.hpp"
 
@@ -10,14 +13,6 @@ namespace ricci::ir {
 /// How a factor enters a kernel: 1 (absent as a multiplication), 0 (its operand absent), or any value at run time.
 enum class Factor : std::uint8_t { zero, one, any };
 Factor factor_of(Scalar value) noexcept;
-
-/// B = alpha * op(A)[perm] + beta * B.
-struct PermuteProblem {
-  Spec spec;
-  Layout input, output;
-  Factor alpha = Factor::one, beta = Factor::zero;
-  bool conjugate = false;
-};
 
 /// C = alpha * sum(op(A) * op(B) * ...) + beta * C, for any number of operands. A permutation is the einsum of one
 /// operand that keeps every axis. The spec may hold ellipses: functions that take a problem expand them by the ranks.
@@ -29,42 +24,60 @@ struct EinsumProblem {
   std::vector<bool> conjugate = {};  ///< per operand: op(X) = conj(X); empty: none
 };
 
-inline constexpr int kMaxRank = 32;
-
-/// Throws SpecError or ShapeError, naming axes, extents and operands, with a caret under the spec.
-void check(const PermuteProblem& problem);
+inline constexpr int kMaxRank = 32;  ///< of one tensor
 
 /// Throws SpecError or ShapeError, naming axes, extents and operands, with a caret under the spec.
 void check(const EinsumProblem& problem);
 /// The same for what is to be a permutation: one operand, each axis once on either side, an output that is written out.
 void check_permutation(const EinsumProblem& problem);
 
+/// The problem without ellipses. Throws as Spec::expand() does, and ShapeError when there are not as many inputs as
+/// operands.
+EinsumProblem expand(EinsumProblem problem);
+/// A problem without ellipses, without its axes of extent 1: what is left has the same extent wherever it stands.
+EinsumProblem squeeze(EinsumProblem problem);
+
 /// What factors are applied in, and what sums are made in if any operand is complex: the widest of all tensors, at
 /// least f32 for floats; the output's type for integers.
 DType compute_type(const EinsumProblem& problem);
+DType compute_type(DType input, DType output);
+/// The real type of a complex one's parts; other types as they are.
+DType part_type(DType type) noexcept;
 
 /// Row-major, for a result that is to be made: the type that holds every operand's values (c64 for c64 and f32, f32 for
 /// f16 and bf16, the wider integer) and the extents of the output. Throws as check() does.
 Layout result_row_major(const Spec& spec, const std::vector<Layout>& inputs);
 
-/// A row-major layout for the output of a spec; throws as check() does.
+/// The same for a permutation; throws as check_permutation() does.
 Layout permuted_row_major(const Spec& spec, const Layout& input);
-
-/// The program of a checked problem: indices named as in the spec, in the output's order; buffers A and B (and B read
-/// too when beta is not 0); params alpha, beta in the compute type when they are `any`.
-Program lower(const PermuteProblem& problem);
-
-/// The program of a spec with any number of operands: their product, summed over the axes that the output leaves out;
-/// an axis that an operand repeats walks its diagonal. Buffers A, B, ... and the output after them. Throws SpecError or
-/// ShapeError as check() does. Such programs are checked, brought to canonical form, printed and interpreted; the
-/// planner takes permutations alone.
-Program lower_einsum(const Spec& spec, const std::vector<Layout>& inputs, const Layout& output);
-
-/// The type that factors are applied in: the wider of the two, f32 for half types.
-DType compute_type(DType input, DType output);
 
 /// Throws ShapeError when a factor has no meaning in `type` (imaginary part on a real tensor, fraction on an integer
 /// one).
 void check_factor(const char* which, Scalar value, DType type);
 
+/// "operand B", or "the input" where there is one alone: for messages.
+std::string operand_text(std::size_t operand, std::size_t operands);
+/// What an operand's buffer is called: A to Z, then A1, B1, ...
+std::string operand_name(std::size_t operand);
+
+/// Elements that a layout reaches, as offsets from its base: [0, -1] when it has none.
+struct Reach {
+  std::int64_t first = 0, last = -1;
+};
+Reach reach_of(const Layout& layout) noexcept;
+
+}  // namespace ricci::ir
+
+// Until the runtime takes EinsumProblem.
+#include "ir/program.hpp"
+namespace ricci::ir {
+struct PermuteProblem {
+  Spec spec;
+  Layout input, output;
+  Factor alpha = Factor::one, beta = Factor::zero;
+  bool conjugate = false;
+  operator EinsumProblem() const { return {spec, {input}, output, alpha, beta, {conjugate}}; }
+};
+inline void check(const PermuteProblem& problem) { check_permutation(problem); }
+Program lower(const EinsumProblem& problem);
 }  // namespace ricci::ir

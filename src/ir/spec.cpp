@@ -4,12 +4,24 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
+#include "ir/problem.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci {
 inline namespace v1 {
 namespace {
+
+constexpr std::string_view kEllipsis = "...";
+
+bool is_ellipsis(const Spec::Axis& axis) { return axis.name == kEllipsis; }
+
+/// The ellipsis of a term, or null.
+const Spec::Axis* ellipsis_of(const Spec::Term& term) {
+  const auto place = std::find_if(term.begin(), term.end(), is_ellipsis);
+  return place == term.end() ? nullptr : &*place;
+}
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -50,8 +62,14 @@ Spec::Term parse_term(std::string_view text, std::size_t begin, std::size_t end,
       ++i;
       continue;
     }
+    if (text.substr(i, kEllipsis.size()) == kEllipsis) {
+      if (ellipsis_of(term)) fail(text, i, "a term has one ellipsis");
+      term.push_back({std::string(kEllipsis), static_cast<int>(i)});
+      i += kEllipsis.size();
+      continue;
+    }
     if (!is_letter(text[i])) {
-      if (text[i] == '.') fail(text, i, "an ellipsis is not part of this notation; name every axis");
+      if (text[i] == '.') fail(text, i, "'.' is part of an ellipsis alone, which is '...'");
       if (is_word(text[i])) fail(text, i, fmt::format("an axis name starts with a letter, not with '{}'", text[i]));
       fail(text, i, fmt::format("'{}' is not part of index notation: axis names, ',' and one '->'", text[i]));
     }
@@ -65,13 +83,31 @@ Spec::Term parse_term(std::string_view text, std::size_t begin, std::size_t end,
   return term;
 }
 
+/// What NumPy makes of a spec without an arrow: the ellipsis, then the axes that appear once, in order of their names.
+Spec::Term implied_output(const std::vector<Spec::Term>& operands) {
+  std::map<std::string, std::vector<const Spec::Axis*>> places;
+  const Spec::Axis* ellipsis = nullptr;
+  for (const auto& term : operands) {
+    for (const auto& axis : term) {
+      if (!is_ellipsis(axis)) {
+        places[axis.name].push_back(&axis);
+      } else if (!ellipsis) {
+        ellipsis = &axis;
+      }
+    }
+  }
+  Spec::Term output;
+  if (ellipsis) output.push_back(*ellipsis);
+  for (const auto& [name, axes] : places) {
+    if (axes.size() == 1) output.push_back(*axes.front());
+  }
+  return output;
+}
+
 }  // namespace
 
 Spec Spec::parse(std::string_view text) {
-  const auto arrow = text.find("->");
-  if (arrow == std::string_view::npos) {
-    fail(text, text.size(), "a spec says its output after '->', as in \"abc->cab\"");
-  }
+  const auto arrow = std::min(text.find("->"), text.size());
   if (const auto second = text.find("->", arrow + 2); second != std::string_view::npos) {
     fail(text, second, "a spec has one '->'");
   }
@@ -83,13 +119,60 @@ Spec Spec::parse(std::string_view text) {
   spec.text = std::string(text);
   std::size_t begin = 0;
   while (true) {
-    const auto comma = text.substr(0, arrow).find(',', begin);
-    const auto end = comma == std::string_view::npos ? arrow : comma;
+    const auto end = std::min(text.find(',', begin), arrow);
     spec.operands.push_back(parse_term(text, begin, end, named));
-    if (comma == std::string_view::npos) break;
-    begin = comma + 1;
+    if (end == arrow) break;
+    begin = end + 1;
   }
-  spec.output = parse_term(text, arrow + 2, text.size(), named);
+  spec.implicit_output = arrow == text.size();
+  spec.output = spec.implicit_output ? implied_output(spec.operands) : parse_term(text, arrow + 2, text.size(), named);
+  return spec;
+}
+
+bool Spec::has_ellipsis() const noexcept {
+  return ellipsis_of(output) != nullptr || std::any_of(operands.begin(), operands.end(), ellipsis_of);
+}
+
+Spec Spec::expand(const std::vector<int>& ranks) const {
+  if (ranks.size() != operands.size()) {
+    throw ShapeError(
+        fmt::format("the spec has {} operands, but {} tensors were given\n  {}", operands.size(), ranks.size(), text));
+  }
+  if (!has_ellipsis()) return *this;
+  std::vector<int> hidden(operands.size());  // axes behind each operand's ellipsis
+  std::vector<const Axis*> ellipses;         // of operands that have such axes
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    const auto* ellipsis = ellipsis_of(operands[k]);
+    if (!ellipsis) continue;
+    const int named = static_cast<int>(operands[k].size()) - 1;
+    hidden[k] = ranks[k] - named;
+    if (hidden[k] < 0) {
+      throw ShapeError(fmt::format("the spec names {} axes of {} beside '...', but it has {} in all\n{}", named,
+                                   ir::operand_text(k, operands.size()), ranks[k], caret({ellipsis})));
+    }
+    if (hidden[k] > 0) ellipses.push_back(ellipsis);
+  }
+  const int widest = hidden.empty() ? 0 : *std::max_element(hidden.begin(), hidden.end());
+  if (widest > 0 && !ellipsis_of(output)) {
+    throw SpecError(fmt::format(
+        "'...' stands for {} axes, but the output has no '...' to hold them; write it there, or name axes that are to "
+        "be summed over\n{}",
+        widest, caret(ellipses)));
+  }
+  const auto expanded = [&](const Term& term, int count) {
+    Term result;
+    for (const auto& axis : term) {
+      if (!is_ellipsis(axis)) {
+        result.push_back(axis);
+        continue;
+      }
+      for (int k = widest - count; k < widest; ++k) result.push_back({fmt::format("_{}", k), axis.column, true});
+    }
+    return result;
+  };
+  Spec spec = *this;
+  for (std::size_t k = 0; k < operands.size(); ++k) spec.operands[k] = expanded(operands[k], hidden[k]);
+  spec.output = expanded(output, widest);
   return spec;
 }
 

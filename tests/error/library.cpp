@@ -107,11 +107,11 @@ PermuteOptions factors(Scalar alpha, Scalar beta = 0) {
 
 TEST_CASE("specs that cannot be read") {
   const std::pair<const char*, const char*> rows[] = {
-      {"abc", "a spec says its output after '->', as in \"abc->cab\"\n  abc\n     ^"},
-      {"", "a spec says its output after '->', as in \"abc->cab\"\n  \n  ^"},
       {"a->b->c", "a spec has one '->'\n  a->b->c\n      ^"},
       {"ab->a,b", "a spec has one output; ',' separates operands before '->'\n  ab->a,b\n       ^"},
-      {"a...->a...", "an ellipsis is not part of this notation; name every axis\n  a...->a...\n   ^"},
+      {"a..->a", "'.' is part of an ellipsis alone, which is '...'\n  a..->a\n   ^"},
+      {"...a...->a", "a term has one ellipsis\n  ...a...->a\n      ^"},
+      {"a->...a....", "a term has one ellipsis\n  a->...a....\n         ^"},
       {"a1->1a", "an axis name starts with a letter, not with '1'\n  a1->1a\n   ^"},
       {"occ 2vir -> occ", "an axis name starts with a letter, not with '2'\n  occ 2vir -> occ\n      ^"},
       {"a_->_a", "an axis name starts with a letter, not with '_'\n  a_->_a\n   ^"},
@@ -144,6 +144,26 @@ TEST_CASE("problems that are refused") {
 
   const PlanRow rows[] = {
       // the spec as a permutation
+      {"abc",
+       f64({2, 3, 4}),
+       f64({2, 3, 4}),
+       {},
+       "spec",
+       "a spec says its output after '->', as in \"abc->cab\"\n  abc\n     ^"},
+      {"", f64({}), f64({}), {}, "spec", "a spec says its output after '->', as in \"abc->cab\"\n  \n  ^"},
+      {"...a->a",
+       f64({2, 3}),
+       f64({3}),
+       {},
+       "spec",
+       "'...' stands for 1 axes, but the output has no '...' to hold them; write it there, or name axes that are to be "
+       "summed over\n  ...a->a\n  ^"},
+      {"...ab->...ba",
+       f64({2}),
+       f64({2}),
+       {},
+       "shape",
+       "the spec names 2 axes of the input beside '...', but it has 1 in all\n  ...ab->...ba\n  ^"},
       {"ab,bc->ac",
        f64({2, 3}),
        f64({2, 3}),

@@ -17,7 +17,7 @@ namespace {
 std::string some_schedule(const fuzz::RandomProblem& p) {
   if (p.seed % 2 == 0) return {};
   auto problem = p.problem();
-  problem.input.alignment = problem.output.alignment = 0;
+  problem.inputs[0].alignment = problem.output.alignment = 0;
   const auto program = ir::canonicalise(ir::lower(problem));
   if (program.points() == 0) return {};
   plan::CpuFigures figures;

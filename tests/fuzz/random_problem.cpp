@@ -139,8 +139,8 @@ std::int64_t RandomProblem::usable(const std::vector<unsigned char>& storage) {
   return static_cast<std::int64_t>(storage.size()) - 256;
 }
 
-ir::PermuteProblem RandomProblem::problem() const {
-  ir::PermuteProblem p{Spec::parse(spec), input, output, ir::factor_of(alpha), ir::factor_of(beta), conjugate};
+ir::EinsumProblem RandomProblem::problem() const {
+  ir::EinsumProblem p{Spec::parse(spec), {input}, output, ir::factor_of(alpha), ir::factor_of(beta), {conjugate}};
   if (p.alpha == ir::Factor::zero) p.alpha = ir::Factor::any;
   return p;
 }

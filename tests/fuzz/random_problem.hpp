@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/problem.hpp"
+#include "ir/einsum.hpp"
 
 namespace ricci::fuzz {
 
@@ -21,7 +21,7 @@ struct RandomProblem {
   std::vector<unsigned char> a, b;          ///< storage, 256-byte aligned through base()
   std::int64_t a_offset = 0, b_offset = 0;  ///< bytes from base() to element 0
 
-  ir::PermuteProblem problem() const;
+  ir::EinsumProblem problem() const;
   std::string text() const;  ///< everything needed to see what failed
   static unsigned char* base(std::vector<unsigned char>& storage);
   static std::int64_t usable(const std::vector<unsigned char>& storage);

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "ir/canonical.hpp"
-#include "ir/problem.hpp"
+#include "ir/einsum.hpp"
 
 namespace ricci::golden {
 namespace {
@@ -87,14 +87,12 @@ class Parser {
 
   ir::Program program() {
     const auto spec = Spec::parse(spec_);
-    ir::PermuteProblem problem{spec,
-                               layout(spec.operands[0], input_type_, option("strides_in")),
-                               layout(spec.output, output_type_, option("strides_out")),
-                               factor("alpha", ir::Factor::one),
-                               factor("beta", ir::Factor::zero),
-                               conjugate_};
-    ir::check(problem);
-    return ir::lower(problem);
+    return ir::lower({spec,
+                      {layout(spec.operands[0], input_type_, option("strides_in"))},
+                      layout(spec.output, output_type_, option("strides_out")),
+                      factor("alpha", ir::Factor::one),
+                      factor("beta", ir::Factor::zero),
+                      {conjugate_}});
   }
 
   int index(const std::string& name) const {

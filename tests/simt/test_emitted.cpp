@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "codegen/source.hpp"
 #include "ir/canonical.hpp"
-#include "ir/problem.hpp"
+#include "ir/einsum.hpp"
 #include "plan/plan.hpp"
 #include "simt/simulator.hpp"
 
@@ -108,19 +108,19 @@ void check_model(const plan::Candidate& candidate, const simt::Report& report, b
 }
 
 void run_candidates(const Case& c, simt::Order order) {
-  ir::PermuteProblem problem;
+  ir::EinsumProblem problem;
   problem.spec = Spec::parse(c.spec);
-  problem.input = Layout::row_major(c.input, c.extents);
-  problem.output = ir::permuted_row_major(problem.spec, problem.input);
+  auto input = Layout::row_major(c.input, c.extents);
+  problem.output = ir::permuted_row_major(problem.spec, input);
   problem.output.type = c.output;
-  problem.input.alignment = problem.output.alignment = 32;
+  input.alignment = problem.output.alignment = 32;
+  problem.inputs = {input};
   problem.alpha = c.alpha;
   problem.beta = c.beta;
-  ir::check(problem);
   const ir::Program program = ir::canonicalise(ir::lower(problem));
 
   std::mt19937 random(7);
-  Tensor a(c.input, problem.input.elements()), before(c.output, problem.output.elements());
+  Tensor a(c.input, input.elements()), before(c.output, problem.output.elements());
   a.fill(c.input, random);
   before.fill(c.output, random);
   const std::vector<double> factors = {3, 2};

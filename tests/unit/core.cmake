@@ -3,7 +3,7 @@ foreach(part spec tensor problem verify schedule)
   ricci_test(ir_${part} LABEL unit SOURCES ir_${part}.cpp LIBS ricci_ir)
 endforeach()
 ricci_test(ir_canonical LABEL unit SOURCES ir_canonical.cpp LIBS ricci_fuzz)
-ricci_test(ir_reduce LABEL unit SOURCES ir_reduce.cpp LIBS ricci_ir)
+ricci_test(ir_einsum LABEL unit SOURCES ir_einsum.cpp LIBS ricci_ir)
 ricci_test(ir_interpret LABEL unit SOURCES ir_interpret.cpp LIBS ricci_runtime)
 # A program of its own: the environment is read once.
 ricci_test(log LABEL unit SOURCES log.cpp LIBS ricci_ir ENVIRONMENT RICCI_LOG=plan,nonsense)

@@ -59,8 +59,8 @@ std::string statement(const Program& program) {
 TEST_CASE("the passes and their order") {
   std::vector<std::string> names;
   for (const auto& pass : canonical_passes()) names.emplace_back(pass.name);
-  CHECK(names == std::vector<std::string>{"drop unit indices", "orient output", "order by output", "merge adjacent",
-                                          "move bits", "rename"});
+  CHECK(names == std::vector<std::string>{"drop unit indices", "share equal nodes", "orient output", "order by output",
+                                          "merge adjacent", "move bits", "sort operands", "number", "rename"});
 }
 
 TEST_CASE("drop unit indices") {
@@ -152,7 +152,7 @@ TEST_CASE("names that merging makes are unique, whatever the user's are") {
 TEST_CASE("move bits: movement knows sizes, not types") {
   const auto type_after = [](DType type, bool conjugate) {
     auto problem = dense("ab->ba", {3, 4}, type);
-    problem.conjugate = conjugate;
+    problem.conjugate = {conjugate};
     return run("move bits", lowered(problem)).buffers[0].type;
   };
   CHECK(type_after(DType::i8, false) == DType::u8);
@@ -186,7 +186,7 @@ TEST_CASE("rename: the input reads abc") {
 }
 
 TEST_CASE("problems that are the same become the same text") {
-  const auto text = [](const PermuteProblem& problem) { return print(canonical(problem)); };
+  const auto text = [](const EinsumProblem& problem) { return print(canonical(problem)); };
   const auto reference = text(dense("ab->ba", {6, 20}));
   CHECK(text(dense("xy->yx", {6, 20})) == reference);
   CHECK(text(dense("row column -> column row", {6, 20})) == reference);

@@ -97,7 +97,7 @@ TEST_CASE("candidates for CPUs") {
 }
 
 TEST_CASE("each family is proposed where it belongs") {
-  const auto names = [](const ir::PermuteProblem& problem) {
+  const auto names = [](const ir::EinsumProblem& problem) {
     std::string all;
     for (const auto& candidate : plan::candidates(test::canonical(problem), plan::GpuFigures::of_capability(90))) {
       all += candidate.schedule.name.substr(0, candidate.schedule.name.find(' ')) + ' ';

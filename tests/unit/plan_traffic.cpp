@@ -48,7 +48,7 @@ struct Counted {
   std::int64_t read_sectors, write_sectors;
 };
 
-Counted count(const PermuteProblem& problem, std::vector<std::int64_t> tile) {
+Counted count(const EinsumProblem& problem, std::vector<std::int64_t> tile) {
   const auto program = test::lowered(problem);  // as written, so that tiles are in the order of the output's axes
   Schedule schedule;
   schedule.tile = std::move(tile);
@@ -60,8 +60,8 @@ Counted count(const PermuteProblem& problem, std::vector<std::int64_t> tile) {
           sectors_one_by_one(program, schedule, statement.buffer, statement.offset)};
 }
 
-PermuteProblem aligned(PermuteProblem problem) {
-  problem.input.alignment = problem.output.alignment = 256;
+EinsumProblem aligned(EinsumProblem problem) {
+  problem.inputs[0].alignment = problem.output.alignment = 256;
   return problem;
 }
 

@@ -5,28 +5,28 @@
 #include <vector>
 
 #include "ir/canonical.hpp"
-#include "ir/problem.hpp"
+#include "ir/einsum.hpp"
 
 namespace ricci::test {
 
-inline ir::PermuteProblem problem_of(std::string_view spec, Layout input, Layout output,
-                                     ir::Factor alpha = ir::Factor::one, ir::Factor beta = ir::Factor::zero,
-                                     bool conjugate = false) {
-  return {Spec::parse(spec), std::move(input), std::move(output), alpha, beta, conjugate};
+inline ir::EinsumProblem problem_of(std::string_view spec, Layout input, Layout output,
+                                    ir::Factor alpha = ir::Factor::one, ir::Factor beta = ir::Factor::zero,
+                                    bool conjugate = false) {
+  return {Spec::parse(spec), {std::move(input)}, std::move(output), alpha, beta, {conjugate}};
 }
 
 /// Dense row-major on both sides, one type.
-inline ir::PermuteProblem dense(std::string_view spec, std::vector<std::int64_t> extents, DType type = DType::f64) {
+inline ir::EinsumProblem dense(std::string_view spec, std::vector<std::int64_t> extents, DType type = DType::f64) {
   const auto input = Layout::row_major(type, std::move(extents));
   return problem_of(spec, input, ir::permuted_row_major(Spec::parse(spec), input));
 }
 
-/// The checked problem's program, as written.
-inline ir::Program lowered(const ir::PermuteProblem& problem) {
-  ir::check(problem);
+/// The checked permutation's program, as written.
+inline ir::Program lowered(const ir::EinsumProblem& problem) {
+  ir::check_permutation(problem);
   return ir::lower(problem);
 }
 
-inline ir::Program canonical(const ir::PermuteProblem& problem) { return ir::canonicalise(lowered(problem)); }
+inline ir::Program canonical(const ir::EinsumProblem& problem) { return ir::canonicalise(lowered(problem)); }
 
 }  // namespace ricci::test
