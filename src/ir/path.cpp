@@ -52,17 +52,6 @@ class Network {
       operands_.push_back(tensor);
     }
     for (const auto& axis : spec.output) output_.set(number_.at(axis.name));
-    // Every intermediate lies row-major in one order of axes: those that are summed over, then the output's as they lie
-    // there. So a step that runs along the output's fastest axis reads along it too.
-    std::vector<std::size_t> kept(spec.output.size());
-    std::iota(kept.begin(), kept.end(), std::size_t{0});
-    const auto& strides = squeezed.output.strides;
-    std::stable_sort(kept.begin(), kept.end(),
-                     [&](auto a, auto b) { return std::abs(strides[a]) > std::abs(strides[b]); });
-    for (std::size_t q = 0; q < names_.size(); ++q) {
-      if (!output_[q]) order_.push_back(q);
-    }
-    for (const auto k : kept) order_.push_back(number_.at(spec.output[k].name));
     widest_ = compute_type(squeezed);
   }
 
@@ -98,15 +87,24 @@ class Network {
     return points(all) * per_point;
   }
 
-  Spec::Term term(const Axes& axes) const {
+  Spec::Term term(const std::vector<std::size_t>& axes) const {
     Spec::Term result;
-    for (const auto q : order_) {
-      if (axes[q]) result.push_back({names_[q]});
-    }
+    for (const auto q : axes) result.push_back({names_[q]});
     return result;
   }
   const Spec::Term& operand_term(std::size_t k) const { return problem_.spec.operands[k]; }
   const Spec::Term& output_term() const { return problem_.spec.output; }
+
+  /// The output's axes as they lie in memory, slowest first.
+  std::vector<std::size_t> output_order() const {
+    const auto& strides = problem_.output.strides;
+    std::vector<std::size_t> places(strides.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::stable_sort(places.begin(), places.end(),
+                     [&](auto a, auto b) { return std::abs(strides[a]) > std::abs(strides[b]); });
+    for (auto& place : places) place = number_.at(problem_.spec.output[place].name);
+    return places;
+  }
 
  private:
   const EinsumProblem& problem_;
@@ -115,7 +113,6 @@ class Network {
   std::vector<double> extents_;
   std::vector<Tensor> operands_;
   Axes output_;
-  std::vector<std::size_t> order_;
   DType widest_ = DType::f64;
 };
 
@@ -368,6 +365,9 @@ class Emitter {
  public:
   Emitter(const Network& network, const Tree& tree) : network_(network), tree_(tree) {
     peaks_.resize(tree.nodes.size());
+    orders_.resize(tree.nodes.size());
+    orders_[static_cast<std::size_t>(tree.root)] = network.output_order();
+    arrange(tree.root);
     measure(tree.root);
     emit(tree.root);
     path_.peak_bytes = peaks_[static_cast<std::size_t>(tree.root)];
@@ -387,6 +387,26 @@ class Emitter {
   bool first_is_left(int id) const {
     const int a = node(id).left, b = node(id).right;
     return peaks_[static_cast<std::size_t>(a)] - held(a) >= peaks_[static_cast<std::size_t>(b)] - held(b);
+  }
+
+  /// How the intermediates below a node lie in memory, row-major: as rows of a matrix product like them. The side that
+  /// has the result's fastest axis is read along it; the other along what is summed.
+  void arrange(int id) {
+    const auto& order = orders_[static_cast<std::size_t>(id)];
+    for (const int child : {node(id).left, node(id).right}) {
+      if (child < 0) continue;
+      const auto& axes = node(child).result.axes;
+      std::vector<std::size_t> kept, summed;
+      for (const auto q : order) {
+        if (axes[q]) kept.push_back(q);
+      }
+      for_each(axes & ~node(id).result.axes, [&](std::size_t q) { summed.push_back(q); });
+      const bool fastest = !order.empty() && axes[order.back()];
+      auto& own = orders_[static_cast<std::size_t>(child)];
+      own = fastest ? summed : kept;
+      own.insert(own.end(), fastest ? kept.begin() : summed.begin(), fastest ? kept.end() : summed.end());
+      arrange(child);
+    }
   }
 
   void measure(int id) {
@@ -423,7 +443,7 @@ class Emitter {
 
   Spec::Term term_of(int id) const {
     if (is_leaf(id) && !node(id).summed) return network_.operand_term(static_cast<std::size_t>(node(id).operand));
-    return network_.term(node(id).result.axes);
+    return network_.term(orders_[static_cast<std::size_t>(id)]);
   }
   double bytes_of(int id) const {
     if (is_leaf(id) && !node(id).summed) return network_.operand_bytes(static_cast<std::size_t>(node(id).operand));
@@ -436,7 +456,8 @@ class Emitter {
     const bool last = id == tree_.root;
     PathStep step;
     step.operands = std::move(operands);
-    step.spec = spec_of(std::move(terms), last ? network_.output_term() : network_.term(result.axes));
+    step.spec =
+        spec_of(std::move(terms), last ? network_.output_term() : network_.term(orders_[static_cast<std::size_t>(id)]));
     step.type = network_.type_of(result);
     step.flops = network_.flops(tensors, result.axes);
     step.bytes = read + (last ? network_.output_bytes() : network_.bytes(result));
@@ -451,6 +472,7 @@ class Emitter {
   const Network& network_;
   const Tree& tree_;
   std::vector<double> peaks_;
+  std::vector<std::vector<std::size_t>> orders_;  ///< per node: axes of its result, slowest first
   Path path_;
 };
 
