@@ -188,12 +188,13 @@ NodeId Builder::guard(NodeId predicate, NodeId body) {
   return add(std::move(made));
 }
 
-NodeId Builder::scan(OpCode code, NodeId body, int over, bool exclusive) {
+NodeId Builder::scan(OpCode code, NodeId body, int over, bool exclusive, NodeId start) {
   Node made;
   made.kind = NodeKind::scan;
   made.op = code;
   made.type = node(body).type;
   made.operand[0] = body;
+  made.operand[1] = start;
   made.over = {over};
   made.exclusive = exclusive;
   return add(std::move(made));

@@ -24,7 +24,7 @@ class Builder {
   NodeId cast(NodeId x, DType type);  ///< x itself when it has the type
   NodeId reduce(OpCode op, NodeId body, std::vector<int> over);
   NodeId guard(NodeId predicate, NodeId body);
-  NodeId scan(OpCode op, NodeId body, int over, bool exclusive);
+  NodeId scan(OpCode op, NodeId body, int over, bool exclusive, NodeId start = -1);
   NodeId compact(NodeId predicate, NodeId payload, NodeId base, int over);
   void store(int buffer, Affine offset, NodeId value, std::int64_t step = 0);
 

@@ -159,8 +159,8 @@ class Interpreter {
     const auto element = [&](std::int64_t k, const Value& value) {
       oracle::store(pend(statement.buffer, at + k * statement.step), root.type, value);
     };
+    auto total = root.operand[1] < 0 ? oracle::identity_of(root.op, root.type) : evaluate(root.operand[1]);
     around_ = root.op;
-    auto total = oracle::identity_of(root.op, root.type);
     const auto extent = program_.indices[q].extent;
     for (std::int64_t k = 0; k < extent; ++k) {
       move(q, k);

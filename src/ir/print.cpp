@@ -95,8 +95,8 @@ class Printer {
       case NodeKind::guard:
         return fmt::format("guard({}, {})", operand(0), operand(1));
       case NodeKind::scan:
-        return fmt::format("{}({}, {} : {})", node.exclusive ? "exclusive_scan" : "scan", name_of_many(node.op), over(),
-                           operand(0));
+        return fmt::format("{}({}, {} : {}{})", node.exclusive ? "exclusive_scan" : "scan", name_of_many(node.op),
+                           over(), operand_count(node) == 2 ? operand(1) + ", " : "", operand(0));
       case NodeKind::compact:
         return fmt::format("compact({} : {}, {}, {})", over(), operand(0), operand(1), operand(2));
       case NodeKind::op:

@@ -33,8 +33,9 @@ int operand_count(const Node& node) noexcept {
     case NodeKind::index:
       return 0;
     case NodeKind::reduce:
-    case NodeKind::scan:
       return 1;
+    case NodeKind::scan:
+      return node.operand[1] < 0 ? 1 : 2;
     case NodeKind::guard:
       return 2;
     case NodeKind::compact:
@@ -100,6 +101,10 @@ bool associates(OpCode op) noexcept {
     default:
       return false;
   }
+}
+
+bool exactly_associates(OpCode op, DType type) noexcept {
+  return is_integer(type) || op == OpCode::minimum || op == OpCode::maximum;
 }
 
 double identity(OpCode op, DType type) noexcept {

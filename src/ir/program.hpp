@@ -49,7 +49,8 @@ enum class NodeKind : std::uint8_t {
   reduce,   ///< `op` over all values of the indices `over` of operand[0]; the operation's identity where there are none
   guard,    ///< operand[1] where operand[0] is not 0, else the identity of the reduction around it (0 outside of one).
             ///< As a statement's value: nothing is stored where operand[0] is 0
-  scan,     ///< only as a statement's value: prefixes of operand[0] along over[0], combined by `op`
+  scan,     ///< only as a statement's value: prefixes of operand[0] along over[0], combined by `op`; before the first
+            ///< stands operand[1] where there is one, else the operation's identity
   compact,  ///< only as a statement's value: operand[1] for those values of over[0] where operand[0] is not 0, one
             ///< after the other in ascending order, from element operand[2] (i64) of the statement's access on
 };
@@ -155,6 +156,10 @@ bool commutes(OpCode op) noexcept;
 
 /// Whether a reduction or a scan can combine by it: add, mul, minimum, maximum, bit_and, bit_or, bit_xor.
 bool associates(OpCode op) noexcept;
+
+/// Whether the order in which values of that type are combined changes no bit of the result: all integers, smallest and
+/// largest of floats. Needs associates(op).
+bool exactly_associates(OpCode op, DType type) noexcept;
 
 /// The value that changes nothing: 0, 1, the type's largest for minimum (infinity for floats), all bits, ...
 /// identity_bits() gives it for integers, sign- or zero-extended to 64 bits; for those wider than 53 bits only it is

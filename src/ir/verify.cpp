@@ -126,6 +126,7 @@ class Verifier {
         require(associates(node.op), "reductions and scans combine by an associative operation");
         combining_type(node);
         require(node.kind == NodeKind::reduce || node.over.size() == 1, "scans and compactions run over one index");
+        require(operand_count(node) == 1 || type_of(1) == node.type, "a scan begins with a value of its terms' type");
         return;
       case NodeKind::guard:
         require(is_integer(type_of(0)), "predicates are integers");
@@ -257,8 +258,9 @@ class Verifier {
       for (std::size_t q = 0; node.kind == NodeKind::load && q < mine.size(); ++q) {
         mine[q] = node.offset.coefficient[q] != 0 && program_.indices[q].extent != 1;
       }
-      // Where a compaction begins is decided before it runs.
-      for (int k = 0; k < operand_count(node); ++k) inherit(k, !(node.kind == NodeKind::compact && k == 2));
+      // Where a compaction begins, and with what a scan does, is decided before it runs.
+      const auto before = node.kind == NodeKind::compact ? 2 : node.kind == NodeKind::scan ? 1 : -1;
+      for (int k = 0; k < operand_count(node); ++k) inherit(k, k != before);
     }
     for (const auto& statement : program_.statements) {
       const auto& needed = needs[static_cast<std::size_t>(statement.value)];
@@ -284,7 +286,7 @@ class Verifier {
       }
       for (int k = 0; k < operand_count(node); ++k) {
         auto& below = ops[static_cast<std::size_t>(node.operand[k])];
-        if (node.kind == NodeKind::reduce || node.kind == NodeKind::scan) {
+        if (node.kind == NodeKind::reduce || (node.kind == NodeKind::scan && k == 0)) {
           below.insert(node.op);
         } else {
           below.insert(ops[id].begin(), ops[id].end());
