@@ -49,12 +49,58 @@ class TileLoops {
     block_.lanes = schedule.lanes;
     if (schedule.lanes > 1) block_.apart[static_cast<std::size_t>(schedule.lane)] = schedule.lanes;
     block_.wide = true;
+    block_.streaming = schedule.streaming;
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
   }
 
   void emit() { emit(schedule_.walk.digits.size()); }
 
  private:
+  /// Whole strips along the lanes: one access after the other into the buffer, the points, one result after the other.
+  void emit_strips(const std::string& name, const std::string& end) {
+    const auto lane = static_cast<std::size_t>(block_.lane);
+    const auto element = c_type(program_.buffers.front().type);
+    const auto start = [&](const ir::Affine& affine) {
+      return affine_text(
+          affine.coefficient, affine.constant,
+          [&](int q) { return program_.indices[static_cast<std::size_t>(q)].name; }, true);
+    };
+    auto strip = block_;
+    // One line more, or rows of a power of two would all fall on the same sets of the cache.
+    strip.row = schedule_.strip + 64 / size_of(program_.buffers.front().type);
+    std::vector<std::string> reads;
+    for (std::size_t id = 0; id < program_.nodes.size(); ++id) {
+      const auto& node = program_.nodes[id];
+      if (node.kind != ir::NodeKind::load || node.offset.coefficient[lane] != 1) continue;
+      const auto place = static_cast<int>(strip.buffered_loads.size());
+      strip.buffered_loads[static_cast<ir::NodeId>(id)] = place;
+      reads.push_back(fmt::format("copy(in + {}, {} + {}, {});", place * strip.row,
+                                  program_.buffers[static_cast<std::size_t>(node.source)].name, start(node.offset),
+                                  schedule_.strip));
+    }
+    strip.buffered_stores = std::all_of(program_.statements.begin(), program_.statements.end(),
+                                        [&](const auto& s) { return s.offset.coefficient[lane] == 1; });
+    w_.line("alignas(64) {} in[{}];", element,
+            std::max<std::int64_t>(strip.row * static_cast<std::int64_t>(reads.size()), 1));
+    if (strip.buffered_stores)
+      w_.line("alignas(64) {} out[{}];", element,
+              strip.row * static_cast<std::int64_t>(program_.statements.size()));
+    w_.open("for (; {} + {} <= {}; {} += {}) {{", name, schedule_.strip, end, name, schedule_.strip);
+    for (const auto& read : reads) w_.line("{}", read);
+    w_.open("for (i64 i = 0; i < {}; i += {}) {{", schedule_.strip, block_.lanes);
+    PointEmitter(w_, program_, Language::cpp, strip).emit();
+    w_.close();
+    if (strip.buffered_stores) {
+      for (std::size_t k = 0; k < program_.statements.size(); ++k) {
+        const auto& statement = program_.statements[k];
+        w_.line("{}({} + {}, out + {}, {});", schedule_.streaming ? "copy_streaming" : "copy",
+                program_.buffers[static_cast<std::size_t>(statement.buffer)].name, start(statement.offset),
+                static_cast<std::int64_t>(k) * strip.row, schedule_.strip);
+      }
+    }
+    w_.close();
+  }
+
   void emit(std::size_t digits) {
     if (digits == 0) {
       PointEmitter(w_, program_, Language::cpp, block_).emit();
@@ -77,6 +123,7 @@ class TileLoops {
       return;
     }
     w_.line("i64 {} = {};", name, origin);
+    if (schedule_.strip > 0 && static_cast<int>(q) == block_.lane) emit_strips(name, end);
     w_.open("for (; {} + {} <= {}; {} += {}) {{", name, together, end, name, together);
     emit(digits - 1);
     w_.close();
@@ -115,6 +162,7 @@ void emit_compute_cuda(Writer& writer, const ir::Program& program, const ir::Sch
   block.apart.assign(program.indices.size(), 1);
   block.ragged.assign(program.indices.size(), false);
   block.team = team;
+  block.items = schedule.items;
   block.wide = wide;
   std::vector<std::string> thread(program.indices.size());
   std::int64_t below = 1;
@@ -189,10 +237,35 @@ std::string lane_types(const ir::Program& program, const ir::Schedule& schedule)
   if (schedule.lanes <= 1) return {};
   const auto type = program.buffers.front().type;
   const auto vector = fmt::format("{}x{}", name(type), schedule.lanes);
-  return fmt::format(
+  auto text = fmt::format(
       "typedef {} {} __attribute__((ext_vector_type({})));\n"
       "typedef {} {}_in_memory __attribute__((aligned({}), may_alias));\n\n",
       c_type(type), vector, schedule.lanes, vector, vector, size_of(type));
+  if (schedule.streaming) {
+    text += fmt::format(
+        "// Past the caches, where the address is a whole vector's.\n"
+        "static inline void stream({}* to, {} value) {{\n"
+        "  if (((u64)to & {}) == 0) {{\n"
+        "    __builtin_nontemporal_store(value, ({}*)to);\n"
+        "  }} else {{\n"
+        "    *({}_in_memory*)to = value;\n"
+        "  }}\n"
+        "}}\n\n",
+        c_type(type), vector, schedule.lanes * size_of(type) - 1, vector, vector);
+  }
+  const auto copy = [&](const char* name, const std::string& store) {
+    return fmt::format(
+        "static __attribute__((noinline)) void {}({}* __restrict__ to, const {}* __restrict__ from, int count) {{\n"
+        "  #pragma clang loop unroll_count(4)\n"
+        "  for (int i = 0; i < count; i += {}) {};\n"
+        "}}\n\n",
+        name, c_type(type), c_type(type), schedule.lanes, fmt::format(fmt::runtime(store), fmt::arg("v", vector)));
+  };
+  if (schedule.strip > 0) {
+    text += copy("copy", "*({v}_in_memory*)(to + i) = *(const {v}_in_memory*)(from + i)");
+    if (schedule.streaming) text += copy("copy_streaming", "stream(to + i, *(const {v}*)(from + i))");
+  }
+  return text;
 }
 
 }  // namespace ricci::codegen

@@ -71,6 +71,8 @@ class CppEmitter {
       emit_loops();
     }
     w_.close();
+    // What went past the caches is there for whoever hears that this function has returned.
+    if (schedule_.streaming) w_.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
     w_.close();
     return w_.take();
   }

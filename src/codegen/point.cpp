@@ -74,6 +74,15 @@ void PointEmitter::count_uses() {
     }
   }
   for (const auto& statement : program_.statements) ++uses_[static_cast<std::size_t>(statement.value)];
+  around_.resize(program_.nodes.size(), OpCode::add);
+  for (std::size_t id = around_.size(); id-- > 0;) {
+    const auto& n = program_.nodes[id];
+    const bool combines = n.kind == NodeKind::reduce || n.kind == NodeKind::scan;
+    for (std::size_t k = 0; k < std::size(n.operand); ++k) {
+      if (n.operand[k] < 0) continue;
+      around_[static_cast<std::size_t>(n.operand[k])] = combines && k == 0 ? n.op : around_[id];
+    }
+  }
 }
 
 std::string PointEmitter::fresh(const std::string& stem) {
@@ -208,8 +217,8 @@ void PointEmitter::declare(NodeId id) {
                                              : std::string(guard ? "guarded" : "value");
   if (guard) {
     const auto name = fresh(stem);
-    w_.line("{} {}{} = {};", type_text(id), name, dimensions(set), set.any() ? std::string("{}") : literal(0, n.type));
-    accumulate(id, name, OpCode::add, set);
+    start_value(id, name, around_[static_cast<std::size_t>(id)]);
+    accumulate(id, name, std::nullopt, set);
     names_[id] = name;
   } else {
     prepare_operands(id, set);
@@ -259,23 +268,29 @@ void PointEmitter::open_loop(int q, bool split) {
   }
 }
 
+/// Declares `name` with room for the values of `id`, and sets them to the identity of the operation.
+void PointEmitter::start_value(NodeId id, const std::string& name, OpCode op) {
+  const auto set = unrolled(id);
+  const auto start = identity_literal(op, node(id).type);
+  if (set.none() && !on_lanes(id)) {
+    w_.line("{} {} = {};", type_text(id), name, start);
+    return;
+  }
+  w_.line("{} {}{};", type_text(id), name, dimensions(set));
+  const int loops = open_unrolled(set);
+  w_.line("{}{} = {};", name, subscript(set), start);
+  close(loops);
+}
+
 void PointEmitter::declare_reduce(NodeId id) {
   const auto& n = node(id);
   const auto set = unrolled(id);
   const char* stem = n.op == OpCode::add ? "sum" : n.op == OpCode::mul ? "product" : "reduced";
   const auto name = fresh(stem);
-  const auto start = identity_literal(n.op, n.type);
   Set over;
   for (const int q : n.over) over[static_cast<std::size_t>(q)] = true;
   hoist(n.operand[0], over);
-  if (set.none() && !on_lanes(id)) {
-    w_.line("{} {} = {};", type_text(id), name, start);
-  } else {
-    w_.line("{} {}{};", type_text(id), name, dimensions(set));
-    const int loops = open_unrolled(set);
-    w_.line("{}{} = {};", name, subscript(set), start);
-    close(loops);
-  }
+  start_value(id, name, n.op);
   const bool shared = block_.team > 1 && loops_ == 0;
   for (std::size_t k = 0; k < n.over.size(); ++k) open_loop(n.over[k], shared && k + 1 == n.over.size());
   ++loops_;
@@ -290,9 +305,9 @@ void PointEmitter::declare_reduce(NodeId id) {
   scope_.back().push_back(id);
 }
 
-/// target op= the value, where all guards on the way to it hold. A block is passed over where none of its points needs
-/// the value.
-void PointEmitter::accumulate(NodeId id, const std::string& target, OpCode op, const Set& target_set) {
+/// target op= the value (without an operation: target = the value), where all guards on the way to it hold. A block is
+/// passed over where none of its points needs the value.
+void PointEmitter::accumulate(NodeId id, const std::string& target, std::optional<OpCode> op, const Set& target_set) {
   std::vector<std::string> conditions;
   int opened = 0;
   while (node(id).kind == NodeKind::guard && !names_.contains(id)) {
@@ -320,10 +335,12 @@ void PointEmitter::accumulate(NodeId id, const std::string& target, OpCode op, c
   const auto cell = target + subscript(target_set);
   if (!conditions.empty()) w_.open("if ({}) {{", fmt::join(conditions, " && "));
   const auto type = node(id).type;
-  if (op == OpCode::add && is_real(type)) {
+  if (!op) {
+    w_.line("{} = {};", cell, value(id).text);
+  } else if (op == OpCode::add && is_real(type)) {
     w_.line("{} += {};", cell, value(id).text);
   } else {
-    w_.line("{} = {};", cell, combined(op, type, cell, value(id).text));
+    w_.line("{} = {};", cell, combined(*op, type, cell, value(id).text));
   }
   if (!conditions.empty()) w_.close();
   close(loops);
@@ -373,7 +390,12 @@ void PointEmitter::emit() {
     for (std::size_t q = 0; q < free_.size(); ++q) under_loop = under_loop || (!free_[q] && depends_[id][q]);
     if (written && !under_loop) declare(static_cast<NodeId>(id));
   }
-  for (const auto& statement : program_.statements) emit_statement(statement);
+  const auto order = statement_order();
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    // What others of the team have still to read, nobody writes.
+    if (k > 0 && block_.team > 1 && crossing_) w_.line("{}();", block_.team > 32 ? "__syncthreads" : "__syncwarp");
+    emit_statement(program_.statements[order[k]]);
+  }
   scope_.pop_back();
 }
 
@@ -421,8 +443,15 @@ void PointEmitter::emit_store(const ir::Statement& statement) {
     w_.line("{}[{}] = {};", buffer.name, offset(statement.offset), text);
   } else if (step == 1) {
     const auto type = type_text(buffer.type, true);
-    w_.line("*({}_in_memory*)({} + {}) = {};", type, buffer.name, offset(statement.offset),
-            on_lanes(id) ? text : fmt::format("({}){}", type, text));
+    const auto vector = on_lanes(id) ? text : fmt::format("({}){}", type, text);
+    const auto number = &statement - program_.statements.data();
+    if (block_.buffered_stores) {
+      w_.line("*({}*)(out + {} + i) = {};", type, number * block_.row, vector);
+    } else if (block_.streaming) {
+      w_.line("stream({} + {}, {});", buffer.name, offset(statement.offset), vector);
+    } else {
+      w_.line("*({}_in_memory*)({} + {}) = {};", type, buffer.name, offset(statement.offset), vector);
+    }
   } else if (on_lanes(id)) {
     w_.line("const {} out = {};", type_text(buffer.type, true), text);
     w_.line("for (int v = 0; v < {}; ++v) {}[{}] = out[v];", block_.lanes, buffer.name, offset(statement.offset, true));
@@ -433,62 +462,6 @@ void PointEmitter::emit_store(const ir::Statement& statement) {
   if (!conditions.empty()) w_.close();
   close(loops);
   for (int k = 0; k < opened; ++k) {
-    for (const auto inner : scope_.back()) names_.erase(inner);
-    scope_.pop_back();
-    w_.close();
-  }
-}
-
-void PointEmitter::emit_scan(const ir::Statement& statement) {
-  const auto& n = node(statement.value);
-  const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)].name;
-  const int q = n.over[0];
-  const auto running = fresh("running");
-  w_.line("{} {} = {};", c_type(n.type), running, identity_literal(n.op, n.type));
-  auto place = statement.offset;
-  place.coefficient[static_cast<std::size_t>(q)] = statement.step;
-  open_loop(q, false);
-  scope_.emplace_back();
-  prepare(n.operand[0], Set());
-  const auto next = combined(n.op, n.type, running, value(n.operand[0]).text);
-  if (n.exclusive) {
-    // The element is read before its place is written, for scans in place.
-    const auto item = fresh("item");
-    w_.line("const {} {} = {};", c_type(n.type), item, next);
-    w_.line("{}[{}] = {};", buffer, offset(place), running);
-    w_.line("{} = {};", running, item);
-  } else {
-    w_.line("{} = {};", running, next);
-    w_.line("{}[{}] = {};", buffer, offset(place), running);
-  }
-  for (const auto inner : scope_.back()) names_.erase(inner);
-  scope_.pop_back();
-  close(1);
-  if (!n.exclusive) return;
-  auto total = statement.offset;
-  total.constant += statement.step * extent(q);
-  w_.line("{}[{}] = {};", buffer, offset(total), running);
-}
-
-void PointEmitter::emit_compact(const ir::Statement& statement) {
-  const auto& n = node(statement.value);
-  const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
-  const int q = n.over[0];
-  const auto [predicate, payload, base] = std::tuple{n.operand[0], n.operand[1], n.operand[2]};
-  prepare(base, Set());
-  const auto place = fresh("place");
-  auto first = offset(statement.offset);
-  w_.line("i64 {} = {}{};", place, first == "0" ? "" : first + " + ", value(base).text);
-  open_loop(q, false);
-  scope_.emplace_back();
-  prepare(predicate, Set());
-  w_.open("if ({}) {{", value(predicate).text);
-  scope_.emplace_back();
-  prepare(payload, Set());
-  w_.line("if ({} >= {} && {} <= {}) {}[{}] = {};", place, buffer.first, place, buffer.last, buffer.name, place,
-          value(payload).text);
-  w_.line("{} += {};", place, statement.step);
-  for (int k = 0; k < 2; ++k) {
     for (const auto inner : scope_.back()) names_.erase(inner);
     scope_.pop_back();
     w_.close();

@@ -3,6 +3,7 @@
 
 #include <bitset>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,14 @@ struct Block {
   std::vector<bool> ragged;         ///< some may lie past the extent: loads are clamped to it, stores left out
   int lane = -1, lanes = 1;         ///< neighbours along `lane` are one vector value
   int team = 1;                     ///< threads `member` = 0 .. team-1 that share the outermost reductions
+  int items = 1;                    ///< values of a scanned index that one thread of the team takes at a time
   bool wide = false;                ///< offsets need 64 bits
+  bool streaming = false;           ///< whole vectors are stored past the caches
+  /// Loads that wait in a buffer and statements whose results do, by their place in it; see Schedule::strip. The
+  /// point's place within the strip is `i`.
+  std::map<ir::NodeId, int> buffered_loads;
+  bool buffered_stores = false;
+  std::int64_t row = 0;  ///< elements from one place to the next
 };
 
 /// Writes the body. Names it relies on: indices, buffers, params; with a team, `member`.
@@ -57,13 +65,26 @@ class PointEmitter {
   void declare_reduce(ir::NodeId id);
   /// Declares, before a loop over `over`, what the loop's body uses and does not change.
   void hoist(ir::NodeId id, const Set& over);
-  void accumulate(ir::NodeId id, const std::string& target, ir::OpCode op, const Set& target_set);
+  void start_value(ir::NodeId id, const std::string& name, ir::OpCode op);
+  void accumulate(ir::NodeId id, const std::string& target, std::optional<ir::OpCode> op, const Set& target_set);
   void combine_team(ir::NodeId id, const std::string& name);
 
   void emit_statement(const ir::Statement& statement);
   void emit_store(const ir::Statement& statement);
+  /// Statements in an order in which each reads before others write what it reads.
+  std::vector<std::size_t> statement_order();
+
+  // prefix.cpp
   void emit_scan(const ir::Statement& statement);
   void emit_compact(const ir::Statement& statement);
+  void emit_team_scan(const ir::Statement& statement);
+  void emit_team_compact(const ir::Statement& statement);
+  struct Pieces;
+  Pieces pieces(const ir::Node& root, const ir::Statement& statement);
+  void open_pieces(const Pieces& pieces);
+  void open_rows(const Pieces& pieces);
+  void open_scope();
+  void close_scope();
 
   /// Opens one unrolled loop per index of the set; returns how many to close.
   int open_unrolled(const Set& set);
@@ -90,6 +111,8 @@ class PointEmitter {
   Block block_;
   std::vector<Set> depends_;  // per node: free indices and those of open reductions
   std::vector<int> uses_;
+  std::vector<ir::OpCode> around_;  // per node: of the reduction or scan around it, a sum outside of any
+  bool crossing_ = false;           // a statement reads, value by value, what another one writes
   std::vector<bool> free_;
   Set unrolled_;                                // indices with more than one value in the block
   std::map<ir::NodeId, std::string> names_;     // declared in a scope that is open

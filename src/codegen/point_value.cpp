@@ -122,6 +122,9 @@ PointEmitter::Text PointEmitter::load_text(NodeId id) const {
   const auto& buffer = program_.buffers[static_cast<std::size_t>(n.source)].name;
   if (!on_lanes(id)) return {fmt::format("{}[{}]", buffer, offset(n.offset)), 3};
   const auto type = type_text(n.type, true);
+  if (const auto place = block_.buffered_loads.find(id); place != block_.buffered_loads.end()) {
+    return {fmt::format("*(const {}*)(in + {} + i)", type, place->second * block_.row), 2};
+  }
   const auto step = n.offset.coefficient[static_cast<std::size_t>(block_.lane)];
   if (step == 1) return {fmt::format("*(const {}_in_memory*)({} + {})", type, buffer, offset(n.offset)), 2};
   std::vector<std::string> elements;

@@ -61,9 +61,24 @@ void verify_each(const Schedule& schedule, const Program& program) {
                              !free[static_cast<std::size_t>(schedule.lane)])) {
     broken(schedule, program, "lanes run along a free index");
   }
+  if ((schedule.strip > 0 || schedule.streaming) && schedule.lanes <= 1) {
+    broken(schedule, program, "strips and streams are made of lanes");
+  }
+  if (schedule.strip > 0) {
+    const auto lane = static_cast<std::size_t>(schedule.lane);
+    const bool outermost_sums =
+        std::any_of(program.nodes.begin(), program.nodes.end(), [](const Node& node) { return !node.over.empty(); });
+    if (outermost_sums || schedule.each[lane] != 1 || schedule.strip % schedule.lanes != 0 ||
+        schedule.walk.digits.empty() || schedule.walk.digits.front().index != schedule.lane) {
+      broken(schedule, program, "strips run along the innermost loop of a program without reductions");
+    }
+  }
   // Smaller teams would leave lanes behind that the others' shuffles wait for.
   if (schedule.team != 1 && schedule.team != 32 && schedule.team != schedule.threads) {
     broken(schedule, program, "a team is one thread, a warp or the block");
+  }
+  if (schedule.items < 1 || (schedule.items > 1 && schedule.team == 1)) {
+    broken(schedule, program, "the threads of a team take one item or more at a time");
   }
   if (schedule.threads % (schedule.walk.workers * schedule.team) != 0) {
     broken(schedule, program, "tiles share a block's threads evenly");
@@ -189,7 +204,10 @@ std::string print(const Schedule& schedule, const Program& program) {
   }
   if (schedule.computes()) {
     text += fmt::format("each {} team {}", fmt::join(schedule.each, " "), schedule.team);
+    if (schedule.items > 1) text += fmt::format(" items {}", schedule.items);
     if (schedule.lanes > 1) text += fmt::format(" lanes {}:{}", index_name(program, schedule.lane), schedule.lanes);
+    if (schedule.strip > 0) text += fmt::format(" strip {}", schedule.strip);
+    if (schedule.streaming) text += " streaming";
     text += '\n';
   }
   return text + fmt::format("threads {} per_multiprocessor {} origin {}\n", schedule.threads,

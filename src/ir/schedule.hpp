@@ -85,7 +85,14 @@ struct Schedule {
   /// index and 1 along the others.
   std::vector<std::int64_t> each;
   int lane = -1, lanes = 1;  ///< CPU, with each: neighbours along index `lane` that are one vector value
-  int team = 1;  ///< CUDA, with each: neighbouring threads that share the work of one point's outermost reductions
+  /// CPU, with lanes: that many points are read into a buffer, access by access, computed, and written from a buffer;
+  /// 0 reads and writes in place. Many tensors at once are more pages than a core keeps track of.
+  std::int64_t strip = 0;
+  bool streaming = false;  ///< CPU, with lanes: whole vectors of the output go past the caches
+  /// CUDA, with each: neighbouring threads that share the work of one point: its outermost reductions, its scans and
+  /// compactions.
+  int team = 1;
+  int items = 1;  ///< CUDA, with a team: values of a scanned index that one thread takes at a time
   int blocks_per_multiprocessor = 0;  ///< asked of the compiler; 0: its choice
   Origin origin = Origin::literals;
   Skew skew;

@@ -15,6 +15,10 @@ namespace {
 using ir::NodeKind;
 using ir::OpCode;
 
+constexpr std::int64_t kStrip = 128;  // 1 KB of each f64 tensor at a time
+constexpr double kStreamingBytes = 24 << 20;
+constexpr double kStreams = 24;
+
 class Generator {
  public:
   Generator(const ir::Program& program, const CpuFigures& figures)
@@ -33,6 +37,7 @@ class Generator {
       }
       for (const auto lanes : widths) {
         add(lane, lanes, {});
+        if (!sums_) add(lane, lanes, {}, kStrip);
         if (sums_) add_together(lane, lanes);
       }
       if (!sums_) break;  // along the output: stores are what it waits for
@@ -68,7 +73,8 @@ class Generator {
     }
   }
 
-  void add(int lane, std::int64_t lanes, const Together& together) {
+  void add(int lane, std::int64_t lanes, const Together& together, std::int64_t strip = 0) {
+    if (strip > 0 && (strip > extent(lane) || lane != work_.order.front())) return;
     const auto count = program_.indices.size();
     const auto each = [&](std::size_t q) {
       return static_cast<int>(q) == together.first    ? together.first_count
@@ -116,8 +122,18 @@ class Generator {
 
     Candidate candidate;
     constexpr double kClockMHz = 3000;
-    candidate.predicted_us = std::max(total / kClockMHz, work_.compulsory_bytes / 12e3) / figures_.threads;
+    double rate_GBs = 20;  // of one thread
     auto& schedule = candidate.schedule;
+    if (!sums_) {
+      // Beyond the caches, what is written goes past them: no line is read before it is written.
+      schedule.streaming = lanes > 1 && work_.compulsory_bytes > kStreamingBytes;
+      if (schedule.streaming) rate_GBs *= 1.2;
+      // Prefetchers and address translation follow about two dozen streams.
+      const auto streams = static_cast<double>(work_.loads.size() + program_.statements.size());
+      rate_GBs *= strip > 0 ? 0.8 : std::min(1.0, kStreams / streams);
+    }
+    schedule.strip = strip;
+    candidate.predicted_us = std::max(total / kClockMHz, work_.compulsory_bytes / rate_GBs * 1e-3) / figures_.threads;
     schedule.threads = 1;
     schedule.each.assign(count, 1);
     schedule.tile.assign(count, 1);
@@ -136,6 +152,7 @@ class Generator {
     for (const auto q : work_.order) {
       auto& n = schedule.tile[static_cast<std::size_t>(q)];
       const auto unit = block(static_cast<std::size_t>(q));
+      if (strip > 0 && q == lane) wanted = std::max(wanted, 8 * strip);
       const auto grown = std::min(wanted * unit / std::max<std::int64_t>(tile_points, 1), extent(q)) / unit * unit;
       if (grown > n) {
         tile_points = tile_points / n * grown;
@@ -160,6 +177,7 @@ class Generator {
     if (lanes > 1)
       schedule.name += fmt::format(" {} v{}", program_.indices[static_cast<std::size_t>(lane)].name, lanes);
     if (!text.empty()) schedule.name += " each" + text;
+    if (strip > 0) schedule.name += fmt::format(" strip {}", strip);
     if (!names_.insert(schedule.name).second) return;
     candidate.traffic.tiles = schedule.tiles(program_);
     list_.push_back(std::move(candidate));
