@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "ir/program.hpp"
 
@@ -17,8 +18,13 @@ struct Pass {
 /// All passes, in the order in which they run.
 std::span<const Pass> canonical_passes();
 
+/// A program in canonical form, and which of the original's buffers and parameters its own are.
+struct Canonical : Program {
+  std::vector<int> buffer, param;
+};
+
 /// Runs every pass, verifying after each. With `trace`, appends the program after each pass ("(unchanged)" where it
 /// is).
-Program canonicalise(Program program, std::string* trace = nullptr);
+Canonical canonicalise(Program program, std::string* trace = nullptr);
 
 }  // namespace ricci::ir

@@ -193,9 +193,9 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
   Plan::Impl::Step step;
   step.number = number;
   auto canonical = ir::canonicalise(lowered.program);
+  for (const int buffer : canonical.buffer) step.slot.push_back(lowered.slot[static_cast<std::size_t>(buffer)]);
+  for (const int param : canonical.param) step.parameter.push_back(lowered.param[static_cast<std::size_t>(param)]);
   step.program = std::move(canonical);
-  step.slot = lowered.slot;
-  step.parameter = lowered.param;
   const auto list = plan.candidates(step, wanted.schedule);
   const auto has_name = [&](const plan::Candidate& candidate) { return candidate.schedule.name == wanted.schedule; };
   const bool known = std::any_of(list.begin(), list.end(), has_name);

@@ -50,7 +50,12 @@ Values run(const std::string& spec, const std::vector<Operand>& operands, Values
   interpret(program, buffers, factors);
   auto canonical = old;
   buffers.back() = canonical.data();
-  interpret(canonicalise(program), buffers, factors);
+  const auto form = canonicalise(program);
+  std::vector<void*> reordered;
+  for (const int buffer : form.buffer) reordered.push_back(buffers[static_cast<std::size_t>(buffer)]);
+  std::vector<Scalar> scalars;
+  for (const int param : form.param) scalars.push_back(factors[static_cast<std::size_t>(param)]);
+  interpret(form, reordered, scalars);
   CHECK(plain == canonical);
   for (const auto minimise : {PathOptions::Minimise::flops, PathOptions::Minimise::memory}) {
     const auto sequence = lower_einsum(problem, {minimise});
