@@ -83,8 +83,7 @@ class TileLoops {
     w_.line("alignas(64) {} in[{}];", element,
             std::max<std::int64_t>(strip.row * static_cast<std::int64_t>(reads.size()), 1));
     if (strip.buffered_stores)
-      w_.line("alignas(64) {} out[{}];", element,
-              strip.row * static_cast<std::int64_t>(program_.statements.size()));
+      w_.line("alignas(64) {} out[{}];", element, strip.row * static_cast<std::int64_t>(program_.statements.size()));
     w_.open("for (; {} + {} <= {}; {} += {}) {{", name, schedule_.strip, end, name, schedule_.strip);
     for (const auto& read : reads) w_.line("{}", read);
     w_.open("for (i64 i = 0; i < {}; i += {}) {{", schedule_.strip, block_.lanes);
@@ -152,7 +151,7 @@ class TileLoops {
 void emit_compute_cuda(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, bool wide) {
   const auto numbers = tile_numbers(program, schedule, "block");
   const int team = schedule.team;
-  writer.line("const int t = threadIdx.x{};", team > 1 ? fmt::format(" / {}", team) : "");
+  if (team < schedule.threads) writer.line("const int t = threadIdx.x{};", team > 1 ? fmt::format(" / {}", team) : "");
   if (team > 1)
     writer.line("const int member = threadIdx.x{};", team == schedule.threads ? "" : fmt::format(" % {}", team));
   if (schedule.tiles(program) > 1) writer.line("const int block = blockIdx.x;");

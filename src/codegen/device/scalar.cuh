@@ -43,8 +43,8 @@ template <class T>
 inline T maximum(T x, T y) { return x < y ? y : x; }
 template <class T>
 inline T absolute(T x) { return x < 0 ? neg(x) : x; }
-inline float absolute(float x) { return __builtin_fabsf(x); }
-inline double absolute(double x) { return __builtin_fabs(x); }
+inline float absolute(float x) { return __builtin_bit_cast(float, __builtin_bit_cast(u32, x) & 0x7fffffffu); }
+inline double absolute(double x) { return __builtin_bit_cast(double, __builtin_bit_cast(u64, x) & 0x7fffffffffffffffull); }
 template <class T>
 inline T sign(T x) { return (T)((x > 0) - (x < 0)); }
 
