@@ -82,6 +82,11 @@ class Plan {
   /// was not made for; DeviceError for a pointer that the plan's device cannot reach. A launch that fails is a
   /// DeviceError too.
   void operator()(std::span<void* const> outputs, std::span<const void* const> inputs, const Call& call = {}) const;
+  /// The same for arrays, which would otherwise decay to the pointers of the next one.
+  template <std::size_t Outputs, std::size_t Inputs>
+  void operator()(void* const (&outputs)[Outputs], const void* const (&inputs)[Inputs], const Call& call = {}) const {
+    operator()(std::span<void* const>(outputs), std::span<const void* const>(inputs), call);
+  }
   /// The same for plans of one output and one input, as permutations are.
   void operator()(void* output, const void* input, const Call& call = {}) const {
     operator()(std::span<void* const>(&output, 1), std::span<const void* const>(&input, 1), call);

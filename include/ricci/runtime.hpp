@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,15 @@ struct PermuteOptions : PlanOptions {
   bool conjugate = false;  ///< op(A) = conj(A); allowed and without effect on real types
 };
 
+/// What to multiply and sum, and where.
+struct EinsumOptions : PlanOptions {
+  Scalar alpha = 1, beta = 0;
+  std::vector<bool> conjugate;  ///< op(X) = conj(X), per operand; empty: of none; without effect on real types
+  /// With more than two operands, what the order of the products is chosen by: fewest operations, or fewest bytes of
+  /// intermediates.
+  enum class Path { flops, memory } path = Path::flops;
+};
+
 /// Thread-safe. Plans outlive the runtime that made them.
 class Runtime {
  public:
@@ -67,15 +77,49 @@ class Runtime {
   static void interpret_permute(std::string_view spec, const Layout& input, const Layout& output, const void* a,
                                 void* b, Scalar alpha = 1, Scalar beta = 0, bool conjugate = false);
 
+  /// Plans `C = alpha * sum(op(A) * op(B) * ...) + beta * C` for a spec such as "ab,bc->ac": the products of all
+  /// operands' elements, summed over the axes that the output leaves out. An axis may stand in any number of operands,
+  /// and twice in one (its diagonal); "..." stands for the axes that are left, broadcast as in NumPy.
+  ///
+  ///   inputs  layouts of the operands, any strides; one per operand of the spec
+  ///   output  layout of C; strides non-zero and without overlap. Real operands may meet complex ones, and floats of
+  ///           all widths each other; integers only integers
+  ///   throws  SpecError, ShapeError, PlanError, CompileError; DeviceError when a GPU is asked for and there is none
+  ///
+  /// A call takes one output and as many inputs as operands. Three operands and more are multiplied pair by pair
+  /// through a workspace, PlanInfo::workspace_bytes, in an order that is found by dynamic programming up to 8 operands
+  /// and greedily beyond. Half types are summed in f32.
+  Plan plan_einsum(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
+                   const EinsumOptions& options = {});
+  /// The same into a new row-major tensor, einsum_output().
+  Plan plan_einsum(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options = {});
+
+  /// Evaluates an einsum plainly on the host, in one nest of loops over all axes: the oracle. Host pointers.
+  static void interpret_einsum(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
+                               std::span<const void* const> from, void* to, const EinsumOptions& options = {});
+
   struct Impl;
 
  private:
   std::unique_ptr<Impl> impl_;
 };
 
+/// The result of an einsum as NumPy would make it: row-major, of the type that holds every operand's values (c64 for
+/// c64 and f32, f32 for f16 and bf16, the wider of two integers). Throws as plan_einsum does.
+Layout einsum_output(std::string_view spec, std::span<const Layout> inputs);
+
+/// The order of the products of an einsum, as a table: what each step computes and what it costs.
+std::string explain_path(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options = {});
+
 /// One call: plans (or finds the plan made earlier in this process) and runs on Runtime::global().
 void permute(std::string_view spec, const Layout& input, const void* a, const Layout& output, void* b,
              const PermuteOptions& options = {});
+
+void einsum(std::string_view spec, std::span<const Layout> inputs, std::span<const void* const> from,
+            const Layout& output, void* to, const EinsumOptions& options = {});
+/// The same for two operands: C = alpha * sum(op(A) * op(B)) + beta * C.
+void contract(std::string_view spec, const Layout& a_layout, const void* a, const Layout& b_layout, const void* b,
+              const Layout& c_layout, void* c, const EinsumOptions& options = {});
 
 /// What this process found: compilers, driver, devices, processor, cache. For `ricci doctor`.
 struct DoctorLine {

@@ -20,18 +20,18 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Arithmetic must give the interpreter's bits, so no contraction; permutations wait for memory anyway.
-jit::CpuCompileOptions cpu_options(const Target& target) {
+// Exact programs must give the interpreter's bits: no fused multiply-add.
+jit::CpuCompileOptions cpu_options(const Target& target, bool exact) {
   jit::CpuCompileOptions options;
   options.target = target.cpu;
-  options.contract = false;
+  options.contract = !exact;
   return options;
 }
 
-jit::CudaCompileOptions cuda_options(const Target& target) {
+jit::CudaCompileOptions cuda_options(const Target& target, bool exact) {
   jit::CudaCompileOptions options;
   options.sm = target.sm;
-  options.contract = false;
+  options.contract = !exact;
   return options;
 }
 
@@ -55,17 +55,18 @@ int number_in(std::string_view json, std::string_view name) {
   return place == std::string_view::npos ? 0 : std::atoi(json.data() + place + name.size() + 3);
 }
 
-cache::Entry compile(const std::string& key, const codegen::Source& source, const Target& target, double* ms) {
+cache::Entry compile(const std::string& key, const codegen::Source& source, const Target& target, bool exact,
+                     double* ms) {
   cache::Entry entry;
   entry.key = key;
   entry.source = source.full();
   int registers = 0, spills = 0, shared = 0;
   if (target.device == Device::cpu) {
-    auto object = jit::compile_cpu(entry.source, source.kernel, cpu_options(target));
+    auto object = jit::compile_cpu(entry.source, source.kernel, cpu_options(target, exact));
     entry.binary = std::move(object.bytes);
     *ms = object.ms;
   } else {
-    auto object = jit::compile_cuda(entry.source, source.kernel, cuda_options(target));
+    auto object = jit::compile_cuda(entry.source, source.kernel, cuda_options(target, exact));
     entry.binary = std::move(object.cubin);
     *ms = object.ms;
     registers = object.registers;
@@ -102,7 +103,8 @@ std::string kernel_key(const ir::Program& program, const ir::Schedule& schedule,
   return fmt::format("ricci kernel 1\ngenerator {}\ntarget {} {}\ncompiler {}\nflags {}\n{}{}",
                      codegen::generator_version(), name(target.device), target.text(),
                      cpu ? jit::cpu_compiler_version() : jit::cuda_compiler_version(),
-                     cpu ? jit::cpu_flags_text(cpu_options(target)) : jit::cuda_flags_text(cuda_options(target)),
+                     cpu ? jit::cpu_flags_text(cpu_options(target, program.exact))
+                         : jit::cuda_flags_text(cuda_options(target, program.exact)),
                      ir::print(program), ir::print(schedule, program));
 }
 
@@ -114,10 +116,11 @@ std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string
     const auto source = target.device == Device::cpu ? codegen::emit_cpp(program, schedule, notes())
                                                      : codegen::emit_cuda(program, schedule, notes());
     kernel->generate_ms = ms_since(start);
-    return compile(key, source, target, &kernel->compile_ms);
+    return compile(key, source, target, program.exact, &kernel->compile_ms);
   };
   kernel->entry = store.find_or_make(key, make, &kernel->outcome);
   kernel->name = codegen::kernel_name(program);
+  kernel->exact = program.exact;
   kernel->registers = number_in(kernel->entry->metadata, "registers");
   kernel->spill_bytes = number_in(kernel->entry->metadata, "spill_bytes");
   const auto dynamic = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule));
@@ -143,7 +146,7 @@ std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string
 std::string disassemble(const Kernel& kernel, const Target& target) {
   if (target.device == Device::gpu) return jit::disassemble_cubin(kernel.entry->binary);
   if (jit::cpu_compiler_version().empty()) return {};
-  return jit::assemble_cpu(kernel.entry->source, kernel.name, cpu_options(target));
+  return jit::assemble_cpu(kernel.entry->source, kernel.name, cpu_options(target, kernel.exact));
 }
 
 }  // namespace ricci::runtime

@@ -31,6 +31,7 @@ using CpuFunction = void (*)(void* const* args, long long first, long long last)
 struct Kernel {
   std::shared_ptr<const cache::Entry> entry;
   std::string name;
+  bool exact = true;  ///< ir::Program::exact
   int registers = 0, spill_bytes = 0, shared_bytes = 0;
   double generate_ms = 0, compile_ms = 0, load_ms = 0;
   cache::Outcome outcome = cache::Outcome::made;

@@ -1,23 +1,28 @@
 // Permutations: planned, interpreted, and in one call.
-#include <fmt/format.h>
-
-#include "ir/problem.hpp"
-#include "ricci/error.hpp"
+#include "ir/einsum.hpp"
+#include "runtime/remembered.hpp"
 #include "runtime/runtime_impl.hpp"
 
 namespace ricci {
 inline namespace v1 {
+namespace {
 
-Plan Runtime::plan_permute(std::string_view spec_text, const Layout& input, const Layout& output,
-                           const PermuteOptions& options) {
-  Impl::Subject subject;
-  ir::PermuteProblem problem{
-      Spec::parse(spec_text), input, output, ir::factor_of(options.alpha), ir::factor_of(options.beta),
-      options.conjugate};
+ir::EinsumProblem problem_of(std::string_view spec, const Layout& input, const Layout& output, Scalar alpha,
+                             Scalar beta, bool conjugate) {
+  ir::EinsumProblem problem{Spec::parse(spec), {input}, output, ir::factor_of(alpha), ir::factor_of(beta), {conjugate}};
   // 0 * A is 0 whatever A holds: as a run-time factor, since it is rare.
   if (problem.alpha == ir::Factor::zero) problem.alpha = ir::Factor::any;
-  ir::check(problem);
-  const auto type = ir::compute_type(input.type, output.type);
+  ir::check_permutation(problem);
+  return problem;
+}
+
+}  // namespace
+
+Plan Runtime::plan_permute(std::string_view spec, const Layout& input, const Layout& output,
+                           const PermuteOptions& options) {
+  Impl::Subject subject;
+  const auto problem = problem_of(spec, input, output, options.alpha, options.beta, options.conjugate);
+  const auto type = ir::compute_type(problem);
   ir::check_factor("alpha", options.alpha, type);
   ir::check_factor("beta", options.beta, type);
   subject.sequence = runtime::sequence_of(ir::lower(problem));
@@ -33,10 +38,7 @@ Plan Runtime::plan_permute(std::string_view spec, const Layout& input, const Per
 
 void Runtime::interpret_permute(std::string_view spec, const Layout& input, const Layout& output, const void* a,
                                 void* b, Scalar alpha, Scalar beta, bool conjugate) {
-  ir::PermuteProblem problem{Spec::parse(spec), input, output, ir::factor_of(alpha), ir::factor_of(beta), conjugate};
-  if (problem.alpha == ir::Factor::zero) problem.alpha = ir::Factor::any;
-  ir::check(problem);
-  const auto program = ir::lower(problem);
+  const auto program = ir::lower(problem_of(spec, input, output, alpha, beta, conjugate));
   std::vector<Scalar> params;
   for (const auto& param : program.params) params.push_back(param.name == "alpha" ? alpha : beta);
   ir::interpret(program, {const_cast<void*>(a), b}, params);
@@ -44,36 +46,12 @@ void Runtime::interpret_permute(std::string_view spec, const Layout& input, cons
 
 void permute(std::string_view spec, const Layout& input, const void* a, const Layout& output, void* b,
              const PermuteOptions& options) {
-  // The plan of an earlier call with the same arguments, if there was one: a look-up by text, about a microsecond.
-  static std::mutex mutex;
-  static auto* plans = new std::map<std::string, Plan>;
-  std::string key = fmt::format(
-      "{}|{}|{}|{}|{}|{},{}|{},{}|{}|{}|{}|", spec, name(options.device), options.gpu, options.target_sm,
-      options.threads, options.alpha.real(), options.alpha.imag(), options.beta.real(), options.beta.imag(),
-      options.conjugate, options.schedule,
-      options.device == Device::gpu && options.gpu < 0 && jit::cuda::available() ? jit::cuda::current_device() : -1);
-  for (const auto* layout : {&input, &output}) {
-    key += fmt::format("{}@{}", name(layout->type), layout->alignment);
-    for (std::size_t k = 0; k < layout->extents.size(); ++k) {
-      key += fmt::format(",{}:{}", layout->extents[k], k < layout->strides.size() ? layout->strides[k] : 0);
-    }
-    key += '|';
-  }
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto place = plans->find(key); place != plans->end()) {
-      const Plan plan = place->second;
-      plan(b, a);
-      return;
-    }
-  }
-  const Plan plan = Runtime::global().plan_permute(spec, input, output, options);
-  {
-    const std::lock_guard lock(mutex);
-    constexpr std::size_t kKept = 4096;
-    if (plans->size() >= kKept) plans->clear();
-    plans->emplace(std::move(key), plan);
-  }
+  auto key = runtime::key_of("permute", spec, options);
+  key += options.conjugate ? "conj|" : "|";
+  for (const auto factor : {options.alpha, options.beta}) runtime::append(key, factor);
+  for (const auto* layout : {&input, &output}) runtime::append(key, *layout);
+  const auto plan =
+      runtime::remembered(key, [&] { return Runtime::global().plan_permute(spec, input, output, options); });
   plan(b, a);
 }
 

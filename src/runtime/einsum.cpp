@@ -1,0 +1,89 @@
+// Einsums of any number of operands: planned, interpreted, and in one call.
+#include "ir/einsum.hpp"
+
+#include "runtime/remembered.hpp"
+#include "runtime/runtime_impl.hpp"
+
+namespace ricci {
+inline namespace v1 {
+namespace {
+
+ir::EinsumProblem problem_of(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
+                             const EinsumOptions& options) {
+  ir::EinsumProblem problem{Spec::parse(spec),
+                            {inputs.begin(), inputs.end()},
+                            output,
+                            ir::factor_of(options.alpha),
+                            ir::factor_of(options.beta),
+                            options.conjugate};
+  // 0 * x is 0 whatever x holds: as a run-time factor, since it is rare.
+  if (problem.alpha == ir::Factor::zero) problem.alpha = ir::Factor::any;
+  ir::check(problem);
+  const auto type = ir::compute_type(problem);
+  ir::check_factor("alpha", options.alpha, type);
+  ir::check_factor("beta", options.beta, type);
+  return problem;
+}
+
+ir::PathOptions path_options(const EinsumOptions& options) {
+  ir::PathOptions path;
+  path.minimise =
+      options.path == EinsumOptions::Path::flops ? ir::PathOptions::Minimise::flops : ir::PathOptions::Minimise::memory;
+  return path;
+}
+
+}  // namespace
+
+Layout einsum_output(std::string_view spec, std::span<const Layout> inputs) {
+  return ir::result_row_major(Spec::parse(spec), {inputs.begin(), inputs.end()});
+}
+
+Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
+                          const EinsumOptions& options) {
+  Impl::Subject subject;
+  const auto problem = problem_of(spec, inputs, output, options);
+  subject.sequence = ir::lower_einsum(problem, path_options(options));
+  subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, ir::compute_type(problem)};
+  subject.output_layout = output;
+  return impl_->plan(std::move(subject), options);
+}
+
+Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options) {
+  return plan_einsum(spec, inputs, einsum_output(spec, inputs), options);
+}
+
+void Runtime::interpret_einsum(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
+                               std::span<const void* const> from, void* to, const EinsumOptions& options) {
+  const auto program = ir::lower(problem_of(spec, inputs, output, options));
+  std::vector<Scalar> params;
+  for (const auto& param : program.params) params.push_back(param.name == "alpha" ? options.alpha : options.beta);
+  runtime::interpret(runtime::sequence_of(program), std::span<void* const>(&to, 1), from, params);
+}
+
+std::string explain_path(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options) {
+  const auto output = einsum_output(spec, inputs);
+  return ir::print(ir::find_path(problem_of(spec, inputs, output, options), path_options(options)));
+}
+
+void einsum(std::string_view spec, std::span<const Layout> inputs, std::span<const void* const> from,
+            const Layout& output, void* to, const EinsumOptions& options) {
+  auto key =
+      runtime::key_of(options.path == EinsumOptions::Path::flops ? "einsum" : "einsum in little memory", spec, options);
+  for (const bool conjugate : options.conjugate) key += conjugate ? "conj," : ",";
+  for (const auto factor : {options.alpha, options.beta}) runtime::append(key, factor);
+  for (const auto& layout : inputs) runtime::append(key, layout);
+  runtime::append(key, output);
+  const auto plan =
+      runtime::remembered(key, [&] { return Runtime::global().plan_einsum(spec, inputs, output, options); });
+  plan(std::span<void* const>(&to, 1), from);
+}
+
+void contract(std::string_view spec, const Layout& a_layout, const void* a, const Layout& b_layout, const void* b,
+              const Layout& c_layout, void* c, const EinsumOptions& options) {
+  const Layout inputs[] = {a_layout, b_layout};
+  const void* const from[] = {a, b};
+  einsum(spec, inputs, from, c_layout, c, options);
+}
+
+}  // namespace v1
+}  // namespace ricci
