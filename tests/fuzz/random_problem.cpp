@@ -8,19 +8,11 @@
 #include <cstring>
 #include <numeric>
 
+#include "fuzz/random_tensor.hpp"
 #include "ir/program.hpp"
 
 namespace ricci::fuzz {
 namespace {
-
-using Generator = std::mt19937_64;
-
-std::int64_t pick(Generator& random, std::int64_t low, std::int64_t high) {
-  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-}
-bool chance(Generator& random, double probability) {
-  return std::uniform_real_distribution<double>(0, 1)(random) < probability;
-}
 
 std::vector<std::int64_t> random_extents(Generator& random, const Limits& limits) {
   const auto rank = static_cast<int>(pick(random, 0, limits.max_rank));
@@ -45,23 +37,6 @@ std::vector<std::int64_t> random_extents(Generator& random, const Limits& limits
   }
   if (rank > 0 && chance(random, 0.01)) extents[static_cast<std::size_t>(pick(random, 0, rank - 1))] = 0;
   return extents;
-}
-
-/// Dense in a random or the given axis order, then perhaps padded; every element has its own place.
-std::vector<std::int64_t> random_strides(Generator& random, const std::vector<std::int64_t>& extents, bool padded,
-                                         bool shuffled) {
-  std::vector<std::size_t> order(extents.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::reverse(order.begin(), order.end());
-  if (shuffled) std::shuffle(order.begin(), order.end(), random);
-  std::vector<std::int64_t> strides(extents.size());
-  std::int64_t stride = padded && chance(random, 0.3) ? pick(random, 2, 3) : 1;
-  for (const auto k : order) {
-    strides[k] = stride;
-    stride *= std::max<std::int64_t>(extents[k], 1);
-    if (padded && chance(random, 0.4)) stride += pick(random, 1, 5);
-  }
-  return strides;
 }
 
 /// Gives storage for a layout and says where element 0 lies in it.
