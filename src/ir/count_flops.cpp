@@ -133,13 +133,14 @@ class Written {
       case formula::Kind::op:
         cost += counts(expr.op) ? 1 : 0;
         break;
+      case formula::Kind::scan:
+        cost += 1;  // its index is one of the left side
+        break;
       case formula::Kind::reduce:
-      case formula::Kind::scan: {
+      case formula::Kind::compact: {
         double terms = 1;
-        if (expr.kind == formula::Kind::reduce) {
-          for (const int q : expr.over) terms *= static_cast<double>(program_.extent(q));
-        }
-        cost = terms * cost + (expr.kind == formula::Kind::scan ? 1 : std::max(terms - 1, 0.0));
+        for (const int q : expr.over) terms *= static_cast<double>(program_.extent(q));
+        cost = terms * cost + (expr.kind == formula::Kind::reduce ? std::max(terms - 1, 0.0) : 0.0);
         break;
       }
       case formula::Kind::determinant:

@@ -75,7 +75,8 @@ class Factoriser {
     const auto& expr = made_.expr(id);
     if (expr.strict) return id;
     if (expr.kind == Kind::reduce) {
-      return contracted(id, made_.expr(target_).free);
+      const auto around = made_.expr(target_).free;  // the graph grows, and moves
+      return contracted(id, around);
     }
     const bool linear = expr.kind == Kind::op && (expr.op == OpCode::add || expr.op == OpCode::sub ||
                                                   expr.op == OpCode::neg || expr.op == OpCode::mul);

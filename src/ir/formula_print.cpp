@@ -330,6 +330,7 @@ const char* reduction_word(OpCode op) noexcept {
 std::string braces(const Program& program, const std::vector<int>& indices) {
   std::vector<std::string> names;
   for (const int index : indices) names.push_back(program.indices[static_cast<std::size_t>(index)].name);
+  std::sort(names.begin(), names.end());
   return fmt::format("{{{}}}", fmt::join(names, ","));
 }
 

@@ -11,6 +11,7 @@ namespace ricci::ir {
 /// component, named as TensorInfo::buffers), then the workspace; params in the order of declaration. Throws ShapeError
 /// where an extent is open or a layout impossible, SpecError where a component is read before it is written.
 Sequence lower(const formula::Program& program);
+inline Sequence lower(const ricci::Program& program) { return lower(program.formula()); }
 
 /// Arithmetic of the sequence and of the program as written; see FlopCount.
 FlopCount count_flops(const formula::Program& program);

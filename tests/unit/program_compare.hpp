@@ -1,0 +1,44 @@
+// A program's sequence in the interpreter against the program executed as it reads.
+#pragma once
+
+#include <cstring>
+
+#include "catch.hpp"
+#include "ir/lower_program.hpp"
+#include "program_reference.hpp"
+#include "ricci/program.hpp"
+
+namespace ricci::test {
+
+/// How the values of inputs are chosen: floats in 0.5 .. 1.5, integers in 0 .. `integers` - 1.
+struct Inputs {
+  std::uint64_t seed = 1;
+  std::uint64_t integers = 1000;
+  double tolerance = 1e-11;
+  /// Tensors whose values the test gives: all multi-indices, the point last.
+  std::map<std::string, std::vector<Value>> given = {};
+  std::map<std::string, Value> params = {};
+};
+
+/// Where the elements of a tensor lie in the slots of its sequence.
+class Elements {
+ public:
+  Elements(const formula::Program& program, const ir::Sequence& sequence, std::vector<std::vector<std::byte>>& memory)
+      : program_(program), sequence_(sequence), memory_(memory) {}
+
+  Value read(int tensor, const std::vector<std::int64_t>& multi_index, std::int64_t point) const;
+  void write(int tensor, const std::vector<std::int64_t>& multi_index, std::int64_t point, const Value& value);
+
+ private:
+  std::byte* address(int tensor, const std::vector<std::int64_t>& multi_index, std::int64_t point, int& sign) const;
+  const formula::Program& program_;
+  const ir::Sequence& sequence_;
+  std::vector<std::vector<std::byte>>& memory_;
+};
+
+/// Runs both on the same inputs; the worst difference of an output relative to its largest value, CHECKed. Every
+/// element of a slot that no statement writes must stay as it was.
+void compare(const Program& program, const Inputs& inputs = {});
+inline void compare(std::string_view text, const Inputs& inputs = {}) { compare(Program::parse(text), inputs); }
+
+}  // namespace ricci::test
