@@ -67,17 +67,3 @@ struct Reach {
 Reach reach_of(const Layout& layout) noexcept;
 
 }  // namespace ricci::ir
-
-// Until the runtime takes EinsumProblem.
-#include "ir/program.hpp"
-namespace ricci::ir {
-struct PermuteProblem {
-  Spec spec;
-  Layout input, output;
-  Factor alpha = Factor::one, beta = Factor::zero;
-  bool conjugate = false;
-  operator EinsumProblem() const { return {spec, {input}, output, alpha, beta, {conjugate}}; }
-};
-inline void check(const PermuteProblem& problem) { check_permutation(problem); }
-Program lower(const EinsumProblem& problem);
-}  // namespace ricci::ir
