@@ -43,7 +43,13 @@ std::pair<std::int64_t, std::int64_t> compulsory_bytes(const Program& program) {
   for (const auto& node : program.nodes) {
     if (node.kind == NodeKind::load) read += reached(node.source, node.offset);
   }
-  for (const auto& statement : program.statements) written += reached(statement.buffer, statement.offset);
+  for (const auto& statement : program.statements) {
+    const auto& value = program.nodes[static_cast<std::size_t>(statement.value)];
+    const auto many = value.kind == NodeKind::scan || value.kind == NodeKind::compact
+                          ? program.indices[static_cast<std::size_t>(value.over[0])].extent
+                          : 1;
+    written += many * reached(statement.buffer, statement.offset);
+  }
   return {read, written};
 }
 

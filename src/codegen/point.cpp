@@ -45,6 +45,8 @@ PointEmitter::PointEmitter(Writer& writer, const ir::Program& program, Language 
   for (const auto& buffer : program.buffers) taken_[buffer.name] = 1;
   for (const auto& param : program.params) taken_[param.name] = 1;
   for (const char* word : {"t", "block", "tile", "member", "first", "last", "args"}) taken_[word] = 1;
+  // Words of the texts of scans and compactions.
+  for (const char* word : {"v", "upto", "below", "span", "other", "part", "taken", "to", "out"}) taken_[word] = 1;
 }
 
 void PointEmitter::find_dependencies() {

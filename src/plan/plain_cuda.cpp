@@ -21,7 +21,7 @@ struct Mapping {
   std::vector<std::int64_t> positions;  ///< per index
   std::vector<int> digits;              ///< indices, fastest first
   int threads = 256;
-  int team = 1;
+  int team = 1, items = 1;
 };
 
 /// Values of up to two indices that one thread computes together.
@@ -38,6 +38,11 @@ class Generator {
       sums_ = sums_ || program.nodes[static_cast<std::size_t>(job.node)].kind == ir::NodeKind::reduce;
     // Threads of a block share a multiprocessor's registers: long straight code gets fewer of them.
     heavy_ = program.nodes.size() > 400;
+    // A team combines what its threads hold in an order of its own.
+    for (const auto& node : program.nodes) {
+      const bool combines = node.kind == ir::NodeKind::reduce || node.kind == ir::NodeKind::scan;
+      if (combines && program.exact && !ir::exactly_associates(node.op, node.type)) teams_ = false;
+    }
   }
 
   std::vector<Candidate> run() {
@@ -73,8 +78,11 @@ class Generator {
     };
     const auto& order = work_.order;
     for (const int threads : heavy_ ? std::vector<int>{64, 128} : std::vector<int>{128, 256}) fill(order, {}, threads);
-    // Scans and compactions are one thread's, one after the other.
-    if (!sums_ || work_.sequential) return list;
+    if (work_.sequential) {
+      add_sequential_teams(list);
+      return list;
+    }
+    if (!sums_) return list;
     for (std::size_t k = 1; k < order.size(); ++k) {
       auto turned = order;
       std::rotate(turned.begin() + 1, turned.begin() + static_cast<std::ptrdiff_t>(k),
@@ -86,21 +94,65 @@ class Generator {
       }
     }
     for (const int team : {32, 256}) {
-      Mapping mapping;
-      mapping.positions.assign(program_.indices.size(), 1);
-      mapping.threads = 256;
-      mapping.team = team;
-      if (team == 32 && !order.empty() && extent(order[0]) >= 2) {
-        const auto n = std::min<std::int64_t>(extent(order[0]), 8);
-        mapping.positions[static_cast<std::size_t>(order[0])] = n;
-        mapping.digits.push_back(order[0]);
-        mapping.threads = static_cast<int>(32 * n);
-      } else if (team == 32) {
-        mapping.threads = 32;
-      }
-      if (reduced_points() >= team) list.push_back(std::move(mapping));
+      if (teams_ && reduced_points() >= team) list.push_back(team_mapping(team));
     }
     return list;
+  }
+
+  /// One point per team: a block, or some warps of one.
+  Mapping team_mapping(int team) const {
+    Mapping mapping;
+    mapping.positions.assign(program_.indices.size(), 1);
+    mapping.threads = team;
+    mapping.team = team;
+    if (team == 32 && !work_.order.empty() && extent(work_.order[0]) >= 2) {
+      const auto n = std::min<std::int64_t>(extent(work_.order[0]), 8);
+      mapping.positions[static_cast<std::size_t>(work_.order[0])] = n;
+      mapping.digits.push_back(work_.order[0]);
+      mapping.threads = static_cast<int>(32 * n);
+    }
+    return mapping;
+  }
+
+  /// Scans and compactions by teams. Threads take several values at a time where those are cheap to come by: so much is
+  /// under way at once.
+  void add_sequential_teams(std::vector<Mapping>& list) const {
+    if (!teams_) return;
+    constexpr std::int64_t kBytes = 64;  // of one thread's values
+    constexpr std::size_t kLight = 40;
+    std::int64_t most = program_.nodes.size() > kLight || sums_ ? 1 : 16;
+    for (const auto& statement : program_.statements) {
+      most = std::min(most, kBytes / size_of(program_.nodes[static_cast<std::size_t>(statement.value)].type));
+    }
+    for (const int team : {32, 256, 1024}) {
+      for (const std::int64_t items : std::set<std::int64_t>{1, std::min<std::int64_t>(most, 4), most}) {
+        if (team * items >= 2 * std::max<std::int64_t>(longest_run(), 32)) continue;
+        auto mapping = team_mapping(team);
+        mapping.items = static_cast<int>(items);
+        list.push_back(std::move(mapping));
+      }
+    }
+  }
+
+  /// Whether neighbouring threads, each with a point of its own, write far apart.
+  bool scattered(const Mapping& mapping) const {
+    if (mapping.digits.empty()) return false;
+    const auto& statement = program_.statement();
+    const auto stride = std::abs(statement.offset.coefficient[static_cast<std::size_t>(mapping.digits.front())]);
+    const auto type = program_.buffers[static_cast<std::size_t>(statement.buffer)].type;
+    const bool compacts = program_.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::compact;
+    constexpr std::int64_t kSectorBytes = 32;
+    return compacts || stride * size_of(type) >= kSectorBytes;
+  }
+
+  /// Extent of the longest scan or compaction.
+  std::int64_t longest_run() const {
+    std::int64_t longest = 0;
+    for (const auto& node : program_.nodes) {
+      if (node.kind == ir::NodeKind::scan || node.kind == ir::NodeKind::compact)
+        longest = std::max(longest, extent(node.over[0]));
+    }
+    return longest;
   }
 
   double reduced_points() const {
@@ -188,12 +240,27 @@ class Generator {
     if (mapping.team > 1) cycles = cycles / mapping.team + 60.0 * static_cast<double>(together.first_count);
     // Few warps leave units idle: about 16 a multiprocessor hide what they wait for.
     const double filled = std::min(1.0, tiles * warps / (16.0 * figures_.multiprocessors));
-    const double busy_us = tiles * warps * cycles / (figures_.multiprocessors * figures_.clock_MHz * filled);
+    double busy_us = tiles * warps * cycles / (figures_.multiprocessors * figures_.clock_MHz * filled);
+    if (work_.sequential) {
+      // A step waits for the one before it: a piece's loads, shuffles and barrier, or one value's turn.
+      const auto length = static_cast<double>(longest_run());
+      const double pieces = std::ceil(length / (static_cast<double>(mapping.team) * mapping.items));
+      const double step = scattered(mapping) ? 80 : 25;
+      const double waits = mapping.team > 1 ? pieces * (900 + 20.0 * mapping.items) : length * step + 500;
+      const double issued = tiles * warps * (cycles + (mapping.team > 1 ? 4 * pieces * mapping.items : 2 * length));
+      constexpr double kResidentWarps = 48;
+      const double waves = std::ceil(tiles * warps / (kResidentWarps * figures_.multiprocessors));
+      busy_us = std::max(issued / figures_.multiprocessors, waves * waits) / figures_.clock_MHz;
+    }
     const double rate = figures_.copy_GBs > 0 ? figures_.copy_GBs : 3000;
-    const double memory_us = work_.compulsory_bytes / rate * 1e-3;
+    double memory_us = work_.compulsory_bytes / rate * 1e-3;
+    // Sectors that wait for their next use are lost now and then.
+    if (work_.sequential && mapping.team == 1 && scattered(mapping)) memory_us *= 2;
 
     Candidate candidate;
     candidate.predicted_us = std::max(busy_us, memory_us) + 2;
+    // Between two pieces a team does not read: only others' reads fill that time.
+    if (work_.sequential) candidate.predicted_us += 0.3 * std::min(busy_us, memory_us);
     auto& schedule = candidate.schedule;
     schedule.tile.assign(count, 1);
     schedule.each.assign(count, 1);
@@ -219,9 +286,11 @@ class Generator {
     }
     schedule.threads = mapping.threads;
     schedule.team = mapping.team;
+    schedule.items = mapping.items;
     schedule.walk.workers = mapping.threads / mapping.team;
-    schedule.name = fmt::format("plain{}{}{}{}", shape, block.empty() ? "" : " each", block,
-                                mapping.team > 1 ? fmt::format(" team {}", mapping.team) : "");
+    schedule.name = fmt::format("plain{}{}{}{}{}", shape, block.empty() ? "" : " each", block,
+                                mapping.team > 1 ? fmt::format(" team {}", mapping.team) : "",
+                                mapping.items > 1 ? fmt::format(" items {}", mapping.items) : "");
     if (!names_.insert(schedule.name).second) return;
     candidate.traffic.tiles = schedule.tiles(program_);
     list_.push_back(std::move(candidate));
@@ -230,7 +299,7 @@ class Generator {
   const ir::Program& program_;
   const GpuFigures& figures_;
   Work work_;
-  bool sums_ = false, heavy_ = false;
+  bool sums_ = false, heavy_ = false, teams_ = true;
   std::vector<Candidate> list_;
   std::set<std::string> names_;
 };

@@ -66,9 +66,10 @@ Work work_of(const ir::Program& program) {
     }
   }
   for (const auto& statement : program.statements) {
-    const auto kind = program.nodes[static_cast<std::size_t>(statement.value)].kind;
-    work.sequential = work.sequential || kind == NodeKind::scan || kind == NodeKind::compact;
-    double elements = 1;
+    const auto& value = program.nodes[static_cast<std::size_t>(statement.value)];
+    const bool many = value.kind == NodeKind::scan || value.kind == NodeKind::compact;
+    work.sequential = work.sequential || many;
+    double elements = many ? static_cast<double>(program.indices[static_cast<std::size_t>(value.over[0])].extent) : 1;
     for (std::size_t q = 0; q < count; ++q) {
       if (statement.offset.coefficient[q] != 0) elements *= static_cast<double>(program.indices[q].extent);
     }

@@ -106,6 +106,18 @@ template <class T>
 inline T shuffle_xor(T value, int mask, unsigned line = __builtin_LINE()) {
   return shuffle(value, static_cast<int>((threadIdx.x & 31u) ^ static_cast<unsigned>(mask)), line);
 }
+template <class T>
+inline T shuffle_up(T value, int span, unsigned line = __builtin_LINE()) {
+  const int lane = static_cast<int>(threadIdx.x & 31u);
+  return shuffle(value, lane >= span ? lane - span : lane, line);
+}
+inline unsigned ballot(bool said, unsigned line = __builtin_LINE()) {
+  unsigned bits = said ? 1u << (threadIdx.x & 31u) : 0u;
+  for (int mask = 16; mask > 0; mask /= 2) bits |= shuffle_xor(bits, mask, line);
+  return bits;
+}
+inline int popcount32(unsigned x) { return __builtin_popcount(x); }
+inline int popcount64(unsigned long long x) { return __builtin_popcountll(x); }
 // A kernel may use CUDA's own words too; only full warps are simulated.
 template <class T>
 inline T __shfl_sync(unsigned, T value, int lane, unsigned line = __builtin_LINE()) {

@@ -18,6 +18,14 @@ inline T shuffle(T value, int lane) {
   for (int k = 0; k < kWords; ++k) held.word[k] = __shfl_sync(0xffffffffu, held.word[k], lane);
   return held.value;
 }
+// The value of the lane `span` below; a lane that has none below keeps its own.
+template <class T>
+inline T shuffle_up(T value, int span) {
+  const int lane = (int)(threadIdx.x & 31u);
+  return shuffle(value, lane >= span ? lane - span : lane);
+}
+// Bit k: what lane k says; every lane takes part.
+inline u32 ballot(bool said) { return __ballot_sync(0xffffffffu, said); }
 template <class T>
 inline T shuffle_xor(T value, int mask) { return shuffle(value, (int)((threadIdx.x & 31u) ^ (u32)mask)); }
 
