@@ -305,12 +305,12 @@ ExprId Program::binary(OpCode op, ExprId x, ExprId y, const Place& place) {
     if (op == OpCode::add) return number(a + b, integral);
     if (op == OpCode::sub) return number(a - b, integral);
     if (op == OpCode::mul) return number(a * b, integral);
-    if (op == OpCode::div) {
-      if (b == Scalar(0)) fail(place, "a number is divided by 0");
+    if (op == OpCode::div && b != Scalar(0)) {
       const bool whole = integral && std::remainder(a.real(), b.real()) == 0;
       return number(b.imag() == 0 ? a / b.real() : a / b, whole);
     }
   }
+  if (op == OpCode::div && expr(y).literal && expr(y).value == Scalar(0)) fail(place, "a division by the number 0");
   check_ranks(op, x, y, place);
   auto type = common_type(x, y, place);
   if (is_bitwise(op)) {
@@ -326,13 +326,14 @@ ExprId Program::binary(OpCode op, ExprId x, ExprId y, const Place& place) {
     if (is_complex(type)) fail_type(place, "'pow' is for real values");
     if (is_integer(type)) type = DType::f64;
   }
-  const auto contracted = op == OpCode::mul && einstein ? common(expr(x).free, expr(y).free) : Set{};
-  if (contracted.empty()) return make_binary(op, type, x, y, place);
+  if (op != OpCode::mul || !einstein) return make_binary(op, type, x, y, place);
+  const auto contracted = common(expr(x).free, expr(y).free);
   if (const auto twice = common(expr(x).bound, expr(y).bound); !twice.empty()) {
     fail(place, fmt::format("SumError: '{}' repeats more than twice in a product",
                             indices[static_cast<std::size_t>(twice.front())].name));
   }
-  return make_reduce(OpCode::add, contracted, make_binary(op, type, x, y, place), place);
+  const auto made = make_binary(op, type, x, y, place);
+  return contracted.empty() ? made : make_reduce(OpCode::add, contracted, made, place);
 }
 
 ExprId Program::negate(ExprId x, const Place& place) {

@@ -12,7 +12,7 @@ namespace ricci::formula {
 namespace {
 
 /// Integer constants are exact in kernels up to here.
-constexpr double kLargestInteger = 9007199254740992.0;
+constexpr std::uint64_t kLargestInteger = std::uint64_t{1} << 53;
 constexpr int kMaxNesting = 200;
 
 struct Token {
@@ -507,7 +507,9 @@ class Parser {
     }
     if (imaginary) return program_.number({0, value}, false);
     const bool integral = text.find_first_of(".eE") == std::string_view::npos;
-    if (integral && value > kLargestInteger) error(token, "integers up to 2^53 are exact; this one is larger");
+    std::uint64_t whole = 0;
+    if (integral && (std::from_chars(text.data(), end, whole).ec != std::errc{} || whole > kLargestInteger))
+      error(token, "integers up to 2^53 are exact; this one is larger");
     return program_.number(value, integral);
   }
 

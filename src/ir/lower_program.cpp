@@ -92,6 +92,7 @@ class Lowering {
   bool reads(std::size_t k, int tensor) const {
     std::set<ExprId> accesses;
     collect(statement(k).value, accesses);
+    for (const auto operand : target(k).operands) collect(operand, accesses);
     return std::any_of(accesses.begin(), accesses.end(), [&](ExprId id) { return program_.expr(id).source == tensor; });
   }
 
