@@ -229,8 +229,8 @@ void check_shapes(const EinsumProblem& problem) {
                     fmt::join(output.extents, ", "), fmt::join(output.strides, ", "), spec.text));
   }
   if (problem.conjugate.size() > problem.inputs.size()) {
-    throw ShapeError(fmt::format("{} operands, but {} of them are said to be conjugated or not", problem.inputs.size(),
-                                 problem.conjugate.size()));
+    throw ShapeError(fmt::format("conjugate has {} entries, the spec {} operands\n  {}", problem.conjugate.size(),
+                                 problem.inputs.size(), spec.text));
   }
 }
 

@@ -23,6 +23,8 @@ const Spec::Axis* ellipsis_of(const Spec::Term& term) {
   return place == term.end() ? nullptr : &*place;
 }
 
+const char* axes(int count) { return count == 1 ? "axis" : "axes"; }
+
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_space(char c) { return c == ' ' || c == '\t'; }
@@ -135,8 +137,9 @@ bool Spec::has_ellipsis() const noexcept {
 
 Spec Spec::expand(const std::vector<int>& ranks) const {
   if (ranks.size() != operands.size()) {
-    throw ShapeError(
-        fmt::format("the spec has {} operands, but {} tensors were given\n  {}", operands.size(), ranks.size(), text));
+    throw ShapeError(fmt::format("the spec has {} {}, but {} {} given\n  {}", operands.size(),
+                                 operands.size() == 1 ? "operand" : "operands", ranks.size(),
+                                 ranks.size() == 1 ? "tensor was" : "tensors were", text));
   }
   if (!has_ellipsis()) return *this;
   std::vector<int> hidden(operands.size());  // axes behind each operand's ellipsis
@@ -147,17 +150,17 @@ Spec Spec::expand(const std::vector<int>& ranks) const {
     const int named = static_cast<int>(operands[k].size()) - 1;
     hidden[k] = ranks[k] - named;
     if (hidden[k] < 0) {
-      throw ShapeError(fmt::format("the spec names {} axes of {} beside '...', but it has {} in all\n{}", named,
-                                   ir::operand_text(k, operands.size()), ranks[k], caret({ellipsis})));
+      throw ShapeError(fmt::format("the spec names {} {} of {} beside '...', but it has {} in all\n{}", named,
+                                   axes(named), ir::operand_text(k, operands.size()), ranks[k], caret({ellipsis})));
     }
     if (hidden[k] > 0) ellipses.push_back(ellipsis);
   }
   const int widest = hidden.empty() ? 0 : *std::max_element(hidden.begin(), hidden.end());
   if (widest > 0 && !ellipsis_of(output)) {
     throw SpecError(fmt::format(
-        "'...' stands for {} axes, but the output has no '...' to hold them; write it there, or name axes that are to "
-        "be summed over\n{}",
-        widest, caret(ellipses)));
+        "'...' stands for {} {}, but the output has no '...' to hold {}; write it there, or name what is to be summed "
+        "over\n{}",
+        widest, axes(widest), widest == 1 ? "it" : "them", caret(ellipses)));
   }
   const auto expanded = [&](const Term& term, int count) {
     Term result;

@@ -46,7 +46,7 @@ class Spec(Refused):
                 ("ab->b,a", "a spec has one output", "     ^"),
                 ("a1->1a", "an axis name starts with a letter", " ^"),
                 ("ab->b?", "'?' is not part of index notation", "     ^"),
-                ("a...->...a", "an ellipsis is not part of this notation", " ^")]:
+                ("a..->a", "'.' is part of an ellipsis alone", " ^")]:
             with self.subTest(spec=spec):
                 self.caret(["show", spec, *SHAPE], text, spec, carets)
 

@@ -156,8 +156,8 @@ TEST_CASE("problems that are refused") {
        f64({3}),
        {},
        "spec",
-       "'...' stands for 1 axes, but the output has no '...' to hold them; write it there, or name axes that are to be "
-       "summed over\n  ...a->a\n  ^"},
+       "'...' stands for 1 axis, but the output has no '...' to hold it; write it there, or name what is to be summed "
+       "over\n  ...a->a\n  ^"},
       {"...ab->...ba",
        f64({2}),
        f64({2}),
