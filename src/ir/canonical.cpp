@@ -66,11 +66,24 @@ std::vector<bool> valued_indices(const Program& program) {
   return valued;
 }
 
+/// Per node: whether its value depends on the identity of the reduction around it.
+std::vector<bool> guarded_nodes(const Program& program) {
+  std::vector<bool> guarded(program.nodes.size());
+  for (std::size_t id = 0; id < guarded.size(); ++id) {
+    const auto& node = program.nodes[id];
+    guarded[id] = node.kind == NodeKind::guard;
+    for (int k = 0; node.kind != NodeKind::reduce && k < operand_count(node); ++k) {
+      if (guarded[static_cast<std::size_t>(node.operand[k])]) guarded[id] = true;
+    }
+  }
+  return guarded;
+}
+
 /// An index of extent 1 is always 0; a reduction over such indices alone is its operand, one over no values at all the
 /// identity of its operation, where that is a constant.
 Program drop_unit_indices(Program program) {
   const auto free = program.free_indices();
-  const auto ordered = ordered_indices(program);
+  const auto guarded = guarded_nodes(program);
   const auto extent = [&](int q) { return program.indices[static_cast<std::size_t>(q)].extent; };
   const auto make_constant = [](Node& node, double value) {
     Node constant;
@@ -79,23 +92,30 @@ Program drop_unit_indices(Program program) {
     constant.value = value;
     node = std::move(constant);
   };
+  for_each_access(program, [&](Affine& affine) {
+    for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
+      if (program.indices[q].extent == 1) affine.coefficient[q] = 0;
+    }
+  });
   std::vector<NodeId> value(program.nodes.size());  // what stands for each node
   for (std::size_t id = 0; id < value.size(); ++id) {
     auto& node = program.nodes[id];
     value[id] = static_cast<NodeId>(id);
     for (int k = 0; k < operand_count(node); ++k) node.operand[k] = value[static_cast<std::size_t>(node.operand[k])];
-    if (node.kind == NodeKind::index && extent(node.source) == 1 && !ordered[static_cast<std::size_t>(node.source)]) {
-      make_constant(node, 0);
-    }
+    if (node.kind == NodeKind::index && extent(node.source) == 1) make_constant(node, 0);
     if (node.kind != NodeKind::reduce) continue;
-    const auto has = [&](std::int64_t size) {
-      return std::any_of(node.over.begin(), node.over.end(), [&](int q) { return extent(q) == size; });
-    };
+
+    const bool unit = std::all_of(node.over.begin(), node.over.end(), [&](int q) { return extent(q) == 1; });
+    const bool empty = std::any_of(node.over.begin(), node.over.end(), [&](int q) { return extent(q) == 0; });
     const bool constant = node.op != OpCode::minimum && node.op != OpCode::maximum && node.op != OpCode::bit_and;
-    if (has(0) && constant) {
+    if (empty && constant) {
       make_constant(node, identity(node.op, node.type));
-    } else if (std::all_of(node.over.begin(), node.over.end(), [&](int q) { return extent(q) == 1; })) {
-      value[id] = node.operand[0];
+    } else if (unit) {
+      // A guard needs the reduction around it to know what to give.
+      if (!guarded[static_cast<std::size_t>(node.operand[0])]) value[id] = node.operand[0];
+    } else {
+      node.over.erase(std::remove_if(node.over.begin(), node.over.end(), [&](int q) { return extent(q) == 1; }),
+                      node.over.end());
     }
   }
   for (auto& statement : program.statements) statement.value = value[static_cast<std::size_t>(statement.value)];
@@ -104,7 +124,7 @@ Program drop_unit_indices(Program program) {
   std::vector<std::size_t> kept;
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
     const bool gone = !free[q] && now_free[q];  // nothing runs over it any more
-    if (!gone && (program.indices[q].extent != 1 || ordered[q])) kept.push_back(q);
+    if (!gone && (program.indices[q].extent != 1 || !now_free[q])) kept.push_back(q);
   }
   select_indices(program, kept);
   return program;
@@ -133,7 +153,7 @@ Program order_by_output(Program program) {
   const auto free = program.free_indices();
   const bool any_order =
       !program.exact || std::all_of(program.nodes.begin(), program.nodes.end(), [](const Node& node) {
-        return node.kind != NodeKind::reduce || is_integer(node.type);
+        return node.kind != NodeKind::reduce || exactly_associates(node.op, node.type);
       });
   const auto role = roles(program).index;
   std::vector<std::vector<std::int64_t>> strides(program.indices.size());  // per index: of loads, largest first

@@ -216,8 +216,13 @@ Program share_nodes(Program program) {
 }
 
 Program sort_operands(Program program) {
-  Sorter(program).run();
-  return program;
+  // What was combined in another order is equal once it is sorted, and then one; and what uses it has another role.
+  for (;;) {
+    Sorter(program).run();
+    const auto nodes = program.nodes.size();
+    program = share_nodes(std::move(program));
+    if (program.nodes.size() == nodes) return program;
+  }
 }
 
 Program number(Program program) {
