@@ -142,9 +142,14 @@ class Interpreter {
     const auto at = offset(statement.offset);
     around_ = OpCode::add;
     switch (root.kind) {
-      case NodeKind::guard:
-        if (oracle::holds(evaluate(root.operand[0]))) put(statement.buffer, at, root.operand[1]);
-        return;
+      case NodeKind::guard: {
+        // A guard of a guard is one: what either leaves out is not stored.
+        auto id = statement.value;
+        for (; node(id).kind == NodeKind::guard; id = node(id).operand[1]) {
+          if (!oracle::holds(evaluate(node(id).operand[0]))) return;
+        }
+        return put(statement.buffer, at, id);
+      }
       case NodeKind::scan:
         return scan(statement, root, at);
       case NodeKind::compact:

@@ -97,7 +97,8 @@ struct Schedule {
   Origin origin = Origin::literals;
   Skew skew;
 
-  bool computes() const noexcept { return !each.empty(); }
+  /// Of a single point too: it has no index to take values of.
+  bool computes() const noexcept { return !each.empty() || tile.empty(); }
   std::int64_t tiles_along(const Program& program, int q) const noexcept;
   std::int64_t tiles(const Program& program) const noexcept;
   std::int64_t tile_points() const noexcept;
