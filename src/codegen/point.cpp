@@ -44,7 +44,7 @@ PointEmitter::PointEmitter(Writer& writer, const ir::Program& program, Language 
   for (const auto& index : program.indices) taken_[index.name] = 1;
   for (const auto& buffer : program.buffers) taken_[buffer.name] = 1;
   for (const auto& param : program.params) taken_[param.name] = 1;
-  for (const char* word : {"t", "block", "tile", "member", "first", "last", "args"}) taken_[word] = 1;
+  for (const char* word : {"t", "block", "tile", "member", "first", "last", "args", "i", "in"}) taken_[word] = 1;
   // Words of the texts of scans and compactions.
   for (const char* word : {"v", "upto", "below", "span", "other", "part", "taken", "to", "out"}) taken_[word] = 1;
 }
@@ -251,8 +251,11 @@ void PointEmitter::hoist(NodeId id, const Set& over) {
     hoist(n.operand[0], over);
     return;
   }
+  // Loops further inside are not open either.
+  auto closed = over;
+  for (const int q : n.over) closed[static_cast<std::size_t>(q)] = true;
   for (const auto operand : n.operand) {
-    if (operand >= 0) hoist(operand, over);
+    if (operand >= 0) hoist(operand, closed);
   }
 }
 
