@@ -1,0 +1,79 @@
+#include "workbench.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "npy.hpp"
+
+namespace examples {
+namespace {
+
+std::string read_text(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw std::runtime_error("cannot read " + path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+double Job::run(const std::vector<ricci::Scalar>& params) const {
+  ricci::Call call;
+  call.params = params;
+  const auto start = std::chrono::steady_clock::now();
+  plan_(outputs_, inputs_, call);
+  synchronize(plan_.device());
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string Job::origin() const {
+  const ricci::PlanInfo& info = plan_.info();
+  char text[96];
+  std::snprintf(text, sizeof text, "%d kernel%s, ready after %.0f ms (%s)", info.steps, info.steps == 1 ? "" : "s",
+                info.plan_ms + info.generate_ms + info.compile_ms + info.load_ms, info.origin.c_str());
+  return text;
+}
+
+void Workbench::load(const std::string& name, const std::string& path) {
+  const NpyFile file = read_npy(path);
+  put(name, file.shape, file.values);
+}
+
+Array& Workbench::place(const std::string& name, ricci::DType type, std::vector<std::int64_t> shape) {
+  std::int64_t bytes = ricci::size_of(type);
+  for (const std::int64_t extent : shape) bytes *= extent;
+  Array& array = arrays_[name];
+  array = {type, std::move(shape), Memory(device_, static_cast<std::size_t>(bytes))};
+  return array;
+}
+
+Job Workbench::plan(const std::string& program, const std::map<std::string, std::int64_t>& extents) {
+  ricci::Program text = ricci::Program::parse(read_text(RICCI_EXAMPLES_DIR "/programs/" + program + ".ricci"));
+  for (const auto& [index, extent] : extents) text.set_extent(index, extent);
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (const ricci::TensorInfo& tensor : text.tensors()) {
+    const auto found = arrays_.find(tensor.name);
+    if (tensor.role != ricci::TensorRole::output && found != arrays_.end()) shapes[tensor.name] = found->second.shape;
+  }
+  text.bind(shapes);
+
+  for (const ricci::TensorInfo& tensor : text.tensors()) {
+    const bool written = tensor.role == ricci::TensorRole::output;
+    const auto found = arrays_.find(tensor.name);
+    const bool fits =
+        found != arrays_.end() && found->second.shape == tensor.shape && found->second.type == tensor.type;
+    if (written && !fits) place(tensor.name, tensor.type, tensor.shape);
+  }
+  ricci::PlanOptions options;
+  options.device = device_;
+  ricci::Plan plan = ricci::Runtime::global().plan_program(text, options);
+  std::vector<void*> outputs;
+  std::vector<const void*> inputs;
+  for (const ricci::Argument& argument : plan.outputs()) outputs.push_back(arrays_.at(argument.name).memory.data());
+  for (const ricci::Argument& argument : plan.inputs()) inputs.push_back(arrays_.at(argument.name).memory.data());
+  return {std::move(plan), std::move(outputs), std::move(inputs)};
+}
+
+}  // namespace examples
