@@ -141,7 +141,7 @@ std::string kernel_name(const Program& program) {
   for (const auto& node : program.nodes) {
     if (node.kind == NodeKind::load) loads.push_back(&node);
   }
-  // A permutation's broadcast axes belong to its name; an operand of a contraction has fewer axes than there are.
+  // Of a single operand, axes that it repeats are named too; one of several has fewer axes than there are.
   const bool moves = loads.size() == 1;
   std::string name = ricci::name(out);
   if (program.statements.size() > 1) {

@@ -80,7 +80,7 @@ def check_operations(root):
             continue
         seen += 1
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            match = re.search(r"\b(permut\w*|einsum\w*|contraction\w*)", line, re.I)
+            match = re.search(r"\b(permut\w*|transpos(?:ition|e of)\w*|einsum\w*|contraction\w*|triples|motif\w*|prefix sum\w*)", line, re.I)
             if match:
                 found.append(f"{path.relative_to(root)}:{number}: names the operation {match.group(0)}")
     if seen == 0:
