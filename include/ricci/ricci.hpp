@@ -4,6 +4,7 @@
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 #include "ricci/plan.hpp"
+#include "ricci/program.hpp"
 #include "ricci/runtime.hpp"
 #include "ricci/spec.hpp"
 #include "ricci/tensor.hpp"

@@ -15,6 +15,8 @@
 namespace ricci {
 inline namespace v1 {
 
+class Program;
+
 /// Runs body(i) for i in [0, tasks), on the caller's threads (OpenMP, TBB, ...), returning when all are done.
 /// `body` does not throw.
 using Executor = std::function<void(int tasks, const std::function<void(int)>& body)>;
@@ -97,6 +99,20 @@ class Runtime {
   /// Evaluates an einsum plainly on the host, in one nest of loops over all axes: the oracle. Host pointers.
   static void interpret_einsum(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
                                std::span<const void* const> from, void* to, const EinsumOptions& options = {});
+
+  /// Plans the statements of a program. A call takes one pointer for each array that the program writes and one for
+  /// each that it only reads, in the order of declaration (a tensor of component pointers has one array per stored
+  /// component; Plan::outputs() and Plan::inputs() list them), and a value for each parameter. An `inout` tensor is an
+  /// output.
+  ///
+  ///   throws  ShapeError where an extent is open or a layout impossible, SpecError where a value is read that nothing
+  ///           has written, PlanError, CompileError; DeviceError when a GPU is asked for and there is none
+  Plan plan_program(const Program& program, const PlanOptions& options = {});
+
+  /// Evaluates a program plainly on the host: the oracle. Host pointers; outputs, inputs and parameters as such a plan
+  /// takes them.
+  static void interpret_program(const Program& program, std::span<void* const> outputs,
+                                std::span<const void* const> inputs, std::span<const Scalar> params = {});
 
   struct Impl;
 

@@ -222,7 +222,7 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
     codegen::Notes head;
     head.target = plan.target.text();
     head.plan = summary;
-    head.again = runtime::again(step.program, plan.target) + fmt::format(" --schedule '{}'", schedule.name);
+    head.again = runtime::again(step.program, schedule, plan.target);
     return head;
   };
   bool shared = false;
@@ -313,6 +313,16 @@ ir::Sequence sequence_of(ir::Program program) {
 
 void interpret(const ir::Sequence& sequence, std::span<void* const> outputs, std::span<const void* const> inputs,
                const std::vector<Scalar>& params) {
+  const auto count = [&](ir::Role role) {
+    const auto has_role = [&](const ir::Slot& slot) { return slot.role == role; };
+    return static_cast<std::size_t>(std::count_if(sequence.slots.begin(), sequence.slots.end(), has_role));
+  };
+  if (outputs.size() != count(ir::Role::output) || inputs.size() != count(ir::Role::input) ||
+      params.size() != sequence.params.size()) {
+    throw ShapeError(fmt::format("this takes {} outputs, {} inputs and {} parameters; {}, {} and {} were given",
+                                 count(ir::Role::output), count(ir::Role::input), sequence.params.size(),
+                                 outputs.size(), inputs.size(), params.size()));
+  }
   const std::unique_ptr<void, decltype(&std::free)> workspace(
       std::aligned_alloc(256, static_cast<std::size_t>(std::max<std::int64_t>(sequence.workspace_bytes(), 256))),
       &std::free);

@@ -52,7 +52,7 @@ struct Runtime::Impl {
 namespace runtime {
 
 /// The command that makes the kernel of a canonical program again.
-std::string again(const ir::Program& program, const Target& target);
+std::string again(const ir::Program& program, const ir::Schedule& schedule, const Target& target);
 
 /// Throws DeviceError when a GPU is asked for and there is none.
 Target target_of(const PlanOptions& options);
