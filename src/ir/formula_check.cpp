@@ -260,6 +260,9 @@ void Program::record(int id, std::vector<SlotValue> slots, Assign op, ExprId val
       fail(place, fmt::format("SumError: '{}' is scanned over and does not stand on the left side",
                               indices[static_cast<std::size_t>(value.over.front())].name));
     }
+    if (declared.type == DType::f16 || declared.type == DType::bf16) {
+      fail(place, fmt::format("TypeError: nothing is computed in {}; scan into f32", ricci::name(declared.type)));
+    }
     if (target.strict || value.on_grid || op != Assign::set || declared.role == TensorRole::local) {
       fail(place, "a scan is assigned with '=' to a tensor with storage, without grid and symmetry");
     }

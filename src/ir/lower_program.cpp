@@ -15,6 +15,9 @@ namespace {
 
 using ir::NodeId;
 
+/// Scans over longer indices take several steps.
+constexpr std::int64_t kLongScan = 65536;
+
 bool contains(const std::vector<int>& set, int member) {
   return std::find(set.begin(), set.end(), member) != set.end();
 }
@@ -70,6 +73,13 @@ class Lowering {
   const Statement& statement(std::size_t k) const { return program_.statements[k]; }
   const Expr& target(std::size_t k) const { return program_.expr(statement(k).target); }
   const TensorDecl& tensor(std::size_t k) const { return program_.tensor(target(k).source); }
+  const std::string& name_of(int index) const { return program_.indices[static_cast<std::size_t>(index)].name; }
+
+  Kernel make_kernel() {
+    Kernel kernel(program_, memory_, needs_);
+    kernel.on_read = [this](const Expr& access, int component) { check_component(current_, access, component); };
+    return kernel;
+  }
 
   /// Accesses that evaluating an expression performs, definitions of locals without a grid included.
   void collect(ExprId id, std::set<ExprId>& accesses) const {
@@ -205,7 +215,7 @@ class Lowering {
   }
 
   void lower_components(const Group& group) {
-    Kernel kernel(program_, memory_, needs_);
+    Kernel kernel = make_kernel();
     Positions at;
     if (group.on_grid) {
       at.grid = kernel.add_grid_loops();
@@ -216,7 +226,6 @@ class Lowering {
       }
       at.of[program_.grid] = point;
     }
-    kernel.on_read = [&](const Expr& access, int component) { check_component(current_, access, component); };
     for (const auto k : group.statements) {
       current_ = k;
       component_statement(k, kernel, at);
@@ -305,10 +314,7 @@ class Lowering {
           made.coefficient[static_cast<std::size_t>(at.grid[k])] = memory_.grid().weights[k];
         }
       } else {
-        const int loop =
-            kernel.add_loop(program_.indices[static_cast<std::size_t>(index)].name, program_.extent(index));
-        made.coefficient.resize(static_cast<std::size_t>(loop) + 1);
-        made.coefficient.back() = 1;
+        (void)add_loop(kernel, name_of(index), program_.extent(index), made);
       }
       at.of[index] = std::move(made);
     }
@@ -334,6 +340,7 @@ class Lowering {
 
   void lower_loops(const Group& group) {
     const auto first = group.statements.front();
+    current_ = first;
     const auto kind = program_.expr(statement(first).value).kind;
     if (kind == Kind::scan) return lower_scan(first);
     if (is_empty(target(first))) return;
@@ -341,7 +348,7 @@ class Lowering {
     const auto& left = target(first);
     // Written elsewhere first where points would read what others have written.
     const bool detour = reads_elsewhere(first);
-    Kernel kernel(program_, memory_, needs_);
+    Kernel kernel = make_kernel();
     Positions at;
     const auto constants = constants_of(group);
     add_left_loops(left, constants, kernel, at);
@@ -355,7 +362,7 @@ class Lowering {
       return;
     }
     const int temporary = add_temporary(left);
-    Kernel copy(program_, memory_, needs_);
+    Kernel copy = make_kernel();
     Positions there;
     add_left_loops(left, constants, copy, there);
     std::size_t next = 0;
@@ -417,25 +424,24 @@ class Lowering {
                                  elements);
   }
 
+  /// A loop over an index, as the positions of expressions in it.
+  static int add_loop(Kernel& kernel, const std::string& name, std::int64_t extent, ir::Affine& affine,
+                      std::int64_t weight = 1) {
+    const int loop = kernel.add_loop(name, extent);
+    affine.coefficient.resize(static_cast<std::size_t>(loop) + 1);
+    affine.coefficient.back() = weight;
+    return loop;
+  }
+
   void lower_scan(std::size_t k) {
     const auto& left = target(k);
     const auto& value = program_.expr(statement(k).value);
-    const int over = value.over.front();
-    const auto type = tensor(k).type;
-    for (const int index : left.free) {
-      if (index != over && program_.extent(index) == 0) return;
-    }
-    Kernel kernel(program_, memory_, needs_);
-    Positions at;
-    add_left_loops(left, {over}, kernel, at);
-    const int loop = kernel.add_loop(program_.indices[static_cast<std::size_t>(over)].name, program_.extent(over));
-    at.of[over].coefficient.resize(static_cast<std::size_t>(loop) + 1);
-    at.of[over].coefficient.back() = 1;
-    std::int64_t step = 0;
-    auto first = at;
-    first.of[over] = constant_affine(0);
+    Scan scan{statement(k), left, value.over.front(), value.op, value.exclusive, tensor(k).type};
     for (std::size_t s = 0; s < left.slots.size(); ++s) {
-      if (left.slots[s].index == over) step = memory_.stride(left.source, s);
+      if (left.slots[s].index == scan.over) scan.step = memory_.stride(left.source, s);
+    }
+    for (const int index : left.free) {
+      if (index != scan.over && program_.extent(index) == 0) return;
     }
     for (const int index : needs_.of(statement(k).value)) {
       if (!contains(left.free, index)) continue;
@@ -444,27 +450,115 @@ class Lowering {
                       "copy them to a temp first{}",
                       program_.indices[static_cast<std::size_t>(index)].name, statement(k).where));
     }
-    const int home = memory_.slot(left.source, 0);
-    auto body = kernel.value_as(value.operands[0], type, at);
-    if (reads(k, left.source)) {
+    if (reads(k, left.source)) {  // what it scans is put aside before it writes
       const int temporary = add_temporary(left);
-      kernel.store(temporary, dense_offset(left, at), body);
+      Kernel kernel = make_kernel();
+      Positions at;
+      add_left_loops(left, {}, kernel, at);
+      kernel.store(temporary, dense_offset(left, at), scan_body(scan, kernel, at));
       sequence_.steps.push_back(kernel.finish());
-      Kernel copy(program_, memory_, needs_);
-      Positions there;
-      add_left_loops(left, {over}, copy, there);
-      const int again = copy.add_loop(program_.indices[static_cast<std::size_t>(over)].name, program_.extent(over));
-      there.of[over].coefficient.resize(static_cast<std::size_t>(again) + 1);
-      there.of[over].coefficient.back() = 1;
-      auto origin = there;
-      origin.of[over] = constant_affine(0);
-      body = copy.load_slot(temporary, dense_offset(left, there));
-      copy.store(home, copy.offset(left, origin), copy.builder.scan(value.op, body, again, value.exclusive), step);
-      sequence_.steps.push_back(copy.finish());
-      return;
+      scan.source = temporary;
     }
-    kernel.store(home, kernel.offset(left, first), kernel.builder.scan(value.op, body, loop, value.exclusive), step);
+    const auto extent = program_.extent(scan.over);
+    const bool regroups = !program_.exact || ir::exactly_associates(scan.op, scan.type);
+    if (extent > kLongScan && left.free.size() == 1 && regroups) return lower_long_scan(scan);
+    Kernel kernel = make_kernel();
+    Positions at;
+    add_left_loops(left, {scan.over}, kernel, at);
+    auto first = at;
+    first.of[scan.over] = constant_affine(0);
+    const int loop = add_loop(kernel, name_of(scan.over), extent, at.of[scan.over]);
+    const auto body = scan_body(scan, kernel, at);
+    kernel.store(memory_.slot(left.source, 0), kernel.offset(left, first),
+                 kernel.builder.scan(scan.op, body, loop, scan.exclusive), scan.step);
     sequence_.steps.push_back(kernel.finish());
+  }
+
+  struct Scan {
+    const Statement& statement;
+    const Expr& left;
+    int over;
+    OpCode op;
+    bool exclusive;
+    DType type;
+    std::int64_t step = 0;
+    int source = -1;  ///< slot that holds what is scanned; -1: it is computed
+  };
+
+  NodeId scan_body(const Scan& scan, Kernel& kernel, const Positions& at) const {
+    if (scan.source >= 0) return kernel.load_slot(scan.source, dense_offset(scan.left, at));
+    return kernel.value_as(program_.expr(scan.statement.value).operands[0], scan.type, at);
+  }
+
+  /// One value after the other would keep one worker busy. Tiles are reduced side by side, their results scanned, and
+  /// the tiles then scanned from there.
+  void lower_long_scan(const Scan& scan) {
+    const auto extent = program_.extent(scan.over);
+    std::int64_t tile = 1024;
+    while (tile * tile < 4 * extent) tile *= 2;
+    const auto tiles = extent / tile, rest = extent % tile;
+    const auto name = program_.tensor(scan.left.source).name;
+    const int partial = memory_.add_workspace(name + "_part", scan.type, tiles);
+    const int carry = memory_.add_workspace(name + "_carry", scan.type, tiles + 1);
+    const int home = memory_.slot(scan.left.source, 0);
+    Positions origin;
+    origin.of[scan.over] = constant_affine(0);
+    {
+      Kernel kernel = make_kernel();
+      Positions at;
+      ir::Affine which;
+      (void)add_loop(kernel, "tile", tiles, at.of[scan.over], tile);
+      add_loop_term(which, 0);
+      const int loop = add_loop(kernel, name_of(scan.over), tile, at.of[scan.over]);
+      const auto body = scan_body(scan, kernel, at);
+      kernel.store(partial, which, kernel.builder.reduce(scan.op, body, {loop}));
+      sequence_.steps.push_back(kernel.finish());
+    }
+    {
+      Kernel kernel = make_kernel();
+      ir::Affine which;
+      const int loop = add_loop(kernel, "tile", tiles, which);
+      kernel.store(carry, {}, kernel.builder.scan(scan.op, kernel.load_slot(partial, which), loop, true), 1);
+      sequence_.steps.push_back(kernel.finish());
+    }
+    // Values from `begin` on, the first of them combined with a carry.
+    const auto scan_from = [&](Kernel& kernel, ir::Affine begin, const ir::Affine& from, std::int64_t length) {
+      Positions at;
+      at.of[scan.over] = begin;
+      const int loop = add_loop(kernel, name_of(scan.over), length, at.of[scan.over]);
+      const auto body = scan_body(scan, kernel, at);
+      const auto first = kernel.builder.op(OpCode::equal, DType::u8, kernel.builder.index(loop),
+                                           kernel.builder.constant(0, DType::i64));
+      const auto carried = kernel.builder.op(scan.op, scan.type, kernel.load_slot(carry, from), body);
+      const auto value = kernel.builder.op(OpCode::select, scan.type, first, carried, body);
+      Positions there;
+      begin.constant += scan.exclusive ? 1 : 0;  // an exclusive scan is an inclusive one, one place on
+      there.of[scan.over] = std::move(begin);
+      kernel.store(home, kernel.offset(scan.left, there), kernel.builder.scan(scan.op, value, loop, false), scan.step);
+    };
+    {
+      Kernel kernel = make_kernel();
+      ir::Affine begin, which;
+      (void)add_loop(kernel, "tile", tiles, begin, tile);
+      add_loop_term(which, 0);
+      scan_from(kernel, begin, which, tile);
+      sequence_.steps.push_back(kernel.finish());
+    }
+    if (rest > 0) {
+      Kernel kernel = make_kernel();
+      scan_from(kernel, constant_affine(tiles * tile), constant_affine(tiles), rest);
+      sequence_.steps.push_back(kernel.finish());
+    }
+    if (scan.exclusive) {
+      Kernel kernel = make_kernel();
+      kernel.store(home, kernel.offset(scan.left, origin), kernel.load_slot(carry, {}));
+      sequence_.steps.push_back(kernel.finish());
+    }
+  }
+
+  static void add_loop_term(ir::Affine& affine, int loop) {
+    affine.coefficient.resize(std::max(affine.coefficient.size(), static_cast<std::size_t>(loop) + 1));
+    affine.coefficient[static_cast<std::size_t>(loop)] += 1;
   }
 
   void lower_compaction(std::size_t k) {
@@ -475,7 +569,7 @@ class Lowering {
       throw SpecError(fmt::format("AliasError: a compaction reads '{}', which it writes; copy it to a temp first{}",
                                   tensor(k).name, statement(k).where));
     }
-    Kernel kernel(program_, memory_, needs_);
+    Kernel kernel = make_kernel();
     Positions at;
     add_left_loops(left, {}, kernel, at);
     std::int64_t step = 0;
@@ -489,9 +583,7 @@ class Lowering {
                                  kernel.builder.constant(static_cast<double>(step), DType::i64));
       }
     }
-    const int loop = kernel.add_loop(program_.indices[static_cast<std::size_t>(over)].name, program_.extent(over));
-    at.of[over].coefficient.resize(static_cast<std::size_t>(loop) + 1);
-    at.of[over].coefficient.back() = 1;
+    const int loop = add_loop(kernel, name_of(over), program_.extent(over), at.of[over]);
     const auto predicate = kernel.truth(value.operands[0], at);
     const auto payload = kernel.value_as(value.operands[1], tensor(k).type, at);
     kernel.store(memory_.slot(left.source, 0), kernel.offset(left, at),

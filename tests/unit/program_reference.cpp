@@ -193,6 +193,10 @@ std::size_t Reference::place(int tensor, const std::vector<std::int64_t>& multi_
 /// To all multi-indices that share the component.
 void Reference::store(int tensor, std::vector<std::int64_t> multi_index, const Positions& at, Value value) {
   const auto& declared = program_.tensor(tensor);
+  if (declared.form.symmetry.list.empty()) {
+    values_[static_cast<std::size_t>(tensor)][place(tensor, multi_index, at)] = value;
+    return;
+  }
   auto own = multi_index;
   const int sign = sorted(declared, own);
   for (const auto& other : multi_indices(extents_of(program_, tensor))) {
