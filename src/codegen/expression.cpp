@@ -156,7 +156,8 @@ std::string kernel_name(const Program& program) {
         if (!order.empty()) name += '_' + order;
       }
     }
-    name += program.indices.empty() ? "_scalar" : "_to_" + axis_order(program, statement.offset, moves);
+    const auto order = axis_order(program, statement.offset, moves);
+    name += order.empty() ? "_scalar" : "_to_" + order;
   }
   std::vector<std::pair<std::string, std::int64_t>> extents;
   for (const auto& index : program.indices) extents.emplace_back(index.name, index.extent);

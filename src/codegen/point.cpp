@@ -224,7 +224,7 @@ void PointEmitter::declare(NodeId id) {
     names_[id] = name;
   } else {
     prepare_operands(id, set);
-    const auto text = n.kind == NodeKind::load ? load_text(id) : op_text(id);
+    const auto text = n.kind == NodeKind::load ? load_text(id) : is_truth(id) ? condition(id) : op_text(id);
     const auto name = fresh(stem);
     if (set.none()) {
       w_.line("const {} {} = {};", type_text(id), name, text.text);
@@ -287,6 +287,17 @@ void PointEmitter::start_value(NodeId id, const std::string& name, OpCode op) {
   close(loops);
 }
 
+/// Takes away the names of what depends on `over`: a loop over an index may stand within another one over the same.
+std::map<NodeId, std::string> PointEmitter::forget(const Set& over) {
+  std::map<NodeId, std::string> gone;
+  for (auto place = names_.begin(); place != names_.end();) {
+    const bool depends_on_it = (depends(place->first) & over).any();
+    if (depends_on_it) gone.insert(*place);
+    place = depends_on_it ? names_.erase(place) : std::next(place);
+  }
+  return gone;
+}
+
 void PointEmitter::declare_reduce(NodeId id) {
   const auto& n = node(id);
   const auto set = unrolled(id);
@@ -296,6 +307,7 @@ void PointEmitter::declare_reduce(NodeId id) {
   for (const int q : n.over) over[static_cast<std::size_t>(q)] = true;
   hoist(n.operand[0], over);
   start_value(id, name, n.op);
+  const auto outside = forget(over);
   const bool shared = block_.team > 1 && loops_ == 0;
   for (std::size_t k = 0; k < n.over.size(); ++k) open_loop(n.over[k], shared && k + 1 == n.over.size());
   ++loops_;
@@ -305,6 +317,7 @@ void PointEmitter::declare_reduce(NodeId id) {
   scope_.pop_back();
   --loops_;
   close(static_cast<int>(n.over.size()));
+  for (const auto& [other, known] : outside) names_[other] = known;
   if (shared) combine_team(id, name);
   names_[id] = name;
   scope_.back().push_back(id);
@@ -313,23 +326,23 @@ void PointEmitter::declare_reduce(NodeId id) {
 /// target op= the value (without an operation: target = the value), where all guards on the way to it hold. A block is
 /// passed over where none of its points needs the value.
 void PointEmitter::accumulate(NodeId id, const std::string& target, std::optional<OpCode> op, const Set& target_set) {
-  std::vector<std::string> conditions;
+  std::vector<Text> conditions;
   int opened = 0;
   while (node(id).kind == NodeKind::guard && !names_.contains(id)) {
     const auto predicate = node(id).operand[0];
     const auto set = unrolled(predicate);
     if (set.none()) {
       prepare(predicate, set);
-      w_.open("if ({}) {{", value(predicate).text);
+      w_.open("if ({}) {{", condition(predicate).text);
     } else {
       if (!names_.contains(predicate) && !is_leaf(node(predicate))) declare(predicate);
       const auto any = fresh("any");
       w_.line("bool {} = false;", any);
       const int loops = open_unrolled(set);
-      w_.line("{} = {} || {};", any, any, value(predicate).text);
+      w_.line("{} = {} || {};", any, any, in_brackets(condition(predicate), 1));
       close(loops);
       w_.open("if ({}) {{", any);
-      conditions.push_back(value(predicate).text);
+      conditions.push_back(condition(predicate));
     }
     scope_.emplace_back();
     ++opened;
@@ -338,14 +351,14 @@ void PointEmitter::accumulate(NodeId id, const std::string& target, std::optiona
   prepare(id, target_set);
   const int loops = open_unrolled(target_set);
   const auto cell = target + subscript(target_set);
-  if (!conditions.empty()) w_.open("if ({}) {{", fmt::join(conditions, " && "));
+  if (!conditions.empty()) w_.open("if ({}) {{", conjunction(conditions));
   const auto type = node(id).type;
   if (!op) {
     w_.line("{} = {};", cell, value(id).text);
-  } else if (op == OpCode::add && is_real(type)) {
-    w_.line("{} += {};", cell, value(id).text);
+  } else if (is_real(type) && (op == OpCode::add || op == OpCode::mul)) {
+    w_.line("{} {}= {};", cell, op == OpCode::add ? '+' : '*', value(id).text);
   } else {
-    w_.line("{} = {};", cell, combined(*op, type, cell, value(id).text));
+    w_.line("{} = {};", cell, combined(*op, type, cell, value(id)));
   }
   if (!conditions.empty()) w_.close();
   close(loops);
@@ -365,7 +378,7 @@ void PointEmitter::combine_team(NodeId id, const std::string& name) {
   int loops = open_unrolled(set);
   w_.line("#pragma unroll");
   w_.line("for (int mask = {}; mask > 0; mask /= 2) {} = {};", within / 2, cell,
-          combined(n.op, n.type, cell, fmt::format("shuffle_xor({}, mask)", cell)));
+          combined(n.op, n.type, cell, {fmt::format("shuffle_xor({}, mask)", cell)}));
   close(loops);
   if (block_.team <= 32) return;
   const int warps = block_.team / 32;
@@ -378,7 +391,7 @@ void PointEmitter::combine_team(NodeId id, const std::string& name) {
   loops = open_unrolled(set);
   w_.line("{} = {}{}[0];", cell, shared, subscript(set));
   w_.line("for (int warp = 1; warp < {}; ++warp) {} = {};", warps, cell,
-          combined(n.op, n.type, cell, fmt::format("{}{}[warp]", shared, subscript(set))));
+          combined(n.op, n.type, cell, {fmt::format("{}{}[warp]", shared, subscript(set))}));
   close(loops);
 }
 
@@ -421,27 +434,27 @@ void PointEmitter::emit_store(const ir::Statement& statement) {
   Set set;
   for (std::size_t q = 0; q < free_.size(); ++q) set[q] = free_[q] && unrolled_[q];
   auto id = statement.value;
-  std::vector<std::string> conditions;
-  if (const auto ragged = store_guard(set); !ragged.empty()) conditions.push_back(ragged);
+  std::vector<Text> conditions;
+  if (const auto ragged = store_guard(set); !ragged.empty()) conditions.push_back({ragged});
   int opened = 0;
   while (node(id).kind == NodeKind::guard) {  // as a statement's value it decides whether there is a store
     const auto predicate = node(id).operand[0];
     if (unrolled(predicate).none()) {
       prepare(predicate, Set());
-      w_.open("if ({}) {{", value(predicate).text);
+      w_.open("if ({}) {{", condition(predicate).text);
       scope_.emplace_back();
       ++opened;
     } else {
       prepare(predicate, set);
-      conditions.push_back(value(predicate).text);
+      conditions.push_back(condition(predicate));
     }
     id = node(id).operand[1];
   }
   prepare(id, set);
   const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
   const int loops = open_unrolled(set);
-  if (block_.team > 1) conditions.emplace_back("member == 0");
-  if (!conditions.empty()) w_.open("if ({}) {{", fmt::join(conditions, " && "));
+  if (block_.team > 1) conditions.push_back({"member == 0"});
+  if (!conditions.empty()) w_.open("if ({}) {{", conjunction(conditions));
   const auto text = value(id).text;
   const auto step = block_.lanes > 1 ? statement.offset.coefficient[static_cast<std::size_t>(block_.lane)] : 0;
   if (block_.lanes <= 1) {

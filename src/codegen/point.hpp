@@ -63,6 +63,7 @@ class PointEmitter {
   bool wants_name(ir::NodeId id, const Set& around) const;
   void declare(ir::NodeId id);
   void declare_reduce(ir::NodeId id);
+  std::map<ir::NodeId, std::string> forget(const Set& over);
   /// Declares, before a loop over `over`, what the loop's body uses and does not change.
   void hoist(ir::NodeId id, const Set& over);
   void start_value(ir::NodeId id, const std::string& name, ir::OpCode op);
@@ -102,7 +103,14 @@ class PointEmitter {
   Text op_text(ir::NodeId id) const;
   Text lanes_text(ir::NodeId id, const Text& x, const Text& y) const;
   std::string infix(const Text& x, const char* symbol, const Text& y, int rank) const;
-  std::string combined(ir::OpCode op, DType type, const std::string& x, const std::string& y) const;
+  std::string combined(ir::OpCode op, DType type, const std::string& x, const Text& y) const;
+  Text on_bits(ir::OpCode op, DType type, const Text& x, const Text& y) const;
+  /// Whether the node is a comparison, or made of some by "and" and "or".
+  bool is_truth(ir::NodeId id) const;
+  /// The value where only whether it is 0 counts; of rank 1 when it can stand beside an "&&".
+  Text condition(ir::NodeId id) const;
+  static std::string conjunction(const std::vector<Text>& conditions);
+  static std::string in_brackets(const Text& x, int rank);  ///< where it is looser than that
   std::string fresh(const std::string& stem);
 
   Writer& w_;

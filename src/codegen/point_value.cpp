@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "codegen/expression.hpp"
 #include "codegen/point.hpp"
@@ -18,6 +19,32 @@ using ir::OpCode;
 
 bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
 bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
+
+bool is_comparison(OpCode op) {
+  return op == OpCode::equal || op == OpCode::not_equal || op == OpCode::less || op == OpCode::less_equal;
+}
+
+/// C computes with integers narrower than int as ints: what they combine to must be cast back.
+bool is_narrow(DType type) { return is_integer(type) && size_of(type) < 4; }
+
+const char* symbol_of(OpCode op) {
+  switch (op) {
+    case OpCode::equal:
+      return "==";
+    case OpCode::not_equal:
+      return "!=";
+    case OpCode::less:
+      return "<";
+    case OpCode::less_equal:
+      return "<=";
+    case OpCode::bit_and:
+      return "&";
+    case OpCode::bit_or:
+      return "|";
+    default:
+      return "^";
+  }
+}
 
 /// C's function of that name, which both compilers know without a header.
 const char* function_stem(OpCode op) {
@@ -59,7 +86,10 @@ const char* function_stem(OpCode op) {
 
 std::string literal(Scalar value, DType type) {
   const auto real = [](double x, bool narrow) {
-    if (std::isinf(x)) return fmt::format("{}infinity_{}()", x < 0 ? "-" : "", narrow ? "f32" : "f64");
+    if (narrow) x = static_cast<float>(x);
+    const char* bits = narrow ? "f32" : "f64";
+    if (std::isnan(x)) return fmt::format("nan_{}()", bits);
+    if (std::isinf(x)) return fmt::format("{}infinity_{}()", x < 0 ? "-" : "", bits);
     auto text = narrow ? fmt::format("{}", static_cast<float>(x)) : fmt::format("{}", x);
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return narrow ? text + "f" : text;
@@ -74,10 +104,12 @@ std::string literal(Scalar value, DType type) {
     case DType::c128:
       return fmt::format("c128{{{}, {}}}", real(value.real(), false), real(value.imag(), false));
     case DType::i32:
+      if (value.real() == std::numeric_limits<std::int32_t>::min()) return "(i32)0x80000000u";
       return fmt::format("{}", static_cast<std::int64_t>(value.real()));
     case DType::f16:
     case DType::bf16:
-      throw InternalError("a literal of a half type");
+      if (value != Scalar(0)) throw InternalError("a literal of a half type");
+      return fmt::format("{}{{}}", name(type));
     default:
       return fmt::format("({}){}{}", name(type), static_cast<std::int64_t>(value.real()),
                          size_of(type) == 8 ? "LL" : "");
@@ -87,34 +119,69 @@ std::string literal(Scalar value, DType type) {
 std::string identity_literal(OpCode op, DType type) {
   if (!is_integer(type)) return literal(ir::identity(op, type), type);
   const auto bits = ir::identity_bits(op, type);
+  if (bits <= 1) return literal(static_cast<double>(bits), type);
   return fmt::format("({}){:#x}{}", name(type), bits, bits > 0xffffffffu ? "ULL" : "u");
 }
 
+std::string PointEmitter::in_brackets(const Text& x, int rank) { return x.rank < rank ? "(" + x.text + ")" : x.text; }
+
 std::string PointEmitter::infix(const Text& x, const char* symbol, const Text& y, int rank) const {
-  const auto left = x.rank < rank ? "(" + x.text + ")" : x.text;
-  const auto right = y.rank <= rank ? "(" + y.text + ")" : y.text;
-  return fmt::format("{} {} {}", left, symbol, right);
+  return fmt::format("{} {} {}", in_brackets(x, rank), symbol, in_brackets(y, rank + 1));
 }
 
-std::string PointEmitter::combined(OpCode op, DType type, const std::string& x, const std::string& y) const {
+/// x op y, for operations on bits. C's own order of them is no reader's.
+PointEmitter::Text PointEmitter::on_bits(OpCode op, DType type, const Text& x, const Text& y) const {
+  auto text = fmt::format("{} {} {}", in_brackets(x, 1), symbol_of(op), in_brackets(y, 1));
+  if (!is_narrow(type)) return {std::move(text), 0};
+  return {fmt::format("({})({})", c_type(type), text), 2};
+}
+
+std::string PointEmitter::combined(OpCode op, DType type, const std::string& x, const Text& y) const {
   switch (op) {
     case OpCode::add:
-      return is_real(type) ? fmt::format("{} + {}", x, y) : fmt::format("add({}, {})", x, y);
+      return is_real(type) ? fmt::format("{} + {}", x, in_brackets(y, 2)) : fmt::format("add({}, {})", x, y.text);
     case OpCode::mul:
-      return is_real(type) ? fmt::format("{} * ({})", x, y) : fmt::format("mul({}, {})", x, y);
+      return is_real(type) ? fmt::format("{} * {}", x, in_brackets(y, 3)) : fmt::format("mul({}, {})", x, y.text);
     case OpCode::minimum:
-      return fmt::format("minimum({}, ({})({}))", x, c_type(type), y);
+      return fmt::format("minimum<{}>({}, {})", c_type(type), x, y.text);
     case OpCode::maximum:
-      return fmt::format("maximum({}, ({})({}))", x, c_type(type), y);
+      return fmt::format("maximum<{}>({}, {})", c_type(type), x, y.text);
     case OpCode::bit_and:
-      return fmt::format("({})({} & ({}))", c_type(type), x, y);
     case OpCode::bit_or:
-      return fmt::format("({})({} | ({}))", c_type(type), x, y);
     case OpCode::bit_xor:
-      return fmt::format("({})({} ^ ({}))", c_type(type), x, y);
+      return on_bits(op, type, {x}, y).text;
     default:
       throw InternalError("a reduction by an operation that does not associate");
   }
+}
+
+bool PointEmitter::is_truth(NodeId id) const {
+  const auto& n = node(id);
+  if (n.kind != NodeKind::op || n.type != DType::u8) return false;
+  if (is_comparison(n.op)) return true;
+  return (n.op == OpCode::bit_and || n.op == OpCode::bit_or) && is_truth(n.operand[0]) && is_truth(n.operand[1]);
+}
+
+PointEmitter::Text PointEmitter::condition(NodeId id) const {
+  const auto& n = node(id);
+  if (names_.contains(id) || !is_truth(id)) return value(id);
+  const auto [left, right] = std::pair{n.operand[0], n.operand[1]};
+  if (is_comparison(n.op)) {
+    return {fmt::format("{} {} {}", in_brackets(value(left), 1), symbol_of(n.op), in_brackets(value(right), 1)), 1};
+  }
+  const bool both = n.op == OpCode::bit_and;
+  const auto side = [&](NodeId operand) {
+    const bool alike = !names_.contains(operand) && is_truth(operand) && node(operand).op == n.op;
+    return alike ? condition(operand).text : in_brackets(condition(operand), 1);
+  };
+  return {fmt::format("{} {} {}", side(left), both ? "&&" : "||", side(right)), both ? 1 : 0};
+}
+
+std::string PointEmitter::conjunction(const std::vector<Text>& conditions) {
+  if (conditions.size() == 1) return conditions.front().text;
+  std::vector<std::string> terms;
+  for (const auto& condition : conditions) terms.push_back(in_brackets(condition, 1));
+  return fmt::format("{}", fmt::join(terms, " && "));
 }
 
 PointEmitter::Text PointEmitter::load_text(NodeId id) const {
@@ -170,7 +237,7 @@ PointEmitter::Text PointEmitter::lanes_text(NodeId id, const Text& x, const Text
   const auto type = type_text(id);
   switch (n.op) {
     case OpCode::scale:
-      return {fmt::format("{} == 0 ? ({})0 : {}", x.text, type, infix(x, "*", y, 2)), 0};
+      return {fmt::format("{} == 0 ? ({})0 : {}", in_brackets(x, 1), type, infix(x, "*", y, 2)), 0};
     case OpCode::sqrt:
       return {fmt::format("__builtin_elementwise_sqrt({})", x.text), 3};
     case OpCode::rsqrt:
@@ -197,8 +264,7 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
         y.text.empty() ? fmt::format("{}({})", function, x.text) : fmt::format("{}({}, {})", function, x.text, y.text),
         3};
   };
-  const auto bits = [&](const char* symbol) { return Text{fmt::format("({})({})", type, infix(x, symbol, y, 2)), 2}; };
-  const auto compared = [&](const char* symbol) { return Text{infix(x, symbol, y, 0), 0}; };
+  const auto bits = [&] { return on_bits(n.op, n.type, x, y); };
   switch (n.op) {
     case OpCode::add:
       // The interpreter adds from the left: a sum on the right keeps its brackets.
@@ -210,7 +276,7 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
     case OpCode::div:
       return real ? Text{infix(x, "/", y, 2), 2} : call("divide");
     case OpCode::neg:
-      return real ? Text{fmt::format("-{}", x.rank < 3 ? "(" + x.text + ")" : x.text), 1} : call("neg");
+      return real ? Text{"-" + in_brackets(x, 3), 1} : call("neg");
     case OpCode::scale:
       return call("scale");
     case OpCode::conj:
@@ -218,7 +284,7 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
     case OpCode::cast: {
       const bool from_integer = is_integer(node(n.operand[0]).type);
       if (from_integer && is_half(n.type)) return {fmt::format("cast_{}(cast_f64({}))", name(n.type), x.text), 3};
-      if (is_integer(n.type)) return {fmt::format("({}){}", type, x.rank < 3 ? "(" + x.text + ")" : x.text), 2};
+      if (is_integer(n.type)) return {fmt::format("({}){}", type, in_brackets(x, 3)), 2};
       return call(fmt::format("cast_{}", name(n.type)));
     }
     case OpCode::minimum:
@@ -238,13 +304,13 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
     case OpCode::remainder:
       return {fmt::format("remainder_of<{}>({}, {})", type, x.text, y.text), 3};
     case OpCode::bit_and:
-      return bits("&");
     case OpCode::bit_or:
-      return bits("|");
     case OpCode::bit_xor:
-      return bits("^");
-    case OpCode::bit_not:
-      return {fmt::format("({})~({})", type, x.text), 2};
+      return bits();
+    case OpCode::bit_not: {
+      const auto turned = "~" + in_brackets(x, 3);
+      return {is_narrow(n.type) ? fmt::format("({}){}", type, turned) : turned, 2};
+    }
     case OpCode::shift_left:
       return {fmt::format("shift_left<{}>({}, {})", type, x.text, y.text), 3};
     case OpCode::shift_right:
@@ -252,21 +318,18 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
     case OpCode::popcount: {
       const bool wide = size_of(n.type) == 8;
       // Narrow signed values must not bring their sign along.
-      const auto word = wide ? x.text : fmt::format("(u{})({})", 8 * size_of(n.type), x.text);
+      const auto word = wide ? x.text : fmt::format("(u{}){}", 8 * size_of(n.type), in_brackets(x, 3));
       return {fmt::format("({}){}({})", type, wide ? "popcount64" : "popcount32", word), 2};
     }
     case OpCode::equal:
-      return compared("==");
     case OpCode::not_equal:
-      return compared("!=");
     case OpCode::less:
-      return compared("<");
     case OpCode::less_equal:
-      return compared("<=");
+      return {fmt::format("(u8)({})", condition(id).text), 2};
     case OpCode::select: {
       const auto z = value(n.operand[2]);
       return {
-          fmt::format("{} ? ({})({}) : ({})({})", x.rank < 3 ? "(" + x.text + ")" : x.text, type, y.text, type, z.text),
+          fmt::format("{} ? {} : {}", in_brackets(condition(n.operand[0]), 1), in_brackets(y, 1), in_brackets(z, 1)),
           0};
     }
     default:

@@ -233,7 +233,7 @@ void PointEmitter::emit_team_scan(const ir::Statement& statement) {
   const auto q = static_cast<std::size_t>(p.index);
   const std::string type = c_type(n.type);
   const auto identity = identity_literal(n.op, n.type);
-  const auto combine = [&](const std::string& x, const std::string& y) { return combined(n.op, n.type, x, y); };
+  const auto combine = [&](const std::string& x, const std::string& y) { return combined(n.op, n.type, x, {y}); };
   const bool exclusive = n.exclusive || p.shifted;
   const auto over_neighbours = [&](const std::string& line) {
     if (p.vector > 1) {
@@ -391,7 +391,7 @@ void PointEmitter::emit_compact(const ir::Statement& statement) {
   open_loop(n.over[0], false);
   open_scope();
   prepare(predicate, Set());
-  w_.open("if ({}) {{", value(predicate).text);
+  w_.open("if ({}) {{", condition(predicate).text);
   open_scope();
   prepare(payload, Set());
   w_.line("if ({} >= {} && {} <= {}) {}[{}] = {};", place, buffer.first, place, buffer.last, buffer.name, place,

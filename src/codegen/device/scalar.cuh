@@ -83,3 +83,5 @@ inline double cast_f64(u64 x) { return (double)x; }
 
 inline float infinity_f32() { return __builtin_bit_cast(float, 0x7f800000u); }
 inline double infinity_f64() { return infinity_f32(); }
+inline float nan_f32() { return __builtin_bit_cast(float, 0x7fc00000u); }
+inline double nan_f64() { return nan_f32(); }
