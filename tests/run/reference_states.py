@@ -10,6 +10,16 @@ def random_states(states, particles, rng, single_particle_states=128):
     return np.sort(np.argsort(-noisy, 1)[:, :particles], 1).astype(np.int16)
 
 
+def neighbours(lists, rng, single_particle_states=128):
+    """Each state with 0 to 3 of its particles in other single-particle states: at the edge of being connected to it."""
+    moved = []
+    for row in lists:
+        kept = rng.permutation(row)[:len(row) - rng.integers(0, 4)]
+        free = np.setdiff1d(np.arange(single_particle_states), row)
+        moved.append(np.sort(np.concatenate([kept, rng.permutation(free)[:len(row) - len(kept)]])))
+    return np.array(moved, np.int16)
+
+
 def bit_sets(lists, words):
     """[states, words] uint64: bit s % 64 of word s / 64 says that s is occupied; what lies beyond is left out."""
     bits = np.zeros((len(lists), words), np.uint64)
