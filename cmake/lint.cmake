@@ -6,7 +6,7 @@ mark_as_advanced(RICCI_CLANG_FORMAT RICCI_RUN_CLANG_TIDY)
 if(RICCI_CLANG_FORMAT)
   file(GLOB_RECURSE formatted CONFIGURE_DEPENDS
     include/*.hpp include/*.h src/*.hpp src/*.h src/*.cpp tools/*.hpp tools/*.cpp tests/*.hpp tests/*.cpp tests/*.c
-    bench/*.hpp bench/*.cpp examples/*.cpp)
+    bench/*.hpp bench/*.cpp examples/*.hpp examples/*.cpp)
   list(FILTER formatted EXCLUDE REGEX "/tests/golden/")  # what Ricci writes is not laid out by hand
   add_custom_target(format COMMAND ${RICCI_CLANG_FORMAT} -i ${formatted} VERBATIM)
 endif()
