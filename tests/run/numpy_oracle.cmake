@@ -1,0 +1,13 @@
+# The interpreter, which everything else is tested against, against NumPy.
+find_package(Python3 COMPONENTS Interpreter)
+execute_process(COMMAND ${Python3_EXECUTABLE} -c "import numpy" RESULT_VARIABLE no_numpy OUTPUT_QUIET ERROR_QUIET)
+if(no_numpy)
+  message(STATUS "test of the interpreter against NumPy: left out, it needs Python's numpy")
+else()
+  add_executable(run_numpy_oracle numpy_oracle.cpp)
+  target_include_directories(run_numpy_oracle PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(run_numpy_oracle PRIVATE ricci_fuzz ricci_options)
+  add_test(NAME run.numpy_oracle
+    COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/numpy_oracle.py $<TARGET_FILE:run_numpy_oracle> 500)
+  ricci_test_properties(run.numpy_oracle LABEL run)
+endif()
