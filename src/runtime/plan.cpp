@@ -45,7 +45,14 @@ std::string Plan::program() const {
 }
 
 std::string Plan::passes() const {
-  return impl_->text("#", [this](const Impl::Step& step) {
+  std::string before;
+  if (impl_->uncut) {
+    for (const auto& step : impl_->uncut->steps) {
+      before += fmt::format("-- as lowered, before long loops are cut into tiles\n{}", ir::print(step.program));
+    }
+    before += '\n';
+  }
+  return before + impl_->text("#", [this](const Impl::Step& step) {
     std::string trace;
     ir::canonicalise(impl_->sequence.steps[static_cast<std::size_t>(step.number)].program, &trace);
     return trace;

@@ -66,8 +66,9 @@ struct Plan::Impl {
     std::size_t dynamic_shared = 0;
   };
 
-  ir::Sequence sequence;    ///< as it was lowered
-  std::vector<Step> steps;  ///< those that have something to do
+  ir::Sequence sequence;              ///< as it was lowered, long loops cut into tiles
+  std::optional<ir::Sequence> uncut;  ///< as it was lowered, where any was cut
+  std::vector<Step> steps;            ///< those that have something to do
   std::optional<Factors> factors;
   Layout output_layout;
   runtime::Target target;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "ir/canonical.hpp"
+#include "ir/split.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -176,14 +177,36 @@ int tasks_of(const runtime::Work& work, std::int64_t tiles, int threads) {
   return std::max(static_cast<int>(most), 1);
 }
 
+plan::GpuFigures figures_of(const runtime::Target& target) {
+  return target.ordinal >= 0 ? runtime::gpu_figures(jit::cuda::device_info(target.ordinal))
+                             : plan::GpuFigures::of_capability(target.sm);
+}
+
+/// How long loops are cut. On a CPU whatever rounds is cut alike for any number of threads; what does not gains nothing
+/// from tiles that one thread works through.
+ir::SplitLimits split_limits(const Plan::Impl& plan) {
+  ir::SplitLimits limits;
+  if (plan.target.device == Device::cpu) {
+    constexpr std::int64_t kAccumulators = 4;  // vectors that hide how long an addition takes
+    constexpr std::int64_t kVectorBytes = 64;
+    limits.workers = 64;
+    limits.parts = 1024;
+    limits.least = 16384;
+    limits.lanes_bytes = kAccumulators * kVectorBytes;
+    limits.exactly_associative = plan.threads > 1;
+  } else {
+    const auto multiprocessors = figures_of(plan.target).multiprocessors;
+    limits.workers = 8 * std::int64_t{multiprocessors};
+    limits.parts = 32 * std::int64_t{multiprocessors};
+  }
+  return limits;
+}
+
 }  // namespace
 
 std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std::string& wanted) const {
   if (target.device == Device::cpu) return plan::candidates(step.program, runtime::cpu_figures(target.cpu, threads));
-  return plan::candidates(step.program,
-                          target.ordinal >= 0 ? runtime::gpu_figures(jit::cuda::device_info(target.ordinal))
-                                              : plan::GpuFigures::of_capability(target.sm),
-                          wanted);
+  return plan::candidates(step.program, figures_of(target), wanted);
 }
 
 void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wanted, bool* scheduled) {
@@ -256,6 +279,9 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   plan->target = runtime::target_of(wanted);
   plan->threads = std::max(1, std::min(wanted.threads > 0 ? wanted.threads : threads, threads));
   plan->executor = options.executor;
+  const auto slots = plan->sequence.slots.size();
+  auto cut = ir::split_long(plan->sequence, split_limits(*plan));
+  if (cut.slots.size() > slots) plan->uncut = std::exchange(plan->sequence, std::move(cut));
   check_limits(plan->sequence);
   const bool cpu = wanted.device == Device::cpu;
   if (cpu) {

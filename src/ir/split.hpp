@@ -1,0 +1,31 @@
+// Long scans, compactions and reductions of few points, cut into tiles that many workers share.
+#pragma once
+
+#include "ir/sequence.hpp"
+
+namespace ricci::ir {
+
+/// Plain figures of a device. What is rounded depends on them, so they must not depend on how many threads there
+/// happen to be.
+struct SplitLimits {
+  std::int64_t longest = 32768;  ///< values that one point may combine before its work is shared
+  std::int64_t workers = 256;    ///< points from which on there is work for all
+  std::int64_t parts = 4096;     ///< tiles over all points: some for each worker, to even out; at least 2 * workers
+  std::int64_t least = 4096;     ///< values of the smallest tile
+  std::int64_t lanes_bytes = 0;  ///< of neighbouring partial results of floats that are combined side by side; 0: none
+  bool exactly_associative = true;  ///< also cut where whole loops would give the same bits
+};
+
+/// Steps in which fewer points than workers each combine more than `longest` values become several, through workspace
+/// slots behind the others:
+///
+///   reduction   partial results of tiles; the rest as it was, with a reduction of the partial results in its place
+///   scan        partial results of tiles; their exclusive scan; scans of the tiles that begin with its values
+///   compaction  counts of tiles; their exclusive scan; compactions of the tiles that begin there
+///
+/// What a ragged last tile holds is left to the step that combines the partial results. Bodies with reductions in them
+/// are computed once, into a slot of their own. Only where values may be combined in any order: programs that are not
+/// exact, and operations that lose nothing.
+Sequence split_long(Sequence sequence, const SplitLimits& limits);
+
+}  // namespace ricci::ir

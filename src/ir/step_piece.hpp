@@ -1,0 +1,75 @@
+// New steps made of parts of an old one, over other indices.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/builder.hpp"
+#include "ir/sequence.hpp"
+
+namespace ricci::ir {
+
+/// A slot of partial results: one row per combination of some indices of the step.
+struct Rows {
+  int slot = -1;
+  std::vector<std::int64_t> stride;  ///< per index of the step's program; 0: not one of the rows'
+};
+
+/// A new step. Nodes, accesses and statements of the old one are copied into it; indices, buffers and parameters come
+/// along as they are named.
+class StepPiece {
+ public:
+  explicit StepPiece(const Step& from);
+
+  Builder builder;
+
+  /// A new index. The old index `from` is then `offset` + factor * value, summed over all new ones made for it.
+  int index(int from, std::int64_t extent, std::int64_t factor, std::int64_t offset, const char* ending);
+  /// A new index for which there was none.
+  int fresh_index(std::string name, std::int64_t extent);
+  /// The new index that an old one became, whole.
+  int whole(int old);
+  /// Other values for the old index, and so for all that depends on it, from here on.
+  void forget(int old);
+  /// From here on, `made` stands wherever the old node did.
+  void replace(NodeId old, NodeId made) { known_[old] = made; }
+
+  NodeId copy(NodeId old);
+  Affine affine(const Affine& old);
+  /// affine += coefficient * index, of new ones.
+  static void add_term(Affine& affine, int index, std::int64_t coefficient);
+
+  /// The new buffer of the step's buffer `old`.
+  int buffer(int old, bool written = false);
+  /// The new buffer of a slot of the sequence.
+  int buffer(const Sequence& sequence, int slot, bool written = false);
+  /// The place of this point's row, `stride` further on per value of the new index (-1: its start).
+  Affine row(const Rows& rows, int index, std::int64_t stride = 1);
+  /// Element `index` of this point's row (-1: the first).
+  NodeId load(const Sequence& sequence, const Rows& rows, int index);
+
+  Step finish();
+
+ private:
+  struct Place {
+    std::vector<std::pair<int, std::int64_t>> terms;
+    std::int64_t constant = 0;
+  };
+
+  NodeId copy_node(const Node& node);
+  std::vector<int> whole(const std::vector<int>& old);
+  int declare(int slot, Buffer declared, bool written);
+  int param(int old);
+  NodeId index_value(int old);
+
+  const Step& from_;
+  std::vector<Place> place_;  // per old index
+  std::map<NodeId, NodeId> known_;
+  std::vector<int> slot_, param_;
+  std::set<std::string> names_;
+};
+
+}  // namespace ricci::ir

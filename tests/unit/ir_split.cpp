@@ -1,0 +1,232 @@
+// Long loops cut into tiles give what they gave whole.
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "catch.hpp"
+#include "ir/builder.hpp"
+#include "ir/split.hpp"
+
+using namespace ricci;
+using ir::NodeKind;
+using ir::OpCode;
+
+namespace {
+
+ir::Sequence sequence_of(ir::Program program) {
+  ir::Sequence sequence;
+  ir::Step step;
+  for (std::size_t k = 0; k < program.buffers.size(); ++k) {
+    const auto& buffer = program.buffers[k];
+    sequence.slots.push_back({buffer.name, buffer.written ? ir::Role::output : ir::Role::input, buffer.type,
+                              buffer.first, buffer.last, buffer.alignment});
+    step.slot.push_back(static_cast<int>(k));
+  }
+  sequence.params = program.params;
+  for (std::size_t k = 0; k < program.params.size(); ++k) step.param.push_back(static_cast<int>(k));
+  step.program = std::move(program);
+  sequence.steps.push_back(std::move(step));
+  return sequence;
+}
+
+/// Slots with small whole numbers, exact in every order; workspace holds rubbish.
+std::vector<std::vector<char>> memory_of(const ir::Sequence& sequence) {
+  std::mt19937 random(3);
+  std::vector<std::vector<char>> memory;
+  for (const auto& slot : sequence.slots) {
+    auto& bytes = memory.emplace_back(static_cast<std::size_t>((slot.last + 1) * size_of(slot.type)), '\x5a');
+    const auto put = [&](auto zero) {
+      for (std::size_t i = 0; i < bytes.size() / sizeof zero; ++i) {
+        const auto value = static_cast<decltype(zero)>(random() % 7);
+        std::memcpy(bytes.data() + i * sizeof zero, &value, sizeof zero);
+      }
+    };
+    if (slot.role == ir::Role::workspace) continue;
+    if (slot.type == DType::f32) put(0.0f);
+    if (slot.type == DType::f64) put(0.0);
+    if (slot.type == DType::i32) put(std::int32_t{0});
+    if (slot.type == DType::i64) put(std::int64_t{0});
+    if (slot.type == DType::u64) put(std::uint64_t{0});
+  }
+  return memory;
+}
+
+std::vector<std::vector<char>> executed(const ir::Sequence& sequence, const std::vector<Scalar>& params) {
+  auto memory = memory_of(sequence);
+  std::vector<void*> slots;
+  for (auto& bytes : memory) slots.push_back(bytes.data());
+  ir::interpret(sequence, slots, params);
+  return memory;
+}
+
+constexpr ir::SplitLimits kSmall{.longest = 64, .workers = 12, .parts = 24, .least = 16};
+
+/// The sequence cut, after a check that it gives the same bits.
+ir::Sequence cut(const ir::Program& program, const ir::SplitLimits& limits = kSmall,
+                 const std::vector<Scalar>& params = {}) {
+  const auto whole = sequence_of(program);
+  const auto tiles = ir::split_long(whole, limits);
+  const auto wanted = executed(whole, params), got = executed(tiles, params);
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    INFO(whole.slots[k].name);
+    for (const auto& step : tiles.steps) UNSCOPED_INFO(ir::print(step.program));
+    REQUIRE(wanted[k] == got[k]);
+  }
+  for (std::size_t k = wanted.size(); k < tiles.slots.size(); ++k) {
+    CHECK(tiles.slots[k].role == ir::Role::workspace);
+  }
+  return tiles;
+}
+
+struct Scan {
+  OpCode op = OpCode::add;
+  DType type = DType::i32;
+  bool exclusive = true, in_place = false, starts = false, exact = true;
+  std::int64_t points = 1, length = 1000, step = 1;
+};
+
+ir::Program program_of(const Scan& s) {
+  ir::Builder b;
+  b.program.exact = s.exact;
+  b.program.indices = {{"p", s.points}, {"q", s.length}};
+  const auto row = (s.length + 3) * s.step;
+  auto& buffers = b.program.buffers;
+  buffers.push_back({"y", s.type, true, 0, s.points * row + 5, 0});
+  if (!s.in_place) buffers.push_back({"x", s.type, false, 0, s.points * row, 0});
+  buffers.push_back({"w", s.type, false, 0, s.points, 0});
+  const auto x = s.in_place ? b.load(0, {{row, s.step}, 2}) : b.load(1, {{row, s.step}, 0});
+  const auto start = s.starts ? b.load(s.in_place ? 1 : 2, {{1, 0}, 0}) : -1;
+  b.store(0, {{row, 0}, 2}, b.scan(s.op, x, 1, s.exclusive, start), s.step);
+  return b.finish();
+}
+
+std::size_t count(const ir::Sequence& sequence, NodeKind kind) {
+  std::size_t number = 0;
+  for (const auto& step : sequence.steps) {
+    for (const auto& node : step.program.nodes) number += node.kind == kind;
+  }
+  return number;
+}
+
+}  // namespace
+
+TEST_CASE("a long scan becomes partial results, their scan and scans of tiles") {
+  using enum DType;
+  for (const bool exclusive : {false, true}) {
+    for (const bool starts : {false, true}) {
+      for (const std::int64_t length : {65, 100, 128, 999, 1024, 1025, 4096}) {
+        for (const std::int64_t points : {1, 3}) {
+          CHECK(cut(program_of({.exclusive = exclusive, .starts = starts, .points = points, .length = length}))
+                    .steps.size() == 3);
+        }
+      }
+      for (const auto type : {i64, u64, f32, f64}) {
+        cut(program_of({.type = type, .exclusive = exclusive, .starts = starts, .exact = false}));
+        for (const auto op : {OpCode::minimum, OpCode::maximum}) {
+          const bool wide = is_integer(type);
+          CHECK(cut(program_of({.op = op, .type = type, .exclusive = exclusive, .starts = starts})).steps.size() == 3);
+          if (wide) cut(program_of({.op = OpCode::bit_and, .type = type, .exclusive = exclusive, .starts = starts}));
+        }
+      }
+      cut(program_of({.exclusive = exclusive, .starts = starts, .points = 2, .step = 3}));
+    }
+  }
+}
+
+TEST_CASE("scans in place: inclusive ones tile by tile, exclusive ones from a copy") {
+  CHECK(cut(program_of({.exclusive = false, .in_place = true, .points = 2})).steps.size() == 3);
+  CHECK(cut(program_of({.exclusive = true, .in_place = true, .points = 2, .length = 1025})).steps.size() == 4);
+}
+
+TEST_CASE("sums inside of a scan are computed once") {
+  for (const bool guarded : {false, true}) {
+    ir::Builder b;
+    b.program.indices = {{"q", 500}, {"k", 4}};
+    b.program.buffers = {{"x", DType::i64, false, 0, 2003, 0}, {"y", DType::i64, true, 0, 500, 0}};
+    auto body = b.reduce(OpCode::add, b.load(0, {{4, 1}, 0}), {1});
+    const auto even =
+        b.op(OpCode::equal, DType::u8, b.op(OpCode::remainder, DType::i64, b.index(0), b.constant(2, DType::i64)),
+             b.constant(0, DType::i64));
+    // Where a guard does not hold, it gives what changes no minimum.
+    if (guarded) body = b.guard(even, body);
+    b.store(1, {}, b.scan(guarded ? OpCode::minimum : OpCode::add, body, 0, true), 1);
+    const auto tiles = cut(b.finish());
+    REQUIRE(tiles.steps.size() == 4);
+    CHECK(tiles.slots[2].last == 499);
+  }
+}
+
+TEST_CASE("a long compaction begins where the tiles before it end") {
+  for (const std::int64_t length : {100, 1000, 1024}) {
+    for (const std::int64_t step : {1, 2}) {
+      ir::Builder b;
+      b.program.indices = {{"p", 2}, {"q", length}};
+      b.program.buffers = {{"x", DType::i32, false, 0, 2 * length, 0},
+                           {"at", DType::i64, false, 0, 1, 0},
+                           {"y", DType::i64, true, 0, 4 * length + 20, 0}};
+      const auto odd = b.op(OpCode::bit_and, DType::i32, b.load(0, {{length, 1}, 0}), b.constant(1, DType::i32));
+      const auto base = b.op(
+          OpCode::add, DType::i64, b.load(1, {{1}, 0}),
+          b.op(OpCode::mul, DType::i64, b.index(0), b.constant(2.0 * static_cast<double>(length) + 8, DType::i64)));
+      b.store(2, {}, b.compact(odd, b.index(1), base, 1), step);
+      const auto tiles = cut(b.finish());
+      CHECK(tiles.steps.size() == 3);
+      CHECK(count(tiles, NodeKind::compact) >= 1);
+    }
+  }
+}
+
+TEST_CASE("long reductions of few points become partial results and their combination") {
+  for (const auto& [points, length] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1000}, {3, 1024}, {5, 77}}) {
+    ir::Builder b;
+    b.program.exact = false;
+    b.program.indices = {{"p", points}, {"q", length}};
+    b.program.params = {{"f", DType::f64}};
+    b.program.buffers = {{"x", DType::f64, false, 0, points * length, 0},
+                         {"y", DType::f64, false, 0, length, 0},
+                         {"s", DType::f64, true, 0, points, 0}};
+    const auto product = b.op(OpCode::mul, DType::f64, b.load(0, {{length, 1}, 0}), b.load(1, {{0, 1}, 0}));
+    const auto dot = b.reduce(OpCode::add, product, {1});
+    const auto scaled = b.op(OpCode::mul, DType::f64, b.param(0), dot);
+    b.store(2, {{1}, 0}, b.op(OpCode::add, DType::f64, scaled, b.load(2, {{1}, 0})));
+    const auto program = b.finish();
+    CHECK(cut(program, kSmall, {3.0}).steps.size() == 2);
+    auto lanes = kSmall;
+    lanes.lanes_bytes = 32;
+    cut(program, lanes, {3.0});
+
+    auto exact = program;
+    exact.exact = true;
+    CHECK(cut(exact, kSmall, {3.0}).steps.size() == 1);
+  }
+}
+
+TEST_CASE("accumulators over all pairs: the outer loop is cut, sums of others stay whole") {
+  ir::Builder b;
+  b.program.exact = false;
+  b.program.indices = {{"k", 6}, {"i", 64}, {"j", 50}};
+  b.program.buffers = {{"x", DType::f32, false, 0, 400, 0},
+                       {"y", DType::f32, false, 0, 400, 0},
+                       {"a", DType::f32, true, 0, 5, 0},
+                       {"n", DType::i64, true, 0, 5, 0}};
+  const auto product = b.op(OpCode::mul, DType::f32, b.load(0, {{1, 6, 0}, 0}), b.load(1, {{1, 0, 6}, 0}));
+  const auto sum = b.reduce(OpCode::add, product, {1, 2});
+  b.store(2, {{1}, 0}, b.op(OpCode::add, DType::f32, b.load(2, {{1}, 0}), sum));
+  const auto less = b.op(OpCode::less, DType::u8, b.index(1), b.index(2));
+  const auto counted = b.reduce(OpCode::add, b.guard(less, b.constant(1, DType::i64)), {1, 2});
+  b.store(3, {{1}, 0}, b.op(OpCode::add, DType::i64, counted, b.index(0)));
+  const auto tiles = cut(b.finish());
+  // Partial sums; partial counts; the count, once for all k; the statements.
+  CHECK(tiles.steps.size() == 4);
+}
+
+TEST_CASE("what is short, or has points for all workers, or an order to keep, stays as it is") {
+  CHECK(cut(program_of({.length = 64})).steps.size() == 1);
+  CHECK(cut(program_of({.points = 12, .length = 100})).steps.size() == 1);
+  CHECK(cut(program_of({.type = DType::f32, .exact = true})).steps.size() == 1);
+  auto alone = kSmall;
+  alone.exactly_associative = false;
+  CHECK(cut(program_of({}), alone).steps.size() == 1);
+  CHECK(cut(program_of({.type = DType::f32, .exact = false}), alone).steps.size() == 3);
+}
