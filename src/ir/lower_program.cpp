@@ -15,9 +15,6 @@ namespace {
 
 using ir::NodeId;
 
-/// Scans over longer indices take several steps.
-constexpr std::int64_t kLongScan = 65536;
-
 bool contains(const std::vector<int>& set, int member) {
   return std::find(set.begin(), set.end(), member) != set.end();
 }
@@ -425,11 +422,10 @@ class Lowering {
   }
 
   /// A loop over an index, as the positions of expressions in it.
-  static int add_loop(Kernel& kernel, const std::string& name, std::int64_t extent, ir::Affine& affine,
-                      std::int64_t weight = 1) {
+  static int add_loop(Kernel& kernel, const std::string& name, std::int64_t extent, ir::Affine& affine) {
     const int loop = kernel.add_loop(name, extent);
     affine.coefficient.resize(static_cast<std::size_t>(loop) + 1);
-    affine.coefficient.back() = weight;
+    affine.coefficient.back() = 1;
     return loop;
   }
 
@@ -459,15 +455,12 @@ class Lowering {
       sequence_.steps.push_back(kernel.finish());
       scan.source = temporary;
     }
-    const auto extent = program_.extent(scan.over);
-    const bool regroups = !program_.exact || ir::exactly_associates(scan.op, scan.type);
-    if (extent > kLongScan && left.free.size() == 1 && regroups) return lower_long_scan(scan);
     Kernel kernel = make_kernel();
     Positions at;
     add_left_loops(left, {scan.over}, kernel, at);
     auto first = at;
     first.of[scan.over] = constant_affine(0);
-    const int loop = add_loop(kernel, name_of(scan.over), extent, at.of[scan.over]);
+    const int loop = add_loop(kernel, name_of(scan.over), program_.extent(scan.over), at.of[scan.over]);
     const auto body = scan_body(scan, kernel, at);
     kernel.store(memory_.slot(left.source, 0), kernel.offset(left, first),
                  kernel.builder.scan(scan.op, body, loop, scan.exclusive), scan.step);
@@ -488,77 +481,6 @@ class Lowering {
   NodeId scan_body(const Scan& scan, Kernel& kernel, const Positions& at) const {
     if (scan.source >= 0) return kernel.load_slot(scan.source, dense_offset(scan.left, at));
     return kernel.value_as(program_.expr(scan.statement.value).operands[0], scan.type, at);
-  }
-
-  /// One value after the other would keep one worker busy. Tiles are reduced side by side, their results scanned, and
-  /// the tiles then scanned from there.
-  void lower_long_scan(const Scan& scan) {
-    const auto extent = program_.extent(scan.over);
-    std::int64_t tile = 1024;
-    while (tile * tile < 4 * extent) tile *= 2;
-    const auto tiles = extent / tile, rest = extent % tile;
-    const auto name = program_.tensor(scan.left.source).name;
-    const int partial = memory_.add_workspace(name + "_part", scan.type, tiles);
-    const int carry = memory_.add_workspace(name + "_carry", scan.type, tiles + 1);
-    const int home = memory_.slot(scan.left.source, 0);
-    Positions origin;
-    origin.of[scan.over] = constant_affine(0);
-    {
-      Kernel kernel = make_kernel();
-      Positions at;
-      ir::Affine which;
-      (void)add_loop(kernel, "tile", tiles, at.of[scan.over], tile);
-      add_loop_term(which, 0);
-      const int loop = add_loop(kernel, name_of(scan.over), tile, at.of[scan.over]);
-      const auto body = scan_body(scan, kernel, at);
-      kernel.store(partial, which, kernel.builder.reduce(scan.op, body, {loop}));
-      sequence_.steps.push_back(kernel.finish());
-    }
-    {
-      Kernel kernel = make_kernel();
-      ir::Affine which;
-      const int loop = add_loop(kernel, "tile", tiles, which);
-      kernel.store(carry, {}, kernel.builder.scan(scan.op, kernel.load_slot(partial, which), loop, true), 1);
-      sequence_.steps.push_back(kernel.finish());
-    }
-    // Values from `begin` on, the first of them combined with a carry.
-    const auto scan_from = [&](Kernel& kernel, ir::Affine begin, const ir::Affine& from, std::int64_t length) {
-      Positions at;
-      at.of[scan.over] = begin;
-      const int loop = add_loop(kernel, name_of(scan.over), length, at.of[scan.over]);
-      const auto body = scan_body(scan, kernel, at);
-      const auto first = kernel.builder.op(OpCode::equal, DType::u8, kernel.builder.index(loop),
-                                           kernel.builder.constant(0, DType::i64));
-      const auto carried = kernel.builder.op(scan.op, scan.type, kernel.load_slot(carry, from), body);
-      const auto value = kernel.builder.op(OpCode::select, scan.type, first, carried, body);
-      Positions there;
-      begin.constant += scan.exclusive ? 1 : 0;  // an exclusive scan is an inclusive one, one place on
-      there.of[scan.over] = std::move(begin);
-      kernel.store(home, kernel.offset(scan.left, there), kernel.builder.scan(scan.op, value, loop, false), scan.step);
-    };
-    {
-      Kernel kernel = make_kernel();
-      ir::Affine begin, which;
-      (void)add_loop(kernel, "tile", tiles, begin, tile);
-      add_loop_term(which, 0);
-      scan_from(kernel, begin, which, tile);
-      sequence_.steps.push_back(kernel.finish());
-    }
-    if (rest > 0) {
-      Kernel kernel = make_kernel();
-      scan_from(kernel, constant_affine(tiles * tile), constant_affine(tiles), rest);
-      sequence_.steps.push_back(kernel.finish());
-    }
-    if (scan.exclusive) {
-      Kernel kernel = make_kernel();
-      kernel.store(home, kernel.offset(scan.left, origin), kernel.load_slot(carry, {}));
-      sequence_.steps.push_back(kernel.finish());
-    }
-  }
-
-  static void add_loop_term(ir::Affine& affine, int loop) {
-    affine.coefficient.resize(std::max(affine.coefficient.size(), static_cast<std::size_t>(loop) + 1));
-    affine.coefficient[static_cast<std::size_t>(loop)] += 1;
   }
 
   void lower_compaction(std::size_t k) {

@@ -125,24 +125,6 @@ TEST_CASE("scans and compactions") {
       "arr(off(i)) = compact(j, mod(a(i, j), 3) == 0, cast(i32, j + 10 * i))");
 }
 
-TEST_CASE("long scans are made of tiles") {
-  for (const int extent : {65537, 70000, 131072}) {
-    const auto declared =
-        "index i = " + std::to_string(extent) +
-        "; index n = 2; input x(i) : i32; output y(i+1) : i64; output m(i, 2) : i32; inout z(i) : f64\n";
-    const auto text = declared +
-                      "y(i) = exclusive_scan(sum, i, x(i) + i)\nm(i, 1) = scan(minimum, i, x(i) - i)\n"
-                      "z(i) = scan(sum, i, 2*z(i))\nm(i, 0) = x(i)";
-    CHECK(steps(text) > 9);
-    compare(text);
-  }
-  // In the order as written where that is asked for and the order can be seen.
-  const std::string floats = "index i = 70000\ninput x(i) : f64; output y(i) : f64\ny(i) = scan(sum, i, x(i))";
-  CHECK(steps("exact\n" + floats) == 1);
-  CHECK(steps(floats) == 4);
-  CHECK(steps("exact\nindex i = 70000\ninput x(i) : i32; output y(i) : i32\ny(i) = scan(sum, i, x(i))") == 4);
-}
-
 TEST_CASE("empty and unit extents") {
   for (const char* extents : {"index i = 0; index j = 3; index k = 2", "index i = 3; index j = 0; index k = 2",
                               "index i = 3; index j = 3; index k = 0", "index i = 1; index j = 1; index k = 1",
