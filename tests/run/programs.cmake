@@ -1,4 +1,7 @@
-# Every program of examples/programs against NumPy, by the interpreter and on the devices; then the examples themselves.
+# The programs of examples/programs: as texts; against NumPy, by the interpreter and on the devices; then the examples.
+ricci_test(program_files LABEL run SOURCES program_files.cpp LIBS ricci_runtime)
+target_compile_definitions(run_program_files PRIVATE RICCI_PROGRAMS_DIR="${PROJECT_SOURCE_DIR}/examples/programs")
+
 execute_process(COMMAND ${Python3_EXECUTABLE} -c "import numpy" RESULT_VARIABLE no_numpy OUTPUT_QUIET ERROR_QUIET)
 if(no_numpy)
   message(STATUS "tests of the examples' programs: left out, they need Python's numpy")
@@ -35,7 +38,7 @@ if(RICCI_EXAMPLES)
     if(RICCI_CUDA)
       add_test(NAME run.example_${name}_gpu COMMAND example_${name} --device gpu)
       ricci_test_properties(run.example_${name}_gpu LABEL run gpu)
-      set_property(TEST run.example_${name}_gpu APPEND PROPERTY SKIP_REGULAR_EXPRESSION "no CUDA driver" "finding a GPU failed")
+      set_property(TEST run.example_${name}_gpu APPEND PROPERTY SKIP_REGULAR_EXPRESSION "no CUDA driver" "starting the CUDA driver failed")
     endif()
   endforeach()
 endif()
