@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace ricci::ir {
@@ -28,6 +29,58 @@ bool is_comparison(OpCode op) {
 }
 
 bool is_floating(DType type) { return !is_integer(type); }
+
+/// The reduction around a node's k-th operand, `around` being the one around the node.
+OpCode around_operand(const Node& node, int k, OpCode around) {
+  const bool combines = node.kind == NodeKind::reduce || (node.kind == NodeKind::scan && k == 0);
+  return combines ? node.op : around;
+}
+
+/// Guards give the identity of the reduction around them: one that was built once and stands in several kinds of them
+/// becomes a node for each. Guards name that reduction's operation, so that equal guards are in equal places.
+class GuardParting {
+ public:
+  explicit GuardParting(Program& program) : program_(program), waits_(program.nodes.size()) {
+    for (std::size_t id = 0; id < waits_.size(); ++id) {
+      const auto& node = program.nodes[id];
+      waits_[id] = node.kind == NodeKind::guard;
+      for (int k = 0; k < operand_count(node); ++k) {
+        const bool inside = around_operand(node, k, OpCode::sub) == OpCode::sub;  // not in a reduction of the node's
+        if (inside && waits_[static_cast<std::size_t>(node.operand[k])]) waits_[id] = true;
+      }
+    }
+  }
+
+  void run() {
+    for (auto& statement : program_.statements) statement.value = place(statement.value, OpCode::add);
+    program_.nodes = std::move(nodes_);
+  }
+
+ private:
+  /// The node's place among the new ones, operands before users.
+  NodeId place(NodeId id, OpCode around) {
+    const bool waits = waits_[static_cast<std::size_t>(id)];
+    const auto key = std::pair(id, waits ? around : OpCode::add);
+    if (const auto known = places_.find(key); known != places_.end()) return known->second;
+    auto node = program_.nodes[static_cast<std::size_t>(id)];
+    for (int k = 0; k < operand_count(node); ++k) {
+      node.operand[k] = place(node.operand[k], around_operand(node, k, around));
+    }
+    if (node.kind == NodeKind::guard) node.op = around;
+    nodes_.push_back(std::move(node));
+    return places_[key] = static_cast<NodeId>(nodes_.size()) - 1;
+  }
+
+  Program& program_;
+  std::vector<bool> waits_;  // per node: holds a guard that the reduction around the node decides on
+  std::vector<Node> nodes_;
+  std::map<std::pair<NodeId, OpCode>, NodeId> places_;
+};
+
+bool has_guards(const Program& program) {
+  return std::any_of(program.nodes.begin(), program.nodes.end(),
+                     [](const Node& node) { return node.kind == NodeKind::guard; });
+}
 
 }  // namespace
 
@@ -245,6 +298,7 @@ Program Builder::finish() {
   }
   known_.clear();
   auto made = std::exchange(program, Program{});
+  if (has_guards(made)) GuardParting(made).run();
   verify(made);
   return made;
 }

@@ -36,18 +36,18 @@ Key key_of(const Node& node) {
   if (node.kind == NodeKind::op && commutes(node.op)) std::sort(operands.begin(), operands.end());
   const bool load = node.kind == NodeKind::load, constant = node.kind == NodeKind::constant;
   const bool sourced = load || node.kind == NodeKind::param || node.kind == NodeKind::index;
-  return {
-      node.kind,
-      node.kind == NodeKind::op || node.kind == NodeKind::reduce || node.kind == NodeKind::scan ? node.op : OpCode::add,
-      node.type,
-      std::move(operands),
-      sourced ? node.source : -1,
-      load ? node.offset.coefficient : std::vector<std::int64_t>(),
-      load ? node.offset.constant : 0,
-      node.over,
-      constant ? node.value.real() : 0,
-      constant ? node.value.imag() : 0,
-      node.exclusive};
+  const bool leaf = sourced || constant || node.kind == NodeKind::compact;
+  return {node.kind,
+          leaf ? OpCode::add : node.op,  // a guard's is that of the reduction around it
+          node.type,
+          std::move(operands),
+          sourced ? node.source : -1,
+          load ? node.offset.coefficient : std::vector<std::int64_t>(),
+          load ? node.offset.constant : 0,
+          node.over,
+          constant ? node.value.real() : 0,
+          constant ? node.value.imag() : 0,
+          node.exclusive};
 }
 
 /// Rebuilds a program with its chains sorted.
@@ -89,7 +89,7 @@ class Sorter {
   }
 
   NodeId chain(const Node& like, std::vector<Term> terms) {
-    // What is subtracted stands behind what it is subtracted from; a chain's first operand never is.
+    // What is subtracted stands behind what it is subtracted from.
     std::stable_sort(terms.begin(), terms.end(), [&](const Term& x, const Term& y) {
       if (x.inverse != y.inverse) return y.inverse;
       return before(x.node, y.node);
@@ -98,6 +98,11 @@ class Sorter {
     link.kind = NodeKind::op;
     link.type = like.type;
     auto last = terms.front().node;
+    if (terms.front().inverse) {
+      link.op = OpCode::neg;
+      link.operand[0] = last;
+      last = add(link, reads_[static_cast<std::size_t>(last)], 0);
+    }
     for (std::size_t k = 1; k < terms.size(); ++k) {
       link.op = terms[k].inverse ? OpCode::sub : like.op == OpCode::sub ? OpCode::add : like.op;
       link.operand[0] = last;

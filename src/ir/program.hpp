@@ -48,7 +48,7 @@ enum class NodeKind : std::uint8_t {
   op,        ///< an operation on one to three nodes
   reduce,   ///< `op` over all values of the indices `over` of operand[0]; the operation's identity where there are none
   guard,    ///< operand[1] where operand[0] is not 0, else the identity of the reduction around it (0 outside of one).
-            ///< As a statement's value: nothing is stored where operand[0] is 0
+            ///< As a statement's value: nothing is stored where operand[0] is 0. `op` is that reduction's operation
   scan,     ///< only as a statement's value: prefixes of operand[0] along over[0], combined by `op`; before the first
             ///< stands operand[1] where there is one, else the operation's identity
   compact,  ///< only as a statement's value: operand[1] for those values of over[0] where operand[0] is not 0, one
