@@ -346,9 +346,11 @@ NodeId Kernel::reduction(const Expr& expr, const Positions& at) {
     }
   }
   active_.insert(active_.end(), loops.begin(), loops.end());
-  NodeId total = -1;
+  const bool empty = std::any_of(expr.over.begin(), expr.over.end(), [&](int q) { return program_.extent(q) == 0; });
+  // Nothing is combined, so that nothing need be read, which might not exist.
+  NodeId total = empty ? builder.constant(0, expr.type) : -1;
   for (const int index : unrolled) inside.of[index] = constant_affine(0);
-  while (true) {
+  while (!empty) {
     const auto term = value_as(body, expr.type, inside);
     if (total < 0) {
       total = term;

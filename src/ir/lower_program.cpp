@@ -351,7 +351,7 @@ class Lowering {
     add_left_loops(left, constants, kernel, at);
     std::vector<std::pair<ir::Affine, NodeId>> results;
     for_each_value(constants, at,
-                   [&] { results.emplace_back(kernel.offset(left, at), loop_value(group, kernel, at)); });
+                   [&] { results.emplace_back(kernel.offset(left, at), loop_value(group, detour, kernel, at)); });
     const int home = memory_.slot(left.source, 0);
     if (!detour) {
       for (auto& [offset, node] : results) kernel.store(home, offset, node);
@@ -371,8 +371,8 @@ class Lowering {
     sequence_.steps.push_back(copy.finish());
   }
 
-  /// What a group of statements leaves in its element.
-  NodeId loop_value(const Group& group, Kernel& kernel, const Positions& at) {
+  /// What a group of statements leaves in its element; with a detour every element has to have a value.
+  NodeId loop_value(const Group& group, bool detour, Kernel& kernel, const Positions& at) {
     const auto& left = target(group.statements.front());
     const auto type = tensor(group.statements.front()).type;
     const auto compute = type == DType::f16 || type == DType::bf16 ? DType::f32 : type;
@@ -386,9 +386,13 @@ class Lowering {
           group.statements.size() == 1) {
         return kernel.load(value, at);  // moved, every bit of it
       }
-      if (value.kind == Kind::guard && made.op == Assign::set) {
-        const auto there = kernel.builder.cast(kernel.value_as(value.operands[1], compute, at), type);
-        return kernel.builder.guard(kernel.truth(value.operands[0], at), there);
+      if (value.kind == Kind::guard) {  // where it does not hold, nothing is stored
+        auto there = kernel.value_as(value.operands[1], compute, at);
+        if (made.op != Assign::set) there = assigned(kernel, made.op, total, there);
+        const auto holds = kernel.truth(value.operands[0], at);
+        if (!detour) return kernel.builder.guard(holds, kernel.builder.cast(there, type));
+        const auto before = kernel.builder.cast(kernel.load(left, at), compute);
+        return kernel.builder.cast(kernel.builder.op(OpCode::select, compute, holds, there, before), type);
       }
       const auto there = kernel.value_as(made.value, compute, at);
       total = total < 0 ? there : assigned(kernel, made.op, total, there);
