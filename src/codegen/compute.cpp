@@ -169,7 +169,7 @@ void emit_compute_cuda(Writer& writer, const ir::Program& program, const ir::Sch
   for (const auto& d : schedule.walk.digits) {
     if (d.count == 1) continue;
     thread[static_cast<std::size_t>(d.index)] =
-        digit("t", below, d.count, below * d.count == positions && positions == schedule.walk.workers);
+        digit("t", below, d.count, below * d.count == positions);  // threads beyond the last position leave
     below *= d.count;
   }
   std::vector<std::string> outside;  // when a worker has nothing to do
@@ -189,7 +189,9 @@ void emit_compute_cuda(Writer& writer, const ir::Program& program, const ir::Sch
     const bool is_long = index.extent > std::numeric_limits<std::int32_t>::max() / 2 || wide;
     std::vector<std::string> terms;
     if (!numbers[q].empty()) {
-      const auto number = is_long ? "(i64)(" + numbers[q] + ")" : numbers[q];
+      const auto number =
+          is_long ? (numbers[q].find(' ') == std::string::npos ? "(i64)" + numbers[q] : "(i64)(" + numbers[q] + ")")
+                  : numbers[q];
       terms.push_back(scaled(schedule.tile[q], number));
     }
     if (!thread[q].empty()) terms.push_back(thread[q]);

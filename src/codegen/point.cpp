@@ -19,6 +19,8 @@ using ir::NodeId;
 using ir::NodeKind;
 using ir::OpCode;
 
+constexpr std::int64_t kUnrolled = 16;  ///< longest loop that is spelt out
+
 bool is_leaf(const Node& node) {
   return node.kind == NodeKind::param || node.kind == NodeKind::constant || node.kind == NodeKind::index;
 }
@@ -133,11 +135,11 @@ void PointEmitter::declare_clamped() {
     Set only;
     only[q] = true;
     const char* type = block_.wide ? "i64" : "int";
-    w_.line("{} {}_at[{}];  // the last ones may lie past the end: read the last one there, and write nothing", type,
-            name, block_.each[q]);
+    w_.line("{} {}_at[{}];  // those past the end read what the first one does, and write nothing", type, name,
+            block_.each[q]);
     const int loops = open_unrolled(only);
     w_.line("{}_at[u{}] = {} + {} * u{} < {} ? {} + {} * u{} : {};", name, name, name, block_.apart[q], name,
-            program_.indices[q].extent, name, block_.apart[q], name, program_.indices[q].extent - 1);
+            program_.indices[q].extent, name, block_.apart[q], name, name);
     close(loops);
   }
 }
@@ -259,10 +261,11 @@ void PointEmitter::hoist(NodeId id, const Set& over) {
   }
 }
 
-void PointEmitter::open_loop(int q, bool split) {
+/// A short loop is unrolled, unless it is around one that is not: that would only make copies of a loop. (Of 72 copies
+/// of a loop over bytes LLVM 19 makes one reduction, and crashes in the selection of its instructions.)
+void PointEmitter::open_loop(int q, bool split, bool around_long) {
   const auto& name = index_name(q);
-  constexpr std::int64_t kUnrolled = 16;
-  if (!split && extent(q) <= kUnrolled) w_.line("#pragma unroll");
+  if (!split && !around_long && extent(q) <= kUnrolled) w_.line("#pragma unroll");
   const bool wide =
       language_ == Language::cpp || block_.wide || extent(q) > std::numeric_limits<std::int32_t>::max() / 2;
   const auto* type = wide ? "i64" : "int";
@@ -309,7 +312,11 @@ void PointEmitter::declare_reduce(NodeId id) {
   start_value(id, name, n.op);
   const auto outside = forget(over);
   const bool shared = block_.team > 1 && loops_ == 0;
-  for (std::size_t k = 0; k < n.over.size(); ++k) open_loop(n.over[k], shared && k + 1 == n.over.size());
+  const auto is_long = [&](int q) { return extent(q) > kUnrolled; };
+  for (std::size_t k = 0; k < n.over.size(); ++k) {
+    const auto inner = n.over.begin() + static_cast<std::ptrdiff_t>(k) + 1;
+    open_loop(n.over[k], shared && inner == n.over.end(), std::any_of(inner, n.over.end(), is_long));
+  }
   ++loops_;
   scope_.emplace_back();
   accumulate(n.operand[0], name, n.op, set);
@@ -452,8 +459,15 @@ void PointEmitter::emit_store(const ir::Statement& statement) {
   }
   prepare(id, set);
   const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
+  if (block_.team > 1) {
+    conditions.push_back({"member == 0"});
+    const bool reads_own = std::any_of(program_.nodes.begin(), program_.nodes.end(), [&](const Node& n) {
+      return n.kind == NodeKind::load && n.source == statement.buffer;
+    });
+    // What others of the team have still to read, nobody writes.
+    if (reads_own) w_.line("{}();", block_.team > 32 ? "__syncthreads" : "__syncwarp");
+  }
   const int loops = open_unrolled(set);
-  if (block_.team > 1) conditions.push_back({"member == 0"});
   if (!conditions.empty()) w_.open("if ({}) {{", conjunction(conditions));
   const auto text = value(id).text;
   const auto step = block_.lanes > 1 ? statement.offset.coefficient[static_cast<std::size_t>(block_.lane)] : 0;

@@ -89,7 +89,7 @@ class PointEmitter {
 
   /// Opens one unrolled loop per index of the set; returns how many to close.
   int open_unrolled(const Set& set);
-  void open_loop(int q, bool split);
+  void open_loop(int q, bool split, bool around_long = false);
   void close(int count);
 
   std::string subscript(const Set& set) const;

@@ -213,7 +213,7 @@ PointEmitter::Text PointEmitter::value(NodeId id) const {
       return {program_.params[static_cast<std::size_t>(n.source)].name, 3};
     case NodeKind::constant: {
       auto text = literal(n.value, n.type);
-      const int rank = text[0] == '-' ? 1 : text[0] == '(' ? 2 : 3;
+      const int rank = text[0] == '-' || text[0] == '(' ? 2 : 3;
       return {std::move(text), rank};
     }
     case NodeKind::index: {
@@ -268,6 +268,9 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
   switch (n.op) {
     case OpCode::add:
       // The interpreter adds from the left: a sum on the right keeps its brackets.
+      if (real && node(n.operand[1]).kind == NodeKind::constant && y.text[0] == '-') {
+        return {infix(x, "-", {y.text.substr(1)}, 1), 1};
+      }
       return real ? Text{infix(x, "+", y, 1), 1} : call("add");
     case OpCode::sub:
       return real ? Text{infix(x, "-", y, 1), 1} : call("sub");
@@ -276,7 +279,7 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
     case OpCode::div:
       return real ? Text{infix(x, "/", y, 2), 2} : call("divide");
     case OpCode::neg:
-      return real ? Text{"-" + in_brackets(x, 3), 1} : call("neg");
+      return real ? Text{"-" + in_brackets(x, 3), 2} : call("neg");
     case OpCode::scale:
       return call("scale");
     case OpCode::conj:
