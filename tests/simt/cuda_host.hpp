@@ -118,6 +118,36 @@ inline unsigned ballot(bool said, unsigned line = __builtin_LINE()) {
 }
 inline int popcount32(unsigned x) { return __builtin_popcount(x); }
 inline int popcount64(unsigned long long x) { return __builtin_popcountll(x); }
+// CUDA's mathematical functions, by the host's.
+inline double sqrt(double x) { return __builtin_sqrt(x); }
+inline float sqrtf(float x) { return __builtin_sqrtf(x); }
+inline double cbrt(double x) { return __builtin_cbrt(x); }
+inline float cbrtf(float x) { return __builtin_cbrtf(x); }
+inline double exp(double x) { return __builtin_exp(x); }
+inline float expf(float x) { return __builtin_expf(x); }
+inline double log(double x) { return __builtin_log(x); }
+inline float logf(float x) { return __builtin_logf(x); }
+inline double sin(double x) { return __builtin_sin(x); }
+inline float sinf(float x) { return __builtin_sinf(x); }
+inline double cos(double x) { return __builtin_cos(x); }
+inline float cosf(float x) { return __builtin_cosf(x); }
+inline double tan(double x) { return __builtin_tan(x); }
+inline float tanf(float x) { return __builtin_tanf(x); }
+inline double asin(double x) { return __builtin_asin(x); }
+inline float asinf(float x) { return __builtin_asinf(x); }
+inline double acos(double x) { return __builtin_acos(x); }
+inline float acosf(float x) { return __builtin_acosf(x); }
+inline double atan(double x) { return __builtin_atan(x); }
+inline float atanf(float x) { return __builtin_atanf(x); }
+inline double sinh(double x) { return __builtin_sinh(x); }
+inline float sinhf(float x) { return __builtin_sinhf(x); }
+inline double cosh(double x) { return __builtin_cosh(x); }
+inline float coshf(float x) { return __builtin_coshf(x); }
+inline double tanh(double x) { return __builtin_tanh(x); }
+inline float tanhf(float x) { return __builtin_tanhf(x); }
+inline double pow(double x, double y) { return __builtin_pow(x, y); }
+inline float powf(float x, float y) { return __builtin_powf(x, y); }
+
 // A kernel may use CUDA's own words too; only full warps are simulated.
 template <class T>
 inline T __shfl_sync(unsigned, T value, int lane, unsigned line = __builtin_LINE()) {

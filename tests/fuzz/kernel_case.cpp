@@ -1,0 +1,98 @@
+#include "fuzz/kernel_case.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "catch.hpp"
+#include "fuzz/random_problem.hpp"
+#include "ricci/error.hpp"
+#include "runtime/plan_impl.hpp"
+
+namespace ricci::fuzz {
+namespace {
+
+/// The statements' loops have points; sums may be empty.
+bool runs(const ir::Program& program) {
+  const auto free = program.free_indices();
+  for (std::size_t q = 0; q < free.size(); ++q) {
+    if (free[q] && program.indices[q].extent == 0) return false;
+  }
+  return true;
+}
+
+template <class Figures, class Emit>
+std::optional<KernelCase> make(std::uint64_t seed, Kind kind, const Figures& figures, const ProgramLimits& limits,
+                               Emit emit) {
+  KernelCase made;
+  made.random = random_program(seed, kind, limits);
+  if (!runs(made.random.program)) return std::nullopt;
+  made.expectation = expect(made.random);
+  made.program = ir::canonicalise(made.random.program);
+  const auto list = plan::candidates(made.program, figures);
+  made.schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
+  made.source = emit(made.program, made.schedule);
+  made.memory = made.random.memory;
+  made.values.resize(made.program.params.size());
+  for (std::size_t k = 0; k < made.values.size(); ++k) {
+    runtime::encode_factor(made.random.params[static_cast<std::size_t>(made.program.param[k])],
+                           made.program.params[k].type, made.values[k].at);
+  }
+  return made;
+}
+
+}  // namespace
+
+std::string KernelCase::told(const std::string& what) const {
+  return fmt::format("{}canonical:\n{}schedule {}\n{}{}{}\n", random.text(), ir::print(program), schedule.name,
+                     ir::print(schedule, program), source.text, what);
+}
+
+std::string KernelCase::verdict() {
+  const auto text = difference(random, expectation, memory);
+  return text.empty() ? text : told(text);
+}
+
+std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::CpuFigures& figures,
+                                      const ProgramLimits& limits) {
+  return make(seed, kind, figures, limits, [](const ir::Program& program, const ir::Schedule& schedule) {
+    return codegen::emit_cpp(program, schedule, {"", "", ""});
+  });
+}
+
+std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::GpuFigures& figures,
+                                      const ProgramLimits& limits) {
+  return make(seed, kind, figures, limits, [](const ir::Program& program, const ir::Schedule& schedule) {
+    return codegen::emit_cuda(program, schedule, {"", "", ""});
+  });
+}
+
+void check_seeds(std::uint64_t seed, int count, const std::string& where,
+                 const std::function<std::string(std::uint64_t, Kind)>& failure) {
+  const auto first = first_seed(seed);
+  const int each = cases(count);
+  std::string failures;
+  int failed = 0;
+  for (int k = 0; k < each; ++k) {
+    for (const auto kind : {Kind::einsum, Kind::grid, Kind::motif}) {
+      const auto number = first + static_cast<std::uint64_t>(k);
+      std::string text;
+      try {
+        text = failure(number, kind);
+      } catch (const Error& error) {
+        text = error.what();
+      }
+      constexpr int kShown = 3;
+      if (text.empty() || ++failed > kShown) continue;
+      constexpr const char* kNames[] = {"sums of products", "grid program", "motif"};
+      failures += fmt::format("seed {}, {}: {}\n", number, kNames[static_cast<int>(kind)], text);
+    }
+  }
+  std::printf("%d random programs of each kind from seed %llu, %s\n", each, static_cast<unsigned long long>(first),
+              where.c_str());
+  INFO(failures);
+  CHECK(failed == 0);
+  REQUIRE(each > 0);
+}
+
+}  // namespace ricci::fuzz

@@ -1,0 +1,43 @@
+// Random programs as C++ kernels, every candidate of the planner drawn at random, against the interpreter.
+#include "catch.hpp"
+#include "fuzz/kernel_case.hpp"
+#include "jit/cpu_compiler.hpp"
+#include "jit/object_loader.hpp"
+#include "ricci/error.hpp"
+
+using namespace ricci;
+
+namespace {
+
+std::string failure(std::uint64_t seed, fuzz::Kind kind) {
+  plan::CpuFigures figures;
+  figures.vector_bytes = jit::host_cpu().vector_bytes;
+  auto made = fuzz::kernel_case(seed, kind, figures);
+  if (!made) return {};
+  jit::CpuCompileOptions options;
+  options.target = jit::host_cpu();
+  options.contract = !made->program.exact;
+  std::shared_ptr<const jit::LoadedObject> object;
+  try {
+    object = jit::load_object(jit::compile_cpu(made->source.full(), made->source.kernel, options).bytes);
+  } catch (const CompileError& error) {
+    return made->told(error.what() + error.log());
+  }
+  const auto run = reinterpret_cast<void (*)(void* const*, long long, long long)>(object->symbol(made->source.kernel));
+  std::vector<void*> args;
+  for (const int buffer : made->program.buffer) {
+    args.push_back(made->memory[static_cast<std::size_t>(buffer)].element_0());
+  }
+  for (auto& value : made->values) args.push_back(value.at);
+  const auto tiles = made->schedule.tiles(made->program);
+  const auto cut = static_cast<std::int64_t>(seed % 5) * tiles / 4;  // two ranges, as two threads would take them
+  run(args.data(), cut, tiles);
+  run(args.data(), 0, cut);
+  return made->verdict();
+}
+
+}  // namespace
+
+TEST_CASE("random programs on the CPU do what the interpreter does") {
+  fuzz::check_seeds(300001, 200, jit::host_cpu().text(), failure);
+}
