@@ -3,21 +3,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstring>
-#include <ctime>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
 #include <thread>
 
-#include "buffer.hpp"
+#include "bench_computing.hpp"
+#include "bench_device.hpp"
 #include "cases.hpp"
 #include "command.hpp"
-#include "jit/cpu_target.hpp"
-#include "jit/cuda_driver.hpp"
 #include "peers.hpp"
 #include "progress.hpp"
 #include "report.hpp"
@@ -27,131 +23,9 @@
 namespace ricci::tools {
 namespace {
 
-namespace cuda = ricci::jit::cuda;
-
 struct BenchOptions {
   std::string file, device = "cpu", dtype = "f64", only, output, commit;
   int repeat = 11, top = 1, every = 1, threads = 0;
-};
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-/// Where the cases run: memory, a clock, a copy to compare with.
-class Bench {
- public:
-  virtual ~Bench() = default;
-  virtual std::string device_name() const = 0;
-  /// Medians of milliseconds over `repeat` runs of each function, the functions taking turns.
-  virtual std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) = 0;
-  virtual void copy(std::int64_t bytes) = 0;
-  virtual void* input() = 0;
-  virtual void* output() = 0;
-  virtual const unsigned char* fetch_output(std::int64_t bytes) = 0;
-  virtual void poison(std::int64_t bytes) = 0;
-  const unsigned char* pattern() const { return pattern_.data(); }
-
- protected:
-  static constexpr std::int64_t kPatternBytes =
-      48 << 20;  // the input repeats it; 2^k * 3, so that no extent hides a mistake
-  Bench() : pattern_(static_cast<std::size_t>(kPatternBytes)) {
-    std::mt19937_64 random(7);
-    for (std::size_t k = 0; k + 8 <= pattern_.size(); k += 8) {
-      const auto value = random();
-      std::memcpy(pattern_.data() + k, &value, 8);
-    }
-  }
-  std::vector<unsigned char> pattern_;
-
- public:
-  static std::int64_t pattern_bytes() { return kPatternBytes; }
-};
-
-class CpuBench : public Bench {
- public:
-  CpuBench(std::int64_t bytes, int threads)
-      : a_(static_cast<std::size_t>(bytes)), b_(static_cast<std::size_t>(bytes)), threads_(threads) {
-    for (std::int64_t k = 0; k < bytes; k += kPatternBytes) {
-      std::memcpy(a_.data() + k, pattern_.data(), static_cast<std::size_t>(std::min(kPatternBytes, bytes - k)));
-    }
-    std::memset(b_.data(), 1, b_.size());
-  }
-  std::string device_name() const override { return fmt::format("{} x{}", jit::host_cpu().cpu, threads_); }
-  std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) override {
-    std::vector<std::vector<double>> times(functions.size());
-    for (const auto& function : functions) function();
-    for (int r = 0; r < repeat; ++r) {
-      for (std::size_t k = 0; k < functions.size(); ++k) {
-        const double start = now_ms();
-        functions[k]();
-        times[k].push_back(now_ms() - start);
-      }
-    }
-    std::vector<double> medians;
-    for (auto& values : times) medians.push_back(median(std::move(values)));
-    return medians;
-  }
-  void copy(std::int64_t bytes) override { streaming_copy(b_.data(), a_.data(), bytes, threads_); }
-  void* input() override { return a_.data(); }
-  void* output() override { return b_.data(); }
-  const unsigned char* fetch_output(std::int64_t) override { return reinterpret_cast<const unsigned char*>(b_.data()); }
-  void poison(std::int64_t bytes) override { std::memset(b_.data(), 0x5a, static_cast<std::size_t>(bytes)); }
-
- private:
-  Buffer a_, b_;
-  int threads_;
-};
-
-class GpuBench : public Bench {
- public:
-  explicit GpuBench(std::int64_t bytes) : info_(cuda::device_info(cuda::current_device())) {
-    a_ = static_cast<unsigned char*>(cuda::allocate(static_cast<std::size_t>(bytes)));
-    b_ = static_cast<unsigned char*>(cuda::allocate(static_cast<std::size_t>(bytes)));
-    for (std::int64_t k = 0; k < bytes; k += kPatternBytes) {
-      cuda::copy_to_device(a_ + k, pattern_.data(), static_cast<std::size_t>(std::min(kPatternBytes, bytes - k)));
-    }
-  }
-  ~GpuBench() override {
-    cuda::release(a_);
-    cuda::release(b_);
-  }
-  std::string device_name() const override { return info_.name; }
-  std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) override {
-    std::vector<std::vector<double>> times(functions.size());
-    for (const auto& function : functions) function();
-    cuda::synchronize();
-    std::vector<std::unique_ptr<cuda::Event>> events;
-    for (std::size_t k = 0; k < 2 * functions.size(); ++k) events.push_back(std::make_unique<cuda::Event>());
-    for (int r = 0; r < repeat; ++r) {
-      for (std::size_t k = 0; k < functions.size(); ++k) {
-        events[2 * k]->record(nullptr);
-        functions[k]();
-        events[2 * k + 1]->record(nullptr);
-      }
-      cuda::synchronize();
-      for (std::size_t k = 0; k < functions.size(); ++k)
-        times[k].push_back(cuda::Event::ms_between(*events[2 * k], *events[2 * k + 1]));
-    }
-    std::vector<double> medians;
-    for (auto& values : times) medians.push_back(median(std::move(values)));
-    return medians;
-  }
-  void copy(std::int64_t bytes) override { cuda::copy_on_device(b_, a_, static_cast<std::size_t>(bytes), nullptr); }
-  void* input() override { return a_; }
-  void* output() override { return b_; }
-  const unsigned char* fetch_output(std::int64_t bytes) override {
-    host_.resize(static_cast<std::size_t>(bytes));
-    cuda::copy_to_host(host_.data(), b_, host_.size());
-    return host_.data();
-  }
-  void poison(std::int64_t bytes) override { cuda::fill_bytes(b_, 0x5a, static_cast<std::size_t>(bytes)); }
-
- private:
-  cuda::DeviceInfo info_;
-  unsigned char *a_ = nullptr, *b_ = nullptr;
-  std::vector<unsigned char> host_;
 };
 
 /// Strides of the input's axes in the output's order.
@@ -195,29 +69,6 @@ void check_sample(Bench& bench, const PermuteCase& c, std::int64_t size) {
       }
     }
   }
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[16];
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
-  return text;
-}
-
-Json summary(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  double logs = 0;
-  for (const auto value : values) logs += std::log(value);
-  const auto at = [&](double share) {
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-  };
-  return {{"min", at(0)},
-          {"p10", at(0.1)},
-          {"median", at(0.5)},
-          {"geomean", std::exp(logs / static_cast<double>(values.size()))},
-          {"max", at(1)}};
 }
 
 /// The chosen plan, then the best others by prediction, `top` in all. Compiled by all cores, since they are many.
@@ -270,11 +121,7 @@ int bench_permute(const BenchOptions& options, bool json) {
   const int threads = options.threads > 0 ? options.threads : runtime::default_threads();
   std::int64_t most = 0;
   for (const auto& c : cases) most = std::max(most, Layout::row_major(type, c.extents).elements() * size_of(type));
-  std::unique_ptr<Bench> bench;
-  if (gpu)
-    bench = std::make_unique<GpuBench>(most);
-  else
-    bench = std::make_unique<CpuBench>(most, threads);
+  const auto bench = make_bench(gpu, most, threads);
   Runtime runtime;
   PermuteOptions permute;
   permute.device = gpu ? Device::gpu : Device::cpu;
@@ -365,22 +212,14 @@ int bench_permute(const BenchOptions& options, bool json) {
                  {"summary", summary(fractions)}};
   if (!gains.empty()) result["over_blocked_loops"] = summary(gains);
   if (!losses.empty()) result["of_best_timed"] = summary(losses);
-  if (!options.output.empty()) {
-    std::ofstream out(options.output);
-    out << result.dump(1) << '\n';
-    if (!out.flush()) throw IoError(fmt::format("cannot write {}", options.output));
-  }
+  write_results(result, options.output);
   if (json) {
     print_json(result);
   } else {
-    const auto line = [&](const char* what, const Json& s) {
-      print("{:<28} min {:.3f}  p10 {:.3f}  median {:.3f}  geomean {:.3f}  max {:.3f}\n", what, s["min"].get<double>(),
-            s["p10"].get<double>(), s["median"].get<double>(), s["geomean"].get<double>(), s["max"].get<double>());
-    };
     print("\n");
-    line("share of the copy", result["summary"]);
-    if (result.contains("over_blocked_loops")) line("times blocked loops", result["over_blocked_loops"]);
-    if (result.contains("of_best_timed")) line("best timed over chosen", result["of_best_timed"]);
+    print_summary("share of the copy", result["summary"]);
+    if (result.contains("over_blocked_loops")) print_summary("times blocked loops", result["over_blocked_loops"]);
+    if (result.contains("of_best_timed")) print_summary("best timed over chosen", result["of_best_timed"]);
     print("copy                         {:.0f} GB/s at best, {} on {}\n", copy_rate, name(type), bench->device_name());
   }
   return kDone;
@@ -392,6 +231,7 @@ void add_bench(CLI::App& app, Session& session) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* bench = app.add_subcommand("bench", "Time sets of problems");
   bench->require_subcommand(1);
+  add_bench_computing(*bench, session);
   CLI::App* command = bench->add_subcommand("permute", "Time permutations beside a copy of the same size");
   command->add_option("cases", options->file, "CSV with columns id, dims, perm (fastest axis first)")->required();
   command->add_option("--device", options->device, "cpu or gpu")

@@ -1,7 +1,8 @@
-// Benchmark sets: permutations from a CSV file.
+// Benchmark sets from CSV files.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,22 @@ struct PermuteCase {
 /// Reads columns `id`, `dims` and `perm` (fastest axis first, out_dims[i] = dims[perm[i]], separated by blanks), as
 /// cuTT, HPTT and TTC write them. Throws IoError with the line that cannot be read.
 std::vector<PermuteCase> read_permute_cases(const std::string& file);
+
+/// One einsum with an extent for each axis.
+struct EinsumCase {
+  std::string id, spec;
+  std::map<std::string, std::int64_t> extents;
+};
+
+/// Reads columns `id`, `spec` (quoted where it has commas) and `extents` ("a=24 b=16"). Throws IoError with the line
+/// that cannot be read.
+std::vector<EinsumCase> read_einsum_cases(const std::string& file);
+
+/// Milliseconds that others took: case, then name of the other.
+using Peers = std::map<std::string, std::map<std::string, double>>;
+
+/// Reads column `id` and every column NAME_ms; empty cells are left out. Throws IoError.
+Peers read_peers(const std::string& file);
 
 /// "bench/problems/ttc57.csv" -> "ttc57".
 std::string set_name(const std::string& file);

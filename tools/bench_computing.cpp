@@ -1,0 +1,362 @@
+// `ricci bench einsum` and `ricci bench run`: what computes, beside a copy of the same bytes in the same run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <sstream>
+
+#include "bench_computing.hpp"
+#include "bench_device.hpp"
+#include "cases.hpp"
+#include "command.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+#include "ricci/ricci.hpp"
+#include "runtime/thread_pool.hpp"
+
+namespace ricci::tools {
+namespace {
+
+struct Options {
+  std::vector<std::string> files, extents;
+  std::string device = "cpu", dtype = "f64", only, output, commit, peers, set = "programs";
+  int repeat = 7, threads = 0;
+};
+
+/// Element k of every float tensor: eighths between 1/2 and 3/2, so that products are exact and no sum vanishes.
+double value_at(std::int64_t k) { return 0.5 + static_cast<double>((k * 7919 + 13) % 1024) / 1024; }
+
+template <class T>
+void fill(std::vector<unsigned char>& bytes, std::int64_t elements, double (*value)(std::int64_t)) {
+  for (std::int64_t k = 0; k < elements; ++k) {
+    const auto x = static_cast<T>(value(k));
+    std::memcpy(bytes.data() + k * static_cast<std::int64_t>(sizeof(T)), &x, sizeof x);
+  }
+}
+
+/// What one argument holds at first.
+std::vector<unsigned char> contents(DType type, std::int64_t elements) {
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(elements * size_of(type)));
+  if (type == DType::f32 || type == DType::c64) {
+    fill<float>(bytes, elements * (type == DType::c64 ? 2 : 1), value_at);
+  } else if (type == DType::f64 || type == DType::c128) {
+    fill<double>(bytes, elements * (type == DType::c128 ? 2 : 1), value_at);
+  } else if (size_of(type) == 8 || type == DType::f16 || type == DType::bf16) {
+    std::mt19937_64 random(3);
+    for (std::size_t k = 0; k + 2 <= bytes.size(); k += 2) {
+      const auto word = static_cast<std::uint16_t>(0x3c00u + random() % 256);  // near 1 in either half type
+      std::memcpy(bytes.data() + k, &word, 2);
+    }
+  } else {
+    for (std::size_t k = 0; k < bytes.size(); k += static_cast<std::size_t>(size_of(type))) {
+      bytes[k] = static_cast<unsigned char>(k % 7);
+    }
+  }
+  return bytes;
+}
+
+/// A plan with memory of its own on the bench's device.
+struct Loaded {
+  Plan plan;
+  std::vector<void*> outputs;
+  std::vector<const void*> inputs;
+  Call call;
+  std::vector<Scalar> params;
+
+  Loaded(Bench& bench, Plan made) : plan(std::move(made)) {
+    const auto place = [&](const Argument& argument) {
+      const auto elements = argument.last - argument.first + 1;
+      auto* memory =
+          static_cast<unsigned char*>(bench.allocate(std::max<std::int64_t>(elements, 1) * size_of(argument.type)));
+      if (elements > 0) {
+        const auto bytes = contents(argument.type, elements);
+        bench.upload(memory, bytes.data(), static_cast<std::int64_t>(bytes.size()));
+      }
+      return memory - argument.first * size_of(argument.type);
+    };
+    for (const auto& argument : plan.outputs()) outputs.push_back(place(argument));
+    for (const auto& argument : plan.inputs()) inputs.push_back(place(argument));
+    params.assign(plan.params().size(), Scalar(1));
+    call.params = params;
+    if (plan.info().workspace_bytes > 0) {
+      call.workspace = bench.allocate(plan.info().workspace_bytes);
+      call.workspace_bytes = static_cast<std::size_t>(plan.info().workspace_bytes);
+    }
+  }
+  void operator()() const { plan(outputs, inputs, call); }
+};
+
+/// Times one plan beside a copy of as many bytes as it must move; a row of the results.
+Json time_plan(Bench& bench, const std::string& id, const Loaded& loaded, std::int64_t most_copied, int repeat,
+               double* copy_rate) {
+  const auto& info = loaded.plan.info();
+  const auto copied = std::clamp<std::int64_t>(info.compulsory_bytes / 2, 1 << 20, most_copied);
+  const auto ms = bench.time({[&] { bench.copy(copied); }, [&] { loaded(); }}, repeat);
+  const double rate = 2.0 * static_cast<double>(copied) / ms[0] * 1e-6;
+  *copy_rate = std::max(*copy_rate, rate);
+  const double fraction = static_cast<double>(info.compulsory_bytes) / ms[1] * 1e-6 / rate;
+  return {{"id", id},
+          {"plan", info.schedule},
+          {"ms", ms[1]},
+          {"bytes", info.compulsory_bytes},
+          {"flop", info.flops},
+          {"fraction", fraction},
+          {"GBs", static_cast<double>(info.compulsory_bytes) / ms[1] * 1e-6},
+          {"GFs", info.flops / ms[1] * 1e-6},
+          {"steps", info.steps},
+          {"workspace_bytes", info.workspace_bytes},
+          {"plan_ms", info.plan_ms},
+          {"compile_ms", info.compile_ms},
+          {"peers", Json::object()}};
+}
+
+void print_row(const Json& row, const std::string& note) {
+  print("{:<28} {:>9.4f} {:>9.0f} {:>8.3f} {:>9.1f} {:>6.0f} ms  {}{}\n", row["id"].get<std::string>(),
+        row["ms"].get<double>(), row["GBs"].get<double>(), row["fraction"].get<double>(), row["GFs"].get<double>(),
+        row["compile_ms"].get<double>(), note, row["plan"].get<std::string>().substr(0, 100));
+}
+
+void print_head() {
+  print("{:<28} {:>9} {:>9} {:>8} {:>9} {:>9}  {}\n", "case", "ms", "GB/s", "of copy", "GF/s", "compile", "plan");
+}
+
+/// Looks at elements of an einsum's output drawn at random: sums over all inner indices, on the host, in double.
+void check_sample(Bench& bench, const EinsumCase& c, const Spec& spec, const Loaded& loaded, DType type) {
+  const auto extent = [&](const std::string& name) { return c.extents.at(name); };
+  std::vector<std::string> inner;
+  for (const auto& term : spec.operands) {
+    for (const auto& axis : term) {
+      const auto is = [&](const Spec::Axis& other) { return other.name == axis.name; };
+      const bool outer = std::any_of(spec.output.begin(), spec.output.end(), is);
+      if (!outer && std::find(inner.begin(), inner.end(), axis.name) == inner.end()) inner.push_back(axis.name);
+    }
+  }
+  std::mt19937_64 random(5);
+  const auto offset = [&](const Spec::Term& term, const std::map<std::string, std::int64_t>& at) {
+    std::int64_t place = 0;
+    for (const auto& axis : term) place = place * extent(axis.name) + at.at(axis.name);
+    return place;
+  };
+  double terms = 1;
+  for (const auto& name : inner) terms *= static_cast<double>(extent(name));
+  const int samples = static_cast<int>(std::clamp(3e6 / terms, 4.0, 200.0));
+  for (int s = 0; s < samples; ++s) {
+    std::map<std::string, std::int64_t> at;
+    for (const auto& axis : spec.output) {
+      const auto n = extent(axis.name);
+      at[axis.name] = s == 0 ? n - 1 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+    }
+    for (const auto& name : inner) at[name] = 0;
+    double sum = 0;
+    for (bool more = true; more;) {
+      double product = 1;
+      for (const auto& term : spec.operands) product *= value_at(offset(term, at));
+      sum += product;
+      more = false;
+      for (auto name = inner.rbegin(); name != inner.rend() && !more; ++name) {
+        more = ++at[*name] < extent(*name);
+        if (!more) at[*name] = 0;
+      }
+    }
+    double got = 0;
+    const auto* from = static_cast<const unsigned char*>(loaded.outputs[0]) + offset(spec.output, at) * size_of(type);
+    if (type == DType::f64) {
+      bench.fetch(&got, from, 8);
+    } else {
+      float narrow = 0;
+      bench.fetch(&narrow, from, 4);
+      got = narrow;
+    }
+    const double unit = type == DType::f64 ? 1.2e-16 : 6e-8;
+    if (!(std::fabs(got - sum) <= (2 * terms + 4) * unit * sum)) {
+      throw InternalError(
+          fmt::format("case {}: an element of the output is {}, not {}; please report it", c.id, got, sum));
+    }
+  }
+}
+
+int bench_einsum(const Options& options, bool json) {
+  auto cases = read_einsum_cases(options.files.front());
+  std::erase_if(cases, [&](const EinsumCase& c) { return !options.only.empty() && !c.id.starts_with(options.only); });
+  if (cases.empty())
+    throw IoError(fmt::format("{} has no case that begins with \"{}\"", options.files.front(), options.only));
+  const auto type = parse_dtype(options.dtype);
+  if (type != DType::f64 && type != DType::f32) throw ShapeError("bench einsum takes --dtype f64 or f32");
+  const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
+  const bool gpu = options.device == "gpu";
+  const int threads = options.threads > 0 ? options.threads : runtime::default_threads();
+  constexpr std::int64_t kCopied = 512 << 20;
+  const auto bench = make_bench(gpu, kCopied, threads);
+  Runtime runtime;
+  EinsumOptions einsum;
+  einsum.device = gpu ? Device::gpu : Device::cpu;
+  einsum.threads = threads;
+
+  Json rows = Json::array();
+  std::vector<double> fractions;
+  std::map<std::string, std::vector<double>> against;
+  double copy_rate = 0;
+  Progress progress("bench");
+  if (!json) print_head();
+  for (std::size_t n = 0; n < cases.size(); ++n) {
+    const auto& c = cases[n];
+    progress.share(static_cast<double>(n) / static_cast<double>(cases.size()));
+    const auto spec = Spec::parse(c.spec);
+    std::vector<Layout> inputs;
+    for (const auto& term : spec.operands) {
+      std::vector<std::int64_t> extents;
+      for (const auto& axis : term) extents.push_back(c.extents.at(axis.name));
+      inputs.push_back(Layout::row_major(type, std::move(extents)));
+    }
+    const Loaded loaded(*bench, runtime.plan_einsum(c.spec, inputs, einsum));
+    loaded();
+    check_sample(*bench, c, spec, loaded, type);
+    auto row = time_plan(*bench, c.id, loaded, kCopied, options.repeat, &copy_rate);
+    fractions.push_back(row["fraction"].get<double>());
+    std::string note;
+    if (const auto place = peers.find(c.id); place != peers.end()) {
+      for (const auto& [name, ms] : place->second) {
+        row["peers"][name] = ms;
+        against[name].push_back(ms / row["ms"].get<double>());
+        note += fmt::format("{:.2f} of {}  ", against[name].back(), name);
+      }
+    }
+    if (!json) print_row(row, note);
+    rows.push_back(std::move(row));
+    bench->release_allocated();
+  }
+  Json result = {{"bench", "einsum"},
+                 {"set", set_name(options.files.front())},
+                 {"dtype", name(type)},
+                 {"device", bench->device_name()},
+                 {"date", today()},
+                 {"commit", options.commit},
+                 {"command", fmt::format("ricci bench einsum {}.csv --device {} --dtype {}",
+                                         set_name(options.files.front()), options.device, options.dtype)},
+                 {"fraction_of", "copy"},
+                 {"limit", {{"copy_GBs", copy_rate}}},
+                 {"cases", std::move(rows)},
+                 {"summary", summary(fractions)},
+                 {"speed_over", Json::object()}};
+  for (auto& [name, ratios] : against) result["speed_over"][name] = summary(ratios);
+  write_results(result, options.output);
+  if (json) {
+    print_json(result);
+  } else {
+    print("\n");
+    print_summary("share of the copy", result["summary"]);
+    for (const auto& [name, s] : result["speed_over"].items()) print_summary(("times " + name).c_str(), s);
+  }
+  return kDone;
+}
+
+int bench_run(const Options& options, bool json) {
+  const bool gpu = options.device == "gpu";
+  const int threads = options.threads > 0 ? options.threads : runtime::default_threads();
+  constexpr std::int64_t kCopied = 512 << 20;
+  const auto bench = make_bench(gpu, kCopied, threads);
+  Runtime runtime;
+  PlanOptions plan;
+  plan.device = gpu ? Device::gpu : Device::cpu;
+  plan.threads = threads;
+  Json rows = Json::array();
+  std::vector<double> fractions;
+  double copy_rate = 0;
+  Progress progress("bench");
+  if (!json) print_head();
+  for (std::size_t n = 0; n < options.files.size(); ++n) {
+    progress.share(static_cast<double>(n) / static_cast<double>(options.files.size()));
+    std::ifstream in(options.files[n]);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in) throw IoError(fmt::format("cannot read {}", options.files[n]));
+    auto program = Program::parse(text.str());
+    for (const auto& word : options.extents) {
+      const auto equals = word.find('=');
+      if (equals == std::string::npos) throw ShapeError(fmt::format("'{}' gives no extent; write name=number", word));
+      const auto known = program.open_extents();
+      const auto index = word.substr(0, equals);
+      if (std::find(known.begin(), known.end(), index) == known.end()) continue;  // of another file
+      program.set_extent(index, std::atoll(word.c_str() + equals + 1));
+    }
+    const Loaded loaded(*bench, runtime.plan_program(program, plan));
+    loaded();
+    auto row = time_plan(*bench, set_name(options.files[n]), loaded, kCopied, options.repeat, &copy_rate);
+    fractions.push_back(row["fraction"].get<double>());
+    if (!json) print_row(row, "");
+    rows.push_back(std::move(row));
+    bench->release_allocated();
+  }
+  std::string command = "ricci bench run";
+  for (const auto& file : options.files) command += " " + set_name(file) + ".ricci";
+  for (const auto& word : options.extents) command += " --extent " + word;
+  Json result = {{"bench", "run"},
+                 {"set", options.set},
+                 {"dtype", "as written"},
+                 {"device", bench->device_name()},
+                 {"date", today()},
+                 {"commit", options.commit},
+                 {"command", command + " --device " + options.device},
+                 {"fraction_of", "copy"},
+                 {"limit", {{"copy_GBs", copy_rate}}},
+                 {"cases", std::move(rows)},
+                 {"summary", summary(fractions)}};
+  write_results(result, options.output);
+  if (json) {
+    print_json(result);
+  } else {
+    print("\n");
+    print_summary("share of the copy", result["summary"]);
+  }
+  return kDone;
+}
+
+void add_common(CLI::App& command, Options& options) {
+  command.add_option("--device", options.device, "cpu or gpu")
+      ->check(CLI::IsMember({"cpu", "gpu"}))
+      ->capture_default_str();
+  command.add_option("--repeat", options.repeat, "Timed runs of each case; the median counts")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "CPU threads; 0: all")->capture_default_str();
+  command.add_option("--output", options.output, "Write the results as JSON to this file");
+  command.add_option("--commit", options.commit, "Commit to name in the results");
+}
+
+}  // namespace
+
+void add_bench_computing(CLI::App& bench, Session& session) {
+  auto options = std::make_shared<Options>();
+  CLI::App* einsum = bench.add_subcommand("einsum", "Time einsums, beside what others took");
+  einsum->add_option("cases", options->files, "CSV with columns id, spec, extents (\"a=24 b=16\")")
+      ->required()
+      ->expected(1);
+  einsum->add_option("--dtype", options->dtype, "f64 or f32")->capture_default_str();
+  einsum->add_option("--only", options->only, "Cases whose id begins with this");
+  einsum->add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on this device");
+  add_common(*einsum, *options);
+  add_json_flag(*einsum, session);
+  einsum->footer(
+      "Example:\n  ricci bench einsum bench/problems/tccg48.csv --device gpu --peers "
+      "bench/peers/tccg48_f64_nvidia-h200.csv");
+  einsum->callback(
+      [options, &session] { session.run = [options, &session] { return bench_einsum(*options, session.json); }; });
+
+  CLI::App* run = bench.add_subcommand("run", "Time programs on made-up data, beside a copy of as many bytes");
+  run->add_option("programs", options->files, "Program files")->required();
+  run->add_option("--extent", options->extents, "NAME=NUMBER for an extent that a program leaves open");
+  run->add_option("--set", options->set, "Name of the set in the results")->capture_default_str();
+  add_common(*run, *options);
+  add_json_flag(*run, session);
+  run->footer("Example:\n  ricci bench run examples/programs/grid/eq1*.ricci --extent x=1000000 --device gpu");
+  run->callback(
+      [options, &session] { session.run = [options, &session] { return bench_run(*options, session.json); }; });
+}
+
+}  // namespace ricci::tools

@@ -1,0 +1,191 @@
+#include "bench_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <random>
+
+#include "buffer.hpp"
+#include "jit/cpu_target.hpp"
+#include "jit/cuda_driver.hpp"
+#include "peers.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::tools {
+namespace {
+
+namespace cuda = ricci::jit::cuda;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+class CpuBench : public Bench {
+ public:
+  CpuBench(std::int64_t bytes, int threads)
+      : a_(static_cast<std::size_t>(bytes)), b_(static_cast<std::size_t>(bytes)), threads_(threads) {
+    for (std::int64_t k = 0; k < bytes; k += kPatternBytes) {
+      std::memcpy(a_.data() + k, pattern_.data(), static_cast<std::size_t>(std::min(kPatternBytes, bytes - k)));
+    }
+    std::memset(b_.data(), 1, b_.size());
+  }
+  std::string device_name() const override { return fmt::format("{} x{}", jit::host_cpu().cpu, threads_); }
+  std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) override {
+    std::vector<std::vector<double>> times(functions.size());
+    for (const auto& function : functions) function();
+    for (int r = 0; r < repeat; ++r) {
+      for (std::size_t k = 0; k < functions.size(); ++k) {
+        const double start = now_ms();
+        functions[k]();
+        times[k].push_back(now_ms() - start);
+      }
+    }
+    std::vector<double> medians;
+    for (auto& values : times) medians.push_back(median(std::move(values)));
+    return medians;
+  }
+  void copy(std::int64_t bytes) override { streaming_copy(b_.data(), a_.data(), bytes, threads_); }
+  void* input() override { return a_.data(); }
+  void* output() override { return b_.data(); }
+  const unsigned char* fetch_output(std::int64_t) override { return reinterpret_cast<const unsigned char*>(b_.data()); }
+  void* allocate(std::int64_t bytes) override {
+    more_.emplace_back(static_cast<std::size_t>(bytes));
+    return more_.back().data();
+  }
+  void release_allocated() override { more_.clear(); }
+  void upload(void* to, const void* from, std::int64_t bytes) override {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+  void fetch(void* to, const void* from, std::int64_t bytes) override {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+  void poison(std::int64_t bytes) override { std::memset(b_.data(), 0x5a, static_cast<std::size_t>(bytes)); }
+
+ private:
+  Buffer a_, b_;
+  std::vector<Buffer> more_;
+  int threads_;
+};
+
+class GpuBench : public Bench {
+ public:
+  explicit GpuBench(std::int64_t bytes) : info_(cuda::device_info(cuda::current_device())) {
+    a_ = static_cast<unsigned char*>(cuda::allocate(static_cast<std::size_t>(bytes)));
+    b_ = static_cast<unsigned char*>(cuda::allocate(static_cast<std::size_t>(bytes)));
+    for (std::int64_t k = 0; k < bytes; k += kPatternBytes) {
+      cuda::copy_to_device(a_ + k, pattern_.data(), static_cast<std::size_t>(std::min(kPatternBytes, bytes - k)));
+    }
+  }
+  ~GpuBench() override {
+    release_allocated();
+    cuda::release(a_);
+    cuda::release(b_);
+  }
+  std::string device_name() const override { return info_.name; }
+  std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) override {
+    std::vector<std::vector<double>> times(functions.size());
+    for (const auto& function : functions) function();
+    cuda::synchronize();
+    std::vector<std::unique_ptr<cuda::Event>> events;
+    for (std::size_t k = 0; k < 2 * functions.size(); ++k) events.push_back(std::make_unique<cuda::Event>());
+    for (int r = 0; r < repeat; ++r) {
+      for (std::size_t k = 0; k < functions.size(); ++k) {
+        events[2 * k]->record(nullptr);
+        functions[k]();
+        events[2 * k + 1]->record(nullptr);
+      }
+      cuda::synchronize();
+      for (std::size_t k = 0; k < functions.size(); ++k)
+        times[k].push_back(cuda::Event::ms_between(*events[2 * k], *events[2 * k + 1]));
+    }
+    std::vector<double> medians;
+    for (auto& values : times) medians.push_back(median(std::move(values)));
+    return medians;
+  }
+  void copy(std::int64_t bytes) override { cuda::copy_on_device(b_, a_, static_cast<std::size_t>(bytes), nullptr); }
+  void* input() override { return a_; }
+  void* output() override { return b_; }
+  const unsigned char* fetch_output(std::int64_t bytes) override {
+    host_.resize(static_cast<std::size_t>(bytes));
+    cuda::copy_to_host(host_.data(), b_, host_.size());
+    return host_.data();
+  }
+  void* allocate(std::int64_t bytes) override {
+    more_.push_back(cuda::allocate(static_cast<std::size_t>(bytes)));
+    return more_.back();
+  }
+  void release_allocated() override {
+    for (void* memory : more_) cuda::release(memory);
+    more_.clear();
+  }
+  void upload(void* to, const void* from, std::int64_t bytes) override {
+    cuda::copy_to_device(to, from, static_cast<std::size_t>(bytes));
+  }
+  void fetch(void* to, const void* from, std::int64_t bytes) override {
+    cuda::copy_to_host(to, from, static_cast<std::size_t>(bytes));
+  }
+  void poison(std::int64_t bytes) override { cuda::fill_bytes(b_, 0x5a, static_cast<std::size_t>(bytes)); }
+
+ private:
+  cuda::DeviceInfo info_;
+  unsigned char *a_ = nullptr, *b_ = nullptr;
+  std::vector<unsigned char> host_;
+  std::vector<void*> more_;
+};
+
+}  // namespace
+
+Bench::Bench() : pattern_(static_cast<std::size_t>(kPatternBytes)) {
+  std::mt19937_64 random(7);
+  for (std::size_t k = 0; k + 8 <= pattern_.size(); k += 8) {
+    const auto value = random();
+    std::memcpy(pattern_.data() + k, &value, 8);
+  }
+}
+
+std::unique_ptr<Bench> make_bench(bool gpu, std::int64_t bytes, int threads) {
+  if (gpu) return std::make_unique<GpuBench>(bytes);
+  return std::make_unique<CpuBench>(bytes, threads);
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
+  return text;
+}
+
+Json summary(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  double logs = 0;
+  for (const auto value : values) logs += std::log(value);
+  const auto at = [&](double share) {
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+  };
+  return {{"min", at(0)},
+          {"p10", at(0.1)},
+          {"median", at(0.5)},
+          {"geomean", std::exp(logs / static_cast<double>(values.size()))},
+          {"max", at(1)}};
+}
+
+void print_summary(const char* what, const Json& s) {
+  print("{:<28} min {:.3f}  p10 {:.3f}  median {:.3f}  geomean {:.3f}  max {:.3f}\n", what, s["min"].get<double>(),
+        s["p10"].get<double>(), s["median"].get<double>(), s["geomean"].get<double>(), s["max"].get<double>());
+}
+
+void write_results(const Json& result, const std::string& file) {
+  if (file.empty()) return;
+  std::ofstream out(file);
+  out << result.dump(1) << '\n';
+  if (!out.flush()) throw IoError(fmt::format("cannot write {}", file));
+}
+
+}  // namespace ricci::tools

@@ -1,0 +1,58 @@
+// Where benches run: memory, a clock, a copy to compare with.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "report.hpp"
+
+namespace ricci::tools {
+
+/// Where the cases run: memory, a clock, a copy to compare with.
+class Bench {
+ public:
+  virtual ~Bench() = default;
+  virtual std::string device_name() const = 0;
+  /// Medians of milliseconds over `repeat` runs of each function, the functions taking turns.
+  virtual std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) = 0;
+  virtual void copy(std::int64_t bytes) = 0;
+  virtual void* input() = 0;
+  virtual void* output() = 0;
+  virtual const unsigned char* fetch_output(std::int64_t bytes) = 0;
+  virtual void poison(std::int64_t bytes) = 0;
+  /// More memory of the device, kept until the end, and how it is filled and read from the host.
+  virtual void* allocate(std::int64_t bytes) = 0;
+  virtual void release_allocated() = 0;
+  virtual void upload(void* to, const void* from, std::int64_t bytes) = 0;
+  virtual void fetch(void* to, const void* from, std::int64_t bytes) = 0;
+  const unsigned char* pattern() const { return pattern_.data(); }
+
+ protected:
+  static constexpr std::int64_t kPatternBytes =
+      48 << 20;  // the input repeats it; 2^k * 3, so that no extent hides a mistake
+  Bench();
+  std::vector<unsigned char> pattern_;
+
+ public:
+  static std::int64_t pattern_bytes() { return kPatternBytes; }
+};
+
+/// Input and output of `bytes` each, on the calling thread's GPU or on `threads` threads of the CPU.
+std::unique_ptr<Bench> make_bench(bool gpu, std::int64_t bytes, int threads);
+
+/// "2026-11-21", UTC.
+std::string today();
+
+/// {"min", "p10", "median", "geomean", "max"}
+Json summary(std::vector<double> values);
+
+/// One line for people: what, then min, p10, median, geomean, max.
+void print_summary(const char* what, const Json& summary);
+
+/// Writes the results as JSON where a file is named. Throws IoError.
+void write_results(const Json& result, const std::string& file);
+
+}  // namespace ricci::tools
