@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Builds for the GPU alone, runs the tests that need one, and the benches; results go to OUTDIR as JSON.
 #
-#   bench/gpu.sh OUTDIR [tests|sanitize|bench ...]     default: tests bench
+#   bench/gpu.sh OUTDIR [tests|sanitize|bench|einsum|programs ...]     default: tests bench einsum programs
 #
 # SETS, DTYPES, TOP, EVERY, REPEAT and COMMIT in the environment narrow the benches and name the commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench ...]}
+out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|einsum|programs ...]}
 shift
-steps=${*:-tests bench}
+steps=${*:-tests bench einsum programs}
 mkdir -p "$out"
 build=build/gpu
 
@@ -24,9 +24,12 @@ for step in $steps; do
     sanitize)
       # Fewer problems: the tools slow a kernel down a hundredfold.
       for tool in memcheck racecheck; do
-        RICCI_FUZZ_CASES=${SANITIZE_CASES:-300} compute-sanitizer --tool "$tool" --error-exitcode 9 \
-          "$(find "$build" -name gpu_permute_gpu -type f)" >"$out/$tool.log" 2>&1 && result=clean || result=FAILED
-        echo "$tool: $result: $(tail -1 "$out/$tool.log")"
+        for test in $(find "$build/tests/fuzz" -name 'gpu_*_gpu' -type f); do
+          log=$out/$tool-$(basename "$test").log
+          RICCI_FUZZ_CASES=${SANITIZE_CASES:-300} compute-sanitizer --tool "$tool" --error-exitcode 9 "$test" >"$log" 2>&1 &&
+            result=clean || result=FAILED
+          echo "$tool $(basename "$test"): $result: $(tail -1 "$log")"
+        done
       done
       ;;
     bench)
@@ -38,6 +41,24 @@ for step in $steps; do
           tail -6 "$out/permute-$set-$dtype.txt"
         done
       done
+      ;;
+    einsum)
+      "$build/bin/ricci" bench einsum bench/problems/tccg48.csv --device gpu --repeat "${REPEAT:-7}" ${PEERS:+--peers "$PEERS"} \
+        --commit "${COMMIT:-unknown}" --output "$out/einsum-tccg48-f64.json" >"$out/einsum-tccg48-f64.txt" 2>&1 || true
+      tail -5 "$out/einsum-tccg48-f64.txt"
+      ;;
+    programs)
+      # Equations on a million points, in a set of their own; then groups, scans, fills and reductions at full size.
+      programs=examples/programs
+      "$build/bin/ricci" bench run $programs/grid/eq*.ricci $programs/grid/generalized_harmonic.ricci --extent x=1000000 \
+        --set grid --device gpu --commit "${COMMIT:-unknown}" --output "$out/run-grid.json" >"$out/run-grid.txt" 2>&1 || true
+      "$build/bin/ricci" bench run $programs/chemistry/ccsd_t_18.ricci --extent i=24 --extent j=24 --extent k=24 --extent a=24 \
+        --extent b=24 --extent c=24 --extent l=24 --extent d=24 --extent p=24 --extent q=24 --set ccsd_t_18_size_c \
+        --device gpu --commit "${COMMIT:-unknown}" --output "$out/run-ccsd_t_18.json" >"$out/run-ccsd_t_18.txt" 2>&1 || true
+      "$build/bin/ricci" bench run $programs/interactions/prefix_sum.ricci bench/problems/prefix_sum_i32.ricci \
+        --extent i=$((1 << 26)) --set prefix_sum --device gpu \
+        --commit "${COMMIT:-unknown}" --output "$out/run-prefix_sum.json" >"$out/run-prefix_sum.txt" 2>&1 || true
+      tail -30 "$out"/run-*.txt
       ;;
     *) echo "no step \"$step\"" >&2; exit 2 ;;
   esac
