@@ -23,6 +23,8 @@ struct Session {
 };
 
 void add_permute(CLI::App& app, Session& session);
+void add_einsum(CLI::App& app, Session& session);
+void add_run(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_explain(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);

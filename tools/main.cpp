@@ -48,13 +48,17 @@ int run(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  ricci permute in.npy out.npy 'abc->cab'          permute a tensor with a kernel made for it\n"
-      "  ricci show 'abc->cab' a=48 b=32 c=40             read that kernel\n"
+      "  ricci einsum 'ab,bc->ac' a.npy b.npy -o c.npy    multiply and sum tensors\n"
+      "  ricci run mp2.ricci v=v.npy eo=eo.npy ev=ev.npy  run a program of such statements\n"
+      "  ricci show 'abc->cab' a=48 b=32 c=40             read a kernel\n"
       "  ricci explain 'abc->cab' a=48 b=32 c=40          what else was considered\n"
       "  ricci cache ls                                   the kernels on disk\n"
       "  ricci doctor                                     which compilers and devices were found\n\n"
       "Exit codes: 0 done, 1 a check failed, 2 refused (bad input, usage, files, devices), 3 a defect of Ricci.");
   Session session;
   add_permute(app, session);
+  add_einsum(app, session);
+  add_run(app, session);
   add_show(app, session);
   add_explain(app, session);
   add_bench(app, session);

@@ -1,16 +1,16 @@
 // `ricci permute`: one .npy file into another, by a kernel made for it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "arrays.hpp"
 #include "command.hpp"
+#include "execution.hpp"
 #include "ir/problem.hpp"
-#include "jit/cuda_driver.hpp"
 #include "npy.hpp"
 #include "problem.hpp"
 #include "progress.hpp"
@@ -21,8 +21,6 @@
 
 namespace ricci::tools {
 namespace {
-
-namespace cuda = jit::cuda;
 
 struct Options {
   std::string input, output, spec;
@@ -42,31 +40,9 @@ struct Work {
 };
 
 struct Times {
-  double plan_ms = 0, read_ms = 0, write_ms = 0, to_device_ms = 0, to_host_ms = 0;
-  std::vector<double> runs_ms;  // in order
-  double best_ms() const { return *std::min_element(runs_ms.begin(), runs_ms.end()); }
-  double median_ms() const {
-    auto sorted = runs_ms;
-    std::sort(sorted.begin(), sorted.end());
-    return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
-  }
+  double plan_ms = 0, read_ms = 0, write_ms = 0;
+  RunTimes run;
 };
-
-class DeviceBuffer {
- public:
-  explicit DeviceBuffer(std::size_t bytes) : pointer_(cuda::allocate(std::max<std::size_t>(bytes, 1))) {}
-  ~DeviceBuffer() { cuda::release(pointer_); }
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
-  void* get() const noexcept { return pointer_; }
-
- private:
-  void* pointer_;
-};
-
-bool is_column_major(const Layout& layout) {
-  return layout.strides != Layout::row_major(layout.type, layout.extents).strides;
-}
 
 // The old output, where beta makes it count: it must be what will be written.
 NpyArray read_old_output(const Options& options, const Work& work, const std::vector<std::int64_t>& extents) {
@@ -107,12 +83,7 @@ Work prepare(const Options& options, Progress& progress, Times& times) {
   // Refused before any work, not after the last step of it.
   Spec::parse(options.spec);
   OutputFile::check(options.output);
-  if (work.permute.device == Device::gpu && !cuda::available()) {
-    throw DeviceError(
-        fmt::format("no GPU: {}\nuse --device cpu; `ricci show SPEC ... --target sm_90` makes and shows a "
-                    "GPU kernel without one",
-                    cuda::unavailable_reason()));
-  }
+  check_device(options.device);
 
   double start = now_ms();
   progress.step("reading " + options.input);
@@ -139,52 +110,6 @@ Work prepare(const Options& options, Progress& progress, Times& times) {
   return work;
 }
 
-void run_on_cpu(const Plan& plan, Work& work, int repeat, Times& times) {
-  Buffer scratch;  // repetitions must not add to the result again
-  if (repeat > 1 && work.old_b.size() > 0) {
-    scratch = Buffer(work.b.size());
-    std::memset(scratch.data(), 0, scratch.size());
-  }
-  for (int i = 0; i < repeat; ++i) {
-    std::byte* to = i > 0 && scratch.data() ? scratch.data() : work.b.data();
-    const double start = now_ms();
-    plan(to, work.a.data.data());
-    times.runs_ms.push_back(now_ms() - start);
-  }
-}
-
-void run_on_gpu(const Plan& plan, Work& work, int repeat, Times& times) {
-  const DeviceBuffer a(work.a.data.size());
-  const DeviceBuffer b(work.b.size());
-  double start = now_ms();
-  cuda::copy_to_device(a.get(), work.a.data.data(), work.a.data.size());
-  if (work.old_b.size() > 0) cuda::copy_to_device(b.get(), work.old_b.data(), work.old_b.size());
-  cuda::synchronize();
-  times.to_device_ms = now_ms() - start;
-
-  const bool accumulates = work.old_b.size() > 0;
-  std::optional<DeviceBuffer> scratch;
-  if (repeat > 1 && accumulates) scratch.emplace(work.b.size());
-  cuda::Event before, after;
-  for (int i = 0; i < repeat; ++i) {
-    void* to = i > 0 && scratch ? scratch->get() : b.get();
-    before.record(nullptr);
-    plan(to, a.get());
-    after.record(nullptr);
-    after.wait();
-    times.runs_ms.push_back(cuda::Event::ms_between(before, after));
-  }
-  start = now_ms();
-  cuda::copy_to_host(work.b.data(), b.get(), work.b.size());
-  times.to_host_ms = now_ms() - start;
-}
-
-std::string hex_text(const std::byte* element, std::size_t bytes) {
-  std::string text = "0x";
-  for (std::size_t i = bytes; i-- > 0;) text += fmt::format("{:02x}", static_cast<unsigned>(element[i]));
-  return text;
-}
-
 // The interpreter's answer, compared byte by byte: nothing if equal, else what differs.
 std::optional<std::string> difference(const Options& options, const Work& work) {
   Buffer expected(work.b.size());
@@ -195,44 +120,22 @@ std::optional<std::string> difference(const Options& options, const Work& work) 
   }
   Runtime::interpret_permute(options.spec, work.a.layout, work.output, work.a.data.data(), expected.data(),
                              work.permute.alpha, work.permute.beta, work.permute.conjugate);
-  const auto bytes = static_cast<std::size_t>(size_of(work.output.type));
-  std::size_t count = 0, first = 0;
-  for (std::size_t at = 0; at < expected.size(); at += bytes) {
-    if (std::memcmp(expected.data() + at, work.b.data() + at, bytes) == 0) continue;
-    if (count++ == 0) first = at;
-  }
-  if (count == 0) return std::nullopt;
-  std::vector<std::int64_t> index(work.output.extents.size());
-  auto rest = static_cast<std::int64_t>(first / bytes);
-  for (std::size_t k = 0; k < index.size(); ++k) {  // slowest axis first
-    const std::size_t axis = is_column_major(work.output) ? index.size() - 1 - k : k;
-    index[axis] = rest / work.output.strides[axis];
-    rest %= work.output.strides[axis];
-  }
-  return fmt::format("{} of {} elements differ from the interpreter's; the first is {}: {} instead of {}", count,
-                     expected.size() / bytes, shape_text(index), hex_text(work.b.data() + first, bytes),
-                     hex_text(expected.data() + first, bytes));
+  return compare(work.output, work.b.data(), expected.data(), [](std::size_t) { return 0.0; }).difference;
 }
 
-Json tensor_json(const std::string& path, const std::string& descr, const Layout& layout) {
-  return {{"path", path},
-          {"dtype", name(layout.type)},
-          {"descr", descr},
-          {"shape", layout.extents},
-          {"order", is_column_major(layout) ? "F" : "C"},
-          {"bytes", layout.elements() * size_of(layout.type)}};
-}
-
-std::string tensor_text(const std::string& path, const Layout& layout) {
-  return fmt::format("{}  {} {} in {} order, {}", path, name(layout.type), shape_text(layout.extents),
-                     is_column_major(layout) ? "F" : "C",
-                     bytes_text(static_cast<double>(layout.elements() * size_of(layout.type))));
+std::string show_text(const Options& options, const Work& work) {
+  EinsumOptions einsum;
+  static_cast<PlanOptions&>(einsum) = work.permute;
+  einsum.alpha = work.permute.alpha;
+  einsum.beta = work.permute.beta;
+  einsum.conjugate = {work.permute.conjugate};
+  return show_command(options.spec, {work.a.layout}, work.output, einsum);
 }
 
 void print_report(const Options& options, const Work& work, const Plan& plan, const Times& times, bool json) {
   const PlanInfo& info = plan.info();
-  const double gbs = static_cast<double>(info.compulsory_bytes) / times.best_ms() / 1e6;
-  const std::string show = show_command(options.spec, work.a.layout, work.output, work.permute);
+  const double gbs = static_cast<double>(info.compulsory_bytes) / times.run.best_ms() / 1e6;
+  const std::string show = show_text(options, work);
   const std::string descr = work.descr.empty() ? npy_descr(work.output.type) : work.descr;
   if (json) {
     Json object = {{"spec", options.spec},
@@ -240,18 +143,18 @@ void print_report(const Options& options, const Work& work, const Plan& plan, co
                    {"output", tensor_json(options.output, descr, work.output)},
                    {"plan", plan_json(plan)},
                    {"ready_ms", times.plan_ms},
-                   {"runs", times.runs_ms.size()},
-                   {"first_ms", times.runs_ms.front()},
-                   {"best_ms", times.best_ms()},
-                   {"median_ms", times.median_ms()},
+                   {"runs", times.run.runs_ms.size()},
+                   {"first_ms", times.run.runs_ms.front()},
+                   {"best_ms", times.run.best_ms()},
+                   {"median_ms", times.run.median_ms()},
                    {"GBs", info.origin == "none" ? Json() : Json(gbs)},
                    {"read_ms", times.read_ms},
                    {"write_ms", times.write_ms},
                    {"verified", options.verify ? Json(true) : Json()},
                    {"show", show}};
     if (plan.device() == Device::gpu) {
-      object["to_device_ms"] = times.to_device_ms;
-      object["to_host_ms"] = times.to_host_ms;
+      object["to_device_ms"] = times.run.to_device_ms;
+      object["to_host_ms"] = times.run.to_host_ms;
     }
     print_json(object);
     return;
@@ -265,16 +168,16 @@ void print_report(const Options& options, const Work& work, const Plan& plan, co
   }
   lines.emplace_back("ready", fmt::format("{} after the call", ms_text(times.plan_ms)));
   if (info.origin != "none") {
-    std::string run = fmt::format("{}, {:.3g} GB/s", ms_text(times.best_ms()), gbs);
-    if (times.runs_ms.size() > 1) {
-      run += fmt::format("  (best of {}; first {}, median {})", times.runs_ms.size(), ms_text(times.runs_ms.front()),
-                         ms_text(times.median_ms()));
+    std::string run = fmt::format("{}, {:.3g} GB/s", ms_text(times.run.best_ms()), gbs);
+    if (times.run.runs_ms.size() > 1) {
+      run += fmt::format("  (best of {}; first {}, median {})", times.run.runs_ms.size(),
+                         ms_text(times.run.runs_ms.front()), ms_text(times.run.median_ms()));
     }
     lines.emplace_back("run", run);
   }
   if (plan.device() == Device::gpu) {
-    lines.emplace_back(
-        "copies", fmt::format("to the device {}, back {}", ms_text(times.to_device_ms), ms_text(times.to_host_ms)));
+    lines.emplace_back("copies", fmt::format("to the device {}, back {}", ms_text(times.run.to_device_ms),
+                                             ms_text(times.run.to_host_ms)));
   }
   if (options.verify) lines.emplace_back("verified", "equal to the interpreter's result, bit for bit");
   lines.emplace_back("file", plan.cache_path().empty() ? "not on disk" : plan.cache_path());
@@ -300,17 +203,17 @@ int run(const Options& options, bool json) {
     std::memset(work.b.data(), 0, work.b.size());
   }
   progress.step("running");
-  if (plan.device() == Device::gpu) {
-    run_on_gpu(plan, work, options.repeat, times);
-  } else {
-    run_on_cpu(plan, work, options.repeat, times);
-  }
+  Execution execution;
+  execution.outputs = {{work.b.data(), work.b.size(), 0}};
+  execution.inputs = {{work.a.data.data(), work.a.data.size(), 0}};
+  execution.old_values_count = work.old_b.size() > 0;
+  times.run = execute(plan, execution, options.repeat);
   if (options.verify) {
     progress.step("verifying");
     if (const auto text = difference(options, work)) {
       if (json) print_json({{"spec", options.spec}, {"plan", plan_json(plan)}, {"verified", false}, {"text", *text}});
       print_error("ricci: {}\nnothing was written; please report this with the output of\n  {} --source --key\n", *text,
-                  show_command(options.spec, work.a.layout, work.output, work.permute));
+                  show_text(options, work));
       return kDiffers;
     }
   }

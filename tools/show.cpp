@@ -53,7 +53,7 @@ int run(const Options& options, bool json) {
   if (options.key) sections.push_back({"key", plan.key()});
 
   if (json) {
-    Json object = {{"spec", options.problem.spec}, {"plan", plan_json(plan)}};
+    Json object = {{"spec", options.problem.what}, {"plan", plan_json(plan)}};
     for (const auto& section : sections) {
       if (std::string(section.name) != "plan") object[section.name] = section.text;
     }
