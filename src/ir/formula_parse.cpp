@@ -26,6 +26,17 @@ bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_word_part(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
+/// What the whole of a word says, if it is a number.
+template <class T>
+std::optional<T> read_number(std::string_view text) {
+  const std::string word(text);
+  const auto* end = word.data() + word.size();
+  T value{};
+  const auto [stop, status] = std::from_chars(word.data(), end, value);
+  if (status != std::errc{} || stop != end) return {};
+  return value;
+}
+
 /// Words, numbers, symbols and ends of lines; comments and blanks are left out. A line goes on where a parenthesis is
 /// open, after an operator or a comma, and where the next line begins with an operator.
 std::vector<Token> tokens_of(std::string_view text) {
@@ -174,13 +185,9 @@ class Parser {
   std::int64_t integer(const char* what) {
     const bool negative = accept("-");
     const auto token = next();
-    std::int64_t value = 0;
-    const auto* end = token.text.data() + token.text.size();
-    const auto [stop, status] = std::from_chars(token.text.data(), end, value);
-    if (token.kind != Token::Kind::number || status != std::errc{} || stop != end) {
-      error(token, fmt::format("expected an integer: {}", what));
-    }
-    return negative ? -value : value;
+    const auto value = read_number<std::int64_t>(token.text);
+    if (token.kind != Token::Kind::number || !value) error(token, fmt::format("expected an integer: {}", what));
+    return negative ? -*value : *value;
   }
 
   void line(bool first) {
@@ -499,18 +506,14 @@ class Parser {
     auto text = token.text;
     const bool imaginary = text.back() == 'i';
     if (imaginary) text.remove_suffix(1);
-    double value = 0;
-    const auto* end = text.data() + text.size();
-    const auto [stop, status] = std::from_chars(text.data(), end, value);
-    if (status != std::errc{} || stop != end || !std::isfinite(value)) {
-      error(token, fmt::format("'{}' is no number", token.text));
-    }
-    if (imaginary) return program_.number({0, value}, false);
+    const auto value = read_number<double>(text);
+    if (!value || !std::isfinite(*value)) error(token, fmt::format("'{}' is no number", token.text));
+    if (imaginary) return program_.number({0, *value}, false);
     const bool integral = text.find_first_of(".eE") == std::string_view::npos;
-    std::uint64_t whole = 0;
-    if (integral && (std::from_chars(text.data(), end, whole).ec != std::errc{} || whole > kLargestInteger))
+    if (integral && read_number<std::uint64_t>(text).value_or(kLargestInteger + 1) > kLargestInteger) {
       error(token, "integers up to 2^53 are exact; this one is larger");
-    return program_.number(value, integral);
+    }
+    return program_.number(*value, integral);
   }
 
   std::vector<int> indices() {

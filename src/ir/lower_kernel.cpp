@@ -99,9 +99,7 @@ int Kernel::add_loop(const std::string& name, std::int64_t extent) {
 std::vector<int> Kernel::add_grid_loops() {
   std::vector<int> loops;
   const auto& name = program_.indices[static_cast<std::size_t>(program_.grid)].name;
-  for (std::size_t k = 0; k < memory_.grid().extents.size(); ++k) {
-    loops.push_back(add_loop(name, memory_.grid().extents[k]));
-  }
+  for (const auto extent : memory_.grid().extents) loops.push_back(add_loop(name, extent));
   return loops;
 }
 

@@ -26,9 +26,28 @@ struct Group {
   std::vector<std::size_t> statements;
 };
 
+/// What only a whole program can be asked: every extent is known, every output written.
+void check_complete(const Program& program) {
+  for (const auto& index : program.indices) {
+    if (index.extent != kOpenExtent) continue;
+    throw ShapeError(
+        fmt::format("ExtentError: index {} of program '{}' has no extent; give one with set_extent() or "
+                    "bind arrays that have it",
+                    index.name, program.name));
+  }
+  program.check_extents();
+  for (const auto& tensor : program.tensors) {
+    if (tensor.role != TensorRole::output) continue;
+    const int id = program.find_tensor(tensor.name);
+    if (definition(program, id) == nullptr) {
+      throw SpecError(fmt::format("NotWritten: no statement writes the output '{}'", tensor.name));
+    }
+  }
+}
+
 class Lowering {
  public:
-  explicit Lowering(const Program& program) : program_(program), needs_(program), memory_(checked(program)) {}
+  explicit Lowering(const Program& program) : program_(program), needs_(program), memory_(program) {}
 
   ir::Sequence run() {
     find_groups();
@@ -48,25 +67,6 @@ class Lowering {
   }
 
  private:
-  static const Program& checked(const Program& program) {
-    for (const auto& index : program.indices) {
-      if (index.extent != kOpenExtent) continue;
-      throw ShapeError(
-          fmt::format("ExtentError: index {} of program '{}' has no extent; give one with set_extent() or "
-                      "bind arrays that have it",
-                      index.name, program.name));
-    }
-    program.check_extents();
-    for (const auto& tensor : program.tensors) {
-      if (tensor.role != TensorRole::output) continue;
-      const int id = program.find_tensor(tensor.name);
-      if (definition(program, id) == nullptr) {
-        throw SpecError(fmt::format("NotWritten: no statement writes the output '{}'", tensor.name));
-      }
-    }
-    return program;
-  }
-
   const Statement& statement(std::size_t k) const { return program_.statements[k]; }
   const Expr& target(std::size_t k) const { return program_.expr(statement(k).target); }
   const TensorDecl& tensor(std::size_t k) const { return program_.tensor(target(k).source); }
@@ -532,6 +532,7 @@ class Lowering {
 namespace ricci::ir {
 
 Sequence lower(const formula::Program& program) {
+  formula::check_complete(program);
   if (program.exact) return formula::Lowering(program).run();
   const auto ordered = formula::factorised(program);
   return formula::Lowering(ordered).run();
