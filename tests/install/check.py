@@ -4,6 +4,7 @@
 usage: check.py prefix       BUILD PREFIX CMAKE         installs BUILD into an empty PREFIX
        check.py find_package SOURCE WORK PREFIX CMAKE   builds and runs tests/install/consumer through find_package
        check.py pkg_config   SOURCE WORK PREFIX CXX     the README's first example through pkg-config
+       check.py examples     SOURCE WORK PREFIX CMAKE   builds the examples against it and runs one
        check.py library      PREFIX                     what libricci.so shows and needs
        check.py tool         PREFIX                     the installed command line finds its plug-in
 """
@@ -83,6 +84,13 @@ def check_pkg_config(source, work, prefix, cxx):
     flags = run("pkg-config", "--cflags", "--libs", "ricci", PKG_CONFIG_PATH=str(folder / "pkgconfig")).split()
     run(cxx, "-std=c++20", "-Wall", "-Wextra", "-Werror", example, "-o", work / "first", *flags)
     run(work / "first", LD_LIBRARY_PATH=str(folder), RICCI_CACHE_DIR=str(work / "cache"))
+
+
+def check_examples(source, work, prefix, cmake):
+    work = fresh(work)
+    run(cmake, "-G", "Ninja", "-S", f"{source}/examples", "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run(cmake, "--build", work / "build")
+    run(work / "build/bin/mp2", RICCI_CACHE_DIR=str(work / "cache"))
 
 
 def check_library(prefix):
