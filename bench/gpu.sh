@@ -58,7 +58,7 @@ for step in $steps; do
       "$build/bin/ricci" bench run $programs/interactions/prefix_sum.ricci bench/problems/prefix_sum_i32.ricci \
         --extent i=$((1 << 26)) --set prefix_sum --device gpu \
         --commit "${COMMIT:-unknown}" --output "$out/run-prefix_sum.json" >"$out/run-prefix_sum.txt" 2>&1 || true
-      tail -30 "$out"/run-*.txt
+      for log in "$out"/run-*.txt; do tail -n 24 "$log"; done
       ;;
     *) echo "no step \"$step\"" >&2; exit 2 ;;
   esac
