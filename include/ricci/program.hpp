@@ -95,6 +95,22 @@ struct Slot {
 inline Slot operator+(const Index& index, std::int64_t offset) { return {index, offset}; }
 inline Slot operator-(const Index& index, std::int64_t offset) { return {index, -offset}; }
 
+/// A symmetry of storage: equal values (or opposite ones) whenever the listed slots are permuted. One value is stored
+/// per sorted multi-index; components that an antisymmetry makes 0 are not stored.
+struct Symmetry {
+  std::vector<int> slots;
+  bool antisymmetric = false;
+  bool operator==(const Symmetry&) const = default;
+};
+
+/// `sym({0, 1})`, `sym({0, 1}) && sym({2, 3})`, `antisym({0, 1})`.
+struct Symmetries {
+  std::vector<Symmetry> list;
+};
+Symmetries sym(std::vector<int> slots);
+Symmetries antisym(std::vector<int> slots);
+Symmetries operator&&(Symmetries first, const Symmetries& second);
+
 /// A tensor at its slots: a value on the right side; on the left side the place that a statement writes. Slots of a
 /// nested tensor are given in two groups: `dg(i, j)[k]`.
 ///
@@ -109,6 +125,10 @@ class Access {
   Access(const Access&) = default;
 
   Access operator[](const Slot& slot) const;
+  /// States the symmetry that the tensor must be stored with, on either side: `dg(i, j).with(sym({0, 1})) = ...`. On
+  /// the left one whose symmetry the right side does not show is then stored with a warning, where it would be an
+  /// error.
+  Access with(const Symmetries& stated) const;
 
   // They record, so that A(i, j) = B(j, i) is a statement and not a copy.
   const Access& operator=(const Access& value) const;  // NOLINT(misc-unconventional-assign-operator)
@@ -121,12 +141,14 @@ class Access {
   const std::shared_ptr<formula::Program>& graph() const noexcept { return graph_; }
   int tensor() const noexcept { return tensor_; }
   const std::vector<Slot>& slots() const noexcept { return slots_; }
+  const std::vector<Symmetry>& stated() const noexcept { return stated_; }
   const std::source_location& where() const noexcept { return where_; }
 
  private:
   std::shared_ptr<formula::Program> graph_;
   int tensor_;
   std::vector<Slot> slots_;
+  std::vector<Symmetry> stated_;
   std::source_location where_;
 };
 
@@ -224,22 +246,6 @@ Expr inv3(const Access& matrix);             ///< inverse, at the access's own i
 Expr delta(const Index& i, const Index& j);  ///< 1 where they are equal, else 0
 Expr diag(const Expr& x);                    ///< allows `diag(A(i, i))` and `diag(B(i) * C(i))` on a field
 Expr diag(const Access& x);
-
-/// A symmetry of storage: equal values (or opposite ones) whenever the listed slots are permuted. One value is stored
-/// per sorted multi-index; components that an antisymmetry makes 0 are not stored.
-struct Symmetry {
-  std::vector<int> slots;
-  bool antisymmetric = false;
-  bool operator==(const Symmetry&) const = default;
-};
-
-/// `sym({0, 1})`, `sym({0, 1}) && sym({2, 3})`, `antisym({0, 1})`.
-struct Symmetries {
-  std::vector<Symmetry> list;
-};
-Symmetries sym(std::vector<int> slots);
-Symmetries antisym(std::vector<int> slots);
-Symmetries operator&&(Symmetries first, const Symmetries& second);
 
 /// How a tensor lies in memory. `n` components are stored per point, in the order of their sorted multi-indices.
 enum class Storage : std::uint8_t {

@@ -91,6 +91,7 @@ void Program::check_slots(int id, const std::vector<SlotValue>& slots, int longe
 void Program::check_symmetry_words(int id, const std::vector<SlotValue>& slots, const std::vector<Symmetry>& stated,
                                    const Place& place) const {
   const auto& declared = tensor(id);
+  if (slots.size() != declared.slots.size()) return check_slots(id, slots, -1, place);  // which refuses them
   std::vector<Symmetry> kept;
   for (auto symmetry : stated) {
     std::sort(symmetry.slots.begin(), symmetry.slots.end());

@@ -157,6 +157,20 @@ NodeId Kernel::load(int tensor, int component, const Positions& at) {
   return made;
 }
 
+NodeId Kernel::component_value(const Expr& access, int number, const Positions& at) {
+  const auto known = current.find({access.source, number});
+  if (known != current.end()) return known->second;
+  if (on_read) on_read(access, number);
+  return load(access.source, number, at);
+}
+
+NodeId Kernel::component_itself(ExprId id, const Positions& at) {
+  const auto& expr = program_.expr(id);
+  if (expr.kind != Kind::access || !program_.tensor(expr.source).expanded()) return -1;
+  const auto component = this->component(expr, at);
+  return component.sign > 0 ? component_value(expr, component.number, at) : -1;
+}
+
 NodeId Kernel::load_slot(int slot, Affine offset) { return builder.load(buffer(slot), std::move(offset)); }
 
 void Kernel::store(int slot, Affine offset, NodeId value, std::int64_t step) {
@@ -251,9 +265,7 @@ NodeId Kernel::evaluate(const Expr& expr, const Positions& at) {
       }
       const auto component = this->component(expr, at);
       if (component.sign == 0) return builder.constant(0, arithmetic(tensor.type));
-      const auto known = current.find({expr.source, component.number});
-      if (known == current.end() && on_read) on_read(expr, component.number);
-      const auto node = widened(known != current.end() ? known->second : load(expr.source, component.number, at));
+      const auto node = widened(component_value(expr, component.number, at));
       return component.sign > 0 ? node : builder.op(OpCode::neg, builder.node(node).type, node);
     }
     case Kind::reduce:

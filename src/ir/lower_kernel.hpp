@@ -57,6 +57,8 @@ class Kernel {
   ir::NodeId load(const Expr& access, const Positions& at);
   ir::NodeId load(int tensor, int component, const Positions& at);
   ir::NodeId load_slot(int slot, ir::Affine offset);
+  /// The component that an expression is, in the tensor's type, without widening; -1 where it is anything else.
+  ir::NodeId component_itself(ExprId id, const Positions& at);
   void store(int slot, ir::Affine offset, ir::NodeId value, std::int64_t step = 0);
   Component component(const Expr& access, const Positions& at) const;
 
@@ -81,6 +83,7 @@ class Kernel {
   };
   int buffer(int slot);
   void drop_unused();  ///< loops, buffers and parameters of nodes that no statement needs
+  ir::NodeId component_value(const Expr& access, int number, const Positions& at);
   ir::NodeId evaluate(const Expr& expr, const Positions& at);
   ir::NodeId operation(const Expr& expr, const Positions& at);
   ir::NodeId reduction(const Expr& expr, const Positions& at);

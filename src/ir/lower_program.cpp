@@ -256,6 +256,9 @@ class Lowering {
         if (component.sign < 0) there = kernel.builder.op(OpCode::neg, compute, there);
         if (made.op != Assign::set) there = assigned(kernel, made.op, before(), there);
         result = kernel.builder.op(OpCode::select, compute, kernel.truth(value.operands[0], at), there, before());
+      } else if (const auto moved = kernel.component_itself(made.value, at);
+                 moved >= 0 && made.op == Assign::set && component.sign > 0 && value.type == type) {
+        result = moved;  // every bit of it
       } else {
         result = kernel.value_as(made.value, compute, at);
         const bool turned = component.sign < 0 && made.op != Assign::multiply && made.op != Assign::divide;

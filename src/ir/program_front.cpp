@@ -94,11 +94,20 @@ std::vector<formula::SlotValue> slots_in(const Graph& graph, const std::vector<S
   return made;
 }
 
+/// Slots of an access whose stated symmetry, if any, is the tensor's.
+std::vector<formula::SlotValue> checked_slots(const Access& access, const Place& place) {
+  auto slots = slots_in(access.graph(), access.slots(), place);
+  if (!access.stated().empty()) {
+    access.graph()->check_symmetry_words(access.tensor(), slots, access.stated(), place);
+  }
+  return slots;
+}
+
 const Access& record(const Access& target, formula::Assign op, const Expr& value) {
   const auto& graph = target.graph();
   const auto place = place_of(target.where());
   const auto id = graph->import(*value.graph(), value.id(), place);
-  graph->record(target.tensor(), slots_in(graph, target.slots(), place), op, id, false, place);
+  graph->record(target.tensor(), checked_slots(target, place), op, id, !target.stated().empty(), place);
   return target;
 }
 
@@ -125,15 +134,21 @@ Expr::Expr(const Index& index) : graph_(fresh()), id_(graph_->index(index_in(gra
 Expr::Expr(const Slot& slot) : Expr(Expr(slot.index) + Expr(slot.offset)) {}
 Expr::Expr(const Access& access) : graph_(access.graph()), where_(access.where()) {
   const auto place = place_of(access.where());
-  id_ = graph_->access(access.tensor(), slots_in(graph_, access.slots(), place), place);
+  id_ = graph_->access(access.tensor(), checked_slots(access, place), place);
 }
 
 Slot::Slot(const Access& first) : kind(Kind::position), position(std::make_shared<const Expr>(first)) {}
 
 Access Access::operator[](const Slot& slot) const {
-  auto longer = slots_;
-  longer.push_back(slot);
-  return {graph_, tensor_, std::move(longer), where_};
+  auto made = *this;
+  made.slots_.push_back(slot);
+  return made;
+}
+
+Access Access::with(const Symmetries& stated) const {
+  auto made = *this;
+  made.stated_.insert(made.stated_.end(), stated.list.begin(), stated.list.end());
+  return made;
 }
 
 const Access& Access::operator=(const Access& value) const { return record(*this, formula::Assign::set, value); }

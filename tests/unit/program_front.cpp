@@ -1,10 +1,12 @@
 // The C++ front end says what the text says.
 #include "program_compare.hpp"
 #include "ricci/error.hpp"
+#include "ricci/log.hpp"
 
 using namespace ricci;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -103,6 +105,30 @@ TEST_CASE("the C++ front end names file and line") {
                         EndsWith("program_front.cpp:" + line));
   CHECK_THROWS_AS((g(i, i) = v(i)), SpecError);
   CHECK(program.formula().statements.empty());
+}
+
+TEST_CASE("stated symmetries") {
+  const Index i("i", 3), j("j", 3);
+  Program program;
+  program.grid("x", 5);
+  TensorForm field, symmetric;
+  field.on_grid = symmetric.on_grid = true;
+  symmetric.symmetry = sym({0, 1});
+  const auto g = program.output("g", {3, 3}, DType::f64, field), K = program.output("K", {3, 3}, DType::f64, symmetric);
+  const auto e = program.input("e", {3, 3}, DType::f64, field);
+  CHECK_THROWS_WITH(g(i, j).with(sym({0, 1})) = e(i, j),
+                    StartsWith("SymmetryMismatch: 'g' stored as {}, statement says (0 1)"));
+  CHECK_THROWS_WITH(g(i, j) = e(i, j).with(sym({0, 1})), StartsWith("SymmetryMismatch: 'e' stored as {}"));
+  CHECK_THROWS_WITH(K(i, j) = e(i, j), StartsWith("SymmetryUnproven"));
+  CHECK_THROWS_WITH(K(i).with(sym({0, 1})) = e(i, 0), StartsWith("RankError"));
+  int warnings = 0;
+  set_log_sink([&](LogTopic, std::string_view) { ++warnings; });
+  K(i, j).with(sym({1, 0})) = e(i, j);
+  set_log_sink({});
+  CHECK(warnings == 1);
+  g(i, j) = K(j, i);
+  CHECK(statements(program) == "K(sym(0,1), i,j) = e(i,j)\ng(i,j) = K(j,i)\n");
+  test::compare(program);
 }
 
 TEST_CASE("extents come from shapes") {

@@ -240,6 +240,41 @@ TEST_CASE("fields: types") {
       "m(i) = 2 * n(i) - i\na(i) = n(i) / 2 + 0.5 * n(i)");
 }
 
+TEST_CASE("what is moved is not computed with") {
+  for (const char* type : {"f16", "bf16", "c64", "i8"}) {
+    const auto sequence = ir::lower(Program::parse(
+        std::string("index i j = 3; grid x = 4\ninput A(i, j) : ") + type + " sym(0,1) on x; input b(i) : " + type +
+        "; output d(i) : " + type + "\noutput C(i, j) : " + type + " on x\nC(i, j) = A(j, i)\nd(i) = b(i)"));
+    for (const auto& step : sequence.steps) {
+      for (const auto& node : step.program.nodes) CHECK(node.kind == ir::NodeKind::load);
+    }
+  }
+}
+
+TEST_CASE("half types are computed in f32 and rounded where they are stored") {
+  const auto sequence =
+      ir::lower(Program::parse("grid x = 1\ninput a() : f16 on x; output b() : f16 on x; output c() : f32 on x\n"
+                               "b() = a() * 1.001\nc() = b() - a()"));
+  // 1.5 * 1.001 is 1.5015 in f32; the neighbours of 1.5 in f16 are 2^-10 apart, so that b is 1.5 + 2^-10 * 2
+  // = 1.501953125.
+  std::uint16_t a = 0x3e00, b = 0;
+  float c = 0;
+  ir::interpret(sequence, {&a, &b, &c}, {});
+  CHECK(b == 0x3e02);
+  CHECK(c == 0.001953125f);
+}
+
+TEST_CASE("tensors beyond 2^31 elements") {
+  const auto sequence = ir::lower(Program::parse(
+      "index i = 50000; index j = 70000; grid x = 3000000000\ninput A(i, j) : f32; output y(j, i) : f32\n"
+      "input f(3) : f32 on x; output s(2) : f32 on x\ny(j, i) = 2*A(i, j)\ns(1) = f(2)\ns(0) = f(0)"));
+  CHECK(sequence.slots[0].last == 3499999999);
+  CHECK(sequence.slots[2].last == 8999999999);
+  CHECK_THROWS_WITH(ir::lower(Program::parse("index i = 4000000000; output y(i, i, i) : f32\nindex j k = 4000000000\n"
+                                             "y(i, j, k) = 1.0")),
+                    "tensor 'y' has more than 2^58 elements");
+}
+
 TEST_CASE("guards on fields keep what is there") {
   compare(
       "index i = 3; grid x = 6\ninput a() : f64 on x; input v(i) : f64 on x; inout b(i) : f64 on x\n"
