@@ -198,7 +198,11 @@ Work prepare(const Options& options, Progress& progress, Times& times) {
     shapes.emplace(info.name, std::move(shape));
     arrays.emplace(info.name, std::move(array));
   }
-  program.bind(shapes);
+  try {
+    program.bind(shapes);
+  } catch (const ShapeError& error) {
+    throw ShapeError(fmt::format("{}: {}", options.file, error.what()));
+  }
   check_extents(options.file, program);
   times.read_ms = now_ms() - start;
   for (const auto& info : program.tensors()) {

@@ -41,7 +41,6 @@ class Spec(Refused):
 
     def test_notation(self):
         for spec, text, carets in [
-                ("abc", "a spec says its output after '->'", "   ^"),
                 ("abc->cab->b", "a spec has one '->'", "        ^"),
                 ("ab->b,a", "a spec has one output", "     ^"),
                 ("a1->1a", "an axis name starts with a letter", " ^"),
@@ -52,11 +51,21 @@ class Spec(Refused):
 
     def test_axes(self):
         self.caret(["show", "abc->cad", *SHAPE, "d=2"], "output axis d is not an axis of the input", "abc->cad", "       ^")
-        self.caret(["show", "abc->ca", *SHAPE], "input axis b is missing in the output", "abc->ca", " ^")
-        self.caret(["show", "aba->ab", *SHAPE[:2]], "axis a appears twice in the input", "aba->ab", "^ ^")
         self.caret(["show", "abc->cabb", *SHAPE], "axis b appears twice in the output", "abc->cabb", "       ^^")
-        self.refuse(["show", "ab,bc->ac", *SHAPE], "a permutation has one operand, this spec has 2\n  ab,bc->ac",
-                    type="spec")
+        self.caret(["show", "ab,bc->ad", *SHAPE, "d=2"], "output axis d is not an axis of any operand", "ab,bc->ad", "        ^")
+        self.refuse(["show", "...a->a...", "a=3"], "an ellipsis stands for axes that only tensors tell; name them here\n"
+                    "  ...a->a...", type="spec")
+
+    def test_permutations(self):
+        save(self.folder / "in.npy", (4, 3, 5), "<f8", bytes_pattern(60, 8))
+        for spec, text, carets in [
+                ("abc", "a spec says its output after '->'", "   ^"),
+                ("abc->ca", "input axis b is missing in the output", " ^"),
+                ("aba->ab", "axis a appears twice in the input", "^ ^")]:
+            with self.subTest(spec=spec):
+                self.caret(["permute", "in.npy", "out.npy", spec], text, spec, carets)
+        self.refuse(["permute", "in.npy", "out.npy", "ab,bc->ac"],
+                    "a permutation has one operand, this spec has 2\n  ab,bc->ac", type="spec")
 
     def test_extents(self):
         self.caret(["show", "abc->cab", *SHAPE, "x=1"], "axis x of 'x=1' is not an axis of the spec; it has a, b, c",
@@ -88,6 +97,9 @@ class Spec(Refused):
                 (["--target", "gfx90a"], "--target: 'gfx90a' is no compute capability", "device"),
                 (["--target", "sm_90", "--device", "cpu"], "--target is for --device gpu", "device"),
                 (["--schedule", "nosuch"], "nosuch", "plan"),
+                (["--conj=2"], "--conj: there is no operand 2; they count from 1 to 1", "shape"),
+                (["--dtype", "f64,f32"], "--dtype: 2 given for 1 tensors", "shape"),
+                (["--align", "3"], "alignment of 3 bytes", "shape"),
                 (["--device", "tpu"], "--device: tpu not in {cpu,gpu}; see ricci show --help", "usage"),
                 (["--frob"], "--frob; see ricci show --help", "usage")]:
             with self.subTest(options=options):
@@ -101,6 +113,80 @@ class Spec(Refused):
                             (["permute", "a", "b", "a->a", "--repeat", "x"], "--repeat")]:
             with self.subTest(words=words):
                 self.refuse(words, text)
+
+
+PROGRAM = """program scaled
+index i
+param s : f64
+input x(i) : f64
+output y(i) : f64
+inout z() : f64
+y(i) = s * x(i)
+z() += sum(i, x(i))
+"""
+
+
+class Einsum(Refused):
+    def setUp(self):
+        super().setUp()
+        save(self.folder / "a.npy", (4, 3), "<f8", bytes_pattern(12, 8))
+        save(self.folder / "b.npy", (3, 5), "<f8", bytes_pattern(15, 8))
+        save(self.folder / "yes.npy", (4, 3), "|b1", [b"\x01"] * 12)
+
+    def test_refused(self):
+        two = ["a.npy", "b.npy", "-o", "c.npy"]
+        for words, text, type in [
+                (["ab,bc->ac", "a.npy", "-o", "c.npy"], "the spec has 2 operands, 1 files were given\n  ab,bc->ac", "spec"),
+                (["ab,bc->ad", *two], "output axis d is not an axis of any operand", "spec"),
+                (["ab,ac->bc", *two], "axis a has extent 4 in operand A but 3 in operand B", "shape"),
+                (["abc,bc->a", *two], "operand A", "shape"),
+                (["ab,bc->ac", *two, "--dtype", "i32"], "i32", "shape"),
+                (["ab,bc->ac", *two, "--conj=3"], "--conj: there is no operand 3; they count from 1 to 2", "shape"),
+                (["ab,bc->ac", *two, "--alpha", "i"], "alpha", "shape"),
+                (["ab,bc->ac", *two, "--beta", "1"], "c.npy: cannot be read", "io"),
+                (["ab,bc->ac", *two, "--repeat", "0"], "--repeat: at least 1", "shape"),
+                (["ab,bc->ac", *two, "--path", "luck"], "--path: luck not in {flops,memory}", "usage"),
+                (["ab,bc->ac", "a.npy", "b.npy"], "--output is required; see ricci einsum --help", "usage"),
+                (["ab,bc->ac", "a.npy", "b.npy", "-o", "no/c.npy"], "no/c.npy: cannot be written: no directory no", "io"),
+                (["ab,ab->", "yes.npy", "a.npy", "-o", "c.npy"], "yes.npy: holds bool, which has no sums", "shape")]:
+            with self.subTest(words=words):
+                self.refuse(["einsum", *words], text, type=type)
+
+
+class Run(Refused):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "p.ricci").write_text(PROGRAM)
+        save(self.folder / "x.npy", (4,), "<f8", bytes_pattern(4, 8))
+        save(self.folder / "x2.npy", (4, 1), "<f8", bytes_pattern(4, 8))
+        save(self.folder / "xf.npy", (4,), "<f4", bytes_pattern(4, 4))
+        save(self.folder / "z.npy", (), "<f8", bytes_pattern(1, 8))
+
+    def test_refused(self):
+        good = ["x=x.npy", "z=z.npy", "s=2"]
+        for words, text, type in [
+                (["none.ricci", *good], "none.ricci: cannot be read", "io"),
+                (["p.ricci", *good[:2]], "p.ricci: parameter s needs a value; add s=...", "shape"),
+                (["p.ricci", "z=z.npy", "s=2"], "p.ricci: x needs a file; add x=FILE.npy", "shape"),
+                (["p.ricci", *good, "w=1"], "p.ricci: w is no input and no parameter; there are x, z, s", "spec"),
+                (["p.ricci", *good, "y=y.npy"], "(its result is written with -o y=...)", "spec"),
+                (["p.ricci", *good, "x=x.npy"], "x is given twice", "shape"),
+                (["p.ricci", *good, "x.npy"], "'x.npy' says nothing; write name=file.npy or parameter=0.5", "shape"),
+                (["p.ricci", *good, "-o", "x=o.npy"], "-o x=o.npy: no result is called x; there are y, z", "spec"),
+                (["p.ricci", *good, "-o", "y=no/o.npy"], "no/o.npy: cannot be written: no directory no", "io"),
+                (["p.ricci", "x=xf.npy", *good[1:]], "xf.npy holds f32, and p.ricci says that x is f64", "shape"),
+                (["p.ricci", "x=x2.npy", *good[1:]], "p.ricci: ExtentMismatch: 'x' is an array of shape", "shape"),
+                (["p.ricci", *good[:2], "s=1i"], "parameter s = (0, 1) has an imaginary part, but it is f64", "shape"),
+                (["p.ricci", *good, "--extent", "i"], "p.ricci: 'i' is no extent; write index=extent, such as p=24", "shape")]:
+            with self.subTest(words=words):
+                self.refuse(["run", *words], text, type=type)
+
+    def test_program(self):
+        (self.folder / "bad.ricci").write_text("index i = 3\noutput y(i) : f64\ny(i) = x(i)\n")
+        self.refuse(["run", "bad.ricci"], "ricci: bad.ricci: NameError: 'x' is not declared\n  line 3, column 8:\n", type="spec")
+        self.refuse(["show", "p.ricci"], "p.ricci: no extent for index i; add --extent i=...", type="shape")
+        self.refuse(["show", "p.ricci", "i=4", "--dtype", "f32"], "--dtype is for index notation; p.ricci says itself",
+                    type="spec")
 
 
 class Files(Refused):
@@ -263,13 +349,19 @@ class Documents(Refused):
 
     def test_spec_table(self):
         """The table of refused specs in docs/spec.md."""
-        rows = re.findall(r"^\| `([^`]*->?[^`]*|abc)` \| (.*) \|$", (DOCS / "spec.md").read_text().split("## What is refused")[1],
-                          re.M)
+        rows = re.findall(r"^\| `([^`]*)`( as a permutation)? \| (.*) \|$",
+                          (DOCS / "spec.md").read_text().split("## What is refused")[1], re.M)
         self.assertGreaterEqual(len(rows), 10)
-        for spec, said in rows:
+        save(self.folder / "in.npy", (2, 2), "<f8", bytes_pattern(4, 8))
+        for spec, permutation, said in rows:
             with self.subTest(spec=spec):
                 letters = sorted(set(re.findall("[a-z]", spec)))
-                done = self.ricci("show", spec, *(f"{letter}=2" for letter in letters), code=2)
+                words = ["show", spec, *(f"{letter}=2" for letter in letters)]
+                if permutation:
+                    words = ["permute", "in.npy", "out.npy", spec]
+                elif "..." in spec:
+                    words = ["einsum", spec, "in.npy", "-o", "out.npy"]
+                done = self.ricci(*words, code=2)
                 self.assertTrue(done.stderr.startswith(f"ricci: {said}\n  {spec}"), done.stderr)
 
 
