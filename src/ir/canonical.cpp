@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "ir/canonical_nodes.hpp"
+#include "ir/join_sums.hpp"
 #include "ir/roles.hpp"
 #include "ricci/log.hpp"
 
@@ -295,6 +296,7 @@ Program rename(Program program) {
 constexpr Pass kPasses[] = {
     {"drop unit indices", drop_unit_indices},
     {"share equal nodes", share_nodes},
+    {"join sums", join_sums},
     {"orient output", orient_output},
     {"order by output", order_by_output},
     {"merge adjacent", merge_adjacent},

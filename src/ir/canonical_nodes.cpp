@@ -223,10 +223,10 @@ Program share_nodes(Program program) {
 Program sort_operands(Program program) {
   // What was combined in another order is equal once it is sorted, and then one; and what uses it has another role.
   for (;;) {
-    Sorter(program).run();
     const auto nodes = program.nodes.size();
+    Sorter(program).run();
     program = share_nodes(std::move(program));
-    if (program.nodes.size() == nodes) return program;
+    if (program.nodes.size() >= nodes) return program;
   }
 }
 

@@ -144,7 +144,8 @@ class Refinement {
       down_[static_cast<std::size_t>(program_.statements[s].value)] += number(program_.statements[s], s);
     }
     for (std::size_t id = down_.size(); id-- > 0;) {
-      if (chains_.inner(static_cast<NodeId>(id))) continue;
+      // Nobody uses signs that chains see through.
+      if (chains_.inner(static_cast<NodeId>(id)) || down_[id] == 0) continue;
       const auto here = join(roles_.node[id], down_[id]);
       for (const auto& term : terms_[id]) down_[static_cast<std::size_t>(term.node)] += join(here, term.inverse);
       const auto& node = program_.nodes[id];
@@ -228,13 +229,16 @@ Chains::Chains(const Program& program) : program_(program), inner_(program.nodes
     for (int k = 0; k < operand_count(node); ++k) ++users[static_cast<std::size_t>(node.operand[k])];
   }
   for (const auto& statement : program.statements) ++users[static_cast<std::size_t>(statement.value)];
-  for (const auto& node : program.nodes) {
+  // Users first: a sign belongs to the chain that it stands in.
+  for (std::size_t id = program.nodes.size(); id-- > 0;) {
+    const auto& node = program.nodes[id];
     if (node.kind != NodeKind::op || (program.exact && !is_integer(node.type))) continue;
+    const bool in_sum = is_sum(node.op) || (node.op == OpCode::neg && inner_[id]);
     for (int k = 0; k < operand_count(node); ++k) {
       const auto place = static_cast<std::size_t>(node.operand[k]);
       const auto& link = program.nodes[place];
       if (link.kind != NodeKind::op || link.type != node.type || users[place] != 1) continue;
-      const bool sums = is_sum(node.op) && is_sum(link.op);
+      const bool sums = in_sum && (is_sum(link.op) || link.op == OpCode::neg);
       const bool comparison = node.op == OpCode::equal || node.op == OpCode::not_equal;
       inner_[place] = sums || (node.op == link.op && commutes(node.op) && !comparison);
     }
@@ -252,12 +256,17 @@ std::vector<Term> Chains::terms(NodeId root) const {
 
 void Chains::collect(NodeId id, bool inverse, std::vector<Term>& terms) const {
   const auto& node = program_.nodes[static_cast<std::size_t>(id)];
-  for (int k = 0; k < 2; ++k) {
-    const bool turned = inverse != (node.op == OpCode::sub && k == 1);
-    if (inner(node.operand[k])) {
-      collect(node.operand[k], turned, terms);
+  const bool in_sum = is_sum(node.op) && (!program_.exact || is_integer(node.type));
+  for (int k = 0; k < operand_count(node); ++k) {
+    const auto operand = node.operand[k];
+    const auto& link = program_.nodes[static_cast<std::size_t>(operand)];
+    const bool turned = inverse != (node.op == OpCode::neg || (node.op == OpCode::sub && k == 1));
+    if (inner(operand)) {
+      collect(operand, turned, terms);
+    } else if (in_sum && link.kind == NodeKind::op && link.op == OpCode::neg) {
+      terms.push_back({link.operand[0], !turned});  // a sign is part of the sum, whoever else may use it
     } else {
-      terms.push_back({node.operand[k], turned});
+      terms.push_back({operand, turned});
     }
   }
 }

@@ -59,8 +59,9 @@ std::string statement(const Program& program) {
 TEST_CASE("the passes and their order") {
   std::vector<std::string> names;
   for (const auto& pass : canonical_passes()) names.emplace_back(pass.name);
-  CHECK(names == std::vector<std::string>{"drop unit indices", "share equal nodes", "orient output", "order by output",
-                                          "merge adjacent", "move bits", "sort operands", "number", "rename"});
+  CHECK(names == std::vector<std::string>{"drop unit indices", "share equal nodes", "join sums", "orient output",
+                                          "order by output", "merge adjacent", "move bits", "sort operands", "number",
+                                          "rename"});
 }
 
 TEST_CASE("drop unit indices") {

@@ -290,8 +290,18 @@ inline ir::Program rewritten(const ir::Program& program, std::uint64_t seed, boo
     auto terms = regroup ? chains.terms(id) : std::vector<ir::Term>();
     if (!terms.empty()) {
       std::shuffle(terms.begin(), terms.end(), random);
-      std::iter_swap(terms.begin(), std::find_if(terms.begin(), terms.end(), [](const auto& t) { return !t.inverse; }));
+      const auto added = std::find_if(terms.begin(), terms.end(), [](const auto& t) { return !t.inverse; });
+      if (added != terms.end()) std::iter_swap(terms.begin(), added);
       auto last = self(self, terms[0].node);
+      if (terms[0].inverse) {
+        ir::Node sign;
+        sign.kind = ir::NodeKind::op;
+        sign.op = ir::OpCode::neg;
+        sign.type = node.type;
+        sign.operand[0] = last;
+        other.nodes.push_back(std::move(sign));
+        last = static_cast<ir::NodeId>(other.nodes.size()) - 1;
+      }
       for (std::size_t k = 1; k < terms.size(); ++k) {
         ir::Node link;
         link.kind = ir::NodeKind::op;
