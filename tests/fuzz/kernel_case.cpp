@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstdio>
+#include <mutex>
+#include <thread>
 
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
@@ -48,6 +51,13 @@ std::string KernelCase::told(const std::string& what) const {
                      ir::print(schedule, program), source.text, what);
 }
 
+jit::CudaObject KernelCase::cubin(int sm) const {
+  jit::CudaCompileOptions options;
+  options.sm = sm;
+  options.contract = !program.exact;
+  return jit::compile_cuda(source.full(), source.kernel, options);
+}
+
 std::string KernelCase::verdict() {
   const auto text = difference(random, expectation, memory);
   return text.empty() ? text : told(text);
@@ -68,26 +78,33 @@ std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan:
 }
 
 void check_seeds(std::uint64_t seed, int count, const std::string& where,
-                 const std::function<std::string(std::uint64_t, Kind)>& failure) {
+                 const std::function<std::string(std::uint64_t, Kind)>& failure, unsigned threads) {
+  constexpr const char* kNames[] = {"sums of products", "grid program", "motif"};
+  constexpr int kKinds = 3, kShown = 3;
   const auto first = first_seed(seed);
   const int each = cases(count);
+  std::atomic<int> next{0};
+  std::mutex mutex;
   std::string failures;
   int failed = 0;
-  for (int k = 0; k < each; ++k) {
-    for (const auto kind : {Kind::einsum, Kind::grid, Kind::motif}) {
-      const auto number = first + static_cast<std::uint64_t>(k);
+  const auto work = [&] {
+    for (int k; (k = next++) < kKinds * each;) {
+      const auto number = first + static_cast<std::uint64_t>(k / kKinds);
       std::string text;
       try {
-        text = failure(number, kind);
+        text = failure(number, static_cast<Kind>(k % kKinds));
       } catch (const Error& error) {
         text = error.what();
       }
-      constexpr int kShown = 3;
+      const std::lock_guard lock(mutex);
       if (text.empty() || ++failed > kShown) continue;
-      constexpr const char* kNames[] = {"sums of products", "grid program", "motif"};
-      failures += fmt::format("seed {}, {}: {}\n", number, kNames[static_cast<int>(kind)], text);
+      failures += fmt::format("seed {}, {}: {}\n", number, kNames[k % kKinds], text);
     }
-  }
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned k = 1; k < threads; ++k) helpers.emplace_back(work);
+  work();
+  for (auto& helper : helpers) helper.join();
   std::printf("%d random programs of each kind from seed %llu, %s\n", each, static_cast<unsigned long long>(first),
               where.c_str());
   INFO(failures);

@@ -9,6 +9,7 @@
 #include "codegen/source.hpp"
 #include "fuzz/random_program.hpp"
 #include "ir/canonical.hpp"
+#include "jit/cuda_compiler.hpp"
 #include "plan/plan.hpp"
 
 namespace ricci::fuzz {
@@ -24,6 +25,8 @@ struct KernelCase {
   /// Where memory differs from what is expected, with all there is to see; empty where it does not.
   std::string verdict();
   std::string told(const std::string& what) const;
+  /// What NVRTC makes of the source. Throws CompileError.
+  jit::CudaObject cubin(int sm) const;
 
   /// The value of each parameter, as a kernel takes it.
   struct alignas(16) Value {
@@ -39,8 +42,8 @@ std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan:
                                       const ProgramLimits& limits = {});
 
 /// Runs `failure` on `count` seeds of each kind, from first_seed(seed) on, and fails the test case with the first texts
-/// that are not empty. Exceptions of Ricci's count as texts.
+/// that are not empty. Exceptions of Ricci's count as texts. `threads` of them at a time.
 void check_seeds(std::uint64_t seed, int count, const std::string& where,
-                 const std::function<std::string(std::uint64_t, Kind)>& failure);
+                 const std::function<std::string(std::uint64_t, Kind)>& failure, unsigned threads = 1);
 
 }  // namespace ricci::fuzz

@@ -1,0 +1,64 @@
+// Random programs on a device against the interpreter. Several threads compile, since that is nearly all of the time.
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "catch.hpp"
+#include "fuzz/kernel_case.hpp"
+#include "jit/cuda_compiler.hpp"
+#include "jit/cuda_driver.hpp"
+#include "ricci/error.hpp"
+#include "runtime/plan_impl.hpp"
+
+using namespace ricci;
+namespace cuda = ricci::jit::cuda;
+
+namespace {
+
+struct Release {
+  void operator()(unsigned char* pointer) const { cuda::release(pointer); }
+};
+using DeviceMemory = std::unique_ptr<unsigned char, Release>;
+
+}  // namespace
+
+TEST_CASE("random programs on a device do what the interpreter does") {
+  if (!cuda::available()) RICCI_SKIP("no GPU");
+  const int ordinal = cuda::current_device();
+  const auto info = cuda::device_info(ordinal);
+  const auto figures = runtime::gpu_figures(info);
+  const auto failure = [&](std::uint64_t seed, fuzz::Kind kind) -> std::string {
+    cuda::current_device();  // the device's context, in this thread
+    auto made = fuzz::kernel_case(seed, kind, figures);
+    if (!made) return {};
+    try {
+      const auto object = made->cubin(figures.sm);
+      const cuda::Module module(object.cubin, ordinal);
+      const auto dynamic = static_cast<std::size_t>(codegen::dynamic_shared_bytes(made->program, made->schedule));
+      auto* const function = module.function(made->source.kernel, dynamic);
+      std::vector<DeviceMemory> copies;
+      std::vector<void*> pointers, args;
+      for (const int buffer : made->program.buffer) {
+        const auto& memory = made->memory[static_cast<std::size_t>(buffer)];
+        copies.emplace_back(static_cast<unsigned char*>(cuda::allocate(memory.bytes())));
+        cuda::copy_to_device(copies.back().get(), memory.begin(), memory.bytes());
+        pointers.push_back(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(copies.back().get()) +
+                                                   static_cast<std::uintptr_t>(memory.origin)));
+      }
+      for (auto& pointer : pointers) args.push_back(&pointer);
+      for (auto& value : made->values) args.push_back(value.at);
+      cuda::launch(function, static_cast<unsigned>(made->schedule.blocks(made->program)), 1, 1,
+                   static_cast<unsigned>(made->schedule.threads), dynamic, nullptr, args.data());
+      for (std::size_t k = 0; k < copies.size(); ++k) {
+        auto& memory = made->memory[static_cast<std::size_t>(made->program.buffer[k])];
+        cuda::copy_to_host(memory.begin(), copies[k].get(), memory.bytes());
+      }
+    } catch (const CompileError& error) {
+      return made->told(error.what() + error.log());
+    } catch (const Error& error) {
+      return made->told(error.what());
+    }
+    return made->verdict();
+  };
+  fuzz::check_seeds(700001, 500, info.name, failure, std::max(1u, std::thread::hardware_concurrency()));
+}
