@@ -244,6 +244,29 @@ std::vector<Scalar> RandomEinsum::params(const std::vector<ir::Param>& declared)
   return values;
 }
 
+EinsumOptions RandomEinsum::options(Device device) const {
+  EinsumOptions options;
+  options.device = device;
+  options.alpha = problem.alpha == ir::Factor::any ? Scalar(2) : alpha;
+  options.beta = problem.beta == ir::Factor::any ? Scalar(3) : beta;
+  options.conjugate = problem.conjugate;
+  options.path = seed % 2 == 0 ? EinsumOptions::Path::flops : EinsumOptions::Path::memory;
+  return options;
+}
+
+Call RandomEinsum::call() const {
+  Call call;
+  if (problem.alpha == ir::Factor::any) call.alpha = alpha;
+  if (problem.beta == ir::Factor::any) call.beta = beta;
+  return call;
+}
+
+std::string RandomEinsum::difference(const Expected& want, const Tensor& before) {
+  const auto text = compare(sequence_of(ir::lower(problem)), want, pointers());
+  if (!text.empty()) return text;
+  return tensors.back().same_around(before) ? std::string() : "memory beside the output's elements was written";
+}
+
 Expected RandomEinsum::expected() {
   const auto program = ir::lower(problem);
   return fuzz::expected(sequence_of(program), pointers(), params(program.params));

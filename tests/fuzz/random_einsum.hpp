@@ -8,6 +8,7 @@
 #include "fuzz/random_tensor.hpp"
 #include "fuzz/rounding.hpp"
 #include "ir/einsum.hpp"
+#include "ricci/runtime.hpp"
 
 namespace ricci::fuzz {
 
@@ -21,8 +22,14 @@ struct RandomEinsum {
   std::string text() const;       ///< everything needed to see what failed
   std::vector<void*> pointers();  ///< element (0, 0, ...) of each tensor: the slots of a sequence without its workspace
   std::vector<Scalar> params(const std::vector<ir::Param>& declared) const;
+  /// What a user says to plan and to call it. A factor that is an argument of the kernel has another value in the call
+  /// than the plan was made with; paths alternate.
+  EinsumOptions options(Device device) const;
+  Call call() const;
   /// What the output must hold, by the interpreter, as one kernel: slots are the tensors.
   Expected expected();
+  /// Nothing where the output is as expected and no byte around its elements has changed from `before`; else what is.
+  std::string difference(const Expected& want, const Tensor& before);
 };
 
 struct EinsumLimits {

@@ -37,6 +37,9 @@ class Tensor {
   void fill(Generator& random);
   void fill_nan();  ///< all bits set
 
+  /// Whether all memory that no element covers is as in `other`, a tensor of the same layout.
+  bool same_around(const Tensor& other) const;
+
  private:
   struct alignas(256) Line {
     unsigned char at[256];

@@ -1,0 +1,125 @@
+// Random einsums as CUDA text on the simulator, step by step of their paths: what the interpreter does, and not a
+// fault.
+#include <cstdio>
+#include <memory>
+
+#include "catch.hpp"
+#include "codegen/source.hpp"
+#include "fuzz/random_einsum.hpp"
+#include "fuzz/random_problem.hpp"
+#include "ir/canonical.hpp"
+#include "plan/plan.hpp"
+#include "ricci/error.hpp"
+#include "runtime/plan_impl.hpp"
+#include "simt/simulator.hpp"
+
+using namespace ricci;
+
+namespace {
+
+/// Memory of a slot: a tensor's, or workspace of the sequence.
+struct Area {
+  unsigned char* begin = nullptr;
+  std::size_t bytes = 0;
+  void* element_0 = nullptr;
+};
+
+struct Line {
+  alignas(256) unsigned char at[256];
+};
+
+bool runs(const ir::Program& program) {
+  const auto free = program.free_indices();
+  for (std::size_t q = 0; q < free.size(); ++q) {
+    if (free[q] && program.indices[q].extent == 0) return false;
+  }
+  return true;
+}
+
+/// The report of a run that was not clean, with the kernel.
+std::string run(const ir::Step& step, const std::vector<Area>& areas, const std::vector<Scalar>& params,
+                std::uint64_t seed) {
+  if (!runs(step.program)) return {};
+  const auto program = ir::canonicalise(step.program);
+  const auto list = plan::candidates(program, plan::GpuFigures::of_capability(90));
+  const auto& schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
+  const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
+  simt::Launch launch;
+  launch.source = source.portable + source.text;
+  launch.kernel = source.kernel;
+  launch.parameter_types = source.parameter_types;
+  launch.grid_x = static_cast<unsigned>(schedule.blocks(program));
+  launch.block = static_cast<unsigned>(schedule.threads);
+  launch.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule));
+
+  std::vector<void*> pointers, args;
+  std::vector<simt::Buffer> buffers;
+  for (std::size_t b = 0; b < program.buffer.size(); ++b) {
+    const auto& area = areas[static_cast<std::size_t>(step.slot[static_cast<std::size_t>(program.buffer[b])])];
+    pointers.push_back(area.element_0);
+    buffers.push_back({area.begin, area.bytes, program.buffers[b].written});
+  }
+  struct alignas(16) Value {
+    unsigned char at[16] = {};
+  };
+  std::vector<Value> values(program.params.size());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const auto param = static_cast<std::size_t>(step.param[static_cast<std::size_t>(program.param[k])]);
+    runtime::encode_factor(params[param], program.params[k].type, values[k].at);
+  }
+  for (auto& pointer : pointers) args.push_back(&pointer);
+  for (auto& value : values) args.push_back(value.at);
+  simt::Options options;
+  options.order = static_cast<simt::Order>(seed % 3);
+  options.one_buffer_per_access = false;  // of two loads that a selection chooses between, compilers make one
+  const auto told = [&](const std::string& what) {
+    return ir::print(program) + ir::print(schedule, program) + source.text + what;
+  };
+  try {
+    const auto report = simt::run(launch, args.data(), buffers, options);
+    return report.clean() ? std::string() : told(report.text());
+  } catch (const CompileError& error) {
+    return told(error.what() + error.log());
+  }
+}
+
+void check(std::uint64_t seed) {
+  auto e = fuzz::random_einsum(seed, {2500, 4});
+  INFO(e.text());
+  const auto want = e.expected();
+  const auto before = e.tensors.back();
+  const auto minimise = seed % 2 == 0 ? ir::PathOptions::Minimise::flops : ir::PathOptions::Minimise::memory;
+  const auto sequence = ir::lower_einsum(e.problem, {minimise});
+  std::vector<Area> areas;
+  for (auto& tensor : e.tensors) areas.push_back({tensor.begin(), tensor.bytes(), tensor.element_0()});
+  std::vector<std::unique_ptr<Line[]>> workspace;
+  for (std::size_t k = areas.size(); k < sequence.slots.size(); ++k) {
+    const auto& slot = sequence.slots[k];
+    const auto lines = static_cast<std::size_t>((slot.last + 1) * size_of(slot.type)) / sizeof(Line) + 1;
+    workspace.push_back(std::make_unique<Line[]>(lines));
+    auto* const begin = workspace.back()[0].at;
+    areas.push_back({begin, lines * sizeof(Line), begin});
+  }
+  for (const auto& step : sequence.steps) {
+    const auto fault = run(step, areas, e.params(sequence.params), seed);
+    if (!fault.empty()) FAIL(fault);
+  }
+  const auto difference = e.difference(want, before);
+  if (!difference.empty()) FAIL(difference << "\n" << ir::print(ir::lower(e.problem)));
+}
+
+}  // namespace
+
+TEST_CASE("random einsums on the simulator are the interpreter's within their bound, without a fault") {
+  const auto first = fuzz::first_seed(400001);
+  const int count = fuzz::cases(150);
+  for (int k = 0; k < count; ++k) {
+    try {
+      check(first + static_cast<std::uint64_t>(k));
+    } catch (const Error& error) {
+      FAIL("seed " << first + static_cast<std::uint64_t>(k) << ": " << error.what());
+    }
+  }
+  std::printf("%d random einsums from seed %llu on the simulator\n", count, static_cast<unsigned long long>(first));
+  REQUIRE(count > 0);
+}
