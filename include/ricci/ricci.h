@@ -74,10 +74,72 @@ ricci_permute_options ricci_permute_options_default(void);
 ricci_status ricci_plan_permute(const char* spec, const ricci_layout* input, const ricci_layout* output,
                                 const ricci_permute_options* options, ricci_plan** plan);
 
-/* Runs a plan with the factors it was made with. stream: CUstream for a GPU plan, else null. */
+typedef enum { RICCI_PATH_FLOPS = 0, RICCI_PATH_MEMORY = 1 } ricci_path;
+
+typedef struct {
+  ricci_device device;
+  int gpu;                   /* ordinal, or -1 for the current device */
+  double alpha_re, alpha_im; /* 1, 0 in ricci_einsum_options_default */
+  double beta_re, beta_im;   /* 0, 0 */
+  const int* conjugate;      /* one per operand, or null: conjugate none */
+  ricci_path path;           /* with three operands and more: fewest operations, or least workspace */
+  int threads;               /* 0: all */
+} ricci_einsum_options;
+
+ricci_einsum_options ricci_einsum_options_default(void);
+
+/* Plans C = alpha * sum(op(A) * op(B) * ...) + beta * C for a spec such as "ab,bc->ac". inputs: one layout for each of
+ * the `count` operands of the spec; output may be null: row-major, of NumPy's result type (ricci_plan_output_shape);
+ * options may be null. */
+ricci_status ricci_plan_einsum(const char* spec, int count, const ricci_layout* inputs, const ricci_layout* output,
+                               const ricci_einsum_options* options, ricci_plan** plan);
+
+/* An index without an extent in a program's text, and its extent. */
+typedef struct {
+  const char* index;
+  int64_t extent;
+} ricci_extent;
+
+/* Plans a program from its text (docs/programs.md). extents: `count` of them, for indices that the text leaves open. */
+ricci_status ricci_plan_program(const char* text, int count, const ricci_extent* extents, ricci_device device, int gpu,
+                                int threads, ricci_plan** plan);
+
+/* What a call of the plan takes: how many arrays it writes and how many it only reads, how many parameters, and their
+ * names, in the order of the call ("" past the end). Names are valid until the plan is released. */
+int ricci_plan_outputs(const ricci_plan* plan);
+int ricci_plan_inputs(const ricci_plan* plan);
+int ricci_plan_params(const ricci_plan* plan);
+const char* ricci_plan_output_name(const ricci_plan* plan, int number);
+const char* ricci_plan_input_name(const ricci_plan* plan, int number);
+const char* ricci_plan_param_name(const ricci_plan* plan, int number);
+
+/* Of an einsum or a permutation: type, rank and extents of the output; `extents` takes rank numbers, or is null. */
+ricci_status ricci_plan_output_shape(const ricci_plan* plan, ricci_dtype* type, int* rank, int64_t* extents);
+
+/* Bytes of memory that a call needs between its kernels, and makes for itself when it is given none. */
+int64_t ricci_plan_workspace_bytes(const ricci_plan* plan);
+
+/* A scalar parameter of a program. */
+typedef struct {
+  double re, im;
+} ricci_scalar;
+
+/* What a call may have beside its arrays; null for none of it. */
+typedef struct {
+  const ricci_scalar* params; /* ricci_plan_params of them */
+  void* workspace;            /* aligned to 256 bytes, on the plan's device; null: made by the call */
+  int64_t workspace_bytes;
+  void* stream; /* CUstream for a GPU plan, else null */
+} ricci_call;
+
+/* Runs a plan: one pointer for each array it writes and one for each that it only reads, in the plan's order. */
+ricci_status ricci_execute(const ricci_plan* plan, void* const* outputs, const void* const* inputs,
+                           const ricci_call* call);
+
+/* The same for plans of one output and one input, as permutations are. stream: CUstream for a GPU plan, else null. */
 ricci_status ricci_plan_execute(const ricci_plan* plan, void* output, const void* input, void* stream);
 
-/* The generated source; valid until the plan is released. */
+/* The generated source, of all kernels; valid until the plan is released. */
 const char* ricci_plan_source(const ricci_plan* plan);
 
 void ricci_plan_release(ricci_plan* plan);

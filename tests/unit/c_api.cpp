@@ -1,4 +1,5 @@
 // The C interface, from C++: status and text for each failure, and the same results as the C++ interface.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <numeric>
@@ -137,5 +138,114 @@ TEST_CASE("rank 0 needs no extents") {
   std::int16_t b = 0;
   CHECK(ricci_plan_execute(plan, &b, &a, nullptr) == RICCI_OK);
   CHECK(b == 7);
+  ricci_plan_release(plan);
+}
+
+TEST_CASE("an einsum of three operands, with a workspace of one's own") {
+  const std::int64_t ab[] = {2, 3}, bc[] = {3, 4}, cd[] = {4, 2};
+  const ricci_layout inputs[] = {
+      {RICCI_F64, 2, ab, nullptr, 0}, {RICCI_F64, 2, bc, nullptr, 0}, {RICCI_F64, 2, cd, nullptr, 0}};
+  std::array<double, 6> a{};
+  std::array<double, 12> b{};
+  std::array<double, 8> c{};
+  std::iota(a.begin(), a.end(), 1.0);
+  std::iota(b.begin(), b.end(), -5.0);
+  std::iota(c.begin(), c.end(), 2.0);
+  double expected[4] = {};
+  for (int i = 0; i < 2; ++i) {
+    for (int l = 0; l < 2; ++l) {
+      for (int j = 0; j < 3; ++j) {
+        for (int k = 0; k < 4; ++k) {
+          expected[2 * i + l] += 2 * a[static_cast<std::size_t>(3 * i + j)] * b[static_cast<std::size_t>(4 * j + k)] *
+                                 c[static_cast<std::size_t>(2 * k + l)];
+        }
+      }
+    }
+  }
+  auto options = ricci_einsum_options_default();
+  options.alpha_re = 2;
+  ricci_plan* plan = nullptr;
+  REQUIRE(ricci_plan_einsum("ab,bc,cd->ad", 3, inputs, nullptr, &options, &plan) == RICCI_OK);
+  CHECK(ricci_plan_inputs(plan) == 3);
+  CHECK(ricci_plan_outputs(plan) == 1);
+  CHECK(ricci_plan_params(plan) == 0);
+  CHECK(std::string(ricci_plan_input_name(plan, 2)) == "C");
+  CHECK(std::string(ricci_plan_output_name(plan, 0)) == "D");
+  CHECK(std::string(ricci_plan_output_name(plan, 1)).empty());
+  ricci_dtype type = RICCI_I8;
+  int rank = 0;
+  std::int64_t extents[2] = {};
+  CHECK(ricci_plan_output_shape(plan, &type, &rank, extents) == RICCI_OK);
+  CHECK(type == RICCI_F64);
+  CHECK(rank == 2);
+  CHECK(extents[0] == 2);
+  CHECK(extents[1] == 2);
+
+  const auto bytes = ricci_plan_workspace_bytes(plan);
+  REQUIRE(bytes >= 256);
+  alignas(256) static unsigned char workspace[8192];
+  REQUIRE(bytes <= static_cast<std::int64_t>(sizeof workspace) - 256);
+  double d[4] = {};
+  void* outputs[] = {d};
+  const void* from[] = {a.data(), b.data(), c.data()};
+  CHECK(ricci_execute(plan, outputs, from, nullptr) == RICCI_OK);
+  for (int k = 0; k < 4; ++k) CHECK(d[k] == expected[k]);
+  std::memset(d, 0, sizeof d);
+  ricci_call call = {nullptr, workspace, bytes, nullptr};
+  CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_OK);
+  for (int k = 0; k < 4; ++k) CHECK(d[k] == expected[k]);
+
+  std::memset(d, 0, sizeof d);
+  call.workspace_bytes = bytes - 1;
+  CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_ERROR_SHAPE);
+  CHECK_THAT(ricci_last_error(), StartsWith("the workspace has "));
+  call = {nullptr, workspace + 8, bytes, nullptr};
+  CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_ERROR_SHAPE);
+  CHECK_THAT(ricci_last_error(), Catch::Matchers::ContainsSubstring("is not a multiple of 256 bytes"));
+  call = {nullptr, workspace, bytes, nullptr};
+  outputs[0] = workspace + 64;
+  CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_ERROR_SHAPE);
+  CHECK_THAT(ricci_last_error(), StartsWith("output D and the workspace overlap"));
+  outputs[0] = b.data() + 2;
+  CHECK(ricci_execute(plan, outputs, from, nullptr) == RICCI_ERROR_SHAPE);
+  CHECK_THAT(ricci_last_error(), StartsWith("input B and output D overlap"));
+  outputs[0] = nullptr;
+  CHECK(ricci_execute(plan, outputs, from, nullptr) == RICCI_ERROR_SHAPE);
+  CHECK(std::string(ricci_last_error()) == "the output D pointer is null");
+  CHECK(ricci_execute(plan, nullptr, from, nullptr) == RICCI_ERROR_SHAPE);
+  CHECK(std::count(d, d + 4, 0.0) == 4);
+  // The call for one input and one output is not this plan's.
+  CHECK(ricci_plan_execute(plan, d, a.data(), nullptr) == RICCI_ERROR_SHAPE);
+  CHECK_THAT(ricci_last_error(),
+             StartsWith("this plan writes 1 (D) and reads 3 (A, B, C); 1 and 1 pointers were given"));
+  ricci_plan_release(plan);
+}
+
+TEST_CASE("a program from text, its parameter changing from call to call") {
+  const char* const text =
+      "program scaled\nindex i\nparam s : f64\ninput x(i) : f64\noutput y(i) : f64\ny(i) = s * x(i) + 1\n";
+  ricci_plan* plan = nullptr;
+  CHECK(ricci_plan_program(text, 0, nullptr, RICCI_CPU, -1, 0, &plan) == RICCI_ERROR_SHAPE);  // i is open
+  CHECK(plan == nullptr);
+  CHECK(ricci_plan_program("y(i) = 1", 0, nullptr, RICCI_CPU, -1, 0, &plan) == RICCI_ERROR_SPEC);
+  const ricci_extent extent = {"i", 5};
+  REQUIRE(ricci_plan_program(text, 1, &extent, RICCI_CPU, -1, 0, &plan) == RICCI_OK);
+  CHECK(ricci_plan_params(plan) == 1);
+  CHECK(std::string(ricci_plan_param_name(plan, 0)) == "s");
+  const double x[5] = {1, 2, 3, 4, 5};
+  double y[5] = {};
+  void* outputs[] = {y};
+  const void* inputs[] = {x};
+  for (const double s : {2.0, -0.5, 0.0}) {
+    const ricci_scalar value = {s, 0};
+    const ricci_call call = {&value, nullptr, 0, nullptr};
+    REQUIRE(ricci_execute(plan, outputs, inputs, &call) == RICCI_OK);
+    for (int k = 0; k < 5; ++k) CHECK(y[k] == s * x[k] + 1);
+  }
+  CHECK(ricci_execute(plan, outputs, inputs, nullptr) == RICCI_ERROR_SHAPE);  // no value
+  const ricci_scalar wrong = {1, 1};
+  const ricci_call call = {&wrong, nullptr, 0, nullptr};
+  CHECK(ricci_execute(plan, outputs, inputs, &call) == RICCI_ERROR_SHAPE);
+  CHECK(std::string(ricci_last_error()) == "parameter s = (1, 1) has an imaginary part, but it is f64");
   ricci_plan_release(plan);
 }

@@ -1,9 +1,11 @@
 // The C interface: the one place where errors become status codes.
 #include <exception>
-#include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "ricci/error.hpp"
+#include "ricci/program.hpp"
 #include "ricci/ricci.h"
 #include "ricci/runtime.hpp"
 #include "ricci/version.hpp"
@@ -50,6 +52,14 @@ ricci::Layout layout_of(const ricci_layout& given) {
   return layout;
 }
 
+ricci::Device device_of(ricci_device device) { return device == RICCI_GPU ? ricci::Device::gpu : ricci::Device::cpu; }
+
+int count_of(std::span<const ricci::Argument> arguments) { return static_cast<int>(arguments.size()); }
+
+const char* name_in(std::span<const ricci::Argument> arguments, int number) {
+  return number >= 0 && number < count_of(arguments) ? arguments[static_cast<std::size_t>(number)].name.c_str() : "";
+}
+
 }  // namespace
 
 extern "C" {
@@ -71,7 +81,7 @@ ricci_status ricci_plan_permute(const char* spec, const ricci_layout* input, con
   return guarded([&] {
     const auto given = options != nullptr ? *options : ricci_permute_options_default();
     ricci::PermuteOptions permute;
-    permute.device = given.device == RICCI_GPU ? ricci::Device::gpu : ricci::Device::cpu;
+    permute.device = device_of(given.device);
     permute.gpu = given.gpu;
     permute.alpha = {given.alpha_re, given.alpha_im};
     permute.beta = {given.beta_re, given.beta_im};
@@ -81,9 +91,109 @@ ricci_status ricci_plan_permute(const char* spec, const ricci_layout* input, con
   });
 }
 
+ricci_einsum_options ricci_einsum_options_default(void) {
+  return {RICCI_CPU, -1, 1, 0, 0, 0, nullptr, RICCI_PATH_FLOPS, 0};
+}
+
+ricci_status ricci_plan_einsum(const char* spec, int count, const ricci_layout* inputs, const ricci_layout* output,
+                               const ricci_einsum_options* options, ricci_plan** plan) {
+  if (spec == nullptr || count < 0 || (inputs == nullptr && count > 0) || plan == nullptr)
+    return fail(RICCI_ERROR_SHAPE, kNull);
+  *plan = nullptr;
+  return guarded([&] {
+    const auto given = options != nullptr ? *options : ricci_einsum_options_default();
+    ricci::EinsumOptions einsum;
+    einsum.device = device_of(given.device);
+    einsum.gpu = given.gpu;
+    einsum.alpha = {given.alpha_re, given.alpha_im};
+    einsum.beta = {given.beta_re, given.beta_im};
+    einsum.threads = given.threads;
+    if (given.path == RICCI_PATH_MEMORY) einsum.path = ricci::EinsumOptions::Path::memory;
+    std::vector<ricci::Layout> layouts;
+    for (int k = 0; k < count; ++k) {
+      layouts.push_back(layout_of(inputs[k]));
+      if (given.conjugate != nullptr) einsum.conjugate.push_back(given.conjugate[k] != 0);
+    }
+    const auto to = output != nullptr ? layout_of(*output) : ricci::einsum_output(spec, layouts);
+    *plan = new ricci_plan{ricci::Runtime::global().plan_einsum(spec, layouts, to, einsum)};
+  });
+}
+
+ricci_status ricci_plan_program(const char* text, int count, const ricci_extent* extents, ricci_device device, int gpu,
+                                int threads, ricci_plan** plan) {
+  if (text == nullptr || count < 0 || (extents == nullptr && count > 0) || plan == nullptr)
+    return fail(RICCI_ERROR_SHAPE, kNull);
+  *plan = nullptr;
+  return guarded([&] {
+    auto program = ricci::Program::parse(text);
+    for (int k = 0; k < count; ++k) {
+      if (extents[k].index == nullptr) throw ricci::ShapeError(kNull);
+      program.set_extent(extents[k].index, extents[k].extent);
+    }
+    ricci::PlanOptions options;
+    options.device = device_of(device);
+    options.gpu = gpu;
+    options.threads = threads;
+    *plan = new ricci_plan{ricci::Runtime::global().plan_program(program, options)};
+  });
+}
+
+int ricci_plan_outputs(const ricci_plan* plan) { return plan == nullptr ? 0 : count_of(plan->plan.outputs()); }
+int ricci_plan_inputs(const ricci_plan* plan) { return plan == nullptr ? 0 : count_of(plan->plan.inputs()); }
+int ricci_plan_params(const ricci_plan* plan) { return plan == nullptr ? 0 : count_of(plan->plan.params()); }
+
+const char* ricci_plan_output_name(const ricci_plan* plan, int number) {
+  return plan == nullptr ? "" : name_in(plan->plan.outputs(), number);
+}
+const char* ricci_plan_input_name(const ricci_plan* plan, int number) {
+  return plan == nullptr ? "" : name_in(plan->plan.inputs(), number);
+}
+const char* ricci_plan_param_name(const ricci_plan* plan, int number) {
+  return plan == nullptr ? "" : name_in(plan->plan.params(), number);
+}
+
+ricci_status ricci_plan_output_shape(const ricci_plan* plan, ricci_dtype* type, int* rank, int64_t* extents) {
+  if (plan == nullptr || type == nullptr || rank == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
+  const auto& layout = plan->plan.output_layout();
+  *type = static_cast<ricci_dtype>(layout.type);
+  *rank = layout.rank();
+  for (int k = 0; extents != nullptr && k < *rank; ++k) extents[k] = layout.extents[static_cast<std::size_t>(k)];
+  return RICCI_OK;
+}
+
+int64_t ricci_plan_workspace_bytes(const ricci_plan* plan) {
+  return plan == nullptr ? 0 : plan->plan.info().workspace_bytes;
+}
+
+ricci_status ricci_execute(const ricci_plan* plan, void* const* outputs, const void* const* inputs,
+                           const ricci_call* call) {
+  if (plan == nullptr) return fail(RICCI_ERROR_PLAN, kNull);
+  const auto& p = plan->plan;
+  const auto given = call != nullptr ? *call : ricci_call{};
+  if ((outputs == nullptr && !p.outputs().empty()) || (inputs == nullptr && !p.inputs().empty()) ||
+      (given.params == nullptr && !p.params().empty()) || given.workspace_bytes < 0) {
+    return fail(RICCI_ERROR_SHAPE, kNull);
+  }
+  return guarded([&] {
+    std::vector<ricci::Scalar> params;
+    for (std::size_t k = 0; k < p.params().size(); ++k) params.emplace_back(given.params[k].re, given.params[k].im);
+    ricci::Call run;
+    run.stream = given.stream;
+    run.params = params;
+    run.workspace = given.workspace;
+    run.workspace_bytes = static_cast<std::size_t>(given.workspace_bytes);
+    p(std::span<void* const>(outputs, p.outputs().size()), std::span<const void* const>(inputs, p.inputs().size()),
+      run);
+  });
+}
+
 ricci_status ricci_plan_execute(const ricci_plan* plan, void* output, const void* input, void* stream) {
   if (plan == nullptr) return fail(RICCI_ERROR_PLAN, kNull);
-  return guarded([&] { plan->plan(output, input, {{}, {}, stream}); });
+  return guarded([&] {
+    ricci::Call call;
+    call.stream = stream;
+    plan->plan(output, input, call);
+  });
 }
 
 const char* ricci_plan_source(const ricci_plan* plan) { return plan == nullptr ? "" : plan->plan.source().c_str(); }
