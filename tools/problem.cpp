@@ -245,7 +245,7 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
   command.add_option("spec", options.what, "Index notation, such as 'abc->cab' or 'ab,bc->ac', or a program's file")
       ->required();
   command.add_option("extents", options.extents, "Extent of each axis: a=48 b=32 c=40");
-  command.add_option("--extent", options.more_extents, "The same: --extent p=24")->expected(1);
+  command.add_option("--extent", options.more_extents, "The same: --extent p=24")->allow_extra_args(false);
   command.add_option(
       "--dtype", options.dtype,
       "Element type (f64): i8..i64, u8..u64, f16, bf16, f32, f64, c64, c128; or one per operand: f64,c128");

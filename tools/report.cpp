@@ -30,6 +30,8 @@ Json plan_json(const Plan& plan) {
           {"shared_bytes", info.shared_bytes},
           {"compulsory_bytes", info.compulsory_bytes},
           {"workspace_bytes", info.workspace_bytes},
+          {"flops", info.flops},
+          {"steps", info.steps},
           {"cache_path", plan.cache_path()}};
 }
 

@@ -505,9 +505,10 @@ void add_run(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("run", "Run a program's statements on .npy files");
   command->add_option("program", options->file, "The program's file")->required();
   command->add_option("given", options->words, "Files of the inputs and values of the parameters: A=a.npy dt=0.5");
-  command->add_option("-o,--output", options->outputs, "File for a result: -o C=c.npy; may be repeated")->expected(1);
+  command->add_option("-o,--output", options->outputs, "File for a result: -o C=c.npy; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--extent", options->extents, "Extent of an index that no input tells: --extent p=24")
-      ->expected(1);
+      ->allow_extra_args(false);
   command->add_option("--device", options->device, "Where to run: cpu or gpu")
       ->check(CLI::IsMember({"cpu", "gpu"}))
       ->capture_default_str();

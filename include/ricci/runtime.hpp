@@ -121,7 +121,7 @@ class Runtime {
 };
 
 /// The result of an einsum as NumPy would make it: row-major, of the type that holds every operand's values (c64 for
-/// c64 and f32, f32 for f16 and bf16, the wider of two integers). Throws as plan_einsum does.
+/// c64 and f32, f32 for f16 with bf16, the wider of two integers). Throws as plan_einsum does.
 Layout einsum_output(std::string_view spec, std::span<const Layout> inputs);
 
 /// The order of the products of an einsum, as a table: what each step computes and what it costs.

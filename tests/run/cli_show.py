@@ -106,7 +106,7 @@ class Others(Case):
         self.assertIn("ricci: gpu is required", done.stderr)
 
     def test_help(self):
-        for words in [[], ["permute"], ["show"], ["explain"], ["cache"], ["doctor"], ["version"], ["cache", "ls"],
+        for words in [[], ["permute"], ["einsum"], ["run"], ["show"], ["explain"], ["cache"], ["doctor"], ["version"], ["cache", "ls"],
                       ["cache", "stats"], ["cache", "verify"], ["cache", "prune"], ["cache", "export"],
                       ["cache", "import"], ["cache", "show"]]:
             text = self.ricci(*words, "--help").stdout
