@@ -9,6 +9,7 @@
 
 #include "codegen/compute.hpp"
 #include "codegen/expression.hpp"
+#include "codegen/point.hpp"
 #include "codegen/source.hpp"
 #include "codegen/walk.hpp"
 #include "codegen/writer.hpp"
@@ -283,6 +284,7 @@ Source emit_cpp(const Program& program, const Schedule& schedule, const Notes& n
   Source source;
   source.kernel = kernel_name(program);
   source.portable = portable_prelude(program) + host_prelude(program) + lane_types(program, schedule);
+  if (schedule.computes()) source.portable += prefix_functions(program);
   source.text = head_text(program, schedule, source.kernel, notes.target, notes.again, notes.plan) +
                 CppEmitter(program, schedule).emit(source.kernel);
   return source;

@@ -301,6 +301,21 @@ std::map<NodeId, std::string> PointEmitter::forget(const Set& over) {
   return gone;
 }
 
+/// Whether the value takes a loop of its own.
+bool PointEmitter::loops_below(NodeId id) const {
+  std::vector<bool> used(static_cast<std::size_t>(id) + 1);
+  used.back() = true;
+  for (auto k = used.size(); k-- > 0;) {
+    const auto below = static_cast<NodeId>(k);
+    if (!used[k] || names_.contains(below)) continue;
+    if (node(below).kind == NodeKind::reduce) return true;
+    for (const auto operand : node(below).operand) {
+      if (operand >= 0) used[static_cast<std::size_t>(operand)] = true;
+    }
+  }
+  return false;
+}
+
 void PointEmitter::declare_reduce(NodeId id) {
   const auto& n = node(id);
   const auto set = unrolled(id);
@@ -315,6 +330,11 @@ void PointEmitter::declare_reduce(NodeId id) {
   const auto is_long = [&](int q) { return extent(q) > kUnrolled; };
   for (std::size_t k = 0; k < n.over.size(); ++k) {
     const auto inner = n.over.begin() + static_cast<std::ptrdiff_t>(k) + 1;
+    // So many loads of a thread are under way at once.
+    constexpr std::int64_t kLoads = 8;
+    if (shared && inner == n.over.end() && extent(n.over[k]) >= kLoads * block_.team && !loops_below(n.operand[0])) {
+      w_.line("#pragma unroll {}", kLoads);
+    }
     open_loop(n.over[k], shared && inner == n.over.end(), std::any_of(inner, n.over.end(), is_long));
   }
   ++loops_;

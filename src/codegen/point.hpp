@@ -63,6 +63,7 @@ class PointEmitter {
   bool wants_name(ir::NodeId id, const Set& around) const;
   void declare(ir::NodeId id);
   void declare_reduce(ir::NodeId id);
+  bool loops_below(ir::NodeId id) const;
   std::map<ir::NodeId, std::string> forget(const Set& over);
   /// Declares, before a loop over `over`, what the loop's body uses and does not change.
   void hoist(ir::NodeId id, const Set& over);
@@ -78,6 +79,7 @@ class PointEmitter {
   // prefix.cpp
   void emit_scan(const ir::Statement& statement);
   void emit_compact(const ir::Statement& statement);
+  void emit_scan_rows(const ir::Statement& statement, const std::string& running, const std::string& at);
   void emit_team_scan(const ir::Statement& statement);
   void emit_team_compact(const ir::Statement& statement);
   struct Pieces;
@@ -131,6 +133,8 @@ class PointEmitter {
 
 /// A literal of that type: "2.5", "1.5f", "-3", "c128{0.0, 1.0}".
 std::string literal(Scalar value, DType type);
+/// Types and functions that the C++ text of scans uses; empty where there are none.
+std::string prefix_functions(const ir::Program& program);
 /// The identity of a reduction as a literal.
 std::string identity_literal(ir::OpCode op, DType type);
 

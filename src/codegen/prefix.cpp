@@ -35,7 +35,52 @@ ir::Affine places(const ir::Statement& statement, int q) {
   return affine;
 }
 
+constexpr int kRowBytes = 64;
+
+/// Elements of a row: one vector of a CPU.
+int row_length(DType type) { return kRowBytes / static_cast<int>(size_of(type)); }
+
+/// Sums of integers wrap.
+const char* row_element(DType type) {
+  if (!is_integer(type)) return c_type(type);
+  return size_of(type) == 4 ? "u32" : "u64";
+}
+
+/// Whether a CPU adds the statement's values vector by vector: sums in any order, of values that are cheap.
+bool adds_rows(const ir::Program& program, const ir::Statement& statement) {
+  const auto& n = program.nodes[static_cast<std::size_t>(statement.value)];
+  if (n.kind != NodeKind::scan || n.op != OpCode::add || is_complex(n.type)) return false;
+  if (size_of(n.type) < 4 || (program.exact && !is_integer(n.type))) return false;
+  if (program.indices[static_cast<std::size_t>(n.over[0])].extent < 2 * row_length(n.type)) return false;
+  return std::none_of(program.nodes.begin(), program.nodes.end(),
+                      [](const ir::Node& node) { return node.kind == NodeKind::reduce; });
+}
+
 }  // namespace
+
+std::string prefix_functions(const ir::Program& program) {
+  std::string text;
+  std::vector<DType> made;
+  for (const auto& statement : program.statements) {
+    const auto type = program.nodes[static_cast<std::size_t>(statement.value)].type;
+    if (!adds_rows(program, statement) || std::find(made.begin(), made.end(), type) != made.end()) continue;
+    made.push_back(type);
+    const auto row = fmt::format("row_{}", name(type));
+    const int length = row_length(type);
+    text += fmt::format("typedef {} {} __attribute__((ext_vector_type({})));\n", row_element(type), row, length);
+    text += fmt::format("typedef {} {}_in_memory __attribute__((aligned({}), may_alias));\n", row, row, size_of(type));
+    text +=
+        fmt::format("// Each element becomes the sum of all up to it.\nstatic inline {} prefix({} x) {{\n", row, row);
+    text += fmt::format("  const {} zero = 0;\n", row);
+    for (int span = 1; span < length; span *= 2) {
+      std::vector<int> lanes;
+      for (int v = 0; v < length; ++v) lanes.push_back(v < span ? v : length + v - span);
+      text += fmt::format("  x += __builtin_shufflevector(zero, x, {});\n", fmt::join(lanes, ", "));
+    }
+    text += "  return x;\n}\n\n";
+  }
+  return text;
+}
 
 /// How a team cuts an index into pieces, and what the text calls the parts.
 struct PointEmitter::Pieces {
@@ -205,25 +250,76 @@ void PointEmitter::emit_scan(const ir::Statement& statement) {
           n.operand[1] >= 0 ? value(n.operand[1]).text : identity_literal(n.op, n.type));
   const auto place = places(statement, q);
   if (extent(q) > 0) hoist(n.operand[0], Set().set(static_cast<std::size_t>(q)));
-  open_loop(q, false);
-  open_scope();
-  if (n.exclusive) {
-    // The element is read before its place is written, for scans in place.
-    const auto item = fresh("item");
-    w_.line("{} {} = {};", c_type(n.type), item, running);
-    accumulate(n.operand[0], item, n.op, Set());
-    w_.line("{}[{}] = {};", buffer, offset(place), running);
-    w_.line("{} = {};", running, item);
+  bool any_left = true;
+  if (language_ == Language::cpp && adds_rows(program_, statement)) {
+    const auto at = fresh(index_name(q) + "_at");
+    emit_scan_rows(statement, running, at);
+    any_left = extent(q) % row_length(n.type) != 0;
+    if (any_left)
+      w_.open("for (i64 {} = {}; {} < {}; ++{}) {{", index_name(q), at, index_name(q), extent(q), index_name(q));
   } else {
-    accumulate(n.operand[0], running, n.op, Set());
-    w_.line("{}[{}] = {};", buffer, offset(place), running);
+    open_loop(q, false);
   }
-  close_scope();
-  close(1);
+  if (any_left) {
+    open_scope();
+    if (n.exclusive) {
+      // The element is read before its place is written, for scans in place.
+      const auto item = fresh("item");
+      w_.line("{} {} = {};", c_type(n.type), item, running);
+      accumulate(n.operand[0], item, n.op, Set());
+      w_.line("{}[{}] = {};", buffer, offset(place), running);
+      w_.line("{} = {};", running, item);
+    } else {
+      accumulate(n.operand[0], running, n.op, Set());
+      w_.line("{}[{}] = {};", buffer, offset(place), running);
+    }
+    close_scope();
+    close(1);
+  }
   if (!n.exclusive) return;
   auto total = statement.offset;
   total.constant += statement.step * extent(q);
   w_.line("{}[{}] = {};", buffer, offset(total), running);
+}
+
+/// Whole vectors of a sum's prefixes, in log2 additions each; the loop ends at the value `at`.
+void PointEmitter::emit_scan_rows(const ir::Statement& statement, const std::string& running, const std::string& at) {
+  const auto& n = node(statement.value);
+  const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)].name;
+  const int q = n.over[0];
+  const int length = row_length(n.type);
+  const auto row = fmt::format("row_{}", name(n.type));
+  const auto [item, upto, out] = std::array{fresh("item"), fresh("upto"), fresh("out")};
+  w_.line("i64 {} = 0;", at);
+  w_.open("for (; {} + {} <= {}; {} += {}) {{", at, length, extent(q), at, length);
+  w_.line("alignas(64) {} {}[{}];", c_type(n.type), item, length);
+  w_.open("for (int v = 0; v < {}; ++v) {{", length);
+  w_.line("const i64 {} = {} + v;", index_name(q), at);
+  open_scope();
+  if (node(n.operand[0]).kind == NodeKind::guard) w_.line("{}[v] = {};", item, identity_literal(n.op, n.type));
+  accumulate(n.operand[0], item + "[v]", std::nullopt, Set());
+  close_scope();
+  w_.close();
+  const auto all = fmt::format("({})({}){}", row, row_element(n.type), running);
+  w_.line("const {} {} = prefix(*(const {}_in_memory*){}) + {};", row, upto, row, item, all);
+  if (n.exclusive) {
+    std::vector<int> lanes{length};
+    for (int v = 0; v + 1 < length; ++v) lanes.push_back(v);
+    w_.line("const {} {} = __builtin_shufflevector({}, {}, {});", row, out, upto, all, fmt::join(lanes, ", "));
+  }
+  const auto& stored = n.exclusive ? out : upto;
+  auto rest = statement.offset;
+  if (statement.step == 1) {
+    const auto first = offset(rest);
+    w_.line("*({}_in_memory*)({} + {}{}) = {};", row, buffer, first == "0" ? "" : first + " + ", at, stored);
+  } else {
+    w_.open("for (int v = 0; v < {}; ++v) {{", length);
+    w_.line("const i64 {} = {} + v;", index_name(q), at);
+    w_.line("{}[{}] = ({}){}[v];", buffer, offset(places(statement, q)), c_type(n.type), stored);
+    w_.close();
+  }
+  w_.line("{} = ({}){}[{}];", running, c_type(n.type), upto, length - 1);
+  w_.close();
 }
 
 void PointEmitter::emit_team_scan(const ir::Statement& statement) {

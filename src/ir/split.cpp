@@ -105,6 +105,7 @@ class Splitter {
     Cut cut;
     cut.index = index;
     cut.length = power_from((extent + most - 1) / most);
+    if (cut.length > extent / 2) cut.length /= 2;
     cut.tiles = extent / cut.length;
     cut.rest = extent % cut.length;
     if (cut.tiles < 2) return std::nullopt;
@@ -178,21 +179,31 @@ class Splitter {
     const auto tiles = cut_of(q, extent, points, 1);
     if (!tiles) return {};
 
-    const auto partial = rows(program, free, tiles->tiles, scan.type, "partial");
+    const auto lanes = lanes_of(program, scan, *tiles);
+    const auto partial = rows(program, free, tiles->tiles * lanes.count, scan.type, "partial");
     const auto before = rows(program, free, tiles->tiles + 1, scan.type, "before");
     std::vector<Step> made;
     {
       StepPiece piece(step);
       const auto t = piece.index(q, tiles->tiles, tiles->length, 0, "_tile");
-      const auto j = piece.index(q, tiles->length, 1, 0, "_in");
+      const auto j = piece.index(q, tiles->length / lanes.count, lanes.count, 0, "_in");
+      auto place = piece.row(partial, t, lanes.count);
+      if (lanes.count > 1) StepPiece::add_term(place, piece.index(q, lanes.count, 1, 0, "_lane"), 1);
       const auto value = piece.builder.reduce(scan.op, piece.copy(body), {j});
-      piece.builder.store(piece.buffer(sequence_, partial.slot, true), piece.row(partial, t), value);
+      piece.builder.store(piece.buffer(sequence_, partial.slot, true), std::move(place), value);
       made.push_back(piece.finish());
     }
     {
       StepPiece piece(step);
       const auto t = piece.fresh_index("tile", tiles->tiles);
-      const auto each = piece.load(sequence_, partial, t);
+      auto place = piece.row(partial, t, lanes.count);
+      std::vector<int> lane;
+      if (lanes.count > 1) {
+        lane.push_back(piece.fresh_index("lane", lanes.count));
+        StepPiece::add_term(place, lane[0], 1);
+      }
+      const auto load = piece.builder.load(piece.buffer(sequence_, partial.slot), std::move(place));
+      const auto each = piece.builder.reduce(scan.op, load, lane);
       const auto start = scan.operand[1] < 0 ? -1 : piece.copy(scan.operand[1]);
       piece.builder.store(piece.buffer(sequence_, before.slot, true), piece.row(before, -1),
                           piece.builder.scan(scan.op, each, t, true, start), 1);

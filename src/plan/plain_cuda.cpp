@@ -254,6 +254,11 @@ class Generator {
     }
     const double rate = figures_.copy_GBs > 0 ? figures_.copy_GBs : 3000;
     double memory_us = work_.compulsory_bytes / rate * 1e-3;
+    // A thread has few loads under way: memory is kept busy by many of them.
+    constexpr double kBusyWarps = 48;
+    if (!work_.sequential && mapping.team > 1) {
+      memory_us /= std::clamp(tiles * warps / (kBusyWarps * figures_.multiprocessors), 0.1, 1.0);
+    }
     // Sectors that wait for their next use are lost now and then.
     if (work_.sequential && mapping.team == 1 && scattered(mapping)) memory_us *= 2;
 

@@ -120,8 +120,11 @@ TEST_CASE("a long scan becomes partial results, their scan and scans of tiles") 
                     .steps.size() == 3);
         }
       }
+      auto lanes = kSmall;
+      lanes.lanes_bytes = 32;
       for (const auto type : {i64, u64, f32, f64}) {
         cut(program_of({.type = type, .exclusive = exclusive, .starts = starts, .exact = false}));
+        cut(program_of({.type = type, .exclusive = exclusive, .starts = starts, .exact = false, .points = 2}), lanes);
         for (const auto op : {OpCode::minimum, OpCode::maximum}) {
           const bool wide = is_integer(type);
           CHECK(cut(program_of({.op = op, .type = type, .exclusive = exclusive, .starts = starts})).steps.size() == 3);

@@ -1,0 +1,127 @@
+// Scans, compactions and sums over long indices, as plans run them: tile by tile, on one thread and on two.
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "ricci/ricci.hpp"
+
+using namespace ricci;
+
+namespace {
+
+/// Memory of a plan's arguments, filled with small whole numbers: exact in every order of additions, unless asked for
+/// `rough` ones.
+struct Arrays {
+  Arrays(std::span<const Argument> list, bool rough) {
+    std::mt19937 random(11);
+    for (const auto& argument : list) {
+      auto& bytes = memory.emplace_back(static_cast<std::size_t>((argument.last + 1) * size_of(argument.type)));
+      const auto put = [&](auto zero) {
+        for (std::size_t i = 0; i < bytes.size() / sizeof zero; ++i) {
+          const double number = rough ? static_cast<double>(random()) / 1e9 : static_cast<double>(random() % 3);
+          const auto value = static_cast<decltype(zero)>(number);
+          std::memcpy(bytes.data() + i * sizeof zero, &value, sizeof zero);
+        }
+      };
+      if (argument.type == DType::f32) put(0.0f);
+      if (argument.type == DType::f64) put(0.0);
+      if (argument.type == DType::i32) put(std::int32_t{0});
+      if (argument.type == DType::i64) put(std::int64_t{0});
+      pointers.push_back(bytes.data());
+    }
+  }
+  std::vector<std::vector<char>> memory;
+  std::vector<void*> pointers;
+};
+
+std::vector<std::vector<char>> executed(const Program& program, int threads, bool rough, int* steps = nullptr) {
+  RuntimeOptions options;
+  options.threads = threads;
+  Runtime runtime(options);
+  const auto plan = runtime.plan_program(program);
+  if (steps) *steps = plan.info().steps;
+  Arrays outputs(plan.outputs(), rough), inputs(plan.inputs(), rough);
+  plan(outputs.pointers, std::vector<const void*>(inputs.pointers.begin(), inputs.pointers.end()), Call{});
+  return outputs.memory;
+}
+
+std::vector<std::vector<char>> interpreted(const Program& program) {
+  Runtime runtime;
+  const auto plan = runtime.plan_program(program);
+  Arrays outputs(plan.outputs(), false), inputs(plan.inputs(), false);
+  Runtime::interpret_program(program, outputs.pointers,
+                             std::vector<const void*>(inputs.pointers.begin(), inputs.pointers.end()));
+  return outputs.memory;
+}
+
+Program parsed(const std::string& text) { return Program::parse(text); }
+
+}  // namespace
+
+TEST_CASE("long loops give the interpreter's bits on one thread and on two") {
+  const std::string types[] = {"i32", "i64", "f32", "f64"};
+  for (const auto& type : types) {
+    for (const long length : {40000L, 65536L, 100003L}) {
+      const auto index = "index i = " + std::to_string(length) + "\n";
+      const std::string programs[] = {
+          index + "input x(i) : " + type + "\noutput y(i+1) : " + type + "\ny(i) = exclusive_scan(sum, i, x(i))\n",
+          index + "input x(i) : " + type + "\noutput y(i) : " + type + "\ny(i) = scan(max, i, x(i) * 2)\n",
+          index + "index p = 3\ninput x(p, i) : " + type + "\noutput y(p, i) : " + type +
+              "\ny(p, i) = scan(sum, i, x(p, i))\n",
+          index + "input x(i) : " + type + "\ninput z(i) : " + type + "\noutput s() : " + type +
+              "\ns() = sum(i, x(i) * z(i))\n",
+          index + "input x(i) : " + type + "\noutput s() : " + type + "\ns() = maximum(i, x(i))\n",
+      };
+      for (const auto& text : programs) {
+        INFO(text);
+        const auto program = parsed(text);
+        const auto wanted = interpreted(program);
+        int steps = 0;
+        CHECK(executed(program, 2, false, &steps) == wanted);
+        CHECK(steps >= 2);
+        CHECK(executed(program, 1, false) == wanted);
+      }
+    }
+  }
+}
+
+TEST_CASE("a long compaction keeps the order") {
+  const auto program = parsed(
+      "index i = 100003\nindex p = 2\nindex n = 300000\ninput x(p, i) : i32\ninput first(p) : i64\noutput y(n) : i64\n"
+      "y(first(p)) = compact(i, x(p, i) == 2, i + p * 100003)\n");
+  RuntimeOptions options;
+  options.threads = 2;
+  Runtime runtime(options);
+  const auto plan = runtime.plan_program(program);
+  Arrays outputs(plan.outputs(), false), inputs(plan.inputs(), false), wanted(plan.outputs(), false);
+  const std::int64_t first[] = {0, 150000};
+  std::memcpy(inputs.pointers[1], first, sizeof first);
+  const std::vector<const void*> from(inputs.pointers.begin(), inputs.pointers.end());
+  Runtime::interpret_program(program, wanted.pointers, from);
+  plan(outputs.pointers, from, Call{});
+  CHECK(outputs.memory == wanted.memory);
+}
+
+TEST_CASE("rounded sums and scans do not depend on the number of threads") {
+  for (const std::string type : {"f32", "f64"}) {
+    const auto index = std::string("index i = 100003\ninput x(i) : ") + type;
+    const auto scan = parsed(index + "\noutput y(i+1) : " + type + "\ny(i) = exclusive_scan(sum, i, x(i))\n");
+    const auto sum = parsed(index + "\noutput s() : " + type + "\ns() = sum(i, x(i) * x(i))\n");
+    CHECK(executed(scan, 1, true) == executed(scan, 2, true));
+    CHECK(executed(sum, 1, true) == executed(sum, 2, true));
+  }
+}
+
+TEST_CASE("an exact program keeps its long sums whole, and a plan shows what was cut") {
+  const std::string text = "index i = 100003\ninput x(i) : f64\noutput s() : f64\n";
+  Runtime runtime;
+  const auto whole = runtime.plan_program(parsed("exact\n" + text + "s() = sum(i, x(i))\n"));
+  CHECK(whole.info().steps == 1);
+  CHECK(whole.info().workspace_bytes == 0);
+  const auto tiles = runtime.plan_program(parsed(text + "s() = sum(i, x(i))\n"));
+  CHECK(tiles.info().steps >= 2);
+  CHECK(tiles.info().workspace_bytes > 0);
+  CHECK(tiles.passes().find("before long loops are cut into tiles") != std::string::npos);
+}
