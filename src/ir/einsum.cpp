@@ -45,7 +45,7 @@ class Loops {
     for (auto& index : named) {
       if (!is_taken(index.name)) continue;
       auto free = index.name + '_';
-      while (place_.count(free) != 0 || is_taken(free)) free += '_';
+      while (place_.contains(free) || is_taken(free)) free += '_';
       index.name = std::move(free);
     }
     return named;
