@@ -92,7 +92,7 @@ struct Schedule {
   /// CUDA, with each: neighbouring threads that share the work of one point: its outermost reductions, its scans and
   /// compactions.
   int team = 1;
-  int items = 1;  ///< CUDA, with a team: values of a scanned index that one thread takes at a time
+  int items = 1;                      ///< CUDA, with a team: values of a scanned index that one thread takes at a time
   int blocks_per_multiprocessor = 0;  ///< asked of the compiler; 0: its choice
   Origin origin = Origin::literals;
   Skew skew;

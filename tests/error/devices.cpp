@@ -54,7 +54,7 @@ TEST_CASE("a plan that was made to be looked at") {
     text = error.what();
   }
   CHECK(text ==
-        "this plan was made for sm_90 without a device, to be looked at; leave out PermuteOptions::target_sm to plan "
+        "this plan was made for sm_90 without a device, to be looked at; leave out PlanOptions::target_sm to plan "
         "for a device that is there");
   CHECK(b == std::vector<double>(20, -1));
 }

@@ -77,13 +77,13 @@ TEST_CASE("the text of every kind of node") {
         "output found : i64 [0..14] align 8\n"
         "output z : c128 [-2..0] align 16\n"
         "param t : c128\n"
-        "let %1 = x[4*i + k]\n"
-        "let %2 = less(i, i64(2))\n"
+        "let %1 = less(i, i64(2))\n"
+        "let %2 = x[4*i + k]\n"
         "let %3 = n[q]\n"
-        "y[i] = guard(%2, add(sum(k : guard(less_equal(%1, f64(2.5)), sqrt(%1))), y[i]))\n"
+        "y[i] = guard(%1, add(sum(k : guard(less_equal(%2, f64(2.5)), sqrt(%2))), y[i]))\n"
         "prefix[6*i] by 1 = exclusive_scan(sum, q : i, %3)\n"
         "found[0] by 1 = compact(q : and(%3, i64(1)), %3, mul(i, i64(5)))\n"
-        "z[-i] = div(c128(select(%2, x[i], f64(0))), t)\n");
+        "z[-i] = div(c128(select(%1, x[i], f64(0))), t)\n");
   auto free = rich();
   free.exact = false;
   CHECK(print(free).find("param t : c128\nrounding free\nlet %1") != std::string::npos);
