@@ -7,7 +7,7 @@
 
 namespace ricci::tools {
 
-/// Bytes aligned to a cache line, not initialised. Movable, owned.
+/// Bytes aligned to 256, not initialised; large ones in large pages where the system has them. Movable, owned.
 class Buffer {
  public:
   Buffer() = default;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,10 +57,13 @@ std::string folder_of(const std::string& target) {
 }  // namespace
 
 Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
-  constexpr std::size_t kLine = 64;
-  const std::size_t rounded =
-      bytes > SIZE_MAX - kLine ? 0 : (std::max<std::size_t>(bytes, 1) + kLine - 1) / kLine * kLine;
-  if (rounded != 0) memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kLine, rounded)));
+  // Large arrays in large pages, as NumPy's are: kernels that read many tensors at once wait for translations
+  // otherwise.
+  constexpr std::size_t kAligned = 256, kPage = std::size_t{2} << 20;
+  const std::size_t unit = bytes >= 4 * kPage ? kPage : kAligned;
+  const std::size_t rounded = bytes > SIZE_MAX - unit ? 0 : (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit;
+  if (rounded != 0) memory_.reset(static_cast<std::byte*>(std::aligned_alloc(unit, rounded)));
+  if (memory_ && unit == kPage) madvise(memory_.get(), rounded, MADV_HUGEPAGE);
   if (!memory_) throw IoError(fmt::format("no memory for a tensor of {} bytes", bytes));
 }
 

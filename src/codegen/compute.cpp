@@ -258,12 +258,15 @@ std::string lane_types(const ir::Program& program, const ir::Schedule& schedule)
     return fmt::format(
         "static __attribute__((noinline)) void {}({}* __restrict__ to, const {}* __restrict__ from, int count) {{\n"
         "  #pragma clang loop unroll_count(4)\n"
-        "  for (int i = 0; i < count; i += {}) {};\n"
+        "  for (int i = 0; i < count; i += {}) {{ {}; }}\n"
         "}}\n\n",
         name, c_type(type), c_type(type), schedule.lanes, fmt::format(fmt::runtime(store), fmt::arg("v", vector)));
   };
   if (schedule.strip > 0) {
-    text += copy("copy", "*({v}_in_memory*)(to + i) = *(const {v}_in_memory*)(from + i)");
+    // What the next strip reads is on its way while this one is computed.
+    text += copy(
+        "copy",
+        "__builtin_prefetch(from + count + i, 0, 2); *({v}_in_memory*)(to + i) = *(const {v}_in_memory*)(from + i)");
     if (schedule.streaming) text += copy("copy_streaming", "stream(to + i, *(const {v}*)(from + i))");
   }
   return text;
