@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "ir/index_set.hpp"
 #include "ir/lower_program.hpp"
 #include "ir/memory.hpp"
 #include "ir/path.hpp"
@@ -18,10 +19,6 @@ constexpr std::size_t kMostFactors = 8;  // for which the best order of all is f
 constexpr double kWorthTemps = 2;
 /// Temps are at most this many times as large as what the statement reads and writes.
 constexpr double kLargestTemp = 4;
-
-bool contains(const std::vector<int>& set, int member) {
-  return std::find(set.begin(), set.end(), member) != set.end();
-}
 
 class Factoriser {
  public:
@@ -104,8 +101,7 @@ class Factoriser {
       return collect(expr.operands[0], type, over, factors, negative);
     }
     factors.push_back(id);
-    const bool half = expr.type == DType::f16 || expr.type == DType::bf16;
-    return expr.literal || expr.type == type || (half && type == DType::f32);
+    return expr.literal || arithmetic(expr.type) == type;
   }
 
   /// A sum of products in its best order. `around`: indices of the loops that it stands in, for statements on loops.

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
+#include "ir/index_set.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::formula {
@@ -14,28 +14,6 @@ namespace {
 
 /// Deeper expressions would exhaust the stack of the passes that walk them.
 constexpr int kMaxDepth = 2000;
-
-using Set = std::vector<int>;
-
-Set united(const Set& a, const Set& b) {
-  Set made;
-  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(made));
-  return made;
-}
-
-Set common(const Set& a, const Set& b) {
-  Set made;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(made));
-  return made;
-}
-
-Set without(const Set& a, const Set& b) {
-  Set made;
-  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(made));
-  return made;
-}
-
-bool contains(const Set& set, int member) { return std::binary_search(set.begin(), set.end(), member); }
 
 std::string key_of(const Expr& expr) {
   std::string key =
@@ -51,11 +29,6 @@ std::string key_of(const Expr& expr) {
 bool is_signed(DType type) {
   return type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
 }
-
-bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
-
-/// The type that arithmetic on `type` happens in.
-DType arithmetic(DType type) { return is_half(type) ? DType::f32 : type; }
 
 DType complex_of(DType type) { return type == DType::f64 || type == DType::c128 ? DType::c128 : DType::c64; }
 

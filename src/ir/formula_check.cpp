@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "ir/formula.hpp"
+#include "ir/index_set.hpp"
 #include "ir/symmetry.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
@@ -27,10 +28,6 @@ const char* word(Assign op) {
       return "/=";
   }
   return "?";
-}
-
-bool contains(const std::vector<int>& set, int member) {
-  return std::find(set.begin(), set.end(), member) != set.end();
 }
 
 }  // namespace
@@ -261,7 +258,7 @@ void Program::record(int id, std::vector<SlotValue> slots, Assign op, ExprId val
       fail(place, fmt::format("SumError: '{}' is scanned over and does not stand on the left side",
                               indices[static_cast<std::size_t>(value.over.front())].name));
     }
-    if (declared.type == DType::f16 || declared.type == DType::bf16) {
+    if (is_half(declared.type)) {
       fail(place, fmt::format("TypeError: nothing is computed in {}; scan into f32", ricci::name(declared.type)));
     }
     if (target.strict || value.on_grid || op != Assign::set || declared.role == TensorRole::local) {

@@ -6,6 +6,7 @@
 
 #include "ir/components.hpp"
 #include "ir/formula.hpp"
+#include "ir/index_set.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::formula {
@@ -95,7 +96,7 @@ void Program::declare_grid(const std::string& wanted, std::int64_t extent, const
 
 int Program::declare_param(const std::string& wanted, DType type, const Place& place) {
   check_name(wanted, "a parameter", place);
-  if (type == DType::f16 || type == DType::bf16) {
+  if (is_half(type)) {
     fail(place, fmt::format("TypeError: parameter '{}' cannot be {}; use f32", wanted, ricci::name(type)));
   }
   params.push_back({wanted, type});

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
+#include "ir/index_set.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::formula {
@@ -32,18 +32,6 @@ Affine loop_affine(int loop) {
   add_loop_to(made, loop, 1);
   return made;
 }
-
-std::vector<int> united(std::vector<int> a, const std::vector<int>& b) {
-  std::vector<int> made;
-  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(made));
-  return made;
-}
-
-bool contains(const std::vector<int>& set, int member) {
-  return std::find(set.begin(), set.end(), member) != set.end();
-}
-
-DType arithmetic(DType type) { return type == DType::f16 || type == DType::bf16 ? DType::f32 : type; }
 
 }  // namespace
 

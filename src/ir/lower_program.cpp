@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "ir/index_set.hpp"
 #include "ir/lower_kernel.hpp"
 #include "ricci/error.hpp"
 
@@ -14,10 +15,6 @@ namespace ricci::formula {
 namespace {
 
 using ir::NodeId;
-
-bool contains(const std::vector<int>& set, int member) {
-  return std::find(set.begin(), set.end(), member) != set.end();
-}
 
 /// Statements that become one kernel.
 struct Group {
@@ -116,7 +113,7 @@ class Lowering {
 
   bool sums_up(std::size_t k) const {
     const auto kind = program_.expr(statement(k).value).kind;
-    const bool half = tensor(k).type == DType::f16 || tensor(k).type == DType::bf16;
+    const bool half = is_half(tensor(k).type);
     return (statement(k).op == Assign::add || statement(k).op == Assign::subtract) && kind != Kind::guard &&
            !(half && program_.exact) && !reads(k, target(k).source);
   }
@@ -131,7 +128,7 @@ class Lowering {
         const auto kind = program_.expr(statement(first).value).kind;
         const bool plain = statement(first).op == Assign::set && kind != Kind::guard && kind != Kind::scan &&
                            kind != Kind::compact && !reads(first, target(first).source) &&
-                           !(program_.exact && (tensor(k).type == DType::f16 || tensor(k).type == DType::bf16));
+                           !(program_.exact && is_half(tensor(k).type));
         joins = statement(first).target == statement(k).target && sums_up(k) && (plain || sums_up(first));
       }
       if (!joins) groups_.push_back({components, on_grid, {}});
@@ -236,7 +233,7 @@ class Lowering {
     const auto& left = target(k);
     const auto& value = program_.expr(made.value);
     const auto type = tensor(k).type;
-    const auto compute = type == DType::f16 || type == DType::bf16 ? DType::f32 : type;
+    const auto compute = arithmetic(type);
     std::map<int, NodeId> results;  // of this statement: all of it is evaluated before any of it is seen
     for_each_value(left_indices(left), at, [&] {
       const auto component = kernel.component(left, at);
@@ -378,7 +375,7 @@ class Lowering {
   NodeId loop_value(const Group& group, bool detour, Kernel& kernel, const Positions& at) {
     const auto& left = target(group.statements.front());
     const auto type = tensor(group.statements.front()).type;
-    const auto compute = type == DType::f16 || type == DType::bf16 ? DType::f32 : type;
+    const auto compute = arithmetic(type);
     NodeId total = -1;
     for (const auto k : group.statements) {
       const auto& made = statement(k);
