@@ -20,6 +20,7 @@ ricci_test(plan_candidates LABEL unit SOURCES plan_candidates.cpp LIBS ricci_fuz
 ricci_test(thread_pool LABEL unit SOURCES thread_pool.cpp LIBS ricci_runtime)
 if(RICCI_CPU)
   ricci_test(c_api LABEL unit SOURCES c_api.cpp LIBS ricci_runtime)
+  ricci_test(runtime LABEL unit SOURCES runtime.cpp LIBS ricci_runtime)
   # The shared library from C99: neither the header nor the linking needs C++.
   add_executable(unit_c_api_c99 c_api_c99.c)
   target_link_libraries(unit_c_api_c99 PRIVATE ricci::ricci)

@@ -1,0 +1,222 @@
+// Plans of several kernels and several tensors: what they count, share and refuse.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include "catch.hpp"
+#include "ir/einsum.hpp"
+#include "ricci/ricci.hpp"
+#include "runtime/runtime_impl.hpp"
+#include "runtime/work.hpp"
+
+using namespace ricci;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+Layout f64(std::vector<std::int64_t> extents) { return Layout::row_major(DType::f64, std::move(extents)); }
+
+ir::EinsumProblem problem(const char* spec, std::vector<Layout> inputs) {
+  auto output = einsum_output(spec, inputs);
+  return {Spec::parse(spec), std::move(inputs), std::move(output)};
+}
+
+/// The text of the error that a call throws; "nothing" when it throws none.
+template <class Call>
+std::string text_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+TEST_CASE("bytes and flops that an einsum cannot do without") {
+  const auto real = runtime::work_of(ir::lower(problem("ab,bc->ac", {f64({3, 4}), f64({4, 5})})));
+  CHECK(real.bytes == 8 * (12 + 20 + 15));
+  CHECK(real.flops == 2 * 3 * 4 * 5);
+  const auto c = [](std::vector<std::int64_t> e) { return Layout::row_major(DType::c128, std::move(e)); };
+  const auto complex = runtime::work_of(ir::lower(problem("ab,bc->ac", {c({3, 4}), c({4, 5})})));
+  CHECK(complex.bytes == 16 * (12 + 20 + 15));
+  CHECK(complex.flops == 8 * 3 * 4 * 5);
+  const auto i = [](std::vector<std::int64_t> e) { return Layout::row_major(DType::i64, std::move(e)); };
+  const auto whole = runtime::work_of(ir::lower(problem("ab,bc->ac", {i({3, 4}), i({4, 5})})));
+  CHECK(whole.flops == 0);
+  CHECK(whole.operations == 2 * 3 * 4 * 5);
+  // A diagonal is read once; a broadcast element too.
+  CHECK(runtime::work_of(ir::lower(problem("aa->a", {f64({6, 6})}))).bytes == 8 * (6 + 6));
+  CHECK(runtime::work_of(ir::lower(problem("ab->ba", {Layout::strided(DType::f64, {4, 5}, {0, 1})}))).bytes ==
+        8 * (5 + 20));
+  // What depends on fewer indices is done for those alone: b * c once for each b and c, then times a.
+  CHECK(runtime::work_of(ir::lower(problem("a,b->ab", {f64({7}), f64({9})}))).flops == 7 * 9);
+}
+
+TEST_CASE("workspace is no compulsory traffic") {
+  const auto sequence = ir::lower_einsum(problem("ab,bc,cd->ad", {f64({3, 4}), f64({4, 5}), f64({5, 2})}));
+  REQUIRE(sequence.steps.size() == 2);
+  const auto work = runtime::work_of(sequence);
+  CHECK(work.bytes == 8 * (12 + 20 + 10 + 6));
+  CHECK(work.flops == 2 * 4 * 5 * 2 + 2 * 3 * 4 * 2);
+}
+
+TEST_CASE("a stencil reads each point once, a symmetric pair of accesses too") {
+  auto program =
+      Program::parse("index i = 100\ninput x(102) : f64\noutput y(i) : f64\ny(i) = x(i+0) + x(i+1) + x(i+2)\n");
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  Runtime runtime(std::move(options));
+  CHECK(runtime.plan_program(program).info().compulsory_bytes == 8 * (102 + 100));
+  program = Program::parse("index i j = 9\ninput x(i, j) : f64\noutput y(i, j) : f64\ny(i, j) = x(i, j) + x(j, i)\n");
+  CHECK(runtime.plan_program(program).info().compulsory_bytes == 8 * (81 + 81));
+  program = Program::parse("index i = 9\ninout y(i) : f64\ny(i) += 1\n");
+  CHECK(runtime.plan_program(program).info().compulsory_bytes == 8 * (9 + 9));
+}
+
+TEST_CASE("views of one buffer that never meet are allowed, for any number of operands") {
+  std::vector<double> memory(64);
+  std::iota(memory.begin(), memory.end(), 1.0);
+  // Every third element: the operands and the output lie between each other.
+  const auto third = Layout::strided(DType::f64, {10}, {3});
+  const Layout inputs[] = {third, third};
+  const auto plan = Runtime::global().plan_einsum("a,a->a", inputs, third);
+  const void* from[] = {memory.data(), memory.data() + 1};
+  void* to[] = {memory.data() + 2};
+  plan(to, from);
+  for (std::size_t k = 0; k < 10; ++k) CHECK(memory[3 * k + 2] == memory[3 * k] * memory[3 * k + 1]);
+  const auto before = memory;
+  for (const std::size_t shift : {0u, 1u, 3u, 4u, 27u}) {
+    to[0] = memory.data() + shift;
+    const std::string other = shift % 3 == 0 ? "A" : "B";
+    CHECK_THAT(text_of([&] { plan(to, from); }), StartsWith("input " + other + " and output C overlap"));
+  }
+  CHECK(memory == before);
+  to[0] = memory.data() + 30;  // past the last element of A, among none of B
+  CHECK_NOTHROW(plan(to, from));
+  from[1] = memory.data();  // inputs may be the same
+  CHECK_NOTHROW(plan(to, from));
+}
+
+TEST_CASE("counts of pointers and parameters, factors of programs") {
+  const Layout inputs[] = {f64({3, 4}), f64({4, 5})};
+  const auto plan = Runtime::global().plan_einsum("ab,bc->ac", inputs);
+  std::array<double, 60> memory{};
+  const void* from[] = {memory.data(), memory.data() + 12};
+  void* to[] = {memory.data() + 32};
+  const void* one[] = {memory.data()};
+  CHECK(text_of([&] { plan(to, one); }) == "this plan writes 1 (C) and reads 2 (A, B); 1 and 1 pointers were given");
+  const Scalar two[] = {2};
+  Call call;
+  call.params = two;
+  CHECK(text_of([&] { plan(to, from, call); }) == "this plan takes 0 parameters (none); 1 values were given");
+
+  const auto program = Program::parse("index i = 4\nparam s : i32\noutput y(i) : i32\ny(i) = s + cast(i32, i)\n");
+  const auto counted = Runtime::global().plan_program(program);
+  std::array<std::int32_t, 4> y{};
+  void* out[] = {y.data()};
+  const std::span<const void* const> none;
+  CHECK(text_of([&] { counted(out, none); }) == "this plan takes 1 parameters (s); 0 values were given");
+  call.params = two;
+  call.alpha = 2;
+  CHECK_THAT(text_of([&] { counted(out, none, call); }), StartsWith("alpha and beta are factors of permutations"));
+  call.alpha.reset();
+  const Scalar half[] = {0.5};
+  call.params = half;
+  CHECK(text_of([&] { counted(out, none, call); }) ==
+        "parameter s = 0.5 is not a whole number below 2^63, but it is i32");
+  CHECK(y == std::array<std::int32_t, 4>{});
+  call.params = two;
+  counted(out, none, call);
+  CHECK(y == std::array<std::int32_t, 4>{2, 3, 4, 5});
+}
+
+TEST_CASE("an empty sum writes its zeros, an empty result nothing") {
+  const Layout inputs[] = {f64({3, 0}), f64({0, 5})};
+  const auto zeros = Runtime::global().plan_einsum("ab,bc->ac", inputs);
+  std::array<double, 15> c{};
+  c.fill(7);
+  void* to[] = {c.data()};
+  const void* from[] = {nullptr, nullptr};  // no element of them is touched
+  zeros(to, from);
+  CHECK(std::count(c.begin(), c.end(), 0.0) == 15);
+  const Layout nothing[] = {f64({0, 4}), f64({4, 5})};
+  const auto empty = Runtime::global().plan_einsum("ab,bc->ac", nothing);
+  CHECK(empty.info().steps == 0);
+  CHECK(empty.info().origin == "none");
+  to[0] = nullptr;
+  CHECK_NOTHROW(empty(to, from));
+}
+
+TEST_CASE("plans of one canonical form share a kernel, whoever asks for it") {
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  Runtime runtime(std::move(options));
+  const Layout ab_bc[] = {f64({6, 7}), f64({7, 8})}, bc_ab[] = {f64({7, 8}), f64({6, 7})};
+  const auto first = runtime.plan_einsum("ab,bc->ac", ab_bc);
+  CHECK(first.info().origin == "compiled");
+  const auto renamed = runtime.plan_einsum("xk,ky->xy", ab_bc);
+  CHECK(renamed.info().origin == "memory");
+  const auto swapped = runtime.plan_einsum("bc,ab->ac", bc_ab);
+  CHECK(swapped.key() == first.key());
+  const auto program = Program::parse(
+      "index a = 6\nindex b = 7\nindex c = 8\ninput A(a, b) : f64\ninput B(b, c) : f64\noutput C(a, c) : f64\n"
+      "C(a, c) = sum(b, A(a, b) * B(b, c))\n");
+  CHECK(runtime.plan_program(program).key() == first.key());
+}
+
+TEST_CASE("one schedule's name for several kernels") {
+  const Layout inputs[] = {f64({3, 4}), f64({4, 5}), f64({5, 2})};
+  EinsumOptions options;
+  options.schedule = "no such schedule";
+  CHECK_THROWS_AS(Runtime::global().plan_einsum("ab,bc,cd->ad", inputs, options), PlanError);
+  const auto plain = Runtime::global().plan_einsum("ab,bc,cd->ad", inputs);
+  for (const auto& candidate : plain.candidates()) {
+    options.schedule = candidate.name;
+    const auto plan = Runtime::global().plan_einsum("ab,bc,cd->ad", inputs, options);
+    CHECK(plan.info().schedule.find(candidate.name) != std::string::npos);
+  }
+}
+
+TEST_CASE("einsum and contract in one call, the second time without planning") {
+  const Layout a = f64({2, 3}), b = f64({3, 2}), c = f64({2, 2});
+  const double x[] = {1, 2, 3, 4, 5, 6}, y[] = {1, 0, 0, 1, 1, 1};
+  double z[4] = {1, 1, 1, 1};
+  EinsumOptions options;
+  options.beta = 1;
+  for (int k = 1; k <= 2; ++k) {
+    contract("ab,bc->ac", a, x, b, y, c, z, options);
+    const double expected[] = {4, 5, 10, 11};
+    for (int e = 0; e < 4; ++e) CHECK(z[e] == 1 + k * expected[e]);
+  }
+  const Layout inputs[] = {a};
+  const void* const from[] = {x};
+  double sum = 0;
+  einsum("ab->", inputs, from, f64({}), &sum);
+  CHECK(sum == 21);
+}
+
+TEST_CASE("the interpreter takes what a plan takes") {
+  const auto program = Program::parse(
+      "index i = 3\nparam s : f64\ninput x(i) : f64\ninout y(i) : f64\ntemp t(i) : f64\noutput n() : f64\n"
+      "t(i) = s * x(i)\ny(i) += t(i)\nn() = sum(i, t(i) * t(i))\n");
+  const double x[] = {1, 2, 3};
+  double y[] = {10, 20, 30}, n = 0, y2[] = {10, 20, 30}, n2 = 0;
+  void *outputs[] = {y, &n}, *oracle[] = {y2, &n2};
+  const void* inputs[] = {x};
+  const Scalar params[] = {2};
+  Call call;
+  call.params = params;
+  const auto plan = Runtime::global().plan_program(program);
+  plan(outputs, inputs, call);
+  Runtime::interpret_program(program, oracle, inputs, params);
+  for (int k = 0; k < 3; ++k) {
+    CHECK(y[k] == 10 * (k + 1) + 2 * x[k]);
+    CHECK(y2[k] == y[k]);
+  }
+  CHECK(n == 4 * 14);
+  CHECK(n2 == n);
+  CHECK_THROWS_AS(Runtime::interpret_program(program, oracle, inputs), ShapeError);
+}
