@@ -172,6 +172,10 @@ std::string PointEmitter::offset(const ir::Affine& affine, bool with_lane) const
       coefficient.push_back(c * block_.apart[q]);
       factor.push_back("u" + name);
     }
+    if (block_.row > 0 && static_cast<int>(q) == block_.lane) {  // within a strip
+      coefficient.push_back(c);
+      factor.emplace_back("i");
+    }
     if (with_lane && block_.lanes > 1 && static_cast<int>(q) == block_.lane) {
       coefficient.push_back(c);
       factor.emplace_back("v");
@@ -505,8 +509,10 @@ void PointEmitter::emit_store(const ir::Statement& statement) {
       w_.line("*({}_in_memory*)({} + {}) = {};", type, buffer.name, offset(statement.offset), vector);
     }
   } else if (on_lanes(id)) {
-    w_.line("const {} out = {};", type_text(buffer.type, true), text);
-    w_.line("for (int v = 0; v < {}; ++v) {}[{}] = out[v];", block_.lanes, buffer.name, offset(statement.offset, true));
+    const auto result = fresh("result");
+    w_.line("const {} {} = {};", type_text(buffer.type, true), result, text);
+    w_.line("for (int v = 0; v < {}; ++v) {}[{}] = {}[v];", block_.lanes, buffer.name, offset(statement.offset, true),
+            result);
   } else {
     w_.line("for (int v = 0; v < {}; ++v) {}[{}] = {};", block_.lanes, buffer.name, offset(statement.offset, true),
             text);
