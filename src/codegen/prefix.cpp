@@ -51,7 +51,7 @@ bool adds_rows(const ir::Program& program, const ir::Statement& statement) {
   const auto& n = program.nodes[static_cast<std::size_t>(statement.value)];
   if (n.kind != NodeKind::scan || n.op != OpCode::add || is_complex(n.type)) return false;
   if (size_of(n.type) < 4 || (program.exact && !is_integer(n.type))) return false;
-  if (program.indices[static_cast<std::size_t>(n.over[0])].extent < 2 * row_length(n.type)) return false;
+  if (program.indices[static_cast<std::size_t>(n.over[0])].extent < std::int64_t{2} * row_length(n.type)) return false;
   return std::none_of(program.nodes.begin(), program.nodes.end(),
                       [](const ir::Node& node) { return node.kind == NodeKind::reduce; });
 }

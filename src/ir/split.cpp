@@ -94,7 +94,9 @@ class Splitter {
   }
 
   bool any_order(const Program& program, const Node& node) const {
-    if (exactly_associates(node.op, node.type)) return limits_.exactly_associative;
+    const bool reduces = node.kind == NodeKind::reduce;
+    if (!reduces && !limits_.scans) return false;
+    if (exactly_associates(node.op, node.type)) return reduces ? limits_.exact_reductions : limits_.exact_scans;
     return !program.exact;
   }
 
@@ -282,7 +284,7 @@ class Splitter {
     const auto extent = program.indices[at(q)].extent;
     const auto free = program.free_indices();
     const auto points = count(program, free);
-    if (extent <= limits_.longest || points >= limits_.workers || !limits_.exactly_associative) return {};
+    if (extent <= limits_.longest || points >= limits_.workers || !limits_.scans || !limits_.exact_scans) return {};
     const auto tiles = cut_of(q, extent, points, 1);
     if (!tiles) return {};
 

@@ -13,7 +13,9 @@ struct SplitLimits {
   std::int64_t parts = 4096;     ///< tiles over all points: some for each worker, to even out; at least 2 * workers
   std::int64_t least = 4096;     ///< values of the smallest tile
   std::int64_t lanes_bytes = 0;  ///< of neighbouring partial results of floats that are combined side by side; 0: none
-  bool exactly_associative = true;  ///< also cut where whole loops would give the same bits
+  bool scans = true;             ///< scans and compactions, too: they read and compute everything twice
+  /// What gives the same bits whole, too.
+  bool exact_reductions = true, exact_scans = true;
 };
 
 /// Steps in which fewer points than workers each combine more than `longest` values become several, through workspace

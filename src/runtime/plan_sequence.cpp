@@ -1,5 +1,6 @@
 // From a sequence to a plan: each step canonical, scheduled and compiled, and all that a call checks worked out.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -182,8 +183,9 @@ plan::GpuFigures figures_of(const runtime::Target& target) {
                              : plan::GpuFigures::of_capability(target.sm);
 }
 
-/// How long loops are cut. On a CPU whatever rounds is cut alike for any number of threads; what does not gains nothing
-/// from tiles that one thread works through.
+/// How long loops are cut. On a CPU whatever rounds is cut alike for any number of threads. What does not round is cut
+/// where there are threads for it: tiled scans pass through memory twice, and two threads are no more than that is
+/// worth.
 ir::SplitLimits split_limits(const Plan::Impl& plan) {
   ir::SplitLimits limits;
   if (plan.target.device == Device::cpu) {
@@ -193,7 +195,9 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
     limits.parts = 1024;
     limits.least = 16384;
     limits.lanes_bytes = kAccumulators * kVectorBytes;
-    limits.exactly_associative = plan.threads > 1;
+    limits.scans = sysconf(_SC_NPROCESSORS_CONF) > 2;
+    limits.exact_scans = plan.threads > 2;
+    limits.exact_reductions = plan.threads > 1;
   } else {
     const auto multiprocessors = figures_of(plan.target).multiprocessors;
     limits.workers = 8 * std::int64_t{multiprocessors};
@@ -274,7 +278,7 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
 Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   auto plan = std::make_shared<Plan::Impl>();
   plan->sequence = std::move(subject.sequence);
-  plan->factors = std::move(subject.factors);
+  plan->factors = subject.factors;
   plan->output_layout = std::move(subject.output_layout);
   plan->target = runtime::target_of(wanted);
   plan->threads = std::max(1, std::min(wanted.threads > 0 ? wanted.threads : threads, threads));

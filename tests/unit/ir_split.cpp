@@ -229,7 +229,10 @@ TEST_CASE("what is short, or has points for all workers, or an order to keep, st
   CHECK(cut(program_of({.points = 12, .length = 100})).steps.size() == 1);
   CHECK(cut(program_of({.type = DType::f32, .exact = true})).steps.size() == 1);
   auto alone = kSmall;
-  alone.exactly_associative = false;
+  alone.exact_scans = alone.exact_reductions = false;
   CHECK(cut(program_of({}), alone).steps.size() == 1);
   CHECK(cut(program_of({.type = DType::f32, .exact = false}), alone).steps.size() == 3);
+  auto never = kSmall;
+  never.scans = false;
+  CHECK(cut(program_of({.type = DType::f32, .exact = false}), never).steps.size() == 1);
 }
