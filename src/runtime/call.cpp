@@ -230,7 +230,7 @@ void Plan::Impl::run(void* const* slot, void* const* param, void* stream) const 
       for (const auto k : step.parameter) args[count++] = param[k];
       run_cpu(step, args);
     } else {
-      for (const auto k : step.slot) args[count++] = const_cast<void**>(&slot[k]);
+      for (const auto k : step.slot) args[count++] = const_cast<void*>(static_cast<const void*>(&slot[k]));
       for (const auto k : step.parameter) args[count++] = param[k];
       jit::cuda::launch(step.kernel->gpu, step.blocks, 1, 1, static_cast<unsigned>(step.chosen.schedule.threads),
                         step.dynamic_shared, stream, args);
