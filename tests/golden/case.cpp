@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
@@ -9,6 +10,8 @@
 
 #include "ir/canonical.hpp"
 #include "ir/einsum.hpp"
+#include "ir/lower_program.hpp"
+#include "ricci/program.hpp"
 
 namespace ricci::golden {
 namespace {
@@ -28,8 +31,10 @@ std::vector<std::int64_t> numbers(const std::string& text) {
 
 class Parser {
  public:
-  Parser(std::string name, const std::string& line) : name_(std::move(name)) {
-    std::istringstream stream(line);
+  Parser(std::string name, const std::string& text) : name_(std::move(name)) {
+    const auto end = std::min(text.find('\n'), text.size());
+    if (end < text.size()) text_ = text.substr(end + 1);
+    std::istringstream stream(text.substr(0, end));
     std::string emitter, types;
     stream >> emitter >> spec_;
     if (emitter != "cuda" && emitter != "cpp") fail(emitter);
@@ -44,6 +49,7 @@ class Parser {
         options_[word.substr(0, equals)] = word.substr(equals + 1);
       }
     }
+    if (spec_ == "program") return;
     const auto arrow = types.find("->");
     input_type_ = parse_dtype(types.substr(0, arrow));
     output_type_ = arrow == std::string::npos ? input_type_ : parse_dtype(types.substr(arrow + 2));
@@ -86,6 +92,7 @@ class Parser {
   }
 
   ir::Program program() {
+    if (spec_ == "program") return ir::lower(ricci::Program::parse(text_)).steps.at(0).program;
     const auto spec = Spec::parse(spec_);
     return ir::lower({spec,
                       {layout(spec.operands[0], input_type_, option("strides_in"))},
@@ -120,16 +127,30 @@ class Parser {
     for (const auto& part : digits(option("tile"))) schedule.tile[static_cast<std::size_t>(part.index)] = part.count;
     if (const auto order = option("order"); !order.empty()) {
       for (const auto& name : split(order, ',')) schedule.order.push_back(index(name));
-    } else {
-      for (auto q = static_cast<int>(program_.indices.size()); q-- > 0;) schedule.order.push_back(q);
+    }
+    for (auto q = static_cast<int>(program_.indices.size()); q-- > 0;) {
+      if (std::find(schedule.order.begin(), schedule.order.end(), q) == schedule.order.end())
+        schedule.order.push_back(q);
     }
     schedule.threads = std::stoi(option("threads", cuda_ ? "256" : "1"));
-    const int workers = std::stoi(option("workers", std::to_string(schedule.threads)));
+    schedule.team = std::stoi(option("team", "1"));
+    const int workers = std::stoi(option("workers", std::to_string(schedule.threads / schedule.team)));
     schedule.walk = {digits(option("write")), std::stoi(option("vector", "1")), workers};
     if (option("origin") == "shuffle") schedule.origin = ir::Origin::shuffle;
     if (const auto skew = option("skew"); !skew.empty()) {
       const auto part = digits(skew).front();
       schedule.skew = {part.index, static_cast<int>(part.count)};
+    }
+    if (spec_ == "program") {
+      schedule.each.assign(program_.indices.size(), 1);
+      for (const auto& part : digits(option("each"))) schedule.each[static_cast<std::size_t>(part.index)] = part.count;
+      schedule.items = std::stoi(option("items", "1"));
+      if (const auto lane = option("lane"); !lane.empty()) {
+        const auto part = digits(lane).front();
+        schedule.lane = part.index;
+        schedule.lanes = static_cast<int>(part.count);
+      }
+      return schedule;
     }
     const auto read = option("read");
     if (read.empty()) return schedule;
@@ -157,7 +178,7 @@ class Parser {
     return schedule;
   }
 
-  std::string name_, spec_;
+  std::string name_, spec_, text_;
   bool cuda_ = true, conjugate_ = false;
   DType input_type_ = DType::f64, output_type_ = DType::f64;
   std::map<std::string, std::string> options_;
@@ -167,6 +188,6 @@ class Parser {
 
 }  // namespace
 
-Case parse_case(const std::string& name, const std::string& line) { return Parser(name, line).parse(); }
+Case parse_case(const std::string& name, const std::string& text) { return Parser(name, text).parse(); }
 
 }  // namespace ricci::golden

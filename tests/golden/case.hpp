@@ -9,16 +9,25 @@
 //   strides_in=, strides_out=   in the order of the spec; dense row-major when left out
 //   alpha=any beta=any|1 conj
 //
+// Or, for what is no permutation,
+//
+//   cuda program each=a:2 tile=...
+//
+// with the text of a program on the lines below, of whose kernels the first is taken. "#" begins a comment there.
+//
 // What follows speaks of the canonical program, whose indices are a, b, c in the input's order (see the case's .ir):
 //
 //   tile=b:32,c:32        1 for the indices left out
-//   order=b,c,a           fastest first; the program's order when left out
+//   order=b,c,a           fastest first; those left out follow, last of the program first
 //   write=b:32,c:8,b:2/32 digits of the statement's walk, fastest first; "/32" is a step other than 1
 //   read=...              digits of the staged load's walk; its presence makes a stage
 //   place=shared|warp|registers
 //   layout=c:1,b:33/1056  strides in shared memory and its elements
 //   swizzle=5:31:0        shift, mask, unit
 //   skew=a:4              tiles are cut where a's offset in the output is a multiple of 4
+//   each=a:4,b:2          values that one worker computes together; write= then numbers the workers of a tile
+//   lane=b:8              neighbours that are one vector value (cpp)
+//   team=32 items=4       threads that share a point, values of a scanned index that each takes at a time (cuda)
 //   vector=2 read_vector=2 threads=256 workers=32 origin=shuffle
 #pragma once
 
@@ -37,6 +46,6 @@ struct Case {
 };
 
 /// Reads a case. Throws std::runtime_error naming the word that it does not understand.
-Case parse_case(const std::string& name, const std::string& line);
+Case parse_case(const std::string& name, const std::string& text);
 
 }  // namespace ricci::golden

@@ -1,0 +1,66 @@
+// f64_ab_bc_to_ac_96x50x80        made by ricci 0.1.0 for sm_90; do not edit
+// problem    index a = 96
+//            index c = 80
+//            index b = 50
+//            input A : f64 [0..4799] align 16
+//            input B : f64 [0..3999] align 16
+//            output C : f64 [0..7679] align 16
+//            rounding free
+//            C[80*a + c] = sum(b : mul(A[50*a + b], B[c + 80*b]))
+// extents    a=96 c=80 b=50
+// plan       contraction: accesses of 8 B, 9 tiles
+// traffic    131840 B (read 70400, write 61440)
+// index      32 bits: largest offset 7679
+// schedule   contraction
+// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/contraction.case
+extern "C" __global__ void __launch_bounds__(128)
+f64_ab_bc_to_ac_96x50x80(const double* __restrict__ A, const double* __restrict__ B, double* __restrict__ C)
+{
+  const int t = threadIdx.x;
+  const int block = blockIdx.x;
+  const int a = 32 * (block / 3) + t / 16;
+  const int c = 32 * (block % 3) + t % 16;
+  if (c >= 80) return;
+
+  int c_at[2];  // those past the end read what the first one does, and write nothing
+  #pragma unroll
+  for (int uc = 0; uc < 2; ++uc) {
+    c_at[uc] = c + 16 * uc < 80 ? c + 16 * uc : c;
+  }
+  double sum[4][2];
+  #pragma unroll
+  for (int ua = 0; ua < 4; ++ua) {
+    #pragma unroll
+    for (int uc = 0; uc < 2; ++uc) {
+      sum[ua][uc] = 0.0;
+    }
+  }
+  for (int b = 0; b < 50; ++b) {
+    double a2[4];
+    #pragma unroll
+    for (int ua = 0; ua < 4; ++ua) {
+      a2[ua] = A[50 * a + 400 * ua + b];
+    }
+    double b2[2];
+    #pragma unroll
+    for (int uc = 0; uc < 2; ++uc) {
+      b2[uc] = B[c_at[uc] + 80 * b];
+    }
+    #pragma unroll
+    for (int ua = 0; ua < 4; ++ua) {
+      #pragma unroll
+      for (int uc = 0; uc < 2; ++uc) {
+        sum[ua][uc] += a2[ua] * b2[uc];
+      }
+    }
+  }
+  #pragma unroll
+  for (int ua = 0; ua < 4; ++ua) {
+    #pragma unroll
+    for (int uc = 0; uc < 2; ++uc) {
+      if (c + 16 * uc < 80) {
+        C[80 * a + 640 * ua + c_at[uc]] = sum[ua][uc];
+      }
+    }
+  }
+}

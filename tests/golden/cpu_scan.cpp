@@ -1,0 +1,37 @@
+// i32_ab_to_ab_6x5000        made by ricci 0.1.0 for x86-64-v4; do not edit
+// problem    index a = 6
+//            index b = 5000
+//            input A : i32 [0..29999] align 16
+//            output B : i32 [0..29999] align 16
+//            rounding free
+//            B[5000*a] by 1 = scan(sum, b : A[5000*a + b])
+// extents    a=6 b=5000
+// plan       cpu_scan: accesses of 4 B, 6 tiles
+// traffic    240000 B (read 120000, write 120000)
+// index      32 bits: largest offset 29999
+// schedule   cpu_scan
+// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_scan.case
+extern "C" void i32_ab_to_ab_6x5000(void* const* args, i64 first, i64 last)
+{
+  const i32* const A = (const i32*)args[0];
+  i32* const B = (i32*)args[1];
+  for (i64 tile = first; tile < last; ++tile) {
+    const i64 a = tile;
+    i32 running = 0;
+    i64 b_at = 0;
+    for (; b_at + 16 <= 5000; b_at += 16) {
+      alignas(64) i32 item[16];
+      for (int v = 0; v < 16; ++v) {
+        const i64 b = b_at + v;
+        item[v] = A[5000LL * a + b];
+      }
+      const row_i32 upto2 = prefix(*(const row_i32_in_memory*)item) + (row_i32)(u32)running;
+      *(row_i32_in_memory*)(B + 5000LL * a + b_at) = upto2;
+      running = (i32)upto2[15];
+    }
+    for (i64 b = b_at; b < 5000; ++b) {
+      running = add(running, A[5000LL * a + b]);
+      B[5000LL * a + b] = running;
+    }
+  }
+}
