@@ -1,5 +1,5 @@
 # Random programs of one kernel.
-add_library(ricci_fuzz_programs STATIC kernel_case.cpp random_memory.cpp random_program.cpp)
+add_library(ricci_fuzz_programs STATIC kernel_case.cpp random_memory.cpp random_program.cpp random_values.cpp)
 target_link_libraries(ricci_fuzz_programs PUBLIC ricci_fuzz Catch2::Catch2WithMain)
 if(RICCI_CPU)
   ricci_test(program_cpu LABEL fuzz SOURCES program_cpu.cpp LIBS ricci_fuzz_programs TIMEOUT 900)
