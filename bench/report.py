@@ -35,6 +35,33 @@ def permute_table(results):
     return lines
 
 
+def einsum_table(results):
+    rows = [r for r in results if r["bench"] == "einsum"]
+    if not rows:
+        return []
+    lines = ["Einsums of two operands by the plain schedule, speed over others (1 is as fast):", ""]
+    lines += ["| set | type | device | over | worst | median | geometric mean |", "|" + "---|" * 7]
+    for r in sorted(rows, key=lambda r: (r["set"], r["dtype"], r["device"])):
+        for name, s in r["speed_over"].items():
+            peer = {"cutensor": "cuTENSOR's best", "torch_einsum": "torch.einsum", "numpy": "NumPy, optimize=False"}.get(name, name)
+            lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {peer} | {s['min']:.2f} | {s['median']:.2f} | {s['geomean']:.2f} |")
+    return lines + [""]
+
+
+def program_table(results):
+    rows = [r for r in results if r["bench"] == "run"]
+    if not rows:
+        return []
+    lines = ["Programs, share of a copy of the bytes that they must move, or of arithmetic:", ""]
+    lines += ["| set | program | device | ms | GB/s | of copy | GF/s |", "|" + "---|" * 7]
+    for r in sorted(rows, key=lambda r: (r["device"], r["set"])):
+        for c in r["cases"]:
+            lines.append(
+                f"| {r['set']} | {c['id']} | {r['device']} | {c['ms']:.3f} | {c['GBs']:.0f} | {c['fraction']:.2f} | {c['GFs']:.0f} |"
+            )
+    return lines + [""]
+
+
 def latency_table(results):
     lines = []
     for r in results:
@@ -53,7 +80,7 @@ def latency_table(results):
 def section():
     files = sorted((ROOT / "bench/results").glob("*.json"))
     results = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    lines = permute_table(results) + latency_table(results)
+    lines = permute_table(results) + einsum_table(results) + program_table(results) + latency_table(results)
     lines.append("Each row is a file in [bench/results](bench/results), with device, date, commit and command.")
     return "\n".join(lines) + "\n"
 
