@@ -325,6 +325,8 @@ void copy_to_device(void* dst, const void* src, std::size_t bytes) {
   if (bytes == 0) return;
   driver.check(driver.call.copy_host_to_device(address(dst), src, bytes), "cuMemcpyHtoD",
                fmt::format("copying {} bytes to the device", bytes));
+  // From pageable memory the copy may still be on its way, and streams that do not block would not wait for it.
+  synchronize();
 }
 
 void copy_to_host(void* dst, const void* src, std::size_t bytes) {

@@ -80,8 +80,8 @@ PointerInfo pointer_info(const void* pointer);
 // current_device().
 void* allocate(std::size_t bytes);  ///< aligned to 256 bytes; null for 0 bytes
 void release(void* pointer) noexcept;
-void copy_to_device(void* dst, const void* src, std::size_t bytes);
-void copy_to_host(void* dst, const void* src, std::size_t bytes);  ///< after all earlier work of the default stream
+void copy_to_device(void* dst, const void* src, std::size_t bytes);  ///< there for every stream when it returns
+void copy_to_host(void* dst, const void* src, std::size_t bytes);    ///< after all earlier work of the default stream
 void copy_on_device(void* dst, const void* src, std::size_t bytes, Stream stream);
 void fill_bytes(void* dst, unsigned char value, std::size_t bytes);
 void synchronize();               ///< waits for all work of the current context
