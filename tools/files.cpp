@@ -33,7 +33,10 @@ void remove_doomed(int signal) {
   std::raise(signal);
 }
 
+// Called before the file is made, so that no signal finds it undoomed. Its name holds this process's number: what a
+// signal removes in between can only be what a dead process of the same number left.
 void doom(const std::string& path) {
+  doomed = 0;
   if (path.size() >= sizeof doomed_path) return;
   std::memcpy(doomed_path, path.c_str(), path.size() + 1);
   doomed = 1;
@@ -125,6 +128,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(resolved(
   }
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
     temporary_ = fmt::format("{}.{}.{}.tmp", target_, getpid(), attempt);
+    doom(temporary_);
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && (errno != EEXIST || attempt == 100)) {
       const int error = errno;
@@ -132,7 +136,6 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(resolved(
       fail("cannot be written", error);
     }
   }
-  doom(temporary_);
   if (exists && fchmod(descriptor_, old.st_mode & 07777) != 0) fail("cannot be given the mode of the old file", errno);
 }
 
