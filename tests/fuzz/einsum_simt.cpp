@@ -11,7 +11,7 @@
 #include "plan/plan.hpp"
 #include "ricci/error.hpp"
 #include "runtime/plan_impl.hpp"
-#include "simt/simulator.hpp"
+#include "simt/emitted.hpp"
 
 using namespace ricci;
 
@@ -44,13 +44,6 @@ std::string run(const ir::Step& step, const std::vector<Area>& areas, const std:
   const auto list = plan::candidates(program, plan::GpuFigures::of_capability(90));
   const auto& schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
   const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
-  simt::Launch launch;
-  launch.source = source.portable + source.text;
-  launch.kernel = source.kernel;
-  launch.parameter_types = source.parameter_types;
-  launch.grid_x = static_cast<unsigned>(schedule.blocks(program));
-  launch.block = static_cast<unsigned>(schedule.threads);
-  launch.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule));
 
   std::vector<void*> pointers, args;
   std::vector<simt::Buffer> buffers;
@@ -76,7 +69,7 @@ std::string run(const ir::Step& step, const std::vector<Area>& areas, const std:
     return ir::print(program) + ir::print(schedule, program) + source.text + what;
   };
   try {
-    const auto report = simt::run(launch, args.data(), buffers, options);
+    const auto report = simt::run(simt::launch_of(source, program, schedule), args.data(), buffers, options);
     return report.clean() ? std::string() : told(report.text());
   } catch (const CompileError& error) {
     return told(error.what() + error.log());

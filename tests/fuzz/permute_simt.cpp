@@ -8,7 +8,7 @@
 #include "ir/canonical.hpp"
 #include "plan/plan.hpp"
 #include "runtime/plan_impl.hpp"
-#include "simt/simulator.hpp"
+#include "simt/emitted.hpp"
 
 using namespace ricci;
 
@@ -26,13 +26,6 @@ TEST_CASE("random permutations on the simulator equal the interpreter's bits wit
     const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
     INFO(source.text);
 
-    simt::Launch launch;
-    launch.source = source.portable + source.text;
-    launch.kernel = source.kernel;
-    launch.parameter_types = source.parameter_types;
-    launch.grid_x = static_cast<unsigned>(schedule.blocks(program));
-    launch.block = static_cast<unsigned>(schedule.threads);
-    launch.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule));
     auto* const a = fuzz::RandomProblem::base(p.a);
     auto* const b = fuzz::RandomProblem::base(p.b);
     void* pointers[2] = {a + p.a_offset, b + p.b_offset};
@@ -46,7 +39,7 @@ TEST_CASE("random permutations on the simulator equal the interpreter's bits wit
                                     {b, static_cast<std::size_t>(fuzz::RandomProblem::usable(p.b)), true}};
     simt::Options options;
     options.order = static_cast<simt::Order>(p.seed % 3);
-    const auto report = simt::run(launch, args, buffers, options);
+    const auto report = simt::run(simt::launch_of(source, program, schedule), args, buffers, options);
     if (!report.clean()) FAIL(report.text());
     const bool equal = std::memcmp(b, want.data(), want.size()) == 0;
     if (!equal) FAIL("differs from the interpreter");

@@ -2,7 +2,7 @@
 #include "catch.hpp"
 #include "fuzz/kernel_case.hpp"
 #include "ricci/error.hpp"
-#include "simt/simulator.hpp"
+#include "simt/emitted.hpp"
 
 using namespace ricci;
 
@@ -11,13 +11,6 @@ namespace {
 std::string failure(std::uint64_t seed, fuzz::Kind kind) {
   auto made = fuzz::kernel_case(seed, kind, plan::GpuFigures::of_capability(90), {400, 4000});
   if (!made) return {};
-  simt::Launch launch;
-  launch.source = made->source.portable + made->source.text;
-  launch.kernel = made->source.kernel;
-  launch.parameter_types = made->source.parameter_types;
-  launch.grid_x = static_cast<unsigned>(made->schedule.blocks(made->program));
-  launch.block = static_cast<unsigned>(made->schedule.threads);
-  launch.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(made->program, made->schedule));
   std::vector<void*> pointers;
   std::vector<simt::Buffer> buffers;
   for (std::size_t k = 0; k < made->program.buffer.size(); ++k) {
@@ -32,7 +25,8 @@ std::string failure(std::uint64_t seed, fuzz::Kind kind) {
   options.order = static_cast<simt::Order>(seed % 3);
   options.one_buffer_per_access = false;  // of two loads that a selection chooses between, compilers make one
   try {
-    const auto report = simt::run(launch, args.data(), buffers, options);
+    const auto report =
+        simt::run(simt::launch_of(made->source, made->program, made->schedule), args.data(), buffers, options);
     if (!report.clean()) return made->told(report.text());
   } catch (const CompileError& error) {
     return made->told(error.what() + error.log());

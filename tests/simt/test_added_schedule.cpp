@@ -8,7 +8,7 @@
 #include "ir/builder.hpp"
 #include "jit/cpu_compiler.hpp"
 #include "jit/object_loader.hpp"
-#include "simt/simulator.hpp"
+#include "simt/emitted.hpp"
 
 using namespace ricci;
 
@@ -75,18 +75,12 @@ TEST_CASE("a schedule that no emitter knows runs on the simulator") {
 
   const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
   INFO(source.text);
-  simt::Launch launch;
-  launch.source = source.portable + source.text;
-  launch.kernel = source.kernel;
-  launch.parameter_types = source.parameter_types;
-  launch.grid_x = static_cast<unsigned>(schedule.blocks(program));
-  launch.block = static_cast<unsigned>(schedule.threads);
   auto pointers = memory.pointers();
   void* args[] = {&pointers[0], &pointers[1], &pointers[2]};
   const simt::Buffer buffers[] = {{memory.a.data(), memory.a.size() * 8, false},
                                   {memory.b.data(), memory.b.size() * 8, false},
                                   {memory.c.data(), memory.c.size() * 8, true}};
-  const auto report = simt::run(launch, args, buffers);
+  const auto report = simt::run(simt::launch_of(source, program, schedule), args, buffers);
   if (!report.clean()) FAIL(report.text());
   check_close(memory.c, want.c);
 }

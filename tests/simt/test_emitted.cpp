@@ -9,7 +9,7 @@
 #include "ir/canonical.hpp"
 #include "ir/einsum.hpp"
 #include "plan/plan.hpp"
-#include "simt/simulator.hpp"
+#include "simt/emitted.hpp"
 
 using namespace ricci;
 
@@ -139,13 +139,6 @@ void run_candidates(const Case& c, simt::Order order) {
   for (std::size_t i = 0; i < candidates.size(); i += i < kBest ? 1 : kStep) {
     const plan::Candidate& candidate = candidates[i];
     const codegen::Source source = codegen::emit_cuda(program, candidate.schedule, {});
-    simt::Launch launch;
-    launch.source = source.portable + source.text;
-    launch.kernel = source.kernel;
-    launch.parameter_types = source.parameter_types;
-    launch.grid_x = static_cast<unsigned>(candidate.schedule.blocks(program));
-    launch.block = static_cast<unsigned>(candidate.schedule.threads);
-    launch.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, candidate.schedule));
 
     Tensor b = before;
     void *a_begin = a.begin(), *b_begin = b.begin();
@@ -157,7 +150,8 @@ void run_candidates(const Case& c, simt::Order order) {
     // A skewed tile reads its lead twice, and vectors at its ends take in what they then drop: poison, if it were used.
     const bool skewed = candidate.schedule.skew.on();
     options.check_uninitialised = !skewed;
-    const simt::Report report = simt::run(launch, arguments.data(), buffers, options);
+    const simt::Report report =
+        simt::run(simt::launch_of(source, program, candidate.schedule), arguments.data(), buffers, options);
 
     INFO(c.spec << " " << name(c.input) << ", candidate " << candidate.schedule.name);
     INFO(report.text());

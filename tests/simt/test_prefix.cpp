@@ -8,7 +8,7 @@
 #include "codegen/source.hpp"
 #include "ir/builder.hpp"
 #include "plan/plan.hpp"
-#include "simt/simulator.hpp"
+#include "simt/emitted.hpp"
 
 using namespace ricci;
 using ir::OpCode;
@@ -100,18 +100,12 @@ std::string run(const ir::Program& program, const ir::Schedule& schedule, simt::
   }
   ir::interpret(program, wanted, {});
   const auto source = codegen::emit_cuda(program, schedule, {});
-  simt::Launch launch;
-  launch.source = source.portable + source.text;
-  launch.kernel = source.kernel;
-  launch.parameter_types = source.parameter_types;
-  launch.grid_x = static_cast<unsigned>(schedule.blocks(program));
-  launch.block = static_cast<unsigned>(schedule.threads);
   std::vector<void*> arguments;
   for (auto& pointer : pointers) arguments.push_back(&pointer);
   simt::Options options;
   options.order = order;
   options.check_uninitialised = true;
-  const auto report = simt::run(launch, arguments.data(), buffers, options);
+  const auto report = simt::run(simt::launch_of(source, program, schedule), arguments.data(), buffers, options);
   INFO(ir::print(schedule, program));
   INFO(report.text());
   INFO(source.portable.size() << source.text);
