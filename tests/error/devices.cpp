@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "catch.hpp"
+#include "device_memory.hpp"
 #include "jit/cuda_compiler.hpp"
 #include "jit/cuda_driver.hpp"
 #include "ricci/ricci.hpp"
@@ -73,8 +74,9 @@ TEST_CASE("pointers that a device cannot use") {
   std::vector<double> host(64 * 32, -1);
   const auto bytes = static_cast<std::int64_t>(host.size() * sizeof(double));
   const auto ordinal = jit::cuda::current_device();
-  void* a = jit::cuda::allocate(static_cast<std::size_t>(bytes));
-  void* b = jit::cuda::allocate(static_cast<std::size_t>(bytes));
+  const auto size = static_cast<std::size_t>(bytes);
+  const tests::DeviceMemory in(size), out(size);
+  void *const a = in.get(), *const b = out.get();
   const auto text_of = [&](void* output, const void* input) -> std::string {
     try {
       plan(output, input);
@@ -93,7 +95,5 @@ TEST_CASE("pointers that a device cannot use") {
   void* late = static_cast<char*>(b) + 256;
   CHECK_THAT(text_of(late, a), StartsWith(fmt::format("the output ({}) reaches bytes [256, {})", late, bytes + 256)));
   CHECK(text_of(b, a) == "nothing was thrown");
-  jit::cuda::release(a);
-  jit::cuda::release(b);
 }
 #endif

@@ -2,11 +2,11 @@
 // threads ahead of the runs, since compiling is nearly all of the time.
 #include <atomic>
 #include <cstdio>
-#include <memory>
 #include <mutex>
 #include <thread>
 
 #include "catch.hpp"
+#include "device_memory.hpp"
 #include "fuzz/random_einsum.hpp"
 #include "fuzz/random_problem.hpp"
 #include "jit/cuda_driver.hpp"
@@ -16,29 +16,23 @@ namespace cuda = ricci::jit::cuda;
 
 namespace {
 
-struct Release {
-  void operator()(unsigned char* pointer) const { cuda::release(pointer); }
-};
-using DeviceMemory = std::unique_ptr<unsigned char, Release>;
-
 /// What went wrong, or nothing.
 std::string failure(Runtime& runtime, fuzz::RandomEinsum& e) {
   const auto want = e.expected();
   const auto before = e.tensors.back();
   const auto plan =
       runtime.plan_einsum(e.problem.spec.text, e.problem.inputs, e.problem.output, e.options(Device::gpu));
-  std::vector<DeviceMemory> copies;
+  std::vector<tests::DeviceMemory> copies;
   std::vector<const void*> inputs;
   for (const auto& tensor : e.tensors) {
-    copies.emplace_back(static_cast<unsigned char*>(cuda::allocate(tensor.bytes())));
-    cuda::copy_to_device(copies.back().get(), tensor.begin(), tensor.bytes());
+    copies.emplace_back(tensor.begin(), tensor.bytes());
     inputs.push_back(copies.back().get() + tensor.origin());
   }
   inputs.pop_back();
   auto& result = e.tensors.back();
   void* const output = copies.back().get() + result.origin();
   plan(std::span<void* const>(&output, 1), inputs, e.call());
-  cuda::copy_to_host(result.begin(), copies.back().get(), result.bytes());
+  copies.back().copy_to_host(result.begin());
   const auto difference = e.difference(want, before);
   return difference.empty() ? difference : difference + "\n" + plan.program() + plan.source();
 }

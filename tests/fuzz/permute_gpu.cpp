@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "catch.hpp"
+#include "device_memory.hpp"
 #include "fuzz/random_problem.hpp"
 #include "ir/canonical.hpp"
 #include "jit/cuda_driver.hpp"
@@ -27,18 +28,9 @@ std::string some_schedule(const fuzz::RandomProblem& p, const plan::GpuFigures& 
   return list[static_cast<std::size_t>(p.seed / 3) % list.size()].schedule.name;
 }
 
-struct DeviceCopy {
-  explicit DeviceCopy(std::vector<unsigned char>& storage)
-      : bytes(static_cast<std::size_t>(fuzz::RandomProblem::usable(storage))),
-        pointer(static_cast<unsigned char*>(cuda::allocate(bytes))) {
-    cuda::copy_to_device(pointer, fuzz::RandomProblem::base(storage), bytes);
-  }
-  ~DeviceCopy() { cuda::release(pointer); }
-  DeviceCopy(const DeviceCopy&) = delete;
-  DeviceCopy& operator=(const DeviceCopy&) = delete;
-  std::size_t bytes;
-  unsigned char* pointer;
-};
+tests::DeviceMemory copy_of(std::vector<unsigned char>& storage) {
+  return {fuzz::RandomProblem::base(storage), static_cast<std::size_t>(fuzz::RandomProblem::usable(storage))};
+}
 
 }  // namespace
 
@@ -65,10 +57,10 @@ TEST_CASE("random permutations on a device equal the interpreter's bits") {
         options.schedule = some_schedule(p, figures);
         problem += "\nschedule " + options.schedule;
         const auto plan = runtime.plan_permute(p.spec, p.input, p.output, options);
-        const DeviceCopy a(p.a), b(p.b);
-        plan(b.pointer + p.b_offset, a.pointer + p.a_offset);
-        std::vector<unsigned char> got(b.bytes);
-        cuda::copy_to_host(got.data(), b.pointer, b.bytes);
+        const auto a = copy_of(p.a), b = copy_of(p.b);
+        plan(b.get() + p.b_offset, a.get() + p.a_offset);
+        std::vector<unsigned char> got(static_cast<std::size_t>(fuzz::RandomProblem::usable(p.b)));
+        b.copy_to_host(got.data());
         if (got != fuzz::expected(p)) throw std::runtime_error("differs from the interpreter\n" + plan.source());
         ++run;
       } catch (const std::exception& error) {

@@ -1,9 +1,9 @@
 // Random programs on a device against the interpreter. Several threads compile, since that is nearly all of the time.
 #include <algorithm>
-#include <memory>
 #include <thread>
 
 #include "catch.hpp"
+#include "device_memory.hpp"
 #include "fuzz/kernel_case.hpp"
 #include "jit/cuda_compiler.hpp"
 #include "jit/cuda_driver.hpp"
@@ -12,15 +12,6 @@
 
 using namespace ricci;
 namespace cuda = ricci::jit::cuda;
-
-namespace {
-
-struct Release {
-  void operator()(unsigned char* pointer) const { cuda::release(pointer); }
-};
-using DeviceMemory = std::unique_ptr<unsigned char, Release>;
-
-}  // namespace
 
 TEST_CASE("random programs on a device do what the interpreter does") {
   if (!cuda::available()) RICCI_SKIP("no GPU");
@@ -36,12 +27,11 @@ TEST_CASE("random programs on a device do what the interpreter does") {
       const cuda::Module module(object.cubin, ordinal);
       const auto dynamic = static_cast<std::size_t>(codegen::dynamic_shared_bytes(made->program, made->schedule));
       auto* const function = module.function(made->source.kernel, dynamic);
-      std::vector<DeviceMemory> copies;
+      std::vector<tests::DeviceMemory> copies;
       std::vector<void*> pointers, args;
       for (const int buffer : made->program.buffer) {
         const auto& memory = made->memory[static_cast<std::size_t>(buffer)];
-        copies.emplace_back(static_cast<unsigned char*>(cuda::allocate(memory.bytes())));
-        cuda::copy_to_device(copies.back().get(), memory.begin(), memory.bytes());
+        copies.emplace_back(memory.begin(), memory.bytes());
         pointers.push_back(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(copies.back().get()) +
                                                    static_cast<std::uintptr_t>(memory.origin)));
       }
@@ -50,8 +40,7 @@ TEST_CASE("random programs on a device do what the interpreter does") {
       cuda::launch(function, static_cast<unsigned>(made->schedule.blocks(made->program)), 1, 1,
                    static_cast<unsigned>(made->schedule.threads), dynamic, nullptr, args.data());
       for (std::size_t k = 0; k < copies.size(); ++k) {
-        auto& memory = made->memory[static_cast<std::size_t>(made->program.buffer[k])];
-        cuda::copy_to_host(memory.begin(), copies[k].get(), memory.bytes());
+        copies[k].copy_to_host(made->memory[static_cast<std::size_t>(made->program.buffer[k])].begin());
       }
     } catch (const CompileError& error) {
       return made->told(error.what() + error.log());

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "catch.hpp"
-#include "jit/cuda_driver.hpp"
+#include "device_memory.hpp"
 #include "ricci/ricci.hpp"
 
 using namespace ricci;
@@ -45,15 +45,11 @@ TEST_CASE("a tensor of more than 2^31 elements is transposed on a device") {
   PermuteOptions options;
   options.device = Device::gpu;
   const auto plan = Runtime::global().plan_permute("ab->ba", Layout::row_major(DType::u8, {kRows, kColumns}), options);
-  auto* const from = static_cast<unsigned char*>(cuda::allocate(kElements));
-  auto* const to = static_cast<unsigned char*>(cuda::allocate(kElements));
-  cuda::copy_to_device(from, a.get(), kElements);
-  cuda::fill_bytes(to, 0x5a, kElements);
-  plan(to, from);
+  const tests::DeviceMemory from(a.get(), kElements), to(kElements);
+  cuda::fill_bytes(to.get(), 0x5a, kElements);
+  plan(to.get(), from.get());
   std::unique_ptr<unsigned char[]> b(new unsigned char[kElements]);
-  cuda::copy_to_host(b.get(), to, kElements);
-  cuda::release(from);
-  cuda::release(to);
+  to.copy_to_host(b.get());
   check_transposed(b.get());
 }
 #else

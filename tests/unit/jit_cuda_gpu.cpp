@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "device_memory.hpp"
 #include "jit/cuda_compiler.hpp"
 #include "jit/cuda_driver.hpp"
 #include "ricci/error.hpp"
@@ -18,6 +19,7 @@ namespace cuda = ricci::jit::cuda;
 using Catch::Matchers::ContainsSubstring;
 using ricci::DeviceError;
 using ricci::jit::CudaObject;
+using ricci::tests::DeviceMemory;
 
 namespace {
 
@@ -45,18 +47,6 @@ const std::string kReverse = R"(extern "C" __global__ void reverse(const double*
 }
 )";
 
-class Buffer {
- public:
-  explicit Buffer(std::size_t bytes) : pointer_(cuda::allocate(bytes)) {}
-  ~Buffer() { cuda::release(pointer_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  void* get() const { return pointer_; }
-
- private:
-  void* pointer_;
-};
-
 template <typename Call>
 std::string text_of(Call&& call) {
   try {
@@ -70,8 +60,7 @@ std::string text_of(Call&& call) {
 void run_scale(void* function, cuda::Stream stream, unsigned n) {
   std::vector<float> x(n), y(n);
   std::iota(x.begin(), x.end(), 0.5f);
-  const Buffer in(n * 4), out(n * 4);
-  cuda::copy_to_device(in.get(), x.data(), n * 4);
+  const DeviceMemory in(x.data(), n * 4), out(n * 4);
   void *from = in.get(), *to = out.get(), *arguments[] = {&from, &to, &n};
   cuda::launch(function, (n + 255) / 256, 1, 1, 256, 0, stream, arguments);
   cuda::synchronize(stream);
@@ -141,9 +130,8 @@ TEST_CASE("a thread that never used CUDA can launch and free") {
   void* function = module.function("scale", 0);
   constexpr unsigned kCount = 512;
   std::vector<float> x(kCount, 1), y(kCount);
-  const Buffer in(kCount * 4);
+  const DeviceMemory in(x.data(), kCount * 4);
   void* out = cuda::allocate(kCount * 4);
-  cuda::copy_to_device(in.get(), x.data(), kCount * 4);
   std::string failure;
   std::thread([&] {
     unsigned n = kCount;
@@ -187,8 +175,7 @@ TEST_CASE("a hundred kilobytes of dynamic shared memory") {
   unsigned n = kBytes / 8;
   std::vector<double> x(n), y(n);
   std::iota(x.begin(), x.end(), 1.0);
-  const Buffer in(kBytes), out(kBytes);
-  cuda::copy_to_device(in.get(), x.data(), kBytes);
+  const DeviceMemory in(x.data(), kBytes), out(kBytes);
   void *from = in.get(), *to = out.get(), *arguments[] = {&from, &to, &n};
   cuda::launch(function, 1, 1, 1, 256, kBytes, nullptr, arguments);
   cuda::copy_to_host(y.data(), out.get(), kBytes);
@@ -210,8 +197,8 @@ TEST_CASE("pointers are told apart") {
     CHECK(info.ordinal == -1);
     CHECK(info.bytes == 0);
   }
-  const Buffer buffer(10000);
-  const auto* inside = static_cast<const char*>(buffer.get()) + 777;
+  const DeviceMemory buffer(10000);
+  const auto* inside = buffer.get() + 777;
   const cuda::PointerInfo info = cuda::pointer_info(inside);
   CHECK(info.device);
   CHECK(info.ordinal == 0);
@@ -254,7 +241,7 @@ TEST_CASE("memory, fills, copies and events") {
   CHECK(cuda::allocate(0) == nullptr);
   cuda::release(nullptr);
   constexpr std::size_t kBytes = 1 << 20;
-  const Buffer a(kBytes), b(kBytes);
+  const DeviceMemory a(kBytes), b(kBytes);
   cuda::fill_bytes(a.get(), 0x5a, kBytes);
   const cuda::OwnedStream stream;
   cuda::synchronize();
