@@ -26,31 +26,13 @@
 #include "cache/format.hpp"
 #include "cache/store.hpp"
 #include "ricci/log.hpp"
+#include "temporary_folder.hpp"
 
 namespace ricci::cache::test {
 
 namespace fs = std::filesystem;
 
-/// A directory that is gone at the end. Others may pass through it, so that tests may change their user.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "ricci-cache-test-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp: " + std::string(std::strerror(errno)));
-    path_ = name;
-    fs::permissions(path_, fs::perms(0755));
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-  fs::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
+using tests::TemporaryFolder;
 
 inline Config config_at(const fs::path& root) {
   Config config;

@@ -11,6 +11,7 @@
 #include "catch.hpp"
 #include "ir/problem.hpp"
 #include "ricci/ricci.hpp"
+#include "temporary_folder.hpp"
 
 using namespace ricci;
 
@@ -47,23 +48,16 @@ Thrown thrown_by(const std::function<void()>& call) {
 class Sandbox {
  public:
   Sandbox() {
-    char path[] = "/tmp/ricci-errors-XXXXXX";
-    REQUIRE(mkdtemp(path) != nullptr);
-    folder_ = path;
     RuntimeOptions options;
-    options.cache_dir = folder_;
+    options.cache_dir = folder_.path().string();
     options.threads = 2;
     runtime = std::make_unique<Runtime>(std::move(options));
-  }
-  ~Sandbox() {
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
   }
 
   /// Every file with its size and time of change.
   std::string listing() const {
     std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
       if (!entry.is_regular_file()) continue;
       files.push_back(fmt::format("{} {} {}\n", entry.path().string(), entry.file_size(),
                                   entry.last_write_time().time_since_epoch().count()));
@@ -75,7 +69,7 @@ class Sandbox {
   std::unique_ptr<Runtime> runtime;
 
  private:
-  std::string folder_;
+  tests::TemporaryFolder folder_;
 };
 
 Layout f64(std::vector<std::int64_t> extents) { return Layout::row_major(DType::f64, std::move(extents)); }

@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "jit/cuda_compiler.hpp"
+#include "temporary_folder.hpp"
 
 namespace fs = std::filesystem;
 using ricci::jit::disassemble_cubin;
@@ -18,20 +19,12 @@ namespace {
 class Tools {
  public:
   Tools() {
-    std::string name = (fs::temp_directory_path() / "ricci-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    folder_ = name;
     fs::create_directories(folder_ / "bin");
     fs::create_directories(folder_ / "tmp");
     ::setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
     ::setenv("PATH", (folder_ / "bin").c_str(), 1);
   }
-  ~Tools() {
-    ::unsetenv("TMPDIR");
-    fs::remove_all(folder_);
-  }
-  Tools(const Tools&) = delete;
-  Tools& operator=(const Tools&) = delete;
+  ~Tools() { ::unsetenv("TMPDIR"); }
   void add(const std::string& name, const std::string& script) const {
     std::ofstream(folder_ / "bin" / name) << "#!/bin/sh\n" << script << "\n";
     REQUIRE(::chmod((folder_ / "bin" / name).c_str(), 0700) == 0);
@@ -40,7 +33,7 @@ class Tools {
   void lose_temporary_folder() const { fs::remove(folder_ / "tmp"); }
 
  private:
-  fs::path folder_;
+  ricci::tests::TemporaryFolder folder_;
 };
 
 std::vector<std::byte> image(const std::string& text) {

@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "jit/nvrtc_library.hpp"
+#include "temporary_folder.hpp"
 
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
@@ -27,17 +28,8 @@ constexpr Elf64_Half kHere = EM_X86_64, kElsewhere = EM_AARCH64;
 constexpr const char* kTarget = "targets/x86_64-linux/lib";
 #endif
 
-class Folder {
+class Folder : public ricci::tests::TemporaryFolder {
  public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "ricci-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = fs::canonical(name);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
   /// A shared library as far as headers and one section of read-only data go.
   fs::path library(const fs::path& name, const std::string& data = "", Elf64_Half machine = kHere) const {
     Elf64_Ehdr header{};
@@ -53,7 +45,7 @@ class Folder {
     section.sh_flags = SHF_ALLOC;
     section.sh_offset = sizeof header + sizeof section;
     section.sh_size = data.size();
-    const fs::path path = path_ / name;
+    const fs::path path = *this / name;
     fs::create_directories(path.parent_path());
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(&header), sizeof header);
@@ -61,10 +53,6 @@ class Folder {
     file << data;
     return path;
   }
-  fs::path operator/(const fs::path& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
 };
 
 NvrtcPlaces nowhere() {

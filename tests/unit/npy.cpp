@@ -14,6 +14,7 @@
 
 #include "catch.hpp"
 #include "ricci/error.hpp"
+#include "temporary_folder.hpp"
 
 namespace fs = std::filesystem;
 using namespace ricci;
@@ -26,23 +27,17 @@ namespace {
 // A directory of its own for each test case, removed at its end.
 class Scratch {
  public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "ricci-npy-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Scratch() { fs::remove_all(path_); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
   std::string file(const std::string& name, const std::string& bytes) const {
     std::ofstream(file(name), std::ios::binary) << bytes;
     return file(name);
   }
   std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
   }
 
  private:
-  fs::path path_;
+  tests::TemporaryFolder folder_;
 };
 
 std::string contents(const std::string& path) {
