@@ -1,54 +1,82 @@
-// The same program written in another order is the same kernel: one entry in the cache, and the right result from it.
-#include <cstdlib>
+// The same program is the same kernel, written in another order, again, or in another process: one entry in the cache,
+// and the right result from it.
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
 #include "ricci/program.hpp"
 #include "ricci/runtime.hpp"
+#include "temporary_folder.hpp"
 
 using namespace ricci;
 using Values = std::vector<double>;
 
 namespace {
 
-/// A runtime with a cache directory of its own.
+/// Runtimes with one cache directory, which is new: one, or others as later processes have them.
 class FreshRuntime {
  public:
-  FreshRuntime() {
-    char path[] = "/tmp/ricci-entry-XXXXXX";
-    REQUIRE(mkdtemp(path) != nullptr);
-    folder_ = path;
-    RuntimeOptions options;
-    options.cache_dir = folder_;
-    runtime_ = Runtime(options);
-  }
-  ~FreshRuntime() {
-    std::error_code error;
-    std::filesystem::remove_all(folder_, error);
-  }
+  FreshRuntime() : runtime_(another()) {}
 
   Runtime* operator->() { return &runtime_; }
+  Runtime& operator*() { return runtime_; }
+  Runtime another() const {
+    RuntimeOptions options;
+    options.cache_dir = folder_.path().string();
+    return Runtime(options);
+  }
 
   int kernels() const {
     int count = 0;
-    for (const auto& file : std::filesystem::recursive_directory_iterator(folder_)) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(folder_.path())) {
       if (file.path().extension() == ".k") ++count;
     }
     return count;
   }
 
  private:
-  std::string folder_;
-  Runtime runtime_{RuntimeOptions{"off"}};
+  tests::TemporaryFolder folder_;
+  Runtime runtime_;
 };
 
 Values numbers(std::size_t count, double first) {
   Values values(count);
   std::iota(values.begin(), values.end(), first);
   return values;
+}
+
+using MakePlan = std::function<Plan(Runtime&)>;
+
+/// Whatever way the same problem is written in, and however often, its kernels are the first way's.
+void check_one_entry_each(const std::vector<MakePlan>& ways) {
+  FreshRuntime runtime;
+  const auto first = ways.front()(*runtime);
+  CHECK(first.info().origin == "compiled");
+  REQUIRE(first.info().steps > 0);
+  CHECK(runtime.kernels() == first.info().steps);
+  auto later = runtime.another();
+  for (std::size_t k = 0; k < ways.size(); ++k) {
+    INFO("way " << k);
+    const auto again = ways[k](*runtime), elsewhere = ways[k](later);
+    CHECK(again.info().origin == "memory");
+    CHECK(again.cache_path() == first.cache_path());
+    CHECK(elsewhere.info().origin == (k == 0 ? "disk" : "memory"));
+    CHECK(elsewhere.cache_path() == first.cache_path());
+  }
+  CHECK(runtime.kernels() == first.info().steps);
+}
+
+std::vector<MakePlan> programs(const std::vector<std::string>& texts) {
+  std::vector<MakePlan> ways;
+  for (const auto& text : texts) {
+    ways.emplace_back([text](Runtime& runtime) { return runtime.plan_program(Program::parse(text)); });
+  }
+  return ways;
 }
 
 }  // namespace
@@ -118,4 +146,54 @@ TEST_CASE("a program of statements with other names, in another order") {
   }
   CHECK(u == expected);
   CHECK(v == expected);
+}
+
+TEST_CASE("an einsum of three operands in every order, again and again") {
+  const std::pair<std::string, Layout> operands[] = {{"ik", Layout::row_major(DType::f64, {6, 40})},
+                                                     {"kl", Layout::row_major(DType::f64, {40, 30})},
+                                                     {"lj", Layout::row_major(DType::f64, {30, 5})}};
+  std::vector<MakePlan> ways;
+  std::vector<std::size_t> order = {0, 1, 2};
+  do {
+    ways.emplace_back([&operands, order](Runtime& runtime) {
+      std::string spec;
+      std::vector<Layout> layouts;
+      for (const auto k : order) {
+        spec += (layouts.empty() ? "" : ",") + operands[k].first;
+        layouts.push_back(operands[k].second);
+      }
+      return runtime.plan_einsum(spec + "->ij", layouts);
+    });
+  } while (std::next_permutation(order.begin(), order.end()));
+  check_one_entry_each(ways);
+}
+
+TEST_CASE("statements on a grid with factors and terms swapped, again and again") {
+  const std::string head =
+      "index i j = 3\n"
+      "grid x = 100\n"
+      "input A(3, 3) : f64 sym(0,1) on x\n"
+      "input B(3) : f64 on x\n"
+      "output C(3) : f64 on x\n"
+      "output D() : f64 on x\n";
+  check_one_entry_each(programs({head + "C(i) = sum(j, A(i, j) * B(j)) + 2 * B(i)\nD() = sum(i, B(i) * C(i))\n",
+                                 head + "C(i) = B(i) * 2 + sum(j, B(j) * A(j, i))\nD() = sum(i, C(i) * B(i))\n"}));
+}
+
+TEST_CASE("counts, scans and compactions with operands swapped, again and again") {
+  const std::string head =
+      "index i = 20\n"
+      "index j = 30\n"
+      "index n = 600\n"
+      "input a(i) : u64\n"
+      "input b(j) : u64\n"
+      "output rows(i+1) : i64\n"
+      "output cols(n) : i32\n"
+      "temp counts(i) : i32\n";
+  const auto text = [&](const std::string& common) {
+    return head + "counts(i) = sum(j, guard(popcount(and(" + common + ")) >= 2, cast(i32, 1)))\n" +
+           "rows(i) = exclusive_scan(sum, i, cast(i64, counts(i)))\n" + "cols(rows(i)) = compact(j, popcount(and(" +
+           common + ")) >= 2, cast(i32, j))\n";
+  };
+  check_one_entry_each(programs({text("a(i), b(j)"), text("b(j), a(i)")}));
 }
