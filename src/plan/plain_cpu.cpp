@@ -7,6 +7,7 @@
 #include <set>
 
 #include "plan/plain.hpp"
+#include "plan/together.hpp"
 #include "plan/work.hpp"
 
 namespace ricci::plan {
@@ -43,44 +44,24 @@ class Generator {
       if (!sums_) break;  // along the output: stores are what it waits for
     }
     if (sums_ && !work_.sequential && !lanes_) add_together(-1, 1);
-    std::stable_sort(list_.begin(), list_.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-    constexpr std::size_t kKept = 24;
-    if (list_.size() > kKept) list_.resize(kKept);
-    return std::move(list_);
+    return fastest(std::move(list_));
   }
 
  private:
-  struct Together {
-    int first = -1, second = -1;
-    std::int64_t first_count = 1, second_count = 1;
-  };
-
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
   void add_together(int lane, std::int64_t lanes) {
-    static constexpr std::array<std::pair<std::int64_t, std::int64_t>, 10> kCounts{
+    static constexpr std::array<Counts, 10> kCounts{
         {{2, 1}, {3, 1}, {4, 1}, {6, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {3, 4}, {4, 3}}};
-    const auto fits = [&](int q, std::int64_t count) { return q < 0 || count * (q == lane ? lanes : 1) <= extent(q); };
-    for (std::size_t i = 0; i < work_.order.size(); ++i) {
-      for (std::size_t j = i; j < work_.order.size(); ++j) {
-        for (const auto& [m, n] : kCounts) {
-          if ((i == j) != (n == 1)) continue;
-          const int p = work_.order[i], q = i == j ? -1 : work_.order[j];
-          if (fits(p, m) && fits(q, n)) add(lane, lanes, {p, q, m, n});
-        }
-      }
-    }
+    for_each_together(
+        work_.order, kCounts, [&](int q, std::int64_t count) { return count * (q == lane ? lanes : 1) <= extent(q); },
+        [&](const Together& together) { add(lane, lanes, together); });
   }
 
   void add(int lane, std::int64_t lanes, const Together& together, std::int64_t strip = 0) {
     if (strip > 0 && (strip > extent(lane) || lane != work_.order.front())) return;
     const auto count = program_.indices.size();
-    const auto each = [&](std::size_t q) {
-      return static_cast<int>(q) == together.first    ? together.first_count
-             : static_cast<int>(q) == together.second ? together.second_count
-                                                      : std::int64_t{1};
-    };
+    const auto each = [&](std::size_t q) { return together.each(q); };
     const auto block = [&](std::size_t q) { return each(q) * (static_cast<int>(q) == lane ? lanes : 1); };
     // Vector registers that the sums and what is loaded for them take.
     const auto registers = figures_.vector_bytes >= 64 ? 26 : 13;
@@ -151,23 +132,19 @@ class Generator {
     auto wanted = std::clamp<std::int64_t>(static_cast<std::int64_t>(60e3 / per_point), 1, 8192);
     for (const auto q : work_.order) {
       auto& n = schedule.tile[static_cast<std::size_t>(q)];
-      const auto unit = block(static_cast<std::size_t>(q));
-      if (strip > 0 && q == lane) wanted = std::max(wanted, 8 * strip);
-      const auto grown = std::min(wanted * unit / std::max<std::int64_t>(tile_points, 1), extent(q)) / unit * unit;
+      // Whole strips: what they leave over reads from everywhere at once.
+      const bool strips = strip > 0 && q == lane;
+      const auto unit = strips ? strip : block(static_cast<std::size_t>(q));
+      if (strips) wanted = std::max(wanted, 8 * strip);
+      const auto grown = std::min(wanted * n / std::max<std::int64_t>(tile_points, 1), extent(q)) / unit * unit;
       if (grown > n) {
         tile_points = tile_points / n * grown;
         n = grown;
       }
     }
-    std::string text;
     for (const auto q : work_.order) {
       const auto k = static_cast<std::size_t>(q);
       if (schedule.tile[k] > 1) schedule.walk.digits.push_back({q, schedule.tile[k] / block(k), 1});
-    }
-    for (const auto q : {together.first, together.second}) {
-      if (q >= 0)
-        text +=
-            fmt::format(" {}{}", program_.indices[static_cast<std::size_t>(q)].name, each(static_cast<std::size_t>(q)));
     }
     schedule.order = work_.order;
     for (std::size_t q = 0; q < count; ++q) {
@@ -176,7 +153,7 @@ class Generator {
     schedule.name = "plain";
     if (lanes > 1)
       schedule.name += fmt::format(" {} v{}", program_.indices[static_cast<std::size_t>(lane)].name, lanes);
-    if (!text.empty()) schedule.name += " each" + text;
+    schedule.name += together.text(program_);
     if (strip > 0) schedule.name += fmt::format(" strip {}", strip);
     if (!names_.insert(schedule.name).second) return;
     candidate.traffic.tiles = schedule.tiles(program_);

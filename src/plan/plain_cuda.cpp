@@ -7,6 +7,7 @@
 #include <set>
 
 #include "plan/plain.hpp"
+#include "plan/together.hpp"
 #include "plan/work.hpp"
 
 namespace ricci::plan {
@@ -22,12 +23,6 @@ struct Mapping {
   std::vector<int> digits;              ///< indices, fastest first
   int threads = 256;
   int team = 1, items = 1;
-};
-
-/// Values of up to two indices that one thread computes together.
-struct Together {
-  int first = -1, second = -1;
-  std::int64_t first_count = 1, second_count = 1;
 };
 
 class Generator {
@@ -47,11 +42,7 @@ class Generator {
 
   std::vector<Candidate> run() {
     for (const auto& mapping : mappings()) add_mapping(mapping);
-    std::stable_sort(list_.begin(), list_.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-    constexpr std::size_t kKept = 24;
-    if (list_.size() > kKept) list_.resize(kKept);
-    return std::move(list_);
+    return fastest(std::move(list_));
   }
 
  private:
@@ -193,29 +184,16 @@ class Generator {
     for (const auto& job : work_.loads) cost.push_back(std::max(1.0, sectors(mapping, job) / 4));
     add(mapping, {}, cost);
     if (!sums_ || mapping.team > 1 || work_.sequential) return;
-    static constexpr std::array<std::pair<std::int64_t, std::int64_t>, 8> kCounts{
-        {{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {4, 4}, {3, 3}}};
-    for (std::size_t i = 0; i < work_.order.size(); ++i) {
-      for (std::size_t j = i; j < work_.order.size(); ++j) {
-        for (const auto& [m, n] : kCounts) {
-          if ((i == j) != (n == 1)) continue;
-          Together together{work_.order[i], i == j ? -1 : work_.order[j], m, n};
-          const auto fits = [&](int q, std::int64_t count) {
-            return q < 0 || mapping.positions[static_cast<std::size_t>(q)] * count <= extent(q);
-          };
-          if (fits(together.first, m) && fits(together.second, n)) add(mapping, together, cost);
-        }
-      }
-    }
+    static constexpr std::array<Counts, 8> kCounts{{{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {4, 4}, {3, 3}}};
+    for_each_together(
+        work_.order, kCounts,
+        [&](int q, std::int64_t count) { return mapping.positions[static_cast<std::size_t>(q)] * count <= extent(q); },
+        [&](const Together& together) { add(mapping, together, cost); });
   }
 
   void add(const Mapping& mapping, const Together& together, const std::vector<double>& cost) {
     const auto count = program_.indices.size();
-    const auto each = [&](std::size_t q) {
-      return static_cast<int>(q) == together.first    ? together.first_count
-             : static_cast<int>(q) == together.second ? together.second_count
-                                                      : std::int64_t{1};
-    };
+    const auto each = [&](std::size_t q) { return together.each(q); };
     double tiles = 1;
     for (std::size_t q = 0; q < count; ++q) {
       if (!work_.free[q]) continue;
@@ -269,7 +247,7 @@ class Generator {
     auto& schedule = candidate.schedule;
     schedule.tile.assign(count, 1);
     schedule.each.assign(count, 1);
-    std::string shape, block;
+    std::string shape;
     for (std::size_t q = 0; q < count; ++q) {
       if (!work_.free[q]) continue;
       schedule.each[q] = each(q);
@@ -280,11 +258,6 @@ class Generator {
       schedule.walk.digits.push_back({q, n, 1});
       shape += fmt::format(" {}{}", program_.indices[static_cast<std::size_t>(q)].name, n);
     }
-    for (const auto q : {together.first, together.second}) {
-      if (q >= 0)
-        block +=
-            fmt::format(" {}{}", program_.indices[static_cast<std::size_t>(q)].name, each(static_cast<std::size_t>(q)));
-    }
     schedule.order = work_.order;
     for (std::size_t q = 0; q < count; ++q) {
       if (!work_.free[q]) schedule.order.push_back(static_cast<int>(q));
@@ -293,7 +266,7 @@ class Generator {
     schedule.team = mapping.team;
     schedule.items = mapping.items;
     schedule.walk.workers = mapping.threads / mapping.team;
-    schedule.name = fmt::format("plain{}{}{}{}{}", shape, block.empty() ? "" : " each", block,
+    schedule.name = fmt::format("plain{}{}{}{}", shape, together.text(program_),
                                 mapping.team > 1 ? fmt::format(" team {}", mapping.team) : "",
                                 mapping.items > 1 ? fmt::format(" items {}", mapping.items) : "");
     if (!names_.insert(schedule.name).second) return;
