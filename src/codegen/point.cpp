@@ -19,8 +19,6 @@ using ir::NodeId;
 using ir::NodeKind;
 using ir::OpCode;
 
-constexpr std::int64_t kUnrolled = 16;  ///< longest loop that is spelt out
-
 bool is_leaf(const Node& node) {
   return node.kind == NodeKind::param || node.kind == NodeKind::constant || node.kind == NodeKind::index;
 }
@@ -106,6 +104,13 @@ int PointEmitter::open_unrolled(const Set& set) {
     ++count;
   }
   return count;
+}
+
+void PointEmitter::open_scope() { scope_.emplace_back(); }
+
+void PointEmitter::close_scope() {
+  for (const auto inner : scope_.back()) names_.erase(inner);
+  scope_.pop_back();
 }
 
 void PointEmitter::close(int count) {
@@ -265,11 +270,9 @@ void PointEmitter::hoist(NodeId id, const Set& over) {
   }
 }
 
-/// A short loop is unrolled, unless it is around one that is not: that would only make copies of a loop. (Of 72 copies
-/// of a loop over bytes LLVM 19 makes one reduction, and crashes in the selection of its instructions.)
-void PointEmitter::open_loop(int q, bool split, bool around_long) {
+void PointEmitter::open_loop(int q, bool split, bool unroll) {
   const auto& name = index_name(q);
-  if (!split && !around_long && extent(q) <= kUnrolled) w_.line("#pragma unroll");
+  if (unroll) w_.line("#pragma unroll");
   const bool wide =
       language_ == Language::cpp || block_.wide || extent(q) > std::numeric_limits<std::int32_t>::max() / 2;
   const auto* type = wide ? "i64" : "int";
@@ -305,19 +308,67 @@ std::map<NodeId, std::string> PointEmitter::forget(const Set& over) {
   return gone;
 }
 
-/// Whether the value takes a loop of its own.
-bool PointEmitter::loops_below(NodeId id) const {
+std::vector<bool> PointEmitter::needed(NodeId id) const {
   std::vector<bool> used(static_cast<std::size_t>(id) + 1);
   used.back() = true;
   for (auto k = used.size(); k-- > 0;) {
-    const auto below = static_cast<NodeId>(k);
-    if (!used[k] || names_.contains(below)) continue;
-    if (node(below).kind == NodeKind::reduce) return true;
-    for (const auto operand : node(below).operand) {
-      if (operand >= 0) used[static_cast<std::size_t>(operand)] = true;
+    if (!used[k]) continue;
+    for (const auto operand : program_.nodes[k].operand) {
+      if (operand >= 0 && !names_.contains(operand)) used[static_cast<std::size_t>(operand)] = true;
     }
   }
+  return used;
+}
+
+/// Whether the value takes a loop of its own.
+bool PointEmitter::loops_below(NodeId id) const {
+  const auto used = needed(id);
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    if (used[k] && program_.nodes[k].kind == NodeKind::reduce) return true;
+  }
   return false;
+}
+
+/// Values that are computed for one of `id`: what short loops below unroll counts as often as they run.
+double PointEmitter::values_below(NodeId id) const {
+  const auto used = needed(id);
+  std::vector<double> copies(used.size());
+  copies.back() = 1;
+  double total = 0;
+  for (auto k = used.size(); k-- > 0;) {
+    const auto& n = program_.nodes[k];
+    if (!used[k] || is_leaf(n)) continue;
+    double values = copies[k];
+    const auto set = unrolled(static_cast<NodeId>(k));
+    for (std::size_t q = 0; q < block_.each.size(); ++q) values *= set[q] ? static_cast<double>(block_.each[q]) : 1;
+    total += values;
+    double inner = copies[k];
+    for (const int q : n.over) inner *= extent(q) <= kUnrolled ? static_cast<double>(extent(q)) : 1;
+    for (const auto operand : n.operand) {
+      if (operand >= 0)
+        copies[static_cast<std::size_t>(operand)] = std::max(copies[static_cast<std::size_t>(operand)], inner);
+    }
+  }
+  return total;
+}
+
+/// Which loops of a reduction are unrolled: short ones, from the inside out, while the text stays short. One around a
+/// loop that is not would only make copies of a loop. (Of 72 copies of a loop over bytes LLVM 19 makes one reduction,
+/// and crashes in the selection of its instructions.)
+std::vector<bool> PointEmitter::unrolled_loops(const Node& reduce, bool shared) const {
+  constexpr double kValues = 2048;  // compilers take longer than in proportion
+  std::vector<bool> unroll(reduce.over.size());
+  double values = values_below(reduce.operand[0]);
+  for (auto k = unroll.size(); k-- > 0;) {
+    const auto n = extent(reduce.over[k]);
+    if (n > kUnrolled) break;
+    const bool split = shared && k + 1 == unroll.size();
+    if (split) continue;
+    values *= static_cast<double>(n);
+    if (values > kValues) break;
+    unroll[k] = true;
+  }
+  return unroll;
 }
 
 void PointEmitter::declare_reduce(NodeId id) {
@@ -331,21 +382,20 @@ void PointEmitter::declare_reduce(NodeId id) {
   start_value(id, name, n.op);
   const auto outside = forget(over);
   const bool shared = block_.team > 1 && loops_ == 0;
-  const auto is_long = [&](int q) { return extent(q) > kUnrolled; };
+  const auto unroll = unrolled_loops(n, shared);
   for (std::size_t k = 0; k < n.over.size(); ++k) {
-    const auto inner = n.over.begin() + static_cast<std::ptrdiff_t>(k) + 1;
+    const bool split = shared && k + 1 == n.over.size();
     // So many loads of a thread are under way at once.
     constexpr std::int64_t kLoads = 8;
-    if (shared && inner == n.over.end() && extent(n.over[k]) >= kLoads * block_.team && !loops_below(n.operand[0])) {
+    if (split && extent(n.over[k]) >= kLoads * block_.team && !loops_below(n.operand[0])) {
       w_.line("#pragma unroll {}", kLoads);
     }
-    open_loop(n.over[k], shared && inner == n.over.end(), std::any_of(inner, n.over.end(), is_long));
+    open_loop(n.over[k], split, unroll[k]);
   }
   ++loops_;
-  scope_.emplace_back();
+  open_scope();
   accumulate(n.operand[0], name, n.op, set);
-  for (const auto inner : scope_.back()) names_.erase(inner);
-  scope_.pop_back();
+  close_scope();
   --loops_;
   close(static_cast<int>(n.over.size()));
   for (const auto& [other, known] : outside) names_[other] = known;
@@ -375,7 +425,7 @@ void PointEmitter::accumulate(NodeId id, const std::string& target, std::optiona
       w_.open("if ({}) {{", any);
       conditions.push_back(condition(predicate));
     }
-    scope_.emplace_back();
+    open_scope();
     ++opened;
     id = node(id).operand[1];
   }
@@ -393,9 +443,8 @@ void PointEmitter::accumulate(NodeId id, const std::string& target, std::optiona
   }
   if (!conditions.empty()) w_.close();
   close(loops);
-  for (int k = 0; k < opened; ++k) {
-    for (const auto inner : scope_.back()) names_.erase(inner);
-    scope_.pop_back();
+  for (; opened > 0; --opened) {
+    close_scope();
     w_.close();
   }
 }
@@ -428,7 +477,7 @@ void PointEmitter::combine_team(NodeId id, const std::string& name) {
 
 void PointEmitter::emit() {
   declare_clamped();
-  scope_.emplace_back();
+  open_scope();
   // All statements of a point read before any writes: what is written and read is read first.
   for (std::size_t id = 0; id < program_.nodes.size(); ++id) {
     const auto& n = program_.nodes[id];
@@ -473,7 +522,7 @@ void PointEmitter::emit_store(const ir::Statement& statement) {
     if (unrolled(predicate).none()) {
       prepare(predicate, Set());
       w_.open("if ({}) {{", condition(predicate).text);
-      scope_.emplace_back();
+      open_scope();
       ++opened;
     } else {
       prepare(predicate, set);
@@ -519,9 +568,8 @@ void PointEmitter::emit_store(const ir::Statement& statement) {
   }
   if (!conditions.empty()) w_.close();
   close(loops);
-  for (int k = 0; k < opened; ++k) {
-    for (const auto inner : scope_.back()) names_.erase(inner);
-    scope_.pop_back();
+  for (; opened > 0; --opened) {
+    close_scope();
     w_.close();
   }
 }

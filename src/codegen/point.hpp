@@ -40,7 +40,8 @@ class PointEmitter {
 
  private:
   static constexpr std::size_t kMostIndices = 256;
-  using Set = std::bitset<kMostIndices>;  // of indices
+  static constexpr std::int64_t kUnrolled = 16;  // longest loop that is spelt out
+  using Set = std::bitset<kMostIndices>;         // of indices
 
   struct Text {
     std::string text;
@@ -63,7 +64,11 @@ class PointEmitter {
   bool wants_name(ir::NodeId id, const Set& around) const;
   void declare(ir::NodeId id);
   void declare_reduce(ir::NodeId id);
+  /// Per node up to `id`: whether its value has yet to be computed for that of `id`.
+  std::vector<bool> needed(ir::NodeId id) const;
   bool loops_below(ir::NodeId id) const;
+  double values_below(ir::NodeId id) const;
+  std::vector<bool> unrolled_loops(const ir::Node& reduce, bool shared) const;
   std::map<ir::NodeId, std::string> forget(const Set& over);
   /// Declares, before a loop over `over`, what the loop's body uses and does not change.
   void hoist(ir::NodeId id, const Set& over);
@@ -91,7 +96,7 @@ class PointEmitter {
 
   /// Opens one unrolled loop per index of the set; returns how many to close.
   int open_unrolled(const Set& set);
-  void open_loop(int q, bool split, bool around_long = false);
+  void open_loop(int q, bool split, bool unroll);
   void close(int count);
 
   std::string subscript(const Set& set) const;

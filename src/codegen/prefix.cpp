@@ -101,26 +101,15 @@ struct PointEmitter::Pieces {
   std::string inside(std::int64_t extent) const { return fmt::format("{} < {}", at, extent); }
 };
 
-void PointEmitter::open_scope() { scope_.emplace_back(); }
-
-void PointEmitter::close_scope() {
-  for (const auto inner : scope_.back()) names_.erase(inner);
-  scope_.pop_back();
-}
-
 std::vector<std::size_t> PointEmitter::statement_order() {
   const auto count = program_.statements.size();
   // reads[s]: buffers that statement s reads value by value, inside of what it runs over.
   std::vector<std::vector<bool>> reads(count, std::vector<bool>(program_.buffers.size()));
   for (std::size_t s = 0; s < count; ++s) {
-    std::vector<bool> used(program_.nodes.size());
-    used[static_cast<std::size_t>(program_.statements[s].value)] = true;
-    for (std::size_t id = used.size(); id-- > 0;) {
+    const auto used = needed(program_.statements[s].value);
+    for (std::size_t id = 0; id < used.size(); ++id) {
       const auto& n = program_.nodes[id];
       if (!used[id]) continue;
-      for (const auto operand : n.operand) {
-        if (operand >= 0) used[static_cast<std::size_t>(operand)] = true;
-      }
       bool looped = false;
       for (std::size_t q = 0; q < free_.size(); ++q) looped = looped || (!free_[q] && depends_[id][q]);
       if (n.kind == NodeKind::load && looped) reads[s][static_cast<std::size_t>(n.source)] = true;
@@ -162,14 +151,10 @@ PointEmitter::Pieces PointEmitter::pieces(const ir::Node& root, const ir::Statem
   if (root.kind == NodeKind::scan) {
     // Loads of neighbours, one per value of the index.
     std::vector<NodeId> loads;
-    std::vector<bool> used(program_.nodes.size());
-    used[static_cast<std::size_t>(root.operand[0])] = true;
+    const auto used = needed(root.operand[0]);
     for (std::size_t id = used.size(); id-- > 0;) {
       const auto& each = program_.nodes[id];
       if (!used[id]) continue;
-      for (const auto operand : each.operand) {
-        if (operand >= 0) used[static_cast<std::size_t>(operand)] = true;
-      }
       bool looped = false;
       for (std::size_t q = 0; q < free_.size(); ++q) {
         looped = looped || (!free_[q] && static_cast<int>(q) != p.index && depends_[id][q]);
@@ -258,7 +243,7 @@ void PointEmitter::emit_scan(const ir::Statement& statement) {
     if (any_left)
       w_.open("for (i64 {} = {}; {} < {}; ++{}) {{", index_name(q), at, index_name(q), extent(q), index_name(q));
   } else {
-    open_loop(q, false);
+    open_loop(q, false, extent(q) <= kUnrolled);
   }
   if (any_left) {
     open_scope();
@@ -484,7 +469,7 @@ void PointEmitter::emit_compact(const ir::Statement& statement) {
   const auto place = fresh("place");
   auto first = offset(statement.offset);
   w_.line("i64 {} = {}{};", place, first == "0" ? "" : first + " + ", value(base).text);
-  open_loop(n.over[0], false);
+  open_loop(n.over[0], false, extent(n.over[0]) <= kUnrolled);
   open_scope();
   prepare(predicate, Set());
   w_.open("if ({}) {{", condition(predicate).text);
