@@ -29,14 +29,48 @@ void verify_walk(const Schedule& schedule, const Program& program, const Walk& w
     span *= digit.count;
   }
   if (covered != extents) broken(schedule, program, "a walk covers its tile");
-  // Blocks in CPU registers have edges of their own; everywhere else a vector never straddles the end of a tile.
+  // Blocks in CPU registers and rows past the caches have edges of their own; everywhere else a vector never straddles
+  // the end of a tile.
   const bool blocks = schedule.stage && schedule.stage->place == Place::registers;
-  if (walk.vector > 1 && !blocks) {
+  if (walk.vector > 1 && !blocks && !schedule.streaming) {
     if (walk.digits.empty() || walk.digits[0].step != 1 || walk.digits[0].count % walk.vector != 0) {
       broken(schedule, program, "a vector divides the first digit");
     }
   }
   if (walk.workers < 1) broken(schedule, program, "a walk has workers");
+}
+
+/// Blocks of elements transposed in CPU registers, and rows of elements that are written past the caches.
+void verify_blocks(const Schedule& schedule, const Program& program) {
+  const bool blocks = schedule.stage && schedule.stage->place == Place::registers;
+  if (!blocks && !schedule.streaming) return;
+  const auto& digits = schedule.walk.digits;
+  const auto contiguous = [&](const Affine& affine, int q) {
+    return affine.coefficient[static_cast<std::size_t>(q)] == 1;
+  };
+  if (digits.empty() || !contiguous(program.statement().offset, digits[0].index)) {
+    broken(schedule, program, "vectors of a CPU lie along the output's contiguous index");
+  }
+  if (schedule.streaming && (schedule.stage && !blocks)) {
+    broken(schedule, program, "what goes past the caches waits in registers");
+  }
+  if (!blocks) return;
+  const auto& load = program.nodes[static_cast<std::size_t>(schedule.stage->load)];
+  const auto& read = schedule.stage->walk.digits;
+  if (read.empty() || read[0].index == digits[0].index || !contiguous(load.offset, read[0].index)) {
+    broken(schedule, program, "a block is read along the input's contiguous index");
+  }
+  for (const auto q : {read[0].index, digits[0].index}) {
+    if (program.indices[static_cast<std::size_t>(q)].extent < schedule.walk.vector) {
+      broken(schedule, program, "a block fits into the extents of its indices");
+    }
+  }
+  for (const auto& digit : digits) {
+    const bool inside = digit.index == read[0].index || digit.index == digits[0].index;
+    if (inside && digit.step != 1 && digit.step % schedule.walk.vector != 0) {
+      broken(schedule, program, "digits do not cut blocks");
+    }
+  }
 }
 
 /// Schedules whose workers compute blocks of points in registers.
@@ -209,6 +243,8 @@ std::string print(const Schedule& schedule, const Program& program) {
     if (schedule.strip > 0) text += fmt::format(" strip {}", schedule.strip);
     if (schedule.streaming) text += " streaming";
     text += '\n';
+  } else if (schedule.streaming) {
+    text += "streaming\n";
   }
   return text + fmt::format("threads {} per_multiprocessor {} origin {}\n", schedule.threads,
                             schedule.blocks_per_multiprocessor,
@@ -235,6 +271,7 @@ void verify(const Schedule& schedule, const Program& program) {
   verify_walk(schedule, program, schedule.walk, schedule.tile);
   if (schedule.threads % schedule.walk.workers != 0) broken(schedule, program, "tiles share a block's threads evenly");
   if (!schedule.stage) {
+    verify_blocks(schedule, program);
     if (schedule.skew.on()) broken(schedule, program, "a skewed tile waits in shared memory");
     return;
   }
@@ -260,6 +297,7 @@ void verify(const Schedule& schedule, const Program& program) {
   }
   verify_walk(schedule, program, stage.walk, staged);
   if (stage.walk.workers != schedule.walk.workers) broken(schedule, program, "a stage uses the statement's workers");
+  verify_blocks(schedule, program);
   if (stage.place != Place::shared) return;
   const auto& layout = stage.layout;
   if (layout.stride.size() != count) broken(schedule, program, "shared memory has a stride per index");

@@ -88,7 +88,7 @@ struct Schedule {
   /// CPU, with lanes: that many points are read into a buffer, access by access, computed, and written from a buffer;
   /// 0 reads and writes in place. Many tensors at once are more pages than a core keeps track of.
   std::int64_t strip = 0;
-  bool streaming = false;  ///< CPU, with lanes: whole vectors of the output go past the caches
+  bool streaming = false;  ///< CPU, with lanes, or vectors of elements: whole ones of the output go past the caches
   /// CUDA, with each: neighbouring threads that share the work of one point: its outermost reductions, its scans and
   /// compactions.
   int team = 1;

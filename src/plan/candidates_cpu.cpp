@@ -1,5 +1,5 @@
-// Schedules for a CPU: loops in the output's order, and blocks transposed in vector registers where the fastest axes of
-// the two sides differ.
+// Schedules for a CPU: loops in the output's order, blocks transposed in vector registers where the fastest axes of the
+// two sides differ, and both in the input's order past the caches.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace {
 using ir::Schedule;
 using Tile = std::vector<std::int64_t>;
 
+constexpr std::int64_t kLineBytes = 64;
 constexpr std::int64_t kTilePoints = 4096;  // enough to forget what finding a tile costs
 
 class Generator {
@@ -26,6 +27,7 @@ class Generator {
   std::vector<Candidate> run() {
     add_loops();
     add_transposed();
+    add_streaming();
     std::stable_sort(list_.begin(), list_.end(),
                      [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
     return std::move(list_);
@@ -69,7 +71,11 @@ class Generator {
       traffic.read = side_traffic(program_, candidate.schedule, load.source, load.offset);
     }
     // `cost`: nanoseconds per element of one thread, beside a stream of 10 GB/s on the lines that the tiles touch.
-    const double bytes = traffic.predicted_bytes();
+    double bytes = traffic.predicted_bytes();
+    // Beyond the caches a line is read before it is written, unless it goes past them.
+    const bool beyond = figures_.beyond_caches(static_cast<double>(traffic.read.bytes + traffic.write.bytes));
+    const double written = traffic.write.sectors * static_cast<double>(kSectorBytes);
+    if (beyond != candidate.schedule.streaming) bytes += 2 * written;
     candidate.predicted_us = (bytes / 10.0 + static_cast<double>(program_.points()) * cost) * 1e-3 / figures_.threads;
     list_.push_back(std::move(candidate));
   }
@@ -134,6 +140,88 @@ class Generator {
         add(std::move(schedule), 0.8 / static_cast<double>(vector) + 0.8 * std::min(edge, 1.0));
       }
     }
+  }
+
+  /// Past the caches, for what does not fit into them: lines are read in the input's order, run after run, and whole
+  /// lines are written wherever they belong. A line that is written in part by a store past the caches is read after
+  /// all, so the output's rows must begin with lines.
+  void add_streaming() {
+    if (sides_.load < 0 || program_.indices.empty() || !others_match() || adds()) return;
+    const auto bytes = std::max(sides_.read_bytes(), sides_.write_bytes());
+    const int read = sides_.read_first(), written = sides_.write_first();
+    if (sides_.write_stride(written) != 1) return;
+    const auto vector = figures_.vector_bytes / bytes;
+    const auto line = std::max<std::int64_t>(kLineBytes / bytes, vector);
+    if (read == written) {
+      for (const std::int64_t run : {4096, 16384, 65536}) {
+        auto tile = read_prefix(run / bytes, -1);
+        auto schedule = base(tile, fmt::format("streaming{} v{}", tile_text(tile), vector));
+        schedule.order = sides_.read_order;
+        schedule.walk = {sides_.digits(true, tile), static_cast<int>(vector), 1};
+        schedule.streaming = true;
+        add(std::move(schedule), 0.05);
+      }
+      return;
+    }
+    if (vector < 2 || sides_.read_stride(read) != 1 || sides_.extent(read) < vector || sides_.extent(written) < vector)
+      return;
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+      const auto step = sides_.write_stride(static_cast<int>(q));
+      if (static_cast<int>(q) != written && step * sides_.write_bytes() % kLineBytes != 0) return;
+    }
+    for (const std::int64_t run : {2048, 8192, 32768}) {
+      for (const std::int64_t lines : {1, 2, 4}) {
+        auto tile = read_prefix(run / bytes, written);
+        auto& across = tile[static_cast<std::size_t>(written)];
+        const auto group = std::min(line, sides_.extent(written) / vector * vector);
+        across = std::min(group * lines, sides_.extent(written) / group * group);
+        auto schedule = base(tile, fmt::format("streaming{} v{}", tile_text(tile), vector));
+        schedule.order = sides_.read_order;
+        auto& digits = schedule.walk.digits;
+        digits = {{written, vector, 1}};
+        if (group > vector) digits.push_back({written, group / vector, vector});
+        for (const auto& digit : sides_.digits(true, tile)) {
+          if (digit.index != written) digits.push_back(digit);
+        }
+        if (across > group) digits.push_back({written, across / group, group});
+        schedule.walk.vector = static_cast<int>(vector);
+        ir::Stage stage;
+        stage.load = sides_.load;
+        stage.place = ir::Place::registers;
+        stage.walk = {sides_.digits(true, tile), static_cast<int>(vector), 1};
+        schedule.stage = std::move(stage);
+        schedule.streaming = true;
+        add(std::move(schedule), 0.8 / static_cast<double>(vector));
+      }
+    }
+  }
+
+  /// As much of the input as makes runs of `elements` neighbours; up to the index that is `written`.
+  Tile read_prefix(std::int64_t elements, int written) const {
+    Tile tile(program_.indices.size(), 1);
+    std::int64_t run = 1;
+    for (const auto q : sides_.read_order) {
+      if (q == written || (run >= elements && run > 1)) break;
+      auto n = sides_.extent(q);
+      if (run * n > elements) {
+        // Parts of one size, or nearly so.
+        const auto wanted = std::max<std::int64_t>((elements + run - 1) / run, run == 1 ? 256 : 1);
+        const auto parts = (n + wanted - 1) / wanted;
+        n = (n + parts - 1) / parts;
+        if (run == 1 && n < sides_.extent(q)) n = std::min((n + 15) / 16 * 16, sides_.extent(q));
+      }
+      tile[static_cast<std::size_t>(q)] = n;
+      run *= n;
+      if (n < sides_.extent(q)) break;
+    }
+    return tile;
+  }
+
+  /// Whether the statement reads what it writes.
+  bool adds() const {
+    return std::any_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
+      return node.kind == ir::NodeKind::load && node.source == program_.statement().buffer;
+    });
   }
 
   double edge_share(int q, std::int64_t vector) const {

@@ -23,7 +23,11 @@ struct CpuFigures {
   int vector_bytes = 16;  ///< widest vectors of the target
   std::int64_t l1_bytes = 32 * 1024;
   std::int64_t l2_bytes = 1024 * 1024;
+  std::int64_t cache_bytes = 32 * 1024 * 1024;  ///< of the last level
   int threads = 1;
+
+  /// Whether a kernel that touches so many bytes is better off writing past the caches.
+  bool beyond_caches(double bytes) const { return bytes > 0.75 * static_cast<double>(cache_bytes); }
 };
 
 }  // namespace ricci::plan

@@ -17,7 +17,6 @@ using ir::NodeKind;
 using ir::OpCode;
 
 constexpr std::int64_t kStrip = 128;  // 1 KB of each f64 tensor at a time
-constexpr double kStreamingBytes = 24 << 20;
 constexpr double kStreams = 24;
 
 class Generator {
@@ -107,7 +106,7 @@ class Generator {
     auto& schedule = candidate.schedule;
     if (!sums_) {
       // Beyond the caches, what is written goes past them: no line is read before it is written.
-      schedule.streaming = lanes > 1 && work_.compulsory_bytes > kStreamingBytes;
+      schedule.streaming = lanes > 1 && figures_.beyond_caches(work_.compulsory_bytes);
       if (schedule.streaming) rate_GBs *= 1.2;
       // Prefetchers and address translation follow about two dozen streams.
       const auto streams = static_cast<double>(work_.loads.size() + program_.statements.size());

@@ -115,6 +115,7 @@ plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads) {
   figures.threads = threads;
   if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) figures.l1_bytes = bytes;
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) figures.l2_bytes = bytes;
+  if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) figures.cache_bytes = bytes;
   return figures;
 }
 

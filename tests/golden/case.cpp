@@ -43,6 +43,8 @@ class Parser {
       const auto equals = word.find('=');
       if (word == "conj") {
         conjugate_ = true;
+      } else if (word == "streaming") {
+        streaming_ = true;
       } else if (equals == std::string::npos) {
         types = word;
       } else {
@@ -136,6 +138,7 @@ class Parser {
     schedule.team = std::stoi(option("team", "1"));
     const int workers = std::stoi(option("workers", std::to_string(schedule.threads / schedule.team)));
     schedule.walk = {digits(option("write")), std::stoi(option("vector", "1")), workers};
+    schedule.streaming = streaming_;
     if (option("origin") == "shuffle") schedule.origin = ir::Origin::shuffle;
     if (const auto skew = option("skew"); !skew.empty()) {
       const auto part = digits(skew).front();
@@ -179,7 +182,7 @@ class Parser {
   }
 
   std::string name_, spec_, text_;
-  bool cuda_ = true, conjugate_ = false;
+  bool cuda_ = true, conjugate_ = false, streaming_ = false;
   DType input_type_ = DType::f64, output_type_ = DType::f64;
   std::map<std::string, std::string> options_;
   std::set<std::string> used_;

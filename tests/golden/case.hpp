@@ -28,6 +28,7 @@
 //   each=a:4,b:2          values that one worker computes together; write= then numbers the workers of a tile
 //   lane=b:8              neighbours that are one vector value (cpp)
 //   team=32 items=4       threads that share a point, values of a scanned index that each takes at a time (cuda)
+//   streaming             whole vectors are written past the caches (cpp)
 //   vector=2 read_vector=2 threads=256 workers=32 origin=shuffle
 #pragma once
 

@@ -41,10 +41,11 @@ extern "C" void f64_ab_to_ba_64x64(void* const* args, i64 first, i64 last)
     const i64 b0 = 16 * (tile / 4);
     const double* __restrict__ const A = A_base + (b0 + 64 * a0);
     double* __restrict__ const B = B_base + (64 * b0 + a0);
-    i64 b = 0;
-    for (; b + 4 <= 16; b += 4) {
-      i64 a = 0;
-      for (; a + 4 <= 16; a += 4) {
+    for (i64 b_at = 0; b_at < 16; b_at += 4) {
+      #pragma clang loop vectorize(assume_safety)
+      for (i64 a_at = 0; a_at < 16; a_at += 4) {
+        const i64 b = b_at;
+        const i64 a = a_at;
         lanes row[4];
         row[0] = *(const lanes_in_memory*)(A + b + 64 * a);
         row[1] = *(const lanes_in_memory*)(A + b + 64 * a + 64);

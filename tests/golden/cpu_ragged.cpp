@@ -74,12 +74,22 @@ extern "C" void f64_abc_to_cba_60x5x50(void* const* args, i64 first, i64 last)
     double* __restrict__ const B = B_base + (300 * c0 + 60 * b + a0);
     const i64 c_end = 50 - c0 < 32 ? 50 - c0 : 32;
     const i64 a_end = 60 - a0 < 32 ? 60 - a0 : 32;
-    i64 c = 0;
     #pragma clang loop unroll(disable) vectorize(disable)
-    for (; c + 8 <= c_end; c += 8) {
-      i64 a = 0;
+    for (i64 c_at = 0; c_at < c_end; c_at += 8) {
       #pragma clang loop unroll(disable) vectorize(disable)
-      for (; a + 8 <= a_end; a += 8) {
+      for (i64 a_at = 0; a_at < a_end; a_at += 8) {
+        if (c_at + 8 > c_end || a_at + 8 > a_end) {
+          #pragma clang loop unroll(disable) vectorize(disable)
+          for (i64 c = c_at; c < c_end && c < c_at + 8; ++c) {
+            #pragma clang loop unroll(disable) vectorize(disable)
+            for (i64 a = a_at; a < a_end && a < a_at + 8; ++a) {
+              B[300 * c + a] = A[c + 250 * a] + B[300 * c + a];
+            }
+          }
+          continue;
+        }
+        const i64 c = c_at;
+        const i64 a = a_at;
         lanes row[8];
         row[0] = *(const lanes_in_memory*)(A + c + 250 * a);
         row[1] = *(const lanes_in_memory*)(A + c + 250 * a + 250);
@@ -98,21 +108,6 @@ extern "C" void f64_abc_to_cba_60x5x50(void* const* args, i64 first, i64 last)
           #pragma clang loop vectorize(assume_safety)
           for (int v = 0; v < 8; ++v) out[v] = in[v] + out[v];
         }
-      }
-      #pragma clang loop unroll(disable) vectorize(disable)
-      for (; a < a_end; ++a) {
-        const i64 c_block = c;
-        #pragma clang loop unroll(disable) vectorize(disable)
-        for (i64 c = c_block; c < c_block + 8; ++c) {
-          B[300 * c + a] = A[c + 250 * a] + B[300 * c + a];
-        }
-      }
-    }
-    #pragma clang loop unroll(disable) vectorize(disable)
-    for (; c < c_end; ++c) {
-      #pragma clang loop unroll(disable) vectorize(disable)
-      for (i64 a = 0; a < a_end; ++a) {
-        B[300 * c + a] = A[c + 250 * a] + B[300 * c + a];
       }
     }
   }

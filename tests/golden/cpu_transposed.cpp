@@ -72,10 +72,11 @@ extern "C" void u32_ab_to_ba_100x64(void* const* args, i64 first, i64 last)
     const u32* __restrict__ const A = A_base + (b0 + 64 * a0);
     u32* __restrict__ const B = B_base + (100 * b0 + a0);
     const i64 a_end = 100 - a0 < 32 ? 100 - a0 : 32;
-    i64 b = 0;
-    for (; b + 8 <= 32; b += 8) {
-      i64 a = 0;
-      for (; a + 8 <= a_end; a += 8) {
+    for (i64 b_at = 0; b_at < 32; b_at += 8) {
+      #pragma clang loop vectorize(assume_safety)
+      for (i64 a_at = 0; a_at < a_end; a_at += 8) {
+        const i64 b = b_at;
+        const i64 a = a_at + 8 <= a_end ? a_at : a_end - 8;
         lanes row[8];
         row[0] = *(const lanes_in_memory*)(A + b + 64 * a);
         row[1] = *(const lanes_in_memory*)(A + b + 64 * a + 64);
@@ -94,12 +95,6 @@ extern "C" void u32_ab_to_ba_100x64(void* const* args, i64 first, i64 last)
         *(lanes_in_memory*)(B + 100 * b + a + 500) = row[5];
         *(lanes_in_memory*)(B + 100 * b + a + 600) = row[6];
         *(lanes_in_memory*)(B + 100 * b + a + 700) = row[7];
-      }
-      for (; a < a_end; ++a) {
-        const i64 b_block = b;
-        for (i64 b = b_block; b < b_block + 8; ++b) {
-          B[100 * b + a] = A[b + 64 * a];
-        }
       }
     }
   }

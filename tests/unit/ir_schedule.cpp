@@ -128,6 +128,57 @@ TEST_CASE("each rule of a schedule, broken once") {
 
 namespace {
 
+/// Blocks of 4 x 4 in registers, along the input first, past the caches.
+Schedule streaming() {
+  Schedule schedule;
+  schedule.name = "streaming";
+  schedule.tile = {48, 16};
+  schedule.order = {0, 1};
+  schedule.threads = 1;
+  schedule.walk = {{{1, 4, 1}, {0, 48, 1}, {1, 4, 4}}, 4, 1};
+  Stage stage;
+  stage.load = 0;
+  stage.place = Place::registers;
+  stage.walk = {{{0, 48, 1}, {1, 16, 1}}, 4, 1};
+  schedule.stage = stage;
+  schedule.streaming = true;
+  return schedule;
+}
+
+}  // namespace
+
+TEST_CASE("blocks in the registers of a CPU, and stores past its caches") {
+  auto problem = test::dense("ab->ba", {40, 48});
+  const auto program = test::canonical(problem);
+  const auto good = streaming();
+  CHECK_NOTHROW(verify(good, program));
+  CHECK(print(good, program) ==
+        "tile 48 16\norder b a\nwalk a:4 b:48 a:4/4 vector 4 workers 1\n"
+        "stage 0 registers walk b:48 a:16 vector 4 workers 1\nstreaming\n"
+        "threads 1 per_multiprocessor 0 origin literals\n");
+  const std::pair<const char*, std::function<void(Schedule&)>> rows[] = {
+      {"vectors of a CPU lie along the output's contiguous index",
+       [](Schedule& s) { s.walk.digits = {{0, 48, 1}, {1, 16, 1}}; }},
+      {"what goes past the caches waits in registers",
+       [](Schedule& s) {
+         s.stage->place = Place::shared;
+         s.walk.vector = s.stage->walk.vector = 1;
+       }},
+      {"a block is read along the input's contiguous index",
+       [](Schedule& s) { std::swap(s.stage->walk.digits[0], s.stage->walk.digits[1]); }},
+      {"a block fits into the extents of its indices", [](Schedule& s) { s.walk.vector = 64; }},
+      {"digits do not cut blocks", [](Schedule& s) { s.walk.digits = {{1, 2, 1}, {0, 48, 1}, {1, 8, 2}}; }},
+  };
+  for (const auto& [rule, breaks] : rows) {
+    auto schedule = good;
+    breaks(schedule);
+    INFO(rule);
+    CHECK_THROWS_WITH(verify(schedule, program), Catch::Matchers::ContainsSubstring(rule));
+  }
+}
+
+namespace {
+
 /// The same tiles, cut where the output's sectors begin: four doubles.
 Schedule skewed() {
   auto schedule = tiled();

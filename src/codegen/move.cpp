@@ -1,0 +1,372 @@
+#include "codegen/move.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "codegen/expression.hpp"
+#include "codegen/walk.hpp"
+
+namespace ricci::codegen {
+namespace {
+
+using ir::NodeId;
+using ir::Program;
+using ir::Schedule;
+
+/// The unsigned integer that holds an element's bits while it is moved between vector lanes.
+const char* lane_type(DType type) {
+  switch (size_of(type)) {
+    case 1:
+      return "u8";
+    case 2:
+      return "u16";
+    case 4:
+      return "u32";
+    default:
+      return "u64";
+  }
+}
+
+/// Lanes of one element: 2 of 16 bytes, else 1.
+int lanes_of(DType type) { return size_of(type) > 8 ? 2 : 1; }
+
+/// The register transpose: log2(vector) rounds of pairwise exchanges, each two shuffles. `lanes` of one element stay
+/// together.
+void emit_transpose(Writer& w, int vector, int lanes) {
+  w.line("// {} x {}: row i of the result is column i of the argument", vector, vector);
+  w.line("static inline __attribute__((always_inline)) void transpose(lanes (&row)[{}])", vector);
+  w.open("{{");
+  for (int span = 1; span < vector; span *= 2) {
+    for (int i = 0; i < vector; ++i) {
+      if (i & span) continue;
+      std::vector<int> low, high;
+      for (int j = 0; j < vector; ++j) {
+        for (int l = 0; l < lanes; ++l) {
+          low.push_back(lanes * (j & span ? vector + j - span : j) + l);
+          high.push_back(lanes * (j & span ? vector + j : j + span) + l);
+        }
+      }
+      w.line("const lanes low{}_{} = __builtin_shufflevector(row[{}], row[{}], {});", span, i, i, i + span,
+             fmt::join(low, ", "));
+      w.line("const lanes high{}_{} = __builtin_shufflevector(row[{}], row[{}], {});", span, i, i, i + span,
+             fmt::join(high, ", "));
+    }
+    for (int i = 0; i < vector; ++i) {
+      if (i & span) continue;
+      w.line("row[{}] = low{}_{};", i, span, i);
+      w.line("row[{}] = high{}_{};", i + span, span, i);
+    }
+  }
+  w.close();
+  w.blank();
+}
+
+class MoveEmitter {
+ public:
+  MoveEmitter(Writer& w, const Program& program, const Schedule& schedule)
+      : w_(w), program_(program), schedule_(schedule) {
+    const auto& digits = schedule.walk.digits;
+    if (schedule.stage) read_ = schedule.stage->walk.digits[0].index;
+    if (schedule.stage || schedule.streaming) written_ = digits[0].index;
+    const auto& statement = program.statement();
+    for (const auto id : loads_of(program, statement.value)) adds_ = adds_ || node(id).source == statement.buffer;
+    // Beside large blocks, unrolled copies gain nothing and take two to five times as long to compile.
+    constexpr std::int64_t kLargeBlockBytes = 512;
+    const auto vector = schedule.walk.vector;
+    large_ = schedule.stage && size_of(node(schedule.stage->load).type) * vector * vector >= kLargeBlockBytes;
+  }
+
+  void emit() {
+    emit_origins();
+    emit_loops();
+  }
+
+ private:
+  const ir::Node& node(NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
+  const ir::Buffer& buffer(int k) const { return program_.buffers[static_cast<std::size_t>(k)]; }
+  std::int64_t tile(int q) const { return schedule_.tile[static_cast<std::size_t>(q)]; }
+  std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
+  const std::string& name(int q) const { return program_.indices[static_cast<std::size_t>(q)].name; }
+
+  void emit_origins() {
+    std::int64_t below = 1;
+    const auto total = schedule_.tiles(program_);
+    for (const auto q : schedule_.order) {
+      const auto count = (extent(q) + tile(q) - 1) / tile(q);
+      if (count == 1) continue;
+      std::string number = below == 1 ? "tile" : fmt::format("tile / {}", below);
+      if (below * count != total) number += fmt::format(" % {}", count);
+      w_.line("const i64 {} = {};", origin_name(program_, schedule_, q),
+              tile(q) == 1 ? number : fmt::format("{} * ({})", tile(q), number));
+      below *= count;
+    }
+    const auto& statement = program_.statement();
+    const auto move = [&](int k, const ir::Affine& affine) {
+      const auto& target = buffer(k);
+      w_.line("{}{}* __restrict__ const {} = {}_base + ({});", target.written ? "" : "const ", c_type(target.type),
+              target.name, target.name, affine_text(affine.coefficient, affine.constant, [&](int q) {
+                return origin_name(program_, schedule_, q);
+              }));
+    };
+    std::vector<int> moved{statement.buffer};
+    for (const auto id : loads_of(program_, statement.value)) {
+      if (std::find(moved.begin(), moved.end(), node(id).source) != moved.end()) continue;
+      moved.push_back(node(id).source);
+      move(node(id).source, node(id).offset);
+    }
+    move(statement.buffer, statement.offset);
+    for (int q = 0; q < static_cast<int>(program_.indices.size()); ++q) {
+      if (extent(q) % tile(q) == 0) continue;
+      const auto left = fmt::format("{} - {}", extent(q), origin_name(program_, schedule_, q));
+      w_.line("const i64 {}_end = {} < {} ? {} : {};", name(q), left, tile(q), left, tile(q));
+    }
+  }
+
+  /// Number of values of index q in this tile.
+  std::string end(int q) const {
+    return extent(q) % tile(q) == 0 ? fmt::format("{}", tile(q)) : fmt::format("{}_end", name(q));
+  }
+
+  std::string offset(const ir::Affine& affine) const {
+    return affine_text(affine.coefficient, 0, [&](int q) { return tile(q) == 1 ? std::string() : name(q); });
+  }
+
+  /// Values of index q that the innermost text takes together.
+  std::int64_t together(int q) const {
+    if (q == read_ || q == written_) return schedule_.walk.vector;
+    return 1;
+  }
+  /// Whether a tile may hold a number of values of q that vectors do not divide.
+  bool ragged(int q) const { return extent(q) % tile(q) % together(q) != 0 || tile(q) % together(q) != 0; }
+
+  void emit_loops() {
+    const auto& digits = schedule_.walk.digits;
+    if (digits.empty()) return emit_point();
+    const bool rows = !schedule_.stage && schedule_.streaming;
+    int opened = 0;
+    std::vector<std::string> at(program_.indices.size());  // per index: where its loops stand
+    for (std::size_t k = digits.size(); k-- > 0;) {
+      const auto q = digits[k].index;
+      auto& place = at[static_cast<std::size_t>(q)];
+      const auto width = digits[k].step * digits[k].count;
+      const auto inner = std::any_of(digits.begin(), digits.begin() + static_cast<std::ptrdiff_t>(k),
+                                     [&](const ir::Digit& digit) { return digit.index == q; });
+      const auto step = std::max(digits[k].step, together(q));
+      if (rows && k == 0) break;
+      if (width <= step) continue;
+      const auto& whole = name(q);
+      const auto variable = inner ? fmt::format("{}_{}", whole, step) : together(q) == 1 ? whole : whole + "_at";
+      const auto from = place.empty() ? "0" : place;
+      auto to = end(q);
+      if (!place.empty()) {
+        to = fmt::format("{} + {}", place, width);
+        if (extent(q) % tile(q) % width != 0 || tile(q) % width != 0) {
+          w_.line("const i64 {}_stop = {} < {} ? {} : {};", variable, to, end(q), to, end(q));
+          to = variable + "_stop";
+        }
+      }
+      if (large_) {
+        w_.line("#pragma clang loop unroll(disable) vectorize(disable)");
+      } else if (k == 0) {
+        w_.line("#pragma clang loop vectorize(assume_safety)");
+      }
+      w_.open("for (i64 {} = {}; {} < {}; {}) {{", variable, from, variable, to,
+              step == 1 ? "++" + variable : fmt::format("{} += {}", variable, step));
+      place = variable;
+      ++opened;
+    }
+    if (rows) {
+      emit_row(written_);
+    } else if (schedule_.stage) {
+      emit_block(at);
+    } else {
+      emit_point();
+    }
+    for (int k = 0; k < opened; ++k) w_.close();
+  }
+
+  std::string value(const std::function<std::string(NodeId)>& leaf) const {
+    return value_text(program_, program_.statement().value, leaf);
+  }
+  std::string element(NodeId id) const {
+    return fmt::format("{}[{}]", buffer(node(id).source).name, offset(node(id).offset));
+  }
+
+  void emit_point() {
+    const auto& statement = program_.statement();
+    w_.line("{}[{}] = {};", buffer(statement.buffer).name, offset(statement.offset),
+            value([&](NodeId id) { return element(id); }));
+  }
+
+  /// One row along q past the caches: element by element to the first whole vector, then vectors.
+  void emit_row(int q) {
+    const auto& statement = program_.statement();
+    const auto& to = buffer(statement.buffer);
+    const auto vector = schedule_.walk.vector;
+    const auto& c = name(q);
+    const auto points = [&](const std::string& stop) {
+      w_.line("#pragma clang loop unroll(disable) vectorize(disable)");
+      w_.open("for (; {} < {}; ++{}) {{", c, stop, c);
+      emit_point();
+      w_.close();
+    };
+    w_.line("i64 {} = 0;", c);
+    const bool aligned = rows_are_aligned(q);
+    if (!aligned) {
+      w_.line("const i64 before = (-(u64)({} + {}) & {}) / {};", to.name, offset(statement.offset),
+              vector * size_of(to.type) - 1, size_of(to.type));
+      w_.line("const i64 first = before < {} ? before : {};", end(q), end(q));
+      points("first");
+    }
+    w_.line("#pragma clang loop unroll_count(4) vectorize(disable)");
+    w_.open("for (; {} + {} <= {}; {} += {}) {{", c, vector, end(q), c, vector);
+    const auto& result = node(statement.value);
+    const auto target = fmt::format("{} + {}", to.name, offset(statement.offset));
+    if (result.kind == ir::NodeKind::load && result.offset.coefficient[static_cast<std::size_t>(q)] == 1) {
+      w_.line("stream({}, *(const out_lanes_in_memory*)({} + {}));", target, buffer(result.source).name,
+              offset(result.offset));
+    } else {
+      w_.line("{} out[{}];", c_type(to.type), vector);
+      w_.line("const i64 {}_at = {};", c, c);
+      w_.line("#pragma clang loop vectorize(assume_safety)");
+      w_.line("for (i64 {} = {}_at; {} < {}_at + {}; ++{}) out[{} - {}_at] = {};", c, c, c, c, vector, c, c, c,
+              value([&](NodeId id) { return element(id); }));
+      w_.line("stream({}, *(const out_lanes_in_memory*)out);", target);
+    }
+    w_.close();
+    if (!aligned || ragged(q)) points(end(q));
+  }
+
+  /// Whether all rows along q begin at whole vectors of the output if one does.
+  bool rows_are_aligned(int q) const {
+    const auto& affine = program_.statement().offset;
+    for (std::size_t p = 0; p < affine.coefficient.size(); ++p) {
+      const auto step = affine.coefficient[p] * (static_cast<int>(p) == q ? tile(q) : 1);
+      if (step % schedule_.walk.vector != 0 && program_.indices[p].extent > (static_cast<int>(p) == q ? tile(q) : 1)) {
+        return false;
+      }
+    }
+    return affine.constant % schedule_.walk.vector == 0;
+  }
+
+  std::string shifted(const ir::Affine& affine, int q, int by) const {
+    const auto step = affine.coefficient[static_cast<std::size_t>(q)] * by;
+    const auto text = offset(affine);
+    return step == 0 ? text : fmt::format("{} {} {}", text, step < 0 ? '-' : '+', step < 0 ? -step : step);
+  }
+
+  /// vector x vector elements along `written_` (where the output is contiguous) and `read_` (where the input is).
+  /// At an edge a block is moved back to be whole; where the statement adds to what it writes, it goes by points.
+  void emit_block(const std::vector<std::string>& at) {
+    const int vector = schedule_.walk.vector;
+    const bool edges = ragged(read_) || ragged(written_);
+    const auto place = [&](int q) {
+      const auto& text = at[static_cast<std::size_t>(q)];
+      return text.empty() ? std::string("0") : text;
+    };
+    if (edges && adds_) {
+      w_.open("if ({} + {} > {} || {} + {} > {}) {{", place(read_), vector, end(read_), place(written_), vector,
+              end(written_));
+      for (const int q : {read_, written_}) {
+        w_.line("#pragma clang loop unroll(disable) vectorize(disable)");
+        w_.open("for (i64 {} = {}; {} < {} && {} < {} + {}; ++{}) {{", name(q), place(q), name(q), end(q), name(q),
+                place(q), vector, name(q));
+      }
+      emit_point();
+      w_.close();
+      w_.close();
+      w_.line("continue;");
+      w_.close();
+    }
+    for (const int q : {read_, written_}) {
+      if (ragged(q) && !adds_) {
+        w_.line("const i64 {} = {} + {} <= {} ? {} : {} - {};", name(q), place(q), vector, end(q), place(q), end(q),
+                vector);
+      } else {
+        w_.line("const i64 {} = {};", name(q), place(q));
+      }
+    }
+    emit_whole_block();
+  }
+
+  void emit_whole_block() {
+    const auto& statement = program_.statement();
+    const auto& load = node(schedule_.stage->load);
+    const int vector = schedule_.walk.vector;
+    const auto& from = buffer(load.source).name;
+    const auto& to = buffer(statement.buffer).name;
+    w_.line("lanes row[{}];", vector);
+    for (int v = 0; v < vector; ++v) {
+      w_.line("row[{}] = *(const lanes_in_memory*)({} + {});", v, from, shifted(load.offset, written_, v));
+    }
+    w_.line("transpose(row);");
+    if (node(statement.value).kind == ir::NodeKind::load) {
+      for (int v = 0; v < vector; ++v) {
+        const auto target = fmt::format("{} + {}", to, shifted(statement.offset, read_, v));
+        if (schedule_.streaming) {
+          w_.line("stream({}, row[{}]);", target, v);
+        } else {
+          w_.line("*(lanes_in_memory*)({}) = row[{}];", target, v);
+        }
+      }
+      return;
+    }
+    w_.line("#pragma clang loop unroll(full)");
+    w_.open("for (int r = 0; r < {}; ++r) {{", vector);
+    w_.line("{} in[{}];", c_type(load.type), vector);
+    w_.line("*(lanes_in_memory*)in = row[r];");
+    const auto step = statement.offset.coefficient[static_cast<std::size_t>(read_)];
+    const auto type = c_type(buffer(statement.buffer).type);
+    const auto target = fmt::format("{} + ({} + {} * r)", to, offset(statement.offset), step);
+    if (schedule_.streaming) {
+      w_.line("{} out[{}];", type, vector);
+    } else {
+      w_.line("{}* const out = {};", type, target);
+    }
+    const auto text = value([&](NodeId id) { return std::string(id == schedule_.stage->load ? "in[v]" : "out[v]"); });
+    w_.line("#pragma clang loop vectorize(assume_safety)");
+    w_.line("for (int v = 0; v < {}; ++v) out[v] = {};", vector, text);
+    if (schedule_.streaming) w_.line("stream({}, *(const out_lanes_in_memory*)out);", target);
+    w_.close();
+  }
+
+  Writer& w_;
+  const Program& program_;
+  const Schedule& schedule_;
+  int read_ = -1, written_ = -1;  // indices of blocks and of rows past the caches; -1: none
+  bool adds_ = false;             // the statement reads what it writes
+  bool large_ = false;
+};
+
+}  // namespace
+
+void emit_move_helpers(Writer& w, const Program& program, const Schedule& schedule) {
+  const auto vector = schedule.walk.vector;
+  const auto types = [&](const char* name, DType type) {
+    w.line("typedef {} {} __attribute__((ext_vector_type({})));", lane_type(type), name, vector * lanes_of(type));
+    w.line("typedef {} {}_in_memory __attribute__((aligned({}), may_alias));", name, name, size_of(type));
+  };
+  if (schedule.stage) types("lanes", program.nodes[static_cast<std::size_t>(schedule.stage->load)].type);
+  if (schedule.streaming) {
+    const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
+    types("out_lanes", to.type);
+    w.blank();
+    w.line("// Past the caches, where the address is a whole vector's.");
+    w.open("static inline void stream({}* to, out_lanes value) {{", c_type(to.type));
+    w.line("if ((u64)to & {}) *(out_lanes_in_memory*)to = value;", vector * size_of(to.type) - 1);
+    w.line("else __builtin_nontemporal_store(value, (out_lanes*)to);");
+    w.close();
+  }
+  if (schedule.stage || schedule.streaming) w.blank();
+  if (schedule.stage) {
+    emit_transpose(w, vector, lanes_of(program.nodes[static_cast<std::size_t>(schedule.stage->load)].type));
+  }
+}
+
+void emit_move(Writer& writer, const Program& program, const Schedule& schedule) {
+  MoveEmitter(writer, program, schedule).emit();
+}
+
+}  // namespace ricci::codegen

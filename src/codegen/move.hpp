@@ -1,0 +1,17 @@
+// Kernels that move elements on a CPU: the text of one tile, its loops in the order of the schedule's walk.
+#pragma once
+
+#include <string>
+
+#include "codegen/writer.hpp"
+#include "ir/schedule.hpp"
+
+namespace ricci::codegen {
+
+/// What stands before the function: vector types, the transpose in registers, stores past the caches.
+void emit_move_helpers(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
+
+/// The body of one tile, from the tile's number on. Buffers are called NAME_base, parameters have their own names.
+void emit_move(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
+
+}  // namespace ricci::codegen
