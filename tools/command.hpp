@@ -5,6 +5,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <functional>
+#include <memory>
+#include <string>
 
 namespace ricci::tools {
 
@@ -34,5 +36,17 @@ void add_version(CLI::App& app, Session& session);
 
 /// The flag that every subcommand has.
 void add_json_flag(CLI::App& app, Session& session);
+
+/// --device cpu|gpu, with `text` as its help.
+void add_device_option(CLI::App& app, std::string& device, const std::string& text);
+
+/// Adds --json, and calls `run` with the options when this is the chosen subcommand.
+template <class Options>
+void run_with(CLI::App& app, Session& session, const std::shared_ptr<Options>& options,
+              int (*run)(const Options&, bool json)) {
+  add_json_flag(app, session);
+  app.callback(
+      [options, &session, run] { session.run = [options, &session, run] { return run(*options, session.json); }; });
+}
 
 }  // namespace ricci::tools

@@ -64,13 +64,11 @@ void add_doctor(CLI::App& app, Session& session) {
   command->add_option("--require", *required, "Exit with 1 unless these work: cpu, gpu, or cpu,gpu")
       ->delimiter(',')
       ->check(CLI::IsMember({"cpu", "gpu"}));
-  add_json_flag(*command, session);
   command->footer(
       "Examples:\n"
       "  ricci doctor\n"
       "  ricci doctor --require cpu,gpu       in a script, before work that needs both");
-  command->callback(
-      [required, &session] { session.run = [required, &session] { return run(*required, session.json); }; });
+  run_with(*command, session, required, run);
 }
 
 }  // namespace ricci::tools

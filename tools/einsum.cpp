@@ -9,24 +9,18 @@
 #include <set>
 
 #include "arrays.hpp"
-#include "command.hpp"
-#include "execution.hpp"
-#include "npy.hpp"
+#include "computation.hpp"
 #include "problem.hpp"
-#include "progress.hpp"
-#include "report.hpp"
 #include "ricci/error.hpp"
 #include "text.hpp"
 
 namespace ricci::tools {
 namespace {
 
-struct Options {
-  std::string spec, output;
+struct Options : OutputOptions {
+  std::string spec;
   std::vector<std::string> inputs;
-  std::string device = "cpu", alpha = "1", beta = "0", conjugate, dtype, in_dtype, order, schedule, path = "flops";
-  bool verify = false;
-  int repeat = 1;
+  std::string conjugate, path = "flops";
 };
 
 // What is asked, with all tensors in host memory.
@@ -39,30 +33,7 @@ struct Work {
   EinsumOptions einsum;
 };
 
-struct Times {
-  double plan_ms = 0, read_ms = 0, write_ms = 0;
-  RunTimes run;
-};
-
-// The old output, where beta makes it count: it must be what will be written.
-NpyArray read_old_output(const Options& options, const Work& work) {
-  NpyArray old = read_npy(options.output, work.output.type == DType::bf16 ? std::optional(DType::bf16) : std::nullopt);
-  if (old.header.shape != work.output.extents) {
-    throw ShapeError(fmt::format("--beta: {} has shape {}, the output has {}\n  {}", options.output,
-                                 shape_text(old.header.shape), shape_text(work.output.extents), options.spec));
-  }
-  if (old.header.type != work.output.type) {
-    throw ShapeError(fmt::format("--beta: {} holds {}, the output is {}; say --dtype {} to keep its type",
-                                 options.output, name(old.header.type), name(work.output.type), name(old.header.type)));
-  }
-  if (!options.order.empty() && (options.order == "F") != is_column_major(old.layout)) {
-    throw ShapeError(fmt::format("--beta: {} is in {} order; leave --order out", options.output,
-                                 is_column_major(old.layout) ? "F" : "C"));
-  }
-  return old;
-}
-
-Work prepare(const Options& options, Progress& progress, Times& times) {
+Work prepare(const Options& options, Progress& progress, ComputationTimes& times) {
   Work work;
   // Refused before any work, not after the last step of it.
   const Spec spec = Spec::parse(options.spec);
@@ -70,20 +41,14 @@ Work prepare(const Options& options, Progress& progress, Times& times) {
     throw SpecError(fmt::format("the spec has {} operands, {} files were given\n  {}", spec.operands.size(),
                                 options.inputs.size(), options.spec));
   }
-  if (options.repeat < 1) throw ShapeError("--repeat: at least 1");
+  check_repeat(options.repeat);
   work.einsum.device = options.device == "gpu" ? Device::gpu : Device::cpu;
   work.einsum.alpha = parse_scalar(options.alpha, "--alpha");
   work.einsum.beta = parse_scalar(options.beta, "--beta");
   work.einsum.conjugate = parse_conjugate(options.conjugate, options.inputs.size(), "--conj");
   work.einsum.schedule = options.schedule;
   if (options.path == "memory") work.einsum.path = EinsumOptions::Path::memory;
-  std::optional<DType> opaque;
-  if (!options.in_dtype.empty()) {
-    opaque = parse_dtype(options.in_dtype);
-    if (size_of(*opaque) != 2) {
-      throw ShapeError("--in-dtype: says what two opaque bytes ('<V2') are: bf16, f16, i16 or u16");
-    }
-  }
+  const auto opaque = opaque_type(options.in_dtype);
   OutputFile::check(options.output);
   check_device(options.device);
 
@@ -102,7 +67,9 @@ Work prepare(const Options& options, Progress& progress, Times& times) {
   if (!options.dtype.empty()) work.output.type = parse_dtype(options.dtype);
   bool fortran = options.order == "F";
   if (work.einsum.beta != Scalar(0)) {
-    NpyArray old = read_old_output(options, work);
+    const bool halves = work.output.type == DType::bf16;
+    NpyArray old =
+        read_old_output(options, options.spec, work.output, halves ? std::optional(DType::bf16) : std::nullopt);
     fortran = is_column_major(old.layout);
     work.old_c = std::move(old.data);
   }
@@ -138,9 +105,7 @@ Comparison verify(const Options& options, const Work& work) {
     for (const auto& buffer : buffers) list.push_back(buffer.data());
     return list;
   };
-  Buffer expected(work.c.size());
-  std::memset(expected.data(), 0, expected.size());
-  if (work.old_c.size() > 0) std::memcpy(expected.data(), work.old_c.data(), expected.size());
+  Buffer expected = starting_with(work.output, work.old_c);
   std::vector<const void*> from;
   for (const auto& array : work.arrays) from.push_back(array.data.data());
   Runtime::interpret_einsum(options.spec, work.inputs, work.output, from, expected.data(), work.einsum);
@@ -179,11 +144,8 @@ Comparison verify(const Options& options, const Work& work) {
                  [&](std::size_t k) { return relative * m[k] + 4 * least; });
 }
 
-void print_report(const Options& options, const Work& work, const Plan& plan, const Times& times,
+void print_report(const Options& options, const Work& work, const Plan& plan, const ComputationTimes& times,
                   const Comparison& comparison, bool json) {
-  const PlanInfo& info = plan.info();
-  const double gbs = static_cast<double>(info.compulsory_bytes) / times.run.best_ms() / 1e6;
-  const double gfs = info.flops / times.run.best_ms() / 1e6;
   const std::string show = show_command(options.spec, work.inputs, work.output, work.einsum);
   if (json) {
     Json inputs = Json::array();
@@ -194,23 +156,11 @@ void print_report(const Options& options, const Work& work, const Plan& plan, co
                    {"inputs", inputs},
                    {"output", tensor_json(options.output, npy_descr(work.output.type), work.output)},
                    {"plan", plan_json(plan)},
-                   {"path", explain_path(options.spec, work.inputs, work.einsum)},
-                   {"ready_ms", times.plan_ms},
-                   {"runs", times.run.runs_ms.size()},
-                   {"first_ms", times.run.runs_ms.front()},
-                   {"best_ms", times.run.best_ms()},
-                   {"median_ms", times.run.median_ms()},
-                   {"GBs", info.steps == 0 ? Json() : Json(gbs)},
-                   {"GFs", info.steps == 0 ? Json() : Json(gfs)},
-                   {"read_ms", times.read_ms},
-                   {"write_ms", times.write_ms},
-                   {"verified", options.verify ? Json(true) : Json()},
-                   {"show", show}};
+                   {"path", explain_path(options.spec, work.inputs, work.einsum)}};
+    add_times(object, plan, times, true, options.verify);
+    object["show"] = show;
     if (options.verify) object["largest_relative_difference"] = comparison.largest;
-    if (plan.device() == Device::gpu) {
-      object["to_device_ms"] = times.run.to_device_ms;
-      object["to_host_ms"] = times.run.to_host_ms;
-    }
+    add_copy_times(object, plan, times);
     print_json(object);
     return;
   }
@@ -219,22 +169,8 @@ void print_report(const Options& options, const Work& work, const Plan& plan, co
     lines.emplace_back("in", tensor_text(options.inputs[k], work.inputs[k]));
   }
   lines.emplace_back("out", tensor_text(options.output, work.output));
-  for (auto& line : plan_lines(plan)) {
-    if (line.first != "file" && line.first != "traffic") lines.push_back(std::move(line));
-  }
-  lines.emplace_back("ready", fmt::format("{} after the call", ms_text(times.plan_ms)));
-  if (info.steps > 0) {
-    std::string run = fmt::format("{}, {:.3g} GF/s, {:.3g} GB/s", ms_text(times.run.best_ms()), gfs, gbs);
-    if (times.run.runs_ms.size() > 1) {
-      run += fmt::format("  (best of {}; first {}, median {})", times.run.runs_ms.size(),
-                         ms_text(times.run.runs_ms.front()), ms_text(times.run.median_ms()));
-    }
-    lines.emplace_back("run", run);
-  }
-  if (plan.device() == Device::gpu) {
-    lines.emplace_back("copies", fmt::format("to the device {}, back {}", ms_text(times.run.to_device_ms),
-                                             ms_text(times.run.to_host_ms)));
-  }
+  add_times(lines, plan, times,
+            fmt::format("{:.3g} GF/s, {:.3g} GB/s", speed_GFs(plan, times), bandwidth_GBs(plan, times)));
   if (options.verify) lines.emplace_back("verified", verified_text(comparison.largest));
   lines.emplace_back("file", plan.cache_path().empty() ? "not on disk" : plan.cache_path());
   if (!show.empty()) lines.emplace_back("source", show);
@@ -243,7 +179,7 @@ void print_report(const Options& options, const Work& work, const Plan& plan, co
 
 int run(const Options& options, bool json) {
   Progress progress("starting");
-  Times times;
+  ComputationTimes times;
   Work work = prepare(options, progress, times);
 
   progress.step("planning and compiling");
@@ -251,10 +187,7 @@ int run(const Options& options, bool json) {
   const Plan plan = Runtime::global().plan_einsum(options.spec, work.inputs, work.output, work.einsum);
   times.plan_ms = now_ms() - start;
 
-  // Memory is touched first, so that the run does not pay for the page faults of a new buffer.
-  work.c = Buffer(static_cast<std::size_t>(work.output.elements() * size_of(work.output.type)));
-  std::memset(work.c.data(), 0, work.c.size());
-  if (work.old_c.size() > 0) std::memcpy(work.c.data(), work.old_c.data(), work.c.size());
+  work.c = starting_with(work.output, work.old_c);
   Execution execution;
   execution.outputs = {{work.c.data(), work.c.size(), 0}};
   for (auto& array : work.arrays) execution.inputs.push_back({array.data.data(), array.data.size(), 0});
@@ -266,18 +199,12 @@ int run(const Options& options, bool json) {
     progress.step("verifying");
     comparison = verify(options, work);
     if (comparison.difference) {
-      if (json) {
-        print_json(
-            {{"spec", options.spec}, {"plan", plan_json(plan)}, {"verified", false}, {"text", *comparison.difference}});
-      }
-      print_error("ricci: {}\nnothing was written; please report this with the output of\n  {} --source --key\n",
-                  *comparison.difference, show_command(options.spec, work.inputs, work.output, work.einsum));
-      return kDiffers;
+      return refuse_difference("spec", options.spec, plan, *comparison.difference, "",
+                               show_command(options.spec, work.inputs, work.output, work.einsum), json);
     }
   }
-  progress.step("writing " + options.output);
   start = now_ms();
-  write_npy(options.output, work.output, work.c.data(), {}, [&](double share) { progress.share(share); });
+  write_tensor(options.output, work.output, work.c.data(), {}, progress);
   times.write_ms = now_ms() - start;
   print_report(options, work, plan, times, comparison, json);
   return kDone;
@@ -292,25 +219,17 @@ void add_einsum(CLI::App& app, Session& session) {
   command->add_option("spec", options->spec, "Index notation, such as 'ab,bc->ac'")->required();
   command->add_option("in", options->inputs, "Tensors to read (.npy), one per operand")->required();
   command->add_option("-o,--output", options->output, "File to write (.npy)")->required();
-  command->add_option("--device", options->device, "Where to run: cpu or gpu")
-      ->check(CLI::IsMember({"cpu", "gpu"}))
-      ->capture_default_str();
-  command->add_option("--alpha", options->alpha, "Factor of the products: 2, -0.5, 1-2i")->capture_default_str();
-  command->add_option("--beta", options->beta, "Factor of what the output file holds; 0 does not read it")
-      ->capture_default_str();
+  add_device_option(*command, *options);
+  add_factor_options(*command, *options, "Factor of the products: 2, -0.5, 1-2i");
   command->add_flag("--conj{all}", options->conjugate, "Conjugate all operands, or these: --conj=1,3");
-  command->add_option("--dtype", options->dtype, "Element type of the output; if left out, that of NumPy's result");
-  command->add_option("--in-dtype", options->in_dtype, "What two opaque bytes ('<V2') in the inputs are: bf16");
-  command->add_option("--order", options->order, "Order of the output: C (last axis contiguous) or F (first)")
-      ->check(CLI::IsMember({"C", "F"}));
+  add_type_options(*command, *options, "Element type of the output; if left out, that of NumPy's result",
+                   "What two opaque bytes ('<V2') in the inputs are: bf16");
   command->add_flag("--verify", options->verify,
                     "Compare with the interpreter before writing: integers bit for bit, floats within their rounding");
   command->add_option("--path", options->path, "With three operands and more: fewest flops, or least memory")
       ->check(CLI::IsMember({"flops", "memory"}))
       ->capture_default_str();
-  command->add_option("--schedule", options->schedule, "A candidate of `ricci explain` instead of the model's choice");
-  command->add_option("--repeat", options->repeat, "Run this many times, and report the best")->capture_default_str();
-  add_json_flag(*command, session);
+  add_schedule_options(*command, *options);
   command->footer(
       "Examples:\n"
       "  ricci einsum 'ab,bc->ac' a.npy b.npy -o c.npy\n"
@@ -318,7 +237,7 @@ void add_einsum(CLI::App& app, Session& session) {
       "  ricci einsum 'pq,pi,qj->ij' h.npy c.npy c.npy -o mo.npy --conj=2\n"
       "  ricci einsum '...ij->...' a.npy -o sums.npy --device gpu\n"
       "The run is timed without reading, writing and copying to and from a device.");
-  command->callback([options, &session] { session.run = [options, &session] { return run(*options, session.json); }; });
+  run_with(*command, session, options, run);
 }
 
 }  // namespace ricci::tools

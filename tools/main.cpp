@@ -22,6 +22,10 @@ void add_json_flag(CLI::App& app, Session& session) {
   app.add_flag("--json", session.json, "Print one JSON object instead of text");
 }
 
+void add_device_option(CLI::App& app, std::string& device, const std::string& text) {
+  app.add_option("--device", device, text)->check(CLI::IsMember({"cpu", "gpu"}))->capture_default_str();
+}
+
 namespace {
 
 int report_error(const Session& session, const char* type, const std::string& text, int code) {

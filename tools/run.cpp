@@ -10,36 +10,20 @@
 #include <optional>
 
 #include "arrays.hpp"
-#include "command.hpp"
-#include "execution.hpp"
-#include "ir/interpret_value.hpp"
-#include "npy.hpp"
+#include "computation.hpp"
 #include "problem.hpp"
-#include "progress.hpp"
-#include "report.hpp"
+#include "program_tensors.hpp"
 #include "ricci/error.hpp"
 #include "text.hpp"
 
 namespace ricci::tools {
 namespace {
 
-struct Options {
+struct Options : ComputationOptions {
   std::string file;
   std::vector<std::string> words, outputs, extents;
-  std::string device = "cpu", schedule;
   double tolerance = -1;
-  bool verify = false;
-  int repeat = 1, threads = 0;
-};
-
-// One tensor of the program, with the memory of all of its buffers: one after the other, `part_bytes` apart.
-struct CallerTensor {
-  TensorInfo info;
-  Layout part;  // of one buffer
-  Buffer memory;
-  std::size_t part_bytes = 0;
-  std::ptrdiff_t origin_bytes = 0;  // of element (0, 0, ...) in its buffer
-  std::string read_from, write_to;
+  int threads = 0;
 };
 
 struct Work {
@@ -47,17 +31,6 @@ struct Work {
   std::vector<CallerTensor> tensors;  // those that are the caller's
   std::vector<Scalar> params;
 };
-
-struct Times {
-  double plan_ms = 0, read_ms = 0, write_ms = 0;
-  RunTimes run;
-};
-
-bool is_callers(const TensorInfo& info) { return info.role != TensorRole::local && info.role != TensorRole::temp; }
-bool is_read(const TensorInfo& info) { return info.role == TensorRole::input || info.role == TensorRole::inout; }
-bool is_written(const TensorInfo& info) { return info.role == TensorRole::output || info.role == TensorRole::inout; }
-// One array per stored component, each of them (points).
-bool in_parts(const TensorInfo& info) { return info.on_grid && info.shape.size() == 1; }
 
 std::pair<std::string, std::string> parse_word(const std::string& word, const char* form) {
   const std::size_t equals = word.find('=');
@@ -124,49 +97,9 @@ Given read_words(const Options& options, const Program& program) {
   return given;
 }
 
-// Copies between two layouts of the same elements.
-void rearrange(const Layout& from_layout, const void* from, const Layout& to_layout, void* to) {
-  std::string axes;
-  for (int k = 0; k < from_layout.rank(); ++k) axes += fmt::format("{}x{}", k == 0 ? "" : " ", k);
-  const std::string spec = from_layout.rank() < 2 ? (axes.empty() ? "->" : "x->x") : axes + " -> " + axes;
-  Runtime::global().plan_permute(spec, from_layout, to_layout)(to, from);
-}
-
-// Memory for a tensor whose extents are known, zeros.
-void allocate(CallerTensor& tensor) {
-  const auto& info = tensor.info;
-  tensor.part = Layout::strided(info.type, info.shape, info.strides);
-  std::int64_t first = 0, last = 0;
-  for (std::size_t k = 0; k < info.shape.size(); ++k) {
-    const auto reach = (info.shape[k] - 1) * info.strides[k];
-    (reach < 0 ? first : last) += reach;
-  }
-  const bool empty = tensor.part.elements() == 0;
-  tensor.part_bytes = empty ? 0 : static_cast<std::size_t>((last - first + 1) * size_of(info.type));
-  tensor.part_bytes = (tensor.part_bytes + 63) / 64 * 64;  // every part as aligned as the whole
-  tensor.origin_bytes = empty ? 0 : -first * size_of(info.type);
-  tensor.memory = Buffer(tensor.part_bytes * std::max<std::size_t>(info.buffers.size(), 1));
-  std::memset(tensor.memory.data(), 0, tensor.memory.size());
-}
-
-// Elements of the file that is part `k` of a tensor of parts; the whole file otherwise.
-struct FilePart {
-  Layout layout;
-  const std::byte* data;
-};
-
-FilePart file_part(const CallerTensor& tensor, const NpyArray& array, std::size_t k) {
-  if (!in_parts(tensor.info)) return {array.layout, array.data.data()};
-  FilePart part{array.layout, array.data.data()};
-  part.data += static_cast<std::int64_t>(k) * part.layout.strides.front() * size_of(part.layout.type);
-  part.layout.extents.erase(part.layout.extents.begin());
-  part.layout.strides.erase(part.layout.strides.begin());
-  return part;
-}
-
-Work prepare(const Options& options, Progress& progress, Times& times) {
+Work prepare(const Options& options, Progress& progress, ComputationTimes& times) {
   Work work;
-  if (options.repeat < 1) throw ShapeError("--repeat: at least 1");
+  check_repeat(options.repeat);
   work.program = read_program(options.file, options.extents);
   Program& program = *work.program;
   const Given given = read_words(options, program);
@@ -207,22 +140,10 @@ Work prepare(const Options& options, Progress& progress, Times& times) {
   times.read_ms = now_ms() - start;
   for (const auto& info : program.tensors()) {
     if (!is_callers(info)) continue;
-    CallerTensor tensor;
-    tensor.info = info;
-    allocate(tensor);
+    CallerTensor tensor = allocate(info);
     if (const auto place = arrays.find(info.name); place != arrays.end()) {
       tensor.read_from = given.files.at(info.name);
-      for (std::size_t k = 0; k < info.buffers.size(); ++k) {
-        const auto part = file_part(tensor, place->second, k);
-        if (part.layout.elements() == 0) continue;
-        std::byte* const to = tensor.memory.data() + k * tensor.part_bytes + tensor.origin_bytes;
-        if (part.layout.strides == tensor.part.strides &&
-            tensor.part.strides == Layout::row_major(info.type, info.shape).strides) {
-          std::memcpy(to, part.data, static_cast<std::size_t>(part.layout.elements() * size_of(info.type)));
-        } else {
-          rearrange(part.layout, part.data, tensor.part, to);
-        }
-      }
+      fill(tensor, place->second);
     }
     if (const auto place = given.results.find(info.name); place != given.results.end()) tensor.write_to = place->second;
     work.tensors.push_back(std::move(tensor));
@@ -248,20 +169,6 @@ Execution execution_of(Work& work, const Plan& plan) {
   return execution;
 }
 
-// Of one part of a tensor, in C order.
-Buffer dense(const CallerTensor& tensor, const std::byte* memory, std::size_t k) {
-  const auto rows = Layout::row_major(tensor.info.type, tensor.info.shape);
-  Buffer buffer(static_cast<std::size_t>(rows.elements() * size_of(rows.type)));
-  const std::byte* const from = memory + k * tensor.part_bytes + tensor.origin_bytes;
-  if (rows.elements() == 0) return buffer;
-  if (rows.strides == tensor.part.strides) {
-    std::memcpy(buffer.data(), from, buffer.size());
-  } else {
-    rearrange(tensor.part, from, rows, buffer.data());
-  }
-  return buffer;
-}
-
 struct Verified {
   std::optional<std::string> difference;
   double largest = 0;
@@ -284,7 +191,7 @@ Verified verify(const Options& options, Work& work, const Plan& plan, const std:
       base = copies.back().data();
     }
     for (std::size_t k = 0; k < tensor.info.buffers.size(); ++k) {
-      arrays[tensor.info.buffers[k]] = base + k * tensor.part_bytes + tensor.origin_bytes;
+      arrays[tensor.info.buffers[k]] = part_begin(tensor, base, k);
     }
   }
   for (const auto& argument : plan.outputs()) outputs.push_back(arrays.at(argument.name));
@@ -315,7 +222,6 @@ Verified verify(const Options& options, Work& work, const Plan& plan, const std:
 void write_results(const Work& work, Progress& progress) {
   for (const auto& tensor : work.tensors) {
     if (tensor.write_to.empty()) continue;
-    progress.step("writing " + tensor.write_to);
     auto shape = tensor.info.shape;
     const auto parts = tensor.info.buffers.size();
     if (in_parts(tensor.info)) shape.insert(shape.begin(), static_cast<std::int64_t>(parts));
@@ -325,51 +231,12 @@ void write_results(const Work& work, Progress& progress) {
       const Buffer one = dense(tensor, tensor.memory.data(), k);
       std::memcpy(all.data() + k * one.size(), one.data(), one.size());
     }
-    write_npy(tensor.write_to, layout, all.data(), {}, [&](double share) { progress.share(share); });
+    write_tensor(tensor.write_to, layout, all.data(), {}, progress);
   }
 }
 
-// The elements of a small result, for the report.
-constexpr std::size_t kPrinted = 4;
-
-std::vector<Scalar> values_of(const CallerTensor& tensor) {
-  std::vector<Scalar> values;
-  const Buffer elements = dense(tensor, tensor.memory.data(), 0);
-  const auto bytes = static_cast<std::size_t>(size_of(tensor.info.type));
-  for (std::size_t k = 0; k + bytes <= elements.size() && tensor.part.elements() > 0; k += bytes) {
-    const auto value = ir::oracle::load(elements.data() + k, tensor.info.type);
-    const bool is_signed = tensor.info.type <= DType::i64;
-    if (is_integer(tensor.info.type)) {
-      values.emplace_back(is_signed ? static_cast<double>(static_cast<std::int64_t>(value.integer))
-                                    : static_cast<double>(value.integer));
-    } else {
-      values.emplace_back(value.re, value.im);
-    }
-  }
-  return values;
-}
-
-bool is_small(const CallerTensor& tensor) {
-  return tensor.info.buffers.size() == 1 && tensor.part.elements() > 0 &&
-         static_cast<std::size_t>(tensor.part.elements()) <= kPrinted;
-}
-
-std::string value_text(const CallerTensor& tensor) {
-  std::string text;
-  for (const auto value : values_of(tensor)) {
-    text += text.empty() ? "" : ", ";
-    text += is_complex(tensor.info.type)   ? fmt::format("{:.15g}{:+.15g}i", value.real(), value.imag())
-            : is_integer(tensor.info.type) ? fmt::format("{:.0f}", value.real())
-                                           : fmt::format("{:.15g}", value.real());
-  }
-  return text;
-}
-
-void print_report(const Options& options, const Work& work, const Plan& plan, const Times& times,
+void print_report(const Options& options, const Work& work, const Plan& plan, const ComputationTimes& times,
                   const Verified& verified, bool json) {
-  const PlanInfo& info = plan.info();
-  const double gbs = static_cast<double>(info.compulsory_bytes) / times.run.best_ms() / 1e6;
-  const double gfs = info.flops / times.run.best_ms() / 1e6;
   if (json) {
     Json inputs = Json::array(), outputs = Json::array();
     for (const auto& tensor : work.tensors) {
@@ -397,22 +264,10 @@ void print_report(const Options& options, const Work& work, const Plan& plan, co
                    {"file", options.file},
                    {"inputs", inputs},
                    {"outputs", outputs},
-                   {"plan", plan_json(plan)},
-                   {"ready_ms", times.plan_ms},
-                   {"runs", times.run.runs_ms.size()},
-                   {"first_ms", times.run.runs_ms.front()},
-                   {"best_ms", times.run.best_ms()},
-                   {"median_ms", times.run.median_ms()},
-                   {"GBs", info.steps == 0 ? Json() : Json(gbs)},
-                   {"GFs", info.steps == 0 ? Json() : Json(gfs)},
-                   {"read_ms", times.read_ms},
-                   {"write_ms", times.write_ms},
-                   {"verified", options.verify ? Json(true) : Json()}};
+                   {"plan", plan_json(plan)}};
+    add_times(object, plan, times, true, options.verify);
     if (options.verify) object["largest_relative_difference"] = verified.largest;
-    if (plan.device() == Device::gpu) {
-      object["to_device_ms"] = times.run.to_device_ms;
-      object["to_host_ms"] = times.run.to_host_ms;
-    }
+    add_copy_times(object, plan, times);
     print_json(object);
     return;
   }
@@ -432,30 +287,16 @@ void print_report(const Options& options, const Work& work, const Plan& plan, co
                          fmt::format("{} is not written; add -o {}=FILE.npy", tensor.info.name, tensor.info.name));
     }
   }
-  for (auto& line : plan_lines(plan)) {
-    if (line.first != "file" && line.first != "traffic") lines.push_back(std::move(line));
-  }
-  lines.emplace_back("ready", fmt::format("{} after the call", ms_text(times.plan_ms)));
-  if (info.steps > 0) {
-    std::string run = fmt::format("{}, {:.3g} GB/s", ms_text(times.run.best_ms()), gbs);
-    if (info.flops > 0) run += fmt::format(", {:.3g} GF/s", gfs);
-    if (times.run.runs_ms.size() > 1) {
-      run += fmt::format("  (best of {}; first {}, median {})", times.run.runs_ms.size(),
-                         ms_text(times.run.runs_ms.front()), ms_text(times.run.median_ms()));
-    }
-    lines.emplace_back("run", run);
-  }
-  if (plan.device() == Device::gpu) {
-    lines.emplace_back("copies", fmt::format("to the device {}, back {}", ms_text(times.run.to_device_ms),
-                                             ms_text(times.run.to_host_ms)));
-  }
+  std::string rates = fmt::format("{:.3g} GB/s", bandwidth_GBs(plan, times));
+  if (plan.info().flops > 0) rates += fmt::format(", {:.3g} GF/s", speed_GFs(plan, times));
+  add_times(lines, plan, times, rates);
   if (options.verify) lines.emplace_back("verified", verified_text(verified.largest));
   print_lines(lines);
 }
 
 int run(const Options& options, bool json) {
   Progress progress("starting");
-  Times times;
+  ComputationTimes times;
   Work work = prepare(options, progress, times);
 
   progress.step("planning and compiling");
@@ -481,14 +322,8 @@ int run(const Options& options, bool json) {
     progress.step("verifying");
     verified = verify(options, work, plan, before);
     if (verified.difference) {
-      if (json)
-        print_json(
-            {{"file", options.file}, {"plan", plan_json(plan)}, {"verified", false}, {"text", *verified.difference}});
-      print_error(
-          "ricci: {}\nnothing was written; please report this with the program and the output of\n  ricci show {} "
-          "--source --key\n",
-          *verified.difference, shell_quoted(options.file));
-      return kDiffers;
+      return refuse_difference("file", options.file, plan, *verified.difference, "the program and ",
+                               "ricci show " + shell_quoted(options.file), json);
     }
   }
   const double writing = now_ms();
@@ -509,17 +344,13 @@ void add_run(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   command->add_option("--extent", options->extents, "Extent of an index that no input tells: --extent p=24")
       ->allow_extra_args(false);
-  command->add_option("--device", options->device, "Where to run: cpu or gpu")
-      ->check(CLI::IsMember({"cpu", "gpu"}))
-      ->capture_default_str();
+  add_device_option(*command, *options);
   command->add_option("--threads", options->threads, "CPU threads; 0: all")->capture_default_str();
   command->add_flag("--verify", options->verify,
                     "Compare with the interpreter before writing: integers bit for bit, floats within --tolerance");
   command->add_option("--tolerance", options->tolerance,
                       "What --verify allows, relative to the largest value of a result; 2^-42 for f64, 2^-13 for f32");
-  command->add_option("--schedule", options->schedule, "A candidate of `ricci explain` instead of the model's choice");
-  command->add_option("--repeat", options->repeat, "Run this many times, and report the best")->capture_default_str();
-  add_json_flag(*command, session);
+  add_schedule_options(*command, *options);
   command->footer(
       "Examples:\n"
       "  ricci run mp2.ricci v=v.npy eo=eo.npy ev=ev.npy\n"
@@ -527,7 +358,7 @@ void add_run(CLI::App& app, Session& session) {
       "Tensors on a grid have shape (components, points), the components in the order of their sorted multi-indices; "
       "with\n"
       "the layout blocked(n) shape (points / n, components, n). Results without -o are computed and not written.");
-  command->callback([options, &session] { session.run = [options, &session] { return run(*options, session.json); }; });
+  run_with(*command, session, options, run);
 }
 
 }  // namespace ricci::tools

@@ -81,13 +81,12 @@ void add_show(CLI::App& app, Session& session) {
   command->add_flag("--source", options->source, "The generated source (what is printed when nothing is chosen)");
   command->add_flag("--asm", options->assembly, "Assembly; for a GPU SASS, where the toolkit's tools are found");
   command->add_flag("--key", options->key, "The text under which the kernel is cached");
-  add_json_flag(*command, session);
   command->footer(
       "Examples:\n"
       "  ricci show 'abc->cab' a=48 b=32 c=40\n"
       "  ricci show 'occ vir aux -> aux occ vir' occ=16 vir=64 aux=80 --dtype c128 --conj --plan --ir\n"
       "  ricci show 'ab->ba' a=1000 b=1000 --dtype f32 --target sm_90 > transpose.cu      (needs no GPU)");
-  command->callback([options, &session] { session.run = [options, &session] { return run(*options, session.json); }; });
+  run_with(*command, session, options, run);
 }
 
 }  // namespace ricci::tools
