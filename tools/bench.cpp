@@ -11,21 +11,20 @@
 #include <thread>
 
 #include "bench_computing.hpp"
-#include "bench_device.hpp"
+#include "bench_results.hpp"
 #include "cases.hpp"
 #include "command.hpp"
 #include "peers.hpp"
 #include "progress.hpp"
-#include "report.hpp"
 #include "ricci/ricci.hpp"
-#include "runtime/thread_pool.hpp"
 
 namespace ricci::tools {
 namespace {
 
-struct BenchOptions {
-  std::string file, device = "cpu", dtype = "f64", only, output, commit;
-  int repeat = 11, top = 1, every = 1, threads = 0;
+struct Options : BenchOptions {
+  Options() { repeat = 11; }
+  std::string file;
+  int top = 1, every = 1;
 };
 
 /// Strides of the input's axes in the output's order.
@@ -106,30 +105,27 @@ std::vector<Plan> candidate_plans(Runtime& runtime, const PermuteCase& c, const 
   return plans;
 }
 
-int bench_permute(const BenchOptions& options, bool json) {
+int bench_permute(const Options& options, bool json) {
   auto cases = read_permute_cases(options.file);
-  std::erase_if(cases, [&](const PermuteCase& c) { return !options.only.empty() && !c.id.starts_with(options.only); });
+  select(cases, options, options.file);
   if (options.every > 1) {
     std::vector<PermuteCase> some;
     for (std::size_t k = 0; k < cases.size(); k += static_cast<std::size_t>(options.every))
       some.push_back(std::move(cases[k]));
     cases = std::move(some);
   }
-  if (cases.empty()) throw IoError(fmt::format("{} has no case that begins with \"{}\"", options.file, options.only));
   const auto type = parse_dtype(options.dtype);
-  const bool gpu = options.device == "gpu";
-  const int threads = options.threads > 0 ? options.threads : runtime::default_threads();
+  const bool gpu = options.gpu();
+  const int threads = options.thread_count();
   std::int64_t most = 0;
   for (const auto& c : cases) most = std::max(most, Layout::row_major(type, c.extents).elements() * size_of(type));
   const auto bench = make_bench(gpu, most, threads);
   Runtime runtime;
   PermuteOptions permute;
-  permute.device = gpu ? Device::gpu : Device::cpu;
-  permute.threads = threads;
+  static_cast<PlanOptions&>(permute) = options.plan_options();
 
-  Json rows = Json::array();
-  std::vector<double> fractions, gains, losses;
-  double copy_rate = 0;
+  BenchResults results;
+  std::vector<double> gains, losses;
   Progress progress("bench");
   if (!json) print("{:<28} {:>9} {:>9} {:>8} {:>9}  {}\n", "case", "ms", "GB/s", "of copy", "compile", "plan");
   for (std::size_t n = 0; n < cases.size(); ++n) {
@@ -143,13 +139,8 @@ int bench_permute(const BenchOptions& options, bool json) {
     bench->poison(bytes);
     chosen(bench->output(), bench->input());
     check_sample(*bench, c, size_of(type));
-    // The device's copy: the driver's, or a kernel that reads and writes 16 bytes a thread, whichever is faster.
     std::optional<Plan> copy_plan;
-    if (gpu) {
-      PermuteOptions whole;
-      whole.device = Device::gpu;
-      copy_plan = runtime.plan_permute("a->a", Layout::row_major(type, {input.elements()}), whole);
-    }
+    if (gpu) copy_plan = gpu_copy(runtime, type, input.elements());
     std::vector<std::function<void()>> functions{[&] { bench->copy(bytes); }};
     for (const auto& plan : plans) functions.emplace_back([&bench, &plan] { plan(bench->output(), bench->input()); });
     const auto view = view_of(c);
@@ -165,8 +156,8 @@ int bench_permute(const BenchOptions& options, bool json) {
     const auto best =
         std::min_element(ms.begin() + 1, ms.begin() + 1 + static_cast<std::ptrdiff_t>(plans.size())) - ms.begin();
     const double rate = 2.0 * static_cast<double>(bytes) / own_ms * 1e-6;
-    copy_rate = std::max(copy_rate, 2.0 * static_cast<double>(bytes) / copy_ms * 1e-6);
-    fractions.push_back(copy_ms / own_ms);
+    results.copy_rate = std::max(results.copy_rate, 2.0 * static_cast<double>(bytes) / copy_ms * 1e-6);
+    results.fractions.push_back(copy_ms / own_ms);
     Json row = {{"id", c.id},
                 {"plan", chosen.info().schedule},
                 {"ms", own_ms},
@@ -195,29 +186,19 @@ int bench_permute(const BenchOptions& options, bool json) {
       print("{:<28} {:>9.4f} {:>9.0f} {:>8.3f} {:>6.0f} ms  {}{}\n", c.id, own_ms, rate, copy_ms / own_ms,
             chosen.info().compile_ms, chosen.info().schedule, note);
     }
-    rows.push_back(std::move(row));
+    results.rows.push_back(std::move(row));
   }
-  Json result = {{"bench", "permute"},
-                 {"set", set_name(options.file)},
-                 {"dtype", name(type)},
-                 {"device", bench->device_name()},
-                 {"date", today()},
-                 {"commit", options.commit},
-                 {"command", fmt::format("ricci bench permute {} --device {} --dtype {}{}",
-                                         set_name(options.file) + ".csv", options.device, options.dtype,
-                                         options.top > 1 ? fmt::format(" --top {}", options.top) : "")},
-                 {"fraction_of", "copy"},
-                 {"limit", {{"copy_GBs", copy_rate}}},
-                 {"cases", std::move(rows)},
-                 {"summary", summary(fractions)}};
+  results.bench = "permute";
+  results.set = set_name(options.file);
+  results.dtype = name(type);
+  results.command = fmt::format("ricci bench permute {}.csv --device {} --dtype {}{}", results.set, options.device,
+                                options.dtype, options.top > 1 ? fmt::format(" --top {}", options.top) : "");
+  const double copy_rate = results.copy_rate;
+  Json result = results_json(std::move(results), options, bench->device_name());
   if (!gains.empty()) result["over_blocked_loops"] = summary(gains);
   if (!losses.empty()) result["of_best_timed"] = summary(losses);
-  write_results(result, options.output);
-  if (json) {
-    print_json(result);
-  } else {
-    print("\n");
-    print_summary("share of the copy", result["summary"]);
+  report_results(result, options, json);
+  if (!json) {
     if (result.contains("over_blocked_loops")) print_summary("times blocked loops", result["over_blocked_loops"]);
     if (result.contains("of_best_timed")) print_summary("best timed over chosen", result["of_best_timed"]);
     print("copy                         {:.0f} GB/s at best, {} on {}\n", copy_rate, name(type), bench->device_name());
@@ -228,34 +209,26 @@ int bench_permute(const BenchOptions& options, bool json) {
 }  // namespace
 
 void add_bench(CLI::App& app, Session& session) {
-  auto options = std::make_shared<BenchOptions>();
+  auto options = std::make_shared<Options>();
   CLI::App* bench = app.add_subcommand("bench", "Time sets of problems");
   bench->require_subcommand(1);
   add_bench_computing(*bench, session);
   CLI::App* command = bench->add_subcommand("permute", "Time permutations beside a copy of the same size");
   command->add_option("cases", options->file, "CSV with columns id, dims, perm (fastest axis first)")->required();
-  command->add_option("--device", options->device, "cpu or gpu")
-      ->check(CLI::IsMember({"cpu", "gpu"}))
-      ->capture_default_str();
+  add_device_option(*command, options->device, "cpu or gpu");
   command->add_option("--dtype", options->dtype, "Element type")->capture_default_str();
   command->add_option("--only", options->only, "Cases whose id begins with this");
-  command->add_option("--repeat", options->repeat, "Timed runs of each case; the median counts")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
+  add_bench_repeat(*command, *options);
   command->add_option("--every", options->every, "Of these, the first of every so many")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--top", options->top, "Also time this many candidates, and say what the best would give")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "CPU threads; 0: all")->capture_default_str();
-  command->add_option("--output", options->output, "Write the results as JSON to this file");
-  command->add_option("--commit", options->commit, "Commit to name in the results");
-  add_json_flag(*command, session);
+  add_bench_output(*command, *options);
   command->footer(
       "Example:\n  ricci bench permute bench/problems/ttc57.csv --device gpu --dtype f32 --output ttc57-f32.json");
-  command->callback(
-      [options, &session] { session.run = [options, &session] { return bench_permute(*options, session.json); }; });
+  run_with(*command, session, options, bench_permute);
 }
 
 }  // namespace ricci::tools

@@ -12,21 +12,18 @@
 #include <sstream>
 
 #include "bench_computing.hpp"
-#include "bench_device.hpp"
+#include "bench_results.hpp"
 #include "cases.hpp"
 #include "command.hpp"
 #include "progress.hpp"
-#include "report.hpp"
 #include "ricci/ricci.hpp"
-#include "runtime/thread_pool.hpp"
 
 namespace ricci::tools {
 namespace {
 
-struct Options {
+struct Options : BenchOptions {
   std::vector<std::string> files, extents;
-  std::string device = "cpu", dtype = "f64", only, output, commit, peers, set = "programs";
-  int repeat = 7, threads = 0;
+  std::string peers, set = "programs";
 };
 
 /// Element k of every float tensor: eighths between 1/2 and 3/2, so that products are exact and no sum vanishes.
@@ -92,37 +89,39 @@ struct Loaded {
   void operator()() const { plan(outputs, inputs, call); }
 };
 
-/// Times one plan beside a copy of as many bytes as it must move; a row of the results. On a GPU the copy is the faster
-/// of the driver's and a kernel's.
-Json time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, std::int64_t most_copied,
-               int repeat, double* copy_rate) {
+constexpr std::int64_t kMostCopied = 512 << 20;
+
+/// Times one plan beside a copy of as many bytes as it must move, at most kMostCopied; the row in the results.
+Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, int repeat,
+                BenchResults& results) {
   const auto& info = loaded.plan.info();
-  const auto copied = std::clamp<std::int64_t>(info.compulsory_bytes / 2, 1 << 20, most_copied);
+  const auto copied = std::clamp<std::int64_t>(info.compulsory_bytes / 2, 1 << 20, kMostCopied);
   std::vector<std::function<void()>> functions{[&] { loaded(); }, [&] { bench.copy(copied); }};
   std::optional<Plan> copy;
   if (loaded.plan.device() == Device::gpu) {
-    PermuteOptions whole;
-    whole.device = Device::gpu;
-    copy = runtime.plan_permute("a->a", Layout::row_major(DType::f64, {copied / 8}), whole);
+    copy = gpu_copy(runtime, DType::f64, copied / 8);
     functions.emplace_back([&] { (*copy)(bench.output(), bench.input()); });
   }
   const auto ms = bench.time(functions, repeat);
   const double rate = 2.0 * static_cast<double>(copied) / *std::min_element(ms.begin() + 1, ms.end()) * 1e-6;
-  *copy_rate = std::max(*copy_rate, rate);
+  results.copy_rate = std::max(results.copy_rate, rate);
   const double fraction = static_cast<double>(info.compulsory_bytes) / ms[0] * 1e-6 / rate;
-  return {{"id", id},
-          {"plan", info.schedule},
-          {"ms", ms[0]},
-          {"bytes", info.compulsory_bytes},
-          {"flop", info.flops},
-          {"fraction", fraction},
-          {"GBs", static_cast<double>(info.compulsory_bytes) / ms[0] * 1e-6},
-          {"GFs", info.flops / ms[0] * 1e-6},
-          {"steps", info.steps},
-          {"workspace_bytes", info.workspace_bytes},
-          {"plan_ms", info.plan_ms},
-          {"compile_ms", info.compile_ms},
-          {"peers", Json::object()}};
+  results.fractions.push_back(fraction);
+  Json row = {{"id", id},
+              {"plan", info.schedule},
+              {"ms", ms[0]},
+              {"bytes", info.compulsory_bytes},
+              {"flop", info.flops},
+              {"fraction", fraction},
+              {"GBs", static_cast<double>(info.compulsory_bytes) / ms[0] * 1e-6},
+              {"GFs", info.flops / ms[0] * 1e-6},
+              {"steps", info.steps},
+              {"workspace_bytes", info.workspace_bytes},
+              {"plan_ms", info.plan_ms},
+              {"compile_ms", info.compile_ms},
+              {"peers", Json::object()}};
+  results.rows.push_back(std::move(row));
+  return results.rows.back();
 }
 
 void print_row(const Json& row, const std::string& note) {
@@ -192,25 +191,17 @@ void check_sample(Bench& bench, const EinsumCase& c, const Spec& spec, const Loa
 
 int bench_einsum(const Options& options, bool json) {
   auto cases = read_einsum_cases(options.files.front());
-  std::erase_if(cases, [&](const EinsumCase& c) { return !options.only.empty() && !c.id.starts_with(options.only); });
-  if (cases.empty())
-    throw IoError(fmt::format("{} has no case that begins with \"{}\"", options.files.front(), options.only));
+  select(cases, options, options.files.front());
   const auto type = parse_dtype(options.dtype);
   if (type != DType::f64 && type != DType::f32) throw ShapeError("bench einsum takes --dtype f64 or f32");
   const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
-  const bool gpu = options.device == "gpu";
-  const int threads = options.threads > 0 ? options.threads : runtime::default_threads();
-  constexpr std::int64_t kCopied = 512 << 20;
-  const auto bench = make_bench(gpu, kCopied, threads);
+  const auto bench = make_bench(options.gpu(), kMostCopied, options.thread_count());
   Runtime runtime;
   EinsumOptions einsum;
-  einsum.device = gpu ? Device::gpu : Device::cpu;
-  einsum.threads = threads;
+  static_cast<PlanOptions&>(einsum) = options.plan_options();
 
-  Json rows = Json::array();
-  std::vector<double> fractions;
+  BenchResults results;
   std::map<std::string, std::vector<double>> against;
-  double copy_rate = 0;
   Progress progress("bench");
   if (!json) print_head();
   for (std::size_t n = 0; n < cases.size(); ++n) {
@@ -226,8 +217,7 @@ int bench_einsum(const Options& options, bool json) {
     const Loaded loaded(*bench, runtime.plan_einsum(c.spec, inputs, einsum));
     loaded();
     check_sample(*bench, c, spec, loaded, type);
-    auto row = time_plan(*bench, runtime, c.id, loaded, kCopied, options.repeat, &copy_rate);
-    fractions.push_back(row["fraction"].get<double>());
+    auto& row = time_plan(*bench, runtime, c.id, loaded, options.repeat, results);
     std::string note;
     if (const auto place = peers.find(c.id); place != peers.end()) {
       for (const auto& [name, ms] : place->second) {
@@ -237,46 +227,27 @@ int bench_einsum(const Options& options, bool json) {
       }
     }
     if (!json) print_row(row, note);
-    rows.push_back(std::move(row));
     bench->release_allocated();
   }
-  Json result = {{"bench", "einsum"},
-                 {"set", set_name(options.files.front())},
-                 {"dtype", name(type)},
-                 {"device", bench->device_name()},
-                 {"date", today()},
-                 {"commit", options.commit},
-                 {"command", fmt::format("ricci bench einsum {}.csv --device {} --dtype {}",
-                                         set_name(options.files.front()), options.device, options.dtype)},
-                 {"fraction_of", "copy"},
-                 {"limit", {{"copy_GBs", copy_rate}}},
-                 {"cases", std::move(rows)},
-                 {"summary", summary(fractions)},
-                 {"speed_over", Json::object()}};
+  results.bench = "einsum";
+  results.set = set_name(options.files.front());
+  results.dtype = name(type);
+  results.command =
+      fmt::format("ricci bench einsum {}.csv --device {} --dtype {}", results.set, options.device, options.dtype);
+  Json result = results_json(std::move(results), options, bench->device_name());
+  result["speed_over"] = Json::object();
   for (auto& [name, ratios] : against) result["speed_over"][name] = summary(ratios);
-  write_results(result, options.output);
-  if (json) {
-    print_json(result);
-  } else {
-    print("\n");
-    print_summary("share of the copy", result["summary"]);
+  report_results(result, options, json);
+  if (!json) {
     for (const auto& [name, s] : result["speed_over"].items()) print_summary(("times " + name).c_str(), s);
   }
   return kDone;
 }
 
 int bench_run(const Options& options, bool json) {
-  const bool gpu = options.device == "gpu";
-  const int threads = options.threads > 0 ? options.threads : runtime::default_threads();
-  constexpr std::int64_t kCopied = 512 << 20;
-  const auto bench = make_bench(gpu, kCopied, threads);
+  const auto bench = make_bench(options.gpu(), kMostCopied, options.thread_count());
   Runtime runtime;
-  PlanOptions plan;
-  plan.device = gpu ? Device::gpu : Device::cpu;
-  plan.threads = threads;
-  Json rows = Json::array();
-  std::vector<double> fractions;
-  double copy_rate = 0;
+  BenchResults results;
   Progress progress("bench");
   if (!json) print_head();
   for (std::size_t n = 0; n < options.files.size(); ++n) {
@@ -294,48 +265,27 @@ int bench_run(const Options& options, bool json) {
       if (std::find(known.begin(), known.end(), index) == known.end()) continue;  // of another file
       program.set_extent(index, std::atoll(word.c_str() + equals + 1));
     }
-    const Loaded loaded(*bench, runtime.plan_program(program, plan));
+    const Loaded loaded(*bench, runtime.plan_program(program, options.plan_options()));
     loaded();
-    auto row = time_plan(*bench, runtime, set_name(options.files[n]), loaded, kCopied, options.repeat, &copy_rate);
-    fractions.push_back(row["fraction"].get<double>());
+    const auto& row = time_plan(*bench, runtime, set_name(options.files[n]), loaded, options.repeat, results);
     if (!json) print_row(row, "");
-    rows.push_back(std::move(row));
     bench->release_allocated();
   }
   std::string command = "ricci bench run";
   for (const auto& file : options.files) command += " " + set_name(file) + ".ricci";
   for (const auto& word : options.extents) command += " --extent " + word;
-  Json result = {{"bench", "run"},
-                 {"set", options.set},
-                 {"dtype", "as written"},
-                 {"device", bench->device_name()},
-                 {"date", today()},
-                 {"commit", options.commit},
-                 {"command", command + " --device " + options.device},
-                 {"fraction_of", "copy"},
-                 {"limit", {{"copy_GBs", copy_rate}}},
-                 {"cases", std::move(rows)},
-                 {"summary", summary(fractions)}};
-  write_results(result, options.output);
-  if (json) {
-    print_json(result);
-  } else {
-    print("\n");
-    print_summary("share of the copy", result["summary"]);
-  }
+  results.bench = "run";
+  results.set = options.set;
+  results.dtype = "as written";
+  results.command = command + " --device " + options.device;
+  report_results(results_json(std::move(results), options, bench->device_name()), options, json);
   return kDone;
 }
 
 void add_common(CLI::App& command, Options& options) {
-  command.add_option("--device", options.device, "cpu or gpu")
-      ->check(CLI::IsMember({"cpu", "gpu"}))
-      ->capture_default_str();
-  command.add_option("--repeat", options.repeat, "Timed runs of each case; the median counts")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  command.add_option("--threads", options.threads, "CPU threads; 0: all")->capture_default_str();
-  command.add_option("--output", options.output, "Write the results as JSON to this file");
-  command.add_option("--commit", options.commit, "Commit to name in the results");
+  add_device_option(command, options.device, "cpu or gpu");
+  add_bench_repeat(command, options);
+  add_bench_output(command, options);
 }
 
 }  // namespace
@@ -350,22 +300,18 @@ void add_bench_computing(CLI::App& bench, Session& session) {
   einsum->add_option("--only", options->only, "Cases whose id begins with this");
   einsum->add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on this device");
   add_common(*einsum, *options);
-  add_json_flag(*einsum, session);
   einsum->footer(
       "Example:\n  ricci bench einsum bench/problems/tccg48.csv --device gpu --peers "
       "bench/peers/tccg48_f64_nvidia-h200.csv");
-  einsum->callback(
-      [options, &session] { session.run = [options, &session] { return bench_einsum(*options, session.json); }; });
+  run_with(*einsum, session, options, bench_einsum);
 
   CLI::App* run = bench.add_subcommand("run", "Time programs on made-up data, beside a copy of as many bytes");
   run->add_option("programs", options->files, "Program files")->required();
   run->add_option("--extent", options->extents, "NAME=NUMBER for an extent that a program leaves open");
   run->add_option("--set", options->set, "Name of the set in the results")->capture_default_str();
   add_common(*run, *options);
-  add_json_flag(*run, session);
   run->footer("Example:\n  ricci bench run examples/programs/grid/eq1*.ricci --extent x=1000000 --device gpu");
-  run->callback(
-      [options, &session] { session.run = [options, &session] { return bench_run(*options, session.json); }; });
+  run_with(*run, session, options, bench_run);
 }
 
 }  // namespace ricci::tools

@@ -3,17 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <ctime>
-#include <fstream>
 #include <random>
 
 #include "buffer.hpp"
 #include "jit/cpu_target.hpp"
 #include "jit/cuda_driver.hpp"
 #include "peers.hpp"
-#include "ricci/error.hpp"
+#include "report.hpp"
 
 namespace ricci::tools {
 namespace {
@@ -151,41 +148,6 @@ Bench::Bench() : pattern_(static_cast<std::size_t>(kPatternBytes)) {
 std::unique_ptr<Bench> make_bench(bool gpu, std::int64_t bytes, int threads) {
   if (gpu) return std::make_unique<GpuBench>(bytes);
   return std::make_unique<CpuBench>(bytes, threads);
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[16];
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
-  return text;
-}
-
-Json summary(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  double logs = 0;
-  for (const auto value : values) logs += std::log(value);
-  const auto at = [&](double share) {
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-  };
-  return {{"min", at(0)},
-          {"p10", at(0.1)},
-          {"median", at(0.5)},
-          {"geomean", std::exp(logs / static_cast<double>(values.size()))},
-          {"max", at(1)}};
-}
-
-void print_summary(const char* what, const Json& s) {
-  print("{:<28} min {:.3f}  p10 {:.3f}  median {:.3f}  geomean {:.3f}  max {:.3f}\n", what, s["min"].get<double>(),
-        s["p10"].get<double>(), s["median"].get<double>(), s["geomean"].get<double>(), s["max"].get<double>());
-}
-
-void write_results(const Json& result, const std::string& file) {
-  if (file.empty()) return;
-  std::ofstream out(file);
-  out << result.dump(1) << '\n';
-  if (!out.flush()) throw IoError(fmt::format("cannot write {}", file));
 }
 
 }  // namespace ricci::tools

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "report.hpp"
-
 namespace ricci::tools {
 
 /// Where the cases run: memory, a clock, a copy to compare with.
@@ -42,17 +40,5 @@ class Bench {
 
 /// Input and output of `bytes` each, on the calling thread's GPU or on `threads` threads of the CPU.
 std::unique_ptr<Bench> make_bench(bool gpu, std::int64_t bytes, int threads);
-
-/// "2026-11-21", UTC.
-std::string today();
-
-/// {"min", "p10", "median", "geomean", "max"}
-Json summary(std::vector<double> values);
-
-/// One line for people: what, then min, p10, median, geomean, max.
-void print_summary(const char* what, const Json& summary);
-
-/// Writes the results as JSON where a file is named. Throws IoError.
-void write_results(const Json& result, const std::string& file);
 
 }  // namespace ricci::tools

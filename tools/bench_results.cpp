@@ -1,0 +1,109 @@
+#include "bench_results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+
+#include "ricci/error.hpp"
+#include "runtime/thread_pool.hpp"
+
+namespace ricci::tools {
+namespace {
+
+// "2026-11-21", UTC.
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
+  return text;
+}
+
+void write_results(const Json& result, const std::string& file) {
+  if (file.empty()) return;
+  std::ofstream out(file);
+  out << result.dump(1) << '\n';
+  if (!out.flush()) throw IoError(fmt::format("cannot write {}", file));
+}
+
+}  // namespace
+
+int BenchOptions::thread_count() const { return threads > 0 ? threads : runtime::default_threads(); }
+
+PlanOptions BenchOptions::plan_options() const {
+  PlanOptions plan;
+  plan.device = gpu() ? Device::gpu : Device::cpu;
+  plan.threads = thread_count();
+  return plan;
+}
+
+void add_bench_repeat(CLI::App& command, BenchOptions& options) {
+  command.add_option("--repeat", options.repeat, "Timed runs of each case; the median counts")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+}
+
+void add_bench_output(CLI::App& command, BenchOptions& options) {
+  command.add_option("--threads", options.threads, "CPU threads; 0: all")->capture_default_str();
+  command.add_option("--output", options.output, "Write the results as JSON to this file");
+  command.add_option("--commit", options.commit, "Commit to name in the results");
+}
+
+void throw_no_case(const std::string& file, const std::string& only) {
+  throw IoError(fmt::format("{} has no case that begins with \"{}\"", file, only));
+}
+
+Plan gpu_copy(Runtime& runtime, DType type, std::int64_t elements) {
+  PermuteOptions whole;
+  whole.device = Device::gpu;
+  return runtime.plan_permute("a->a", Layout::row_major(type, {elements}), whole);
+}
+
+Json results_json(BenchResults results, const BenchOptions& options, const std::string& device) {
+  return {{"bench", results.bench},
+          {"set", results.set},
+          {"dtype", results.dtype},
+          {"device", device},
+          {"date", today()},
+          {"commit", options.commit},
+          {"command", results.command},
+          {"fraction_of", "copy"},
+          {"limit", {{"copy_GBs", results.copy_rate}}},
+          {"cases", std::move(results.rows)},
+          {"summary", summary(results.fractions)}};
+}
+
+Json summary(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  double logs = 0;
+  for (const auto value : values) logs += std::log(value);
+  const auto at = [&](double share) {
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+  };
+  return {{"min", at(0)},
+          {"p10", at(0.1)},
+          {"median", at(0.5)},
+          {"geomean", std::exp(logs / static_cast<double>(values.size()))},
+          {"max", at(1)}};
+}
+
+void report_results(const Json& result, const BenchOptions& options, bool json) {
+  write_results(result, options.output);
+  if (json) {
+    print_json(result);
+  } else {
+    print("\n");
+    print_summary("share of the copy", result["summary"]);
+  }
+}
+
+void print_summary(const char* what, const Json& s) {
+  print("{:<28} min {:.3f}  p10 {:.3f}  median {:.3f}  geomean {:.3f}  max {:.3f}\n", what, s["min"].get<double>(),
+        s["p10"].get<double>(), s["median"].get<double>(), s["geomean"].get<double>(), s["max"].get<double>());
+}
+
+}  // namespace ricci::tools
