@@ -7,6 +7,7 @@
 #include <set>
 
 #include "plan/axes.hpp"
+#include "plan/baselines_cpu.hpp"
 #include "plan/plain.hpp"
 #include "plan/plan.hpp"
 
@@ -262,7 +263,9 @@ class Generator {
 
 std::vector<Candidate> candidates(const ir::Program& program, const CpuFigures& figures) {
   if (!moves(program)) return plain_candidates(program, figures);
-  return Generator(program, figures).run();
+  auto list = Generator(program, figures).run();
+  for (auto& baseline : baselines(program, figures)) list.push_back(std::move(baseline));
+  return list;
 }
 
 }  // namespace ricci::plan

@@ -38,7 +38,8 @@ std::string summary(const ir::Program& program, const ir::Schedule& schedule) {
 }
 
 std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device) {
-  std::string text = fmt::format("candidates for {}, best prediction first\n\n", device);
+  std::string text = fmt::format("candidates for {}, best prediction first{}\n\n", device,
+                                 !list.empty() && list.back().baseline ? ", then the baselines" : "");
   std::size_t width = 10;
   for (const auto& candidate : list) width = std::max(width, candidate.schedule.name.size());
   text += fmt::format("   {:<{}} {:>10} {:>9} {:>9} {:>11} {:>11} {:>10} {:>6} {:>9}\n", "schedule", width, "predicted",

@@ -15,6 +15,7 @@ struct Candidate {
   ir::Schedule schedule;
   Traffic traffic;
   double predicted_us = 0;
+  bool baseline = false;  ///< there to compare with: behind all others, never the choice unless named
 };
 
 /// All candidates for a program with points, best first by prediction. At least one: the plain schedule.

@@ -292,7 +292,7 @@ TEST_CASE("problems that are refused") {
        "alpha = nan is not a whole number below 2^63, but the output is i8"},
       // plans
       {"a->a", of_type(DType::f64), of_type(DType::f64), scheduled, "plan",
-       "no schedule \"fast\" for this problem; there are\n  loops a4"},
+       "no schedule \"fast\" for this problem; there are\n  loops a4\n  scattering\n  algorithm 1"},
   };
   Sandbox sandbox;
   const auto before = sandbox.listing();

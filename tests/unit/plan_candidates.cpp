@@ -38,7 +38,10 @@ std::string fault(const ir::Program& program, const std::vector<plan::Candidate>
     return error.what();
   }
   if (!std::isfinite(candidate.predicted_us) || candidate.predicted_us <= 0) return "the prediction is no time";
-  if (c > 0 && list[c - 1].predicted_us > candidate.predicted_us) return "the list is not sorted";
+  if (c == 0 && candidate.baseline) return "a baseline leads";
+  if (c > 0 && list[c - 1].baseline && !candidate.baseline) return "it is behind a baseline";
+  if (c > 0 && !candidate.baseline && list[c - 1].predicted_us > candidate.predicted_us)
+    return "the list is not sorted";
   if (candidate.traffic.tiles != candidate.schedule.tiles(program)) return "the tiles are miscounted";
   return {};
 }

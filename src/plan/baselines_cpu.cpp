@@ -1,0 +1,116 @@
+#include "plan/baselines_cpu.hpp"
+
+#include <algorithm>
+
+#include "plan/axes.hpp"
+#include "plan/traffic.hpp"
+
+namespace ricci::plan {
+namespace {
+
+using Tile = std::vector<std::int64_t>;
+
+/// The leading axes of one side, whole, until they hold a cache line's worth of elements; the last one in part where it
+/// would hold more than four and the other side does not lead with it too. `set` is true for those in it.
+struct Minor {
+  std::vector<bool> set;
+  Tile segment;
+};
+
+Minor minor(const Sides& sides, bool read, std::int64_t line_elements) {
+  const auto count = sides.program.indices.size();
+  Minor found{std::vector<bool>(count), Tile(count, 1)};
+  const auto& other = read ? sides.write_order : sides.read_order;
+  std::int64_t volume = 1;
+  for (const auto q : read ? sides.read_order : sides.write_order) {
+    const auto k = static_cast<std::size_t>(q);
+    if (volume >= line_elements) break;
+    auto segment = sides.extent(q);
+    const bool leads_too = !other.empty() && other.front() == q;
+    if (!leads_too && volume * segment > 4 * line_elements)
+      segment = std::max<std::int64_t>(4 * line_elements / volume, 1);
+    found.set[k] = true;
+    found.segment[k] = segment;
+    volume *= segment;
+  }
+  return found;
+}
+
+Candidate candidate_of(const Sides& sides, ir::Schedule schedule, int threads) {
+  Candidate candidate;
+  candidate.baseline = true;
+  candidate.schedule = std::move(schedule);
+  const auto& program = sides.program;
+  const auto& statement = program.statement();
+  auto& traffic = candidate.traffic;
+  traffic.tiles = candidate.schedule.tiles(program);
+  traffic.write = side_traffic(program, candidate.schedule, statement.buffer, statement.offset);
+  const auto& load = program.nodes[static_cast<std::size_t>(sides.load)];
+  traffic.read = side_traffic(program, candidate.schedule, load.source, load.offset);
+  constexpr double kNsPerElement = 2, kBytesPerNs = 10;
+  candidate.predicted_us =
+      (traffic.predicted_bytes() / kBytesPerNs + kNsPerElement * static_cast<double>(program.points())) * 1e-3 /
+      threads;
+  return candidate;
+}
+
+ir::Schedule scalar(std::string name, const Sides& sides, Tile tile) {
+  ir::Schedule schedule;
+  schedule.name = std::move(name);
+  schedule.threads = 1;
+  schedule.walk = {sides.digits(true, tile), 1, 1};
+  schedule.tile = std::move(tile);
+  return schedule;
+}
+
+}  // namespace
+
+std::vector<Candidate> baselines(const ir::Program& program, const CpuFigures& figures) {
+  const Sides sides(program);
+  if (sides.load < 0 || program.indices.empty()) return {};
+  std::vector<Candidate> list;
+
+  // A tile is worth a call when it is some thousand elements long.
+  constexpr std::int64_t kTilePoints = 4096;
+  Tile tile(program.indices.size(), 1);
+  std::int64_t points = 1;
+  for (const auto q : sides.read_order) {
+    auto& n = tile[static_cast<std::size_t>(q)];
+    n = std::min(sides.extent(q), std::max<std::int64_t>(kTilePoints / points, 1));
+    points *= n;
+    if (n < sides.extent(q)) break;
+  }
+  auto scattering = scalar("scattering", sides, tile);
+  scattering.order = sides.read_order;
+  list.push_back(candidate_of(sides, std::move(scattering), figures.threads));
+
+  constexpr std::int64_t kLineBytes = 64;
+  const auto line_elements = kLineBytes / sides.read_bytes();
+  const auto in = minor(sides, true, line_elements), out = minor(sides, false, line_elements);
+  for (std::size_t q = 0; q < tile.size(); ++q) {
+    tile[q] = std::max(in.segment[q], out.segment[q]);
+    // An axis that is internal to one of them is not cut.
+    if (in.set[q] && out.set[q]) tile[q] = program.indices[q].extent;
+  }
+  auto blocked = scalar("algorithm 1", sides, tile);
+  // Innermost the minor axes of the input, then what the output's add to them, each side's in its own order.
+  std::vector<ir::Digit> digits;
+  for (const auto& digit : sides.digits(true, tile)) {
+    if (in.set[static_cast<std::size_t>(digit.index)]) digits.push_back(digit);
+  }
+  for (const auto& digit : sides.digits(false, tile)) {
+    if (!in.set[static_cast<std::size_t>(digit.index)]) digits.push_back(digit);
+  }
+  blocked.walk.digits = std::move(digits);
+  // Outermost the segments, within them the external axes.
+  for (const bool segments : {false, true}) {
+    for (const auto q : sides.write_order) {
+      const auto k = static_cast<std::size_t>(q);
+      if ((in.set[k] || out.set[k]) == segments) blocked.order.push_back(q);
+    }
+  }
+  list.push_back(candidate_of(sides, std::move(blocked), figures.threads));
+  return list;
+}
+
+}  // namespace ricci::plan
