@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <random>
 
 #include "support/black_hole.hpp"
@@ -134,12 +133,7 @@ int run(const examples::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(examples::Options(
-        argc, argv, "boosted_black_hole: time derivatives of a moving black hole's fields, against the exact ones",
-        {{"device", "cpu"}, {"points", "20000"}}));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return examples::run_example(
+      argc, argv, "boosted_black_hole: time derivatives of a moving black hole's fields, against the exact ones",
+      {{"device", "cpu"}, {"points", "20000"}}, run);
 }

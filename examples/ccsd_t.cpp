@@ -1,8 +1,6 @@
 // The perturbative triples energy E(T) of water, from integrals over atomic orbitals and CCSD amplitudes, in four
 // programs: four-index transformation, spin orbitals, the 18 contractions of the triples, and their energy.
-#include <cmath>
 #include <cstdio>
-#include <exception>
 
 #include "support/molecule.hpp"
 #include "support/npy.hpp"
@@ -12,7 +10,6 @@
 
 namespace {
 
-constexpr double kTolerance = 1e-9;  // Hartree
 constexpr int kSteps = 4;
 
 int run(const examples::Options& options) {
@@ -67,22 +64,12 @@ int run(const examples::Options& options) {
   bench.put("weight", {2 * occupied}, weight);
   perform("chemistry/ccsd_t_energy");
 
-  const double energy = bench.get<double>("E").at(0);
-  const double reference = examples::reference_energy(data, "e_t");
-  std::printf("energy        %.14f Hartree\n", energy);
-  std::printf("reference     %.14f Hartree\n", reference);
-  std::printf("difference    %.1e Hartree, at most %.0e\n", energy - reference, kTolerance);
-  return std::abs(energy - reference) <= kTolerance ? 0 : 1;
+  return examples::compare_energy(bench.get<double>("E").at(0), data, "e_t");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(examples::Options(argc, argv, "ccsd_t: the triples energy E(T) of water in the basis cc-pVDZ",
-                                 {{"device", "cpu"}, {"data", RICCI_EXAMPLES_DIR "/data/h2o_ccpvdz"}}));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return examples::run_example(argc, argv, "ccsd_t: the triples energy E(T) of water in the basis cc-pVDZ",
+                               {{"device", "cpu"}, {"data", RICCI_EXAMPLES_DIR "/data/h2o_ccpvdz"}}, run);
 }

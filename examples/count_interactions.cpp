@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <random>
 
 #include "support/options.hpp"
@@ -135,12 +134,7 @@ int run(const examples::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(examples::Options(
-        argc, argv, "count_interactions: pairs of random many-body states that a two-body interaction connects",
-        {{"device", "cpu"}, {"particles", "8"}, {"states", "20000"}}));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return examples::run_example(
+      argc, argv, "count_interactions: pairs of random many-body states that a two-body interaction connects",
+      {{"device", "cpu"}, {"particles", "8"}, {"states", "20000"}}, run);
 }

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <utility>
 
 namespace examples {
 
@@ -40,6 +42,16 @@ ricci::Device Options::device() const {
   if (value == "gpu") return ricci::Device::gpu;
   std::fprintf(stderr, "--device takes cpu or gpu, not '%s'\n", value.c_str());
   std::exit(2);
+}
+
+int run_example(int argc, char** argv, const std::string& usage, std::map<std::string, std::string> defaults,
+                int (*run)(const Options&)) {
+  try {
+    return run(Options(argc, argv, usage, std::move(defaults)));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
 }
 
 }  // namespace examples

@@ -23,4 +23,8 @@ class Options {
   std::map<std::string, std::string> values_;
 };
 
+/// main() of an example: `run` with its options. What it throws is printed, and ends the program with status 1.
+int run_example(int argc, char** argv, const std::string& usage, std::map<std::string, std::string> defaults,
+                int (*run)(const Options&));
+
 }  // namespace examples
