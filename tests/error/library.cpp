@@ -83,6 +83,14 @@ Layout with_alignment(Layout layout, std::int64_t alignment) {
 Layout of_type(DType type) { return Layout::row_major(type, {4}); }
 
 struct PlanRow {
+  // GCC 12 takes the cleanup of half an aggregate for a use of the other half.
+  PlanRow(const char* s, Layout in, Layout out, PermuteOptions o, const char* kind, std::string said)
+      : spec(s),
+        input(std::move(in)),
+        output(std::move(out)),
+        options(std::move(o)),
+        type(kind),
+        text(std::move(said)) {}
   const char* spec;
   Layout input, output;
   PermuteOptions options;
@@ -133,8 +141,6 @@ TEST_CASE("problems that are refused") {
   PermuteOptions gpu;
   gpu.device = Device::gpu;
   gpu.target_sm = 90;
-  PermuteOptions scheduled;
-  scheduled.schedule = "fast";
 
   const PlanRow rows[] = {
       // the spec as a permutation
@@ -257,28 +263,6 @@ TEST_CASE("problems that are refused") {
        "shape",
        "elements of the output overlap: extents (3, 2), strides (1, 2); give each index point an element of its own\n"
        "  ab->ba"},
-      // types
-      {"a->a",
-       of_type(DType::f64),
-       of_type(DType::i64),
-       {},
-       "shape",
-       "no conversion from f64 to i64; types must be equal, or both real floating, both complex, or a real floating "
-       "input with a complex output"},
-      {"a->a",
-       of_type(DType::c64),
-       of_type(DType::f32),
-       {},
-       "shape",
-       "no conversion from c64 to f32; types must be equal, or both real floating, both complex, or a real floating "
-       "input with a complex output"},
-      {"a->a",
-       of_type(DType::i32),
-       of_type(DType::i64),
-       {},
-       "shape",
-       "no conversion from i32 to i64; types must be equal, or both real floating, both complex, or a real floating "
-       "input with a complex output"},
       // factors
       {"a->a", of_type(DType::f64), of_type(DType::f64), factors({1, 2}), "shape",
        "alpha = (1, 2) has an imaginary part, but the output is f64"},
@@ -290,9 +274,6 @@ TEST_CASE("problems that are refused") {
        "beta = 1e+19 is not a whole number below 2^63, but the output is u64"},
       {"a->a", of_type(DType::i8), of_type(DType::i8), factors(std::numeric_limits<double>::quiet_NaN()), "shape",
        "alpha = nan is not a whole number below 2^63, but the output is i8"},
-      // plans
-      {"a->a", of_type(DType::f64), of_type(DType::f64), scheduled, "plan",
-       "no schedule \"fast\" for this problem; there are\n  loops a4\n  scattering\n  algorithm 1"},
   };
   Sandbox sandbox;
   const auto before = sandbox.listing();
@@ -302,6 +283,22 @@ TEST_CASE("problems that are refused") {
     const auto error = thrown_by([&] { sandbox.runtime->plan_permute(spec, row.input, row.output, row.options); });
     CHECK(error.type == row.type);
     CHECK(error.text == row.text);
+  }
+  CHECK(sandbox.listing() == before);
+}
+
+TEST_CASE("types that are not converted") {
+  Sandbox sandbox;
+  const auto before = sandbox.listing();
+  const std::pair<DType, DType> rows[] = {{DType::f64, DType::i64}, {DType::c64, DType::f32}, {DType::i32, DType::i64}};
+  for (const auto& [from, to] : rows) {
+    const auto error =
+        thrown_by([&, from = from, to = to] { sandbox.runtime->plan_permute("a->a", of_type(from), of_type(to)); });
+    CHECK(error.type == "shape");
+    CHECK(error.text ==
+          fmt::format("no conversion from {} to {}; types must be equal, or both real floating, both complex, or a "
+                      "real floating input with a complex output",
+                      name(from), name(to)));
   }
   CHECK(sandbox.listing() == before);
 }
@@ -329,6 +326,24 @@ TEST_CASE("layouts that cannot be made") {
 }
 
 #ifdef RICCI_TEST_CPU
+TEST_CASE("schedules that there are not") {
+  Sandbox sandbox;
+  const auto before = sandbox.listing();
+  RuntimeOptions without_cache;
+  without_cache.cache_dir = "off";
+  std::string there_are;  // depends on the machine's vectors
+  for (const auto& candidate : Runtime(without_cache).plan_permute("a->a", of_type(DType::f64)).candidates()) {
+    there_are += "\n  " + candidate.name;
+  }
+  CHECK(there_are.starts_with("\n  loops a4"));
+  PermuteOptions options;
+  options.schedule = "fast";
+  const auto error = thrown_by([&] { sandbox.runtime->plan_permute("a->a", of_type(DType::f64), options); });
+  CHECK(error.type == "plan");
+  CHECK(error.text == "no schedule \"fast\" for this problem; there are" + there_are);
+  CHECK(sandbox.listing() == before);
+}
+
 TEST_CASE("calls that are refused leave the output and the cache alone") {
   Sandbox sandbox;
   auto& runtime = *sandbox.runtime;
