@@ -33,6 +33,22 @@ void wait_until(const std::function<bool()>& condition) {
   REQUIRE(condition());
 }
 
+/// A process that takes so long to make "k", and has begun to.
+pid_t start_maker(const Config& config, const fs::path& folder, std::chrono::milliseconds duration) {
+  const fs::path started = folder / "started";
+  const pid_t child = start_child([&] {
+    Store store(config);
+    (void)store.find_or_make("k", [&] {
+      count_in(started);
+      std::this_thread::sleep_for(duration);
+      return entry_of("k");
+    });
+    return 0;
+  });
+  wait_until([&] { return fs::exists(started); });
+  return child;
+}
+
 }  // namespace
 
 TEST_CASE("16 processes and 40 keys: each kernel is compiled exactly once") {
@@ -186,17 +202,7 @@ TEST_CASE("kill -9 in the middle of writing, 300 times") {
 TEST_CASE("kill -9 of the process that compiles: a waiting one takes over at once") {
   TemporaryFolder folder;
   const Config config = config_at(folder / "root");
-  const fs::path started = folder / "started";
-  const pid_t holder = start_child([&] {
-    Store store(config);
-    (void)store.find_or_make("k", [&]() -> Entry {
-      count_in(started);
-      std::this_thread::sleep_for(60s);
-      return entry_of("k");
-    });
-    return 0;
-  });
-  wait_until([&] { return fs::exists(started); });
+  const pid_t holder = start_maker(config, folder.path(), 60s);
   const fs::path waiting = folder / "waiting", took_over = folder / "took-over";
   const pid_t waiter = start_child([&] {
     Store store(config);
@@ -256,17 +262,7 @@ TEST_CASE("a process that is stopped while it compiles holds others up for the t
 TEST_CASE("a waiting process takes the entry as soon as it is there") {
   TemporaryFolder folder;
   const Config config = config_at(folder / "root");
-  const fs::path started = folder / "started";
-  const pid_t maker_process = start_child([&] {
-    Store store(config);
-    (void)store.find_or_make("k", [&] {
-      count_in(started);
-      std::this_thread::sleep_for(300ms);
-      return entry_of("k");
-    });
-    return 0;
-  });
-  wait_until([&] { return fs::exists(started); });
+  const pid_t maker_process = start_maker(config, folder.path(), 300ms);
   Store store(config);
   Outcome outcome{};
   int calls = 0;

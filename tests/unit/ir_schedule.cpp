@@ -35,6 +35,27 @@ Schedule tiled() {
   return schedule;
 }
 
+struct Broken {
+  const char* rule;
+  std::function<void(Schedule&)> breaks;
+};
+
+/// Each change of a good schedule is refused by its rule.
+void check_rules(const Schedule& good, const Program& program, const std::vector<Broken>& rows) {
+  for (const auto& row : rows) {
+    auto schedule = good;
+    row.breaks(schedule);
+    INFO(row.rule);
+    std::string text;
+    try {
+      verify(schedule, program);
+    } catch (const InternalError& error) {
+      text = error.what();
+    }
+    CHECK(text.rfind("a schedule breaks the rule \"" + std::string(row.rule) + "\"; please report:\n", 0) == 0);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("counts that follow from a schedule") {
@@ -78,52 +99,38 @@ TEST_CASE("the text of a schedule names everything but its name") {
 }
 
 TEST_CASE("each rule of a schedule, broken once") {
-  struct Row {
-    const char* rule;
-    std::function<void(Schedule&)> breaks;
-  };
-  const Row rows[] = {
-      {"a tile has an extent and a place in the order per index", [](Schedule& s) { s.tile.pop_back(); }},
-      {"a tile has an extent and a place in the order per index", [](Schedule& s) { s.order.push_back(0); }},
-      {"the order names every index once", [](Schedule& s) { s.order = {1, 1}; }},
-      {"a tile lies between 1 and the extent", [](Schedule& s) { s.tile[0] = 41; }},
-      {"a tile lies between 1 and the extent", [](Schedule& s) { s.tile[1] = 0; }},
-      {"a digit belongs to an index", [](Schedule& s) { s.walk.digits[0].index = 2; }},
-      {"a digit belongs to an index", [](Schedule& s) { s.stage->walk.digits[0].index = -1; }},
-      {"digits of one index follow each other without gaps", [](Schedule& s) { s.walk.digits[0].step = 2; }},
-      {"digits of one index follow each other without gaps",
-       [](Schedule& s) { s.walk.digits = {{1, 8, 1}, {0, 16, 1}, {1, 2, 4}}; }},
-      {"a walk covers its tile", [](Schedule& s) { s.walk.digits[1].count = 8; }},
-      {"a walk covers its tile", [](Schedule& s) { s.stage->walk.digits.pop_back(); }},
-      {"a vector divides the first digit", [](Schedule& s) { s.walk.vector = 3; }},
-      {"a vector divides the first digit", [](Schedule& s) { s.walk.digits = {{1, 1, 1}, {1, 16, 1}, {0, 16, 1}}; }},
-      {"a walk has workers", [](Schedule& s) { s.walk.workers = 0; }},
-      {"tiles share a block's threads evenly", [](Schedule& s) { s.threads = 96; }},
-      {"a stage belongs to a load", [](Schedule& s) { s.stage->load = -1; }},
-      {"a stage belongs to a load", [](Schedule& s) { s.stage->load = 1; }},
-      {"a stage uses the statement's workers", [](Schedule& s) { s.stage->walk.workers = 32; }},
-      {"a swizzle is a bijection", [](Schedule& s) { s.stage->layout.mask = 6; }},
-      {"a swizzle is a bijection", [](Schedule& s) { s.stage->layout.shift = 3; }},
-      {"shared memory has a stride per index", [](Schedule& s) { s.stage->layout.stride = {1}; }},
-      {"points of a tile lie apart in shared memory", [](Schedule& s) { s.stage->layout.stride = {1, 15}; }},
-      {"points of a tile lie apart in shared memory", [](Schedule& s) { s.stage->layout.stride = {0, 16}; }},
-      {"points of a tile lie apart in shared memory", [](Schedule& s) { s.stage->layout.stride = {-1, 16}; }},
-      {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements = 255; }},
-      {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.stride = {1, 17}; }},
-  };
-  const auto program = transpose();
-  for (const auto& row : rows) {
-    auto schedule = tiled();
-    row.breaks(schedule);
-    INFO(row.rule);
-    std::string text;
-    try {
-      verify(schedule, program);
-    } catch (const InternalError& error) {
-      text = error.what();
-    }
-    CHECK(text.rfind("a schedule breaks the rule \"" + std::string(row.rule) + "\"; please report:\n", 0) == 0);
-  }
+  check_rules(
+      tiled(), transpose(),
+      {
+          {"a tile has an extent and a place in the order per index", [](Schedule& s) { s.tile.pop_back(); }},
+          {"a tile has an extent and a place in the order per index", [](Schedule& s) { s.order.push_back(0); }},
+          {"the order names every index once", [](Schedule& s) { s.order = {1, 1}; }},
+          {"a tile lies between 1 and the extent", [](Schedule& s) { s.tile[0] = 41; }},
+          {"a tile lies between 1 and the extent", [](Schedule& s) { s.tile[1] = 0; }},
+          {"a digit belongs to an index", [](Schedule& s) { s.walk.digits[0].index = 2; }},
+          {"a digit belongs to an index", [](Schedule& s) { s.stage->walk.digits[0].index = -1; }},
+          {"digits of one index follow each other without gaps", [](Schedule& s) { s.walk.digits[0].step = 2; }},
+          {"digits of one index follow each other without gaps",
+           [](Schedule& s) { s.walk.digits = {{1, 8, 1}, {0, 16, 1}, {1, 2, 4}}; }},
+          {"a walk covers its tile", [](Schedule& s) { s.walk.digits[1].count = 8; }},
+          {"a walk covers its tile", [](Schedule& s) { s.stage->walk.digits.pop_back(); }},
+          {"a vector divides the first digit", [](Schedule& s) { s.walk.vector = 3; }},
+          {"a vector divides the first digit",
+           [](Schedule& s) { s.walk.digits = {{1, 1, 1}, {1, 16, 1}, {0, 16, 1}}; }},
+          {"a walk has workers", [](Schedule& s) { s.walk.workers = 0; }},
+          {"tiles share a block's threads evenly", [](Schedule& s) { s.threads = 96; }},
+          {"a stage belongs to a load", [](Schedule& s) { s.stage->load = -1; }},
+          {"a stage belongs to a load", [](Schedule& s) { s.stage->load = 1; }},
+          {"a stage uses the statement's workers", [](Schedule& s) { s.stage->walk.workers = 32; }},
+          {"a swizzle is a bijection", [](Schedule& s) { s.stage->layout.mask = 6; }},
+          {"a swizzle is a bijection", [](Schedule& s) { s.stage->layout.shift = 3; }},
+          {"shared memory has a stride per index", [](Schedule& s) { s.stage->layout.stride = {1}; }},
+          {"points of a tile lie apart in shared memory", [](Schedule& s) { s.stage->layout.stride = {1, 15}; }},
+          {"points of a tile lie apart in shared memory", [](Schedule& s) { s.stage->layout.stride = {0, 16}; }},
+          {"points of a tile lie apart in shared memory", [](Schedule& s) { s.stage->layout.stride = {-1, 16}; }},
+          {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements = 255; }},
+          {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.stride = {1, 17}; }},
+      });
 }
 
 namespace {
@@ -156,25 +163,20 @@ TEST_CASE("blocks in the registers of a CPU, and stores past its caches") {
         "tile 48 16\norder b a\nwalk a:4 b:48 a:4/4 vector 4 workers 1\n"
         "stage 0 registers walk b:48 a:16 vector 4 workers 1\nstreaming\n"
         "threads 1 per_multiprocessor 0 origin literals\n");
-  const std::pair<const char*, std::function<void(Schedule&)>> rows[] = {
-      {"vectors of a CPU lie along the output's contiguous index",
-       [](Schedule& s) { s.walk.digits = {{0, 48, 1}, {1, 16, 1}}; }},
-      {"what goes past the caches waits in registers",
-       [](Schedule& s) {
-         s.stage->place = Place::shared;
-         s.walk.vector = s.stage->walk.vector = 1;
-       }},
-      {"a block is read along the input's contiguous index",
-       [](Schedule& s) { std::swap(s.stage->walk.digits[0], s.stage->walk.digits[1]); }},
-      {"a block fits into the extents of its indices", [](Schedule& s) { s.walk.vector = 64; }},
-      {"digits do not cut blocks", [](Schedule& s) { s.walk.digits = {{1, 2, 1}, {0, 48, 1}, {1, 8, 2}}; }},
-  };
-  for (const auto& [rule, breaks] : rows) {
-    auto schedule = good;
-    breaks(schedule);
-    INFO(rule);
-    CHECK_THROWS_WITH(verify(schedule, program), Catch::Matchers::ContainsSubstring(rule));
-  }
+  check_rules(good, program,
+              {
+                  {"vectors of a CPU lie along the output's contiguous index",
+                   [](Schedule& s) { s.walk.digits = {{0, 48, 1}, {1, 16, 1}}; }},
+                  {"what goes past the caches waits in registers",
+                   [](Schedule& s) {
+                     s.stage->place = Place::shared;
+                     s.walk.vector = s.stage->walk.vector = 1;
+                   }},
+                  {"a block is read along the input's contiguous index",
+                   [](Schedule& s) { std::swap(s.stage->walk.digits[0], s.stage->walk.digits[1]); }},
+                  {"a block fits into the extents of its indices", [](Schedule& s) { s.walk.vector = 64; }},
+                  {"digits do not cut blocks", [](Schedule& s) { s.walk.digits = {{1, 2, 1}, {0, 48, 1}, {1, 8, 2}}; }},
+              });
 }
 
 namespace {
@@ -197,32 +199,17 @@ TEST_CASE("skewed tiles") {
   CHECK(skewed().tiles_along(program, 1) == 4);  // 48 and the 3 before
   CHECK(skewed().tiles(program) == 12);
   CHECK(print(skewed(), program).find("skew a elements 4\n") != std::string::npos);
-  struct Row {
-    const char* rule;
-    std::function<void(Schedule&)> breaks;
-  };
-  const Row rows[] = {
-      {"a skew belongs to an index", [](Schedule& s) { s.skew.index = 2; }},
-      {"a skew is a power of two that divides the tile", [](Schedule& s) { s.skew.elements = 3; }},
-      {"a skew is a power of two that divides the tile", [](Schedule& s) { s.skew.elements = 32; }},
-      {"a skew runs along the output's contiguous index", [](Schedule& s) { s.skew.index = 0; }},
-      {"a skewed tile waits in shared memory", [](Schedule& s) { s.stage.reset(); }},
-      {"a skewed tile waits in shared memory", [](Schedule& s) { s.stage->place = Place::warp; }},
-      {"a walk covers its tile", [](Schedule& s) { s.stage->walk.digits[1].count = 16; }},
-      {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements = 256; }},
-  };
-  for (const auto& row : rows) {
-    auto schedule = skewed();
-    row.breaks(schedule);
-    INFO(row.rule);
-    std::string text;
-    try {
-      verify(schedule, program);
-    } catch (const InternalError& error) {
-      text = error.what();
-    }
-    CHECK(text.rfind("a schedule breaks the rule \"" + std::string(row.rule) + "\"; please report:\n", 0) == 0);
-  }
+  check_rules(skewed(), program,
+              {
+                  {"a skew belongs to an index", [](Schedule& s) { s.skew.index = 2; }},
+                  {"a skew is a power of two that divides the tile", [](Schedule& s) { s.skew.elements = 3; }},
+                  {"a skew is a power of two that divides the tile", [](Schedule& s) { s.skew.elements = 32; }},
+                  {"a skew runs along the output's contiguous index", [](Schedule& s) { s.skew.index = 0; }},
+                  {"a skewed tile waits in shared memory", [](Schedule& s) { s.stage.reset(); }},
+                  {"a skewed tile waits in shared memory", [](Schedule& s) { s.stage->place = Place::warp; }},
+                  {"a walk covers its tile", [](Schedule& s) { s.stage->walk.digits[1].count = 16; }},
+                  {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements = 256; }},
+              });
   auto scaled = test::dense("ab->ba", {48, 40});
   scaled.alpha = Factor::any;
   CHECK_THROWS_AS(verify(skewed(), test::canonical(scaled)), InternalError);

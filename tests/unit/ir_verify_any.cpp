@@ -45,6 +45,14 @@ Node& node_of(Program& program, NodeKind kind, OpCode op = OpCode::add) {
 
 NodeId position(const Program& program, const Node& node) { return static_cast<NodeId>(&node - program.nodes.data()); }
 
+Node constant(DType type, Scalar value) {
+  Node node;
+  node.kind = NodeKind::constant;
+  node.type = type;
+  node.value = value;
+  return node;
+}
+
 /// Another node in front of all others.
 void put_first(Program& program, Node node) {
   for (auto& other : program.nodes) {
@@ -146,37 +154,13 @@ TEST_CASE("each rule about any kind of node, broken once") {
       {"only complex constants have an imaginary part",
        [](Program& p) { node_of(p, NodeKind::constant).value = {0, 1}; }},
       {"an integer constant is whole, below 2^53 and in its type",
-       [](Program& p) {
-         Node node;
-         node.kind = NodeKind::constant;
-         node.type = DType::i8;
-         node.value = 128;
-         put_first(p, node);
-       }},
+       [](Program& p) { put_first(p, constant(DType::i8, 128)); }},
       {"an integer constant is whole, below 2^53 and in its type",
-       [](Program& p) {
-         Node node;
-         node.kind = NodeKind::constant;
-         node.type = DType::u64;
-         node.value = -1;
-         put_first(p, node);
-       }},
+       [](Program& p) { put_first(p, constant(DType::u64, -1)); }},
       {"an integer constant is whole, below 2^53 and in its type",
-       [](Program& p) {
-         Node node;
-         node.kind = NodeKind::constant;
-         node.type = DType::i64;
-         node.value = 0.5;
-         put_first(p, node);
-       }},
+       [](Program& p) { put_first(p, constant(DType::i64, 0.5)); }},
       {"an integer constant is whole, below 2^53 and in its type",
-       [](Program& p) {
-         Node node;
-         node.kind = NodeKind::constant;
-         node.type = DType::i64;
-         node.value = 0x1p54;
-         put_first(p, node);
-       }},
+       [](Program& p) { put_first(p, constant(DType::i64, 0x1p54)); }},
       {"an index value names an index and is i64", [](Program& p) { node_of(p, NodeKind::index).source = 7; }},
       {"an index value names an index and is i64", [](Program& p) { node_of(p, NodeKind::index).type = DType::i32; }},
       {"a reduction has its terms' type, which is no half type",
@@ -188,9 +172,7 @@ TEST_CASE("each rule about any kind of node, broken once") {
       {"scans and compactions run over one index", [](Program& p) { node_of(p, NodeKind::compact).over = {}; }},
       {"a scan begins with a value of its terms' type",
        [](Program& p) {
-         Node node;
-         node.kind = NodeKind::constant;
-         put_first(p, node);
+         put_first(p, constant(DType::f64, 0));
          node_of(p, NodeKind::scan).operand[1] = 0;
        }},
       {"predicates are integers", [](Program& p) { node_of(p, NodeKind::guard).operand[0] = p.find_load(0); }},
@@ -206,10 +188,7 @@ TEST_CASE("each rule about any kind of node, broken once") {
       {"comparisons give u8", [](Program& p) { node_of(p, NodeKind::op, OpCode::less).type = DType::i64; }},
       {"comparisons take two operands of one real or integer type",
        [](Program& p) {
-         Node node;
-         node.kind = NodeKind::constant;
-         node.type = DType::f32;
-         put_first(p, node);
+         put_first(p, constant(DType::f32, 0));
          node_of(p, NodeKind::op, OpCode::less_equal).operand[1] = 0;
        }},
       {"select takes a u8 and two operands of its type",
