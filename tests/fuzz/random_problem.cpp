@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
 
-#include "fuzz/random_tensor.hpp"
 #include "ir/program.hpp"
 
 namespace ricci::fuzz {
@@ -39,21 +37,6 @@ std::vector<std::int64_t> random_extents(Generator& random, const Limits& limits
   return extents;
 }
 
-/// Gives storage for a layout and says where element 0 lies in it.
-std::int64_t make_storage(Generator& random, const Layout& layout, std::vector<unsigned char>& storage) {
-  std::int64_t low = 0, high = 0;
-  for (std::size_t k = 0; k < layout.extents.size(); ++k) {
-    const auto reach = layout.strides[k] * std::max<std::int64_t>(layout.extents[k] - 1, 0);
-    (reach < 0 ? low : high) += reach;
-  }
-  const auto size = size_of(layout.type);
-  const auto granule = std::max<std::int64_t>(layout.alignment, size);
-  auto offset = (-low * size + granule - 1) / granule * granule;
-  offset += granule * pick(random, 0, 3);
-  storage.resize(static_cast<std::size_t>(offset + (high + 1) * size + 64 + 256));
-  return offset;
-}
-
 float random_float(Generator& random) {
   const auto value = std::normal_distribution<float>()(random);
   switch (pick(random, 0, 15)) {
@@ -73,46 +56,29 @@ float random_float(Generator& random) {
 }
 
 /// Bits for movement (any pattern, NaN payloads too), numbers for arithmetic and conversion.
-void fill(Generator& random, std::vector<unsigned char>& storage, DType type, bool any_bits) {
-  for (auto& byte : storage) byte = static_cast<unsigned char>(random());
-  if (any_bits || is_integer(type)) return;
-  auto* base = RandomProblem::base(storage);
-  const auto bytes = RandomProblem::usable(storage);
-  const auto each = [&](auto make) {
-    using T = decltype(make());
-    for (std::int64_t k = 0; k + static_cast<std::int64_t>(sizeof(T)) <= bytes; k += sizeof(T)) {
-      const T value = make();
-      std::memcpy(base + k, &value, sizeof value);
-    }
-  };
+void fill(Generator& random, Tensor& tensor, bool any_bits) {
+  const auto type = tensor.layout().type;
+  if (any_bits || is_integer(type)) return tensor.fill_with([&] { return static_cast<unsigned char>(random()); });
   switch (type) {
     case DType::f16:
     case DType::bf16:
       // Every finite pattern: exponents below all ones.
-      return each([&] {
+      return tensor.fill_with([&] {
         const auto bits = static_cast<std::uint16_t>(random());
         const unsigned exponent = type == DType::f16 ? 0x7c00u : 0x7f80u;
         return static_cast<std::uint16_t>((bits & exponent) == exponent ? bits & ~0x4000u : bits);
       });
     case DType::f32:
     case DType::c64:
-      return each([&] { return random_float(random); });
+      return tensor.fill_with([&] { return random_float(random); });
     default:
-      return each([&] {
+      return tensor.fill_with([&] {
         return static_cast<double>(random_float(random)) * (1 + 1e-9 * static_cast<double>(pick(random, -9, 9)));
       });
   }
 }
 
 }  // namespace
-
-unsigned char* RandomProblem::base(std::vector<unsigned char>& storage) {
-  return reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(storage.data()) + 255) / 256 * 256);
-}
-
-std::int64_t RandomProblem::usable(const std::vector<unsigned char>& storage) {
-  return static_cast<std::int64_t>(storage.size()) - 256;
-}
 
 ir::EinsumProblem RandomProblem::problem() const {
   ir::EinsumProblem p{Spec::parse(spec), {input}, output, ir::factor_of(alpha), ir::factor_of(beta), {conjugate}};
@@ -174,29 +140,21 @@ RandomProblem random_problem(std::uint64_t seed, const Limits& limits) {
   if (chance(random, 0.3)) p.beta = chance(random, 0.3) ? Scalar(1) : factor();
   p.conjugate = is_complex(type) && chance(random, 0.4);
 
-  p.a_offset = make_storage(random, p.input, p.a);
-  p.b_offset = make_storage(random, p.output, p.b);
+  p.a = Tensor(random, p.input);
+  p.b = Tensor(random, p.output);
   const bool moves = type == out_type && p.alpha == Scalar(1) && p.beta == Scalar(0) && !p.conjugate;
-  fill(random, p.a, type, moves);
-  fill(random, p.b, out_type, moves);
+  fill(random, p.a, moves);
+  fill(random, p.b, moves);
   return p;
 }
 
-std::vector<unsigned char> expected(const RandomProblem& problem) {
-  auto a = problem.a;
-  auto b = problem.b;
-  // Copies may be aligned otherwise: move the usable part to the new base.
-  std::memmove(RandomProblem::base(a), RandomProblem::base(const_cast<std::vector<unsigned char>&>(problem.a)),
-               static_cast<std::size_t>(RandomProblem::usable(a)));
-  std::memmove(RandomProblem::base(b), RandomProblem::base(const_cast<std::vector<unsigned char>&>(problem.b)),
-               static_cast<std::size_t>(RandomProblem::usable(b)));
-  const auto p = problem.problem();
-  const auto program = ir::lower(p);
+Tensor expected(const RandomProblem& problem) {
+  auto a = problem.a, b = problem.b;
+  const auto program = ir::lower(problem.problem());
   std::vector<Scalar> params;
   for (const auto& param : program.params) params.push_back(param.name == "alpha" ? problem.alpha : problem.beta);
-  ir::interpret(program, {RandomProblem::base(a) + problem.a_offset, RandomProblem::base(b) + problem.b_offset},
-                params);
-  return {RandomProblem::base(b), RandomProblem::base(b) + RandomProblem::usable(b)};
+  ir::interpret(program, {a.element_0(), b.element_0()}, params);
+  return b;
 }
 
 int cases(int otherwise) {

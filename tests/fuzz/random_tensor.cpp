@@ -83,18 +83,11 @@ Tensor::Tensor(Generator& random, const Layout& layout) : layout_(layout) {
 }
 
 void Tensor::fill(Generator& random) {
-  const auto put = [&](auto make) {
-    using T = decltype(make());
-    for (std::size_t k = 0; k + sizeof(T) <= bytes(); k += sizeof(T)) {
-      const T value = make();
-      std::memcpy(begin() + k, &value, sizeof value);
-    }
-  };
   switch (layout_.type) {
     case DType::f16:
     case DType::bf16:
       // Sign and fraction at random, exponents from 2^-6 to 2^3.
-      return put([&] {
+      return fill_with([&] {
         const bool bfloat = layout_.type == DType::bf16;
         const auto exponent = static_cast<unsigned>((bfloat ? 127 : 15) + pick(random, -6, 3));
         const auto rest = static_cast<unsigned>(random());
@@ -105,12 +98,12 @@ void Tensor::fill(Generator& random) {
       });
     case DType::f32:
     case DType::c64:
-      return put([&] { return moderate(random); });
+      return fill_with([&] { return moderate(random); });
     case DType::f64:
     case DType::c128:
-      return put([&] { return moderate(random) * (1 + 1e-9 * static_cast<double>(pick(random, -99, 99))); });
+      return fill_with([&] { return moderate(random) * (1 + 1e-9 * static_cast<double>(pick(random, -99, 99))); });
     default:
-      return put([&] { return static_cast<std::uint8_t>(random()); });
+      return fill_with([&] { return static_cast<std::uint8_t>(random()); });
   }
 }
 

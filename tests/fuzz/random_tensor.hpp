@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -36,6 +37,20 @@ class Tensor {
   /// Numbers of moderate size, some of them 0; integers of any bits. What is between the elements too.
   void fill(Generator& random);
   void fill_nan();  ///< all bits set
+  /// What `make` gives, one after the other, from begin() on.
+  template <class Make>
+  void fill_with(Make make) {
+    using T = decltype(make());
+    for (std::size_t k = 0; k + sizeof(T) <= bytes(); k += sizeof(T)) {
+      const T value = make();
+      std::memcpy(begin() + k, &value, sizeof value);
+    }
+  }
+
+  /// All bits, those around the elements too.
+  friend bool operator==(const Tensor& a, const Tensor& b) {
+    return a.bytes() == b.bytes() && std::memcmp(a.begin(), b.begin(), a.bytes()) == 0;
+  }
 
   /// Whether all memory that no element covers is as in `other`, a tensor of the same layout.
   bool same_around(const Tensor& other) const;
