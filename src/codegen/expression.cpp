@@ -23,8 +23,6 @@ using ir::NodeKind;
 using ir::OpCode;
 using ir::Program;
 
-bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
-
 std::size_t loads_in(const Program& program) {
   return static_cast<std::size_t>(std::count_if(program.nodes.begin(), program.nodes.end(),
                                                 [](const Node& node) { return node.kind == NodeKind::load; }));

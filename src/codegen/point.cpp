@@ -23,8 +23,6 @@ bool is_leaf(const Node& node) {
   return node.kind == NodeKind::param || node.kind == NodeKind::constant || node.kind == NodeKind::index;
 }
 
-bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
-
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

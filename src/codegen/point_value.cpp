@@ -17,9 +17,6 @@ using ir::NodeId;
 using ir::NodeKind;
 using ir::OpCode;
 
-bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
-bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
-
 bool is_comparison(OpCode op) {
   return op == OpCode::equal || op == OpCode::not_equal || op == OpCode::less || op == OpCode::less_equal;
 }

@@ -143,8 +143,7 @@ NodeId Builder::op(OpCode code, DType type, NodeId x, NodeId y, NodeId z) {
   };
   // Without rounding there is nothing to lose.
   const bool both = y >= 0 && node(x).kind == NodeKind::constant && node(y).kind == NodeKind::constant;
-  const bool half = type == DType::f16 || type == DType::bf16;  // of loads, stores and casts alone
-  if (code == OpCode::cast && !half && node(x).kind == NodeKind::constant &&
+  if (code == OpCode::cast && !is_half(type) && node(x).kind == NodeKind::constant &&
       is_integer(node(x).type) == is_integer(type) && (!is_integer(type) || size_of(type) >= size_of(node(x).type)) &&
       (program.exact ? is_integer(type) : true)) {
     return constant(node(x).value, type);

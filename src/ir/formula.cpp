@@ -26,10 +26,6 @@ std::string key_of(const Expr& expr) {
   return key;
 }
 
-bool is_signed(DType type) {
-  return type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
-}
-
 DType complex_of(DType type) { return type == DType::f64 || type == DType::c128 ? DType::c128 : DType::c64; }
 
 bool is_comparison(OpCode op) {

@@ -1,11 +1,9 @@
-// Sets of indices as sorted lists of their numbers, and what types are computed in.
+// Sets of indices as sorted lists of their numbers.
 #pragma once
 
 #include <algorithm>
 #include <iterator>
 #include <vector>
-
-#include "ricci/tensor.hpp"
 
 namespace ricci::formula {
 
@@ -33,10 +31,5 @@ inline IndexSet without(const IndexSet& a, const IndexSet& b) {
 inline bool contains(const std::vector<int>& list, int member) {
   return std::find(list.begin(), list.end(), member) != list.end();
 }
-
-inline bool is_half(DType type) noexcept { return type == DType::f16 || type == DType::bf16; }
-
-/// The type that arithmetic on `type` happens in.
-inline DType arithmetic(DType type) noexcept { return is_half(type) ? DType::f32 : type; }
 
 }  // namespace ricci::formula

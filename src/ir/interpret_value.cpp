@@ -8,10 +8,6 @@
 namespace ricci::ir::oracle {
 namespace {
 
-bool is_signed(DType type) {
-  return type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
-}
-
 std::uint64_t wrap(std::uint64_t bits, DType type) {
   switch (type) {
     case DType::i8:

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "ir/types.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::ir {
@@ -236,9 +237,6 @@ void check_shapes(const EinsumProblem& problem) {
 
 /// Whether every value of one integer type is one of the other.
 bool holds(DType type, DType other) {
-  const auto is_signed = [](DType t) {
-    return t == DType::i8 || t == DType::i16 || t == DType::i32 || t == DType::i64;
-  };
   if (is_signed(type) == is_signed(other)) return size_of(type) >= size_of(other);
   return is_signed(type) && size_of(type) > size_of(other);
 }

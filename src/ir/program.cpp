@@ -111,8 +111,7 @@ double identity(OpCode op, DType type) noexcept {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (is_integer(type)) {
     const auto bits = identity_bits(op, type);
-    const bool is_signed = type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
-    return is_signed ? static_cast<double>(static_cast<std::int64_t>(bits)) : static_cast<double>(bits);
+    return is_signed(type) ? static_cast<double>(static_cast<std::int64_t>(bits)) : static_cast<double>(bits);
   }
   switch (op) {
     case OpCode::mul:
@@ -129,16 +128,15 @@ double identity(OpCode op, DType type) noexcept {
 std::uint64_t identity_bits(OpCode op, DType type) noexcept {
   const auto width = static_cast<unsigned>(8 * size_of(type));
   const auto ones = width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
-  const bool is_signed = type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
   switch (op) {
     case OpCode::mul:
       return 1;
     case OpCode::minimum:
-      return is_signed ? ones >> 1 : ones;
+      return is_signed(type) ? ones >> 1 : ones;
     case OpCode::maximum:
-      return is_signed ? ~(ones >> 1) : 0;  // sign-extended
+      return is_signed(type) ? ~(ones >> 1) : 0;  // sign-extended
     case OpCode::bit_and:
-      return is_signed ? ~std::uint64_t{0} : ones;
+      return is_signed(type) ? ~std::uint64_t{0} : ones;
     default:
       return 0;
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ricci/tensor.hpp"
+#include "ir/types.hpp"
 
 namespace ricci::ir {
 

@@ -187,7 +187,7 @@ bool vector_access(const Program& program, int buffer, const Affine& affine, int
 
 bool has_lanes(const Program& program) {
   const auto type = program.buffers.empty() ? DType::i8 : program.buffers.front().type;
-  if (type != DType::f32 && type != DType::f64) return false;
+  if (!is_real(type)) return false;
   return std::all_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {
     if (node.type != type) return false;
     switch (node.kind) {

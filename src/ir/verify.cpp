@@ -10,19 +10,15 @@
 namespace ricci::ir {
 namespace {
 
-bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
-bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
-
 /// Whether `value` is one of the type's, imaginary part aside.
 bool fits(double value, DType type) {
   if (!is_integer(type)) return true;
   constexpr double kExact = 9007199254740992.0;  // 2^53
   if (!(std::fabs(value) <= kExact) || value != std::floor(value)) return false;
-  const bool is_signed = type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
-  const auto bits = static_cast<int>(8 * size_of(type)) - (is_signed ? 1 : 0);
-  if (bits > 53) return is_signed || value >= 0;
+  const auto bits = static_cast<int>(8 * size_of(type)) - (is_signed(type) ? 1 : 0);
+  if (bits > 53) return is_signed(type) || value >= 0;
   const auto end = static_cast<double>(std::int64_t{1} << bits);
-  return value < end && value >= (is_signed ? -end : 0.0);
+  return value < end && value >= (is_signed(type) ? -end : 0.0);
 }
 
 class Verifier {

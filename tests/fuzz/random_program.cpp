@@ -10,8 +10,6 @@
 namespace ricci::fuzz {
 namespace {
 
-bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
-
 /// Indices, types and outputs first, then a statement for each output.
 class Maker : Values {
  public:

@@ -5,13 +5,6 @@
 #include <cmath>
 
 namespace ricci::fuzz {
-namespace {
-
-bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
-bool is_real(DType type) { return type == DType::f32 || type == DType::f64; }
-
-}  // namespace
-
 /// What a value of `type` may be kept as.
 DType Values::storage(DType type, bool output) {
   if (chance(0.7)) return type;
