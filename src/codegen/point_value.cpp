@@ -17,10 +17,6 @@ using ir::NodeId;
 using ir::NodeKind;
 using ir::OpCode;
 
-bool is_comparison(OpCode op) {
-  return op == OpCode::equal || op == OpCode::not_equal || op == OpCode::less || op == OpCode::less_equal;
-}
-
 /// C computes with integers narrower than int as ints: what they combine to must be cast back.
 bool is_narrow(DType type) { return is_integer(type) && size_of(type) < 4; }
 
@@ -40,42 +36,6 @@ const char* symbol_of(OpCode op) {
       return "|";
     default:
       return "^";
-  }
-}
-
-/// C's function of that name, which both compilers know without a header.
-const char* function_stem(OpCode op) {
-  switch (op) {
-    case OpCode::sqrt:
-      return "sqrt";
-    case OpCode::cbrt:
-      return "cbrt";
-    case OpCode::exp:
-      return "exp";
-    case OpCode::log:
-      return "log";
-    case OpCode::sin:
-      return "sin";
-    case OpCode::cos:
-      return "cos";
-    case OpCode::tan:
-      return "tan";
-    case OpCode::asin:
-      return "asin";
-    case OpCode::acos:
-      return "acos";
-    case OpCode::atan:
-      return "atan";
-    case OpCode::sinh:
-      return "sinh";
-    case OpCode::cosh:
-      return "cosh";
-    case OpCode::tanh:
-      return "tanh";
-    case OpCode::pow:
-      return "pow";
-    default:
-      return nullptr;
   }
 }
 
@@ -335,8 +295,9 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
     default:
       break;
   }
+  // C's function of that name, which both compilers know without a header.
   const std::string suffix = n.type == DType::f32 ? "f" : "";
-  return call((language_ == Language::cpp ? "__builtin_" : "") + std::string(function_stem(n.op)) + suffix);
+  return call((language_ == Language::cpp ? "__builtin_" : "") + std::string(ir::name_of(n.op)) + suffix);
 }
 
 }  // namespace ricci::codegen

@@ -24,10 +24,6 @@ std::string key_of(const Node& node) {
   return key;
 }
 
-bool is_comparison(OpCode op) {
-  return op == OpCode::equal || op == OpCode::not_equal || op == OpCode::less || op == OpCode::less_equal;
-}
-
 bool is_floating(DType type) { return !is_integer(type); }
 
 /// The reduction around a node's k-th operand, `around` being the one around the node.

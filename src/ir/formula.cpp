@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ir/index_set.hpp"
+#include "ir/interpret_value.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::formula {
@@ -28,52 +29,12 @@ std::string key_of(const Expr& expr) {
 
 DType complex_of(DType type) { return type == DType::f64 || type == DType::c128 ? DType::c128 : DType::c64; }
 
-bool is_comparison(OpCode op) {
-  return op == OpCode::equal || op == OpCode::not_equal || op == OpCode::less || op == OpCode::less_equal;
-}
-
 bool is_bitwise(OpCode op) {
   return op == OpCode::bit_and || op == OpCode::bit_or || op == OpCode::bit_xor || op == OpCode::shift_left ||
          op == OpCode::shift_right || op == OpCode::remainder;
 }
 
 [[noreturn]] void fail_type(const Place& place, const std::string& what) { fail(place, "TypeError: " + what); }
-
-/// The value of a function of a real number, as a literal.
-double folded(OpCode op, double x) {
-  switch (op) {
-    case OpCode::sqrt:
-      return std::sqrt(x);
-    case OpCode::cbrt:
-      return std::cbrt(x);
-    case OpCode::rsqrt:
-      return 1 / std::sqrt(x);
-    case OpCode::exp:
-      return std::exp(x);
-    case OpCode::log:
-      return std::log(x);
-    case OpCode::sin:
-      return std::sin(x);
-    case OpCode::cos:
-      return std::cos(x);
-    case OpCode::tan:
-      return std::tan(x);
-    case OpCode::asin:
-      return std::asin(x);
-    case OpCode::acos:
-      return std::acos(x);
-    case OpCode::atan:
-      return std::atan(x);
-    case OpCode::sinh:
-      return std::sinh(x);
-    case OpCode::cosh:
-      return std::cosh(x);
-    case OpCode::tanh:
-      return std::tanh(x);
-    default:
-      return x;
-  }
-}
 
 }  // namespace
 
@@ -329,7 +290,7 @@ ExprId Program::unary(OpCode op, ExprId x, const Place& place) {
   } else if (!linear) {
     if (is_complex(made.type)) fail_type(place, fmt::format("'{}' is for real values", symbol(op)));
     if (op != OpCode::absolute && op != OpCode::sign) {
-      if (operand.literal) return number(folded(op, operand.value.real()), false);
+      if (operand.literal) return number(ir::oracle::function_of(op, operand.value.real()), false);
       if (is_integer(made.type)) made.type = DType::f64;
     }
   }

@@ -236,64 +236,10 @@ const char* symbol(OpCode op) noexcept {
       return "*";
     case OpCode::div:
       return "/";
-    case OpCode::conj:
-      return "conj";
-    case OpCode::cast:
-      return "cast";
     case OpCode::minimum:
       return "min";
     case OpCode::maximum:
       return "max";
-    case OpCode::absolute:
-      return "abs";
-    case OpCode::sign:
-      return "sign";
-    case OpCode::sqrt:
-      return "sqrt";
-    case OpCode::cbrt:
-      return "cbrt";
-    case OpCode::rsqrt:
-      return "rsqrt";
-    case OpCode::exp:
-      return "exp";
-    case OpCode::log:
-      return "log";
-    case OpCode::sin:
-      return "sin";
-    case OpCode::cos:
-      return "cos";
-    case OpCode::tan:
-      return "tan";
-    case OpCode::asin:
-      return "asin";
-    case OpCode::acos:
-      return "acos";
-    case OpCode::atan:
-      return "atan";
-    case OpCode::sinh:
-      return "sinh";
-    case OpCode::cosh:
-      return "cosh";
-    case OpCode::tanh:
-      return "tanh";
-    case OpCode::pow:
-      return "pow";
-    case OpCode::remainder:
-      return "mod";
-    case OpCode::bit_and:
-      return "and";
-    case OpCode::bit_or:
-      return "or";
-    case OpCode::bit_xor:
-      return "xor";
-    case OpCode::bit_not:
-      return "not";
-    case OpCode::shift_left:
-      return "shl";
-    case OpCode::shift_right:
-      return "shr";
-    case OpCode::popcount:
-      return "popcount";
     case OpCode::equal:
       return "==";
     case OpCode::not_equal:
@@ -302,10 +248,9 @@ const char* symbol(OpCode op) noexcept {
       return "<";
     case OpCode::less_equal:
       return "<=";
-    case OpCode::select:
-      return "select";
+    default:
+      return ir::name_of(op);
   }
-  return "?";
 }
 
 const char* reduction_word(OpCode op) noexcept {

@@ -238,7 +238,9 @@ Value sign(const Value& x, DType type) {
   return integer(static_cast<std::uint64_t>(static_cast<std::int64_t>(value)), type);
 }
 
-double function(OpCode op, double x, double y) {
+}  // namespace
+
+double function_of(OpCode op, double x, double y) {
   switch (op) {
     case OpCode::sqrt:
       return std::sqrt(x);
@@ -272,8 +274,6 @@ double function(OpCode op, double x, double y) {
       return std::pow(x, y);
   }
 }
-
-}  // namespace
 
 Value value_of(Scalar scalar, DType type) {
   if (is_integer(type)) return integer(static_cast<std::uint64_t>(static_cast<std::int64_t>(scalar.real())), type);
@@ -340,7 +340,7 @@ Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, c
     case OpCode::select:
       return holds(x) ? y : z;
     default:
-      return real(function(op, x.re, y.re), type);
+      return real(function_of(op, x.re, y.re), type);
   }
 }
 

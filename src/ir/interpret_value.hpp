@@ -21,6 +21,9 @@ Value value_of(Scalar scalar, DType type);
 /// One operation of type `type` on operands of type `from`; those that it does not take are not looked at.
 Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, const Value& z);
 
+/// A function of doubles, is_function(op); y is pow's exponent.
+double function_of(OpCode op, double x, double y = 0);
+
 /// What a reduction of no terms gives.
 Value identity_of(OpCode op, DType type);
 

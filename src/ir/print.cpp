@@ -12,18 +12,6 @@ std::string name_of(const std::vector<T>& list, int k) {
   return k >= 0 && k < static_cast<int>(list.size()) ? list[static_cast<std::size_t>(k)].name : "?";
 }
 
-const char* name_of(OpCode op) {
-  constexpr const char* kNames[] = {
-      "add",  "sub",  "mul",  "scale", "div",      "neg",   "conj",    "cast", "minimum",    "maximum",
-      "abs",  "sign", "sqrt", "cbrt",  "rsqrt",    "exp",   "log",     "sin",  "cos",        "tan",
-      "asin", "acos", "atan", "sinh",  "cosh",     "tanh",  "pow",     "mod",  "and",        "or",
-      "xor",  "not",  "shl",  "shr",   "popcount", "equal", "unequal", "less", "less_equal", "select",
-  };
-  static_assert(std::size(kNames) == static_cast<std::size_t>(OpCode::select) + 1);
-  const auto k = static_cast<std::size_t>(op);
-  return k < std::size(kNames) ? kNames[k] : "?";
-}
-
 /// What combining many values is called.
 const char* name_of_many(OpCode op) {
   if (op == OpCode::add) return "sum";

@@ -1,8 +1,28 @@
 #include "ir/program.hpp"
 
+#include <iterator>
 #include <limits>
 
 namespace ricci::ir {
+namespace {
+
+struct Operation {
+  const char* name;
+  int operands;
+};
+
+/// In the order of OpCode.
+constexpr Operation kOperations[] = {
+    {"add", 2},   {"sub", 2},     {"mul", 2},     {"scale", 2},      {"div", 2},    {"neg", 1},  {"conj", 1},
+    {"cast", 1},  {"minimum", 2}, {"maximum", 2}, {"abs", 1},        {"sign", 1},   {"sqrt", 1}, {"cbrt", 1},
+    {"rsqrt", 1}, {"exp", 1},     {"log", 1},     {"sin", 1},        {"cos", 1},    {"tan", 1},  {"asin", 1},
+    {"acos", 1},  {"atan", 1},    {"sinh", 1},    {"cosh", 1},       {"tanh", 1},   {"pow", 2},  {"mod", 2},
+    {"and", 2},   {"or", 2},      {"xor", 2},     {"not", 1},        {"shl", 2},    {"shr", 2},  {"popcount", 1},
+    {"equal", 2}, {"unequal", 2}, {"less", 2},    {"less_equal", 2}, {"select", 3},
+};
+static_assert(std::size(kOperations) == static_cast<std::size_t>(OpCode::select) + 1);
+
+}  // namespace
 
 std::int64_t Program::points() const noexcept {
   std::int64_t product = 1;
@@ -25,6 +45,16 @@ std::vector<bool> Program::free_indices() const {
   return free;
 }
 
+const char* name_of(OpCode op) noexcept {
+  const auto k = static_cast<std::size_t>(op);
+  return k < std::size(kOperations) ? kOperations[k].name : "?";
+}
+
+int operand_count(OpCode op) noexcept {
+  const auto k = static_cast<std::size_t>(op);
+  return k < std::size(kOperations) ? kOperations[k].operands : 0;
+}
+
 int operand_count(const Node& node) noexcept {
   switch (node.kind) {
     case NodeKind::load:
@@ -43,34 +73,7 @@ int operand_count(const Node& node) noexcept {
     case NodeKind::op:
       break;
   }
-  switch (node.op) {
-    case OpCode::select:
-      return 3;
-    case OpCode::neg:
-    case OpCode::conj:
-    case OpCode::cast:
-    case OpCode::absolute:
-    case OpCode::sign:
-    case OpCode::sqrt:
-    case OpCode::cbrt:
-    case OpCode::rsqrt:
-    case OpCode::exp:
-    case OpCode::log:
-    case OpCode::sin:
-    case OpCode::cos:
-    case OpCode::tan:
-    case OpCode::asin:
-    case OpCode::acos:
-    case OpCode::atan:
-    case OpCode::sinh:
-    case OpCode::cosh:
-    case OpCode::tanh:
-    case OpCode::bit_not:
-    case OpCode::popcount:
-      return 1;
-    default:
-      return 2;
-  }
+  return operand_count(node.op);
 }
 
 bool commutes(OpCode op) noexcept {

@@ -148,8 +148,17 @@ struct Program {
   std::vector<bool> free_indices() const;  ///< per index: nothing runs over it
 };
 
-/// Operands that a node of this kind and operation has: 0 to 3.
+/// The word of an operation in the text form: "add", "abs", "less_equal", ...; "?" where there is none of that number.
+const char* name_of(OpCode op) noexcept;
+
+/// Operands that an operation has: 1 to 3; 0 where there is none of that number. That a node of this kind and operation
+/// has: 0 to 3.
+int operand_count(OpCode op) noexcept;
 int operand_count(const Node& node) noexcept;
+
+/// C's functions of floats, sqrt to pow; the operations that give a u8.
+constexpr bool is_function(OpCode op) noexcept { return op >= OpCode::sqrt && op <= OpCode::pow; }
+constexpr bool is_comparison(OpCode op) noexcept { return op >= OpCode::equal && op <= OpCode::less_equal; }
 
 /// Whether operands may change places without changing a bit of the result (NaN payloads aside).
 bool commutes(OpCode op) noexcept;

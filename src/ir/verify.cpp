@@ -149,9 +149,16 @@ class Verifier {
   }
 
   void operation(const Node& node) const {
+    require(operand_count(node.op) > 0, "an operation is one of those that there are");
     const auto type_of = [&](int k) { return at(node.operand[k]).type; };
     const bool alike =
         operand_count(node) == 1 ? type_of(0) == node.type : type_of(0) == node.type && type_of(1) == node.type;
+    if (is_function(node.op)) return require(alike && is_real(node.type), "functions take and give f32 or f64");
+    if (is_comparison(node.op)) {
+      require(node.type == DType::u8, "comparisons give u8");
+      return require(type_of(0) == type_of(1) && !is_complex(type_of(0)) && !is_half(type_of(0)),
+                     "comparisons take two operands of one real or integer type");
+    }
     switch (node.op) {
       case OpCode::add:
       case OpCode::sub:
@@ -171,22 +178,6 @@ class Verifier {
       case OpCode::sign:
         require(!is_complex(node.type), "complex numbers have no order");
         return require(alike, "both operands have the result's type");
-      case OpCode::sqrt:
-      case OpCode::cbrt:
-      case OpCode::rsqrt:
-      case OpCode::exp:
-      case OpCode::log:
-      case OpCode::sin:
-      case OpCode::cos:
-      case OpCode::tan:
-      case OpCode::asin:
-      case OpCode::acos:
-      case OpCode::atan:
-      case OpCode::sinh:
-      case OpCode::cosh:
-      case OpCode::tanh:
-      case OpCode::pow:
-        return require(alike && is_real(node.type), "functions take and give f32 or f64");
       case OpCode::remainder:
       case OpCode::bit_and:
       case OpCode::bit_or:
@@ -197,16 +188,11 @@ class Verifier {
       case OpCode::popcount:
         require(is_integer(node.type), "bits are those of integers");
         return require(alike, "both operands have the result's type");
-      case OpCode::equal:
-      case OpCode::not_equal:
-      case OpCode::less:
-      case OpCode::less_equal:
-        require(node.type == DType::u8, "comparisons give u8");
-        return require(type_of(0) == type_of(1) && !is_complex(type_of(0)) && !is_half(type_of(0)),
-                       "comparisons take two operands of one real or integer type");
       case OpCode::select:
         return require(type_of(0) == DType::u8 && type_of(1) == node.type && type_of(2) == node.type,
                        "select takes a u8 and two operands of its type");
+      default:
+        return;
     }
   }
 

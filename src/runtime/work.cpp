@@ -48,24 +48,8 @@ double flops_of(OpCode op, DType type) {
       return complex ? 6 : 1;
     case OpCode::div:
       return complex ? 11 : 1;
-    case OpCode::sqrt:
-    case OpCode::cbrt:
-    case OpCode::rsqrt:
-    case OpCode::exp:
-    case OpCode::log:
-    case OpCode::sin:
-    case OpCode::cos:
-    case OpCode::tan:
-    case OpCode::asin:
-    case OpCode::acos:
-    case OpCode::atan:
-    case OpCode::sinh:
-    case OpCode::cosh:
-    case OpCode::tanh:
-    case OpCode::pow:
-      return 1;
     default:
-      return 0;
+      return is_function(op) ? 1 : 0;
   }
 }
 

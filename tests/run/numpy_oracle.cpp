@@ -77,7 +77,7 @@ void einsum(std::uint64_t seed, Output& out) {
                       out.tensor(random.tensors.back())));
 }
 
-const char* name_of(OpCode op) {
+const char* numpy_name_of(OpCode op) {
   switch (op) {
     case OpCode::add:
       return "add";
@@ -163,7 +163,7 @@ class OneTensor {
     ir::interpret(builder_.finish(), {input.element_0(), output.element_0()}, {});
     out_.add(
         fmt::format(R"({{"seed": {}, "operation": "{}", "guarded": {}, {}, "inputs": [{}], "old": {}, "result": {}}})",
-                    seed_, name_of(op_), guarded_, words, in, old, out_.tensor(output)));
+                    seed_, numpy_name_of(op_), guarded_, words, in, old, out_.tensor(output)));
   }
 
   void reduction(Tensor& input, NodeId value) {
