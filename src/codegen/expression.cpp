@@ -30,23 +30,19 @@ std::size_t loads_in(const Program& program) {
 
 /// Bytes that the kernel must read and write: each element that an access reaches, once.
 std::pair<std::int64_t, std::int64_t> compulsory_bytes(const Program& program) {
-  const auto reached = [&](int buffer, const ir::Affine& affine) {
-    std::int64_t elements = 1;
-    for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
-      if (affine.coefficient[q] != 0) elements *= program.indices[q].extent;
-    }
-    return elements * size_of(program.buffers[static_cast<std::size_t>(buffer)].type);
+  const auto bytes = [&](int buffer, const ir::Affine& affine) {
+    return ir::reached(affine, program.indices) * size_of(program.buffers[static_cast<std::size_t>(buffer)].type);
   };
   std::int64_t read = 0, written = 0;
   for (const auto& node : program.nodes) {
-    if (node.kind == NodeKind::load) read += reached(node.source, node.offset);
+    if (node.kind == NodeKind::load) read += bytes(node.source, node.offset);
   }
   for (const auto& statement : program.statements) {
     const auto& value = program.nodes[static_cast<std::size_t>(statement.value)];
     const auto many = value.kind == NodeKind::scan || value.kind == NodeKind::compact
                           ? program.indices[static_cast<std::size_t>(value.over[0])].extent
                           : 1;
-    written += many * reached(statement.buffer, statement.offset);
+    written += many * bytes(statement.buffer, statement.offset);
   }
   return {read, written};
 }

@@ -30,6 +30,14 @@ std::int64_t Program::points() const noexcept {
   return product;
 }
 
+std::int64_t Program::points(const std::vector<bool>& along) const noexcept {
+  std::int64_t product = 1;
+  for (std::size_t q = 0; q < along.size(); ++q) {
+    if (along[q]) product *= indices[q].extent;
+  }
+  return product;
+}
+
 int Program::find_load(int buffer) const noexcept {
   for (std::size_t id = 0; id < nodes.size(); ++id) {
     if (nodes[id].kind == NodeKind::load && nodes[id].source == buffer) return static_cast<int>(id);
@@ -152,6 +160,14 @@ Bounds bounds(const Affine& affine, const std::vector<Index>& indices) noexcept 
     (reach < 0 ? result.first : result.last) += reach;
   }
   return result;
+}
+
+std::int64_t reached(const Affine& affine, const std::vector<Index>& indices) noexcept {
+  std::int64_t elements = 1;
+  for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
+    if (affine.coefficient[q] != 0) elements *= indices[q].extent;
+  }
+  return elements;
 }
 
 }  // namespace ricci::ir

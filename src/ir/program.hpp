@@ -142,8 +142,9 @@ struct Program {
   /// may be split into partial sums.
   bool exact = true;
 
-  std::int64_t points() const noexcept;      ///< product of the extents
-  int find_load(int buffer) const noexcept;  ///< first load of a buffer, or -1
+  std::int64_t points() const noexcept;                                ///< product of the extents
+  std::int64_t points(const std::vector<bool>& along) const noexcept;  ///< of those indices alone
+  int find_load(int buffer) const noexcept;                            ///< first load of a buffer, or -1
   const Statement& statement() const { return statements.front(); }
   std::vector<bool> free_indices() const;  ///< per index: nothing runs over it
 };
@@ -181,6 +182,9 @@ struct Bounds {
   std::int64_t first, last;
 };
 Bounds bounds(const Affine& affine, const std::vector<Index>& indices) noexcept;
+
+/// Elements that an access reaches: the product of the extents of the indices that move it.
+std::int64_t reached(const Affine& affine, const std::vector<Index>& indices) noexcept;
 
 /// The text form, one item a line, that names everything and nothing else: the kernel's identity in cache keys. A node
 /// with several users is printed once, as "let".

@@ -114,12 +114,6 @@ class Splitter {
     return cut;
   }
 
-  std::int64_t count(const Program& program, const std::vector<bool>& indices) const {
-    std::int64_t product = 1;
-    for (std::size_t q = 0; q < indices.size(); ++q) product *= indices[q] ? program.indices[q].extent : 1;
-    return product;
-  }
-
   /// A new slot with `length` elements for each combination of those indices.
   Rows rows(const Program& program, const std::vector<bool>& indices, std::int64_t length, DType type,
             const std::string& stem) {
@@ -169,7 +163,7 @@ class Splitter {
     const int q = scan.over[0];
     const auto extent = program.indices[at(q)].extent;
     const auto free = program.free_indices();
-    const auto points = count(program, free);
+    const auto points = program.points(free);
     if (extent <= limits_.longest || points >= limits_.workers || !any_order(program, scan)) return {};
     const auto body = scan.operand[0];
     const bool heavy = any_below(program, body, [](const Node& node) { return node.kind == NodeKind::reduce; });
@@ -283,7 +277,7 @@ class Splitter {
     const int q = compact.over[0];
     const auto extent = program.indices[at(q)].extent;
     const auto free = program.free_indices();
-    const auto points = count(program, free);
+    const auto points = program.points(free);
     if (extent <= limits_.longest || points >= limits_.workers || !limits_.scans || !limits_.exact_scans) return {};
     const auto tiles = cut_of(q, extent, points, 1);
     if (!tiles) return {};
@@ -343,10 +337,10 @@ class Splitter {
       if (node.kind != NodeKind::reduce || !any_order(program, node)) continue;
       bool outermost = true;
       for (std::size_t q = 0; q < free.size(); ++q) outermost = outermost && (!depends[id][q] || free[q]);
-      const auto points = count(program, depends[id]);
+      const auto points = program.points(depends[id]);
       std::vector<bool> over(free.size());
       for (const int q : node.over) over[at(q)] = true;
-      const auto values = count(program, over);
+      const auto values = program.points(over);
       if (!outermost || values <= limits_.longest || points >= limits_.workers) continue;
       if (const auto tiles = cut_of_reduction(program, node, points, values)) {
         return cut_reduction(step, static_cast<NodeId>(id), *tiles, depends[id]);
@@ -433,7 +427,7 @@ class Splitter {
       }
       return value;
     };
-    const bool shared = count(program, program.free_indices()) > count(program, depends);
+    const bool shared = program.points(program.free_indices()) > program.points(depends);
     Rows total;
     if (shared) {
       total = rows(program, depends, 1, node.type, "total");

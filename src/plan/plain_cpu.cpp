@@ -22,7 +22,7 @@ constexpr double kStreams = 24;
 class Generator {
  public:
   Generator(const ir::Program& program, const CpuFigures& figures)
-      : program_(program), figures_(figures), work_(work_of(program)), lanes_(ir::has_lanes(program)) {
+      : program_(program), figures_(figures), work_(work_per_point(program)), lanes_(ir::has_lanes(program)) {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
   }
 
@@ -174,7 +174,7 @@ class Generator {
 
   const ir::Program& program_;
   const CpuFigures& figures_;
-  Work work_;
+  WorkPerPoint work_;
   bool lanes_ = false, sums_ = false;
   std::vector<Candidate> list_;
   std::set<std::string> names_;

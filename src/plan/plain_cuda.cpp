@@ -28,7 +28,7 @@ struct Mapping {
 class Generator {
  public:
   Generator(const ir::Program& program, const GpuFigures& figures)
-      : program_(program), figures_(figures), work_(work_of(program)) {
+      : program_(program), figures_(figures), work_(work_per_point(program)) {
     for (const auto& job : work_.operations)
       sums_ = sums_ || program.nodes[static_cast<std::size_t>(job.node)].kind == ir::NodeKind::reduce;
     // Threads of a block share a multiprocessor's registers: long straight code gets fewer of them.
@@ -276,7 +276,7 @@ class Generator {
 
   const ir::Program& program_;
   const GpuFigures& figures_;
-  Work work_;
+  WorkPerPoint work_;
   bool sums_ = false, heavy_ = false, teams_ = true;
   std::vector<Candidate> list_;
   std::set<std::string> names_;

@@ -8,8 +8,8 @@ namespace ricci::plan {
 
 using ir::NodeKind;
 
-Work work_of(const ir::Program& program) {
-  Work work;
+WorkPerPoint work_per_point(const ir::Program& program) {
+  WorkPerPoint work;
   const auto count = program.indices.size();
   work.free = program.free_indices();
   // The reductions around a node: of its users, and theirs. Users stand after their operands.
@@ -53,15 +53,12 @@ Work work_of(const ir::Program& program) {
     }
     // depends of a reduction leaves out what it runs over, for its users.
     for (const int q : node.over) set[static_cast<std::size_t>(q)] = false;
-    const bool half = node.kind == NodeKind::op && node.op == ir::OpCode::cast;
+    const bool cast = node.kind == NodeKind::op && node.op == ir::OpCode::cast;
     if (node.kind == NodeKind::load) {
-      double elements = 1;
-      for (std::size_t q = 0; q < count; ++q) {
-        if (node.offset.coefficient[q] != 0) elements *= static_cast<double>(program.indices[q].extent);
-      }
-      work.compulsory_bytes += elements * static_cast<double>(size_of(node.type));
+      const auto elements = ir::reached(node.offset, program.indices);
+      work.compulsory_bytes += static_cast<double>(elements) * static_cast<double>(size_of(node.type));
       work.loads.push_back(std::move(job));
-    } else if (!half) {
+    } else if (!cast) {
       work.operations.push_back(std::move(job));
     }
   }
@@ -69,12 +66,10 @@ Work work_of(const ir::Program& program) {
     const auto& value = program.nodes[static_cast<std::size_t>(statement.value)];
     const bool many = value.kind == NodeKind::scan || value.kind == NodeKind::compact;
     work.sequential = work.sequential || many;
-    double elements = many ? static_cast<double>(program.indices[static_cast<std::size_t>(value.over[0])].extent) : 1;
-    for (std::size_t q = 0; q < count; ++q) {
-      if (statement.offset.coefficient[q] != 0) elements *= static_cast<double>(program.indices[q].extent);
-    }
-    work.compulsory_bytes +=
-        elements * static_cast<double>(size_of(program.buffers[static_cast<std::size_t>(statement.buffer)].type));
+    const auto times = many ? program.indices[static_cast<std::size_t>(value.over[0])].extent : 1;
+    const auto elements = times * ir::reached(statement.offset, program.indices);
+    const auto type = program.buffers[static_cast<std::size_t>(statement.buffer)].type;
+    work.compulsory_bytes += static_cast<double>(elements) * static_cast<double>(size_of(type));
   }
   for (std::size_t q = 0; q < count; ++q) {
     if (work.free[q]) work.order.push_back(static_cast<int>(q));

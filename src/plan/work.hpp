@@ -17,7 +17,7 @@ struct Job {
   std::vector<bool> around;   ///< per index: it is run over, around this node
 };
 
-struct Work {
+struct WorkPerPoint {
   std::vector<bool> free;  ///< per index
   std::vector<Job> loads, operations;
   std::vector<int> order;       ///< free indices, fastest of the first statement's output first
@@ -25,6 +25,6 @@ struct Work {
   double compulsory_bytes = 0;  ///< every element that is reached, once
 };
 
-Work work_of(const ir::Program& program);
+WorkPerPoint work_per_point(const ir::Program& program);
 
 }  // namespace ricci::plan

@@ -171,7 +171,7 @@ void check_limits(const ir::Sequence& sequence) {
 
 /// Parts of the tile range that are worth a thread each. A thread more pays for itself from about 64 KB or some ten
 /// microseconds of arithmetic on; a few parts per thread even out what the machine does meanwhile.
-int tasks_of(const runtime::Work& work, std::int64_t tiles, int threads) {
+int tasks_of(const runtime::TotalWork& work, std::int64_t tiles, int threads) {
   if (threads == 1) return 1;
   const double worth = std::max(static_cast<double>(work.bytes) / (64 * 1024), work.operations / 20000);
   const double most = std::min({worth, static_cast<double>(tiles), 4.0 * threads});
@@ -237,7 +237,7 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
   const auto summary = plan::summary(step.program, schedule);
   if (log_enabled(LogTopic::plan)) log_line(LogTopic::plan, plan::explain(list, chosen, plan.device_text));
   if (plan.target.device == Device::cpu) {
-    step.tasks = tasks_of(runtime::work_of(step.program), step.tiles, plan.threads);
+    step.tasks = tasks_of(runtime::total_work(step.program), step.tiles, plan.threads);
     if (!options.executor && step.tasks > 1) plan.pool = pool();
   } else {
     step.blocks = static_cast<unsigned>(schedule.blocks(step.program));
@@ -310,7 +310,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     info.origin = "none";
     info.schedule = "nothing to run";
   } else {
-    const auto work = runtime::work_of(plan->sequence);
+    const auto work = runtime::total_work(plan->sequence);
     info.compulsory_bytes = work.bytes;
     info.flops = work.flops;
     info.workspace_bytes = plan->sequence.workspace_bytes();

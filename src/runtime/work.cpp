@@ -21,14 +21,6 @@ struct Footprint {
   }
 };
 
-std::int64_t product_of(const ir::Program& program, const std::vector<bool>& indices) {
-  std::int64_t product = 1;
-  for (std::size_t q = 0; q < indices.size(); ++q) {
-    if (indices[q]) product *= program.indices[q].extent;
-  }
-  return product;
-}
-
 std::vector<bool> used(const ir::Affine& offset) {
   std::vector<bool> indices;
   for (const auto coefficient : offset.coefficient) indices.push_back(coefficient != 0);
@@ -62,11 +54,11 @@ Traffic traffic_of(const ir::Program& program) {
   std::vector<Footprint> reads(program.buffers.size()), writes(program.buffers.size());
   for (const auto& node : program.nodes) {
     if (node.kind != NodeKind::load) continue;
-    reads[static_cast<std::size_t>(node.source)].add(node.offset, product_of(program, used(node.offset)));
+    reads[static_cast<std::size_t>(node.source)].add(node.offset, ir::reached(node.offset, program.indices));
   }
   for (const auto& statement : program.statements) {
     const auto& value = program.nodes[static_cast<std::size_t>(statement.value)];
-    auto elements = product_of(program, used(statement.offset));
+    auto elements = ir::reached(statement.offset, program.indices);
     if (value.kind == NodeKind::scan || value.kind == NodeKind::compact) {
       const auto extent = program.indices[static_cast<std::size_t>(value.over.front())].extent;
       elements *= extent + (value.exclusive ? 1 : 0);  // of a compaction: at most
@@ -83,8 +75,8 @@ Traffic traffic_of(const ir::Program& program) {
 }
 
 /// flops and operations of a program.
-Work arithmetic_of(const ir::Program& program) {
-  Work work;
+TotalWork arithmetic_of(const ir::Program& program) {
+  TotalWork work;
   const auto indices = program.indices.size();
   std::vector<std::vector<bool>> depends(program.nodes.size(), std::vector<bool>(indices));
   for (std::size_t k = 0; k < program.nodes.size(); ++k) {
@@ -98,11 +90,11 @@ Work arithmetic_of(const ir::Program& program) {
     }
     for (const auto q : node.over) own[static_cast<std::size_t>(q)] = true;
     if (node.kind == NodeKind::op || node.kind == NodeKind::reduce || node.kind == NodeKind::scan) {
-      const auto times = static_cast<double>(product_of(program, own));
+      const auto times = static_cast<double>(program.points(own));
       work.flops += times * flops_of(node.op, node.type);
       work.operations += times;
     }
-    if (node.kind == NodeKind::compact) work.operations += static_cast<double>(product_of(program, own));
+    if (node.kind == NodeKind::compact) work.operations += static_cast<double>(program.points(own));
     for (const auto q : node.over) own[static_cast<std::size_t>(q)] = false;
   }
   return work;
@@ -110,8 +102,8 @@ Work arithmetic_of(const ir::Program& program) {
 
 }  // namespace
 
-Work work_of(const ir::Program& program) {
-  Work work = arithmetic_of(program);
+TotalWork total_work(const ir::Program& program) {
+  TotalWork work = arithmetic_of(program);
   const auto traffic = traffic_of(program);
   for (std::size_t k = 0; k < program.buffers.size(); ++k) {
     work.bytes += (traffic.read[k] + traffic.written[k]) * size_of(program.buffers[k].type);
@@ -119,8 +111,8 @@ Work work_of(const ir::Program& program) {
   return work;
 }
 
-Work work_of(const ir::Sequence& sequence) {
-  Work work;
+TotalWork total_work(const ir::Sequence& sequence) {
+  TotalWork work;
   struct Touched {
     std::int64_t read = 0, written = 0;
   };

@@ -5,16 +5,16 @@
 
 namespace ricci::runtime {
 
-struct Work {
+struct TotalWork {
   std::int64_t bytes = 0;  ///< each element read once, each element written once
   double flops = 0;        ///< as PlanInfo::flops counts
   double operations = 0;   ///< all operations on all types, each 1: what keeps a processor busy
 };
 
 /// Of one kernel, over its own buffers. Extents must be those of a program that runs (no free index is empty).
-Work work_of(const ir::Program& program);
+TotalWork total_work(const ir::Program& program);
 
 /// Of a whole sequence, over the slots of its caller: what one step leaves to the next in the workspace is not counted.
-Work work_of(const ir::Sequence& sequence);
+TotalWork total_work(const ir::Sequence& sequence);
 
 }  // namespace ricci::runtime

@@ -36,29 +36,29 @@ std::string text_of(Call&& call) {
 }  // namespace
 
 TEST_CASE("bytes and flops that an einsum cannot do without") {
-  const auto real = runtime::work_of(ir::lower(problem("ab,bc->ac", {f64({3, 4}), f64({4, 5})})));
+  const auto real = runtime::total_work(ir::lower(problem("ab,bc->ac", {f64({3, 4}), f64({4, 5})})));
   CHECK(real.bytes == 8 * (12 + 20 + 15));
   CHECK(real.flops == 2 * 3 * 4 * 5);
   const auto c = [](std::vector<std::int64_t> e) { return Layout::row_major(DType::c128, std::move(e)); };
-  const auto complex = runtime::work_of(ir::lower(problem("ab,bc->ac", {c({3, 4}), c({4, 5})})));
+  const auto complex = runtime::total_work(ir::lower(problem("ab,bc->ac", {c({3, 4}), c({4, 5})})));
   CHECK(complex.bytes == 16 * (12 + 20 + 15));
   CHECK(complex.flops == 8 * 3 * 4 * 5);
   const auto i = [](std::vector<std::int64_t> e) { return Layout::row_major(DType::i64, std::move(e)); };
-  const auto whole = runtime::work_of(ir::lower(problem("ab,bc->ac", {i({3, 4}), i({4, 5})})));
+  const auto whole = runtime::total_work(ir::lower(problem("ab,bc->ac", {i({3, 4}), i({4, 5})})));
   CHECK(whole.flops == 0);
   CHECK(whole.operations == 2 * 3 * 4 * 5);
   // A diagonal is read once; a broadcast element too.
-  CHECK(runtime::work_of(ir::lower(problem("aa->a", {f64({6, 6})}))).bytes == 8 * (6 + 6));
-  CHECK(runtime::work_of(ir::lower(problem("ab->ba", {Layout::strided(DType::f64, {4, 5}, {0, 1})}))).bytes ==
+  CHECK(runtime::total_work(ir::lower(problem("aa->a", {f64({6, 6})}))).bytes == 8 * (6 + 6));
+  CHECK(runtime::total_work(ir::lower(problem("ab->ba", {Layout::strided(DType::f64, {4, 5}, {0, 1})}))).bytes ==
         8 * (5 + 20));
   // What depends on fewer indices is done for those alone: b * c once for each b and c, then times a.
-  CHECK(runtime::work_of(ir::lower(problem("a,b->ab", {f64({7}), f64({9})}))).flops == 7 * 9);
+  CHECK(runtime::total_work(ir::lower(problem("a,b->ab", {f64({7}), f64({9})}))).flops == 7 * 9);
 }
 
 TEST_CASE("workspace is no compulsory traffic") {
   const auto sequence = ir::lower_einsum(problem("ab,bc,cd->ad", {f64({3, 4}), f64({4, 5}), f64({5, 2})}));
   REQUIRE(sequence.steps.size() == 2);
-  const auto work = runtime::work_of(sequence);
+  const auto work = runtime::total_work(sequence);
   CHECK(work.bytes == 8 * (12 + 20 + 10 + 6));
   CHECK(work.flops == 2 * 4 * 5 * 2 + 2 * 3 * 4 * 2);
 }
