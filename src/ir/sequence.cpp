@@ -28,6 +28,22 @@ std::int64_t Sequence::workspace_bytes() const noexcept {
   return bytes;
 }
 
+Sequence sequence_of(Program program) {
+  Sequence sequence;
+  Step step;
+  for (std::size_t k = 0; k < program.buffers.size(); ++k) {
+    const auto& buffer = program.buffers[k];
+    sequence.slots.push_back({buffer.name, buffer.written ? Role::output : Role::input, buffer.type, buffer.first,
+                              buffer.last, buffer.alignment});
+    step.slot.push_back(static_cast<int>(k));
+  }
+  sequence.params = program.params;
+  for (std::size_t k = 0; k < program.params.size(); ++k) step.param.push_back(static_cast<int>(k));
+  step.program = std::move(program);
+  sequence.steps.push_back(std::move(step));
+  return sequence;
+}
+
 void verify(const Sequence& sequence) {
   std::vector<bool> made(sequence.slots.size());  // workspace that a step has written
   for (std::size_t k = 0; k < sequence.steps.size(); ++k) {

@@ -35,6 +35,9 @@ struct Sequence {
   std::int64_t workspace_bytes() const noexcept;  ///< each slot rounded up to 256 bytes
 };
 
+/// One kernel as a sequence: its buffers are the slots, in order, written ones outputs.
+Sequence sequence_of(Program program);
+
 /// Throws InternalError when a step names no slot, a slot of another type, or reaches out of one.
 void verify(const Sequence& sequence);
 

@@ -57,7 +57,7 @@ void Runtime::interpret_einsum(std::string_view spec, std::span<const Layout> in
   const auto program = ir::lower(problem_of(spec, inputs, output, options));
   std::vector<Scalar> params;
   for (const auto& param : program.params) params.push_back(param.name == "alpha" ? options.alpha : options.beta);
-  runtime::interpret(runtime::sequence_of(program), std::span<void* const>(&to, 1), from, params);
+  runtime::interpret(ir::sequence_of(program), std::span<void* const>(&to, 1), from, params);
 }
 
 std::string explain_path(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options) {

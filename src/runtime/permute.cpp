@@ -25,7 +25,7 @@ Plan Runtime::plan_permute(std::string_view spec, const Layout& input, const Lay
   const auto type = ir::compute_type(problem);
   ir::check_factor("alpha", options.alpha, type);
   ir::check_factor("beta", options.beta, type);
-  subject.sequence = runtime::sequence_of(ir::lower(problem));
+  subject.sequence = ir::sequence_of(ir::lower(problem));
   subject.labels = {"input", "output"};
   subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, type};
   subject.output_layout = output;

@@ -57,9 +57,6 @@ std::string again(const ir::Program& program, const ir::Schedule& schedule, cons
 /// Throws DeviceError when a GPU is asked for and there is none.
 Target target_of(const PlanOptions& options);
 
-/// One kernel as a sequence: its buffers are the slots, written ones outputs.
-ir::Sequence sequence_of(ir::Program program);
-
 /// Runs the interpreter with a workspace of its own. outputs and inputs as Plan's; host pointers.
 void interpret(const ir::Sequence& sequence, std::span<void* const> outputs, std::span<const void* const> inputs,
                const std::vector<Scalar>& params);

@@ -399,22 +399,6 @@ double finite(double value, DType type) {
 
 }  // namespace
 
-Sequence sequence_of(const Program& program) {
-  Sequence sequence;
-  Step step;
-  for (std::size_t b = 0; b < program.buffers.size(); ++b) {
-    const auto& buffer = program.buffers[b];
-    sequence.slots.push_back({buffer.name, buffer.written ? Role::output : Role::input, buffer.type, buffer.first,
-                              buffer.last, buffer.alignment});
-    step.slot.push_back(static_cast<int>(b));
-  }
-  for (std::size_t p = 0; p < program.params.size(); ++p) step.param.push_back(static_cast<int>(p));
-  sequence.params = program.params;
-  step.program = program;
-  sequence.steps.push_back(std::move(step));
-  return sequence;
-}
-
 Sequence twin_of(const Sequence& sequence) {
   const auto magnitude = magnitude_slots(sequence);
   Sequence twin;

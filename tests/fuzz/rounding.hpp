@@ -9,9 +9,6 @@
 
 namespace ricci::fuzz {
 
-/// One kernel as a sequence: a slot per buffer, in order.
-ir::Sequence sequence_of(const ir::Program& program);
-
 /// What the slots of a sequence must hold after it ran. Workspace and inputs have empty entries.
 struct Expected {
   std::vector<std::vector<unsigned char>> bytes;  ///< per slot: elements [first, last], by the interpreter

@@ -193,11 +193,11 @@ TEST_CASE("random einsums are what nested loops over their letters give") {
     const auto check = [&](const Sequence& sequence) {
       Memory memory(sequence, e);
       interpret(sequence, memory.pointers, e.params(sequence.params));
-      const auto difference = fuzz::compare(fuzz::sequence_of(lower(e.problem)), want, e.pointers());
+      const auto difference = fuzz::compare(ir::sequence_of(lower(e.problem)), want, e.pointers());
       e.tensors.back() = before;
       REQUIRE(difference == "");
     };
-    auto canonical = fuzz::sequence_of(lower(e.problem));
+    auto canonical = ir::sequence_of(lower(e.problem));
     auto form = canonicalise(canonical.steps[0].program);
     canonical.steps[0] = {form, form.buffer, form.param};
     check(canonical);
@@ -222,7 +222,7 @@ TEST_CASE("a wrong result is found") {
     INFO(e.text());
     const auto want = e.expected();
     const auto program = lower(e.problem);
-    const auto sequence = fuzz::sequence_of(program);
+    const auto sequence = ir::sequence_of(program);
     interpret(program, e.pointers(), e.params(program.params));
     CHECK(fuzz::compare(sequence, want, e.pointers()) == "");
     if (e.problem.output.elements() == 0) continue;

@@ -13,22 +13,6 @@ using ir::OpCode;
 
 namespace {
 
-ir::Sequence sequence_of(ir::Program program) {
-  ir::Sequence sequence;
-  ir::Step step;
-  for (std::size_t k = 0; k < program.buffers.size(); ++k) {
-    const auto& buffer = program.buffers[k];
-    sequence.slots.push_back({buffer.name, buffer.written ? ir::Role::output : ir::Role::input, buffer.type,
-                              buffer.first, buffer.last, buffer.alignment});
-    step.slot.push_back(static_cast<int>(k));
-  }
-  sequence.params = program.params;
-  for (std::size_t k = 0; k < program.params.size(); ++k) step.param.push_back(static_cast<int>(k));
-  step.program = std::move(program);
-  sequence.steps.push_back(std::move(step));
-  return sequence;
-}
-
 /// Slots with small whole numbers, exact in every order; workspace holds rubbish.
 std::vector<std::vector<char>> memory_of(const ir::Sequence& sequence) {
   std::mt19937 random(3);
