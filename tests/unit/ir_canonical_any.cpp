@@ -3,13 +3,13 @@
 #include "catch.hpp"
 #include "ir/builder.hpp"
 #include "ir/canonical.hpp"
-#include "random_program.hpp"
 #include "ricci/error.hpp"
+#include "whole_number_program.hpp"
 
 using namespace ricci;
 using namespace ricci::ir;
-using test::RandomProgram;
 using test::rewritten;
+using test::WholeNumberProgram;
 
 namespace {
 
@@ -253,7 +253,7 @@ TEST_CASE("more parts than letters have names of their own") {
 
 TEST_CASE("no pass changes what any program computes") {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
-    const RandomProgram random(seed);
+    const WholeNumberProgram random(seed);
     INFO("seed " << seed << "\n" << print(random.program));
     const auto same = [](std::size_t count) {
       std::vector<int> order(count);
@@ -287,7 +287,7 @@ TEST_CASE("no pass changes what any program computes") {
 
 TEST_CASE("programs that say the same become the same text") {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
-    const RandomProgram random(seed);
+    const WholeNumberProgram random(seed);
     const auto expected = print(canonicalise(random.program));
     for (std::uint64_t way = 1; way <= 3; ++way) {
       const auto other = rewritten(random.program, 10 * seed + way, false);
@@ -301,7 +301,7 @@ TEST_CASE("and so do sums that are combined in another order") {
   // Of a + b + c, one order may find a + b computed elsewhere and another not: such programs differ.
   int compared = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
-    const RandomProgram random(seed);
+    const WholeNumberProgram random(seed);
     const auto form = canonicalise(random.program);
     const auto other = canonicalise(rewritten(random.program, seed, true));
     if (other.nodes.size() != form.nodes.size()) continue;

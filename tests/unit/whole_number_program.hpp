@@ -1,4 +1,4 @@
-// Random programs of every kind of node, with data, for what must hold for all programs.
+// Random programs of every kind of node over small whole numbers, with data, for what must hold for all programs.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 namespace ricci::test {
 
 /// Values are small whole numbers, and nothing divides: every order of every sum gives the same bits.
-class RandomProgram {
+class WholeNumberProgram {
  public:
   ir::Program program;
   std::vector<std::vector<char>> data;  ///< per buffer
   std::vector<Scalar> params;
 
-  explicit RandomProgram(std::uint64_t seed) : random_(seed) {
+  explicit WholeNumberProgram(std::uint64_t seed) : random_(seed) {
     do {
       write();
     } while (!every_index_used());
