@@ -89,6 +89,7 @@ class Verifier {
       const auto kind = at(operand).kind;
       require(kind != NodeKind::scan && kind != NodeKind::compact, "scans and compactions are statements' values");
     }
+    for (int k = operand_count(node); k < 3; ++k) require(node.operand[k] == -1, "operands that no node uses are -1");
     const bool runs = node.kind == NodeKind::reduce || node.kind == NodeKind::scan || node.kind == NodeKind::compact;
     require(runs || node.over.empty(), "only reductions, scans and compactions run over indices");
     const auto type_of = [&](int k) { return at(node.operand[k]).type; };

@@ -161,6 +161,15 @@ TEST_CASE("each rule about any kind of node, broken once") {
        [](Program& p) { put_first(p, constant(DType::i64, 0.5)); }},
       {"an integer constant is whole, below 2^53 and in its type",
        [](Program& p) { put_first(p, constant(DType::i64, 0x1p54)); }},
+      {"operands that no node uses are -1", [](Program& p) { node_of(p, NodeKind::load).operand[0] = 0; }},
+      {"operands that no node uses are -1", [](Program& p) { node_of(p, NodeKind::op, OpCode::sqrt).operand[1] = 0; }},
+      {"operands that no node uses are -1", [](Program& p) { node_of(p, NodeKind::guard).operand[2] = 0; }},
+      {"an operation is one of those that there are",
+       [](Program& p) {
+         auto& node = node_of(p, NodeKind::op, OpCode::sqrt);
+         node.op = static_cast<OpCode>(200);
+         node.operand[0] = -1;
+       }},
       {"an index value names an index and is i64", [](Program& p) { node_of(p, NodeKind::index).source = 7; }},
       {"an index value names an index and is i64", [](Program& p) { node_of(p, NodeKind::index).type = DType::i32; }},
       {"a reduction has its terms' type, which is no half type",
