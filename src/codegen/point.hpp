@@ -136,8 +136,10 @@ class PointEmitter {
   int loops_ = 0;                               // open reduction loops
 };
 
-/// A literal of that type: "2.5", "1.5f", "-3", "c128{0.0, 1.0}".
+/// A literal of that type: "2.5", "1.5f", "c128{0.0, 1.0}"; of an integer type, by the bits of a constant: "-3",
+/// "(u8)7".
 std::string literal(Scalar value, DType type);
+std::string literal(std::uint64_t bits, DType type);
 /// Types and functions that the C++ text of scans uses; empty where there are none.
 std::string prefix_functions(const ir::Program& program);
 /// The identity of a reduction as a literal.

@@ -60,23 +60,29 @@ std::string literal(Scalar value, DType type) {
       return fmt::format("c64{{{}, {}}}", real(value.real(), true), real(value.imag(), true));
     case DType::c128:
       return fmt::format("c128{{{}, {}}}", real(value.real(), false), real(value.imag(), false));
-    case DType::i32:
-      if (value.real() == std::numeric_limits<std::int32_t>::min()) return "(i32)0x80000000u";
-      return fmt::format("{}", static_cast<std::int64_t>(value.real()));
     case DType::f16:
     case DType::bf16:
       if (value != Scalar(0)) throw InternalError("a literal of a half type");
       return fmt::format("{}{{}}", name(type));
     default:
-      return fmt::format("({}){}{}", name(type), static_cast<std::int64_t>(value.real()),
-                         size_of(type) == 8 ? "LL" : "");
+      throw InternalError("a literal of an integer type by a float");
   }
 }
 
+std::string literal(std::uint64_t bits, DType type) {
+  const auto number = static_cast<std::int64_t>(bits);
+  // C has no negative literals, and none of the smallest value without its sign.
+  if (type == DType::i32 && number == std::numeric_limits<std::int32_t>::min()) return "(i32)0x80000000u";
+  if (type == DType::i64 && number == std::numeric_limits<std::int64_t>::min()) return "(i64)0x8000000000000000ULL";
+  if (type == DType::i32) return fmt::format("{}", number);
+  if (type == DType::u64 && number < 0) return fmt::format("(u64){}ULL", bits);
+  return fmt::format("({}){}{}", name(type), number, size_of(type) == 8 ? "LL" : "");
+}
+
 std::string identity_literal(OpCode op, DType type) {
-  if (!is_integer(type)) return literal(ir::identity(op, type), type);
+  if (!is_integer(type)) return literal(Scalar(ir::identity(op, type)), type);
   const auto bits = ir::identity_bits(op, type);
-  if (bits <= 1) return literal(static_cast<double>(bits), type);
+  if (bits <= 1) return literal(bits, type);
   return fmt::format("({}){:#x}{}", name(type), bits, bits > 0xffffffffu ? "ULL" : "u");
 }
 
@@ -169,7 +175,7 @@ PointEmitter::Text PointEmitter::value(NodeId id) const {
     case NodeKind::param:
       return {program_.params[static_cast<std::size_t>(n.source)].name, 3};
     case NodeKind::constant: {
-      auto text = literal(n.value, n.type);
+      auto text = is_integer(n.type) ? literal(n.integer, n.type) : literal(n.value, n.type);
       const int rank = text[0] == '-' || text[0] == '(' ? 2 : 3;
       return {std::move(text), rank};
     }
@@ -198,7 +204,7 @@ PointEmitter::Text PointEmitter::lanes_text(NodeId id, const Text& x, const Text
     case OpCode::sqrt:
       return {fmt::format("__builtin_elementwise_sqrt({})", x.text), 3};
     case OpCode::rsqrt:
-      return {fmt::format("{} / __builtin_elementwise_sqrt({})", literal(1, n.type), x.text), 2};
+      return {fmt::format("{} / __builtin_elementwise_sqrt({})", literal(Scalar(1), n.type), x.text), 2};
     case OpCode::absolute:
       return {fmt::format("__builtin_elementwise_abs({})", x.text), 3};
     default:
@@ -256,7 +262,7 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
     case OpCode::sign:
       return call("sign");
     case OpCode::rsqrt: {
-      const auto one = literal(1, n.type);
+      const auto one = literal(Scalar(1), n.type);
       const auto root = language_ == Language::cuda ? (n.type == DType::f32 ? "sqrtf" : "sqrt")
                                                     : (n.type == DType::f32 ? "__builtin_sqrtf" : "__builtin_sqrt");
       return {fmt::format("{} / {}({})", one, root, x.text), 2};

@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "ricci/error.hpp"
+
 namespace ricci::ir {
 namespace {
 
@@ -20,7 +22,8 @@ std::string key_of(const Node& node) {
   for (std::size_t q = 0; q < node.offset.coefficient.size(); ++q) {
     if (node.offset.coefficient[q] != 0) key += fmt::format(" {}:{}", q, node.offset.coefficient[q]);
   }
-  if (node.kind == NodeKind::constant) key += fmt::format(" {:a} {:a}", node.value.real(), node.value.imag());
+  if (node.kind == NodeKind::constant)
+    key += fmt::format(" {:a} {:a} {}", node.value.real(), node.value.imag(), node.integer);
   return key;
 }
 
@@ -108,12 +111,32 @@ NodeId Builder::param(int param) {
 }
 
 NodeId Builder::constant(Scalar value, DType type) {
+  if (is_integer(type)) {
+    constexpr double kExact = 9007199254740992.0;  // 2^53
+    const auto real = value.real();
+    if (!(std::fabs(real) <= kExact) || real != std::floor(real) || value.imag() != 0) {
+      throw InternalError(fmt::format("({}, {}) as an exact {}; please report", real, value.imag(), name(type)));
+    }
+    return integer(static_cast<std::uint64_t>(static_cast<std::int64_t>(real)), type);
+  }
   Node node;
   node.kind = NodeKind::constant;
   node.type = type;
   // One zero: -0 would be another constant, and a sum's identity is +0.
   node.value = value == Scalar(0) ? Scalar(0) : value;
   return add(std::move(node));
+}
+
+NodeId Builder::integer(std::uint64_t bits, DType type) {
+  Node node;
+  node.kind = NodeKind::constant;
+  node.type = type;
+  node.integer = wrapped(bits, type);
+  return add(std::move(node));
+}
+
+NodeId Builder::constant(const Node& like) {
+  return is_integer(like.type) ? integer(like.integer, like.type) : constant(like.value, like.type);
 }
 
 NodeId Builder::index(int index) {
@@ -139,10 +162,9 @@ NodeId Builder::op(OpCode code, DType type, NodeId x, NodeId y, NodeId z) {
   };
   // Without rounding there is nothing to lose.
   const bool both = y >= 0 && node(x).kind == NodeKind::constant && node(y).kind == NodeKind::constant;
-  if (code == OpCode::cast && !is_half(type) && node(x).kind == NodeKind::constant &&
-      is_integer(node(x).type) == is_integer(type) && (!is_integer(type) || size_of(type) >= size_of(node(x).type)) &&
-      (program.exact ? is_integer(type) : true)) {
-    return constant(node(x).value, type);
+  if (code == OpCode::cast && node(x).kind == NodeKind::constant && is_integer(node(x).type) == is_integer(type)) {
+    if (is_integer(type)) return integer(node(x).integer, type);
+    if (!program.exact && !is_half(type)) return constant(node(x).value, type);
   }
   if (code == OpCode::select && y == z) return y;
   if (program.exact || !is_floating(type) || is_comparison(code)) return keep();

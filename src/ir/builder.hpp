@@ -15,7 +15,10 @@ class Builder {
 
   NodeId load(int buffer, Affine offset);
   NodeId param(int param);
+  /// Of an integer type: a whole number within 2^53, wrapped to the type; throws InternalError for another.
   NodeId constant(Scalar value, DType type);
+  NodeId integer(std::uint64_t bits, DType type);  ///< any number of an integer type, wrapped to it
+  NodeId constant(const Node& like);               ///< one of another program
   NodeId index(int index);
   /// One to three operands of the types that the operation asks for. Unless program.exact, folds constants and the
   /// identities x + 0, x - 0, x * 1, x * 0, x / 1, x * -1, --x, and moves signs out of sums and products; values that

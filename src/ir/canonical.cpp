@@ -86,13 +86,6 @@ Program drop_unit_indices(Program program) {
   const auto free = program.free_indices();
   const auto guarded = guarded_nodes(program);
   const auto extent = [&](int q) { return program.indices[static_cast<std::size_t>(q)].extent; };
-  const auto make_constant = [](Node& node, double value) {
-    Node constant;
-    constant.kind = NodeKind::constant;
-    constant.type = node.type;
-    constant.value = value;
-    node = std::move(constant);
-  };
   for_each_access(program, [&](Affine& affine) {
     for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
       if (program.indices[q].extent == 1) affine.coefficient[q] = 0;
@@ -103,14 +96,14 @@ Program drop_unit_indices(Program program) {
     auto& node = program.nodes[id];
     value[id] = static_cast<NodeId>(id);
     for (int k = 0; k < operand_count(node); ++k) node.operand[k] = value[static_cast<std::size_t>(node.operand[k])];
-    if (node.kind == NodeKind::index && extent(node.source) == 1) make_constant(node, 0);
+    if (node.kind == NodeKind::index && extent(node.source) == 1) node = identity_constant(OpCode::add, DType::i64);
     if (node.kind != NodeKind::reduce) continue;
 
     const bool unit = std::all_of(node.over.begin(), node.over.end(), [&](int q) { return extent(q) == 1; });
     const bool empty = std::any_of(node.over.begin(), node.over.end(), [&](int q) { return extent(q) == 0; });
     const bool constant = node.op != OpCode::minimum && node.op != OpCode::maximum && node.op != OpCode::bit_and;
     if (empty && constant) {
-      make_constant(node, identity(node.op, node.type));
+      node = identity_constant(node.op, node.type);
     } else if (unit) {
       // A guard needs the reduction around it to know what to give.
       if (!guarded[static_cast<std::size_t>(node.operand[0])]) value[id] = node.operand[0];

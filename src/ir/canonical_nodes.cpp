@@ -29,7 +29,7 @@ void select_nodes(Program& program, const std::vector<NodeId>& order) {
 
 /// All that decides what a node computes, once its operands are numbered.
 using Key = std::tuple<NodeKind, OpCode, DType, std::vector<NodeId>, int, std::vector<std::int64_t>, std::int64_t,
-                       std::vector<int>, double, double, bool>;
+                       std::vector<int>, double, double, std::uint64_t, bool>;
 
 Key key_of(const Node& node) {
   std::vector<NodeId> operands(node.operand, node.operand + operand_count(node));
@@ -47,6 +47,7 @@ Key key_of(const Node& node) {
           node.over,
           constant ? node.value.real() : 0,
           constant ? node.value.imag() : 0,
+          constant ? node.integer : 0,
           node.exclusive};
 }
 
@@ -160,7 +161,11 @@ class Sorter {
       case NodeKind::index:
         return three_way(x.source, y.source);
       case NodeKind::constant:
-        return three_way(std::pair(x.value.real(), x.value.imag()), std::pair(y.value.real(), y.value.imag()));
+        if (is_signed(x.type)) {
+          return three_way(static_cast<std::int64_t>(x.integer), static_cast<std::int64_t>(y.integer));
+        }
+        return three_way(std::tuple(x.integer, x.value.real(), x.value.imag()),
+                         std::tuple(y.integer, y.value.real(), y.value.imag()));
       default:
         break;
     }

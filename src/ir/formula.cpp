@@ -232,9 +232,11 @@ ExprId Program::binary(OpCode op, ExprId x, ExprId y, const Place& place) {
   if (expr(x).literal && expr(y).literal) {
     const auto a = expr(x).value, b = expr(y).value;
     const bool integral = expr(x).integral && expr(y).integral;
-    if (op == OpCode::add) return number(a + b, integral);
-    if (op == OpCode::sub) return number(a - b, integral);
-    if (op == OpCode::mul) return number(a * b, integral);
+    // From 2^53 on, a whole number may have been rounded: it is an f64 like any other.
+    const auto whole_or_real = [&](Scalar value) { return number(value, integral && std::abs(value.real()) < 0x1p53); };
+    if (op == OpCode::add) return whole_or_real(a + b);
+    if (op == OpCode::sub) return whole_or_real(a - b);
+    if (op == OpCode::mul) return whole_or_real(a * b);
     if (op == OpCode::div && b != Scalar(0)) {
       const bool whole = integral && std::remainder(a.real(), b.real()) == 0;
       return number(b.imag() == 0 ? a / b.real() : a / b, whole);

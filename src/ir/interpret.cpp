@@ -220,7 +220,7 @@ class Interpreter {
       case NodeKind::param:
         return params_[static_cast<std::size_t>(node.source)];
       case NodeKind::constant:
-        return oracle::value_of(node.value, node.type);
+        return is_integer(node.type) ? oracle::Value{node.integer} : oracle::value_of(node.value, node.type);
       case NodeKind::index:
         return {static_cast<std::uint64_t>(point_[static_cast<std::size_t>(node.source)])};
       case NodeKind::guard:

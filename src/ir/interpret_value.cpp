@@ -8,25 +8,6 @@
 namespace ricci::ir::oracle {
 namespace {
 
-std::uint64_t wrap(std::uint64_t bits, DType type) {
-  switch (type) {
-    case DType::i8:
-      return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(bits)));
-    case DType::i16:
-      return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(bits)));
-    case DType::i32:
-      return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(bits)));
-    case DType::u8:
-      return bits & 0xff;
-    case DType::u16:
-      return bits & 0xffff;
-    case DType::u32:
-      return bits & 0xffffffff;
-    default:
-      return bits;
-  }
-}
-
 /// Rounds to `precision` bits with exponents from `min_exponent`, nearest even, overflow to infinity.
 double round_to(double x, int precision, int min_exponent, double largest) {
   if (x == 0 || !std::isfinite(x)) return x;
@@ -161,7 +142,7 @@ void store(void* p, DType type, const Value& value) {
 
 namespace {
 
-Value integer(std::uint64_t bits, DType type) { return {wrap(bits, type)}; }
+Value integer(std::uint64_t bits, DType type) { return {wrapped(bits, type)}; }
 Value real(double x, DType type) { return {0, round_real(x, type)}; }
 
 /// The double nearest to an integer, or, where a narrower type rounds it again, one that rounds there as the integer

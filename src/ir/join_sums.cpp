@@ -121,7 +121,7 @@ class Joiner {
       case NodeKind::param:
         return to_.param(n.source);
       case NodeKind::constant:
-        return to_.constant(n.value, n.type);
+        return to_.constant(n);
       case NodeKind::index:
         return to_.index(n.source);
       case NodeKind::reduce:

@@ -218,7 +218,9 @@ NodeId Kernel::truth(ExprId id, const Positions& at) {
 }
 
 NodeId Kernel::index_value(const Affine& affine) {
-  const auto constant = [&](std::int64_t value) { return builder.constant(static_cast<double>(value), DType::i64); };
+  const auto constant = [&](std::int64_t value) {
+    return builder.integer(static_cast<std::uint64_t>(value), DType::i64);
+  };
   NodeId sum = -1;
   for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
     if (affine.coefficient[q] == 0) continue;

@@ -506,7 +506,7 @@ class Lowering {
       base = kernel.value_as(left.slots[s].position, DType::i64, at);
       if (step != 1) {
         base = kernel.builder.op(OpCode::mul, DType::i64, base,
-                                 kernel.builder.constant(static_cast<double>(step), DType::i64));
+                                 kernel.builder.integer(static_cast<std::uint64_t>(step), DType::i64));
       }
     }
     const int loop = add_loop(kernel, name_of(over), program_.extent(over), at.of[over]);

@@ -74,6 +74,10 @@ class Printer {
       case NodeKind::param:
         return name_of(program_.params, node.source);
       case NodeKind::constant:
+        if (is_integer(node.type)) {
+          return is_signed(node.type) ? fmt::format("{}({})", name(node.type), static_cast<std::int64_t>(node.integer))
+                                      : fmt::format("{}({})", name(node.type), node.integer);
+        }
         return is_complex(node.type) ? fmt::format("{}({}, {})", name(node.type), node.value.real(), node.value.imag())
                                      : fmt::format("{}({})", name(node.type), node.value.real());
       case NodeKind::index:

@@ -153,6 +153,18 @@ std::uint64_t identity_bits(OpCode op, DType type) noexcept {
   }
 }
 
+Node identity_constant(OpCode op, DType type) {
+  Node constant;
+  constant.kind = NodeKind::constant;
+  constant.type = type;
+  if (is_integer(type)) {
+    constant.integer = identity_bits(op, type);
+  } else {
+    constant.value = identity(op, type);
+  }
+  return constant;
+}
+
 Bounds bounds(const Affine& affine, const std::vector<Index>& indices) noexcept {
   Bounds result{affine.constant, affine.constant};
   for (std::size_t q = 0; q < indices.size(); ++q) {

@@ -112,7 +112,8 @@ struct Node {
   int source = -1;                   ///< load: buffer; param: parameter; index: index
   Affine offset = {};                ///< load
   std::vector<int> over = {};        ///< reduce, scan, compact: indices that no statement's own access uses
-  Scalar value = 0;                  ///< constant; an integer constant is whole and within 2^53
+  Scalar value = 0;                  ///< constant of a float or complex type
+  std::uint64_t integer = 0;         ///< constant of an integer type: its value, wrapped() into 64 bits
   bool exclusive = false;            ///< scan: prefixes leave out their own element
 };
 
@@ -176,6 +177,7 @@ bool exactly_associates(OpCode op, DType type) noexcept;
 /// exact.
 double identity(OpCode op, DType type) noexcept;
 std::uint64_t identity_bits(OpCode op, DType type) noexcept;
+Node identity_constant(OpCode op, DType type);
 
 /// Smallest and largest value of an affine over the domain; the domain must not be empty.
 struct Bounds {

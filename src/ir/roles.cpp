@@ -106,7 +106,7 @@ class Refinement {
       case NodeKind::param:
         return join(head, roles_.param[source]);
       case NodeKind::constant:
-        return join(head, std::bit_cast<std::uint64_t>(node.value.real()),
+        return join(head, node.integer, std::bit_cast<std::uint64_t>(node.value.real()),
                     std::bit_cast<std::uint64_t>(node.value.imag()));
       case NodeKind::index:
         return join(head, roles_.index[source]);

@@ -143,17 +143,6 @@ class Splitter {
     return name;
   }
 
-  static NodeId identity_node(StepPiece& piece, OpCode op, DType type) {
-    constexpr double kExact = 9007199254740992.0;  // 2^53
-    auto& builder = piece.builder;
-    if (const auto value = identity(op, type); !is_integer(type) || (value <= kExact && value >= -kExact)) {
-      return builder.constant(value, type);
-    }
-    // No literal can say it: what a reduction gives that takes in nothing.
-    const auto none = builder.guard(builder.constant(0, DType::u8), builder.constant(0, type));
-    return builder.reduce(op, none, {piece.fresh_index("once", 1)});
-  }
-
   // ---- scans
 
   std::vector<Step> cut_scan(const Step& step) {
@@ -205,7 +194,7 @@ class Splitter {
                           piece.builder.scan(scan.op, each, t, true, start), 1);
       const auto to = piece.buffer(statement.buffer, true);
       if (scan.exclusive) {
-        const auto first = start < 0 ? identity_node(piece, scan.op, scan.type) : start;
+        const auto first = start < 0 ? piece.builder.constant(identity_constant(scan.op, scan.type)) : start;
         piece.builder.store(to, piece.affine(statement.offset), first);
       }
       if (tiles->rest > 0) {
@@ -287,7 +276,7 @@ class Splitter {
     std::vector<Step> made;
     const auto compaction = [&](StepPiece& piece, int j, NodeId passed) {
       auto& builder = piece.builder;
-      const auto step_node = builder.constant(static_cast<double>(statement.step), DType::i64);
+      const auto step_node = builder.integer(static_cast<std::uint64_t>(statement.step), DType::i64);
       if (statement.step != 1) passed = builder.op(OpCode::mul, DType::i64, step_node, passed);
       const auto base = builder.op(OpCode::add, DType::i64, piece.copy(compact.operand[2]), passed);
       const auto predicate = piece.copy(compact.operand[0]), payload = piece.copy(compact.operand[1]);

@@ -60,7 +60,7 @@ NodeId StepPiece::copy_node(const Node& node) {
     case NodeKind::param:
       return builder.param(param(node.source));
     case NodeKind::constant:
-      return builder.constant(node.value, node.type);
+      return builder.constant(node);
     case NodeKind::index:
       return index_value(node.source);
     case NodeKind::op:
@@ -137,7 +137,9 @@ int StepPiece::param(int old) {
 }
 
 NodeId StepPiece::index_value(int old) {
-  const auto number = [&](std::int64_t value) { return builder.constant(static_cast<double>(value), DType::i64); };
+  const auto number = [&](std::int64_t value) {
+    return builder.integer(static_cast<std::uint64_t>(value), DType::i64);
+  };
   whole(old);
   const auto& place = place_[at(old)];
   NodeId sum = -1;

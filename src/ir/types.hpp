@@ -1,4 +1,4 @@
-// Kinds of element types, for what is no business of the public header.
+// Kinds of element types and what they hold, for what is no business of the public header.
 #pragma once
 
 #include "ricci/tensor.hpp"
@@ -13,5 +13,12 @@ inline bool is_signed(DType type) noexcept {                                    
 
 /// The type that arithmetic on `type` happens in.
 inline DType arithmetic(DType type) noexcept { return is_half(type) ? DType::f32 : type; }
+
+/// What an integer type keeps of a number, sign- or zero-extended to 64 bits: integers wrap.
+inline std::uint64_t wrapped(std::uint64_t bits, DType type) noexcept {
+  const auto unused = static_cast<unsigned>(64 - 8 * size_of(type));
+  const auto high = bits << unused;
+  return is_signed(type) ? static_cast<std::uint64_t>(static_cast<std::int64_t>(high) >> unused) : high >> unused;
+}
 
 }  // namespace ricci

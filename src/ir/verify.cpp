@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "ir/program.hpp"
@@ -9,17 +8,6 @@
 
 namespace ricci::ir {
 namespace {
-
-/// Whether `value` is one of the type's, imaginary part aside.
-bool fits(double value, DType type) {
-  if (!is_integer(type)) return true;
-  constexpr double kExact = 9007199254740992.0;  // 2^53
-  if (!(std::fabs(value) <= kExact) || value != std::floor(value)) return false;
-  const auto bits = static_cast<int>(8 * size_of(type)) - (is_signed(type) ? 1 : 0);
-  if (bits > 53) return is_signed(type) || value >= 0;
-  const auto end = static_cast<double>(std::int64_t{1} << bits);
-  return value < end && value >= (is_signed(type) ? -end : 0.0);
-}
 
 class Verifier {
  public:
@@ -112,7 +100,9 @@ class Verifier {
       case NodeKind::constant:
         require(!half, "nothing is computed in f16 or bf16");
         require(is_complex(node.type) || node.value.imag() == 0, "only complex constants have an imaginary part");
-        require(fits(node.value.real(), node.type), "an integer constant is whole, below 2^53 and in its type");
+        require(is_integer(node.type) ? node.value == Scalar(0) && wrapped(node.integer, node.type) == node.integer
+                                      : node.integer == 0,
+                "a constant is a value of its type, an integer one wrapped to it");
         return;
       case NodeKind::index:
         require(is_index(node.source) && node.type == DType::i64, "an index value names an index and is i64");

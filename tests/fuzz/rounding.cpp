@@ -104,6 +104,10 @@ class Twin {
         if (is_complex(node.type)) value.im = builder_.param(param_[at(node.source)] + 1);
         break;
       case NodeKind::constant:
+        if (is_integer(node.type)) {
+          value.re = builder_.constant(node);
+          return value;
+        }
         value.re = builder_.constant(node.value.real(), part_of(node.type));
         if (is_complex(node.type)) value.im = builder_.constant(node.value.imag(), part_of(node.type));
         break;

@@ -7,6 +7,8 @@
 
 #include "catch.hpp"
 #include "evaluate.hpp"
+#include "ir/canonical.hpp"
+#include "ricci/error.hpp"
 
 using namespace ricci;
 using ir::OpCode;
@@ -201,6 +203,76 @@ TEST_CASE("casts round once") {
   CHECK(half(DType::bf16, (i64{1} << 60) + (i64{1} << 52)) == 0x5d80);
 }
 
+TEST_CASE("integer constants are exact to 64 bits") {
+  struct Row {
+    DType type;
+    u64 bits;
+    const char* text;
+  };
+  constexpr u64 kPast = (u64{1} << 53) + 1;  // the first that no double holds
+  const Row rows[] = {
+      {DType::i64, kPast, "out[0] = i64(9007199254740993)\n"},
+      {DType::i64, u64{1} << 63, "out[0] = i64(-9223372036854775808)\n"},
+      {DType::i64, ~u64{0} >> 1, "out[0] = i64(9223372036854775807)\n"},
+      {DType::u64, kPast, "out[0] = u64(9007199254740993)\n"},
+      {DType::u64, ~u64{0}, "out[0] = u64(18446744073709551615)\n"},
+      {DType::i32, ~u64{0} << 31, "out[0] = i32(-2147483648)\n"},
+      {DType::u8, u64{255}, "out[0] = u8(255)\n"},
+  };
+  for (const auto& row : rows) {
+    ir::Builder b;
+    b.program.buffers = {{"out", row.type, true, 0, 0, size_of(row.type)}};
+    const auto constant = b.integer(row.bits, row.type);
+    CHECK(b.constant(b.node(constant)) == constant);
+    b.store(0, {}, constant);
+    const auto program = b.finish();
+    const auto text = ir::print(program);
+    INFO(text);
+    CHECK(text.ends_with(row.text));
+    CHECK(ir::print(ir::canonicalise(program)).find(std::string(row.text).substr(6)) != std::string::npos);
+    u64 out = 0;
+    ir::interpret(program, {&out}, {});
+    CHECK(wrapped(out, row.type) == row.bits);
+  }
+  // Neighbours that one double would stand for are two nodes.
+  ir::Builder b;
+  CHECK(b.integer(kPast, DType::i64) != b.integer(kPast - 1, DType::i64));
+  CHECK(b.constant(-6, DType::i16) == b.integer(~u64{5}, DType::i16));
+  CHECK_THROWS_AS(b.constant(0.5, DType::i32), InternalError);
+  CHECK_THROWS_AS(b.constant(0x1p54, DType::i64), InternalError);
+  CHECK_THROWS_AS(b.constant({1, 1}, DType::i64), InternalError);
+}
+
+TEST_CASE("constants of integers wrap when they are cast") {
+  struct Row {
+    DType from;
+    u64 bits;
+    DType to;
+    u64 wanted;
+  };
+  const Row rows[] = {
+      {DType::i16, ~u64{5}, DType::u16, 65530},
+      {DType::i64, ~u64{0}, DType::u64, ~u64{0}},
+      {DType::u64, ~u64{0}, DType::i64, ~u64{0}},
+      {DType::i8, ~u64{0}, DType::u32, 0xffffffff},
+      {DType::u8, u64{200}, DType::i8, ~u64{55}},
+      {DType::i64, (u64{1} << 53) + 1, DType::u64, (u64{1} << 53) + 1},
+      {DType::i32, ~u64{0} << 31, DType::i64, ~u64{0} << 31},
+      {DType::u64, u64{0x1234}, DType::u8, u64{0x34}},
+  };
+  for (const bool exact : {true, false}) {
+    for (const auto& row : rows) {
+      INFO(name(row.from) << " " << row.bits << " to " << name(row.to));
+      ir::Builder b;
+      b.program.exact = exact;
+      const auto& made = b.node(b.cast(b.integer(row.bits, row.from), row.to));
+      CHECK(made.kind == ir::NodeKind::constant);
+      CHECK(made.type == row.to);
+      CHECK(made.integer == row.wanted);
+    }
+  }
+}
+
 TEST_CASE("what no terms give, and what identity() says of it") {
   constexpr OpCode kOps[] = {OpCode::add,     OpCode::mul,    OpCode::minimum, OpCode::maximum,
                              OpCode::bit_and, OpCode::bit_or, OpCode::bit_xor};
@@ -225,6 +297,10 @@ TEST_CASE("what no terms give, and what identity() says of it") {
       if (type == DType::f32 || type == DType::c64) std::memcpy(expected, &narrow, sizeof narrow);
       if (type == DType::f64 || type == DType::c128) std::memcpy(expected, &real, sizeof real);
       CHECK(std::memcmp(out, expected, 16) == 0);
+      const auto constant = ir::identity_constant(op, type);
+      CHECK(constant.type == type);
+      CHECK(constant.integer == (is_integer(type) ? whole : 0));
+      CHECK(constant.value == Scalar(is_integer(type) ? 0 : real));
     }
   }
   CHECK_FALSE(ir::associates(OpCode::sub));

@@ -45,11 +45,12 @@ Node& node_of(Program& program, NodeKind kind, OpCode op = OpCode::add) {
 
 NodeId position(const Program& program, const Node& node) { return static_cast<NodeId>(&node - program.nodes.data()); }
 
-Node constant(DType type, Scalar value) {
+Node constant(DType type, Scalar value, std::uint64_t integer = 0) {
   Node node;
   node.kind = NodeKind::constant;
   node.type = type;
   node.value = value;
+  node.integer = integer;
   return node;
 }
 
@@ -69,6 +70,12 @@ std::string failure(const Program& program) {
     return error.what();
   }
   return "sound";
+}
+
+/// The first constant that is no integer.
+Node& real_constant(Program& program) {
+  return *std::find_if(program.nodes.begin(), program.nodes.end(),
+                       [](const Node& n) { return n.kind == NodeKind::constant && !is_integer(n.type); });
 }
 
 }  // namespace
@@ -116,8 +123,10 @@ TEST_CASE("what tells kernels apart is in the text") {
       [](Program& p) { node_of(p, NodeKind::scan).operand[1] = -1; },
       [](Program& p) { node_of(p, NodeKind::reduce).op = OpCode::mul; },
       [](Program& p) { node_of(p, NodeKind::reduce).over = {2}; },
-      [](Program& p) { node_of(p, NodeKind::constant).value = 0.1 + 0.2; },
-      [](Program& p) { node_of(p, NodeKind::constant).value = 0.3; },
+      [](Program& p) { real_constant(p).value = 0.1 + 0.2; },
+      [](Program& p) { real_constant(p).value = 0.3; },
+      [](Program& p) { node_of(p, NodeKind::constant).integer = (std::uint64_t{1} << 53) + 1; },
+      [](Program& p) { node_of(p, NodeKind::constant).integer = std::uint64_t{1} << 53; },
       [](Program& p) { node_of(p, NodeKind::constant).type = DType::f32; },
       [](Program& p) { node_of(p, NodeKind::index).source = 1; },
       [](Program& p) { node_of(p, NodeKind::op, OpCode::sqrt).op = OpCode::cbrt; },
@@ -153,14 +162,14 @@ TEST_CASE("each rule about any kind of node, broken once") {
        [](Program& p) { p.params[0].type = node_of(p, NodeKind::param).type = DType::bf16; }},
       {"only complex constants have an imaginary part",
        [](Program& p) { node_of(p, NodeKind::constant).value = {0, 1}; }},
-      {"an integer constant is whole, below 2^53 and in its type",
-       [](Program& p) { put_first(p, constant(DType::i8, 128)); }},
-      {"an integer constant is whole, below 2^53 and in its type",
-       [](Program& p) { put_first(p, constant(DType::u64, -1)); }},
-      {"an integer constant is whole, below 2^53 and in its type",
-       [](Program& p) { put_first(p, constant(DType::i64, 0.5)); }},
-      {"an integer constant is whole, below 2^53 and in its type",
-       [](Program& p) { put_first(p, constant(DType::i64, 0x1p54)); }},
+      {"a constant is a value of its type, an integer one wrapped to it",
+       [](Program& p) { put_first(p, constant(DType::i8, 0, 128)); }},
+      {"a constant is a value of its type, an integer one wrapped to it",
+       [](Program& p) { put_first(p, constant(DType::u16, 0, ~std::uint64_t{0})); }},
+      {"a constant is a value of its type, an integer one wrapped to it",
+       [](Program& p) { put_first(p, constant(DType::i64, 1)); }},
+      {"a constant is a value of its type, an integer one wrapped to it",
+       [](Program& p) { put_first(p, constant(DType::f64, 0, 1)); }},
       {"operands that no node uses are -1", [](Program& p) { node_of(p, NodeKind::load).operand[0] = 0; }},
       {"operands that no node uses are -1", [](Program& p) { node_of(p, NodeKind::op, OpCode::sqrt).operand[1] = 0; }},
       {"operands that no node uses are -1", [](Program& p) { node_of(p, NodeKind::guard).operand[2] = 0; }},

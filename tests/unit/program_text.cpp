@@ -62,6 +62,9 @@ TEST_CASE("expressions keep their order") {
   CHECK(right_side("A(i,j) / A(j,i) * A(i,j)") == "A(i,j)/A(j,i)*A(i,j)");
   CHECK(right_side("-A(i,j) * -A(j,i)") == "-A(i,j)*-A(j,i)");
   CHECK(right_side("-(A(i,j) * A(j,i))") == "-(A(i,j)*A(j,i))");
+  CHECK(right_side("4503599627370495 * 2 * n(i)") == "9007199254740990*n(i)");
+  CHECK(right_side("(9007199254740992 + 1) * s") == "9007199254740992.0*s");
+  CHECK(right_side("3002399751580331 * 3 * s") == "9007199254740992.0*s");  // 2^53 + 1
   CHECK(right_side("2 * A(i,j) - -3.5 * s") == "2*A(i,j) - -3.5*s");
   CHECK(right_side("1/3 * A(i,j) + 6/3 + 1e-30 + 2.0") == "0.3333333333333333*A(i,j) + 2 + 1e-30 + 2.0");
   CHECK(right_side("select(A(i,j) >= v(i), s, pow(v(j), 2)) + delta(i, j)") ==
