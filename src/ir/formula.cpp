@@ -119,8 +119,8 @@ ExprId Program::index(int id, const Place& place) {
   return intern(std::move(made), place);
 }
 
-ExprId Program::make_access(int id, std::vector<SlotValue> slots, bool diagonal, const Place& place) {
-  check_slots(id, slots, -1, place);
+/// An access whose `free` lists the indices of its slots, sorted, as often as they stand there.
+Expr Program::plain_access(int id, const std::vector<SlotValue>& slots) const {
   const auto& declared = tensor(id);
   Expr made;
   made.kind = Kind::access;
@@ -128,16 +128,22 @@ ExprId Program::make_access(int id, std::vector<SlotValue> slots, bool diagonal,
   made.type = declared.type;
   made.on_grid = declared.form.on_grid;
   made.strict = declared.expanded();
-  std::vector<int> all;
   for (const auto& slot : slots) {
-    if (slot.index == grid && grid >= 0) {
+    if (slot.index < 0) continue;
+    if (slot.index == grid) {
       made.on_grid = true;
-    } else if (slot.index >= 0) {
-      all.push_back(slot.index);
+    } else {
+      made.free.push_back(slot.index);
     }
   }
-  std::sort(all.begin(), all.end());
-  made.free = all;
+  std::sort(made.free.begin(), made.free.end());
+  return made;
+}
+
+ExprId Program::make_access(int id, std::vector<SlotValue> slots, bool diagonal, const Place& place) {
+  check_slots(id, slots, -1, place);
+  auto made = plain_access(id, slots);
+  const auto all = made.free;
   made.free.erase(std::unique(made.free.begin(), made.free.end()), made.free.end());
   for (std::size_t k = 1; k < all.size(); ++k) {
     if (all[k] == all[k - 1] && !contains(made.repeated, all[k])) made.repeated.push_back(all[k]);
@@ -150,7 +156,7 @@ ExprId Program::make_access(int id, std::vector<SlotValue> slots, bool diagonal,
     const auto& twice = indices[static_cast<std::size_t>(made.repeated.front())].name;
     fail(place, fmt::format("RepeatedIndex: '{}' appears in slots {} and {} of '{}'; write diag({}(...)) where the "
                             "diagonal is meant, or use einstein mode to sum over it",
-                            twice, at[0], at[1], declared.name, declared.name));
+                            twice, at[0], at[1], tensor(id).name, tensor(id).name));
   }
   made.slots = std::move(slots);
   return intern(std::move(made), place);

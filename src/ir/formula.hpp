@@ -184,6 +184,7 @@ struct Program {
  private:
   void check_name(const std::string& name, const char* what, const Place& place) const;
   void check_slots(int tensor, const std::vector<SlotValue>& slots, int longer, const Place& place) const;
+  Expr plain_access(int tensor, const std::vector<SlotValue>& slots) const;
   ExprId make_access(int tensor, std::vector<SlotValue> slots, bool diagonal, const Place& place);
   void check_target(const Expr& target, const Expr& value, Assign op, const Place& place) const;
   void check_written(const Expr& target, Assign op, ExprId value, const Place& place) const;
@@ -203,6 +204,7 @@ std::string print_slot(const Program& program, const SlotValue& slot);
 std::string print_symmetries(const std::vector<Symmetry>& list);              ///< "{}", "(0 1)", "-(0 1)(2 3)"
 std::string braces(const Program& program, const std::vector<int>& indices);  ///< {i,j}
 const char* symbol(OpCode op) noexcept;                                       ///< "+", "sqrt", "shl", ...
+const char* symbol(Assign op) noexcept;                                       ///< "=", "+=", ...
 const char* reduction_word(OpCode op) noexcept;                               ///< "sum", "product", ...
 bool is_word(std::string_view name) noexcept;                                 ///< a word of the language, no name
 

@@ -14,20 +14,19 @@
 namespace ricci::formula {
 namespace {
 
-const char* word(Assign op) {
-  switch (op) {
-    case Assign::set:
-      return "=";
-    case Assign::add:
-      return "+=";
-    case Assign::subtract:
-      return "-=";
-    case Assign::multiply:
-      return "*=";
-    case Assign::divide:
-      return "/=";
+/// Calls f(id) for every expression that those are made of, themselves included, once.
+template <class F>
+void for_each_part(const Program& program, std::vector<ExprId> open, F f) {
+  std::vector<bool> seen(program.exprs.size());
+  while (!open.empty()) {
+    const auto id = open.back();
+    open.pop_back();
+    if (seen[static_cast<std::size_t>(id)]) continue;
+    seen[static_cast<std::size_t>(id)] = true;
+    f(id);
+    const auto& operands = program.expr(id).operands;
+    open.insert(open.end(), operands.begin(), operands.end());
   }
-  return "?";
 }
 
 }  // namespace
@@ -149,12 +148,12 @@ void Program::check_target(const Expr& target, const Expr& value, Assign op, con
   if (op == Assign::multiply || op == Assign::divide) {
     if (strict && !value.free.empty()) {
       fail(place,
-           fmt::format("RankError: '{}' needs a rank-0 right side, got {}", word(op), braces(*this, value.free)));
+           fmt::format("RankError: '{}' needs a rank-0 right side, got {}", symbol(op), braces(*this, value.free)));
     }
   } else if (strict && target.free != value.free && !value.free.empty()) {
     mismatch();
   } else if (strict && value.free.empty() && !target.free.empty() && op != Assign::set) {
-    fail(place, fmt::format("RankError: '{}' adds a rank-0 expression to {}", word(op), left));
+    fail(place, fmt::format("RankError: '{}' adds a rank-0 expression to {}", symbol(op), left));
   }
   if (!std::includes(target.free.begin(), target.free.end(), value.free.begin(), value.free.end())) mismatch();
   if (is_complex(value.type) && !is_complex(target.type)) {
@@ -182,17 +181,11 @@ void Program::check_written(const Expr& target, Assign op, ExprId value, const P
                             output ? "; declare it inout where it brings values" : ""));
   };
   if (op != Assign::set) require(target.source);
-  std::vector<ExprId> open{value};
-  open.insert(open.end(), target.operands.begin(), target.operands.end());
-  std::vector<bool> seen(exprs.size());
-  while (!open.empty()) {
-    const auto id = open.back();
-    open.pop_back();
-    if (seen[static_cast<std::size_t>(id)]) continue;
-    seen[static_cast<std::size_t>(id)] = true;
+  std::vector<ExprId> read{value};
+  read.insert(read.end(), target.operands.begin(), target.operands.end());
+  for_each_part(*this, std::move(read), [&](ExprId id) {
     if (expr(id).kind == Kind::access) require(expr(id).source);
-    open.insert(open.end(), expr(id).operands.begin(), expr(id).operands.end());
-  }
+  });
 }
 
 void Program::record(int id, std::vector<SlotValue> slots, Assign op, ExprId value_id, bool asserted,
@@ -227,16 +220,9 @@ void Program::record(int id, std::vector<SlotValue> slots, Assign op, ExprId val
     }
   }
   check_slots(id, slots, longer, place);
-  Expr target;
-  target.kind = Kind::access;
-  target.source = id;
-  target.type = declared.type;
-  target.on_grid = declared.form.on_grid;
-  target.strict = declared.expanded();
+  auto target = plain_access(id, slots);
   target.exclusive = longer >= 0;
   for (const auto& slot : slots) {
-    if (slot.index >= 0 && slot.index == grid) target.on_grid = true;
-    if (slot.index >= 0 && slot.index != grid) target.free.push_back(slot.index);
     if (slot.position < 0) continue;
     target.operands.push_back(slot.position);
     target.free.insert(target.free.end(), expr(slot.position).free.begin(), expr(slot.position).free.end());
@@ -287,24 +273,16 @@ void Program::record(int id, std::vector<SlotValue> slots, Assign op, ExprId val
 
 void Program::check_extents(const Statement& statement) const {
   try {
-    std::vector<ExprId> open{statement.target, statement.value};
-    std::vector<bool> seen(exprs.size());
-    while (!open.empty()) {
-      const auto id = open.back();
-      open.pop_back();
-      if (seen[static_cast<std::size_t>(id)]) continue;
-      seen[static_cast<std::size_t>(id)] = true;
+    for_each_part(*this, {statement.target, statement.value}, [&](ExprId id) {
       const auto& here = expr(id);
-      if (here.kind == Kind::access) {
-        int longer = -1;
-        const auto& value = expr(statement.value);
-        for (std::size_t k = 0; id == statement.target && here.exclusive && k < here.slots.size(); ++k) {
-          if (here.slots[k].index == value.over.front()) longer = static_cast<int>(k);
-        }
-        check_slots(here.source, here.slots, longer, {});
+      if (here.kind != Kind::access) return;
+      int longer = -1;
+      const auto& value = expr(statement.value);
+      for (std::size_t k = 0; id == statement.target && here.exclusive && k < here.slots.size(); ++k) {
+        if (here.slots[k].index == value.over.front()) longer = static_cast<int>(k);
       }
-      open.insert(open.end(), here.operands.begin(), here.operands.end());
-    }
+      check_slots(here.source, here.slots, longer, {});
+    });
   } catch (const ShapeError& error) {
     throw ShapeError(error.what() + statement.where);
   }

@@ -209,11 +209,6 @@ std::string declaration(const Program& program, const TensorDecl& tensor) {
   return text;
 }
 
-const char* assign_symbol(Assign op) {
-  constexpr const char* kSymbols[] = {"=", "+=", "-=", "*=", "/="};
-  return kSymbols[static_cast<std::size_t>(op)];
-}
-
 }  // namespace
 
 bool is_word(std::string_view name) noexcept {
@@ -251,6 +246,11 @@ const char* symbol(OpCode op) noexcept {
     default:
       return ir::name_of(op);
   }
+}
+
+const char* symbol(Assign op) noexcept {
+  constexpr const char* kSymbols[] = {"=", "+=", "-=", "*=", "/="};
+  return kSymbols[static_cast<std::size_t>(op)];
 }
 
 const char* reduction_word(OpCode op) noexcept {
@@ -321,7 +321,7 @@ std::string print(const Program& program) {
       }
       left.insert(left.find('(') + 1, words);
     }
-    text += fmt::format("{} {} {}\n", left, assign_symbol(statement.op), printer.top(statement.value));
+    text += fmt::format("{} {} {}\n", left, symbol(statement.op), printer.top(statement.value));
   }
   return text;
 }

@@ -158,7 +158,8 @@ const char* name_of(OpCode op) noexcept;
 int operand_count(OpCode op) noexcept;
 int operand_count(const Node& node) noexcept;
 
-/// C's functions of floats, sqrt to pow; the operations that give a u8.
+/// What every type but the half ones has, add to neg; C's functions of floats, sqrt to pow; what gives a u8.
+constexpr bool is_arithmetic(OpCode op) noexcept { return op <= OpCode::neg; }
 constexpr bool is_function(OpCode op) noexcept { return op >= OpCode::sqrt && op <= OpCode::pow; }
 constexpr bool is_comparison(OpCode op) noexcept { return op >= OpCode::equal && op <= OpCode::less_equal; }
 

@@ -198,20 +198,8 @@ bool has_lanes(const Program& program) {
       case NodeKind::reduce:
         return node.op == OpCode::add || node.op == OpCode::mul;
       case NodeKind::op:
-        switch (node.op) {
-          case OpCode::add:
-          case OpCode::sub:
-          case OpCode::mul:
-          case OpCode::scale:
-          case OpCode::div:
-          case OpCode::neg:
-          case OpCode::sqrt:
-          case OpCode::rsqrt:
-          case OpCode::absolute:
-            return true;
-          default:
-            return false;
-        }
+        return is_arithmetic(node.op) || node.op == OpCode::sqrt || node.op == OpCode::rsqrt ||
+               node.op == OpCode::absolute;
       default:
         return false;
     }

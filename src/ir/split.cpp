@@ -100,6 +100,11 @@ class Splitter {
     return !program.exact;
   }
 
+  /// Few points run over many values each.
+  bool worth_cutting(std::int64_t values, std::int64_t points) const {
+    return values > limits_.longest && points < limits_.workers;
+  }
+
   /// Of an index that few points run over: tiles of a power of two, which every vector divides.
   std::optional<Cut> cut_of(int index, std::int64_t extent, std::int64_t points, std::int64_t times) const {
     const auto most = std::min(limits_.parts / std::max<std::int64_t>(points, 1), extent * times / limits_.least);
@@ -153,7 +158,7 @@ class Splitter {
     const auto extent = program.indices[at(q)].extent;
     const auto free = program.free_indices();
     const auto points = program.points(free);
-    if (extent <= limits_.longest || points >= limits_.workers || !any_order(program, scan)) return {};
+    if (!worth_cutting(extent, points) || !any_order(program, scan)) return {};
     const auto body = scan.operand[0];
     const bool heavy = any_below(program, body, [](const Node& node) { return node.kind == NodeKind::reduce; });
     const bool in_place = any_below(program, body, [&](const Node& node) {
@@ -267,7 +272,7 @@ class Splitter {
     const auto extent = program.indices[at(q)].extent;
     const auto free = program.free_indices();
     const auto points = program.points(free);
-    if (extent <= limits_.longest || points >= limits_.workers || !limits_.scans || !limits_.exact_scans) return {};
+    if (!worth_cutting(extent, points) || !limits_.scans || !limits_.exact_scans) return {};
     const auto tiles = cut_of(q, extent, points, 1);
     if (!tiles) return {};
 
@@ -330,7 +335,7 @@ class Splitter {
       std::vector<bool> over(free.size());
       for (const int q : node.over) over[at(q)] = true;
       const auto values = program.points(over);
-      if (!outermost || values <= limits_.longest || points >= limits_.workers) continue;
+      if (!outermost || !worth_cutting(values, points)) continue;
       if (const auto tiles = cut_of_reduction(program, node, points, values)) {
         return cut_reduction(step, static_cast<NodeId>(id), *tiles, depends[id]);
       }

@@ -144,6 +144,7 @@ class Verifier {
     const auto type_of = [&](int k) { return at(node.operand[k]).type; };
     const bool alike =
         operand_count(node) == 1 ? type_of(0) == node.type : type_of(0) == node.type && type_of(1) == node.type;
+    if (is_arithmetic(node.op)) return require(alike, "both operands have the result's type");
     if (is_function(node.op)) return require(alike && is_real(node.type), "functions take and give f32 or f64");
     if (is_comparison(node.op)) {
       require(node.type == DType::u8, "comparisons give u8");
@@ -151,13 +152,6 @@ class Verifier {
                      "comparisons take two operands of one real or integer type");
     }
     switch (node.op) {
-      case OpCode::add:
-      case OpCode::sub:
-      case OpCode::mul:
-      case OpCode::scale:
-      case OpCode::div:
-      case OpCode::neg:
-        return require(alike, "both operands have the result's type");
       case OpCode::conj:
         return require(alike && is_complex(node.type), "conj takes and gives one complex type");
       case OpCode::cast:
