@@ -68,6 +68,8 @@ class MoveEmitter {
   MoveEmitter(Writer& w, const Program& program, const Schedule& schedule)
       : w_(w), program_(program), schedule_(schedule) {
     const auto& digits = schedule.walk.digits;
+    in_array_ = schedule.stage && schedule.stage->place == ir::Place::shared;
+    if (in_array_) return;
     if (schedule.stage) read_ = schedule.stage->walk.digits[0].index;
     if (schedule.stage || schedule.streaming) written_ = digits[0].index;
     const auto& statement = program.statement();
@@ -80,7 +82,11 @@ class MoveEmitter {
 
   void emit() {
     emit_origins();
-    emit_loops();
+    if (in_array_) {
+      emit_staged(w_, program_, schedule_);
+    } else {
+      emit_loops();
+    }
   }
 
  private:
@@ -90,7 +96,8 @@ class MoveEmitter {
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
   const std::string& name(int q) const { return program_.indices[static_cast<std::size_t>(q)].name; }
 
-  void emit_origins() {
+  /// Where the tile begins along each index of which there are several tiles.
+  void emit_origin_values() {
     std::int64_t below = 1;
     const auto total = schedule_.tiles(program_);
     for (const auto q : schedule_.order) {
@@ -98,17 +105,45 @@ class MoveEmitter {
       if (count == 1) continue;
       std::string number = below == 1 ? "tile" : fmt::format("tile / {}", below);
       if (below * count != total) number += fmt::format(" % {}", count);
-      w_.line("const i64 {} = {};", origin_name(program_, schedule_, q),
-              tile(q) == 1 ? number : fmt::format("{} * ({})", tile(q), number));
+      if (tile(q) > 1) number = fmt::format("{} * ({})", tile(q), number);
+      const auto origin = origin_name(program_, schedule_, q);
+      if (in_array_ && extent(q) % tile(q) != 0) {
+        // What waits in an array is a whole tile: the last one is moved back.
+        w_.line("const i64 {}_at = {};", origin, number);
+        w_.line("const i64 {} = {}_at < {} ? {}_at : {};", origin, origin, extent(q) - tile(q), origin,
+                extent(q) - tile(q));
+      } else {
+        w_.line("const i64 {} = {};", origin, number);
+      }
       below *= count;
     }
+  }
+
+  std::string begin(const ir::Affine& affine) const {
+    return affine_text(affine.coefficient, affine.constant, [&](int q) { return origin_name(program_, schedule_, q); });
+  }
+
+  /// Where the input's next tile begins, for reading it ahead.
+  void emit_next() {
+    const auto& load = node(schedule_.stage->load);
+    const auto& from = buffer(load.source);
+    w_.line("const {}* next;", c_type(from.type));
+    w_.open("{{");
+    w_.line("const i64 after = tile + 1 < last ? tile + 1 : tile;");
+    w_.line("const i64 tile = after;");
+    emit_origin_values();
+    w_.line("next = {}_base + ({});", from.name, begin(load.offset));
+    w_.close();
+  }
+
+  void emit_origins() {
+    if (in_array_ && schedule_.streaming) emit_next();
+    emit_origin_values();
     const auto& statement = program_.statement();
     const auto move = [&](int k, const ir::Affine& affine) {
       const auto& target = buffer(k);
       w_.line("{}{}* __restrict__ const {} = {}_base + ({});", target.written ? "" : "const ", c_type(target.type),
-              target.name, target.name, affine_text(affine.coefficient, affine.constant, [&](int q) {
-                return origin_name(program_, schedule_, q);
-              }));
+              target.name, target.name, begin(affine));
     };
     std::vector<int> moved{statement.buffer};
     for (const auto id : loads_of(program_, statement.value)) {
@@ -118,7 +153,7 @@ class MoveEmitter {
     }
     move(statement.buffer, statement.offset);
     for (int q = 0; q < static_cast<int>(program_.indices.size()); ++q) {
-      if (extent(q) % tile(q) == 0) continue;
+      if (in_array_ || extent(q) % tile(q) == 0) continue;
       const auto left = fmt::format("{} - {}", extent(q), origin_name(program_, schedule_, q));
       w_.line("const i64 {}_end = {} < {} ? {} : {};", name(q), left, tile(q), left, tile(q));
     }
@@ -338,31 +373,40 @@ class MoveEmitter {
   int read_ = -1, written_ = -1;  // indices of blocks and of rows past the caches; -1: none
   bool adds_ = false;             // the statement reads what it writes
   bool large_ = false;
+  bool in_array_ = false;  // the staged load waits in an array
 };
 
 }  // namespace
 
 void emit_move_helpers(Writer& w, const Program& program, const Schedule& schedule) {
-  const auto vector = schedule.walk.vector;
-  const auto types = [&](const char* name, DType type) {
+  const auto types = [&](const char* name, DType type, int vector) {
     w.line("typedef {} {} __attribute__((ext_vector_type({})));", lane_type(type), name, vector * lanes_of(type));
     w.line("typedef {} {}_in_memory __attribute__((aligned({}), may_alias));", name, name, size_of(type));
   };
-  if (schedule.stage) types("lanes", program.nodes[static_cast<std::size_t>(schedule.stage->load)].type);
-  if (schedule.streaming) {
-    const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
-    types("out_lanes", to.type);
+  const bool in_array = schedule.stage && schedule.stage->place == ir::Place::shared;
+  const auto read_vector = schedule.stage ? schedule.stage->walk.vector : 1;
+  const auto loaded = schedule.stage ? program.nodes[static_cast<std::size_t>(schedule.stage->load)].type : DType::u8;
+  if (read_vector > 1) {
+    types("lanes", loaded, read_vector);
     w.blank();
-    w.line("// Past the caches, where the address is a whole vector's.");
-    w.open("static inline void stream({}* to, out_lanes value) {{", c_type(to.type));
-    w.line("if ((u64)to & {}) *(out_lanes_in_memory*)to = value;", vector * size_of(to.type) - 1);
-    w.line("else __builtin_nontemporal_store(value, (out_lanes*)to);");
-    w.close();
+    emit_transpose(w, read_vector, lanes_of(loaded));
   }
-  if (schedule.stage || schedule.streaming) w.blank();
-  if (schedule.stage) {
-    emit_transpose(w, vector, lanes_of(program.nodes[static_cast<std::size_t>(schedule.stage->load)].type));
+  if (!schedule.streaming) return;
+  const auto vector = schedule.walk.vector;
+  const auto& statement = program.statement();
+  const auto& to = program.buffers[static_cast<std::size_t>(statement.buffer)];
+  types("out_lanes", to.type, vector);
+  w.blank();
+  if (in_array && program.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::load) {
+    emit_write_run(w, program, schedule);
+    return;
   }
+  w.line("// Past the caches, where the address is a whole vector's.");
+  w.open("static inline void stream({}* to, out_lanes value) {{", c_type(to.type));
+  w.line("if ((u64)to & {}) *(out_lanes_in_memory*)to = value;", vector * size_of(to.type) - 1);
+  w.line("else __builtin_nontemporal_store(value, (out_lanes*)to);");
+  w.close();
+  w.blank();
 }
 
 void emit_move(Writer& writer, const Program& program, const Schedule& schedule) {

@@ -29,10 +29,8 @@ void verify_walk(const Schedule& schedule, const Program& program, const Walk& w
     span *= digit.count;
   }
   if (covered != extents) broken(schedule, program, "a walk covers its tile");
-  // Blocks in CPU registers and rows past the caches have edges of their own; everywhere else a vector never straddles
-  // the end of a tile.
-  const bool blocks = schedule.stage && schedule.stage->place == Place::registers;
-  if (walk.vector > 1 && !blocks && !schedule.streaming) {
+  // One worker, on a CPU, has edges of its own; everywhere else a vector never straddles the end of a tile.
+  if (walk.vector > 1 && walk.workers > 1) {
     if (walk.digits.empty() || walk.digits[0].step != 1 || walk.digits[0].count % walk.vector != 0) {
       broken(schedule, program, "a vector divides the first digit");
     }
@@ -40,31 +38,46 @@ void verify_walk(const Schedule& schedule, const Program& program, const Walk& w
   if (walk.workers < 1) broken(schedule, program, "a walk has workers");
 }
 
-/// Blocks of elements transposed in CPU registers, and rows of elements that are written past the caches.
+/// What moves elements on a CPU: blocks transposed in registers, tiles that wait in an array, stores past the caches.
 void verify_blocks(const Schedule& schedule, const Program& program) {
-  const bool blocks = schedule.stage && schedule.stage->place == Place::registers;
-  if (!blocks && !schedule.streaming) return;
+  if (schedule.walk.workers > 1 || (!schedule.stage && !schedule.streaming)) return;
   const auto& digits = schedule.walk.digits;
   const auto contiguous = [&](const Affine& affine, int q) {
     return affine.coefficient[static_cast<std::size_t>(q)] == 1;
   };
-  if (digits.empty() || !contiguous(program.statement().offset, digits[0].index)) {
+  const auto& statement = program.statement();
+  const bool blocks = schedule.stage && schedule.stage->place == Place::registers;
+  if ((blocks || schedule.streaming) && (digits.empty() || !contiguous(statement.offset, digits[0].index))) {
     broken(schedule, program, "vectors of a CPU lie along the output's contiguous index");
   }
-  if (schedule.streaming && (schedule.stage && !blocks)) {
-    broken(schedule, program, "what goes past the caches waits in registers");
+  if (!schedule.stage) return;
+  const auto& stage = *schedule.stage;
+  const auto& read = stage.walk.digits;
+  if (!blocks) {
+    for (std::size_t q = 0; q < program.indices.size(); ++q) {
+      const bool adds = std::any_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {
+        return node.kind == NodeKind::load && node.source == statement.buffer;
+      });
+      if (adds && program.indices[q].extent % schedule.tile[q] != 0) {
+        broken(schedule, program, "tiles that overlap add to nothing");
+      }
+    }
+    if (stage.walk.vector == 1) return;
   }
-  if (!blocks) return;
-  const auto& load = program.nodes[static_cast<std::size_t>(schedule.stage->load)];
-  const auto& read = schedule.stage->walk.digits;
-  if (read.empty() || read[0].index == digits[0].index || !contiguous(load.offset, read[0].index)) {
+  const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
+  if (read.empty() || digits.empty() || read[0].index == digits[0].index || !contiguous(load.offset, read[0].index)) {
     broken(schedule, program, "a block is read along the input's contiguous index");
   }
-  for (const auto q : {read[0].index, digits[0].index}) {
-    if (program.indices[static_cast<std::size_t>(q)].extent < schedule.walk.vector) {
+  if (!blocks && stage.layout.stride[static_cast<std::size_t>(digits[0].index)] != 1) {
+    broken(schedule, program, "a block is kept along the output's contiguous index");
+  }
+  for (const auto index : {read[0].index, digits[0].index}) {
+    const auto q = static_cast<std::size_t>(index);
+    if ((blocks ? program.indices[q].extent : schedule.tile[q]) < stage.walk.vector) {
       broken(schedule, program, "a block fits into the extents of its indices");
     }
   }
+  if (blocks && stage.walk.vector != schedule.walk.vector) broken(schedule, program, "a block is square");
   for (const auto& digit : digits) {
     const bool inside = digit.index == read[0].index || digit.index == digits[0].index;
     if (inside && digit.step != 1 && digit.step % schedule.walk.vector != 0) {
@@ -285,7 +298,7 @@ void verify(const Schedule& schedule, const Program& program) {
   }
   verify_walk(schedule, program, stage.walk, staged);
   if (stage.walk.workers != schedule.walk.workers) broken(schedule, program, "a stage uses the statement's workers");
-  verify_blocks(schedule, program);
+  if (stage.place != Place::shared) verify_blocks(schedule, program);
   if (stage.place != Place::shared) return;
   const auto& layout = stage.layout;
   if (layout.stride.size() != count) broken(schedule, program, "shared memory has a stride per index");
@@ -306,6 +319,7 @@ void verify(const Schedule& schedule, const Program& program) {
     last = (last / group + 1) * group - 1;
   }
   if (layout.elements <= last) broken(schedule, program, "shared memory holds the tile");
+  verify_blocks(schedule, program);
 }
 
 }  // namespace ricci::ir

@@ -8,6 +8,7 @@
 
 #include "plan/axes.hpp"
 #include "plan/baselines_cpu.hpp"
+#include "plan/cost_cpu.hpp"
 #include "plan/plain.hpp"
 #include "plan/plan.hpp"
 
@@ -17,8 +18,8 @@ namespace {
 using ir::Schedule;
 using Tile = std::vector<std::int64_t>;
 
-constexpr std::int64_t kLineBytes = 64;
-constexpr std::int64_t kTilePoints = 4096;  // enough to forget what finding a tile costs
+constexpr std::int64_t kArrayBytes = 64 * 1024;  // of the stack
+constexpr std::int64_t kTilePoints = 4096;       // enough to forget what finding a tile costs
 
 class Generator {
  public:
@@ -29,6 +30,7 @@ class Generator {
     add_loops();
     add_transposed();
     add_streaming();
+    add_staged();
     std::stable_sort(list_.begin(), list_.end(),
                      [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
     return std::move(list_);
@@ -59,7 +61,7 @@ class Generator {
     }
   }
 
-  void add(Schedule schedule, double cost) {
+  void add(Schedule schedule) {
     if (!names_.insert(schedule.name).second) return;  // small extents make the same tile of several sides
     Candidate candidate;
     candidate.schedule = std::move(schedule);
@@ -71,13 +73,7 @@ class Generator {
       const auto& load = program_.nodes[static_cast<std::size_t>(sides_.load)];
       traffic.read = side_traffic(program_, candidate.schedule, load.source, load.offset);
     }
-    // `cost`: nanoseconds per element of one thread, beside a stream of 10 GB/s on the lines that the tiles touch.
-    double bytes = traffic.predicted_bytes();
-    // Beyond the caches a line is read before it is written, unless it goes past them.
-    const bool beyond = figures_.beyond_caches(static_cast<double>(traffic.read.bytes + traffic.write.bytes));
-    const double written = traffic.write.sectors * static_cast<double>(kSectorBytes);
-    if (beyond != candidate.schedule.streaming) bytes += 2 * written;
-    candidate.predicted_us = (bytes / 10.0 + static_cast<double>(program_.points()) * cost) * 1e-3 / figures_.threads;
+    candidate.predicted_us = predicted_us(sides_, candidate.schedule, traffic, figures_);
     list_.push_back(std::move(candidate));
   }
 
@@ -100,7 +96,7 @@ class Generator {
         tile[static_cast<std::size_t>(q)] = std::min(sides_.extent(q), std::int64_t{1} << 16);
         grow(tile);
       }
-      add(base(tile, "loops" + tile_text(tile)), 0.05);
+      add(base(tile, "loops" + tile_text(tile)));
       return;
     }
     // A square of both fastest axes keeps the lines of either side in cache until they are used up.
@@ -110,7 +106,7 @@ class Generator {
         tile[static_cast<std::size_t>(q)] = std::min(sides_.extent(q), side);
       }
       grow(tile);
-      add(base(tile, fmt::format("loops{}", tile_text(tile))), 0.8);
+      add(base(tile, fmt::format("loops{}", tile_text(tile))));
     }
   }
 
@@ -128,17 +124,14 @@ class Generator {
         grow(tile);
         auto schedule = base(tile, fmt::format("transposed{} v{}", tile_text(tile), vector));
         arrange(schedule.walk.digits, written, read);
-        schedule.walk.vector = 1;
+        schedule.walk.vector = static_cast<int>(vector);
         ir::Stage stage;
         stage.load = sides_.load;
         stage.place = ir::Place::registers;
         stage.walk = schedule.walk;
         arrange(stage.walk.digits, read, written);
-        schedule.walk.vector = static_cast<int>(vector);
         schedule.stage = std::move(stage);
-        // Edges go element by element.
-        const double edge = edge_share(read, vector) + edge_share(written, vector);
-        add(std::move(schedule), 0.8 / static_cast<double>(vector) + 0.8 * std::min(edge, 1.0));
+        add(std::move(schedule));
       }
     }
   }
@@ -155,12 +148,12 @@ class Generator {
     const auto line = std::max<std::int64_t>(kLineBytes / bytes, vector);
     if (read == written) {
       for (const std::int64_t run : {4096, 16384, 65536}) {
-        auto tile = read_prefix(run / bytes, -1);
+        auto tile = reach(true, run / bytes, -1);
         auto schedule = base(tile, fmt::format("streaming{} v{}", tile_text(tile), vector));
         schedule.order = sides_.read_order;
         schedule.walk = {sides_.digits(true, tile), static_cast<int>(vector), 1};
         schedule.streaming = true;
-        add(std::move(schedule), 0.05);
+        add(std::move(schedule));
       }
       return;
     }
@@ -170,9 +163,9 @@ class Generator {
       const auto step = sides_.write_stride(static_cast<int>(q));
       if (static_cast<int>(q) != written && step * sides_.write_bytes() % kLineBytes != 0) return;
     }
-    for (const std::int64_t run : {2048, 8192, 32768}) {
+    for (const std::int64_t run : {2048, 16384}) {
       for (const std::int64_t lines : {1, 2, 4}) {
-        auto tile = read_prefix(run / bytes, written);
+        auto tile = reach(true, run / bytes, written);
         auto& across = tile[static_cast<std::size_t>(written)];
         const auto group = std::min(line, sides_.extent(written) / vector * vector);
         across = std::min(group * lines, sides_.extent(written) / group * group);
@@ -192,24 +185,88 @@ class Generator {
         stage.walk = {sides_.digits(true, tile), static_cast<int>(vector), 1};
         schedule.stage = std::move(stage);
         schedule.streaming = true;
-        add(std::move(schedule), 0.8 / static_cast<double>(vector));
+        add(std::move(schedule));
       }
     }
   }
 
-  /// As much of the input as makes runs of `elements` neighbours; up to the index that is `written`.
-  Tile read_prefix(std::int64_t elements, int written) const {
+  /// A tile that waits in an array: runs of neighbours on both sides, whatever lies between them.
+  void add_staged() {
+    if (sides_.load < 0 || program_.indices.size() < 2 || !others_match()) return;
+    const int read = sides_.read_first(), written = sides_.write_first();
+    if (sides_.write_stride(written) != 1) return;
+    const auto size = std::max(sides_.read_bytes(), sides_.write_bytes());
+    std::set<Tile> seen;
+    for (const std::int64_t read_run : {128, 512, 1024}) {
+      for (const std::int64_t write_run : {64, 128, 256, 512}) {
+        auto tile = reach(true, read_run / size, -1);
+        const auto writing = reach(false, write_run / size, -1);
+        for (std::size_t q = 0; q < tile.size(); ++q) tile[q] = std::max(tile[q], writing[q]);
+        if (!seen.insert(tile).second) continue;
+        bool ragged = false;
+        for (std::size_t q = 0; q < tile.size(); ++q) ragged = ragged || program_.indices[q].extent % tile[q] != 0;
+        if (ragged && adds()) continue;
+        std::int64_t vector = 1;
+        if (read != written && sides_.read_stride(read) == 1) {
+          const auto most = std::min({figures_.vector_bytes / size, std::int64_t{32},
+                                      tile[static_cast<std::size_t>(read)], tile[static_cast<std::size_t>(written)]});
+          while (2 * vector <= most) vector *= 2;
+        }
+        ir::Stage stage;
+        stage.load = sides_.load;
+        stage.place = ir::Place::shared;
+        stage.walk = {sides_.digits(true, tile), static_cast<int>(vector), 1};
+        stage.layout = array_layout(tile);
+        if (stage.layout.elements * sides_.read_bytes() > kArrayBytes) continue;
+        auto schedule = base(tile, fmt::format("staged{} v{}", tile_text(tile), vector));
+        schedule.order = sides_.read_order;
+        schedule.stage = std::move(stage);
+        for (const bool streaming : {true, false}) {
+          schedule.streaming = streaming;
+          schedule.walk.vector = streaming ? static_cast<int>(figures_.vector_bytes / size) : 1;
+          add(schedule);
+          schedule.name += " kept";
+        }
+      }
+    }
+  }
+
+  /// Runs of the output lie together; the first of one is an odd number of lines behind that of the one before.
+  ir::SharedLayout array_layout(const Tile& tile) const {
+    ir::SharedLayout layout;
+    layout.stride.assign(tile.size(), 0);
+    std::int64_t next = 1, elements = 1;
+    bool run = true;
+    for (const auto index : sides_.write_order) {
+      const auto q = static_cast<std::size_t>(index);
+      if (tile[q] == 1) continue;
+      if (run && sides_.write_stride(index) != next) {
+        run = false;
+        const auto line = kLineBytes / sides_.read_bytes();
+        next = ((next + line - 1) / line | 1) * line;
+      }
+      layout.stride[q] = next;
+      elements += next * (tile[q] - 1);
+      next *= tile[q];
+    }
+    layout.elements = elements;
+    return layout;
+  }
+
+  /// As much of one side as makes runs of `elements` neighbours, in parts of one size; up to index `stop`.
+  Tile reach(bool read, std::int64_t elements, int stop) const {
     Tile tile(program_.indices.size(), 1);
     std::int64_t run = 1;
-    for (const auto q : sides_.read_order) {
-      if (q == written || (run >= elements && run > 1)) break;
+    for (const auto q : read ? sides_.read_order : sides_.write_order) {
+      const auto stride = std::abs(read ? sides_.read_stride(q) : sides_.write_stride(q));
+      if (q == stop || run >= elements || (run > 1 && stride != run)) break;
       auto n = sides_.extent(q);
       if (run * n > elements) {
-        // Parts of one size, or nearly so.
-        const auto wanted = std::max<std::int64_t>((elements + run - 1) / run, run == 1 ? 256 : 1);
+        const auto wanted = (elements + run - 1) / run;
         const auto parts = (n + wanted - 1) / wanted;
         n = (n + parts - 1) / parts;
-        if (run == 1 && n < sides_.extent(q)) n = std::min((n + 15) / 16 * 16, sides_.extent(q));
+        const auto granule = std::max<std::int64_t>(kLineBytes / sides_.read_bytes(), 1);
+        if (run == 1) n = std::min((n + granule - 1) / granule * granule, sides_.extent(q));
       }
       tile[static_cast<std::size_t>(q)] = n;
       run *= n;
@@ -223,10 +280,6 @@ class Generator {
     return std::any_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
       return node.kind == ir::NodeKind::load && node.source == program_.statement().buffer;
     });
-  }
-
-  double edge_share(int q, std::int64_t vector) const {
-    return static_cast<double>(sides_.extent(q) % vector) / static_cast<double>(sides_.extent(q));
   }
 
   static void arrange(std::vector<ir::Digit>& digits, int first, int second) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "ricci/error.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -109,13 +110,27 @@ plan::GpuFigures gpu_figures(const jit::cuda::DeviceInfo& info) {
   return figures;
 }
 
+namespace {
+
+/// Of the last-level cache that a core has a part in, as the kernel tells; the C library adds up those of the package.
+/// 0: unknown.
+std::int64_t last_level_bytes() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  std::int64_t kilobytes = 0;
+  char unit = 0;
+  return file >> kilobytes >> unit && unit == 'K' ? kilobytes * 1024 : 0;
+}
+
+}  // namespace
+
 plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads) {
   plan::CpuFigures figures;
   figures.vector_bytes = cpu.vector_bytes;
   figures.threads = threads;
   if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) figures.l1_bytes = bytes;
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) figures.l2_bytes = bytes;
-  if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) figures.cache_bytes = bytes;
+  static const std::int64_t last_level = last_level_bytes();
+  if (last_level > 0) figures.cache_bytes = last_level;
   return figures;
 }
 

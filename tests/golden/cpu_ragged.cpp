@@ -1,7 +1,7 @@
 // f64_abc_to_cba_60x5x50        made by ricci 0.1.0 for x86-64-v4; do not edit
 // problem    B[300 * c + 60 * b + a] = A[c + 50 * b + 250 * a] + B[300 * c + 60 * b + a]
 // extents    c=50 b=5 a=60
-// plan       cpu_ragged: reads of 8 B, writes of 64 B, 20 tiles
+// plan       cpu_ragged: reads of 64 B, writes of 64 B, 20 tiles
 // traffic    360000 B (read 240000, write 120000)
 // index      32 bits: largest offset 14999
 // schedule   cpu_ragged

@@ -8,14 +8,6 @@
 // again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_streaming.case
 typedef u64 lanes __attribute__((ext_vector_type(4)));
 typedef lanes lanes_in_memory __attribute__((aligned(8), may_alias));
-typedef u64 out_lanes __attribute__((ext_vector_type(4)));
-typedef out_lanes out_lanes_in_memory __attribute__((aligned(8), may_alias));
-
-// Past the caches, where the address is a whole vector's.
-static inline void stream(u64* to, out_lanes value) {
-  if ((u64)to & 31) *(out_lanes_in_memory*)to = value;
-  else __builtin_nontemporal_store(value, (out_lanes*)to);
-}
 
 // 4 x 4: row i of the result is column i of the argument
 static inline __attribute__((always_inline)) void transpose(lanes (&row)[4])
@@ -36,6 +28,15 @@ static inline __attribute__((always_inline)) void transpose(lanes (&row)[4])
   row[2] = high2_0;
   row[1] = low2_1;
   row[3] = high2_1;
+}
+
+typedef u64 out_lanes __attribute__((ext_vector_type(4)));
+typedef out_lanes out_lanes_in_memory __attribute__((aligned(8), may_alias));
+
+// Past the caches, where the address is a whole vector's.
+static inline void stream(u64* to, out_lanes value) {
+  if ((u64)to & 31) *(out_lanes_in_memory*)to = value;
+  else __builtin_nontemporal_store(value, (out_lanes*)to);
 }
 
 extern "C" void u64_abc_to_cba_64x70x90(void* const* args, i64 first, i64 last)

@@ -1,7 +1,7 @@
 // u32_ab_to_ba_100x64        made by ricci 0.1.0 for x86-64-v4; do not edit
 // problem    B[100 * b + a] = A[b + 64 * a]
 // extents    b=64 a=100
-// plan       cpu_transposed: reads of 4 B, writes of 32 B, 8 tiles
+// plan       cpu_transposed: reads of 32 B, writes of 32 B, 8 tiles
 // traffic    51200 B (read 25600, write 25600)
 // index      32 bits: largest offset 6399
 // schedule   cpu_transposed

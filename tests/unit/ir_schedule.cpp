@@ -167,16 +167,41 @@ TEST_CASE("blocks in the registers of a CPU, and stores past its caches") {
               {
                   {"vectors of a CPU lie along the output's contiguous index",
                    [](Schedule& s) { s.walk.digits = {{0, 48, 1}, {1, 16, 1}}; }},
-                  {"what goes past the caches waits in registers",
-                   [](Schedule& s) {
-                     s.stage->place = Place::shared;
-                     s.walk.vector = s.stage->walk.vector = 1;
-                   }},
                   {"a block is read along the input's contiguous index",
                    [](Schedule& s) { std::swap(s.stage->walk.digits[0], s.stage->walk.digits[1]); }},
-                  {"a block fits into the extents of its indices", [](Schedule& s) { s.walk.vector = 64; }},
+                  {"a block fits into the extents of its indices",
+                   [](Schedule& s) { s.walk.vector = s.stage->walk.vector = 64; }},
+                  {"a block is square", [](Schedule& s) { s.stage->walk.vector = 8; }},
                   {"digits do not cut blocks", [](Schedule& s) { s.walk.digits = {{1, 2, 1}, {0, 48, 1}, {1, 8, 2}}; }},
               });
+}
+
+TEST_CASE("a tile that waits in an array of a CPU") {
+  const auto program = test::canonical(test::dense("ab->ba", {40, 48}));
+  auto good = streaming();
+  good.tile = {32, 16};
+  good.walk = {{{1, 16, 1}, {0, 32, 1}}, 8, 1};
+  good.stage->place = Place::shared;
+  good.stage->walk = {{{0, 32, 1}, {1, 16, 1}}, 4, 1};
+  good.stage->layout.stride = {24, 1};
+  good.stage->layout.elements = 24 * 31 + 16;
+  CHECK_NOTHROW(verify(good, program));
+  check_rules(good, program,
+              {
+                  {"a block is kept along the output's contiguous index",
+                   [](Schedule& s) { s.stage->layout.stride = {1, 40}; }},
+                  {"a block fits into the extents of its indices", [](Schedule& s) { s.stage->walk.vector = 32; }},
+                  {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements -= 1; }},
+              });
+  // The last tile along b begins 16 before the end, and what it shares with the one before is written twice.
+  auto adds = test::dense("ab->ba", {40, 48});
+  adds.beta = Factor::one;
+  CHECK_THROWS_WITH(verify(good, test::canonical(adds)),
+                    Catch::Matchers::ContainsSubstring("tiles that overlap add to nothing"));
+  good.tile = {16, 8};
+  good.walk.digits = {{1, 8, 1}, {0, 16, 1}};
+  good.stage->walk.digits = {{0, 16, 1}, {1, 8, 1}};
+  CHECK_NOTHROW(verify(good, test::canonical(adds)));
 }
 
 namespace {

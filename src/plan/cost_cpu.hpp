@@ -1,0 +1,18 @@
+// The predicted time of a CPU schedule that moves elements.
+#pragma once
+
+#include "ir/schedule.hpp"
+#include "plan/axes.hpp"
+#include "plan/device.hpp"
+#include "plan/traffic.hpp"
+
+namespace ricci::plan {
+
+inline constexpr std::int64_t kLineBytes = 64;
+
+/// Microseconds on all threads, from what both sides touch and how elements are moved. Rates were measured on an AMD
+/// EPYC (Zen 5); what counts is how they fall with the length of runs, which is alike on other processors.
+double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
+                    const CpuFigures& figures);
+
+}  // namespace ricci::plan

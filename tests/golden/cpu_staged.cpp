@@ -1,0 +1,255 @@
+// u16_abc_to_cba_50x7x90        made by ricci 0.1.0 for x86-64-v4; do not edit
+// problem    B[350 * c + 50 * b + a] = A[c + 90 * b + 630 * a]
+// extents    c=90 b=7 a=50
+// plan       cpu_staged: reads of 32 B, writes of 32 B, 9216 B shared, 16 tiles
+// traffic    126000 B (read 63000, write 63000)
+// index      32 bits: largest offset 31499
+// schedule   cpu_staged
+// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_staged.case
+typedef u16 lanes __attribute__((ext_vector_type(16)));
+typedef lanes lanes_in_memory __attribute__((aligned(2), may_alias));
+
+// 16 x 16: row i of the result is column i of the argument
+static inline __attribute__((always_inline)) void transpose(lanes (&row)[16])
+{
+  const lanes low1_0 = __builtin_shufflevector(row[0], row[1], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+  const lanes high1_0 = __builtin_shufflevector(row[0], row[1], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+  const lanes low1_2 = __builtin_shufflevector(row[2], row[3], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+  const lanes high1_2 = __builtin_shufflevector(row[2], row[3], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+  const lanes low1_4 = __builtin_shufflevector(row[4], row[5], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+  const lanes high1_4 = __builtin_shufflevector(row[4], row[5], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+  const lanes low1_6 = __builtin_shufflevector(row[6], row[7], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+  const lanes high1_6 = __builtin_shufflevector(row[6], row[7], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+  const lanes low1_8 = __builtin_shufflevector(row[8], row[9], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+  const lanes high1_8 = __builtin_shufflevector(row[8], row[9], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+  const lanes low1_10 = __builtin_shufflevector(row[10], row[11], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+  const lanes high1_10 = __builtin_shufflevector(row[10], row[11], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+  const lanes low1_12 = __builtin_shufflevector(row[12], row[13], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+  const lanes high1_12 = __builtin_shufflevector(row[12], row[13], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+  const lanes low1_14 = __builtin_shufflevector(row[14], row[15], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+  const lanes high1_14 = __builtin_shufflevector(row[14], row[15], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+  row[0] = low1_0;
+  row[1] = high1_0;
+  row[2] = low1_2;
+  row[3] = high1_2;
+  row[4] = low1_4;
+  row[5] = high1_4;
+  row[6] = low1_6;
+  row[7] = high1_6;
+  row[8] = low1_8;
+  row[9] = high1_8;
+  row[10] = low1_10;
+  row[11] = high1_10;
+  row[12] = low1_12;
+  row[13] = high1_12;
+  row[14] = low1_14;
+  row[15] = high1_14;
+  const lanes low2_0 = __builtin_shufflevector(row[0], row[2], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_0 = __builtin_shufflevector(row[0], row[2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_1 = __builtin_shufflevector(row[1], row[3], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_1 = __builtin_shufflevector(row[1], row[3], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_4 = __builtin_shufflevector(row[4], row[6], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_4 = __builtin_shufflevector(row[4], row[6], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_5 = __builtin_shufflevector(row[5], row[7], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_5 = __builtin_shufflevector(row[5], row[7], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_8 = __builtin_shufflevector(row[8], row[10], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_8 = __builtin_shufflevector(row[8], row[10], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_9 = __builtin_shufflevector(row[9], row[11], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_9 = __builtin_shufflevector(row[9], row[11], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_12 = __builtin_shufflevector(row[12], row[14], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_12 = __builtin_shufflevector(row[12], row[14], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_13 = __builtin_shufflevector(row[13], row[15], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_13 = __builtin_shufflevector(row[13], row[15], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  row[0] = low2_0;
+  row[2] = high2_0;
+  row[1] = low2_1;
+  row[3] = high2_1;
+  row[4] = low2_4;
+  row[6] = high2_4;
+  row[5] = low2_5;
+  row[7] = high2_5;
+  row[8] = low2_8;
+  row[10] = high2_8;
+  row[9] = low2_9;
+  row[11] = high2_9;
+  row[12] = low2_12;
+  row[14] = high2_12;
+  row[13] = low2_13;
+  row[15] = high2_13;
+  const lanes low4_0 = __builtin_shufflevector(row[0], row[4], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_0 = __builtin_shufflevector(row[0], row[4], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_1 = __builtin_shufflevector(row[1], row[5], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_1 = __builtin_shufflevector(row[1], row[5], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_2 = __builtin_shufflevector(row[2], row[6], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_2 = __builtin_shufflevector(row[2], row[6], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_3 = __builtin_shufflevector(row[3], row[7], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_3 = __builtin_shufflevector(row[3], row[7], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_8 = __builtin_shufflevector(row[8], row[12], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_8 = __builtin_shufflevector(row[8], row[12], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_9 = __builtin_shufflevector(row[9], row[13], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_9 = __builtin_shufflevector(row[9], row[13], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_10 = __builtin_shufflevector(row[10], row[14], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_10 = __builtin_shufflevector(row[10], row[14], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_11 = __builtin_shufflevector(row[11], row[15], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_11 = __builtin_shufflevector(row[11], row[15], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  row[0] = low4_0;
+  row[4] = high4_0;
+  row[1] = low4_1;
+  row[5] = high4_1;
+  row[2] = low4_2;
+  row[6] = high4_2;
+  row[3] = low4_3;
+  row[7] = high4_3;
+  row[8] = low4_8;
+  row[12] = high4_8;
+  row[9] = low4_9;
+  row[13] = high4_9;
+  row[10] = low4_10;
+  row[14] = high4_10;
+  row[11] = low4_11;
+  row[15] = high4_11;
+  const lanes low8_0 = __builtin_shufflevector(row[0], row[8], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_0 = __builtin_shufflevector(row[0], row[8], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_1 = __builtin_shufflevector(row[1], row[9], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_1 = __builtin_shufflevector(row[1], row[9], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_2 = __builtin_shufflevector(row[2], row[10], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_2 = __builtin_shufflevector(row[2], row[10], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_3 = __builtin_shufflevector(row[3], row[11], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_3 = __builtin_shufflevector(row[3], row[11], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_4 = __builtin_shufflevector(row[4], row[12], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_4 = __builtin_shufflevector(row[4], row[12], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_5 = __builtin_shufflevector(row[5], row[13], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_5 = __builtin_shufflevector(row[5], row[13], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_6 = __builtin_shufflevector(row[6], row[14], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_6 = __builtin_shufflevector(row[6], row[14], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_7 = __builtin_shufflevector(row[7], row[15], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_7 = __builtin_shufflevector(row[7], row[15], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  row[0] = low8_0;
+  row[8] = high8_0;
+  row[1] = low8_1;
+  row[9] = high8_1;
+  row[2] = low8_2;
+  row[10] = high8_2;
+  row[3] = low8_3;
+  row[11] = high8_3;
+  row[4] = low8_4;
+  row[12] = high8_4;
+  row[5] = low8_5;
+  row[13] = high8_5;
+  row[6] = low8_6;
+  row[14] = high8_6;
+  row[7] = low8_7;
+  row[15] = high8_7;
+}
+
+typedef u16 out_lanes __attribute__((ext_vector_type(16)));
+typedef out_lanes out_lanes_in_memory __attribute__((aligned(2), may_alias));
+
+// Past the caches, all but the ends.
+static inline void write_run(u16* to, const u16* from, i64 count) {
+  const i64 before = (-(u64)to & 31) / 2;
+  i64 i = 0;
+  if (before <= count) {
+    if (before & 1) __builtin_memcpy(to + i, from + i, 2), i += 1;
+    if (before & 2) __builtin_memcpy(to + i, from + i, 4), i += 2;
+    if (before & 4) __builtin_memcpy(to + i, from + i, 8), i += 4;
+    if (before & 8) __builtin_memcpy(to + i, from + i, 16), i += 8;
+    #pragma clang loop unroll_count(4)
+    for (; i + 16 <= count; i += 16) __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i), (out_lanes*)(to + i));
+  }
+  const i64 after = count - i;
+  if (after & 8) __builtin_memcpy(to + i, from + i, 16), i += 8;
+  if (after & 4) __builtin_memcpy(to + i, from + i, 8), i += 4;
+  if (after & 2) __builtin_memcpy(to + i, from + i, 4), i += 2;
+  if (after & 1) __builtin_memcpy(to + i, from + i, 2), i += 1;
+}
+
+extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
+{
+  const u16* const A_base = (const u16*)args[0];
+  u16* const B_base = (u16*)args[1];
+  for (i64 tile = first; tile < last; ++tile) {
+    const u16* next;
+    {
+      const i64 after = tile + 1 < last ? tile + 1 : tile;
+      const i64 tile = after;
+      const i64 c0_at = 48 * (tile % 2);
+      const i64 c0 = c0_at < 42 ? c0_at : 42;
+      const i64 b0_at = 2 * (tile / 2 % 4);
+      const i64 b0 = b0_at < 5 ? b0_at : 5;
+      const i64 a0_at = 32 * (tile / 8);
+      const i64 a0 = a0_at < 18 ? a0_at : 18;
+      next = A_base + (c0 + 90 * b0 + 630 * a0);
+    }
+    const i64 c0_at = 48 * (tile % 2);
+    const i64 c0 = c0_at < 42 ? c0_at : 42;
+    const i64 b0_at = 2 * (tile / 2 % 4);
+    const i64 b0 = b0_at < 5 ? b0_at : 5;
+    const i64 a0_at = 32 * (tile / 8);
+    const i64 a0 = a0_at < 18 ? a0_at : 18;
+    const u16* __restrict__ const A = A_base + (c0 + 90 * b0 + 630 * a0);
+    u16* __restrict__ const B = B_base + (350 * c0 + 50 * b0 + a0);
+    u16 kept[4608] __attribute__((aligned(64)));
+    // read A along c
+    {
+      #pragma clang loop unroll(disable) vectorize(disable)
+      for (i64 a_at = 0; a_at < 32; a_at += 16) {
+        const i64 a = a_at;
+        for (i64 b = 0; b < 2; ++b) {
+          #pragma clang loop unroll(disable) vectorize(disable)
+          for (i64 c_at = 0; c_at < 48; c_at += 16) {
+            const i64 c = c_at;
+            lanes row[16];
+            row[0] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 0);
+            row[1] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 630);
+            row[2] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 1260);
+            row[3] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 1890);
+            row[4] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 2520);
+            row[5] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 3150);
+            row[6] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 3780);
+            row[7] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 4410);
+            row[8] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 5040);
+            row[9] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 5670);
+            row[10] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 6300);
+            row[11] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 6930);
+            row[12] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 7560);
+            row[13] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 8190);
+            row[14] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 8820);
+            row[15] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 9450);
+            transpose(row);
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 0) = row[0];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 96) = row[1];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 192) = row[2];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 288) = row[3];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 384) = row[4];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 480) = row[5];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 576) = row[6];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 672) = row[7];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 768) = row[8];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 864) = row[9];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 960) = row[10];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 1056) = row[11];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 1152) = row[12];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 1248) = row[13];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 1344) = row[14];
+            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 1440) = row[15];
+          }
+        }
+      }
+    }
+    // write B along a
+    {
+      const i64 a = 0;
+      i64 line = 0;
+      for (i64 c = 0; c < 48; ++c) {
+        for (i64 b = 0; b < 2; ++b) {
+          for (i64 end = line + 2; line < end; ++line) {
+            __builtin_prefetch(next + 32 * (line % 2) + 90 * (line / 2 % 2) + 630 * (line / 4 % 32), 0, 3);
+          }
+          write_run(B + 350 * c + 50 * b + a, kept + 96 * c + 32 * b + a, 32);
+        }
+      }
+    }
+  }
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
