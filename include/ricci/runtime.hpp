@@ -24,7 +24,9 @@ using Executor = std::function<void(int tasks, const std::function<void(int)>& b
 struct RuntimeOptions {
   std::string cache_dir;  ///< empty: RICCI_CACHE_DIR, $XDG_CACHE_HOME/ricci, $HOME/.cache/ricci; "off": memory only
   int threads = 0;        ///< CPU threads; 0: RICCI_THREADS, else those the process may run on
-  Executor executor;      ///< empty: Ricci's own thread pool
+  bool pin_threads =
+      false;          ///< each of Ricci's own threads stays on one processor of the affinity mask; also RICCI_PIN
+  Executor executor;  ///< empty: Ricci's own thread pool
 };
 
 /// Where a plan is to run, and how it is made.

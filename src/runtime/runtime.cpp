@@ -33,7 +33,8 @@ Runtime::Impl::Impl(RuntimeOptions given)
 
 std::shared_ptr<runtime::ThreadPool> Runtime::Impl::pool() {
   const std::lock_guard lock(mutex_);
-  if (!thread_pool_) thread_pool_ = std::make_shared<runtime::ThreadPool>(threads);
+  if (!thread_pool_)
+    thread_pool_ = std::make_shared<runtime::ThreadPool>(threads, options.pin_threads || runtime::default_pinned());
   return thread_pool_;
 }
 

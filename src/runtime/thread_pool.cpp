@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -31,7 +32,35 @@ int default_threads() {
   return threads;
 }
 
+bool default_pinned() {
+  const char* text = std::getenv("RICCI_PIN");
+  if (!text || *text == '\0' || std::string_view(text) == "0") return false;
+  if (std::string_view(text) == "1") return true;
+  log_line(LogTopic::warning, std::string("RICCI_PIN=") + text + " is neither 0 nor 1; ignored");
+  return false;
+}
+
 namespace {
+
+/// Processors of the calling thread's affinity mask; empty where they cannot be told.
+std::vector<int> processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> list;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return list;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) list.push_back(cpu);
+  }
+  return list;
+}
+
+void stay_on(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  // Where it is refused (a container's rules) the thread runs where it may.
+  sched_setaffinity(0, sizeof set, &set);
+}
 
 void pause() {
 #if defined(__x86_64__)
@@ -81,8 +110,15 @@ struct ThreadPool::Impl {
   }
 };
 
-ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) {
-  for (int k = 1; k < threads; ++k) impl_->workers.emplace_back([impl = impl_.get()] { impl->work(); });
+ThreadPool::ThreadPool(int threads, bool pinned) : impl_(std::make_unique<Impl>()) {
+  const auto cpus = pinned ? processors() : std::vector<int>();
+  for (int k = 1; k < threads; ++k) {
+    const int cpu = cpus.empty() ? -1 : cpus[static_cast<std::size_t>(k) % cpus.size()];
+    impl_->workers.emplace_back([impl = impl_.get(), cpu] {
+      if (cpu >= 0) stay_on(cpu);
+      impl->work();
+    });
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -8,12 +8,17 @@ namespace ricci::runtime {
 /// Threads the process may run on (its affinity mask), lowered by RICCI_THREADS.
 int default_threads();
 
+/// Whether RICCI_PIN asks for threads that stay on one processor each.
+bool default_pinned();
+
 /// Runs body(context, task) for every task in [0, tasks). The caller takes part. If the pool is busy with another
 /// caller's work, or the process is a fork of the one that made the pool, the caller does everything itself: never a
 /// dead-lock, never more threads than asked for. `body` must not throw.
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads);
+  /// pinned: worker k stays on the k-th processor of the caller's affinity mask, counted from 0 and around; the calling
+  /// thread, which takes part, is left alone.
+  explicit ThreadPool(int threads, bool pinned = false);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -1,6 +1,7 @@
 // The thread pool: every task once, whoever calls, from wherever, however often.
 #include "runtime/thread_pool.hpp"
 
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,6 +136,53 @@ TEST_CASE("destroying a pool in a forked child returns") {
   int status = -1;
   waitpid(child, &status, 0);
   CHECK(WIFEXITED(status));
+}
+
+TEST_CASE("pinned workers stay on one processor each of those allowed; the caller is left alone") {
+  cpu_set_t allowed, after;
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  const int count = CPU_COUNT(&allowed);
+  for (const bool pinned : {false, true}) {
+    ThreadPool pool(3, pinned);
+    const auto caller = std::this_thread::get_id();
+    std::atomic<int> wrong{0}, workers{0};
+    for (int round = 0; round < 200 && workers < 2; ++round) {
+      run(pool, 3, [&](int) {
+        usleep(500);
+        if (std::this_thread::get_id() == caller) return;
+        cpu_set_t mine;
+        if (sched_getaffinity(0, sizeof mine, &mine) != 0) ++wrong;
+        if (CPU_COUNT(&mine) != (pinned ? 1 : count)) ++wrong;
+        cpu_set_t common;
+        CPU_AND(&common, &mine, &allowed);
+        if (!CPU_EQUAL(&common, &mine)) ++wrong;
+        ++workers;
+      });
+    }
+    CHECK(workers > 0);
+    CHECK(wrong == 0);
+    REQUIRE(sched_getaffinity(0, sizeof after, &after) == 0);
+    CHECK(CPU_EQUAL(&allowed, &after));
+  }
+}
+
+TEST_CASE("RICCI_PIN") {
+  const auto with = [](const char* text) {
+    setenv("RICCI_PIN", text, 1);
+    const bool pinned = ricci::runtime::default_pinned();
+    unsetenv("RICCI_PIN");
+    return pinned;
+  };
+  CHECK(with("1"));
+  CHECK_FALSE(with("0"));
+  CHECK_FALSE(with(""));
+  CHECK_FALSE(ricci::runtime::default_pinned());
+  std::vector<std::string> lines;
+  ricci::set_log_sink([&](ricci::LogTopic, std::string_view line) { lines.emplace_back(line); });
+  CHECK_FALSE(with("yes"));
+  ricci::set_log_sink({});
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0] == "RICCI_PIN=yes is neither 0 nor 1; ignored");
 }
 
 TEST_CASE("RICCI_THREADS") {
