@@ -327,7 +327,7 @@ Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, c
 
 Value identity_of(OpCode op, DType type) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const auto largest = ~std::uint64_t{0} >> (64 - 8 * size_of(type) + (is_signed(type) ? 1 : 0));
+  const auto largest = is_integer(type) ? ~std::uint64_t{0} >> (64 - 8 * size_of(type) + (is_signed(type) ? 1 : 0)) : 0;
   switch (op) {
     case OpCode::mul:
       return is_integer(type) ? Value{1} : Value{0, 1};
