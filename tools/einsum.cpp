@@ -57,9 +57,8 @@ Work prepare(const Options& options, Progress& progress, ComputationTimes& times
     progress.step("reading " + path);
     work.arrays.push_back(read_npy(path, opaque, [&](double share) { progress.share(share); }));
     if (work.arrays.back().header.descr.ends_with("b1")) {
-      throw ShapeError(path + ": holds bool, which has no sums; `ricci permute " + path +
-                       " out.npy ... --dtype u8` makes "
-                       "it numbers");
+      throw ShapeError(fmt::format(
+          "{}: holds bool, which has no sums; `ricci permute {} out.npy ... --dtype u8` makes it numbers", path, path));
     }
     work.inputs.push_back(work.arrays.back().layout);
   }

@@ -24,8 +24,10 @@ void add_explain(CLI::App& app, Session& session) {
       if (session.json) {
         Json candidates = Json::array();
         for (const auto& candidate : plan.candidates()) {
-          candidates.push_back(
-              {{"name", candidate.name}, {"predicted_us", candidate.predicted_us}, {"step", candidate.step}});
+          candidates.push_back({{"name", candidate.name},
+                                {"predicted_us", candidate.predicted_us},
+                                {"step", candidate.step},
+                                {"baseline", candidate.baseline}});
         }
         print_json({{"spec", options->what},
                     {"plan", plan_json(plan)},

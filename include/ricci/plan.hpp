@@ -68,6 +68,7 @@ struct CandidateInfo {
   std::string name;         ///< what PermuteOptions::schedule takes
   double predicted_us = 0;  ///< by the model
   int step = 0;             ///< of the kernels that a call runs, from 0
+  bool baseline = false;    ///< there to compare with, behind the others: taken only when it is named
 };
 
 /// Immutable and cheap to copy; safe to execute from any number of threads at once. Keeps its kernels loaded.

@@ -329,15 +329,15 @@ class Program {
   /// words of the language. Throw SpecError and ShapeError.
   Index grid(const std::string& name, std::int64_t points = kOpenExtent,
              std::source_location where = std::source_location::current());
-  Tensor input(const std::string& name, std::vector<Extent> extents, DType type, TensorForm form = {},
+  Tensor input(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form = {},
                std::source_location where = std::source_location::current());
-  Tensor output(const std::string& name, std::vector<Extent> extents, DType type, TensorForm form = {},
+  Tensor output(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form = {},
                 std::source_location where = std::source_location::current());
-  Tensor inout(const std::string& name, std::vector<Extent> extents, DType type, TensorForm form = {},
+  Tensor inout(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form = {},
                std::source_location where = std::source_location::current());
-  Tensor local(const std::string& name, std::vector<Extent> extents, DType type, TensorForm form = {},
+  Tensor local(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form = {},
                std::source_location where = std::source_location::current());
-  Tensor temp(const std::string& name, std::vector<Extent> extents, DType type, TensorForm form = {},
+  Tensor temp(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form = {},
               std::source_location where = std::source_location::current());
   /// A scalar given at each call: it may change without a compilation.
   Expr param(const std::string& name, DType type, std::source_location where = std::source_location::current());

@@ -49,9 +49,9 @@ const std::vector<int>& Needs::of(ExprId id) {
   if (const auto found = known_.find(id); found != known_.end()) return found->second;
   const auto& expr = program_.expr(id);
   std::vector<int> made;
-  for (const auto operand : expr.operands) made = united(std::move(made), of(operand));
+  for (const auto operand : expr.operands) made = united(made, of(operand));
   const auto require = [&](int index) {
-    if (index >= 0 && index != program_.grid) made = united(std::move(made), {index});
+    if (index >= 0 && index != program_.grid) made = united(made, {index});
   };
   if (expr.kind == Kind::inverse || expr.kind == Kind::determinant) {
     for (const int index : expr.over) require(index);

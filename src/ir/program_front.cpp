@@ -103,12 +103,11 @@ std::vector<formula::SlotValue> checked_slots(const Access& access, const Place&
   return slots;
 }
 
-const Access& record(const Access& target, formula::Assign op, const Expr& value) {
+void record(const Access& target, formula::Assign op, const Expr& value) {
   const auto& graph = target.graph();
   const auto place = place_of(target.where());
   const auto id = graph->import(*value.graph(), value.id(), place);
   graph->record(target.tensor(), checked_slots(target, place), op, id, !target.stated().empty(), place);
-  return target;
 }
 
 Expr matrix_function(const Access& matrix, ExprId (formula::Program::*make)(ExprId, const Place&)) {
@@ -151,12 +150,32 @@ Access Access::with(const Symmetries& stated) const {
   return made;
 }
 
-const Access& Access::operator=(const Access& value) const { return record(*this, formula::Assign::set, value); }
-const Access& Access::operator=(const Expr& value) const { return record(*this, formula::Assign::set, value); }
-const Access& Access::operator+=(const Expr& value) const { return record(*this, formula::Assign::add, value); }
-const Access& Access::operator-=(const Expr& value) const { return record(*this, formula::Assign::subtract, value); }
-const Access& Access::operator*=(const Expr& value) const { return record(*this, formula::Assign::multiply, value); }
-const Access& Access::operator/=(const Expr& value) const { return record(*this, formula::Assign::divide, value); }
+// A statement is recorded, nothing is assigned: A(i) = A(i) is one too.
+// NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
+const Access& Access::operator=(const Access& value) const {
+  record(*this, formula::Assign::set, value);
+  return *this;
+}
+const Access& Access::operator=(const Expr& value) const {
+  record(*this, formula::Assign::set, value);
+  return *this;
+}
+const Access& Access::operator+=(const Expr& value) const {
+  record(*this, formula::Assign::add, value);
+  return *this;
+}
+const Access& Access::operator-=(const Expr& value) const {
+  record(*this, formula::Assign::subtract, value);
+  return *this;
+}
+const Access& Access::operator*=(const Expr& value) const {
+  record(*this, formula::Assign::multiply, value);
+  return *this;
+}
+const Access& Access::operator/=(const Expr& value) const {
+  record(*this, formula::Assign::divide, value);
+  return *this;
+}
 
 Access Tensor::operator()(const Slot& s0, const Slot& s1, const Slot& s2, const Slot& s3, const Slot& s4,
                           const Slot& s5, const Slot& s6, const Slot& s7, const Slot& s8, const Slot& s9,
@@ -329,23 +348,23 @@ Tensor Program::declare(TensorRole role, const std::string& name, const std::vec
   return {graph_, graph_->declare_tensor(std::move(made), place)};
 }
 
-Tensor Program::input(const std::string& name, std::vector<Extent> extents, DType type, TensorForm form,
+Tensor Program::input(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form,
                       std::source_location where) {
   return declare(TensorRole::input, name, extents, type, std::move(form), where);
 }
-Tensor Program::output(const std::string& name, std::vector<Extent> extents, DType type, TensorForm form,
+Tensor Program::output(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form,
                        std::source_location where) {
   return declare(TensorRole::output, name, extents, type, std::move(form), where);
 }
-Tensor Program::inout(const std::string& name, std::vector<Extent> extents, DType type, TensorForm form,
+Tensor Program::inout(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form,
                       std::source_location where) {
   return declare(TensorRole::inout, name, extents, type, std::move(form), where);
 }
-Tensor Program::local(const std::string& name, std::vector<Extent> extents, DType type, TensorForm form,
+Tensor Program::local(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form,
                       std::source_location where) {
   return declare(TensorRole::local, name, extents, type, std::move(form), where);
 }
-Tensor Program::temp(const std::string& name, std::vector<Extent> extents, DType type, TensorForm form,
+Tensor Program::temp(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form,
                      std::source_location where) {
   return declare(TensorRole::temp, name, extents, type, std::move(form), where);
 }

@@ -18,7 +18,8 @@ struct Candidate {
   bool baseline = false;  ///< there to compare with: behind all others, never the choice unless named
 };
 
-/// All candidates for a program with points, best first by prediction. At least one: the plain schedule.
+/// All candidates for a program with points, best first by prediction, baselines after them. At least one: the plain
+/// schedule.
 /// Pure and thread-safe. Source of the families: cuTT (Hynninen and Lyakh, arXiv:1705.01598).
 ///   wanted  a candidate that will be used whatever its prediction: it gets the search for a layout without bank
 ///   conflicts

@@ -72,7 +72,7 @@ std::vector<CandidateInfo> Plan::candidates() const {
   for (std::size_t k = 0; k < impl_->steps.size(); ++k) {
     const auto& step = impl_->steps[k];
     for (const auto& candidate : impl_->candidates(step, step.chosen.schedule.name)) {
-      infos.push_back({candidate.schedule.name, candidate.predicted_us, static_cast<int>(k)});
+      infos.push_back({candidate.schedule.name, candidate.predicted_us, static_cast<int>(k), candidate.baseline});
     }
   }
   return infos;

@@ -55,8 +55,12 @@ class Show(Case):
         self.assertIn("\n* ", text)  # the one that is taken
         for candidate in explained["candidates"]:
             self.assertIn(f" {candidate['name']} ", text)
-        predicted = [candidate["predicted_us"] for candidate in explained["candidates"]]
+        own = [candidate for candidate in explained["candidates"] if not candidate["baseline"]]
+        predicted = [candidate["predicted_us"] for candidate in own]
         self.assertEqual(predicted, sorted(predicted))
+        self.assertEqual(own, explained["candidates"][:len(own)])
+        self.assertEqual([candidate["name"] for candidate in explained["candidates"][len(own):]],
+                         ["scattering", "algorithm 1"])
 
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:
