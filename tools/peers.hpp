@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
+
+#include "ricci/tensor.hpp"
 
 namespace ricci::tools {
 
@@ -14,5 +17,26 @@ void streaming_copy(void* to, const void* from, std::int64_t bytes, int threads)
 void blocked_loops(void* to, const void* from, std::int64_t element_bytes, const std::vector<std::int64_t>& extents,
                    const std::vector<std::int64_t>& to_strides, const std::vector<std::int64_t>& from_strides,
                    int threads);
+
+/// HPTT (github.com/springer13/hptt), from a shared library that the user has built, through its C interface: each call
+/// makes a plan by estimate and runs it.
+class Hptt {
+ public:
+  /// Throws IoError when the library cannot be opened or has not those functions.
+  explicit Hptt(const std::string& library);
+  ~Hptt();
+  Hptt(const Hptt&) = delete;
+  Hptt& operator=(const Hptt&) = delete;
+
+  /// f32, f64, c64 and c128, up to 2^31 - 1 along an axis.
+  static bool takes(DType type, const std::vector<std::int64_t>& extents);
+  /// Extents of the input, slowest first; axis k of the output is axis order[k] of the input.
+  void run(void* to, const void* from, DType type, const std::vector<std::int64_t>& extents,
+           const std::vector<int>& order, int threads) const;
+
+ private:
+  void* library_;
+  void* functions_[4] = {};
+};
 
 }  // namespace ricci::tools
