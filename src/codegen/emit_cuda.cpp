@@ -94,10 +94,12 @@ class CudaEmitter {
   void emit_signature(const std::string& kernel) {
     std::vector<std::string> parameters;
     const auto types = parameter_types();
+    const auto chosen = chosen_beside_written(program_);
     for (std::size_t k = 0; k < types.size(); ++k) {
       const auto n = program_.buffers.size();
-      parameters.push_back(k < n ? fmt::format("{} __restrict__ {}", types[k], program_.buffers[k].name)
-                                 : fmt::format("{} {}", types[k], program_.params[k - n].name));
+      parameters.push_back(
+          k < n ? fmt::format("{}{} {}", types[k], chosen[k] ? "" : " __restrict__", buffer(static_cast<int>(k)).name)
+                : fmt::format("{} {}", types[k], program_.params[k - n].name));
     }
     const auto bounds = schedule_.blocks_per_multiprocessor > 0
                             ? fmt::format("{}, {}", schedule_.threads, schedule_.blocks_per_multiprocessor)

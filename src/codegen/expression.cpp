@@ -128,6 +128,29 @@ std::vector<NodeId> loads_of(const Program& program, NodeId id) {
   return loads;
 }
 
+std::vector<bool> chosen_beside_written(const Program& program) {
+  std::vector<bool> chosen(program.buffers.size());
+  for (const auto& select : program.nodes) {
+    if (select.kind != NodeKind::op || select.op != ir::OpCode::select) continue;
+    std::vector<bool> below(program.nodes.size());
+    for (const int arm : {1, 2}) below[static_cast<std::size_t>(select.operand[arm])] = true;
+    std::vector<bool> loaded(program.buffers.size());
+    bool written = false;
+    for (std::size_t id = below.size(); id-- > 0;) {
+      const auto& node = program.nodes[id];
+      if (!below[id]) continue;
+      for (const auto operand : node.operand) {
+        if (operand >= 0) below[static_cast<std::size_t>(operand)] = true;
+      }
+      if (node.kind != NodeKind::load) continue;
+      loaded[static_cast<std::size_t>(node.source)] = true;
+      written = written || program.buffers[static_cast<std::size_t>(node.source)].written;
+    }
+    for (std::size_t k = 0; k < chosen.size(); ++k) chosen[k] = chosen[k] || (written && loaded[k]);
+  }
+  return chosen;
+}
+
 std::string kernel_name(const Program& program) {
   const auto& statement = program.statement();
   const auto out = program.buffers[static_cast<std::size_t>(statement.buffer)].type;

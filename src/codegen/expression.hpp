@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "ir/schedule.hpp"
 
@@ -21,6 +22,11 @@ std::string value_text(const ir::Program& program, ir::NodeId id, const std::fun
 
 /// Loads that the statement's value uses, in evaluation order.
 std::vector<ir::NodeId> loads_of(const ir::Program& program, ir::NodeId id);
+
+/// Per buffer: whether a selection chooses between a load of it and one of a buffer that the kernel writes. Compilers
+/// make one load of the two, and NVRTC 13.0 keeps for it what it knows of a `const __restrict__` buffer: that no store
+/// changes it. The load then passes the store that it stands before.
+std::vector<bool> chosen_beside_written(const ir::Program& program);
 
 /// Portable prelude: the parts that the program needs.
 std::string portable_prelude(const ir::Program& program);

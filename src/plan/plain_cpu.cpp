@@ -92,8 +92,9 @@ class Generator {
     for (std::size_t q = 0; q < count; ++q) {
       if (!work_.free[q]) continue;
       const auto n = program_.indices[q].extent;
-      blocks *= static_cast<double>(n / block(q));
-      whole *= static_cast<double>(n / block(q) * block(q)) / static_cast<double>(n);
+      const auto along = n / block(q), covered = along * block(q);
+      blocks *= static_cast<double>(along);
+      whole *= static_cast<double>(covered) / static_cast<double>(n);
     }
     // What the blocks leave over goes point by point.
     const double points = static_cast<double>(free_points());
