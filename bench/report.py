@@ -18,11 +18,11 @@ def permute_table(results):
         rows = [r for r in results if r["bench"] == "permute" and ("NVIDIA" in r["device"]) == gpu]
         if not rows:
             continue
-        limit = "the faster of cuMemcpy and a copy kernel" if gpu else "a copy with streaming stores by as many threads"
+        limit = "the faster of cuMemcpy and a copy kernel" if gpu else "the faster of two copies past the caches, by as many threads"
         lines += [f"Permutations, share of the device's copy of the same size in the same run ({limit}):", ""]
         head = ["set", "type", "device", "copy GB/s", "worst", "10th percentile", "median", "geometric mean"]
         if not gpu:
-            head.append("against blocked loops, geometric mean")
+            head += ["over blocked loops, geometric mean", "over HPTT (estimate), worst", "geometric mean", "over NumPy"]
         lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
         for r in sorted(rows, key=lambda r: (r["set"], r["dtype"])):
             s = r["summary"]
@@ -30,6 +30,9 @@ def permute_table(results):
             row += [f"{s[k]:.2f}" for k in ("min", "p10", "median", "geomean")]
             if not gpu:
                 row.append(f"{r['over_blocked_loops']['geomean']:.1f}x")
+                for peer, key in (("hptt", "min"), ("hptt", "geomean"), ("numpy", "geomean")):
+                    over = r.get("over_" + peer)
+                    row.append(f"{over[key]:.1f}x" if over else "-")
             lines.append("| " + " | ".join(row) + " |")
         lines.append("")
     return lines

@@ -237,8 +237,10 @@ int bench_permute(const Options& options, bool json) {
   results.bench = "permute";
   results.set = set_name(options.file);
   results.dtype = name(type);
-  results.command = fmt::format("ricci bench permute {}.csv --device {} --dtype {}{}", results.set, options.device,
-                                options.dtype, options.top > 1 ? fmt::format(" --top {}", options.top) : "");
+  results.command = fmt::format("ricci bench permute {}.csv --device {} --dtype {}{}{}{}", results.set, options.device,
+                                options.dtype, options.top > 1 ? fmt::format(" --top {}", options.top) : "",
+                                options.hptt.empty() ? "" : " --hptt LIBRARY",
+                                options.peers.empty() ? "" : " --peers " + set_name(options.peers) + ".csv");
   const double copy_rate = results.copy_rate;
   Json result = results_json(std::move(results), options, bench->device_name());
   const auto key = [](std::string name) {
