@@ -170,7 +170,11 @@ class StagedEmitter {
     std::int64_t total = lines;
     for (std::size_t k = leading; k < digits.size(); ++k) total *= digits[k].count;
     const auto share = (total + runs - 1) / runs;
-    w_.open("for (i64 end = line + {}; line < end; ++line) {{", share);
+    if (share * runs == total) {
+      w_.open("for (i64 end = line + {}; line < end; ++line) {{", share);
+    } else {
+      w_.open("for (i64 end = line + {} < {} ? line + {} : {}; line < end; ++line) {{", share, total, share, total);
+    }
     std::string at = leading == 0 ? "0" : fmt::format("{} * (line % {})", elements, lines);
     auto below = lines;
     for (std::size_t k = leading; k < digits.size(); ++k) {

@@ -30,8 +30,8 @@ double shared_lines(const Sides& sides, const SideTraffic& write, std::int64_t r
 
 /// Nanoseconds of one thread for one element, its memory aside.
 double element_ns(const Sides& sides, const ir::Schedule& schedule) {
-  constexpr double kOne = 0.7;      // a load and a store, with their addresses
-  constexpr double kBlock = 1.6;    // of a row of a block, all rounds of its transpose
+  constexpr double kOne = 1.0;      // a load and a store, with their addresses
+  constexpr double kBlock = 1.2;    // of a row of a block, all rounds of its transpose
   constexpr double kCopied = 0.03;  // along a row
   constexpr double kRow = 4;        // to begin one
   const auto extent = [&](int q) { return static_cast<double>(sides.extent(q)); };

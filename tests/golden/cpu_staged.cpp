@@ -243,7 +243,7 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
       i64 line = 0;
       for (i64 c = 0; c < 48; ++c) {
         for (i64 b = 0; b < 2; ++b) {
-          for (i64 end = line + 2; line < end; ++line) {
+          for (i64 end = line + 2 < 128 ? line + 2 : 128; line < end; ++line) {
             __builtin_prefetch(next + 32 * (line % 2) + 90 * (line / 2 % 2) + 630 * (line / 4 % 32), 0, 3);
           }
           write_run(B + 350 * c + 50 * b + a, kept + 96 * c + 32 * b + a, 32);
