@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
+
+#include "runtime/host_memory.hpp"
 
 namespace ricci::tools {
 
@@ -19,10 +19,7 @@ class Buffer {
   std::size_t size() const noexcept { return bytes_; }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const noexcept { std::free(memory); }
-  };
-  std::unique_ptr<std::byte, Free> memory_;
+  runtime::HostMemory memory_;
   std::size_t bytes_ = 0;
 };
 

@@ -43,14 +43,25 @@ Json metadata_of(const std::string& text) {
   return json.is_object() ? json : Json::object();
 }
 
+// What was measured is kept among the kernels.
+bool is_tuning(const EntryInfo& entry) { return entry.key.starts_with("ricci tuning "); }
+
 std::string kernel_name(const EntryInfo& entry) {
   const Json metadata = metadata_of(entry.metadata);
+  if (metadata.contains("tuned") && metadata["tuned"].is_string()) return metadata["tuned"].get<std::string>();
   if (metadata.contains("kernel") && metadata["kernel"].is_string()) return metadata["kernel"].get<std::string>();
   return entry.key.substr(0, entry.key.find('\n'));
 }
 
+std::string tuned_text(const EntryInfo& entry) {
+  if (!is_tuning(entry)) return {};
+  const Json metadata = metadata_of(entry.metadata);
+  return fmt::format(": tuned, {}", metadata.value("schedule", "?"));
+}
+
 Json entry_json(const EntryInfo& entry) {
   return {{"name", entry.name},
+          {"kind", is_tuning(entry) ? "tuning" : "kernel"},
           {"kernel", kernel_name(entry)},
           {"path", entry.path.string()},
           {"file_bytes", entry.file_bytes},
@@ -85,8 +96,8 @@ int run_ls(const std::string& prefix, bool json) {
   }
   for (const auto& entry : entries) {
     print("{}  {:>8}  {:>8}  {}{}\n", entry.name.substr(0, kShortName),
-          bytes_text(static_cast<double>(entry.file_bytes)), age_text(entry.used), kernel_name(entry),
-          entry.read_only ? "  (read-only)" : "");
+          bytes_text(static_cast<double>(entry.file_bytes)), age_text(entry.used),
+          kernel_name(entry) + tuned_text(entry), entry.read_only ? "  (read-only)" : "");
   }
   return kDone;
 }

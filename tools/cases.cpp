@@ -1,6 +1,7 @@
 #include "cases.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -79,6 +80,16 @@ std::vector<std::int64_t> numbers(const std::string& text) {
 std::string axis(std::size_t k) { return fmt::format("i{}", k); }
 
 }  // namespace
+
+CaseKind kind_of_cases(const std::string& file) {
+  const Table table(file);
+  for (const auto& name : table.header()) {
+    if (name == "perm") return CaseKind::permutations;
+    if (name == "spec") return CaseKind::einsums;
+  }
+  throw IoError(fmt::format("{} has neither a column \"perm\" nor a column \"spec\" (its first line is \"{}\")", file,
+                            fmt::join(table.header(), ",")));
+}
 
 std::vector<PermuteCase> read_permute_cases(const std::string& file) {
   Table table(file);

@@ -10,6 +10,11 @@
 
 namespace ricci::tools {
 
+enum class CaseKind { permutations, einsums };
+
+/// What a file's columns say that it is of: `perm` or `spec`. Throws IoError for neither.
+CaseKind kind_of_cases(const std::string& file);
+
 /// One permutation, as Ricci says it.
 struct PermuteCase {
   std::string id;

@@ -30,6 +30,7 @@ void add_run(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_explain(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
+void add_tune(CLI::App& app, Session& session);
 void add_cache(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);

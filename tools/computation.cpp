@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "arrays.hpp"
+#include "mode.hpp"
 #include "ricci/error.hpp"
 #include "text.hpp"
 
@@ -27,6 +28,7 @@ void add_type_options(CLI::App& command, OutputOptions& options, const char* dty
 
 void add_schedule_options(CLI::App& command, ComputationOptions& options) {
   command.add_option("--schedule", options.schedule, "A candidate of `ricci explain` instead of the model's choice");
+  add_mode_options(command, options.mode);
   command.add_option("--repeat", options.repeat, "Run this many times, and report the best")->capture_default_str();
 }
 

@@ -18,7 +18,7 @@ namespace ricci::tools {
 
 /// As typed.
 struct ComputationOptions {
-  std::string device = "cpu", schedule;
+  std::string device = "cpu", schedule, mode;
   bool verify = false;
   int repeat = 1;
 };
@@ -32,7 +32,7 @@ void add_device_option(CLI::App& command, ComputationOptions& options);
 void add_factor_options(CLI::App& command, OutputOptions& options, const char* alpha_text);  ///< --alpha, --beta
 void add_type_options(CLI::App& command, OutputOptions& options, const char* dtype_text,
                       const char* in_dtype_text);                           ///< and --order
-void add_schedule_options(CLI::App& command, ComputationOptions& options);  ///< and --repeat
+void add_schedule_options(CLI::App& command, ComputationOptions& options);  ///< and --measure, --repeat
 
 /// Throws ShapeError where --repeat is no number of runs.
 void check_repeat(int repeat);

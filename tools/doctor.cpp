@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "cache/admin.hpp"
 #include "command.hpp"
+#include "jit/cuda_driver.hpp"
+#include "progress.hpp"
 #include "report.hpp"
 #include "ricci/runtime.hpp"
 
@@ -35,7 +38,29 @@ bool works(const std::vector<DoctorLine>& lines, const std::string& device) {
   return device == "cpu" ? ok("clang") : ok("nvrtc") && ok("driver") && ok("device");
 }
 
-int run(const std::vector<std::string>& required, bool json) {
+struct Options {
+  std::vector<std::string> required;
+  bool measure = false;
+};
+
+// Every device that there is; what is said of them afterwards holds the result.
+void measure_devices() {
+  Progress progress("measuring the memory of the host");
+  PlanOptions options;
+  Runtime::global().measure_device(options);
+  options.device = Device::gpu;
+  for (options.gpu = 0; options.gpu < jit::cuda::device_count(); ++options.gpu) {
+    progress.step(fmt::format("measuring the memory of device {}", options.gpu));
+    Runtime::global().measure_device(options);
+  }
+}
+
+int run(const Options& options, bool json) {
+  const auto& required = options.required;
+  if (options.measure) {
+    cache::check_writable(cache::Config::from_environment());
+    measure_devices();
+  }
   const auto lines = doctor();
   std::vector<std::string> missing;
   for (const auto& device : required) {
@@ -59,16 +84,19 @@ int run(const std::vector<std::string>& required, bool json) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Session& session) {
-  auto required = std::make_shared<std::vector<std::string>>();
+  auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("doctor", "Say which compilers, devices and directories were found");
-  command->add_option("--require", *required, "Exit with 1 unless these work: cpu, gpu, or cpu,gpu")
+  command->add_option("--require", options->required, "Exit with 1 unless these work: cpu, gpu, or cpu,gpu")
       ->delimiter(',')
       ->check(CLI::IsMember({"cpu", "gpu"}));
+  command->add_flag("--measure", options->measure,
+                    "First measure what the memory of each device does, and keep it for the model of every later plan");
   command->footer(
       "Examples:\n"
       "  ricci doctor\n"
+      "  ricci doctor --measure\n"
       "  ricci doctor --require cpu,gpu       in a script, before work that needs both");
-  run_with(*command, session, required, run);
+  run_with(*command, session, options, run);
 }
 
 }  // namespace ricci::tools

@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "computation.hpp"
+#include "mode.hpp"
 #include "problem.hpp"
 #include "ricci/error.hpp"
 #include "text.hpp"
@@ -47,6 +48,7 @@ Work prepare(const Options& options, Progress& progress, ComputationTimes& times
   work.einsum.beta = parse_scalar(options.beta, "--beta");
   work.einsum.conjugate = parse_conjugate(options.conjugate, options.inputs.size(), "--conj");
   work.einsum.schedule = options.schedule;
+  work.einsum.mode = plan_mode(options.mode);
   if (options.path == "memory") work.einsum.path = EinsumOptions::Path::memory;
   const auto opaque = opaque_type(options.in_dtype);
   OutputFile::check(options.output);

@@ -27,7 +27,9 @@ void add_explain(CLI::App& app, Session& session) {
           candidates.push_back({{"name", candidate.name},
                                 {"predicted_us", candidate.predicted_us},
                                 {"step", candidate.step},
-                                {"baseline", candidate.baseline}});
+                                {"baseline", candidate.baseline},
+                                {"measured_us", candidate.measured_us > 0 ? Json(candidate.measured_us) : Json()},
+                                {"chosen", candidate.chosen}});
         }
         print_json({{"spec", options->what},
                     {"plan", plan_json(plan)},

@@ -59,14 +59,7 @@ std::string folder_of(const std::string& target) {
 
 }  // namespace
 
-Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
-  // Large arrays in large pages, as NumPy's are: kernels that read many tensors at once wait for translations
-  // otherwise.
-  constexpr std::size_t kAligned = 256, kPage = std::size_t{2} << 20;
-  const std::size_t unit = bytes >= 4 * kPage ? kPage : kAligned;
-  const std::size_t rounded = bytes > SIZE_MAX - unit ? 0 : (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit;
-  if (rounded != 0) memory_.reset(static_cast<std::byte*>(std::aligned_alloc(unit, rounded)));
-  if (memory_ && unit == kPage) madvise(memory_.get(), rounded, MADV_HUGEPAGE);
+Buffer::Buffer(std::size_t bytes) : memory_(runtime::allocate_host(bytes)), bytes_(bytes) {
   if (!memory_) throw IoError(fmt::format("no memory for a tensor of {} bytes", bytes));
 }
 

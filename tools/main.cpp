@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
       "  ricci run mp2.ricci v=v.npy eo=eo.npy ev=ev.npy  run a program of such statements\n"
       "  ricci show 'abc->cab' a=48 b=32 c=40             read a kernel\n"
       "  ricci explain 'abc->cab' a=48 b=32 c=40          what else was considered\n"
+      "  ricci tune cases.csv                             measure the best kernels for a list of problems\n"
       "  ricci cache ls                                   the kernels on disk\n"
       "  ricci doctor                                     which compilers and devices were found\n\n"
       "Exit codes: 0 done, 1 a check failed, 2 refused (bad input, usage, files, devices), 3 a defect of Ricci.");
@@ -66,6 +67,7 @@ int run(int argc, char** argv) {
   add_show(app, session);
   add_explain(app, session);
   add_bench(app, session);
+  add_tune(app, session);
   add_cache(app, session);
   add_doctor(app, session);
   add_version(app, session);

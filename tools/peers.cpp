@@ -12,10 +12,7 @@
 #include <thread>
 
 #include "ricci/error.hpp"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "runtime/host_copy.hpp"
 
 namespace ricci::tools {
 namespace {
@@ -75,24 +72,11 @@ struct Wide {
 }  // namespace
 
 void streaming_copy(void* to, const void* from, std::int64_t bytes, int threads) {
-  in_parts(bytes / 64, threads, [&](std::int64_t first, std::int64_t last) {
-#if defined(__SSE2__)
-    const auto* a = static_cast<const char*>(from) + first * 64;
-    auto* b = static_cast<char*>(to) + first * 64;
-    for (std::int64_t line = first; line < last; ++line, a += 64, b += 64) {
-      for (int part = 0; part < 64; part += 16) {
-        _mm_stream_si128(reinterpret_cast<__m128i*>(b + part),
-                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + part)));
-      }
-    }
-    _mm_sfence();
-#else
-    std::memcpy(static_cast<char*>(to) + first * 64, static_cast<const char*>(from) + first * 64, static_cast<std::size_t>((last - first) * 64));
-#endif
+  constexpr std::int64_t kLine = 64;
+  in_parts((bytes + kLine - 1) / kLine, threads, [&](std::int64_t first, std::int64_t last) {
+    runtime::copy_streaming(static_cast<char*>(to) + first * kLine, static_cast<const char*>(from) + first * kLine,
+                            std::min(last * kLine, bytes) - first * kLine);
   });
-  const auto done = bytes / 64 * 64;
-  std::memcpy(static_cast<char*>(to) + done, static_cast<const char*>(from) + done,
-              static_cast<std::size_t>(bytes - done));
 }
 
 void blocked_loops(void* to, const void* from, std::int64_t element_bytes, const std::vector<std::int64_t>& extents,

@@ -9,6 +9,7 @@
 #include "arrays.hpp"
 #include "computation.hpp"
 #include "ir/problem.hpp"
+#include "mode.hpp"
 #include "problem.hpp"
 #include "ricci/error.hpp"
 #include "ricci/runtime.hpp"
@@ -39,6 +40,7 @@ Work prepare(const Options& options, Progress& progress, ComputationTimes& times
   work.permute.beta = parse_scalar(options.beta, "--beta");
   work.permute.conjugate = options.conjugate;
   work.permute.schedule = options.schedule;
+  work.permute.mode = plan_mode(options.mode);
   const auto wanted = options.dtype.empty() ? std::nullopt : std::optional(parse_dtype(options.dtype));
   const auto opaque = opaque_type(options.in_dtype, wanted == DType::bf16 ? wanted : std::nullopt);
   check_repeat(options.repeat);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "files.hpp"
+#include "mode.hpp"
 #include "progress.hpp"
 #include "ricci/error.hpp"
 #include "text.hpp"
@@ -101,6 +102,7 @@ PlanOptions plan_options(const ProblemOptions& options) {
     if (plan.device == Device::cpu) throw DeviceError("--target is for --device gpu");
   }
   plan.schedule = options.schedule;
+  plan.mode = plan_mode(options.mode);
   return plan;
 }
 
@@ -268,6 +270,7 @@ void add_problem_options(CLI::App& command, ProblemOptions& options) {
       ->check(CLI::IsMember({"flops", "memory"}))
       ->capture_default_str();
   command.add_option("--schedule", options.schedule, "A candidate of `ricci explain` instead of the model's choice");
+  add_mode_options(command, options.mode);
 }
 
 Plan plan_problem(const ProblemOptions& options) {

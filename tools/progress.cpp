@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 #include "report.hpp"
+#include "text.hpp"
 
 namespace ricci::tools {
 
@@ -28,6 +30,7 @@ void Progress::step(std::string what) {
   what_ = std::move(what);
   start_ms_ = now_ms();
   share_ = -1;
+  left_ms_ = -1;
 }
 
 void Progress::share(double done) {
@@ -35,23 +38,51 @@ void Progress::share(double done) {
   share_ = done;
 }
 
+void Progress::left_ms(double ms) {
+  const std::lock_guard lock(mutex_);
+  left_ms_ = ms;
+  left_at_ms_ = now_ms();
+}
+
+void Progress::pause(const std::function<void()>& print) {
+  const std::lock_guard lock(mutex_);
+  wipe();
+  print();
+}
+
+void Progress::wipe() {
+  if (!shown_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  shown_ = false;
+}
+
+std::string Progress::text() const {
+  const double elapsed_ms = now_ms() - start_ms_;
+  std::string text = what_;
+  if (share_ >= 0) {
+    constexpr int kWidth = 24;
+    const int done = static_cast<int>(kWidth * std::min(share_, 1.0));
+    text += fmt::format(" [{:<{}}] {:3.0f} %", std::string(static_cast<std::size_t>(done), '='), kWidth, 100 * share_);
+  }
+  text += fmt::format(" {:.1f} s", elapsed_ms / 1000);
+  if (left_ms_ >= 0) text += ", about " + duration_text(left_ms_ - (now_ms() - left_at_ms_)) + " left";
+  return text;
+}
+
 void Progress::loop() {
   constexpr double kQuietMs = 1000;
-  bool shown = false;
+  bool quiet = true;
   std::unique_lock lock(mutex_);
   while (!stop_) {
     wake_.wait_for(lock, std::chrono::milliseconds(200), [this] { return stop_; });
-    const double elapsed_ms = now_ms() - start_ms_;
-    if (stop_ || (!shown && elapsed_ms < kQuietMs)) continue;
-    const std::string share = share_ < 0 ? "" : fmt::format(" {:3.0f} %", 100 * share_);
-    fmt::print(stderr, "\r\033[K{}{} {:.1f} s", what_, share, elapsed_ms / 1000);
+    quiet = quiet && now_ms() - start_ms_ < kQuietMs;
+    if (stop_ || quiet) continue;
+    fmt::print(stderr, "\r\033[K{}", text());
     std::fflush(stderr);
-    shown = true;
+    shown_ = true;
   }
-  if (shown) {
-    fmt::print(stderr, "\r\033[K");
-    std::fflush(stderr);
-  }
+  wipe();
 }
 
 }  // namespace ricci::tools

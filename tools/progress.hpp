@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -21,16 +22,23 @@ class Progress {
   void step(std::string what);
   /// Share of the step that is done, 0 to 1.
   void share(double done);
+  /// How long the rest of the step will take.
+  void left_ms(double ms);
+  /// Wipes the line while something else is printed to the terminal.
+  void pause(const std::function<void()>& print);
 
  private:
   void loop();
+  void wipe();               // with the lock held
+  std::string text() const;  // with the lock held
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::string what_;
   double start_ms_ = 0;
   double share_ = -1;  // below 0: not known
-  bool stop_ = false;
+  double left_ms_ = -1, left_at_ms_ = 0;
+  bool stop_ = false, shown_ = false;
   std::thread thread_;
 };
 

@@ -20,11 +20,13 @@ Json plan_json(const Plan& plan) {
   return {{"kernel", info.kernel},
           {"schedule", info.schedule},
           {"device", name(plan.device())},
+          {"choice", info.choice},
           {"origin", info.origin},
           {"plan_ms", info.plan_ms},
           {"generate_ms", info.generate_ms},
           {"compile_ms", info.compile_ms},
           {"load_ms", info.load_ms},
+          {"measure_ms", info.measure_ms},
           {"registers", info.registers},
           {"spill_bytes", info.spill_bytes},
           {"shared_bytes", info.shared_bytes},
@@ -43,11 +45,17 @@ std::string origin_text(const PlanInfo& info) {
                      ms_text(info.plan_ms), ms_text(info.generate_ms), ms_text(info.compile_ms), ms_text(info.load_ms));
 }
 
+std::string choice_text(const PlanInfo& info) {
+  if (info.choice.empty()) return "none";
+  return info.measure_ms > 0 ? fmt::format("{} in {}", info.choice, ms_text(info.measure_ms)) : info.choice;
+}
+
 std::vector<std::pair<std::string, std::string>> plan_lines(const Plan& plan) {
   const PlanInfo& info = plan.info();
   std::vector<std::pair<std::string, std::string>> lines = {
       {"kernel", info.kernel.empty() ? "none" : info.kernel},
       {"plan", info.schedule},
+      {"choice", choice_text(info)},
       {"origin", origin_text(info)},
   };
   if (plan.device() == Device::gpu && info.origin != "none") {

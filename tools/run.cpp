@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "computation.hpp"
+#include "mode.hpp"
 #include "problem.hpp"
 #include "program_tensors.hpp"
 #include "ricci/error.hpp"
@@ -304,6 +305,7 @@ int run(const Options& options, bool json) {
   PlanOptions where;
   where.device = options.device == "gpu" ? Device::gpu : Device::cpu;
   where.schedule = options.schedule;
+  where.mode = plan_mode(options.mode);
   where.threads = options.threads;
   const Plan plan = Runtime::global().plan_program(*work.program, where);
   times.plan_ms = now_ms() - start;

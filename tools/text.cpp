@@ -45,6 +45,13 @@ std::string ms_text(double ms) {
   return fmt::format("{:.{}f} ms", ms, digits);
 }
 
+std::string duration_text(double ms) {
+  const double seconds = std::max(ms, 0.0) / 1000;
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 90 * 60) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.0f} h", seconds / 3600);
+}
+
 std::string shape_text(const std::vector<std::int64_t>& extents) {
   return fmt::format("({}{})", fmt::join(extents, ", "), extents.size() == 1 ? "," : "");
 }

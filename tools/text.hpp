@@ -16,6 +16,9 @@ std::string bytes_text(double bytes);
 /// "0.0042 ms", "3.21 ms", "1250 ms": three digits that count.
 std::string ms_text(double ms);
 
+/// "0 s", "45 s", "3 min", "2 h": for people who wait.
+std::string duration_text(double ms);
+
 /// "(2, 3, 5)", "(7,)", "()".
 std::string shape_text(const std::vector<std::int64_t>& extents);
 

@@ -39,11 +39,14 @@ struct PlanInfo {
   int steps = 0;           ///< kernels that a call runs, one after the other; 0 when there is nothing to run
   std::string kernel;      ///< names of the generated functions, "; " between them
   std::string schedule;    ///< family, tile, threads, accesses of each, "; " between them
+  std::string choice;      ///< why that schedule, of each: "estimated", "named", "tuned" (measured some time ago) or
+                           ///< "measured"; empty when there is nothing to run
   std::string origin;      ///< "memory", "disk" or "compiled"; "none" when there is nothing to run
   double plan_ms = 0;      ///< choice of the schedule
   double generate_ms = 0;  ///< source text; 0 on a hit
   double compile_ms = 0;   ///< compiler; 0 on a hit
   double load_ms = 0;      ///< code made executable
+  double measure_ms = 0;   ///< candidates compiled and timed; 0 unless one is "measured"
   int registers = 0, spill_bytes = 0, shared_bytes = 0;  ///< GPU kernels, from the compiler
   /// Each element of the inputs that counts read once and each of the outputs written once; read once as well where the
   /// old value counts. Workspace is not compulsory.
@@ -69,6 +72,8 @@ struct CandidateInfo {
   double predicted_us = 0;  ///< by the model
   int step = 0;             ///< of the kernels that a call runs, from 0
   bool baseline = false;    ///< there to compare with, behind the others: taken only when it is named
+  double measured_us = 0;   ///< where it was timed on this kind of device
+  bool chosen = false;
 };
 
 /// Immutable and cheap to copy; safe to execute from any number of threads at once. Keeps its kernels loaded.

@@ -52,6 +52,15 @@ typedef struct {
   int64_t alignment;
 } ricci_layout;
 
+/* How the schedules of a plan are chosen: by what was measured for the problem earlier, else by the model; the same,
+ * but measured now where it was not; measured now in any case; by the model alone. */
+typedef enum {
+  RICCI_PLAN_ESTIMATE = 0,
+  RICCI_PLAN_MEASURE = 1,
+  RICCI_PLAN_REMEASURE = 2,
+  RICCI_PLAN_MODEL = 3
+} ricci_plan_mode;
+
 typedef struct {
   ricci_device device;
   int gpu;                   /* ordinal, or -1 for the current device */
@@ -59,6 +68,7 @@ typedef struct {
   double beta_re, beta_im;   /* 0, 0 */
   int conjugate;
   int threads; /* 0: all */
+  ricci_plan_mode mode;
 } ricci_permute_options;
 
 typedef struct ricci_plan ricci_plan;
@@ -84,6 +94,7 @@ typedef struct {
   const int* conjugate;      /* one per operand, or null: conjugate none */
   ricci_path path;           /* with three operands and more: fewest operations, or least workspace */
   int threads;               /* 0: all */
+  ricci_plan_mode mode;
 } ricci_einsum_options;
 
 ricci_einsum_options ricci_einsum_options_default(void);
@@ -102,7 +113,10 @@ typedef struct {
 
 /* Plans a program from its text (docs/programs.md). extents: `count` of them, for indices that the text leaves open. */
 ricci_status ricci_plan_program(const char* text, int count, const ricci_extent* extents, ricci_device device, int gpu,
-                                int threads, ricci_plan** plan);
+                                int threads, ricci_plan_mode mode, ricci_plan** plan);
+
+/* Why the schedules of a plan's kernels were taken: "estimated", "tuned" or "measured" each, "; " between them. */
+const char* ricci_plan_choice(const ricci_plan* plan);
 
 /* What a call of the plan takes: how many arrays it writes and how many it only reads, how many parameters, and their
  * names, in the order of the call ("" past the end). Names are valid until the plan is released. */

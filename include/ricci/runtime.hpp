@@ -29,6 +29,15 @@ struct RuntimeOptions {
   Executor executor;  ///< empty: Ricci's own thread pool
 };
 
+/// How the schedules of a plan are chosen. Which of them is taken never changes what a plan computes, except for the
+/// rounding of floating sums.
+enum class PlanMode {
+  estimate,   ///< what was measured for the problem on this kind of device earlier, else the best by the model
+  measure,    ///< the same, but what was never measured is measured now, and kept for later plans of any process
+  remeasure,  ///< measured now and kept, whatever was measured earlier
+  model,  ///< the best by the model, whatever was measured: the same in every process and on every machine of a kind
+};
+
 /// Where a plan is to run, and how it is made.
 struct PlanOptions {
   Device device = Device::cpu;
@@ -37,6 +46,11 @@ struct PlanOptions {
   std::string schedule;  ///< empty: chosen by the model; else a candidate's name from Plan::explain(), for every kernel
                          ///< of the plan that has it (PlanError when none has)
   int threads = 0;       ///< CPU: at most this many threads; 0: the runtime's
+  /// `measure` compiles the best candidates by the model and times them on the device, in memory of its own as large as
+  /// the tensors (DeviceError where there is none; PlanError with target_sm): seconds where a plan takes milliseconds.
+  /// Of kernels whose schedule is named nothing is measured.
+  PlanMode mode = PlanMode::estimate;
+  int measured = 8;  ///< at most so many candidates of each kernel are timed; at least 1
 };
 
 /// What to permute and where.
@@ -115,6 +129,11 @@ class Runtime {
   /// takes them.
   static void interpret_program(const Program& program, std::span<void* const> outputs,
                                 std::span<const void* const> inputs, std::span<const Scalar> params = {});
+
+  /// Measures what the device's memory does (copies with one thread and more) and keeps it beside the tuning store, for
+  /// the model of every later plan on this kind of device. A second or two; what was measured before is replaced. Plans
+  /// that measure do it by themselves where nothing is kept. Throws DeviceError, PlanError with target_sm.
+  void measure_device(const PlanOptions& options = {});
 
   struct Impl;
 

@@ -85,6 +85,8 @@ Directory writable_root(const Config& config) {
   return directory;
 }
 
+void check_writable(const Config& config) { (void)writable_root(config); }
+
 void throw_io(std::string_view what, const std::filesystem::path& path, int error) {
   throw IoError(fmt::format("cannot {} {}: {}", what, path.string(), error_text(error)));
 }

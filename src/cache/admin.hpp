@@ -26,6 +26,9 @@ struct EntryInfo {
   bool read_only = false;                                            ///< in one of Config::read_only_roots
 };
 
+/// Throws CacheError, saying why, where entries cannot be stored: no directory, RICCI_CACHE=ro, one that is refused.
+void check_writable(const Config& config);
+
 /// All sound entries, those used last first. Damaged ones are left out: `verify` names them.
 std::vector<EntryInfo> list(const Config& config);
 

@@ -34,7 +34,7 @@ class LockFolder {
   /// `runtime_dir` may be empty.
   LockFolder(const Directory& directory, const std::filesystem::path& runtime_dir);
 
-  /// Tries once, without waiting. `name` is a stripe ("00".."ff") or "sweep".
+  /// Tries once, without waiting. `name` is a stripe ("00".."ff"), "sweep", or what Store::exclusive is asked for.
   LockResult try_acquire(const char* name, Lock* lock) const;
 
  private:

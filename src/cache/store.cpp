@@ -400,6 +400,22 @@ void Store::erase(std::string_view key) noexcept {
   }
 }
 
+std::shared_ptr<void> Store::exclusive(const std::string& name, std::chrono::milliseconds patience) noexcept {
+  try {
+    if (!impl_->writable()) return nullptr;
+    auto lock = std::make_shared<Lock>();
+    const auto begin = Clock::now();
+    for (;;) {
+      const auto result = impl_->locks->try_acquire(name.c_str(), lock.get());
+      if (result == LockResult::acquired) return lock;
+      if (result == LockResult::unavailable || Clock::now() - begin >= patience) return nullptr;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  } catch (...) {
+    return nullptr;
+  }
+}
+
 Counters Store::counters() const noexcept {
   Counters counters;
   counters.memory_hits = impl_->memory_hits;

@@ -74,6 +74,10 @@ class Store {
   /// Forgets the entry in memory and in the writable root, as for one whose binary turns out not to load.
   void erase(std::string_view key) noexcept;
 
+  /// A right that one thread or process at a time has on the directory, for work that others would disturb; given back
+  /// when the pointer goes. Null after `patience` in vain, and where nothing can be locked. `name`: a file name.
+  std::shared_ptr<void> exclusive(const std::string& name, std::chrono::milliseconds patience) noexcept;
+
   Counters counters() const noexcept;
 
   /// The configuration in force: `root` is empty if it was refused.

@@ -164,6 +164,9 @@ int current_device() {
   return device;
 }
 
+OnDevice::OnDevice(int ordinal) : scope_(std::make_unique<ContextScope>(Driver::need(), ordinal)) {}
+OnDevice::~OnDevice() = default;
+
 Module::Module(std::span<const std::byte> cubin, int ordinal) : ordinal_(ordinal) {
   const Driver& driver = Driver::need();
   if (!is_whole_elf(cubin)) {

@@ -14,6 +14,8 @@
 
 namespace ricci::jit::cuda {
 
+class ContextScope;
+
 using Stream = void*;  ///< CUstream / cudaStream_t; null is the default stream of the current context
 
 struct DeviceInfo {
@@ -25,8 +27,8 @@ struct DeviceInfo {
                registers_per_multiprocessor = 0;
   int max_threads_per_block = 0, max_blocks_per_multiprocessor = 0;
   std::int64_t reserved_shared_bytes_per_block =
-      0;             ///< taken by the driver from each block's share of a multiprocessor
-  std::string uuid;  ///< "GPU-0a1b2c3d-...", the one thing that tells two devices of a kind apart: for the tuning store
+      0;                   ///< taken by the driver from each block's share of a multiprocessor
+  std::string uuid;        ///< "GPU-0a1b2c3d-...", the one thing that tells two devices of a kind apart
   std::string pci_bus_id;  ///< "0000:3b:00.0"
 };
 
@@ -36,6 +38,18 @@ int device_count();                ///< 0 when available() is false
 DeviceInfo device_info(int ordinal);
 std::string driver_version();  ///< the newest CUDA that the driver serves: "13.0"
 int current_device();          ///< of the calling thread's context; retains device 0's primary context if there is none
+
+/// While it lives, the calling thread's current context is the primary one of this device.
+class OnDevice {
+ public:
+  explicit OnDevice(int ordinal);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  std::unique_ptr<ContextScope> scope_;
+};
 
 /// A loaded CUBIN in the primary context of one device. Unloading waits for nothing: destroy it when its kernels are
 /// done.

@@ -37,29 +37,58 @@ std::string summary(const ir::Program& program, const ir::Schedule& schedule) {
   return text + fmt::format(", {} tiles", schedule.tiles(program));
 }
 
-std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device) {
+const char* name(Reason reason) noexcept {
+  switch (reason) {
+    case Reason::estimated:
+      return "estimated";
+    case Reason::named:
+      return "named";
+    case Reason::tuned:
+      return "tuned";
+    case Reason::measured:
+      return "measured";
+  }
+  return "?";
+}
+
+std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device,
+                    Reason reason, const Tuning* tuning) {
   std::string text = fmt::format("candidates for {}, best prediction first{}\n\n", device,
                                  !list.empty() && list.back().baseline ? ", then the baselines" : "");
   std::size_t width = 10;
   for (const auto& candidate : list) width = std::max(width, candidate.schedule.name.size());
-  text += fmt::format("   {:<{}} {:>10} {:>9} {:>9} {:>11} {:>11} {:>10} {:>6} {:>9}\n", "schedule", width, "predicted",
-                      "read run", "write run", "sectors rd", "sectors wr", "conflicts", "occ.", "tiles");
+  const auto measured = [&](const std::string& what) {
+    return tuning == nullptr ? std::string() : fmt::format(" {:>10}", what);
+  };
+  text += fmt::format("   {:<{}} {:>10}{} {:>9} {:>9} {:>11} {:>11} {:>10} {:>6} {:>9}\n", "schedule", width,
+                      "predicted", measured("measured"), "read run", "write run", "sectors rd", "sectors wr",
+                      "conflicts", "occ.", "tiles");
   for (const auto& candidate : list) {
     const auto& t = candidate.traffic;
     const auto conflicts =
         t.ideal_wavefronts > 0 ? fmt::format("{:.2f}x", t.bank_wavefronts / t.ideal_wavefronts) : "-";
-    text += fmt::format("{}  {:<{}} {:>7.1f} us {:>7} B {:>7} B {:>11.0f} {:>11.0f} {:>10} {:>5.0f}% {:>9}\n",
+    const auto* timed = tuning == nullptr ? nullptr : tuning->find(candidate.schedule.name);
+    text += fmt::format("{}  {:<{}} {:>7.1f} us{} {:>7} B {:>7} B {:>11.0f} {:>11.0f} {:>10} {:>5.0f}% {:>9}\n",
                         &candidate == &chosen ? "*" : " ", candidate.schedule.name, width, candidate.predicted_us,
-                        t.read.run_bytes, t.write.run_bytes, t.read.sectors, t.write.sectors, conflicts,
-                        100 * t.occupancy, t.tiles);
+                        measured(timed == nullptr ? "-" : fmt::format("{:.1f} us", timed->us)), t.read.run_bytes,
+                        t.write.run_bytes, t.read.sectors, t.write.sectors, conflicts, 100 * t.occupancy, t.tiles);
   }
   const auto& t = chosen.traffic;
   text +=
       fmt::format("\n* {}: touches {:.0f} B in sectors of 32 B for {} B of elements ({:.2f}x)", chosen.schedule.name,
                   t.predicted_bytes(), t.read.bytes + t.write.bytes,
                   t.predicted_bytes() / static_cast<double>(std::max<std::int64_t>(t.read.bytes + t.write.bytes, 1)));
-  text += &chosen == &list.front() ? ", the least predicted time\n" : ", as asked for\n";
-  return text;
+  switch (reason) {
+    case Reason::estimated:
+      return text + ", the least predicted time\n";
+    case Reason::named:
+      return text + ", as asked for\n";
+    case Reason::tuned:
+      return text + ", the fastest when this problem was measured on this device\n";
+    case Reason::measured:
+      return text + ", the fastest of those measured just now\n";
+  }
+  return text + "\n";
 }
 
 }  // namespace ricci::plan

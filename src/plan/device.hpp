@@ -25,6 +25,14 @@ struct CpuFigures {
   std::int64_t l2_bytes = 1024 * 1024;
   std::int64_t cache_bytes = 32 * 1024 * 1024;  ///< of the last level
   int threads = 1;
+  double copy_GBs = 0;       ///< read + write rate of a large copy by `threads` threads; 0 when it was not measured
+  double streaming_GBs = 0;  ///< the same with stores past the caches
+
+  /// Of a copy, for each thread: as it was measured, or else `usual`.
+  double thread_GBs(bool streaming, double usual) const {
+    const double measured = streaming ? streaming_GBs : copy_GBs;
+    return measured > 0 ? measured / threads : usual;
+  }
 
   /// Whether a kernel that touches so many bytes is better off writing past the caches.
   bool beyond_caches(double bytes) const { return bytes > 0.75 * static_cast<double>(cache_bytes); }

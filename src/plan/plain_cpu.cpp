@@ -107,8 +107,10 @@ class Generator {
     auto& schedule = candidate.schedule;
     if (!sums_) {
       // Beyond the caches, what is written goes past them: no line is read before it is written.
-      schedule.streaming = lanes > 1 && figures_.beyond_caches(work_.compulsory_bytes);
+      const bool beyond = figures_.beyond_caches(work_.compulsory_bytes);
+      schedule.streaming = lanes > 1 && beyond;
       if (schedule.streaming) rate_GBs *= 1.2;
+      if (beyond) rate_GBs = figures_.thread_GBs(schedule.streaming, rate_GBs);
       // Prefetchers and address translation follow about two dozen streams.
       const auto streams = static_cast<double>(work_.loads.size() + program_.statements.size());
       rate_GBs *= strip > 0 ? 0.8 : std::min(1.0, kStreams / streams);

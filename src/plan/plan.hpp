@@ -8,6 +8,7 @@
 #include "ir/schedule.hpp"
 #include "plan/device.hpp"
 #include "plan/traffic.hpp"
+#include "plan/tuning.hpp"
 
 namespace ricci::plan {
 
@@ -31,8 +32,19 @@ std::vector<Candidate> candidates(const ir::Program& program, const CpuFigures& 
 /// The candidate of that name, or the first for an empty name. Throws PlanError, listing the names, when there is none.
 const Candidate& choose(const std::vector<Candidate>& list, const std::string& name);
 
-/// A table of candidates, best first, and the reason for the first.
-std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device);
+/// Why a schedule was taken.
+enum class Reason {
+  estimated,  ///< the least predicted time
+  named,      ///< asked for by its name
+  tuned,      ///< the fastest when they were timed, some time ago
+  measured,   ///< the fastest of those timed for this plan
+};
+const char* name(Reason reason) noexcept;  ///< "estimated", ...
+
+/// A table of candidates, best prediction first, and why one was taken.
+///   tuning  what was measured for them, or null
+std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device,
+                    Reason reason, const Tuning* tuning = nullptr);
 
 /// One line about a schedule: "tiled c64 b32, 256 threads, 16 B reads, 16 B writes, 8192 B shared".
 std::string summary(const ir::Program& program, const ir::Schedule& schedule);

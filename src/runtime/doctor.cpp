@@ -8,6 +8,8 @@
 #include "jit/cuda_driver.hpp"
 #include "ricci/error.hpp"
 #include "ricci/runtime.hpp"
+#include "runtime/figures.hpp"
+#include "runtime/runtime_impl.hpp"
 #include "runtime/thread_pool.hpp"
 
 namespace ricci {
@@ -47,6 +49,23 @@ DoctorLine nvrtc_line() {
   }
 }
 
+std::string rates_text(const plan::MeasuredFigures& figures) {
+  std::vector<std::string> parts;
+  for (const auto& r : figures.rates) {
+    parts.push_back(r.threads == 0 ? fmt::format("{:.0f} GB/s", r.copy_GBs)
+                                   : fmt::format("{:.0f} GB/s with {} {} ({:.0f} past the caches)", r.copy_GBs,
+                                                 r.threads, r.threads == 1 ? "thread" : "threads", r.streaming_GBs));
+  }
+  return fmt::format("copies at {}", fmt::join(parts, ", "));
+}
+
+/// What was measured of a device's memory, for the model.
+DoctorLine memory_line(cache::Store& store, const char* device, const PlanOptions& options) {
+  const auto figures = runtime::find_figures(store, runtime::target_of(options));
+  return {State::ok, fmt::format("{} memory", device),
+          figures ? rates_text(*figures) : "not measured; the model takes usual figures (ricci doctor --measure)"};
+}
+
 }  // namespace
 
 std::vector<DoctorLine> doctor() {
@@ -54,6 +73,8 @@ std::vector<DoctorLine> doctor() {
   lines.push_back({State::ok, "cpu",
                    fmt::format("{}, {} B vectors, {} threads", jit::host_cpu().text(), jit::host_cpu().vector_bytes,
                                runtime::default_threads())});
+  cache::Store store(cache::Config::from_environment());
+  lines.push_back(memory_line(store, "cpu", {}));
   lines.push_back(clang_line());
   lines.push_back(nvrtc_line());
   if (jit::cuda::available()) {
@@ -65,11 +86,14 @@ std::vector<DoctorLine> doctor() {
            fmt::format("{}, sm_{}, {} multiprocessors, {:.0f} GB, L2 {} MB, {} KB shared memory per block", info.name,
                        info.sm, info.multiprocessors, static_cast<double>(info.memory_bytes) * 1e-9,
                        info.l2_bytes >> 20, info.shared_bytes_per_block >> 10)});
+      PlanOptions options;
+      options.device = Device::gpu;
+      options.gpu = k;
+      lines.push_back(memory_line(store, fmt::format("device {}", k).c_str(), options));
     }
   } else {
     lines.push_back({State::missing, "driver", jit::cuda::unavailable_reason()});
   }
-  const cache::Store store(cache::Config::from_environment());
   const auto& config = store.config();
   if (config.root.empty()) {
     lines.push_back({State::missing, "cache", "memory only: no folder (set RICCI_CACHE_DIR), or it was refused"});

@@ -63,7 +63,8 @@ std::string Plan::explain() const {
   if (impl_->steps.empty()) return "nothing to run: the tensor has no elements\n";
   return impl_->text("#", [this](const Impl::Step& step) {
     const auto list = impl_->candidates(step, step.chosen.schedule.name);
-    return plan::explain(list, plan::choose(list, step.chosen.schedule.name), impl_->device_text);
+    return plan::explain(list, plan::choose(list, step.chosen.schedule.name), impl_->device_text, step.reason,
+                         step.tuning.get());
   });
 }
 
@@ -72,7 +73,10 @@ std::vector<CandidateInfo> Plan::candidates() const {
   for (std::size_t k = 0; k < impl_->steps.size(); ++k) {
     const auto& step = impl_->steps[k];
     for (const auto& candidate : impl_->candidates(step, step.chosen.schedule.name)) {
-      infos.push_back({candidate.schedule.name, candidate.predicted_us, static_cast<int>(k), candidate.baseline});
+      const auto& name = candidate.schedule.name;
+      const auto* timed = step.tuning ? step.tuning->find(name) : nullptr;
+      infos.push_back({name, candidate.predicted_us, static_cast<int>(k), candidate.baseline,
+                       timed == nullptr ? 0 : timed->us, name == step.chosen.schedule.name});
     }
   }
   return infos;

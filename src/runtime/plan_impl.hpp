@@ -59,6 +59,8 @@ struct Plan::Impl {
     std::vector<int> slot;       ///< of the sequence: per buffer of the canonical program
     std::vector<int> parameter;  ///< of the sequence: per parameter of the canonical program
     plan::Candidate chosen;
+    plan::Reason reason = plan::Reason::estimated;
+    std::shared_ptr<const plan::Tuning> tuning;  ///< what is known to have been measured; or null
     std::shared_ptr<const runtime::Kernel> kernel;
     std::int64_t tiles = 0;
     int tasks = 1;  ///< CPU: parts of the tile range
@@ -72,6 +74,7 @@ struct Plan::Impl {
   std::optional<Factors> factors;
   Layout output_layout;
   runtime::Target target;
+  std::shared_ptr<const plan::MeasuredFigures> figures;  ///< of the target's device, or null
   int threads = 1;
   std::shared_ptr<runtime::ThreadPool> pool;
   Executor executor;
@@ -103,8 +106,9 @@ namespace runtime {
 /// A factor or parameter as the kernel takes it: `type`'s bytes. Checked before.
 void encode_factor(Scalar value, DType type, unsigned char (&bytes)[16]);
 
-plan::GpuFigures gpu_figures(const jit::cuda::DeviceInfo& info);
-plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads);
+/// What the device says of itself, and what was measured on it where that is not null.
+plan::GpuFigures gpu_figures(const jit::cuda::DeviceInfo& info, const plan::MeasuredFigures* measured = nullptr);
+plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads, const plan::MeasuredFigures* measured = nullptr);
 
 }  // namespace runtime
 }  // namespace ricci

@@ -169,17 +169,8 @@ void check_limits(const ir::Sequence& sequence) {
   }
 }
 
-/// Parts of the tile range that are worth a thread each. A thread more pays for itself from about 64 KB or some ten
-/// microseconds of arithmetic on; a few parts per thread even out what the machine does meanwhile.
-int tasks_of(const runtime::TotalWork& work, std::int64_t tiles, int threads) {
-  if (threads == 1) return 1;
-  const double worth = std::max(static_cast<double>(work.bytes) / (64 * 1024), work.operations / 20000);
-  const double most = std::min({worth, static_cast<double>(tiles), 4.0 * threads});
-  return std::max(static_cast<int>(most), 1);
-}
-
-plan::GpuFigures figures_of(const runtime::Target& target) {
-  return target.ordinal >= 0 ? runtime::gpu_figures(jit::cuda::device_info(target.ordinal))
+plan::GpuFigures figures_of(const runtime::Target& target, const plan::MeasuredFigures* measured) {
+  return target.ordinal >= 0 ? runtime::gpu_figures(jit::cuda::device_info(target.ordinal), measured)
                              : plan::GpuFigures::of_capability(target.sm);
 }
 
@@ -199,7 +190,7 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
     limits.exact_scans = plan.threads > 2;
     limits.exact_reductions = plan.threads > 1;
   } else {
-    const auto multiprocessors = figures_of(plan.target).multiprocessors;
+    const auto multiprocessors = figures_of(plan.target, nullptr).multiprocessors;
     limits.workers = 8 * std::int64_t{multiprocessors};
     limits.parts = 32 * std::int64_t{multiprocessors};
   }
@@ -209,8 +200,9 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
 }  // namespace
 
 std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std::string& wanted) const {
-  if (target.device == Device::cpu) return plan::candidates(step.program, runtime::cpu_figures(target.cpu, threads));
-  return plan::candidates(step.program, figures_of(target), wanted);
+  if (target.device == Device::cpu)
+    return plan::candidates(step.program, runtime::cpu_figures(target.cpu, threads, figures.get()));
+  return plan::candidates(step.program, figures_of(target, figures.get()), wanted);
 }
 
 void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wanted, bool* scheduled) {
@@ -223,42 +215,18 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
   for (const int buffer : canonical.buffer) step.slot.push_back(lowered.slot[static_cast<std::size_t>(buffer)]);
   for (const int param : canonical.param) step.parameter.push_back(lowered.param[static_cast<std::size_t>(param)]);
   step.program = std::move(canonical);
-  const auto list = plan.candidates(step, wanted.schedule);
-  const auto has_name = [&](const plan::Candidate& candidate) { return candidate.schedule.name == wanted.schedule; };
-  const bool known = std::any_of(list.begin(), list.end(), has_name);
-  *scheduled |= known || wanted.schedule.empty();
-  // A name that only other steps know is refused when the last step does not know it either.
-  const bool last = number + 1 == static_cast<int>(plan.sequence.steps.size());
-  const auto& chosen = plan::choose(list, known || (last && !*scheduled) ? wanted.schedule : "");
-  step.chosen = chosen;
-  const auto& schedule = step.chosen.schedule;
-  step.tiles = schedule.tiles(step.program);
   auto& info = plan.info;
-  const auto summary = plan::summary(step.program, schedule);
-  if (log_enabled(LogTopic::plan)) log_line(LogTopic::plan, plan::explain(list, chosen, plan.device_text));
-  if (plan.target.device == Device::cpu) {
-    step.tasks = tasks_of(runtime::total_work(step.program), step.tiles, plan.threads);
-    if (!options.executor && step.tasks > 1) plan.pool = pool();
-  } else {
-    step.blocks = static_cast<unsigned>(schedule.blocks(step.program));
-    step.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(step.program, schedule));
-  }
-  info.plan_ms += ms_since(start);
+  const double measured_before_ms = info.measure_ms;
+  choose(plan, step, wanted, number + 1 == static_cast<int>(plan.sequence.steps.size()), scheduled);
+  prepare(plan, step);
+  info.plan_ms += ms_since(start) - (info.measure_ms - measured_before_ms);
 
-  const auto notes = [&] {
-    codegen::Notes head;
-    head.target = plan.target.text();
-    head.plan = summary;
-    head.again = runtime::again(step.program, schedule, plan.target);
-    return head;
-  };
-  bool shared = false;
-  step.kernel = kernel(runtime::kernel_key(step.program, schedule, plan.target), step.program, schedule, plan.target,
-                       notes, &shared);
+  const bool shared = load(plan, step);
   const auto& made = *step.kernel;
   const char* const separator = plan.steps.empty() ? "" : "; ";
   info.kernel += separator + made.name;
-  info.schedule += separator + summary;
+  info.schedule += separator + plan::summary(step.program, step.chosen.schedule);
+  info.choice += std::string(separator) + plan::name(step.reason);
   const std::string origin = shared || made.outcome == cache::Outcome::memory ? "memory"
                              : made.outcome == cache::Outcome::disk           ? "disk"
                                                                               : "compiled";
@@ -281,13 +249,17 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   plan->factors = subject.factors;
   plan->output_layout = std::move(subject.output_layout);
   plan->target = runtime::target_of(wanted);
+  const bool cpu = wanted.device == Device::cpu;
   plan->threads = std::max(1, std::min(wanted.threads > 0 ? wanted.threads : threads, threads));
   plan->executor = options.executor;
+  if (wanted.mode != PlanMode::model && (cpu || plan->target.ordinal >= 0)) {
+    const bool measures = wanted.mode == PlanMode::measure || wanted.mode == PlanMode::remeasure;
+    plan->figures = figures(plan->target, measures ? Need::now : Need::if_there);
+  }
   const auto slots = plan->sequence.slots.size();
   auto cut = ir::split_long(plan->sequence, split_limits(*plan));
   if (cut.slots.size() > slots) plan->uncut = std::exchange(plan->sequence, std::move(cut));
   check_limits(plan->sequence);
-  const bool cpu = wanted.device == Device::cpu;
   if (cpu) {
     drop_alignments(plan->sequence);
     plan->device_text = fmt::format("{}, {} threads", plan->target.text(), plan->threads);

@@ -7,7 +7,9 @@
 #include <fstream>
 
 #include "ricci/error.hpp"
+#include "runtime/figures.hpp"
 #include "runtime/runtime_impl.hpp"
+#include "runtime/tuning.hpp"
 
 namespace ricci {
 inline namespace v1 {
@@ -69,6 +71,27 @@ Runtime::~Runtime() = default;
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 
+void Runtime::measure_device(const PlanOptions& options) {
+  const auto target = runtime::target_of(options);
+  if (target.device == Device::gpu && target.ordinal < 0) {
+    throw PlanError(fmt::format("{} is no device that is there, so nothing can be measured", target.text()));
+  }
+  impl_->figures(target, Impl::Need::anew);
+}
+
+std::shared_ptr<const plan::MeasuredFigures> Runtime::Impl::figures(const runtime::Target& target, Need need) {
+  const std::lock_guard lock(figures_mutex_);
+  auto& known = figures_[target.device == Device::cpu ? -1 : target.ordinal];
+  if (!known.looked) known = {true, runtime::find_figures(store, target)};
+  if (need == Need::anew || (need == Need::now && !known.figures)) {
+    const auto alone = store.exclusive(runtime::timing_lock(target), runtime::kTimingPatience);
+    // Others may have measured while we waited.
+    if (need == Need::now) known.figures = runtime::find_figures(store, target);
+    if (need == Need::anew || !known.figures) known.figures = runtime::measure_figures(store, target, threads);
+  }
+  return known.figures;
+}
+
 Runtime& Runtime::global() {
   static auto* runtime = new Runtime;  // plans in other static objects may outlive any order of destruction
   return *runtime;
@@ -99,7 +122,7 @@ Target target_of(const PlanOptions& options) {
   return target;
 }
 
-plan::GpuFigures gpu_figures(const jit::cuda::DeviceInfo& info) {
+plan::GpuFigures gpu_figures(const jit::cuda::DeviceInfo& info, const plan::MeasuredFigures* measured) {
   auto figures = plan::GpuFigures::of_capability(info.sm);
   figures.multiprocessors = info.multiprocessors;
   figures.shared_bytes_per_block = info.shared_bytes_per_block;
@@ -108,6 +131,7 @@ plan::GpuFigures gpu_figures(const jit::cuda::DeviceInfo& info) {
   if (info.clock_khz > 0) figures.clock_MHz = info.clock_khz / 1e3;
   // Double data rate over the bus's width; a copy reaches nine tenths of it.
   figures.copy_GBs = 0.9 * 2.0 * info.memory_clock_khz * 1e3 * info.memory_bus_bits / 8 * 1e-9;
+  if (measured != nullptr) figures.copy_GBs = measured->of(0).copy_GBs;
   return figures;
 }
 
@@ -124,7 +148,7 @@ std::int64_t last_level_bytes() {
 
 }  // namespace
 
-plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads) {
+plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads, const plan::MeasuredFigures* measured) {
   plan::CpuFigures figures;
   figures.vector_bytes = cpu.vector_bytes;
   figures.threads = threads;
@@ -132,6 +156,10 @@ plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads) {
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) figures.l2_bytes = bytes;
   static const std::int64_t last_level = last_level_bytes();
   if (last_level > 0) figures.cache_bytes = last_level;
+  if (measured != nullptr) {
+    figures.copy_GBs = measured->of(threads).copy_GBs;
+    figures.streaming_GBs = measured->of(threads).streaming_GBs;
+  }
   return figures;
 }
 

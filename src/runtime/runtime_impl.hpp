@@ -34,6 +34,11 @@ struct Runtime::Impl {
   };
   Plan plan(Subject subject, const PlanOptions& options);
 
+  /// What was measured of a target's device, or null: what is kept, looked for once; measured where nothing is; or
+  /// measured again. Nothing where there is no device.
+  enum class Need { if_there, now, anew };
+  std::shared_ptr<const plan::MeasuredFigures> figures(const runtime::Target& target, Need need);
+
   RuntimeOptions options;
   int threads;
   cache::Store store;
@@ -41,10 +46,27 @@ struct Runtime::Impl {
  private:
   void plan_step(Plan::Impl& plan, int number, const PlanOptions& options, bool* scheduled);
 
+  /// Chooses a step's schedule.
+  ///   scheduled  whether any step so far has a schedule of the name in the options; last: no step follows
+  void choose(Plan::Impl& plan, Plan::Impl::Step& step, const PlanOptions& options, bool last, bool* scheduled);
+  /// Compiles and times the best candidates by the model, and keeps the result under the key; or takes what somebody
+  /// else has kept there meanwhile.
+  void measure(Plan::Impl& plan, Plan::Impl::Step& step, const PlanOptions& options, const std::string& key);
+  /// What follows from a step's schedule: tiles, tasks, blocks.
+  void prepare(Plan::Impl& plan, Plan::Impl::Step& step);
+  /// Finds or makes the kernel of a prepared step. True where a plan of this process has it loaded.
+  bool load(const Plan::Impl& plan, Plan::Impl::Step& step);
+
   std::mutex mutex_;
   std::shared_ptr<runtime::ThreadPool> thread_pool_;
   std::map<std::string, std::weak_ptr<const runtime::Kernel>> kernels_;
-  std::size_t sweep_at_ = 64;  ///< entries at which those of kernels that are gone are dropped
+  struct KnownFigures {
+    bool looked = false;
+    std::shared_ptr<const plan::MeasuredFigures> figures;
+  };
+  std::mutex figures_mutex_;
+  std::map<int, KnownFigures> figures_;  ///< by ordinal; -1: the CPU
+  std::size_t sweep_at_ = 64;            ///< entries at which those of kernels that are gone are dropped
 };
 
 }  // namespace v1

@@ -44,6 +44,9 @@ TEST_CASE("version, names, defaults") {
 }
 
 TEST_CASE("the C enumerations are the C++ ones") {
+  CHECK(RICCI_PLAN_MEASURE == static_cast<int>(ricci::PlanMode::measure));
+  CHECK(RICCI_PLAN_REMEASURE == static_cast<int>(ricci::PlanMode::remeasure));
+  CHECK(RICCI_PLAN_MODEL == static_cast<int>(ricci::PlanMode::model));
   CHECK(RICCI_I8 == static_cast<int>(ricci::DType::i8));
   CHECK(RICCI_F16 == static_cast<int>(ricci::DType::f16));
   CHECK(RICCI_C128 == static_cast<int>(ricci::DType::c128));
@@ -65,6 +68,21 @@ TEST_CASE("plan and execute") {
   CHECK(ricci_plan_execute(plan, a.data(), a.data(), nullptr) == RICCI_ERROR_SHAPE);
   CHECK_THAT(ricci_last_error(), StartsWith("input and output overlap"));
   ricci_plan_release(plan);
+}
+
+TEST_CASE("a mode is taken over") {
+  auto options = ricci_permute_options_default();
+  CHECK(options.mode == RICCI_PLAN_ESTIMATE);
+  for (const auto& [mode, choice] :
+       {std::pair(RICCI_PLAN_REMEASURE, "measured"), std::pair(RICCI_PLAN_MEASURE, "tuned"),
+        std::pair(RICCI_PLAN_ESTIMATE, "tuned"), std::pair(RICCI_PLAN_MODEL, "estimated")}) {
+    options.mode = mode;
+    ricci_plan* plan = nullptr;
+    REQUIRE(ricci_plan_permute("abc->cab", &kInput, &kOutput, &options, &plan) == RICCI_OK);
+    CHECK(std::string(ricci_plan_choice(plan)) == choice);
+    ricci_plan_release(plan);
+  }
+  CHECK(std::string(ricci_plan_choice(nullptr)).empty());
 }
 
 TEST_CASE("options: factors, conjugation, strides, threads") {
@@ -225,11 +243,12 @@ TEST_CASE("a program from text, its parameter changing from call to call") {
   const char* const text =
       "program scaled\nindex i\nparam s : f64\ninput x(i) : f64\noutput y(i) : f64\ny(i) = s * x(i) + 1\n";
   ricci_plan* plan = nullptr;
-  CHECK(ricci_plan_program(text, 0, nullptr, RICCI_CPU, -1, 0, &plan) == RICCI_ERROR_SHAPE);  // i is open
+  CHECK(ricci_plan_program(text, 0, nullptr, RICCI_CPU, -1, 0, RICCI_PLAN_ESTIMATE, &plan) ==
+        RICCI_ERROR_SHAPE);  // i is open
   CHECK(plan == nullptr);
-  CHECK(ricci_plan_program("y(i) = 1", 0, nullptr, RICCI_CPU, -1, 0, &plan) == RICCI_ERROR_SPEC);
+  CHECK(ricci_plan_program("y(i) = 1", 0, nullptr, RICCI_CPU, -1, 0, RICCI_PLAN_ESTIMATE, &plan) == RICCI_ERROR_SPEC);
   const ricci_extent extent = {"i", 5};
-  REQUIRE(ricci_plan_program(text, 1, &extent, RICCI_CPU, -1, 0, &plan) == RICCI_OK);
+  REQUIRE(ricci_plan_program(text, 1, &extent, RICCI_CPU, -1, 0, RICCI_PLAN_ESTIMATE, &plan) == RICCI_OK);
   CHECK(ricci_plan_params(plan) == 1);
   CHECK(std::string(ricci_plan_param_name(plan, 0)) == "s");
   const double x[5] = {1, 2, 3, 4, 5};

@@ -14,6 +14,7 @@ ricci_test(log LABEL unit SOURCES log.cpp LIBS ricci_ir ENVIRONMENT RICCI_LOG=pl
 
 # src/plan
 ricci_test(plan_traffic LABEL unit SOURCES plan_traffic.cpp LIBS ricci_plan)
+ricci_test(plan_race LABEL unit SOURCES plan_race.cpp LIBS ricci_plan)
 ricci_test(plan_candidates LABEL unit SOURCES plan_candidates.cpp LIBS ricci_fuzz)
 
 # src/runtime
@@ -21,6 +22,7 @@ ricci_test(thread_pool LABEL unit SOURCES thread_pool.cpp LIBS ricci_runtime)
 if(RICCI_CPU)
   ricci_test(c_api LABEL unit SOURCES c_api.cpp LIBS ricci_runtime)
   ricci_test(runtime LABEL unit SOURCES runtime.cpp LIBS ricci_runtime)
+  ricci_test(runtime_tuning LABEL unit SOURCES runtime_tuning.cpp LIBS ricci_runtime)
   # The shared library from C99: neither the header nor the linking needs C++.
   add_executable(unit_c_api_c99 c_api_c99.c)
   target_link_libraries(unit_c_api_c99 PRIVATE ricci::ricci)

@@ -130,10 +130,17 @@ TEST_CASE("a schedule is chosen by name, or the best is") {
   const auto list = plan::candidates(program, plan::GpuFigures::of_capability(90));
   CHECK(&plan::choose(list, "") == &list.front());
   CHECK(&plan::choose(list, list.back().schedule.name) == &list.back());
-  const auto table = plan::explain(list, list.back(), "a device");
+  const auto table = plan::explain(list, list.back(), "a device", plan::Reason::named);
   CHECK(table.rfind("candidates for a device, best prediction first\n", 0) == 0);
   for (const auto& candidate : list) CHECK(table.find("  " + candidate.schedule.name + " ") != std::string::npos);
   CHECK(table.find("*  " + list.back().schedule.name + " ") != std::string::npos);
   CHECK(table.find(", as asked for\n") != std::string::npos);
-  CHECK(plan::explain(list, list.front(), "a device").find(", the least predicted time\n") != std::string::npos);
+  CHECK(plan::explain(list, list.front(), "a device", plan::Reason::estimated).find(", the least predicted time\n") !=
+        std::string::npos);
+  const plan::Tuning tuning{{{list.back().schedule.name, 12.5, 15}, {list.front().schedule.name, 99.0, 3}}};
+  const auto tuned = plan::explain(list, list.back(), "a device", plan::Reason::tuned, &tuning);
+  CHECK(tuned.find(", the fastest when this problem was measured on this device\n") != std::string::npos);
+  CHECK(tuned.find(" measured ") != std::string::npos);
+  CHECK(tuned.find("    12.5 us ") != std::string::npos);
+  CHECK(tuned.find("    99.0 us ") != std::string::npos);
 }

@@ -54,6 +54,11 @@ ricci::Layout layout_of(const ricci_layout& given) {
 
 ricci::Device device_of(ricci_device device) { return device == RICCI_GPU ? ricci::Device::gpu : ricci::Device::cpu; }
 
+ricci::PlanMode mode_of(ricci_plan_mode mode) {
+  if (mode < RICCI_PLAN_ESTIMATE || mode > RICCI_PLAN_MODEL) throw ricci::PlanError("an unknown plan mode");
+  return static_cast<ricci::PlanMode>(mode);
+}
+
 int count_of(std::span<const ricci::Argument> arguments) { return static_cast<int>(arguments.size()); }
 
 const char* name_in(std::span<const ricci::Argument> arguments, int number) {
@@ -71,7 +76,9 @@ const char* ricci_status_name(ricci_status status) {
   return status == RICCI_OK ? "ok" : ricci::name(static_cast<ricci::ErrorCode>(-1 - static_cast<int>(status)));
 }
 
-ricci_permute_options ricci_permute_options_default(void) { return {RICCI_CPU, -1, 1, 0, 0, 0, 0, 0}; }
+ricci_permute_options ricci_permute_options_default(void) {
+  return {RICCI_CPU, -1, 1, 0, 0, 0, 0, 0, RICCI_PLAN_ESTIMATE};
+}
 
 ricci_status ricci_plan_permute(const char* spec, const ricci_layout* input, const ricci_layout* output,
                                 const ricci_permute_options* options, ricci_plan** plan) {
@@ -87,12 +94,13 @@ ricci_status ricci_plan_permute(const char* spec, const ricci_layout* input, con
     permute.beta = {given.beta_re, given.beta_im};
     permute.conjugate = given.conjugate != 0;
     permute.threads = given.threads;
+    permute.mode = mode_of(given.mode);
     *plan = new ricci_plan{ricci::Runtime::global().plan_permute(spec, layout_of(*input), layout_of(*output), permute)};
   });
 }
 
 ricci_einsum_options ricci_einsum_options_default(void) {
-  return {RICCI_CPU, -1, 1, 0, 0, 0, nullptr, RICCI_PATH_FLOPS, 0};
+  return {RICCI_CPU, -1, 1, 0, 0, 0, nullptr, RICCI_PATH_FLOPS, 0, RICCI_PLAN_ESTIMATE};
 }
 
 ricci_status ricci_plan_einsum(const char* spec, int count, const ricci_layout* inputs, const ricci_layout* output,
@@ -108,6 +116,7 @@ ricci_status ricci_plan_einsum(const char* spec, int count, const ricci_layout* 
     einsum.alpha = {given.alpha_re, given.alpha_im};
     einsum.beta = {given.beta_re, given.beta_im};
     einsum.threads = given.threads;
+    einsum.mode = mode_of(given.mode);
     if (given.path == RICCI_PATH_MEMORY) einsum.path = ricci::EinsumOptions::Path::memory;
     std::vector<ricci::Layout> layouts;
     for (int k = 0; k < count; ++k) {
@@ -120,7 +129,7 @@ ricci_status ricci_plan_einsum(const char* spec, int count, const ricci_layout* 
 }
 
 ricci_status ricci_plan_program(const char* text, int count, const ricci_extent* extents, ricci_device device, int gpu,
-                                int threads, ricci_plan** plan) {
+                                int threads, ricci_plan_mode mode, ricci_plan** plan) {
   if (text == nullptr || count < 0 || (extents == nullptr && count > 0) || plan == nullptr)
     return fail(RICCI_ERROR_SHAPE, kNull);
   *plan = nullptr;
@@ -134,8 +143,13 @@ ricci_status ricci_plan_program(const char* text, int count, const ricci_extent*
     options.device = device_of(device);
     options.gpu = gpu;
     options.threads = threads;
+    options.mode = mode_of(mode);
     *plan = new ricci_plan{ricci::Runtime::global().plan_program(program, options)};
   });
+}
+
+const char* ricci_plan_choice(const ricci_plan* plan) {
+  return plan == nullptr ? "" : plan->plan.info().choice.c_str();
 }
 
 int ricci_plan_outputs(const ricci_plan* plan) { return plan == nullptr ? 0 : count_of(plan->plan.outputs()); }

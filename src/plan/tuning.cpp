@@ -1,0 +1,97 @@
+#include "plan/tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace ricci::plan {
+namespace {
+
+constexpr std::string_view kFiguresHead = "threads\tcopy GB/s\tstreaming GB/s\tread GB/s\n";
+constexpr std::string_view kHead = "microseconds\tsamples\tschedule, the winner first\n";
+
+/// The text up to `end`, taken off the front; nothing where `end` does not come.
+std::optional<std::string_view> take(std::string_view& text, char end) {
+  const auto place = text.find(end);
+  if (place == std::string_view::npos) return std::nullopt;
+  const auto part = text.substr(0, place);
+  text.remove_prefix(place + 1);
+  return part;
+}
+
+template <class T>
+bool read(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+const TimedSchedule* Tuning::find(std::string_view name) const {
+  const auto place = std::find_if(timed.begin(), timed.end(), [&](const TimedSchedule& t) { return t.name == name; });
+  return place == timed.end() ? nullptr : &*place;
+}
+
+std::string print(const Tuning& tuning) {
+  std::string text(kHead);
+  for (const auto& t : tuning.timed) text += fmt::format("{:.3f}\t{}\t{}\n", t.us, t.samples, t.name);
+  return text;
+}
+
+std::optional<Tuning> parse_tuning(std::string_view text) {
+  if (!text.starts_with(kHead)) return std::nullopt;
+  text.remove_prefix(kHead.size());
+  Tuning tuning;
+  while (!text.empty()) {
+    const auto us = take(text, '\t'), samples = take(text, '\t'), name = take(text, '\n');
+    TimedSchedule one;
+    if (!us || !samples || !name || name->empty() || !read(*us, one.us) || !read(*samples, one.samples))
+      return std::nullopt;
+    if (!std::isfinite(one.us) || one.us < 0 || one.samples < 0) return std::nullopt;
+    one.name = *name;
+    tuning.timed.push_back(std::move(one));
+  }
+  if (tuning.timed.empty()) return std::nullopt;
+  return tuning;
+}
+
+const MemoryRates& MeasuredFigures::of(int threads) const {
+  const auto above =
+      std::find_if(rates.begin(), rates.end(), [&](const MemoryRates& r) { return r.threads > threads; });
+  return above == rates.begin() ? rates.front() : *(above - 1);
+}
+
+std::string print(const MeasuredFigures& figures) {
+  std::string text(kFiguresHead);
+  for (const auto& r : figures.rates) {
+    text += fmt::format("{}\t{:.1e}\t{:.1e}\t{:.1e}\n", r.threads, r.copy_GBs, r.streaming_GBs, r.read_GBs);
+  }
+  return text;
+}
+
+std::optional<MeasuredFigures> parse_figures(std::string_view text) {
+  if (!text.starts_with(kFiguresHead)) return std::nullopt;
+  text.remove_prefix(kFiguresHead.size());
+  MeasuredFigures figures;
+  const auto rate = [](std::string_view word, double& value) {
+    return read(word, value) && std::isfinite(value) && value >= 0;
+  };
+  while (!text.empty()) {
+    const auto threads = take(text, '\t'), copy = take(text, '\t'), streaming = take(text, '\t'),
+               reads = take(text, '\n');
+    MemoryRates r;
+    if (!threads || !copy || !streaming || !reads || !read(*threads, r.threads) || !rate(*copy, r.copy_GBs) ||
+        !rate(*streaming, r.streaming_GBs) || !rate(*reads, r.read_GBs)) {
+      return std::nullopt;
+    }
+    const bool rising = figures.rates.empty() ? r.threads >= 0 : r.threads > figures.rates.back().threads;
+    if (!rising || r.copy_GBs == 0) return std::nullopt;
+    figures.rates.push_back(r);
+  }
+  if (figures.rates.empty()) return std::nullopt;
+  return figures;
+}
+
+}  // namespace ricci::plan

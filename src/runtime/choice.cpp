@@ -1,0 +1,159 @@
+// Which schedule a step gets: by name, by what was measured, by measuring now, or by the model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+
+#include "ricci/error.hpp"
+#include "ricci/log.hpp"
+#include "runtime/measure.hpp"
+#include "runtime/runtime_impl.hpp"
+#include "runtime/tuning.hpp"
+#include "runtime/work.hpp"
+
+namespace ricci {
+inline namespace v1 {
+namespace {
+
+using Step = Plan::Impl::Step;
+
+/// Parts of the tile range that are worth a thread each. A thread more pays for itself from about 64 KB or some ten
+/// microseconds of arithmetic on; a few parts per thread even out what the machine does meanwhile.
+int tasks_of(const runtime::TotalWork& work, std::int64_t tiles, int threads) {
+  if (threads == 1) return 1;
+  const double worth = std::max(static_cast<double>(work.bytes) / (64 * 1024), work.operations / 20000);
+  const double most = std::min({worth, static_cast<double>(tiles), 4.0 * threads});
+  return std::max(static_cast<int>(most), 1);
+}
+
+/// f(k) for k in [0, count), on as many threads as there are processors. What one of them throws comes out.
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::exception_ptr> failures(count);
+  const auto work = [&] {
+    for (std::size_t k; (k = next++) < count;) {
+      try {
+        f(k);
+      } catch (...) {
+        failures[k] = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned k = 1; k < std::thread::hardware_concurrency() && k < count; ++k) others.emplace_back(work);
+  work();
+  for (auto& other : others) other.join();
+  for (const auto& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+bool lists(const std::vector<plan::Candidate>& list, const std::string& name) {
+  return std::any_of(list.begin(), list.end(), [&](const plan::Candidate& c) { return c.schedule.name == name; });
+}
+
+}  // namespace
+
+void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
+  const auto& schedule = step.chosen.schedule;
+  step.tiles = schedule.tiles(step.program);
+  if (plan.target.device == Device::cpu) {
+    step.tasks = tasks_of(runtime::total_work(step.program), step.tiles, plan.threads);
+    if (!options.executor && step.tasks > 1) plan.pool = pool();
+  } else {
+    step.blocks = static_cast<unsigned>(schedule.blocks(step.program));
+    step.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(step.program, schedule));
+  }
+}
+
+bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
+  const auto& schedule = step.chosen.schedule;
+  const auto notes = [&] {
+    codegen::Notes head;
+    head.target = plan.target.text();
+    head.plan = plan::summary(step.program, schedule);
+    head.again = runtime::again(step.program, schedule, plan.target);
+    return head;
+  };
+  bool shared = false;
+  step.kernel = kernel(runtime::kernel_key(step.program, schedule, plan.target), step.program, schedule, plan.target,
+                       notes, &shared);
+  return shared;
+}
+
+void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wanted, const std::string& key) {
+  std::vector<std::string> names;
+  for (const auto& candidate : plan.candidates(step, {})) {
+    if (candidate.baseline || static_cast<int>(names.size()) >= std::max(wanted.measured, 1)) break;
+    names.push_back(candidate.schedule.name);
+  }
+  std::vector<Step> steps(names.size(), step);
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    // Listed anew for each: only a candidate that is wanted is sure to be worked out as it will be when it is taken.
+    const auto list = plan.candidates(step, names[k]);
+    steps[k].chosen = plan::choose(list, names[k]);
+    prepare(plan, steps[k]);
+  }
+  in_parallel(steps.size(), [&](std::size_t k) { load(plan, steps[k]); });
+  const auto alone = store.exclusive(runtime::timing_lock(plan.target), runtime::kTimingPatience);
+  if (wanted.mode == PlanMode::measure) {  // others may have measured it while we waited
+    step.tuning = runtime::find_tuning(store, key);
+    if (step.tuning && lists(plan.candidates(step, {}), step.tuning->winner().name)) return;
+  }
+  plan::Tuning tuning;
+  for (const auto& timing : runtime::time_steps(plan, std::move(steps))) {
+    tuning.timed.push_back({names[timing.entrant], timing.us, timing.samples});
+  }
+  store.put(runtime::tuning_entry(key, step.program, plan.target, plan.threads, tuning));
+  step.tuning = std::make_shared<const plan::Tuning>(std::move(tuning));
+  step.reason = plan::Reason::measured;
+}
+
+void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& wanted, bool last, bool* scheduled) {
+  const bool device = plan.target.device == Device::cpu || plan.target.ordinal >= 0;
+  const bool now = wanted.mode == PlanMode::measure || wanted.mode == PlanMode::remeasure;
+  if (now && !device) {
+    throw PlanError(
+        fmt::format("{} is planned for without a device, so nothing can be measured; leave out "
+                    "PlanOptions::target_sm, or plan in estimate mode",
+                    plan.target.text()));
+  }
+  std::string key;
+  if (device && wanted.mode != PlanMode::model) {
+    key = runtime::tuning_key(step.program, plan.target, plan.threads);
+    if (wanted.mode != PlanMode::remeasure) step.tuning = runtime::find_tuning(store, key);
+  }
+  auto list = plan.candidates(step, wanted.schedule);
+  const bool known = lists(list, wanted.schedule);
+  *scheduled |= known || wanted.schedule.empty();
+  // A name that only other steps know is refused when the last step does not know it either.
+  if (known || (last && !*scheduled)) {
+    step.chosen = plan::choose(list, wanted.schedule);
+    step.reason = plan::Reason::named;
+  } else {
+    // What an earlier version called so may be gone: then nothing was measured.
+    if (step.tuning && !lists(list, step.tuning->winner().name)) step.tuning = nullptr;
+    step.reason = plan::Reason::tuned;
+    if (!step.tuning && now) {
+      const auto start = std::chrono::steady_clock::now();
+      measure(plan, step, wanted, key);
+      plan.info.measure_ms +=
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    }
+    if (step.tuning) {
+      list = plan.candidates(step, step.tuning->winner().name);
+    } else {
+      step.reason = plan::Reason::estimated;
+    }
+    step.chosen = plan::choose(list, step.tuning ? step.tuning->winner().name : "");
+  }
+  if (log_enabled(LogTopic::plan)) {
+    log_line(LogTopic::plan, plan::explain(list, plan::choose(list, step.chosen.schedule.name), plan.device_text,
+                                           step.reason, step.tuning.get()));
+  }
+}
+
+}  // namespace v1
+}  // namespace ricci

@@ -1,0 +1,65 @@
+#include "runtime/host_copy.hpp"
+
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace ricci::runtime {
+namespace {
+
+constexpr std::int64_t kLine = 64;
+
+struct Line {
+  std::uint64_t words[kLine / 8];
+};
+
+}  // namespace
+
+void copy_streaming(void* to, const void* from, std::int64_t bytes) {
+#if defined(__SSE2__)
+  auto* b = static_cast<char*>(to);
+  const auto* a = static_cast<const char*>(from);
+  const auto whole = bytes / kLine * kLine;
+  for (std::int64_t k = 0; k < whole; k += kLine) {
+    for (int part = 0; part < kLine; part += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(b + k + part),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + k + part)));
+    }
+  }
+  _mm_sfence();
+  std::memcpy(b + whole, a + whole, static_cast<std::size_t>(bytes - whole));
+#else
+  std::memcpy(to, from, static_cast<std::size_t>(bytes));
+#endif
+}
+
+void copy_cached(void* to, const void* from, std::int64_t bytes) {
+  auto* b = static_cast<char*>(to);
+  const auto* a = static_cast<const char*>(from);
+  const auto whole = bytes / kLine * kLine;
+  for (std::int64_t k = 0; k < whole; k += kLine) {
+    // Line by line: for the whole of it the C library's memcpy would choose stores past the caches by itself.
+    Line line;
+    std::memcpy(&line, a + k, sizeof line);
+    asm volatile("" : : "r"(&line) : "memory");
+    std::memcpy(b + k, &line, sizeof line);
+  }
+  std::memcpy(b + whole, a + whole, static_cast<std::size_t>(bytes - whole));
+}
+
+std::uint64_t read_all(const void* from, std::int64_t bytes) {
+  const auto* a = static_cast<const char*>(from);
+  Line sum{};
+  for (std::int64_t k = 0; k + kLine <= bytes; k += kLine) {
+    Line line;
+    std::memcpy(&line, a + k, sizeof line);
+    for (int w = 0; w < kLine / 8; ++w) sum.words[w] += line.words[w];
+  }
+  std::uint64_t all = 0;
+  for (const auto word : sum.words) all += word;
+  return all;
+}
+
+}  // namespace ricci::runtime

@@ -1,0 +1,17 @@
+// Copies on the host, of one thread: what memory can do at best.
+#pragma once
+
+#include <cstdint>
+
+namespace ricci::runtime {
+
+/// With stores past the caches where the processor has them: no line of `to` is read. `to` aligned to 16.
+void copy_streaming(void* to, const void* from, std::int64_t bytes);
+
+/// With ordinary stores, in a loop that no library replaces.
+void copy_cached(void* to, const void* from, std::int64_t bytes);
+
+/// Reads all bytes; the result depends on each of them.
+std::uint64_t read_all(const void* from, std::int64_t bytes);
+
+}  // namespace ricci::runtime

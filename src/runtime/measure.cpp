@@ -1,0 +1,177 @@
+#include "runtime/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include "jit/cuda_driver.hpp"
+#include "ricci/error.hpp"
+#include "runtime/host_memory.hpp"
+
+namespace ricci::runtime {
+namespace {
+
+namespace cuda = jit::cuda;
+using Step = Plan::Impl::Step;
+
+// 0x3f3f...: 0.75 as f32, 0.0005 as f64, 1.8 as f16, small integers. Zeros would flatter devices that run cooler on
+// them, and random bytes hold NaNs and numbers too small to be handled at full speed.
+constexpr unsigned char kFill = 0x3f;
+constexpr std::int64_t kAligned = 256;
+constexpr double kSampleUs = 100;  // short kernels are run so long that the clock's own cost disappears
+constexpr int kMostRuns = 1000;    // of one sample
+constexpr int kMostUpdates = 16;   // the same where a kernel works on its own results, which must stay ordinary
+
+/// Memory of one buffer and the pointer to its element 0, which may lie outside of it.
+class DeviceBuffer {
+ public:
+  DeviceBuffer(const ir::Buffer& buffer, Device device) : device_(device) {
+    const auto size = size_of(buffer.type);
+    const auto first = buffer.first * size, last = (buffer.last + 1) * size;
+    const auto below = (first >= 0 ? first : first - kAligned + 1) / kAligned * kAligned;  // rounded down
+    bytes_ = static_cast<std::size_t>(std::max<std::int64_t>(last - below, 1));
+    if (device == Device::gpu) {
+      gpu_ = static_cast<std::byte*>(cuda::allocate(bytes_));
+    } else {
+      cpu_ = allocate_host(bytes_);
+      if (!cpu_) throw DeviceError(fmt::format("no memory to measure in: {} bytes for {}", bytes_, buffer.name));
+    }
+    element0_ = (device == Device::gpu ? gpu_ : cpu_.get()) - below;
+    fill();
+  }
+  ~DeviceBuffer() { cuda::release(gpu_); }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  void fill() {
+    if (device_ == Device::gpu) {
+      cuda::fill_bytes(gpu_, kFill, bytes_);
+    } else {
+      std::memset(cpu_.get(), kFill, bytes_);
+    }
+  }
+  void* element0() const noexcept { return element0_; }
+
+ private:
+  Device device_;
+  std::size_t bytes_ = 0;
+  HostMemory cpu_;
+  std::byte* gpu_ = nullptr;
+  std::byte* element0_ = nullptr;
+};
+
+/// A host that has promised more memory than it has ends a process that writes to it.
+void check_memory(const ir::Program& program) {
+  std::int64_t needed = 0;
+  for (const auto& buffer : program.buffers) needed += (buffer.last - buffer.first + 1) * size_of(buffer.type);
+  std::ifstream file("/proc/meminfo");
+  std::int64_t available_KB = 0;
+  for (std::string word; file >> word;) {
+    if (word == "MemAvailable:" && file >> available_KB) break;
+  }
+  if (available_KB > 0 && needed / 1024 > available_KB) {
+    throw DeviceError(
+        fmt::format("measuring needs {} MB beside the tensors themselves, and {} MB of memory are "
+                    "available; plan in estimate mode",
+                    needed >> 20, available_KB >> 10));
+  }
+}
+
+class Track {
+ public:
+  Track(const Plan::Impl& plan, const ir::Program& program) {
+    if (plan.target.device == Device::cpu) check_memory(program);
+    runner_.target = plan.target;
+    runner_.threads = plan.threads;
+    runner_.pool = plan.pool;
+    runner_.executor = plan.executor;
+    runner_.steps.resize(1);
+    if (plan.target.device == Device::gpu) {
+      stream_ = std::make_unique<cuda::OwnedStream>();
+      before_ = std::make_unique<cuda::Event>();
+      after_ = std::make_unique<cuda::Event>();
+    }
+    for (const auto& buffer : program.buffers) {
+      buffers_.push_back(std::make_unique<DeviceBuffer>(buffer, plan.target.device));
+      slots_.push_back(buffers_.back()->element0());
+    }
+    for (const auto& node : program.nodes) {
+      if (node.kind == ir::NodeKind::load && program.buffers[static_cast<std::size_t>(node.source)].written) {
+        updates_.push_back(static_cast<std::size_t>(node.source));
+      }
+    }
+    bytes_.resize(program.params.size());
+    for (std::size_t k = 0; k < program.params.size(); ++k) {
+      encode_factor(1, program.params[k].type, bytes_[k].at);
+      params_.push_back(bytes_[k].at);
+    }
+    if (stream_) cuda::synchronize();  // the buffers are filled in another stream
+  }
+
+  /// Microseconds per run, of so many runs.
+  double sample(Step& step, int runs) {
+    if (!updates_.empty()) {
+      for (const auto k : updates_) buffers_[k]->fill();
+      if (stream_) cuda::synchronize();
+    }
+    std::swap(runner_.steps.front(), step);
+    const double us = stream_ ? run_gpu(runs) : run_cpu(runs);
+    std::swap(runner_.steps.front(), step);
+    return us / runs;
+  }
+
+  int most_runs() const noexcept { return updates_.empty() ? kMostRuns : kMostUpdates; }
+
+ private:
+  double run_cpu(int runs) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int k = 0; k < runs; ++k) runner_.run(slots_.data(), params_.data(), nullptr);
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  }
+  double run_gpu(int runs) {
+    before_->record(stream_->get());
+    for (int k = 0; k < runs; ++k) runner_.run(slots_.data(), params_.data(), stream_->get());
+    after_->record(stream_->get());
+    after_->wait();
+    return 1e3 * cuda::Event::ms_between(*before_, *after_);
+  }
+
+  struct alignas(16) ParamBytes {
+    unsigned char at[16];
+  };
+
+  Plan::Impl runner_;  // of one step
+  std::unique_ptr<cuda::OwnedStream> stream_;
+  std::unique_ptr<cuda::Event> before_, after_;
+  std::vector<std::unique_ptr<DeviceBuffer>> buffers_;
+  std::vector<void*> slots_, params_;
+  std::vector<ParamBytes> bytes_;
+  std::vector<std::size_t> updates_;  // buffers that are read and written
+};
+
+}  // namespace
+
+std::vector<plan::Timing> time_steps(const Plan::Impl& plan, std::vector<Step> steps) {
+  std::unique_ptr<cuda::OnDevice> on_device;
+  if (plan.target.device == Device::gpu) on_device = std::make_unique<cuda::OnDevice>(plan.target.ordinal);
+  Track track(plan, steps.front().program);
+  std::vector<int> runs(steps.size(), 0);
+  for (auto& step : steps) {  // buffer k of the program is slot k of the track
+    std::iota(step.slot.begin(), step.slot.end(), 0);
+    std::iota(step.parameter.begin(), step.parameter.end(), 0);
+  }
+  return plan::race(steps.size(), [&](std::size_t k) {
+    if (runs[k] > 0) return track.sample(steps[k], runs[k]);
+    const double us = track.sample(steps[k], 1);
+    runs[k] = static_cast<int>(std::clamp(kSampleUs / std::max(us, 1e-3), 1.0, 1.0 * track.most_runs()));
+    return runs[k] == 1 ? us : track.sample(steps[k], runs[k]);  // what is short has waited for its own code
+  });
+}
+
+}  // namespace ricci::runtime

@@ -1,0 +1,269 @@
+"""--measure and the tuning store: what is measured once is used by every later process."""
+import json
+import os
+import pathlib
+import pty
+import select
+import signal
+import subprocess
+
+import cli_tool
+from cli_tool import Case
+
+PROBLEM = ["abc->cba", "a=40", "b=24", "c=56", "--dtype", "f32"]
+
+
+def tuned(folder):
+    """Files of the tuning store in a cache directory."""
+    return [path for path in pathlib.Path(folder).rglob("*.k") if b"ricci tuning 1\n" in path.read_bytes()]
+
+
+class TuningCase(Case):
+    def setUp(self):
+        super().setUp()
+        self.cache = self.folder / "cache"
+        self.env = {"RICCI_CACHE_DIR": str(self.cache), "RICCI_THREADS": "2"}
+
+    def ricci(self, *words, **more):
+        return super().ricci(*words, **{**more, "env": {**self.env, **more.get("env", {})}})
+
+    def explained(self, *words, **more):
+        """(why, schedule, names of the candidates by prediction, text) of `explain`."""
+        result = self.json("explain", *PROBLEM, *words, **more)
+        names = [candidate["name"] for candidate in result["candidates"]]
+        taken, = [line[1:].split(":")[0].strip() for line in result["explain"].splitlines()
+                  if line.startswith("* ") and ": touches " in line]
+        return result["plan"]["choice"], taken, names, result["explain"]
+
+
+class Measure(TuningCase):
+    def test_the_winner_is_used_by_later_processes(self):
+        choice, estimated, names, _ = self.explained()
+        self.assertEqual((choice, estimated), ("estimated", names[0]))
+        self.assertEqual(tuned(self.cache), [])
+        choice, measured, _, text = self.explained("--measure")
+        self.assertEqual(choice, "measured")
+        self.assertIn(" measured ", text)
+        self.assertIn(", the fastest of those measured just now\n", text)
+        self.assertEqual(len(tuned(self.cache)), 1)
+        for more in [], ["--measure"]:
+            choice, taken, _, text = self.explained(*more)
+            self.assertEqual((choice, taken), ("tuned", measured))
+            self.assertIn(", the fastest when this problem was measured on this device\n", text)
+        self.assertEqual(self.explained("--remeasure")[0], "measured")
+        choice, taken, _, _ = self.explained("--untuned")
+        self.assertEqual((choice, taken), ("estimated", names[0]))
+        self.assertEqual(self.explained("--schedule", names[-1])[:2], ("named", names[-1]))
+        self.assertEqual(len(tuned(self.cache)), 1)
+        # Another type, another number of threads: other problems.
+        self.assertEqual(self.json("explain", *PROBLEM[:-1], "f64")["plan"]["choice"], "estimated")
+        self.assertEqual(self.explained(env={"RICCI_THREADS": "1"})[0], "estimated")
+
+    def test_results_are_right(self):
+        shape = (24, 36, 20)
+        elements = cli_tool.bytes_pattern(cli_tool.product(shape), 4)
+        cli_tool.save(self.folder / "a.npy", shape, "<f4", elements)
+        for choice in "measured", "tuned":
+            plan = self.json("permute", "a.npy", "b.npy", "abc->cba", "--measure", "--verify")["plan"]
+            self.assertEqual(plan["choice"], choice)
+            self.assertEqual(plan["measure_ms"] > 0, choice == "measured")
+        shape, expected = cli_tool.permuted(shape, elements, "abc->cba")
+        self.assertEqual(cli_tool.load(self.folder / "b.npy"), ("<f4", False, shape, expected))
+        self.assertRegex(self.ricci("permute", "a.npy", "b.npy", "abc->cba", "--remeasure").stdout,
+                         r"(?m)^choice +measured in ")
+        cli_tool.save(self.folder / "m.npy", (20, 30), "<f8", cli_tool.pack("d", [k / 7 for k in range(600)]))
+        words = ["ab,cb->ac", "m.npy", "m.npy", "-o", "c.npy", "--verify"]
+        self.assertEqual(self.json("einsum", *words, "--measure")["plan"]["choice"], "measured")
+        self.assertEqual(self.json("einsum", *words)["plan"]["choice"], "tuned")
+        (self.folder / "p.ricci").write_text("index i j\ninput m(i, j) : f64\noutput s(i) : f64\n"
+                                             "s(i) = sum(j, m(i, j) * m(i, j))\n")
+        words = ["p.ricci", "m=m.npy", "-o", "s=s.npy", "--verify"]
+        self.assertEqual(self.json("run", *words, "--measure")["plan"]["choice"], "measured")
+        self.assertEqual(self.json("run", *words)["plan"]["choice"], "tuned")
+
+    def test_a_damaged_entry_is_ignored_and_made_again(self):
+        self.explained("--measure")
+        path, = tuned(self.cache)
+        good = path.read_bytes()
+        for damaged in good[:-3], b"", good[:200] + bytes([good[200] ^ 1]) + good[201:]:
+            path.write_bytes(damaged)
+            self.assertEqual(self.explained()[0], "estimated")
+            self.assertEqual(self.explained("--measure")[0], "measured")
+            self.assertEqual(self.explained()[0], "tuned")
+
+    def test_nothing_is_written_where_nothing_may_be(self):
+        read_only = {"RICCI_CACHE": "ro"}
+        self.assertEqual(self.explained("--measure", env=read_only)[0], "measured")
+        self.assertFalse(self.cache.exists())
+        self.explained("--measure")
+        self.assertEqual(self.explained(env=read_only)[0], "tuned")
+        before = {path: path.read_bytes() for path in self.cache.rglob("*.k")}
+        self.assertEqual(self.explained("--remeasure", env=read_only)[0], "measured")
+        self.assertEqual({path: path.read_bytes() for path in self.cache.rglob("*.k")}, before)
+        self.assertEqual(self.explained("--measure", env={"RICCI_CACHE": "off"})[0], "measured")
+        # A site's directory beside an empty one of one's own.
+        elsewhere = {"RICCI_CACHE_DIR": str(self.folder / "own"), "RICCI_CACHE_RO": str(self.cache)}
+        self.assertEqual(self.explained(env=elsewhere)[0], "tuned")
+        if os.geteuid() != 0:
+            self.cache.chmod(0o500)
+            self.addCleanup(self.cache.chmod, 0o700)
+            self.assertEqual(self.explained("--measure")[0], "tuned")
+
+    def test_of_several_processes_one_measures(self):
+        environment = {**os.environ, **self.env}
+        words = [cli_tool.COMMAND, "show", *PROBLEM, "--plan", "--measure"]
+        started = [subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                   for _ in range(4)]
+        choices = []
+        for process in started:
+            out, err = process.communicate()
+            self.assertEqual((process.returncode, err), (0, ""))
+            choices += [line.split()[1] for line in out.splitlines() if line.startswith("choice")]
+        self.assertEqual(sorted(choices), ["measured", "tuned", "tuned", "tuned"])
+        self.assertEqual(len(tuned(self.cache)), 1)
+
+    def test_refusals(self):
+        done = self.ricci("explain", *PROBLEM, "--target", "sm_90", "--measure", code=2)
+        self.assertIn("sm_90 is planned for without a device, so nothing can be measured", done.stderr)
+        self.assertIn("excludes", self.ricci("explain", *PROBLEM, "--measure", "--schedule", "x", code=2).stderr)
+        self.ricci("explain", *PROBLEM, "--measure", "--untuned", code=2)
+        self.assertFalse(self.cache.exists())
+
+
+PERMUTATIONS = "id,dims,perm\nfirst,12 20 16,2 1 0\nsecond,40 24,1 0\nthird,8 6 4 10,3 1 2 0\n"
+
+
+class Tune(TuningCase):
+    def tune(self, *words, **more):
+        return self.json("tune", "cases.csv", *words, **more)
+
+    def write(self, text):
+        (self.folder / "cases.csv").write_text(text)
+
+    def test_a_list_is_tuned_once(self):
+        self.write(PERMUTATIONS)
+        result = self.tune()
+        self.assertEqual([case["id"] for case in result["cases"]], ["first", "second", "third"])
+        self.assertEqual([case["state"] for case in result["cases"]], ["measured"] * 3)
+        for case in result["cases"]:
+            self.assertGreater(case["ms"], 0)
+            self.assertGreater(case["over_model"], 0.9)  # the winner, but for the tie rule
+        self.assertEqual((result["measured"], result["there"], result["failed"], result["left"]), (3, 0, 0, 0))
+        self.assertEqual(len(tuned(self.cache)), 3)
+        before = {path: path.read_bytes() for path in tuned(self.cache)}
+        again = self.tune()
+        self.assertEqual((again["measured"], again["there"]), (0, 3))
+        self.assertEqual([case["plan"] for case in again["cases"]], [case["plan"] for case in result["cases"]])
+        self.assertEqual({path: path.read_bytes() for path in tuned(self.cache)}, before)
+        self.assertEqual(self.tune("--only", "second", "--again")["measured"], 1)
+        self.assertEqual(self.tune("--dtype", "f32", "--only", "second")["measured"], 1)
+        self.assertEqual(self.tune("--threads", "1", "--only", "third", "--candidates", "1")["measured"], 1)
+        plan = self.json("explain", "ab->ba", "a=24", "b=40")["plan"]
+        self.assertEqual((plan["choice"], plan["schedule"]), ("tuned", self.tune()["cases"][1]["plan"]))
+        text = self.ricci("tune", "cases.csv").stdout
+        self.assertIn("0 measured, 3 there already, 0 failed, 0 left; ", text)
+        self.assertRegex(text, r"(?m)^third +there +\S+ ms +\d\.\d\dx  ")
+
+    def test_einsums(self):
+        self.write('id,spec,extents\nmatrices,"ab,bc->ac",a=20 b=30 c=24\nchain,"ab,bc,cd->ad",a=8 b=9 c=10 d=11\n')
+        self.assertEqual(self.tune()["measured"], 2)
+        self.assertEqual(self.tune()["there"], 2)
+        self.assertEqual(self.json("explain", "ij,jk->ik", "i=20", "j=30", "k=24")["plan"]["choice"], "tuned")
+
+    def test_the_cache_commands_know_what_was_tuned(self):
+        self.write(PERMUTATIONS)
+        self.tune()
+        entries = [e for e in self.json("cache", "ls")["entries"] if e["kind"] == "tuning"]
+        self.assertEqual(len(entries), 3)
+        self.assertEqual(self.ricci("cache", "ls").stdout.count(": tuned, "), 3)
+        text = self.ricci("cache", "show", entries[0]["name"]).stdout
+        self.assertTrue(text.startswith("microseconds\tsamples\tschedule, the winner first\n"), text)
+        self.assertEqual(text.splitlines()[1].split("\t")[2], entries[0]["metadata"]["schedule"])
+        self.ricci("cache", "export", "all.ricci")
+        other = {"RICCI_CACHE_DIR": str(self.folder / "other")}
+        self.ricci("cache", "import", "all.ricci", env=other)
+        self.assertEqual(self.tune(env=other)["there"], 3)
+        self.assertEqual(self.json("cache", "verify")["damaged"], [])
+        self.ricci("cache", "prune", "--all")
+        self.assertEqual(tuned(self.cache), [])
+        self.assertEqual(self.json("explain", "ab->ba", "a=24", "b=40")["plan"]["choice"], "estimated")
+
+    def started(self, **more):
+        environment = {**os.environ, **self.env}
+        return subprocess.Popen([cli_tool.COMMAND, "tune", "cases.csv"], cwd=self.folder, env=environment, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def test_it_goes_on_where_it_was_interrupted(self):
+        count = 30
+        self.write("id,dims,perm\n" + "".join(f"c{k},{20 + k} 16 24,2 0 1\n" for k in range(count)))
+        process = self.started()
+        process.stdout.readline()  # the heading
+        self.assertTrue(process.stdout.readline().startswith("c0 "))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+        self.assertEqual((process.returncode, err), (-signal.SIGINT, ""))
+        self.assertIn("stopped; the same command goes on with those that are left\n", out)
+        some = len(tuned(self.cache))
+        self.assertIn(some, range(1, count))
+        process = self.started()
+        process.stdout.readline()
+        for _ in range(some + 2):
+            process.stdout.readline()
+        process.kill()
+        process.communicate()
+        more = len(tuned(self.cache))
+        self.assertIn(more, range(some + 1, count + 1))
+        self.assertEqual(self.json("cache", "verify")["damaged"], [])
+        result = self.tune()
+        self.assertEqual((result["measured"], result["there"], result["left"]), (count - more, more, 0))
+
+    def test_a_bar_and_the_time_left_stand_on_a_terminal(self):
+        self.write("id,dims,perm\n" + "".join(f"c{k},{40 + k} 36 44,2 1 0\n" for k in range(24)))
+        ours, theirs = pty.openpty()
+        environment = {**os.environ, **self.env}
+        with subprocess.Popen([cli_tool.COMMAND, "tune", "cases.csv"], cwd=self.folder, env=environment,
+                              stdout=subprocess.DEVNULL, stderr=theirs) as process:
+            self.assertEqual(process.wait(), 0)
+        said = b""
+        while select.select([ours], [], [], 0.5)[0]:
+            said += os.read(ours, 10000)
+        os.close(ours)
+        os.close(theirs)
+        self.assertRegex(said, rb"\r\x1b\[Ktuning \[=* *\] +\d+ % \d+\.\d s, about \d+ (s|min|h) left")
+        self.assertTrue(said.endswith(b"\r\x1b[K"), said)
+
+    def test_figures_of_the_device(self):
+        def memory():
+            line, = [found["text"] for found in self.json("doctor")["found"] if found["subject"] == "cpu memory"]
+            return line
+        self.assertIn("not measured", memory())
+        self.explained()
+        self.assertIn("not measured", memory())  # an estimate measures nothing
+        self.explained("--measure")
+        measured = memory()
+        self.assertRegex(measured, r"^copies at [\d.]+ GB/s with 1 thread \([\d.]+ past the caches\), .* 2 threads ")
+        self.explained("--remeasure")
+        self.assertEqual(memory(), measured)  # once for each kind of device
+        entry, = [path for path in self.cache.rglob("*.k") if b"ricci figures 1\n" in path.read_bytes()]
+        good = entry.read_bytes()
+        entry.write_bytes(good[:-1])
+        self.assertIn("not measured", memory())
+        self.ricci("doctor", "--measure")
+        self.assertRegex(memory(), r"^copies at ")
+        self.assertIn("RICCI_CACHE=ro", self.ricci("doctor", "--measure", env={"RICCI_CACHE": "ro"}, code=2).stderr)
+
+    def test_refusals(self):
+        self.write("id,dims\nx,1 2\n")
+        self.assertIn('has neither a column "perm" nor a column "spec"', self.ricci("tune", "cases.csv", code=2).stderr)
+        self.write(PERMUTATIONS)
+        self.assertIn("no case that begins", self.ricci("tune", "cases.csv", "--only", "x", code=2).stderr)
+        for mode, why in ("ro", "is not to be changed: RICCI_CACHE=ro is set"), ("off", "there is no cache directory"):
+            self.assertIn(why, self.ricci("tune", "cases.csv", env={"RICCI_CACHE": mode}, code=2).stderr)
+        self.write("id,dims,perm\nhuge,4000000 4000000,1 0\n" + PERMUTATIONS.split("\n", 1)[1])
+        result = json.loads(self.ricci("tune", "cases.csv", "--json", code=1).stdout)
+        self.assertEqual([case["state"] for case in result["cases"]], ["failed"] + ["measured"] * 3)
+        self.assertIn("memory", result["cases"][0]["error"])
+
+
+if __name__ == "__main__":
+    cli_tool.main()

@@ -1,0 +1,36 @@
+#include "mode.hpp"
+
+#include <utility>
+
+#include "ricci/error.hpp"
+
+namespace ricci::tools {
+namespace {
+
+constexpr std::pair<const char*, PlanMode> kWords[] = {
+    {"", PlanMode::estimate},
+    {"measure", PlanMode::measure},
+    {"remeasure", PlanMode::remeasure},
+    {"model", PlanMode::model},
+};
+
+}  // namespace
+
+void add_mode_options(CLI::App& command, std::string& word) {
+  auto* flag =
+      command.add_flag("--measure{measure},--remeasure{remeasure},--untuned{model}", word,
+                       "Time the best candidates on the device, unless that was done before, and keep the "
+                       "winner for later plans; --remeasure: in any case; --untuned: choose by the model alone, "
+                       "whatever was measured");
+  flag->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  if (auto* schedule = command.get_option_no_throw("--schedule")) flag->excludes(schedule);
+}
+
+PlanMode plan_mode(const std::string& word) {
+  for (const auto& [known, mode] : kWords) {
+    if (word == known) return mode;
+  }
+  throw PlanError("--" + word + ": write --measure, --remeasure or --untuned without a value");
+}
+
+}  // namespace ricci::tools

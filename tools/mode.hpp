@@ -1,0 +1,18 @@
+// How schedules are chosen, as an option that many subcommands have.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+
+#include "ricci/runtime.hpp"
+
+namespace ricci::tools {
+
+/// Adds --measure, --remeasure and --untuned, of which at most one is given, and none beside an option --schedule that
+/// the command has already. `word` is left empty where none is.
+void add_mode_options(CLI::App& command, std::string& word);
+
+/// The mode that they stand for.
+PlanMode plan_mode(const std::string& word);
+
+}  // namespace ricci::tools
