@@ -489,7 +489,7 @@ void PointEmitter::emit() {
   const auto order = statement_order();
   for (std::size_t k = 0; k < order.size(); ++k) {
     // What others of the team have still to read, nobody writes.
-    if (k > 0 && block_.team > 1 && crossing_) w_.line("{}();", block_.team > 32 ? "__syncthreads" : "__syncwarp");
+    if (k > 0 && block_.team > 1 && crossing_) team_barrier();
     emit_statement(program_.statements[order[k]]);
   }
   scope_.pop_back();
@@ -506,6 +506,16 @@ void PointEmitter::emit_statement(const ir::Statement& statement) {
     default:
       emit_store(statement);
   }
+}
+
+void PointEmitter::team_barrier() { w_.line("{}();", block_.team > 32 ? "__syncthreads" : "__syncwarp"); }
+
+/// What others of the team have still to read, nobody writes.
+void PointEmitter::wait_for_readers(const ir::Statement& statement) {
+  const bool read = std::any_of(program_.nodes.begin(), program_.nodes.end(), [&](const Node& n) {
+    return n.kind == NodeKind::load && n.source == statement.buffer;
+  });
+  if (read) team_barrier();
 }
 
 void PointEmitter::emit_store(const ir::Statement& statement) {
@@ -532,11 +542,7 @@ void PointEmitter::emit_store(const ir::Statement& statement) {
   const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
   if (block_.team > 1) {
     conditions.push_back({"member == 0"});
-    const bool reads_own = std::any_of(program_.nodes.begin(), program_.nodes.end(), [&](const Node& n) {
-      return n.kind == NodeKind::load && n.source == statement.buffer;
-    });
-    // What others of the team have still to read, nobody writes.
-    if (reads_own) w_.line("{}();", block_.team > 32 ? "__syncthreads" : "__syncwarp");
+    wait_for_readers(statement);
   }
   const int loops = open_unrolled(set);
   if (!conditions.empty()) w_.open("if ({}) {{", conjunction(conditions));

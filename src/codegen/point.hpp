@@ -78,6 +78,8 @@ class PointEmitter {
 
   void emit_statement(const ir::Statement& statement);
   void emit_store(const ir::Statement& statement);
+  void team_barrier();
+  void wait_for_readers(const ir::Statement& statement);
   /// Statements in an order in which each reads before others write what it reads.
   std::vector<std::size_t> statement_order();
 

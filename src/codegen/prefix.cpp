@@ -329,6 +329,7 @@ void PointEmitter::emit_team_scan(const ir::Statement& statement) {
   const auto running = fresh("running");
   w_.line("{} {} = {};", type, running, n.operand[1] >= 0 ? value(n.operand[1]).text : identity);
   if (extent(p.index) > 0) hoist(n.operand[0], Set().set(q));
+  wait_for_readers(statement);
   const auto [item, sum, before, parts, turn] =
       std::array{fresh("item"), fresh("sum"), fresh("before"), fresh("parts"), fresh("turn")};
   if (p.warps > 1) {
@@ -496,6 +497,7 @@ void PointEmitter::emit_team_compact(const ir::Statement& statement) {
   const auto [passes, found, before, parts, turn] =
       std::array{fresh("passes"), fresh("found"), fresh("before"), fresh("parts"), fresh("turn")};
   if (extent(p.index) > 0) hoist(predicate, Set().set(static_cast<std::size_t>(p.index)));
+  wait_for_readers(statement);
   if (p.warps > 1) {
     w_.line("static __shared__ int {}[2][{}];", parts, p.warps);
     w_.line("int {} = 0;", turn);
