@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Writes the README's performance section from bench/results/*.json, between its two marks.
+"""Writes the README's performance section from bench/results/*.json, between its two marks, and the plots in docs/plots.
 
-usage: bench/report.py [--check]     --check: exit 1 if the section is not what the results say
+usage: bench/report.py [--check]     --check: exit 1 if they are not what the results say
 """
 import json
 import pathlib
 import sys
 
+import plots
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN = "<!-- results: made by bench/report.py from bench/results; do not edit by hand -->\n"
+PLOTS = pathlib.Path("docs/plots")
 END = "<!-- end of results -->\n"
 
 
@@ -80,25 +83,58 @@ def latency_table(results):
     return lines
 
 
-def section():
-    files = sorted((ROOT / "bench/results").glob("*.json"))
-    results = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    lines = permute_table(results) + einsum_table(results) + program_table(results) + latency_table(results)
+def sweep_table(results):
+    lines = []
+    for r in results:
+        if r["bench"] != "sweep":
+            continue
+        lines += [f"Permutations of one size after the other ({r['set']}, {r['dtype']}, {r['device']}), GB/s read and written:", ""]
+        lines += ["| size | copy | median of the cases | worst | best |", "|" + "---|" * 5]
+        for s in r["sizes"]:
+            rates = " | ".join(f"{s[key]:.0f}" for key in ("copy_GBs", "median_GBs", "min_GBs", "max_GBs"))
+            lines.append(f"| {plots.size_text(s['size'])} | {rates} |")
+        lines.append("")
+    return lines
+
+
+def plot_lines(drawn):
+    if not drawn:
+        return []
+    links = [f"[{what}]({PLOTS.as_posix()}/{name})" for name, what, _ in drawn]
+    return ["Plots: " + "; ".join(links) + ".", ""]
+
+
+def section(read, drawn):
+    results = [result for _, result in read]
+    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + einsum_table(results) + program_table(results) + latency_table(results)
     lines.append("Each row is a file in [bench/results](bench/results), with device, date, commit and command.")
     return "\n".join(lines) + "\n"
 
 
 def main():
+    files = sorted((ROOT / "bench/results").glob("*.json"))
+    read = [(file.stem, json.loads(file.read_text(encoding="utf-8"))) for file in files]
+    drawn = list(plots.plots(read))
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    wanted = before + BEGIN + section() + END + after
+    wanted = before + BEGIN + section(read, drawn) + END + after
+    folder = ROOT / PLOTS
+    there = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.svg")}
+    svgs = {name: svg for name, _, svg in drawn}
     if "--check" in sys.argv[1:]:
         if wanted != text:
             sys.exit("README.md does not say what bench/results says; run bench/report.py")
-    else:
-        readme.write_text(wanted, encoding="utf-8")
+        if there != svgs:
+            sys.exit("docs/plots does not show what bench/results says; run bench/report.py")
+        return
+    readme.write_text(wanted, encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in there.keys() - svgs.keys():
+        (folder / name).unlink()
+    for name, svg in svgs.items():
+        (folder / name).write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,185 @@
+"""Plots of bench/results as SVG, with the standard library alone. bench/report.py writes them to docs/plots."""
+import csv
+import math
+import pathlib
+from xml.sax.saxutils import escape
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Told apart by lightness as well as by colour.
+COLOURS = ["#1b4f8a", "#d9730d", "#3a9a5b", "#8a3a8f", "#6b6b6b", "#c2a200"]
+WIDTH, HEIGHT = 640, 400
+LEFT, RIGHT, TOP, BOTTOM = 64, 20, 44, 52
+
+
+def number(value):
+    """Coordinates with one decimal: the same text on every machine."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def nice_step(span):
+    """1, 2 or 5 times a power of ten, so that about six ticks fit."""
+    rough = span / 6
+    power = 10 ** math.floor(math.log10(rough))
+    return next(power * k for k in (1, 2, 5, 10) if power * k >= rough)
+
+
+class Plot:
+    """Axes, then points, lines and bands over them. x may be logarithmic; y begins at 0."""
+
+    def __init__(self, title, x_label, y_label, x_range, y_top, log_x=False):
+        self.x_range, self.y_top, self.log_x = x_range, y_top, log_x
+        self.parts, self.legend = [], []
+        self.text(LEFT, 20, title, size=14, weight="bold")
+        self.text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x_label, anchor="middle")
+        self.parts.append(f'<text x="16" y="{number((TOP + HEIGHT - BOTTOM) / 2)}" text-anchor="middle" '
+                          f'transform="rotate(-90 16 {number((TOP + HEIGHT - BOTTOM) / 2)})">{escape(y_label)}</text>')
+        step = nice_step(y_top)
+        for k in range(int(y_top / step + 1e-9) + 1):
+            y = self.y(k * step)
+            self.parts.append(f'<path d="M{LEFT} {number(y)}H{WIDTH - RIGHT}" stroke="#ddd"/>')
+            self.text(LEFT - 6, y + 4, f"{k * step:g}", anchor="end")
+
+    def x(self, value):
+        low, high = self.x_range
+        if self.log_x:
+            value, low, high = math.log2(value), math.log2(low), math.log2(high)
+        return LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT)
+
+    def y(self, value):
+        return HEIGHT - BOTTOM - value / self.y_top * (HEIGHT - TOP - BOTTOM)
+
+    def text(self, x, y, text, anchor="start", size=12, weight="normal"):
+        self.parts.append(f'<text x="{number(x)}" y="{number(y)}" text-anchor="{anchor}" font-size="{size}" '
+                          f'font-weight="{weight}">{escape(text)}</text>')
+
+    def x_ticks(self, ticks):
+        """(value, text) pairs."""
+        for value, text in ticks:
+            self.parts.append(f'<path d="M{number(self.x(value))} {HEIGHT - BOTTOM}v5" stroke="#333"/>')
+            self.text(self.x(value), HEIGHT - BOTTOM + 18, text, anchor="middle")
+
+    def name(self, name, colour):
+        if name:
+            self.legend.append((name, colour))
+
+    def line(self, points, colour, name=None, dashed=False):
+        path = "M" + "L".join(f"{number(self.x(x))} {number(self.y(y))}" for x, y in points)
+        dashes = ' stroke-dasharray="6 4"' if dashed else ""
+        self.parts.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>')
+        self.name(name, colour)
+
+    def band(self, lower, upper, colour):
+        points = lower + upper[::-1]
+        path = "M" + "L".join(f"{number(self.x(x))} {number(self.y(y))}" for x, y in points)
+        self.parts.append(f'<path d="{path}Z" fill="{colour}" fill-opacity="0.15"/>')
+
+    def dots(self, points, colour, name=None):
+        for x, y in points:
+            self.parts.append(f'<circle cx="{number(self.x(x))}" cy="{number(self.y(y))}" r="3" fill="{colour}" '
+                              f'fill-opacity="0.55"/>')
+        self.name(name, colour)
+
+    def svg(self):
+        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
+                 f'font-size="12">', f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>', *self.parts,
+                 f'<path d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" fill="none" stroke="#333"/>']
+        x = LEFT
+        for name, colour in self.legend:
+            parts.append(f'<rect x="{number(x)}" y="28" width="10" height="10" fill="{colour}"/>')
+            parts.append(f'<text x="{number(x + 14)}" y="37">{escape(name)}</text>')
+            x += 30 + 6.6 * len(name)
+        return "\n".join(parts) + "\n</svg>\n"
+
+
+def top_of(values):
+    """A round number above the largest."""
+    step = nice_step(max(values))
+    return math.ceil(max(values) * 1.02 / step) * step
+
+
+def median(values):
+    values = sorted(values)
+    return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+
+
+def ranks_of(set_name):
+    """Rank of each case of a set."""
+    file = ROOT / "bench/problems" / f"{set_name}.csv"
+    if not file.exists():
+        return {}
+    with file.open(encoding="utf-8", newline="") as stream:
+        return {row["id"]: len(row["dims"].split()) for row in csv.DictReader(stream)}
+
+
+def title_of(result, what):
+    return f"{what}: {result['set']} {result['dtype']}, {result['device']}"
+
+
+def rank_plot(result):
+    """Bandwidth against rank, each case a dot, with the medians and the copy."""
+    ranks = ranks_of(result["set"])
+    points = [(ranks[c["id"]], c["bytes"] / c["ms"] * 1e-6) for c in result["cases"] if c["id"] in ranks]
+    copies = [c["bytes"] / c["peers"]["copy"] * 1e-6 for c in result["cases"]]
+    if not points:
+        return None
+    present = sorted({rank for rank, _ in points})
+    plot = Plot(title_of(result, "Bandwidth against rank"), "rank", "GB/s read and written",
+                (present[0] - 0.5, present[-1] + 0.5), top_of(copies + [y for _, y in points]))
+    plot.x_ticks([(rank, str(rank)) for rank in present])
+    plot.line([(plot.x_range[0], median(copies)), (plot.x_range[1], median(copies))], COLOURS[4], "copy, median",
+              dashed=True)
+    plot.dots(points, COLOURS[0], "cases")
+    plot.line([(rank, median([y for r, y in points if r == rank])) for rank in present], COLOURS[1], "median of a rank")
+    return plot.svg()
+
+
+def distribution_plot(result):
+    """Share of the copy that so many of the cases reach, beside that of peers in the same run."""
+    shares = {"Ricci": [c["fraction"] for c in result["cases"]]}
+    for case in result["cases"]:
+        for peer, ms in case["peers"].items():
+            if peer != "copy":
+                shares.setdefault(peer, []).append(case["peers"]["copy"] / ms)
+        if "estimate" in case:
+            shares.setdefault("Ricci, estimate", []).append(case["peers"]["copy"] / case["estimate"]["ms"])
+    plot = Plot(title_of(result, "Share of the copy"), "cases, % of the set, worst first", "share of the copy", (0, 100),
+                top_of([1.0] + [s for values in shares.values() for s in values]))
+    plot.x_ticks([(k, str(k)) for k in range(0, 101, 20)])
+    for number_of, (name, values) in enumerate(shares.items()):
+        ordered = sorted(values)
+        plot.line([(100 * (k + 0.5) / len(ordered), share) for k, share in enumerate(ordered)],
+                  COLOURS[number_of % len(COLOURS)], name)
+    return plot.svg()
+
+
+def size_text(size):
+    for unit, name in (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"):
+        if size >= unit:
+            return f"{size / unit:g} {name}"
+    return f"{size} B"
+
+
+def sweep_plot(result):
+    """Bandwidth against size: median of the cases, the span between the worst and the best, and the copy."""
+    sizes = result["sizes"]
+    rates = {key: [(s["size"], s[key]) for s in sizes] for key in ("copy_GBs", "min_GBs", "median_GBs", "max_GBs")}
+    plot = Plot(title_of(result, "Bandwidth against size"), "bytes of the tensor", "GB/s read and written",
+                (sizes[0]["size"], max(sizes[-1]["size"], 2 * sizes[0]["size"])),
+                top_of([rate for line in rates.values() for _, rate in line]), log_x=True)
+    plot.x_ticks([(s["size"], size_text(s["size"])) for s in sizes])
+    plot.band(rates["min_GBs"], rates["max_GBs"], COLOURS[0])
+    plot.line(rates["copy_GBs"], COLOURS[4], "copy", dashed=True)
+    plot.line(rates["median_GBs"], COLOURS[0], "median of the cases; shaded: worst to best")
+    return plot.svg()
+
+
+def plots(results):
+    """(file name, what it shows, SVG) for each plot of (stem, result) pairs, in their order."""
+    kinds = {"permute": [("rank", "bandwidth against rank", rank_plot),
+                         ("distribution", "distribution of the share of the copy", distribution_plot)],
+             "sweep": [("size", "bandwidth against size", sweep_plot)]}
+    for stem, result in results:
+        for suffix, what, draw in kinds.get(result["bench"], []):
+            svg = draw(result)
+            if svg:
+                yield f"{stem}-{suffix}.svg", f"{what}, {result['set']} {result['dtype']} on {result['device']}", svg
