@@ -3,22 +3,22 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <thread>
 
 #include "bench_computing.hpp"
 #include "bench_results.hpp"
+#include "bench_sweep.hpp"
 #include "cases.hpp"
 #include "command.hpp"
+#include "mode.hpp"
 #include "peers.hpp"
 #include "progress.hpp"
 #include "ricci/ricci.hpp"
+#include "sample.hpp"
 
 namespace ricci::tools {
 namespace {
@@ -28,71 +28,6 @@ struct Options : BenchOptions {
   std::string file, hptt, peers;
   int top = 1, every = 1;
 };
-
-/// Strides of the input's axes in the output's order.
-struct View {
-  std::vector<std::int64_t> extents, to, from;
-  std::vector<int> order;  ///< per axis of the output: which one of the input it is
-};
-
-View view_of(const PermuteCase& c) {
-  const auto spec = Spec::parse(c.spec);
-  const auto in = Layout::row_major(DType::u8, c.extents);
-  View view;
-  for (const auto& axis : spec.output) {
-    for (std::size_t k = 0; k < spec.operands[0].size(); ++k) {
-      if (spec.operands[0][k].name != axis.name) continue;
-      view.extents.push_back(c.extents[k]);
-      view.from.push_back(in.strides[k]);
-      view.order.push_back(static_cast<int>(k));
-    }
-  }
-  view.to = Layout::row_major(DType::u8, view.extents).strides;
-  return view;
-}
-
-/// Whether an element has a part that is not a number. HPTT multiplies by 1, which changes the bits of some of those.
-bool has_nan(const unsigned char* element, DType type) {
-  const auto any = [&](auto zero) {
-    for (std::int64_t byte = 0; byte < size_of(type); byte += static_cast<std::int64_t>(sizeof zero)) {
-      auto value = zero;
-      std::memcpy(&value, element + byte, sizeof value);
-      if (std::isnan(value)) return true;
-    }
-    return false;
-  };
-  return type == DType::f32 || type == DType::c64 ? any(0.0F) : any(0.0);
-}
-
-/// Looks at elements of the output drawn at random, and at the last one. Throws InternalError at a wrong one.
-void check_sample(Bench& bench, const PermuteCase& c, DType type, bool hptt) {
-  const auto size = size_of(type);
-  const auto view = view_of(c);
-  std::int64_t elements = 1;
-  for (const auto n : view.extents) elements *= n;
-  const auto* got = bench.fetch_output(elements * size);
-  std::mt19937_64 random(11);
-  constexpr int kSamples = 20000;
-  for (int s = 0; s < kSamples; ++s) {
-    const auto to = s == 0 ? elements - 1 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(elements));
-    std::int64_t from = 0, rest = to;
-    for (std::size_t k = view.extents.size(); k-- > 0;) {
-      from += rest % view.extents[k] * view.from[k];
-      rest /= view.extents[k];
-    }
-    unsigned char want[16];
-    for (std::int64_t byte = 0; byte < size; ++byte) {
-      want[byte] = bench.pattern()[(from * size + byte) % Bench::pattern_bytes()];
-    }
-    if (hptt && has_nan(want, type)) continue;
-    for (std::int64_t byte = 0; byte < size; ++byte) {
-      if (got[to * size + byte] != want[byte]) {
-        throw InternalError(fmt::format("case {}: element {} of {} output is wrong; please report it", c.id, to,
-                                        hptt ? "HPTT's" : "Ricci's"));
-      }
-    }
-  }
-}
 
 /// The chosen plan, then the best others by prediction, `top` in all. Compiled by all cores, since they are many.
 std::vector<Plan> candidate_plans(Runtime& runtime, const PermuteCase& c, const Layout& input,
@@ -150,7 +85,7 @@ int bench_permute(const Options& options, bool json) {
 
   BenchResults results;
   std::map<std::string, std::vector<double>> gains;  // over each peer
-  std::vector<double> losses;
+  std::vector<double> losses, shares;
   std::optional<Hptt> hptt;
   if (!options.hptt.empty()) hptt.emplace(options.hptt);
   const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
@@ -163,7 +98,17 @@ int bench_permute(const Options& options, bool json) {
     const auto bytes = input.elements() * size_of(type);
     permute.schedule.clear();
     const Plan chosen = runtime.plan_permute(c.spec, input, permute);
-    const auto plans = candidate_plans(runtime, c, input, permute, chosen, options.top);
+    auto plans = candidate_plans(runtime, c, input, permute, chosen, options.top);
+    // Beside what was measured, what the model would have taken.
+    const bool estimated = chosen.info().choice == "estimated";
+    std::size_t model = 0;
+    if (!estimated) {
+      auto untuned = permute;
+      untuned.mode = PlanMode::model;
+      const Plan plan = runtime.plan_permute(c.spec, input, untuned);
+      while (model < plans.size() && plans[model].key() != plan.key()) ++model;
+      if (model == plans.size()) plans.push_back(plan);
+    }
     bench->poison(bytes);
     chosen(bench->output(), bench->input());
     check_sample(*bench, c, type, false);
@@ -197,6 +142,7 @@ int bench_permute(const Options& options, bool json) {
     results.fractions.push_back(copy_ms / own_ms);
     Json row = {{"id", c.id},
                 {"plan", chosen.info().schedule},
+                {"choice", chosen.info().choice},
                 {"ms", own_ms},
                 {"bytes", 2 * bytes},
                 {"flop", 0},
@@ -216,6 +162,12 @@ int bench_permute(const Options& options, bool json) {
       }
     }
     std::string note;
+    if (!estimated) {
+      row["estimate"] = {{"plan", plans[model].info().schedule}, {"ms", ms[model + 1]}};
+      shares.push_back(own_ms / ms[model + 1]);
+      if (model != 0)
+        note = fmt::format("   estimate {:.2f}: {}", copy_ms / ms[model + 1], plans[model].info().schedule);
+    }
     if (options.top > 1) {
       row["best"] = {{"plan", plans[static_cast<std::size_t>(best - 1)].info().schedule},
                      {"ms", ms[static_cast<std::size_t>(best)]}};
@@ -225,8 +177,8 @@ int bench_permute(const Options& options, bool json) {
         all.push_back({{"plan", plans[k].info().schedule}, {"ms", ms[k + 1]}});
       row["timed"] = std::move(all);
       if (best != 1)
-        note = fmt::format("   best {:.2f}: {}", copy_ms / ms[static_cast<std::size_t>(best)],
-                           plans[static_cast<std::size_t>(best - 1)].info().schedule);
+        note += fmt::format("   best {:.2f}: {}", copy_ms / ms[static_cast<std::size_t>(best)],
+                            plans[static_cast<std::size_t>(best - 1)].info().schedule);
     }
     if (!json) {
       print("{:<28} {:>9.4f} {:>9.0f} {:>8.3f} {:>6.0f} ms  {}{}\n", c.id, own_ms, rate, copy_ms / own_ms,
@@ -237,10 +189,11 @@ int bench_permute(const Options& options, bool json) {
   results.bench = "permute";
   results.set = set_name(options.file);
   results.dtype = name(type);
-  results.command = fmt::format("ricci bench permute {}.csv --device {} --dtype {}{}{}{}", results.set, options.device,
-                                options.dtype, options.top > 1 ? fmt::format(" --top {}", options.top) : "",
-                                options.hptt.empty() ? "" : " --hptt LIBRARY",
-                                options.peers.empty() ? "" : " --peers " + set_name(options.peers) + ".csv");
+  results.command = fmt::format(
+      "ricci bench permute {}.csv --device {} --dtype {}{}{}{}{}", results.set, options.device, options.dtype,
+      options.top > 1 ? fmt::format(" --top {}", options.top) : "", options.hptt.empty() ? "" : " --hptt LIBRARY",
+      options.peers.empty() ? "" : " --peers " + set_name(options.peers) + ".csv",
+      options.mode.empty() ? "" : fmt::format(" --{}", options.mode));
   const double copy_rate = results.copy_rate;
   Json result = results_json(std::move(results), options, bench->device_name());
   const auto key = [](std::string name) {
@@ -249,10 +202,13 @@ int bench_permute(const Options& options, bool json) {
   };
   for (const auto& [name, values] : gains) result[key(name)] = summary(values);
   if (!losses.empty()) result["of_best_timed"] = summary(losses);
+  if (!shares.empty()) result["estimate_of_measured"] = summary(shares);
   report_results(result, options, json);
   if (!json) {
     for (const auto& [name, values] : gains) print_summary(("times " + name).c_str(), result[key(name)]);
     if (result.contains("of_best_timed")) print_summary("best timed over chosen", result["of_best_timed"]);
+    if (result.contains("estimate_of_measured"))
+      print_summary("estimate over measured", result["estimate_of_measured"]);
     print("copy                         {:.0f} GB/s at best, {} on {}\n", copy_rate, name(type), bench->device_name());
   }
   return kDone;
@@ -265,6 +221,7 @@ void add_bench(CLI::App& app, Session& session) {
   CLI::App* bench = app.add_subcommand("bench", "Time sets of problems");
   bench->require_subcommand(1);
   add_bench_computing(*bench, session);
+  add_bench_sweep(*bench, session);
   CLI::App* command = bench->add_subcommand("permute", "Time permutations beside a copy of the same size");
   command->add_option("cases", options->file, "CSV with columns id, dims, perm (fastest axis first)")->required();
   add_device_option(*command, options->device, "cpu or gpu");
@@ -279,6 +236,7 @@ void add_bench(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--hptt", options->hptt, "CPU: HPTT's shared library, timed beside Ricci by its C interface");
   command->add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on this device");
+  add_mode_options(*command, options->mode);
   add_bench_output(*command, *options);
   command->footer(
       "Example:\n  ricci bench permute bench/problems/ttc57.csv --device gpu --dtype f32 --output ttc57-f32.json");

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "mode.hpp"
 #include "ricci/error.hpp"
 #include "runtime/thread_pool.hpp"
 
@@ -38,6 +39,7 @@ PlanOptions BenchOptions::plan_options() const {
   PlanOptions plan;
   plan.device = gpu() ? Device::gpu : Device::cpu;
   plan.threads = thread_count();
+  plan.mode = plan_mode(mode);
   return plan;
 }
 

@@ -15,12 +15,12 @@ namespace ricci::tools {
 
 /// As typed.
 struct BenchOptions {
-  std::string device = "cpu", dtype = "f64", only, output, commit;
+  std::string device = "cpu", dtype = "f64", only, output, commit, mode;
   int repeat = 7, threads = 0;
 
   bool gpu() const { return device == "gpu"; }
   int thread_count() const;          ///< all where 0 was asked for
-  PlanOptions plan_options() const;  ///< device and threads
+  PlanOptions plan_options() const;  ///< device, threads and mode
 };
 
 void add_bench_repeat(CLI::App& command, BenchOptions& options);

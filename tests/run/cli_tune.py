@@ -252,6 +252,26 @@ class Tune(TuningCase):
         self.assertRegex(memory(), r"^copies at ")
         self.assertIn("RICCI_CACHE=ro", self.ricci("doctor", "--measure", env={"RICCI_CACHE": "ro"}, code=2).stderr)
 
+    def test_the_benches_take_measured_plans(self):
+        self.write(PERMUTATIONS)
+        result = self.json("bench", "permute", "cases.csv", "--repeat", "1", "--output", "result.json")
+        self.assertEqual([case["choice"] for case in result["cases"]], ["estimated"] * 3)
+        self.assertNotIn("estimate_of_measured", result)
+        self.assertEqual(tuned(self.cache), [])
+        for choice in "measured", "tuned":
+            result = self.json("bench", "permute", "cases.csv", "--repeat", "1", "--measure")
+            self.assertEqual([case["choice"] for case in result["cases"]], [choice] * 3)
+            self.assertGreater(result["estimate_of_measured"]["geomean"], 0)
+            self.assertEqual({*result["cases"][0]["estimate"]}, {"plan", "ms"})
+        result = self.json("bench", "sweep", "cases.csv", "--repeat", "1", "--sizes", "256K,64K", "--dtype", "f32")
+        self.assertEqual([size["size"] for size in result["sizes"]], [65536, 262144])
+        for case in result["cases"]:
+            self.assertAlmostEqual(case["bytes"] / 2 / case["size"], 1, delta=0.1)
+        for size in result["sizes"]:
+            self.assertTrue(0 < size["min_GBs"] <= size["median_GBs"] <= size["max_GBs"])
+        self.assertIn("'2X' is no number of bytes",
+                      self.ricci("bench", "sweep", "cases.csv", "--sizes", "2X", code=2).stderr)
+
     def test_refusals(self):
         self.write("id,dims\nx,1 2\n")
         self.assertIn('has neither a column "perm" nor a column "spec"', self.ricci("tune", "cases.csv", code=2).stderr)
