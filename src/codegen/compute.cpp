@@ -23,20 +23,6 @@ std::string digit(const char* number, std::int64_t below, std::int64_t count, bo
   return last ? text : text + fmt::format(" % {}", count);
 }
 
-/// Text by which each free index's tile is found from the tile's number; empty where there is one tile.
-std::vector<std::string> tile_numbers(const ir::Program& program, const ir::Schedule& schedule, const char* number) {
-  std::vector<std::string> text(program.indices.size());
-  std::int64_t below = 1;
-  const auto total = schedule.tiles(program);
-  for (const auto q : schedule.order) {
-    const auto count = schedule.tiles_along(program, q);
-    if (count == 1) continue;
-    text[static_cast<std::size_t>(q)] = digit(number, below, count, below * count == total);
-    below *= count;
-  }
-  return text;
-}
-
 /// The loops over one tile on a CPU: blocks of points while they fit, single points after.
 class TileLoops {
  public:
@@ -147,6 +133,19 @@ class TileLoops {
 };
 
 }  // namespace
+
+std::vector<std::string> tile_numbers(const ir::Program& program, const ir::Schedule& schedule, const char* number) {
+  std::vector<std::string> text(program.indices.size());
+  std::int64_t below = 1;
+  const auto total = schedule.tiles(program);
+  for (const auto q : schedule.order) {
+    const auto count = schedule.tiles_along(program, q);
+    if (count == 1) continue;
+    text[static_cast<std::size_t>(q)] = digit(number, below, count, below * count == total);
+    below *= count;
+  }
+  return text;
+}
 
 void emit_compute_cuda(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, bool wide) {
   const auto numbers = tile_numbers(program, schedule, "block");

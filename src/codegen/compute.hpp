@@ -9,6 +9,9 @@
 
 namespace ricci::codegen {
 
+/// Text by which each free index's tile is found from the tile's number; empty where there is one tile.
+std::vector<std::string> tile_numbers(const ir::Program& program, const ir::Schedule& schedule, const char* number);
+
 /// The body of a CUDA kernel, from the thread's number on.
 void emit_compute_cuda(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, bool wide);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "codegen/compute.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/walk.hpp"
 
@@ -98,13 +99,10 @@ class MoveEmitter {
 
   /// Where the tile begins along each index of which there are several tiles.
   void emit_origin_values() {
-    std::int64_t below = 1;
-    const auto total = schedule_.tiles(program_);
+    const auto numbers = tile_numbers(program_, schedule_, "tile");
     for (const auto q : schedule_.order) {
-      const auto count = (extent(q) + tile(q) - 1) / tile(q);
-      if (count == 1) continue;
-      std::string number = below == 1 ? "tile" : fmt::format("tile / {}", below);
-      if (below * count != total) number += fmt::format(" % {}", count);
+      auto number = numbers[static_cast<std::size_t>(q)];
+      if (number.empty()) continue;
       if (tile(q) > 1) number = fmt::format("{} * ({})", tile(q), number);
       const auto origin = origin_name(program_, schedule_, q);
       if (in_array_ && extent(q) % tile(q) != 0) {
@@ -115,7 +113,6 @@ class MoveEmitter {
       } else {
         w_.line("const i64 {} = {};", origin, number);
       }
-      below *= count;
     }
   }
 
