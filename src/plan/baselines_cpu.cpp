@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plan/axes.hpp"
-#include "plan/traffic.hpp"
+#include "plan/cost_cpu.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -36,21 +36,9 @@ Minor minor(const Sides& sides, bool read, std::int64_t line_elements) {
   return found;
 }
 
-Candidate candidate_of(const Sides& sides, ir::Schedule schedule, int threads) {
-  Candidate candidate;
+Candidate baseline(const Sides& sides, ir::Schedule schedule, const CpuFigures& figures) {
+  auto candidate = priced(sides, std::move(schedule), figures);
   candidate.baseline = true;
-  candidate.schedule = std::move(schedule);
-  const auto& program = sides.program;
-  const auto& statement = program.statement();
-  auto& traffic = candidate.traffic;
-  traffic.tiles = candidate.schedule.tiles(program);
-  traffic.write = side_traffic(program, candidate.schedule, statement.buffer, statement.offset);
-  const auto& load = program.nodes[static_cast<std::size_t>(sides.load)];
-  traffic.read = side_traffic(program, candidate.schedule, load.source, load.offset);
-  constexpr double kNsPerElement = 2, kBytesPerNs = 10;
-  candidate.predicted_us =
-      (traffic.predicted_bytes() / kBytesPerNs + kNsPerElement * static_cast<double>(program.points())) * 1e-3 /
-      threads;
   return candidate;
 }
 
@@ -82,7 +70,7 @@ std::vector<Candidate> baselines(const ir::Program& program, const CpuFigures& f
   }
   auto scattering = scalar("scattering", sides, tile);
   scattering.order = sides.read_order;
-  list.push_back(candidate_of(sides, std::move(scattering), figures.threads));
+  list.push_back(baseline(sides, std::move(scattering), figures));
 
   constexpr std::int64_t kLineBytes = 64;
   const auto line_elements = kLineBytes / sides.read_bytes();
@@ -109,7 +97,7 @@ std::vector<Candidate> baselines(const ir::Program& program, const CpuFigures& f
       if ((in.set[k] || out.set[k]) == segments) blocked.order.push_back(q);
     }
   }
-  list.push_back(candidate_of(sides, std::move(blocked), figures.threads));
+  list.push_back(baseline(sides, std::move(blocked), figures));
   return list;
 }
 

@@ -63,18 +63,7 @@ class Generator {
 
   void add(Schedule schedule) {
     if (!names_.insert(schedule.name).second) return;  // small extents make the same tile of several sides
-    Candidate candidate;
-    candidate.schedule = std::move(schedule);
-    auto& traffic = candidate.traffic;
-    const auto& statement = program_.statement();
-    traffic.tiles = candidate.schedule.tiles(program_);
-    traffic.write = side_traffic(program_, candidate.schedule, statement.buffer, statement.offset);
-    if (sides_.load >= 0) {
-      const auto& load = program_.nodes[static_cast<std::size_t>(sides_.load)];
-      traffic.read = side_traffic(program_, candidate.schedule, load.source, load.offset);
-    }
-    candidate.predicted_us = predicted_us(sides_, candidate.schedule, traffic, figures_);
-    list_.push_back(std::move(candidate));
+    list_.push_back(priced(sides_, std::move(schedule), figures_));
   }
 
   Schedule base(const Tile& tile, std::string name) const {

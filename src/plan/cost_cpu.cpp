@@ -1,6 +1,7 @@
 #include "plan/cost_cpu.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ricci::plan {
 namespace {
@@ -100,6 +101,22 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
   const double points = static_cast<double>(sides.program.points());
   const double moving = (points * element_ns(sides, schedule) + static_cast<double>(traffic.tiles) * kTile) / threads;
   return (std::max(memory, moving) + 0.3 * std::min(memory, moving)) * 1e-3;
+}
+
+Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuFigures& figures) {
+  Candidate candidate;
+  candidate.schedule = std::move(schedule);
+  auto& traffic = candidate.traffic;
+  const auto& program = sides.program;
+  const auto& statement = program.statement();
+  traffic.tiles = candidate.schedule.tiles(program);
+  traffic.write = side_traffic(program, candidate.schedule, statement.buffer, statement.offset);
+  if (sides.load >= 0) {
+    const auto& load = program.nodes[static_cast<std::size_t>(sides.load)];
+    traffic.read = side_traffic(program, candidate.schedule, load.source, load.offset);
+  }
+  candidate.predicted_us = predicted_us(sides, candidate.schedule, traffic, figures);
+  return candidate;
 }
 
 }  // namespace ricci::plan

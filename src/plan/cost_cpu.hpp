@@ -4,6 +4,7 @@
 #include "ir/schedule.hpp"
 #include "plan/axes.hpp"
 #include "plan/device.hpp"
+#include "plan/plan.hpp"
 #include "plan/traffic.hpp"
 
 namespace ricci::plan {
@@ -14,5 +15,8 @@ inline constexpr std::int64_t kLineBytes = 64;
 /// EPYC (Zen 5); what counts is how they fall with the length of runs, which is alike on other processors.
 double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
                     const CpuFigures& figures);
+
+/// The schedule with what it touches and how long that is predicted to take.
+Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuFigures& figures);
 
 }  // namespace ricci::plan
