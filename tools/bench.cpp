@@ -14,8 +14,9 @@
 #include "bench_sweep.hpp"
 #include "cases.hpp"
 #include "command.hpp"
+#include "loops.hpp"
 #include "mode.hpp"
-#include "peers.hpp"
+#include "peer_library.hpp"
 #include "progress.hpp"
 #include "ricci/ricci.hpp"
 #include "sample.hpp"
@@ -25,7 +26,8 @@ namespace {
 
 struct Options : BenchOptions {
   Options() { repeat = 11; }
-  std::string file, hptt, peers;
+  std::string file, peers;
+  std::vector<std::string> libraries = std::vector<std::string>(peer_kinds().size());  ///< a file of each kind, or none
   int top = 1, every = 1;
 };
 
@@ -64,7 +66,43 @@ std::vector<Plan> candidate_plans(Runtime& runtime, const PermuteCase& c, const 
   return plans;
 }
 
+/// The libraries that are named. Throws PlanError for one whose tensors are on another device.
+std::vector<std::unique_ptr<PeerLibrary>> open_libraries(const Options& options) {
+  std::vector<std::unique_ptr<PeerLibrary>> libraries;
+  for (std::size_t k = 0; k < options.libraries.size(); ++k) {
+    const auto& kind = peer_kinds()[k];
+    if (options.libraries[k].empty()) continue;
+    const auto device = options.gpu() ? Device::gpu : Device::cpu;
+    if (kind.device != device) {
+      throw PlanError(fmt::format("{}: {} permutes tensors of the {}; take --device {}", kind.option, kind.title,
+                                  kind.device == Device::gpu ? "GPU" : "CPU", name(kind.device)));
+    }
+    libraries.push_back(kind.open(options.libraries[k]));
+  }
+  return libraries;
+}
+
+/// What the libraries make of a case, each result compared with Ricci's, which the bench's output holds.
+std::vector<PeerRun> prepare_peers(const std::vector<std::unique_ptr<PeerLibrary>>& libraries, Bench& bench,
+                                   const PermuteCase& c, const PeerProblem& problem, std::int64_t bytes) {
+  std::vector<PeerRun> runs;
+  if (libraries.empty()) return runs;
+  const auto* const output = bench.fetch_output(bytes);
+  const std::vector<unsigned char> own(output, output + bytes);
+  for (const auto& library : libraries) {
+    for (auto& run : library->prepare(problem, bench.output(), bench.input())) runs.push_back(std::move(run));
+  }
+  for (const auto& peer : runs) {
+    if (!peer.run) continue;
+    bench.poison(bytes);
+    peer.run();
+    check_equal(bench, c, problem.type, peer.name, own);
+  }
+  return runs;
+}
+
 int bench_permute(const Options& options, bool json) {
+  const auto libraries = open_libraries(options);
   auto cases = read_permute_cases(options.file);
   select(cases, options, options.file);
   if (options.every > 1) {
@@ -84,10 +122,8 @@ int bench_permute(const Options& options, bool json) {
   static_cast<PlanOptions&>(permute) = options.plan_options();
 
   BenchResults results;
-  std::map<std::string, std::vector<double>> gains;  // over each peer
+  std::map<std::string, std::vector<double>> gains, peer_fractions;  // over each peer; its share of the copy
   std::vector<double> losses, shares;
-  std::optional<Hptt> hptt;
-  if (!options.hptt.empty()) hptt.emplace(options.hptt);
   const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
   Progress progress("bench");
   if (!json) print("{:<28} {:>9} {:>9} {:>8} {:>9}  {}\n", "case", "ms", "GB/s", "of copy", "compile", "plan");
@@ -111,12 +147,13 @@ int bench_permute(const Options& options, bool json) {
     }
     bench->poison(bytes);
     chosen(bench->output(), bench->input());
-    check_sample(*bench, c, type, false);
+    check_sample(*bench, c, type);
+    const auto view = view_of(c);
+    const auto from_libraries = prepare_peers(libraries, *bench, c, {type, c.extents, view.order, threads}, bytes);
     const Plan copy_plan = gpu ? gpu_copy(runtime, type, input.elements())
                                : runtime.plan_permute("a->a", Layout::row_major(type, {input.elements()}), permute);
     std::vector<std::function<void()>> functions{[&] { bench->copy(bytes); }};
     for (const auto& plan : plans) functions.emplace_back([&bench, &plan] { plan(bench->output(), bench->input()); });
-    const auto view = view_of(c);
     std::vector<std::string> others;  // in the order of their functions
     if (!gpu) {
       others.emplace_back("blocked loops");
@@ -124,12 +161,10 @@ int bench_permute(const Options& options, bool json) {
         blocked_loops(bench->output(), bench->input(), size_of(type), view.extents, view.to, view.from, threads);
       });
     }
-    if (hptt && Hptt::takes(type, c.extents)) {
-      others.emplace_back("hptt");
-      functions.emplace_back([&] { hptt->run(bench->output(), bench->input(), type, c.extents, view.order, threads); });
-      bench->poison(bytes);
-      functions.back()();
-      check_sample(*bench, c, type, true);
+    for (const auto& peer : from_libraries) {
+      if (!peer.run) continue;
+      others.push_back(peer.name);
+      functions.push_back(peer.run);
     }
     functions.emplace_back([&] { copy_plan(bench->output(), bench->input()); });
     const auto ms = bench->time(functions, options.repeat);
@@ -150,23 +185,26 @@ int bench_permute(const Options& options, bool json) {
                 {"plan_ms", chosen.info().plan_ms},
                 {"compile_ms", chosen.info().compile_ms},
                 {"peers", {{"copy", copy_ms}}}};
-    for (std::size_t k = 0; k < others.size(); ++k) {
-      const double theirs = ms[plans.size() + 1 + k];
-      row["peers"][others[k]] = theirs;
-      gains[others[k]].push_back(theirs / own_ms);
-    }
+    const auto add_peer = [&](const std::string& peer, double theirs) {
+      row["peers"][peer] = theirs;
+      gains[peer].push_back(theirs / own_ms);
+      peer_fractions[peer].push_back(copy_ms / theirs);
+    };
+    for (std::size_t k = 0; k < others.size(); ++k) add_peer(others[k], ms[plans.size() + 1 + k]);
     if (const auto place = peers.find(c.id); place != peers.end()) {
-      for (const auto& [name, theirs] : place->second) {
-        row["peers"][name] = theirs;
-        gains[name].push_back(theirs / own_ms);
-      }
+      for (const auto& [peer, theirs] : place->second) add_peer(peer, theirs);
     }
     std::string note;
+    for (const auto& peer : from_libraries) {
+      if (peer.run) continue;
+      row["refused"][peer.name] = peer.refused;
+      note += fmt::format("   {} refused: {}", peer.name, peer.refused);
+    }
     if (!estimated) {
       row["estimate"] = {{"plan", plans[model].info().schedule}, {"ms", ms[model + 1]}};
       shares.push_back(own_ms / ms[model + 1]);
       if (model != 0)
-        note = fmt::format("   estimate {:.2f}: {}", copy_ms / ms[model + 1], plans[model].info().schedule);
+        note += fmt::format("   estimate {:.2f}: {}", copy_ms / ms[model + 1], plans[model].info().schedule);
     }
     if (options.top > 1) {
       row["best"] = {{"plan", plans[static_cast<std::size_t>(best - 1)].info().schedule},
@@ -189,23 +227,32 @@ int bench_permute(const Options& options, bool json) {
   results.bench = "permute";
   results.set = set_name(options.file);
   results.dtype = name(type);
-  results.command = fmt::format(
-      "ricci bench permute {}.csv --device {} --dtype {}{}{}{}{}", results.set, options.device, options.dtype,
-      options.top > 1 ? fmt::format(" --top {}", options.top) : "", options.hptt.empty() ? "" : " --hptt LIBRARY",
-      options.peers.empty() ? "" : " --peers " + set_name(options.peers) + ".csv",
-      options.mode.empty() ? "" : fmt::format(" --{}", options.mode));
+  results.command =
+      fmt::format("ricci bench permute {}.csv --device {} --dtype {}", results.set, options.device, options.dtype);
+  if (options.top > 1) results.command += fmt::format(" --top {}", options.top);
+  for (std::size_t k = 0; k < options.libraries.size(); ++k) {
+    if (!options.libraries[k].empty()) results.command += fmt::format(" {} LIBRARY", peer_kinds()[k].option);
+  }
+  if (!options.peers.empty()) results.command += " --peers " + set_name(options.peers) + ".csv";
+  if (!options.mode.empty()) results.command += " --" + options.mode;
   const double copy_rate = results.copy_rate;
   Json result = results_json(std::move(results), options, bench->device_name());
-  const auto key = [](std::string name) {
-    std::replace(name.begin(), name.end(), ' ', '_');
-    return "over_" + name;
+  const auto key = [](const char* prefix, std::string peer) {
+    std::replace(peer.begin(), peer.end(), ' ', '_');
+    return prefix + peer;
   };
-  for (const auto& [name, values] : gains) result[key(name)] = summary(values);
+  for (const auto& [peer, values] : gains) {
+    result[key("over_", peer)] = summary(values);
+    result[key("fraction_", peer)] = summary(peer_fractions[peer]);
+  }
   if (!losses.empty()) result["of_best_timed"] = summary(losses);
   if (!shares.empty()) result["estimate_of_measured"] = summary(shares);
   report_results(result, options, json);
   if (!json) {
-    for (const auto& [name, values] : gains) print_summary(("times " + name).c_str(), result[key(name)]);
+    for (const auto& [peer, values] : gains) {
+      print_summary((peer + "'s share").c_str(), result[key("fraction_", peer)]);
+      print_summary(("times " + peer).c_str(), result[key("over_", peer)]);
+    }
     if (result.contains("of_best_timed")) print_summary("best timed over chosen", result["of_best_timed"]);
     if (result.contains("estimate_of_measured"))
       print_summary("estimate over measured", result["estimate_of_measured"]);
@@ -234,7 +281,9 @@ void add_bench(CLI::App& app, Session& session) {
   command->add_option("--top", options->top, "Also time this many candidates, and say what the best would give")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--hptt", options->hptt, "CPU: HPTT's shared library, timed beside Ricci by its C interface");
+  for (std::size_t k = 0; k < peer_kinds().size(); ++k) {
+    command->add_option(peer_kinds()[k].option, options->libraries[k], peer_kinds()[k].help);
+  }
   command->add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on this device");
   add_mode_options(*command, options->mode);
   add_bench_output(*command, *options);

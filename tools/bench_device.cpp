@@ -9,7 +9,7 @@
 #include "buffer.hpp"
 #include "jit/cpu_target.hpp"
 #include "jit/cuda_driver.hpp"
-#include "peers.hpp"
+#include "loops.hpp"
 #include "report.hpp"
 
 namespace ricci::tools {

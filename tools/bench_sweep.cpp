@@ -88,7 +88,7 @@ int bench_sweep(const Options& options, bool json) {
       const Plan plan = runtime.plan_permute(c.spec, input, permute);
       bench->poison(bytes);
       plan(bench->output(), bench->input());
-      check_sample(*bench, c, type, false);
+      check_sample(*bench, c, type);
       const Plan copy_plan = options.gpu()
                                  ? gpu_copy(runtime, type, input.elements())
                                  : runtime.plan_permute("a->a", Layout::row_major(type, {input.elements()}), permute);

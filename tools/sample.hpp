@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "bench_device.hpp"
@@ -18,7 +19,12 @@ struct View {
 View view_of(const PermuteCase& c);
 
 /// Looks at elements of the bench's output drawn at random, and at the last one. Throws InternalError at a wrong one.
-///   hptt  the output is HPTT's, which may change the bits of what is not a number
-void check_sample(Bench& bench, const PermuteCase& c, DType type, bool hptt);
+void check_sample(Bench& bench, const PermuteCase& c, DType type);
+
+/// Compares the bench's output, a peer's, with what Ricci's was, bit for bit. Peers multiply by 1, which may change the
+/// bits of what is not a number: there it has to stay that. Throws InternalError, naming the first element that
+/// differs.
+void check_equal(Bench& bench, const PermuteCase& c, DType type, const std::string& peer,
+                 const std::vector<unsigned char>& own);
 
 }  // namespace ricci::tools

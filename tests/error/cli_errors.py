@@ -331,6 +331,25 @@ class Files(Refused):
                      env={"CUDA_VISIBLE_DEVICES": ""})
 
 
+class Peers(Refused):
+    """Libraries that `bench permute` times beside Ricci are looked at before a device is."""
+    def test_libraries(self):
+        (self.folder / "cases.csv").write_text("id,dims,perm\nx,8 4,1 0\n")
+        (self.folder / "no.so").write_bytes(b"not a library")
+        libc = next(line.split()[-1] for line in open("/proc/self/maps") if "/libc" in line and ".so" in line)
+        for option, title, device, function in [("--hptt", "HPTT", "cpu", "sTensorTranspose"),
+                                                ("--cutensor", "cuTENSOR", "gpu", "cutensorGetErrorString"),
+                                                ("--cutt", "cuTT", "gpu", "cuttPlan")]:
+            words = ["bench", "permute", "cases.csv", "--device", device, option]
+            with self.subTest(option=option):
+                for file in "/nowhere/x.so", str(self.folder / "no.so"):
+                    self.refuse([*words, file], f"{title}'s library cannot be opened: {file}: ", type="io")
+                self.refuse([*words, libc], f"{libc} has no {function}; is it {title}'s shared library?", type="io")
+                words[4] = "gpu" if device == "cpu" else "cpu"
+                self.refuse([*words, libc], f"{option}: {title} permutes tensors of the {device.upper()}; take --device {device}",
+                            type="plan")
+
+
 class Documents(Refused):
     def test_examples(self):
         """Every refusal that docs/ shows after "$ ricci" is what is said."""

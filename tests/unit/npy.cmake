@@ -2,4 +2,26 @@
 if(RICCI_TOOLS)
   ricci_test(npy LABEL unit SOURCES npy.cpp LIBS ricci_tool)
   ricci_test(tool_text LABEL unit SOURCES tool_text.cpp LIBS ricci_tool)
+
+  # Libraries in the place of cuTENSOR and cuTT.
+  foreach(fake cutensor old_cutensor cutt)
+    string(REPLACE old_ "" source ${fake})
+    add_library(fake_${fake} MODULE fake_${source}.cpp)
+    target_include_directories(fake_${fake} PRIVATE ${PROJECT_SOURCE_DIR}/tools)
+    target_link_libraries(fake_${fake} PRIVATE ricci_options)
+  endforeach()
+  target_compile_definitions(fake_old_cutensor PRIVATE FAKE_WITHOUT_PERMUTE)
+  ricci_test(tools_peers LABEL unit SOURCES tools_peers.cpp LIBS ricci_tool)
+  target_compile_definitions(unit_tools_peers PRIVATE FAKE_CUTENSOR="$<TARGET_FILE:fake_cutensor>"
+    FAKE_OLD_CUTENSOR="$<TARGET_FILE:fake_old_cutensor>" FAKE_CUTT="$<TARGET_FILE:fake_cutt>")
+  add_dependencies(unit_tools_peers fake_cutensor fake_old_cutensor fake_cutt)
+
+  # Our declarations against NVIDIA's, where both headers are.
+  find_path(RICCI_CUTENSOR_INCLUDE cutensor.h HINTS $ENV{CUTENSOR_HOME}/include /usr/local/cuda/include)
+  find_path(RICCI_CUDA_INCLUDE cuda.h HINTS $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include /usr/local/cuda/include)
+  mark_as_advanced(RICCI_CUTENSOR_INCLUDE RICCI_CUDA_INCLUDE)
+  if(RICCI_CUTENSOR_INCLUDE AND RICCI_CUDA_INCLUDE)
+    ricci_test(tools_peers_api LABEL unit SOURCES tools_peers_api.cpp LIBS ricci_tool)
+    target_include_directories(unit_tools_peers_api SYSTEM PRIVATE ${RICCI_CUTENSOR_INCLUDE} ${RICCI_CUDA_INCLUDE})
+  endif()
 endif()

@@ -1,17 +1,9 @@
-#include "peers.hpp"
-
-#include <dlfcn.h>
-#include <fmt/format.h>
+#include "loops.hpp"
 
 #include <algorithm>
-#include <array>
-#include <climits>
-#include <complex>
-#include <cstring>
 #include <functional>
 #include <thread>
 
-#include "ricci/error.hpp"
 #include "runtime/host_copy.hpp"
 
 namespace ricci::tools {
@@ -97,67 +89,6 @@ void blocked_loops(void* to, const void* from, std::int64_t element_bytes, const
       return run(std::uint64_t{});
     default:
       return run(Wide{});
-  }
-}
-
-namespace {
-
-constexpr std::array kHpttTypes = {DType::f32, DType::f64, DType::c64, DType::c128};
-constexpr std::array kHpttNames = {"sTensorTranspose", "dTensorTranspose", "cTensorTranspose", "zTensorTranspose"};
-
-/// B = A in another order; sizes with the slowest axis first.
-template <class T>
-void hptt_run(void* function, void* to, const void* from, const std::vector<int>& sizes, const std::vector<int>& order,
-              int threads) {
-  using Real = void (*)(const int*, int, T, const T*, const int*, const int*, T, T*, const int*, int, int);
-  reinterpret_cast<Real>(function)(order.data(), static_cast<int>(order.size()), T(1), static_cast<const T*>(from),
-                                   sizes.data(), nullptr, T(0), static_cast<T*>(to), nullptr, threads, 1);
-}
-
-/// std::complex is passed as C's _Complex is.
-template <class T>
-void hptt_run_complex(void* function, void* to, const void* from, const std::vector<int>& sizes,
-                      const std::vector<int>& order, int threads) {
-  using Complex = void (*)(const int*, int, T, bool, const T*, const int*, const int*, T, T*, const int*, int, int);
-  reinterpret_cast<Complex>(function)(order.data(), static_cast<int>(order.size()), T(1), false,
-                                      static_cast<const T*>(from), sizes.data(), nullptr, T(0), static_cast<T*>(to),
-                                      nullptr, threads, 1);
-}
-
-}  // namespace
-
-Hptt::Hptt(const std::string& library) : library_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-  if (library_ == nullptr) throw IoError(fmt::format("HPTT's library cannot be opened: {}", dlerror()));
-  for (std::size_t k = 0; k < kHpttNames.size(); ++k) {
-    functions_[k] = dlsym(library_, kHpttNames[k]);
-    if (functions_[k] != nullptr) continue;
-    dlclose(library_);
-    throw IoError(fmt::format("{} has no function {}; is it HPTT's shared library?", library, kHpttNames[k]));
-  }
-}
-
-Hptt::~Hptt() { dlclose(library_); }
-
-bool Hptt::takes(DType type, const std::vector<std::int64_t>& extents) {
-  return std::find(kHpttTypes.begin(), kHpttTypes.end(), type) != kHpttTypes.end() &&
-         std::all_of(extents.begin(), extents.end(), [](std::int64_t n) { return n <= INT_MAX; });
-}
-
-void Hptt::run(void* to, const void* from, DType type, const std::vector<std::int64_t>& extents,
-               const std::vector<int>& order, int threads) const {
-  std::vector<int> sizes;
-  for (const auto n : extents) sizes.push_back(static_cast<int>(n));
-  switch (type) {
-    case DType::f32:
-      return hptt_run<float>(functions_[0], to, from, sizes, order, threads);
-    case DType::f64:
-      return hptt_run<double>(functions_[1], to, from, sizes, order, threads);
-    case DType::c64:
-      return hptt_run_complex<std::complex<float>>(functions_[2], to, from, sizes, order, threads);
-    case DType::c128:
-      return hptt_run_complex<std::complex<double>>(functions_[3], to, from, sizes, order, threads);
-    default:
-      throw InternalError("HPTT moves floats and complex numbers");
   }
 }
 
