@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <limits>
+#include <set>
 
 #include "codegen/expression.hpp"
 #include "codegen/point.hpp"
+#include "ir/canonical_nodes.hpp"
 
 namespace ricci::codegen {
 namespace {
@@ -42,16 +44,45 @@ class TileLoops {
   void emit() { emit(schedule_.walk.digits.size()); }
 
  private:
+  /// Where an access of a strip begins.
+  std::string start(const ir::Affine& affine) const {
+    return affine_text(
+        affine.coefficient, affine.constant, [&](int q) { return program_.indices[static_cast<std::size_t>(q)].name; },
+        true);
+  }
+
+  /// Whole strips along the lanes, one part of the statements after the other, in place.
+  void emit_parts(const std::string& name, const std::string& end) {
+    const auto lane = static_cast<std::size_t>(block_.lane);
+    auto strip = block_;
+    strip.strip = true;
+    std::set<std::pair<int, std::string>> ahead;
+    w_.open("for (; {} + {} <= {}; {} += {}) {{", name, schedule_.strip, end, name, schedule_.strip);
+    for (const auto& part : schedule_.parts) {
+      auto program = program_;
+      program.statements.clear();
+      for (const int k : part) program.statements.push_back(program_.statements[static_cast<std::size_t>(k)]);
+      program = ir::drop_unused(std::move(program));
+      w_.open("for (i64 point = 0; point < {}; point += {}) {{", schedule_.strip, block_.lanes);
+      // What the next strip reads is on its way while this one is computed.
+      for (const auto& node : program.nodes) {
+        if (node.kind != ir::NodeKind::load || node.offset.coefficient[lane] != 1) continue;
+        if (!ahead.emplace(node.source, start(node.offset)).second) continue;
+        w_.line("__builtin_prefetch({} + {} + {} + point, 0, 2);",
+                program.buffers[static_cast<std::size_t>(node.source)].name, start(node.offset), schedule_.strip);
+      }
+      PointEmitter(w_, program, Language::cpp, strip).emit();
+      w_.close();
+    }
+    w_.close();
+  }
+
   /// Whole strips along the lanes: one access after the other into the buffer, the points, one result after the other.
   void emit_strips(const std::string& name, const std::string& end) {
     const auto lane = static_cast<std::size_t>(block_.lane);
     const auto element = c_type(program_.buffers.front().type);
-    const auto start = [&](const ir::Affine& affine) {
-      return affine_text(
-          affine.coefficient, affine.constant,
-          [&](int q) { return program_.indices[static_cast<std::size_t>(q)].name; }, true);
-    };
     auto strip = block_;
+    strip.strip = true;
     // One line more, or rows of a power of two would all fall on the same sets of the cache.
     strip.row = schedule_.strip + 64 / size_of(program_.buffers.front().type);
     std::vector<std::string> reads;
@@ -72,7 +103,7 @@ class TileLoops {
       w_.line("alignas(64) {} out[{}];", element, strip.row * static_cast<std::int64_t>(program_.statements.size()));
     w_.open("for (; {} + {} <= {}; {} += {}) {{", name, schedule_.strip, end, name, schedule_.strip);
     for (const auto& read : reads) w_.line("{}", read);
-    w_.open("for (i64 i = 0; i < {}; i += {}) {{", schedule_.strip, block_.lanes);
+    w_.open("for (i64 point = 0; point < {}; point += {}) {{", schedule_.strip, block_.lanes);
     PointEmitter(w_, program_, Language::cpp, strip).emit();
     w_.close();
     if (strip.buffered_stores) {
@@ -108,7 +139,9 @@ class TileLoops {
       return;
     }
     w_.line("i64 {} = {};", name, origin);
-    if (schedule_.strip > 0 && static_cast<int>(q) == block_.lane) emit_strips(name, end);
+    if (schedule_.strip > 0 && static_cast<int>(q) == block_.lane) {
+      schedule_.parts.empty() ? emit_strips(name, end) : emit_parts(name, end);
+    }
     w_.open("for (; {} + {} <= {}; {} += {}) {{", name, together, end, name, together);
     emit(digits - 1);
     w_.close();
@@ -261,7 +294,7 @@ std::string lane_types(const ir::Program& program, const ir::Schedule& schedule)
         "}}\n\n",
         name, c_type(type), c_type(type), schedule.lanes, fmt::format(fmt::runtime(store), fmt::arg("v", vector)));
   };
-  if (schedule.strip > 0) {
+  if (schedule.strip > 0 && schedule.parts.empty()) {
     // What the next strip reads is on its way while this one is computed.
     text += copy(
         "copy",

@@ -42,7 +42,7 @@ PointEmitter::PointEmitter(Writer& writer, const ir::Program& program, Language 
   for (const auto& index : program.indices) taken_[index.name] = 1;
   for (const auto& buffer : program.buffers) taken_[buffer.name] = 1;
   for (const auto& param : program.params) taken_[param.name] = 1;
-  for (const char* word : {"t", "block", "tile", "member", "first", "last", "args", "i", "in"}) taken_[word] = 1;
+  for (const char* word : {"t", "block", "tile", "member", "first", "last", "args", "point", "in"}) taken_[word] = 1;
   // Words of the texts of scans and compactions.
   for (const char* word : {"v", "upto", "below", "span", "other", "part", "taken", "to", "out"}) taken_[word] = 1;
 }
@@ -175,9 +175,9 @@ std::string PointEmitter::offset(const ir::Affine& affine, bool with_lane) const
       coefficient.push_back(c * block_.apart[q]);
       factor.push_back("u" + name);
     }
-    if (block_.row > 0 && static_cast<int>(q) == block_.lane) {  // within a strip
+    if (block_.strip && static_cast<int>(q) == block_.lane) {
       coefficient.push_back(c);
-      factor.emplace_back("i");
+      factor.emplace_back("point");
     }
     if (with_lane && block_.lanes > 1 && static_cast<int>(q) == block_.lane) {
       coefficient.push_back(c);
@@ -555,7 +555,7 @@ void PointEmitter::emit_store(const ir::Statement& statement) {
     const auto vector = on_lanes(id) ? text : fmt::format("({}){}", type, text);
     const auto number = &statement - program_.statements.data();
     if (block_.buffered_stores) {
-      w_.line("*({}*)(out + {} + i) = {};", type, number * block_.row, vector);
+      w_.line("*({}*)(out + {} + point) = {};", type, number * block_.row, vector);
     } else if (block_.streaming) {
       w_.line("stream({} + {}, {});", buffer.name, offset(statement.offset), vector);
     } else {

@@ -25,8 +25,8 @@ struct Block {
   int items = 1;                    ///< values of a scanned index that one thread of the team takes at a time
   bool wide = false;                ///< offsets need 64 bits
   bool streaming = false;           ///< whole vectors are stored past the caches
-  /// Loads that wait in a buffer and statements whose results do, by their place in it; see Schedule::strip. The
-  /// point's place within the strip is `i`.
+  bool strip = false;               ///< the points of a strip: their place in it is `point`
+  /// Loads that wait in a buffer and statements whose results do, by their place in it; see Schedule::strip.
   std::map<ir::NodeId, int> buffered_loads;
   bool buffered_stores = false;
   std::int64_t row = 0;  ///< elements from one place to the next

@@ -153,7 +153,7 @@ PointEmitter::Text PointEmitter::load_text(NodeId id) const {
   if (!on_lanes(id)) return {fmt::format("{}[{}]", buffer, offset(n.offset)), 3};
   const auto type = type_text(n.type, true);
   if (const auto place = block_.buffered_loads.find(id); place != block_.buffered_loads.end()) {
-    return {fmt::format("*(const {}*)(in + {} + i)", type, place->second * block_.row), 2};
+    return {fmt::format("*(const {}*)(in + {} + point)", type, place->second * block_.row), 2};
   }
   const auto step = n.offset.coefficient[static_cast<std::size_t>(block_.lane)];
   if (step == 1) return {fmt::format("*(const {}_in_memory*)({} + {})", type, buffer, offset(n.offset)), 2};

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "ricci/error.hpp"
 
@@ -86,6 +87,30 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
   }
 }
 
+/// A part that ran before must not have written what a later one reads.
+void verify_parts(const Schedule& schedule, const Program& program) {
+  std::vector<std::size_t> part_of(program.statements.size());
+  for (std::size_t part = 0; part < schedule.parts.size(); ++part) {
+    for (const int k : schedule.parts[part]) part_of[static_cast<std::size_t>(k)] = part;
+  }
+  for (std::size_t k = 0; k < program.statements.size(); ++k) {
+    std::vector<bool> needed(program.nodes.size());
+    needed[static_cast<std::size_t>(program.statements[k].value)] = true;
+    for (std::size_t id = needed.size(); id-- > 0;) {
+      if (!needed[id]) continue;
+      const auto& node = program.nodes[id];
+      for (int n = 0; n < operand_count(node); ++n) needed[static_cast<std::size_t>(node.operand[n])] = true;
+      if (node.kind != NodeKind::load) continue;
+      for (std::size_t other = 0; other < program.statements.size(); ++other) {
+        const auto& statement = program.statements[other];
+        if (statement.buffer == node.source && statement.offset == node.offset && part_of[other] < part_of[k]) {
+          broken(schedule, program, "no part reads what an earlier one writes");
+        }
+      }
+    }
+  }
+}
+
 /// Schedules whose workers compute blocks of points in registers.
 void verify_each(const Schedule& schedule, const Program& program) {
   const auto count = program.indices.size();
@@ -119,6 +144,17 @@ void verify_each(const Schedule& schedule, const Program& program) {
         schedule.walk.digits.empty() || schedule.walk.digits.front().index != schedule.lane) {
       broken(schedule, program, "strips run along the innermost loop of a program without reductions");
     }
+  }
+  if (!schedule.parts.empty()) {
+    std::vector<int> statements;
+    for (const auto& part : schedule.parts) statements.insert(statements.end(), part.begin(), part.end());
+    std::sort(statements.begin(), statements.end());
+    std::vector<int> all(program.statements.size());
+    std::iota(all.begin(), all.end(), 0);
+    if (schedule.strip == 0 || statements != all) {
+      broken(schedule, program, "the parts of a strip hold every statement once");
+    }
+    verify_parts(schedule, program);
   }
   // Smaller teams would leave lanes behind that the others' shuffles wait for.
   if (schedule.team != 1 && schedule.team != 32 && schedule.team != schedule.threads) {
@@ -242,6 +278,7 @@ std::string print(const Schedule& schedule, const Program& program) {
     if (schedule.items > 1) text += fmt::format(" items {}", schedule.items);
     if (schedule.lanes > 1) text += fmt::format(" lanes {}:{}", index_name(program, schedule.lane), schedule.lanes);
     if (schedule.strip > 0) text += fmt::format(" strip {}", schedule.strip);
+    for (const auto& part : schedule.parts) text += fmt::format(" part {}", fmt::join(part, ","));
     if (schedule.streaming) text += " streaming";
     text += '\n';
   } else if (schedule.streaming) {

@@ -85,9 +85,12 @@ struct Schedule {
   /// index and 1 along the others.
   std::vector<std::int64_t> each;
   int lane = -1, lanes = 1;  ///< CPU, with each: neighbours along index `lane` that are one vector value
-  /// CPU, with lanes: that many points are read into a buffer, access by access, computed, and written from a buffer;
-  /// 0 reads and writes in place. Many tensors at once are more pages than a core keeps track of.
+  /// CPU, with lanes: that many points at a time, since many tensors at once are more pages than a core keeps track of.
+  /// Without parts they are read into a buffer, access by access, computed, and written from a buffer; with parts,
+  /// which hold every statement once, each part reads and writes in place, all points of the strip before the next
+  /// part.
   std::int64_t strip = 0;
+  std::vector<std::vector<int>> parts;
   bool streaming = false;  ///< CPU, with lanes, or vectors of elements: whole ones of the output go past the caches
   /// CUDA, with each: neighbouring threads that share the work of one point: its outermost reductions, its scans and
   /// compactions.

@@ -72,7 +72,6 @@ std::vector<Candidate> baselines(const ir::Program& program, const CpuFigures& f
   scattering.order = sides.read_order;
   list.push_back(baseline(sides, std::move(scattering), figures));
 
-  constexpr std::int64_t kLineBytes = 64;
   const auto line_elements = kLineBytes / sides.read_bytes();
   const auto in = minor(sides, true, line_elements), out = minor(sides, false, line_elements);
   for (std::size_t q = 0; q < tile.size(); ++q) {

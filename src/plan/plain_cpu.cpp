@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "plan/parts.hpp"
 #include "plan/plain.hpp"
 #include "plan/together.hpp"
 #include "plan/work.hpp"
@@ -16,8 +17,11 @@ namespace {
 using ir::NodeKind;
 using ir::OpCode;
 
-constexpr std::int64_t kStrip = 128;  // 1 KB of each f64 tensor at a time
-constexpr double kStreams = 24;
+constexpr std::int64_t kStrip = 128;      // 1 KB of each f64 tensor at a time
+constexpr std::int64_t kPartStrip = 256;  // what parts share stays in the second cache
+constexpr std::size_t kStreams = 24;      // that prefetchers and address translation follow at a time
+
+using Parts = std::vector<std::vector<int>>;
 
 class Generator {
  public:
@@ -28,6 +32,7 @@ class Generator {
 
   std::vector<Candidate> run() {
     add(-1, 1, {});
+    const auto parts = sums_ ? Parts() : parts_of(program_, kStreams);
     const auto bytes = program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type);
     const auto widest = figures_.vector_bytes / bytes;
     for (const auto lane : work_.order) {
@@ -38,6 +43,7 @@ class Generator {
       for (const auto lanes : widths) {
         add(lane, lanes, {});
         if (!sums_) add(lane, lanes, {}, kStrip);
+        if (!sums_ && parts.size() > 1) add(lane, lanes, {}, kPartStrip, &parts);
         if (sums_) add_together(lane, lanes);
       }
       if (!sums_) break;  // along the output: stores are what it waits for
@@ -57,7 +63,8 @@ class Generator {
         [&](const Together& together) { add(lane, lanes, together); });
   }
 
-  void add(int lane, std::int64_t lanes, const Together& together, std::int64_t strip = 0) {
+  void add(int lane, std::int64_t lanes, const Together& together, std::int64_t strip = 0,
+           const Parts* parts = nullptr) {
     if (strip > 0 && (strip > extent(lane) || lane != work_.order.front())) return;
     const auto count = program_.indices.size();
     const auto each = [&](std::size_t q) { return together.each(q); };
@@ -113,9 +120,10 @@ class Generator {
       if (beyond) rate_GBs = figures_.thread_GBs(schedule.streaming, rate_GBs);
       // Prefetchers and address translation follow about two dozen streams.
       const auto streams = static_cast<double>(work_.loads.size() + program_.statements.size());
-      rate_GBs *= strip > 0 ? 0.8 : std::min(1.0, kStreams / streams);
+      rate_GBs *= parts ? 0.9 : strip > 0 ? 0.5 : std::min(1.0, static_cast<double>(kStreams) / streams);
     }
     schedule.strip = strip;
+    if (parts) schedule.parts = *parts;
     candidate.predicted_us = std::max(total / kClockMHz, work_.compulsory_bytes / rate_GBs * 1e-3) / figures_.threads;
     schedule.threads = 1;
     schedule.each.assign(count, 1);
@@ -157,6 +165,7 @@ class Generator {
       schedule.name += fmt::format(" {} v{}", program_.indices[static_cast<std::size_t>(lane)].name, lanes);
     schedule.name += together.text(program_);
     if (strip > 0) schedule.name += fmt::format(" strip {}", strip);
+    if (parts) schedule.name += fmt::format(" parts {}", parts->size());
     if (!names_.insert(schedule.name).second) return;
     candidate.traffic.tiles = schedule.tiles(program_);
     list_.push_back(std::move(candidate));

@@ -79,8 +79,8 @@ std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan:
 
 void check_seeds(std::uint64_t seed, int count, const std::string& where,
                  const std::function<std::string(std::uint64_t, Kind)>& failure, unsigned threads) {
-  constexpr const char* kNames[] = {"sums of products", "grid program", "motif"};
-  constexpr int kKinds = 3, kShown = 3;
+  constexpr const char* kNames[] = {"sums of products", "grid program", "motif", "fields"};
+  constexpr int kKinds = 4, kShown = 3;
   const auto first = first_seed(seed);
   const int each = cases(count);
   std::atomic<int> next{0};

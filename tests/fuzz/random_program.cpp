@@ -41,7 +41,7 @@ class Maker : Values {
     static constexpr std::int64_t kLiked[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  11, 13,
                                               16, 17, 20, 24, 31, 32, 33, 40, 64, 65};
     std::int64_t points = pick(1, limits_.points);
-    if (kind_ == Kind::grid) {
+    if (on_grid()) {
       free_.push_back(add_index(pick(1, points)));
       if (chance(0.3)) free_.push_back(add_index(pick(1, 4)));
     } else {
@@ -52,6 +52,7 @@ class Maker : Values {
         points /= n;
       }
     }
+    if (kind_ == Kind::fields) return;
     std::int64_t work = limits_.work;
     for (const int q : free_) work /= std::max<std::int64_t>(extent(q), 1);
     const auto count = pick(kind_ == Kind::einsum && chance(0.9) ? 1 : 0, kind_ == Kind::grid ? 2 : 3);
@@ -83,25 +84,28 @@ class Maker : Values {
       case Kind::grid:
         main_ = drawn < 55 ? DType::f64 : drawn < 88 ? DType::f32 : drawn < 94 ? DType::c128 : DType::c64;
         break;
+      case Kind::fields:
+        main_ = drawn < 60 ? DType::f64 : DType::f32;
+        break;
       case Kind::motif:
         main_ = drawn < 85 ? integer_ : drawn < 93 ? DType::f64 : DType::f32;
         break;
     }
     size_ = kind_ == Kind::grid ? pick(3, chance(0.2) ? 120 : 30) : pick(1, 10);
     reuse_ = kind_ == Kind::grid ? 0.35 : 0.12;
-    guards_ = kind_ == Kind::motif ? 0.2 : 0.03;
+    guards_ = kind_ == Kind::motif ? 0.2 : kind_ == Kind::fields ? 0 : 0.03;
   }
 
   void make_outputs() {
-    const auto count = kind_ == Kind::grid ? pick(1, chance(0.2) ? 12 : 5) : chance(0.75) ? 1 : pick(2, 3);
+    const auto count = on_grid() ? pick(1, chance(0.2) ? 12 : 5) : chance(0.75) ? 1 : pick(2, 3);
     std::int64_t span = 0;
     for (int k = 0; k < count; ++k) {
       Output output;
-      if (kind_ != Kind::grid && !over_.empty() && chance(kind_ == Kind::motif ? 0.35 : 0.03)) {
+      if (!on_grid() && !over_.empty() && chance(kind_ == Kind::motif ? 0.35 : 0.03)) {
         output.way = chance(0.5) ? Output::Way::scan : Output::Way::compact;
         output.over = one_of(over_);
       }
-      const auto type = chance(0.85) ? main_ : chance(0.5) ? DType::f32 : integer_;
+      const auto type = kind_ == Kind::fields || chance(0.85) ? main_ : chance(0.5) ? DType::f32 : integer_;
       output.type = output.way == Output::Way::scan ? type : storage(type, true);
       if (k > 0 && chance(0.3) && output.way == Output::Way::store && outputs_.back().way == output.way) {
         // Another component of the same tensor.

@@ -26,7 +26,8 @@ struct Memory {
   }
 };
 
-enum class Kind { einsum, grid, motif };
+/// Fields: statements over a grid in one real type without sums, of which vector kernels are made.
+enum class Kind { einsum, grid, motif, fields };
 
 struct RandomProgram {
   std::uint64_t seed = 0;

@@ -7,7 +7,7 @@
 namespace ricci::fuzz {
 /// What a value of `type` may be kept as.
 DType Values::storage(DType type, bool output) {
-  if (chance(0.7)) return type;
+  if (kind_ == Kind::fields || chance(0.7)) return type;
   switch (type) {
     case DType::f32:
       return chance(0.5) ? DType::f16 : DType::bf16;
@@ -141,7 +141,7 @@ Value Values::load(DType type, const Context& context) {
     chosen.push_back(q);
     elements *= std::max<std::int64_t>(extent(q), 1);
   };
-  for (const int q : free_) choose(q, kind_ == Kind::grid ? 0.97 : 0.65);
+  for (const int q : free_) choose(q, on_grid() ? 0.97 : 0.65);
   for (const int q : over_) {
     if ((context.open & bit(q)) == 0) continue;
     choose(q, 0.85);
@@ -226,6 +226,12 @@ Value Values::expression(DType type, const Context& context, std::int64_t size) 
     if (const auto value = reused(type, context, false)) return *value;
   }
   if (size <= 1) return leaf(type, context);
+  if (kind_ == Kind::fields) {
+    if (!chance(0.1)) return float_operation(type, context, size);
+    const auto x = expression(type, context, size - 1);
+    const auto positive = op(OpCode::absolute, type, x, x.bound);
+    return chance(0.5) ? positive : op(OpCode::sqrt, type, positive, x.bound + 1);
+  }
   if (chance(kind_ == Kind::einsum ? 0.35 : 0.2)) {
     if (const auto value = reduction(type, context, size)) return *value;
   }
@@ -270,7 +276,7 @@ Value Values::float_operation(DType type, const Context& context, std::int64_t s
     const auto factor = chance(0.5) ? some_param(type) : x;
     if (bits_ || factor.sure) return op(OpCode::scale, type, factor, y, factor.bound * y.bound);
   }
-  if (drawn < 60 && is_real(type)) {
+  if (drawn < 60 && is_real(type) && kind_ != Kind::fields) {
     return op(chance(0.5) ? OpCode::minimum : OpCode::maximum, type, x, y, std::max(x.bound, y.bound));
   }
   if (x.bound + y.bound > 1e12) return x;

@@ -66,6 +66,7 @@ class Values {
   T one_of(const std::vector<T>& list) {
     return list[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(list.size()) - 1))];
   }
+  bool on_grid() const { return kind_ == Kind::grid || kind_ == Kind::fields; }
   std::int64_t extent(int q) const { return builder_.program.indices[static_cast<std::size_t>(q)].extent; }
   static std::uint64_t bit(int q) { return std::uint64_t{1} << q; }
 

@@ -153,6 +153,13 @@ class Parser {
         schedule.lane = part.index;
         schedule.lanes = static_cast<int>(part.count);
       }
+      schedule.strip = std::stoll(option("strip", "0"));
+      if (const auto parts = option("parts"); !parts.empty()) {
+        for (const auto& part : split(parts, '/')) {
+          auto& list = schedule.parts.emplace_back();
+          for (const auto k : numbers(part)) list.push_back(static_cast<int>(k));
+        }
+      }
       return schedule;
     }
     const auto read = option("read");
