@@ -236,9 +236,9 @@ bool vector_access(const Program& program, int buffer, const Affine& affine, int
 
 bool has_lanes(const Program& program) {
   const auto type = program.buffers.empty() ? DType::i8 : program.buffers.front().type;
-  if (!is_real(type)) return false;
+  if (!is_real(type) && !is_integer(type)) return false;
   return std::all_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {
-    if (node.type != type) return false;
+    if (node.type != type || (is_integer(type) && node.kind != NodeKind::load)) return false;
     switch (node.kind) {
       case NodeKind::load:
       case NodeKind::param:

@@ -117,7 +117,8 @@ std::string print(const Schedule& schedule, const Program& program);
 /// tile, vectors across a ragged edge, a swizzle that is no bijection, ...
 void verify(const Schedule& schedule, const Program& program);
 
-/// Whether every value may be a vector of neighbours: one real type, and operations that vectors have.
+/// Whether every value may be a vector of neighbours: one real type, and operations that vectors have, or integers that
+/// are only moved.
 bool has_lanes(const Program& program);
 
 /// Whether `vector` neighbours along `index` can be one aligned access of a buffer through this affine.
