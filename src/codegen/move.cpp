@@ -10,13 +10,7 @@
 #include "codegen/walk.hpp"
 
 namespace ricci::codegen {
-namespace {
 
-using ir::NodeId;
-using ir::Program;
-using ir::Schedule;
-
-/// The unsigned integer that holds an element's bits while it is moved between vector lanes.
 const char* lane_type(DType type) {
   switch (size_of(type)) {
     case 1:
@@ -30,35 +24,51 @@ const char* lane_type(DType type) {
   }
 }
 
-/// Lanes of one element: 2 of 16 bytes, else 1.
 int lanes_of(DType type) { return size_of(type) > 8 ? 2 : 1; }
 
-/// The register transpose: log2(vector) rounds of pairwise exchanges, each two shuffles. `lanes` of one element stay
-/// together.
-void emit_transpose(Writer& w, int vector, int lanes) {
-  w.line("// {} x {}: row i of the result is column i of the argument", vector, vector);
-  w.line("static inline __attribute__((always_inline)) void transpose(lanes (&row)[{}])", vector);
+namespace {
+
+using ir::NodeId;
+using ir::Program;
+using ir::Schedule;
+
+/// The register transpose, of `rows` rows: a round for each power of two below the `piece` that they are in, of
+/// pairwise exchanges, each two shuffles. `lanes` of one element stay together.
+void emit_transpose(Writer& w, int columns, int rows, int piece, int lanes) {
+  if (rows == columns) {
+    w.line("// {} x {}: row i of the result is column i of the argument", columns, columns);
+  } else {
+    w.line("// {} x {}: part k of {} in row i of the result is column {} * k + i of the argument", rows, columns, piece,
+           piece);
+  }
+  w.line("static inline __attribute__((always_inline)) void transpose(lanes (&row)[{}])", piece);
   w.open("{{");
-  for (int span = 1; span < vector; span *= 2) {
-    for (int i = 0; i < vector; ++i) {
-      if (i & span) continue;
+  std::vector<bool> holds(static_cast<std::size_t>(piece));
+  std::fill_n(holds.begin(), rows, true);
+  for (int span = 1; span < piece; span *= 2) {
+    std::vector<std::string> assigned;
+    for (int i = 0; i < piece; ++i) {
+      if (i & span || !holds[static_cast<std::size_t>(i)]) continue;
+      const int other = holds[static_cast<std::size_t>(i + span)] ? i + span : i;
       std::vector<int> low, high;
-      for (int j = 0; j < vector; ++j) {
+      for (int j = 0; j < columns; ++j) {
         for (int l = 0; l < lanes; ++l) {
-          low.push_back(lanes * (j & span ? vector + j - span : j) + l);
-          high.push_back(lanes * (j & span ? vector + j : j + span) + l);
+          low.push_back(lanes * (j & span ? columns + j - span : j) + l);
+          high.push_back(lanes * (j & span ? columns + j : j + span) + l);
         }
       }
-      w.line("const lanes low{}_{} = __builtin_shufflevector(row[{}], row[{}], {});", span, i, i, i + span,
-             fmt::join(low, ", "));
-      w.line("const lanes high{}_{} = __builtin_shufflevector(row[{}], row[{}], {});", span, i, i, i + span,
+      // Beside a row that holds nothing, one stays as it is.
+      if (other != i) {
+        w.line("const lanes low{}_{} = __builtin_shufflevector(row[{}], row[{}], {});", span, i, i, other,
+               fmt::join(low, ", "));
+        assigned.push_back(fmt::format("row[{}] = low{}_{};", i, span, i));
+      }
+      w.line("const lanes high{}_{} = __builtin_shufflevector(row[{}], row[{}], {});", span, i, i, other,
              fmt::join(high, ", "));
+      assigned.push_back(fmt::format("row[{}] = high{}_{};", i + span, span, i));
+      holds[static_cast<std::size_t>(i + span)] = true;
     }
-    for (int i = 0; i < vector; ++i) {
-      if (i & span) continue;
-      w.line("row[{}] = low{}_{};", i, span, i);
-      w.line("row[{}] = high{}_{};", i + span, span, i);
-    }
+    for (const auto& line : assigned) w.line("{}", line);
   }
   w.close();
   w.blank();
@@ -386,18 +396,18 @@ void emit_move_helpers(Writer& w, const Program& program, const Schedule& schedu
   if (read_vector > 1) {
     types("lanes", loaded, read_vector);
     w.blank();
-    emit_transpose(w, read_vector, lanes_of(loaded));
+    const auto block = in_array ? ir::block_of(schedule) : ir::Block{0, 0, read_vector, read_vector, read_vector};
+    emit_transpose(w, block.columns, block.rows, block.piece, lanes_of(loaded));
   }
+  if (in_array && !schedule.streaming) emit_staged_helpers(w, program, schedule);
   if (!schedule.streaming) return;
   const auto vector = schedule.walk.vector;
   const auto& statement = program.statement();
   const auto& to = program.buffers[static_cast<std::size_t>(statement.buffer)];
   types("out_lanes", to.type, vector);
   w.blank();
-  if (in_array && program.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::load) {
-    emit_write_run(w, program, schedule);
-    return;
-  }
+  if (in_array) emit_staged_helpers(w, program, schedule);
+  if (in_array && program.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::load) return;
   w.line("// Past the caches, where the address is a whole vector's.");
   w.open("static inline void stream({}* to, out_lanes value) {{", c_type(to.type));
   w.line("if ((u64)to & {}) *(out_lanes_in_memory*)to = value;", vector * size_of(to.type) - 1);

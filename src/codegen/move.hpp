@@ -14,8 +14,12 @@ void emit_move_helpers(Writer& writer, const ir::Program& program, const ir::Sch
 /// The body of one tile, from the tile's number on. Buffers are called NAME_base, parameters have their own names.
 void emit_move(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
 
-/// The body of a tile that waits in an array, behind its origin; and its store of a run of neighbours past the caches.
+/// The body of a tile that waits in an array, behind its origin; and what it calls.
 void emit_staged(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
-void emit_write_run(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
+void emit_staged_helpers(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
+
+/// The unsigned integer that holds an element's bits while it is moved between vector lanes; and how many of them.
+const char* lane_type(DType type);
+int lanes_of(DType type);
 
 }  // namespace ricci::codegen

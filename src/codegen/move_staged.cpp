@@ -2,6 +2,7 @@
 //
 //   blocks transposed in registers, or rows, or elements -> kept[...] -> runs of neighbours in the output
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -16,16 +17,100 @@ using ir::NodeId;
 using ir::Program;
 using ir::Schedule;
 
+constexpr std::int64_t kLineBytes = 64;
+
+/// Leading digits of a walk that are one run of neighbours on both of two sides, and its length.
+template <class First, class Second>
+std::pair<std::size_t, std::int64_t> run_of(const ir::Walk& walk, First first, Second second) {
+  std::int64_t length = 1;
+  std::size_t k = 0;
+  for (; k < walk.digits.size(); ++k) {
+    const auto& digit = walk.digits[k];
+    if (digit.step != 1 || first(digit.index) != length || second(digit.index) != length) break;
+    length *= digit.count;
+  }
+  return {k, length};
+}
+
+/// What the next tile reads, asked for a line at a time while this one is read and written: neither of the two keeps
+/// memory busy by itself.
+struct Ahead {
+  std::vector<std::int64_t> row;  // where each begins, from the tile's first element; empty: nothing is asked for
+  std::int64_t length = 1;        // of a row, in elements
+  std::int64_t lines = 1;         // of a row
+  std::int64_t with_block = 0;    // asked for beside each block that is read
+  std::int64_t with_lines = 0;    // beside each two lines that are written
+
+  bool on() const { return !row.empty(); }
+};
+
+/// Values of each digit of a walk from `first` on, fastest first, as sums of `stride` times them.
+std::vector<std::int64_t> offsets(const std::vector<ir::Digit>& digits, std::size_t first, std::size_t last,
+                                  const std::vector<std::int64_t>& stride) {
+  std::vector<std::int64_t> list{0};
+  for (std::size_t k = first; k < last; ++k) {
+    const auto step = stride[static_cast<std::size_t>(digits[k].index)] * digits[k].step;
+    const auto inner = list.size();
+    for (std::int64_t n = 1; n < digits[k].count; ++n) {
+      for (std::size_t m = 0; m < inner; ++m) list.push_back(list[m] + n * step);
+    }
+  }
+  return list;
+}
+
+Ahead ahead_of(const Program& program, const Schedule& schedule) {
+  constexpr std::int64_t kMostRows = 2048;
+  Ahead ahead;
+  const auto& stage = *schedule.stage;
+  if (!schedule.streaming) return ahead;
+  const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
+  const auto& from = load.offset.coefficient;
+  const auto stride = [&](int q) { return from[static_cast<std::size_t>(q)]; };
+  const auto [leading, length] = run_of(stage.walk, stride, stride);
+  const auto size = size_of(load.type);
+  if (schedule.tile_points() / length > kMostRows) return ahead;
+  ahead.row = offsets(stage.walk.digits, leading, stage.walk.digits.size(), from);
+  ahead.length = length;
+  ahead.lines = ((length - 1) * size + kLineBytes - 1) / kLineBytes + 1;
+  if (length == 1) ahead.lines = 1;
+  const auto all = static_cast<std::int64_t>(ahead.row.size()) * ahead.lines;
+  if (stage.walk.vector > 1) {
+    const auto block = ir::block_of(schedule);
+    const auto ceil_div = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y; };
+    const auto blocks = schedule.tile_points() / (block.along * block.across) * ceil_div(block.along, block.columns) *
+                        ceil_div(block.across, block.rows);
+    ahead.with_block = all / (2 * blocks);
+    if (ahead.with_block * blocks == all) return ahead;
+    const auto pairs = std::max<std::int64_t>(schedule.tile_points() * size / (2 * kLineBytes), 1);
+    ahead.with_lines = ceil_div(all - ahead.with_block * blocks, pairs);
+  } else {
+    ahead.with_lines = 2;
+  }
+  return ahead;
+}
+
+const char* table_type(const std::vector<std::int64_t>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return *least < INT32_MIN || *most > INT32_MAX ? "i64" : "i32";
+}
+
 class StagedEmitter {
  public:
   StagedEmitter(Writer& w, const Program& program, const Schedule& schedule)
-      : w_(w), program_(program), schedule_(schedule), stage_(*schedule.stage) {}
+      : w_(w), program_(program), schedule_(schedule), stage_(*schedule.stage), ahead_(ahead_of(program, schedule)) {}
 
   void emit() {
-    w_.line("{} kept[{}] __attribute__((aligned(64)));", c_type(load().type), stage_.layout.elements);
+    // A store of a part of a line reads a whole one of the array.
+    const auto pad = schedule_.streaming ? kLineBytes / size_of(load().type) : 0;
+    w_.line("{} kept[{}] __attribute__((aligned({})));", c_type(load().type), stage_.layout.elements + pad, kLineBytes);
+    if (ahead_.on()) w_.line("Ahead ahead = {{next, 0, 0}};");
     w_.line("// read {} along {}", buffer(load().source).name, name(stage_.walk.digits.front().index));
     w_.open("{{");
-    emit_reading();
+    if (stage_.walk.vector > 1) {
+      emit_blocks();
+    } else {
+      emit_elements();
+    }
     w_.close();
     w_.line("// write {} along {}", output().name, name(schedule_.walk.digits.front().index));
     emit_writing();
@@ -43,69 +128,116 @@ class StagedEmitter {
     return affine_text(stride, 0, [&](int q) { return tile(q) == 1 ? std::string() : name(q); });
   }
 
-  /// Leading digits of a walk that are one run of neighbours on both of two sides, and its length.
-  template <class First, class Second>
-  std::pair<std::size_t, std::int64_t> run(const ir::Walk& walk, First first, Second second) const {
-    std::int64_t length = 1;
-    std::size_t k = 0;
-    for (; k < walk.digits.size(); ++k) {
-      const auto& digit = walk.digits[k];
-      if (digit.step != 1 || first(digit.index) != length || second(digit.index) != length) break;
-      length *= digit.count;
-    }
-    return {k, length};
+  void open(int q) { w_.open("for (i64 {} = 0; {} < {}; ++{}) {{", name(q), name(q), tile(q), name(q)); }
+
+  void emit_ask(std::int64_t lines) {
+    for (std::int64_t n = 0; ahead_.on() && n < lines; ++n) w_.line("ahead.ask();");
   }
 
-  void open(int q, std::int64_t step) {
-    const auto variable = step == 1 ? name(q) : name(q) + "_at";
-    w_.open("for (i64 {} = 0; {} < {}; {}) {{", variable, variable, tile(q),
-            step == 1 ? "++" + variable : fmt::format("{} += {}", variable, step));
-    if (step == 1) return;
-    if (tile(q) % step == 0) {
-      w_.line("const i64 {} = {};", name(q), variable);
-    } else {
-      w_.line("const i64 {} = {} < {} ? {} : {};", name(q), variable, tile(q) - step, variable, tile(q) - step);
-    }
-  }
-
-  void emit_reading() {
+  /// Runs that are neighbours on both sides, or single elements.
+  void emit_elements() {
     const auto& digits = stage_.walk.digits;
     const auto& from = load().offset.coefficient;
-    const auto vector = stage_.walk.vector;
     const auto [runs, length] =
-        run(stage_.walk, [&](int q) { return from[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
+        run_of(stage_.walk, [&](int q) { return from[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
     const auto source = fmt::format("{} + {}", buffer(load().source).name, text(from));
     const auto target = fmt::format("kept + {}", text(stage_.layout.stride));
-    std::size_t opened = 0;
-    const auto open_from = [&](std::size_t first, std::int64_t across) {
-      for (std::size_t k = digits.size(); k-- > first; ++opened) {
-        const auto q = digits[k].index;
-        const bool block = vector > 1 && (k == 0 || q == across);
-        if (block) w_.line("#pragma clang loop unroll(disable) vectorize(disable)");
-        open(q, block ? vector : 1);
-      }
-    };
-    if (runs > 0 && vector == 1) {
-      for (std::size_t k = 0; k < runs; ++k) w_.line("const i64 {} = 0;", name(digits[k].index));
-      open_from(runs, -1);
+    for (std::size_t k = 0; k < runs; ++k) w_.line("const i64 {} = 0;", name(digits[k].index));
+    for (std::size_t k = digits.size(); k-- > runs;) open(digits[k].index);
+    if (runs > 0) {
       w_.line("#pragma clang loop vectorize(assume_safety)");
       w_.line("for (i64 i = 0; i < {}; ++i) ({})[i] = ({})[i];", length, target, source);
-    } else if (vector == 1) {
-      open_from(0, -1);
-      w_.line("*({}) = *({});", target, source);
     } else {
-      const int across = schedule_.walk.digits.front().index;
-      open_from(0, across);
-      w_.line("lanes row[{}];", vector);
-      const auto step = from[static_cast<std::size_t>(across)];
-      for (int v = 0; v < vector; ++v) {
-        w_.line("row[{}] = *(const lanes_in_memory*)({} {} {});", v, source, step < 0 ? '-' : '+',
-                v * (step < 0 ? -step : step));
-      }
-      w_.line("transpose(row);");
-      const auto along = kept(digits.front().index);
-      for (int v = 0; v < vector; ++v) w_.line("*(lanes_in_memory*)({} + {}) = row[{}];", target, v * along, v);
+      w_.line("*({}) = *({});", target, source);
     }
+    for (std::size_t k = digits.size(); k-- > runs;) w_.close();
+  }
+
+  /// One side of a block: where its value number `at` + n lies, for n below `count`, by a literal, a stride or a table.
+  class Side {
+   public:
+    Side(Writer& w, const char* at, const char* table, const std::vector<ir::Digit>& digits, int count,
+         const std::vector<std::int64_t>& stride, std::int64_t together)
+        : at_(at), table_(table), list_(offsets(digits, 0, static_cast<std::size_t>(count), stride)) {
+      const auto values = static_cast<std::int64_t>(list_.size());
+      literal_ = values == together;
+      even_ = list_.size() < 2 || literal_;
+      if (!literal_) {
+        const auto step = list_[1] - list_[0];
+        even_ = true;
+        for (std::size_t n = 1; n < list_.size(); ++n) even_ = even_ && list_[n] - list_[n - 1] == step;
+      }
+      if (!even_) w.line("static const {} {}[] = {{{}}};", table_type(list_), table, fmt::join(list_, ", "));
+    }
+
+    void open(Writer& w, std::int64_t together) const {
+      if (literal_) return;
+      const auto values = static_cast<std::int64_t>(list_.size());
+      w.line("#pragma clang loop unroll(disable) vectorize(disable)");
+      w.open("for (i64 {}_at = 0; {}_at < {}; {}_at += {}) {{", at_, at_, values, at_, together);
+      if (values % together == 0) {
+        w.line("const i64 {} = {}_at;", at_, at_);
+      } else {
+        const auto last = values - together;
+        w.line("const i64 {} = {}_at < {} ? {}_at : {};", at_, at_, last, at_, last);
+      }
+    }
+    void close(Writer& w) const {
+      if (!literal_) w.close();
+    }
+    std::string at(std::int64_t n) const {
+      if (literal_) return fmt::format("{}", list_[static_cast<std::size_t>(n)]);
+      if (!even_) return fmt::format("{}[{} + {}]", table_, at_, n);
+      const auto step = list_[1] - list_[0];
+      return step == 1 ? fmt::format("({} + {})", at_, n) : fmt::format("({} * {} + {})", step, at_, step * n);
+    }
+
+   private:
+    const char* at_;
+    const char* table_;
+    std::vector<std::int64_t> list_;
+    bool literal_ = false, even_ = false;
+  };
+
+  void emit_blocks() {
+    const auto& digits = stage_.walk.digits;
+    const auto& from = load().offset.coefficient;
+    const auto block = ir::block_of(schedule_);
+    std::vector<bool> inside(program_.indices.size());
+    const auto first_digits = [&](const std::vector<ir::Digit>& of, int count) {
+      for (int k = 0; k < count; ++k) inside[static_cast<std::size_t>(of[static_cast<std::size_t>(k)].index)] = true;
+    };
+    first_digits(digits, stage_.along);
+    first_digits(schedule_.walk.digits, stage_.across);
+    const Side columns(w_, "column", "column_in_kept", digits, stage_.along, stage_.layout.stride, block.columns);
+    const Side rows(w_, "row", "row_in_input", schedule_.walk.digits, stage_.across, from, block.rows);
+    int opened = 0;
+    for (std::size_t k = digits.size(); k-- > 0;) {
+      if (inside[static_cast<std::size_t>(digits[k].index)]) continue;
+      open(digits[k].index);
+      ++opened;
+    }
+    const auto outside = [&](const std::vector<std::int64_t>& stride) {
+      return affine_text(stride, 0, [&](int q) {
+        return tile(q) == 1 || inside[static_cast<std::size_t>(q)] ? std::string() : name(q);
+      });
+    };
+    rows.open(w_, block.rows);
+    columns.open(w_, block.columns);
+    const bool along_moves = block.along != block.columns, across_moves = block.across != block.rows;
+    w_.line("const {}* const in = {} + {}{};", c_type(load().type), buffer(load().source).name, outside(from),
+            along_moves ? " + column" : "");
+    w_.line("{}* const out = kept + {}{};", c_type(load().type), outside(stage_.layout.stride),
+            across_moves ? " + row" : "");
+    w_.line("lanes rows[{}];", block.piece);
+    for (int v = 0; v < block.rows; ++v) w_.line("rows[{}] = *(const lanes_in_memory*)(in + {});", v, rows.at(v));
+    emit_ask(ahead_.with_block);
+    w_.line("transpose(rows);");
+    for (int v = 0; v < block.columns; ++v) {
+      w_.line("keep<{}>(out + {}, rows[{}]);", v / block.piece, columns.at(v), v % block.piece);
+    }
+    columns.close(w_);
+    rows.close(w_);
     for (; opened > 0; --opened) w_.close();
   }
 
@@ -114,17 +246,15 @@ class StagedEmitter {
     const auto& to = statement.offset.coefficient;
     const auto& digits = schedule_.walk.digits;
     const auto [runs, length] =
-        run(schedule_.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
+        run_of(schedule_.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
     w_.open("{{");
     for (std::size_t k = 0; k < runs; ++k) w_.line("const i64 {} = 0;", name(digits[k].index));
-    if (schedule_.streaming) w_.line("i64 line = 0;");
-    for (std::size_t k = digits.size(); k-- > runs;) open(digits[k].index, 1);
-    if (schedule_.streaming) emit_ahead(schedule_.tile_points() / length);
+    for (std::size_t k = digits.size(); k-- > runs;) open(digits[k].index);
     const auto& value = program_.nodes[static_cast<std::size_t>(statement.value)];
     const auto target = fmt::format("{} + {}", output().name, text(to));
     const auto source = fmt::format("kept + {}", text(stage_.layout.stride));
     if (value.kind == ir::NodeKind::load && schedule_.streaming) {
-      w_.line("write_run({}, {}, {});", target, source, length);
+      w_.line("write_run({}, {}, {}{});", target, source, length, ahead_.on() ? ", ahead" : "");
     } else {
       w_.line("{}* const out = {};", c_type(output().type), target);
       w_.line("const {}* const in = {};", c_type(load().type), source);
@@ -141,6 +271,7 @@ class StagedEmitter {
         };
         points("i < before && ");
         w_.open("for (; i + {} <= {}; i += {}) {{", vector, length, vector);
+        emit_ask(ahead_.with_lines);
         w_.line("{} values[{}];", c_type(output().type), vector);
         w_.line("const i64 at = i;");
         w_.line("#pragma clang loop vectorize(assume_safety)");
@@ -157,40 +288,92 @@ class StagedEmitter {
     w_.close();
   }
 
-  /// Beside each of `runs` runs that are written: a share of the lines that the next tile reads.
-  void emit_ahead(std::int64_t runs) {
-    const auto& from = load().offset.coefficient;
-    const auto& digits = stage_.walk.digits;
-    constexpr std::int64_t kLineBytes = 64;
-    const auto elements = std::max<std::int64_t>(kLineBytes / size_of(load().type), 1);
-    const auto [leading, length] = run(
-        stage_.walk, [&](int q) { return from[static_cast<std::size_t>(q)]; },
-        [&](int q) { return from[static_cast<std::size_t>(q)]; });
-    const auto lines = leading == 0 ? 1 : (length + elements - 1) / elements;
-    std::int64_t total = lines;
-    for (std::size_t k = leading; k < digits.size(); ++k) total *= digits[k].count;
-    const auto share = (total + runs - 1) / runs;
-    if (share * runs == total) {
-      w_.open("for (i64 end = line + {}; line < end; ++line) {{", share);
-    } else {
-      w_.open("for (i64 end = line + {} < {} ? line + {} : {}; line < end; ++line) {{", share, total, share, total);
-    }
-    std::string at = leading == 0 ? "0" : fmt::format("{} * (line % {})", elements, lines);
-    auto below = lines;
-    for (std::size_t k = leading; k < digits.size(); ++k) {
-      const auto q = static_cast<std::size_t>(digits[k].index);
-      at += fmt::format(" + {} * (line / {} % {})", from[q], below, digits[k].count);
-      below *= digits[k].count;
-    }
-    w_.line("__builtin_prefetch(next + {}, 0, 3);", at);
-    w_.close();
-  }
-
   Writer& w_;
   const Program& program_;
   const Schedule& schedule_;
   const ir::Stage& stage_;
+  Ahead ahead_;
 };
+
+void emit_ahead(Writer& w, const Program& program, const Schedule& schedule, const Ahead& ahead) {
+  const auto& load = program.nodes[static_cast<std::size_t>(schedule.stage->load)];
+  const auto elements = std::max<std::int64_t>(kLineBytes / size_of(load.type), 1);
+  w.line("// What the next tile reads: rows of {} elements, each asked for line by line.", ahead.length);
+  w.line("static const {} next_row[] = {{{}}};", table_type(ahead.row), fmt::join(ahead.row, ", "));
+  w.open("struct Ahead {{");
+  w.line("const {}* next;", c_type(load.type));
+  w.line("i64 row, line;");
+  w.open("inline __attribute__((always_inline)) void ask() {{");
+  w.line("if (row == {}) return;", ahead.row.size());
+  if (ahead.lines == 1) {
+    w.line("__builtin_prefetch(next + next_row[row++], 0, 3);");
+  } else {
+    const auto last = ahead.length - 1;
+    w.line("const i64 at = {} * line < {} ? {} * line : {};", elements, last, elements, last);
+    w.line("__builtin_prefetch(next + next_row[row] + at, 0, 3);");
+    w.line("if (++line == {}) line = 0, ++row;", ahead.lines);
+  }
+  w.close();
+  w.close("};");
+  w.blank();
+}
+
+/// A run past the caches: up to the first whole line, whole lines, the rest.
+void emit_write_run(Writer& w, const Program& program, const Schedule& schedule, const Ahead& ahead) {
+  const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
+  const auto type = c_type(to.type);
+  const auto size = size_of(to.type);
+  const auto vector = schedule.walk.vector;
+  const auto line = kLineBytes / size;
+  const bool whole = vector * size == kLineBytes;  // vectors
+  if (whole) {
+    w.line("#ifdef __AVX512BW__");
+    w.line("typedef char bytes __attribute__((vector_size({})));", kLineBytes);
+    w.line("typedef bytes bytes_in_memory __attribute__((aligned(1), may_alias));");
+    w.line("#endif");
+  }
+  w.line("// Fewer elements than a line has.");
+  w.open("static inline __attribute__((always_inline)) void write_part({}* to, const {}* from, i64 count) {{", type,
+         type);
+  if (whole) {
+    w.line("#ifdef __AVX512BW__");
+    w.line("const bytes_in_memory* const line = (const bytes_in_memory*)from;");
+    w.line("if (count > 0) __builtin_ia32_storedquqi512_mask((bytes*)to, *line, ~0ull >> ({} - {} * count));",
+           kLineBytes, size);
+    w.line("#else");
+  }
+  for (std::int64_t n = line / 2; n >= 1; n /= 2) {
+    w.line("if (count & {}) __builtin_memcpy(to, from, {}), to += {}, from += {};", n, n * size, n, n);
+  }
+  if (whole) w.line("#endif");
+  w.close();
+  w.blank();
+  w.line("// Past the caches, all but the ends.");
+  w.open("static inline __attribute__((always_inline)) void write_run({}* to, const {}* from, i64 count{}) {{", type,
+         type, ahead.on() ? ", Ahead& ahead" : "");
+  w.line("const i64 room = (-(u64)to & {}) / {};", kLineBytes - 1, size);
+  w.line("const i64 before = room < count ? room : count;");
+  w.line("write_part(to, from, before);");
+  w.line("i64 i = before;");
+  const auto lines = [&](std::int64_t many) {
+    for (std::int64_t n = 0; n < many * line; n += vector) {
+      w.line("__builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + {}), (out_lanes*)(to + i + {}));", n,
+             n);
+    }
+  };
+  w.line("#pragma clang loop unroll(disable)");
+  w.open("for (; i + {} <= count; i += {}) {{", 2 * line, 2 * line);
+  lines(2);
+  for (std::int64_t n = 0; ahead.on() && n < ahead.with_lines; ++n) w.line("ahead.ask();");
+  w.close();
+  w.open("if (i + {} <= count) {{", line);
+  lines(1);
+  w.line("i += {};", line);
+  w.close();
+  w.line("write_part(to + i, from + i, count - i);");
+  w.close();
+  w.blank();
+}
 
 }  // namespace
 
@@ -198,30 +381,33 @@ void emit_staged(Writer& writer, const Program& program, const Schedule& schedul
   StagedEmitter(writer, program, schedule).emit();
 }
 
-/// A run past the caches: up to the first whole vector, whole vectors, the rest. Both ends in halves of halves.
-void emit_write_run(Writer& w, const Program& program, const Schedule& schedule) {
-  const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
-  const auto type = c_type(to.type);
-  const auto vector = schedule.walk.vector;
-  w.line("// Past the caches, all but the ends.");
-  w.open("static inline void write_run({}* to, const {}* from, i64 count) {{", type, type);
-  w.line("const i64 before = (-(u64)to & {}) / {};", vector * size_of(to.type) - 1, size_of(to.type));
-  w.line("i64 i = 0;");
-  w.open("if (before <= count) {{");
-  const auto piece = [&](const char* left, int n) {
-    w.line("if ({} & {}) __builtin_memcpy(to + i, from + i, {}), i += {};", left, n, n * size_of(to.type), n);
-  };
-  for (int n = 1; n < vector; n *= 2) piece("before", n);
-  w.line("#pragma clang loop unroll_count(4)");
-  w.line(
-      "for (; i + {} <= count; i += {}) __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i), "
-      "(out_lanes*)(to + i));",
-      vector, vector);
-  w.close();
-  w.line("const i64 after = count - i;");
-  for (int n = vector / 2; n >= 1; n /= 2) piece("after", n);
-  w.close();
-  w.blank();
+void emit_staged_helpers(Writer& w, const Program& program, const Schedule& schedule) {
+  const auto& stage = *schedule.stage;
+  const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
+  if (stage.walk.vector > 1) {
+    const auto block = ir::block_of(schedule);
+    const int lanes = lanes_of(load.type);
+    std::vector<std::string> parts;
+    w.line("typedef {} piece __attribute__((ext_vector_type({})));", lane_type(load.type), block.piece * lanes);
+    w.line("typedef piece piece_in_memory __attribute__((aligned({}), may_alias));", size_of(load.type));
+    w.line("// Elements of one column, of all rows of a block: part N of what a transpose leaves in a row.");
+    w.line("template <int N>");
+    w.open("static inline __attribute__((always_inline)) void keep({}* to, lanes row) {{", c_type(load.type));
+    for (int l = 0; l < block.piece * lanes; ++l) parts.push_back(fmt::format("{} * N + {}", block.piece * lanes, l));
+    w.line("const piece kept = __builtin_shufflevector(row, row, {});", fmt::join(parts, ", "));
+    if (block.rows == block.piece) {
+      w.line("*(piece_in_memory*)to = kept;");
+    } else {
+      w.line("__builtin_memcpy(to, &kept, {});", block.rows * size_of(load.type));
+    }
+    w.close();
+    w.blank();
+  }
+  const auto ahead = ahead_of(program, schedule);
+  if (ahead.on()) emit_ahead(w, program, schedule, ahead);
+  if (schedule.streaming &&
+      program.nodes[static_cast<std::size_t>(program.statement().value)].kind == ir::NodeKind::load)
+    emit_write_run(w, program, schedule, ahead);
 }
 
 }  // namespace ricci::codegen

@@ -39,6 +39,37 @@ void verify_walk(const Schedule& schedule, const Program& program, const Walk& w
   if (walk.workers < 1) broken(schedule, program, "a walk has workers");
 }
 
+/// Blocks transposed on their way into an array of a CPU.
+void verify_kept_blocks(const Schedule& schedule, const Program& program) {
+  const auto& stage = *schedule.stage;
+  const auto& from = program.nodes[static_cast<std::size_t>(stage.load)].offset.coefficient;
+  std::vector<bool> taken(program.indices.size());
+  const auto neighbours = [&](const std::vector<Digit>& digits, int count, const std::vector<std::int64_t>& stride) {
+    if (count < 1 || count > static_cast<int>(digits.size())) return false;
+    std::int64_t run = 1;
+    for (int k = 0; k < count; ++k) {
+      const auto& digit = digits[static_cast<std::size_t>(k)];
+      const auto q = static_cast<std::size_t>(digit.index);
+      if (taken[q] || stride[q] != run || digit.count != schedule.tile[q]) return false;
+      taken[q] = true;
+      run *= digit.count;
+    }
+    return true;
+  };
+  if (!neighbours(stage.walk.digits, stage.along, from)) {
+    broken(schedule, program, "a block is read along neighbours in the input");
+  }
+  if (!neighbours(schedule.walk.digits, stage.across, stage.layout.stride)) {
+    broken(schedule, program, "a block is kept across neighbours in the array");
+  }
+  if (block_of(schedule).along < stage.walk.vector) {
+    broken(schedule, program, "a block fits into the extents of its indices");
+  }
+  if ((stage.walk.vector & (stage.walk.vector - 1)) != 0) {
+    broken(schedule, program, "a block has a power of two of columns");
+  }
+}
+
 /// What moves elements on a CPU: blocks transposed in registers, tiles that wait in an array, stores past the caches.
 void verify_blocks(const Schedule& schedule, const Program& program) {
   if (schedule.walk.workers > 1 || (!schedule.stage && !schedule.streaming)) return;
@@ -66,19 +97,16 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
     if (stage.walk.vector == 1) return;
   }
   const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
+  if (!blocks) return verify_kept_blocks(schedule, program);
   if (read.empty() || digits.empty() || read[0].index == digits[0].index || !contiguous(load.offset, read[0].index)) {
     broken(schedule, program, "a block is read along the input's contiguous index");
   }
-  if (!blocks && stage.layout.stride[static_cast<std::size_t>(digits[0].index)] != 1) {
-    broken(schedule, program, "a block is kept along the output's contiguous index");
-  }
   for (const auto index : {read[0].index, digits[0].index}) {
-    const auto q = static_cast<std::size_t>(index);
-    if ((blocks ? program.indices[q].extent : schedule.tile[q]) < stage.walk.vector) {
+    if (program.indices[static_cast<std::size_t>(index)].extent < stage.walk.vector) {
       broken(schedule, program, "a block fits into the extents of its indices");
     }
   }
-  if (blocks && stage.walk.vector != schedule.walk.vector) broken(schedule, program, "a block is square");
+  if (stage.walk.vector != schedule.walk.vector) broken(schedule, program, "a block is square");
   for (const auto& digit : digits) {
     const bool inside = digit.index == read[0].index || digit.index == digits[0].index;
     if (inside && digit.step != 1 && digit.step % schedule.walk.vector != 0) {
@@ -222,6 +250,18 @@ std::int64_t Schedule::shared_bytes(const Program& program) const noexcept {
   return stage->layout.elements * size_of(program.nodes[static_cast<std::size_t>(stage->load)].type);
 }
 
+Block block_of(const Schedule& schedule) {
+  constexpr int kMostRows = 16;  // what registers hold beside the rounds of a transpose
+  const auto& stage = *schedule.stage;
+  Block block;
+  for (int k = 0; k < stage.along; ++k) block.along *= stage.walk.digits[static_cast<std::size_t>(k)].count;
+  for (int k = 0; k < stage.across; ++k) block.across *= schedule.walk.digits[static_cast<std::size_t>(k)].count;
+  block.columns = stage.walk.vector;
+  block.rows = static_cast<int>(std::min<std::int64_t>({block.columns, block.across, kMostRows}));
+  while (block.piece < block.rows) block.piece *= 2;
+  return block;
+}
+
 bool vector_access(const Program& program, int buffer, const Affine& affine, int index, int vector) noexcept {
   if (vector == 1) return true;
   const auto& target = program.buffers[static_cast<std::size_t>(buffer)];
@@ -268,6 +308,7 @@ std::string print(const Schedule& schedule, const Program& program) {
     if (stage.place == Place::shared) {
       text += fmt::format("layout {} shift {} mask {} unit {} elements {}\n", fmt::join(stage.layout.stride, " "),
                           stage.layout.shift, stage.layout.mask, stage.layout.unit, stage.layout.elements);
+      if (stage.along > 1 || stage.across > 1) text += fmt::format("blocks {} x {}\n", stage.along, stage.across);
     }
   }
   if (schedule.skew.on()) {

@@ -53,6 +53,9 @@ struct Stage {
   Place place = Place::shared;
   Walk walk;
   SharedLayout layout;
+  /// CPU, in an array: so many leading digits of this walk are neighbours in the input, and so many of the statement's
+  /// are neighbours in the array; blocks transposed in registers lie along the ones and across the others.
+  int along = 1, across = 1;
 };
 
 /// How the first index point of a tile is found from its number.
@@ -109,6 +112,14 @@ struct Schedule {
   std::int64_t blocks(const Program& program) const noexcept;
   std::int64_t shared_bytes(const Program& program) const noexcept;
 };
+
+/// A block on its way into an array: `rows` vectors that lie across are read, and each of their `columns` elements is
+/// kept with those of the other rows beside it, in pieces of `piece` places (a power of two) of which `rows` count.
+struct Block {
+  std::int64_t along = 1, across = 1;  ///< values of the tile on either side
+  int columns = 1, rows = 1, piece = 1;
+};
+Block block_of(const Schedule& schedule);
 
 /// The text form, one line an item: part of the kernel's key.
 std::string print(const Schedule& schedule, const Program& program);

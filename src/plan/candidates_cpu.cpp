@@ -186,8 +186,8 @@ class Generator {
     if (sides_.write_stride(written) != 1) return;
     const auto size = std::max(sides_.read_bytes(), sides_.write_bytes());
     std::set<Tile> seen;
-    for (const std::int64_t read_run : {128, 512, 1024}) {
-      for (const std::int64_t write_run : {64, 128, 256, 512}) {
+    for (const std::int64_t read_run : {64, 128, 256, 512, 1024, 2048}) {
+      for (const std::int64_t write_run : {64, 128, 256, 512, 1024, 2048}) {
         auto tile = reach(true, read_run / size, -1);
         const auto writing = reach(false, write_run / size, -1);
         for (std::size_t q = 0; q < tile.size(); ++q) tile[q] = std::max(tile[q], writing[q]);
@@ -195,21 +195,17 @@ class Generator {
         bool ragged = false;
         for (std::size_t q = 0; q < tile.size(); ++q) ragged = ragged || program_.indices[q].extent % tile[q] != 0;
         if (ragged && adds()) continue;
-        std::int64_t vector = 1;
-        if (read != written && sides_.read_stride(read) == 1) {
-          const auto most = std::min({figures_.vector_bytes / size, std::int64_t{32},
-                                      tile[static_cast<std::size_t>(read)], tile[static_cast<std::size_t>(written)]});
-          while (2 * vector <= most) vector *= 2;
-        }
         ir::Stage stage;
         stage.load = sides_.load;
         stage.place = ir::Place::shared;
-        stage.walk = {sides_.digits(true, tile), static_cast<int>(vector), 1};
+        stage.walk = {sides_.digits(true, tile), 1, 1};
         stage.layout = array_layout(tile);
         if (stage.layout.elements * sides_.read_bytes() > kArrayBytes) continue;
-        auto schedule = base(tile, fmt::format("staged{} v{}", tile_text(tile), vector));
+        auto schedule = base(tile, "");
         schedule.order = sides_.read_order;
         schedule.stage = std::move(stage);
+        if (read != written) cut_blocks(schedule);
+        schedule.name = fmt::format("staged{} v{}", tile_text(tile), schedule.stage->walk.vector);
         for (const bool streaming : {true, false}) {
           schedule.streaming = streaming;
           schedule.walk.vector = streaming ? static_cast<int>(figures_.vector_bytes / size) : 1;
@@ -218,6 +214,39 @@ class Generator {
         }
       }
     }
+  }
+
+  /// The blocks that move a tile into its array fastest: along as many indices of the input's run, and across as many
+  /// of the array's, as are worth it. Without any where single elements do as well.
+  void cut_blocks(Schedule& schedule) const {
+    const auto lanes = figures_.vector_bytes / sides_.read_bytes();
+    auto best = schedule;
+    auto least = element_ns(sides_, best);
+    const auto digits = [](const ir::Walk& walk) { return static_cast<int>(walk.digits.size()); };
+    auto& stage = *schedule.stage;
+    std::vector<bool> read(program_.indices.size());
+    std::int64_t along = 1;
+    for (stage.along = 1; stage.along <= digits(stage.walk); ++stage.along) {
+      const auto& digit = stage.walk.digits[static_cast<std::size_t>(stage.along - 1)];
+      if (sides_.read_stride(digit.index) != along) break;
+      read[static_cast<std::size_t>(digit.index)] = true;
+      along *= digit.count;
+      stage.walk.vector = 1;
+      while (2 * stage.walk.vector <= std::min(lanes, along)) stage.walk.vector *= 2;
+      if (stage.walk.vector == 1) continue;
+      std::int64_t across = 1;
+      for (stage.across = 1; stage.across <= digits(schedule.walk); ++stage.across) {
+        const auto& other = schedule.walk.digits[static_cast<std::size_t>(stage.across - 1)];
+        const auto q = static_cast<std::size_t>(other.index);
+        if (read[q] || stage.layout.stride[q] != across) break;
+        across *= other.count;
+        const auto ns = element_ns(sides_, schedule);
+        if (ns >= least) continue;
+        least = ns;
+        best = schedule;
+      }
+    }
+    schedule = std::move(best);
   }
 
   /// Runs of the output lie together; the first of one is an odd number of lines behind that of the one before.
@@ -248,14 +277,18 @@ class Generator {
     std::int64_t run = 1;
     for (const auto q : read ? sides_.read_order : sides_.write_order) {
       const auto stride = std::abs(read ? sides_.read_stride(q) : sides_.write_stride(q));
-      if (q == stop || run >= elements || (run > 1 && stride != run)) break;
+      if (q == stop || 4 * run >= 3 * elements || (run > 1 && stride != run)) break;
       auto n = sides_.extent(q);
       if (run * n > elements) {
         const auto wanted = (elements + run - 1) / run;
-        const auto parts = (n + wanted - 1) / wanted;
-        n = (n + parts - 1) / parts;
+        auto parts = (n + wanted - 1) / wanted;
+        // The last part is moved back to be as long as the others, so parts that hardly fit are work done twice.
+        const auto part = [&] { return (n + parts - 1) / parts; };
+        const auto fits = [&](std::int64_t length) { return 10 * length * parts <= 11 * n; };
+        while (!fits(part())) --parts;
         const auto granule = std::max<std::int64_t>(kLineBytes / sides_.read_bytes(), 1);
-        if (run == 1) n = std::min((n + granule - 1) / granule * granule, sides_.extent(q));
+        const auto whole_lines = (part() + granule - 1) / granule * granule;
+        n = run == 1 && whole_lines <= n && fits(whole_lines) ? whole_lines : part();
       }
       tile[static_cast<std::size_t>(q)] = n;
       run *= n;

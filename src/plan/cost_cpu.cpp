@@ -29,12 +29,25 @@ double shared_lines(const Sides& sides, const SideTraffic& write, std::int64_t r
   return static_cast<double>(write.bytes) / static_cast<double>(run_bytes) * (run_bytes < kLineBytes ? 1 : 2);
 }
 
-/// Nanoseconds of one thread for one element, its memory aside.
+/// How often an element is moved, on average, where the last tile along an index is moved back to be whole.
+double repeated(const Sides& sides, const ir::Schedule& schedule) {
+  double points = 1, whole = 1;
+  for (int q = 0; q < static_cast<int>(schedule.tile.size()); ++q) {
+    points *= static_cast<double>(sides.extent(q));
+    whole *= static_cast<double>(schedule.tile[static_cast<std::size_t>(q)] * schedule.tiles_along(sides.program, q));
+  }
+  return whole / points;
+}
+
+}  // namespace
+
 double element_ns(const Sides& sides, const ir::Schedule& schedule) {
-  constexpr double kOne = 1.0;      // a load and a store, with their addresses
-  constexpr double kBlock = 1.2;    // of a row of a block, all rounds of its transpose
-  constexpr double kCopied = 0.03;  // along a row
-  constexpr double kRow = 4;        // to begin one
+  constexpr double kOne = 1.0;        // a load and a store, with their addresses
+  constexpr double kBlock = 1.2;      // of a row of a block, all rounds of its transpose
+  constexpr double kCopied = 0.03;    // along a row
+  constexpr double kRow = 4;          // to begin one
+  constexpr double kElement = 0.3;    // moved into an array by itself
+  constexpr double kOperation = 0.1;  // a load, shuffle or store of a vector among many
   const auto extent = [&](int q) { return static_cast<double>(sides.extent(q)); };
   const auto tile = [&](int q) { return static_cast<double>(schedule.tile[static_cast<std::size_t>(q)]); };
   const int read = sides.read_first(), written = sides.write_first();
@@ -51,21 +64,27 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
     for (const int q : {read, written}) edges += static_cast<double>(sides.extent(q) % stage.walk.vector) / extent(q);
     return kBlock / vector + kOne * std::min(edges, 1.0);
   }
-  double points = 1, whole = 1;
-  for (int q = 0; q < static_cast<int>(schedule.tile.size()); ++q) {
-    points *= extent(q);
-    whole *= tile(q) * static_cast<double>(schedule.tiles_along(sides.program, q));
+  double reading = kElement;
+  if (stage.walk.vector > 1) {
+    const auto block = ir::block_of(schedule);
+    double rounds = 0;
+    while ((1 << static_cast<int>(rounds)) < block.piece) ++rounds;
+    const double parts = block.rows == block.piece ? 1 : 2;  // stores of what a column has
+    const double operations = block.rows + block.piece * rounds + block.columns * parts;
+    const auto blocks = [](std::int64_t all, std::int64_t each) {
+      return static_cast<double>((all + each - 1) / each) / static_cast<double>(all);
+    };
+    reading = kOperation * operations * blocks(block.along, block.columns) * blocks(block.across, block.rows);
+  } else {
+    double run = 1;  // that lies together in the array too
+    for (const auto q : sides.read_order) {
+      if (static_cast<double>(stage.layout.stride[static_cast<std::size_t>(q)]) != run && tile(q) > 1) break;
+      run *= tile(q);
+    }
+    if (run > 1) reading = row(run);
   }
-  double run = 1;  // that lies together in the array too
-  for (const auto q : sides.read_order) {
-    if (static_cast<double>(stage.layout.stride[static_cast<std::size_t>(q)]) != run && tile(q) > 1) break;
-    run *= tile(q);
-  }
-  const double reading = vector > 1 ? kBlock / vector : run > 1 ? row(run) : kOne;
-  return (reading + kCopied) * whole / points;
+  return (reading + kCopied) * repeated(sides, schedule);
 }
-
-}  // namespace
 
 double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
                     const CpuFigures& figures) {
@@ -73,8 +92,11 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
   constexpr double kWriteGBs = 88, kWriteHalfRun = 40;  // past the caches
   constexpr double kCachedGBs = 60;                     // of one thread
   constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
-  constexpr double kAhead = 1.25;
-  constexpr double kTile = 15;  // nanoseconds to find one
+  constexpr double kFilledHalfRun = 48;                 // into lines that are read first
+  constexpr double kPhases = 1.2, kCrowded = 0.15;      // through an array: it is read and written in turns
+  constexpr double kSharedLine = 1.3, kRunLines = 0.2;  // more moved for each line that is written in part, each run
+  constexpr double kTileStart = 60;                     // nanoseconds until the reads of a tile follow each other
+  constexpr double kTile = 15;                          // nanoseconds to find one
   const auto& read = traffic.read;
   const auto& write = traffic.write;
   const auto bytes = static_cast<double>(read.bytes + write.bytes);
@@ -83,15 +105,23 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
   const auto run = written_run(sides, schedule, write);
   const double shared = shared_lines(sides, write, run) * static_cast<double>(kLineBytes);
   if (figures.beyond_caches(bytes)) {
-    memory = read.sectors * static_cast<double>(kSectorBytes) / rate(kReadGBs, kReadHalfRun, read.run_bytes);
-    // What an array asks for ahead comes in the order of rows, not as streams that a processor follows by itself.
-    if (schedule.stage && schedule.stage->place == ir::Place::shared) memory *= kAhead;
-    if (schedule.streaming) {
+    const bool in_array = schedule.stage && schedule.stage->place == ir::Place::shared;
+    const double sectors = read.sectors * static_cast<double>(kSectorBytes);
+    if (in_array && schedule.streaming) {
+      // Reads are asked for ahead, so that their runs hardly count; writes are in whole lines, all but the ends.
+      const double crowded = 3 * schedule.shared_bytes(sides.program) > figures.l1_bytes ? kCrowded : 0;
+      memory = (sectors + static_cast<double>(write.bytes)) / kCopyGBs * (kPhases + crowded);
+      memory += (kSharedLine * shared + kRunLines * kLineBytes * static_cast<double>(write.bytes / run)) / kCopyGBs;
+      memory += kTileStart * static_cast<double>(traffic.tiles) / threads;
+    } else if (schedule.streaming) {
+      memory = sectors / rate(kReadGBs, kReadHalfRun, read.run_bytes);
       memory += static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run) + 2 * shared / kReadGBs;
     } else {
       // A line is read before a part of it is written.
-      memory += 2 * static_cast<double>(write.bytes) / rate(kReadGBs, kReadHalfRun, run) + shared / kReadGBs;
+      memory = sectors / rate(kReadGBs, kReadHalfRun, read.run_bytes);
+      memory += 2 * static_cast<double>(write.bytes) / rate(kReadGBs, kFilledHalfRun, run) + shared / kReadGBs;
     }
+    if (in_array) memory *= repeated(sides, schedule);
     // Where this machine's copy was measured, its memory is so much faster than the one above.
     if (figures.streaming_GBs > 0) memory *= kCopyGBs / figures.streaming_GBs;
   } else {

@@ -16,6 +16,9 @@ inline constexpr std::int64_t kLineBytes = 64;
 double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
                     const CpuFigures& figures);
 
+/// Nanoseconds of one thread for one element, its memory aside.
+double element_ns(const Sides& sides, const ir::Schedule& schedule);
+
 /// The schedule with what it touches and how long that is predicted to take.
 Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuFigures& figures);
 

@@ -168,6 +168,8 @@ class Parser {
     ir::Stage stage;
     stage.load = program_.find_load(0);
     stage.walk = {digits(read), std::stoi(option("read_vector", "1")), workers};
+    stage.along = std::stoi(option("along", "1"));
+    stage.across = std::stoi(option("across", "1"));
     const auto place = option("place", "shared");
     stage.place = place == "warp" ? ir::Place::warp : place == "registers" ? ir::Place::registers : ir::Place::shared;
     if (const auto text = option("layout"); !text.empty()) {

@@ -23,6 +23,7 @@
 //   read=...              digits of the staged load's walk; its presence makes a stage
 //   place=shared|warp|registers
 //   layout=c:1,b:33/1056  strides in shared memory and its elements
+//   along=2 across=3      leading digits of read= and of write= that blocks lie along and across (cpp, in an array)
 //   swizzle=5:31:0        shift, mask, unit
 //   skew=a:4              tiles are cut where a's offset in the output is a multiple of 4
 //   each=a:4,b:2          values that one worker computes together; write= then numbers the workers of a tile

@@ -145,23 +145,58 @@ static inline __attribute__((always_inline)) void transpose(lanes (&row)[16])
 typedef u16 out_lanes __attribute__((ext_vector_type(16)));
 typedef out_lanes out_lanes_in_memory __attribute__((aligned(2), may_alias));
 
-// Past the caches, all but the ends.
-static inline void write_run(u16* to, const u16* from, i64 count) {
-  const i64 before = (-(u64)to & 31) / 2;
-  i64 i = 0;
-  if (before <= count) {
-    if (before & 1) __builtin_memcpy(to + i, from + i, 2), i += 1;
-    if (before & 2) __builtin_memcpy(to + i, from + i, 4), i += 2;
-    if (before & 4) __builtin_memcpy(to + i, from + i, 8), i += 4;
-    if (before & 8) __builtin_memcpy(to + i, from + i, 16), i += 8;
-    #pragma clang loop unroll_count(4)
-    for (; i + 16 <= count; i += 16) __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i), (out_lanes*)(to + i));
+typedef u16 piece __attribute__((ext_vector_type(16)));
+typedef piece piece_in_memory __attribute__((aligned(2), may_alias));
+// Elements of one column, of all rows of a block: part N of what a transpose leaves in a row.
+template <int N>
+static inline __attribute__((always_inline)) void keep(u16* to, lanes row) {
+  const piece kept = __builtin_shufflevector(row, row, 16 * N + 0, 16 * N + 1, 16 * N + 2, 16 * N + 3, 16 * N + 4, 16 * N + 5, 16 * N + 6, 16 * N + 7, 16 * N + 8, 16 * N + 9, 16 * N + 10, 16 * N + 11, 16 * N + 12, 16 * N + 13, 16 * N + 14, 16 * N + 15);
+  *(piece_in_memory*)to = kept;
+}
+
+// What the next tile reads: rows of 48 elements, each asked for line by line.
+static const i32 next_row[] = {0, 90, 630, 720, 1260, 1350, 1890, 1980, 2520, 2610, 3150, 3240, 3780, 3870, 4410, 4500, 5040, 5130, 5670, 5760, 6300, 6390, 6930, 7020, 7560, 7650, 8190, 8280, 8820, 8910, 9450, 9540, 10080, 10170, 10710, 10800, 11340, 11430, 11970, 12060, 12600, 12690, 13230, 13320, 13860, 13950, 14490, 14580, 15120, 15210, 15750, 15840, 16380, 16470, 17010, 17100, 17640, 17730, 18270, 18360, 18900, 18990, 19530, 19620};
+struct Ahead {
+  const u16* next;
+  i64 row, line;
+  inline __attribute__((always_inline)) void ask() {
+    if (row == 64) return;
+    const i64 at = 32 * line < 47 ? 32 * line : 47;
+    __builtin_prefetch(next + next_row[row] + at, 0, 3);
+    if (++line == 3) line = 0, ++row;
   }
-  const i64 after = count - i;
-  if (after & 8) __builtin_memcpy(to + i, from + i, 16), i += 8;
-  if (after & 4) __builtin_memcpy(to + i, from + i, 8), i += 4;
-  if (after & 2) __builtin_memcpy(to + i, from + i, 4), i += 2;
-  if (after & 1) __builtin_memcpy(to + i, from + i, 2), i += 1;
+};
+
+// Fewer elements than a line has.
+static inline __attribute__((always_inline)) void write_part(u16* to, const u16* from, i64 count) {
+  if (count & 16) __builtin_memcpy(to, from, 32), to += 16, from += 16;
+  if (count & 8) __builtin_memcpy(to, from, 16), to += 8, from += 8;
+  if (count & 4) __builtin_memcpy(to, from, 8), to += 4, from += 4;
+  if (count & 2) __builtin_memcpy(to, from, 4), to += 2, from += 2;
+  if (count & 1) __builtin_memcpy(to, from, 2), to += 1, from += 1;
+}
+
+// Past the caches, all but the ends.
+static inline __attribute__((always_inline)) void write_run(u16* to, const u16* from, i64 count, Ahead& ahead) {
+  const i64 room = (-(u64)to & 63) / 2;
+  const i64 before = room < count ? room : count;
+  write_part(to, from, before);
+  i64 i = before;
+  #pragma clang loop unroll(disable)
+  for (; i + 64 <= count; i += 64) {
+    __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
+    __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 16), (out_lanes*)(to + i + 16));
+    __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 32), (out_lanes*)(to + i + 32));
+    __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 48), (out_lanes*)(to + i + 48));
+    ahead.ask();
+    ahead.ask();
+  }
+  if (i + 32 <= count) {
+    __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
+    __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 16), (out_lanes*)(to + i + 16));
+    i += 32;
+  }
+  write_part(to + i, from + i, count - i);
 }
 
 extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
@@ -189,50 +224,61 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
     const i64 a0 = a0_at < 18 ? a0_at : 18;
     const u16* __restrict__ const A = A_base + (c0 + 90 * b0 + 630 * a0);
     u16* __restrict__ const B = B_base + (350 * c0 + 50 * b0 + a0);
-    u16 kept[4608] __attribute__((aligned(64)));
+    u16 kept[4640] __attribute__((aligned(64)));
+    Ahead ahead = {next, 0, 0};
     // read A along c
     {
-      #pragma clang loop unroll(disable) vectorize(disable)
-      for (i64 a_at = 0; a_at < 32; a_at += 16) {
-        const i64 a = a_at;
-        for (i64 b = 0; b < 2; ++b) {
+      for (i64 b = 0; b < 2; ++b) {
+        #pragma clang loop unroll(disable) vectorize(disable)
+        for (i64 row_at = 0; row_at < 32; row_at += 16) {
+          const i64 row = row_at;
           #pragma clang loop unroll(disable) vectorize(disable)
-          for (i64 c_at = 0; c_at < 48; c_at += 16) {
-            const i64 c = c_at;
-            lanes row[16];
-            row[0] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 0);
-            row[1] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 630);
-            row[2] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 1260);
-            row[3] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 1890);
-            row[4] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 2520);
-            row[5] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 3150);
-            row[6] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 3780);
-            row[7] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 4410);
-            row[8] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 5040);
-            row[9] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 5670);
-            row[10] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 6300);
-            row[11] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 6930);
-            row[12] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 7560);
-            row[13] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 8190);
-            row[14] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 8820);
-            row[15] = *(const lanes_in_memory*)(A + c + 90 * b + 630 * a + 9450);
-            transpose(row);
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 0) = row[0];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 96) = row[1];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 192) = row[2];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 288) = row[3];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 384) = row[4];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 480) = row[5];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 576) = row[6];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 672) = row[7];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 768) = row[8];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 864) = row[9];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 960) = row[10];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 1056) = row[11];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 1152) = row[12];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 1248) = row[13];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 1344) = row[14];
-            *(lanes_in_memory*)(kept + 96 * c + 32 * b + a + 1440) = row[15];
+          for (i64 column_at = 0; column_at < 48; column_at += 16) {
+            const i64 column = column_at;
+            const u16* const in = A + 90 * b + column;
+            u16* const out = kept + 32 * b + row;
+            lanes rows[16];
+            rows[0] = *(const lanes_in_memory*)(in + (630 * row + 0));
+            rows[1] = *(const lanes_in_memory*)(in + (630 * row + 630));
+            rows[2] = *(const lanes_in_memory*)(in + (630 * row + 1260));
+            rows[3] = *(const lanes_in_memory*)(in + (630 * row + 1890));
+            rows[4] = *(const lanes_in_memory*)(in + (630 * row + 2520));
+            rows[5] = *(const lanes_in_memory*)(in + (630 * row + 3150));
+            rows[6] = *(const lanes_in_memory*)(in + (630 * row + 3780));
+            rows[7] = *(const lanes_in_memory*)(in + (630 * row + 4410));
+            rows[8] = *(const lanes_in_memory*)(in + (630 * row + 5040));
+            rows[9] = *(const lanes_in_memory*)(in + (630 * row + 5670));
+            rows[10] = *(const lanes_in_memory*)(in + (630 * row + 6300));
+            rows[11] = *(const lanes_in_memory*)(in + (630 * row + 6930));
+            rows[12] = *(const lanes_in_memory*)(in + (630 * row + 7560));
+            rows[13] = *(const lanes_in_memory*)(in + (630 * row + 8190));
+            rows[14] = *(const lanes_in_memory*)(in + (630 * row + 8820));
+            rows[15] = *(const lanes_in_memory*)(in + (630 * row + 9450));
+            ahead.ask();
+            ahead.ask();
+            ahead.ask();
+            ahead.ask();
+            ahead.ask();
+            ahead.ask();
+            ahead.ask();
+            ahead.ask();
+            transpose(rows);
+            keep<0>(out + (96 * column + 0), rows[0]);
+            keep<0>(out + (96 * column + 96), rows[1]);
+            keep<0>(out + (96 * column + 192), rows[2]);
+            keep<0>(out + (96 * column + 288), rows[3]);
+            keep<0>(out + (96 * column + 384), rows[4]);
+            keep<0>(out + (96 * column + 480), rows[5]);
+            keep<0>(out + (96 * column + 576), rows[6]);
+            keep<0>(out + (96 * column + 672), rows[7]);
+            keep<0>(out + (96 * column + 768), rows[8]);
+            keep<0>(out + (96 * column + 864), rows[9]);
+            keep<0>(out + (96 * column + 960), rows[10]);
+            keep<0>(out + (96 * column + 1056), rows[11]);
+            keep<0>(out + (96 * column + 1152), rows[12]);
+            keep<0>(out + (96 * column + 1248), rows[13]);
+            keep<0>(out + (96 * column + 1344), rows[14]);
+            keep<0>(out + (96 * column + 1440), rows[15]);
           }
         }
       }
@@ -240,13 +286,9 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
     // write B along a
     {
       const i64 a = 0;
-      i64 line = 0;
       for (i64 c = 0; c < 48; ++c) {
         for (i64 b = 0; b < 2; ++b) {
-          for (i64 end = line + 2 < 128 ? line + 2 : 128; line < end; ++line) {
-            __builtin_prefetch(next + 32 * (line % 2) + 90 * (line / 2 % 2) + 630 * (line / 4 % 32), 0, 3);
-          }
-          write_run(B + 350 * c + 50 * b + a, kept + 96 * c + 32 * b + a, 32);
+          write_run(B + 350 * c + 50 * b + a, kept + 96 * c + 32 * b + a, 32, ahead);
         }
       }
     }

@@ -186,13 +186,17 @@ TEST_CASE("a tile that waits in an array of a CPU") {
   good.stage->layout.stride = {24, 1};
   good.stage->layout.elements = 24 * 31 + 16;
   CHECK_NOTHROW(verify(good, program));
-  check_rules(good, program,
-              {
-                  {"a block is kept along the output's contiguous index",
-                   [](Schedule& s) { s.stage->layout.stride = {1, 40}; }},
-                  {"a block fits into the extents of its indices", [](Schedule& s) { s.stage->walk.vector = 32; }},
-                  {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements -= 1; }},
-              });
+  check_rules(
+      good, program,
+      {
+          {"a block is kept across neighbours in the array", [](Schedule& s) { s.stage->layout.stride = {1, 40}; }},
+          {"a block is kept across neighbours in the array", [](Schedule& s) { s.stage->across = 2; }},
+          {"a block is read along neighbours in the input", [](Schedule& s) { s.stage->along = 2; }},
+          {"a block is read along neighbours in the input", [](Schedule& s) { s.stage->along = 0; }},
+          {"a block fits into the extents of its indices", [](Schedule& s) { s.stage->walk.vector = 64; }},
+          {"a block has a power of two of columns", [](Schedule& s) { s.stage->walk.vector = 24; }},
+          {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements -= 1; }},
+      });
   // The last tile along b begins 16 before the end, and what it shares with the one before is written twice.
   auto adds = test::dense("ab->ba", {40, 48});
   adds.beta = Factor::one;
