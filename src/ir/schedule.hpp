@@ -16,6 +16,7 @@ struct Digit {
   int index = 0;
   std::int64_t count = 1;
   std::int64_t step = 1;
+  bool operator==(const Digit&) const = default;
 };
 
 /// The order in which a tile's points are visited: a mixed-radix number, fastest digit first. `vector` neighbouring

@@ -4,12 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <deque>
+#include <limits>
+#include <optional>
 #include <set>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
 
 #include "plan/axes.hpp"
+#include "plan/banks.hpp"
 #include "plan/cost_cuda.hpp"
 #include "plan/plain.hpp"
 #include "plan/plan.hpp"
+#include "ricci/error.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -29,34 +38,119 @@ std::int64_t volume(const Tile& tile) {
 class Generator {
  public:
   Generator(const ir::Program& program, const GpuFigures& figures)
-      : program_(program), figures_(figures), sides_(program) {}
+      : program_(program), figures_(figures), sides_(program), model_(program, sides_, figures) {}
 
-  std::vector<Candidate> run(const std::string& wanted) {
+  std::vector<Candidate> all(const std::string& wanted) {
     add_direct();
-    if (sides_.load >= 0 && program_.indices.size() > 1) {
-      if (sides_.read_first() != sides_.write_first() || short_first()) add_staged();
+    for (auto& tile : staged_tiles()) {
+      for (const int threads : kStagedThreads) add_staged(tile, threads);
     }
-    // Only the leaders deserve the search for a layout without conflicts; who leads after it has been searched too.
-    constexpr std::size_t kRefined = 4;
-    std::set<std::string> refined;
-    do {
-      sort();
-      for (std::size_t k = 0; k < std::min(kRefined, list_.size()); ++k) {
-        if (refined.insert(list_[k].schedule.name).second) refine(list_[k]);
+    auto order = refine_leaders(std::numeric_limits<double>::infinity(), [] {});
+    for (std::size_t k = 0; k < list_.size(); ++k) {
+      if (list_[k].schedule.name == wanted && !refined_[k]) refine(list_[k]);
+    }
+    std::vector<Candidate> sorted;
+    sorted.reserve(list_.size() + 1);
+    for (const auto number : order) sorted.push_back(std::move(list_[number]));
+    add_shuffled_origin(sorted);
+    return sorted;
+  }
+
+  /// The first of all(). Tiles that cannot give one of the leaders are left out until it turns out that they may.
+  Candidate best() {
+    add_direct();
+    auto tiles = staged_tiles();
+    struct Rank {
+      double least_us;
+      std::size_t number;  // of tile and threads, as all() goes through them
+    };
+    std::vector<Rank> ranks;
+    for (const auto& tile : tiles) {
+      for (const int threads : kStagedThreads) {
+        ranks.push_back({least_us(tile.tile, threads), ranks.size()});
       }
-      sort();
-    } while (!list_.empty() && !refined.contains(list_.front().schedule.name));
-    for (auto& candidate : list_) {
-      if (candidate.schedule.name == wanted && refined.insert(wanted).second) refine(candidate);
     }
-    add_shuffled_origin();
-    return std::move(list_);
+    std::sort(ranks.begin(), ranks.end(), [](const Rank& x, const Rank& y) {
+      return std::tie(x.least_us, x.number) < std::tie(y.least_us, y.number);
+    });
+    std::size_t next = 0;
+    const auto add_next = [&] {
+      const auto number = ranks[next++].number;
+      made_number_ = number + 1;  // after those without a stage
+      add_staged(tiles[number / kStagedThreads.size()], kStagedThreads[number % kStagedThreads.size()]);
+    };
+    std::vector<double> leaders;  // of the least times
+    while (next < ranks.size()) {
+      leaders.clear();
+      for (const auto& candidate : list_) leaders.push_back(candidate.predicted_us);
+      if (leaders.size() >= kRefined) {
+        std::nth_element(leaders.begin(), leaders.begin() + kRefined - 1, leaders.end());
+        if (ranks[next].least_us > leaders[kRefined - 1]) break;
+      }
+      add_next();
+    }
+    const double left_out_us = next < ranks.size() ? ranks[next].least_us : std::numeric_limits<double>::infinity();
+    const auto order = refine_leaders(left_out_us, [&] {
+      while (next < ranks.size()) add_next();
+    });
+    if (order.empty()) throw InternalError("a problem without a single schedule; please report it");
+    std::vector<Candidate> sorted;
+    sorted.push_back(std::move(list_[order.front()]));
+    add_shuffled_origin(sorted);
+    return std::move(sorted.front());
   }
 
  private:
-  void sort() {
-    std::stable_sort(list_.begin(), list_.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+  static constexpr std::size_t kRefined = 4;
+  static constexpr int kWarps = 0, kWarpThreads = 256;
+  static constexpr std::array kStagedThreads = {128, 256, 512, kWarps};
+
+  /// A tile that waits in shared memory or in a warp, and its schedules without threads, made when they are needed.
+  struct Staging {
+    Tile tile;
+    int read_vector, write_vector;
+    std::optional<Schedule> plain;
+    std::vector<Schedule> skewed;
+  };
+
+  /// Only the leaders deserve the search for a layout without conflicts; who leads after it has been searched too.
+  /// Returns the numbers of the list, best first.
+  ///   left_out_us  no candidate that is not in the list yet takes less
+  ///   add_others   adds those
+  template <class AddOthers>
+  std::vector<std::size_t> refine_leaders(double left_out_us, const AddOthers& add_others) {
+    std::vector<std::size_t> order;
+    const auto fill = [&] {
+      refined_.resize(list_.size(), false);
+      while (order.size() < list_.size()) order.push_back(order.size());
+      // Equals stand in the order in which all() makes them.
+      std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) { return made_[x] < made_[y]; });
+    };
+    const auto sort = [&] {
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t x, std::size_t y) { return list_[x].predicted_us < list_[y].predicted_us; });
+    };
+    fill();
+    while (!order.empty()) {
+      sort();
+      for (std::size_t k = 0; k < std::min(kRefined, order.size()); ++k) {
+        if (!refined_[order[k]]) refine(list_[order[k]]);
+        refined_[order[k]] = true;
+      }
+      sort();
+      if (list_[order.front()].predicted_us >= left_out_us) {
+        add_others();
+        left_out_us = std::numeric_limits<double>::infinity();
+        fill();
+        sort();
+      }
+      if (refined_[order.front()]) break;
+    }
+    return order;
+  }
+
+  double least_us(const Tile& tile, int threads) {
+    return model_.least_us(tile, threads == kWarps ? kWarpThreads : threads, threads == kWarps);
   }
 
   const ir::Affine& load_offset() const { return program_.nodes[static_cast<std::size_t>(sides_.load)].offset; }
@@ -83,13 +177,14 @@ class Generator {
   const std::vector<int>& launch_order(bool read) const { return read ? sides_.read_order : sides_.write_order; }
 
   void add(Schedule schedule) {
-    if (schedule.tiles(program_) >= kLaunchLimit) return;
     if (schedule.shared_bytes(program_) > figures_.shared_bytes_per_block) return;
     if (!names_.insert(schedule.name).second) return;
     Candidate candidate;
     candidate.schedule = std::move(schedule);
-    assess(candidate, 0);
+    assess(candidate);
+    if (candidate.traffic.tiles >= kLaunchLimit) return;
     list_.push_back(std::move(candidate));
+    made_.emplace_back(made_number_, list_.size());
   }
 
   void add_direct() {
@@ -137,44 +232,64 @@ class Generator {
   std::string tile_text(const Tile& tile) const {
     std::string text;
     for (std::size_t q = 0; q < tile.size(); ++q) {
-      if (tile[q] > 1) text += fmt::format(" {}{}", program_.indices[q].name, tile[q]);
+      if (tile[q] > 1) text.append(" ").append(program_.indices[q].name).append(std::to_string(tile[q]));
     }
     return text;
   }
 
-  void add_staged() {
+  /// Tiles that reach far enough on both sides, for runs of several lengths.
+  std::vector<Staging> staged_tiles() const {
+    std::vector<Staging> tiles;
+    if (sides_.load < 0 || program_.indices.size() < 2) return tiles;
+    if (sides_.read_first() == sides_.write_first() && !short_first()) return tiles;
     const auto read_wide = std::max<std::int64_t>(16 / sides_.read_bytes(), 1);
     const auto write_wide = std::max<std::int64_t>(16 / sides_.write_bytes(), 1);
     static constexpr std::int64_t kRuns[] = {32, 64, 128, 256, 512, 1024};  // bytes
+    std::vector<Tile> read, write;                                          // of each length
+    for (const auto run : kRuns) {
+      read.push_back(sides_.prefix(true, std::max<std::int64_t>(run / sides_.read_bytes(), 1), read_wide));
+      write.push_back(sides_.prefix(false, std::max<std::int64_t>(run / sides_.write_bytes(), 1), write_wide));
+    }
     std::set<Tile> seen;
-    for (const auto read_run : kRuns) {
-      for (const auto write_run : kRuns) {
-        Tile tile = sides_.prefix(true, std::max<std::int64_t>(read_run / sides_.read_bytes(), 1), read_wide);
-        const Tile other =
-            sides_.prefix(false, std::max<std::int64_t>(write_run / sides_.write_bytes(), 1), write_wide);
+    for (const auto& reaching : read) {
+      for (const auto& other : write) {
+        auto tile = reaching;
         for (std::size_t q = 0; q < tile.size(); ++q) tile[q] = std::max(tile[q], other[q]);
         const auto bytes = volume(tile) * sides_.read_bytes();
         if (bytes > figures_.shared_bytes_per_block / 2 || !seen.insert(tile).second) continue;
-        add_staged(tile);
+        const int read_vector = widest(true, tile), write_vector = widest(false, tile);
+        tiles.push_back({std::move(tile), read_vector, write_vector, {}, {}});
       }
     }
+    return tiles;
   }
 
-  void add_staged(const Tile& tile) {
-    const int read_vector = widest(true, tile);
-    const int write_vector = widest(false, tile);
+  /// With so many threads, or by warps; a warp's tile is small.
+  void add_staged(Staging& staging, int threads) {
+    const auto& tile = staging.tile;
     const auto points = volume(tile);
-    for (const int threads : {128, 256, 512}) {
+    if (threads == kWarps) {
+      if (points * sides_.read_bytes() > 32 * 32 || points < 16) return;
+    } else {
       const auto per_thread = (points + threads - 1) / threads * sides_.read_bytes();
-      if (per_thread > kStagedBytesPerThread || points / std::max(read_vector, write_vector) < threads / 2) continue;
-      add(staged(tile, read_vector, write_vector, threads, false));
-      add(staged(tile, read_vector, write_vector, threads, true));
+      const auto widest_vector = std::max(staging.read_vector, staging.write_vector);
+      if (per_thread > kStagedBytesPerThread || points / widest_vector < threads / 2) return;
+    }
+    if (!staging.plain) {
+      staging.plain = staged(tile, staging.read_vector, staging.write_vector);
       if (can_skew(tile)) {
-        add(skewed(tile, read_vector, 1, threads));
-        add(skewed(tile, read_vector, static_cast<int>(write_wide()), threads));
+        for (const auto vector : {std::int64_t{1}, write_wide()}) {
+          staging.skewed.push_back(skewed(tile, staging.read_vector, static_cast<int>(vector)));
+        }
       }
     }
-    if (points * sides_.read_bytes() <= 32 * 32 && points >= 16) add(in_warp(tile, read_vector, write_vector));
+    if (threads == kWarps) {
+      add(in_warp(*staging.plain));
+      return;
+    }
+    add(launched(*staging.plain, threads, false, ""));
+    add(launched(*staging.plain, threads, true, " along A"));
+    for (const auto& schedule : staging.skewed) add(launched(schedule, threads, false, " skewed"));
   }
 
   const char* family(const Tile& tile) const {
@@ -186,19 +301,24 @@ class Generator {
     return axes == 2 && sides_.read_first() != sides_.write_first() ? "tiled" : parts == 0 ? "packed" : "packed-split";
   }
 
-  Schedule staged(const Tile& tile, int read_vector, int write_vector, int threads, bool read_first) {
+  /// Without the threads that visit it, which end its name.
+  Schedule staged(const Tile& tile, int read_vector, int write_vector) const {
     Schedule schedule;
     schedule.tile = tile;
-    schedule.order = launch_order(read_first);
-    schedule.threads = threads;
-    schedule.walk = {sides_.digits(false, tile), write_vector, threads};
+    schedule.walk = {sides_.digits(false, tile), write_vector, 1};
     ir::Stage stage;
     stage.load = sides_.load;
-    stage.walk = {sides_.digits(true, tile), read_vector, threads};
+    stage.walk = {sides_.digits(true, tile), read_vector, 1};
     stage.layout = linear_layout(tile, true, 0);
     schedule.stage = std::move(stage);
-    schedule.name = fmt::format("{}{} v{}/{} t{}{}", family(tile), tile_text(tile), read_vector, write_vector, threads,
-                                read_first ? " along A" : "");
+    schedule.name = fmt::format("{}{} v{}/{}", family(tile), tile_text(tile), read_vector, write_vector);
+    return schedule;
+  }
+
+  Schedule launched(Schedule schedule, int threads, bool read_first, const char* how) const {
+    schedule.order = launch_order(read_first);
+    schedule.threads = schedule.walk.workers = schedule.stage->walk.workers = threads;
+    schedule.name.append(" t").append(std::to_string(threads)).append(how);
     return schedule;
   }
 
@@ -224,26 +344,25 @@ class Generator {
   }
 
   /// The same tile, cut where the output's sectors begin, so that every store is whole.
-  Schedule skewed(const Tile& tile, int read_vector, int vector, int threads) {
+  Schedule skewed(const Tile& tile, int read_vector, int vector) const {
     const int first = sides_.write_first();
     const int elements = sector_elements();
-    auto schedule = staged(tile, read_vector, vector, threads, false);
+    auto schedule = staged(tile, read_vector, vector);
     schedule.skew = {first, elements};
     auto longer = tile;
     longer[static_cast<std::size_t>(first)] += elements - 1;
     schedule.stage->walk.digits = sides_.digits(true, longer);
     schedule.stage->layout = linear_layout(longer, true, 0);
-    schedule.name += " skewed";
     return schedule;
   }
 
-  Schedule in_warp(const Tile& tile, int read_vector, int write_vector) {
-    auto schedule = staged(tile, read_vector, write_vector, 256, false);
+  Schedule in_warp(const Schedule& plain) const {
+    auto schedule = launched(plain, kWarpThreads, false, "");
     schedule.walk.workers = 32;
     schedule.stage->walk.workers = 32;
     schedule.stage->place = ir::Place::warp;
     schedule.stage->layout = {};
-    schedule.name = fmt::format("warp{} v{}/{}", tile_text(tile), read_vector, write_vector);
+    schedule.name = fmt::format("warp{} v{}/{}", tile_text(plain.tile), plain.stage->walk.vector, plain.walk.vector);
     return schedule;
   }
 
@@ -263,35 +382,72 @@ class Generator {
     return layout;
   }
 
-  /// Searches the layouts of a staged candidate for the fewest wavefronts.
+  /// What the search for a layout found; threads and the order of tiles make no difference to it.
+  struct Searched {
+    Tile tile;
+    int read_vector, write_vector;
+    bool skewed;
+    ir::SharedLayout layout;
+    double wavefronts, ideal;  ///< of that layout, followed more closely
+  };
+
+  /// Gives a staged candidate the layout with the fewest wavefronts.
   void refine(Candidate& candidate) {
     auto& schedule = candidate.schedule;
     if (!schedule.stage || schedule.stage->place != ir::Place::shared) return;
-    auto& stage = *schedule.stage;
+    const int read_vector = schedule.stage->walk.vector, write_vector = schedule.walk.vector;
+    auto place = std::find_if(searched_.begin(), searched_.end(), [&](const Searched& known) {
+      return known.tile == schedule.tile && known.read_vector == read_vector && known.write_vector == write_vector &&
+             known.skewed == schedule.skew.on();
+    });
+    if (place == searched_.end()) {
+      constexpr int kFollowed = 16;
+      const auto layout = search(schedule);
+      const auto in = wavefronts(schedule, schedule.stage->walk, layout, sides_.read_bytes(), kFollowed);
+      const auto out = wavefronts(schedule, schedule.walk, layout, sides_.read_bytes(), kFollowed);
+      searched_.push_back({schedule.tile, read_vector, write_vector, schedule.skew.on(), layout,
+                           in.counted + out.counted, in.ideal + out.ideal});
+      place = searched_.end() - 1;
+    }
+    schedule.stage->layout = place->layout;
+    candidate.traffic.bank_wavefronts = place->wavefronts;
+    candidate.traffic.ideal_wavefronts = place->ideal;
+    assess(candidate);
+  }
+
+  /// The layout with the fewest wavefronts: the tile in the order of either side, with swizzles and with longer rows.
+  ir::SharedLayout search(const Schedule& schedule) const {
+    constexpr int kFollowed = 4;
+    const auto& stage = *schedule.stage;
     const auto size = sides_.read_bytes();
     double best = 0;
     bool perfect = false;
     ir::SharedLayout chosen;
-    const auto consider = [&](const ir::SharedLayout& layout) {
-      if (perfect) return;
+    const auto consider = [&](BankCounter& read, BankCounter& write, const ir::SharedLayout& layout) {
       if (layout.elements * size > figures_.shared_bytes_per_block) return;
-      const auto in = wavefronts(schedule, stage.walk, layout, size, 4);
-      const auto out = wavefronts(schedule, schedule.walk, layout, size, 4);
-      const auto total = in.counted + out.counted;
       // A little memory is worth a conflict less, so equal counts keep the first, smallest layout.
-      if (chosen.elements == 0 || total < best * 0.999) {
-        best = total;
-        chosen = layout;
-        perfect = total <= in.ideal + out.ideal;
-      }
+      const double limit = chosen.elements == 0 ? std::numeric_limits<double>::infinity() : best * 0.999;
+      const double least = write.ideal(layout);
+      if (read.ideal(layout) + least >= limit) return;
+      const auto in = read.count(layout, limit - least);
+      if (in.counted + least >= limit) return;
+      const auto out = write.count(layout, limit - in.counted);
+      const auto total = in.counted + out.counted;
+      if (total >= limit) return;
+      best = total;
+      chosen = layout;
+      perfect = total <= in.ideal + out.ideal;
     };
     auto tile = schedule.tile;
     if (schedule.skew.on()) tile[static_cast<std::size_t>(schedule.skew.index)] += schedule.skew.elements - 1;
-    for (const bool read : {true, false}) {
-      const auto plain = linear_layout(tile, read, 0);
-      consider(plain);
+    for (const bool read_order : {true, false}) {
+      const auto plain = linear_layout(tile, read_order, 0);
+      BankCounter read(schedule, stage.walk, plain, size, kFollowed);
+      BankCounter write(schedule, schedule.walk, plain, size, kFollowed);
+      consider(read, write, plain);
+      if (perfect) return chosen;
       int unit = 0;
-      const int vector = read ? stage.walk.vector : schedule.walk.vector;
+      const int vector = read_order ? stage.walk.vector : schedule.walk.vector;
       while ((1 << unit) < vector) ++unit;
       for (const std::int64_t mask : {3, 7, 15, 31}) {
         if ((mask << unit) * size >= 256) break;  // 32 banks of 4 bytes, twice
@@ -305,22 +461,27 @@ class Generator {
           const auto group = (mask + 1) << unit;
           layout.elements = (plain.elements + group - 1) / group * group;
           if (shift > 0 && (std::int64_t{1} << shift) >= plain.elements) break;
-          consider(layout);
+          consider(read, write, layout);
+          if (perfect) return chosen;
         }
       }
       for (const std::int64_t pad : {1, 2, 4}) {
-        if (pad % vector == 0 || vector == 1) consider(linear_layout(tile, read, pad));
+        if (pad % vector != 0 && vector != 1) continue;
+        const auto padded = linear_layout(tile, read_order, pad);
+        BankCounter padded_read(schedule, stage.walk, padded, size, kFollowed);
+        BankCounter padded_write(schedule, schedule.walk, padded, size, kFollowed);
+        consider(padded_read, padded_write, padded);
+        if (perfect) return chosen;
       }
     }
-    stage.layout = chosen;
-    assess(candidate, 16);
+    return chosen;
   }
 
   /// Algorithm 1 of the cuTT paper for the origin, as an alternative of the leader: literals need one division per
   /// outer axis and warp, the butterfly ten shuffles and a table look-up for any number of axes.
-  void add_shuffled_origin() {
-    if (list_.empty()) return;
-    auto shuffled = list_.front();
+  void add_shuffled_origin(std::vector<Candidate>& sorted) {
+    if (sorted.empty()) return;
+    auto shuffled = sorted.front();
     int outer = 0;
     for (std::size_t q = 0; q < shuffled.schedule.tile.size(); ++q) {
       outer += shuffled.schedule.tile[q] < program_.indices[q].extent;
@@ -328,22 +489,25 @@ class Generator {
     if (outer < 2) return;
     shuffled.schedule.origin = ir::Origin::shuffle;
     shuffled.schedule.name += " shuffled";
-    assess(shuffled, 16);
+    assess(shuffled);
     const auto place =
-        std::upper_bound(list_.begin(), list_.end(), shuffled,
+        std::upper_bound(sorted.begin(), sorted.end(), shuffled,
                          [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-    list_.insert(place, std::move(shuffled));
+    sorted.insert(place, std::move(shuffled));
   }
 
-  void assess(Candidate& candidate, int sample_warps) const {
-    predict(candidate, program_, sides_, figures_, sample_warps);
-  }
+  void assess(Candidate& candidate) { model_.predict(candidate); }
 
   const ir::Program& program_;
   const GpuFigures& figures_;
   Sides sides_;
-  std::vector<Candidate> list_;
-  std::set<std::string> names_;
+  CostModel model_;
+  std::deque<Candidate> list_;
+  std::vector<bool> refined_;                              // of the list
+  std::vector<std::pair<std::size_t, std::size_t>> made_;  // of the list: in the order in which all() makes them
+  std::size_t made_number_ = 0;
+  std::unordered_set<std::string> names_;
+  std::vector<Searched> searched_;
 };
 
 }  // namespace
@@ -367,7 +531,12 @@ GpuFigures GpuFigures::of_capability(int sm) {
 
 std::vector<Candidate> candidates(const ir::Program& program, const GpuFigures& figures, const std::string& wanted) {
   if (!moves(program)) return plain_candidates(program, figures);
-  return Generator(program, figures).run(wanted);
+  return Generator(program, figures).all(wanted);
+}
+
+Candidate best_candidate(const ir::Program& program, const GpuFigures& figures) {
+  if (!moves(program)) return std::move(plain_candidates(program, figures).front());
+  return Generator(program, figures).best();
 }
 
 }  // namespace ricci::plan

@@ -69,22 +69,86 @@ double digit_instructions(const ir::Walk& walk) {
 
 double square(double x) { return x * x; }
 
+double run_bytes(const SideTraffic& side) { return std::max(static_cast<double>(side.run_bytes), 8.0); }
+
 }  // namespace
 
-void predict(Candidate& candidate, const ir::Program& program, const Sides& sides, const GpuFigures& figures,
-             int sample_warps) {
+CostModel::CostModel(const ir::Program& program, const Sides& sides, const GpuFigures& figures)
+    : program_(program),
+      sides_(sides),
+      figures_(figures),
+      write_side_(program, program.statement().buffer, program.statement().offset),
+      read_side_(sides.load < 0 ? write_side_
+                                : SideCounter(program, program.nodes[static_cast<std::size_t>(sides.load)].source,
+                                              program.nodes[static_cast<std::size_t>(sides.load)].offset)) {}
+
+void CostModel::begin_tile(const std::vector<std::int64_t>& tile) {
+  if (tile == tile_ && !tile.empty()) return;
+  tile_ = tile;
+  lines_.clear();
+  write_ = write_side_.in_boxes(tile);
+  read_ = sides_.load < 0 ? SideTraffic{} : read_side_.in_boxes(tile);
+  points_ = tiles_ = 1;
+  waste_ = 1;
+  edges_ = outer_ = 0;
+  for (std::size_t q = 0; q < tile.size(); ++q) {
+    const auto extent = program_.indices[q].extent;
+    const auto along = (extent + tile[q] - 1) / tile[q];
+    points_ *= tile[q];
+    tiles_ *= along;
+    waste_ *= static_cast<double>(along * tile[q]) / static_cast<double>(extent);
+    edges_ += along * tile[q] != extent;
+    outer_ += tile[q] < extent;
+  }
+}
+
+double CostModel::rate() const { return (figures_.copy_GBs > 0 ? figures_.copy_GBs : 4200.0) * 1e3; }
+
+double CostModel::lines(bool read, const ir::Walk& walk) {
+  // Workers make no difference: the warps of all rounds are counted.
+  for (const auto& known : lines_) {
+    if (known.read == read && known.walk.vector == walk.vector && known.walk.digits == walk.digits) return known.lines;
+  }
+  constexpr int kSamples = 4;
+  const auto& offset =
+      read ? program_.nodes[static_cast<std::size_t>(sides_.load)].offset : program_.statement().offset;
+  const double lines = lines_of_walk(walk, offset, read ? sides_.read_bytes() : sides_.write_bytes(), kSamples);
+  lines_.push_back({read, walk, lines});
+  return lines;
+}
+
+double CostModel::least_us(const std::vector<std::int64_t>& tile, int threads, bool by_warps) {
+  begin_tile(tile);
+  const auto shared = static_cast<double>(write_.bytes + read_.bytes) / static_cast<double>(kSectorBytes);
+  const double sectors =
+      (1 - kUnmerged) * shared + kUnmerged * (write_.sectors + read_.sectors) + kPartialNear * write_.partial_sectors;
+  const double extra = static_cast<double>(write_.bytes) * 2 * kWriteRun * square(64 / run_bytes(write_)) +
+                       static_cast<double>(read_.bytes) * 2 * kReadRun * square(64 / run_bytes(read_));
+  const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
+  // As many blocks as a multiprocessor may hold.
+  const auto room = by_warps ? 32 : figures_.shared_bytes_per_multiprocessor / (points_ * sides_.read_bytes() + 1024);
+  const auto resident =
+      std::clamp<std::int64_t>(figures_.threads_per_multiprocessor / threads, 1, std::clamp<std::int64_t>(room, 1, 32));
+  const auto at_once = figures_.multiprocessors * resident * (by_warps ? threads / 32 : 1);
+  const double waves = std::max(static_cast<double>(tiles_) / static_cast<double>(at_once), 1.0);
+  const double latency_us = waves * (kBlock + kBarrier * threads);
+  constexpr double kRounding = 1 - 1e-9;
+  return kRounding * std::pow(std::pow(memory_us, kSharpness) + std::pow(latency_us, kSharpness), 1 / kSharpness);
+}
+
+void CostModel::predict(Candidate& candidate) {
   const auto& schedule = candidate.schedule;
   auto& traffic = candidate.traffic;
-  const auto& statement = program.statement();
-  const auto* load = sides.load < 0 ? nullptr : &program.nodes[static_cast<std::size_t>(sides.load)];
+  const bool reads = sides_.load >= 0;
+  begin_tile(schedule.tile);
   const bool staged = schedule.stage.has_value();
   const auto& write_walk = schedule.walk;
   const auto& read_walk = staged ? schedule.stage->walk : schedule.walk;
-  const auto size = sides.read_bytes();
-  const auto tile_points = static_cast<double>(schedule.tile_points());
+  const auto size = sides_.read_bytes();
+  const auto tile_points = static_cast<double>(points_);
   const double tile_bytes = tile_points * static_cast<double>(size);
   const int tiles_per_block = schedule.tiles_per_block();
-  traffic.tiles = schedule.tiles(program);
+  traffic.tiles = schedule.skew.on() ? schedule.tiles(program_) : tiles_;
   const auto tiles = static_cast<double>(traffic.tiles);
 
   // Blocks that a multiprocessor holds: threads, shared memory with the driver's own kilobyte, registers (those that
@@ -92,62 +156,43 @@ void predict(Candidate& candidate, const ir::Program& program, const Sides& side
   const auto kept = read_walk.rounds() * read_walk.vector * size;
   const auto registers = std::min<std::int64_t>((24 + kept / 4 + 7) / 8 * 8, 255);
   const auto resident = std::max<std::int64_t>(
-      std::min<std::int64_t>({figures.threads_per_multiprocessor / schedule.threads,
-                              figures.shared_bytes_per_multiprocessor / (schedule.shared_bytes(program) + 1024), 32,
+      std::min<std::int64_t>({figures_.threads_per_multiprocessor / schedule.threads,
+                              figures_.shared_bytes_per_multiprocessor / (schedule.shared_bytes(program_) + 1024), 32,
                               65536 / (schedule.threads * registers)}),
       1);
-  traffic.occupancy = static_cast<double>(resident * schedule.threads) / figures.threads_per_multiprocessor;
+  traffic.occupancy = static_cast<double>(resident * schedule.threads) / figures_.threads_per_multiprocessor;
   traffic.bytes_in_flight = tile_bytes * tiles_per_block * static_cast<double>(resident);
-  const auto at_once = figures.multiprocessors * resident * tiles_per_block;
+  const auto at_once = figures_.multiprocessors * resident * tiles_per_block;
 
   // Memory: sectors of a tile by itself, and of all tiles that run at the same time.
-  const double rate = (figures.copy_GBs > 0 ? figures.copy_GBs : 4200.0) * 1e3;  // bytes per microsecond
-  const auto near_box = launch_box(program, schedule, at_once);
-  const auto run = [](const SideTraffic& side) { return std::max(static_cast<double>(side.run_bytes), 8.0); };
-  traffic.write = side_traffic(program, schedule, statement.buffer, statement.offset);
-  const auto near_write = side_traffic(program, near_box, statement.buffer, statement.offset);
-  const auto merged = traffic.write.partial_sectors > 0
-                          ? side_traffic(program, launch_box(program, schedule, kMergeWindow * at_once),
-                                         statement.buffer, statement.offset)
-                                .partial_sectors
-                          : 0;
+  launch_box(program_, schedule, at_once, near_box_);
+  traffic.write = write_;
+  const auto near_write = write_side_.in_boxes(near_box_);
+  double merged = 0;
+  if (traffic.write.partial_sectors > 0) {
+    launch_box(program_, schedule, kMergeWindow * at_once, merge_box_);
+    merged = write_side_.in_boxes(merge_box_).partial_sectors;
+  }
   double sectors = (1 - kUnmerged) * near_write.sectors + kUnmerged * traffic.write.sectors + kPartialFar * merged +
                    kPartialNear * std::max(traffic.write.partial_sectors - merged, 0.0);
-  double extra =
-      static_cast<double>(traffic.write.bytes) * 2 *
-      (kWriteRun * square(64 / run(traffic.write)) + kWriteRunFar * std::min(1.0, kWriteFull / run(near_write)));
-  traffic.read = SideTraffic{};
-  if (load != nullptr) {
-    traffic.read = side_traffic(program, schedule, load->source, load->offset);
-    const auto near_read = side_traffic(program, near_box, load->source, load->offset);
+  double extra = static_cast<double>(traffic.write.bytes) * 2 *
+                 (kWriteRun * square(64 / run_bytes(traffic.write)) +
+                  kWriteRunFar * std::min(1.0, kWriteFull / run_bytes(near_write)));
+  traffic.read = read_;
+  if (reads) {
+    const auto near_read = read_side_.in_boxes(near_box_);
     sectors += (1 - kUnmerged) * near_read.sectors + kUnmerged * traffic.read.sectors;
     extra += static_cast<double>(traffic.read.bytes) * 2 *
-             (kReadRunFar * square(64 / run(near_read)) + kReadRun * square(64 / run(traffic.read)));
+             (kReadRunFar * square(64 / run_bytes(near_read)) + kReadRun * square(64 / run_bytes(traffic.read)));
   }
-  const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate;
-
-  // Points of ragged tiles that do nothing, and the edges that an access is compared with.
-  double waste = 1;
-  int edges = 0, outer = 0;
-  for (std::size_t q = 0; q < schedule.tile.size(); ++q) {
-    const auto extent = program.indices[q].extent, tile = schedule.tile[q];
-    const auto covered = (extent + tile - 1) / tile * tile;
-    waste *= static_cast<double>(covered) / static_cast<double>(extent);
-    edges += extent % tile != 0;
-    outer += tile < extent;
-  }
+  const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
 
   // Load/store units: lines of both sides, wavefronts of shared memory.
-  constexpr int kLineSamples = 4;
-  double lines = lines_of_walk(write_walk, statement.offset, sides.write_bytes(), kLineSamples);
-  if (load != nullptr) lines += lines_of_walk(read_walk, load->offset, size, kLineSamples);
-  double cycles = lines / waste;
+  double lines = this->lines(false, write_walk);
+  if (reads) lines += this->lines(true, read_walk);
+  double cycles = lines / waste_;
   if (staged && schedule.stage->place == ir::Place::shared) {
-    if (sample_warps > 0) {
-      const auto in = wavefronts(schedule, read_walk, schedule.stage->layout, size, sample_warps);
-      const auto out = wavefronts(schedule, write_walk, schedule.stage->layout, size, sample_warps);
-      traffic.bank_wavefronts = in.counted + out.counted;
-      traffic.ideal_wavefronts = in.ideal + out.ideal;
+    if (traffic.ideal_wavefronts > 0) {
       cycles += traffic.bank_wavefronts;
     } else {
       cycles += kUsualConflicts * 2 * tile_bytes / 128;
@@ -156,7 +201,7 @@ void predict(Candidate& candidate, const ir::Program& program, const Sides& side
 
   // Instructions of a thread.
   const auto access = [&](const ir::Walk& walk) {
-    return kAccess + kDivision * digit_instructions(walk) + kElement * walk.vector + kEdge * edges;
+    return kAccess + kDivision * digit_instructions(walk) + kElement * walk.vector + kEdge * edges_;
   };
   double unrolled = static_cast<double>(write_walk.rounds()) * access(write_walk);
   unrolled += staged ? static_cast<double>(read_walk.rounds()) * access(read_walk)
@@ -165,15 +210,15 @@ void predict(Candidate& candidate, const ir::Program& program, const Sides& side
     unrolled +=
         static_cast<double>(write_walk.rounds()) * (kPhase + (write_walk.vector > 1 ? kCut * write_walk.vector : 0));
   }
-  const auto axes = static_cast<double>(read_walk.digits.size() + write_walk.digits.size()) + outer;
+  const auto axes = static_cast<double>(read_walk.digits.size() + write_walk.digits.size()) + outer_;
   double instructions = (kThreadFixed + kAxis * axes + unrolled) * (1 + unrolled / kLongCode);
   // Ten shuffles and a look-up are never cheaper than the few divisions by literals.
   if (schedule.origin == ir::Origin::shuffle) instructions += 60;
 
-  const double multiprocessors = figures.multiprocessors;
+  const double multiprocessors = figures_.multiprocessors;
   const double tiles_each = std::max<double>(tiles / multiprocessors, tiles_per_block);
-  const double line_us = kLine * cycles * tiles_each / figures.clock_MHz;
-  const double issue_us = kIssue * instructions * write_walk.workers / 32 * tiles_each / figures.clock_MHz;
+  const double line_us = kLine * cycles * tiles_each / figures_.clock_MHz;
+  const double issue_us = kIssue * instructions * write_walk.workers / 32 * tiles_each / figures_.clock_MHz;
   const double waves = std::max(tiles / static_cast<double>(at_once), 1.0);
   const double latency_us = waves * (kBlock + kBarrier * schedule.threads);
 

@@ -29,6 +29,9 @@ std::vector<Candidate> candidates(const ir::Program& program, const GpuFigures& 
                                   const std::string& wanted = {});
 std::vector<Candidate> candidates(const ir::Program& program, const CpuFigures& figures);
 
+/// The first of candidates(program, figures), in a part of the time: what cannot be the first is not worked out.
+Candidate best_candidate(const ir::Program& program, const GpuFigures& figures);
+
 /// The candidate of that name, or the first for an empty name. Throws PlanError, listing the names, when there is none.
 const Candidate& choose(const std::vector<Candidate>& list, const std::string& name);
 

@@ -30,26 +30,33 @@ struct Traffic {
   double predicted_bytes() const { return (read.sectors + write.sectors) * static_cast<double>(kSectorBytes); }
 };
 
+/// One access of the whole tensor, cut into boxes of any extents.
+class SideCounter {
+ public:
+  SideCounter(const ir::Program& program, int buffer, const ir::Affine& affine);
+  /// Sectors, box by box.
+  SideTraffic in_boxes(const std::vector<std::int64_t>& box) const;
+
+ private:
+  struct Axis {
+    std::size_t index;
+    std::int64_t extent, stride;  // the stride's size, in elements
+    bool backwards;
+  };
+  std::vector<Axis> axes_;                                  // those that move, by rising stride
+  std::int64_t element_bytes_ = 1, grid_ = 1, lowest_ = 0;  // grid: what the buffer's address is a multiple of
+};
+
 /// Sectors of one access of the whole tensor, tile by tile.
 SideTraffic side_traffic(const ir::Program& program, const ir::Schedule& schedule, int buffer,
                          const ir::Affine& affine);
-/// The same for boxes of any extents in place of the schedule's tiles.
-SideTraffic side_traffic(const ir::Program& program, const std::vector<std::int64_t>& box, int buffer,
-                         const ir::Affine& affine);
 
 /// The box that a number of tiles which follow each other in the launch cover together.
-std::vector<std::int64_t> launch_box(const ir::Program& program, const ir::Schedule& schedule, std::int64_t tiles);
+void launch_box(const ir::Program& program, const ir::Schedule& schedule, std::int64_t tiles,
+                std::vector<std::int64_t>& box);
 
 /// 128-byte lines that the warps of a walk ask for, summed over a whole tile, from the addresses of an even sample of
 /// the warps and a base at the beginning of a line.
 double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_t element_bytes, int sample_warps);
-
-/// Wavefronts that one visit of a tile takes in shared memory, from the addresses of every warp (or an even sample of
-/// them), scaled to the tile. 32 banks of 4 bytes; accesses of 8 and 16 bytes go by half and quarter warps.
-struct Wavefronts {
-  double counted = 0, ideal = 0;
-};
-Wavefronts wavefronts(const ir::Schedule& schedule, const ir::Walk& walk, const ir::SharedLayout& layout,
-                      std::int64_t element_bytes, int sample_warps);
 
 }  // namespace ricci::plan

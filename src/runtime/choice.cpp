@@ -125,7 +125,15 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
     key = runtime::tuning_key(step.program, plan.target, plan.threads);
     if (wanted.mode != PlanMode::remeasure) step.tuning = runtime::find_tuning(store, key);
   }
-  auto list = plan.candidates(step, wanted.schedule);
+  if (wanted.schedule.empty() && !step.tuning && !now && !log_enabled(LogTopic::plan)) {
+    *scheduled = true;
+    step.chosen = plan.best(step);
+    step.reason = plan::Reason::estimated;
+    return;
+  }
+  const auto winner = [&] { return step.tuning ? step.tuning->winner().name : std::string(); };
+  const auto listed_for = wanted.schedule.empty() ? winner() : wanted.schedule;
+  auto list = plan.candidates(step, listed_for);
   const bool known = lists(list, wanted.schedule);
   *scheduled |= known || wanted.schedule.empty();
   // A name that only other steps know is refused when the last step does not know it either.
@@ -134,7 +142,7 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
     step.reason = plan::Reason::named;
   } else {
     // What an earlier version called so may be gone: then nothing was measured.
-    if (step.tuning && !lists(list, step.tuning->winner().name)) step.tuning = nullptr;
+    if (step.tuning && !lists(list, winner())) step.tuning = nullptr;
     step.reason = plan::Reason::tuned;
     if (!step.tuning && now) {
       const auto start = std::chrono::steady_clock::now();
@@ -142,12 +150,10 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
       plan.info.measure_ms +=
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     }
-    if (step.tuning) {
-      list = plan.candidates(step, step.tuning->winner().name);
-    } else {
-      step.reason = plan::Reason::estimated;
-    }
-    step.chosen = plan::choose(list, step.tuning ? step.tuning->winner().name : "");
+    if (!step.tuning) step.reason = plan::Reason::estimated;
+    // Only a candidate that is wanted is sure to be worked out as it will be run.
+    if (step.tuning && winner() != listed_for) list = plan.candidates(step, winner());
+    step.chosen = plan::choose(list, winner());
   }
   if (log_enabled(LogTopic::plan)) {
     log_line(LogTopic::plan, plan::explain(list, plan::choose(list, step.chosen.schedule.name), plan.device_text,

@@ -91,6 +91,7 @@ struct Plan::Impl {
   std::int64_t workspace_bytes() const noexcept { return info.workspace_bytes; }
 
   std::vector<plan::Candidate> candidates(const Step& step, const std::string& wanted) const;
+  plan::Candidate best(const Step& step) const;  ///< the first of them
   void check_pointers(void* const* slot) const;
   void check_workspace(const Call& call, void* const* slot) const;
   void run(void* const* slot, void* const* param, void* stream) const;

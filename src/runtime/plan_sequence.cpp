@@ -205,6 +205,11 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
   return plan::candidates(step.program, figures_of(target, figures.get()), wanted);
 }
 
+plan::Candidate Plan::Impl::best(const Step& step) const {
+  if (target.device == Device::cpu) return plan::choose(candidates(step, {}), {});
+  return plan::best_candidate(step.program, figures_of(target, figures.get()));
+}
+
 void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wanted, bool* scheduled) {
   const auto& lowered = plan.sequence.steps[static_cast<std::size_t>(number)];
   if (!runs(lowered.program)) return;

@@ -1,6 +1,8 @@
 // Candidates for a few hundred random programs: there are some, all of them are sound, and they are the same every
 // time.
+#include <algorithm>
 #include <cmath>
+#include <random>
 #include <set>
 
 #include "catch.hpp"
@@ -82,6 +84,36 @@ TEST_CASE("candidates for GPUs") {
       if (traffic.bank_wavefronts < traffic.ideal_wavefronts) return "fewer wavefronts than there can be";
       return {};
     });
+  }
+}
+
+/// Up to 2^31 elements, where leaders differ most; nothing of them is in memory.
+ir::Program large_program(std::mt19937_64& random) {
+  const std::string letters = "abcdefghij";
+  const auto rank = 2 + random() % 9;
+  auto output = letters.substr(0, rank);
+  std::shuffle(output.begin(), output.end(), random);
+  std::vector<std::int64_t> extents(rank);
+  for (auto& n : extents) {
+    const auto most = std::pow(2.0, 31.0 / static_cast<double>(rank));
+    n = std::max<std::int64_t>(static_cast<std::int64_t>(most * static_cast<double>(random() % 1000 + 1) / 1000), 2);
+  }
+  constexpr DType kTypes[] = {DType::u8, DType::f16, DType::f32, DType::f64, DType::c128};
+  return test::canonical(test::dense(letters.substr(0, rank) + "->" + output, extents, kTypes[random() % 5]));
+}
+
+TEST_CASE("the best candidate is the first of all") {
+  auto measured = plan::GpuFigures::of_capability(90);
+  measured.copy_GBs = 4000;
+  std::mt19937_64 random(5);
+  for (const auto& figures : {plan::GpuFigures::of_capability(75), plan::GpuFigures::of_capability(90), measured}) {
+    for (int k = 0; k < 2 * kPrograms; ++k) {
+      const auto program = k % 2 == 0 ? random_program(static_cast<std::uint64_t>(k)) : large_program(random);
+      if (program.points() == 0) continue;
+      const auto list = plan::candidates(program, figures);
+      INFO(print(program));
+      REQUIRE(text(program, {list.front()}) == text(program, {plan::best_candidate(program, figures)}));
+    }
   }
 }
 

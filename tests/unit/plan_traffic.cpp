@@ -7,6 +7,7 @@
 #include <set>
 
 #include "catch.hpp"
+#include "plan/banks.hpp"
 #include "programs.hpp"
 
 using namespace ricci;

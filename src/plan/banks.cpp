@@ -1,0 +1,172 @@
+#include "plan/banks.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace ricci::plan {
+namespace {
+
+constexpr std::size_t kLanes = 32;  // of a warp, and banks
+
+/// Whether no two places of a walk have the same address: each digit steps over all that those below it reach.
+bool are_distinct(const ir::Walk& walk, const std::vector<std::int64_t>& strides) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride, count
+  for (std::size_t k = 0; k < strides.size(); ++k) {
+    const auto wide = k == 0 ? walk.vector : 1;
+    steps.emplace_back(strides[k] / wide, walk.digits[k].count);
+  }
+  std::sort(steps.begin(), steps.end());
+  std::int64_t reached = 1;
+  for (const auto& [stride, count] : steps) {
+    if (stride < reached) return false;
+    reached = stride * count;
+  }
+  return true;
+}
+
+/// How often the bank is asked that is asked most.
+std::size_t most_asked(const std::uint32_t* words, std::size_t count, std::uint32_t banks) {
+  std::array<std::uint8_t, kLanes> asked{};
+  for (std::size_t k = 0; k < count; ++k) ++asked[words[k] & (banks - 1)];
+  std::uint8_t most = 0;
+  for (const auto n : asked) most = std::max(most, n);
+  return most;
+}
+
+/// Moves each word that is there to the front once, and says how many there are; up to 32, none of them ~0.
+std::size_t different(std::uint32_t* words, std::size_t count) {
+  std::array<std::uint32_t, 2 * kLanes> seen;  // hashed: each word in its place or soon after it
+  seen.fill(~0U);
+  std::size_t n = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto word = words[k];
+    auto place = word * 0x9e3779b1U >> 26;
+    while (seen[place] != word && seen[place] != ~0U) place = (place + 1) % seen.size();
+    if (seen[place] == word) continue;
+    seen[place] = words[n++] = word;
+  }
+  return n;
+}
+
+}  // namespace
+
+BankCounter::BankCounter(const ir::Schedule& schedule, const ir::Walk& walk, const ir::SharedLayout& layout,
+                         std::int64_t element_bytes, int sample_warps)
+    : walk_(walk), element_bytes_(element_bytes), sample_warps_(sample_warps), vectors_(walk.vector > 1) {
+  const int first = walk.digits.empty() ? -1 : walk.digits[0].index;
+  for (std::size_t q = 0; q < layout.stride.size(); ++q) {
+    if (static_cast<int>(q) == first ? layout.stride[q] != 1
+                                     : schedule.tile[q] > 1 && layout.stride[q] % walk.vector != 0) {
+      vectors_ = false;
+    }
+  }
+  strides_.reserve(walk.digits.size());
+  for (std::size_t k = 0; k < walk.digits.size(); ++k) {
+    const auto& digit = walk.digits[k];
+    strides_.push_back(layout.stride[static_cast<std::size_t>(digit.index)] * digit.step * (k == 0 ? walk.vector : 1));
+  }
+  distinct_ = are_distinct(walk, strides_);
+}
+
+const BankCounter::Groups& BankCounter::groups(const ir::SharedLayout& layout) {
+  // Elements that lie side by side along the walk's vector go in one access, others one by one.
+  const bool vector = vectors_ && (layout.mask == 0 || (1 << layout.unit) >= walk_.vector);
+  auto& groups = vector ? whole_ : apart_;
+  if (groups.count == 0) follow(groups, vector);
+  return groups;
+}
+
+void BankCounter::follow(Groups& groups, bool vector) const {
+  const auto access_bytes = element_bytes_ * (vector ? walk_.vector : 1);
+  const int repeats = vector ? 1 : walk_.vector;
+  groups.lanes = static_cast<std::size_t>(std::clamp<std::int64_t>(128 / access_bytes, 1, 32));
+  // Accesses of 8 and 16 bytes are aligned to themselves, so that banks can be counted in units of an access.
+  const auto unit_bytes = std::max<std::int64_t>(access_bytes, 4);
+  groups.whole_words = access_bytes >= 4;
+  groups.word_shift = std::countr_zero(static_cast<std::uint64_t>(unit_bytes / element_bytes_));
+  groups.banks = static_cast<std::uint32_t>(128 / unit_bytes);
+  const auto positions = walk_.positions();
+  const auto warps = (positions + 31) / 32;
+  const auto step = std::max<std::int64_t>(warps / std::max(sample_warps_, 1), 1);
+  const auto followed = (warps + step - 1) / step;
+  groups.scale = static_cast<double>(warps) / static_cast<double>(std::max<std::int64_t>(followed, 1));
+  groups.addresses.resize(static_cast<std::size_t>(followed * repeats) * kLanes);
+
+  const auto digits = strides_.size();
+  std::vector<std::int64_t> counts(digits), start(digits), value(digits);
+  for (std::size_t k = 0; k < digits; ++k) counts[k] = walk_.digits[k].count / (k == 0 ? walk_.vector : 1);
+  const auto apart = digits == 0 ? 0 : strides_[0] / walk_.vector;
+  auto* addresses = groups.addresses.data();
+  for (std::int64_t warp = 0; warp < warps; warp += step) {
+    std::int64_t start_address = 0;
+    auto p = warp * 32;
+    for (std::size_t k = 0; k < digits; ++k) {
+      const auto quotient = p < counts[k] ? 0 : p / counts[k];
+      start[k] = p - quotient * counts[k];
+      p = quotient;
+      start_address += start[k] * strides_[k];
+    }
+    const auto active = std::min<std::int64_t>(32, positions - warp * 32);
+    for (int repeat = 0; repeat < repeats; ++repeat, addresses += kLanes) {
+      groups.active.push_back(static_cast<std::uint8_t>(active));
+      groups.count += (static_cast<std::size_t>(active) + groups.lanes - 1) / groups.lanes;
+      value = start;
+      auto linear = start_address + repeat * apart;
+      addresses[0] = static_cast<std::uint32_t>(linear);
+      for (std::int64_t lane = 0; lane < active && digits > 0;) {
+        // As far as the fastest digit goes, then on to the next values of those above it.
+        const auto run = std::min(active - lane, counts[0] - value[0]);
+        for (std::int64_t k = 0; k < run; ++k) {
+          addresses[lane + k] = static_cast<std::uint32_t>(linear + k * strides_[0]);
+        }
+        lane += run;
+        linear += run * strides_[0];
+        value[0] += run;
+        for (std::size_t k = 0; k + 1 < digits && value[k] == counts[k]; ++k) {
+          linear += strides_[k + 1] - counts[k] * strides_[k];
+          value[k] = 0;
+          ++value[k + 1];
+        }
+      }
+    }
+  }
+}
+
+Wavefronts BankCounter::count(const ir::SharedLayout& layout, double limit) {
+  const auto& all = groups(layout);
+  const auto ideal = static_cast<double>(all.count) * all.scale;
+  const auto shift = static_cast<unsigned>(layout.shift), unit = static_cast<unsigned>(layout.unit);
+  const auto mask = static_cast<std::uint32_t>(layout.mask);
+  const auto word_shift = static_cast<unsigned>(all.word_shift);
+  // A swizzle of whole words keeps them different.
+  const bool distinct = distinct_ && all.whole_words && (mask == 0 || layout.unit >= all.word_shift);
+  std::size_t counted = 0, left = all.count;
+  for (std::size_t warp = 0; warp < all.active.size(); ++warp) {
+    const auto* const addresses = &all.addresses[warp * kLanes];
+    std::array<std::uint32_t, kLanes> words;
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      words[k] = (addresses[k] ^ (addresses[k] >> shift & mask) << unit) >> word_shift;
+    }
+    for (std::size_t begin = 0; begin < all.active[warp]; begin += all.lanes, --left) {
+      const auto lanes = std::min<std::size_t>(all.lanes, all.active[warp] - begin);
+      const auto asked = distinct ? lanes : different(&words[begin], lanes);
+      counted += most_asked(&words[begin], asked, all.banks);
+    }
+    // Each of the groups that are left takes one at least.
+    if (const double sure = static_cast<double>(counted + left) * all.scale; sure >= limit) return {sure, ideal};
+  }
+  return {static_cast<double>(counted) * all.scale, ideal};
+}
+
+double BankCounter::ideal(const ir::SharedLayout& layout) {
+  const auto& all = groups(layout);
+  return static_cast<double>(all.count) * all.scale;
+}
+
+Wavefronts wavefronts(const ir::Schedule& schedule, const ir::Walk& walk, const ir::SharedLayout& layout,
+                      std::int64_t element_bytes, int sample_warps) {
+  return BankCounter(schedule, walk, layout, element_bytes, sample_warps).count(layout);
+}
+
+}  // namespace ricci::plan
