@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Builds for the GPU alone, runs the tests that need one, and the benches; results go to OUTDIR as JSON.
 #
-#   bench/gpu.sh OUTDIR [tests|sanitize|bench|einsum|programs ...]     default: tests bench einsum programs
+#   bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|einsum|programs ...]     default: tests bench einsum programs
 #
-# SETS, DTYPES, TOP, EVERY, REPEAT and COMMIT in the environment narrow the benches and name the commit.
+# SETS, DTYPES, TOP, EVERY, REPEAT, SIZES and COMMIT in the environment narrow the benches and name the commit; CUTENSOR
+# and CUTT name the shared libraries that permutations are timed beside. `measured` is `bench` with measured plans, `sweep`
+# takes the sets at one size after the other.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|einsum|programs ...]}
+out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|einsum|programs ...]}
 shift
 steps=${*:-tests bench einsum programs}
 mkdir -p "$out"
@@ -15,6 +17,23 @@ build=build/gpu
 cmake --preset gpu >"$out/configure.log" 2>&1 || { tail -30 "$out/configure.log"; exit 1; }
 cmake --build "$build" >"$out/build.log" 2>&1 || { grep -E 'error|FAILED' -A5 "$out/build.log" | head -60; exit 1; }
 export RICCI_CACHE_DIR=${RICCI_CACHE_DIR:-$PWD/$build/bench-cache}
+
+libraries=(${CUTENSOR:+--cutensor "$CUTENSOR"} ${CUTT:+--cutt "$CUTT"})
+
+# permutations permute|sweep OPTION...: each of SETS in each of DTYPES, to a file named by the step.
+permutations() {
+  local bench=$1 prefix=$1 set dtype name
+  shift
+  [[ $step == measured ]] && prefix=measured-permute
+  for set in ${SETS:-ttc57}; do
+    for dtype in ${DTYPES:-f32 f64}; do
+      name=$out/$prefix-$set-$dtype
+      "$build/bin/ricci" bench "$bench" "bench/problems/$set.csv" --device gpu --dtype "$dtype" --every "${EVERY:-1}" "$@" \
+        --commit "${COMMIT:-unknown}" --output "$name.json" >"$name.txt" 2>&1 || true
+      tail -n 9 "$name.txt"
+    done
+  done
+}
 
 for step in $steps; do
   case $step in
@@ -33,14 +52,13 @@ for step in $steps; do
       done
       ;;
     bench)
-      for set in ${SETS:-ttc57}; do
-        for dtype in ${DTYPES:-f32 f64}; do
-          "$build/bin/ricci" bench permute "bench/problems/$set.csv" --device gpu --dtype "$dtype" --top "${TOP:-1}" \
-            --every "${EVERY:-1}" \
-            --repeat "${REPEAT:-9}" --commit "${COMMIT:-unknown}" --output "$out/permute-$set-$dtype.json" >"$out/permute-$set-$dtype.txt" 2>&1 || true
-          tail -6 "$out/permute-$set-$dtype.txt"
-        done
-      done
+      permutations permute --top "${TOP:-1}" --repeat "${REPEAT:-9}" "${libraries[@]}"
+      ;;
+    measured)
+      permutations permute --measure --repeat "${REPEAT:-9}" "${libraries[@]}"
+      ;;
+    sweep)
+      permutations sweep --repeat "${REPEAT:-7}" ${SIZES:+--sizes "$SIZES"}
       ;;
     einsum)
       "$build/bin/ricci" bench einsum bench/problems/tccg48.csv --device gpu --repeat "${REPEAT:-7}" ${PEERS:+--peers "$PEERS"} \
