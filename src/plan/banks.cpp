@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "plan/traffic.hpp"
+
 namespace ricci::plan {
 namespace {
 
@@ -86,8 +88,8 @@ void BankCounter::follow(Groups& groups, bool vector) const {
   groups.whole_words = access_bytes >= 4;
   groups.word_shift = std::countr_zero(static_cast<std::uint64_t>(unit_bytes / element_bytes_));
   groups.banks = static_cast<std::uint32_t>(128 / unit_bytes);
-  const auto positions = walk_.positions();
-  const auto warps = (positions + 31) / 32;
+  const Warps all(walk_);
+  const auto warps = all.count();
   const auto step = std::max<std::int64_t>(warps / std::max(sample_warps_, 1), 1);
   const auto followed = (warps + step - 1) / step;
   groups.scale = static_cast<double>(warps) / static_cast<double>(std::max<std::int64_t>(followed, 1));
@@ -100,14 +102,14 @@ void BankCounter::follow(Groups& groups, bool vector) const {
   auto* addresses = groups.addresses.data();
   for (std::int64_t warp = 0; warp < warps; warp += step) {
     std::int64_t start_address = 0;
-    auto p = warp * 32;
+    auto p = all.first(warp);
     for (std::size_t k = 0; k < digits; ++k) {
       const auto quotient = p < counts[k] ? 0 : p / counts[k];
       start[k] = p - quotient * counts[k];
       p = quotient;
       start_address += start[k] * strides_[k];
     }
-    const auto active = std::min<std::int64_t>(32, positions - warp * 32);
+    const auto active = all.lanes(warp);
     for (int repeat = 0; repeat < repeats; ++repeat, addresses += kLanes) {
       groups.active.push_back(static_cast<std::uint8_t>(active));
       groups.count += (static_cast<std::size_t>(active) + groups.lanes - 1) / groups.lanes;

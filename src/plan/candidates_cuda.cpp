@@ -43,7 +43,7 @@ class Generator {
   std::vector<Candidate> all(const std::string& wanted) {
     add_direct();
     for (auto& tile : staged_tiles()) {
-      for (const int threads : kStagedThreads) add_staged(tile, threads);
+      for (const int threads : tile.threads) add_staged(tile, threads);
     }
     auto order = refine_leaders(std::numeric_limits<double>::infinity(), [] {});
     for (std::size_t k = 0; k < list_.size(); ++k) {
@@ -53,6 +53,7 @@ class Generator {
     sorted.reserve(list_.size() + 1);
     for (const auto number : order) sorted.push_back(std::move(list_[number]));
     add_shuffled_origin(sorted);
+    add_order_of_both(sorted);
     return sorted;
   }
 
@@ -63,11 +64,13 @@ class Generator {
     struct Rank {
       double least_us;
       std::size_t number;  // of tile and threads, as all() goes through them
+      Staging* tile;
+      int threads;
     };
     std::vector<Rank> ranks;
-    for (const auto& tile : tiles) {
-      for (const int threads : kStagedThreads) {
-        ranks.push_back({least_us(tile.tile, threads), ranks.size()});
+    for (auto& tile : tiles) {
+      for (const int threads : tile.threads) {
+        ranks.push_back({least_us(tile.tile, threads), ranks.size(), &tile, threads});
       }
     }
     std::sort(ranks.begin(), ranks.end(), [](const Rank& x, const Rank& y) {
@@ -75,9 +78,9 @@ class Generator {
     });
     std::size_t next = 0;
     const auto add_next = [&] {
-      const auto number = ranks[next++].number;
-      made_number_ = number + 1;  // after those without a stage
-      add_staged(tiles[number / kStagedThreads.size()], kStagedThreads[number % kStagedThreads.size()]);
+      const auto& rank = ranks[next++];
+      made_number_ = rank.number + 1;  // after those without a stage
+      add_staged(*rank.tile, rank.threads);
     };
     std::vector<double> leaders;  // of the least times
     while (next < ranks.size()) {
@@ -103,12 +106,12 @@ class Generator {
  private:
   static constexpr std::size_t kRefined = 4;
   static constexpr int kWarps = 0, kWarpThreads = 256;
-  static constexpr std::array kStagedThreads = {128, 256, 512, kWarps};
 
   /// A tile that waits in shared memory or in a warp, and its schedules without threads, made when they are needed.
   struct Staging {
     Tile tile;
     int read_vector, write_vector;
+    std::vector<int> threads;  ///< or kWarps
     std::optional<Schedule> plain;
     std::vector<Schedule> skewed;
   };
@@ -211,7 +214,9 @@ class Generator {
         vector = 1;
       }
       const auto positions = volume(tile) / vector;
-      for (const int threads : {128, 256}) {
+      auto counts = whole_digit_threads({{sides_.digits(false, tile), vector, 1}});
+      counts.insert(counts.end(), {128, 256});
+      for (const int threads : counts) {
         if (positions < threads && target != 256) continue;
         const char* family = !same ? "plain" : program_.indices.size() == 1 ? "copy" : "tiled-copy";
         add(direct(family, tile, vector, threads));
@@ -258,7 +263,10 @@ class Generator {
         const auto bytes = volume(tile) * sides_.read_bytes();
         if (bytes > figures_.shared_bytes_per_block / 2 || !seen.insert(tile).second) continue;
         const int read_vector = widest(true, tile), write_vector = widest(false, tile);
-        tiles.push_back({std::move(tile), read_vector, write_vector, {}, {}});
+        auto threads = whole_digit_threads(
+            {{sides_.digits(true, tile), read_vector, 1}, {sides_.digits(false, tile), write_vector, 1}});
+        threads.insert(threads.end(), {128, 256, 512, kWarps});
+        tiles.push_back({std::move(tile), read_vector, write_vector, std::move(threads), {}, {}});
       }
     }
     return tiles;
@@ -290,6 +298,50 @@ class Generator {
     add(launched(*staging.plain, threads, false, ""));
     add(launched(*staging.plain, threads, true, " along A"));
     for (const auto& schedule : staging.skewed) add(launched(schedule, threads, false, " skewed"));
+  }
+
+  /// Numbers of threads by which the rounds of the walks come out at whole digits, or nearly so: a thread's place in
+  /// the tile is found once, and a round only adds to it. Axes of three or five elements need it, since divisions for
+  /// every element cost more than moving it. The best up to 256 and up to 512, where they save a tenth of what powers
+  /// of two take.
+  static std::vector<int> whole_digit_threads(std::vector<ir::Walk> walks) {
+    const auto instructions = [&](int threads) {
+      double sum = 0;
+      for (auto& walk : walks) {
+        walk.workers = threads;
+        sum += static_cast<double>(walk.rounds()) * (4 + digit_instructions(walk));
+      }
+      return sum * ((threads + 31) / 32);
+    };
+    const auto powers = {instructions(128), instructions(256), instructions(512)};
+    std::vector<int> counts;
+    for (const auto& walk : walks) {
+      std::int64_t below = 1;
+      for (std::size_t k = 0; k < walk.digits.size() && below <= 512; ++k) {
+        const auto count = walk.digits[k].count / (k == 0 ? walk.vector : 1);
+        for (std::int64_t part = 1; part <= count && below * part <= 512; ++part) {
+          const auto threads = below * part, lanes = (threads + 31) / 32 * 32;
+          // Seven eighths of the warps' lanes work.
+          if (count % part != 0 || threads <= 80 || threads * 8 < lanes * 7) continue;
+          counts.push_back(static_cast<int>(threads));
+        }
+        below *= count;
+      }
+    }
+    std::sort(counts.begin(), counts.end());
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    std::array<std::pair<double, int>, 2> best;
+    best.fill({0.9 * std::min(powers), 0});
+    for (const int threads : counts) {
+      if ((threads & (threads - 1)) == 0) continue;
+      auto& least = best[threads > 256];
+      if (const double n = instructions(threads); n < least.first) least = {n, threads};
+    }
+    std::vector<int> chosen;
+    for (const auto& [n, threads] : best) {
+      if (threads > 0) chosen.push_back(threads);
+    }
+    return chosen;
   }
 
   const char* family(const Tile& tile) const {
@@ -382,11 +434,12 @@ class Generator {
     return layout;
   }
 
-  /// What the search for a layout found; threads and the order of tiles make no difference to it.
+  /// What the search for a layout found; the order of tiles makes no difference to it.
   struct Searched {
     Tile tile;
     int read_vector, write_vector;
     bool skewed;
+    ir::Walk walk;
     ir::SharedLayout layout;
     double wavefronts, ideal;  ///< of that layout, followed more closely
   };
@@ -398,14 +451,14 @@ class Generator {
     const int read_vector = schedule.stage->walk.vector, write_vector = schedule.walk.vector;
     auto place = std::find_if(searched_.begin(), searched_.end(), [&](const Searched& known) {
       return known.tile == schedule.tile && known.read_vector == read_vector && known.write_vector == write_vector &&
-             known.skewed == schedule.skew.on();
+             known.skewed == schedule.skew.on() && same_warps(known.walk, schedule.walk);
     });
     if (place == searched_.end()) {
       constexpr int kFollowed = 16;
       const auto layout = search(schedule);
       const auto in = wavefronts(schedule, schedule.stage->walk, layout, sides_.read_bytes(), kFollowed);
       const auto out = wavefronts(schedule, schedule.walk, layout, sides_.read_bytes(), kFollowed);
-      searched_.push_back({schedule.tile, read_vector, write_vector, schedule.skew.on(), layout,
+      searched_.push_back({schedule.tile, read_vector, write_vector, schedule.skew.on(), schedule.walk, layout,
                            in.counted + out.counted, in.ideal + out.ideal});
       place = searched_.end() - 1;
     }
@@ -486,14 +539,38 @@ class Generator {
     for (std::size_t q = 0; q < shuffled.schedule.tile.size(); ++q) {
       outer += shuffled.schedule.tile[q] < program_.indices[q].extent;
     }
-    if (outer < 2) return;
+    if (outer < 2 || shuffled.schedule.threads % 32 != 0) return;
     shuffled.schedule.origin = ir::Origin::shuffle;
     shuffled.schedule.name += " shuffled";
     assess(shuffled);
+    insert(sorted, std::move(shuffled));
+  }
+
+  /// Tiles of the leaders that follow each other in the launch complete the rows of either side by turns: the model
+  /// sees no difference, pages of memory sometimes do.
+  void add_order_of_both(std::vector<Candidate>& sorted) const {
+    std::vector<int> order;
+    for (std::size_t k = 0; k < sides_.write_order.size(); ++k) {
+      for (const int q : {sides_.write_order[k], sides_.read_order[k]}) {
+        if (std::find(order.begin(), order.end(), q) == order.end()) order.push_back(q);
+      }
+    }
+    std::vector<Candidate> more;
+    for (std::size_t k = 0; k < std::min(kRefined, sorted.size()); ++k) {
+      const auto& schedule = sorted[k].schedule;
+      if (!schedule.stage || schedule.origin == ir::Origin::shuffle || schedule.order == order) continue;
+      more.push_back(sorted[k]);
+      more.back().schedule.order = order;
+      more.back().schedule.name += " along both";
+    }
+    for (auto& candidate : more) insert(sorted, std::move(candidate));
+  }
+
+  static void insert(std::vector<Candidate>& sorted, Candidate candidate) {
     const auto place =
-        std::upper_bound(sorted.begin(), sorted.end(), shuffled,
+        std::upper_bound(sorted.begin(), sorted.end(), candidate,
                          [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-    sorted.insert(place, std::move(shuffled));
+    sorted.insert(place, std::move(candidate));
   }
 
   void assess(Candidate& candidate) { model_.predict(candidate); }

@@ -45,8 +45,12 @@ constexpr double kUsualConflicts = 1.3;  // wavefronts of a layout not searched 
 
 bool power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
-/// Instructions that the digits of a walk cost per access: those that change with both thread and round are divided
-/// out of the position each time (ThreadWalk::digit_part), the others once per thread or at compile time.
+double square(double x) { return x * x; }
+
+double run_bytes(const SideTraffic& side) { return std::max(static_cast<double>(side.run_bytes), 8.0); }
+
+}  // namespace
+
 double digit_instructions(const ir::Walk& walk) {
   if (walk.rounds() <= 1) return 0;
   double sum = 0;
@@ -66,12 +70,6 @@ double digit_instructions(const ir::Walk& walk) {
   }
   return sum;
 }
-
-double square(double x) { return x * x; }
-
-double run_bytes(const SideTraffic& side) { return std::max(static_cast<double>(side.run_bytes), 8.0); }
-
-}  // namespace
 
 CostModel::CostModel(const ir::Program& program, const Sides& sides, const GpuFigures& figures)
     : program_(program),
@@ -105,9 +103,9 @@ void CostModel::begin_tile(const std::vector<std::int64_t>& tile) {
 double CostModel::rate() const { return (figures_.copy_GBs > 0 ? figures_.copy_GBs : 4200.0) * 1e3; }
 
 double CostModel::lines(bool read, const ir::Walk& walk) {
-  // Workers make no difference: the warps of all rounds are counted.
   for (const auto& known : lines_) {
-    if (known.read == read && known.walk.vector == walk.vector && known.walk.digits == walk.digits) return known.lines;
+    if (known.read != read || known.walk.vector != walk.vector || known.walk.digits != walk.digits) continue;
+    if (same_warps(known.walk, walk)) return known.lines;
   }
   constexpr int kSamples = 4;
   const auto& offset =
@@ -154,13 +152,14 @@ void CostModel::predict(Candidate& candidate) {
   // Blocks that a multiprocessor holds: threads, shared memory with the driver's own kilobyte, registers (those that
   // hold what is on its way, and about 24 more).
   const auto kept = read_walk.rounds() * read_walk.vector * size;
+  const auto warps = (schedule.threads + 31) / 32;
   const auto registers = std::min<std::int64_t>((24 + kept / 4 + 7) / 8 * 8, 255);
   const auto resident = std::max<std::int64_t>(
-      std::min<std::int64_t>({figures_.threads_per_multiprocessor / schedule.threads,
+      std::min<std::int64_t>({figures_.threads_per_multiprocessor / (warps * 32),
                               figures_.shared_bytes_per_multiprocessor / (schedule.shared_bytes(program_) + 1024), 32,
-                              65536 / (schedule.threads * registers)}),
+                              65536 / (warps * 32 * registers)}),
       1);
-  traffic.occupancy = static_cast<double>(resident * schedule.threads) / figures_.threads_per_multiprocessor;
+  traffic.occupancy = static_cast<double>(resident * warps * 32) / figures_.threads_per_multiprocessor;
   traffic.bytes_in_flight = tile_bytes * tiles_per_block * static_cast<double>(resident);
   const auto at_once = figures_.multiprocessors * resident * tiles_per_block;
 
@@ -218,7 +217,8 @@ void CostModel::predict(Candidate& candidate) {
   const double multiprocessors = figures_.multiprocessors;
   const double tiles_each = std::max<double>(tiles / multiprocessors, tiles_per_block);
   const double line_us = kLine * cycles * tiles_each / figures_.clock_MHz;
-  const double issue_us = kIssue * instructions * write_walk.workers / 32 * tiles_each / figures_.clock_MHz;
+  const double walk_warps = (write_walk.workers + 31) / 32;
+  const double issue_us = kIssue * instructions * walk_warps * tiles_each / figures_.clock_MHz;
   const double waves = std::max(tiles / static_cast<double>(at_once), 1.0);
   const double latency_us = waves * (kBlock + kBarrier * schedule.threads);
 

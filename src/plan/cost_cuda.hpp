@@ -47,4 +47,8 @@ class CostModel {
   std::vector<std::int64_t> near_box_, merge_box_;  // room for boxes
 };
 
+/// Instructions that the digits of a walk cost per access: those that change with both thread and round are divided
+/// out of the position each time (codegen::ThreadWalk::digit_part), the others once per thread or at compile time.
+double digit_instructions(const ir::Walk& walk);
+
 }  // namespace ricci::plan

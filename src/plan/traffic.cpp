@@ -121,15 +121,15 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
   const bool together = std::abs(apart) <= element_bytes;
   const auto access = together ? element_bytes * walk.vector : element_bytes;
   const int repeats = together ? 1 : walk.vector;
-  const auto positions = walk.positions();
-  const auto warps = (positions + 31) / 32;
+  const Warps all(walk);
+  const auto warps = all.count();
   const auto samples = std::clamp<std::int64_t>(sample_warps, 1, warps);
   std::int64_t counted = 0;
   for (std::int64_t s = 0; s < samples; ++s) {
     const auto warp = s * warps / samples;
     for (int repeat = 0; repeat < repeats; ++repeat) {
       std::array<std::int64_t, kMostDigits> value;
-      auto p = warp * 32;
+      auto p = all.first(warp);
       std::int64_t address = repeat * apart;
       for (std::size_t k = 0; k < digits; ++k) {
         const auto quotient = p < steps[k].count ? 0 : p / steps[k].count;
@@ -145,7 +145,7 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
         ascending = ascending && (n == 0 || line > lines[n - 1]);
         lines[n++] = line;
       };
-      const auto lanes = std::min<std::int64_t>(32, positions - warp * 32);
+      const auto lanes = all.lanes(warp);
       for (std::int64_t lane = 0; lane < lanes;) {
         // As far as the fastest digit goes, then on to the next values of those above it.
         const auto run = std::min(lanes - lane, steps[0].count - value[0]);

@@ -1,6 +1,7 @@
 // What a schedule moves, counted from its addresses.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -58,5 +59,28 @@ void launch_box(const ir::Program& program, const ir::Schedule& schedule, std::i
 /// 128-byte lines that the warps of a walk ask for, summed over a whole tile, from the addresses of an even sample of
 /// the warps and a base at the beginning of a line.
 double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_t element_bytes, int sample_warps);
+
+/// The accesses of a walk's warps, round by round: the last warp of a round may have fewer than 32 lanes.
+class Warps {
+ public:
+  explicit Warps(const ir::Walk& walk)
+      : workers_(walk.workers), positions_(walk.positions()), each_((workers_ + 31) / 32) {}
+  std::int64_t count() const {
+    const auto whole = positions_ / workers_;
+    return whole * each_ + (positions_ - whole * workers_ + 31) / 32;
+  }
+  std::int64_t first(std::int64_t warp) const { return warp / each_ * workers_ + warp % each_ * 32; }
+  std::int64_t lanes(std::int64_t warp) const {
+    return std::min({std::int64_t{32}, workers_ - warp % each_ * 32, positions_ - first(warp)});
+  }
+
+ private:
+  std::int64_t workers_, positions_, each_;
+};
+
+/// Whether two walks over the same tile have the same warps: those of full warps differ in their rounds alone.
+inline bool same_warps(const ir::Walk& x, const ir::Walk& y) {
+  return x.workers == y.workers || (x.workers % 32 == 0 && y.workers % 32 == 0);
+}
 
 }  // namespace ricci::plan

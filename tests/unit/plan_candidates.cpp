@@ -78,7 +78,11 @@ TEST_CASE("candidates for GPUs") {
       const auto& schedule = candidate.schedule;
       const auto& traffic = candidate.traffic;
       if (schedule.shared_bytes(program) > figures.shared_bytes_per_block) return "too much shared memory";
-      if (schedule.threads % 32 != 0 || schedule.threads < 32 || schedule.threads > 1024) return "a block of no warps";
+      if (schedule.threads < 32 || schedule.threads > 1024) return "a block of no warps";
+      const auto lanes = (schedule.threads + 31) / 32 * 32;
+      if (schedule.threads * 8 < lanes * 7) return "warps that are mostly idle";
+      const bool shuffles = schedule.origin == ir::Origin::shuffle || schedule.tiles_per_block() > 1;
+      if (schedule.threads < lanes && shuffles) return "shuffles among warps that are not full";
       if (schedule.blocks(program) >= std::int64_t{1} << 31) return "more blocks than a launch takes";
       if (!(traffic.occupancy > 0 && traffic.occupancy <= 1)) return "the occupancy is no share";
       if (traffic.bank_wavefronts < traffic.ideal_wavefronts) return "fewer wavefronts than there can be";
