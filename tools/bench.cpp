@@ -28,6 +28,7 @@ struct Options : BenchOptions {
   Options() { repeat = 11; }
   std::string file, peers;
   std::vector<std::string> libraries = std::vector<std::string>(peer_kinds().size());  ///< a file of each kind, or none
+  std::vector<std::string> beside;                                                     ///< names of candidates
   int top = 1, every = 1;
 };
 
@@ -161,6 +162,16 @@ int bench_permute(const Options& options, bool json) {
         blocked_loops(bench->output(), bench->input(), size_of(type), view.extents, view.to, view.from, threads);
       });
     }
+    std::vector<Plan> beside;
+    for (const auto& schedule : options.beside) {
+      auto asked = permute;
+      asked.schedule = schedule;
+      beside.push_back(runtime.plan_permute(c.spec, input, asked));
+    }
+    for (std::size_t k = 0; k < beside.size(); ++k) {
+      others.push_back(options.beside[k]);
+      functions.emplace_back([&bench, &plan = beside[k]] { plan(bench->output(), bench->input()); });
+    }
     for (const auto& peer : from_libraries) {
       if (!peer.run) continue;
       others.push_back(peer.name);
@@ -229,6 +240,7 @@ int bench_permute(const Options& options, bool json) {
   results.dtype = name(type);
   results.command =
       fmt::format("ricci bench permute {}.csv --device {} --dtype {}", results.set, options.device, options.dtype);
+  for (const auto& schedule : options.beside) results.command += fmt::format(" --beside '{}'", schedule);
   if (options.top > 1) results.command += fmt::format(" --top {}", options.top);
   for (std::size_t k = 0; k < options.libraries.size(); ++k) {
     if (!options.libraries[k].empty()) results.command += fmt::format(" {} LIBRARY", peer_kinds()[k].option);
@@ -281,6 +293,7 @@ void add_bench(CLI::App& app, Session& session) {
   command->add_option("--top", options->top, "Also time this many candidates, and say what the best would give")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command->add_option("--beside", options->beside, "Also time this candidate of each case, such as scattering");
   for (std::size_t k = 0; k < peer_kinds().size(); ++k) {
     command->add_option(peer_kinds()[k].option, options->libraries[k], peer_kinds()[k].help);
   }

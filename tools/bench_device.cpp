@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "buffer.hpp"
 #include "jit/cpu_target.hpp"
@@ -33,13 +35,28 @@ class CpuBench : public Bench {
   }
   std::string device_name() const override { return fmt::format("{} x{}", jit::host_cpu().cpu, threads_); }
   std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) override {
+    // A clock takes tens of nanoseconds to read, so short calls are timed many at a time. Threads of other libraries
+    // wait for work without letting go of their CPUs for a while: it is over before the next calls begin.
+    constexpr double kSampleMs = 0.2;
+    constexpr double kMostCalls = 10000;
+    constexpr auto kPause = std::chrono::milliseconds(5);
     std::vector<std::vector<double>> times(functions.size());
-    for (const auto& function : functions) function();
+    std::vector<int> calls(functions.size());
+    for (std::size_t k = 0; k < functions.size(); ++k) {
+      functions[k]();
+      const double start = now_ms();
+      functions[k]();
+      calls[k] = static_cast<int>(std::clamp(kSampleMs / std::max(now_ms() - start, 1e-6), 1.0, kMostCalls));
+    }
     for (int r = 0; r < repeat; ++r) {
       for (std::size_t k = 0; k < functions.size(); ++k) {
+        if (calls[k] > 1) {
+          std::this_thread::sleep_for(kPause);
+          functions[k]();
+        }
         const double start = now_ms();
-        functions[k]();
-        times[k].push_back(now_ms() - start);
+        for (int n = 0; n < calls[k]; ++n) functions[k]();
+        times[k].push_back((now_ms() - start) / calls[k]);
       }
     }
     std::vector<double> medians;
