@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <random>
-#include <thread>
 
 #include "buffer.hpp"
 #include "jit/cpu_target.hpp"
@@ -36,11 +34,9 @@ class CpuBench : public Bench {
   }
   std::string device_name() const override { return fmt::format("{} x{}", jit::host_cpu().cpu, threads_); }
   std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat, int least) override {
-    // A clock takes tens of nanoseconds to read, so short calls are timed many at a time. Threads of other libraries
-    // wait for work without letting go of their CPUs for a while: it is over before the next calls begin.
+    // A clock takes tens of nanoseconds to read, so short calls are timed many at a time.
     constexpr double kSampleMs = 0.2;
     constexpr double kMostCalls = 10000;
-    constexpr auto kPause = std::chrono::milliseconds(5);
     std::vector<std::vector<double>> times(functions.size());
     std::vector<int> calls(functions.size());
     for (std::size_t k = 0; k < functions.size(); ++k) {
@@ -52,10 +48,6 @@ class CpuBench : public Bench {
     }
     for (int r = 0; r < repeat; ++r) {
       for (std::size_t k = 0; k < functions.size(); ++k) {
-        if (calls[k] > 1) {
-          std::this_thread::sleep_for(kPause);
-          functions[k]();
-        }
         const double start = now_ms();
         for (int n = 0; n < calls[k]; ++n) functions[k]();
         times[k].push_back((now_ms() - start) / calls[k]);

@@ -19,6 +19,18 @@ std::int64_t written_run(const Sides& sides, const ir::Schedule& schedule, const
   return rows ? schedule.tile[static_cast<std::size_t>(sides.write_first())] * sides.write_bytes() : write.run_bytes;
 }
 
+/// Bytes of neighbours in the input that are read one after the other. Blocks read as many rows at once as they have
+/// values of the output's first index, even where all rows together are one run.
+std::int64_t row_run(const Sides& sides, const ir::Schedule& schedule, const SideTraffic& read) {
+  if (!schedule.stage) return read.run_bytes;
+  auto bytes = sides.read_bytes();
+  for (const auto q : sides.read_order) {
+    if (q == sides.write_first() || bytes >= read.run_bytes) break;
+    bytes *= schedule.tile[static_cast<std::size_t>(q)];
+  }
+  return std::min(bytes, read.run_bytes);
+}
+
 /// Lines that such runs share with others. Each is read, and written later on.
 double shared_lines(const Sides& sides, const SideTraffic& write, std::int64_t run_bytes) {
   bool whole = run_bytes % kLineBytes == 0;
@@ -93,6 +105,7 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
   constexpr double kL1GBs = 160, kL2GBs = 90, kL3GBs = 45;  // of one thread
   constexpr double kThroughArray = 1.2, kArrayShare = 1.6;
   constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
+  constexpr double kBlocksHalfRun = 320;
   constexpr double kFilledHalfRun = 48;                 // into lines that are read first
   constexpr double kPhases = 1.2, kCrowded = 0.15;      // through an array: it is read and written in turns
   constexpr double kSharedLine = 1.3, kRunLines = 0.2;  // more moved for each line that is written in part, each run
@@ -115,7 +128,8 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
       memory += (kSharedLine * shared + kRunLines * kLineBytes * static_cast<double>(write.bytes / run)) / kCopyGBs;
       memory += kTileStart * static_cast<double>(traffic.tiles) / threads;
     } else if (schedule.streaming) {
-      memory = sectors / rate(kReadGBs, kReadHalfRun, read.run_bytes);
+      const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;
+      memory = sectors / rate(kReadGBs, half, row_run(sides, schedule, read));
       memory += static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run) + 2 * shared / kReadGBs;
     } else {
       // A line is read before a part of it is written.
