@@ -2,12 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "bench_computing.hpp"
 #include "bench_results.hpp"
@@ -19,6 +16,7 @@
 #include "peer_library.hpp"
 #include "progress.hpp"
 #include "ricci/ricci.hpp"
+#include "runtime/parallel.hpp"
 #include "sample.hpp"
 
 namespace ricci::tools {
@@ -28,10 +26,11 @@ struct Options : BenchOptions {
   Options() { repeat = 11; }
   std::string file, peers;
   std::vector<std::string> libraries = std::vector<std::string>(peer_kinds().size());  ///< a file of each kind, or none
+  std::vector<std::string> beside;                                                     ///< names of candidates
   int top = 1, every = 1;
 };
 
-/// The chosen plan, then the best others by prediction, `top` in all. Compiled by all cores, since they are many.
+/// The chosen plan, then the best others by prediction, `top` in all.
 std::vector<Plan> candidate_plans(Runtime& runtime, const PermuteCase& c, const Layout& input,
                                   const PermuteOptions& permute, const Plan& chosen, int top) {
   std::vector<std::string> names;
@@ -40,25 +39,11 @@ std::vector<Plan> candidate_plans(Runtime& runtime, const PermuteCase& c, const 
     if (static_cast<int>(names.size()) > top) names.resize(static_cast<std::size_t>(top));
   }
   std::vector<std::optional<Plan>> made(names.size());
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    for (std::size_t k; (k = next++) < names.size();) {
-      try {
-        auto options = permute;
-        options.schedule = names[k];
-        made[k] = runtime.plan_permute(c.spec, input, options);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        failure = std::current_exception();
-      }
-    }
-  };
-  std::vector<std::thread> workers;
-  for (unsigned k = 0; k < std::thread::hardware_concurrency() && k < names.size(); ++k) workers.emplace_back(work);
-  for (auto& worker : workers) worker.join();
-  if (failure) std::rethrow_exception(failure);
+  runtime::in_parallel(names.size(), [&](std::size_t k) {
+    auto options = permute;
+    options.schedule = names[k];
+    made[k] = runtime.plan_permute(c.spec, input, options);
+  });
   std::vector<Plan> plans{chosen};
   for (const auto& plan : made) {
     if (plan->key() != chosen.key()) plans.push_back(*plan);
@@ -123,7 +108,7 @@ int bench_permute(const Options& options, bool json) {
 
   BenchResults results;
   std::map<std::string, std::vector<double>> gains, peer_fractions;  // over each peer; its share of the copy
-  std::vector<double> losses, shares;
+  std::vector<double> losses, shares, launches;
   const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
   Progress progress("bench");
   if (!json) print("{:<28} {:>9} {:>9} {:>8} {:>9}  {}\n", "case", "ms", "GB/s", "of copy", "compile", "plan");
@@ -161,14 +146,28 @@ int bench_permute(const Options& options, bool json) {
         blocked_loops(bench->output(), bench->input(), size_of(type), view.extents, view.to, view.from, threads);
       });
     }
+    std::vector<Plan> beside;
+    for (const auto& schedule : options.beside) {
+      auto asked = permute;
+      asked.schedule = schedule;
+      beside.push_back(runtime.plan_permute(c.spec, input, asked));
+    }
+    for (std::size_t k = 0; k < beside.size(); ++k) {
+      others.push_back(options.beside[k]);
+      functions.emplace_back([&bench, &plan = beside[k]] { plan(bench->output(), bench->input()); });
+    }
     for (const auto& peer : from_libraries) {
       if (!peer.run) continue;
       others.push_back(peer.name);
       functions.push_back(peer.run);
     }
     functions.emplace_back([&] { copy_plan(bench->output(), bench->input()); });
-    const auto ms = bench->time(functions, options.repeat);
-    const double copy_ms = std::min(ms.front(), ms.back());
+    const auto copied = functions.size() - 1;
+    const int calls = bench->calls(2 * bytes);
+    const auto nothing = calls > 1 ? bench->nothing() : std::function<void()>();
+    if (nothing) functions.push_back(nothing);
+    const auto ms = bench->time(functions, options.repeat, calls);
+    const double copy_ms = std::min(ms.front(), ms[copied]);
     const double own_ms = ms[1];
     const auto best =
         std::min_element(ms.begin() + 1, ms.begin() + 1 + static_cast<std::ptrdiff_t>(plans.size())) - ms.begin();
@@ -195,6 +194,13 @@ int bench_permute(const Options& options, bool json) {
       for (const auto& [peer, theirs] : place->second) add_peer(peer, theirs);
     }
     std::string note;
+    if (calls > 1) row["calls"] = calls;
+    if (nothing) {
+      row["launch_ms"] = ms.back();
+      launches.push_back(own_ms / ms.back());
+      note = fmt::format("   {:.2f} us a call, copy {:.2f}, empty kernel {:.2f}", 1e3 * own_ms, 1e3 * copy_ms,
+                         1e3 * ms.back());
+    }
     for (const auto& peer : from_libraries) {
       if (peer.run) continue;
       row["refused"][peer.name] = peer.refused;
@@ -219,7 +225,7 @@ int bench_permute(const Options& options, bool json) {
                             plans[static_cast<std::size_t>(best - 1)].info().schedule);
     }
     if (!json) {
-      print("{:<28} {:>9.4f} {:>9.0f} {:>8.3f} {:>6.0f} ms  {}{}\n", c.id, own_ms, rate, copy_ms / own_ms,
+      print("{:<28} {:>9.4g} {:>9.0f} {:>8.3f} {:>6.0f} ms  {}{}\n", c.id, own_ms, rate, copy_ms / own_ms,
             chosen.info().compile_ms, chosen.info().schedule, note);
     }
     results.rows.push_back(std::move(row));
@@ -229,6 +235,7 @@ int bench_permute(const Options& options, bool json) {
   results.dtype = name(type);
   results.command =
       fmt::format("ricci bench permute {}.csv --device {} --dtype {}", results.set, options.device, options.dtype);
+  for (const auto& schedule : options.beside) results.command += fmt::format(" --beside '{}'", schedule);
   if (options.top > 1) results.command += fmt::format(" --top {}", options.top);
   for (std::size_t k = 0; k < options.libraries.size(); ++k) {
     if (!options.libraries[k].empty()) results.command += fmt::format(" {} LIBRARY", peer_kinds()[k].option);
@@ -247,6 +254,7 @@ int bench_permute(const Options& options, bool json) {
   }
   if (!losses.empty()) result["of_best_timed"] = summary(losses);
   if (!shares.empty()) result["estimate_of_measured"] = summary(shares);
+  if (!launches.empty()) result["over_launch"] = summary(launches);
   report_results(result, options, json);
   if (!json) {
     for (const auto& [peer, values] : gains) {
@@ -256,6 +264,7 @@ int bench_permute(const Options& options, bool json) {
     if (result.contains("of_best_timed")) print_summary("best timed over chosen", result["of_best_timed"]);
     if (result.contains("estimate_of_measured"))
       print_summary("estimate over measured", result["estimate_of_measured"]);
+    if (result.contains("over_launch")) print_summary("of an empty kernel", result["over_launch"]);
     print("copy                         {:.0f} GB/s at best, {} on {}\n", copy_rate, name(type), bench->device_name());
   }
   return kDone;
@@ -281,6 +290,7 @@ void add_bench(CLI::App& app, Session& session) {
   command->add_option("--top", options->top, "Also time this many candidates, and say what the best would give")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command->add_option("--beside", options->beside, "Also time this candidate of each case, such as scattering");
   for (std::size_t k = 0; k < peer_kinds().size(); ++k) {
     command->add_option(peer_kinds()[k].option, options->libraries[k], peer_kinds()[k].help);
   }

@@ -8,6 +8,7 @@
 
 #include "buffer.hpp"
 #include "jit/cpu_target.hpp"
+#include "jit/cuda_compiler.hpp"
 #include "jit/cuda_driver.hpp"
 #include "loops.hpp"
 #include "report.hpp"
@@ -32,20 +33,31 @@ class CpuBench : public Bench {
     std::memset(b_.data(), 1, b_.size());
   }
   std::string device_name() const override { return fmt::format("{} x{}", jit::host_cpu().cpu, threads_); }
-  std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) override {
+  std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat, int least) override {
+    // A clock takes tens of nanoseconds to read, so short calls are timed many at a time.
+    constexpr double kSampleMs = 0.2;
+    constexpr double kMostCalls = 10000;
     std::vector<std::vector<double>> times(functions.size());
-    for (const auto& function : functions) function();
+    std::vector<int> calls(functions.size());
+    for (std::size_t k = 0; k < functions.size(); ++k) {
+      functions[k]();
+      const double start = now_ms();
+      functions[k]();
+      calls[k] = static_cast<int>(std::clamp(kSampleMs / std::max(now_ms() - start, 1e-6), 1.0, kMostCalls));
+      calls[k] = std::max(calls[k], least);
+    }
     for (int r = 0; r < repeat; ++r) {
       for (std::size_t k = 0; k < functions.size(); ++k) {
         const double start = now_ms();
-        functions[k]();
-        times[k].push_back(now_ms() - start);
+        for (int n = 0; n < calls[k]; ++n) functions[k]();
+        times[k].push_back((now_ms() - start) / calls[k]);
       }
     }
     std::vector<double> medians;
     for (auto& values : times) medians.push_back(median(std::move(values)));
     return medians;
   }
+  std::function<void()> nothing() override { return {}; }
   void copy(std::int64_t bytes) override { streaming_copy(b_.data(), a_.data(), bytes, threads_); }
   void* input() override { return a_.data(); }
   void* output() override { return b_.data(); }
@@ -62,6 +74,8 @@ class CpuBench : public Bench {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
   }
   void poison(std::int64_t bytes) override { std::memset(b_.data(), 0x5a, static_cast<std::size_t>(bytes)); }
+
+  std::int64_t cache_bytes() const override { return 0; }  // time() finds how many calls a clock needs
 
  private:
   Buffer a_, b_;
@@ -84,7 +98,7 @@ class GpuBench : public Bench {
     cuda::release(b_);
   }
   std::string device_name() const override { return info_.name; }
-  std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) override {
+  std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat, int calls) override {
     std::vector<std::vector<double>> times(functions.size());
     for (const auto& function : functions) function();
     cuda::synchronize();
@@ -93,16 +107,25 @@ class GpuBench : public Bench {
     for (int r = 0; r < repeat; ++r) {
       for (std::size_t k = 0; k < functions.size(); ++k) {
         events[2 * k]->record(nullptr);
-        functions[k]();
+        for (int c = 0; c < calls; ++c) functions[k]();
         events[2 * k + 1]->record(nullptr);
       }
       cuda::synchronize();
       for (std::size_t k = 0; k < functions.size(); ++k)
-        times[k].push_back(cuda::Event::ms_between(*events[2 * k], *events[2 * k + 1]));
+        times[k].push_back(cuda::Event::ms_between(*events[2 * k], *events[2 * k + 1]) / calls);
     }
     std::vector<double> medians;
     for (auto& values : times) medians.push_back(median(std::move(values)));
     return medians;
+  }
+  std::function<void()> nothing() override {
+    if (!empty_) {
+      jit::CudaCompileOptions options;
+      options.sm = info_.sm;
+      const auto object = jit::compile_cuda("extern \"C\" __global__ void nothing() {}\n", "nothing", options);
+      empty_ = std::make_unique<cuda::Module>(object.cubin, info_.ordinal);
+    }
+    return [kernel = empty_->function("nothing", 0)] { cuda::launch(kernel, 1, 1, 1, 32, 0, nullptr, nullptr); };
   }
   void copy(std::int64_t bytes) override { cuda::copy_on_device(b_, a_, static_cast<std::size_t>(bytes), nullptr); }
   void* input() override { return a_; }
@@ -128,8 +151,11 @@ class GpuBench : public Bench {
   }
   void poison(std::int64_t bytes) override { cuda::fill_bytes(b_, 0x5a, static_cast<std::size_t>(bytes)); }
 
+  std::int64_t cache_bytes() const override { return info_.l2_bytes; }
+
  private:
   cuda::DeviceInfo info_;
+  std::unique_ptr<cuda::Module> empty_;
   unsigned char *a_ = nullptr, *b_ = nullptr;
   std::vector<unsigned char> host_;
   std::vector<void*> more_;

@@ -14,8 +14,14 @@ class Bench {
  public:
   virtual ~Bench() = default;
   virtual std::string device_name() const = 0;
-  /// Medians of milliseconds over `repeat` runs of each function, the functions taking turns.
-  virtual std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat) = 0;
+  /// Medians of milliseconds of a call over `repeat` runs of each function, the functions taking turns; a run is
+  /// `least` calls, one right after the other. On a CPU short calls are more, so that a clock can time them.
+  virtual std::vector<double> time(const std::vector<std::function<void()>>& functions, int repeat, int least = 1) = 0;
+  /// How many calls are a run at least: several where a launch would be what is measured, because so few bytes are
+  /// touched that they stay in the cache of the device.
+  int calls(std::int64_t bytes) const { return bytes <= cache_bytes() ? kCalls : 1; }
+  /// A GPU: launches a kernel that does nothing. A CPU has none.
+  virtual std::function<void()> nothing() = 0;
   virtual void copy(std::int64_t bytes) = 0;
   virtual void* input() = 0;
   virtual void* output() = 0;
@@ -31,7 +37,9 @@ class Bench {
  protected:
   static constexpr std::int64_t kPatternBytes =
       48 << 20;  // the input repeats it; 2^k * 3, so that no extent hides a mistake
+  static constexpr int kCalls = 200;
   Bench();
+  virtual std::int64_t cache_bytes() const = 0;
   std::vector<unsigned char> pattern_;
 
  public:

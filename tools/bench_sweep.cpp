@@ -94,7 +94,7 @@ int bench_sweep(const Options& options, bool json) {
                                  : runtime.plan_permute("a->a", Layout::row_major(type, {input.elements()}), permute);
       const auto ms = bench->time({[&] { bench->copy(bytes); }, [&] { plan(bench->output(), bench->input()); },
                                    [&] { copy_plan(bench->output(), bench->input()); }},
-                                  options.repeat);
+                                  options.repeat, bench->calls(2 * bytes));
       const double copy_ms = std::min(ms.front(), ms.back());
       const double moved_MB = 2e-6 * static_cast<double>(bytes);
       rates.push_back(moved_MB / ms[1]);

@@ -11,8 +11,10 @@ namespace ricci::tools {
 
 std::span<const PeerKind> peer_kinds() {
   static constexpr std::array kKinds = {
-      PeerKind{"--hptt", "HPTT", Device::cpu, "CPU: HPTT's shared library, timed beside Ricci by its C interface",
-               open_hptt},
+      PeerKind{"--hptt", "HPTT", Device::cpu,
+               "CPU: HPTT's shared library, timed beside Ricci: planning in each call, and plans made once", open_hptt},
+      PeerKind{"--hptt-measured", "HPTT", Device::cpu,
+               "CPU: the same library's measured plans, each up to ten seconds in the making", open_hptt_measured},
       PeerKind{"--cutensor", "cuTENSOR", Device::gpu,
                "GPU: cuTENSOR 2's shared library, timed beside Ricci; plans are reused", open_cutensor},
       PeerKind{"--cutt", "cuTT", Device::gpu,

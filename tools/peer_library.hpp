@@ -49,6 +49,7 @@ struct PeerKind {
 std::span<const PeerKind> peer_kinds();
 
 std::unique_ptr<PeerLibrary> open_hptt(const std::string& file);
+std::unique_ptr<PeerLibrary> open_hptt_measured(const std::string& file);
 std::unique_ptr<PeerLibrary> open_cutensor(const std::string& file);
 std::unique_ptr<PeerLibrary> open_cutt(const std::string& file);
 

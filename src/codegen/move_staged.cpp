@@ -222,8 +222,9 @@ class StagedEmitter {
         return tile(q) == 1 || inside[static_cast<std::size_t>(q)] ? std::string() : name(q);
       });
     };
-    rows.open(w_, block.rows);
+    // Within a column's line of the array before the next columns: it is still in the first cache.
     columns.open(w_, block.columns);
+    rows.open(w_, block.rows);
     const bool along_moves = block.along != block.columns, across_moves = block.across != block.rows;
     w_.line("const {}* const in = {} + {}{};", c_type(load().type), buffer(load().source).name, outside(from),
             along_moves ? " + column" : "");
@@ -236,8 +237,8 @@ class StagedEmitter {
     for (int v = 0; v < block.columns; ++v) {
       w_.line("keep<{}>(out + {}, rows[{}]);", v / block.piece, columns.at(v), v % block.piece);
     }
-    columns.close(w_);
     rows.close(w_);
+    columns.close(w_);
     for (; opened > 0; --opened) w_.close();
   }
 

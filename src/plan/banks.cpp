@@ -115,6 +115,7 @@ void BankCounter::follow(Groups& groups, bool vector) const {
       groups.count += (static_cast<std::size_t>(active) + groups.lanes - 1) / groups.lanes;
       value = start;
       auto linear = start_address + repeat * apart;
+      std::fill(addresses + active, addresses + kLanes, static_cast<std::uint32_t>(linear));  // lanes without work
       addresses[0] = static_cast<std::uint32_t>(linear);
       for (std::int64_t lane = 0; lane < active && digits > 0;) {
         // As far as the fastest digit goes, then on to the next values of those above it.
@@ -147,12 +148,18 @@ Wavefronts BankCounter::count(const ir::SharedLayout& layout, double limit) {
   for (std::size_t warp = 0; warp < all.active.size(); ++warp) {
     const auto* const addresses = &all.addresses[warp * kLanes];
     std::array<std::uint32_t, kLanes> words;
+    const auto first = addresses[0] ^ (addresses[0] >> shift & mask) << unit;
+    std::uint32_t parts = 0;  // bits in which the elements' places in their words differ
     for (std::size_t k = 0; k < kLanes; ++k) {
-      words[k] = (addresses[k] ^ (addresses[k] >> shift & mask) << unit) >> word_shift;
+      const auto address = addresses[k] ^ (addresses[k] >> shift & mask) << unit;
+      parts |= address ^ first;
+      words[k] = address >> word_shift;
     }
+    // Different elements in the same place of their words are of different words.
+    const bool apart = distinct || (distinct_ && (parts & ((1U << word_shift) - 1)) == 0);
     for (std::size_t begin = 0; begin < all.active[warp]; begin += all.lanes, --left) {
       const auto lanes = std::min<std::size_t>(all.lanes, all.active[warp] - begin);
-      const auto asked = distinct ? lanes : different(&words[begin], lanes);
+      const auto asked = apart ? lanes : different(&words[begin], lanes);
       counted += most_asked(&words[begin], asked, all.banks);
     }
     // Each of the groups that are left takes one at least.

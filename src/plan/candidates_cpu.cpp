@@ -19,6 +19,7 @@ using ir::Schedule;
 using Tile = std::vector<std::int64_t>;
 
 constexpr std::int64_t kArrayBytes = 64 * 1024;  // of the stack
+constexpr std::int64_t kMostRows = 32;           // of a block: there are no more vector registers
 constexpr std::int64_t kTilePoints = 4096;       // enough to forget what finding a tile costs
 
 class Generator {
@@ -146,7 +147,8 @@ class Generator {
       }
       return;
     }
-    if (vector < 2 || sides_.read_stride(read) != 1 || sides_.extent(read) < vector || sides_.extent(written) < vector)
+    if (vector < 2 || vector > kMostRows || sides_.read_stride(read) != 1 || sides_.extent(read) < vector ||
+        sides_.extent(written) < vector)
       return;
     for (std::size_t q = 0; q < program_.indices.size(); ++q) {
       const auto step = sides_.write_stride(static_cast<int>(q));

@@ -1,6 +1,7 @@
 #include "plan/cost_cpu.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ricci::plan {
@@ -16,6 +17,18 @@ double rate(double most, double half, std::int64_t run_bytes) {
 std::int64_t written_run(const Sides& sides, const ir::Schedule& schedule, const SideTraffic& write) {
   const bool rows = !schedule.stage && schedule.streaming;
   return rows ? schedule.tile[static_cast<std::size_t>(sides.write_first())] * sides.write_bytes() : write.run_bytes;
+}
+
+/// Bytes of neighbours in the input that are read one after the other. Blocks read as many rows at once as they have
+/// values of the output's first index, even where all rows together are one run.
+std::int64_t row_run(const Sides& sides, const ir::Schedule& schedule, const SideTraffic& read) {
+  if (!schedule.stage) return read.run_bytes;
+  auto bytes = sides.read_bytes();
+  for (const auto q : sides.read_order) {
+    if (q == sides.write_first() || bytes >= read.run_bytes) break;
+    bytes *= schedule.tile[static_cast<std::size_t>(q)];
+  }
+  return std::min(bytes, read.run_bytes);
 }
 
 /// Lines that such runs share with others. Each is read, and written later on.
@@ -43,12 +56,11 @@ double repeated(const Sides& sides, const ir::Schedule& schedule) {
 
 double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   constexpr double kOne = 1.0;        // a load and a store, with their addresses
-  constexpr double kBlock = 1.2;      // of a row of a block, all rounds of its transpose
+  constexpr double kBlock = 1.0;      // to begin a block
   constexpr double kCopied = 0.03;    // along a row
   constexpr double kRow = 4;          // to begin one
   constexpr double kElement = 0.3;    // moved into an array by itself
   constexpr double kOperation = 0.1;  // a load, shuffle or store of a vector among many
-  const auto extent = [&](int q) { return static_cast<double>(sides.extent(q)); };
   const auto tile = [&](int q) { return static_cast<double>(schedule.tile[static_cast<std::size_t>(q)]); };
   const int read = sides.read_first(), written = sides.write_first();
   const auto row = [&](double elements) { return kRow / elements + kCopied; };
@@ -58,23 +70,23 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   }
   const auto& stage = *schedule.stage;
   const double vector = stage.walk.vector;
+  // All blocks that cover a tile or an extent, the last one moved back, over what there is to cover.
+  const auto covered = [](std::int64_t all, std::int64_t each) {
+    return static_cast<double>((all + each - 1) / each * each) / static_cast<double>(all);
+  };
+  // Of an element in a block: its rows, the rounds of its transpose, and its columns, each in so many stores.
+  const auto in_block = [&](double rows, double piece, double columns, double stores) {
+    return (kBlock + kOperation * (rows + piece * std::log2(piece) + columns * stores)) / (rows * columns);
+  };
   if (stage.place == ir::Place::registers) {
-    // At an edge a block is moved back, or goes by elements where it cannot be.
-    double edges = 0;
-    for (const int q : {read, written}) edges += static_cast<double>(sides.extent(q) % stage.walk.vector) / extent(q);
-    return kBlock / vector + kOne * std::min(edges, 1.0);
+    return in_block(vector, vector, vector, 1) * covered(sides.extent(read), stage.walk.vector) *
+           covered(sides.extent(written), stage.walk.vector);
   }
   double reading = kElement;
   if (stage.walk.vector > 1) {
     const auto block = ir::block_of(schedule);
-    double rounds = 0;
-    while ((1 << static_cast<int>(rounds)) < block.piece) ++rounds;
-    const double parts = block.rows == block.piece ? 1 : 2;  // stores of what a column has
-    const double operations = block.rows + block.piece * rounds + block.columns * parts;
-    const auto blocks = [](std::int64_t all, std::int64_t each) {
-      return static_cast<double>((all + each - 1) / each) / static_cast<double>(all);
-    };
-    reading = kOperation * operations * blocks(block.along, block.columns) * blocks(block.across, block.rows);
+    reading = in_block(block.rows, block.piece, block.columns, block.rows == block.piece ? 1 : 2) *
+              covered(block.along, block.columns) * covered(block.across, block.rows);
   } else {
     double run = 1;  // that lies together in the array too
     for (const auto q : sides.read_order) {
@@ -88,10 +100,12 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
 
 double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
                     const CpuFigures& figures) {
-  constexpr double kReadGBs = 44, kReadHalfRun = 96;    // of all threads: half the rate at runs of so many bytes
-  constexpr double kWriteGBs = 88, kWriteHalfRun = 40;  // past the caches
-  constexpr double kCachedGBs = 60;                     // of one thread
+  constexpr double kReadGBs = 44, kReadHalfRun = 96;        // of all threads: half the rate at runs of so many bytes
+  constexpr double kWriteGBs = 88, kWriteHalfRun = 40;      // past the caches
+  constexpr double kL1GBs = 160, kL2GBs = 90, kL3GBs = 45;  // of one thread
+  constexpr double kThroughArray = 1.2, kArrayShare = 1.6;
   constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
+  constexpr double kBlocksHalfRun = 320;
   constexpr double kFilledHalfRun = 48;                 // into lines that are read first
   constexpr double kPhases = 1.2, kCrowded = 0.15;      // through an array: it is read and written in turns
   constexpr double kSharedLine = 1.3, kRunLines = 0.2;  // more moved for each line that is written in part, each run
@@ -114,7 +128,8 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
       memory += (kSharedLine * shared + kRunLines * kLineBytes * static_cast<double>(write.bytes / run)) / kCopyGBs;
       memory += kTileStart * static_cast<double>(traffic.tiles) / threads;
     } else if (schedule.streaming) {
-      memory = sectors / rate(kReadGBs, kReadHalfRun, read.run_bytes);
+      const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;
+      memory = sectors / rate(kReadGBs, half, row_run(sides, schedule, read));
       memory += static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run) + 2 * shared / kReadGBs;
     } else {
       // A line is read before a part of it is written.
@@ -125,7 +140,14 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
     // Where this machine's copy was measured, its memory is so much faster than the one above.
     if (figures.streaming_GBs > 0) memory *= kCopyGBs / figures.streaming_GBs;
   } else {
-    memory = bytes / kCachedGBs / threads;
+    const auto fits = [&](std::int64_t cache) { return bytes <= static_cast<double>(cache); };
+    const double cached_GBs = fits(figures.l1_bytes) ? kL1GBs : fits(figures.l2_bytes) ? kL2GBs : kL3GBs;
+    memory = bytes / cached_GBs / threads;
+    if (schedule.stage && schedule.stage->place == ir::Place::shared) {
+      // An array takes room that both tensors could have.
+      const auto array = static_cast<double>(schedule.shared_bytes(sides.program));
+      memory *= kThroughArray + kArrayShare * array / static_cast<double>(figures.l1_bytes);
+    }
     if (schedule.streaming) memory += static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run);
   }
   const double points = static_cast<double>(sides.program.points());

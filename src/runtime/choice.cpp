@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <thread>
 
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 #include "runtime/measure.hpp"
+#include "runtime/parallel.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "runtime/tuning.hpp"
 #include "runtime/work.hpp"
@@ -26,28 +24,6 @@ int tasks_of(const runtime::TotalWork& work, std::int64_t tiles, int threads) {
   const double worth = std::max(static_cast<double>(work.bytes) / (64 * 1024), work.operations / 20000);
   const double most = std::min({worth, static_cast<double>(tiles), 4.0 * threads});
   return std::max(static_cast<int>(most), 1);
-}
-
-/// f(k) for k in [0, count), on as many threads as there are processors. What one of them throws comes out.
-void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f) {
-  std::atomic<std::size_t> next{0};
-  std::vector<std::exception_ptr> failures(count);
-  const auto work = [&] {
-    for (std::size_t k; (k = next++) < count;) {
-      try {
-        f(k);
-      } catch (...) {
-        failures[k] = std::current_exception();
-      }
-    }
-  };
-  std::vector<std::thread> others;
-  for (unsigned k = 1; k < std::thread::hardware_concurrency() && k < count; ++k) others.emplace_back(work);
-  work();
-  for (auto& other : others) other.join();
-  for (const auto& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
 }
 
 bool lists(const std::vector<plan::Candidate>& list, const std::string& name) {
@@ -96,7 +72,7 @@ void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wan
     steps[k].chosen = plan::choose(list, names[k]);
     prepare(plan, steps[k]);
   }
-  in_parallel(steps.size(), [&](std::size_t k) { load(plan, steps[k]); });
+  runtime::in_parallel(steps.size(), [&](std::size_t k) { load(plan, steps[k]); });
   const auto alone = store.exclusive(runtime::timing_lock(plan.target), runtime::kTimingPatience);
   if (wanted.mode == PlanMode::measure) {  // others may have measured it while we waited
     step.tuning = runtime::find_tuning(store, key);

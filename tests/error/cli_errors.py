@@ -338,6 +338,7 @@ class Peers(Refused):
         (self.folder / "no.so").write_bytes(b"not a library")
         libc = next(line.split()[-1] for line in open("/proc/self/maps") if "/libc" in line and ".so" in line)
         for option, title, device, function in [("--hptt", "HPTT", "cpu", "sTensorTranspose"),
+                                                ("--hptt-measured", "HPTT", "cpu", "sTensorTranspose"),
                                                 ("--cutensor", "cuTENSOR", "gpu", "cutensorGetErrorString"),
                                                 ("--cutt", "cuTT", "gpu", "cuttPlan")]:
             words = ["bench", "permute", "cases.csv", "--device", device, option]

@@ -230,11 +230,11 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
     {
       for (i64 b = 0; b < 2; ++b) {
         #pragma clang loop unroll(disable) vectorize(disable)
-        for (i64 row_at = 0; row_at < 32; row_at += 16) {
-          const i64 row = row_at;
+        for (i64 column_at = 0; column_at < 48; column_at += 16) {
+          const i64 column = column_at;
           #pragma clang loop unroll(disable) vectorize(disable)
-          for (i64 column_at = 0; column_at < 48; column_at += 16) {
-            const i64 column = column_at;
+          for (i64 row_at = 0; row_at < 32; row_at += 16) {
+            const i64 row = row_at;
             const u16* const in = A + 90 * b + column;
             u16* const out = kept + 32 * b + row;
             lanes rows[16];

@@ -1,4 +1,4 @@
-"""`ricci permute --device gpu`: files of every type on a real device, equal to the interpreter's."""
+"""`ricci permute --device gpu`: files of every type on a real device, equal to the interpreter's; and the bench there."""
 import sys
 
 import cli_tool
@@ -33,6 +33,16 @@ class Gpu(Case):
         expected = [-2 * a[3 * i + j] + 0.5 * b[2 * j + i] for j in range(3) for i in range(2)]
         self.assertEqual(unpack("d", load(self.folder / "b.npy")[3]), expected)
         self.assertIn("to the device", text)
+
+    def test_small_cases_are_timed_by_the_call(self):
+        (self.folder / "cases.csv").write_text("id,dims,perm\nsmall,16 24,1 0\nlarge,8000 16000,1 0\n")
+        result = self.json("bench", "permute", "cases.csv", "--device", "gpu", "--dtype", "f32", "--repeat", "3")
+        small, large = result["cases"]
+        self.assertEqual(small["calls"], 200)
+        self.assertGreater(small["launch_ms"], 0)
+        self.assertLess(small["ms"], 0.1)
+        self.assertEqual(result["over_launch"]["min"], result["over_launch"]["max"])
+        self.assertNotIn("calls", large)
 
 
 if __name__ == "__main__":

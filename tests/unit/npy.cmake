@@ -3,8 +3,8 @@ if(RICCI_TOOLS)
   ricci_test(npy LABEL unit SOURCES npy.cpp LIBS ricci_tool)
   ricci_test(tool_text LABEL unit SOURCES tool_text.cpp LIBS ricci_tool)
 
-  # Libraries in the place of cuTENSOR and cuTT.
-  foreach(fake cutensor old_cutensor cutt)
+  # Libraries in the place of cuTENSOR, cuTT and HPTT.
+  foreach(fake cutensor old_cutensor cutt hptt)
     string(REPLACE old_ "" source ${fake})
     add_library(fake_${fake} MODULE fake_${source}.cpp)
     target_include_directories(fake_${fake} PRIVATE ${PROJECT_SOURCE_DIR}/tools)
@@ -13,8 +13,9 @@ if(RICCI_TOOLS)
   target_compile_definitions(fake_old_cutensor PRIVATE FAKE_WITHOUT_PERMUTE)
   ricci_test(tools_peers LABEL unit SOURCES tools_peers.cpp LIBS ricci_tool)
   target_compile_definitions(unit_tools_peers PRIVATE FAKE_CUTENSOR="$<TARGET_FILE:fake_cutensor>"
-    FAKE_OLD_CUTENSOR="$<TARGET_FILE:fake_old_cutensor>" FAKE_CUTT="$<TARGET_FILE:fake_cutt>")
-  add_dependencies(unit_tools_peers fake_cutensor fake_old_cutensor fake_cutt)
+    FAKE_OLD_CUTENSOR="$<TARGET_FILE:fake_old_cutensor>" FAKE_CUTT="$<TARGET_FILE:fake_cutt>"
+    FAKE_HPTT="$<TARGET_FILE:fake_hptt>")
+  add_dependencies(unit_tools_peers fake_cutensor fake_old_cutensor fake_cutt fake_hptt)
 
   # Our declarations against NVIDIA's, where both headers are.
   find_path(RICCI_CUTENSOR_INCLUDE cutensor.h HINTS $ENV{CUTENSOR_HOME}/include /usr/local/cuda/include)

@@ -8,11 +8,14 @@
 #include <atomic>
 #include <cstdlib>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "catch.hpp"
 #include "ricci/log.hpp"
+#include "runtime/parallel.hpp"
 
 using ricci::runtime::ThreadPool;
 
@@ -204,4 +207,20 @@ TEST_CASE("RICCI_THREADS") {
   ricci::set_log_sink({});
   REQUIRE(lines.size() == 5);
   CHECK(lines[2] == "RICCI_THREADS=many is not a number of threads; ignored");
+}
+
+TEST_CASE("work in parallel is all done, and what it throws comes out") {
+  using ricci::runtime::in_parallel;
+  for (const std::size_t count : {0, 1, 2, 100}) {
+    std::vector<std::atomic<int>> seen(count);
+    in_parallel(count, [&](std::size_t k) { ++seen[k]; });
+    CHECK(std::vector<int>(seen.begin(), seen.end()) == ones(static_cast<int>(count)));
+  }
+  std::vector<std::atomic<int>> seen(20);
+  const auto failing = [&](std::size_t k) {
+    ++seen[k];
+    if (k % 7 == 3) throw std::runtime_error(std::to_string(k));
+  };
+  CHECK_THROWS_WITH(in_parallel(seen.size(), failing), "3");
+  CHECK(std::vector<int>(seen.begin(), seen.end()) == ones(20));
 }

@@ -141,6 +141,21 @@ TEST_CASE("cuTT is called with extents of one left out, and both plans are destr
   CHECK(in_library<std::size_t()>(FAKE_CUTT, "fake_plans")() == 0);
 }
 
+TEST_CASE("HPTT plans in each call, once, or by measuring, and no plan is left") {
+  const auto library = open_hptt(FAKE_HPTT), measured = open_hptt_measured(FAKE_HPTT);
+  for (const auto type : {DType::f32, DType::f64, DType::c64, DType::c128}) {
+    check_runs(*library, {type, {4, 3, 5}, {2, 0, 1}}, 2);
+    CHECK(in_library<int()>(FAKE_HPTT, "fake_measured")() == 0);
+  }
+  check_runs(*measured, {DType::c64, {4, 3, 5, 2}, {2, 3, 0, 1}}, 1);
+  CHECK(in_library<int()>(FAKE_HPTT, "fake_measured")() == 1);
+  CHECK(in_library<int()>(FAKE_HPTT, "fake_alive")() == 0);
+  const PeerProblem half{DType::f16, {4, 3}, {1, 0}}, huge{DType::f32, {std::int64_t{1} << 33, 2}, {1, 0}};
+  char from = 0, to = 0;
+  CHECK(library->prepare(half, &to, &from).empty());
+  CHECK(library->prepare(huge, &to, &from).empty());
+}
+
 TEST_CASE("a library that is not there, or is another one, is named with what it lacks") {
   for (const auto& kind : peer_kinds()) {
     INFO(kind.option);

@@ -1,0 +1,31 @@
+#include "runtime/parallel.hpp"
+
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace ricci::runtime {
+
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::exception_ptr> failures(count);
+  const auto work = [&] {
+    for (std::size_t k; (k = next++) < count;) {
+      try {
+        f(k);
+      } catch (...) {
+        failures[k] = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned k = 1; k < std::thread::hardware_concurrency() && k < count; ++k) others.emplace_back(work);
+  work();
+  for (auto& other : others) other.join();
+  for (const auto& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace ricci::runtime
