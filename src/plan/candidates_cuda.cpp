@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
@@ -314,6 +315,15 @@ class Generator {
       return sum * ((threads + 31) / 32);
     };
     const auto powers = {instructions(128), instructions(256), instructions(512)};
+    // What one walk gains the other one must not lose: warps that begin within its runs cost more than is counted here.
+    const auto loses = [&](int threads) {
+      return std::any_of(walks.begin(), walks.end(), [&](ir::Walk walk) {
+        walk.workers = 256;
+        const auto usual = digit_instructions(walk);
+        walk.workers = threads;
+        return digit_instructions(walk) > usual;
+      });
+    };
     std::vector<int> counts;
     for (const auto& walk : walks) {
       std::int64_t below = 1;
@@ -335,7 +345,7 @@ class Generator {
     for (const int threads : counts) {
       if ((threads & (threads - 1)) == 0) continue;
       auto& least = best[threads > 256];
-      if (const double n = instructions(threads); n < least.first) least = {n, threads};
+      if (const double n = instructions(threads); n < least.first && !loses(threads)) least = {n, threads};
     }
     std::vector<int> chosen;
     for (const auto& [n, threads] : best) {
@@ -556,12 +566,16 @@ class Generator {
       }
     }
     std::vector<Candidate> more;
+    std::set<std::string> names;
     for (std::size_t k = 0; k < std::min(kRefined, sorted.size()); ++k) {
-      const auto& schedule = sorted[k].schedule;
+      auto both = sorted[k];
+      auto& schedule = both.schedule;
       if (!schedule.stage || schedule.origin == ir::Origin::shuffle || schedule.order == order) continue;
-      more.push_back(sorted[k]);
-      more.back().schedule.order = order;
-      more.back().schedule.name += " along both";
+      constexpr std::string_view kAlongRead = " along A";
+      if (schedule.name.ends_with(kAlongRead)) schedule.name.resize(schedule.name.size() - kAlongRead.size());
+      schedule.order = order;
+      schedule.name += " along both";
+      if (names.insert(schedule.name).second) more.push_back(std::move(both));
     }
     for (auto& candidate : more) insert(sorted, std::move(candidate));
   }
