@@ -23,15 +23,20 @@ def permute_table(results):
             continue
         limit = "the faster of cuMemcpy and a copy kernel" if gpu else "the faster of two copies past the caches, by as many threads"
         lines += [f"Permutations, share of the device's copy of the same size in the same run ({limit}):", ""]
-        head = ["set", "type", "device", "copy GB/s", "worst", "10th percentile", "median", "geometric mean"]
-        if not gpu:
+        head = ["set", "type", "cases", "device", "copy GB/s", "worst", "10th percentile", "median", "geometric mean"]
+        if gpu:
+            head += ["plans", "by the model alone, of measured"]
+        else:
             head += ["over blocked loops, geometric mean", "over HPTT (estimate), worst", "geometric mean", "over NumPy"]
         lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
         for r in sorted(rows, key=lambda r: (r["set"], r["dtype"])):
             s = r["summary"]
-            row = [r["set"], r["dtype"], r["device"], f"{r['limit']['copy_GBs']:.0f}"]
+            row = [r["set"], r["dtype"], str(len(r["cases"])), r["device"], f"{r['limit']['copy_GBs']:.0f}"]
             row += [f"{s[k]:.2f}" for k in ("min", "p10", "median", "geomean")]
-            if not gpu:
+            if gpu:
+                by_model = r.get("estimate_of_measured")
+                row += ["measured", f"{by_model['geomean']:.3f}"] if by_model else ["by the model", "-"]
+            else:
                 row.append(f"{r['over_blocked_loops']['geomean']:.1f}x")
                 for peer, key in (("hptt", "min"), ("hptt", "geomean"), ("numpy", "geomean")):
                     over = r.get("over_" + peer)
@@ -100,8 +105,7 @@ def sweep_table(results):
 def plot_lines(drawn):
     if not drawn:
         return []
-    links = [f"[{what}]({PLOTS.as_posix()}/{name})" for name, what, _ in drawn]
-    return ["Plots: " + "; ".join(links) + ".", ""]
+    return [f"Bandwidth against rank, and how the shares of the copy are distributed, set by set: [plots]({PLOTS.as_posix()}).", ""]
 
 
 def section(read, drawn):

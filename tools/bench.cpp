@@ -241,6 +241,7 @@ int bench_permute(const Options& options, bool json) {
     if (!options.libraries[k].empty()) results.command += fmt::format(" {} LIBRARY", peer_kinds()[k].option);
   }
   if (!options.peers.empty()) results.command += " --peers " + set_name(options.peers) + ".csv";
+  if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
   if (!options.mode.empty()) results.command += " --" + options.mode;
   const double copy_rate = results.copy_rate;
   Json result = results_json(std::move(results), options, bench->device_name());
