@@ -56,7 +56,7 @@ TEST_CASE("random permutations on a device equal the interpreter's bits") {
         const tests::DeviceMemory a(p.a.begin(), p.a.bytes()), b(p.b.begin(), p.b.bytes());
         plan(b.get() + p.b.origin(), a.get() + p.a.origin());
         b.copy_to_host(p.b.begin());
-        if (!(p.b == want)) throw std::runtime_error("differs from the interpreter\n" + plan.source());
+        if (!fuzz::holds(p, want)) throw std::runtime_error("differs from the interpreter\n" + plan.source());
         ++run;
       } catch (const std::exception& error) {
         const std::lock_guard lock(mutex);

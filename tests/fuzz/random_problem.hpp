@@ -20,6 +20,7 @@ struct RandomProblem {
   Tensor a, b;
 
   ir::EinsumProblem problem() const;
+  bool moves() const;        ///< elements keep their bits: one type, and no factors
   std::string text() const;  ///< everything needed to see what failed
 };
 
@@ -33,6 +34,10 @@ RandomProblem random_problem(std::uint64_t seed, const Limits& limits = {});
 
 /// What b's memory must hold afterwards, all of it, by the interpreter.
 Tensor expected(const RandomProblem& problem);
+
+/// Whether b's memory holds that, to the last bit; but where elements are computed, any NaN is as good as another:
+/// IEEE 754 leaves sign and payload open, and infinity less infinity has another sign on a GPU than on a CPU.
+bool holds(const RandomProblem& problem, const Tensor& expected);
 
 /// RICCI_FUZZ_CASES and RICCI_FUZZ_SEED, or the defaults.
 int cases(int otherwise);
