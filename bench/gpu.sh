@@ -76,6 +76,10 @@ for step in $steps; do
       "$build/bin/ricci" bench run $programs/interactions/prefix_sum.ricci bench/problems/prefix_sum_i32.ricci \
         --extent i=$((1 << 26)) --set prefix_sum --device gpu \
         --commit "${COMMIT:-unknown}" --output "$out/run-prefix_sum.json" >"$out/run-prefix_sum.txt" 2>&1 || true
+      # 2^36 pairs of states with 8 particles each: pairs per second are that over the time.
+      "$build/bin/ricci" bench run $programs/interactions/count_exact.ricci $programs/interactions/count_filtered.ricci \
+        --extent i=$((1 << 18)) --extent j=$((1 << 18)) --extent p=8 --extent q=8 --extent w=1 --set count_pairs_2e36 --device gpu \
+        --commit "${COMMIT:-unknown}" --output "$out/run-count_pairs.json" >"$out/run-count_pairs.txt" 2>&1 || true
       for log in "$out"/run-*.txt; do tail -n 24 "$log"; done
       ;;
     *) echo "no step \"$step\"" >&2; exit 2 ;;
