@@ -234,7 +234,7 @@ class Generator {
       read[static_cast<std::size_t>(digit.index)] = true;
       along *= digit.count;
       stage.walk.vector = 1;
-      while (2 * stage.walk.vector <= std::min(lanes, along)) stage.walk.vector *= 2;
+      while (std::int64_t{2} * stage.walk.vector <= std::min(lanes, along)) stage.walk.vector *= 2;
       if (stage.walk.vector == 1) continue;
       std::int64_t across = 1;
       for (stage.across = 1; stage.across <= digits(schedule.walk); ++stage.across) {

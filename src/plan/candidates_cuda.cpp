@@ -312,7 +312,8 @@ class Generator {
         walk.workers = threads;
         sum += static_cast<double>(walk.rounds()) * (4 + digit_instructions(walk));
       }
-      return sum * ((threads + 31) / 32);
+      const int warps = (threads + 31) / 32;
+      return sum * warps;
     };
     const auto powers = {instructions(128), instructions(256), instructions(512)};
     // What one walk gains the other one must not lose: warps that begin within its runs cost more than is counted here.

@@ -72,7 +72,8 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   const double vector = stage.walk.vector;
   // All blocks that cover a tile or an extent, the last one moved back, over what there is to cover.
   const auto covered = [](std::int64_t all, std::int64_t each) {
-    return static_cast<double>((all + each - 1) / each * each) / static_cast<double>(all);
+    const auto blocks = (all + each - 1) / each;
+    return static_cast<double>(blocks * each) / static_cast<double>(all);
   };
   // Of an element in a block: its rows, the rounds of its transpose, and its columns, each in so many stores.
   const auto in_block = [&](double rows, double piece, double columns, double stores) {
@@ -125,7 +126,8 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
       // Reads are asked for ahead, so that their runs hardly count; writes are in whole lines, all but the ends.
       const double crowded = 3 * schedule.shared_bytes(sides.program) > figures.l1_bytes ? kCrowded : 0;
       memory = (sectors + static_cast<double>(write.bytes)) / kCopyGBs * (kPhases + crowded);
-      memory += (kSharedLine * shared + kRunLines * kLineBytes * static_cast<double>(write.bytes / run)) / kCopyGBs;
+      const auto runs = write.bytes / run;
+      memory += (kSharedLine * shared + kRunLines * kLineBytes * static_cast<double>(runs)) / kCopyGBs;
       memory += kTileStart * static_cast<double>(traffic.tiles) / threads;
     } else if (schedule.streaming) {
       const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;

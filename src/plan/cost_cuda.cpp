@@ -152,14 +152,14 @@ void CostModel::predict(Candidate& candidate) {
   // Blocks that a multiprocessor holds: threads, shared memory with the driver's own kilobyte, registers (those that
   // hold what is on its way, and about 24 more).
   const auto kept = read_walk.rounds() * read_walk.vector * size;
-  const auto warps = (schedule.threads + 31) / 32;
+  const auto lanes = std::int64_t{schedule.threads + 31} / 32 * 32;  // of its warps
   const auto registers = std::min<std::int64_t>((24 + kept / 4 + 7) / 8 * 8, 255);
   const auto resident = std::max<std::int64_t>(
-      std::min<std::int64_t>({figures_.threads_per_multiprocessor / (warps * 32),
+      std::min<std::int64_t>({figures_.threads_per_multiprocessor / lanes,
                               figures_.shared_bytes_per_multiprocessor / (schedule.shared_bytes(program_) + 1024), 32,
-                              65536 / (warps * 32 * registers)}),
+                              65536 / (lanes * registers)}),
       1);
-  traffic.occupancy = static_cast<double>(resident * warps * 32) / figures_.threads_per_multiprocessor;
+  traffic.occupancy = static_cast<double>(resident * lanes) / figures_.threads_per_multiprocessor;
   traffic.bytes_in_flight = tile_bytes * tiles_per_block * static_cast<double>(resident);
   const auto at_once = figures_.multiprocessors * resident * tiles_per_block;
 
@@ -217,7 +217,7 @@ void CostModel::predict(Candidate& candidate) {
   const double multiprocessors = figures_.multiprocessors;
   const double tiles_each = std::max<double>(tiles / multiprocessors, tiles_per_block);
   const double line_us = kLine * cycles * tiles_each / figures_.clock_MHz;
-  const double walk_warps = (write_walk.workers + 31) / 32;
+  const int walk_warps = (write_walk.workers + 31) / 32;
   const double issue_us = kIssue * instructions * walk_warps * tiles_each / figures_.clock_MHz;
   const double waves = std::max(tiles / static_cast<double>(at_once), 1.0);
   const double latency_us = waves * (kBlock + kBarrier * schedule.threads);
