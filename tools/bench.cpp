@@ -27,7 +27,7 @@ struct Options : BenchOptions {
   std::string file, peers;
   std::vector<std::string> libraries = std::vector<std::string>(peer_kinds().size());  ///< a file of each kind, or none
   std::vector<std::string> beside;                                                     ///< names of candidates
-  int top = 1, every = 1;
+  int top = 1;
 };
 
 /// The chosen plan, then the best others by prediction, `top` in all.
@@ -90,12 +90,6 @@ int bench_permute(const Options& options, bool json) {
   const auto libraries = open_libraries(options);
   auto cases = read_permute_cases(options.file);
   select(cases, options, options.file);
-  if (options.every > 1) {
-    std::vector<PermuteCase> some;
-    for (std::size_t k = 0; k < cases.size(); k += static_cast<std::size_t>(options.every))
-      some.push_back(std::move(cases[k]));
-    cases = std::move(some);
-  }
   const auto type = parse_dtype(options.dtype);
   const bool gpu = options.gpu();
   const int threads = options.thread_count();
@@ -285,9 +279,7 @@ void add_bench(CLI::App& app, Session& session) {
   command->add_option("--dtype", options->dtype, "Element type")->capture_default_str();
   command->add_option("--only", options->only, "Cases whose id begins with this");
   add_bench_repeat(*command, *options);
-  command->add_option("--every", options->every, "Of these, the first of every so many")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_bench_every(*command, *options);
   command->add_option("--top", options->top, "Also time this many candidates, and say what the best would give")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -49,6 +49,12 @@ void add_bench_repeat(CLI::App& command, BenchOptions& options) {
       ->capture_default_str();
 }
 
+void add_bench_every(CLI::App& command, BenchOptions& options) {
+  command.add_option("--every", options.every, "Of these, the first of every so many")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+}
+
 void add_bench_output(CLI::App& command, BenchOptions& options) {
   command.add_option("--threads", options.threads, "CPU threads; 0: all")->capture_default_str();
   command.add_option("--output", options.output, "Write the results as JSON to this file");

@@ -16,7 +16,7 @@ namespace ricci::tools {
 /// As typed.
 struct BenchOptions {
   std::string device = "cpu", dtype = "f64", only, output, commit, mode;
-  int repeat = 7, threads = 0;
+  int repeat = 7, threads = 0, every = 1;
 
   bool gpu() const { return device == "gpu"; }
   int thread_count() const;          ///< all where 0 was asked for
@@ -24,16 +24,19 @@ struct BenchOptions {
 };
 
 void add_bench_repeat(CLI::App& command, BenchOptions& options);
+void add_bench_every(CLI::App& command, BenchOptions& options);
 /// --threads, --output and --commit
 void add_bench_output(CLI::App& command, BenchOptions& options);
 
 [[noreturn]] void throw_no_case(const std::string& file, const std::string& only);
 
-/// Keeps the cases whose id begins with --only. Throws IoError, naming the file, where there is none.
+/// Keeps the cases whose id begins with --only, and the first of every --every of them. Throws IoError, naming the
+/// file, where there is none.
 template <class Case>
 void select(std::vector<Case>& cases, const BenchOptions& options, const std::string& file) {
   std::erase_if(cases, [&](const Case& c) { return !options.only.empty() && !c.id.starts_with(options.only); });
   if (cases.empty()) throw_no_case(file, options.only);
+  std::erase_if(cases, [&, k = 0](const Case&) mutable { return k++ % options.every != 0; });
 }
 /// A GPU's copy beside the driver's: a kernel that reads and writes 16 bytes a thread. The faster counts.
 Plan gpu_copy(Runtime& runtime, DType type, std::int64_t elements);

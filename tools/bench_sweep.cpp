@@ -25,7 +25,6 @@ namespace {
 struct Options : BenchOptions {
   std::string file;
   std::vector<std::string> sizes = {"1M", "4M", "16M", "64M", "256M", "1G"};
-  int every = 1;
 };
 
 std::vector<std::int64_t> parse_sizes(const std::vector<std::string>& words) {
@@ -63,7 +62,6 @@ double median(std::vector<double> values) {
 int bench_sweep(const Options& options, bool json) {
   auto cases = read_permute_cases(options.file);
   select(cases, options, options.file);
-  std::erase_if(cases, [&, k = 0](const PermuteCase&) mutable { return k++ % options.every != 0; });
   std::erase_if(cases, [](const PermuteCase& c) { return c.extents.empty(); });
   if (cases.empty()) throw IoError(fmt::format("{} has no case with an axis", options.file));
   const auto type = parse_dtype(options.dtype);
@@ -155,9 +153,7 @@ void add_bench_sweep(CLI::App& bench, Session& session) {
   add_device_option(*command, options->device, "cpu or gpu");
   command->add_option("--dtype", options->dtype, "Element type")->capture_default_str();
   command->add_option("--only", options->only, "Cases whose id begins with this");
-  command->add_option("--every", options->every, "Of these, the first of every so many")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_bench_every(*command, *options);
   add_bench_repeat(*command, *options);
   add_mode_options(*command, options->mode);
   add_bench_output(*command, *options);
