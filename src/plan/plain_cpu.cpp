@@ -32,7 +32,7 @@ class Generator {
 
   std::vector<Candidate> run() {
     add(-1, 1, {});
-    const auto parts = sums_ ? Parts() : parts_of(program_, kStreams);
+    const auto parts = sums_ || !lanes_ ? Parts() : parts_of(program_, kStreams);
     const auto bytes = program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type);
     const auto widest = figures_.vector_bytes / bytes;
     for (const auto lane : work_.order) {
