@@ -5,6 +5,7 @@ usage: bench/report.py [--check]     --check: exit 1 if they are not what the re
 """
 import json
 import pathlib
+import re
 import sys
 
 import plots
@@ -59,10 +60,26 @@ def einsum_table(results):
     return lines + [""]
 
 
+def counting_table(rows):
+    """Programs over all pairs of states i and j: pairs per second, of 64 single-particle states and as many particles as p."""
+    lines = ["Pairs of many-body states counted:", ""]
+    lines += ["| program | device | states | particles | ms | pairs/s |", "|" + "---|" * 6]
+    for r in rows:
+        extents = {name: int(extent) for name, extent in re.findall(r"--extent (\w+)=(\d+)", r["command"])}
+        for c in r["cases"]:
+            pairs = extents["i"] * extents["j"] / c["ms"] * 1e3
+            lines.append(
+                f"| {c['id']} | {r['device']} | {extents['i']} x {extents['j']} | {extents['p']} | {c['ms']:.1f} | {pairs:.2g} |"
+            )
+    return lines + [""] if rows else []
+
+
 def program_table(results):
-    rows = [r for r in results if r["bench"] == "run"]
+    programs = [r for r in results if r["bench"] == "run"]
+    counting = [r for r in programs if r["set"].startswith("count_pairs")]
+    rows = [r for r in programs if r not in counting]
     if not rows:
-        return []
+        return counting_table(counting)
     lines = ["Programs, share of a copy of the bytes that they must move, or of arithmetic:", ""]
     lines += ["| set | program | device | ms | GB/s | of copy | GF/s |", "|" + "---|" * 7]
     for r in sorted(rows, key=lambda r: (r["device"], r["set"])):
@@ -70,7 +87,7 @@ def program_table(results):
             lines.append(
                 f"| {r['set']} | {c['id']} | {r['device']} | {c['ms']:.3f} | {c['GBs']:.0f} | {c['fraction']:.2f} | {c['GFs']:.0f} |"
             )
-    return lines + [""]
+    return lines + [""] + counting_table(counting)
 
 
 def latency_table(results):
