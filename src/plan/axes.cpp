@@ -1,9 +1,39 @@
 #include "plan/axes.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <numeric>
 
+#include "plan/traffic.hpp"
+
 namespace ricci::plan {
+namespace {
+
+constexpr std::int64_t kLineBytes = 128;
+
+/// About as many of n elements as wanted, a multiple of the granule: within a quarter of that what leaves little room
+/// in the last part, is near, and keeps every part on the sectors and lines that n lies on.
+std::int64_t near_part(std::int64_t n, std::int64_t wanted, std::int64_t granule, std::int64_t bytes) {
+  const auto highest = std::max(wanted * 5 / 4, granule);
+  if (n <= highest) return n;
+  const auto lowest = (wanted * 3 + 3) / 4;
+  std::int64_t best = granule;
+  double least = std::numeric_limits<double>::infinity();
+  for (auto part = (lowest + granule - 1) / granule * granule; part <= highest; part += granule) {
+    const auto room = static_cast<double>((n + part - 1) / part * part) / static_cast<double>(n) - 1;
+    const auto off = std::abs(static_cast<double>(part - wanted)) / static_cast<double>(wanted);
+    const auto leaves = [&](std::int64_t unit) { return n * bytes % unit == 0 && part * bytes % unit != 0; };
+    const double cost = 0.5 * room + 0.1 * off +
+                        (leaves(kSectorBytes)                             ? 0.1
+                         : leaves(2 * kSectorBytes) || leaves(kLineBytes) ? 0.02
+                                                                          : 0);
+    if (cost < least) best = part, least = cost;
+  }
+  return best;
+}
+
+}  // namespace
 
 Sides::Sides(const ir::Program& p) : program(p) {
   for (std::size_t id = 0; id < p.nodes.size() && load < 0; ++id) {
@@ -40,24 +70,15 @@ std::int64_t Sides::write_bytes() const {
 
 std::vector<std::int64_t> Sides::prefix(bool read, std::int64_t elements, std::int64_t granule) const {
   std::vector<std::int64_t> tile(program.indices.size(), 1);
+  const auto bytes = read ? read_bytes() : write_bytes();
   std::int64_t run = 1;
   for (const auto q : read ? read_order : write_order) {
     const auto stride = std::abs(read ? read_stride(q) : write_stride(q));
     if (run >= elements || (stride != run && run > 1) || stride == 0) break;
     const auto n = extent(q);
-    auto part = std::min(n, (elements + run - 1) / run);
-    if (part < n) {
-      // A part that divides the extent leaves no ragged tile; take one if it is near.
-      const auto ragged = part;
-      part = std::min(n, (part + granule - 1) / granule * granule);
-      for (auto d = part; d >= std::max<std::int64_t>(ragged * 3 / 4, 1); --d) {
-        if (n % d == 0 && d % granule == 0) {
-          part = d;
-          break;
-        }
-      }
-      if (n < part + part / 4) part = n;
-    }
+    const bool first = run == 1;
+    const auto wanted = (elements + run - 1) / run;
+    const auto part = wanted >= n ? n : near_part(n, wanted, first ? granule : 1, first ? bytes : 1);
     tile[static_cast<std::size_t>(q)] = part;
     run = stride == run || run == 1 ? run * part : run;
     if (part < n || stride != run / part) break;

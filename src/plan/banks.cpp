@@ -80,8 +80,12 @@ const BankCounter::Groups& BankCounter::groups(const ir::SharedLayout& layout) {
 }
 
 void BankCounter::follow(Groups& groups, bool vector) const {
-  const auto access_bytes = element_bytes_ * (vector ? walk_.vector : 1);
-  const int repeats = vector ? 1 : walk_.vector;
+  // Vectors of more than 16 bytes go in parts, each by all lanes.
+  constexpr std::int64_t kWidest = 16;
+  const auto part =
+      vector ? std::min<std::int64_t>(walk_.vector, std::max<std::int64_t>(kWidest / element_bytes_, 1)) : 1;
+  const auto access_bytes = element_bytes_ * part;
+  const auto repeats = walk_.vector / part;
   groups.lanes = static_cast<std::size_t>(std::clamp<std::int64_t>(128 / access_bytes, 1, 32));
   // Accesses of 8 and 16 bytes are aligned to themselves, so that banks can be counted in units of an access.
   const auto unit_bytes = std::max<std::int64_t>(access_bytes, 4);
@@ -98,7 +102,7 @@ void BankCounter::follow(Groups& groups, bool vector) const {
   const auto digits = strides_.size();
   std::vector<std::int64_t> counts(digits), start(digits), value(digits);
   for (std::size_t k = 0; k < digits; ++k) counts[k] = walk_.digits[k].count / (k == 0 ? walk_.vector : 1);
-  const auto apart = digits == 0 ? 0 : strides_[0] / walk_.vector;
+  const auto apart = digits == 0 ? 0 : strides_[0] / walk_.vector * part;
   auto* addresses = groups.addresses.data();
   for (std::int64_t warp = 0; warp < warps; warp += step) {
     std::int64_t start_address = 0;
@@ -110,7 +114,7 @@ void BankCounter::follow(Groups& groups, bool vector) const {
       start_address += start[k] * strides_[k];
     }
     const auto active = all.lanes(warp);
-    for (int repeat = 0; repeat < repeats; ++repeat, addresses += kLanes) {
+    for (std::int64_t repeat = 0; repeat < repeats; ++repeat, addresses += kLanes) {
       groups.active.push_back(static_cast<std::uint8_t>(active));
       groups.count += (static_cast<std::size_t>(active) + groups.lanes - 1) / groups.lanes;
       value = start;

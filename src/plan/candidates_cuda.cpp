@@ -250,8 +250,8 @@ class Generator {
     if (sides_.read_first() == sides_.write_first() && !short_first()) return tiles;
     const auto read_wide = std::max<std::int64_t>(16 / sides_.read_bytes(), 1);
     const auto write_wide = std::max<std::int64_t>(16 / sides_.write_bytes(), 1);
-    static constexpr std::int64_t kRuns[] = {32, 64, 128, 256, 512, 1024};  // bytes
-    std::vector<Tile> read, write;                                          // of each length
+    static constexpr std::int64_t kRuns[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048};  // bytes
+    std::vector<Tile> read, write;                                                                   // of each length
     for (const auto run : kRuns) {
       read.push_back(sides_.prefix(true, std::max<std::int64_t>(run / sides_.read_bytes(), 1), read_wide));
       write.push_back(sides_.prefix(false, std::max<std::int64_t>(run / sides_.write_bytes(), 1), write_wide));
