@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <limits>
 #include <optional>
@@ -15,10 +14,11 @@
 #include <utility>
 
 #include "plan/axes.hpp"
-#include "plan/banks.hpp"
 #include "plan/cost_cuda.hpp"
+#include "plan/layouts.hpp"
 #include "plan/plain.hpp"
 #include "plan/plan.hpp"
+#include "plan/staged_tiles.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::plan {
@@ -39,11 +39,15 @@ std::int64_t volume(const Tile& tile) {
 class Generator {
  public:
   Generator(const ir::Program& program, const GpuFigures& figures)
-      : program_(program), figures_(figures), sides_(program), model_(program, sides_, figures) {}
+      : program_(program),
+        figures_(figures),
+        sides_(program),
+        model_(program, sides_, figures),
+        layouts_(sides_, figures.shared_bytes_per_block) {}
 
   std::vector<Candidate> all(const std::string& wanted) {
     add_direct();
-    for (auto& tile : staged_tiles()) {
+    for (auto& tile : stagings()) {
       for (const int threads : tile.threads) add_staged(tile, threads);
     }
     auto order = refine_leaders(std::numeric_limits<double>::infinity(), [] {});
@@ -61,7 +65,7 @@ class Generator {
   /// The first of all(). Tiles that cannot give one of the leaders are left out until it turns out that they may.
   Candidate best() {
     add_direct();
-    auto tiles = staged_tiles();
+    auto tiles = stagings();
     struct Rank {
       double least_us;
       std::size_t number;  // of tile and threads, as all() goes through them
@@ -243,34 +247,19 @@ class Generator {
     return text;
   }
 
-  /// Tiles that reach far enough on both sides, for runs of several lengths.
-  std::vector<Staging> staged_tiles() const {
-    std::vector<Staging> tiles;
-    if (sides_.load < 0 || program_.indices.size() < 2) return tiles;
-    if (sides_.read_first() == sides_.write_first() && !short_first()) return tiles;
-    const auto read_wide = std::max<std::int64_t>(16 / sides_.read_bytes(), 1);
-    const auto write_wide = std::max<std::int64_t>(16 / sides_.write_bytes(), 1);
-    static constexpr std::int64_t kRuns[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048};  // bytes
-    std::vector<Tile> read, write;                                                                   // of each length
-    for (const auto run : kRuns) {
-      read.push_back(sides_.prefix(true, std::max<std::int64_t>(run / sides_.read_bytes(), 1), read_wide));
-      write.push_back(sides_.prefix(false, std::max<std::int64_t>(run / sides_.write_bytes(), 1), write_wide));
+  /// Tiles that wait, and the numbers of threads that may visit them.
+  std::vector<Staging> stagings() const {
+    std::vector<Staging> stagings;
+    if (sides_.load < 0 || program_.indices.size() < 2) return stagings;
+    if (sides_.read_first() == sides_.write_first() && !short_first()) return stagings;
+    for (auto& tile : staged_tiles(sides_, figures_.shared_bytes_per_block / 2)) {
+      const int read_vector = widest(true, tile), write_vector = widest(false, tile);
+      auto threads = whole_digit_threads(
+          {{sides_.digits(true, tile), read_vector, 1}, {sides_.digits(false, tile), write_vector, 1}});
+      threads.insert(threads.end(), {128, 256, 512, kWarps});
+      stagings.push_back({std::move(tile), read_vector, write_vector, std::move(threads), {}, {}});
     }
-    std::set<Tile> seen;
-    for (const auto& reaching : read) {
-      for (const auto& other : write) {
-        auto tile = reaching;
-        for (std::size_t q = 0; q < tile.size(); ++q) tile[q] = std::max(tile[q], other[q]);
-        const auto bytes = volume(tile) * sides_.read_bytes();
-        if (bytes > figures_.shared_bytes_per_block / 2 || !seen.insert(tile).second) continue;
-        const int read_vector = widest(true, tile), write_vector = widest(false, tile);
-        auto threads = whole_digit_threads(
-            {{sides_.digits(true, tile), read_vector, 1}, {sides_.digits(false, tile), write_vector, 1}});
-        threads.insert(threads.end(), {128, 256, 512, kWarps});
-        tiles.push_back({std::move(tile), read_vector, write_vector, std::move(threads), {}, {}});
-      }
-    }
-    return tiles;
+    return stagings;
   }
 
   /// With so many threads, or by warps; a warp's tile is small.
@@ -301,60 +290,6 @@ class Generator {
     for (const auto& schedule : staging.skewed) add(launched(schedule, threads, false, " skewed"));
   }
 
-  /// Numbers of threads by which the rounds of the walks come out at whole digits, or nearly so: a thread's place in
-  /// the tile is found once, and a round only adds to it. Axes of three or five elements need it, since divisions for
-  /// every element cost more than moving it. The best up to 256 and up to 512, where they save a tenth of what powers
-  /// of two take.
-  static std::vector<int> whole_digit_threads(std::vector<ir::Walk> walks) {
-    const auto instructions = [&](int threads) {
-      double sum = 0;
-      for (auto& walk : walks) {
-        walk.workers = threads;
-        sum += static_cast<double>(walk.rounds()) * (4 + digit_instructions(walk));
-      }
-      const int warps = (threads + 31) / 32;
-      return sum * warps;
-    };
-    const auto powers = {instructions(128), instructions(256), instructions(512)};
-    // What one walk gains the other one must not lose: warps that begin within its runs cost more than is counted here.
-    const auto loses = [&](int threads) {
-      return std::any_of(walks.begin(), walks.end(), [&](ir::Walk walk) {
-        walk.workers = 256;
-        const auto usual = digit_instructions(walk);
-        walk.workers = threads;
-        return digit_instructions(walk) > usual;
-      });
-    };
-    std::vector<int> counts;
-    for (const auto& walk : walks) {
-      std::int64_t below = 1;
-      for (std::size_t k = 0; k < walk.digits.size() && below <= 512; ++k) {
-        const auto count = walk.digits[k].count / (k == 0 ? walk.vector : 1);
-        for (std::int64_t part = 1; part <= count && below * part <= 512; ++part) {
-          const auto threads = below * part, lanes = (threads + 31) / 32 * 32;
-          // Seven eighths of the warps' lanes work.
-          if (count % part != 0 || threads <= 80 || threads * 8 < lanes * 7) continue;
-          counts.push_back(static_cast<int>(threads));
-        }
-        below *= count;
-      }
-    }
-    std::sort(counts.begin(), counts.end());
-    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-    std::array<std::pair<double, int>, 2> best;
-    best.fill({0.9 * std::min(powers), 0});
-    for (const int threads : counts) {
-      if ((threads & (threads - 1)) == 0) continue;
-      auto& least = best[threads > 256];
-      if (const double n = instructions(threads); n < least.first && !loses(threads)) least = {n, threads};
-    }
-    std::vector<int> chosen;
-    for (const auto& [n, threads] : best) {
-      if (threads > 0) chosen.push_back(threads);
-    }
-    return chosen;
-  }
-
   const char* family(const Tile& tile) const {
     int axes = 0, parts = 0;
     for (std::size_t q = 0; q < tile.size(); ++q) {
@@ -372,7 +307,7 @@ class Generator {
     ir::Stage stage;
     stage.load = sides_.load;
     stage.walk = {sides_.digits(true, tile), read_vector, 1};
-    stage.layout = linear_layout(tile, true, 0);
+    stage.layout = linear_layout(sides_, tile, true, 0);
     schedule.stage = std::move(stage);
     schedule.name = fmt::format("{}{} v{}/{}", family(tile), tile_text(tile), read_vector, write_vector);
     return schedule;
@@ -415,7 +350,7 @@ class Generator {
     auto longer = tile;
     longer[static_cast<std::size_t>(first)] += elements - 1;
     schedule.stage->walk.digits = sides_.digits(true, longer);
-    schedule.stage->layout = linear_layout(longer, true, 0);
+    schedule.stage->layout = linear_layout(sides_, longer, true, 0);
     return schedule;
   }
 
@@ -429,116 +364,15 @@ class Generator {
     return schedule;
   }
 
-  /// The tile's elements in one side's order, each row of the fastest axis `pad` elements longer.
-  ir::SharedLayout linear_layout(const Tile& tile, bool read, std::int64_t pad) const {
-    ir::SharedLayout layout;
-    layout.stride.assign(tile.size(), 0);
-    std::int64_t stride = 1;
-    bool first = true;
-    for (const auto& digit : sides_.digits(read, tile)) {
-      layout.stride[static_cast<std::size_t>(digit.index)] = stride;
-      stride *= digit.count;
-      if (first) stride += pad;
-      first = false;
-    }
-    layout.elements = stride;
-    return layout;
-  }
-
-  /// What the search for a layout found; the order of tiles makes no difference to it.
-  struct Searched {
-    Tile tile;
-    int read_vector, write_vector;
-    bool skewed;
-    ir::Walk walk;
-    ir::SharedLayout layout;
-    double wavefronts, ideal;  ///< of that layout, followed more closely
-  };
-
   /// Gives a staged candidate the layout with the fewest wavefronts.
   void refine(Candidate& candidate) {
     auto& schedule = candidate.schedule;
     if (!schedule.stage || schedule.stage->place != ir::Place::shared) return;
-    const int read_vector = schedule.stage->walk.vector, write_vector = schedule.walk.vector;
-    auto place = std::find_if(searched_.begin(), searched_.end(), [&](const Searched& known) {
-      return known.tile == schedule.tile && known.read_vector == read_vector && known.write_vector == write_vector &&
-             known.skewed == schedule.skew.on() && same_warps(known.walk, schedule.walk);
-    });
-    if (place == searched_.end()) {
-      constexpr int kFollowed = 16;
-      const auto layout = search(schedule);
-      const auto in = wavefronts(schedule, schedule.stage->walk, layout, sides_.read_bytes(), kFollowed);
-      const auto out = wavefronts(schedule, schedule.walk, layout, sides_.read_bytes(), kFollowed);
-      searched_.push_back({schedule.tile, read_vector, write_vector, schedule.skew.on(), schedule.walk, layout,
-                           in.counted + out.counted, in.ideal + out.ideal});
-      place = searched_.end() - 1;
-    }
-    schedule.stage->layout = place->layout;
-    candidate.traffic.bank_wavefronts = place->wavefronts;
-    candidate.traffic.ideal_wavefronts = place->ideal;
+    const auto& found = layouts_.best(schedule);
+    schedule.stage->layout = found.layout;
+    candidate.traffic.bank_wavefronts = found.wavefronts;
+    candidate.traffic.ideal_wavefronts = found.ideal;
     assess(candidate);
-  }
-
-  /// The layout with the fewest wavefronts: the tile in the order of either side, with swizzles and with longer rows.
-  ir::SharedLayout search(const Schedule& schedule) const {
-    constexpr int kFollowed = 4;
-    const auto& stage = *schedule.stage;
-    const auto size = sides_.read_bytes();
-    double best = 0;
-    bool perfect = false;
-    ir::SharedLayout chosen;
-    const auto consider = [&](BankCounter& read, BankCounter& write, const ir::SharedLayout& layout) {
-      if (layout.elements * size > figures_.shared_bytes_per_block) return;
-      // A little memory is worth a conflict less, so equal counts keep the first, smallest layout.
-      const double limit = chosen.elements == 0 ? std::numeric_limits<double>::infinity() : best * 0.999;
-      const double least = write.ideal(layout);
-      if (read.ideal(layout) + least >= limit) return;
-      const auto in = read.count(layout, limit - least);
-      if (in.counted + least >= limit) return;
-      const auto out = write.count(layout, limit - in.counted);
-      const auto total = in.counted + out.counted;
-      if (total >= limit) return;
-      best = total;
-      chosen = layout;
-      perfect = total <= in.ideal + out.ideal;
-    };
-    auto tile = schedule.tile;
-    if (schedule.skew.on()) tile[static_cast<std::size_t>(schedule.skew.index)] += schedule.skew.elements - 1;
-    for (const bool read_order : {true, false}) {
-      const auto plain = linear_layout(tile, read_order, 0);
-      BankCounter read(schedule, stage.walk, plain, size, kFollowed);
-      BankCounter write(schedule, schedule.walk, plain, size, kFollowed);
-      consider(read, write, plain);
-      if (perfect) return chosen;
-      int unit = 0;
-      const int vector = read_order ? stage.walk.vector : schedule.walk.vector;
-      while ((1 << unit) < vector) ++unit;
-      for (const std::int64_t mask : {3, 7, 15, 31}) {
-        if ((mask << unit) * size >= 256) break;  // 32 banks of 4 bytes, twice
-        int bits = 0;
-        while ((mask >> bits) != 0) ++bits;
-        for (int shift = unit + bits; shift <= unit + bits + 4; ++shift) {
-          auto layout = plain;
-          layout.shift = shift;
-          layout.mask = mask;
-          layout.unit = unit;
-          const auto group = (mask + 1) << unit;
-          layout.elements = (plain.elements + group - 1) / group * group;
-          if (shift > 0 && (std::int64_t{1} << shift) >= plain.elements) break;
-          consider(read, write, layout);
-          if (perfect) return chosen;
-        }
-      }
-      for (const std::int64_t pad : {1, 2, 4}) {
-        if (pad % vector != 0 && vector != 1) continue;
-        const auto padded = linear_layout(tile, read_order, pad);
-        BankCounter padded_read(schedule, stage.walk, padded, size, kFollowed);
-        BankCounter padded_write(schedule, schedule.walk, padded, size, kFollowed);
-        consider(padded_read, padded_write, padded);
-        if (perfect) return chosen;
-      }
-    }
-    return chosen;
   }
 
   /// Algorithm 1 of the cuTT paper for the origin, as an alternative of the leader: literals need one division per
@@ -599,7 +433,7 @@ class Generator {
   std::vector<std::pair<std::size_t, std::size_t>> made_;  // of the list: in the order in which all() makes them
   std::size_t made_number_ = 0;
   std::unordered_set<std::string> names_;
-  std::vector<Searched> searched_;
+  LayoutSearch layouts_;
 };
 
 }  // namespace

@@ -1,0 +1,45 @@
+// Where the elements of a staged tile lie in shared memory: the search for a layout without bank conflicts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/schedule.hpp"
+#include "plan/axes.hpp"
+
+namespace ricci::plan {
+
+/// The tile's elements in one side's order, each row of the fastest axis `pad` elements longer.
+ir::SharedLayout linear_layout(const Sides& sides, const std::vector<std::int64_t>& tile, bool read, std::int64_t pad);
+
+/// Finds layouts for schedules of one program, and remembers them.
+class LayoutSearch {
+ public:
+  LayoutSearch(const Sides& sides, std::int64_t shared_bytes_per_block)
+      : sides_(sides), most_bytes_(shared_bytes_per_block) {}
+
+  struct Found {
+    ir::SharedLayout layout;
+    double wavefronts, ideal;  ///< of that layout, followed more closely than in the search
+  };
+  /// The layout with the fewest wavefronts for a schedule that keeps its tile in shared memory. Valid until the next
+  /// call.
+  const Found& best(const ir::Schedule& schedule);
+
+ private:
+  ir::SharedLayout search(const ir::Schedule& schedule) const;
+
+  /// All that makes a difference to it: the order of tiles does not.
+  struct Searched {
+    std::vector<std::int64_t> tile;
+    int read_vector, write_vector;
+    bool skewed;
+    ir::Walk walk;
+    Found found;
+  };
+  const Sides& sides_;
+  std::int64_t most_bytes_;
+  std::vector<Searched> searched_;
+};
+
+}  // namespace ricci::plan
