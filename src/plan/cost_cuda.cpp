@@ -1,8 +1,8 @@
 // The cost model of GPU permutations: the slowest of memory, load/store units, instruction issue and latency, with a
-// little of the others. Its constants were fitted to 11,319 timed schedules of 268 permutations (ttc57 and lyakh504 in
-// single and double precision, cutt_set1_sub360 and cutt_set2_sub120 in double) on one NVIDIA H200: bench/results/fit,
-// permute-<set>-<type>-h200.json; those of skewed tiles to skewed-*. They are in sectors, cycles and bytes, so that
-// another device comes in by its figures.
+// little of the others. Its constants were fitted to 7,975 timed schedules of 310 permutations (ttc57 in half and
+// single precision, lyakh504 in single and double, cutt_set1_sub360 and cutt_set2_sub120 in double, the cases of
+// hard.csv in single) on one NVIDIA H200: bench/results/fit, permute-<set>-<type>-h200.json; those of skewed tiles to
+// skewed-*. They are in sectors, cycles and bytes, so that another device comes in by its figures.
 #include "plan/cost_cuda.hpp"
 
 #include <algorithm>
@@ -13,35 +13,35 @@ namespace ricci::plan {
 namespace {
 
 // Memory.
-constexpr double kBase = 0.961;          // of the time of a plain copy
-constexpr double kUnmerged = 0.302;      // share of what tiles that run together share, fetched by each nevertheless
-constexpr double kPartialFar = 8.32;     // sectors' worth of a sector written in part that nobody completes in time
-constexpr double kPartialNear = 1.64;    // ... that tiles of the same time complete in L2
-constexpr double kReadRunFar = 0.240;    // runs that stay short even with the neighbouring tiles, (64 B / run)^2
-constexpr double kReadRun = 0.073;       // short runs of one tile
-constexpr double kWriteRun = 0.129;      // the same, written
-constexpr double kWriteRunFar = 0.329;   // written runs that stay below kWriteFull, by the missing share
-constexpr double kWriteFull = 256;       // bytes
+constexpr double kBase = 0.943;          // of the time of a plain copy
+constexpr double kUnmerged = 0.296;      // share of what tiles that run together share, fetched by each nevertheless
+constexpr double kPartialFar = 10.4;     // sectors' worth of a sector written in part that nobody completes in time
+constexpr double kPartialNear = 1.923;   // ... that tiles of the same time complete in L2
+constexpr double kReadRunFar = 0.316;    // runs that stay short even with the neighbouring tiles, (64 B / run)^2
+constexpr double kReadRun = 0.408;       // short runs of one tile
+constexpr double kWriteRun = 0.0962;     // the same, written
+constexpr double kWriteRunFar = 0.473;   // written runs that stay below kWriteFull, by the missing share
+constexpr double kWriteFull = 355;       // bytes
 constexpr int kMergeWindow = 4;          // times the tiles that run at once: how long L2 waits for a sector's rest
-constexpr double kInFlight = 68 * 1024;  // bytes asked for by a multiprocessor, beyond which requests queue up
-constexpr double kQueue = 0.167;         // and what each as many more cost
+constexpr double kInFlight = 42 * 1024;  // bytes asked for by a multiprocessor, beyond which requests queue up
+constexpr double kQueue = 0.158;         // and what each as many more cost
 // Load/store units and issue, in cycles.
-constexpr double kLine = 1.49;        // of a 128-byte line or a wavefront of shared memory
-constexpr double kIssue = 1.165 / 4;  // of a warp's instruction, four schedulers
-constexpr double kThreadFixed = 30;   // instructions of a thread, whatever it moves
-constexpr double kAxis = 4;           // of a digit or an axis of the origin
-constexpr double kAccess = 2;         // of an access
-constexpr double kDivision = 1.30;    // of one instruction's worth of digit arithmetic: multiplications are slow
-constexpr double kElement = 2.8;      // of an element in a vector
-constexpr double kEdge = 4.85;        // of a comparison with a ragged edge
-constexpr double kPhase = 10;         // of finding where a skewed row begins
-constexpr double kCut = 25;           // of an element in a vector that the end of a skewed row may cut
-constexpr double kLongCode = 960;     // unrolled instructions at which fetching them costs as much again
+constexpr double kLine = 0.985;        // of a 128-byte line or a wavefront of shared memory
+constexpr double kIssue = 1.178 / 4;   // of a warp's instruction, four schedulers
+constexpr double kThreadFixed = 36.8;  // instructions of a thread, whatever it moves
+constexpr double kAxis = 6.812;        // of a digit or an axis of the origin
+constexpr double kAccess = 1.724;      // of an access
+constexpr double kDivision = 1.086;    // of one instruction's worth of digit arithmetic: multiplications are slow
+constexpr double kElement = 3.815;     // of an element in a vector
+constexpr double kEdge = 4.594;        // of a comparison with a ragged edge
+constexpr double kPhase = 8.72;        // of finding where a skewed row begins
+constexpr double kCut = 28.75;         // of an element in a vector that the end of a skewed row may cut
+constexpr double kLongCode = 1014;     // unrolled instructions at which fetching them costs as much again
 // Latency of a block, in microseconds.
-constexpr double kBlock = 0.5;
-constexpr double kBarrier = 0.33 / 128;  // per thread
-constexpr double kSharpness = 5.34;      // exponent of the norm that joins the four
-constexpr double kUsualConflicts = 1.3;  // wavefronts of a layout not searched yet, of the least possible
+constexpr double kBlock = 0.475;
+constexpr double kBarrier = 0.303 / 128;  // per thread
+constexpr double kSharpness = 5.622;      // exponent of the norm that joins the four
+constexpr double kUsualConflicts = 1.3;   // wavefronts of a layout not searched yet, of the least possible
 
 bool power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
