@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Builds for the GPU alone, runs the tests that need one, and the benches; results go to OUTDIR as JSON.
 #
-#   bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|einsum|programs ...]     default: tests bench einsum programs
+#   bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|einsum|programs ...]     default: tests bench einsum programs
 #
 # SETS, DTYPES, TOP, EVERY, REPEAT, SIZES and COMMIT in the environment narrow the benches and name the commit; CUTENSOR
 # and CUTT name the shared libraries that permutations are timed beside. `measured` is `bench` with measured plans, `sweep`
-# takes the sets at one size after the other.
+# takes the sets at one size after the other, `profile` has Nsight Compute count what the model's choices do.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|einsum|programs ...]}
+out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|einsum|programs ...]}
 shift
 steps=${*:-tests bench einsum programs}
 mkdir -p "$out"
@@ -59,6 +59,20 @@ for step in $steps; do
       ;;
     sweep)
       permutations sweep --repeat "${REPEAT:-7}" ${SIZES:+--sizes "$SIZES"}
+      ;;
+    profile)
+      # What the profiler counts of the model's choices, one row per kernel.
+      for set in ${SETS:-hard}; do
+        for dtype in ${DTYPES:-f32}; do
+          name=$out/profile-$set-$dtype
+          ncu --clock-control none --kernel-name-base function --kernel-name 'regex:^u[0-9]+_' --csv --page raw --log-file "$name.raw" \
+            --section SpeedOfLight --section MemoryWorkloadAnalysis --section MemoryWorkloadAnalysis_Tables \
+            --section WarpStateStats --section LaunchStats "$build/bin/ricci" bench permute "bench/problems/$set.csv" --device gpu \
+            --dtype "$dtype" --every "${EVERY:-1}" --repeat 1 --untuned >"$name.txt" 2>&1 || true
+          python3 bench/profile.py "$name.raw" "$name.csv"
+          cut -d, -f1-8 "$name.csv"
+        done
+      done
       ;;
     einsum)
       "$build/bin/ricci" bench einsum bench/problems/tccg48.csv --device gpu --repeat "${REPEAT:-7}" ${PEERS:+--peers "$PEERS"} \
