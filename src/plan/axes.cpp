@@ -21,7 +21,8 @@ std::int64_t near_part(std::int64_t n, std::int64_t wanted, std::int64_t granule
   std::int64_t best = granule;
   double least = std::numeric_limits<double>::infinity();
   for (auto part = (lowest + granule - 1) / granule * granule; part <= highest; part += granule) {
-    const auto room = static_cast<double>((n + part - 1) / part * part) / static_cast<double>(n) - 1;
+    const auto covered = (n + part - 1) / part * part;
+    const auto room = static_cast<double>(covered) / static_cast<double>(n) - 1;
     const auto off = std::abs(static_cast<double>(part - wanted)) / static_cast<double>(wanted);
     const auto leaves = [&](std::int64_t unit) { return n * bytes % unit == 0 && part * bytes % unit != 0; };
     const double cost = 0.5 * room + 0.1 * off +
@@ -88,6 +89,7 @@ std::vector<std::int64_t> Sides::prefix(bool read, std::int64_t elements, std::i
 
 std::vector<ir::Digit> Sides::digits(bool read, const std::vector<std::int64_t>& tile) const {
   std::vector<ir::Digit> digits;
+  digits.reserve(tile.size());
   for (const auto q : read ? read_order : write_order) {
     const auto count = tile[static_cast<std::size_t>(q)];
     if (count > 1) digits.push_back({q, count, 1});

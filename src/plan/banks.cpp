@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "plan/traffic.hpp"
@@ -13,14 +14,15 @@ constexpr std::size_t kLanes = 32;  // of a warp, and banks
 
 /// Whether no two places of a walk have the same address: each digit steps over all that those below it reach.
 bool are_distinct(const ir::Walk& walk, const std::vector<std::int64_t>& strides) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride, count
+  std::array<std::pair<std::int64_t, std::int64_t>, kMostDigits> steps;  // stride, count
   for (std::size_t k = 0; k < strides.size(); ++k) {
     const auto wide = k == 0 ? walk.vector : 1;
-    steps.emplace_back(strides[k] / wide, walk.digits[k].count);
+    steps[k] = {strides[k] / wide, walk.digits[k].count};
   }
-  std::sort(steps.begin(), steps.end());
+  const std::span some(steps.data(), strides.size());
+  std::sort(some.begin(), some.end());
   std::int64_t reached = 1;
-  for (const auto& [stride, count] : steps) {
+  for (const auto& [stride, count] : some) {
     if (stride < reached) return false;
     reached = stride * count;
   }
@@ -71,21 +73,19 @@ BankCounter::BankCounter(const ir::Schedule& schedule, const ir::Walk& walk, con
   distinct_ = are_distinct(walk, strides_);
 }
 
-const BankCounter::Groups& BankCounter::groups(const ir::SharedLayout& layout) {
+BankCounter::Groups& BankCounter::groups(const ir::SharedLayout& layout) {
   // Elements that lie side by side along the walk's vector go in one access, others one by one.
   const bool vector = vectors_ && (layout.mask == 0 || (1 << layout.unit) >= walk_.vector);
   auto& groups = vector ? whole_ : apart_;
-  if (groups.count == 0) follow(groups, vector);
+  if (groups.count == 0) count_groups(groups, vector);
   return groups;
 }
 
-void BankCounter::follow(Groups& groups, bool vector) const {
+void BankCounter::count_groups(Groups& groups, bool vector) const {
   // Vectors of more than 16 bytes go in parts, each by all lanes.
   constexpr std::int64_t kWidest = 16;
-  const auto part =
-      vector ? std::min<std::int64_t>(walk_.vector, std::max<std::int64_t>(kWidest / element_bytes_, 1)) : 1;
-  const auto access_bytes = element_bytes_ * part;
-  const auto repeats = walk_.vector / part;
+  groups.part = vector ? std::min<std::int64_t>(walk_.vector, std::max<std::int64_t>(kWidest / element_bytes_, 1)) : 1;
+  const auto access_bytes = element_bytes_ * groups.part;
   groups.lanes = static_cast<std::size_t>(std::clamp<std::int64_t>(128 / access_bytes, 1, 32));
   // Accesses of 8 and 16 bytes are aligned to themselves, so that banks can be counted in units of an access.
   const auto unit_bytes = std::max<std::int64_t>(access_bytes, 4);
@@ -94,13 +94,23 @@ void BankCounter::follow(Groups& groups, bool vector) const {
   groups.banks = static_cast<std::uint32_t>(128 / unit_bytes);
   const Warps all(walk_);
   const auto warps = all.count();
-  const auto step = std::max<std::int64_t>(warps / std::max(sample_warps_, 1), 1);
-  const auto followed = (warps + step - 1) / step;
-  groups.scale = static_cast<double>(warps) / static_cast<double>(std::max<std::int64_t>(followed, 1));
-  groups.addresses.resize(static_cast<std::size_t>(followed * repeats) * kLanes);
+  groups.step = std::max<std::int64_t>(warps / std::max(sample_warps_, 1), 1);
+  groups.followed = (warps + groups.step - 1) / groups.step;
+  groups.scale = static_cast<double>(warps) / static_cast<double>(std::max<std::int64_t>(groups.followed, 1));
+  const auto repeats = static_cast<std::size_t>(walk_.vector / groups.part);
+  for (std::int64_t warp = 0; warp < warps; warp += groups.step) {
+    groups.count += repeats * ((static_cast<std::size_t>(all.lanes(warp)) + groups.lanes - 1) / groups.lanes);
+  }
+}
+
+void BankCounter::follow(Groups& groups) const {
+  const Warps all(walk_);
+  const auto warps = all.count(), step = groups.step, part = groups.part, repeats = walk_.vector / part;
+  groups.addresses.resize(static_cast<std::size_t>(groups.followed * repeats) * kLanes);
+  groups.active.reserve(static_cast<std::size_t>(groups.followed * repeats));
 
   const auto digits = strides_.size();
-  std::vector<std::int64_t> counts(digits), start(digits), value(digits);
+  std::array<std::int64_t, kMostDigits> counts, start, value;
   for (std::size_t k = 0; k < digits; ++k) counts[k] = walk_.digits[k].count / (k == 0 ? walk_.vector : 1);
   const auto apart = digits == 0 ? 0 : strides_[0] / walk_.vector * part;
   auto* addresses = groups.addresses.data();
@@ -116,8 +126,7 @@ void BankCounter::follow(Groups& groups, bool vector) const {
     const auto active = all.lanes(warp);
     for (std::int64_t repeat = 0; repeat < repeats; ++repeat, addresses += kLanes) {
       groups.active.push_back(static_cast<std::uint8_t>(active));
-      groups.count += (static_cast<std::size_t>(active) + groups.lanes - 1) / groups.lanes;
-      value = start;
+      std::copy_n(start.begin(), digits, value.begin());
       auto linear = start_address + repeat * apart;
       std::fill(addresses + active, addresses + kLanes, static_cast<std::uint32_t>(linear));  // lanes without work
       addresses[0] = static_cast<std::uint32_t>(linear);
@@ -141,7 +150,8 @@ void BankCounter::follow(Groups& groups, bool vector) const {
 }
 
 Wavefronts BankCounter::count(const ir::SharedLayout& layout, double limit) {
-  const auto& all = groups(layout);
+  auto& all = groups(layout);
+  if (all.active.empty()) follow(all);
   const auto ideal = static_cast<double>(all.count) * all.scale;
   const auto shift = static_cast<unsigned>(layout.shift), unit = static_cast<unsigned>(layout.unit);
   const auto mask = static_cast<std::uint32_t>(layout.mask);

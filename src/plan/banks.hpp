@@ -39,11 +39,15 @@ class BankCounter {
     std::size_t count = 0, lanes = 32;     // how many groups, and lanes of one
     int word_shift = 0;                    // elements to words of the size of an access, 4 bytes at least
     std::uint32_t banks = 32;
-    bool whole_words = true;  // no access is smaller than a bank's word
-    double scale = 1;         // of all warps to those that are followed
+    bool whole_words = true;              // no access is smaller than a bank's word
+    double scale = 1;                     // of all warps to those that are followed
+    std::int64_t step = 1, followed = 0;  // every so manieth warp, and how many those are
+    std::int64_t part = 1;                // elements of a vector in one access
   };
-  const Groups& groups(const ir::SharedLayout& layout);
-  void follow(Groups& groups, bool vector) const;
+  Groups& groups(const ir::SharedLayout& layout);
+  void count_groups(Groups& groups, bool vector) const;
+  /// Works the addresses out.
+  void follow(Groups& groups) const;
 
   const ir::Walk& walk_;
   std::vector<std::int64_t> strides_;  // of a step of each digit, in elements

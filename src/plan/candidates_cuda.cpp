@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <optional>
+#include <queue>
 #include <set>
 #include <string_view>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 
 #include "plan/axes.hpp"
@@ -47,118 +49,158 @@ class Generator {
 
   std::vector<Candidate> all(const std::string& wanted) {
     add_direct();
-    for (auto& tile : stagings()) {
-      for (const int threads : tile.threads) add_staged(tile, threads);
+    find_tiles();
+    for (std::size_t tile = 0; tile < stagings_.size(); ++tile) {
+      auto& staging = stagings_[tile];
+      find_whole_digits(staging);
+      for (std::size_t way = 0; way < kWays; ++way) {
+        if (staging.ways[way] == kNone) continue;
+        for (int form = 0; form < forms(staging, way); ++form) add_staged(tile, way, form);
+      }
     }
-    auto order = refine_leaders(std::numeric_limits<double>::infinity(), [] {});
-    for (std::size_t k = 0; k < list_.size(); ++k) {
-      if (list_[k].schedule.name == wanted && !refined_[k]) refine(list_[k]);
+    auto order = refine_leaders();
+    for (auto& listed : list_) {
+      if (listed.candidate.schedule.name == wanted) refine(listed);
     }
     std::vector<Candidate> sorted;
     sorted.reserve(list_.size() + 1);
-    for (const auto number : order) sorted.push_back(std::move(list_[number]));
+    for (const auto number : order) sorted.push_back(std::move(list_[number].candidate));
     add_shuffled_origin(sorted);
     add_order_of_both(sorted);
     return sorted;
   }
 
-  /// The first of all(). Tiles that cannot give one of the leaders are left out until it turns out that they may.
+  /// The first of all(). What cannot be one of the leaders is not told apart.
   Candidate best() {
     add_direct();
-    auto tiles = stagings();
-    struct Rank {
-      double least_us;
-      std::size_t number;  // of tile and threads, as all() goes through them
-      Staging* tile;
-      int threads;
-    };
-    std::vector<Rank> ranks;
-    for (auto& tile : tiles) {
-      for (const int threads : tile.threads) {
-        ranks.push_back({least_us(tile.tile, threads), ranks.size(), &tile, threads});
+    find_tiles();
+    for (std::size_t tile = 0; tile < stagings_.size(); ++tile) {
+      const auto& staging = stagings_[tile];
+      const auto range = block_threads(staging);
+      auto least_us = std::numeric_limits<double>::infinity();
+      if (range.least <= std::min<std::int64_t>(range.most, 512)) {
+        least_us = model_.least_us(staging.cost, static_cast<int>(range.least), false);
       }
+      if (staging.ways[kByWarps] == kWarps)
+        least_us = std::min(least_us, model_.least_us(staging.cost, kWarpThreads, true));
+      if (std::isfinite(least_us)) ahead_.push({least_us, tile});
     }
-    std::sort(ranks.begin(), ranks.end(), [](const Rank& x, const Rank& y) {
-      return std::tie(x.least_us, x.number) < std::tie(y.least_us, y.number);
-    });
-    std::size_t next = 0;
-    const auto add_next = [&] {
-      const auto& rank = ranks[next++];
-      made_number_ = rank.number + 1;  // after those without a stage
-      add_staged(*rank.tile, rank.threads);
-    };
-    std::vector<double> leaders;  // of the least times
-    while (next < ranks.size()) {
-      leaders.clear();
-      for (const auto& candidate : list_) leaders.push_back(candidate.predicted_us);
-      if (leaders.size() >= kRefined) {
-        std::nth_element(leaders.begin(), leaders.begin() + kRefined - 1, leaders.end());
-        if (ranks[next].least_us > leaders[kRefined - 1]) break;
-      }
-      add_next();
-    }
-    const double left_out_us = next < ranks.size() ? ranks[next].least_us : std::numeric_limits<double>::infinity();
-    const auto order = refine_leaders(left_out_us, [&] {
-      while (next < ranks.size()) add_next();
-    });
+    const auto order = refine_leaders();
     if (order.empty()) throw InternalError("a problem without a single schedule; please report it");
     std::vector<Candidate> sorted;
-    sorted.push_back(std::move(list_[order.front()]));
+    sorted.push_back(std::move(list_[order.front()].candidate));
     add_shuffled_origin(sorted);
     return std::move(sorted.front());
   }
 
  private:
   static constexpr std::size_t kRefined = 4;
-  static constexpr int kWarps = 0, kWarpThreads = 256;
+  static constexpr int kWarps = 0, kNone = -1, kWarpThreads = 256;
+  /// Ways to visit a tile: by a number of threads that ends at whole digits (two), by powers of two, by warps.
+  static constexpr std::size_t kPowers = 2, kByWarps = 5, kWays = 6;
+  static constexpr std::size_t kWholeDigits = kWays, kAny = kWays + 1;  // several: the first two, all
 
-  /// A tile that waits in shared memory or in a warp, and its schedules without threads, made when they are needed.
+  /// A tile that waits in shared memory or in a warp. Its schedules have everything but the order of tiles, the number
+  /// of threads and a name; they are made when they are needed.
   struct Staging {
     Tile tile;
-    int read_vector, write_vector;
-    std::vector<int> threads;  ///< or kWarps
-    std::optional<Schedule> plain;
-    std::vector<Schedule> skewed;
+    TileCost cost;
+    int read_vector = 1, write_vector = 1;
+    std::array<int, kWays> ways;      ///< numbers of threads, kWarps or kNone
+    std::vector<Schedule> schedules;  ///< of rectangular tiles, then skewed ones
+    std::optional<Schedule> in_warp;
+  };
+
+  /// Candidates that are not in the list yet: all of a tile, all of one way to visit it, or one.
+  struct Ahead {
+    double least_us;  ///< none of them takes less
+    std::size_t tile;
+    std::size_t way = kAny;
+    int form = -1;
+    bool predicted = false;  ///< least_us is what the one is predicted to take
+    bool operator<(const Ahead& other) const { return least_us > other.least_us; }  // the least first
+  };
+
+  struct Listed {
+    Candidate candidate;
+    std::array<std::size_t, 3> made;  ///< tile (0: none waits), way, form: the order in which all() makes them
+    bool refined = false;
   };
 
   /// Only the leaders deserve the search for a layout without conflicts; who leads after it has been searched too.
   /// Returns the numbers of the list, best first.
-  ///   left_out_us  no candidate that is not in the list yet takes less
-  ///   add_others   adds those
-  template <class AddOthers>
-  std::vector<std::size_t> refine_leaders(double left_out_us, const AddOthers& add_others) {
+  std::vector<std::size_t> refine_leaders() {
     std::vector<std::size_t> order;
-    const auto fill = [&] {
-      refined_.resize(list_.size(), false);
+    const auto sort = [&](std::size_t leaders) {
+      lead(leaders);
       while (order.size() < list_.size()) order.push_back(order.size());
       // Equals stand in the order in which all() makes them.
-      std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) { return made_[x] < made_[y]; });
+      std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
+        return std::tie(list_[x].candidate.predicted_us, list_[x].made) <
+               std::tie(list_[y].candidate.predicted_us, list_[y].made);
+      });
     };
-    const auto sort = [&] {
-      std::stable_sort(order.begin(), order.end(),
-                       [&](std::size_t x, std::size_t y) { return list_[x].predicted_us < list_[y].predicted_us; });
-    };
-    fill();
-    while (!order.empty()) {
-      sort();
-      for (std::size_t k = 0; k < std::min(kRefined, order.size()); ++k) {
-        if (!refined_[order[k]]) refine(list_[order[k]]);
-        refined_[order[k]] = true;
-      }
-      sort();
-      if (list_[order.front()].predicted_us >= left_out_us) {
-        add_others();
-        left_out_us = std::numeric_limits<double>::infinity();
-        fill();
-        sort();
-      }
-      if (refined_[order.front()]) break;
-    }
+    do {
+      sort(kRefined);
+      for (std::size_t k = 0; k < std::min(kRefined, order.size()); ++k) refine(list_[order[k]]);
+      sort(1);
+    } while (!order.empty() && !list_[order.front()].refined);
     return order;
   }
 
-  double least_us(const Tile& tile, int threads) {
-    return model_.least_us(tile, threads == kWarps ? kWarpThreads : threads, threads == kWarps);
+  /// Adds candidates until those of the list with the least times, so many, are those of all.
+  void lead(std::size_t leaders) {
+    std::vector<double> least;  // that many times at most, the longest first
+    const auto see = [&](const Listed& listed) {
+      least.push_back(listed.candidate.predicted_us);
+      std::push_heap(least.begin(), least.end());
+      if (least.size() <= leaders) return;
+      std::pop_heap(least.begin(), least.end());
+      least.pop_back();
+    };
+    for (const auto& listed : list_) see(listed);
+    while (!ahead_.empty() && (least.size() < leaders || ahead_.top().least_us <= least.front())) {
+      const auto next = ahead_.top();
+      ahead_.pop();
+      if (next.predicted) {
+        if (add_staged(next.tile, next.way, next.form)) see(list_.back());
+      } else {
+        tell_apart(next);
+      }
+    }
+  }
+
+  /// Puts what several candidates stand for in their place.
+  void tell_apart(const Ahead& several) {
+    auto& staging = stagings_[several.tile];
+    const auto add_way = [&](std::size_t way) {
+      const int threads = staging.ways[way];
+      if (threads == kNone) return;
+      const bool warps = threads == kWarps;
+      ahead_.push({model_.least_us(staging.cost, warps ? kWarpThreads : threads, warps), several.tile, way});
+    };
+    if (several.way == kAny) {
+      for (auto way = kPowers; way < kWays; ++way) add_way(way);
+      if (const auto counts = whole_digit_counts(walks(staging), block_threads(staging)); !counts.empty()) {
+        ahead_.push({model_.least_us(staging.cost, counts.front(), false), several.tile, kWholeDigits});
+      }
+      return;
+    }
+    if (several.way == kWholeDigits) {
+      find_whole_digits(staging);
+      for (std::size_t way = 0; way < kPowers; ++way) add_way(way);
+      return;
+    }
+    if (several.form < 0) {
+      for (int form = 0; form < forms(staging, several.way); ++form) {
+        const auto& schedule = formed(staging, several.way, form);
+        ahead_.push({model_.least_us(schedule, staging.cost), several.tile, several.way, form, false});
+      }
+      return;
+    }
+    Traffic traffic;
+    const double us = model_.predict(formed(staging, several.way, several.form), staging.cost, traffic);
+    ahead_.push({us, several.tile, several.way, several.form, true});
   }
 
   const ir::Affine& load_offset() const { return program_.nodes[static_cast<std::size_t>(sides_.load)].offset; }
@@ -184,15 +226,16 @@ class Generator {
   /// of them is completed in L2, or the input, where that side has the shorter runs.
   const std::vector<int>& launch_order(bool read) const { return read ? sides_.read_order : sides_.write_order; }
 
-  void add(Schedule schedule) {
-    if (schedule.shared_bytes(program_) > figures_.shared_bytes_per_block) return;
-    if (!names_.insert(schedule.name).second) return;
-    Candidate candidate;
+  bool add(Schedule schedule, const std::array<std::size_t, 3>& made, TileCost& cost) {
+    if (schedule.shared_bytes(program_) > figures_.shared_bytes_per_block) return false;
+    Listed listed;
+    listed.made = made;
+    auto& candidate = listed.candidate;
     candidate.schedule = std::move(schedule);
-    assess(candidate);
-    if (candidate.traffic.tiles >= kLaunchLimit) return;
-    list_.push_back(std::move(candidate));
-    made_.emplace_back(made_number_, list_.size());
+    candidate.predicted_us = model_.predict(candidate.schedule, cost, candidate.traffic);
+    if (candidate.traffic.tiles >= kLaunchLimit) return false;
+    list_.push_back(std::move(listed));
+    return true;
   }
 
   void add_direct() {
@@ -200,7 +243,8 @@ class Generator {
     const bool same = sides_.load < 0 || first == sides_.read_first();
     Tile whole(program_.indices.size(), 1);
     if (program_.indices.empty()) {
-      add(direct("plain", whole, 1, 32));
+      auto cost = model_.tile_cost(whole);
+      add(direct("plain", whole, 1, 32), {}, cost);
       return;
     }
     for (const std::int64_t target : {256, 512, 1024, 2048, 4096}) {
@@ -218,13 +262,18 @@ class Generator {
       } else if (!same) {
         vector = 1;
       }
-      const auto positions = volume(tile) / vector;
-      auto counts = whole_digit_threads({{sides_.digits(false, tile), vector, 1}});
+      auto cost = model_.tile_cost(tile);
+      const auto positions = cost.points / vector;
+      auto counts = whole_digit_threads({{ir::Walk{sides_.digits(false, tile), vector, 1}}});
       counts.insert(counts.end(), {128, 256});
       for (const int threads : counts) {
         if (positions < threads && target != 256) continue;
+        const bool known = std::any_of(list_.begin(), list_.end(), [&](const Listed& listed) {
+          return listed.candidate.schedule.tile == tile && listed.candidate.schedule.threads == threads;
+        });
+        if (known) continue;
         const char* family = !same ? "plain" : program_.indices.size() == 1 ? "copy" : "tiled-copy";
-        add(direct(family, tile, vector, threads));
+        add(direct(family, tile, vector, threads), {0, 0, list_.size()}, cost);
       }
     }
   }
@@ -247,47 +296,85 @@ class Generator {
     return text;
   }
 
-  /// Tiles that wait, and the numbers of threads that may visit them.
-  std::vector<Staging> stagings() const {
-    std::vector<Staging> stagings;
-    if (sides_.load < 0 || program_.indices.size() < 2) return stagings;
-    if (sides_.read_first() == sides_.write_first() && !short_first()) return stagings;
+  /// Tiles that wait, without those ways to visit them that take looking for.
+  void find_tiles() {
+    if (sides_.load < 0 || program_.indices.size() < 2) return;
+    if (sides_.read_first() == sides_.write_first() && !short_first()) return;
     for (auto& tile : staged_tiles(sides_, figures_.shared_bytes_per_block / 2)) {
-      const int read_vector = widest(true, tile), write_vector = widest(false, tile);
-      auto threads = whole_digit_threads(
-          {{sides_.digits(true, tile), read_vector, 1}, {sides_.digits(false, tile), write_vector, 1}});
-      threads.insert(threads.end(), {128, 256, 512, kWarps});
-      stagings.push_back({std::move(tile), read_vector, write_vector, std::move(threads), {}, {}});
+      Staging staging;
+      staging.cost = model_.tile_cost(tile);
+      staging.read_vector = widest(true, tile);
+      staging.write_vector = widest(false, tile);
+      staging.tile = std::move(tile);
+      staging.ways.fill(kNone);
+      const auto range = block_threads(staging);
+      for (auto way = kPowers; way < kByWarps; ++way) {
+        const int threads = 128 << (way - kPowers);
+        if (threads >= range.least && threads <= range.most) staging.ways[way] = threads;
+      }
+      // A warp's tile is small.
+      const auto points = staging.cost.points;
+      if (points * sides_.read_bytes() <= 32 * 32 && points >= 16) staging.ways[kByWarps] = kWarps;
+      stagings_.push_back(std::move(staging));
     }
-    return stagings;
   }
 
-  /// With so many threads, or by warps; a warp's tile is small.
-  void add_staged(Staging& staging, int threads) {
-    const auto& tile = staging.tile;
-    const auto points = volume(tile);
-    if (threads == kWarps) {
-      if (points * sides_.read_bytes() > 32 * 32 || points < 16) return;
-    } else {
-      const auto per_thread = (points + threads - 1) / threads * sides_.read_bytes();
-      const auto widest_vector = std::max(staging.read_vector, staging.write_vector);
-      if (per_thread > kStagedBytesPerThread || points / widest_vector < threads / 2) return;
-    }
-    if (!staging.plain) {
-      staging.plain = staged(tile, staging.read_vector, staging.write_vector);
-      if (can_skew(tile)) {
-        for (const auto vector : {std::int64_t{1}, write_wide()}) {
-          staging.skewed.push_back(skewed(tile, staging.read_vector, static_cast<int>(vector)));
-        }
+  void find_whole_digits(Staging& staging) const {
+    const auto threads = whole_digit_threads(walks(staging), block_threads(staging));
+    std::copy(threads.begin(), threads.end(), staging.ways.begin());
+  }
+
+  /// Without workers.
+  std::array<ir::Walk, 2> walks(const Staging& staging) const {
+    return {{{sides_.digits(true, staging.tile), staging.read_vector, 1},
+             {sides_.digits(false, staging.tile), staging.write_vector, 1}}};
+  }
+
+  /// So many that they keep the tile in their registers on its way, and that half of them have something to do.
+  ThreadRange block_threads(const Staging& staging) const {
+    const auto points = staging.cost.points, each = kStagedBytesPerThread / sides_.read_bytes();
+    return {std::max<std::int64_t>((points + each - 1) / each, kFewestThreads + 1),
+            points / std::max(staging.read_vector, staging.write_vector) * 2 + 1};
+  }
+
+  /// How many schedules a tile has with so many threads: along either side, and skewed ones.
+  int forms(Staging& staging, std::size_t way) const {
+    if (staging.schedules.empty()) {
+      staging.schedules.push_back(staged(staging.tile, staging.read_vector, staging.write_vector));
+      if (can_skew(staging.tile)) {
+        staging.schedules.push_back(skewed(staging.tile, staging.read_vector, 1));
+        if (write_wide() > 1)
+          staging.schedules.push_back(skewed(staging.tile, staging.read_vector, static_cast<int>(write_wide())));
       }
     }
+    return staging.ways[way] == kWarps ? 1 : 1 + static_cast<int>(staging.schedules.size());
+  }
+
+  /// One of them, without a name, in place of the one before.
+  const Schedule& formed(Staging& staging, std::size_t way, int form) const {
+    const int threads = staging.ways[way];
     if (threads == kWarps) {
-      add(in_warp(*staging.plain));
-      return;
+      if (!staging.in_warp) staging.in_warp = in_warp(staging.schedules.front());
+      return *staging.in_warp;
     }
-    add(launched(*staging.plain, threads, false, ""));
-    add(launched(*staging.plain, threads, true, " along A"));
-    for (const auto& schedule : staging.skewed) add(launched(schedule, threads, false, " skewed"));
+    auto& schedule = staging.schedules[static_cast<std::size_t>(std::max(form - 1, 0))];
+    schedule.order = launch_order(form == 1);
+    schedule.threads = schedule.walk.workers = schedule.stage->walk.workers = threads;
+    return schedule;
+  }
+
+  bool add_staged(std::size_t tile, std::size_t way, int form) {
+    auto& staging = stagings_[tile];
+    auto schedule = formed(staging, way, form);
+    const auto vectors =
+        fmt::format("{} v{}/{}", tile_text(staging.tile), schedule.stage->walk.vector, schedule.walk.vector);
+    if (staging.ways[way] == kWarps) {
+      schedule.name = "warp" + vectors;
+    } else {
+      const char* how = form == 0 ? "" : form == 1 ? " along A" : " skewed";
+      schedule.name = fmt::format("{}{} t{}{}", family(staging.tile), vectors, schedule.threads, how);
+    }
+    return add(std::move(schedule), {tile + 1, way, static_cast<std::size_t>(form)}, staging.cost);
   }
 
   const char* family(const Tile& tile) const {
@@ -299,7 +386,6 @@ class Generator {
     return axes == 2 && sides_.read_first() != sides_.write_first() ? "tiled" : parts == 0 ? "packed" : "packed-split";
   }
 
-  /// Without the threads that visit it, which end its name.
   Schedule staged(const Tile& tile, int read_vector, int write_vector) const {
     Schedule schedule;
     schedule.tile = tile;
@@ -309,14 +395,6 @@ class Generator {
     stage.walk = {sides_.digits(true, tile), read_vector, 1};
     stage.layout = linear_layout(sides_, tile, true, 0);
     schedule.stage = std::move(stage);
-    schedule.name = fmt::format("{}{} v{}/{}", family(tile), tile_text(tile), read_vector, write_vector);
-    return schedule;
-  }
-
-  Schedule launched(Schedule schedule, int threads, bool read_first, const char* how) const {
-    schedule.order = launch_order(read_first);
-    schedule.threads = schedule.walk.workers = schedule.stage->walk.workers = threads;
-    schedule.name.append(" t").append(std::to_string(threads)).append(how);
     return schedule;
   }
 
@@ -354,25 +432,27 @@ class Generator {
     return schedule;
   }
 
-  Schedule in_warp(const Schedule& plain) const {
-    auto schedule = launched(plain, kWarpThreads, false, "");
+  Schedule in_warp(Schedule schedule) const {
+    schedule.order = launch_order(false);
+    schedule.threads = kWarpThreads;
     schedule.walk.workers = 32;
     schedule.stage->walk.workers = 32;
     schedule.stage->place = ir::Place::warp;
     schedule.stage->layout = {};
-    schedule.name = fmt::format("warp{} v{}/{}", tile_text(plain.tile), plain.stage->walk.vector, plain.walk.vector);
     return schedule;
   }
 
   /// Gives a staged candidate the layout with the fewest wavefronts.
-  void refine(Candidate& candidate) {
-    auto& schedule = candidate.schedule;
+  void refine(Listed& listed) {
+    if (listed.refined) return;
+    listed.refined = true;
+    auto& [schedule, traffic, predicted_us, baseline] = listed.candidate;
     if (!schedule.stage || schedule.stage->place != ir::Place::shared) return;
     const auto& found = layouts_.best(schedule);
     schedule.stage->layout = found.layout;
-    candidate.traffic.bank_wavefronts = found.wavefronts;
-    candidate.traffic.ideal_wavefronts = found.ideal;
-    assess(candidate);
+    traffic.bank_wavefronts = found.wavefronts;
+    traffic.ideal_wavefronts = found.ideal;
+    predicted_us = model_.predict(schedule, stagings_[listed.made[0] - 1].cost, traffic);
   }
 
   /// Algorithm 1 of the cuTT paper for the origin, as an alternative of the leader: literals need one division per
@@ -387,7 +467,8 @@ class Generator {
     if (outer < 2 || shuffled.schedule.threads % 32 != 0) return;
     shuffled.schedule.origin = ir::Origin::shuffle;
     shuffled.schedule.name += " shuffled";
-    assess(shuffled);
+    auto cost = model_.tile_cost(shuffled.schedule.tile);
+    shuffled.predicted_us = model_.predict(shuffled.schedule, cost, shuffled.traffic);
     insert(sorted, std::move(shuffled));
   }
 
@@ -422,17 +503,13 @@ class Generator {
     sorted.insert(place, std::move(candidate));
   }
 
-  void assess(Candidate& candidate) { model_.predict(candidate); }
-
   const ir::Program& program_;
   const GpuFigures& figures_;
   Sides sides_;
   CostModel model_;
-  std::deque<Candidate> list_;
-  std::vector<bool> refined_;                              // of the list
-  std::vector<std::pair<std::size_t, std::size_t>> made_;  // of the list: in the order in which all() makes them
-  std::size_t made_number_ = 0;
-  std::unordered_set<std::string> names_;
+  std::deque<Listed> list_;
+  std::vector<Staging> stagings_;
+  std::priority_queue<Ahead> ahead_;
   LayoutSearch layouts_;
 };
 

@@ -41,6 +41,7 @@ constexpr double kLongCode = 1014;     // unrolled instructions at which fetchin
 constexpr double kBlock = 0.475;
 constexpr double kBarrier = 0.303 / 128;  // per thread
 constexpr double kSharpness = 5.622;      // exponent of the norm that joins the four
+constexpr double kRounding = 1 - 1e-9;    // of a bound
 constexpr double kUsualConflicts = 1.3;   // wavefronts of a layout not searched yet, of the least possible
 
 bool power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
@@ -51,22 +52,32 @@ double run_bytes(const SideTraffic& side) { return std::max(static_cast<double>(
 
 }  // namespace
 
-double digit_instructions(const ir::Walk& walk) {
-  if (walk.rounds() <= 1) return 0;
-  double sum = 0;
+DigitCost::DigitCost(const ir::Walk& walk) {
   std::int64_t below = 1;
-  for (std::size_t k = 0; k < walk.digits.size(); ++k) {
+  for (std::size_t k = 0; k < std::min(walk.digits.size(), digits_.size()); ++k) {
     const auto count = walk.digits[k].count / (k == 0 ? walk.vector : 1);
     const bool last = k + 1 == walk.digits.size();
-    const bool by_thread = walk.workers % (below * count) == 0;
-    const bool by_round = below % walk.workers == 0;
-    const bool adds = walk.workers % below == 0 && (last || count % (walk.workers / below) == 0);
-    if (!by_thread && !by_round && !adds) {
-      const int quotient = below == 1 ? 0 : power_of_two(below) ? 1 : 2;
-      const int remainder = last ? 0 : power_of_two(count) ? 1 : 3;
-      sum += quotient + remainder + 1;
-    }
+    const int quotient = below == 1 ? 0 : power_of_two(below) ? 1 : 2;
+    const int remainder = last ? 0 : power_of_two(count) ? 1 : 3;
+    digits_[size_++] = {below, below * count, static_cast<double>(quotient + remainder + 1)};
     below *= count;
+  }
+  positions_ = below;
+}
+
+double DigitCost::instructions(int workers) const {
+  if (positions_ <= workers) return 0;
+  // Numbers of threads and places below a digit that fits among them are small.
+  const auto divides = [&](std::int64_t n) {
+    return n <= workers && static_cast<std::uint32_t>(workers) % static_cast<std::uint32_t>(n) == 0;
+  };
+  double sum = 0;
+  for (std::size_t k = 0; k < size_; ++k) {
+    const auto& digit = digits_[k];
+    const bool by_thread = divides(digit.with);
+    const bool by_round = digit.below >= workers && digit.below % workers == 0;
+    const bool adds = divides(digit.below) && (k + 1 == size_ || digit.with % workers == 0);
+    if (!by_thread && !by_round && !adds) sum += digit.instructions;
   }
   return sum;
 }
@@ -80,73 +91,98 @@ CostModel::CostModel(const ir::Program& program, const Sides& sides, const GpuFi
                                 : SideCounter(program, program.nodes[static_cast<std::size_t>(sides.load)].source,
                                               program.nodes[static_cast<std::size_t>(sides.load)].offset)) {}
 
-void CostModel::begin_tile(const std::vector<std::int64_t>& tile) {
-  if (tile == tile_ && !tile.empty()) return;
-  tile_ = tile;
-  lines_.clear();
-  write_ = write_side_.in_boxes(tile);
-  read_ = sides_.load < 0 ? SideTraffic{} : read_side_.in_boxes(tile);
-  points_ = tiles_ = 1;
-  waste_ = 1;
-  edges_ = outer_ = 0;
+TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile) const {
+  TileCost cost;
+  cost.write = write_side_.in_boxes(tile);
+  if (sides_.load >= 0) cost.read = read_side_.in_boxes(tile);
   for (std::size_t q = 0; q < tile.size(); ++q) {
     const auto extent = program_.indices[q].extent;
     const auto along = (extent + tile[q] - 1) / tile[q];
-    points_ *= tile[q];
-    tiles_ *= along;
-    waste_ *= static_cast<double>(along * tile[q]) / static_cast<double>(extent);
-    edges_ += along * tile[q] != extent;
-    outer_ += tile[q] < extent;
+    cost.points *= tile[q];
+    cost.tiles *= along;
+    cost.waste *= static_cast<double>(along * tile[q]) / static_cast<double>(extent);
+    cost.edges += along * tile[q] != extent;
+    cost.outer += tile[q] < extent;
   }
+  const auto& write = cost.write;
+  const auto& read = cost.read;
+  const auto shared = static_cast<double>(write.bytes + read.bytes) / static_cast<double>(kSectorBytes);
+  const double sectors =
+      (1 - kUnmerged) * shared + kUnmerged * (write.sectors + read.sectors) + kPartialNear * write.partial_sectors;
+  const double extra = static_cast<double>(write.bytes) * 2 * kWriteRun * square(64 / run_bytes(write)) +
+                       static_cast<double>(read.bytes) * 2 * kReadRun * square(64 / run_bytes(read));
+  const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
+  cost.least_memory = std::pow(memory_us, kSharpness);
+  // Both walks have a digit for each index of more than one value, and may have vectors.
+  const auto axes = static_cast<double>(
+      2 * std::count_if(tile.begin(), tile.end(), [](std::int64_t n) { return n > 1; }) + cost.outer);
+  cost.thread_instructions = kThreadFixed + kAxis * axes;
+  for (const auto bytes : {sides_.read_bytes(), sides_.write_bytes()}) {
+    const auto widest = static_cast<double>(std::max<std::int64_t>(16 / bytes, 1));
+    cost.element_instructions += kElement + (kAccess + kEdge * cost.edges) / widest;
+  }
+  return cost;
 }
 
 double CostModel::rate() const { return (figures_.copy_GBs > 0 ? figures_.copy_GBs : 4200.0) * 1e3; }
 
-double CostModel::lines(bool read, const ir::Walk& walk) {
-  for (const auto& known : lines_) {
-    if (known.read != read || known.walk.vector != walk.vector || known.walk.digits != walk.digits) continue;
-    if (same_warps(known.walk, walk)) return known.lines;
+double CostModel::lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const {
+  const bool staged = schedule.stage.has_value();
+  const auto& walk = read && staged ? schedule.stage->walk : schedule.walk;
+  const auto positions = walk.positions();
+  for (const auto& known : tile.lines) {
+    // The digits are those of the tile in the side's order, or of a skewed tile, which has more points.
+    if (known.read == read && known.staged == staged && known.vector == walk.vector && known.positions == positions &&
+        same_warps(known.workers, walk.workers))
+      return known.lines;
   }
   constexpr int kSamples = 4;
   const auto& offset =
       read ? program_.nodes[static_cast<std::size_t>(sides_.load)].offset : program_.statement().offset;
-  const double lines = lines_of_walk(walk, offset, read ? sides_.read_bytes() : sides_.write_bytes(), kSamples);
-  lines_.push_back({read, walk, lines});
+  const auto bytes = read ? sides_.read_bytes() : sides_.write_bytes();
+  if (!counted) return least_lines_of_walk(walk, offset, bytes, kSamples);
+  const double lines = lines_of_walk(walk, offset, bytes, kSamples);
+  tile.lines.push_back({read, staged, walk.vector, walk.workers, positions, lines});
   return lines;
 }
 
-double CostModel::least_us(const std::vector<std::int64_t>& tile, int threads, bool by_warps) {
-  begin_tile(tile);
-  const auto shared = static_cast<double>(write_.bytes + read_.bytes) / static_cast<double>(kSectorBytes);
-  const double sectors =
-      (1 - kUnmerged) * shared + kUnmerged * (write_.sectors + read_.sectors) + kPartialNear * write_.partial_sectors;
-  const double extra = static_cast<double>(write_.bytes) * 2 * kWriteRun * square(64 / run_bytes(write_)) +
-                       static_cast<double>(read_.bytes) * 2 * kReadRun * square(64 / run_bytes(read_));
-  const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
+double CostModel::least_us(const TileCost& tile, int threads, bool by_warps) const {
   // As many blocks as a multiprocessor may hold.
-  const auto room = by_warps ? 32 : figures_.shared_bytes_per_multiprocessor / (points_ * sides_.read_bytes() + 1024);
+  const auto room =
+      by_warps ? 32 : figures_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
   const auto resident =
       std::clamp<std::int64_t>(figures_.threads_per_multiprocessor / threads, 1, std::clamp<std::int64_t>(room, 1, 32));
   const auto at_once = figures_.multiprocessors * resident * (by_warps ? threads / 32 : 1);
-  const double waves = std::max(static_cast<double>(tiles_) / static_cast<double>(at_once), 1.0);
+  const double waves = std::max(static_cast<double>(tile.tiles) / static_cast<double>(at_once), 1.0);
   const double latency_us = waves * (kBlock + kBarrier * threads);
-  constexpr double kRounding = 1 - 1e-9;
-  return kRounding * std::pow(std::pow(memory_us, kSharpness) + std::pow(latency_us, kSharpness), 1 / kSharpness);
+  const auto walk_warps = by_warps ? 1 : (threads + 31) / 32;
+  const double tiles_each = std::max<double>(static_cast<double>(tile.tiles) / figures_.multiprocessors, 1);
+  const double instructions =
+      walk_warps * tile.thread_instructions + static_cast<double>(tile.points) / 32 * tile.element_instructions;
+  const double issue_us = kIssue * instructions * tiles_each / figures_.clock_MHz;
+  const double sum = tile.least_memory + std::pow(latency_us, kSharpness) + std::pow(issue_us, kSharpness);
+  return kRounding * std::pow(sum, 1 / kSharpness);
 }
 
-void CostModel::predict(Candidate& candidate) {
-  const auto& schedule = candidate.schedule;
-  auto& traffic = candidate.traffic;
+double CostModel::least_us(const ir::Schedule& schedule, TileCost& tile) {
+  Traffic traffic;
+  return kRounding * predict(schedule, tile, traffic, false);
+}
+
+double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic) {
+  return predict(schedule, tile, traffic, true);
+}
+
+double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic, bool counted) {
   const bool reads = sides_.load >= 0;
-  begin_tile(schedule.tile);
   const bool staged = schedule.stage.has_value();
   const auto& write_walk = schedule.walk;
   const auto& read_walk = staged ? schedule.stage->walk : schedule.walk;
   const auto size = sides_.read_bytes();
-  const auto tile_points = static_cast<double>(points_);
+  const auto tile_points = static_cast<double>(tile.points);
   const double tile_bytes = tile_points * static_cast<double>(size);
   const int tiles_per_block = schedule.tiles_per_block();
-  traffic.tiles = schedule.skew.on() ? schedule.tiles(program_) : tiles_;
+  traffic.tiles = schedule.skew.on() ? schedule.tiles(program_) : tile.tiles;
   const auto tiles = static_cast<double>(traffic.tiles);
 
   // Blocks that a multiprocessor holds: threads, shared memory with the driver's own kilobyte, registers (those that
@@ -165,7 +201,7 @@ void CostModel::predict(Candidate& candidate) {
 
   // Memory: sectors of a tile by itself, and of all tiles that run at the same time.
   launch_box(program_, schedule, at_once, near_box_);
-  traffic.write = write_;
+  traffic.write = tile.write;
   const auto near_write = write_side_.in_boxes(near_box_);
   double merged = 0;
   if (traffic.write.partial_sectors > 0) {
@@ -177,7 +213,7 @@ void CostModel::predict(Candidate& candidate) {
   double extra = static_cast<double>(traffic.write.bytes) * 2 *
                  (kWriteRun * square(64 / run_bytes(traffic.write)) +
                   kWriteRunFar * std::min(1.0, kWriteFull / run_bytes(near_write)));
-  traffic.read = read_;
+  traffic.read = tile.read;
   if (reads) {
     const auto near_read = read_side_.in_boxes(near_box_);
     sectors += (1 - kUnmerged) * near_read.sectors + kUnmerged * traffic.read.sectors;
@@ -187,9 +223,9 @@ void CostModel::predict(Candidate& candidate) {
   const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
 
   // Load/store units: lines of both sides, wavefronts of shared memory.
-  double lines = this->lines(false, write_walk);
-  if (reads) lines += this->lines(true, read_walk);
-  double cycles = lines / waste_;
+  double lines = this->lines(false, schedule, tile, counted);
+  if (reads) lines += this->lines(true, schedule, tile, counted);
+  double cycles = lines / tile.waste;
   if (staged && schedule.stage->place == ir::Place::shared) {
     if (traffic.ideal_wavefronts > 0) {
       cycles += traffic.bank_wavefronts;
@@ -200,7 +236,8 @@ void CostModel::predict(Candidate& candidate) {
 
   // Instructions of a thread.
   const auto access = [&](const ir::Walk& walk) {
-    return kAccess + kDivision * digit_instructions(walk) + kElement * walk.vector + kEdge * edges_;
+    return kAccess + kDivision * DigitCost(walk).instructions(walk.workers) + kElement * walk.vector +
+           kEdge * tile.edges;
   };
   double unrolled = static_cast<double>(write_walk.rounds()) * access(write_walk);
   unrolled += staged ? static_cast<double>(read_walk.rounds()) * access(read_walk)
@@ -209,7 +246,7 @@ void CostModel::predict(Candidate& candidate) {
     unrolled +=
         static_cast<double>(write_walk.rounds()) * (kPhase + (write_walk.vector > 1 ? kCut * write_walk.vector : 0));
   }
-  const auto axes = static_cast<double>(read_walk.digits.size() + write_walk.digits.size()) + outer_;
+  const auto axes = static_cast<double>(read_walk.digits.size() + write_walk.digits.size()) + tile.outer;
   double instructions = (kThreadFixed + kAxis * axes + unrolled) * (1 + unrolled / kLongCode);
   // Ten shuffles and a look-up are never cheaper than the few divisions by literals.
   if (schedule.origin == ir::Origin::shuffle) instructions += 60;
@@ -224,8 +261,7 @@ void CostModel::predict(Candidate& candidate) {
 
   double sum = 0;
   for (const double us : {memory_us, line_us, issue_us, latency_us}) sum += std::pow(us, kSharpness);
-  candidate.predicted_us =
-      std::pow(sum, 1 / kSharpness) * (1 + kQueue * std::max(traffic.bytes_in_flight / kInFlight - 1, 0.0));
+  return std::pow(sum, 1 / kSharpness) * (1 + kQueue * std::max(traffic.bytes_in_flight / kInFlight - 1, 0.0));
 }
 
 }  // namespace ricci::plan

@@ -1,6 +1,8 @@
 // What a schedule is predicted to cost on a GPU.
 #pragma once
 
+#include <array>
+
 #include "ir/program.hpp"
 #include "plan/axes.hpp"
 #include "plan/device.hpp"
@@ -8,47 +10,74 @@
 
 namespace ricci::plan {
 
-/// Predicts the candidates of one program. What those of one tile have in common is worked out once where they come one
-/// after the other.
+/// What the candidates of one tile have in common.
+struct TileCost {
+  SideTraffic write, read;
+  std::int64_t points = 1, tiles = 1;  ///< of one, and how many where rows are not skewed
+  double waste = 1;                    ///< points of ragged tiles that do nothing: all of tiles, of the tensor's
+  int edges = 0, outer = 0;            ///< indices that tiles end within, and those of more than one tile
+  double least_memory = 0;             ///< microseconds that its sectors take, to the power of the model's norm
+  double thread_instructions = 0;      ///< of a thread, whatever it moves, where the tile waits
+  double element_instructions = 0;     ///< of moving an element both ways, at least
+  /// 128-byte lines of a walk, worked out already.
+  struct Lines {
+    bool read, staged;  ///< which side, and whether the two sides have walks of their own
+    int vector, workers;
+    std::int64_t positions;
+    double lines;
+  };
+  std::vector<Lines> lines;
+};
+
+/// Predicts the candidates of one program.
 class CostModel {
  public:
   CostModel(const ir::Program& program, const Sides& sides, const GpuFigures& figures);
 
-  /// Fills in the candidate's traffic and its predicted time. Wavefronts of shared memory are there already where the
-  /// layout was searched; elsewhere a usual number of conflicts is assumed.
-  void predict(Candidate& candidate);
+  TileCost tile_cost(const std::vector<std::int64_t>& tile) const;
 
-  /// No candidate that keeps this tile in shared memory, or in the registers of a warp, is predicted to take less: what
-  /// its sectors alone cost, were all that tiles share fetched once, and the latency of as few blocks as can be.
-  double least_us(const std::vector<std::int64_t>& tile, int threads, bool by_warps);
+  /// The predicted time of a schedule of that tile, in microseconds, and its traffic. Wavefronts of shared memory are
+  /// there already where the layout was searched; elsewhere a usual number of conflicts is assumed.
+  double predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic);
+
+  /// No schedule that keeps this tile in shared memory, or in the registers of a warp, is predicted to take less: what
+  /// its sectors alone cost, were all that tiles share fetched once, the latency of as few blocks as can be, and
+  /// the instructions of the longest vectors. Rises
+  /// with the number of threads.
+  double least_us(const TileCost& tile, int threads, bool by_warps) const;
+
+  /// A schedule whose layout was not searched is predicted to take no less: all but the lines of its accesses.
+  double least_us(const ir::Schedule& schedule, TileCost& tile);
 
  private:
-  /// 128-byte lines of a walk over the tile at hand.
-  double lines(bool read, const ir::Walk& walk);
+  /// With the lines of its accesses counted, or with the least that there can be.
+  double predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic, bool counted);
+  double lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const;
   double rate() const;  ///< of a copy, in bytes per microsecond
-  void begin_tile(const std::vector<std::int64_t>& tile);
 
   const ir::Program& program_;
   const Sides& sides_;
   const GpuFigures& figures_;
-  SideCounter write_side_, read_side_;  // the same where nothing is read
-  // Of the tile at hand.
-  std::vector<std::int64_t> tile_;
-  SideTraffic write_, read_;
-  std::int64_t points_ = 1, tiles_ = 1;  // of one, and how many where rows are not skewed
-  double waste_ = 1;                     // points of ragged tiles that do nothing: all of tiles, of the tensor's
-  int edges_ = 0, outer_ = 0;            // indices that tiles end within, and those of more than one tile
-  struct Lines {
-    bool read;
-    ir::Walk walk;
-    double lines;
-  };
-  std::vector<Lines> lines_;
+  SideCounter write_side_, read_side_;              // the same where nothing is read
   std::vector<std::int64_t> near_box_, merge_box_;  // room for boxes
 };
 
 /// Instructions that the digits of a walk cost per access: those that change with both thread and round are divided
 /// out of the position each time (codegen::ThreadWalk::digit_part), the others once per thread or at compile time.
-double digit_instructions(const ir::Walk& walk);
+class DigitCost {
+ public:
+  explicit DigitCost(const ir::Walk& walk);
+  double instructions(int workers) const;
+  std::int64_t positions() const { return positions_; }
+
+ private:
+  struct Digit {
+    std::int64_t below, with;  // positions below it, and with it
+    double instructions;       // of dividing it out
+  };
+  std::array<Digit, kMostDigits> digits_;
+  std::size_t size_ = 0;
+  std::int64_t positions_ = 1;
+};
 
 }  // namespace ricci::plan

@@ -28,7 +28,7 @@ const LayoutSearch::Found& LayoutSearch::best(const ir::Schedule& schedule) {
   const auto known = std::find_if(searched_.begin(), searched_.end(), [&](const Searched& searched) {
     return searched.tile == schedule.tile && searched.read_vector == read_vector &&
            searched.write_vector == write_vector && searched.skewed == schedule.skew.on() &&
-           same_warps(searched.walk, schedule.walk);
+           same_warps(searched.workers, schedule.walk.workers);
   });
   if (known != searched_.end()) return known->found;
   constexpr int kFollowed = 16;
@@ -39,7 +39,7 @@ const LayoutSearch::Found& LayoutSearch::best(const ir::Schedule& schedule) {
                        read_vector,
                        write_vector,
                        schedule.skew.on(),
-                       schedule.walk,
+                       schedule.walk.workers,
                        {layout, in.counted + out.counted, in.ideal + out.ideal}});
   return searched_.back().found;
 }

@@ -34,7 +34,7 @@ class LayoutSearch {
     std::vector<std::int64_t> tile;
     int read_vector, write_vector;
     bool skewed;
-    ir::Walk walk;
+    int workers;
     Found found;
   };
   const Sides& sides_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include "plan/cost_cuda.hpp"
@@ -16,74 +15,84 @@ std::vector<std::vector<std::int64_t>> staged_tiles(const Sides& sides, std::int
     const auto bytes = read ? sides.read_bytes() : sides.write_bytes();
     std::vector<Tile> tiles;  // of each length
     for (const auto run : kRuns) {
-      tiles.push_back(
-          sides.prefix(read, std::max<std::int64_t>(run / bytes, 1), std::max<std::int64_t>(16 / bytes, 1)));
+      auto tile = sides.prefix(read, std::max<std::int64_t>(run / bytes, 1), std::max<std::int64_t>(16 / bytes, 1));
+      if (tiles.empty() || tile != tiles.back()) tiles.push_back(std::move(tile));
     }
     return tiles;
   };
   const auto read = reaching(true), write = reaching(false);
   std::vector<Tile> tiles;
-  std::set<Tile> seen;
+  std::vector<std::int64_t> sizes;  // of tiles: few have the same
+  Tile tile;
   for (const auto& one : read) {
     for (const auto& other : write) {
-      auto tile = one;
+      tile = one;
       auto bytes = sides.read_bytes();
       for (std::size_t q = 0; q < tile.size(); ++q) {
         tile[q] = std::max(tile[q], other[q]);
         bytes *= tile[q];
       }
-      if (bytes <= most_bytes && seen.insert(tile).second) tiles.push_back(std::move(tile));
+      if (bytes > most_bytes) continue;
+      bool seen = false;
+      for (std::size_t k = 0; k < tiles.size() && !seen; ++k) seen = sizes[k] == bytes && tiles[k] == tile;
+      if (seen) continue;
+      tiles.push_back(tile);
+      sizes.push_back(bytes);
     }
   }
   return tiles;
 }
 
-std::vector<int> whole_digit_threads(std::vector<ir::Walk> walks) {
-  const auto instructions = [&](int threads) {
-    double sum = 0;
-    for (auto& walk : walks) {
-      walk.workers = threads;
-      sum += static_cast<double>(walk.rounds()) * (4 + digit_instructions(walk));
-    }
-    const int warps = (threads + 31) / 32;
-    return sum * warps;
-  };
-  const auto powers = {instructions(128), instructions(256), instructions(512)};
-  // What one walk gains the other one must not lose: warps that begin within its runs cost more than is counted here.
-  const auto loses = [&](int threads) {
-    return std::any_of(walks.begin(), walks.end(), [&](ir::Walk walk) {
-      walk.workers = 256;
-      const auto usual = digit_instructions(walk);
-      walk.workers = threads;
-      return digit_instructions(walk) > usual;
-    });
-  };
+std::vector<int> whole_digit_counts(std::span<const ir::Walk> walks, ThreadRange range) {
   std::vector<int> counts;
+  const auto of_use = [&](int above, int up_to) { return range.least <= up_to && range.most > above; };
+  const bool halves[] = {of_use(0, 256), of_use(256, 512)};
+  if (!halves[0] && !halves[1]) return counts;
   for (const auto& walk : walks) {
     std::int64_t below = 1;
     for (std::size_t k = 0; k < walk.digits.size() && below <= 512; ++k) {
       const auto count = walk.digits[k].count / (k == 0 ? walk.vector : 1);
-      for (std::int64_t part = 1; part <= count && below * part <= 512; ++part) {
-        const auto threads = below * part, lanes = (threads + 31) / 32 * 32;
+      for (auto part = kFewestThreads / below + 1; part <= count && below * part <= 512; ++part) {
+        const auto threads = static_cast<int>(below * part), lanes = (threads + 31) / 32 * 32;
         // Seven eighths of the warps' lanes work.
-        if (count % part != 0 || threads <= 80 || threads * 8 < lanes * 7) continue;
-        counts.push_back(static_cast<int>(threads));
+        if (threads * 8 < lanes * 7 || (threads & (threads - 1)) == 0 || !halves[threads > 256]) continue;
+        if (count % part == 0) counts.push_back(threads);
       }
       below *= count;
     }
   }
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  std::array<std::pair<double, int>, 2> best;
-  best.fill({0.9 * std::min(powers), 0});
+  return counts;
+}
+
+std::vector<int> whole_digit_threads(std::span<const ir::Walk> walks, ThreadRange range) {
+  const auto counts = whole_digit_counts(walks, range);
+  if (counts.empty()) return counts;
+  const std::vector<DigitCost> costs(walks.begin(), walks.end());
+  const auto instructions = [&](int threads) {
+    double sum = 0;
+    for (const auto& cost : costs) {
+      const auto rounds = (cost.positions() + threads - 1) / threads;
+      sum += static_cast<double>(rounds) * (4 + cost.instructions(threads));
+    }
+    const int warps = (threads + 31) / 32;
+    return sum * warps;
+  };
+  // What one walk gains the other one must not lose: warps that begin within its runs cost more than is counted here.
+  const auto loses = [&](int threads) {
+    return std::any_of(costs.begin(), costs.end(),
+                       [&](const DigitCost& cost) { return cost.instructions(threads) > cost.instructions(256); });
+  };
+  std::array<std::pair<double, int>, 2> best;  // up to 256 and up to 512
+  best.fill({0.9 * std::min({instructions(128), instructions(256), instructions(512)}), 0});
   for (const int threads : counts) {
-    if ((threads & (threads - 1)) == 0) continue;
     auto& least = best[threads > 256];
     if (const double n = instructions(threads); n < least.first && !loses(threads)) least = {n, threads};
   }
   std::vector<int> chosen;
   for (const auto& [n, threads] : best) {
-    if (threads > 0) chosen.push_back(threads);
+    if (threads >= range.least && threads <= range.most && threads > 0) chosen.push_back(threads);
   }
   return chosen;
 }

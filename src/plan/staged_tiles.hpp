@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ir/schedule.hpp"
@@ -12,11 +13,21 @@ namespace ricci::plan {
 /// Tiles that reach far enough on both sides, for runs of several lengths: each once, of so many bytes at most.
 std::vector<std::vector<std::int64_t>> staged_tiles(const Sides& sides, std::int64_t most_bytes);
 
+/// Threads of a block, at least and at most.
+struct ThreadRange {
+  std::int64_t least = 1, most = 512;
+};
+
+inline constexpr int kFewestThreads = 80;  // every block has more
+
 /// Numbers of threads by which the rounds of the walks come out at whole digits, or nearly so: a thread's place in
 /// the tile is found once, and a round only adds to it. Axes of three or five elements need it, since divisions for
 /// every element cost more than moving it. The best up to 256 and up to 512, where they save a tenth of what powers
-/// of two take.
+/// of two take, and where the range has them.
 ///   walks  of one tile; their workers are not looked at
-std::vector<int> whole_digit_threads(std::vector<ir::Walk> walks);
+std::vector<int> whole_digit_threads(std::span<const ir::Walk> walks, ThreadRange range = {});
+
+/// Those that it chooses from, by rising number, with others near the range.
+std::vector<int> whole_digit_counts(std::span<const ir::Walk> walks, ThreadRange range);
 
 }  // namespace ricci::plan

@@ -8,7 +8,7 @@ namespace ricci::plan {
 
 namespace {
 
-constexpr std::size_t kMostDigits = 64;  // a tensor has fewer axes
+constexpr std::int64_t kLine = 128;
 
 struct Touched {
   double sectors = 0, partial = 0;
@@ -103,7 +103,6 @@ void launch_box(const ir::Program& program, const ir::Schedule& schedule, std::i
 }
 
 double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_t element_bytes, int sample_warps) {
-  constexpr std::int64_t kLine = 128;
   if (walk.digits.empty()) return 1;
   struct Step {
     std::int64_t count, stride;
@@ -177,6 +176,22 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
   }
   static_assert(kLine == 1 << 7);
   return static_cast<double>(counted) * static_cast<double>(warps) / static_cast<double>(samples);
+}
+
+double least_lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_t element_bytes,
+                           int sample_warps) {
+  // Elements of different addresses lie on so many lines at least.
+  const bool distinct = std::all_of(walk.digits.begin(), walk.digits.end(), [&](const ir::Digit& digit) {
+    return affine.coefficient[static_cast<std::size_t>(digit.index)] != 0;
+  });
+  const Warps all(walk);
+  const auto warps = all.count();
+  const auto samples = std::clamp<std::int64_t>(sample_warps, 1, warps);
+  std::int64_t least = 0;
+  for (std::int64_t s = 0; s < samples; ++s) {
+    least += distinct ? ceil_div(all.lanes(s * warps / samples) * walk.vector * element_bytes, kLine) : 1;
+  }
+  return static_cast<double>(least) * static_cast<double>(warps) / static_cast<double>(samples);
 }
 
 }  // namespace ricci::plan

@@ -11,6 +11,7 @@
 namespace ricci::plan {
 
 inline constexpr std::int64_t kSectorBytes = 32;
+inline constexpr std::size_t kMostDigits = 64;  // of a walk: a tensor has fewer axes
 
 /// One side of a permutation, over a whole run.
 struct SideTraffic {
@@ -60,6 +61,10 @@ void launch_box(const ir::Program& program, const ir::Schedule& schedule, std::i
 /// the warps and a base at the beginning of a line.
 double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_t element_bytes, int sample_warps);
 
+/// No more than lines_of_walk finds, without looking at addresses that do differ from each other.
+double least_lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_t element_bytes,
+                           int sample_warps);
+
 /// The accesses of a walk's warps, round by round: the last warp of a round may have fewer than 32 lanes.
 class Warps {
  public:
@@ -79,8 +84,6 @@ class Warps {
 };
 
 /// Whether two walks over the same tile have the same warps: those of full warps differ in their rounds alone.
-inline bool same_warps(const ir::Walk& x, const ir::Walk& y) {
-  return x.workers == y.workers || (x.workers % 32 == 0 && y.workers % 32 == 0);
-}
+inline bool same_warps(int workers, int others) { return workers == others || (workers % 32 == 0 && others % 32 == 0); }
 
 }  // namespace ricci::plan
