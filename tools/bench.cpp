@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "bench_computing.hpp"
+#include "bench_models.hpp"
 #include "bench_results.hpp"
 #include "bench_sweep.hpp"
 #include "cases.hpp"
@@ -49,6 +50,17 @@ std::vector<Plan> candidate_plans(Runtime& runtime, const PermuteCase& c, const 
     if (plan->key() != chosen.key()) plans.push_back(*plan);
   }
   return plans;
+}
+
+/// What the models predict of plans of a permutation, each with the layout that it has.
+std::vector<CandidateInfo> predictions(const std::vector<Plan>& plans) {
+  std::vector<CandidateInfo> infos(plans.size());
+  runtime::in_parallel(plans.size(), [&](std::size_t k) {
+    const auto all = plans[k].candidates();
+    const auto own = std::find_if(all.begin(), all.end(), [](const CandidateInfo& c) { return c.chosen; });
+    if (own != all.end()) infos[k] = *own;
+  });
+  return infos;
 }
 
 /// The libraries that are named. Throws PlanError for one whose tensors are on another device.
@@ -103,6 +115,7 @@ int bench_permute(const Options& options, bool json) {
   BenchResults results;
   std::map<std::string, std::vector<double>> gains, peer_fractions;  // over each peer; its share of the copy
   std::vector<double> losses, shares, launches;
+  ModelComparison models;
   const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
   Progress progress("bench");
   if (!json) print("{:<28} {:>9} {:>9} {:>8} {:>9}  {}\n", "case", "ms", "GB/s", "of copy", "compile", "plan");
@@ -214,6 +227,14 @@ int bench_permute(const Options& options, bool json) {
       for (std::size_t k = 0; k < plans.size(); ++k)
         all.push_back({{"plan", plans[k].info().schedule}, {"ms", ms[k + 1]}});
       row["timed"] = std::move(all);
+      if (gpu) {
+        std::vector<TimedCandidate> timed;
+        const auto predicted = predictions(plans);
+        for (std::size_t k = 0; k < plans.size(); ++k) {
+          timed.push_back({plans[k].info().schedule, ms[k + 1], predicted[k].predicted_us, predicted[k].mwp_cwp_us});
+        }
+        models.add(timed, model, row);
+      }
       if (best != 1)
         note += fmt::format("   best {:.2f}: {}", copy_ms / ms[static_cast<std::size_t>(best)],
                             plans[static_cast<std::size_t>(best - 1)].info().schedule);
@@ -250,6 +271,7 @@ int bench_permute(const Options& options, bool json) {
   if (!losses.empty()) result["of_best_timed"] = summary(losses);
   if (!shares.empty()) result["estimate_of_measured"] = summary(shares);
   if (!launches.empty()) result["over_launch"] = summary(launches);
+  models.report(result);
   report_results(result, options, json);
   if (!json) {
     for (const auto& [peer, values] : gains) {
@@ -260,6 +282,7 @@ int bench_permute(const Options& options, bool json) {
     if (result.contains("estimate_of_measured"))
       print_summary("estimate over measured", result["estimate_of_measured"]);
     if (result.contains("over_launch")) print_summary("of an empty kernel", result["over_launch"]);
+    ModelComparison::print_report(result);
     print("copy                         {:.0f} GB/s at best, {} on {}\n", copy_rate, name(type), bench->device_name());
   }
   return kDone;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <fstream>
 
@@ -85,20 +83,6 @@ Json results_json(BenchResults results, const BenchOptions& options, const std::
           {"summary", summary(results.fractions)}};
 }
 
-Json summary(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  double logs = 0;
-  for (const auto value : values) logs += std::log(value);
-  const auto at = [&](double share) {
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-  };
-  return {{"min", at(0)},
-          {"p10", at(0.1)},
-          {"median", at(0.5)},
-          {"geomean", std::exp(logs / static_cast<double>(values.size()))},
-          {"max", at(1)}};
-}
-
 void report_results(const Json& result, const BenchOptions& options, bool json) {
   write_results(result, options.output);
   if (json) {
@@ -107,11 +91,6 @@ void report_results(const Json& result, const BenchOptions& options, bool json) 
     print("\n");
     print_summary("share of the copy", result["summary"]);
   }
-}
-
-void print_summary(const char* what, const Json& s) {
-  print("{:<28} min {:.3f}  p10 {:.3f}  median {:.3f}  geomean {:.3f}  max {:.3f}\n", what, s["min"].get<double>(),
-        s["p10"].get<double>(), s["median"].get<double>(), s["geomean"].get<double>(), s["max"].get<double>());
 }
 
 }  // namespace ricci::tools

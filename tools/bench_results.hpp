@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "report.hpp"
 #include "ricci/runtime.hpp"
+#include "statistics.hpp"
 
 namespace ricci::tools {
 
@@ -52,14 +53,8 @@ struct BenchResults {
 /// As bench/results keeps it; more may be added.
 Json results_json(BenchResults results, const BenchOptions& options, const std::string& device);
 
-/// {"min", "p10", "median", "geomean", "max"}
-Json summary(std::vector<double> values);
-
 /// Writes the results as JSON where a file is named, and prints them: as JSON, or the share of the copy. Throws
 /// IoError.
 void report_results(const Json& result, const BenchOptions& options, bool json);
-
-/// One line for people: what, then min, p10, median, geomean, max.
-void print_summary(const char* what, const Json& summary);
 
 }  // namespace ricci::tools

@@ -74,6 +74,8 @@ struct CandidateInfo {
   bool baseline = false;    ///< there to compare with, behind the others: taken only when it is named
   double measured_us = 0;   ///< where it was timed on this kind of device
   bool chosen = false;
+  /// Permutations on a GPU: by the MWP-CWP model, as in cuTT (arXiv:1705.01598), to compare with; 0 elsewhere.
+  double mwp_cwp_us = 0;
 };
 
 /// Immutable and cheap to copy; safe to execute from any number of threads at once. Keeps its kernels loaded.

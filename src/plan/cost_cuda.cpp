@@ -124,7 +124,7 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile) const {
   return cost;
 }
 
-double CostModel::rate() const { return (figures_.copy_GBs > 0 ? figures_.copy_GBs : 4200.0) * 1e3; }
+double CostModel::rate() const { return figures_.copy_rate_GBs() * 1e3; }
 
 double CostModel::lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const {
   const bool staged = schedule.stage.has_value();

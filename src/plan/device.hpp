@@ -15,6 +15,8 @@ struct GpuFigures {
   double clock_MHz = 1980;  ///< of the multiprocessors
   double copy_GBs = 0;      ///< read + write rate of a large copy; 0 when it was not measured
 
+  double copy_rate_GBs() const { return copy_GBs > 0 ? copy_GBs : 4200; }  ///< as measured, or else an H200's
+
   /// Limits that follow from the compute capability, for making kernels without a device.
   static GpuFigures of_capability(int sm);
 };

@@ -72,11 +72,13 @@ std::vector<CandidateInfo> Plan::candidates() const {
   std::vector<CandidateInfo> infos;
   for (std::size_t k = 0; k < impl_->steps.size(); ++k) {
     const auto& step = impl_->steps[k];
-    for (const auto& candidate : impl_->candidates(step, step.chosen.schedule.name)) {
-      const auto& name = candidate.schedule.name;
+    const auto list = impl_->candidates(step, step.chosen.schedule.name);
+    const auto compared = impl_->by_mwp_cwp(step, list);
+    for (std::size_t c = 0; c < list.size(); ++c) {
+      const auto& name = list[c].schedule.name;
       const auto* timed = step.tuning ? step.tuning->find(name) : nullptr;
-      infos.push_back({name, candidate.predicted_us, static_cast<int>(k), candidate.baseline,
-                       timed == nullptr ? 0 : timed->us, name == step.chosen.schedule.name});
+      infos.push_back({name, list[c].predicted_us, static_cast<int>(k), list[c].baseline,
+                       timed == nullptr ? 0 : timed->us, name == step.chosen.schedule.name, compared[c]});
     }
   }
   return infos;

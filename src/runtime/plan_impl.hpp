@@ -91,6 +91,8 @@ struct Plan::Impl {
   std::int64_t workspace_bytes() const noexcept { return info.workspace_bytes; }
 
   std::vector<plan::Candidate> candidates(const Step& step, const std::string& wanted) const;
+  /// What the MWP-CWP model predicts of each, in microseconds; 0 where it says nothing.
+  std::vector<double> by_mwp_cwp(const Step& step, const std::vector<plan::Candidate>& list) const;
   plan::Candidate best(const Step& step) const;  ///< the first of them
   void check_pointers(void* const* slot) const;
   void check_workspace(const Call& call, void* const* slot) const;

@@ -8,6 +8,7 @@
 
 #include "ir/canonical.hpp"
 #include "ir/split.hpp"
+#include "plan/mwp_cwp.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -203,6 +204,14 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
   if (target.device == Device::cpu)
     return plan::candidates(step.program, runtime::cpu_figures(target.cpu, threads, figures.get()));
   return plan::candidates(step.program, figures_of(target, figures.get()), wanted);
+}
+
+std::vector<double> Plan::Impl::by_mwp_cwp(const Step& step, const std::vector<plan::Candidate>& list) const {
+  std::vector<double> us(list.size(), 0);
+  if (target.device == Device::cpu) return us;
+  const plan::MwpCwp model(step.program, figures_of(target, figures.get()));
+  for (std::size_t c = 0; c < list.size(); ++c) us[c] = model.us(list[c]).value_or(0);
+  return us;
 }
 
 plan::Candidate Plan::Impl::best(const Step& step) const {

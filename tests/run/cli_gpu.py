@@ -43,6 +43,20 @@ class Gpu(Case):
         self.assertLess(small["ms"], 0.1)
         self.assertEqual(result["over_launch"]["min"], result["over_launch"]["max"])
         self.assertNotIn("calls", large)
+        self.assertNotIn("models", result)
+
+    def test_models_are_compared_where_candidates_are_timed(self):
+        (self.folder / "cases.csv").write_text("id,dims,perm\none,300 400 50,2 1 0\ntwo,4000 2000,1 0\n")
+        result = self.json("bench", "permute", "cases.csv", "--device", "gpu", "--top", "6", "--repeat", "3")
+        for model in ["ricci", "mwp_cwp"]:
+            over = []
+            for case in result["cases"]:
+                taken = case["models"][model]
+                self.assertIn({"plan": taken["plan"], "ms": taken["ms"]}, case["timed"])
+                over.append(taken["ms"] / case["best"]["ms"])
+            self.assertGreaterEqual(min(over), 1)
+            self.assertAlmostEqual(result["models"][model]["over_best_timed"]["max"], max(over))
+        self.assertEqual([case["models"]["ricci"]["ms"] for case in result["cases"]], [case["ms"] for case in result["cases"]])
 
 
 if __name__ == "__main__":

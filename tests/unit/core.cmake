@@ -14,6 +14,7 @@ ricci_test(log LABEL unit SOURCES log.cpp LIBS ricci_ir ENVIRONMENT RICCI_LOG=pl
 
 # src/plan
 ricci_test(plan_traffic LABEL unit SOURCES plan_traffic.cpp LIBS ricci_plan)
+ricci_test(plan_mwp_cwp LABEL unit SOURCES plan_mwp_cwp.cpp LIBS ricci_plan)
 ricci_test(plan_race LABEL unit SOURCES plan_race.cpp LIBS ricci_plan)
 ricci_test(plan_parts LABEL unit SOURCES plan_parts.cpp LIBS ricci_plan)
 ricci_test(plan_candidates LABEL unit SOURCES plan_candidates.cpp LIBS ricci_fuzz)

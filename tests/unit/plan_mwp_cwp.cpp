@@ -1,0 +1,172 @@
+// The MWP-CWP model: worked out by hand in each of its three regimes, and what holds for any kernel.
+#include "plan/mwp_cwp.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "catch.hpp"
+#include "programs.hpp"
+
+using namespace ricci;
+using plan::GpuFigures;
+using plan::MwpCwp;
+using plan::MwpCwpDevice;
+using plan::MwpCwpKernel;
+
+namespace {
+
+GpuFigures figures_of(int sm, int multiprocessors, double clock_MHz, double copy_GBs) {
+  auto figures = GpuFigures::of_capability(sm);
+  figures.multiprocessors = multiprocessors;
+  figures.clock_MHz = clock_MHz;
+  figures.copy_GBs = copy_GBs;
+  return figures;
+}
+
+/// cuTT's Tiled algorithm in double precision: 32 x 32 elements, 8 warps, a row of 32 elements (two lines) a request,
+/// four loads of a warp before it stores.
+MwpCwpKernel tiled() {
+  MwpCwpKernel kernel;
+  kernel.loads = kernel.stores = 32;
+  kernel.load_transactions = kernel.store_transactions = 64;
+  kernel.shared_transactions = 1;
+  kernel.mlp = 4;
+  kernel.warps = 8;
+  kernel.active_warps = 64;
+  kernel.iterations = 100;
+  return kernel;
+}
+
+ir::Program transposition(std::int64_t rows, std::int64_t columns) {
+  return test::canonical(test::dense("ab->ba", {rows, columns}, DType::f64));
+}
+
+}  // namespace
+
+TEST_CASE("MWP-CWP by hand") {
+  // A P100: 2.8, 485, 1, 260; 732 GB/s for 56 multiprocessors of 1480 MHz. Two transactions a request: mem_lat = 487.8,
+  // Bytes_req = (2 * 0.8 + 0.2) * 128 = 230.4.
+  const auto pascal = MwpCwpDevice::of(figures_of(60, 56, 1480, 732));
+  CHECK(pascal.bytes_per_cycle == Approx(8.832046));
+  // MWP_peak = 8.832046 * 487.8 / 230.4 = 18.699; MWP_mem * MLP = 487.8 / 2.8 * 4 = 696.9; 64 warps.
+  // cycles_mem = 2 * 487.8 * 4 * 8 / 18.699 = 1669.557, cycles_shmem = 2 * 4, cycles_ac = 260.
+  CHECK(plan::mwp_cwp_cycles(tiled(), pascal) == Approx(100 * (1669.557 + 8 + 260)).epsilon(1e-6));
+  // Without enough warps each waits for its own requests: 2 * 487.8 * 4 * 8 / 8.
+  auto few = tiled();
+  few.active_warps = 8;
+  CHECK(plan::mwp_cwp_cycles(few, pascal) == Approx(100 * (3902.4 + 8 + 260)));
+  // Half of the written lines in part: (64 + 64 * 1.5) / 64 = 2.5 transactions a request, 281.6 bytes.
+  auto partial = tiled();
+  partial.partial_share = 0.5;
+  CHECK(plan::mwp_cwp_cycles(partial, pascal) == Approx(100 * (64 * 281.6 / 8.832046 + 8 + 260)).epsilon(1e-6));
+  // A K20X: 14, 358, 11, 50; 250 GB/s for 14 multiprocessors of 732 MHz. With one request of a warp at a time requests
+  // depart slower than memory takes them: MWP_mem = 372 / 14 = 26.6 of MWP_peak = 39.4, cycles_mem = 2 * 8 * 14.
+  const auto kepler = MwpCwpDevice::of(figures_of(35, 14, 732, 250));
+  auto one = tiled();
+  one.mlp = 1;
+  CHECK(plan::mwp_cwp_cycles(one, kepler) == Approx(100 * (224 + 2 * 11 + 50)));
+}
+
+TEST_CASE("MWP-CWP of any kernel") {
+  std::mt19937_64 random(11);
+  const auto between = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  for (int n = 0; n < 1000; ++n) {
+    const auto figures = figures_of(n % 3 == 0 ? 35 : n % 3 == 1 ? 52 : 90, 132, 1980, between(100, 5000));
+    const auto device = MwpCwpDevice::of(figures);
+    MwpCwpKernel kernel;
+    kernel.loads = between(1, 100);
+    kernel.stores = between(1, 100);
+    kernel.load_transactions = kernel.loads * between(1, 32);
+    kernel.store_transactions = kernel.stores * between(1, 32);
+    kernel.partial_share = between(0, 0.5);
+    kernel.shared_transactions = between(0, 8);
+    kernel.mlp = between(0.5, 32);
+    kernel.warps = between(1, 32);
+    kernel.active_warps = between(1, 64);
+    kernel.iterations = between(1, 1000);
+    const double cycles = plan::mwp_cwp_cycles(kernel, device);
+    const auto with = [&](double MwpCwpKernel::* member, double factor) {
+      auto changed = kernel;
+      changed.*member *= factor;
+      return plan::mwp_cwp_cycles(changed, device);
+    };
+    constexpr double kRounding = 1 + 1e-12;
+    bool sane = with(&MwpCwpKernel::load_transactions, 1.5) * kRounding >= cycles;
+    sane = sane && with(&MwpCwpKernel::store_transactions, 1.5) * kRounding >= cycles;
+    sane = sane && with(&MwpCwpKernel::partial_share, 2) * kRounding >= cycles;
+    sane = sane && with(&MwpCwpKernel::shared_transactions, 2) >= cycles;
+    sane = sane && with(&MwpCwpKernel::active_warps, 2) <= cycles * kRounding;
+    sane = sane && with(&MwpCwpKernel::warps, 2) > cycles;
+    auto faster = device;
+    faster.bytes_per_cycle *= 2;
+    sane = sane && plan::mwp_cwp_cycles(kernel, faster) <= cycles * kRounding;
+    INFO("kernel " << n);
+    REQUIRE(sane);
+    REQUIRE(with(&MwpCwpKernel::iterations, 3) == Approx(3 * cycles));
+  }
+}
+
+TEST_CASE("MWP-CWP of candidates") {
+  // 32 MB: tiles divide it, so every request is as the walks have it.
+  const auto program = transposition(2048, 2048);
+  auto figures = GpuFigures::of_capability(90);
+  figures.copy_GBs = 4200;
+  const MwpCwp model(program, figures);
+  const double copy_us = 2 * 8 * 2048.0 * 2048.0 / 4200e3;
+  double tiled_us = 1e30, plain_us = 1e30;
+  for (const auto& candidate : plan::candidates(program, figures)) {
+    const auto& schedule = candidate.schedule;
+    const auto kernel = model.kernel(candidate);
+    REQUIRE(kernel);
+    INFO(schedule.name);
+    const double bytes = 8.0 * static_cast<double>(schedule.tile_points() * schedule.tiles_per_block());
+    REQUIRE(kernel->load_transactions >= bytes / 128);
+    REQUIRE(kernel->store_transactions >= bytes / 128);
+    REQUIRE(kernel->partial_share == candidate.traffic.write.partial_sectors / candidate.traffic.write.sectors);
+    REQUIRE(kernel->active_warps <= 64);
+    // Every element is loaded once, by requests of up to 32 lanes.
+    const auto vector = schedule.stage ? schedule.stage->walk.vector : schedule.walk.vector;
+    REQUIRE(kernel->loads * 32 * vector * 8 >= bytes);
+    const auto& read_walk = schedule.stage ? schedule.stage->walk : schedule.walk;
+    if (schedule.stage && 2048 % schedule.tile[0] == 0 && 2048 % schedule.tile[1] == 0 && schedule.threads % 32 == 0 &&
+        read_walk.positions() % read_walk.workers == 0 && schedule.walk.positions() % schedule.walk.workers == 0) {
+      REQUIRE(kernel->mlp == Approx(static_cast<double>(read_walk.rounds() + schedule.walk.rounds()) / 2));
+    }
+    const auto us = model.us(candidate);
+    REQUIRE(us);
+    auto& least_us = schedule.stage ? tiled_us : plain_us;
+    least_us = std::min(least_us, *us);
+  }
+  CHECK(tiled_us > 0.8 * copy_us);
+  CHECK(tiled_us < 2 * copy_us);
+  // Lanes a row apart on one side: sixteen times the transactions there.
+  CHECK(plain_us > 4 * tiled_us);
+}
+
+TEST_CASE("MWP-CWP of tiles that are cut") {
+  // Tiles of 32 rows cover 33 rows twice: half of them have a row to move, on average half a tile and a little.
+  const auto figures = GpuFigures::of_capability(90);
+  const auto cut = transposition(4096, 33), whole = transposition(4096, 32);
+  const MwpCwp cut_model(cut, figures), whole_model(whole, figures);
+  auto candidate = plan::candidates(whole, figures).front();
+  const auto full = whole_model.kernel(candidate);
+  candidate.traffic.tiles = 2 * candidate.traffic.tiles;
+  const auto half = cut_model.kernel(candidate);
+  REQUIRE(full);
+  REQUIRE(half);
+  CHECK(half->mlp == Approx(full->mlp * 33 / 64));
+}
+
+TEST_CASE("MWP-CWP says nothing of schedules that compute") {
+  ir::EinsumProblem product;
+  product.spec = Spec::parse("ab,bc->ac");
+  product.inputs = {Layout::row_major(DType::f64, {64, 32}), Layout::row_major(DType::f64, {32, 48})};
+  product.output = Layout::row_major(DType::f64, {64, 48});
+  product.conjugate = {false, false};
+  const auto program = ir::canonicalise(ir::lower(product));
+  const auto figures = GpuFigures::of_capability(90);
+  const MwpCwp model(program, figures);
+  for (const auto& candidate : plan::candidates(program, figures)) CHECK_FALSE(model.us(candidate));
+}
