@@ -30,7 +30,7 @@ permutations() {
       name=$out/$prefix-$set-$dtype
       "$build/bin/ricci" bench "$bench" "bench/problems/$set.csv" --device gpu --dtype "$dtype" --every "${EVERY:-1}" "$@" \
         --commit "${COMMIT:-unknown}" --output "$name.json" >"$name.txt" 2>&1 || true
-      tail -n 9 "$name.txt"
+      tail -n 14 "$name.txt"
     done
   done
 }
