@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "plan/different.hpp"
 #include "plan/traffic.hpp"
 
 namespace ricci::plan {
@@ -36,21 +37,6 @@ std::size_t most_asked(const std::uint32_t* words, std::size_t count, std::uint3
   std::uint8_t most = 0;
   for (const auto n : asked) most = std::max(most, n);
   return most;
-}
-
-/// Moves each word that is there to the front once, and says how many there are; up to 32, none of them ~0.
-std::size_t different(std::uint32_t* words, std::size_t count) {
-  std::array<std::uint32_t, 2 * kLanes> seen;  // hashed: each word in its place or soon after it
-  seen.fill(~0U);
-  std::size_t n = 0;
-  for (std::size_t k = 0; k < count; ++k) {
-    const auto word = words[k];
-    auto place = word * 0x9e3779b1U >> 26;
-    while (seen[place] != word && seen[place] != ~0U) place = (place + 1) % seen.size();
-    if (seen[place] == word) continue;
-    seen[place] = words[n++] = word;
-  }
-  return n;
 }
 
 }  // namespace
@@ -173,7 +159,7 @@ Wavefronts BankCounter::count(const ir::SharedLayout& layout, double limit) {
     const bool apart = distinct || (distinct_ && (parts & ((1U << word_shift) - 1)) == 0);
     for (std::size_t begin = 0; begin < all.active[warp]; begin += all.lanes, --left) {
       const auto lanes = std::min<std::size_t>(all.lanes, all.active[warp] - begin);
-      const auto asked = apart ? lanes : different(&words[begin], lanes);
+      const auto asked = apart ? lanes : different<kLanes>(&words[begin], lanes);
       counted += most_asked(&words[begin], asked, all.banks);
     }
     // Each of the groups that are left takes one at least.

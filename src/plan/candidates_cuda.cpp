@@ -58,7 +58,7 @@ class Generator {
         for (int form = 0; form < forms(staging, way); ++form) add_staged(tile, way, form);
       }
     }
-    auto order = refine_leaders();
+    auto order = refine_leaders(false);
     for (auto& listed : list_) {
       if (listed.candidate.schedule.name == wanted) refine(listed);
     }
@@ -85,7 +85,7 @@ class Generator {
         least_us = std::min(least_us, model_.least_us(staging.cost, kWarpThreads, true));
       if (std::isfinite(least_us)) ahead_.push({least_us, tile});
     }
-    const auto order = refine_leaders();
+    const auto order = refine_leaders(true);
     if (order.empty()) throw InternalError("a problem without a single schedule; please report it");
     std::vector<Candidate> sorted;
     sorted.push_back(std::move(list_[order.front()].candidate));
@@ -129,7 +129,8 @@ class Generator {
 
   /// Only the leaders deserve the search for a layout without conflicts; who leads after it has been searched too.
   /// Returns the numbers of the list, best first.
-  std::vector<std::size_t> refine_leaders() {
+  ///   first_alone  the others' predictions are of no use, but for finding the first
+  std::vector<std::size_t> refine_leaders(bool first_alone) {
     std::vector<std::size_t> order;
     const auto sort = [&](std::size_t leaders) {
       lead(leaders);
@@ -142,8 +143,22 @@ class Generator {
     };
     do {
       sort(kRefined);
-      for (std::size_t k = 0; k < std::min(kRefined, order.size()); ++k) refine(list_[order[k]]);
+      double least_us = std::numeric_limits<double>::infinity();
+      std::vector<Listed*> put_off;
+      for (std::size_t k = 0; k < std::min(kRefined, order.size()); ++k) {
+        auto& listed = list_[order[k]];
+        if (first_alone && without_conflicts_us(listed) > least_us) {
+          put_off.push_back(&listed);
+          continue;
+        }
+        refine(listed);
+        least_us = std::min(least_us, listed.candidate.predicted_us);
+      }
       sort(1);
+      if (!put_off.empty() && !list_[order.front()].refined) {
+        for (auto* listed : put_off) refine(*listed);
+        sort(1);
+      }
     } while (!order.empty() && !list_[order.front()].refined);
     return order;
   }
@@ -300,7 +315,9 @@ class Generator {
   void find_tiles() {
     if (sides_.load < 0 || program_.indices.size() < 2) return;
     if (sides_.read_first() == sides_.write_first() && !short_first()) return;
-    for (auto& tile : staged_tiles(sides_, figures_.shared_bytes_per_block / 2)) {
+    auto tiles = staged_tiles(sides_, figures_.shared_bytes_per_block / 2);
+    stagings_.reserve(tiles.size());
+    for (auto& tile : tiles) {
       Staging staging;
       staging.cost = model_.tile_cost(tile);
       staging.read_vector = widest(true, tile);
@@ -440,6 +457,15 @@ class Generator {
     schedule.stage->place = ir::Place::warp;
     schedule.stage->layout = {};
     return schedule;
+  }
+
+  /// No layout makes its prediction less.
+  double without_conflicts_us(const Listed& listed) {
+    const auto& schedule = listed.candidate.schedule;
+    if (listed.refined || !schedule.stage) return listed.candidate.predicted_us;
+    Traffic traffic;
+    traffic.ideal_wavefronts = 1;  // as if it were searched, and shared memory took no time
+    return model_.predict(schedule, stagings_[listed.made[0] - 1].cost, traffic);
   }
 
   /// Gives a staged candidate the layout with the fewest wavefronts.

@@ -124,6 +124,14 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile) const {
   return cost;
 }
 
+double CostModel::Power::of(double us) {
+  if (us != us_) {
+    us_ = us;
+    power_ = std::pow(us, kSharpness);
+  }
+  return power_;
+}
+
 double CostModel::rate() const { return figures_.copy_rate_GBs() * 1e3; }
 
 double CostModel::lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const {
@@ -146,7 +154,7 @@ double CostModel::lines(bool read, const ir::Schedule& schedule, TileCost& tile,
   return lines;
 }
 
-double CostModel::least_us(const TileCost& tile, int threads, bool by_warps) const {
+double CostModel::least_us(const TileCost& tile, int threads, bool by_warps) {
   // As many blocks as a multiprocessor may hold.
   const auto room =
       by_warps ? 32 : figures_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
@@ -160,7 +168,7 @@ double CostModel::least_us(const TileCost& tile, int threads, bool by_warps) con
   const double instructions =
       walk_warps * tile.thread_instructions + static_cast<double>(tile.points) / 32 * tile.element_instructions;
   const double issue_us = kIssue * instructions * tiles_each / figures_.clock_MHz;
-  const double sum = tile.least_memory + std::pow(latency_us, kSharpness) + std::pow(issue_us, kSharpness);
+  const double sum = tile.least_memory + latency_.of(latency_us) + issue_.of(issue_us);
   return kRounding * std::pow(sum, 1 / kSharpness);
 }
 
@@ -259,8 +267,8 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
   const double waves = std::max(tiles / static_cast<double>(at_once), 1.0);
   const double latency_us = waves * (kBlock + kBarrier * schedule.threads);
 
-  double sum = 0;
-  for (const double us : {memory_us, line_us, issue_us, latency_us}) sum += std::pow(us, kSharpness);
+  const double sum =
+      std::pow(memory_us, kSharpness) + line_.of(line_us) + issue_.of(issue_us) + latency_.of(latency_us);
   return std::pow(sum, 1 / kSharpness) * (1 + kQueue * std::max(traffic.bytes_in_flight / kInFlight - 1, 0.0));
 }
 

@@ -44,7 +44,7 @@ class CostModel {
   /// its sectors alone cost, were all that tiles share fetched once, the latency of as few blocks as can be, and
   /// the instructions of the longest vectors. Rises
   /// with the number of threads.
-  double least_us(const TileCost& tile, int threads, bool by_warps) const;
+  double least_us(const TileCost& tile, int threads, bool by_warps);
 
   /// A schedule whose layout was not searched is predicted to take no less: all but the lines of its accesses.
   double least_us(const ir::Schedule& schedule, TileCost& tile);
@@ -55,11 +55,21 @@ class CostModel {
   double lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const;
   double rate() const;  ///< of a copy, in bytes per microsecond
 
+  /// A time to the power of the norm, kept for the next candidate: neighbours differ in few.
+  class Power {
+   public:
+    double of(double us);
+
+   private:
+    double us_ = 0, power_ = 0;
+  };
+
   const ir::Program& program_;
   const Sides& sides_;
   const GpuFigures& figures_;
   SideCounter write_side_, read_side_;              // the same where nothing is read
   std::vector<std::int64_t> near_box_, merge_box_;  // room for boxes
+  Power line_, issue_, latency_;
 };
 
 /// Instructions that the digits of a walk cost per access: those that change with both thread and round are divided

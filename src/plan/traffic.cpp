@@ -4,6 +4,8 @@
 #include <array>
 #include <numeric>
 
+#include "plan/different.hpp"
+
 namespace ricci::plan {
 
 namespace {
@@ -120,6 +122,10 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
   const bool together = std::abs(apart) <= element_bytes;
   const auto access = together ? element_bytes * walk.vector : element_bytes;
   const int repeats = together ? 1 : walk.vector;
+  // An access that is aligned to its size, a power of two, does not cross a line.
+  bool inside = kLine % access == 0 && apart % access == 0;
+  for (std::size_t k = 0; k < digits; ++k) inside = inside && steps[k].stride % access == 0;
+  constexpr std::size_t kMostLines = 64;  // two of each lane
   const Warps all(walk);
   const auto warps = all.count();
   const auto samples = std::clamp<std::int64_t>(sample_warps, 1, warps);
@@ -136,7 +142,7 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
         p = quotient;
         address += value[k] * steps[k].stride;
       }
-      std::array<std::int64_t, 64> lines;
+      std::array<std::int64_t, kMostLines> lines;
       std::size_t n = 0;
       bool ascending = true;
       const auto see = [&](std::int64_t line) {
@@ -155,7 +161,7 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
         } else {
           for (std::int64_t k = 0; k < run; ++k) {
             see((address + k * stride) >> 7);
-            see((address + k * stride + access - 1) >> 7);
+            if (!inside) see((address + k * stride + access - 1) >> 7);
           }
         }
         lane += run;
@@ -167,10 +173,7 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
           ++value[k + 1];
         }
       }
-      if (!ascending) {
-        std::sort(lines.begin(), lines.begin() + n);
-        n = static_cast<std::size_t>(std::unique(lines.begin(), lines.begin() + n) - lines.begin());
-      }
+      if (!ascending) n = different<kMostLines>(lines.data(), n);
       counted += static_cast<std::int64_t>(n);
     }
   }
