@@ -97,12 +97,20 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile) const {
   if (sides_.load >= 0) cost.read = read_side_.in_boxes(tile);
   for (std::size_t q = 0; q < tile.size(); ++q) {
     const auto extent = program_.indices[q].extent;
+    if (tile[q] == extent) {
+      cost.points *= extent;
+      continue;
+    }
+    ++cost.outer;
+    if (tile[q] == 1) {
+      cost.tiles *= extent;
+      continue;
+    }
     const auto along = (extent + tile[q] - 1) / tile[q];
     cost.points *= tile[q];
     cost.tiles *= along;
     cost.waste *= static_cast<double>(along * tile[q]) / static_cast<double>(extent);
     cost.edges += along * tile[q] != extent;
-    cost.outer += tile[q] < extent;
   }
   const auto& write = cost.write;
   const auto& read = cost.read;

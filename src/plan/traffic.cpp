@@ -98,7 +98,7 @@ void launch_box(const ir::Program& program, const ir::Schedule& schedule, std::i
     if (tiles <= 1) break;
     const auto q = static_cast<std::size_t>(index);
     const auto extent = program.indices[q].extent;
-    const auto along = ceil_div(extent, box[q]);
+    const auto along = box[q] == 1 ? extent : box[q] == extent ? 1 : ceil_div(extent, box[q]);
     box[q] = std::min(extent, box[q] * std::min(along, tiles));
     tiles /= along;
   }
@@ -191,6 +191,10 @@ double least_lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::
   const auto warps = all.count();
   const auto samples = std::clamp<std::int64_t>(sample_warps, 1, warps);
   std::int64_t least = 0;
+  // Of dense warps all but the last one are full, and that is not among the samples.
+  if (distinct && walk.workers % 32 == 0 && warps > samples) {
+    return static_cast<double>(warps * ceil_div(32 * element_bytes * walk.vector, kLine));
+  }
   for (std::int64_t s = 0; s < samples; ++s) {
     least += distinct ? ceil_div(all.lanes(s * warps / samples) * walk.vector * element_bytes, kLine) : 1;
   }
