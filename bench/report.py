@@ -14,6 +14,21 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN = "<!-- results: made by bench/report.py from bench/results; do not edit by hand -->\n"
 PLOTS = pathlib.Path("docs/plots")
 END = "<!-- end of results -->\n"
+# Columns of peers: title, key in the result, statistic.
+OVER_GPU = [
+    ("over cuTENSOR, worst", "cutensor", "min"),
+    ("geometric mean", "cutensor", "geomean"),
+    ("over cuTT's measured plans, worst", "cutt_measured", "min"),
+    ("geometric mean", "cutt_measured", "geomean"),
+]
+OVER_CPU = [
+    ("over blocked loops, geometric mean", "blocked_loops", "geomean"),
+    ("over HPTT (estimate), worst", "hptt", "min"),
+    ("geometric mean", "hptt", "geomean"),
+    ("over HPTT (measured), worst", "hptt_measured", "min"),
+    ("geometric mean", "hptt_measured", "geomean"),
+    ("over NumPy", "numpy", "geomean"),
+]
 
 
 def permute_table(results):
@@ -25,23 +40,17 @@ def permute_table(results):
         limit = "the faster of cuMemcpy and a copy kernel" if gpu else "the faster of two copies past the caches, by as many threads"
         lines += [f"Permutations, share of the device's copy of the same size in the same run ({limit}):", ""]
         head = ["set", "type", "cases", "device", "copy GB/s", "worst", "10th percentile", "median", "geometric mean"]
-        if gpu:
-            head += ["plans", "by the model alone, of measured"]
-        else:
-            head += ["over blocked loops, geometric mean", "over HPTT (estimate), worst", "geometric mean", "over NumPy"]
+        head += ["plans", "by the model alone, of measured"] + [title for title, _, _ in (OVER_GPU if gpu else OVER_CPU)]
         lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
         for r in sorted(rows, key=lambda r: (r["set"], r["dtype"])):
             s = r["summary"]
             row = [r["set"], r["dtype"], str(len(r["cases"])), r["device"], f"{r['limit']['copy_GBs']:.0f}"]
             row += [f"{s[k]:.2f}" for k in ("min", "p10", "median", "geomean")]
-            if gpu:
-                by_model = r.get("estimate_of_measured")
-                row += ["measured", f"{by_model['geomean']:.3f}"] if by_model else ["by the model", "-"]
-            else:
-                row.append(f"{r['over_blocked_loops']['geomean']:.1f}x")
-                for peer, key in (("hptt", "min"), ("hptt", "geomean"), ("numpy", "geomean")):
-                    over = r.get("over_" + peer)
-                    row.append(f"{over[key]:.1f}x" if over else "-")
+            by_model = r.get("estimate_of_measured")
+            row += ["measured", f"{by_model['geomean']:.3f}"] if by_model else ["by the model", "-"]
+            for _, peer, key in OVER_GPU if gpu else OVER_CPU:
+                over = r.get("over_" + peer)
+                row.append(f"{over[key]:.2f}x" if over else "-")
             lines.append("| " + " | ".join(row) + " |")
         lines.append("")
     return lines
