@@ -459,13 +459,20 @@ class Generator {
     return schedule;
   }
 
+  double predict(const Listed& listed, Traffic& traffic) {
+    const auto& schedule = listed.candidate.schedule;
+    if (listed.made[0] > 0) return model_.predict(schedule, stagings_[listed.made[0] - 1].cost, traffic);
+    auto cost = model_.tile_cost(schedule.tile);
+    return model_.predict(schedule, cost, traffic);
+  }
+
   /// No layout makes its prediction less.
   double without_conflicts_us(const Listed& listed) {
     const auto& schedule = listed.candidate.schedule;
     if (listed.refined || !schedule.stage) return listed.candidate.predicted_us;
     Traffic traffic;
     traffic.ideal_wavefronts = 1;  // as if it were searched, and shared memory took no time
-    return model_.predict(schedule, stagings_[listed.made[0] - 1].cost, traffic);
+    return predict(listed, traffic);
   }
 
   /// Gives a staged candidate the layout with the fewest wavefronts.
@@ -478,7 +485,7 @@ class Generator {
     schedule.stage->layout = found.layout;
     traffic.bank_wavefronts = found.wavefronts;
     traffic.ideal_wavefronts = found.ideal;
-    predicted_us = model_.predict(schedule, stagings_[listed.made[0] - 1].cost, traffic);
+    predicted_us = predict(listed, traffic);
   }
 
   /// Algorithm 1 of the cuTT paper for the origin, as an alternative of the leader: literals need one division per
