@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -89,22 +91,39 @@ struct ThreadPool::Impl {
   void (*body)(void*, int) = nullptr;
   void* context = nullptr;
   int tasks = 0;
+  std::uint64_t call = 0;  // its number
+  // Each thread has a task of its own, the same in every call, so that pages that it wrote first stay beside it. Who is
+  // done takes those of threads that are late, and what is left.
+  struct alignas(64) Home {
+    std::atomic<std::uint64_t> taken{0};  // the last call in which somebody took it
+  };
+  std::unique_ptr<Home[]> homes;
   std::atomic<int> next{0};
   std::atomic<unsigned> generation{0};
   std::atomic<unsigned> running{0};
   std::atomic<bool> stop{false};
 
-  void take_tasks() {
+  int threads() const { return static_cast<int>(workers.size()) + 1; }
+
+  void take_tasks(int own) {
+    const int all = threads();
+    for (int k = 0; k < all; ++k) {
+      const int task = (own + k) % all;
+      if (task >= tasks) continue;
+      auto& taken = homes[static_cast<std::size_t>(task)].taken;
+      if (taken.load(std::memory_order_relaxed) == call) continue;
+      if (taken.exchange(call, std::memory_order_relaxed) != call) body(context, task);
+    }
     for (int task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) body(context, task);
   }
 
-  void work() {
+  void work(int own) {
     unsigned seen = 0;
     while (true) {
       wait_for_change(generation, seen);
       seen = generation.load(std::memory_order_acquire);
       if (stop) return;
-      take_tasks();
+      take_tasks(own);
       if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) running.notify_one();
     }
   }
@@ -112,11 +131,12 @@ struct ThreadPool::Impl {
 
 ThreadPool::ThreadPool(int threads, bool pinned) : impl_(std::make_unique<Impl>()) {
   const auto cpus = pinned ? processors() : std::vector<int>();
+  impl_->homes = std::make_unique<Impl::Home[]>(static_cast<std::size_t>(std::max(threads, 1)));
   for (int k = 1; k < threads; ++k) {
     const int cpu = cpus.empty() ? -1 : cpus[static_cast<std::size_t>(k) % cpus.size()];
-    impl_->workers.emplace_back([impl = impl_.get(), cpu] {
+    impl_->workers.emplace_back([impl = impl_.get(), cpu, k] {
       if (cpu >= 0) stay_on(cpu);
-      impl->work();
+      impl->work(k);
     });
   }
 }
@@ -132,7 +152,7 @@ ThreadPool::~ThreadPool() {
   for (auto& worker : impl_->workers) worker.join();
 }
 
-int ThreadPool::threads() const noexcept { return static_cast<int>(impl_->workers.size()) + 1; }
+int ThreadPool::threads() const noexcept { return impl_->threads(); }
 
 void ThreadPool::run(int tasks, void (*body)(void*, int), void* context) {
   auto& p = *impl_;
@@ -144,11 +164,12 @@ void ThreadPool::run(int tasks, void (*body)(void*, int), void* context) {
   p.body = body;
   p.context = context;
   p.tasks = tasks;
-  p.next.store(0, std::memory_order_relaxed);
+  ++p.call;
+  p.next.store(p.threads(), std::memory_order_relaxed);
   p.running.store(static_cast<unsigned>(p.workers.size()), std::memory_order_relaxed);
   p.generation.fetch_add(1, std::memory_order_release);
   p.generation.notify_all();
-  p.take_tasks();
+  p.take_tasks(0);
   for (unsigned left; (left = p.running.load(std::memory_order_acquire)) != 0;) {
     for (int spin = 0; spin < 4000 && p.running.load(std::memory_order_acquire) != 0; ++spin) pause();
     if (p.running.load(std::memory_order_acquire) == left) p.running.wait(left, std::memory_order_acquire);

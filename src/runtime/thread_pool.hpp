@@ -11,7 +11,8 @@ int default_threads();
 /// Whether RICCI_PIN asks for threads that stay on one processor each.
 bool default_pinned();
 
-/// Runs body(context, task) for every task in [0, tasks). The caller takes part. If the pool is busy with another
+/// Runs body(context, task) for every task in [0, tasks). The caller takes part. As long as no thread is late each one
+/// has the same task in every call: the caller task 0, worker k task k. If the pool is busy with another
 /// caller's work, or the process is a fork of the one that made the pool, the caller does everything itself: never a
 /// dead-lock, never more threads than asked for. `body` must not throw.
 class ThreadPool {

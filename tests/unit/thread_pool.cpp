@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "catch.hpp"
 #include "ricci/log.hpp"
+#include "runtime/host_memory.hpp"
 #include "runtime/parallel.hpp"
 
 using ricci::runtime::ThreadPool;
@@ -83,6 +85,23 @@ TEST_CASE("the tasks are spread over threads") {
     while (inside < 3) std::this_thread::yield();
   });
   CHECK(seen.size() == 3);
+}
+
+TEST_CASE("a thread has the same task in every call") {
+  ThreadPool pool(3);
+  std::vector<std::thread::id> first;
+  for (int call = 0; call < 200; ++call) {
+    std::vector<std::thread::id> who(3);
+    std::atomic<int> begun{0};
+    run(pool, 3, [&](int task) {
+      who[static_cast<std::size_t>(task)] = std::this_thread::get_id();
+      ++begun;
+      while (begun < 3) std::this_thread::yield();  // nobody is late: each has begun one
+    });
+    CHECK(who[0] == std::this_thread::get_id());
+    if (first.empty()) first = who;
+    CHECK(who == first);
+  }
 }
 
 TEST_CASE("concurrent callers each get all of their tasks done") {
@@ -223,4 +242,20 @@ TEST_CASE("work in parallel is all done, and what it throws comes out") {
   };
   CHECK_THROWS_WITH(in_parallel(seen.size(), failing), "3");
   CHECK(std::vector<int>(seen.begin(), seen.end()) == ones(20));
+}
+
+TEST_CASE("memory for outputs is not touched before a kernel writes it") {
+  // So that its pages come to the node of the thread that writes them first.
+  const auto resident_pages = [] {
+    long total = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> total >> resident;
+    return resident;
+  };
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  const auto before = resident_pages();
+  REQUIRE(before > 0);
+  const auto memory = ricci::runtime::allocate_host(kBytes);
+  REQUIRE(memory);
+  const auto taken = (resident_pages() - before) * sysconf(_SC_PAGESIZE);
+  CHECK(taken < static_cast<long>(kBytes / 8));
 }
