@@ -12,16 +12,12 @@
 #include "jit/cuda_driver.hpp"
 #include "loops.hpp"
 #include "report.hpp"
+#include "statistics.hpp"
 
 namespace ricci::tools {
 namespace {
 
 namespace cuda = ricci::jit::cuda;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 class CpuBench : public Bench {
  public:

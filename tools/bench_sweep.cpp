@@ -17,6 +17,7 @@
 #include "ricci/error.hpp"
 #include "ricci/ricci.hpp"
 #include "sample.hpp"
+#include "statistics.hpp"
 #include "text.hpp"
 
 namespace ricci::tools {
@@ -52,11 +53,6 @@ PermuteCase scaled(PermuteCase c, std::int64_t elements) {
   for (const auto& n : c.extents) others *= &n == &longest ? 1 : n;
   longest = std::max<std::int64_t>(elements / others, 1);
   return c;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 int bench_sweep(const Options& options, bool json) {

@@ -7,6 +7,7 @@
 #include "buffer.hpp"
 #include "jit/cuda_driver.hpp"
 #include "report.hpp"
+#include "statistics.hpp"
 
 namespace ricci::tools {
 namespace {
@@ -121,11 +122,7 @@ RunTimes on_gpu(const Plan& plan, const Execution& execution, int repeat) {
 
 double RunTimes::best_ms() const { return *std::min_element(runs_ms.begin(), runs_ms.end()); }
 
-double RunTimes::median_ms() const {
-  auto sorted = runs_ms;
-  std::sort(sorted.begin(), sorted.end());
-  return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
-}
+double RunTimes::median_ms() const { return median(runs_ms); }
 
 RunTimes execute(const Plan& plan, const Execution& execution, int repeat) {
   return plan.device() == Device::gpu ? on_gpu(plan, execution, repeat) : on_cpu(plan, execution, repeat);

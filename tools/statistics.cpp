@@ -24,6 +24,11 @@ std::vector<double> centred_ranks(const std::vector<double>& values) {
 
 }  // namespace
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
 Json summary(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   double logs = 0;

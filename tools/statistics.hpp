@@ -8,6 +8,9 @@
 
 namespace ricci::tools {
 
+/// Of one or more: the middle one, or the mean of the two in the middle.
+double median(std::vector<double> values);
+
 /// {"min", "p10", "median", "geomean", "max"} of one or more.
 Json summary(std::vector<double> values);
 
