@@ -94,7 +94,7 @@ struct ThreadPool::Impl {
   std::uint64_t call = 0;  // its number
   // Each thread has a task of its own, the same in every call, so that pages that it wrote first stay beside it. Who is
   // done takes those of threads that are late, and what is left.
-  struct alignas(64) Home {
+  struct Home {
     std::atomic<std::uint64_t> taken{0};  // the last call in which somebody took it
   };
   std::unique_ptr<Home[]> homes;
@@ -114,6 +114,7 @@ struct ThreadPool::Impl {
       if (taken.load(std::memory_order_relaxed) == call) continue;
       if (taken.exchange(call, std::memory_order_relaxed) != call) body(context, task);
     }
+    if (tasks <= all) return;
     for (int task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) body(context, task);
   }
 
