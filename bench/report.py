@@ -69,8 +69,15 @@ def einsum_table(results):
     return lines + [""]
 
 
-def counting_table(rows):
+def counts_pairs(result):
+    return result["set"].startswith("count_pairs")
+
+
+def counting_table(results):
     """Programs over all pairs of states i and j: pairs per second, of 64 single-particle states and as many particles as p."""
+    rows = [r for r in results if r["bench"] == "run" and counts_pairs(r)]
+    if not rows:
+        return []
     lines = ["Pairs of many-body states counted:", ""]
     lines += ["| program | device | states | particles | ms | pairs/s |", "|" + "---|" * 6]
     for r in rows:
@@ -80,15 +87,13 @@ def counting_table(rows):
             lines.append(
                 f"| {c['id']} | {r['device']} | {extents['i']} x {extents['j']} | {extents['p']} | {c['ms']:.1f} | {pairs:.2g} |"
             )
-    return lines + [""] if rows else []
+    return lines + [""]
 
 
 def program_table(results):
-    programs = [r for r in results if r["bench"] == "run"]
-    counting = [r for r in programs if r["set"].startswith("count_pairs")]
-    rows = [r for r in programs if r not in counting]
+    rows = [r for r in results if r["bench"] == "run" and not counts_pairs(r)]
     if not rows:
-        return counting_table(counting)
+        return []
     lines = ["Programs, share of a copy of the bytes that they must move, or of arithmetic:", ""]
     lines += ["| set | program | device | ms | GB/s | of copy | GF/s |", "|" + "---|" * 7]
     for r in sorted(rows, key=lambda r: (r["device"], r["set"])):
@@ -96,7 +101,7 @@ def program_table(results):
             lines.append(
                 f"| {r['set']} | {c['id']} | {r['device']} | {c['ms']:.3f} | {c['GBs']:.0f} | {c['fraction']:.2f} | {c['GFs']:.0f} |"
             )
-    return lines + [""] + counting_table(counting)
+    return lines + [""]
 
 
 def latency_table(results):
@@ -136,7 +141,7 @@ def plot_lines(drawn):
 
 def section(read, drawn):
     results = [result for _, result in read]
-    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + einsum_table(results) + program_table(results) + latency_table(results)
+    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + einsum_table(results) + program_table(results) + counting_table(results) + latency_table(results)
     lines.append("Each row is a file in [bench/results](bench/results), with device, date, commit and command.")
     return "\n".join(lines) + "\n"
 

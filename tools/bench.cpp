@@ -257,7 +257,7 @@ int bench_permute(const Options& options, bool json) {
   }
   if (!options.peers.empty()) results.command += " --peers " + set_name(options.peers) + ".csv";
   if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
-  if (!options.mode.empty()) results.command += options.mode == "model" ? " --untuned" : " --" + options.mode;
+  if (!options.mode.empty()) results.command += " --" + options.mode;
   const double copy_rate = results.copy_rate;
   Json result = results_json(std::move(results), options, bench->device_name());
   const auto key = [](const char* prefix, std::string peer) {

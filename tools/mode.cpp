@@ -11,14 +11,14 @@ constexpr std::pair<const char*, PlanMode> kWords[] = {
     {"", PlanMode::estimate},
     {"measure", PlanMode::measure},
     {"remeasure", PlanMode::remeasure},
-    {"model", PlanMode::model},
+    {"untuned", PlanMode::model},
 };
 
 }  // namespace
 
 void add_mode_options(CLI::App& command, std::string& word) {
   auto* flag =
-      command.add_flag("--measure{measure},--remeasure{remeasure},--untuned{model}", word,
+      command.add_flag("--measure{measure},--remeasure{remeasure},--untuned{untuned}", word,
                        "Time the best candidates on the device, unless that was done before, and keep the "
                        "winner for later plans; --remeasure: in any case; --untuned: choose by the model alone, "
                        "whatever was measured");

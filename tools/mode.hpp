@@ -9,7 +9,7 @@
 namespace ricci::tools {
 
 /// Adds --measure, --remeasure and --untuned, of which at most one is given, and none beside an option --schedule that
-/// the command has already. `word` is left empty where none is.
+/// the command has already. `word` is the one, without dashes, or left empty.
 void add_mode_options(CLI::App& command, std::string& word);
 
 /// The mode that they stand for.

@@ -10,8 +10,6 @@
 namespace ricci::plan {
 namespace {
 
-constexpr std::int64_t kLineBytes = 128;
-
 /// About as many of n elements as wanted, a multiple of the granule: within a quarter of that what leaves little room
 /// in the last part, is near, and keeps every part on the sectors and lines that n lies on.
 std::int64_t near_part(std::int64_t n, std::int64_t wanted, std::int64_t granule, std::int64_t bytes) {
@@ -26,9 +24,9 @@ std::int64_t near_part(std::int64_t n, std::int64_t wanted, std::int64_t granule
     const auto off = std::abs(static_cast<double>(part - wanted)) / static_cast<double>(wanted);
     const auto leaves = [&](std::int64_t unit) { return n * bytes % unit == 0 && part * bytes % unit != 0; };
     const double cost = 0.5 * room + 0.1 * off +
-                        (leaves(kSectorBytes)                             ? 0.1
-                         : leaves(2 * kSectorBytes) || leaves(kLineBytes) ? 0.02
-                                                                          : 0);
+                        (leaves(kSectorBytes)                                  ? 0.1
+                         : leaves(2 * kSectorBytes) || leaves(kCacheLineBytes) ? 0.02
+                                                                               : 0);
     if (cost < least) best = part, least = cost;
   }
   return best;

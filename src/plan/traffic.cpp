@@ -10,8 +10,6 @@ namespace ricci::plan {
 
 namespace {
 
-constexpr std::int64_t kLine = 128;
-
 struct Touched {
   double sectors = 0, partial = 0;
 };
@@ -123,7 +121,7 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
   const auto access = together ? element_bytes * walk.vector : element_bytes;
   const int repeats = together ? 1 : walk.vector;
   // An access that is aligned to its size, a power of two, does not cross a line.
-  bool inside = kLine % access == 0 && apart % access == 0;
+  bool inside = kCacheLineBytes % access == 0 && apart % access == 0;
   for (std::size_t k = 0; k < digits; ++k) inside = inside && steps[k].stride % access == 0;
   constexpr std::size_t kMostLines = 64;  // two of each lane
   const Warps all(walk);
@@ -155,7 +153,7 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
         // As far as the fastest digit goes, then on to the next values of those above it.
         const auto run = std::min(lanes - lane, steps[0].count - value[0]);
         const auto stride = steps[0].stride;
-        if (stride >= 0 && stride <= kLine) {  // no line is left out
+        if (stride >= 0 && stride <= kCacheLineBytes) {  // no line is left out
           const auto last = (address + (run - 1) * stride + access - 1) >> 7;
           for (auto line = address >> 7; line <= last; ++line) see(line);
         } else {
@@ -177,7 +175,7 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
       counted += static_cast<std::int64_t>(n);
     }
   }
-  static_assert(kLine == 1 << 7);
+  static_assert(kCacheLineBytes == 1 << 7);
   return static_cast<double>(counted) * static_cast<double>(warps) / static_cast<double>(samples);
 }
 
@@ -193,10 +191,10 @@ double least_lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::
   std::int64_t least = 0;
   // Of dense warps all but the last one are full, and that is not among the samples.
   if (distinct && walk.workers % 32 == 0 && warps > samples) {
-    return static_cast<double>(warps * ceil_div(32 * element_bytes * walk.vector, kLine));
+    return static_cast<double>(warps * ceil_div(32 * element_bytes * walk.vector, kCacheLineBytes));
   }
   for (std::int64_t s = 0; s < samples; ++s) {
-    least += distinct ? ceil_div(all.lanes(s * warps / samples) * walk.vector * element_bytes, kLine) : 1;
+    least += distinct ? ceil_div(all.lanes(s * warps / samples) * walk.vector * element_bytes, kCacheLineBytes) : 1;
   }
   return static_cast<double>(least) * static_cast<double>(warps) / static_cast<double>(samples);
 }

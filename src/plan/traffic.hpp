@@ -10,8 +10,9 @@
 
 namespace ricci::plan {
 
-inline constexpr std::int64_t kSectorBytes = 32;
-inline constexpr std::size_t kMostDigits = 64;  // of a walk: a tensor has fewer axes
+inline constexpr std::int64_t kSectorBytes = 32;      // of a GPU's memory
+inline constexpr std::int64_t kCacheLineBytes = 128;  // of its caches
+inline constexpr std::size_t kMostDigits = 64;        // of a walk: a tensor has fewer axes
 
 /// One side of a permutation, over a whole run.
 struct SideTraffic {
