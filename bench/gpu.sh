@@ -4,8 +4,9 @@
 #   bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|einsum|programs ...]     default: tests bench einsum programs
 #
 # SETS, DTYPES, TOP, EVERY, REPEAT, SIZES and COMMIT in the environment narrow the benches and name the commit; CUTENSOR
-# and CUTT name the shared libraries that permutations are timed beside. `measured` is `bench` with measured plans, `sweep`
-# takes the sets at one size after the other, `profile` has Nsight Compute count what the model's choices do.
+# and CUTT name the shared libraries that permutations are timed beside, PEERS the device in the names of the files of
+# bench/peers to divide by, such as nvidia-h200. `measured` is `bench` with measured plans, `sweep` takes the sets at one
+# size after the other, `profile` has Nsight Compute count what the model's choices do.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|einsum|programs ...]}
@@ -20,6 +21,12 @@ export RICCI_CACHE_DIR=${RICCI_CACHE_DIR:-$PWD/$build/bench-cache}
 
 libraries=(${CUTENSOR:+--cutensor "$CUTENSOR"} ${CUTT:+--cutt "$CUTT"})
 
+# peers SET DTYPE: the option that names what others took, where a file has it.
+peers() {
+  local file=bench/peers/$1_$2_${PEERS:-}.csv
+  [[ ! -f $file ]] || printf -- '--peers %s' "$file"
+}
+
 # permutations permute|sweep OPTION...: each of SETS in each of DTYPES, to a file named by the step.
 permutations() {
   local bench=$1 prefix=$1 set dtype name
@@ -29,7 +36,7 @@ permutations() {
     for dtype in ${DTYPES:-f32 f64}; do
       name=$out/$prefix-$set-$dtype
       "$build/bin/ricci" bench "$bench" "bench/problems/$set.csv" --device gpu --dtype "$dtype" --every "${EVERY:-1}" "$@" \
-        --commit "${COMMIT:-unknown}" --output "$name.json" >"$name.txt" 2>&1 || true
+        $([[ $bench == sweep ]] || peers "$set" "$dtype") --commit "${COMMIT:-unknown}" --output "$name.json" >"$name.txt" 2>&1 || true
       tail -n 14 "$name.txt"
     done
   done
@@ -75,7 +82,7 @@ for step in $steps; do
       done
       ;;
     einsum)
-      "$build/bin/ricci" bench einsum bench/problems/tccg48.csv --device gpu --repeat "${REPEAT:-7}" ${PEERS:+--peers "$PEERS"} \
+      "$build/bin/ricci" bench einsum bench/problems/tccg48.csv --device gpu --repeat "${REPEAT:-7}" $(peers tccg48 f64) \
         --commit "${COMMIT:-unknown}" --output "$out/einsum-tccg48-f64.json" >"$out/einsum-tccg48-f64.txt" 2>&1 || true
       tail -5 "$out/einsum-tccg48-f64.txt"
       ;;

@@ -159,14 +159,21 @@ def size_text(size):
     return f"{size} B"
 
 
+def by_threads(result):
+    """Whether the rounds of a sweep differ by their threads, and not by their sizes."""
+    return len({r["size"] for r in result["rounds"]}) == 1 < len({r.get("threads") for r in result["rounds"]})
+
+
 def sweep_plot(result):
-    """Bandwidth against size: median of the cases, the span between the worst and the best, and the copy."""
-    sizes = result["sizes"]
-    rates = {key: [(s["size"], s[key]) for s in sizes] for key in ("copy_GBs", "min_GBs", "median_GBs", "max_GBs")}
-    plot = Plot(title_of(result, "Bandwidth against size"), "bytes of the tensor", "GB/s read and written",
-                (sizes[0]["size"], max(sizes[-1]["size"], 2 * sizes[0]["size"])),
+    """Bandwidth against size, or threads: median of the cases, the span between the worst and the best, and the copy."""
+    rounds, threads = result["rounds"], by_threads(result)
+    x = "threads" if threads else "size"
+    rates = {key: [(r[x], r[key]) for r in rounds] for key in ("copy_GBs", "min_GBs", "median_GBs", "max_GBs")}
+    what, label = ("threads", f"threads, tensors of {size_text(rounds[0]['size'])}") if threads else ("size", "bytes of the tensor")
+    plot = Plot(title_of(result, f"Bandwidth against {what}"), label, "GB/s read and written",
+                (rounds[0][x], max(rounds[-1][x], 2 * rounds[0][x])),
                 top_of([rate for line in rates.values() for _, rate in line]), log_x=True)
-    plot.x_ticks([(s["size"], size_text(s["size"])) for s in sizes])
+    plot.x_ticks([(r[x], str(r[x]) if threads else size_text(r[x])) for r in rounds])
     plot.band(rates["min_GBs"], rates["max_GBs"], COLOURS[0])
     plot.line(rates["copy_GBs"], COLOURS[4], "copy", dashed=True)
     plot.line(rates["median_GBs"], COLOURS[0], "median of the cases; shaded: worst to best")
@@ -177,7 +184,7 @@ def plots(results):
     """(file name, what it shows, SVG) for each plot of (stem, result) pairs, in their order."""
     kinds = {"permute": [("rank", "bandwidth against rank", rank_plot),
                          ("distribution", "distribution of the share of the copy", distribution_plot)],
-             "sweep": [("size", "bandwidth against size", sweep_plot)]}
+             "sweep": [("sweep", "bandwidth against size, or threads", sweep_plot)]}
     for stem, result in results:
         for suffix, what, draw in kinds.get(result["bench"], []):
             svg = draw(result)

@@ -124,11 +124,16 @@ def sweep_table(results):
     for r in results:
         if r["bench"] != "sweep":
             continue
-        lines += [f"Permutations of one size after the other ({r['set']}, {r['dtype']}, {r['device']}), GB/s read and written:", ""]
-        lines += ["| size | copy | median of the cases | worst | best |", "|" + "---|" * 5]
-        for s in r["sizes"]:
-            rates = " | ".join(f"{s[key]:.0f}" for key in ("copy_GBs", "median_GBs", "min_GBs", "max_GBs"))
-            lines.append(f"| {plots.size_text(s['size'])} | {rates} |")
+        first, text = "size", lambda row: plots.size_text(row["size"])
+        what = "of one size after the other"
+        if plots.by_threads(r):
+            first, text = "threads", lambda row: str(row["threads"])
+            what = f"of {plots.size_text(r['rounds'][0]['size'])} with ever more threads"
+        lines += [f"Permutations {what} ({r['set']}, {r['dtype']}, {r['device']}), GB/s read and written:", ""]
+        lines += [f"| {first} | copy | median of the cases | worst | best |", "|" + "---|" * 5]
+        for row in r["rounds"]:
+            rates = " | ".join(f"{row[key]:.0f}" for key in ("copy_GBs", "median_GBs", "min_GBs", "max_GBs"))
+            lines.append(f"| {text(row)} | {rates} |")
         lines.append("")
     return lines
 

@@ -312,6 +312,7 @@ void add_bench(CLI::App& app, Session& session) {
   }
   command->add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on this device");
   add_mode_options(*command, options->mode);
+  add_bench_threads(*command, *options);
   add_bench_output(*command, *options);
   command->footer(
       "Example:\n  ricci bench permute bench/problems/ttc57.csv --device gpu --dtype f32 --output ttc57-f32.json");

@@ -285,6 +285,7 @@ int bench_run(const Options& options, bool json) {
 void add_common(CLI::App& command, Options& options) {
   add_device_option(command, options.device, "cpu or gpu");
   add_bench_repeat(command, options);
+  add_bench_threads(command, options);
   add_bench_output(command, options);
 }
 

@@ -53,8 +53,11 @@ void add_bench_every(CLI::App& command, BenchOptions& options) {
       ->capture_default_str();
 }
 
-void add_bench_output(CLI::App& command, BenchOptions& options) {
+void add_bench_threads(CLI::App& command, BenchOptions& options) {
   command.add_option("--threads", options.threads, "CPU threads; 0: all")->capture_default_str();
+}
+
+void add_bench_output(CLI::App& command, BenchOptions& options) {
   command.add_option("--output", options.output, "Write the results as JSON to this file");
   command.add_option("--commit", options.commit, "Commit to name in the results");
 }

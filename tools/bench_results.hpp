@@ -26,7 +26,8 @@ struct BenchOptions {
 
 void add_bench_repeat(CLI::App& command, BenchOptions& options);
 void add_bench_every(CLI::App& command, BenchOptions& options);
-/// --threads, --output and --commit
+void add_bench_threads(CLI::App& command, BenchOptions& options);
+/// --output and --commit
 void add_bench_output(CLI::App& command, BenchOptions& options);
 
 [[noreturn]] void throw_no_case(const std::string& file, const std::string& only);

@@ -1,7 +1,9 @@
-// `ricci bench sweep`: the permutations of a set at one size after the other, each beside a copy of as many bytes.
+// `ricci bench sweep`: the permutations of a set at one size after the other, or with one number of threads after the
+// other, each beside a copy of as many bytes.
 #include "bench_sweep.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +28,14 @@ namespace {
 struct Options : BenchOptions {
   std::string file;
   std::vector<std::string> sizes = {"1M", "4M", "16M", "64M", "256M", "1G"};
+  std::vector<int> thread_counts = {0};
+  bool sizes_chosen = false;
+};
+
+/// What stays the same for all cases in turn.
+struct Round {
+  std::int64_t size;  ///< bytes of the tensor
+  int threads;        ///< of a CPU; 0: all
 };
 
 std::vector<std::int64_t> parse_sizes(const std::vector<std::string>& words) {
@@ -55,82 +65,122 @@ PermuteCase scaled(PermuteCase c, std::int64_t elements) {
   return c;
 }
 
+std::vector<Round> rounds_of(const Options& options) {
+  std::vector<Round> rounds;
+  for (const int threads : options.thread_counts) {
+    for (const auto size : parse_sizes(options.sizes)) rounds.push_back({size, threads});
+  }
+  return rounds;
+}
+
+/// Bandwidths of the cases of one round, in GB/s.
+struct Rates {
+  std::vector<double> cases, copies;
+};
+
+/// One case of a round, timed beside a copy of as many bytes: its row, and its bandwidths among those of the round.
+Json timed(Bench& bench, Runtime& runtime, const PermuteCase& c, const Round& round, const BenchOptions& options,
+           Rates& rates) {
+  const auto type = parse_dtype(options.dtype);
+  PermuteOptions permute;
+  static_cast<PlanOptions&>(permute) = options.plan_options();
+  const auto input = Layout::row_major(type, c.extents);
+  const auto bytes = input.elements() * size_of(type);
+  const Plan plan = runtime.plan_permute(c.spec, input, permute);
+  bench.poison(bytes);
+  plan(bench.output(), bench.input());
+  check_sample(bench, c, type);
+  const Plan copy_plan = options.gpu()
+                             ? gpu_copy(runtime, type, input.elements())
+                             : runtime.plan_permute("a->a", Layout::row_major(type, {input.elements()}), permute);
+  const auto ms = bench.time({[&] { bench.copy(bytes); }, [&] { plan(bench.output(), bench.input()); },
+                              [&] { copy_plan(bench.output(), bench.input()); }},
+                             options.repeat, bench.calls(2 * bytes));
+  const double copy_ms = std::min(ms.front(), ms.back());
+  const double moved_MB = 2e-6 * static_cast<double>(bytes);
+  rates.cases.push_back(moved_MB / ms[1]);
+  rates.copies.push_back(moved_MB / copy_ms);
+  Json row = {{"id", c.id},
+              {"size", round.size},
+              {"extents", c.extents},
+              {"plan", plan.info().schedule},
+              {"choice", plan.info().choice},
+              {"ms", ms[1]},
+              {"bytes", 2 * bytes},
+              {"flop", 0},
+              {"fraction", copy_ms / ms[1]},
+              {"peers", {{"copy", copy_ms}}}};
+  if (!options.gpu()) row["threads"] = options.thread_count();
+  return row;
+}
+
+std::string round_text(const Json& row) {
+  const auto size = bytes_text(row["size"].get<double>());
+  return row.contains("threads") ? fmt::format("{} x{}", size, row["threads"].get<int>()) : size;
+}
+
 int bench_sweep(const Options& options, bool json) {
   auto cases = read_permute_cases(options.file);
   select(cases, options, options.file);
   std::erase_if(cases, [](const PermuteCase& c) { return c.extents.empty(); });
   if (cases.empty()) throw IoError(fmt::format("{} has no case with an axis", options.file));
   const auto type = parse_dtype(options.dtype);
-  const auto sizes = parse_sizes(options.sizes);
-  const auto bench = make_bench(options.gpu(), sizes.back(), options.thread_count());
+  const auto rounds = rounds_of(options);
+  std::unique_ptr<Bench> bench;
   Runtime runtime;
-  PermuteOptions permute;
-  static_cast<PlanOptions&>(permute) = options.plan_options();
 
   BenchResults results;
   Json table = Json::array();
   Progress progress("bench");
-  if (!json) print("{:>10} {:<20} {:>10} {:>9} {:>8}  {}\n", "size", "case", "ms", "GB/s", "of copy", "plan");
+  if (!json) print("{:>12} {:<20} {:>10} {:>9} {:>8}  {}\n", "size", "case", "ms", "GB/s", "of copy", "plan");
   double passed = 0;
-  for (const auto size : sizes) {
-    std::vector<double> rates, copies;
+  BenchOptions of_round = options;
+  for (const auto& round : rounds) {
+    // Each thread touches its part of the tensors first, so other threads have others.
+    if (!bench || of_round.threads != round.threads) {
+      of_round.threads = round.threads;
+      bench.reset();
+      bench = make_bench(options.gpu(), parse_sizes(options.sizes).back(), of_round.thread_count());
+    }
+    Rates rates;
     for (const auto& original : cases) {
-      progress.share(passed++ / static_cast<double>(cases.size() * sizes.size()));
-      const auto c = scaled(original, size / size_of(type));
-      const auto input = Layout::row_major(type, c.extents);
-      const auto bytes = input.elements() * size_of(type);
-      const Plan plan = runtime.plan_permute(c.spec, input, permute);
-      bench->poison(bytes);
-      plan(bench->output(), bench->input());
-      check_sample(*bench, c, type);
-      const Plan copy_plan = options.gpu()
-                                 ? gpu_copy(runtime, type, input.elements())
-                                 : runtime.plan_permute("a->a", Layout::row_major(type, {input.elements()}), permute);
-      const auto ms = bench->time({[&] { bench->copy(bytes); }, [&] { plan(bench->output(), bench->input()); },
-                                   [&] { copy_plan(bench->output(), bench->input()); }},
-                                  options.repeat, bench->calls(2 * bytes));
-      const double copy_ms = std::min(ms.front(), ms.back());
-      const double moved_MB = 2e-6 * static_cast<double>(bytes);
-      rates.push_back(moved_MB / ms[1]);
-      copies.push_back(moved_MB / copy_ms);
-      results.copy_rate = std::max(results.copy_rate, copies.back());
-      results.fractions.push_back(copy_ms / ms[1]);
-      results.rows.push_back({{"id", c.id},
-                              {"size", size},
-                              {"extents", c.extents},
-                              {"plan", plan.info().schedule},
-                              {"choice", plan.info().choice},
-                              {"ms", ms[1]},
-                              {"bytes", 2 * bytes},
-                              {"flop", 0},
-                              {"fraction", copy_ms / ms[1]},
-                              {"peers", {{"copy", copy_ms}}}});
+      progress.share(passed++ / static_cast<double>(cases.size() * rounds.size()));
+      const auto row = timed(*bench, runtime, scaled(original, round.size / size_of(type)), round, of_round, rates);
+      results.copy_rate = std::max(results.copy_rate, rates.copies.back());
+      results.fractions.push_back(row["fraction"].get<double>());
       if (!json) {
         progress.pause([&] {
-          print("{:>10} {:<20} {:>10.4f} {:>9.0f} {:>8.3f}  {}\n", bytes_text(static_cast<double>(bytes)), c.id, ms[1],
-                rates.back(), copy_ms / ms[1], plan.info().schedule);
+          print("{:>12} {:<20} {:>10.4f} {:>9.0f} {:>8.3f}  {}\n", round_text(row), original.id,
+                row["ms"].get<double>(), rates.cases.back(), results.fractions.back(), row["plan"].get<std::string>());
         });
       }
+      results.rows.push_back(row);
     }
-    table.push_back({{"size", size},
-                     {"copy_GBs", median(copies)},
-                     {"min_GBs", *std::min_element(rates.begin(), rates.end())},
-                     {"median_GBs", median(rates)},
-                     {"max_GBs", *std::max_element(rates.begin(), rates.end())}});
+    table.push_back({{"size", round.size},
+                     {"copy_GBs", median(rates.copies)},
+                     {"min_GBs", *std::min_element(rates.cases.begin(), rates.cases.end())},
+                     {"median_GBs", median(rates.cases)},
+                     {"max_GBs", *std::max_element(rates.cases.begin(), rates.cases.end())}});
+    if (!options.gpu()) table.back()["threads"] = of_round.thread_count();
   }
   results.bench = "sweep";
   results.set = set_name(options.file);
   results.dtype = name(type);
-  results.command = fmt::format("ricci bench sweep {}.csv --device {} --dtype {}{}", results.set, options.device,
-                                options.dtype, options.every > 1 ? fmt::format(" --every {}", options.every) : "");
+  results.command =
+      fmt::format("ricci bench sweep {}.csv --device {} --dtype {}", results.set, options.device, options.dtype);
+  if (options.sizes_chosen) results.command += fmt::format(" --sizes {}", fmt::join(options.sizes, ","));
+  if (options.thread_counts != std::vector<int>{0})
+    results.command += fmt::format(" --threads {}", fmt::join(options.thread_counts, ","));
+  if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
+  if (!options.mode.empty()) results.command += fmt::format(" --{}", options.mode);
   Json result = results_json(std::move(results), options, bench->device_name());
-  result["sizes"] = table;
+  result["rounds"] = table;
   report_results(result, options, json);
   if (!json) {
     for (const auto& row : table) {
-      print("{:>10}   copy {:>6.0f} GB/s   median {:>6.0f}   worst {:>6.0f}   best {:>6.0f}\n",
-            bytes_text(row["size"].get<double>()), row["copy_GBs"].get<double>(), row["median_GBs"].get<double>(),
-            row["min_GBs"].get<double>(), row["max_GBs"].get<double>());
+      print("{:>12}   copy {:>6.0f} GB/s   median {:>6.0f}   worst {:>6.0f}   best {:>6.0f}\n", round_text(row),
+            row["copy_GBs"].get<double>(), row["median_GBs"].get<double>(), row["min_GBs"].get<double>(),
+            row["max_GBs"].get<double>());
     }
   }
   return kDone;
@@ -140,12 +190,19 @@ int bench_sweep(const Options& options, bool json) {
 
 void add_bench_sweep(CLI::App& bench, Session& session) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = bench.add_subcommand("sweep", "Time permutations at one size after the other, beside a copy");
+  CLI::App* command =
+      bench.add_subcommand("sweep", "Time permutations at one size, or with one number of threads, after the other");
   command
       ->add_option("cases", options->file,
                    "CSV with columns id, dims, perm (fastest axis first); extents are scaled alike to each size")
       ->required();
-  command->add_option("--sizes", options->sizes, "Bytes of the tensor: 1M,4M,16M,64M,256M,1G")->delimiter(',');
+  command->add_option("--sizes", options->sizes, "Bytes of the tensor: 1M,4M,16M,64M,256M,1G")
+      ->delimiter(',')
+      ->each([options](const std::string&) { options->sizes_chosen = true; });
+  command->add_option("--threads", options->thread_counts, "CPU threads, such as 1,2,4,8,16; 0: all")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
   add_device_option(*command, options->device, "cpu or gpu");
   command->add_option("--dtype", options->dtype, "Element type")->capture_default_str();
   command->add_option("--only", options->only, "Cases whose id begins with this");

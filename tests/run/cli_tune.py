@@ -264,11 +264,15 @@ class Tune(TuningCase):
             self.assertGreater(result["estimate_of_measured"]["geomean"], 0)
             self.assertEqual({*result["cases"][0]["estimate"]}, {"plan", "ms"})
         result = self.json("bench", "sweep", "cases.csv", "--repeat", "1", "--sizes", "256K,64K", "--dtype", "f32")
-        self.assertEqual([size["size"] for size in result["sizes"]], [65536, 262144])
+        self.assertEqual([size["size"] for size in result["rounds"]], [65536, 262144])
         for case in result["cases"]:
             self.assertAlmostEqual(case["bytes"] / 2 / case["size"], 1, delta=0.1)
-        for size in result["sizes"]:
+        for size in result["rounds"]:
             self.assertTrue(0 < size["min_GBs"] <= size["median_GBs"] <= size["max_GBs"])
+        result = self.json("bench", "sweep", "cases.csv", "--repeat", "1", "--sizes", "64K", "--threads", "2,1")
+        self.assertEqual([(r["size"], r["threads"]) for r in result["rounds"]], [(65536, 2), (65536, 1)])
+        self.assertEqual([case["threads"] for case in result["cases"]], [2] * 3 + [1] * 3)
+        self.assertIn("--sizes 64K --threads 2,1", result["command"])
         self.assertIn("'2X' is no number of bytes",
                       self.ricci("bench", "sweep", "cases.csv", "--sizes", "2X", code=2).stderr)
 

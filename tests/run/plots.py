@@ -21,15 +21,21 @@ def permutations():
 def sweep():
     sizes = [{"size": 1 << (20 + 2 * k), "copy_GBs": 40 + k, "min_GBs": 5, "median_GBs": 20 + k, "max_GBs": 38}
              for k in range(6)]
-    return {"bench": "sweep", "set": "ttc57", "dtype": "f64", "device": "a device", "sizes": sizes, "cases": []}
+    return {"bench": "sweep", "set": "ttc57", "dtype": "f64", "device": "a device", "rounds": sizes, "cases": []}
+
+
+def threads():
+    rounds = [{"size": 1 << 28, "threads": 1 << k, "copy_GBs": 40 * (k + 1), "min_GBs": 5, "median_GBs": 20 * (k + 1),
+               "max_GBs": 38 * (k + 1)} for k in range(5)]
+    return {"bench": "sweep", "set": "ttc57", "dtype": "f32", "device": "a device", "rounds": rounds, "cases": []}
 
 
 class Plots(unittest.TestCase):
     def drawn(self):
-        return list(plots.plots([("p", permutations()), ("s", sweep()), ("l", {"bench": "latency"})]))
+        return list(plots.plots([("p", permutations()), ("s", sweep()), ("t", threads()), ("l", {"bench": "latency"})]))
 
     def test_names(self):
-        self.assertEqual([name for name, _, _ in self.drawn()], ["p-rank.svg", "p-distribution.svg", "s-size.svg"])
+        self.assertEqual([name for name, _, _ in self.drawn()], ["p-rank.svg", "p-distribution.svg", "s-sweep.svg", "t-sweep.svg"])
 
     def test_well_formed_and_in_the_frame(self):
         for name, _, svg in self.drawn():
@@ -46,12 +52,14 @@ class Plots(unittest.TestCase):
                             self.assertTrue(plots.TOP - 0.1 <= float(y) <= plots.HEIGHT - plots.BOTTOM, (name, value))
 
     def test_every_case_and_peer_is_there(self):
-        rank, distribution, size = (svg for _, _, svg in self.drawn())
+        rank, distribution, size, scaling = (svg for _, _, svg in self.drawn())
         self.assertEqual(rank.count("<circle"), 57)
         for peer in "Ricci", "blocked loops", "a &lt; b", "Ricci, estimate":
             self.assertIn(f">{peer}</text>", distribution)
         for text in "1 MiB", "1 GiB", "copy", "a device":
             self.assertIn(text, size)
+        for text in "against threads", "tensors of 256 MiB", ">16</text>":
+            self.assertIn(text, scaling)
         self.assertEqual(self.drawn(), self.drawn())
 
     def test_steps_and_tops_are_round(self):
