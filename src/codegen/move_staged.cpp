@@ -134,6 +134,21 @@ class StagedEmitter {
     for (std::int64_t n = 0; ahead_.on() && n < lines; ++n) w_.line("ahead.ask();");
   }
 
+  /// A row in a few vectors. A loop of elements would be unrolled before it is vectorised, and stay single elements.
+  void emit_row(const std::string& target, const std::string& source, std::int64_t bytes) {
+    constexpr std::int64_t kStraightBytes = 4 * kLineBytes;
+    std::int64_t done = 0;
+    if (bytes > kStraightBytes) {
+      done = bytes / kLineBytes * kLineBytes;
+      w_.line("for (i64 i = 0; i < {}; i += {}) __builtin_memcpy_inline((char*)({}) + i, (const char*)({}) + i, {});",
+              done, kLineBytes, target, source, kLineBytes);
+    }
+    if (bytes > done) {
+      w_.line("__builtin_memcpy_inline((char*)({}) + {}, (const char*)({}) + {}, {});", target, done, source, done,
+              bytes - done);
+    }
+  }
+
   /// Runs that are neighbours on both sides, or single elements.
   void emit_elements() {
     const auto& digits = stage_.walk.digits;
@@ -145,8 +160,7 @@ class StagedEmitter {
     for (std::size_t k = 0; k < runs; ++k) w_.line("const i64 {} = 0;", name(digits[k].index));
     for (std::size_t k = digits.size(); k-- > runs;) open(digits[k].index);
     if (runs > 0) {
-      w_.line("#pragma clang loop vectorize(assume_safety)");
-      w_.line("for (i64 i = 0; i < {}; ++i) ({})[i] = ({})[i];", length, target, source);
+      emit_row(target, source, length * size_of(load().type));
     } else {
       w_.line("*({}) = *({});", target, source);
     }
@@ -319,6 +333,22 @@ void emit_ahead(Writer& w, const Program& program, const Schedule& schedule, con
   w.blank();
 }
 
+/// What a mask of AVX-512 chooses among: elements, or halves of the widest. Bytes of wider ones take some processors
+/// several times as long.
+struct MaskedWord {
+  const char* type;
+  const char* store;
+  const char* target;  // what the store takes
+  std::int64_t bytes;
+};
+
+MaskedWord masked_word(std::int64_t size) {
+  if (size == 1) return {"char", "quqi", "words*", 1};
+  if (size == 2) return {"short", "quhi", "words*", 2};
+  if (size == 4) return {"int", "qusi", "word*", 4};
+  return {"long long", "qudi", "word*", 8};
+}
+
 /// A run past the caches: up to the first whole line, whole lines, the rest.
 void emit_write_run(Writer& w, const Program& program, const Schedule& schedule, const Ahead& ahead) {
   const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
@@ -327,10 +357,13 @@ void emit_write_run(Writer& w, const Program& program, const Schedule& schedule,
   const auto vector = schedule.walk.vector;
   const auto line = kLineBytes / size;
   const bool whole = vector * size == kLineBytes;  // vectors
+  const auto word = masked_word(size);
   if (whole) {
     w.line("#ifdef __AVX512BW__");
-    w.line("typedef char bytes __attribute__((vector_size({})));", kLineBytes);
-    w.line("typedef bytes bytes_in_memory __attribute__((aligned(1), may_alias));");
+    w.line("typedef {} word;", word.type);
+    w.line("typedef u{} mask;", std::max<std::int64_t>(kLineBytes / word.bytes, 8));
+    w.line("typedef word words __attribute__((vector_size({})));", kLineBytes);
+    w.line("typedef words words_in_memory __attribute__((aligned(1), may_alias));");
     w.line("#endif");
   }
   w.line("// Fewer elements than a line has.");
@@ -338,9 +371,9 @@ void emit_write_run(Writer& w, const Program& program, const Schedule& schedule,
          type);
   if (whole) {
     w.line("#ifdef __AVX512BW__");
-    w.line("const bytes_in_memory* const line = (const bytes_in_memory*)from;");
-    w.line("if (count > 0) __builtin_ia32_storedquqi512_mask((bytes*)to, *line, ~0ull >> ({} - {} * count));",
-           kLineBytes, size);
+    w.line("const words_in_memory* const line = (const words_in_memory*)from;");
+    w.line("if (count > 0) __builtin_ia32_stored{}512_mask(({})to, *line, (mask)~0ull >> ({} - {} * count));",
+           word.store, word.target, kLineBytes / word.bytes, size / word.bytes);
     w.line("#else");
   }
   for (std::int64_t n = line / 2; n >= 1; n /= 2) {

@@ -18,9 +18,9 @@ namespace {
 using ir::Schedule;
 using Tile = std::vector<std::int64_t>;
 
-constexpr std::int64_t kArrayBytes = 64 * 1024;  // of the stack
-constexpr std::int64_t kMostRows = 32;           // of a block: there are no more vector registers
-constexpr std::int64_t kTilePoints = 4096;       // enough to forget what finding a tile costs
+constexpr std::int64_t kFewestArrayBytes = 64 * 1024, kMostArrayBytes = 256 * 1024;  // of the stack
+constexpr std::int64_t kMostRows = 32;      // of a block: there are no more vector registers
+constexpr std::int64_t kTilePoints = 4096;  // enough to forget what finding a tile costs
 
 class Generator {
  public:
@@ -187,6 +187,7 @@ class Generator {
     const int read = sides_.read_first(), written = sides_.write_first();
     if (sides_.write_stride(written) != 1) return;
     const auto size = std::max(sides_.read_bytes(), sides_.write_bytes());
+    const auto most_bytes = std::clamp(figures_.l2_bytes / 4, kFewestArrayBytes, kMostArrayBytes);
     std::set<Tile> seen;
     for (const std::int64_t read_run : {64, 128, 256, 512, 1024, 2048}) {
       for (const std::int64_t write_run : {64, 128, 256, 512, 1024, 2048}) {
@@ -202,18 +203,19 @@ class Generator {
         stage.place = ir::Place::shared;
         stage.walk = {sides_.digits(true, tile), 1, 1};
         stage.layout = array_layout(tile);
-        if (stage.layout.elements * sides_.read_bytes() > kArrayBytes) continue;
+        if (stage.layout.elements * sides_.read_bytes() > most_bytes) continue;
         auto schedule = base(tile, "");
         schedule.order = sides_.read_order;
         schedule.stage = std::move(stage);
         if (read != written) cut_blocks(schedule);
         schedule.name = fmt::format("staged{} v{}", tile_text(tile), schedule.stage->walk.vector);
-        for (const bool streaming : {true, false}) {
-          schedule.streaming = streaming;
-          schedule.walk.vector = streaming ? static_cast<int>(figures_.vector_bytes / size) : 1;
-          add(schedule);
-          schedule.name += " kept";
-        }
+        schedule.streaming = true;
+        schedule.walk.vector = static_cast<int>(figures_.vector_bytes / size);
+        add(schedule);
+        schedule.streaming = false;
+        schedule.walk.vector = 1;
+        schedule.name += " kept";
+        add(std::move(schedule));
       }
     }
   }
@@ -233,19 +235,22 @@ class Generator {
       if (sides_.read_stride(digit.index) != along) break;
       read[static_cast<std::size_t>(digit.index)] = true;
       along *= digit.count;
-      stage.walk.vector = 1;
-      while (std::int64_t{2} * stage.walk.vector <= std::min(lanes, along)) stage.walk.vector *= 2;
-      if (stage.walk.vector == 1) continue;
-      std::int64_t across = 1;
-      for (stage.across = 1; stage.across <= digits(schedule.walk); ++stage.across) {
-        const auto& other = schedule.walk.digits[static_cast<std::size_t>(stage.across - 1)];
-        const auto q = static_cast<std::size_t>(other.index);
-        if (read[q] || stage.layout.stride[q] != across) break;
-        across *= other.count;
-        const auto ns = element_ns(sides_, schedule);
-        if (ns >= least) continue;
-        least = ns;
-        best = schedule;
+      std::int64_t widest = 1;
+      while (2 * widest <= std::min(lanes, along)) widest *= 2;
+      // Half as wide where that leaves less to do twice.
+      for (auto vector = widest; vector > 1 && 2 * vector >= widest; vector /= 2) {
+        stage.walk.vector = static_cast<int>(vector);
+        std::int64_t across = 1;
+        for (stage.across = 1; stage.across <= digits(schedule.walk); ++stage.across) {
+          const auto& other = schedule.walk.digits[static_cast<std::size_t>(stage.across - 1)];
+          const auto q = static_cast<std::size_t>(other.index);
+          if (read[q] || stage.layout.stride[q] != across) break;
+          across *= other.count;
+          const auto ns = element_ns(sides_, schedule);
+          if (ns >= least) continue;
+          least = ns;
+          best = schedule;
+        }
       }
     }
     schedule = std::move(best);

@@ -61,6 +61,10 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   constexpr double kRow = 4;          // to begin one
   constexpr double kElement = 0.3;    // moved into an array by itself
   constexpr double kOperation = 0.1;  // a load, shuffle or store of a vector among many
+  constexpr int kRowsAtOnce = 16;
+  constexpr double kSpilled = 5.4;   // where a block has more rows
+  constexpr double kMovedRow = 1.2;  // to move a row of a tile into its array, in whole vectors
+  constexpr double kByte = 0.0055;   // of such a row; of what is written from an array
   const auto tile = [&](int q) { return static_cast<double>(schedule.tile[static_cast<std::size_t>(q)]); };
   const int read = sides.read_first(), written = sides.write_first();
   const auto row = [&](double elements) { return kRow / elements + kCopied; };
@@ -80,7 +84,9 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
     return (kBlock + kOperation * (rows + piece * std::log2(piece) + columns * stores)) / (rows * columns);
   };
   if (stage.place == ir::Place::registers) {
-    return in_block(vector, vector, vector, 1) * covered(sides.extent(read), stage.walk.vector) *
+    // Half of the registers hold the rows of one round, the others those of the next.
+    const double spilled = stage.walk.vector > kRowsAtOnce ? kSpilled : 1;
+    return spilled * in_block(vector, vector, vector, 1) * covered(sides.extent(read), stage.walk.vector) *
            covered(sides.extent(written), stage.walk.vector);
   }
   double reading = kElement;
@@ -94,24 +100,25 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
       if (static_cast<double>(stage.layout.stride[static_cast<std::size_t>(q)]) != run && tile(q) > 1) break;
       run *= tile(q);
     }
-    if (run > 1) reading = row(run);
+    if (run > 1) reading = kMovedRow / run + kByte * static_cast<double>(sides.read_bytes());
   }
-  return (reading + kCopied) * repeated(sides, schedule);
+  return (reading + kByte * static_cast<double>(sides.read_bytes())) * repeated(sides, schedule);
 }
 
 double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
                     const CpuFigures& figures) {
-  constexpr double kReadGBs = 44, kReadHalfRun = 96;        // of all threads: half the rate at runs of so many bytes
-  constexpr double kWriteGBs = 88, kWriteHalfRun = 40;      // past the caches
+  constexpr double kReadGBs = 44, kReadHalfRun = 31;        // of all threads: half the rate at runs of so many bytes
+  constexpr double kWriteGBs = 88, kWriteHalfRun = 14;      // past the caches
   constexpr double kL1GBs = 160, kL2GBs = 90, kL3GBs = 45;  // of one thread
   constexpr double kThroughArray = 1.2, kArrayShare = 1.6;
   constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
-  constexpr double kBlocksHalfRun = 320;
-  constexpr double kFilledHalfRun = 48;                 // into lines that are read first
-  constexpr double kPhases = 1.2, kCrowded = 0.15;      // through an array: it is read and written in turns
-  constexpr double kSharedLine = 1.3, kRunLines = 0.2;  // more moved for each line that is written in part, each run
-  constexpr double kTileStart = 60;                     // nanoseconds until the reads of a tile follow each other
-  constexpr double kTile = 15;                          // nanoseconds to find one
+  constexpr double kBlocksHalfRun = 170;
+  constexpr double kFilledHalfRun = 34;                   // into lines that are read first
+  constexpr double kPhases = 1.22, kCrowded = 0.03;       // through an array: it is read and written in turns
+  constexpr double kBeyondL1 = 0.18;                      // where the array is in the second cache
+  constexpr double kSharedLine = 1.64, kRunLines = 0.64;  // more moved for each line that is written in part, each run
+  constexpr double kTileStart = 11;                       // nanoseconds until the reads of a tile follow each other
+  constexpr double kTile = 15;                            // nanoseconds to find one
   const auto& read = traffic.read;
   const auto& write = traffic.write;
   const auto bytes = static_cast<double>(read.bytes + write.bytes);
@@ -124,10 +131,11 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
     const double sectors = read.sectors * static_cast<double>(kSectorBytes);
     if (in_array && schedule.streaming) {
       // Reads are asked for ahead, so that their runs hardly count; writes are in whole lines, all but the ends.
-      const double crowded = 3 * schedule.shared_bytes(sides.program) > figures.l1_bytes ? kCrowded : 0;
+      const auto array = schedule.shared_bytes(sides.program);
+      const double crowded = (3 * array > figures.l1_bytes ? kCrowded : 0) + (array > figures.l1_bytes ? kBeyondL1 : 0);
       memory = (sectors + static_cast<double>(write.bytes)) / kCopyGBs * (kPhases + crowded);
-      const auto runs = write.bytes / run;
-      memory += (kSharedLine * shared + kRunLines * kLineBytes * static_cast<double>(runs)) / kCopyGBs;
+      const auto runs = static_cast<double>(write.bytes) / static_cast<double>(run);
+      memory += (kSharedLine * shared + kRunLines * runs * static_cast<double>(kLineBytes)) / kCopyGBs;
       memory += kTileStart * static_cast<double>(traffic.tiles) / threads;
     } else if (schedule.streaming) {
       const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;

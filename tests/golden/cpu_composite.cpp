@@ -166,14 +166,16 @@ struct Ahead {
 };
 
 #ifdef __AVX512BW__
-typedef char bytes __attribute__((vector_size(64)));
-typedef bytes bytes_in_memory __attribute__((aligned(1), may_alias));
+typedef int word;
+typedef u16 mask;
+typedef word words __attribute__((vector_size(64)));
+typedef words words_in_memory __attribute__((aligned(1), may_alias));
 #endif
 // Fewer elements than a line has.
 static inline __attribute__((always_inline)) void write_part(u32* to, const u32* from, i64 count) {
   #ifdef __AVX512BW__
-  const bytes_in_memory* const line = (const bytes_in_memory*)from;
-  if (count > 0) __builtin_ia32_storedquqi512_mask((bytes*)to, *line, ~0ull >> (64 - 4 * count));
+  const words_in_memory* const line = (const words_in_memory*)from;
+  if (count > 0) __builtin_ia32_storedqusi512_mask((word*)to, *line, (mask)~0ull >> (16 - 1 * count));
   #else
   if (count & 8) __builtin_memcpy(to, from, 32), to += 8, from += 8;
   if (count & 4) __builtin_memcpy(to, from, 16), to += 4, from += 4;
