@@ -37,7 +37,7 @@ void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
   step.tiles = schedule.tiles(step.program);
   if (plan.target.device == Device::cpu) {
     step.tasks = tasks_of(runtime::total_work(step.program), step.tiles, plan.threads);
-    if (!options.executor && step.tasks > 1) plan.pool = pool();
+    if (!options.executor && step.tasks > 1) plan.pool = pool(plan.threads);
   } else {
     step.blocks = static_cast<unsigned>(schedule.blocks(step.program));
     step.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(step.program, schedule));

@@ -33,11 +33,11 @@ Runtime::Impl::Impl(RuntimeOptions given)
       threads(options.threads > 0 ? options.threads : runtime::default_threads()),
       store(cache_config(options.cache_dir)) {}
 
-std::shared_ptr<runtime::ThreadPool> Runtime::Impl::pool() {
+std::shared_ptr<runtime::ThreadPool> Runtime::Impl::pool(int size) {
   const std::lock_guard lock(mutex_);
-  if (!thread_pool_)
-    thread_pool_ = std::make_shared<runtime::ThreadPool>(threads, options.pin_threads || runtime::default_pinned());
-  return thread_pool_;
+  auto& pool = pools_[size];
+  if (!pool) pool = std::make_shared<runtime::ThreadPool>(size, options.pin_threads || runtime::default_pinned());
+  return pool;
 }
 
 std::shared_ptr<const runtime::Kernel> Runtime::Impl::kernel(const std::string& key, const ir::Program& program,

@@ -17,7 +17,8 @@ inline namespace v1 {
 struct Runtime::Impl {
   explicit Impl(RuntimeOptions given);
 
-  std::shared_ptr<runtime::ThreadPool> pool();
+  /// Of so many threads, made when a plan first needs it: a plan never runs on more threads than it asks for.
+  std::shared_ptr<runtime::ThreadPool> pool(int size);
 
   /// Plans that share a canonical form share loaded code as long as one of them lives. `shared`: it was there.
   std::shared_ptr<const runtime::Kernel> kernel(const std::string& key, const ir::Program& program,
@@ -58,7 +59,7 @@ struct Runtime::Impl {
   bool load(const Plan::Impl& plan, Plan::Impl::Step& step);
 
   std::mutex mutex_;
-  std::shared_ptr<runtime::ThreadPool> thread_pool_;
+  std::map<int, std::shared_ptr<runtime::ThreadPool>> pools_;  ///< by their threads
   std::map<std::string, std::weak_ptr<const runtime::Kernel>> kernels_;
   struct KnownFigures {
     bool looked = false;

@@ -2,7 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "catch.hpp"
 #include "ir/einsum.hpp"
@@ -165,6 +169,33 @@ TEST_CASE("plans of one canonical form share a kernel, whoever asks for it") {
       "index a = 6\nindex b = 7\nindex c = 8\ninput A(a, b) : f64\ninput B(b, c) : f64\noutput C(a, c) : f64\n"
       "C(a, c) = sum(b, A(a, b) * B(b, c))\n");
   CHECK(runtime.plan_program(program).key() == first.key());
+}
+
+TEST_CASE("a plan runs on no more threads than it asks for") {
+  const auto threads_of_process = [] {
+    namespace fs = std::filesystem;
+    return static_cast<int>(std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator()));
+  };
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  options.threads = 6;
+  Runtime runtime(std::move(options));
+  const auto input = f64({300, 400});
+  std::vector<double> a(300 * 400), b(a.size());
+  std::iota(a.begin(), a.end(), 0);
+  const int before = threads_of_process();
+  // Pools of 2, 3 and 6 threads, each made when it is first asked for; the caller is one of each.
+  const std::pair<int, int> steps[] = {{1, 0}, {2, 1}, {3, 3}, {2, 3}, {0, 8}};
+  for (const auto& [threads, more] : steps) {
+    PermuteOptions permute;
+    permute.threads = threads;
+    const auto plan = runtime.plan_permute("ab->ba", input, permute);
+    std::fill(b.begin(), b.end(), -1);
+    plan(b.data(), a.data());
+    CHECK(b[2] == a[2 * 400]);
+    CHECK(b[300 * 400 - 2] == a[299 * 400 - 1]);
+    CHECK(threads_of_process() - before == more);
+  }
 }
 
 TEST_CASE("one schedule's name for several kernels") {
