@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "plan/plan.hpp"
 #include "ricci/error.hpp"
@@ -17,6 +18,30 @@ const Candidate& choose(const std::vector<Candidate>& list, const std::string& n
   std::vector<std::string> names;
   for (const auto& candidate : list) names.push_back("  " + candidate.schedule.name);
   throw PlanError(fmt::format("no schedule \"{}\" for this problem; there are\n{}", name, fmt::join(names, "\n")));
+}
+
+std::vector<std::string> entrants(const std::vector<Candidate>& list, int count) {
+  constexpr double kNear = 4.0 / 3;
+  const auto place = [](const Candidate& c) {
+    return c.schedule.stage ? std::optional(c.schedule.stage->place) : std::nullopt;
+  };
+  const auto most = static_cast<std::size_t>(std::max(count, 1));
+  std::vector<std::size_t> taken, elsewhere;
+  for (std::size_t k = 0; k < list.size() && !list[k].baseline; ++k) {
+    taken.push_back(k);
+    if (place(list[k]) != place(list[0]) && list[k].predicted_us <= kNear * list[0].predicted_us)
+      elsewhere.push_back(k);
+  }
+  elsewhere.resize(std::min(elsewhere.size(), most / 3));
+  const auto kept = [&](std::size_t k) { return std::find(elsewhere.begin(), elsewhere.end(), k) != elsewhere.end(); };
+  std::vector<std::string> names;
+  auto room = most - elsewhere.size();
+  for (const auto k : taken) {
+    if (!kept(k) && room == 0) continue;
+    if (!kept(k)) --room;
+    names.push_back(list[k].schedule.name);
+  }
+  return names;
 }
 
 std::string summary(const ir::Program& program, const ir::Schedule& schedule) {

@@ -35,6 +35,11 @@ Candidate best_candidate(const ir::Program& program, const GpuFigures& figures);
 /// The candidate of that name, or the first for an empty name. Throws PlanError, listing the names, when there is none.
 const Candidate& choose(const std::vector<Candidate>& list, const std::string& name);
 
+/// Names of at most `count` candidates of a list that are worth timing, the model's favourite first and no baseline. A
+/// third of them are kept for those that hold what they stage elsewhere than the favourite does, where the model sees
+/// them within a third of it: there it errs most.
+std::vector<std::string> entrants(const std::vector<Candidate>& list, int count);
+
 /// Why a schedule was taken.
 enum class Reason {
   estimated,  ///< the least predicted time

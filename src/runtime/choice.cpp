@@ -60,11 +60,7 @@ bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
 }
 
 void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wanted, const std::string& key) {
-  std::vector<std::string> names;
-  for (const auto& candidate : plan.candidates(step, {})) {
-    if (candidate.baseline || static_cast<int>(names.size()) >= std::max(wanted.measured, 1)) break;
-    names.push_back(candidate.schedule.name);
-  }
+  const auto names = plan::entrants(plan.candidates(step, {}), wanted.measured);
   std::vector<Step> steps(names.size(), step);
   for (std::size_t k = 0; k < names.size(); ++k) {
     // Listed anew for each: only a candidate that is wanted is sure to be worked out as it will be when it is taken.

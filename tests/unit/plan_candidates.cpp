@@ -2,8 +2,11 @@
 // time.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
@@ -159,6 +162,29 @@ TEST_CASE("limits that follow from the compute capability") {
   CHECK(plan::GpuFigures::of_capability(86).shared_bytes_per_block == 99 * 1024);
   CHECK(plan::GpuFigures::of_capability(90).shared_bytes_per_block == 227 * 1024);
   CHECK(plan::GpuFigures::of_capability(100).shared_bytes_per_block == 227 * 1024);
+}
+
+TEST_CASE("what is timed has the favourite first, and some that stage elsewhere") {
+  const auto candidate = [](const char* name, double us, std::optional<ir::Place> place, bool baseline = false) {
+    plan::Candidate c;
+    c.schedule.name = name;
+    if (place) c.schedule.stage.emplace().place = *place;
+    c.predicted_us = us;
+    c.baseline = baseline;
+    return c;
+  };
+  using enum ir::Place;
+  const std::vector<plan::Candidate> list = {
+      candidate("r1", 10, registers), candidate("r2", 10.1, registers), candidate("r3", 11, registers),
+      candidate("r4", 12, registers), candidate("s1", 12.5, shared),    candidate("s2", 13, shared),
+      candidate("s3", 20, shared),    candidate("n1", 30, {}),          candidate("loops", 5, {}, true)};
+  using Names = std::vector<std::string>;
+  CHECK(plan::entrants(list, 1) == Names{"r1"});
+  CHECK(plan::entrants(list, 3) == Names{"r1", "r2", "s1"});
+  CHECK(plan::entrants(list, 6) == Names{"r1", "r2", "r3", "r4", "s1", "s2"});
+  CHECK(plan::entrants(list, 5) == Names{"r1", "r2", "r3", "r4", "s1"});
+  CHECK(plan::entrants(list, 100) == Names{"r1", "r2", "r3", "r4", "s1", "s2", "s3", "n1"});
+  CHECK(plan::entrants({list.begin() + 4, list.begin() + 7}, 2) == Names{"s1", "s2"});
 }
 
 TEST_CASE("a schedule is chosen by name, or the best is") {
