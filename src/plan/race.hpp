@@ -8,18 +8,19 @@
 namespace ricci::plan {
 
 struct RaceRules {
-  int rounds = 15;      ///< samples of each that stays to the end
-  int least = 3;        ///< before one is given up for its samples
-  double hopeless = 3;  ///< given up after its first run, which counts no further: so many times the fastest first run
-  double behind = 1.1;  ///< given up: its best sample takes so many times the leader's median
-  double tie = 0.01;    ///< within this share of the fastest median the one named first wins
+  int rounds = 15;  ///< samples of each that stays to the end
+  int least = 3;    ///< before one is given up for its samples
+  double hopeless =
+      3;  ///< given up after two runs, which count no further: each took so many times the fastest's first
+  double behind = 1.1;    ///< given up: its best sample takes so many times the leader's median
+  double tie = 0.01;      ///< within this share of the fastest median the one named first wins
   double limit_us = 1e6;  ///< of samples in all; no round begins after that, but `least` of them are made
 };
 
 struct Timing {
   std::size_t entrant = 0;
-  double us = 0;    ///< median of its samples; its first run where there are none
-  int samples = 0;  ///< 0: given up after the first run
+  double us = 0;    ///< median of its samples; its better first run where there are none
+  int samples = 0;  ///< 0: given up after the first two runs
 };
 
 /// Times entrants 0 .. count-1, of which there is at least one, and returns the winner, then the others by time.

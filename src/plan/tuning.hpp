@@ -12,7 +12,7 @@ namespace ricci::plan {
 struct TimedSchedule {
   std::string name;  ///< of a candidate
   double us = 0;     ///< median
-  int samples = 0;   ///< 0: given up after its first run, whose time `us` is
+  int samples = 0;   ///< 0: given up after its first two runs, the better of which `us` is
 };
 
 /// The winner first; at least one.
