@@ -14,6 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN = "<!-- results: made by bench/report.py from bench/results; do not edit by hand -->\n"
 PLOTS = pathlib.Path("docs/plots")
 END = "<!-- end of results -->\n"
+# A CPU calls itself by its instructions; whose it is stands in the name of its file.
+PROCESSORS = {"amd-epyc": "AMD EPYC", "intel-xeon": "Intel Xeon"}
 # Columns of peers: title, key in the result, statistic.
 OVER_GPU = [
     ("over cuTENSOR, worst", "cutensor", "min"),
@@ -151,9 +153,17 @@ def section(read, drawn):
     return "\n".join(lines) + "\n"
 
 
+def read_result(file):
+    result = json.loads(file.read_text(encoding="utf-8"))
+    for part, processor in PROCESSORS.items():
+        if part in file.stem:
+            result["device"] = f"{processor}, {result['device']}"
+    return result
+
+
 def main():
     files = sorted((ROOT / "bench/results").glob("*.json"))
-    read = [(file.stem, json.loads(file.read_text(encoding="utf-8"))) for file in files]
+    read = [(file.stem, read_result(file)) for file in files]
     drawn = list(plots.plots(read))
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
