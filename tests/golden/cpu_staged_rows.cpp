@@ -42,6 +42,11 @@ static inline __attribute__((always_inline)) void write_part(u64* to, const u64*
 
 // Past the caches, all but the ends.
 static inline __attribute__((always_inline)) void write_run(u64* to, const u64* from, i64 count, Ahead& ahead) {
+  // Complex numbers may be aligned to their parts alone: then no line begins with one.
+  if ((u64)to % 8 != 0) {
+    for (i64 i = 0; i < count; ++i) to[i] = from[i];
+    return;
+  }
   const i64 room = (-(u64)to & 63) / 8;
   const i64 before = room < count ? room : count;
   write_part(to, from, before);

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <iterator>
 #include <numeric>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -195,6 +197,43 @@ TEST_CASE("a plan runs on no more threads than it asks for") {
     CHECK(b[2] == a[2 * 400]);
     CHECK(b[300 * 400 - 2] == a[299 * 400 - 1]);
     CHECK(threads_of_process() - before == more);
+  }
+}
+
+TEST_CASE("complex numbers that are aligned to their parts alone") {
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  Runtime runtime(std::move(options));
+  constexpr std::size_t kRows = 77, kColumns = 130;
+  for (const auto type : {DType::c64, DType::c128}) {
+    const auto part = static_cast<std::size_t>(size_of(type)) / 2;
+    auto input = Layout::row_major(type, {kRows, kColumns}), output = Layout::row_major(type, {kColumns, kRows});
+    input.alignment = output.alignment = static_cast<std::int64_t>(part);
+    PermuteOptions permute;
+    permute.schedule = "none such";
+    const auto all = text_of([&] { runtime.plan_permute("ab->ba", input, output, permute); });
+    std::istringstream lines(all.substr(all.find('\n') + 1));
+    int tried = 0, k = 0;
+    for (std::string line; std::getline(lines, line);) {
+      const auto first = line.find_first_not_of(' ');
+      if (first == std::string::npos || line.find("sta") == std::string::npos || k++ % 4 != 0) continue;
+      permute.schedule = line.substr(first);
+      INFO(permute.schedule);
+      const auto plan = runtime.plan_permute("ab->ba", input, output, permute);
+      std::vector<std::uint64_t> from(2 * kRows * kColumns + 2), to(from.size());
+      auto* const a = reinterpret_cast<unsigned char*>(from.data()) + part;
+      auto* const b = reinterpret_cast<unsigned char*>(to.data()) + part;
+      for (std::size_t n = 0; n < 2 * part * kRows * kColumns; ++n) a[n] = static_cast<unsigned char>(n * 7 + n / 251);
+      plan(b, a);
+      bool same = true;
+      for (std::size_t i = 0; i < kRows; ++i) {
+        for (std::size_t j = 0; j < kColumns; ++j)
+          same = same && std::memcmp(b + 2 * part * (j * kRows + i), a + 2 * part * (i * kColumns + j), 2 * part) == 0;
+      }
+      CHECK(same);
+      ++tried;
+    }
+    CHECK(tried > 3);
   }
 }
 
