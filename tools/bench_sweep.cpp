@@ -29,7 +29,6 @@ struct Options : BenchOptions {
   std::string file;
   std::vector<std::string> sizes = {"1M", "4M", "16M", "64M", "256M", "1G"};
   std::vector<int> thread_counts = {0};
-  bool sizes_chosen = false;
 };
 
 /// What stays the same for all cases in turn.
@@ -65,10 +64,12 @@ PermuteCase scaled(PermuteCase c, std::int64_t elements) {
   return c;
 }
 
+/// The largest size comes last.
 std::vector<Round> rounds_of(const Options& options) {
+  const auto sizes = parse_sizes(options.sizes);
   std::vector<Round> rounds;
   for (const int threads : options.thread_counts) {
-    for (const auto size : parse_sizes(options.sizes)) rounds.push_back({size, threads});
+    for (const auto size : sizes) rounds.push_back({size, threads});
   }
   return rounds;
 }
@@ -140,7 +141,7 @@ int bench_sweep(const Options& options, bool json) {
     if (!bench || of_round.threads != round.threads) {
       of_round.threads = round.threads;
       bench.reset();
-      bench = make_bench(options.gpu(), parse_sizes(options.sizes).back(), of_round.thread_count());
+      bench = make_bench(options.gpu(), rounds.back().size, of_round.thread_count());
     }
     Rates rates;
     for (const auto& original : cases) {
@@ -168,8 +169,8 @@ int bench_sweep(const Options& options, bool json) {
   results.dtype = name(type);
   results.command =
       fmt::format("ricci bench sweep {}.csv --device {} --dtype {}", results.set, options.device, options.dtype);
-  if (options.sizes_chosen) results.command += fmt::format(" --sizes {}", fmt::join(options.sizes, ","));
-  if (options.thread_counts != std::vector<int>{0})
+  if (options.sizes != Options().sizes) results.command += fmt::format(" --sizes {}", fmt::join(options.sizes, ","));
+  if (options.thread_counts != Options().thread_counts)
     results.command += fmt::format(" --threads {}", fmt::join(options.thread_counts, ","));
   if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
   if (!options.mode.empty()) results.command += fmt::format(" --{}", options.mode);
@@ -196,9 +197,7 @@ void add_bench_sweep(CLI::App& bench, Session& session) {
       ->add_option("cases", options->file,
                    "CSV with columns id, dims, perm (fastest axis first); extents are scaled alike to each size")
       ->required();
-  command->add_option("--sizes", options->sizes, "Bytes of the tensor: 1M,4M,16M,64M,256M,1G")
-      ->delimiter(',')
-      ->each([options](const std::string&) { options->sizes_chosen = true; });
+  command->add_option("--sizes", options->sizes, "Bytes of the tensor: 1M,4M,16M,64M,256M,1G")->delimiter(',');
   command->add_option("--threads", options->thread_counts, "CPU threads, such as 1,2,4,8,16; 0: all")
       ->delimiter(',')
       ->check(CLI::Range(0, 1024))

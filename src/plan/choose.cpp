@@ -25,21 +25,24 @@ std::vector<std::string> entrants(const std::vector<Candidate>& list, int count)
   const auto place = [](const Candidate& c) {
     return c.schedule.stage ? std::optional(c.schedule.stage->place) : std::nullopt;
   };
-  const auto most = static_cast<std::size_t>(std::max(count, 1));
-  std::vector<std::size_t> taken, elsewhere;
-  for (std::size_t k = 0; k < list.size() && !list[k].baseline; ++k) {
-    taken.push_back(k);
-    if (place(list[k]) != place(list[0]) && list[k].predicted_us <= kNear * list[0].predicted_us)
-      elsewhere.push_back(k);
-  }
-  elsewhere.resize(std::min(elsewhere.size(), most / 3));
-  const auto kept = [&](std::size_t k) { return std::find(elsewhere.begin(), elsewhere.end(), k) != elsewhere.end(); };
+  const auto elsewhere = [&](const Candidate& c) {
+    return place(c) != place(list[0]) && c.predicted_us <= kNear * list[0].predicted_us;
+  };
+  const auto baseline = std::find_if(list.begin(), list.end(), [](const Candidate& c) { return c.baseline; });
+  std::vector<bool> taken(static_cast<std::size_t>(baseline - list.begin()));
+  const auto take = [&](int room, auto&& wanted) {
+    for (std::size_t k = 0; k < taken.size() && room > 0; ++k) {
+      if (taken[k] || !wanted(list[k])) continue;
+      taken[k] = true;
+      --room;
+    }
+    return room;
+  };
+  const int most = std::max(count, 1), kept = most / 3;
+  take(most - kept + take(kept, elsewhere), [](const Candidate&) { return true; });
   std::vector<std::string> names;
-  auto room = most - elsewhere.size();
-  for (const auto k : taken) {
-    if (!kept(k) && room == 0) continue;
-    if (!kept(k)) --room;
-    names.push_back(list[k].schedule.name);
+  for (std::size_t k = 0; k < taken.size(); ++k) {
+    if (taken[k]) names.push_back(list[k].schedule.name);
   }
   return names;
 }
