@@ -233,9 +233,10 @@ class CudaEmitter {
     return affine_text(affine.coefficient, 0, [&](int q) { return walk.inner(q); }, reach >= kNarrow);
   }
 
-  std::string shared_address(const ThreadWalk& walk) const {
+  /// Of a point of the tile, or of the one that is `more` after it.
+  std::string shared_address(const ThreadWalk& walk, const std::string& more = {}) const {
     const auto& layout = schedule_.stage->layout;
-    const auto linear = affine_text(layout.stride, lead(), [&](int q) { return walk.inner(q); });
+    const auto linear = affine_text(layout.stride, lead(), [&](int q) { return walk.inner(q); }) + more;
     if (layout.mask == 0) return linear;
     return fmt::format("swizzle<{}, {}, {}>({})", layout.shift, layout.mask, layout.unit, linear);
   }
@@ -268,20 +269,6 @@ class CudaEmitter {
     return {program_, schedule_, schedule_.walk, "phase", declare};
   }
 
-  /// Whether `vector` elements along the walk's first digit lie side by side in shared memory.
-  bool shared_is_vector(const Walk& walk) const {
-    const auto& layout = schedule_.stage->layout;
-    if (walk.vector == 1) return true;
-    const auto first = walk.digits[0].index;
-    for (std::size_t q = 0; q < layout.stride.size(); ++q) {
-      if (static_cast<int>(q) == first ? layout.stride[q] != 1
-                                       : tile(static_cast<int>(q)) > 1 && layout.stride[q] % walk.vector != 0) {
-        return false;
-      }
-    }
-    return layout.mask == 0 || (1 << layout.unit) >= walk.vector;
-  }
-
   std::string first_name(const Walk& walk) const {
     return walk.digits.empty() ? std::string() : program_.indices[static_cast<std::size_t>(walk.digits[0].index)].name;
   }
@@ -308,7 +295,8 @@ class CudaEmitter {
     const auto type = node(load).type;
     const auto kept = is_vector(type, walk.vector) ? vector_type(type, walk.vector) : std::string(c_type(type));
     const auto rounds = visit.rounds();
-    w_.line("{} kept[{}];", kept, rounds);
+    const bool rectangles = walk.rows > 1;
+    w_.line("{} kept[{}]{};", kept, rounds, rectangles ? fmt::format("[{}]", walk.rows) : "");
     open_rounds(rounds);
     visit.declare_inner(w_);
     const auto guard = visit.guard();
@@ -316,7 +304,12 @@ class CudaEmitter {
     const auto offset = inner_offset(node(load).offset, visit);
     const auto& name = buffer(node(load).source).name;
     const auto* slot = rounds > 1 ? "u" : "0";
-    if (is_vector(type, walk.vector)) {
+    if (rectangles) {
+      const auto row = node(load).offset.coefficient[static_cast<std::size_t>(walk.digits[1].index)];
+      w_.line("#pragma unroll");
+      w_.line("for (int r = 0; r < {}; ++r) kept[{}][r] = load<{}>({} + {} + {} * r);", walk.rows, slot, kept, name,
+              offset, row);
+    } else if (is_vector(type, walk.vector)) {
       w_.line("kept[{}] = load<{}>({} + {});", slot, kept, name, offset);
     } else {
       w_.line("kept[{}] = {}[{}];", slot, name, offset);
@@ -340,9 +333,11 @@ class CudaEmitter {
     const auto* slot = visit.rounds() > 1 ? "u" : "0";
     const int vector = stage.walk.vector;
     const bool vector_element = is_vector(node(stage.load).type, vector);
-    if (!vector_element) {
+    if (stage.walk.rows > 1) {
+      emit_turned_stores(visit, fmt::format("kept[{}]", slot));
+    } else if (!vector_element) {
       w_.line("tile[{}] = kept[{}];", shared_address(visit), slot);
-    } else if (shared_is_vector(stage.walk)) {
+    } else if (ir::keeps_vectors(schedule_, stage.walk)) {
       w_.line("store(tile + {}, kept[{}]);", shared_address(visit), slot);
     } else {
       emit_shared_elements(stage.walk, visit, fmt::format("kept[{}].at[v]", slot), true);
@@ -353,6 +348,19 @@ class CudaEmitter {
     w_.line("__syncthreads();");
   }
 
+  /// The columns of a rectangle of kept vectors, each in one access.
+  void emit_turned_stores(const ThreadWalk& visit, const std::string& kept) {
+    const auto& walk = schedule_.stage->walk;
+    const auto step = schedule_.stage->layout.stride[static_cast<std::size_t>(walk.digits[0].index)];
+    w_.line("#pragma unroll");
+    w_.open("for (int v = 0; v < {}; ++v) {{", walk.vector);
+    w_.line("{} column;", vector_type(node(schedule_.stage->load).type, walk.rows));
+    w_.line("#pragma unroll");
+    w_.line("for (int r = 0; r < {}; ++r) column.at[r] = {}[r].at[v];", walk.rows, kept);
+    w_.line("store(tile + {}, column);", shared_address(visit, fmt::format(" + {} * v", step)));
+    w_.close();
+  }
+
   /// One shared element per v: `element` to or from the tile, `vector` steps along the walk's first index.
   void emit_shared_elements(const Walk& walk, const ThreadWalk& visit, const std::string& element, bool to_tile) {
     w_.line("#pragma unroll");
@@ -360,11 +368,7 @@ class CudaEmitter {
     const auto& layout = schedule_.stage->layout;
     const auto first = walk.digits[0].index;
     const auto step = layout.stride[static_cast<std::size_t>(first)];
-    auto linear = affine_text(layout.stride, lead(), [&](int q) { return visit.inner(q); });
-    linear += step == 1 ? " + v" : fmt::format(" + {} * v", step);
-    const auto address = layout.mask == 0
-                             ? linear
-                             : fmt::format("swizzle<{}, {}, {}>({})", layout.shift, layout.mask, layout.unit, linear);
+    const auto address = shared_address(visit, step == 1 ? " + v" : fmt::format(" + {} * v", step));
     if (to_tile) {
       w_.line("tile[{}] = {};", address, element);
     } else {
@@ -462,7 +466,7 @@ class CudaEmitter {
     if (schedule_.stage && schedule_.stage->load == id) {
       if (!is_vector(type, vector)) return fmt::format("tile[{}]", shared_address(visit));
       w_.line("{} in{};", vector_type(type, vector), id);
-      if (shared_is_vector(walk)) {
+      if (ir::keeps_vectors(schedule_, walk)) {
         w_.line("in{} = load<{}>(tile + {});", id, vector_type(type, vector), shared_address(visit));
       } else {
         emit_shared_elements(walk, visit, fmt::format("in{}.at[v]", id), false);

@@ -38,8 +38,8 @@ ThreadWalk::ThreadWalk(const ir::Program& program, const ir::Schedule& schedule,
 ThreadWalk::Part ThreadWalk::digit_part(std::size_t k) const {
   const std::int64_t workers = walk_.workers;
   std::int64_t below = 1;  // positions that share one value of this digit
-  for (std::size_t j = 0; j < k; ++j) below *= walk_.digits[j].count / (j == 0 ? walk_.vector : 1);
-  const auto count = walk_.digits[k].count / (k == 0 ? walk_.vector : 1);
+  for (std::size_t j = 0; j < k; ++j) below *= walk_.count(j);
+  const auto count = walk_.count(k);
   const auto step = walk_.digits[k].step * (k == 0 ? walk_.vector : 1);
   const bool last = k + 1 == walk_.digits.size();
   const auto modulo = [&](const std::string& text, std::int64_t n, bool needed) {
@@ -70,11 +70,12 @@ ThreadWalk::Declaration ThreadWalk::declaration(std::size_t q) const {
   std::vector<std::string> parts;
   bool per_round = false;
   for (std::size_t k = 0; k < walk_.digits.size(); ++k) {
-    if (walk_.digits[k].index != static_cast<int>(q)) continue;
+    if (walk_.digits[k].index != static_cast<int>(q) || (k == 1 && walk_.rows > 1)) continue;
     const auto part = digit_part(k);
     per_round = per_round || part.per_round;
     parts.push_back(part.text);
   }
+  if (parts.empty()) parts.emplace_back("0");
   return {fmt::format("{}", fmt::join(parts, " + ")), per_round};
 }
 

@@ -10,9 +10,9 @@
 
 namespace ricci::codegen {
 
-/// Inner index values of one walk. A digit that depends on the thread alone is a constant before the loop over rounds;
-/// one that depends on the round alone is a literal once the loop is unrolled; only what mixes both costs divisions per
-/// round.
+/// Inner index values of one walk: of a rectangle's first element, where a position is one. A digit that depends on the
+/// thread alone is a constant before the loop over rounds; one that depends on the round alone is a literal once the
+/// loop is unrolled; only what mixes both costs divisions per round.
 class ThreadWalk {
  public:
   ThreadWalk(const ir::Program& program, const ir::Schedule& schedule, const ir::Walk& walk);

@@ -36,6 +36,9 @@ void verify_walk(const Schedule& schedule, const Program& program, const Walk& w
       broken(schedule, program, "a vector divides the first digit");
     }
   }
+  if (walk.rows > 1 && (walk.digits.size() < 2 || walk.digits[1].step != 1 || walk.digits[1].count != walk.rows)) {
+    broken(schedule, program, "the rows of a rectangle are the second digit");
+  }
   if (walk.workers < 1) broken(schedule, program, "a walk has workers");
 }
 
@@ -208,15 +211,20 @@ std::string print(const Walk& walk, const Program& program) {
     digits.push_back(fmt::format("{}:{}{}", index_name(program, digit.index), digit.count,
                                  digit.step == 1 ? "" : fmt::format("/{}", digit.step)));
   }
-  return fmt::format("{} vector {} workers {}", fmt::join(digits, " "), walk.vector, walk.workers);
+  const auto rows = walk.rows == 1 ? std::string() : fmt::format(" rows {}", walk.rows);
+  return fmt::format("{} vector {}{} workers {}", fmt::join(digits, " "), walk.vector, rows, walk.workers);
 }
 
 }  // namespace
 
+std::int64_t Walk::count(std::size_t k) const noexcept {
+  return digits[k].count / (k == 0 ? vector : k == 1 ? rows : 1);
+}
+
 std::int64_t Walk::positions() const noexcept {
   std::int64_t product = 1;
   for (const auto& digit : digits) product *= digit.count;
-  return product / vector;
+  return product / vector / rows;
 }
 
 std::int64_t Walk::rounds() const noexcept { return ceil_div(positions(), workers); }
@@ -272,6 +280,26 @@ bool vector_access(const Program& program, int buffer, const Affine& affine, int
     if (p != q && affine.coefficient[p] % vector != 0) return false;
   }
   return true;
+}
+
+bool keeps_vectors(const Schedule& schedule, const Walk& walk) noexcept {
+  if (walk.vector == 1) return true;
+  const auto& layout = schedule.stage->layout;
+  const auto first = static_cast<std::size_t>(walk.digits[0].index);
+  for (std::size_t q = 0; q < layout.stride.size(); ++q) {
+    if (q == first ? layout.stride[q] != 1 : schedule.tile[q] > 1 && layout.stride[q] % walk.vector != 0) return false;
+  }
+  return layout.mask == 0 || (1 << layout.unit) >= walk.vector;
+}
+
+Walk turned(const Walk& walk) {
+  const auto &first = walk.digits[0], &second = walk.digits[1];
+  Walk other{{second, {first.index, walk.vector, first.step}}, walk.rows, walk.workers, walk.vector};
+  if (first.count > walk.vector) {
+    other.digits.push_back({first.index, first.count / walk.vector, first.step * walk.vector});
+  }
+  other.digits.insert(other.digits.end(), walk.digits.begin() + 2, walk.digits.end());
+  return other;
 }
 
 bool has_lanes(const Program& program) {
@@ -348,6 +376,7 @@ void verify(const Schedule& schedule, const Program& program) {
     return;
   }
   verify_walk(schedule, program, schedule.walk, schedule.tile);
+  if (schedule.walk.rows > 1) broken(schedule, program, "only a stage has rectangles");
   if (schedule.threads % schedule.walk.workers != 0) broken(schedule, program, "tiles share a block's threads evenly");
   if (!schedule.stage) {
     verify_blocks(schedule, program);
@@ -376,8 +405,11 @@ void verify(const Schedule& schedule, const Program& program) {
   }
   verify_walk(schedule, program, stage.walk, staged);
   if (stage.walk.workers != schedule.walk.workers) broken(schedule, program, "a stage uses the statement's workers");
-  if (stage.place != Place::shared) verify_blocks(schedule, program);
-  if (stage.place != Place::shared) return;
+  if (stage.place != Place::shared) {
+    if (stage.walk.rows > 1) broken(schedule, program, "rectangles wait in shared memory");
+    verify_blocks(schedule, program);
+    return;
+  }
   const auto& layout = stage.layout;
   if (layout.stride.size() != count) broken(schedule, program, "shared memory has a stride per index");
   std::vector<std::size_t> axes;
@@ -397,6 +429,11 @@ void verify(const Schedule& schedule, const Program& program) {
     last = (last / group + 1) * group - 1;
   }
   if (layout.elements <= last) broken(schedule, program, "shared memory holds the tile");
+  if (stage.walk.rows > 1 &&
+      (skew.on() || stage.walk.rows != schedule.walk.vector ||
+       stage.walk.digits[1].index != schedule.walk.digits[0].index || !keeps_vectors(schedule, schedule.walk))) {
+    broken(schedule, program, "a rectangle's rows are the statement's vectors, side by side in shared memory");
+  }
   verify_blocks(schedule, program);
 }
 

@@ -26,9 +26,13 @@ struct Walk {
   std::vector<Digit> digits;
   int vector = 1;
   int workers = 1;
+  /// CUDA, of a stage: a position is a rectangle of `vector` values of the first digit and all the `rows` values of the
+  /// second, which are turned in the worker's registers on their way to shared memory.
+  int rows = 1;
 
-  std::int64_t positions() const noexcept;  ///< accesses in a tile
-  std::int64_t rounds() const noexcept;     ///< accesses of one worker, rounded up
+  std::int64_t count(std::size_t k) const noexcept;  ///< values of digit k that positions tell apart
+  std::int64_t positions() const noexcept;           ///< of a tile
+  std::int64_t rounds() const noexcept;              ///< positions of one worker, rounded up
 };
 
 /// Where a staged load waits between being read in its own order and being used in the statement's.
@@ -128,6 +132,13 @@ std::string print(const Schedule& schedule, const Program& program);
 /// Throws InternalError, naming the first rule that the schedule breaks for this program: digits that do not cover the
 /// tile, vectors across a ragged edge, a swizzle that is no bijection, ...
 void verify(const Schedule& schedule, const Program& program);
+
+/// Whether the vectors of a walk over a tile lie side by side in shared memory.
+bool keeps_vectors(const Schedule& schedule, const Walk& walk) noexcept;
+
+/// How the rectangles of a stage are written into shared memory: `rows` values along the statement's first index in one
+/// access, `vector` accesses a position.
+Walk turned(const Walk& walk);
 
 /// Whether every value may be a vector of neighbours: one real type, and operations that vectors have, or integers that
 /// are only moved.

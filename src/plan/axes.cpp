@@ -10,8 +10,9 @@
 namespace ricci::plan {
 namespace {
 
-/// About as many of n elements as wanted, a multiple of the granule: within a quarter of that what leaves little room
-/// in the last part, is near, and keeps every part on the sectors and lines that n lies on.
+/// About as many of n values as wanted, a multiple of the granule: within a quarter of that what leaves little room
+/// in the last part, is near, and keeps every part on the sectors, lines and blocks that n lies on.
+///   bytes  between neighbours
 std::int64_t near_part(std::int64_t n, std::int64_t wanted, std::int64_t granule, std::int64_t bytes) {
   const auto highest = std::max(wanted * 5 / 4, granule);
   if (n <= highest) return n;
@@ -25,7 +26,8 @@ std::int64_t near_part(std::int64_t n, std::int64_t wanted, std::int64_t granule
     const auto leaves = [&](std::int64_t unit) { return n * bytes % unit == 0 && part * bytes % unit != 0; };
     const double cost = 0.5 * room + 0.1 * off +
                         (leaves(kSectorBytes)                                  ? 0.1
-                         : leaves(2 * kSectorBytes) || leaves(kCacheLineBytes) ? 0.02
+                         : leaves(2 * kSectorBytes) || leaves(kCacheLineBytes) ? 0.03
+                         : leaves(kBlockBytes)                                 ? 0.02
                                                                                : 0);
     if (cost < least) best = part, least = cost;
   }
@@ -77,7 +79,7 @@ std::vector<std::int64_t> Sides::prefix(bool read, std::int64_t elements, std::i
     const auto n = extent(q);
     const bool first = run == 1;
     const auto wanted = (elements + run - 1) / run;
-    const auto part = wanted >= n ? n : near_part(n, wanted, first ? granule : 1, first ? bytes : 1);
+    const auto part = wanted >= n ? n : near_part(n, wanted, first ? granule : 1, run * bytes);
     tile[static_cast<std::size_t>(q)] = part;
     run = stride == run || run == 1 ? run * part : run;
     if (part < n || stride != run / part) break;

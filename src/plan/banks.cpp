@@ -83,7 +83,7 @@ void BankCounter::count_groups(Groups& groups, bool vector) const {
   groups.step = std::max<std::int64_t>(warps / std::max(sample_warps_, 1), 1);
   groups.followed = (warps + groups.step - 1) / groups.step;
   groups.scale = static_cast<double>(warps) / static_cast<double>(std::max<std::int64_t>(groups.followed, 1));
-  const auto repeats = static_cast<std::size_t>(walk_.vector / groups.part);
+  const auto repeats = static_cast<std::size_t>(walk_.vector / groups.part * walk_.rows);
   for (std::int64_t warp = 0; warp < warps; warp += groups.step) {
     groups.count += repeats * ((static_cast<std::size_t>(all.lanes(warp)) + groups.lanes - 1) / groups.lanes);
   }
@@ -91,14 +91,16 @@ void BankCounter::count_groups(Groups& groups, bool vector) const {
 
 void BankCounter::follow(Groups& groups) const {
   const Warps all(walk_);
-  const auto warps = all.count(), step = groups.step, part = groups.part, repeats = walk_.vector / part;
+  const auto warps = all.count(), step = groups.step, part = groups.part;
+  const auto parts = walk_.vector / part, repeats = parts * walk_.rows;
   groups.addresses.resize(static_cast<std::size_t>(groups.followed * repeats) * kLanes);
   groups.active.reserve(static_cast<std::size_t>(groups.followed * repeats));
 
   const auto digits = strides_.size();
   std::array<std::int64_t, kMostDigits> counts, start, value;
-  for (std::size_t k = 0; k < digits; ++k) counts[k] = walk_.digits[k].count / (k == 0 ? walk_.vector : 1);
+  for (std::size_t k = 0; k < digits; ++k) counts[k] = walk_.count(k);
   const auto apart = digits == 0 ? 0 : strides_[0] / walk_.vector * part;
+  const auto row = walk_.rows == 1 ? 0 : strides_[1];
   auto* addresses = groups.addresses.data();
   for (std::int64_t warp = 0; warp < warps; warp += step) {
     std::int64_t start_address = 0;
@@ -113,7 +115,7 @@ void BankCounter::follow(Groups& groups) const {
     for (std::int64_t repeat = 0; repeat < repeats; ++repeat, addresses += kLanes) {
       groups.active.push_back(static_cast<std::uint8_t>(active));
       std::copy_n(start.begin(), digits, value.begin());
-      auto linear = start_address + repeat * apart;
+      auto linear = start_address + repeat % parts * apart + repeat / parts * row;
       std::fill(addresses + active, addresses + kLanes, static_cast<std::uint32_t>(linear));  // lanes without work
       addresses[0] = static_cast<std::uint32_t>(linear);
       for (std::int64_t lane = 0; lane < active && digits > 0;) {

@@ -107,7 +107,8 @@ class Generator {
     TileCost cost;
     int read_vector = 1, write_vector = 1;
     std::array<int, kWays> ways;      ///< numbers of threads, kWarps or kNone
-    std::vector<Schedule> schedules;  ///< of rectangular tiles, then skewed ones
+    std::vector<Schedule> schedules;  ///< those that may be along either side, then skewed ones
+    int either = 0;                   ///< how many the former are
     std::optional<Schedule> in_warp;
   };
 
@@ -319,9 +320,9 @@ class Generator {
     stagings_.reserve(tiles.size());
     for (auto& tile : tiles) {
       Staging staging;
-      staging.cost = model_.tile_cost(tile);
       staging.read_vector = widest(true, tile);
       staging.write_vector = widest(false, tile);
+      staging.cost = model_.tile_cost(tile, has_rectangles(staging));
       staging.tile = std::move(tile);
       staging.ways.fill(kNone);
       const auto range = block_threads(staging);
@@ -358,13 +359,15 @@ class Generator {
   int forms(Staging& staging, std::size_t way) const {
     if (staging.schedules.empty()) {
       staging.schedules.push_back(staged(staging.tile, staging.read_vector, staging.write_vector));
+      if (has_rectangles(staging)) staging.schedules.push_back(in_rectangles(staging.schedules.front()));
+      staging.either = static_cast<int>(staging.schedules.size());
       if (can_skew(staging.tile)) {
         staging.schedules.push_back(skewed(staging.tile, staging.read_vector, 1));
         if (write_wide() > 1)
           staging.schedules.push_back(skewed(staging.tile, staging.read_vector, static_cast<int>(write_wide())));
       }
     }
-    return staging.ways[way] == kWarps ? 1 : 1 + static_cast<int>(staging.schedules.size());
+    return staging.ways[way] == kWarps ? 1 : staging.either + static_cast<int>(staging.schedules.size());
   }
 
   /// One of them, without a name, in place of the one before.
@@ -374,8 +377,9 @@ class Generator {
       if (!staging.in_warp) staging.in_warp = in_warp(staging.schedules.front());
       return *staging.in_warp;
     }
-    auto& schedule = staging.schedules[static_cast<std::size_t>(std::max(form - 1, 0))];
-    schedule.order = launch_order(form == 1);
+    const bool either = form < 2 * staging.either;
+    auto& schedule = staging.schedules[static_cast<std::size_t>(either ? form / 2 : form - staging.either)];
+    schedule.order = launch_order(either && form % 2 == 1);
     schedule.threads = schedule.walk.workers = schedule.stage->walk.workers = threads;
     return schedule;
   }
@@ -383,12 +387,12 @@ class Generator {
   bool add_staged(std::size_t tile, std::size_t way, int form) {
     auto& staging = stagings_[tile];
     auto schedule = formed(staging, way, form);
-    const auto vectors =
-        fmt::format("{} v{}/{}", tile_text(staging.tile), schedule.stage->walk.vector, schedule.walk.vector);
+    const auto vectors = fmt::format("{} v{}{}{}", tile_text(staging.tile), schedule.stage->walk.vector,
+                                     schedule.stage->walk.rows > 1 ? 'x' : '/', schedule.walk.vector);
     if (staging.ways[way] == kWarps) {
       schedule.name = "warp" + vectors;
     } else {
-      const char* how = form == 0 ? "" : form == 1 ? " along A" : " skewed";
+      const char* how = schedule.skew.on() ? " skewed" : form % 2 == 1 ? " along A" : "";
       schedule.name = fmt::format("{}{} t{}{}", family(staging.tile), vectors, schedule.threads, how);
     }
     return add(std::move(schedule), {tile + 1, way, static_cast<std::size_t>(form)}, staging.cost);
@@ -412,6 +416,28 @@ class Generator {
     stage.walk = {sides_.digits(true, tile), read_vector, 1};
     stage.layout = linear_layout(sides_, tile, true, 0);
     schedule.stage = std::move(stage);
+    return schedule;
+  }
+
+  /// Vectors of either side cross in a thread's registers.
+  bool has_rectangles(const Staging& staging) const {
+    return staging.read_vector > 1 && staging.write_vector > 1 && sides_.read_first() != sides_.write_first() &&
+           staging.read_vector * staging.write_vector * sides_.read_bytes() <= kStagedBytesPerThread;
+  }
+
+  /// The same tile, read in rectangles that are turned in registers: shared memory is written and read by vectors.
+  Schedule in_rectangles(Schedule schedule) const {
+    auto& walk = schedule.stage->walk;
+    const int across = sides_.write_first(), rows = schedule.walk.vector;
+    std::vector<ir::Digit> digits{walk.digits.front(), {across, rows, 1}};
+    for (std::size_t k = 1; k < walk.digits.size(); ++k) {
+      auto digit = walk.digits[k];
+      if (digit.index == across) digit = {across, digit.count / rows, rows};
+      if (digit.count > 1) digits.push_back(digit);
+    }
+    walk.digits = std::move(digits);
+    walk.rows = rows;
+    schedule.stage->layout = linear_layout(sides_, schedule.tile, false, 0);
     return schedule;
   }
 

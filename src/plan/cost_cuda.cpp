@@ -13,36 +13,42 @@ namespace ricci::plan {
 namespace {
 
 // Memory.
-constexpr double kBase = 0.943;          // of the time of a plain copy
-constexpr double kUnmerged = 0.296;      // share of what tiles that run together share, fetched by each nevertheless
-constexpr double kPartialFar = 10.4;     // sectors' worth of a sector written in part that nobody completes in time
-constexpr double kPartialNear = 1.923;   // ... that tiles of the same time complete in L2
-constexpr double kReadRunFar = 0.316;    // runs that stay short even with the neighbouring tiles, (64 B / run)^2
-constexpr double kReadRun = 0.408;       // short runs of one tile
-constexpr double kWriteRun = 0.0962;     // the same, written
-constexpr double kWriteRunFar = 0.473;   // written runs that stay below kWriteFull, by the missing share
-constexpr double kWriteFull = 355;       // bytes
+constexpr double kBase = 0.9813;         // of the time of a plain copy
+constexpr double kUnmerged = 0.165;      // share of what tiles that run together share, fetched by each nevertheless
+constexpr double kPartialFar = 7.248;    // sectors' worth of a sector written in part that nobody completes in time
+constexpr double kPartialNear = 1.64;    // ... that tiles of the same time complete in L2
+constexpr double kReadRunFar = 0.1482;   // runs that stay short even with the neighbouring tiles, (64 B / run)^2
+constexpr double kReadRun = 0.05951;     // short runs of one tile
+constexpr double kWriteRun = 0.05099;    // the same, written
+constexpr double kWriteRunFar = 0.3221;  // written runs that stay below kWriteFull, by the missing share
+constexpr double kWriteFull = 279.9;     // bytes
+constexpr double kReadBlock = 13.49;     // bytes' worth of a block read in part by a tile, whoever reads the rest
+constexpr double kWriteBlock = 10.5;     // the same, written
 constexpr int kMergeWindow = 4;          // times the tiles that run at once: how long L2 waits for a sector's rest
-constexpr double kInFlight = 42 * 1024;  // bytes asked for by a multiprocessor, beyond which requests queue up
-constexpr double kQueue = 0.158;         // and what each as many more cost
+// Bytes asked for by a multiprocessor, beyond which requests queue up, and what each as many more cost.
+struct Queue {
+  double bytes, cost;
+};
+constexpr Queue kQueue{48820, 0.07292}, kQueueTurned{73710, 0.04401};
 // Load/store units and issue, in cycles.
-constexpr double kLine = 0.985;        // of a 128-byte line or a wavefront of shared memory
-constexpr double kIssue = 1.178 / 4;   // of a warp's instruction, four schedulers
-constexpr double kThreadFixed = 36.8;  // instructions of a thread, whatever it moves
-constexpr double kAxis = 6.812;        // of a digit or an axis of the origin
-constexpr double kAccess = 1.724;      // of an access
-constexpr double kDivision = 1.086;    // of one instruction's worth of digit arithmetic: multiplications are slow
-constexpr double kElement = 3.815;     // of an element in a vector
-constexpr double kEdge = 4.594;        // of a comparison with a ragged edge
-constexpr double kPhase = 8.72;        // of finding where a skewed row begins
-constexpr double kCut = 28.75;         // of an element in a vector that the end of a skewed row may cut
-constexpr double kLongCode = 1014;     // unrolled instructions at which fetching them costs as much again
+constexpr double kLine = 0.8081;        // of a 128-byte line or a wavefront of shared memory
+constexpr double kIssue = 0.1825;       // of a warp's instruction
+constexpr double kThreadFixed = 30.17;  // instructions of a thread, whatever it moves
+constexpr double kAxis = 5.62;          // of a digit or an axis of the origin
+constexpr double kAccess = 1.736;       // of an access
+constexpr double kDivision = 1.555;     // of one instruction's worth of digit arithmetic: multiplications are slow
+constexpr double kElement = 4.139;      // of an element in a vector
+constexpr double kTurned = 0.3263;      // the same, where rectangles are turned in registers and vectors stay whole
+constexpr double kEdge = 6.612;         // of a comparison with a ragged edge
+constexpr double kPhase = 6.082;        // of finding where a skewed row begins
+constexpr double kCut = 17.26;          // of an element in a vector that the end of a skewed row may cut
+constexpr double kLongCode = 967.9;     // unrolled instructions at which fetching them costs as much again
 // Latency of a block, in microseconds.
-constexpr double kBlock = 0.475;
-constexpr double kBarrier = 0.303 / 128;  // per thread
-constexpr double kSharpness = 5.622;      // exponent of the norm that joins the four
-constexpr double kRounding = 1 - 1e-9;    // of a bound
-constexpr double kUsualConflicts = 1.3;   // wavefronts of a layout not searched yet, of the least possible
+constexpr double kBlock = 0.3312;
+constexpr double kBarrier = 0.001786;    // per thread
+constexpr double kSharpness = 3.433;     // exponent of the norm that joins the four
+constexpr double kRounding = 1 - 1e-9;   // of a bound
+constexpr double kUsualConflicts = 1.3;  // wavefronts of a layout not searched yet, of the least possible
 
 bool power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
@@ -55,7 +61,7 @@ double run_bytes(const SideTraffic& side) { return std::max(static_cast<double>(
 DigitCost::DigitCost(const ir::Walk& walk) {
   std::int64_t below = 1;
   for (std::size_t k = 0; k < std::min(walk.digits.size(), digits_.size()); ++k) {
-    const auto count = walk.digits[k].count / (k == 0 ? walk.vector : 1);
+    const auto count = walk.count(k);
     const bool last = k + 1 == walk.digits.size();
     const int quotient = below == 1 ? 0 : power_of_two(below) ? 1 : 2;
     const int remainder = last ? 0 : power_of_two(count) ? 1 : 3;
@@ -91,7 +97,7 @@ CostModel::CostModel(const ir::Program& program, const Sides& sides, const GpuFi
                                 : SideCounter(program, program.nodes[static_cast<std::size_t>(sides.load)].source,
                                               program.nodes[static_cast<std::size_t>(sides.load)].offset)) {}
 
-TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile) const {
+TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, bool turns) const {
   TileCost cost;
   cost.write = write_side_.in_boxes(tile);
   if (sides_.load >= 0) cost.read = read_side_.in_boxes(tile);
@@ -118,7 +124,8 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile) const {
   const double sectors =
       (1 - kUnmerged) * shared + kUnmerged * (write.sectors + read.sectors) + kPartialNear * write.partial_sectors;
   const double extra = static_cast<double>(write.bytes) * 2 * kWriteRun * square(64 / run_bytes(write)) +
-                       static_cast<double>(read.bytes) * 2 * kReadRun * square(64 / run_bytes(read));
+                       static_cast<double>(read.bytes) * 2 * kReadRun * square(64 / run_bytes(read)) +
+                       kWriteBlock * write.partial_blocks + kReadBlock * read.partial_blocks;
   const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
   cost.least_memory = std::pow(memory_us, kSharpness);
   // Both walks have a digit for each index of more than one value, and may have vectors.
@@ -127,7 +134,8 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile) const {
   cost.thread_instructions = kThreadFixed + kAxis * axes;
   for (const auto bytes : {sides_.read_bytes(), sides_.write_bytes()}) {
     const auto widest = static_cast<double>(std::max<std::int64_t>(16 / bytes, 1));
-    cost.element_instructions += kElement + (kAccess + kEdge * cost.edges) / widest;
+    cost.element_instructions +=
+        (turns ? kTurned : kElement) + (kAccess + kEdge * cost.edges) / widest / (turns ? widest : 1);
   }
   return cost;
 }
@@ -201,11 +209,14 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
   traffic.tiles = schedule.skew.on() ? schedule.tiles(program_) : tile.tiles;
   const auto tiles = static_cast<double>(traffic.tiles);
 
-  // Blocks that a multiprocessor holds: threads, shared memory with the driver's own kilobyte, registers (those that
-  // hold what is on its way, and about 24 more).
-  const auto kept = read_walk.rounds() * read_walk.vector * size;
+  // Blocks that a multiprocessor holds: threads, shared memory with the driver's own kilobyte, registers (eight at a
+  // time, as NVRTC takes them on average for what is on its way and for places).
+  const auto kept = read_walk.rounds() * read_walk.vector * read_walk.rows * size;
   const auto lanes = std::int64_t{schedule.threads + 31} / 32 * 32;  // of its warps
-  const auto registers = std::min<std::int64_t>((24 + kept / 4 + 7) / 8 * 8, 255);
+  const bool turned = read_walk.rows > 1;
+  const double words = static_cast<double>(kept) / 4, rounds = static_cast<double>(write_walk.rounds());
+  const double needed = turned ? 16 + 1.2 * words : staged ? 23 + words + 0.3 * rounds : 24 + words;
+  const auto registers = std::min<std::int64_t>((static_cast<std::int64_t>(needed) + 7) / 8 * 8, 255);
   const auto resident = std::max<std::int64_t>(
       std::min<std::int64_t>({figures_.threads_per_multiprocessor / lanes,
                               figures_.shared_bytes_per_multiprocessor / (schedule.shared_bytes(program_) + 1024), 32,
@@ -227,14 +238,16 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
   double sectors = (1 - kUnmerged) * near_write.sectors + kUnmerged * traffic.write.sectors + kPartialFar * merged +
                    kPartialNear * std::max(traffic.write.partial_sectors - merged, 0.0);
   double extra = static_cast<double>(traffic.write.bytes) * 2 *
-                 (kWriteRun * square(64 / run_bytes(traffic.write)) +
-                  kWriteRunFar * std::min(1.0, kWriteFull / run_bytes(near_write)));
+                     (kWriteRun * square(64 / run_bytes(traffic.write)) +
+                      kWriteRunFar * std::min(1.0, kWriteFull / run_bytes(near_write))) +
+                 kWriteBlock * traffic.write.partial_blocks;
   traffic.read = tile.read;
   if (reads) {
     const auto near_read = read_side_.in_boxes(near_box_);
     sectors += (1 - kUnmerged) * near_read.sectors + kUnmerged * traffic.read.sectors;
     extra += static_cast<double>(traffic.read.bytes) * 2 *
-             (kReadRunFar * square(64 / run_bytes(near_read)) + kReadRun * square(64 / run_bytes(traffic.read)));
+                 (kReadRunFar * square(64 / run_bytes(near_read)) + kReadRun * square(64 / run_bytes(traffic.read))) +
+             kReadBlock * traffic.read.partial_blocks;
   }
   const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
 
@@ -252,8 +265,9 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
 
   // Instructions of a thread.
   const auto access = [&](const ir::Walk& walk) {
-    return kAccess + kDivision * DigitCost(walk).instructions(walk.workers) + kElement * walk.vector +
-           kEdge * tile.edges;
+    const int accesses = walk.rows > 1 ? walk.rows + walk.vector : 1;
+    return kAccess * accesses + kDivision * DigitCost(walk).instructions(walk.workers) +
+           (turned ? kTurned : kElement) * walk.vector * walk.rows + kEdge * tile.edges;
   };
   double unrolled = static_cast<double>(write_walk.rounds()) * access(write_walk);
   unrolled += staged ? static_cast<double>(read_walk.rounds()) * access(read_walk)
@@ -277,7 +291,8 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
 
   const double sum =
       std::pow(memory_us, kSharpness) + line_.of(line_us) + issue_.of(issue_us) + latency_.of(latency_us);
-  return std::pow(sum, 1 / kSharpness) * (1 + kQueue * std::max(traffic.bytes_in_flight / kInFlight - 1, 0.0));
+  const auto& queue = turned ? kQueueTurned : kQueue;
+  return std::pow(sum, 1 / kSharpness) * (1 + queue.cost * std::max(traffic.bytes_in_flight / queue.bytes - 1, 0.0));
 }
 
 }  // namespace ricci::plan

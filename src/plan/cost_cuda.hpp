@@ -34,7 +34,8 @@ class CostModel {
  public:
   CostModel(const ir::Program& program, const Sides& sides, const GpuFigures& figures);
 
-  TileCost tile_cost(const std::vector<std::int64_t>& tile) const;
+  ///   turns  some of its schedules may turn rectangles in registers
+  TileCost tile_cost(const std::vector<std::int64_t>& tile, bool turns = false) const;
 
   /// The predicted time of a schedule of that tile, in microseconds, and its traffic. Wavefronts of shared memory are
   /// there already where the layout was searched; elsewhere a usual number of conflicts is assumed.

@@ -23,21 +23,25 @@ ir::SharedLayout linear_layout(const Sides& sides, const std::vector<std::int64_
   return layout;
 }
 
+/// The accesses by which a stage is written.
+ir::Walk into_shared(const ir::Walk& walk) { return walk.rows > 1 ? ir::turned(walk) : walk; }
+
 const LayoutSearch::Found& LayoutSearch::best(const ir::Schedule& schedule) {
   const int read_vector = schedule.stage->walk.vector, write_vector = schedule.walk.vector;
   const auto known = std::find_if(searched_.begin(), searched_.end(), [&](const Searched& searched) {
     return searched.tile == schedule.tile && searched.read_vector == read_vector &&
-           searched.write_vector == write_vector && searched.skewed == schedule.skew.on() &&
-           same_warps(searched.workers, schedule.walk.workers);
+           searched.write_vector == write_vector && searched.rows == schedule.stage->walk.rows &&
+           searched.skewed == schedule.skew.on() && same_warps(searched.workers, schedule.walk.workers);
   });
   if (known != searched_.end()) return known->found;
   constexpr int kFollowed = 16;
   const auto layout = search(schedule);
-  const auto in = wavefronts(schedule, schedule.stage->walk, layout, sides_.read_bytes(), kFollowed);
+  const auto in = wavefronts(schedule, into_shared(schedule.stage->walk), layout, sides_.read_bytes(), kFollowed);
   const auto out = wavefronts(schedule, schedule.walk, layout, sides_.read_bytes(), kFollowed);
   searched_.push_back({schedule.tile,
                        read_vector,
                        write_vector,
+                       schedule.stage->walk.rows,
                        schedule.skew.on(),
                        schedule.walk.workers,
                        {layout, in.counted + out.counted, in.ideal + out.ideal}});
@@ -48,6 +52,8 @@ const LayoutSearch::Found& LayoutSearch::best(const ir::Schedule& schedule) {
 ir::SharedLayout LayoutSearch::search(const ir::Schedule& schedule) const {
   constexpr int kFollowed = 4;
   const auto& stage = *schedule.stage;
+  const auto stored = into_shared(stage.walk);
+  const bool rectangles = stage.walk.rows > 1;  // which lie along the output
   const auto size = sides_.read_bytes();
   double best = 0;
   bool perfect = false;
@@ -70,8 +76,9 @@ ir::SharedLayout LayoutSearch::search(const ir::Schedule& schedule) const {
   auto tile = schedule.tile;
   if (schedule.skew.on()) tile[static_cast<std::size_t>(schedule.skew.index)] += schedule.skew.elements - 1;
   for (const bool read_order : {true, false}) {
+    if (read_order && rectangles) continue;
     const auto plain = linear_layout(sides_, tile, read_order, 0);
-    BankCounter read(schedule, stage.walk, plain, size, kFollowed);
+    BankCounter read(schedule, stored, plain, size, kFollowed);
     BankCounter write(schedule, schedule.walk, plain, size, kFollowed);
     consider(read, write, plain);
     if (perfect) return chosen;
@@ -94,10 +101,11 @@ ir::SharedLayout LayoutSearch::search(const ir::Schedule& schedule) const {
         if (perfect) return chosen;
       }
     }
-    for (const std::int64_t pad : {1, 2, 4}) {
+    for (const std::int64_t pad : {1, 2, 4, 8}) {
+      if (pad > 4 && !rectangles) break;
       if (pad % vector != 0 && vector != 1) continue;
       const auto padded = linear_layout(sides_, tile, read_order, pad);
-      BankCounter padded_read(schedule, stage.walk, padded, size, kFollowed);
+      BankCounter padded_read(schedule, stored, padded, size, kFollowed);
       BankCounter padded_write(schedule, schedule.walk, padded, size, kFollowed);
       consider(padded_read, padded_write, padded);
       if (perfect) return chosen;

@@ -32,7 +32,7 @@ class LayoutSearch {
   /// All that makes a difference to it: the order of tiles does not.
   struct Searched {
     std::vector<std::int64_t> tile;
-    int read_vector, write_vector;
+    int read_vector, write_vector, rows;
     bool skewed;
     int workers;
     Found found;

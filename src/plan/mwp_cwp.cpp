@@ -29,7 +29,7 @@ double requests(const ir::Walk& walk, const ir::Affine& affine) {
   if (walk.digits.empty()) return 1;
   const auto& first = walk.digits.front();
   const auto apart = affine.coefficient[static_cast<std::size_t>(first.index)] * first.step;
-  return static_cast<double>(Warps(walk).count() * (std::abs(apart) <= 1 ? 1 : walk.vector));
+  return static_cast<double>(Warps(walk).count() * walk.rows * (std::abs(apart) <= 1 ? 1 : walk.vector));
 }
 
 }  // namespace

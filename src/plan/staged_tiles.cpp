@@ -51,7 +51,7 @@ std::vector<int> whole_digit_counts(std::span<const ir::Walk> walks, ThreadRange
   for (const auto& walk : walks) {
     std::int64_t below = 1;
     for (std::size_t k = 0; k < walk.digits.size() && below <= 512; ++k) {
-      const auto count = walk.digits[k].count / (k == 0 ? walk.vector : 1);
+      const auto count = walk.count(k);
       for (auto part = kFewestThreads / below + 1; part <= count && below * part <= 512; ++part) {
         const auto threads = static_cast<int>(below * part), lanes = (threads + 31) / 32 * 32;
         // Seven eighths of the warps' lanes work.

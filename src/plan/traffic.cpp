@@ -11,7 +11,7 @@ namespace ricci::plan {
 namespace {
 
 struct Touched {
-  double sectors = 0, partial = 0;
+  double pieces = 0, partial = 0;
 };
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -19,15 +19,17 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 /// The greatest common divisor of a power of two and any number.
 std::int64_t common_part(std::int64_t power, std::int64_t n) { return n == 0 ? power : std::min(power, n & -n); }
 
-/// Sectors that a run of neighbours touches, on average over the places of a grid of bytes, a divisor of a sector, at
-/// which it may begin.
-Touched sectors_of_run(std::int64_t bytes, std::int64_t grid) {
-  const auto places = kSectorBytes / grid, whole = bytes / kSectorBytes, rest = bytes % kSectorBytes;
-  // At `begin` the run touches whole + 1 sectors, one more from begin = 33 - rest on; it fills `whole` from begin = 0,
-  // from elsewhere one less, and that one again from begin = 32 - rest on.
-  const auto sum = places * (whole + 1) + places - ceil_div(kSectorBytes + 1 - rest, grid);
-  const auto full = whole == 0 ? 0 : places * (whole - 1) + 1 + places - ceil_div(kSectorBytes - rest, grid);
-  const double share = static_cast<double>(grid) / kSectorBytes;
+/// Pieces of memory, each of a power of two of bytes, that a run of neighbours touches, on average over the places of a
+/// grid of bytes at which it may begin.
+template <std::int64_t Piece>
+Touched pieces_of_run(std::int64_t bytes, std::int64_t grid) {
+  grid = std::min(grid, Piece);
+  const auto places = Piece / grid, whole = bytes / Piece, rest = bytes % Piece;
+  // At `begin` the run touches whole + 1 pieces, one more from begin = Piece + 1 - rest on; it fills `whole` from begin
+  // = 0, from elsewhere one less, and that one again from begin = Piece - rest on.
+  const auto sum = places * (whole + 1) + places - ceil_div(Piece + 1 - rest, grid);
+  const auto full = whole == 0 ? 0 : places * (whole - 1) + 1 + places - ceil_div(Piece - rest, grid);
+  const double share = static_cast<double>(grid) / Piece;
   return {static_cast<double>(sum) * share, static_cast<double>(sum - full) * share};
 }
 
@@ -37,9 +39,9 @@ SideCounter::SideCounter(const ir::Program& program, int buffer, const ir::Affin
   const auto& target = program.buffers[static_cast<std::size_t>(buffer)];
   element_bytes_ = size_of(target.type);
   // Sixteen bytes is what a layout promises unless told otherwise. Memory that keeps that is an allocation's, and those
-  // begin with a sector.
-  const auto aligned = target.alignment >= 16 ? kSectorBytes : std::max(target.alignment, element_bytes_);
-  grid_ = std::gcd(kSectorBytes, aligned);
+  // begin with a block.
+  const auto aligned = target.alignment >= 16 ? kBlockBytes : std::max(target.alignment, element_bytes_);
+  grid_ = std::gcd(kBlockBytes, aligned);
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
     const auto stride = affine.coefficient[q], extent = program.indices[q].extent;
     if (stride != 0 && extent > 1) axes_.push_back({q, extent, std::abs(stride), stride < 0});
@@ -73,11 +75,13 @@ SideTraffic SideCounter::in_boxes(const std::vector<std::int64_t>& box) const {
   SideTraffic side;
   side.bytes = (whole * run + last) * others * element_bytes_;
   side.run_bytes = run * element_bytes_;
-  side.whole_sectors = grid == kSectorBytes && side.run_bytes % kSectorBytes == 0;
-  const auto add = [&](std::int64_t count, std::int64_t bytes) {
-    const auto touched = sectors_of_run(bytes, grid);
-    side.sectors += static_cast<double>(count) * touched.sectors;
-    side.partial_sectors += static_cast<double>(count) * touched.partial;
+  side.whole_sectors = grid >= kSectorBytes && side.run_bytes % kSectorBytes == 0;
+  const auto add = [&](std::int64_t runs, std::int64_t bytes) {
+    const auto count = static_cast<double>(runs);
+    const auto sectors = pieces_of_run<kSectorBytes>(bytes, grid);
+    side.sectors += count * sectors.pieces;
+    side.partial_sectors += count * sectors.partial;
+    side.partial_blocks += count * pieces_of_run<kBlockBytes>(bytes, grid).partial;
   };
   add(whole * others, side.run_bytes);
   if (last > 0) add(others, last * element_bytes_);
@@ -112,14 +116,15 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
   for (std::size_t k = 0; k < digits; ++k) {
     const auto& digit = walk.digits[k];
     const auto wide = k == 0 ? walk.vector : 1;
-    steps[k] = {digit.count / wide,
+    steps[k] = {walk.count(k),
                 affine.coefficient[static_cast<std::size_t>(digit.index)] * digit.step * element_bytes * wide};
   }
   // Neighbours in memory are one access, others as many as the vector has elements.
   const auto apart = steps[0].stride / walk.vector;
   const bool together = std::abs(apart) <= element_bytes;
   const auto access = together ? element_bytes * walk.vector : element_bytes;
-  const int repeats = together ? 1 : walk.vector;
+  const int parts = together ? 1 : walk.vector;
+  const auto row = walk.rows == 1 ? 0 : steps[1].stride;
   // An access that is aligned to its size, a power of two, does not cross a line.
   bool inside = kCacheLineBytes % access == 0 && apart % access == 0;
   for (std::size_t k = 0; k < digits; ++k) inside = inside && steps[k].stride % access == 0;
@@ -130,10 +135,10 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
   std::int64_t counted = 0;
   for (std::int64_t s = 0; s < samples; ++s) {
     const auto warp = s * warps / samples;
-    for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (int repeat = 0; repeat < parts * walk.rows; ++repeat) {
       std::array<std::int64_t, kMostDigits> value;
       auto p = all.first(warp);
-      std::int64_t address = repeat * apart;
+      std::int64_t address = repeat % parts * apart + repeat / parts * row;
       for (std::size_t k = 0; k < digits; ++k) {
         const auto quotient = p < steps[k].count ? 0 : p / steps[k].count;
         value[k] = p - quotient * steps[k].count;
@@ -191,12 +196,12 @@ double least_lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::
   std::int64_t least = 0;
   // Of dense warps all but the last one are full, and that is not among the samples.
   if (distinct && walk.workers % 32 == 0 && warps > samples) {
-    return static_cast<double>(warps * ceil_div(32 * element_bytes * walk.vector, kCacheLineBytes));
+    return static_cast<double>(warps * walk.rows * ceil_div(32 * element_bytes * walk.vector, kCacheLineBytes));
   }
   for (std::int64_t s = 0; s < samples; ++s) {
     least += distinct ? ceil_div(all.lanes(s * warps / samples) * walk.vector * element_bytes, kCacheLineBytes) : 1;
   }
-  return static_cast<double>(least) * static_cast<double>(warps) / static_cast<double>(samples);
+  return static_cast<double>(least * walk.rows) * static_cast<double>(warps) / static_cast<double>(samples);
 }
 
 }  // namespace ricci::plan

@@ -12,6 +12,7 @@ namespace ricci::plan {
 
 inline constexpr std::int64_t kSectorBytes = 32;      // of a GPU's memory
 inline constexpr std::int64_t kCacheLineBytes = 128;  // of its caches
+inline constexpr std::int64_t kBlockBytes = 256;      // which its memory is fastest in
 inline constexpr std::size_t kMostDigits = 64;        // of a walk: a tensor has fewer axes
 
 /// One side of a permutation, over a whole run.
@@ -21,6 +22,7 @@ struct SideTraffic {
   bool whole_sectors = false;  ///< every run begins and ends on a 32-byte boundary
   double sectors = 0;          ///< 32-byte sectors touched, each tile counted by itself
   double partial_sectors = 0;  ///< those of them that a tile touches in part
+  double partial_blocks = 0;   ///< the same of blocks
 };
 
 struct Traffic {

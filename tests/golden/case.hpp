@@ -25,6 +25,7 @@
 //   layout=c:1,b:33/1056  strides in shared memory and its elements
 //   along=2 across=3      leading digits of read= and of write= that blocks lie along and across (cpp, in an array)
 //   swizzle=5:31:0        shift, mask, unit
+//   read_rows=4           with read_vector=: rectangles, whose rows are the second digit of read= (cuda)
 //   skew=a:4              tiles are cut where a's offset in the output is a multiple of 4
 //   each=a:4,b:2          values that one worker computes together; write= then numbers the workers of a tile
 //   lane=b:8              neighbours that are one vector value (cpp)

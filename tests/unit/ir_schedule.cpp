@@ -135,6 +135,63 @@ TEST_CASE("each rule of a schedule, broken once") {
 
 namespace {
 
+/// The same tile in rectangles of 2 x 2, kept along the output.
+Schedule turned_tiles() {
+  auto schedule = tiled();
+  schedule.stage->walk.digits = {{0, 16, 1}, {1, 2, 1}, {1, 8, 2}};
+  schedule.stage->walk.rows = 2;
+  schedule.stage->layout = {{16, 1}, 4, 1, 7, 256};
+  return schedule;
+}
+
+}  // namespace
+
+TEST_CASE("rectangles are positions of a stage") {
+  const auto schedule = turned_tiles();
+  verify(schedule, transpose());
+  const auto& walk = schedule.stage->walk;
+  CHECK(walk.positions() == 64);
+  CHECK(walk.count(0) == 8);
+  CHECK(walk.count(1) == 1);
+  CHECK(walk.count(2) == 8);
+  CHECK(print(schedule, transpose()).find("stage 0 shared walk b:16 a:2 a:8/2 vector 2 rows 2 workers 64") !=
+        std::string::npos);
+  const auto stored = turned(walk);
+  const std::vector<Digit> digits{{1, 2, 1}, {0, 2, 1}, {0, 8, 2}, {1, 8, 2}};
+  CHECK(stored.digits == digits);
+  CHECK(stored.vector == 2);
+  CHECK(stored.rows == 2);
+  CHECK(stored.positions() == walk.positions());
+  CHECK(keeps_vectors(schedule, stored));
+  CHECK(keeps_vectors(schedule, schedule.walk));
+  CHECK_FALSE(keeps_vectors(schedule, walk));
+}
+
+TEST_CASE("each rule of rectangles, broken once") {
+  const char* const kept = "a rectangle's rows are the statement's vectors, side by side in shared memory";
+  check_rules(turned_tiles(), transpose(),
+              {
+                  {"the rows of a rectangle are the second digit", [](Schedule& s) { s.stage->walk.rows = 4; }},
+                  {"the rows of a rectangle are the second digit",
+                   [](Schedule& s) { s.stage->walk.digits = {{0, 16, 1}, {1, 16, 1}}; }},
+                  {"only a stage has rectangles",
+                   [](Schedule& s) {
+                     s.walk.digits = {{1, 16, 1}, {0, 2, 1}, {0, 8, 2}};
+                     s.walk.rows = 2;
+                   }},
+                  {"rectangles wait in shared memory", [](Schedule& s) { s.stage->place = Place::warp; }},
+                  {kept, [](Schedule& s) { s.stage->layout = {{1, 16}, 4, 1, 7, 256}; }},
+                  {kept, [](Schedule& s) { s.stage->layout.unit = 0; }},
+                  {kept,
+                   [](Schedule& s) {
+                     s.stage->walk.digits = {{0, 16, 1}, {1, 4, 1}, {1, 4, 4}};
+                     s.stage->walk.rows = 4;
+                   }},
+              });
+}
+
+namespace {
+
 /// Blocks of 4 x 4 in registers, along the input first, past the caches.
 Schedule streaming() {
   Schedule schedule;

@@ -132,7 +132,8 @@ TEST_CASE("MWP-CWP of candidates") {
     const auto& read_walk = schedule.stage ? schedule.stage->walk : schedule.walk;
     if (schedule.stage && 2048 % schedule.tile[0] == 0 && 2048 % schedule.tile[1] == 0 && schedule.threads % 32 == 0 &&
         read_walk.positions() % read_walk.workers == 0 && schedule.walk.positions() % schedule.walk.workers == 0) {
-      REQUIRE(kernel->mlp == Approx(static_cast<double>(read_walk.rounds() + schedule.walk.rounds()) / 2));
+      REQUIRE(kernel->mlp ==
+              Approx(static_cast<double>(read_walk.rounds() * read_walk.rows + schedule.walk.rounds()) / 2));
     }
     const auto us = model.us(candidate);
     REQUIRE(us);

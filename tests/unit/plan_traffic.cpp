@@ -252,6 +252,40 @@ TEST_CASE("known costs of shared memory") {
   CHECK(cost({32, 1}, 8, 0) == 64 * 16);
 }
 
+TEST_CASE("rectangles are as many accesses as they have rows") {
+  // 64 x 64 elements of 4 bytes in rectangles of 4 x 4, 16 along index 0 and 16 along index 1.
+  Schedule schedule;
+  schedule.tile = {64, 64};
+  const Walk walk = {{{0, 64, 1}, {1, 4, 1}, {1, 16, 4}}, 4, 256, 4};
+  const auto stored = turned(walk);
+  SharedLayout layout;
+  layout.stride = {64, 1};
+  layout.elements = 64 * 64;
+  // 8 warps of 4 accesses each, in quarters. Sixteen lanes lie 256 elements apart, without a swizzle in the same bank.
+  const double quarters = 8 * 4 * 4;
+  const auto plain = wavefronts(schedule, stored, layout, 4, 1 << 20);
+  CHECK(plain.ideal == quarters);
+  CHECK(plain.counted == quarters * 8);
+  layout.shift = 8;
+  layout.mask = 7;
+  layout.unit = 2;
+  CHECK(wavefronts(schedule, stored, layout, 4, 1 << 20).counted == quarters);
+  // Each access of a warp reads two rows of 256 bytes: four lines.
+  Affine rows;
+  rows.coefficient = {1, 1024};
+  CHECK(plan::lines_of_walk(walk, rows, 4, 1 << 20) == 8 * 4 * 4);
+  CHECK(plan::least_lines_of_walk(walk, rows, 4, 1 << 20) == 8 * 4 * 4);
+}
+
+TEST_CASE("blocks that a tile has in part") {
+  // Rows of 384 bytes: whole ones end within a block, every other pair of them does not.
+  const auto row = count(aligned(test::dense("ab->ab", {8, 96}, DType::f32)), {1, 96});
+  CHECK(row.write.partial_blocks == 8);
+  const auto pair = count(aligned(test::dense("ab->ab", {8, 96}, DType::f32)), {2, 96});
+  CHECK(pair.write.partial_blocks == 0);
+  CHECK(pair.read.partial_blocks == 0);
+}
+
 TEST_CASE("a sample of warps stands for all of them") {
   Schedule schedule;
   schedule.tile = {32, 32};
