@@ -50,7 +50,7 @@ struct PlanOptions {
   /// the tensors (DeviceError where there is none; PlanError with target_sm): seconds where a plan takes milliseconds.
   /// Of kernels whose schedule is named nothing is measured.
   PlanMode mode = PlanMode::estimate;
-  int measured = 12;  ///< at most so many candidates of each kernel are timed; at least 1
+  int measured = 24;  ///< at most so many candidates of each kernel are timed; at least 1
 };
 
 /// What to permute and where.

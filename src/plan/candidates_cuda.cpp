@@ -282,6 +282,9 @@ class Generator {
       const auto positions = cost.points / vector;
       auto counts = whole_digit_threads({{ir::Walk{sides_.digits(false, tile), vector, 1}}});
       counts.insert(counts.end(), {128, 256});
+      // One access each: a thread writes as soon as it has read, and memory is asked for no more than it can take.
+      if (positions > kFewestThreads && positions <= 512 && positions * 8 >= (positions + 31) / 32 * 32 * 7)
+        counts.push_back(static_cast<int>(positions));
       for (const int threads : counts) {
         if (positions < threads && target != 256) continue;
         const bool known = std::any_of(list_.begin(), list_.end(), [&](const Listed& listed) {

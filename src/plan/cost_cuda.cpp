@@ -1,8 +1,8 @@
 // The cost model of GPU permutations: the slowest of memory, load/store units, instruction issue and latency, with a
-// little of the others. Its constants were fitted to 7,975 timed schedules of 310 permutations (ttc57 in half and
-// single precision, lyakh504 in single and double, cutt_set1_sub360 and cutt_set2_sub120 in double, the cases of
-// hard.csv in single) on one NVIDIA H200: bench/results/fit, permute-<set>-<type>-h200.json; those of skewed tiles to
-// skewed-*. They are in sectors, cycles and bytes, so that another device comes in by its figures.
+// little of the others. Its constants were fitted to 26,845 timed schedules of 826 permutations (ttc57 in half, single
+// and double precision, lyakh504 and cutt_set1_sub360 in single and double, cutt_set2_sub120 in double, the cases of
+// hard.csv in single) on NVIDIA H200s: bench/results/fit. They are in sectors, cycles and bytes, so that another device
+// comes in by its figures.
 #include "plan/cost_cuda.hpp"
 
 #include <algorithm>
@@ -13,40 +13,42 @@ namespace ricci::plan {
 namespace {
 
 // Memory.
-constexpr double kBase = 0.9813;         // of the time of a plain copy
-constexpr double kUnmerged = 0.165;      // share of what tiles that run together share, fetched by each nevertheless
-constexpr double kPartialFar = 7.248;    // sectors' worth of a sector written in part that nobody completes in time
-constexpr double kPartialNear = 1.64;    // ... that tiles of the same time complete in L2
-constexpr double kReadRunFar = 0.1482;   // runs that stay short even with the neighbouring tiles, (64 B / run)^2
-constexpr double kReadRun = 0.05951;     // short runs of one tile
-constexpr double kWriteRun = 0.05099;    // the same, written
-constexpr double kWriteRunFar = 0.3221;  // written runs that stay below kWriteFull, by the missing share
-constexpr double kWriteFull = 279.9;     // bytes
-constexpr double kReadBlock = 13.49;     // bytes' worth of a block read in part by a tile, whoever reads the rest
-constexpr double kWriteBlock = 10.5;     // the same, written
+constexpr double kBase = 0.9604;         // of the time of a plain copy
+constexpr double kUnmerged = 0.1003;     // share of what tiles that run together share, fetched by each nevertheless
+constexpr double kPartialFar = 6.51;     // sectors' worth of a sector written in part that nobody completes in time
+constexpr double kPartialNear = 1.749;   // ... that tiles of the same time complete in L2
+constexpr double kReadRunFar = 0.1125;   // runs that stay short even with the neighbouring tiles, (64 B / run)^2
+constexpr double kReadRun = 0.02117;     // short runs of one tile
+constexpr double kWriteRun = 0.03211;    // the same, written
+constexpr double kWriteRunFar = 0.2753;  // written runs that stay below kWriteFull, by the missing share
+constexpr double kWriteFull = 277.2;     // bytes
+constexpr double kReadBlock = 18.54;     // bytes' worth of a block read in part by a tile, whoever reads the rest
+constexpr double kWriteBlock = 13.58;    // the same, written
 constexpr int kMergeWindow = 4;          // times the tiles that run at once: how long L2 waits for a sector's rest
 // Bytes asked for by a multiprocessor, beyond which requests queue up, and what each as many more cost.
 struct Queue {
   double bytes, cost;
 };
-constexpr Queue kQueue{48820, 0.07292}, kQueueTurned{73710, 0.04401};
+constexpr Queue kQueue{48100, 0.06103}, kQueueTurned{73710, 0.04679};
+// Of the whole time, shared by the blocks of a multiprocessor: few of them wait for memory all at once.
+constexpr double kFew = 0.07776, kFewTurned = 0.02819;
 // Load/store units and issue, in cycles.
-constexpr double kLine = 0.8081;        // of a 128-byte line or a wavefront of shared memory
-constexpr double kIssue = 0.1825;       // of a warp's instruction
-constexpr double kThreadFixed = 30.17;  // instructions of a thread, whatever it moves
-constexpr double kAxis = 5.62;          // of a digit or an axis of the origin
-constexpr double kAccess = 1.736;       // of an access
-constexpr double kDivision = 1.555;     // of one instruction's worth of digit arithmetic: multiplications are slow
-constexpr double kElement = 4.139;      // of an element in a vector
-constexpr double kTurned = 0.3263;      // the same, where rectangles are turned in registers and vectors stay whole
-constexpr double kEdge = 6.612;         // of a comparison with a ragged edge
-constexpr double kPhase = 6.082;        // of finding where a skewed row begins
-constexpr double kCut = 17.26;          // of an element in a vector that the end of a skewed row may cut
-constexpr double kLongCode = 967.9;     // unrolled instructions at which fetching them costs as much again
+constexpr double kLine = 0.7363;        // of a 128-byte line or a wavefront of shared memory
+constexpr double kIssue = 0.1639;       // of a warp's instruction
+constexpr double kThreadFixed = 28.74;  // instructions of a thread, whatever it moves
+constexpr double kAxis = 5.749;         // of a digit or an axis of the origin
+constexpr double kAccess = 1.714;       // of an access
+constexpr double kDivision = 1.786;     // of one instruction's worth of digit arithmetic: multiplications are slow
+constexpr double kElement = 4.173;      // of an element in a vector
+constexpr double kTurned = 0.16;        // the same, where rectangles are turned in registers and vectors stay whole
+constexpr double kEdge = 6.768;         // of a comparison with a ragged edge
+constexpr double kPhase = 4.799;        // of finding where a skewed row begins
+constexpr double kCut = 17.68;          // of an element in a vector that the end of a skewed row may cut
+constexpr double kLongCode = 904;       // unrolled instructions at which fetching them costs as much again
 // Latency of a block, in microseconds.
-constexpr double kBlock = 0.3312;
-constexpr double kBarrier = 0.001786;    // per thread
-constexpr double kSharpness = 3.433;     // exponent of the norm that joins the four
+constexpr double kBlock = 0.2923;
+constexpr double kBarrier = 0.001713;    // per thread
+constexpr double kSharpness = 3.534;     // exponent of the norm that joins the four
 constexpr double kRounding = 1 - 1e-9;   // of a bound
 constexpr double kUsualConflicts = 1.3;  // wavefronts of a layout not searched yet, of the least possible
 
@@ -292,7 +294,9 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
   const double sum =
       std::pow(memory_us, kSharpness) + line_.of(line_us) + issue_.of(issue_us) + latency_.of(latency_us);
   const auto& queue = turned ? kQueueTurned : kQueue;
-  return std::pow(sum, 1 / kSharpness) * (1 + queue.cost * std::max(traffic.bytes_in_flight / queue.bytes - 1, 0.0));
+  const double queued = queue.cost * std::max(traffic.bytes_in_flight / queue.bytes - 1, 0.0);
+  const double few = staged ? (turned ? kFewTurned : kFew) / static_cast<double>(resident) : 0;
+  return std::pow(sum, 1 / kSharpness) * (1 + queued + few);
 }
 
 }  // namespace ricci::plan
