@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Builds for the GPU alone, runs the tests that need one, and the benches; results go to OUTDIR as JSON.
 #
-#   bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|einsum|programs ...]     default: tests bench einsum programs
+#   bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|einsum|programs ...]     default: tests bench einsum programs
 #
 # SETS, DTYPES, TOP, EVERY, REPEAT, SIZES and COMMIT in the environment narrow the benches and name the commit; CUTENSOR
 # and CUTT name the shared libraries that permutations are timed beside, PEERS the device in the names of the files of
 # bench/peers to divide by, such as nvidia-h200. `measured` is `bench` with measured plans, `sweep` takes the sets at one
-# size after the other, `profile` has Nsight Compute count what the model's choices do.
+# size after the other, `profile` has Nsight Compute count what the model's choices do,
+# `limits` copies runs that lie apart (needs nvcc).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|einsum|programs ...]}
+out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|einsum|programs ...]}
 shift
 steps=${*:-tests bench einsum programs}
 mkdir -p "$out"
@@ -80,6 +81,9 @@ for step in $steps; do
           cut -d, -f1-8 "$name.csv"
         done
       done
+      ;;
+    limits)
+      nvcc -std=c++20 -O3 -arch=native bench/scattered_copy.cu -o "$build/scattered_copy" && "$build/scattered_copy" | tee "$out/scattered.csv"
       ;;
     einsum)
       "$build/bin/ricci" bench einsum bench/problems/tccg48.csv --device gpu --repeat "${REPEAT:-7}" $(peers tccg48 f64) \
