@@ -42,6 +42,26 @@ double shared_lines(const Sides& sides, const SideTraffic& write, std::int64_t r
   return static_cast<double>(write.bytes) / static_cast<double>(run_bytes) * (run_bytes < kLineBytes ? 1 : 2);
 }
 
+/// How many times as long the writing of lines takes that come back to their neighbours late, at addresses that share
+/// their low bits: those lie in few banks of the memory, and each write opens another of their pages.
+double crowded_writes(const Sides& sides, const ir::Schedule& schedule, std::int64_t run_bytes, double slower) {
+  constexpr std::int64_t kNear = 256, kFar = 512;  // multiples of fewer bytes do no harm, of more the same
+  constexpr double kFew = 8, kMany = 256;          // rows that do no harm, and those that `slower` was measured with
+  double rows = 1;
+  std::int64_t shared = kFar;
+  for (std::size_t q = 0; q < sides.program.indices.size(); ++q) {
+    const auto step = std::abs(sides.write_stride(static_cast<int>(q))) * sides.write_bytes();
+    const bool inside = static_cast<int>(q) == sides.write_first() || step < run_bytes;
+    if (inside || step % kNear != 0 || schedule.tile[q] == 1) continue;
+    rows *= static_cast<double>(schedule.tile[q]);
+    shared = std::min(shared, step & -step);
+  }
+  rows *= static_cast<double>(shared) / static_cast<double>(kFar);
+  const double crowd = std::clamp(std::log2(rows / kFew) / std::log2(kMany / kFew), 0.0, 1.2);
+  const double lines = std::max(static_cast<double>(run_bytes) / static_cast<double>(kLineBytes), 1.0);
+  return 1 + (slower - 1) * crowd * crowd / (lines * lines);
+}
+
 /// How often an element is moved, on average, where the last tile along an index is moved back to be whole.
 double repeated(const Sides& sides, const ir::Schedule& schedule) {
   double points = 1, whole = 1;
@@ -140,7 +160,10 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
     } else if (schedule.streaming) {
       const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;
       memory = sectors / rate(kReadGBs, half, row_run(sides, schedule, read));
-      memory += static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run) + 2 * shared / kReadGBs;
+      // Blocks write a line of each row.
+      const double crowded = crowded_writes(sides, schedule, schedule.stage ? kLineBytes : run, figures.slower_apart);
+      memory +=
+          crowded * static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run) + 2 * shared / kReadGBs;
     } else {
       // A line is read before a part of it is written.
       memory = sectors / rate(kReadGBs, kReadHalfRun, read.run_bytes);

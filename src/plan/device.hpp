@@ -29,6 +29,8 @@ struct CpuFigures {
   int threads = 1;
   double copy_GBs = 0;       ///< read + write rate of a large copy by `threads` threads; 0 when it was not measured
   double streaming_GBs = 0;  ///< the same with stores past the caches
+  /// How many times as long lines past the caches take whose neighbours follow after 256 others, pages apart.
+  double slower_apart = 1.4;
 
   /// Of a copy, for each thread: as it was measured, or else `usual`.
   double thread_GBs(bool streaming, double usual) const {

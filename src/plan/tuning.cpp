@@ -9,7 +9,7 @@
 namespace ricci::plan {
 namespace {
 
-constexpr std::string_view kFiguresHead = "threads\tcopy GB/s\tstreaming GB/s\tread GB/s\n";
+constexpr std::string_view kFiguresHead = "threads\tcopy GB/s\tstreaming GB/s\tread GB/s\twrite GB/s\tapart GB/s\n";
 constexpr std::string_view kHead = "microseconds\tsamples\tschedule, the winner first\n";
 
 /// The text up to `end`, taken off the front; nothing where `end` does not come.
@@ -66,7 +66,8 @@ const MemoryRates& MeasuredFigures::of(int threads) const {
 std::string print(const MeasuredFigures& figures) {
   std::string text(kFiguresHead);
   for (const auto& r : figures.rates) {
-    text += fmt::format("{}\t{:.1e}\t{:.1e}\t{:.1e}\n", r.threads, r.copy_GBs, r.streaming_GBs, r.read_GBs);
+    text += fmt::format("{}\t{:.1e}\t{:.1e}\t{:.1e}\t{:.1e}\t{:.1e}\n", r.threads, r.copy_GBs, r.streaming_GBs,
+                        r.read_GBs, r.write_GBs, r.apart_GBs);
   }
   return text;
 }
@@ -80,10 +81,11 @@ std::optional<MeasuredFigures> parse_figures(std::string_view text) {
   };
   while (!text.empty()) {
     const auto threads = take(text, '\t'), copy = take(text, '\t'), streaming = take(text, '\t'),
-               reads = take(text, '\n');
+               reads = take(text, '\t'), writes = take(text, '\t'), apart = take(text, '\n');
     MemoryRates r;
-    if (!threads || !copy || !streaming || !reads || !read(*threads, r.threads) || !rate(*copy, r.copy_GBs) ||
-        !rate(*streaming, r.streaming_GBs) || !rate(*reads, r.read_GBs)) {
+    if (!threads || !copy || !streaming || !reads || !writes || !apart || !read(*threads, r.threads) ||
+        !rate(*copy, r.copy_GBs) || !rate(*streaming, r.streaming_GBs) || !rate(*reads, r.read_GBs) ||
+        !rate(*writes, r.write_GBs) || !rate(*apart, r.apart_GBs)) {
       return std::nullopt;
     }
     const bool rising = figures.rates.empty() ? r.threads >= 0 : r.threads > figures.rates.back().threads;

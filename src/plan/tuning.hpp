@@ -35,6 +35,8 @@ struct MemoryRates {
   double copy_GBs = 0;       ///< with ordinary stores
   double streaming_GBs = 0;  ///< with stores past the caches
   double read_GBs = 0;
+  double write_GBs = 0;  ///< past the caches, line after line
+  double apart_GBs = 0;  ///< the same where neighbours follow after 256 lines whose addresses share their low bits
 };
 
 /// By rising numbers of threads; at least one.

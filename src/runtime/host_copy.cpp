@@ -15,7 +15,42 @@ struct Line {
   std::uint64_t words[kLine / 8];
 };
 
+/// The same word all over, past the caches where the processor can; `fence` after the last line.
+void write_line(char* to) {
+#if defined(__SSE2__)
+  for (int part = 0; part < kLine; part += 16)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + part), _mm_set1_epi32(1));
+#else
+  const Line line{};
+  std::memcpy(to, &line, sizeof line);
+  asm volatile("" : : : "memory");
+#endif
+}
+
+void fence() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
 }  // namespace
+
+void write_streaming(void* to, std::int64_t bytes) {
+  auto* b = static_cast<char*>(to);
+  for (std::int64_t k = 0; k + kLine <= bytes; k += kLine) write_line(b + k);
+  fence();
+}
+
+void write_apart(void* to, std::int64_t bytes) {
+  constexpr std::int64_t kPage = 4096, kTogether = 256 * kPage;
+  auto* b = static_cast<char*>(to);
+  for (std::int64_t first = 0; first + kTogether <= bytes; first += kTogether) {
+    for (std::int64_t line = 0; line < kPage; line += kLine) {
+      for (std::int64_t page = 0; page < kTogether; page += kPage) write_line(b + first + page + line);
+    }
+  }
+  fence();
+}
 
 void copy_streaming(void* to, const void* from, std::int64_t bytes) {
 #if defined(__SSE2__)

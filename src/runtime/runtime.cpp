@@ -159,6 +159,8 @@ plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads, const plan:
   if (measured != nullptr) {
     figures.copy_GBs = measured->of(threads).copy_GBs;
     figures.streaming_GBs = measured->of(threads).streaming_GBs;
+    const auto& alone = measured->rates.front();  // several threads wait for memory either way
+    if (alone.apart_GBs > 0) figures.slower_apart = std::max(alone.write_GBs / alone.apart_GBs, 1.0);
   }
   return figures;
 }

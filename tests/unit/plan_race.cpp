@@ -112,7 +112,8 @@ TEST_CASE("a tuning is read back from its text, and from no other") {
 }
 
 TEST_CASE("what was measured of a device is read back with two digits of each rate, and from no other text") {
-  const plan::MeasuredFigures figures{{{1, 11.249, 13.4, 9.99}, {2, 20.04, 25.6, 19}, {8, 61, 77, 80}}};
+  const plan::MeasuredFigures figures{
+      {{1, 11.249, 13.4, 9.99, 6, 3.14}, {2, 20.04, 25.6, 19, 11, 5}, {8, 61, 77, 80, 40, 40}}};
   const auto text = plan::print(figures);
   const auto read = plan::parse_figures(text);
   REQUIRE(read);
@@ -129,9 +130,10 @@ TEST_CASE("what was measured of a device is read back with two digits of each ra
     const bool whole_lines = !part.empty() && part.back() == '\n' && std::count(part.begin(), part.end(), '\n') > 1;
     CHECK(plan::parse_figures(part).has_value() == whole_lines);
   }
-  for (const char* line :
-       {"x\t1\t1\t1\n", "8\t1\t1\t1\n", "9\t0\t1\t1\n", "9\t-1\t1\t1\n", "9\tinf\t1\t1\n", "9\t1\t1\n"}) {
+  for (const char* line : {"x\t1\t1\t1\t1\t1\n", "8\t1\t1\t1\t1\t1\n", "9\t0\t1\t1\t1\t1\n", "9\t-1\t1\t1\t1\t1\n",
+                           "9\tinf\t1\t1\t1\t1\n", "9\t1\t1\t1\n", "9\t1\t1\t1\t1\tnan\n"}) {
     CHECK_FALSE(plan::parse_figures(text + line));
   }
-  CHECK(plan::parse_figures(text + "9\t1\t1\t1\n"));
+  CHECK(read->of(1).apart_GBs == 3.1);
+  CHECK(plan::parse_figures(text + "9\t1\t1\t1\t1\t1\n"));
 }
