@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <numeric>
+#include <cstdlib>
 
 #include "codegen/compute.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/source.hpp"
 #include "codegen/walk.hpp"
+#include "codegen/warp_exchange.hpp"
 #include "codegen/writer.hpp"
 #include "ricci/error.hpp"
 
@@ -507,28 +507,7 @@ void CudaEmitter::emit_warp_exchange() {
   const ThreadWalk writes(program_, schedule_, walk);
   const auto type = node(stage.load).type;
   const bool vector_kept = is_vector(type, stage.walk.vector);
-  const auto count = program_.indices.size();
-
-  // Inner values of the p-th element of a walk.
-  const auto point_of = [&](const Walk& order, std::int64_t p) {
-    std::vector<std::int64_t> point(count, 0);
-    for (const auto& digit : order.digits) {
-      point[static_cast<std::size_t>(digit.index)] += digit.step * (p % digit.count);
-      p /= digit.count;
-    }
-    return point;
-  };
-  std::vector<std::int64_t> weight(count, 0);  // linear number of a point
-  std::int64_t volume = 1;
-  for (std::size_t q = 0; q < count; ++q) {
-    weight[q] = volume;
-    volume *= schedule_.tile[q];
-  }
-  const auto linear = [&](const std::vector<std::int64_t>& point) {
-    return static_cast<std::size_t>(std::inner_product(point.begin(), point.end(), weight.begin(), std::int64_t{0}));
-  };
-  std::vector<std::int64_t> read_position(static_cast<std::size_t>(volume));
-  for (std::int64_t p = 0; p < volume; ++p) read_position[linear(point_of(stage.walk, p))] = p;
+  const WarpExchange exchange(schedule_);
 
   w_.blank();
   w_.line("// read {} along {}", buffer(node(stage.load).source).name, first_name(stage.walk));
@@ -575,15 +554,7 @@ void CudaEmitter::emit_warp_exchange() {
       }
       w_.open("{{");
       w_.line("const int p = {};", terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + ")));
-      std::vector<std::pair<std::int64_t, std::int64_t>> sources;  // (round, element) that some lane needs
-      for (int lane = 0; lane < 32; ++lane) {
-        const auto position = lane + 32 * u;
-        if (position >= walk.positions()) continue;
-        const auto p = read_position[linear(point_of(walk, position * walk.vector + v))];
-        const std::pair source{p / stage.walk.vector / 32, p % stage.walk.vector};
-        if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
-      }
-      std::sort(sources.begin(), sources.end());
+      const auto sources = exchange.sources(u, v);  // (round, element) that some lane needs
       const auto lane_text = stage.walk.vector == 1 ? "p % 32" : fmt::format("p / {} % 32", stage.walk.vector);
       for (std::size_t s = 0; s < sources.size(); ++s) {
         const auto [round, element] = sources[s];
