@@ -422,9 +422,11 @@ class Generator {
     return schedule;
   }
 
-  /// Vectors of either side cross in a thread's registers.
+  /// Vectors of either side cross in a thread's registers; what is read becomes whole accesses of shared memory.
   bool has_rectangles(const Staging& staging) const {
+    constexpr std::int64_t kWidest = 16;
     return staging.read_vector > 1 && staging.write_vector > 1 && sides_.read_first() != sides_.write_first() &&
+           staging.write_vector * sides_.read_bytes() <= kWidest &&
            staging.read_vector * staging.write_vector * sides_.read_bytes() <= kStagedBytesPerThread;
   }
 
