@@ -425,9 +425,9 @@ class Generator {
   /// Vectors of either side cross in a thread's registers; what is read becomes whole accesses of shared memory.
   bool has_rectangles(const Staging& staging) const {
     constexpr std::int64_t kWidest = 16;
+    const auto column = staging.write_vector * sides_.read_bytes();
     return staging.read_vector > 1 && staging.write_vector > 1 && sides_.read_first() != sides_.write_first() &&
-           staging.write_vector * sides_.read_bytes() <= kWidest &&
-           staging.read_vector * staging.write_vector * sides_.read_bytes() <= kStagedBytesPerThread;
+           column <= kWidest && staging.read_vector * column <= kStagedBytesPerThread;
   }
 
   /// The same tile, read in rectangles that are turned in registers: shared memory is written and read by vectors.
