@@ -87,10 +87,11 @@ void measure(uint4* from, uint4* to) {
     while (std::gcd(factor, runs) != 1) ++factor;
     return Places{runs, factor, ~0ull / runs};
   };
+  const auto read_places = places(0.381966), written_places = places(0.381966 * 0.77);
   const auto share = [&](int further, bool read, bool written) {
     const double ms = median_ms([&] {
       copy<Vectors><<<(total + kThreads * kVectors - 1) / (kThreads * kVectors), kThreads>>>(
-          from + further, to + further, places(0.381966), places(0.381966 * 0.77), read, written, total);
+          from + further, to + further, read_places, written_places, read, written, total);
     });
     check(cudaGetLastError());
     return whole / ms;

@@ -40,7 +40,7 @@ ThreadWalk::Part ThreadWalk::digit_part(std::size_t k) const {
   std::int64_t below = 1;  // positions that share one value of this digit
   for (std::size_t j = 0; j < k; ++j) below *= walk_.count(j);
   const auto count = walk_.count(k);
-  const auto step = walk_.digits[k].step * (k == 0 ? walk_.vector : 1);
+  const auto step = walk_.step(k);
   const bool last = k + 1 == walk_.digits.size();
   const auto modulo = [&](const std::string& text, std::int64_t n, bool needed) {
     return needed ? fmt::format("{} % {}", text, n) : text;

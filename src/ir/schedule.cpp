@@ -221,6 +221,8 @@ std::int64_t Walk::count(std::size_t k) const noexcept {
   return digits[k].count / (k == 0 ? vector : k == 1 ? rows : 1);
 }
 
+std::int64_t Walk::step(std::size_t k) const noexcept { return digits[k].step * (k == 0 ? vector : 1); }
+
 std::int64_t Walk::positions() const noexcept {
   std::int64_t product = 1;
   for (const auto& digit : digits) product *= digit.count;
@@ -282,17 +284,27 @@ bool vector_access(const Program& program, int buffer, const Affine& affine, int
   return true;
 }
 
-bool keeps_vectors(const Schedule& schedule, const Walk& walk) noexcept {
+bool strides_keep_vectors(const std::vector<std::int64_t>& tile, const SharedLayout& layout,
+                          const Walk& walk) noexcept {
   if (walk.vector == 1) return true;
-  const auto& layout = schedule.stage->layout;
   const auto first = static_cast<std::size_t>(walk.digits[0].index);
   for (std::size_t q = 0; q < layout.stride.size(); ++q) {
-    if (q == first ? layout.stride[q] != 1 : schedule.tile[q] > 1 && layout.stride[q] % walk.vector != 0) return false;
+    if (q == first ? layout.stride[q] != 1 : tile[q] > 1 && layout.stride[q] % walk.vector != 0) return false;
   }
+  return true;
+}
+
+bool swizzle_keeps_vectors(const SharedLayout& layout, const Walk& walk) noexcept {
   return layout.mask == 0 || (1 << layout.unit) >= walk.vector;
 }
 
+bool keeps_vectors(const Schedule& schedule, const Walk& walk) noexcept {
+  const auto& layout = schedule.stage->layout;
+  return strides_keep_vectors(schedule.tile, layout, walk) && swizzle_keeps_vectors(layout, walk);
+}
+
 Walk turned(const Walk& walk) {
+  if (walk.rows == 1) return walk;
   const auto &first = walk.digits[0], &second = walk.digits[1];
   Walk other{{second, {first.index, walk.vector, first.step}}, walk.rows, walk.workers, walk.vector};
   if (first.count > walk.vector) {

@@ -31,6 +31,7 @@ struct Walk {
   int rows = 1;
 
   std::int64_t count(std::size_t k) const noexcept;  ///< values of digit k that positions tell apart
+  std::int64_t step(std::size_t k) const noexcept;   ///< from one of them to the next
   std::int64_t positions() const noexcept;           ///< of a tile
   std::int64_t rounds() const noexcept;              ///< positions of one worker, rounded up
 };
@@ -133,11 +134,14 @@ std::string print(const Schedule& schedule, const Program& program);
 /// tile, vectors across a ragged edge, a swizzle that is no bijection, ...
 void verify(const Schedule& schedule, const Program& program);
 
-/// Whether the vectors of a walk over a tile lie side by side in shared memory.
+/// Whether the elements of a walk's vectors lie side by side in shared memory: by the strides of a tile there, by the
+/// swizzle upon them, and by both.
+bool strides_keep_vectors(const std::vector<std::int64_t>& tile, const SharedLayout& layout, const Walk& walk) noexcept;
+bool swizzle_keeps_vectors(const SharedLayout& layout, const Walk& walk) noexcept;
 bool keeps_vectors(const Schedule& schedule, const Walk& walk) noexcept;
 
-/// How the rectangles of a stage are written into shared memory: `rows` values along the statement's first index in one
-/// access, `vector` accesses a position.
+/// How a stage is written into shared memory: as it was read, or its rectangles by `rows` values along the statement's
+/// first index in one access, `vector` accesses a position.
 Walk turned(const Walk& walk);
 
 /// Whether every value may be a vector of neighbours: one real type, and operations that vectors have, or integers that

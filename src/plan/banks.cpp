@@ -43,25 +43,20 @@ std::size_t most_asked(const std::uint32_t* words, std::size_t count, std::uint3
 
 BankCounter::BankCounter(const ir::Schedule& schedule, const ir::Walk& walk, const ir::SharedLayout& layout,
                          std::int64_t element_bytes, int sample_warps)
-    : walk_(walk), element_bytes_(element_bytes), sample_warps_(sample_warps), vectors_(walk.vector > 1) {
-  const int first = walk.digits.empty() ? -1 : walk.digits[0].index;
-  for (std::size_t q = 0; q < layout.stride.size(); ++q) {
-    if (static_cast<int>(q) == first ? layout.stride[q] != 1
-                                     : schedule.tile[q] > 1 && layout.stride[q] % walk.vector != 0) {
-      vectors_ = false;
-    }
-  }
+    : walk_(walk),
+      element_bytes_(element_bytes),
+      sample_warps_(sample_warps),
+      vectors_(walk.vector > 1 && ir::strides_keep_vectors(schedule.tile, layout, walk)) {
   strides_.reserve(walk.digits.size());
   for (std::size_t k = 0; k < walk.digits.size(); ++k) {
-    const auto& digit = walk.digits[k];
-    strides_.push_back(layout.stride[static_cast<std::size_t>(digit.index)] * digit.step * (k == 0 ? walk.vector : 1));
+    strides_.push_back(layout.stride[static_cast<std::size_t>(walk.digits[k].index)] * walk.step(k));
   }
   distinct_ = are_distinct(walk, strides_);
 }
 
 BankCounter::Groups& BankCounter::groups(const ir::SharedLayout& layout) {
   // Elements that lie side by side along the walk's vector go in one access, others one by one.
-  const bool vector = vectors_ && (layout.mask == 0 || (1 << layout.unit) >= walk_.vector);
+  const bool vector = vectors_ && ir::swizzle_keeps_vectors(layout, walk_);
   auto& groups = vector ? whole_ : apart_;
   if (groups.count == 0) count_groups(groups, vector);
   return groups;

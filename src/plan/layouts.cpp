@@ -23,9 +23,6 @@ ir::SharedLayout linear_layout(const Sides& sides, const std::vector<std::int64_
   return layout;
 }
 
-/// The accesses by which a stage is written.
-ir::Walk into_shared(const ir::Walk& walk) { return walk.rows > 1 ? ir::turned(walk) : walk; }
-
 const LayoutSearch::Found& LayoutSearch::best(const ir::Schedule& schedule) {
   const int read_vector = schedule.stage->walk.vector, write_vector = schedule.walk.vector;
   const auto known = std::find_if(searched_.begin(), searched_.end(), [&](const Searched& searched) {
@@ -36,7 +33,7 @@ const LayoutSearch::Found& LayoutSearch::best(const ir::Schedule& schedule) {
   if (known != searched_.end()) return known->found;
   constexpr int kFollowed = 16;
   const auto layout = search(schedule);
-  const auto in = wavefronts(schedule, into_shared(schedule.stage->walk), layout, sides_.read_bytes(), kFollowed);
+  const auto in = wavefronts(schedule, ir::turned(schedule.stage->walk), layout, sides_.read_bytes(), kFollowed);
   const auto out = wavefronts(schedule, schedule.walk, layout, sides_.read_bytes(), kFollowed);
   searched_.push_back({schedule.tile,
                        read_vector,
@@ -52,7 +49,7 @@ const LayoutSearch::Found& LayoutSearch::best(const ir::Schedule& schedule) {
 ir::SharedLayout LayoutSearch::search(const ir::Schedule& schedule) const {
   constexpr int kFollowed = 4;
   const auto& stage = *schedule.stage;
-  const auto stored = into_shared(stage.walk);
+  const auto stored = ir::turned(stage.walk);
   const bool rectangles = stage.walk.rows > 1;  // which lie along the output
   const auto size = sides_.read_bytes();
   double best = 0;

@@ -114,10 +114,8 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
   std::array<Step, kMostDigits> steps;
   const auto digits = std::min(walk.digits.size(), steps.size());
   for (std::size_t k = 0; k < digits; ++k) {
-    const auto& digit = walk.digits[k];
-    const auto wide = k == 0 ? walk.vector : 1;
-    steps[k] = {walk.count(k),
-                affine.coefficient[static_cast<std::size_t>(digit.index)] * digit.step * element_bytes * wide};
+    const auto q = static_cast<std::size_t>(walk.digits[k].index);
+    steps[k] = {walk.count(k), affine.coefficient[q] * walk.step(k) * element_bytes};
   }
   // Neighbours in memory are one access, others as many as the vector has elements.
   const auto apart = steps[0].stride / walk.vector;

@@ -63,7 +63,7 @@ void copy_streaming(void* to, const void* from, std::int64_t bytes) {
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + k + part)));
     }
   }
-  _mm_sfence();
+  fence();
   std::memcpy(b + whole, a + whole, static_cast<std::size_t>(bytes - whole));
 #else
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
