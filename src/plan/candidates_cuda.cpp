@@ -90,6 +90,7 @@ class Generator {
     std::vector<Candidate> sorted;
     sorted.push_back(std::move(list_[order.front()].candidate));
     add_shuffled_origin(sorted);
+    add_order_of_both(sorted);
     return std::move(sorted.front());
   }
 
@@ -325,7 +326,7 @@ class Generator {
       Staging staging;
       staging.read_vector = widest(true, tile);
       staging.write_vector = widest(false, tile);
-      staging.cost = model_.tile_cost(tile, has_rectangles(staging));
+      staging.cost = model_.tile_cost(tile, has_rectangles(staging), can_skew(tile));
       staging.tile = std::move(tile);
       staging.ways.fill(kNone);
       const auto range = block_threads(staging);
@@ -536,9 +537,9 @@ class Generator {
     insert(sorted, std::move(shuffled));
   }
 
-  /// Tiles of the leaders that follow each other in the launch complete the rows of either side by turns: the model
-  /// sees no difference, pages of memory sometimes do.
-  void add_order_of_both(std::vector<Candidate>& sorted) const {
+  /// Tiles of the leaders that follow each other in the launch complete the rows of either side by turns. The first
+  /// leader's alone may lead in its place, so that best() need not know the others.
+  void add_order_of_both(std::vector<Candidate>& sorted) {
     std::vector<int> order;
     for (std::size_t k = 0; k < sides_.write_order.size(); ++k) {
       for (const int q : {sides_.write_order[k], sides_.read_order[k]}) {
@@ -547,15 +548,22 @@ class Generator {
     }
     std::vector<Candidate> more;
     std::set<std::string> names;
+    bool first = true;
     for (std::size_t k = 0; k < std::min(kRefined, sorted.size()); ++k) {
       auto both = sorted[k];
       auto& schedule = both.schedule;
-      if (!schedule.stage || schedule.origin == ir::Origin::shuffle || schedule.order == order) continue;
+      if (schedule.origin == ir::Origin::shuffle) continue;
+      const bool leads = std::exchange(first, false);
+      if (!schedule.stage || schedule.order == order) continue;
       constexpr std::string_view kAlongRead = " along A";
       if (schedule.name.ends_with(kAlongRead)) schedule.name.resize(schedule.name.size() - kAlongRead.size());
       schedule.order = order;
       schedule.name += " along both";
-      if (names.insert(schedule.name).second) more.push_back(std::move(both));
+      if (!names.insert(schedule.name).second) continue;
+      auto cost = model_.tile_cost(schedule.tile);
+      const double us = model_.predict(schedule, cost, both.traffic);
+      both.predicted_us = leads ? us : std::max(us, both.predicted_us);
+      more.push_back(std::move(both));
     }
     for (auto& candidate : more) insert(sorted, std::move(candidate));
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "plan/plan.hpp"
 #include "ricci/error.hpp"
@@ -22,11 +23,12 @@ const Candidate& choose(const std::vector<Candidate>& list, const std::string& n
 
 std::vector<std::string> entrants(const std::vector<Candidate>& list, int count) {
   constexpr double kNear = 4.0 / 3;
-  const auto place = [](const Candidate& c) {
-    return c.schedule.stage ? std::optional(c.schedule.stage->place) : std::nullopt;
+  const auto kind = [](const Candidate& c) {
+    const auto& stage = c.schedule.stage;
+    return stage ? std::optional(std::pair(stage->place, stage->walk.rows > 1)) : std::nullopt;
   };
-  const auto elsewhere = [&](const Candidate& c) {
-    return place(c) != place(list[0]) && c.predicted_us <= kNear * list[0].predicted_us;
+  const auto otherwise = [&](const Candidate& c) {
+    return kind(c) != kind(list[0]) && c.predicted_us <= kNear * list[0].predicted_us;
   };
   const auto baseline = std::find_if(list.begin(), list.end(), [](const Candidate& c) { return c.baseline; });
   std::vector<bool> taken(static_cast<std::size_t>(baseline - list.begin()));
@@ -39,7 +41,7 @@ std::vector<std::string> entrants(const std::vector<Candidate>& list, int count)
     return room;
   };
   const int most = std::max(count, 1), kept = most / 3;
-  take(most - kept + take(kept, elsewhere), [](const Candidate&) { return true; });
+  take(most - kept + take(kept, otherwise), [](const Candidate&) { return true; });
   std::vector<std::string> names;
   for (std::size_t k = 0; k < taken.size(); ++k) {
     if (taken[k]) names.push_back(list[k].schedule.name);

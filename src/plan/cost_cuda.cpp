@@ -1,8 +1,8 @@
 // The cost model of GPU permutations: the slowest of memory, load/store units, instruction issue and latency, with a
-// little of the others. Its constants were fitted to 26,845 timed schedules of 826 permutations (ttc57 in half, single
-// and double precision, lyakh504 and cutt_set1_sub360 in single and double, cutt_set2_sub120 in double, the cases of
-// hard.csv in single) on NVIDIA H200s: bench/results/fit. They are in sectors, cycles and bytes, so that another device
-// comes in by its figures.
+// little of the others. Its constants were fitted to 40,584 timed schedules of 1,019 permutations (ttc57 in half,
+// single and double precision, lyakh504 and cutt_set1_sub360 in single and double, cutt_set2_sub120 in double, the
+// cases of hard.csv in single) on NVIDIA H200s: bench/results/fit. They are in sectors, cycles and bytes, so that
+// another device comes in by its figures.
 #include "plan/cost_cuda.hpp"
 
 #include <algorithm>
@@ -13,42 +13,45 @@ namespace ricci::plan {
 namespace {
 
 // Memory.
-constexpr double kBase = 0.9604;         // of the time of a plain copy
-constexpr double kUnmerged = 0.1003;     // share of what tiles that run together share, fetched by each nevertheless
-constexpr double kPartialFar = 6.51;     // sectors' worth of a sector written in part that nobody completes in time
-constexpr double kPartialNear = 1.749;   // ... that tiles of the same time complete in L2
-constexpr double kReadRunFar = 0.1125;   // runs that stay short even with the neighbouring tiles, (64 B / run)^2
-constexpr double kReadRun = 0.02117;     // short runs of one tile
-constexpr double kWriteRun = 0.03211;    // the same, written
-constexpr double kWriteRunFar = 0.2753;  // written runs that stay below kWriteFull, by the missing share
-constexpr double kWriteFull = 277.2;     // bytes
-constexpr double kReadBlock = 18.54;     // bytes' worth of a block read in part by a tile, whoever reads the rest
-constexpr double kWriteBlock = 13.58;    // the same, written
+constexpr double kBase = 0.9361;         // of the time of a plain copy
+constexpr double kUnmerged = 0.05611;    // share of what tiles that run together share, fetched by each nevertheless
+constexpr double kPartialFar = 7.787;    // sectors' worth of a sector written in part that nobody completes in time
+constexpr double kPartialNear = 1.572;   // ... that tiles of the same time complete in L2
+constexpr double kReadRunFar = 0.1383;   // runs that stay short even with the neighbouring tiles, (64 B / run)^2
+constexpr double kReadRun = 0.006467;    // short runs of one tile
+constexpr double kWriteRun = 0.01212;    // the same, written
+constexpr double kWriteRunFar = 0.1163;  // written runs that stay below kWriteFull, by the missing share
+constexpr double kWriteFull = 1152;      // bytes
+constexpr double kReadBlock = 19.98;     // bytes' worth of a block read in part by a tile, whoever reads the rest
+constexpr double kWriteBlock = 16.09;    // the same, written
 constexpr int kMergeWindow = 4;          // times the tiles that run at once: how long L2 waits for a sector's rest
 // Bytes asked for by a multiprocessor, beyond which requests queue up, and what each as many more cost.
 struct Queue {
   double bytes, cost;
 };
-constexpr Queue kQueue{48100, 0.06103}, kQueueTurned{73710, 0.04679};
+constexpr Queue kQueue{53960, 0.07945}, kQueueTurned{77750, 0.04515};
 // Of the whole time, shared by the blocks of a multiprocessor: few of them wait for memory all at once.
-constexpr double kFew = 0.07776, kFewTurned = 0.02819;
+constexpr double kFew = 0.05642, kFewTurned = 0.0146;
+// The same, for each time over that its threads would fit.
+constexpr double kThin = 0.04405, kThinTurned = 0.01907;
+constexpr double kByTurns = 0.01909;  // of the whole time, where tiles complete rows of either side by turns
 // Load/store units and issue, in cycles.
-constexpr double kLine = 0.7363;        // of a 128-byte line or a wavefront of shared memory
-constexpr double kIssue = 0.1639;       // of a warp's instruction
-constexpr double kThreadFixed = 28.74;  // instructions of a thread, whatever it moves
-constexpr double kAxis = 5.749;         // of a digit or an axis of the origin
-constexpr double kAccess = 1.714;       // of an access
-constexpr double kDivision = 1.786;     // of one instruction's worth of digit arithmetic: multiplications are slow
-constexpr double kElement = 4.173;      // of an element in a vector
-constexpr double kTurned = 0.16;        // the same, where rectangles are turned in registers and vectors stay whole
-constexpr double kEdge = 6.768;         // of a comparison with a ragged edge
-constexpr double kPhase = 4.799;        // of finding where a skewed row begins
-constexpr double kCut = 17.68;          // of an element in a vector that the end of a skewed row may cut
-constexpr double kLongCode = 904;       // unrolled instructions at which fetching them costs as much again
+constexpr double kLine = 0.8194;        // of a 128-byte line or a wavefront of shared memory
+constexpr double kIssue = 0.2548;       // of a warp's instruction
+constexpr double kThreadFixed = 34.11;  // instructions of a thread, whatever it moves
+constexpr double kAxis = 3.954;         // of a digit or an axis of the origin
+constexpr double kAccess = 1.332;       // of an access
+constexpr double kDivision = 1.775;     // of one instruction's worth of digit arithmetic: multiplications are slow
+constexpr double kElement = 3.695;      // of an element in a vector
+constexpr double kTurned = 0.1611;      // the same, where rectangles are turned in registers and vectors stay whole
+constexpr double kEdge = 4.977;         // of a comparison with a ragged edge
+constexpr double kPhase = 4.935;        // of finding where a skewed row begins
+constexpr double kCut = 26.11;          // of an element in a vector that the end of a skewed row may cut
+constexpr double kLongCode = 1998;      // unrolled instructions at which fetching them costs as much again
 // Latency of a block, in microseconds.
-constexpr double kBlock = 0.2923;
-constexpr double kBarrier = 0.001713;    // per thread
-constexpr double kSharpness = 3.534;     // exponent of the norm that joins the four
+constexpr double kBlock = 0.3152;
+constexpr double kBarrier = 0.002003;    // per thread
+constexpr double kSharpness = 4.121;     // exponent of the norm that joins the four
 constexpr double kRounding = 1 - 1e-9;   // of a bound
 constexpr double kUsualConflicts = 1.3;  // wavefronts of a layout not searched yet, of the least possible
 
@@ -99,9 +102,18 @@ CostModel::CostModel(const ir::Program& program, const Sides& sides, const GpuFi
                                 : SideCounter(program, program.nodes[static_cast<std::size_t>(sides.load)].source,
                                               program.nodes[static_cast<std::size_t>(sides.load)].offset)) {}
 
-TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, bool turns) const {
+TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, bool turns, bool skews) const {
   TileCost cost;
   cost.write = write_side_.in_boxes(tile);
+  if (skews) {
+    const auto first = static_cast<std::size_t>(sides_.write_first());
+    auto rows = tile;
+    rows[first] = program_.indices[first].extent;
+    cost.skewed = cost.write;
+    const auto whole = write_side_.in_boxes(rows);
+    cost.skewed.sectors = whole.sectors;
+    cost.skewed.partial_sectors = whole.partial_sectors;
+  }
   if (sides_.load >= 0) cost.read = read_side_.in_boxes(tile);
   for (std::size_t q = 0; q < tile.size(); ++q) {
     const auto extent = program_.indices[q].extent;
@@ -120,7 +132,7 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, bool turns)
     cost.waste *= static_cast<double>(along * tile[q]) / static_cast<double>(extent);
     cost.edges += along * tile[q] != extent;
   }
-  const auto& write = cost.write;
+  const auto& write = skews ? cost.skewed : cost.write;
   const auto& read = cost.read;
   const auto shared = static_cast<double>(write.bytes + read.bytes) / static_cast<double>(kSectorBytes);
   const double sectors =
@@ -230,12 +242,14 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
 
   // Memory: sectors of a tile by itself, and of all tiles that run at the same time.
   launch_box(program_, schedule, at_once, near_box_);
-  traffic.write = tile.write;
-  const auto near_write = write_side_.in_boxes(near_box_);
+  const bool skewed = schedule.skew.on();
+  traffic.write = skewed ? tile.skewed : tile.write;
+  auto near_write = write_side_.in_boxes(near_box_);
+  if (skewed) near_write.sectors = std::min(near_write.sectors, tile.skewed.sectors);
   double merged = 0;
   if (traffic.write.partial_sectors > 0) {
     launch_box(program_, schedule, kMergeWindow * at_once, merge_box_);
-    merged = write_side_.in_boxes(merge_box_).partial_sectors;
+    merged = std::min(write_side_.in_boxes(merge_box_).partial_sectors, traffic.write.partial_sectors);
   }
   double sectors = (1 - kUnmerged) * near_write.sectors + kUnmerged * traffic.write.sectors + kPartialFar * merged +
                    kPartialNear * std::max(traffic.write.partial_sectors - merged, 0.0);
@@ -244,6 +258,10 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
                       kWriteRunFar * std::min(1.0, kWriteFull / run_bytes(near_write))) +
                  kWriteBlock * traffic.write.partial_blocks;
   traffic.read = tile.read;
+  if (skewed) {
+    const auto along = static_cast<double>(schedule.tile[static_cast<std::size_t>(schedule.skew.index)]);
+    traffic.read.sectors *= (along + schedule.skew.elements - 1) / along;
+  }
   if (reads) {
     const auto near_read = read_side_.in_boxes(near_box_);
     sectors += (1 - kUnmerged) * near_read.sectors + kUnmerged * traffic.read.sectors;
@@ -296,7 +314,9 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
   const auto& queue = turned ? kQueueTurned : kQueue;
   const double queued = queue.cost * std::max(traffic.bytes_in_flight / queue.bytes - 1, 0.0);
   const double few = staged ? (turned ? kFewTurned : kFew) / static_cast<double>(resident) : 0;
-  return std::pow(sum, 1 / kSharpness) * (1 + queued + few);
+  const double thin = staged ? (turned ? kThinTurned : kThin) * (1 / traffic.occupancy - 1) : 0;
+  const bool by_turns = schedule.order != sides_.write_order && schedule.order != sides_.read_order;
+  return std::pow(sum, 1 / kSharpness) * (1 + queued + few + thin + (by_turns ? kByTurns : 0));
 }
 
 }  // namespace ricci::plan

@@ -13,6 +13,8 @@ namespace ricci::plan {
 /// What the candidates of one tile have in common.
 struct TileCost {
   SideTraffic write, read;
+  SideTraffic
+      skewed;  ///< written where tiles begin at sectors, if they can: the ends of rows alone are touched in part
   std::int64_t points = 1, tiles = 1;  ///< of one, and how many where rows are not skewed
   double waste = 1;                    ///< points of ragged tiles that do nothing: all of tiles, of the tensor's
   int edges = 0, outer = 0;            ///< indices that tiles end within, and those of more than one tile
@@ -35,7 +37,8 @@ class CostModel {
   CostModel(const ir::Program& program, const Sides& sides, const GpuFigures& figures);
 
   ///   turns  some of its schedules may turn rectangles in registers
-  TileCost tile_cost(const std::vector<std::int64_t>& tile, bool turns = false) const;
+  ///   skews  some may be skewed along the output's fastest index
+  TileCost tile_cost(const std::vector<std::int64_t>& tile, bool turns = false, bool skews = false) const;
 
   /// The predicted time of a schedule of that tile, in microseconds, and its traffic. Wavefronts of shared memory are
   /// there already where the layout was searched; elsewhere a usual number of conflicts is assumed.

@@ -164,7 +164,7 @@ TEST_CASE("limits that follow from the compute capability") {
   CHECK(plan::GpuFigures::of_capability(100).shared_bytes_per_block == 227 * 1024);
 }
 
-TEST_CASE("what is timed has the favourite first, and some that stage elsewhere") {
+TEST_CASE("what is timed has the favourite first, and some that stage elsewhere or otherwise") {
   const auto candidate = [](const char* name, double us, std::optional<ir::Place> place, bool baseline = false) {
     plan::Candidate c;
     c.schedule.name = name;
@@ -185,6 +185,9 @@ TEST_CASE("what is timed has the favourite first, and some that stage elsewhere"
   CHECK(plan::entrants(list, 5) == Names{"r1", "r2", "r3", "r4", "s1"});
   CHECK(plan::entrants(list, 100) == Names{"r1", "r2", "r3", "r4", "s1", "s2", "s3", "n1"});
   CHECK(plan::entrants({list.begin() + 4, list.begin() + 7}, 2) == Names{"s1", "s2"});
+  auto turned = list;
+  turned[3].schedule.stage->walk.rows = 4;
+  CHECK(plan::entrants(turned, 3) == Names{"r1", "r2", "r4"});
 }
 
 TEST_CASE("a schedule is chosen by name, or the best is") {
