@@ -198,7 +198,10 @@ int bench_permute(const Options& options, bool json) {
     };
     for (std::size_t k = 0; k < others.size(); ++k) add_peer(others[k], ms[plans.size() + 1 + k]);
     if (const auto place = peers.find(c.id); place != peers.end()) {
-      for (const auto& [peer, theirs] : place->second) add_peer(peer, theirs);
+      // What was timed just now counts, not what a file says of the same peer.
+      for (const auto& [peer, theirs] : place->second) {
+        if (!row["peers"].contains(peer)) add_peer(peer, theirs);
+      }
     }
     std::string note;
     if (calls > 1) row["calls"] = calls;

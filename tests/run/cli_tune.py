@@ -252,6 +252,16 @@ class Tune(TuningCase):
         self.assertRegex(memory(), r"^copies at ")
         self.assertIn("RICCI_CACHE=ro", self.ricci("doctor", "--measure", env={"RICCI_CACHE": "ro"}, code=2).stderr)
 
+    def test_what_is_timed_goes_before_what_a_file_says(self):
+        self.write(PERMUTATIONS)
+        (self.folder / "peers.csv").write_text("id,blocked loops_ms,numpy_ms\n" + "".join(
+            f"{line.split(',')[0]},123456789,500\n" for line in PERMUTATIONS.splitlines()[1:]))
+        result = self.json("bench", "permute", "cases.csv", "--repeat", "1", "--peers", "peers.csv")
+        for case in result["cases"]:
+            self.assertLess(case["peers"]["blocked loops"], 1e6)
+            self.assertEqual(case["peers"]["numpy"], 500)
+        self.assertLess(result["over_blocked_loops"]["max"], 1e6)
+
     def test_the_benches_take_measured_plans(self):
         self.write(PERMUTATIONS)
         result = self.json("bench", "permute", "cases.csv", "--repeat", "1", "--output", "result.json")
