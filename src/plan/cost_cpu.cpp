@@ -62,6 +62,17 @@ double crowded_writes(const Sides& sides, const ir::Schedule& schedule, std::int
   return 1 + (slower - 1) * crowd * crowd / (lines * lines);
 }
 
+/// How many times as long the reading of a tile's rows takes where they are more than a processor fetches ahead by
+/// itself: it keeps track of some sixteen, and what is asked for ahead makes up for a part.
+double many_rows(const Sides& sides, const ir::Schedule& schedule, std::int64_t run_bytes, double slower) {
+  constexpr double kFetchedAhead = 16, kMany = 48;  // rows that do no harm, and those that `slower` was measured with
+  constexpr double kWaited = 0.25;  // of that loss, where lines are asked for ahead or there are several
+  const auto bytes = static_cast<double>(schedule.tile_points() * sides.read_bytes());
+  const double rows = bytes / static_cast<double>(std::max<std::int64_t>(run_bytes, 1));
+  const double many = std::clamp(std::log2(rows / kFetchedAhead) / std::log2(kMany / kFetchedAhead), 0.0, 1.0);
+  return 1 + kWaited * (slower - 1) * many;
+}
+
 /// How often an element is moved, on average, where the last tile along an index is moved back to be whole.
 double repeated(const Sides& sides, const ir::Schedule& schedule) {
   double points = 1, whole = 1;
@@ -134,8 +145,8 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
   constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
   constexpr double kBlocksHalfRun = 170;
   constexpr double kFilledHalfRun = 34;                   // into lines that are read first
-  constexpr double kPhases = 1.22, kCrowded = 0.03;       // through an array: it is read and written in turns
-  constexpr double kBeyondL1 = 0.18;                      // where the array is in the second cache
+  constexpr double kPhases = 1.22;                        // through an array: it is read and written in turns
+  constexpr double kCrowded = 0.08, kRoomy = 6;           // for each time an array doubles beyond that part of L1
   constexpr double kSharedLine = 1.64, kRunLines = 0.64;  // more moved for each line that is written in part, each run
   constexpr double kTileStart = 11;                       // nanoseconds until the reads of a tile follow each other
   constexpr double kTile = 15;                            // nanoseconds to find one
@@ -152,14 +163,18 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
     if (in_array && schedule.streaming) {
       // Reads are asked for ahead, so that their runs hardly count; writes are in whole lines, all but the ends.
       const auto array = schedule.shared_bytes(sides.program);
-      const double crowded = (3 * array > figures.l1_bytes ? kCrowded : 0) + (array > figures.l1_bytes ? kBeyondL1 : 0);
-      memory = (sectors + static_cast<double>(write.bytes)) / kCopyGBs * (kPhases + crowded);
+      const double share = static_cast<double>(array) / static_cast<double>(figures.l1_bytes);
+      const double crowded = kCrowded * std::max(std::log2(kRoomy * share), 0.0);
+      memory =
+          sectors / kReadGBs * (many_rows(sides, schedule, row_run(sides, schedule, read), figures.slower_rows) - 1);
+      memory += (sectors + static_cast<double>(write.bytes)) / kCopyGBs * (kPhases + crowded);
       const auto runs = static_cast<double>(write.bytes) / static_cast<double>(run);
       memory += (kSharedLine * shared + kRunLines * runs * static_cast<double>(kLineBytes)) / kCopyGBs;
       memory += kTileStart * static_cast<double>(traffic.tiles) / threads;
     } else if (schedule.streaming) {
       const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;
-      memory = sectors / rate(kReadGBs, half, row_run(sides, schedule, read));
+      const auto rows = row_run(sides, schedule, read);
+      memory = sectors / rate(kReadGBs, half, rows) * many_rows(sides, schedule, rows, figures.slower_rows);
       // Blocks write a line of each row.
       const double crowded = crowded_writes(sides, schedule, schedule.stage ? kLineBytes : run, figures.slower_apart);
       memory +=

@@ -29,6 +29,8 @@ struct CpuFigures {
   int threads = 1;
   double copy_GBs = 0;       ///< read + write rate of a large copy by `threads` threads; 0 when it was not measured
   double streaming_GBs = 0;  ///< the same with stores past the caches
+  /// How many times as long it takes to read 48 rows a little of each in turn as to read them one after the other.
+  double slower_rows = 1;
   /// How many times as long lines past the caches take whose neighbours follow after 256 others, pages apart.
   double slower_apart = 1.4;
 

@@ -9,7 +9,8 @@
 namespace ricci::plan {
 namespace {
 
-constexpr std::string_view kFiguresHead = "threads\tcopy GB/s\tstreaming GB/s\tread GB/s\twrite GB/s\tapart GB/s\n";
+constexpr std::string_view kFiguresHead =
+    "threads\tcopy GB/s\tstreaming GB/s\tread GB/s\trows GB/s\twrite GB/s\tapart GB/s\n";
 constexpr std::string_view kHead = "microseconds\tsamples\tschedule, the winner first\n";
 
 /// The text up to `end`, taken off the front; nothing where `end` does not come.
@@ -66,8 +67,8 @@ const MemoryRates& MeasuredFigures::of(int threads) const {
 std::string print(const MeasuredFigures& figures) {
   std::string text(kFiguresHead);
   for (const auto& r : figures.rates) {
-    text += fmt::format("{}\t{:.1e}\t{:.1e}\t{:.1e}\t{:.1e}\t{:.1e}\n", r.threads, r.copy_GBs, r.streaming_GBs,
-                        r.read_GBs, r.write_GBs, r.apart_GBs);
+    text += fmt::format("{}\t{:.1e}\t{:.1e}\t{:.1e}\t{:.1e}\t{:.1e}\t{:.1e}\n", r.threads, r.copy_GBs, r.streaming_GBs,
+                        r.read_GBs, r.rows_GBs, r.write_GBs, r.apart_GBs);
   }
   return text;
 }
@@ -80,12 +81,15 @@ std::optional<MeasuredFigures> parse_figures(std::string_view text) {
     return read(word, value) && std::isfinite(value) && value >= 0;
   };
   while (!text.empty()) {
-    const auto threads = take(text, '\t'), copy = take(text, '\t'), streaming = take(text, '\t'),
-               reads = take(text, '\t'), writes = take(text, '\t'), apart = take(text, '\n');
+    const auto threads = take(text, '\t');
     MemoryRates r;
-    if (!threads || !copy || !streaming || !reads || !writes || !apart || !read(*threads, r.threads) ||
-        !rate(*copy, r.copy_GBs) || !rate(*streaming, r.streaming_GBs) || !rate(*reads, r.read_GBs) ||
-        !rate(*writes, r.write_GBs) || !rate(*apart, r.apart_GBs)) {
+    double* const rates[] = {&r.copy_GBs, &r.streaming_GBs, &r.read_GBs, &r.rows_GBs, &r.write_GBs, &r.apart_GBs};
+    bool whole = threads && read(*threads, r.threads);
+    for (auto* value : rates) {
+      const auto word = take(text, value == &r.apart_GBs ? '\n' : '\t');
+      whole = whole && word && rate(*word, *value);
+    }
+    if (!whole) {
       return std::nullopt;
     }
     const bool rising = figures.rates.empty() ? r.threads >= 0 : r.threads > figures.rates.back().threads;

@@ -34,9 +34,10 @@ struct MemoryRates {
   int threads = 0;           ///< 0: a GPU, which has copy_GBs alone
   double copy_GBs = 0;       ///< with ordinary stores
   double streaming_GBs = 0;  ///< with stores past the caches
-  double read_GBs = 0;
-  double write_GBs = 0;  ///< past the caches, line after line
-  double apart_GBs = 0;  ///< the same where neighbours follow after 256 lines whose addresses share their low bits
+  double read_GBs = 0;       ///< line after line
+  double rows_GBs = 0;       ///< two lines of each of 48 rows in turn: more than a processor fetches ahead by itself
+  double write_GBs = 0;      ///< past the caches, line after line
+  double apart_GBs = 0;      ///< the same where neighbours follow after 256 lines whose addresses share their low bits
 };
 
 /// By rising numbers of threads; at least one.

@@ -27,6 +27,18 @@ void write_line(char* to) {
 #endif
 }
 
+void add_line(Line& sum, const char* from) {
+  Line line;
+  std::memcpy(&line, from, sizeof line);
+  for (int w = 0; w < kLine / 8; ++w) sum.words[w] += line.words[w];
+}
+
+std::uint64_t all_words(const Line& sum) {
+  std::uint64_t all = 0;
+  for (const auto word : sum.words) all += word;
+  return all;
+}
+
 void fence() {
 #if defined(__SSE2__)
   _mm_sfence();
@@ -87,14 +99,24 @@ void copy_cached(void* to, const void* from, std::int64_t bytes) {
 std::uint64_t read_all(const void* from, std::int64_t bytes) {
   const auto* a = static_cast<const char*>(from);
   Line sum{};
-  for (std::int64_t k = 0; k + kLine <= bytes; k += kLine) {
-    Line line;
-    std::memcpy(&line, a + k, sizeof line);
-    for (int w = 0; w < kLine / 8; ++w) sum.words[w] += line.words[w];
+  for (std::int64_t k = 0; k + kLine <= bytes; k += kLine) add_line(sum, a + k);
+  return all_words(sum);
+}
+
+std::uint64_t read_rows(const void* from, std::int64_t bytes) {
+  constexpr std::int64_t kRow = 61440, kRows = 48, kPiece = 2 * kLine;
+  const auto* a = static_cast<const char*>(from);
+  Line sum{};
+  for (std::int64_t first = 0; first + kRows * kRow <= bytes; first += kRows * kRow) {
+    for (std::int64_t piece = 0; piece < kRow; piece += kPiece) {
+      for (std::int64_t row = 0; row < kRows; ++row) {
+        const auto* at = a + first + row * kRow + piece;
+        add_line(sum, at);
+        add_line(sum, at + kLine);
+      }
+    }
   }
-  std::uint64_t all = 0;
-  for (const auto word : sum.words) all += word;
-  return all;
+  return all_words(sum);
 }
 
 }  // namespace ricci::runtime

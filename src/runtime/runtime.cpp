@@ -160,6 +160,7 @@ plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads, const plan:
     figures.copy_GBs = measured->of(threads).copy_GBs;
     figures.streaming_GBs = measured->of(threads).streaming_GBs;
     const auto& alone = measured->rates.front();  // several threads wait for memory either way
+    if (alone.rows_GBs > 0) figures.slower_rows = std::max(alone.read_GBs / alone.rows_GBs, 1.0);
     if (alone.apart_GBs > 0) figures.slower_apart = std::max(alone.write_GBs / alone.apart_GBs, 1.0);
   }
   return figures;

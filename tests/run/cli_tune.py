@@ -244,7 +244,7 @@ class Tune(TuningCase):
         self.assertRegex(measured, r"^copies at [\d.]+ GB/s with 1 thread \([\d.]+ past the caches\), .* 2 threads ")
         self.explained("--remeasure")
         self.assertEqual(memory(), measured)  # once for each kind of device
-        entry, = [path for path in self.cache.rglob("*.k") if b"ricci figures 2\n" in path.read_bytes()]
+        entry, = [path for path in self.cache.rglob("*.k") if b"ricci figures 3\n" in path.read_bytes()]
         good = entry.read_bytes()
         entry.write_bytes(good[:-1])
         self.assertIn("not measured", memory())

@@ -113,13 +113,14 @@ TEST_CASE("a tuning is read back from its text, and from no other") {
 
 TEST_CASE("what was measured of a device is read back with two digits of each rate, and from no other text") {
   const plan::MeasuredFigures figures{
-      {{1, 11.249, 13.4, 9.99, 6, 3.14}, {2, 20.04, 25.6, 19, 11, 5}, {8, 61, 77, 80, 40, 40}}};
+      {{1, 11.249, 13.4, 9.99, 7.06, 6, 3.14}, {2, 20.04, 25.6, 19, 12, 11, 5}, {8, 61, 77, 80, 60, 40, 40}}};
   const auto text = plan::print(figures);
   const auto read = plan::parse_figures(text);
   REQUIRE(read);
   REQUIRE(read->rates.size() == 3);
   CHECK(read->of(1).copy_GBs == 11);
   CHECK(read->of(1).read_GBs == 10);
+  CHECK(read->of(1).rows_GBs == 7.1);
   CHECK(read->of(2).streaming_GBs == 26);
   CHECK(read->of(7).threads == 2);
   CHECK(read->of(64).threads == 8);
@@ -130,10 +131,11 @@ TEST_CASE("what was measured of a device is read back with two digits of each ra
     const bool whole_lines = !part.empty() && part.back() == '\n' && std::count(part.begin(), part.end(), '\n') > 1;
     CHECK(plan::parse_figures(part).has_value() == whole_lines);
   }
-  for (const char* line : {"x\t1\t1\t1\t1\t1\n", "8\t1\t1\t1\t1\t1\n", "9\t0\t1\t1\t1\t1\n", "9\t-1\t1\t1\t1\t1\n",
-                           "9\tinf\t1\t1\t1\t1\n", "9\t1\t1\t1\n", "9\t1\t1\t1\t1\tnan\n"}) {
+  for (const char* line :
+       {"x\t1\t1\t1\t1\t1\t1\n", "8\t1\t1\t1\t1\t1\t1\n", "9\t0\t1\t1\t1\t1\t1\n", "9\t-1\t1\t1\t1\t1\t1\n",
+        "9\tinf\t1\t1\t1\t1\t1\n", "9\t1\t1\t1\t1\t1\n", "9\t1\t1\t1\t1\t1\tnan\n"}) {
     CHECK_FALSE(plan::parse_figures(text + line));
   }
   CHECK(read->of(1).apart_GBs == 3.1);
-  CHECK(plan::parse_figures(text + "9\t1\t1\t1\t1\t1\n"));
+  CHECK(plan::parse_figures(text + "9\t1\t1\t1\t1\t1\t1\n"));
 }
