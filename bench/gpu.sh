@@ -7,7 +7,7 @@
 # and CUTT name the shared libraries that permutations are timed beside, PEERS the device in the names of the files of
 # bench/peers to divide by, such as nvidia-h200. `measured` is `bench` with measured plans, `sweep` takes the sets at one
 # size after the other, `profile` has Nsight Compute count what the model's choices do,
-# `limits` copies runs that lie apart (needs nvcc).
+# `limits` copies runs that lie apart, and tiles without exchanging anything (needs nvcc).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|einsum|programs ...]}
@@ -83,7 +83,9 @@ for step in $steps; do
       done
       ;;
     limits)
-      nvcc -std=c++20 -O3 -arch=native bench/scattered_copy.cu -o "$build/scattered_copy" && "$build/scattered_copy" | tee "$out/scattered.csv"
+      for program in scattered_copy tile_addresses; do
+        nvcc -std=c++20 -O3 -arch=native "bench/$program.cu" -o "$build/$program" && "$build/$program" | tee "$out/$program.csv"
+      done
       ;;
     einsum)
       "$build/bin/ricci" bench einsum bench/problems/tccg48.csv --device gpu --repeat "${REPEAT:-7}" $(peers tccg48 f64) \

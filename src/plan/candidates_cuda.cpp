@@ -79,7 +79,7 @@ class Generator {
       const auto range = block_threads(staging);
       auto least_us = std::numeric_limits<double>::infinity();
       if (range.least <= std::min<std::int64_t>(range.most, 512)) {
-        least_us = model_.least_us(staging.cost, static_cast<int>(range.least), false);
+        least_us = least_of_either_us(staging, static_cast<int>(range.least));
       }
       if (staging.ways[kByWarps] == kWarps)
         least_us = std::min(least_us, model_.least_us(staging.cost, kWarpThreads, true));
@@ -100,6 +100,7 @@ class Generator {
   /// Ways to visit a tile: by a number of threads that ends at whole digits (two), by powers of two, by warps.
   static constexpr std::size_t kPowers = 2, kByWarps = 5, kWays = 6;
   static constexpr std::size_t kWholeDigits = kWays, kAny = kWays + 1;  // several: the first two, all
+  static constexpr int kEither = -1, kSkewed = -2;  // several forms: those along either side, the others
 
   /// A tile that waits in shared memory or in a warp. Its schedules have everything but the order of tiles, the number
   /// of threads and a name; they are made when they are needed.
@@ -113,12 +114,13 @@ class Generator {
     std::optional<Schedule> in_warp;
   };
 
-  /// Candidates that are not in the list yet: all of a tile, all of one way to visit it, or one.
+  /// Candidates that are not in the list yet: all of a tile, of one way to visit it those along either side
+  /// or those that are skewed, or one.
   struct Ahead {
     double least_us;  ///< none of them takes less
     std::size_t tile;
     std::size_t way = kAny;
-    int form = -1;
+    int form = kEither;      ///< or kSkewed: several
     bool predicted = false;  ///< least_us is what the one is predicted to take
     bool operator<(const Ahead& other) const { return least_us > other.least_us; }  // the least first
   };
@@ -187,19 +189,33 @@ class Generator {
     }
   }
 
+  /// Of all that are visited by so many threads.
+  double least_of_either_us(const Staging& staging, int threads) {
+    return std::min(model_.least_us(staging.cost, threads, false), model_.least_skewed_us(staging.cost, threads));
+  }
+
   /// Puts what several candidates stand for in their place.
   void tell_apart(const Ahead& several) {
     auto& staging = stagings_[several.tile];
     const auto add_way = [&](std::size_t way) {
       const int threads = staging.ways[way];
       if (threads == kNone) return;
-      const bool warps = threads == kWarps;
-      ahead_.push({model_.least_us(staging.cost, warps ? kWarpThreads : threads, warps), several.tile, way});
+      if (threads == kWarps) {
+        ahead_.push({model_.least_us(staging.cost, kWarpThreads, true), several.tile, way, kEither});
+        return;
+      }
+      const double either = model_.least_waiting(staging.cost, threads, has_rectangles(staging));
+      ahead_.push({model_.least_us(staging.cost, threads, false) * either, several.tile, way, kEither});
+      if (std::isinf(staging.cost.least_skewed)) return;
+      const double skewed = model_.least_waiting(staging.cost, threads, false);
+      ahead_.push({model_.least_skewed_us(staging.cost, threads) * skewed, several.tile, way, kSkewed});
     };
     if (several.way == kAny) {
       for (auto way = kPowers; way < kWays; ++way) add_way(way);
-      if (const auto counts = whole_digit_counts(walks(staging), block_threads(staging)); !counts.empty()) {
-        ahead_.push({model_.least_us(staging.cost, counts.front(), false), several.tile, kWholeDigits});
+      const auto range = block_threads(staging);
+      if (range.least <= std::min<std::int64_t>(range.most, 512)) {
+        const auto fewest = static_cast<int>(range.least);
+        ahead_.push({least_of_either_us(staging, fewest), several.tile, kWholeDigits, kEither});
       }
       return;
     }
@@ -209,9 +225,11 @@ class Generator {
       return;
     }
     if (several.form < 0) {
-      for (int form = 0; form < forms(staging, several.way); ++form) {
+      const int all = forms(staging, several.way), skewed = std::min(2 * staging.either, all);
+      const bool skews = several.form == kSkewed;
+      for (int form = skews ? skewed : 0; form < (skews ? all : skewed); ++form) {
         const auto& schedule = formed(staging, several.way, form);
-        ahead_.push({model_.least_us(schedule, staging.cost), several.tile, several.way, form, false});
+        ahead_.push({model_.least_us(schedule, staging.cost), several.tile, several.way, form});
       }
       return;
     }
@@ -366,9 +384,7 @@ class Generator {
       if (has_rectangles(staging)) staging.schedules.push_back(in_rectangles(staging.schedules.front()));
       staging.either = static_cast<int>(staging.schedules.size());
       if (can_skew(staging.tile)) {
-        staging.schedules.push_back(skewed(staging.tile, staging.read_vector, 1));
-        if (write_wide() > 1)
-          staging.schedules.push_back(skewed(staging.tile, staging.read_vector, static_cast<int>(write_wide())));
+        staging.schedules.push_back(skewed(staging.tile, staging.read_vector));
       }
     }
     return staging.ways[way] == kWarps ? 1 : staging.either + static_cast<int>(staging.schedules.size());
@@ -462,17 +478,12 @@ class Generator {
     return ragged && offset.coefficient[first] == 1;
   }
 
-  /// Elements of a 16-byte store, where the output's base allows it.
-  std::int64_t write_wide() const {
-    const auto alignment = program_.buffers[static_cast<std::size_t>(program_.statement().buffer)].alignment;
-    return alignment % 16 == 0 ? std::max<std::int64_t>(16 / sides_.write_bytes(), 1) : 1;
-  }
-
-  /// The same tile, cut where the output's sectors begin, so that every store is whole.
-  Schedule skewed(const Tile& tile, int read_vector, int vector) const {
+  /// The same tile, cut where the output's sectors begin, so that those are whole. Single elements are written: to cut
+  /// vectors at the ends of rows costs more than they save.
+  Schedule skewed(const Tile& tile, int read_vector) const {
     const int first = sides_.write_first();
     const int elements = sector_elements();
-    auto schedule = staged(tile, read_vector, vector);
+    auto schedule = staged(tile, read_vector, 1);
     schedule.skew = {first, elements};
     auto longer = tile;
     longer[static_cast<std::size_t>(first)] += elements - 1;
@@ -532,7 +543,7 @@ class Generator {
     if (outer < 2 || shuffled.schedule.threads % 32 != 0) return;
     shuffled.schedule.origin = ir::Origin::shuffle;
     shuffled.schedule.name += " shuffled";
-    auto cost = model_.tile_cost(shuffled.schedule.tile);
+    auto cost = model_.tile_cost(shuffled.schedule.tile, false, shuffled.schedule.skew.on());
     shuffled.predicted_us = model_.predict(shuffled.schedule, cost, shuffled.traffic);
     insert(sorted, std::move(shuffled));
   }
@@ -560,7 +571,7 @@ class Generator {
       schedule.order = order;
       schedule.name += " along both";
       if (!names.insert(schedule.name).second) continue;
-      auto cost = model_.tile_cost(schedule.tile);
+      auto cost = model_.tile_cost(schedule.tile, false, schedule.skew.on());
       const double us = model_.predict(schedule, cost, both.traffic);
       both.predicted_us = leads ? us : std::max(us, both.predicted_us);
       more.push_back(std::move(both));

@@ -46,7 +46,6 @@ constexpr double kElement = 3.695;      // of an element in a vector
 constexpr double kTurned = 0.1611;      // the same, where rectangles are turned in registers and vectors stay whole
 constexpr double kEdge = 4.977;         // of a comparison with a ragged edge
 constexpr double kPhase = 4.935;        // of finding where a skewed row begins
-constexpr double kCut = 26.11;          // of an element in a vector that the end of a skewed row may cut
 constexpr double kLongCode = 1998;      // unrolled instructions at which fetching them costs as much again
 // Latency of a block, in microseconds.
 constexpr double kBlock = 0.3152;
@@ -107,10 +106,10 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, bool turns,
   cost.write = write_side_.in_boxes(tile);
   if (skews) {
     const auto first = static_cast<std::size_t>(sides_.write_first());
-    auto rows = tile;
-    rows[first] = program_.indices[first].extent;
+    std::vector<std::int64_t> row(tile.size(), 1);
+    row[first] = program_.indices[first].extent;
     cost.skewed = cost.write;
-    const auto whole = write_side_.in_boxes(rows);
+    const auto whole = write_side_.in_boxes(row);
     cost.skewed.sectors = whole.sectors;
     cost.skewed.partial_sectors = whole.partial_sectors;
   }
@@ -132,16 +131,19 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, bool turns,
     cost.waste *= static_cast<double>(along * tile[q]) / static_cast<double>(extent);
     cost.edges += along * tile[q] != extent;
   }
-  const auto& write = skews ? cost.skewed : cost.write;
   const auto& read = cost.read;
-  const auto shared = static_cast<double>(write.bytes + read.bytes) / static_cast<double>(kSectorBytes);
-  const double sectors =
-      (1 - kUnmerged) * shared + kUnmerged * (write.sectors + read.sectors) + kPartialNear * write.partial_sectors;
-  const double extra = static_cast<double>(write.bytes) * 2 * kWriteRun * square(64 / run_bytes(write)) +
-                       static_cast<double>(read.bytes) * 2 * kReadRun * square(64 / run_bytes(read)) +
-                       kWriteBlock * write.partial_blocks + kReadBlock * read.partial_blocks;
-  const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
-  cost.least_memory = std::pow(memory_us, kSharpness);
+  const auto least_memory = [&](const SideTraffic& write) {
+    const auto shared = static_cast<double>(write.bytes + read.bytes) / static_cast<double>(kSectorBytes);
+    const double sectors =
+        (1 - kUnmerged) * shared + kUnmerged * (write.sectors + read.sectors) + kPartialNear * write.partial_sectors;
+    const double extra = static_cast<double>(write.bytes) * 2 * kWriteRun * square(64 / run_bytes(write)) +
+                         static_cast<double>(read.bytes) * 2 * kReadRun * square(64 / run_bytes(read)) +
+                         kWriteBlock * write.partial_blocks + kReadBlock * read.partial_blocks;
+    const double us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
+    return std::pow(us, kSharpness);
+  };
+  cost.least_memory = least_memory(cost.write);
+  if (skews) cost.least_skewed = least_memory(cost.skewed);
   // Both walks have a digit for each index of more than one value, and may have vectors.
   const auto axes = static_cast<double>(
       2 * std::count_if(tile.begin(), tile.end(), [](std::int64_t n) { return n > 1; }) + cost.outer);
@@ -185,6 +187,16 @@ double CostModel::lines(bool read, const ir::Schedule& schedule, TileCost& tile,
 }
 
 double CostModel::least_us(const TileCost& tile, int threads, bool by_warps) {
+  return least_us(tile, threads, by_warps, tile.least_memory, 0);
+}
+
+double CostModel::least_skewed_us(const TileCost& tile, int threads) {
+  if (std::isinf(tile.least_skewed)) return tile.least_skewed;
+  // Each element finds where its row begins.
+  return least_us(tile, threads, false, tile.least_skewed, kPhase * static_cast<double>(tile.points) / 32);
+}
+
+double CostModel::least_us(const TileCost& tile, int threads, bool by_warps, double memory, double more_instructions) {
   // As many blocks as a multiprocessor may hold.
   const auto room =
       by_warps ? 32 : figures_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
@@ -195,11 +207,21 @@ double CostModel::least_us(const TileCost& tile, int threads, bool by_warps) {
   const double latency_us = waves * (kBlock + kBarrier * threads);
   const auto walk_warps = by_warps ? 1 : (threads + 31) / 32;
   const double tiles_each = std::max<double>(static_cast<double>(tile.tiles) / figures_.multiprocessors, 1);
-  const double instructions =
-      walk_warps * tile.thread_instructions + static_cast<double>(tile.points) / 32 * tile.element_instructions;
+  const double instructions = walk_warps * tile.thread_instructions +
+                              static_cast<double>(tile.points) / 32 * tile.element_instructions + more_instructions;
   const double issue_us = kIssue * instructions * tiles_each / figures_.clock_MHz;
-  const double sum = tile.least_memory + latency_.of(latency_us) + issue_.of(issue_us);
+  const double sum = memory + latency_.of(latency_us) + issue_.of(issue_us);
   return kRounding * std::pow(sum, 1 / kSharpness);
+}
+
+double CostModel::least_waiting(const TileCost& tile, int threads, bool turned) const {
+  const auto lanes = std::int64_t{threads + 31} / 32 * 32;
+  const auto room = figures_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
+  const auto resident =
+      std::clamp<std::int64_t>(figures_.threads_per_multiprocessor / lanes, 1, std::clamp<std::int64_t>(room, 1, 32));
+  const double most = static_cast<double>(resident * lanes) / figures_.threads_per_multiprocessor;
+  return 1 + (turned ? kFewTurned : kFew) / static_cast<double>(resident) +
+         (turned ? kThinTurned : kThin) * std::max(1 / most - 1, 0.0);
 }
 
 double CostModel::least_us(const ir::Schedule& schedule, TileCost& tile) {
@@ -292,10 +314,7 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
   double unrolled = static_cast<double>(write_walk.rounds()) * access(write_walk);
   unrolled += staged ? static_cast<double>(read_walk.rounds()) * access(read_walk)
                      : static_cast<double>(write_walk.rounds()) * kAccess;
-  if (schedule.skew.on()) {
-    unrolled +=
-        static_cast<double>(write_walk.rounds()) * (kPhase + (write_walk.vector > 1 ? kCut * write_walk.vector : 0));
-  }
+  if (skewed) unrolled += kPhase * static_cast<double>(write_walk.rounds());
   const auto axes = static_cast<double>(read_walk.digits.size() + write_walk.digits.size()) + tile.outer;
   double instructions = (kThreadFixed + kAxis * axes + unrolled) * (1 + unrolled / kLongCode);
   // Ten shuffles and a look-up are never cheaper than the few divisions by literals.

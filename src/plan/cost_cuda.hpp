@@ -15,12 +15,14 @@ struct TileCost {
   SideTraffic write, read;
   SideTraffic
       skewed;  ///< written where tiles begin at sectors, if they can: the ends of rows alone are touched in part
+  bool turns = false;                  ///< some of its schedules may turn rectangles in registers
   std::int64_t points = 1, tiles = 1;  ///< of one, and how many where rows are not skewed
   double waste = 1;                    ///< points of ragged tiles that do nothing: all of tiles, of the tensor's
   int edges = 0, outer = 0;            ///< indices that tiles end within, and those of more than one tile
   double least_memory = 0;             ///< microseconds that its sectors take, to the power of the model's norm
-  double thread_instructions = 0;      ///< of a thread, whatever it moves, where the tile waits
-  double element_instructions = 0;     ///< of moving an element both ways, at least
+  double least_skewed = std::numeric_limits<double>::infinity();  ///< the same where it is skewed, if it can be
+  double thread_instructions = 0;   ///< of a thread, whatever it moves, where the tile waits
+  double element_instructions = 0;  ///< of moving an element both ways, at least
   /// 128-byte lines of a walk, worked out already.
   struct Lines {
     bool read, staged;  ///< which side, and whether the two sides have walks of their own
@@ -50,6 +52,12 @@ class CostModel {
   /// with the number of threads.
   double least_us(const TileCost& tile, int threads, bool by_warps);
 
+  /// The same of one that is skewed as well, which least_us(tile, ...) leaves out; infinite where it cannot be.
+  double least_skewed_us(const TileCost& tile, int threads);
+
+  /// How many times as long the schedules of a tile take at least, by how few blocks of so many threads fit at once.
+  double least_waiting(const TileCost& tile, int threads, bool turned) const;
+
   /// A schedule whose layout was not searched is predicted to take no less: all but the lines of its accesses.
   double least_us(const ir::Schedule& schedule, TileCost& tile);
 
@@ -57,6 +65,8 @@ class CostModel {
   /// With the lines of its accesses counted, or with the least that there can be.
   double predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic, bool counted);
   double lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const;
+  /// Of a tile whose memory takes so long, to the power of the norm, with so many instructions more.
+  double least_us(const TileCost& tile, int threads, bool by_warps, double memory, double more_instructions);
   double rate() const;  ///< of a copy, in bytes per microsecond
 
   /// A time to the power of the norm, kept for the next candidate: neighbours differ in few.

@@ -7,6 +7,33 @@
 #include "plan/cost_cuda.hpp"
 
 namespace ricci::plan {
+namespace {
+
+/// Numbers of threads that end at whole digits of a walk, by rising number, with others near the range.
+std::vector<int> whole_digit_counts(std::span<const ir::Walk> walks, ThreadRange range) {
+  std::vector<int> counts;
+  const auto of_use = [&](int above, int up_to) { return range.least <= up_to && range.most > above; };
+  const bool halves[] = {of_use(0, 256), of_use(256, 512)};
+  if (!halves[0] && !halves[1]) return counts;
+  for (const auto& walk : walks) {
+    std::int64_t below = 1;
+    for (std::size_t k = 0; k < walk.digits.size() && below <= 512; ++k) {
+      const auto count = walk.count(k);
+      for (auto part = kFewestThreads / below + 1; part <= count && below * part <= 512; ++part) {
+        const auto threads = static_cast<int>(below * part), lanes = (threads + 31) / 32 * 32;
+        // Seven eighths of the warps' lanes work.
+        if (threads * 8 < lanes * 7 || (threads & (threads - 1)) == 0 || !halves[threads > 256]) continue;
+        if (count % part == 0) counts.push_back(threads);
+      }
+      below *= count;
+    }
+  }
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+}  // namespace
 
 std::vector<std::vector<std::int64_t>> staged_tiles(const Sides& sides, std::int64_t most_bytes) {
   using Tile = std::vector<std::int64_t>;
@@ -41,29 +68,6 @@ std::vector<std::vector<std::int64_t>> staged_tiles(const Sides& sides, std::int
     }
   }
   return tiles;
-}
-
-std::vector<int> whole_digit_counts(std::span<const ir::Walk> walks, ThreadRange range) {
-  std::vector<int> counts;
-  const auto of_use = [&](int above, int up_to) { return range.least <= up_to && range.most > above; };
-  const bool halves[] = {of_use(0, 256), of_use(256, 512)};
-  if (!halves[0] && !halves[1]) return counts;
-  for (const auto& walk : walks) {
-    std::int64_t below = 1;
-    for (std::size_t k = 0; k < walk.digits.size() && below <= 512; ++k) {
-      const auto count = walk.count(k);
-      for (auto part = kFewestThreads / below + 1; part <= count && below * part <= 512; ++part) {
-        const auto threads = static_cast<int>(below * part), lanes = (threads + 31) / 32 * 32;
-        // Seven eighths of the warps' lanes work.
-        if (threads * 8 < lanes * 7 || (threads & (threads - 1)) == 0 || !halves[threads > 256]) continue;
-        if (count % part == 0) counts.push_back(threads);
-      }
-      below *= count;
-    }
-  }
-  std::sort(counts.begin(), counts.end());
-  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  return counts;
 }
 
 std::vector<int> whole_digit_threads(std::span<const ir::Walk> walks, ThreadRange range) {

@@ -27,7 +27,4 @@ inline constexpr int kFewestThreads = 80;  // every block has more
 ///   walks  of one tile; their workers are not looked at
 std::vector<int> whole_digit_threads(std::span<const ir::Walk> walks, ThreadRange range = {});
 
-/// Those that it chooses from, by rising number, with others near the range.
-std::vector<int> whole_digit_counts(std::span<const ir::Walk> walks, ThreadRange range);
-
 }  // namespace ricci::plan
