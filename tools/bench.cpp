@@ -313,7 +313,8 @@ void add_bench(CLI::App& app, Session& session) {
   for (std::size_t k = 0; k < peer_kinds().size(); ++k) {
     command->add_option(peer_kinds()[k].option, options->libraries[k], peer_kinds()[k].help);
   }
-  command->add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on this device");
+  command->add_option("--peers", options->peers,
+                      "CSV with columns id and NAME_ms: what others took on this device, unless they are timed now");
   add_mode_options(*command, options->mode);
   add_bench_threads(*command, *options);
   add_bench_output(*command, *options);

@@ -13,9 +13,8 @@ namespace ricci::plan {
 /// What the candidates of one tile have in common.
 struct TileCost {
   SideTraffic write, read;
-  SideTraffic
-      skewed;  ///< written where tiles begin at sectors, if they can: the ends of rows alone are touched in part
-  bool turns = false;                  ///< some of its schedules may turn rectangles in registers
+  /// Written where tiles begin at sectors, if they can: the ends of rows alone are touched in part.
+  SideTraffic skewed;
   std::int64_t points = 1, tiles = 1;  ///< of one, and how many where rows are not skewed
   double waste = 1;                    ///< points of ragged tiles that do nothing: all of tiles, of the tensor's
   int edges = 0, outer = 0;            ///< indices that tiles end within, and those of more than one tile

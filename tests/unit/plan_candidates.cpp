@@ -2,6 +2,7 @@
 // time.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <random>
 #include <set>
@@ -188,6 +189,40 @@ TEST_CASE("what is timed has the favourite first, and some that stage elsewhere 
   auto turned = list;
   turned[3].schedule.stage->walk.rows = 4;
   CHECK(plan::entrants(turned, 3) == Names{"r1", "r2", "r4"});
+}
+
+TEST_CASE("a skewed tile writes in part at the ends of rows alone") {
+  constexpr std::int64_t kRows = 1001, kRow = 6083;
+  const auto program = test::canonical(test::dense("ab->ba", {kRow, kRows}, DType::f32));
+  int skewed = 0;
+  for (const auto& c : plan::candidates(program, plan::GpuFigures::of_capability(90))) {
+    if (!c.schedule.skew.on()) continue;
+    ++skewed;
+    CHECK(c.traffic.write.partial_sectors <= 2 * kRows);
+    CHECK(c.traffic.write.partial_sectors > kRows);
+    CHECK(c.traffic.write.sectors <= kRows * (kRow * 4 / 32 + 2));
+    CHECK(c.traffic.read.sectors > kRows * kRow * 4 / 32.0);
+    CHECK(c.schedule.walk.vector == 1);
+  }
+  CHECK(skewed > 10);
+}
+
+TEST_CASE("tiles of many rows take longer where a processor does not fetch them ahead") {
+  const auto program = test::canonical(test::dense("ab->ba", {4000, 4000}));
+  plan::CpuFigures figures;
+  figures.vector_bytes = 32;
+  std::map<std::string, double> usual;
+  for (const auto& c : plan::candidates(program, figures)) usual[c.schedule.name] = c.predicted_us;
+  figures.slower_rows = 2;
+  int longer = 0, same = 0;
+  for (const auto& c : plan::candidates(program, figures)) {
+    const auto before = usual.find(c.schedule.name);
+    REQUIRE(before != usual.end());
+    CHECK(c.predicted_us >= before->second);
+    ++(c.predicted_us > before->second ? longer : same);
+  }
+  CHECK(longer > 3);
+  CHECK(same > 3);
 }
 
 TEST_CASE("a schedule is chosen by name, or the best is") {

@@ -1,0 +1,22 @@
+#include "plan/device.hpp"
+
+namespace ricci::plan {
+
+GpuFigures GpuFigures::of_capability(int sm) {
+  GpuFigures figures;
+  figures.sm = sm;
+  // Shared memory limits by compute capability (CUDA C++ Programming Guide, technical specifications).
+  const std::int64_t kilobytes = sm >= 100              ? 227
+                                 : sm >= 90             ? 227
+                                 : sm == 80 || sm == 87 ? 163
+                                 : sm >= 86             ? 99
+                                 : sm >= 75             ? 64
+                                                        : 96;
+  figures.shared_bytes_per_block = kilobytes * 1024;
+  figures.shared_bytes_per_multiprocessor = (kilobytes + 1) * 1024;
+  if (sm == 75) figures.threads_per_multiprocessor = 1024;
+  if (sm == 86 || sm == 89 || sm >= 120) figures.threads_per_multiprocessor = 1536;
+  return figures;
+}
+
+}  // namespace ricci::plan
