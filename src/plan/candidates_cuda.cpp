@@ -505,7 +505,12 @@ class Generator {
   double predict(const Listed& listed, Traffic& traffic) {
     const auto& schedule = listed.candidate.schedule;
     if (listed.made[0] > 0) return model_.predict(schedule, stagings_[listed.made[0] - 1].cost, traffic);
-    auto cost = model_.tile_cost(schedule.tile);
+    return predict(schedule, traffic);
+  }
+
+  /// Of a schedule whose tile is not among those that wait here.
+  double predict(const Schedule& schedule, Traffic& traffic) {
+    auto cost = model_.tile_cost(schedule.tile, false, schedule.skew.on());
     return model_.predict(schedule, cost, traffic);
   }
 
@@ -543,8 +548,7 @@ class Generator {
     if (outer < 2 || shuffled.schedule.threads % 32 != 0) return;
     shuffled.schedule.origin = ir::Origin::shuffle;
     shuffled.schedule.name += " shuffled";
-    auto cost = model_.tile_cost(shuffled.schedule.tile, false, shuffled.schedule.skew.on());
-    shuffled.predicted_us = model_.predict(shuffled.schedule, cost, shuffled.traffic);
+    shuffled.predicted_us = predict(shuffled.schedule, shuffled.traffic);
     insert(sorted, std::move(shuffled));
   }
 
@@ -571,8 +575,7 @@ class Generator {
       schedule.order = order;
       schedule.name += " along both";
       if (!names.insert(schedule.name).second) continue;
-      auto cost = model_.tile_cost(schedule.tile, false, schedule.skew.on());
-      const double us = model_.predict(schedule, cost, both.traffic);
+      const double us = predict(schedule, both.traffic);
       both.predicted_us = leads ? us : std::max(us, both.predicted_us);
       more.push_back(std::move(both));
     }

@@ -58,6 +58,9 @@ bool power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
 double square(double x) { return x * x; }
 
+/// Of the warps of so many threads.
+int lanes_of(int threads) { return (threads + 31) / 32 * 32; }
+
 double run_bytes(const SideTraffic& side) { return std::max(static_cast<double>(side.run_bytes), 8.0); }
 
 }  // namespace
@@ -197,11 +200,7 @@ double CostModel::least_skewed_us(const TileCost& tile, int threads) {
 }
 
 double CostModel::least_us(const TileCost& tile, int threads, bool by_warps, double memory, double more_instructions) {
-  // As many blocks as a multiprocessor may hold.
-  const auto room =
-      by_warps ? 32 : figures_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
-  const auto resident =
-      std::clamp<std::int64_t>(figures_.threads_per_multiprocessor / threads, 1, std::clamp<std::int64_t>(room, 1, 32));
+  const auto resident = most_resident(tile, threads, by_warps);
   const auto at_once = figures_.multiprocessors * resident * (by_warps ? threads / 32 : 1);
   const double waves = std::max(static_cast<double>(tile.tiles) / static_cast<double>(at_once), 1.0);
   const double latency_us = waves * (kBlock + kBarrier * threads);
@@ -215,13 +214,17 @@ double CostModel::least_us(const TileCost& tile, int threads, bool by_warps, dou
 }
 
 double CostModel::least_waiting(const TileCost& tile, int threads, bool turned) const {
-  const auto lanes = std::int64_t{threads + 31} / 32 * 32;
-  const auto room = figures_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
-  const auto resident =
-      std::clamp<std::int64_t>(figures_.threads_per_multiprocessor / lanes, 1, std::clamp<std::int64_t>(room, 1, 32));
-  const double most = static_cast<double>(resident * lanes) / figures_.threads_per_multiprocessor;
-  return 1 + (turned ? kFewTurned : kFew) / static_cast<double>(resident) +
-         (turned ? kThinTurned : kThin) * std::max(1 / most - 1, 0.0);
+  const auto resident = static_cast<double>(most_resident(tile, threads, false));
+  const double occupancy = resident * lanes_of(threads) / figures_.threads_per_multiprocessor;
+  return 1 + (turned ? kFewTurned : kFew) / resident +
+         (turned ? kThinTurned : kThin) * std::max(1 / occupancy - 1, 0.0);
+}
+
+std::int64_t CostModel::most_resident(const TileCost& tile, int threads, bool by_warps) const {
+  const auto room =
+      by_warps ? 32 : figures_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
+  return std::clamp<std::int64_t>(figures_.threads_per_multiprocessor / lanes_of(threads), 1,
+                                  std::clamp<std::int64_t>(room, 1, 32));
 }
 
 double CostModel::least_us(const ir::Schedule& schedule, TileCost& tile) {
@@ -248,7 +251,7 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
   // Blocks that a multiprocessor holds: threads, shared memory with the driver's own kilobyte, registers (eight at a
   // time, as NVRTC takes them on average for what is on its way and for places).
   const auto kept = read_walk.rounds() * read_walk.vector * read_walk.rows * size;
-  const auto lanes = std::int64_t{schedule.threads + 31} / 32 * 32;  // of its warps
+  const std::int64_t lanes = lanes_of(schedule.threads);
   const bool turned = read_walk.rows > 1;
   const double words = static_cast<double>(kept) / 4, rounds = static_cast<double>(write_walk.rounds());
   const double needed = turned ? 16 + 1.2 * words : staged ? 23 + words + 0.3 * rounds : 24 + words;

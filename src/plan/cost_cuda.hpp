@@ -66,6 +66,8 @@ class CostModel {
   double lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const;
   /// Of a tile whose memory takes so long, to the power of the norm, with so many instructions more.
   double least_us(const TileCost& tile, int threads, bool by_warps, double memory, double more_instructions);
+  /// Blocks of so many threads that a multiprocessor may hold, whatever their registers.
+  std::int64_t most_resident(const TileCost& tile, int threads, bool by_warps) const;
   double rate() const;  ///< of a copy, in bytes per microsecond
 
   /// A time to the power of the norm, kept for the next candidate: neighbours differ in few.

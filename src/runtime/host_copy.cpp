@@ -107,7 +107,8 @@ std::uint64_t read_rows(const void* from, std::int64_t bytes) {
   constexpr std::int64_t kRow = 61440, kRows = 48, kPiece = 2 * kLine;
   const auto* a = static_cast<const char*>(from);
   Line sum{};
-  for (std::int64_t first = 0; first + kRows * kRow <= bytes; first += kRows * kRow) {
+  std::int64_t first = 0;
+  for (; first + kRows * kRow <= bytes; first += kRows * kRow) {
     for (std::int64_t piece = 0; piece < kRow; piece += kPiece) {
       for (std::int64_t row = 0; row < kRows; ++row) {
         const auto* at = a + first + row * kRow + piece;
@@ -116,6 +117,7 @@ std::uint64_t read_rows(const void* from, std::int64_t bytes) {
       }
     }
   }
+  for (; first + kLine <= bytes; first += kLine) add_line(sum, a + first);
   return all_words(sum);
 }
 

@@ -21,8 +21,8 @@ void copy_cached(void* to, const void* from, std::int64_t bytes);
 /// Reads all bytes; the result depends on each of them.
 std::uint64_t read_all(const void* from, std::int64_t bytes);
 
-/// The same bytes in another order: 48 rows of 61,440 bytes together, 128 bytes of each in turn. What is left of the
-/// last rows is not read.
+/// The same bytes in another order: 48 rows of 61,440 bytes together, 128 bytes of each in turn. What is left at the
+/// end is read line after line.
 std::uint64_t read_rows(const void* from, std::int64_t bytes);
 
 }  // namespace ricci::runtime
