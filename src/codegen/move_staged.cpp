@@ -32,14 +32,12 @@ std::pair<std::size_t, std::int64_t> run_of(const ir::Walk& walk, First first, S
   return {k, length};
 }
 
-/// What the next tile reads, asked for a line at a time while this one is read and written: neither of the two keeps
-/// memory busy by itself.
+/// What the next tile reads, asked for line by line beside the lines that this one writes: neither of the two keeps
+/// memory busy by itself, and a tile whose rows are there is read without waiting.
 struct Ahead {
   std::vector<std::int64_t> row;  // where each begins, from the tile's first element; empty: nothing is asked for
   std::int64_t length = 1;        // of a row, in elements
-  std::int64_t lines = 1;         // of a row
-  std::int64_t with_block = 0;    // asked for beside each block that is read
-  std::int64_t with_lines = 0;    // beside each two lines that are written
+  std::int64_t with_run = 0;      // asked for with each run that is written
 
   bool on() const { return !row.empty(); }
 };
@@ -71,21 +69,17 @@ Ahead ahead_of(const Program& program, const Schedule& schedule) {
   if (schedule.tile_points() / length > kMostRows) return ahead;
   ahead.row = offsets(stage.walk.digits, leading, stage.walk.digits.size(), from);
   ahead.length = length;
-  ahead.lines = ((length - 1) * size + kLineBytes - 1) / kLineBytes + 1;
-  if (length == 1) ahead.lines = 1;
-  const auto all = static_cast<std::int64_t>(ahead.row.size()) * ahead.lines;
-  if (stage.walk.vector > 1) {
-    const auto block = ir::block_of(schedule);
-    const auto ceil_div = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y; };
-    const auto blocks = schedule.tile_points() / (block.along * block.across) * ceil_div(block.along, block.columns) *
-                        ceil_div(block.across, block.rows);
-    ahead.with_block = all / (2 * blocks);
-    if (ahead.with_block * blocks == all) return ahead;
-    const auto pairs = std::max<std::int64_t>(schedule.tile_points() * size / (2 * kLineBytes), 1);
-    ahead.with_lines = ceil_div(all - ahead.with_block * blocks, pairs);
-  } else {
-    ahead.with_lines = 2;
-  }
+  const auto& to = program.statement().offset.coefficient;
+  const auto written = run_of(
+      schedule.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; },
+      [&](int q) { return stage.layout.stride[static_cast<std::size_t>(q)]; });
+  const auto runs = schedule.tile_points() / written.second;
+  // Rows that all begin as the first one does have no more lines than they must; others begin anywhere in one.
+  const auto line = std::max<std::int64_t>(kLineBytes / size, 1);
+  const auto whole =
+      std::all_of(from.begin(), from.end(), [&](std::int64_t step) { return step <= 1 || step % line == 0; });
+  const auto asked = length * size + (whole ? 0 : kLineBytes - size);
+  ahead.with_run = (static_cast<std::int64_t>(ahead.row.size()) * asked + runs * kLineBytes - 1) / (runs * kLineBytes);
   return ahead;
 }
 
@@ -103,7 +97,7 @@ class StagedEmitter {
     // A store of a part of a line reads a whole one of the array.
     const auto pad = schedule_.streaming ? kLineBytes / size_of(load().type) : 0;
     w_.line("{} kept[{}] __attribute__((aligned({})));", c_type(load().type), stage_.layout.elements + pad, kLineBytes);
-    if (ahead_.on()) w_.line("Ahead ahead = {{next, 0, 0}};");
+    if (ahead_.on()) w_.line("Ahead ahead(next);");
     w_.line("// read {} along {}", buffer(load().source).name, name(stage_.walk.digits.front().index));
     w_.open("{{");
     if (stage_.walk.vector > 1) {
@@ -129,10 +123,6 @@ class StagedEmitter {
   }
 
   void open(int q) { w_.open("for (i64 {} = 0; {} < {}; ++{}) {{", name(q), name(q), tile(q), name(q)); }
-
-  void emit_ask(std::int64_t lines) {
-    for (std::int64_t n = 0; ahead_.on() && n < lines; ++n) w_.line("ahead.ask();");
-  }
 
   /// A row in a few vectors. A loop of elements would be unrolled before it is vectorised, and stay single elements.
   void emit_row(const std::string& target, const std::string& source, std::int64_t bytes) {
@@ -236,9 +226,12 @@ class StagedEmitter {
         return tile(q) == 1 || inside[static_cast<std::size_t>(q)] ? std::string() : name(q);
       });
     };
-    // Within a column's line of the array before the next columns: it is still in the first cache.
-    columns.open(w_, block.columns);
-    rows.open(w_, block.rows);
+    // From memory, a few rows to their ends: a processor fetches those ahead. In the caches, a column's line of the
+    // array to its end: it is still in the first one.
+    const auto& outer = schedule_.streaming ? rows : columns;
+    const auto& inner = schedule_.streaming ? columns : rows;
+    outer.open(w_, schedule_.streaming ? block.rows : block.columns);
+    inner.open(w_, schedule_.streaming ? block.columns : block.rows);
     const bool along_moves = block.along != block.columns, across_moves = block.across != block.rows;
     w_.line("const {}* const in = {} + {}{};", c_type(load().type), buffer(load().source).name, outside(from),
             along_moves ? " + column" : "");
@@ -246,13 +239,12 @@ class StagedEmitter {
             across_moves ? " + row" : "");
     w_.line("lanes rows[{}];", block.piece);
     for (int v = 0; v < block.rows; ++v) w_.line("rows[{}] = *(const lanes_in_memory*)(in + {});", v, rows.at(v));
-    emit_ask(ahead_.with_block);
     w_.line("transpose(rows);");
     for (int v = 0; v < block.columns; ++v) {
       w_.line("keep<{}>(out + {}, rows[{}]);", v / block.piece, columns.at(v), v % block.piece);
     }
-    rows.close(w_);
-    columns.close(w_);
+    inner.close(w_);
+    outer.close(w_);
     for (; opened > 0; --opened) w_.close();
   }
 
@@ -285,14 +277,16 @@ class StagedEmitter {
           w_.line("for (; {}i < {}; ++i) out[i] = {};", more, length, result);
         };
         points("i < before && ");
+        const auto line = kLineBytes / size_of(output().type);
         w_.open("for (; i + {} <= {}; i += {}) {{", vector, length, vector);
-        emit_ask(ahead_.with_lines);
+        if (ahead_.on()) w_.line("if (i % {} < {}) ahead.ask();", line, vector);
         w_.line("{} values[{}];", c_type(output().type), vector);
         w_.line("const i64 at = i;");
         w_.line("#pragma clang loop vectorize(assume_safety)");
         w_.line("for (i64 i = at; i < at + {}; ++i) values[i - at] = {};", vector, result);
         w_.line("stream(out + i, *(const out_lanes_in_memory*)values);");
         w_.close();
+        if (ahead_.on()) w_.line("ahead.finish(i / {});", line);
         points("");
       } else {
         w_.line("#pragma clang loop vectorize(assume_safety)");
@@ -312,22 +306,27 @@ class StagedEmitter {
 
 void emit_ahead(Writer& w, const Program& program, const Schedule& schedule, const Ahead& ahead) {
   const auto& load = program.nodes[static_cast<std::size_t>(schedule.stage->load)];
-  const auto elements = std::max<std::int64_t>(kLineBytes / size_of(load.type), 1);
+  const auto type = c_type(load.type);
   w.line("// What the next tile reads: rows of {} elements, each asked for line by line.", ahead.length);
   w.line("static const {} next_row[] = {{{}}};", table_type(ahead.row), fmt::join(ahead.row, ", "));
   w.open("struct Ahead {{");
-  w.line("const {}* next;", c_type(load.type));
-  w.line("i64 row, line;");
+  w.line("const {}* next;", type);
+  w.line("i64 row;");
+  w.line("u64 at, end;");
+  w.open("inline __attribute__((always_inline)) Ahead(const {}* next) : next(next), row(-1), at(0), end(0) {{", type);
+  w.close();
   w.open("inline __attribute__((always_inline)) void ask() {{");
-  w.line("if (row == {}) return;", ahead.row.size());
-  if (ahead.lines == 1) {
-    w.line("__builtin_prefetch(next + next_row[row++], 0, 3);");
-  } else {
-    const auto last = ahead.length - 1;
-    w.line("const i64 at = {} * line < {} ? {} * line : {};", elements, last, elements, last);
-    w.line("__builtin_prefetch(next + next_row[row] + at, 0, 3);");
-    w.line("if (++line == {}) line = 0, ++row;", ahead.lines);
-  }
+  w.open("if (at >= end) {{");
+  w.line("if (row == {}) return;", ahead.row.size() - 1);
+  w.line("const u64 first = (u64)(next + next_row[++row]);");
+  w.line("at = first & -{}, end = first + {};", kLineBytes, ahead.length * size_of(load.type));
+  w.close();
+  w.line("__builtin_prefetch((const void*)at, 0, 3);");
+  w.line("at += {};", kLineBytes);
+  w.close();
+  w.line("// What a run asks for beside the lines that it has written whole.");
+  w.open("inline __attribute__((always_inline)) void finish(i64 lines) {{");
+  w.line("for (; lines < {}; ++lines) ask();", ahead.with_run);
   w.close();
   w.close("};");
   w.blank();
@@ -401,17 +400,18 @@ void emit_write_run(Writer& w, const Program& program, const Schedule& schedule,
       w.line("__builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + {}), (out_lanes*)(to + i + {}));", n,
              n);
     }
+    for (std::int64_t n = 0; ahead.on() && n < many; ++n) w.line("ahead.ask();");
   };
   w.line("#pragma clang loop unroll(disable)");
   w.open("for (; i + {} <= count; i += {}) {{", 2 * line, 2 * line);
   lines(2);
-  for (std::int64_t n = 0; ahead.on() && n < ahead.with_lines; ++n) w.line("ahead.ask();");
   w.close();
   w.open("if (i + {} <= count) {{", line);
   lines(1);
   w.line("i += {};", line);
   w.close();
   w.line("write_part(to + i, from + i, count - i);");
+  if (ahead.on()) w.line("ahead.finish((i - before) / {});", line);
   w.close();
   w.blank();
 }

@@ -156,12 +156,22 @@ static inline __attribute__((always_inline)) void keep(u32* to, lanes row) {
 static const i32 next_row[] = {0, 396, 2772, 3168, 5544, 5940, 8316, 8712, 11088, 11484, 13860, 14256, 16632, 17028, 19404, 19800, 22176, 22572, 24948, 25344, 27720, 28116, 30492, 30888, 33264, 33660, 36036, 36432, 38808, 39204};
 struct Ahead {
   const u32* next;
-  i64 row, line;
+  i64 row;
+  u64 at, end;
+  inline __attribute__((always_inline)) Ahead(const u32* next) : next(next), row(-1), at(0), end(0) {
+  }
   inline __attribute__((always_inline)) void ask() {
-    if (row == 30) return;
-    const i64 at = 16 * line < 197 ? 16 * line : 197;
-    __builtin_prefetch(next + next_row[row] + at, 0, 3);
-    if (++line == 14) line = 0, ++row;
+    if (at >= end) {
+      if (row == 29) return;
+      const u64 first = (u64)(next + next_row[++row]);
+      at = first & -64, end = first + 792;
+    }
+    __builtin_prefetch((const void*)at, 0, 3);
+    at += 64;
+  }
+  // What a run asks for beside the lines that it has written whole.
+  inline __attribute__((always_inline)) void finish(i64 lines) {
+    for (; lines < 3; ++lines) ask();
   }
 };
 
@@ -199,9 +209,11 @@ static inline __attribute__((always_inline)) void write_run(u32* to, const u32* 
   }
   if (i + 16 <= count) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
+    ahead.ask();
     i += 16;
   }
   write_part(to + i, from + i, count - i);
+  ahead.finish((i - before) / 16);
 }
 
 extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64 last)
@@ -224,7 +236,7 @@ extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64
     const u32* __restrict__ const A = A_base + (22 * d0 + 396 * c0);
     u32* __restrict__ const B = B_base + (105 * d0 + 15 * c0);
     u32 kept[9520] __attribute__((aligned(64)));
-    Ahead ahead = {next, 0, 0};
+    Ahead ahead(next);
     // read A along e
     {
       static const i32 column_in_kept[] = {0, 432, 864, 1296, 1728, 2160, 2592, 3024, 3456, 3888, 4320, 4752, 5184, 5616, 6048, 6480, 6912, 7344, 7776, 8208, 8640, 9072, 48, 480, 912, 1344, 1776, 2208, 2640, 3072, 3504, 3936, 4368, 4800, 5232, 5664, 6096, 6528, 6960, 7392, 7824, 8256, 8688, 9120, 96, 528, 960, 1392, 1824, 2256, 2688, 3120, 3552, 3984, 4416, 4848, 5280, 5712, 6144, 6576, 7008, 7440, 7872, 8304, 8736, 9168, 144, 576, 1008, 1440, 1872, 2304, 2736, 3168, 3600, 4032, 4464, 4896, 5328, 5760, 6192, 6624, 7056, 7488, 7920, 8352, 8784, 9216, 192, 624, 1056, 1488, 1920, 2352, 2784, 3216, 3648, 4080, 4512, 4944, 5376, 5808, 6240, 6672, 7104, 7536, 7968, 8400, 8832, 9264, 240, 672, 1104, 1536, 1968, 2400, 2832, 3264, 3696, 4128, 4560, 4992, 5424, 5856, 6288, 6720, 7152, 7584, 8016, 8448, 8880, 9312, 288, 720, 1152, 1584, 2016, 2448, 2880, 3312, 3744, 4176, 4608, 5040, 5472, 5904, 6336, 6768, 7200, 7632, 8064, 8496, 8928, 9360, 336, 768, 1200, 1632, 2064, 2496, 2928, 3360, 3792, 4224, 4656, 5088, 5520, 5952, 6384, 6816, 7248, 7680, 8112, 8544, 8976, 9408, 384, 816, 1248, 1680, 2112, 2544, 2976, 3408, 3840, 4272, 4704, 5136, 5568, 6000, 6432, 6864, 7296, 7728, 8160, 8592, 9024, 9456};
@@ -250,14 +262,6 @@ extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64
           rows[12] = *(const lanes_in_memory*)(in + 11088);
           rows[13] = *(const lanes_in_memory*)(in + 24948);
           rows[14] = *(const lanes_in_memory*)(in + 38808);
-          ahead.ask();
-          ahead.ask();
-          ahead.ask();
-          ahead.ask();
-          ahead.ask();
-          ahead.ask();
-          ahead.ask();
-          ahead.ask();
           transpose(rows);
           keep<0>(out + column_in_kept[column + 0], rows[0]);
           keep<0>(out + column_in_kept[column + 1], rows[1]);

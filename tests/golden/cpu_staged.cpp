@@ -158,12 +158,22 @@ static inline __attribute__((always_inline)) void keep(u16* to, lanes row) {
 static const i32 next_row[] = {0, 90, 630, 720, 1260, 1350, 1890, 1980, 2520, 2610, 3150, 3240, 3780, 3870, 4410, 4500, 5040, 5130, 5670, 5760, 6300, 6390, 6930, 7020, 7560, 7650, 8190, 8280, 8820, 8910, 9450, 9540, 10080, 10170, 10710, 10800, 11340, 11430, 11970, 12060, 12600, 12690, 13230, 13320, 13860, 13950, 14490, 14580, 15120, 15210, 15750, 15840, 16380, 16470, 17010, 17100, 17640, 17730, 18270, 18360, 18900, 18990, 19530, 19620};
 struct Ahead {
   const u16* next;
-  i64 row, line;
+  i64 row;
+  u64 at, end;
+  inline __attribute__((always_inline)) Ahead(const u16* next) : next(next), row(-1), at(0), end(0) {
+  }
   inline __attribute__((always_inline)) void ask() {
-    if (row == 64) return;
-    const i64 at = 32 * line < 47 ? 32 * line : 47;
-    __builtin_prefetch(next + next_row[row] + at, 0, 3);
-    if (++line == 3) line = 0, ++row;
+    if (at >= end) {
+      if (row == 63) return;
+      const u64 first = (u64)(next + next_row[++row]);
+      at = first & -64, end = first + 96;
+    }
+    __builtin_prefetch((const void*)at, 0, 3);
+    at += 64;
+  }
+  // What a run asks for beside the lines that it has written whole.
+  inline __attribute__((always_inline)) void finish(i64 lines) {
+    for (; lines < 2; ++lines) ask();
   }
 };
 
@@ -194,9 +204,11 @@ static inline __attribute__((always_inline)) void write_run(u16* to, const u16* 
   if (i + 32 <= count) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 16), (out_lanes*)(to + i + 16));
+    ahead.ask();
     i += 32;
   }
   write_part(to + i, from + i, count - i);
+  ahead.finish((i - before) / 32);
 }
 
 extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
@@ -225,16 +237,16 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
     const u16* __restrict__ const A = A_base + (c0 + 90 * b0 + 630 * a0);
     u16* __restrict__ const B = B_base + (350 * c0 + 50 * b0 + a0);
     u16 kept[4640] __attribute__((aligned(64)));
-    Ahead ahead = {next, 0, 0};
+    Ahead ahead(next);
     // read A along c
     {
       for (i64 b = 0; b < 2; ++b) {
         #pragma clang loop unroll(disable) vectorize(disable)
-        for (i64 column_at = 0; column_at < 48; column_at += 16) {
-          const i64 column = column_at;
+        for (i64 row_at = 0; row_at < 32; row_at += 16) {
+          const i64 row = row_at;
           #pragma clang loop unroll(disable) vectorize(disable)
-          for (i64 row_at = 0; row_at < 32; row_at += 16) {
-            const i64 row = row_at;
+          for (i64 column_at = 0; column_at < 48; column_at += 16) {
+            const i64 column = column_at;
             const u16* const in = A + 90 * b + column;
             u16* const out = kept + 32 * b + row;
             lanes rows[16];
@@ -254,14 +266,6 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
             rows[13] = *(const lanes_in_memory*)(in + (630 * row + 8190));
             rows[14] = *(const lanes_in_memory*)(in + (630 * row + 8820));
             rows[15] = *(const lanes_in_memory*)(in + (630 * row + 9450));
-            ahead.ask();
-            ahead.ask();
-            ahead.ask();
-            ahead.ask();
-            ahead.ask();
-            ahead.ask();
-            ahead.ask();
-            ahead.ask();
             transpose(rows);
             keep<0>(out + (96 * column + 0), rows[0]);
             keep<0>(out + (96 * column + 96), rows[1]);

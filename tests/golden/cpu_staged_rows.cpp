@@ -13,12 +13,22 @@ typedef out_lanes out_lanes_in_memory __attribute__((aligned(8), may_alias));
 static const i32 next_row[] = {0};
 struct Ahead {
   const u64* next;
-  i64 row, line;
+  i64 row;
+  u64 at, end;
+  inline __attribute__((always_inline)) Ahead(const u64* next) : next(next), row(-1), at(0), end(0) {
+  }
   inline __attribute__((always_inline)) void ask() {
-    if (row == 1) return;
-    const i64 at = 8 * line < 5399 ? 8 * line : 5399;
-    __builtin_prefetch(next + next_row[row] + at, 0, 3);
-    if (++line == 676) line = 0, ++row;
+    if (at >= end) {
+      if (row == 0) return;
+      const u64 first = (u64)(next + next_row[++row]);
+      at = first & -64, end = first + 43200;
+    }
+    __builtin_prefetch((const void*)at, 0, 3);
+    at += 64;
+  }
+  // What a run asks for beside the lines that it has written whole.
+  inline __attribute__((always_inline)) void finish(i64 lines) {
+    for (; lines < 34; ++lines) ask();
   }
 };
 
@@ -60,9 +70,11 @@ static inline __attribute__((always_inline)) void write_run(u64* to, const u64* 
   }
   if (i + 8 <= count) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
+    ahead.ask();
     i += 8;
   }
   write_part(to + i, from + i, count - i);
+  ahead.finish((i - before) / 8);
 }
 
 extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
@@ -81,7 +93,7 @@ extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
     const u64* __restrict__ const A = A_base + (900 * a0);
     u64* __restrict__ const B = B_base + (45 * a0);
     u64 kept[5598] __attribute__((aligned(64)));
-    Ahead ahead = {next, 0, 0};
+    Ahead ahead(next);
     // read A along c
     {
       const i64 c = 0;
