@@ -48,13 +48,13 @@ class CppEmitter {
       const auto type = c_type(program_.params[k].type);
       w_.line("const {} {} = *(const {}*)args[{}];", type, program_.params[k].name, type, program_.buffers.size() + k);
     }
-    w_.open("for (i64 tile = first; tile < last; ++tile) {{");
     if (schedule_.computes()) {
+      w_.open("for (i64 tile = first; tile < last; ++tile) {{");
       emit_compute_cpp(w_, program_, schedule_);
+      w_.close();
     } else {
       emit_move(w_, program_, schedule_);
     }
-    w_.close();
     // What went past the caches is there for whoever hears that this function has returned.
     if (schedule_.streaming) w_.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
     w_.close();

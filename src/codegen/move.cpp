@@ -92,12 +92,20 @@ class MoveEmitter {
   }
 
   void emit() {
+    if (in_array_) emit_staged_arrays(w_, program_, schedule_);
+    beside_ = in_array_ && reads_beside(program_, schedule_);
+    if (beside_) {
+      open_beside();
+    } else {
+      w_.open("for (i64 tile = first; tile < last; ++tile) {{");
+    }
     emit_origins();
     if (in_array_) {
       emit_staged(w_, program_, schedule_);
     } else {
       emit_loops();
     }
+    w_.close();
   }
 
  private:
@@ -130,21 +138,28 @@ class MoveEmitter {
     return affine_text(affine.coefficient, affine.constant, [&](int q) { return origin_name(program_, schedule_, q); });
   }
 
-  /// Where the input's next tile begins, for reading it ahead.
-  void emit_next() {
+  /// A loop in which a tile is written, the next one read, and what the one after that reads asked for.
+  void open_beside() {
     const auto& load = node(schedule_.stage->load);
     const auto& from = buffer(load.source);
-    w_.line("const {}* next;", c_type(from.type));
-    w_.open("{{");
-    w_.line("const i64 after = tile + 1 < last ? tile + 1 : tile;");
-    w_.line("const i64 tile = after;");
+    w_.line("if (first >= last) return;");
+    w_.line("// Where a tile begins in {}.", from.name);
+    w_.open("const auto begin = [&](i64 tile) {{");
     emit_origin_values();
-    w_.line("next = {}_base + ({});", from.name, begin(load.offset));
+    w_.line("return {}_base + ({});", from.name, begin(load.offset));
+    w_.close("};");
+    w_.line("const {}* after = begin(first);", c_type(from.type));
+    w_.open("for (i64 tile = first - 1; tile < last; ++tile) {{");
+    w_.line("Turn turn = {{after, kept[(tile + 1) & 1], tile + 1 < last}};");
+    w_.line("after = begin(tile + 2 < last ? tile + 2 : last - 1);");
+    w_.open("if (tile < first) {{");
+    w_.line("turn.finish();");
+    w_.line("continue;");
     w_.close();
+    w_.line("Ahead ahead(after);");
   }
 
   void emit_origins() {
-    if (in_array_ && schedule_.streaming) emit_next();
     emit_origin_values();
     const auto& statement = program_.statement();
     const auto move = [&](int k, const ir::Affine& affine) {
@@ -154,6 +169,7 @@ class MoveEmitter {
     };
     std::vector<int> moved{statement.buffer};
     for (const auto id : loads_of(program_, statement.value)) {
+      if (beside_ && id == schedule_.stage->load) continue;  // it has its own place
       if (std::find(moved.begin(), moved.end(), node(id).source) != moved.end()) continue;
       moved.push_back(node(id).source);
       move(node(id).source, node(id).offset);
@@ -381,6 +397,7 @@ class MoveEmitter {
   bool adds_ = false;             // the statement reads what it writes
   bool large_ = false;
   bool in_array_ = false;  // the staged load waits in an array
+  bool beside_ = false;    // which is filled beside the writing of the tile before
 };
 
 }  // namespace

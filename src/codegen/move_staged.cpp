@@ -1,10 +1,14 @@
 // A tile that waits in an array between being read in the input's order and written in the output's.
 //
 //   blocks transposed in registers, or rows, or elements -> kept[...] -> runs of neighbours in the output
+//
+// Past the caches there are two arrays: beside the runs of one tile the pieces of the next one are read into the other,
+// and what the one after that reads is asked for.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "codegen/expression.hpp"
 #include "codegen/move.hpp"
@@ -32,12 +36,13 @@ std::pair<std::size_t, std::int64_t> run_of(const ir::Walk& walk, First first, S
   return {k, length};
 }
 
-/// What the next tile reads, asked for line by line beside the lines that this one writes: neither of the two keeps
+/// What a tile reads, asked for line by line beside the lines that one before it writes: neither of the two keeps
 /// memory busy by itself, and a tile whose rows are there is read without waiting.
 struct Ahead {
   std::vector<std::int64_t> row;  // where each begins, from the tile's first element; empty: nothing is asked for
   std::int64_t length = 1;        // of a row, in elements
-  std::int64_t with_run = 0;      // asked for with each run that is written
+  std::int64_t runs = 1;          // that a tile writes
+  std::int64_t with_run = 0;      // lines asked for with each of them
 
   bool on() const { return !row.empty(); }
 };
@@ -73,13 +78,14 @@ Ahead ahead_of(const Program& program, const Schedule& schedule) {
   const auto written = run_of(
       schedule.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; },
       [&](int q) { return stage.layout.stride[static_cast<std::size_t>(q)]; });
-  const auto runs = schedule.tile_points() / written.second;
+  ahead.runs = schedule.tile_points() / written.second;
   // Rows that all begin as the first one does have no more lines than they must; others begin anywhere in one.
   const auto line = std::max<std::int64_t>(kLineBytes / size, 1);
   const auto whole =
       std::all_of(from.begin(), from.end(), [&](std::int64_t step) { return step <= 1 || step % line == 0; });
   const auto asked = length * size + (whole ? 0 : kLineBytes - size);
-  ahead.with_run = (static_cast<std::int64_t>(ahead.row.size()) * asked + runs * kLineBytes - 1) / (runs * kLineBytes);
+  const auto all = static_cast<std::int64_t>(ahead.row.size()) * asked;
+  ahead.with_run = (all + ahead.runs * kLineBytes - 1) / (ahead.runs * kLineBytes);
   return ahead;
 }
 
@@ -93,11 +99,16 @@ class StagedEmitter {
   StagedEmitter(Writer& w, const Program& program, const Schedule& schedule)
       : w_(w), program_(program), schedule_(schedule), stage_(*schedule.stage), ahead_(ahead_of(program, schedule)) {}
 
-  void emit() {
+  /// Before the loop over tiles.
+  void emit_arrays() {
     // A store of a part of a line reads a whole one of the array.
     const auto pad = schedule_.streaming ? kLineBytes / size_of(load().type) : 0;
-    w_.line("{} kept[{}] __attribute__((aligned({})));", c_type(load().type), stage_.layout.elements + pad, kLineBytes);
-    if (ahead_.on()) w_.line("Ahead ahead(next);");
+    w_.line("{} kept{}[{}] __attribute__((aligned({})));", c_type(load().type), ahead_.on() ? "[2]" : "",
+            (stage_.layout.elements + pad + kLineBytes - 1) / kLineBytes * kLineBytes, kLineBytes);
+  }
+
+  /// The reading of a tile by itself.
+  void emit_reading() {
     w_.line("// read {} along {}", buffer(load().source).name, name(stage_.walk.digits.front().index));
     w_.open("{{");
     if (stage_.walk.vector > 1) {
@@ -106,9 +117,49 @@ class StagedEmitter {
       emit_elements();
     }
     w_.close();
-    w_.line("// write {} along {}", output().name, name(schedule_.walk.digits.front().index));
-    emit_writing();
   }
+
+  void emit_writing() {
+    w_.line("// write {} along {}", output().name, name(schedule_.walk.digits.front().index));
+    emit_runs();
+  }
+
+  /// What reads a tile piece by piece, beside the lines of the one before it.
+  void emit_turn() {
+    const bool blocks = stage_.walk.vector > 1;
+    const auto piece = blocks ? block_piece() : row_piece();
+    const auto type = c_type(load().type);
+    w_.line(
+        "// Reads a tile into an array: a few of its {} beside each two lines that are written of the one before it.",
+        blocks ? "blocks" : "rows");
+    w_.open("struct Turn {{");
+    w_.line("const {}* from;", type);
+    w_.line("{}* to;", type);
+    w_.line("bool more;  // whether there is a tile to read");
+    w_.line("const {}* in = from;", type);
+    w_.line("{}* out = to;", type);
+    w_.line("i64 outer = 0, row_at = 0, column_at = 0, beat = 0;");
+    w_.open("inline __attribute__((always_inline)) void one() {{");
+    piece.emit();
+    w_.close();
+    const auto pair = 2 * kLineBytes / size_of(output().type), points = schedule_.tile_points();
+    const auto beside = pair * piece.all / points;
+    w_.open("inline __attribute__((always_inline)) void beside_two_lines() {{");
+    if (beside > 0) {
+      w_.line("if (!more) return;");
+      for (std::int64_t n = 0; n < beside; ++n) w_.line("one();");
+    } else {
+      w_.line("if (more && ++beat % {} == 0) one();", (points + pair * piece.all - 1) / (pair * piece.all));
+    }
+    w_.close();
+    w_.open("inline __attribute__((always_inline)) void finish() {{");
+    w_.line("while (more && outer < {}) one();", piece.outer);
+    w_.close();
+    w_.close("};");
+    w_.blank();
+  }
+
+  const Ahead& ahead() const { return ahead_; }
 
  private:
   const ir::Node& load() const { return program_.nodes[static_cast<std::size_t>(stage_.load)]; }
@@ -118,8 +169,13 @@ class StagedEmitter {
   const std::string& name(int q) const { return program_.indices[static_cast<std::size_t>(q)].name; }
   std::int64_t kept(int q) const { return stage_.layout.stride[static_cast<std::size_t>(q)]; }
 
+  std::string text(const std::vector<std::int64_t>& stride, const std::vector<bool>& moves) const {
+    return affine_text(stride, 0, [&](int q) {
+      return tile(q) == 1 || !moves[static_cast<std::size_t>(q)] ? std::string() : name(q);
+    });
+  }
   std::string text(const std::vector<std::int64_t>& stride) const {
-    return affine_text(stride, 0, [&](int q) { return tile(q) == 1 ? std::string() : name(q); });
+    return text(stride, std::vector<bool>(stride.size(), true));
   }
 
   void open(int q) { w_.open("for (i64 {} = 0; {} < {}; ++{}) {{", name(q), name(q), tile(q), name(q)); }
@@ -139,22 +195,56 @@ class StagedEmitter {
     }
   }
 
-  /// Runs that are neighbours on both sides, or single elements.
-  void emit_elements() {
+  /// Runs that are neighbours on both sides, or single elements: of the first `count` digits, from and to where the
+  /// others begin.
+  void emit_elements(std::size_t count, const std::string& begin, const std::string& end) {
     const auto& digits = stage_.walk.digits;
     const auto& from = load().offset.coefficient;
-    const auto [runs, length] =
+    auto [runs, length] =
         run_of(stage_.walk, [&](int q) { return from[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
-    const auto source = fmt::format("{} + {}", buffer(load().source).name, text(from));
-    const auto target = fmt::format("kept + {}", text(stage_.layout.stride));
+    std::vector<bool> moves(program_.indices.size());
+    for (std::size_t k = 0; k < count; ++k) moves[static_cast<std::size_t>(digits[k].index)] = true;
+    const auto source = fmt::format("{} + {}", begin, text(from, moves));
+    const auto target = fmt::format("{} + {}", end, text(stage_.layout.stride, moves));
     for (std::size_t k = 0; k < runs; ++k) w_.line("const i64 {} = 0;", name(digits[k].index));
-    for (std::size_t k = digits.size(); k-- > runs;) open(digits[k].index);
+    for (std::size_t k = count; k-- > runs;) open(digits[k].index);
     if (runs > 0) {
       emit_row(target, source, length * size_of(load().type));
     } else {
       w_.line("*({}) = *({});", target, source);
     }
-    for (std::size_t k = digits.size(); k-- > runs;) w_.close();
+    for (std::size_t k = count; k-- > runs;) w_.close();
+  }
+  void emit_elements() { emit_elements(stage_.walk.digits.size(), buffer(load().source).name, "kept"); }
+
+  /// Of what a tile is read in: how many there are, how many values `outer` takes meanwhile, and the text of one.
+  struct Piece {
+    std::int64_t all, outer;
+    std::function<void()> emit;
+  };
+
+  /// One row of the input.
+  Piece row_piece() {
+    const auto& digits = stage_.walk.digits;
+    const auto& stride = load().offset.coefficient;
+    const auto along = [&](int q) { return stride[static_cast<std::size_t>(q)]; };
+    const auto leading = run_of(stage_.walk, along, along).first;
+    const auto from = outer("from", "row_in_input", digits, leading, stride);
+    const auto to = outer("to", "row_in_kept", digits, leading, stage_.layout.stride);
+    const auto rows = static_cast<std::int64_t>(ahead_.row.size());
+    return {rows, rows, [=, this] {
+              emit_elements(leading, from, to);
+              w_.line("++outer;");
+            }};
+  }
+
+  /// Where the values of all digits from `first` on, together number `outer`, begin.
+  std::string outer(const char* base, const char* table, const std::vector<ir::Digit>& digits, std::size_t first,
+                    const std::vector<std::int64_t>& stride) {
+    const auto list = offsets(digits, first, digits.size(), stride);
+    if (list.size() == 1) return base;
+    w_.line("static const {} {}[] = {{{}}};", table_type(list), table, fmt::join(list, ", "));
+    return fmt::format("{} + {}[outer]", base, table);
   }
 
   /// One side of a block: where its value number `at` + n lies, for n below `count`, by a literal, a stride or a table.
@@ -162,9 +252,11 @@ class StagedEmitter {
    public:
     Side(Writer& w, const char* at, const char* table, const std::vector<ir::Digit>& digits, int count,
          const std::vector<std::int64_t>& stride, std::int64_t together)
-        : at_(at), table_(table), list_(offsets(digits, 0, static_cast<std::size_t>(count), stride)) {
-      const auto values = static_cast<std::int64_t>(list_.size());
-      literal_ = values == together;
+        : at_(at),
+          table_(table),
+          together_(together),
+          list_(offsets(digits, 0, static_cast<std::size_t>(count), stride)) {
+      literal_ = values() == together;
       even_ = list_.size() < 2 || literal_;
       if (!literal_) {
         const auto step = list_[1] - list_[0];
@@ -174,18 +266,33 @@ class StagedEmitter {
       if (!even_) w.line("static const {} {}[] = {{{}}};", table_type(list_), table, fmt::join(list_, ", "));
     }
 
-    void open(Writer& w, std::int64_t together) const {
+    std::int64_t values() const { return static_cast<std::int64_t>(list_.size()); }
+    void open(Writer& w) const {
       if (literal_) return;
-      const auto values = static_cast<std::int64_t>(list_.size());
       w.line("#pragma clang loop unroll(disable) vectorize(disable)");
-      w.open("for (i64 {}_at = 0; {}_at < {}; {}_at += {}) {{", at_, at_, values, at_, together);
-      if (values % together == 0) {
+      w.open("for (i64 {}_at = 0; {}_at < {}; {}_at += {}) {{", at_, at_, values(), at_, together_);
+      place(w);
+    }
+    /// The last values are moved back to be as many as the others.
+    void place(Writer& w) const {
+      if (literal_) return;
+      const auto last = values() - together_;
+      if (values() % together_ == 0) {
         w.line("const i64 {} = {}_at;", at_, at_);
       } else {
-        const auto last = values - together;
         w.line("const i64 {} = {}_at < {} ? {}_at : {};", at_, at_, last, at_, last);
       }
     }
+    void next(Writer& w) const {
+      if (literal_) return;
+      w.line("if (({}_at += {}) < {}) return;", at_, together_, values());
+      w.line("{}_at = 0;", at_);
+    }
+    /// Whether each block is as far from the one before as the next one from it.
+    bool even() const { return even_ && values() % together_ == 0; }
+    std::int64_t first(std::int64_t n) const { return list_[static_cast<std::size_t>(n)]; }
+    std::int64_t step() const { return list_.size() < 2 ? 0 : list_[1] - list_[0]; }
+    std::int64_t steps() const { return (values() + together_ - 1) / together_; }
     void close(Writer& w) const {
       if (!literal_) w.close();
     }
@@ -199,56 +306,120 @@ class StagedEmitter {
    private:
     const char* at_;
     const char* table_;
+    std::int64_t together_;  // that a block holds
     std::vector<std::int64_t> list_;
     bool literal_ = false, even_ = false;
   };
 
-  void emit_blocks() {
-    const auto& digits = stage_.walk.digits;
-    const auto& from = load().offset.coefficient;
-    const auto block = ir::block_of(schedule_);
+  /// Digits of the input's walk that lie in no block.
+  std::vector<ir::Digit> outside() const {
     std::vector<bool> inside(program_.indices.size());
     const auto first_digits = [&](const std::vector<ir::Digit>& of, int count) {
       for (int k = 0; k < count; ++k) inside[static_cast<std::size_t>(of[static_cast<std::size_t>(k)].index)] = true;
     };
-    first_digits(digits, stage_.along);
+    first_digits(stage_.walk.digits, stage_.along);
     first_digits(schedule_.walk.digits, stage_.across);
-    const Side columns(w_, "column", "column_in_kept", digits, stage_.along, stage_.layout.stride, block.columns);
-    const Side rows(w_, "row", "row_in_input", schedule_.walk.digits, stage_.across, from, block.rows);
-    int opened = 0;
-    for (std::size_t k = digits.size(); k-- > 0;) {
-      if (inside[static_cast<std::size_t>(digits[k].index)]) continue;
-      open(digits[k].index);
-      ++opened;
+    std::vector<ir::Digit> list;
+    for (const auto& digit : stage_.walk.digits) {
+      if (!inside[static_cast<std::size_t>(digit.index)]) list.push_back(digit);
     }
-    const auto outside = [&](const std::vector<std::int64_t>& stride) {
-      return affine_text(stride, 0, [&](int q) {
-        return tile(q) == 1 || inside[static_cast<std::size_t>(q)] ? std::string() : name(q);
-      });
-    };
-    // From memory, a few rows to their ends: a processor fetches those ahead. In the caches, a column's line of the
-    // array to its end: it is still in the first one.
-    const auto& outer = schedule_.streaming ? rows : columns;
-    const auto& inner = schedule_.streaming ? columns : rows;
-    outer.open(w_, schedule_.streaming ? block.rows : block.columns);
-    inner.open(w_, schedule_.streaming ? block.columns : block.rows);
-    const bool along_moves = block.along != block.columns, across_moves = block.across != block.rows;
-    w_.line("const {}* const in = {} + {}{};", c_type(load().type), buffer(load().source).name, outside(from),
-            along_moves ? " + column" : "");
-    w_.line("{}* const out = kept + {}{};", c_type(load().type), outside(stage_.layout.stride),
-            across_moves ? " + row" : "");
-    w_.line("lanes rows[{}];", block.piece);
-    for (int v = 0; v < block.rows; ++v) w_.line("rows[{}] = *(const lanes_in_memory*)(in + {});", v, rows.at(v));
-    w_.line("transpose(rows);");
-    for (int v = 0; v < block.columns; ++v) {
-      w_.line("keep<{}>(out + {}, rows[{}]);", v / block.piece, columns.at(v), v % block.piece);
-    }
-    inner.close(w_);
-    outer.close(w_);
-    for (; opened > 0; --opened) w_.close();
+    return list;
+  }
+  Side columns() {
+    return {w_,
+            "column",
+            "column_in_kept",
+            stage_.walk.digits,
+            stage_.along,
+            stage_.layout.stride,
+            ir::block_of(schedule_).columns};
+  }
+  Side rows() {
+    return {w_,
+            "row",
+            "row_in_input",
+            schedule_.walk.digits,
+            stage_.across,
+            load().offset.coefficient,
+            ir::block_of(schedule_).rows};
   }
 
-  void emit_writing() {
+  /// One block from `in` to `out`, whose rows and columns `row_at` and `column_at` say.
+  void emit_block(const std::function<std::string(int)>& row_at, const std::function<std::string(int)>& column_at) {
+    const auto block = ir::block_of(schedule_);
+    w_.line("lanes rows[{}];", block.piece);
+    for (int v = 0; v < block.rows; ++v) w_.line("rows[{}] = *(const lanes_in_memory*)(in + {});", v, row_at(v));
+    w_.line("transpose(rows);");
+    for (int v = 0; v < block.columns; ++v) {
+      w_.line("keep<{}>(out + {}, rows[{}]);", v / block.piece, column_at(v), v % block.piece);
+    }
+  }
+  void emit_block(const Side& columns, const Side& rows, const std::string& from, const std::string& to) {
+    const auto block = ir::block_of(schedule_);
+    const bool along_moves = block.along != block.columns, across_moves = block.across != block.rows;
+    w_.line("const {}* const in = {}{};", c_type(load().type), from, along_moves ? " + column" : "");
+    w_.line("{}* const out = {}{};", c_type(load().type), to, across_moves ? " + row" : "");
+    emit_block([&](int v) { return rows.at(v); }, [&](int v) { return columns.at(v); });
+  }
+
+  void emit_blocks() {
+    const auto columns = this->columns(), rows = this->rows();
+    const auto digits = outside();
+    std::vector<bool> moves(program_.indices.size());
+    for (std::size_t k = digits.size(); k-- > 0;) {
+      open(digits[k].index);
+      moves[static_cast<std::size_t>(digits[k].index)] = true;
+    }
+    // Within a column's line of the array before the next columns: it is still in the first cache.
+    columns.open(w_);
+    rows.open(w_);
+    emit_block(columns, rows,
+               fmt::format("{} + {}", buffer(load().source).name, text(load().offset.coefficient, moves)),
+               fmt::format("kept + {}", text(stage_.layout.stride, moves)));
+    rows.close(w_);
+    columns.close(w_);
+    for (std::size_t k = 0; k < digits.size(); ++k) w_.close();
+  }
+
+  /// One block: of a few rows to their ends, since a processor fetches those ahead, then of the next ones.
+  Piece block_piece() {
+    const auto columns = this->columns(), rows = this->rows();
+    const auto digits = outside();
+    const auto from = outer("from", "outer_in_input", digits, 0, load().offset.coefficient);
+    const auto to = outer("to", "outer_in_kept", digits, 0, stage_.layout.stride);
+    std::int64_t last = 1;
+    for (const auto& digit : digits) last *= digit.count;
+    return {columns.steps() * rows.steps() * last, last, [=, this] {
+              if (columns.even() && rows.even()) return emit_next_block(columns, rows, last, from, to);
+              columns.place(w_);
+              rows.place(w_);
+              emit_block(columns, rows, from, to);
+              columns.next(w_);
+              rows.next(w_);
+              w_.line("++outer;");
+            }};
+  }
+
+  /// The block at `in`, and from it to the next one by a literal.
+  void emit_next_block(const Side& columns, const Side& rows, std::int64_t last, const std::string& from,
+                       const std::string& to) {
+    const auto block = ir::block_of(schedule_);
+    emit_block([&](int v) { return fmt::format("{}", rows.first(v)); },
+               [&](int v) { return fmt::format("{}", columns.first(v)); });
+    if (columns.steps() > 1) {
+      w_.line("in += {}, out += {};", block.columns, block.columns * columns.step());
+      columns.next(w_);
+    }
+    const auto back = columns.steps() > 1 ? columns.values() : 0;
+    if (rows.steps() > 1) {
+      w_.line("in += {}, out += {};", block.rows * rows.step() - back, block.rows - back * columns.step());
+      rows.next(w_);
+    }
+    w_.line("++outer;");
+    if (last > 1) w_.line("if (outer < {}) in = {}, out = {};", last, from, to);
+  }
+
+  void emit_runs() {
     const auto& statement = program_.statement();
     const auto& to = statement.offset.coefficient;
     const auto& digits = schedule_.walk.digits;
@@ -259,9 +430,9 @@ class StagedEmitter {
     for (std::size_t k = digits.size(); k-- > runs;) open(digits[k].index);
     const auto& value = program_.nodes[static_cast<std::size_t>(statement.value)];
     const auto target = fmt::format("{} + {}", output().name, text(to));
-    const auto source = fmt::format("kept + {}", text(stage_.layout.stride));
+    const auto source = fmt::format("{} + {}", ahead_.on() ? "kept[tile & 1]" : "kept", text(stage_.layout.stride));
     if (value.kind == ir::NodeKind::load && schedule_.streaming) {
-      w_.line("write_run({}, {}, {}{});", target, source, length, ahead_.on() ? ", ahead" : "");
+      w_.line("write_run({}, {}, {}{});", target, source, length, ahead_.on() ? ", ahead, turn" : "");
     } else {
       w_.line("{}* const out = {};", c_type(output().type), target);
       w_.line("const {}* const in = {};", c_type(load().type), source);
@@ -279,7 +450,13 @@ class StagedEmitter {
         points("i < before && ");
         const auto line = kLineBytes / size_of(output().type);
         w_.open("for (; i + {} <= {}; i += {}) {{", vector, length, vector);
-        if (ahead_.on()) w_.line("if (i % {} < {}) ahead.ask();", line, vector);
+        if (ahead_.on()) {
+          const auto after = [&](std::int64_t elements) {
+            return fmt::format("if ((i - before + {}) % {} == 0)", vector, std::max<std::int64_t>(elements, vector));
+          };
+          w_.line("{} ahead.ask();", after(line));
+          w_.line("{} turn.beside_two_lines();", after(2 * line));
+        }
         w_.line("{} values[{}];", c_type(output().type), vector);
         w_.line("const i64 at = i;");
         w_.line("#pragma clang loop vectorize(assume_safety)");
@@ -295,6 +472,7 @@ class StagedEmitter {
     }
     for (std::size_t k = digits.size(); k-- > runs;) w_.close();
     w_.close();
+    if (ahead_.on()) w_.line("turn.finish();");
   }
 
   Writer& w_;
@@ -307,7 +485,7 @@ class StagedEmitter {
 void emit_ahead(Writer& w, const Program& program, const Schedule& schedule, const Ahead& ahead) {
   const auto& load = program.nodes[static_cast<std::size_t>(schedule.stage->load)];
   const auto type = c_type(load.type);
-  w.line("// What the next tile reads: rows of {} elements, each asked for line by line.", ahead.length);
+  w.line("// What the tile after the next one reads: rows of {} elements, each asked for line by line.", ahead.length);
   w.line("static const {} next_row[] = {{{}}};", table_type(ahead.row), fmt::join(ahead.row, ", "));
   w.open("struct Ahead {{");
   w.line("const {}* next;", type);
@@ -383,18 +561,20 @@ void emit_write_run(Writer& w, const Program& program, const Schedule& schedule,
   w.blank();
   w.line("// Past the caches, all but the ends.");
   w.open("static inline __attribute__((always_inline)) void write_run({}* to, const {}* from, i64 count{}) {{", type,
-         type, ahead.on() ? ", Ahead& ahead" : "");
-  if (size >= 8) {
+         type, ahead.on() ? ", Ahead& ahead, Turn& turn" : "");
+  if (to.alignment <= 0 || to.alignment % size != 0) {
     w.line("// Complex numbers may be aligned to their parts alone: then no line begins with one.");
     w.open("if ((u64)to % {} != 0) {{", size);
     w.line("for (i64 i = 0; i < count; ++i) to[i] = from[i];");
     w.line("return;");
     w.close();
   }
-  w.line("const i64 room = (-(u64)to & {}) / {};", kLineBytes - 1, size);
-  w.line("const i64 before = room < count ? room : count;");
-  w.line("write_part(to, from, before);");
-  w.line("i64 i = before;");
+  w.line("i64 i = 0;");
+  w.open("if ((u64)to % {} != 0) {{", kLineBytes);
+  w.line("const i64 room = {} - (u64)to % {} / {};", line, kLineBytes, size);
+  w.line("i = room < count ? room : count;");
+  w.line("write_part(to, from, i);");
+  w.close();
   const auto lines = [&](std::int64_t many) {
     for (std::int64_t n = 0; n < many * line; n += vector) {
       w.line("__builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + {}), (out_lanes*)(to + i + {}));", n,
@@ -402,15 +582,17 @@ void emit_write_run(Writer& w, const Program& program, const Schedule& schedule,
     }
     for (std::int64_t n = 0; ahead.on() && n < many; ++n) w.line("ahead.ask();");
   };
+  if (ahead.on()) w.line("const i64 before = i;");
   w.line("#pragma clang loop unroll(disable)");
   w.open("for (; i + {} <= count; i += {}) {{", 2 * line, 2 * line);
   lines(2);
+  if (ahead.on()) w.line("turn.beside_two_lines();");
   w.close();
   w.open("if (i + {} <= count) {{", line);
   lines(1);
   w.line("i += {};", line);
   w.close();
-  w.line("write_part(to + i, from + i, count - i);");
+  w.line("if (i < count) write_part(to + i, from + i, count - i);");
   if (ahead.on()) w.line("ahead.finish((i - before) / {});", line);
   w.close();
   w.blank();
@@ -418,8 +600,16 @@ void emit_write_run(Writer& w, const Program& program, const Schedule& schedule,
 
 }  // namespace
 
+bool reads_beside(const Program& program, const Schedule& schedule) { return ahead_of(program, schedule).on(); }
+
+void emit_staged_arrays(Writer& writer, const Program& program, const Schedule& schedule) {
+  StagedEmitter(writer, program, schedule).emit_arrays();
+}
+
 void emit_staged(Writer& writer, const Program& program, const Schedule& schedule) {
-  StagedEmitter(writer, program, schedule).emit();
+  StagedEmitter emitter(writer, program, schedule);
+  if (!emitter.ahead().on()) emitter.emit_reading();
+  emitter.emit_writing();
 }
 
 void emit_staged_helpers(Writer& w, const Program& program, const Schedule& schedule) {
@@ -444,8 +634,12 @@ void emit_staged_helpers(Writer& w, const Program& program, const Schedule& sche
     w.close();
     w.blank();
   }
-  const auto ahead = ahead_of(program, schedule);
-  if (ahead.on()) emit_ahead(w, program, schedule, ahead);
+  StagedEmitter emitter(w, program, schedule);
+  const auto& ahead = emitter.ahead();
+  if (ahead.on()) {
+    emit_ahead(w, program, schedule, ahead);
+    emitter.emit_turn();
+  }
   if (schedule.streaming &&
       program.nodes[static_cast<std::size_t>(program.statement().value)].kind == ir::NodeKind::load)
     emit_write_run(w, program, schedule, ahead);

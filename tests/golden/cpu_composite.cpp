@@ -152,7 +152,7 @@ static inline __attribute__((always_inline)) void keep(u32* to, lanes row) {
   __builtin_memcpy(to, &kept, 60);
 }
 
-// What the next tile reads: rows of 198 elements, each asked for line by line.
+// What the tile after the next one reads: rows of 198 elements, each asked for line by line.
 static const i32 next_row[] = {0, 396, 2772, 3168, 5544, 5940, 8316, 8712, 11088, 11484, 13860, 14256, 16632, 17028, 19404, 19800, 22176, 22572, 24948, 25344, 27720, 28116, 30492, 30888, 33264, 33660, 36036, 36432, 38808, 39204};
 struct Ahead {
   const u32* next;
@@ -172,6 +172,66 @@ struct Ahead {
   // What a run asks for beside the lines that it has written whole.
   inline __attribute__((always_inline)) void finish(i64 lines) {
     for (; lines < 3; ++lines) ask();
+  }
+};
+
+static const i32 column_in_kept[] = {0, 432, 864, 1296, 1728, 2160, 2592, 3024, 3456, 3888, 4320, 4752, 5184, 5616, 6048, 6480, 6912, 7344, 7776, 8208, 8640, 9072, 48, 480, 912, 1344, 1776, 2208, 2640, 3072, 3504, 3936, 4368, 4800, 5232, 5664, 6096, 6528, 6960, 7392, 7824, 8256, 8688, 9120, 96, 528, 960, 1392, 1824, 2256, 2688, 3120, 3552, 3984, 4416, 4848, 5280, 5712, 6144, 6576, 7008, 7440, 7872, 8304, 8736, 9168, 144, 576, 1008, 1440, 1872, 2304, 2736, 3168, 3600, 4032, 4464, 4896, 5328, 5760, 6192, 6624, 7056, 7488, 7920, 8352, 8784, 9216, 192, 624, 1056, 1488, 1920, 2352, 2784, 3216, 3648, 4080, 4512, 4944, 5376, 5808, 6240, 6672, 7104, 7536, 7968, 8400, 8832, 9264, 240, 672, 1104, 1536, 1968, 2400, 2832, 3264, 3696, 4128, 4560, 4992, 5424, 5856, 6288, 6720, 7152, 7584, 8016, 8448, 8880, 9312, 288, 720, 1152, 1584, 2016, 2448, 2880, 3312, 3744, 4176, 4608, 5040, 5472, 5904, 6336, 6768, 7200, 7632, 8064, 8496, 8928, 9360, 336, 768, 1200, 1632, 2064, 2496, 2928, 3360, 3792, 4224, 4656, 5088, 5520, 5952, 6384, 6816, 7248, 7680, 8112, 8544, 8976, 9408, 384, 816, 1248, 1680, 2112, 2544, 2976, 3408, 3840, 4272, 4704, 5136, 5568, 6000, 6432, 6864, 7296, 7728, 8160, 8592, 9024, 9456};
+static const i32 outer_in_input[] = {0, 396};
+static const i32 outer_in_kept[] = {0, 15};
+// Reads a tile into an array: a few of its blocks beside each two lines that are written of the one before it.
+struct Turn {
+  const u32* from;
+  u32* to;
+  bool more;  // whether there is a tile to read
+  const u32* in = from;
+  u32* out = to;
+  i64 outer = 0, row_at = 0, column_at = 0, beat = 0;
+  inline __attribute__((always_inline)) void one() {
+    const i64 column = column_at < 182 ? column_at : 182;
+    const u32* const in = from + outer_in_input[outer] + column;
+    u32* const out = to + outer_in_kept[outer];
+    lanes rows[16];
+    rows[0] = *(const lanes_in_memory*)(in + 0);
+    rows[1] = *(const lanes_in_memory*)(in + 13860);
+    rows[2] = *(const lanes_in_memory*)(in + 27720);
+    rows[3] = *(const lanes_in_memory*)(in + 2772);
+    rows[4] = *(const lanes_in_memory*)(in + 16632);
+    rows[5] = *(const lanes_in_memory*)(in + 30492);
+    rows[6] = *(const lanes_in_memory*)(in + 5544);
+    rows[7] = *(const lanes_in_memory*)(in + 19404);
+    rows[8] = *(const lanes_in_memory*)(in + 33264);
+    rows[9] = *(const lanes_in_memory*)(in + 8316);
+    rows[10] = *(const lanes_in_memory*)(in + 22176);
+    rows[11] = *(const lanes_in_memory*)(in + 36036);
+    rows[12] = *(const lanes_in_memory*)(in + 11088);
+    rows[13] = *(const lanes_in_memory*)(in + 24948);
+    rows[14] = *(const lanes_in_memory*)(in + 38808);
+    transpose(rows);
+    keep<0>(out + column_in_kept[column + 0], rows[0]);
+    keep<0>(out + column_in_kept[column + 1], rows[1]);
+    keep<0>(out + column_in_kept[column + 2], rows[2]);
+    keep<0>(out + column_in_kept[column + 3], rows[3]);
+    keep<0>(out + column_in_kept[column + 4], rows[4]);
+    keep<0>(out + column_in_kept[column + 5], rows[5]);
+    keep<0>(out + column_in_kept[column + 6], rows[6]);
+    keep<0>(out + column_in_kept[column + 7], rows[7]);
+    keep<0>(out + column_in_kept[column + 8], rows[8]);
+    keep<0>(out + column_in_kept[column + 9], rows[9]);
+    keep<0>(out + column_in_kept[column + 10], rows[10]);
+    keep<0>(out + column_in_kept[column + 11], rows[11]);
+    keep<0>(out + column_in_kept[column + 12], rows[12]);
+    keep<0>(out + column_in_kept[column + 13], rows[13]);
+    keep<0>(out + column_in_kept[column + 14], rows[14]);
+    keep<0>(out + column_in_kept[column + 15], rows[15]);
+    if ((column_at += 16) < 198) return;
+    column_at = 0;
+    ++outer;
+  }
+  inline __attribute__((always_inline)) void beside_two_lines() {
+    if (more && ++beat % 8 == 0) one();
+  }
+  inline __attribute__((always_inline)) void finish() {
+    while (more && outer < 2) one();
   }
 };
 
@@ -195,24 +255,28 @@ static inline __attribute__((always_inline)) void write_part(u32* to, const u32*
 }
 
 // Past the caches, all but the ends.
-static inline __attribute__((always_inline)) void write_run(u32* to, const u32* from, i64 count, Ahead& ahead) {
-  const i64 room = (-(u64)to & 63) / 4;
-  const i64 before = room < count ? room : count;
-  write_part(to, from, before);
-  i64 i = before;
+static inline __attribute__((always_inline)) void write_run(u32* to, const u32* from, i64 count, Ahead& ahead, Turn& turn) {
+  i64 i = 0;
+  if ((u64)to % 64 != 0) {
+    const i64 room = 16 - (u64)to % 64 / 4;
+    i = room < count ? room : count;
+    write_part(to, from, i);
+  }
+  const i64 before = i;
   #pragma clang loop unroll(disable)
   for (; i + 32 <= count; i += 32) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 16), (out_lanes*)(to + i + 16));
     ahead.ask();
     ahead.ask();
+    turn.beside_two_lines();
   }
   if (i + 16 <= count) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
     ahead.ask();
     i += 16;
   }
-  write_part(to + i, from + i, count - i);
+  if (i < count) write_part(to + i, from + i, count - i);
   ahead.finish((i - before) / 16);
 }
 
@@ -220,68 +284,28 @@ extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64
 {
   const u32* const A_base = (const u32*)args[0];
   u32* const B_base = (u32*)args[1];
-  for (i64 tile = first; tile < last; ++tile) {
-    const u32* next;
-    {
-      const i64 after = tile + 1 < last ? tile + 1 : tile;
-      const i64 tile = after;
-      const i64 d0 = 9 * (tile % 2);
-      const i64 c0_at = 2 * (tile / 2);
-      const i64 c0 = c0_at < 5 ? c0_at : 5;
-      next = A_base + (22 * d0 + 396 * c0);
-    }
+  u32 kept[2][9536] __attribute__((aligned(64)));
+  if (first >= last) return;
+  // Where a tile begins in A.
+  const auto begin = [&](i64 tile) {
     const i64 d0 = 9 * (tile % 2);
     const i64 c0_at = 2 * (tile / 2);
     const i64 c0 = c0_at < 5 ? c0_at : 5;
-    const u32* __restrict__ const A = A_base + (22 * d0 + 396 * c0);
-    u32* __restrict__ const B = B_base + (105 * d0 + 15 * c0);
-    u32 kept[9520] __attribute__((aligned(64)));
-    Ahead ahead(next);
-    // read A along e
-    {
-      static const i32 column_in_kept[] = {0, 432, 864, 1296, 1728, 2160, 2592, 3024, 3456, 3888, 4320, 4752, 5184, 5616, 6048, 6480, 6912, 7344, 7776, 8208, 8640, 9072, 48, 480, 912, 1344, 1776, 2208, 2640, 3072, 3504, 3936, 4368, 4800, 5232, 5664, 6096, 6528, 6960, 7392, 7824, 8256, 8688, 9120, 96, 528, 960, 1392, 1824, 2256, 2688, 3120, 3552, 3984, 4416, 4848, 5280, 5712, 6144, 6576, 7008, 7440, 7872, 8304, 8736, 9168, 144, 576, 1008, 1440, 1872, 2304, 2736, 3168, 3600, 4032, 4464, 4896, 5328, 5760, 6192, 6624, 7056, 7488, 7920, 8352, 8784, 9216, 192, 624, 1056, 1488, 1920, 2352, 2784, 3216, 3648, 4080, 4512, 4944, 5376, 5808, 6240, 6672, 7104, 7536, 7968, 8400, 8832, 9264, 240, 672, 1104, 1536, 1968, 2400, 2832, 3264, 3696, 4128, 4560, 4992, 5424, 5856, 6288, 6720, 7152, 7584, 8016, 8448, 8880, 9312, 288, 720, 1152, 1584, 2016, 2448, 2880, 3312, 3744, 4176, 4608, 5040, 5472, 5904, 6336, 6768, 7200, 7632, 8064, 8496, 8928, 9360, 336, 768, 1200, 1632, 2064, 2496, 2928, 3360, 3792, 4224, 4656, 5088, 5520, 5952, 6384, 6816, 7248, 7680, 8112, 8544, 8976, 9408, 384, 816, 1248, 1680, 2112, 2544, 2976, 3408, 3840, 4272, 4704, 5136, 5568, 6000, 6432, 6864, 7296, 7728, 8160, 8592, 9024, 9456};
-      for (i64 c = 0; c < 2; ++c) {
-        #pragma clang loop unroll(disable) vectorize(disable)
-        for (i64 column_at = 0; column_at < 198; column_at += 16) {
-          const i64 column = column_at < 182 ? column_at : 182;
-          const u32* const in = A + 396 * c + column;
-          u32* const out = kept + 15 * c;
-          lanes rows[16];
-          rows[0] = *(const lanes_in_memory*)(in + 0);
-          rows[1] = *(const lanes_in_memory*)(in + 13860);
-          rows[2] = *(const lanes_in_memory*)(in + 27720);
-          rows[3] = *(const lanes_in_memory*)(in + 2772);
-          rows[4] = *(const lanes_in_memory*)(in + 16632);
-          rows[5] = *(const lanes_in_memory*)(in + 30492);
-          rows[6] = *(const lanes_in_memory*)(in + 5544);
-          rows[7] = *(const lanes_in_memory*)(in + 19404);
-          rows[8] = *(const lanes_in_memory*)(in + 33264);
-          rows[9] = *(const lanes_in_memory*)(in + 8316);
-          rows[10] = *(const lanes_in_memory*)(in + 22176);
-          rows[11] = *(const lanes_in_memory*)(in + 36036);
-          rows[12] = *(const lanes_in_memory*)(in + 11088);
-          rows[13] = *(const lanes_in_memory*)(in + 24948);
-          rows[14] = *(const lanes_in_memory*)(in + 38808);
-          transpose(rows);
-          keep<0>(out + column_in_kept[column + 0], rows[0]);
-          keep<0>(out + column_in_kept[column + 1], rows[1]);
-          keep<0>(out + column_in_kept[column + 2], rows[2]);
-          keep<0>(out + column_in_kept[column + 3], rows[3]);
-          keep<0>(out + column_in_kept[column + 4], rows[4]);
-          keep<0>(out + column_in_kept[column + 5], rows[5]);
-          keep<0>(out + column_in_kept[column + 6], rows[6]);
-          keep<0>(out + column_in_kept[column + 7], rows[7]);
-          keep<0>(out + column_in_kept[column + 8], rows[8]);
-          keep<0>(out + column_in_kept[column + 9], rows[9]);
-          keep<0>(out + column_in_kept[column + 10], rows[10]);
-          keep<0>(out + column_in_kept[column + 11], rows[11]);
-          keep<0>(out + column_in_kept[column + 12], rows[12]);
-          keep<0>(out + column_in_kept[column + 13], rows[13]);
-          keep<0>(out + column_in_kept[column + 14], rows[14]);
-          keep<0>(out + column_in_kept[column + 15], rows[15]);
-        }
-      }
+    return A_base + (22 * d0 + 396 * c0);
+  };
+  const u32* after = begin(first);
+  for (i64 tile = first - 1; tile < last; ++tile) {
+    Turn turn = {after, kept[(tile + 1) & 1], tile + 1 < last};
+    after = begin(tile + 2 < last ? tile + 2 : last - 1);
+    if (tile < first) {
+      turn.finish();
+      continue;
     }
+    Ahead ahead(after);
+    const i64 d0 = 9 * (tile % 2);
+    const i64 c0_at = 2 * (tile / 2);
+    const i64 c0 = c0_at < 5 ? c0_at : 5;
+    u32* __restrict__ const B = B_base + (105 * d0 + 15 * c0);
     // write B along a
     {
       const i64 a = 0;
@@ -289,10 +313,11 @@ extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64
       const i64 c = 0;
       for (i64 e = 0; e < 22; ++e) {
         for (i64 d = 0; d < 9; ++d) {
-          write_run(B + 1890 * e + 105 * d + 15 * c + 3 * b + a, kept + 432 * e + 48 * d + 15 * c + 3 * b + a, 30, ahead);
+          write_run(B + 1890 * e + 105 * d + 15 * c + 3 * b + a, kept[tile & 1] + 432 * e + 48 * d + 15 * c + 3 * b + a, 30, ahead, turn);
         }
       }
     }
+    turn.finish();
   }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

@@ -154,7 +154,7 @@ static inline __attribute__((always_inline)) void keep(u16* to, lanes row) {
   *(piece_in_memory*)to = kept;
 }
 
-// What the next tile reads: rows of 48 elements, each asked for line by line.
+// What the tile after the next one reads: rows of 48 elements, each asked for line by line.
 static const i32 next_row[] = {0, 90, 630, 720, 1260, 1350, 1890, 1980, 2520, 2610, 3150, 3240, 3780, 3870, 4410, 4500, 5040, 5130, 5670, 5760, 6300, 6390, 6930, 7020, 7560, 7650, 8190, 8280, 8820, 8910, 9450, 9540, 10080, 10170, 10710, 10800, 11340, 11430, 11970, 12060, 12600, 12690, 13230, 13320, 13860, 13950, 14490, 14580, 15120, 15210, 15750, 15840, 16380, 16470, 17010, 17100, 17640, 17730, 18270, 18360, 18900, 18990, 19530, 19620};
 struct Ahead {
   const u16* next;
@@ -177,6 +177,68 @@ struct Ahead {
   }
 };
 
+static const i32 outer_in_input[] = {0, 90};
+static const i32 outer_in_kept[] = {0, 32};
+// Reads a tile into an array: a few of its blocks beside each two lines that are written of the one before it.
+struct Turn {
+  const u16* from;
+  u16* to;
+  bool more;  // whether there is a tile to read
+  const u16* in = from;
+  u16* out = to;
+  i64 outer = 0, row_at = 0, column_at = 0, beat = 0;
+  inline __attribute__((always_inline)) void one() {
+    lanes rows[16];
+    rows[0] = *(const lanes_in_memory*)(in + 0);
+    rows[1] = *(const lanes_in_memory*)(in + 630);
+    rows[2] = *(const lanes_in_memory*)(in + 1260);
+    rows[3] = *(const lanes_in_memory*)(in + 1890);
+    rows[4] = *(const lanes_in_memory*)(in + 2520);
+    rows[5] = *(const lanes_in_memory*)(in + 3150);
+    rows[6] = *(const lanes_in_memory*)(in + 3780);
+    rows[7] = *(const lanes_in_memory*)(in + 4410);
+    rows[8] = *(const lanes_in_memory*)(in + 5040);
+    rows[9] = *(const lanes_in_memory*)(in + 5670);
+    rows[10] = *(const lanes_in_memory*)(in + 6300);
+    rows[11] = *(const lanes_in_memory*)(in + 6930);
+    rows[12] = *(const lanes_in_memory*)(in + 7560);
+    rows[13] = *(const lanes_in_memory*)(in + 8190);
+    rows[14] = *(const lanes_in_memory*)(in + 8820);
+    rows[15] = *(const lanes_in_memory*)(in + 9450);
+    transpose(rows);
+    keep<0>(out + 0, rows[0]);
+    keep<0>(out + 96, rows[1]);
+    keep<0>(out + 192, rows[2]);
+    keep<0>(out + 288, rows[3]);
+    keep<0>(out + 384, rows[4]);
+    keep<0>(out + 480, rows[5]);
+    keep<0>(out + 576, rows[6]);
+    keep<0>(out + 672, rows[7]);
+    keep<0>(out + 768, rows[8]);
+    keep<0>(out + 864, rows[9]);
+    keep<0>(out + 960, rows[10]);
+    keep<0>(out + 1056, rows[11]);
+    keep<0>(out + 1152, rows[12]);
+    keep<0>(out + 1248, rows[13]);
+    keep<0>(out + 1344, rows[14]);
+    keep<0>(out + 1440, rows[15]);
+    in += 16, out += 1536;
+    if ((column_at += 16) < 48) return;
+    column_at = 0;
+    in += 10032, out += -4592;
+    if ((row_at += 16) < 32) return;
+    row_at = 0;
+    ++outer;
+    if (outer < 2) in = from + outer_in_input[outer], out = to + outer_in_kept[outer];
+  }
+  inline __attribute__((always_inline)) void beside_two_lines() {
+    if (more && ++beat % 4 == 0) one();
+  }
+  inline __attribute__((always_inline)) void finish() {
+    while (more && outer < 2) one();
+  }
+};
+
 // Fewer elements than a line has.
 static inline __attribute__((always_inline)) void write_part(u16* to, const u16* from, i64 count) {
   if (count & 16) __builtin_memcpy(to, from, 32), to += 16, from += 16;
@@ -187,11 +249,14 @@ static inline __attribute__((always_inline)) void write_part(u16* to, const u16*
 }
 
 // Past the caches, all but the ends.
-static inline __attribute__((always_inline)) void write_run(u16* to, const u16* from, i64 count, Ahead& ahead) {
-  const i64 room = (-(u64)to & 63) / 2;
-  const i64 before = room < count ? room : count;
-  write_part(to, from, before);
-  i64 i = before;
+static inline __attribute__((always_inline)) void write_run(u16* to, const u16* from, i64 count, Ahead& ahead, Turn& turn) {
+  i64 i = 0;
+  if ((u64)to % 64 != 0) {
+    const i64 room = 32 - (u64)to % 64 / 2;
+    i = room < count ? room : count;
+    write_part(to, from, i);
+  }
+  const i64 before = i;
   #pragma clang loop unroll(disable)
   for (; i + 64 <= count; i += 64) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
@@ -200,6 +265,7 @@ static inline __attribute__((always_inline)) void write_run(u16* to, const u16* 
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 48), (out_lanes*)(to + i + 48));
     ahead.ask();
     ahead.ask();
+    turn.beside_two_lines();
   }
   if (i + 32 <= count) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
@@ -207,7 +273,7 @@ static inline __attribute__((always_inline)) void write_run(u16* to, const u16* 
     ahead.ask();
     i += 32;
   }
-  write_part(to + i, from + i, count - i);
+  if (i < count) write_part(to + i, from + i, count - i);
   ahead.finish((i - before) / 32);
 }
 
@@ -215,87 +281,44 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
 {
   const u16* const A_base = (const u16*)args[0];
   u16* const B_base = (u16*)args[1];
-  for (i64 tile = first; tile < last; ++tile) {
-    const u16* next;
-    {
-      const i64 after = tile + 1 < last ? tile + 1 : tile;
-      const i64 tile = after;
-      const i64 c0_at = 48 * (tile % 2);
-      const i64 c0 = c0_at < 42 ? c0_at : 42;
-      const i64 b0_at = 2 * (tile / 2 % 4);
-      const i64 b0 = b0_at < 5 ? b0_at : 5;
-      const i64 a0_at = 32 * (tile / 8);
-      const i64 a0 = a0_at < 18 ? a0_at : 18;
-      next = A_base + (c0 + 90 * b0 + 630 * a0);
-    }
+  u16 kept[2][4672] __attribute__((aligned(64)));
+  if (first >= last) return;
+  // Where a tile begins in A.
+  const auto begin = [&](i64 tile) {
     const i64 c0_at = 48 * (tile % 2);
     const i64 c0 = c0_at < 42 ? c0_at : 42;
     const i64 b0_at = 2 * (tile / 2 % 4);
     const i64 b0 = b0_at < 5 ? b0_at : 5;
     const i64 a0_at = 32 * (tile / 8);
     const i64 a0 = a0_at < 18 ? a0_at : 18;
-    const u16* __restrict__ const A = A_base + (c0 + 90 * b0 + 630 * a0);
-    u16* __restrict__ const B = B_base + (350 * c0 + 50 * b0 + a0);
-    u16 kept[4640] __attribute__((aligned(64)));
-    Ahead ahead(next);
-    // read A along c
-    {
-      for (i64 b = 0; b < 2; ++b) {
-        #pragma clang loop unroll(disable) vectorize(disable)
-        for (i64 row_at = 0; row_at < 32; row_at += 16) {
-          const i64 row = row_at;
-          #pragma clang loop unroll(disable) vectorize(disable)
-          for (i64 column_at = 0; column_at < 48; column_at += 16) {
-            const i64 column = column_at;
-            const u16* const in = A + 90 * b + column;
-            u16* const out = kept + 32 * b + row;
-            lanes rows[16];
-            rows[0] = *(const lanes_in_memory*)(in + (630 * row + 0));
-            rows[1] = *(const lanes_in_memory*)(in + (630 * row + 630));
-            rows[2] = *(const lanes_in_memory*)(in + (630 * row + 1260));
-            rows[3] = *(const lanes_in_memory*)(in + (630 * row + 1890));
-            rows[4] = *(const lanes_in_memory*)(in + (630 * row + 2520));
-            rows[5] = *(const lanes_in_memory*)(in + (630 * row + 3150));
-            rows[6] = *(const lanes_in_memory*)(in + (630 * row + 3780));
-            rows[7] = *(const lanes_in_memory*)(in + (630 * row + 4410));
-            rows[8] = *(const lanes_in_memory*)(in + (630 * row + 5040));
-            rows[9] = *(const lanes_in_memory*)(in + (630 * row + 5670));
-            rows[10] = *(const lanes_in_memory*)(in + (630 * row + 6300));
-            rows[11] = *(const lanes_in_memory*)(in + (630 * row + 6930));
-            rows[12] = *(const lanes_in_memory*)(in + (630 * row + 7560));
-            rows[13] = *(const lanes_in_memory*)(in + (630 * row + 8190));
-            rows[14] = *(const lanes_in_memory*)(in + (630 * row + 8820));
-            rows[15] = *(const lanes_in_memory*)(in + (630 * row + 9450));
-            transpose(rows);
-            keep<0>(out + (96 * column + 0), rows[0]);
-            keep<0>(out + (96 * column + 96), rows[1]);
-            keep<0>(out + (96 * column + 192), rows[2]);
-            keep<0>(out + (96 * column + 288), rows[3]);
-            keep<0>(out + (96 * column + 384), rows[4]);
-            keep<0>(out + (96 * column + 480), rows[5]);
-            keep<0>(out + (96 * column + 576), rows[6]);
-            keep<0>(out + (96 * column + 672), rows[7]);
-            keep<0>(out + (96 * column + 768), rows[8]);
-            keep<0>(out + (96 * column + 864), rows[9]);
-            keep<0>(out + (96 * column + 960), rows[10]);
-            keep<0>(out + (96 * column + 1056), rows[11]);
-            keep<0>(out + (96 * column + 1152), rows[12]);
-            keep<0>(out + (96 * column + 1248), rows[13]);
-            keep<0>(out + (96 * column + 1344), rows[14]);
-            keep<0>(out + (96 * column + 1440), rows[15]);
-          }
-        }
-      }
+    return A_base + (c0 + 90 * b0 + 630 * a0);
+  };
+  const u16* after = begin(first);
+  for (i64 tile = first - 1; tile < last; ++tile) {
+    Turn turn = {after, kept[(tile + 1) & 1], tile + 1 < last};
+    after = begin(tile + 2 < last ? tile + 2 : last - 1);
+    if (tile < first) {
+      turn.finish();
+      continue;
     }
+    Ahead ahead(after);
+    const i64 c0_at = 48 * (tile % 2);
+    const i64 c0 = c0_at < 42 ? c0_at : 42;
+    const i64 b0_at = 2 * (tile / 2 % 4);
+    const i64 b0 = b0_at < 5 ? b0_at : 5;
+    const i64 a0_at = 32 * (tile / 8);
+    const i64 a0 = a0_at < 18 ? a0_at : 18;
+    u16* __restrict__ const B = B_base + (350 * c0 + 50 * b0 + a0);
     // write B along a
     {
       const i64 a = 0;
       for (i64 c = 0; c < 48; ++c) {
         for (i64 b = 0; b < 2; ++b) {
-          write_run(B + 350 * c + 50 * b + a, kept + 96 * c + 32 * b + a, 32, ahead);
+          write_run(B + 350 * c + 50 * b + a, kept[tile & 1] + 96 * c + 32 * b + a, 32, ahead, turn);
         }
       }
     }
+    turn.finish();
   }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

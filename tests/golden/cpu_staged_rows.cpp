@@ -9,7 +9,7 @@
 typedef u64 out_lanes __attribute__((ext_vector_type(8)));
 typedef out_lanes out_lanes_in_memory __attribute__((aligned(8), may_alias));
 
-// What the next tile reads: rows of 5400 elements, each asked for line by line.
+// What the tile after the next one reads: rows of 5400 elements, each asked for line by line.
 static const i32 next_row[] = {0};
 struct Ahead {
   const u64* next;
@@ -32,6 +32,32 @@ struct Ahead {
   }
 };
 
+// Reads a tile into an array: a few of its rows beside each two lines that are written of the one before it.
+struct Turn {
+  const u64* from;
+  u64* to;
+  bool more;  // whether there is a tile to read
+  const u64* in = from;
+  u64* out = to;
+  i64 outer = 0, row_at = 0, column_at = 0, beat = 0;
+  inline __attribute__((always_inline)) void one() {
+    const i64 c = 0;
+    for (i64 a = 0; a < 6; ++a) {
+      for (i64 b = 0; b < 20; ++b) {
+        for (i64 i = 0; i < 320; i += 64) __builtin_memcpy_inline((char*)(to + 280 * b + 45 * a + c) + i, (const char*)(from + 45 * b + 900 * a + c) + i, 64);
+        __builtin_memcpy_inline((char*)(to + 280 * b + 45 * a + c) + 320, (const char*)(from + 45 * b + 900 * a + c) + 320, 40);
+      }
+    }
+    ++outer;
+  }
+  inline __attribute__((always_inline)) void beside_two_lines() {
+    if (more && ++beat % 338 == 0) one();
+  }
+  inline __attribute__((always_inline)) void finish() {
+    while (more && outer < 1) one();
+  }
+};
+
 #ifdef __AVX512BW__
 typedef long long word;
 typedef u8 mask;
@@ -51,29 +77,28 @@ static inline __attribute__((always_inline)) void write_part(u64* to, const u64*
 }
 
 // Past the caches, all but the ends.
-static inline __attribute__((always_inline)) void write_run(u64* to, const u64* from, i64 count, Ahead& ahead) {
-  // Complex numbers may be aligned to their parts alone: then no line begins with one.
-  if ((u64)to % 8 != 0) {
-    for (i64 i = 0; i < count; ++i) to[i] = from[i];
-    return;
+static inline __attribute__((always_inline)) void write_run(u64* to, const u64* from, i64 count, Ahead& ahead, Turn& turn) {
+  i64 i = 0;
+  if ((u64)to % 64 != 0) {
+    const i64 room = 8 - (u64)to % 64 / 8;
+    i = room < count ? room : count;
+    write_part(to, from, i);
   }
-  const i64 room = (-(u64)to & 63) / 8;
-  const i64 before = room < count ? room : count;
-  write_part(to, from, before);
-  i64 i = before;
+  const i64 before = i;
   #pragma clang loop unroll(disable)
   for (; i + 16 <= count; i += 16) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 8), (out_lanes*)(to + i + 8));
     ahead.ask();
     ahead.ask();
+    turn.beside_two_lines();
   }
   if (i + 8 <= count) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
     ahead.ask();
     i += 8;
   }
-  write_part(to + i, from + i, count - i);
+  if (i < count) write_part(to + i, from + i, count - i);
   ahead.finish((i - before) / 8);
 }
 
@@ -81,37 +106,33 @@ extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
 {
   const u64* const A_base = (const u64*)args[0];
   u64* const B_base = (u64*)args[1];
-  for (i64 tile = first; tile < last; ++tile) {
-    const u64* next;
-    {
-      const i64 after = tile + 1 < last ? tile + 1 : tile;
-      const i64 tile = after;
-      const i64 a0 = 6 * (tile);
-      next = A_base + (900 * a0);
-    }
+  u64 kept[2][5632] __attribute__((aligned(64)));
+  if (first >= last) return;
+  // Where a tile begins in A.
+  const auto begin = [&](i64 tile) {
     const i64 a0 = 6 * (tile);
-    const u64* __restrict__ const A = A_base + (900 * a0);
-    u64* __restrict__ const B = B_base + (45 * a0);
-    u64 kept[5598] __attribute__((aligned(64)));
-    Ahead ahead(next);
-    // read A along c
-    {
-      const i64 c = 0;
-      for (i64 a = 0; a < 6; ++a) {
-        for (i64 b = 0; b < 20; ++b) {
-          for (i64 i = 0; i < 320; i += 64) __builtin_memcpy_inline((char*)(kept + 280 * b + 45 * a + c) + i, (const char*)(A + 45 * b + 900 * a + c) + i, 64);
-          __builtin_memcpy_inline((char*)(kept + 280 * b + 45 * a + c) + 320, (const char*)(A + 45 * b + 900 * a + c) + 320, 40);
-        }
-      }
+    return A_base + (900 * a0);
+  };
+  const u64* after = begin(first);
+  for (i64 tile = first - 1; tile < last; ++tile) {
+    Turn turn = {after, kept[(tile + 1) & 1], tile + 1 < last};
+    after = begin(tile + 2 < last ? tile + 2 : last - 1);
+    if (tile < first) {
+      turn.finish();
+      continue;
     }
+    Ahead ahead(after);
+    const i64 a0 = 6 * (tile);
+    u64* __restrict__ const B = B_base + (45 * a0);
     // write B along c
     {
       const i64 c = 0;
       const i64 a = 0;
       for (i64 b = 0; b < 20; ++b) {
-        write_run(B + 1350 * b + 45 * a + c, kept + 280 * b + 45 * a + c, 270, ahead);
+        write_run(B + 1350 * b + 45 * a + c, kept[tile & 1] + 280 * b + 45 * a + c, 270, ahead, turn);
       }
     }
+    turn.finish();
   }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
