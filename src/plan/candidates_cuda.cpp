@@ -30,7 +30,6 @@ using ir::Schedule;
 using Tile = std::vector<std::int64_t>;
 
 constexpr std::int64_t kLaunchLimit = std::int64_t{1} << 31;
-constexpr std::int64_t kStagedBytesPerThread = 128;  // registers that hold what is on its way to shared memory
 
 std::int64_t volume(const Tile& tile) {
   std::int64_t product = 1;
@@ -45,17 +44,21 @@ class Generator {
         figures_(figures),
         sides_(program),
         model_(program, sides_, figures),
+        schedules_(program, sides_),
         layouts_(sides_, figures.shared_bytes_per_block) {}
 
   std::vector<Candidate> all(const std::string& wanted) {
-    add_direct();
+    find_direct();
     find_tiles();
+    for (std::size_t k = 0; k < direct_.size(); ++k) add({0, 0, k});
     for (std::size_t tile = 0; tile < stagings_.size(); ++tile) {
       auto& staging = stagings_[tile];
       find_whole_digits(staging);
       for (std::size_t way = 0; way < kWays; ++way) {
-        if (staging.ways[way] == kNone) continue;
-        for (int form = 0; form < forms(staging, way); ++form) add_staged(tile, way, form);
+        for (const auto how : kHows) {
+          if (!has(staging, way, how)) continue;
+          for (std::size_t form = 0; form < orders(how); ++form) add({tile + 1, way, first_form(how) + form});
+        }
       }
     }
     auto order = refine_leaders(false);
@@ -72,18 +75,11 @@ class Generator {
 
   /// The first of all(). What cannot be one of the leaders is not told apart.
   Candidate best() {
-    add_direct();
+    find_direct();
     find_tiles();
+    for (std::size_t k = 0; k < direct_.size(); ++k) look_at({0, 0, k});
     for (std::size_t tile = 0; tile < stagings_.size(); ++tile) {
-      const auto& staging = stagings_[tile];
-      const auto range = block_threads(staging);
-      auto least_us = std::numeric_limits<double>::infinity();
-      if (range.least <= std::min<std::int64_t>(range.most, 512)) {
-        least_us = least_of_either_us(staging, static_cast<int>(range.least));
-      }
-      if (staging.ways[kByWarps] == kWarps)
-        least_us = std::min(least_us, model_.least_us(staging.cost, kWarpThreads, true));
-      if (std::isfinite(least_us)) ahead_.push({least_us, tile});
+      ahead_.push({least_us(stagings_[tile]), {tile + 1, 0, 0}, Seen::tile});
     }
     const auto order = refine_leaders(true);
     if (order.empty()) throw InternalError("a problem without a single schedule; please report it");
@@ -96,38 +92,50 @@ class Generator {
 
  private:
   static constexpr std::size_t kRefined = 4;
-  static constexpr int kWarps = 0, kNone = -1, kWarpThreads = 256;
+  static constexpr int kWarps = 0, kNone = -1;
   /// Ways to visit a tile: by a number of threads that ends at whole digits (two), by powers of two, by warps.
   static constexpr std::size_t kPowers = 2, kByWarps = 5, kWays = 6;
-  static constexpr std::size_t kWholeDigits = kWays, kAny = kWays + 1;  // several: the first two, all
-  static constexpr int kEither = -1, kSkewed = -2;  // several forms: those along either side, the others
+  static constexpr Carried kHows[] = {Carried::straight, Carried::turned, Carried::skewed, Carried::in_warp};
+
+  /// Which candidate: tile (0: none waits), way, form, in the order in which all() makes them.
+  using Number = std::array<std::size_t, 3>;
+
+  /// Forms count ways to carry a tile, and orders of tiles: along the output, along the input.
+  static std::size_t first_form(Carried how) { return 2 * static_cast<std::size_t>(how); }
+  static Carried how_of(std::size_t form) { return static_cast<Carried>(form / 2); }
+  static std::size_t orders(Carried how) { return how == Carried::straight || how == Carried::turned ? 2 : 1; }
+
+  /// A schedule without a name, of a tile that does not wait, and which tile that is.
+  struct Direct {
+    Schedule schedule;
+    std::size_t cost;
+  };
 
   /// A tile that waits in shared memory or in a warp. Its schedules have everything but the order of tiles, the number
   /// of threads and a name; they are made when they are needed.
   struct Staging {
     Tile tile;
+    TileForms forms;
     TileCost cost;
-    int read_vector = 1, write_vector = 1;
-    std::array<int, kWays> ways;      ///< numbers of threads, kWarps or kNone
-    std::vector<Schedule> schedules;  ///< those that may be along either side, then skewed ones
-    int either = 0;                   ///< how many the former are
-    std::optional<Schedule> in_warp;
+    std::array<int, kWays> ways;  ///< numbers of threads, kWarps or kNone
+    std::array<std::optional<Schedule>, kCarried> schedules;
   };
 
-  /// Candidates that are not in the list yet: all of a tile, of one way to visit it those along either side
-  /// or those that are skewed, or one.
+  /// How closely candidates were looked at: their tile, and its neighbours; all of one number of threads that carry it
+  /// in the same way; one, all but the lines of its accesses; those too.
+  enum class Seen : std::uint8_t { tile, neighbours, way, accesses, all };
+
+  /// Candidates that are not in the list yet, and the first one's number.
   struct Ahead {
     double least_us;  ///< none of them takes less
-    std::size_t tile;
-    std::size_t way = kAny;
-    int form = kEither;      ///< or kSkewed: several
-    bool predicted = false;  ///< least_us is what the one is predicted to take
+    Number first;
+    Seen seen;
     bool operator<(const Ahead& other) const { return least_us > other.least_us; }  // the least first
   };
 
   struct Listed {
     Candidate candidate;
-    std::array<std::size_t, 3> made;  ///< tile (0: none waits), way, form: the order in which all() makes them
+    Number number;
     bool refined = false;
   };
 
@@ -141,8 +149,8 @@ class Generator {
       while (order.size() < list_.size()) order.push_back(order.size());
       // Equals stand in the order in which all() makes them.
       std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
-        return std::tie(list_[x].candidate.predicted_us, list_[x].made) <
-               std::tie(list_[y].candidate.predicted_us, list_[y].made);
+        return std::tie(list_[x].candidate.predicted_us, list_[x].number) <
+               std::tie(list_[y].candidate.predicted_us, list_[y].number);
       });
     };
     do {
@@ -181,105 +189,115 @@ class Generator {
     while (!ahead_.empty() && (least.size() < leaders || ahead_.top().least_us <= least.front())) {
       const auto next = ahead_.top();
       ahead_.pop();
-      if (next.predicted) {
-        if (add_staged(next.tile, next.way, next.form)) see(list_.back());
-      } else {
-        tell_apart(next);
+      if (next.seen < Seen::all) {
+        look_closer(next);
+      } else if (add(next.first)) {
+        see(list_.back());
       }
     }
   }
 
-  /// Of all that are visited by so many threads.
-  double least_of_either_us(const Staging& staging, int threads) {
-    return std::min(model_.least_us(staging.cost, threads, false), model_.least_skewed_us(staging.cost, threads));
+  /// Of all of a tile.
+  double least_us(const Staging& staging) {
+    auto least_us = std::numeric_limits<double>::infinity();
+    for (const auto how : kHows) {
+      if (how == Carried::in_warp && staging.ways[kByWarps] == kNone) continue;
+      least_us = std::min(least_us, model_.least_us(staging.cost, how, threads(staging, how)));
+    }
+    return least_us;
   }
 
-  /// Puts what several candidates stand for in their place.
-  void tell_apart(const Ahead& several) {
-    auto& staging = stagings_[several.tile];
-    const auto add_way = [&](std::size_t way) {
-      const int threads = staging.ways[way];
-      if (threads == kNone) return;
-      if (threads == kWarps) {
-        ahead_.push({model_.least_us(staging.cost, kWarpThreads, true), several.tile, way, kEither});
-        return;
-      }
-      const double either = model_.least_waiting(staging.cost, threads, has_rectangles(staging));
-      ahead_.push({model_.least_us(staging.cost, threads, false) * either, several.tile, way, kEither});
-      if (std::isinf(staging.cost.least_skewed)) return;
-      const double skewed = model_.least_waiting(staging.cost, threads, false);
-      ahead_.push({model_.least_skewed_us(staging.cost, threads) * skewed, several.tile, way, kSkewed});
-    };
-    if (several.way == kAny) {
-      for (auto way = kPowers; way < kWays; ++way) add_way(way);
-      const auto range = block_threads(staging);
-      if (range.least <= std::min<std::int64_t>(range.most, 512)) {
-        const auto fewest = static_cast<int>(range.least);
-        ahead_.push({least_of_either_us(staging, fewest), several.tile, kWholeDigits, kEither});
-      }
+  /// Of a block, however its rounds come out.
+  ThreadRange threads(const Staging& staging, Carried how) const {
+    if (how == Carried::in_warp) return {kWarpThreads, kWarpThreads};
+    const auto range = block_threads(staging);
+    return {range.least, std::min<std::int64_t>(range.most, 512)};
+  }
+
+  /// Puts candidates ahead that were looked at more closely in place of some.
+  void look_closer(const Ahead& some) {
+    const auto [tile, way, form] = some.first;
+    if (some.seen == Seen::accesses) {
+      Traffic traffic;
+      ahead_.push({model_.predict(schedule(some.first), cost(some.first), traffic), some.first, Seen::all});
       return;
     }
-    if (several.way == kWholeDigits) {
+    auto& staging = stagings_[tile - 1];
+    if (some.seen == Seen::tile) {
+      model_.see_neighbours(staging.cost, staging.tile, static_cast<int>(block_threads(staging).least));
+      ahead_.push({least_us(staging), some.first, Seen::neighbours});
+    } else if (some.seen == Seen::neighbours) {
       find_whole_digits(staging);
-      for (std::size_t way = 0; way < kPowers; ++way) add_way(way);
-      return;
-    }
-    if (several.form < 0) {
-      const int all = forms(staging, several.way), skewed = std::min(2 * staging.either, all);
-      const bool skews = several.form == kSkewed;
-      for (int form = skews ? skewed : 0; form < (skews ? all : skewed); ++form) {
-        const auto& schedule = formed(staging, several.way, form);
-        ahead_.push({model_.least_us(schedule, staging.cost), several.tile, several.way, form});
+      for (std::size_t each = 0; each < kWays; ++each) {
+        for (const auto how : kHows) {
+          if (!has(staging, each, how)) continue;
+          const auto number = how == Carried::in_warp ? kWarpThreads : staging.ways[each];
+          ahead_.push({model_.least_us(staging.cost, how, {number, number}), {tile, each, first_form(how)}, Seen::way});
+        }
       }
-      return;
+    } else {
+      for (std::size_t k = 0; k < orders(how_of(form)); ++k) look_at({tile, way, form + k});
     }
-    Traffic traffic;
-    const double us = model_.predict(formed(staging, several.way, several.form), staging.cost, traffic);
-    ahead_.push({us, several.tile, several.way, several.form, true});
   }
 
-  const ir::Affine& load_offset() const { return program_.nodes[static_cast<std::size_t>(sides_.load)].offset; }
-  int load_buffer() const { return program_.nodes[static_cast<std::size_t>(sides_.load)].source; }
+  void look_at(const Number& one) { ahead_.push({model_.least_us(schedule(one), cost(one)), one, Seen::accesses}); }
 
   /// The fastest axis is the same on both sides, but its rows are so short that a tile should join several.
   bool short_first() const { return sides_.extent(sides_.read_first()) * sides_.read_bytes() < 128; }
-
-  int widest(bool read, const Tile& tile) const {
-    const int q = read ? sides_.read_first() : sides_.write_first();
-    const auto bytes = read ? sides_.read_bytes() : sides_.write_bytes();
-    for (auto vector = static_cast<int>(16 / bytes); vector > 1; vector /= 2) {
-      if (tile[static_cast<std::size_t>(q)] % vector != 0) continue;
-      const bool fits =
-          read ? ir::vector_access(program_, load_buffer(), load_offset(), q, vector)
-               : ir::vector_access(program_, program_.statement().buffer, program_.statement().offset, q, vector);
-      if (fits) return vector;
-    }
-    return 1;
-  }
 
   /// Tiles that follow each other in the launch are neighbours on one side: the output, so that a sector shared by two
   /// of them is completed in L2, or the input, where that side has the shorter runs.
   const std::vector<int>& launch_order(bool read) const { return read ? sides_.read_order : sides_.write_order; }
 
-  bool add(Schedule schedule, const std::array<std::size_t, 3>& made, TileCost& cost) {
-    if (schedule.shared_bytes(program_) > figures_.shared_bytes_per_block) return false;
+  TileCost& cost(const Number& number) {
+    return number[0] > 0 ? stagings_[number[0] - 1].cost : direct_costs_[direct_[number[2]].cost];
+  }
+
+  /// Without a name. Valid until the next of the same tile.
+  const Schedule& schedule(const Number& number) {
+    const auto [tile, way, form] = number;
+    if (tile == 0) return direct_[form].schedule;
+    auto& staging = stagings_[tile - 1];
+    const auto how = how_of(form);
+    auto& made = staging.schedules[static_cast<std::size_t>(how)];
+    if (!made) made = schedules_.carried(staging.tile, staging.forms, how);
+    if (how == Carried::in_warp) return *made;
+    made->order = launch_order(form != first_form(how));
+    made->threads = made->walk.workers = made->stage->walk.workers = staging.ways[way];
+    return *made;
+  }
+
+  /// Whether a tile that is visited in this way may be carried in that one.
+  static bool has(const Staging& staging, std::size_t way, Carried how) {
+    const int threads = staging.ways[way];
+    if (threads == kNone || (threads == kWarps) != (how == Carried::in_warp)) return false;
+    return (how != Carried::turned || staging.forms.turns) && (how != Carried::skewed || staging.forms.skews);
+  }
+
+  bool add(const Number& number) {
     Listed listed;
-    listed.made = made;
+    listed.number = number;
     auto& candidate = listed.candidate;
-    candidate.schedule = std::move(schedule);
-    candidate.predicted_us = model_.predict(candidate.schedule, cost, candidate.traffic);
+    candidate.schedule = schedule(number);
+    if (candidate.schedule.shared_bytes(program_) > figures_.shared_bytes_per_block) return false;
+    candidate.predicted_us = model_.predict(candidate.schedule, cost(number), candidate.traffic);
     if (candidate.traffic.tiles >= kLaunchLimit) return false;
+    candidate.schedule.name = name(candidate.schedule, number[2]);
     list_.push_back(std::move(listed));
     return true;
   }
 
-  void add_direct() {
+  void find_direct() {
     const auto first = sides_.write_first();
     const bool same = sides_.load < 0 || first == sides_.read_first();
-    Tile whole(program_.indices.size(), 1);
+    const auto add = [&](const Tile& tile, int vector, int threads) {
+      auto schedule = schedules_.direct(tile, vector);
+      schedule.threads = schedule.walk.workers = threads;
+      direct_.push_back({std::move(schedule), direct_costs_.size() - 1});
+    };
     if (program_.indices.empty()) {
-      auto cost = model_.tile_cost(whole);
-      add(direct("plain", whole, 1, 32), {}, cost);
+      direct_costs_.push_back(model_.tile_cost({}));
+      add({}, 1, 32);
       return;
     }
     for (const std::int64_t target : {256, 512, 1024, 2048, 4096}) {
@@ -291,14 +309,12 @@ class Generator {
         auto& n = tile[static_cast<std::size_t>(q)];
         if (n == 1) n = std::min(sides_.extent(q), std::max<std::int64_t>(target / volume(tile), 1));
       }
-      int vector = widest(false, tile);
-      if (same && sides_.load >= 0) {
-        vector = std::min(vector, widest(true, tile));
-      } else if (!same) {
-        vector = 1;
-      }
-      auto cost = model_.tile_cost(tile);
-      const auto positions = cost.points / vector;
+      const auto forms = schedules_.forms(tile);
+      const int vector = !same              ? 1
+                         : sides_.load >= 0 ? std::min(forms.read_vector, forms.write_vector)
+                                            : forms.write_vector;
+      direct_costs_.push_back(model_.tile_cost(tile));
+      const auto positions = direct_costs_.back().points / vector;
       auto counts = whole_digit_threads({{ir::Walk{sides_.digits(false, tile), vector, 1}}});
       counts.insert(counts.end(), {128, 256});
       // One access each: a thread writes as soon as it has read, and memory is asked for no more than it can take.
@@ -306,24 +322,12 @@ class Generator {
         counts.push_back(static_cast<int>(positions));
       for (const int threads : counts) {
         if (positions < threads && target != 256) continue;
-        const bool known = std::any_of(list_.begin(), list_.end(), [&](const Listed& listed) {
-          return listed.candidate.schedule.tile == tile && listed.candidate.schedule.threads == threads;
+        const bool known = std::any_of(direct_.begin(), direct_.end(), [&](const Direct& direct) {
+          return direct.schedule.tile == tile && direct.schedule.threads == threads;
         });
-        if (known) continue;
-        const char* family = !same ? "plain" : program_.indices.size() == 1 ? "copy" : "tiled-copy";
-        add(direct(family, tile, vector, threads), {0, 0, list_.size()}, cost);
+        if (!known) add(tile, vector, threads);
       }
     }
-  }
-
-  Schedule direct(const char* family, const Tile& tile, int vector, int threads) {
-    Schedule schedule;
-    schedule.tile = tile;
-    schedule.order = launch_order(false);
-    schedule.walk = {sides_.digits(false, tile), vector, threads};
-    schedule.threads = threads;
-    schedule.name = fmt::format("{}{} v{} t{}", family, tile_text(tile), vector, threads);
-    return schedule;
   }
 
   std::string tile_text(const Tile& tile) const {
@@ -342,9 +346,8 @@ class Generator {
     stagings_.reserve(tiles.size());
     for (auto& tile : tiles) {
       Staging staging;
-      staging.read_vector = widest(true, tile);
-      staging.write_vector = widest(false, tile);
-      staging.cost = model_.tile_cost(tile, has_rectangles(staging), can_skew(tile));
+      staging.forms = schedules_.forms(tile);
+      staging.cost = model_.tile_cost(tile, staging.forms);
       staging.tile = std::move(tile);
       staging.ways.fill(kNone);
       const auto range = block_threads(staging);
@@ -366,56 +369,30 @@ class Generator {
 
   /// Without workers.
   std::array<ir::Walk, 2> walks(const Staging& staging) const {
-    return {{{sides_.digits(true, staging.tile), staging.read_vector, 1},
-             {sides_.digits(false, staging.tile), staging.write_vector, 1}}};
+    return {{{sides_.digits(true, staging.tile), staging.forms.read_vector, 1},
+             {sides_.digits(false, staging.tile), staging.forms.write_vector, 1}}};
   }
 
   /// So many that they keep the tile in their registers on its way, and that half of them have something to do.
   ThreadRange block_threads(const Staging& staging) const {
     const auto points = staging.cost.points, each = kStagedBytesPerThread / sides_.read_bytes();
     return {std::max<std::int64_t>((points + each - 1) / each, kFewestThreads + 1),
-            points / std::max(staging.read_vector, staging.write_vector) * 2 + 1};
+            points / std::max(staging.forms.read_vector, staging.forms.write_vector) * 2 + 1};
   }
 
-  /// How many schedules a tile has with so many threads: along either side, and skewed ones.
-  int forms(Staging& staging, std::size_t way) const {
-    if (staging.schedules.empty()) {
-      staging.schedules.push_back(staged(staging.tile, staging.read_vector, staging.write_vector));
-      if (has_rectangles(staging)) staging.schedules.push_back(in_rectangles(staging.schedules.front()));
-      staging.either = static_cast<int>(staging.schedules.size());
-      if (can_skew(staging.tile)) {
-        staging.schedules.push_back(skewed(staging.tile, staging.read_vector));
-      }
+  std::string name(const Schedule& schedule, std::size_t form) const {
+    const auto text = tile_text(schedule.tile);
+    const int vector = schedule.walk.vector;
+    if (!schedule.stage) {
+      const bool same = sides_.load < 0 || sides_.write_first() == sides_.read_first();
+      const char* family = !same || schedule.tile.empty() ? "plain" : schedule.tile.size() == 1 ? "copy" : "tiled-copy";
+      return fmt::format("{}{} v{} t{}", family, text, vector, schedule.threads);
     }
-    return staging.ways[way] == kWarps ? 1 : staging.either + static_cast<int>(staging.schedules.size());
-  }
-
-  /// One of them, without a name, in place of the one before.
-  const Schedule& formed(Staging& staging, std::size_t way, int form) const {
-    const int threads = staging.ways[way];
-    if (threads == kWarps) {
-      if (!staging.in_warp) staging.in_warp = in_warp(staging.schedules.front());
-      return *staging.in_warp;
-    }
-    const bool either = form < 2 * staging.either;
-    auto& schedule = staging.schedules[static_cast<std::size_t>(either ? form / 2 : form - staging.either)];
-    schedule.order = launch_order(either && form % 2 == 1);
-    schedule.threads = schedule.walk.workers = schedule.stage->walk.workers = threads;
-    return schedule;
-  }
-
-  bool add_staged(std::size_t tile, std::size_t way, int form) {
-    auto& staging = stagings_[tile];
-    auto schedule = formed(staging, way, form);
-    const auto vectors = fmt::format("{} v{}{}{}", tile_text(staging.tile), schedule.stage->walk.vector,
-                                     schedule.stage->walk.rows > 1 ? 'x' : '/', schedule.walk.vector);
-    if (staging.ways[way] == kWarps) {
-      schedule.name = "warp" + vectors;
-    } else {
-      const char* how = schedule.skew.on() ? " skewed" : form % 2 == 1 ? " along A" : "";
-      schedule.name = fmt::format("{}{} t{}{}", family(staging.tile), vectors, schedule.threads, how);
-    }
-    return add(std::move(schedule), {tile + 1, way, static_cast<std::size_t>(form)}, staging.cost);
+    const auto& read = schedule.stage->walk;
+    const auto vectors = fmt::format("{} v{}{}{}", text, read.vector, read.rows > 1 ? 'x' : '/', vector);
+    if (schedule.stage->place == ir::Place::warp) return "warp" + vectors;
+    const char* how = schedule.skew.on() ? " skewed" : form % 2 == 1 ? " along A" : "";
+    return fmt::format("{}{} t{}{}", family(schedule.tile), vectors, schedule.threads, how);
   }
 
   const char* family(const Tile& tile) const {
@@ -427,90 +404,13 @@ class Generator {
     return axes == 2 && sides_.read_first() != sides_.write_first() ? "tiled" : parts == 0 ? "packed" : "packed-split";
   }
 
-  Schedule staged(const Tile& tile, int read_vector, int write_vector) const {
-    Schedule schedule;
-    schedule.tile = tile;
-    schedule.walk = {sides_.digits(false, tile), write_vector, 1};
-    ir::Stage stage;
-    stage.load = sides_.load;
-    stage.walk = {sides_.digits(true, tile), read_vector, 1};
-    stage.layout = linear_layout(sides_, tile, true, 0);
-    schedule.stage = std::move(stage);
-    return schedule;
-  }
-
-  /// Vectors of either side cross in a thread's registers; what is read becomes whole accesses of shared memory.
-  bool has_rectangles(const Staging& staging) const {
-    constexpr std::int64_t kWidest = 16;
-    const auto column = staging.write_vector * sides_.read_bytes();
-    return staging.read_vector > 1 && staging.write_vector > 1 && sides_.read_first() != sides_.write_first() &&
-           column <= kWidest && staging.read_vector * column <= kStagedBytesPerThread;
-  }
-
-  /// The same tile, read in rectangles that are turned in registers: shared memory is written and read by vectors.
-  Schedule in_rectangles(Schedule schedule) const {
-    auto& walk = schedule.stage->walk;
-    const int across = sides_.write_first(), rows = schedule.walk.vector;
-    std::vector<ir::Digit> digits{walk.digits.front(), {across, rows, 1}};
-    for (std::size_t k = 1; k < walk.digits.size(); ++k) {
-      auto digit = walk.digits[k];
-      if (digit.index == across) digit = {across, digit.count / rows, rows};
-      if (digit.count > 1) digits.push_back(digit);
-    }
-    walk.digits = std::move(digits);
-    walk.rows = rows;
-    schedule.stage->layout = linear_layout(sides_, schedule.tile, false, 0);
-    return schedule;
-  }
-
-  /// Elements of a sector of the output.
-  int sector_elements() const { return static_cast<int>(kSectorBytes / sides_.write_bytes()); }
-
-  /// Rows that begin anywhere in a sector, long enough that tiles cut them.
-  bool can_skew(const Tile& tile) const {
-    const auto first = static_cast<std::size_t>(sides_.write_first());
-    if (program_.nodes.size() > 1 || sector_elements() < 2 || sides_.read_first() == sides_.write_first()) return false;
-    if (tile[first] == program_.indices[first].extent || tile[first] % sector_elements() != 0) return false;
-    const auto& offset = program_.statement().offset;
-    bool ragged = false;
-    for (std::size_t q = 0; q < tile.size(); ++q)
-      ragged = ragged || (q != first && offset.coefficient[q] % sector_elements() != 0);
-    return ragged && offset.coefficient[first] == 1;
-  }
-
-  /// The same tile, cut where the output's sectors begin, so that those are whole. Single elements are written: to cut
-  /// vectors at the ends of rows costs more than they save.
-  Schedule skewed(const Tile& tile, int read_vector) const {
-    const int first = sides_.write_first();
-    const int elements = sector_elements();
-    auto schedule = staged(tile, read_vector, 1);
-    schedule.skew = {first, elements};
-    auto longer = tile;
-    longer[static_cast<std::size_t>(first)] += elements - 1;
-    schedule.stage->walk.digits = sides_.digits(true, longer);
-    schedule.stage->layout = linear_layout(sides_, longer, true, 0);
-    return schedule;
-  }
-
-  Schedule in_warp(Schedule schedule) const {
-    schedule.order = launch_order(false);
-    schedule.threads = kWarpThreads;
-    schedule.walk.workers = 32;
-    schedule.stage->walk.workers = 32;
-    schedule.stage->place = ir::Place::warp;
-    schedule.stage->layout = {};
-    return schedule;
-  }
-
   double predict(const Listed& listed, Traffic& traffic) {
-    const auto& schedule = listed.candidate.schedule;
-    if (listed.made[0] > 0) return model_.predict(schedule, stagings_[listed.made[0] - 1].cost, traffic);
-    return predict(schedule, traffic);
+    return model_.predict(listed.candidate.schedule, cost(listed.number), traffic);
   }
 
   /// Of a schedule whose tile is not among those that wait here.
   double predict(const Schedule& schedule, Traffic& traffic) {
-    auto cost = model_.tile_cost(schedule.tile, false, schedule.skew.on());
+    auto cost = model_.tile_cost(schedule.tile, schedules_.forms(schedule.tile));
     return model_.predict(schedule, cost, traffic);
   }
 
@@ -593,7 +493,10 @@ class Generator {
   const GpuFigures& figures_;
   Sides sides_;
   CostModel model_;
+  TileSchedules schedules_;
   std::deque<Listed> list_;
+  std::vector<Direct> direct_;
+  std::vector<TileCost> direct_costs_;
   std::vector<Staging> stagings_;
   std::priority_queue<Ahead> ahead_;
   LayoutSearch layouts_;

@@ -104,19 +104,32 @@ CostModel::CostModel(const ir::Program& program, const Sides& sides, const GpuFi
                                 : SideCounter(program, program.nodes[static_cast<std::size_t>(sides.load)].source,
                                               program.nodes[static_cast<std::size_t>(sides.load)].offset)) {}
 
-TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, bool turns, bool skews) const {
+TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, const TileForms& forms) const {
   TileCost cost;
-  cost.write = write_side_.in_boxes(tile);
-  if (skews) {
+  cost.straight.write = write_side_.in_boxes(tile);
+  if (sides_.load >= 0) cost.straight.read = read_side_.in_boxes(tile);
+  const auto touched_once = [&](TileCost::Moved& moved) {
+    Neighbours near{moved.write, moved.read};
+    for (auto* side : {&near.write, &near.read}) {
+      side->sectors = static_cast<double>(side->bytes) / static_cast<double>(kSectorBytes);
+      side->run_bytes = std::numeric_limits<std::int64_t>::max();
+    }
+    moved.least_memory = std::pow(memory_us(moved, near), kSharpness);
+  };
+  touched_once(cost.straight);
+  if (forms.skews) {
     const auto first = static_cast<std::size_t>(sides_.write_first());
     std::vector<std::int64_t> row(tile.size(), 1);
     row[first] = program_.indices[first].extent;
-    cost.skewed = cost.write;
     const auto whole = write_side_.in_boxes(row);
-    cost.skewed.sectors = whole.sectors;
-    cost.skewed.partial_sectors = whole.partial_sectors;
+    cost.skewed = cost.straight;
+    cost.skewed.write.sectors = whole.sectors;
+    cost.skewed.write.partial_sectors = whole.partial_sectors;
+    const auto along = static_cast<double>(tile[first]);
+    const auto further = static_cast<double>(kSectorBytes / sides_.write_bytes() - 1);
+    cost.skewed.read.sectors *= (along + further) / along;
+    touched_once(cost.skewed);
   }
-  if (sides_.load >= 0) cost.read = read_side_.in_boxes(tile);
   for (std::size_t q = 0; q < tile.size(); ++q) {
     const auto extent = program_.indices[q].extent;
     if (tile[q] == extent) {
@@ -134,28 +147,16 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, bool turns,
     cost.waste *= static_cast<double>(along * tile[q]) / static_cast<double>(extent);
     cost.edges += along * tile[q] != extent;
   }
-  const auto& read = cost.read;
-  const auto least_memory = [&](const SideTraffic& write) {
-    const auto shared = static_cast<double>(write.bytes + read.bytes) / static_cast<double>(kSectorBytes);
-    const double sectors =
-        (1 - kUnmerged) * shared + kUnmerged * (write.sectors + read.sectors) + kPartialNear * write.partial_sectors;
-    const double extra = static_cast<double>(write.bytes) * 2 * kWriteRun * square(64 / run_bytes(write)) +
-                         static_cast<double>(read.bytes) * 2 * kReadRun * square(64 / run_bytes(read)) +
-                         kWriteBlock * write.partial_blocks + kReadBlock * read.partial_blocks;
-    const double us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
-    return std::pow(us, kSharpness);
-  };
-  cost.least_memory = least_memory(cost.write);
-  if (skews) cost.least_skewed = least_memory(cost.skewed);
   // Both walks have a digit for each index of more than one value, and may have vectors.
   const auto axes = static_cast<double>(
       2 * std::count_if(tile.begin(), tile.end(), [](std::int64_t n) { return n > 1; }) + cost.outer);
   cost.thread_instructions = kThreadFixed + kAxis * axes;
-  for (const auto bytes : {sides_.read_bytes(), sides_.write_bytes()}) {
-    const auto widest = static_cast<double>(std::max<std::int64_t>(16 / bytes, 1));
-    cost.element_instructions +=
-        (turns ? kTurned : kElement) + (kAccess + kEdge * cost.edges) / widest / (turns ? widest : 1);
-  }
+  const double access = kAccess + kEdge * cost.edges, read = forms.read_vector, write = forms.write_vector;
+  const double straight = 2 * kElement + access / read + access / write;
+  const double turned = 2 * kTurned + (kAccess * (read + write) + kEdge * cost.edges) / (read * write) + access / write;
+  const double skewed = 2 * kElement + access / read + access + kPhase;
+  constexpr auto kNever = std::numeric_limits<double>::infinity();
+  cost.element_instructions = {straight, forms.turns ? turned : kNever, forms.skews ? skewed : kNever, straight};
   return cost;
 }
 
@@ -189,40 +190,93 @@ double CostModel::lines(bool read, const ir::Schedule& schedule, TileCost& tile,
   return lines;
 }
 
-double CostModel::least_us(const TileCost& tile, int threads, bool by_warps) {
-  return least_us(tile, threads, by_warps, tile.least_memory, 0);
+CostModel::Neighbours CostModel::neighbours(const std::vector<std::int64_t>& tile, const std::vector<int>& order,
+                                            std::int64_t at_once, const SideTraffic& write) {
+  Neighbours near;
+  launch_box(program_, tile, order, at_once, box_);
+  near.write = write_side_.in_boxes(box_);
+  if (sides_.load >= 0) near.read = read_side_.in_boxes(box_);
+  if (write.partial_sectors > 0) {
+    launch_box(program_, tile, order, kMergeWindow * at_once, box_);
+    near.partial_sectors = write_side_.in_boxes(box_).partial_sectors;
+  }
+  return near;
 }
 
-double CostModel::least_skewed_us(const TileCost& tile, int threads) {
-  if (std::isinf(tile.least_skewed)) return tile.least_skewed;
-  // Each element finds where its row begins.
-  return least_us(tile, threads, false, tile.least_skewed, kPhase * static_cast<double>(tile.points) / 32);
+double CostModel::memory_us(const TileCost::Moved& moved, const Neighbours& near) const {
+  const auto& [write, read, least] = moved;
+  // Of rows that are skewed a tile by itself may touch fewer sectors.
+  const double near_sectors = std::min(near.write.sectors, write.sectors);
+  const double merged = std::min(near.partial_sectors, write.partial_sectors);
+  double sectors = (1 - kUnmerged) * near_sectors + kUnmerged * write.sectors + kPartialFar * merged +
+                   kPartialNear * std::max(write.partial_sectors - merged, 0.0);
+  double extra = static_cast<double>(write.bytes) * 2 *
+                     (kWriteRun * square(64 / run_bytes(write)) +
+                      kWriteRunFar * std::min(1.0, kWriteFull / run_bytes(near.write))) +
+                 kWriteBlock * write.partial_blocks;
+  if (sides_.load >= 0) {
+    sectors += (1 - kUnmerged) * near.read.sectors + kUnmerged * read.sectors;
+    extra += static_cast<double>(read.bytes) * 2 *
+                 (kReadRunFar * square(64 / run_bytes(near.read)) + kReadRun * square(64 / run_bytes(read))) +
+             kReadBlock * read.partial_blocks;
+  }
+  return kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
 }
 
-double CostModel::least_us(const TileCost& tile, int threads, bool by_warps, double memory, double more_instructions) {
-  const auto resident = most_resident(tile, threads, by_warps);
-  const auto at_once = figures_.multiprocessors * resident * (by_warps ? threads / 32 : 1);
-  const double waves = std::max(static_cast<double>(tile.tiles) / static_cast<double>(at_once), 1.0);
-  const double latency_us = waves * (kBlock + kBarrier * threads);
-  const auto walk_warps = by_warps ? 1 : (threads + 31) / 32;
-  const double tiles_each = std::max<double>(static_cast<double>(tile.tiles) / figures_.multiprocessors, 1);
-  const double instructions = walk_warps * tile.thread_instructions +
-                              static_cast<double>(tile.points) / 32 * tile.element_instructions + more_instructions;
+void CostModel::see_neighbours(TileCost& cost, const std::vector<std::int64_t>& tile, int fewest) {
+  const auto at_once = figures_.multiprocessors * most_resident(cost, fewest, false);
+  const auto along_write = neighbours(tile, sides_.write_order, at_once, cost.straight.write);
+  const auto along_read = neighbours(tile, sides_.read_order, at_once, cost.straight.write);
+  const auto raise = [](double& least, double us) { least = std::max(least, std::pow(us, kSharpness)); };
+  raise(cost.straight.least_memory,
+        std::min(memory_us(cost.straight, along_write), memory_us(cost.straight, along_read)));
+  if (std::isfinite(cost.skewed.least_memory)) raise(cost.skewed.least_memory, memory_us(cost.skewed, along_write));
+}
+
+double CostModel::least_us(const TileCost& tile, Carried how, ThreadRange threads) {
+  const auto each = tile.element_instructions[static_cast<std::size_t>(how)];
+  if (threads.least > threads.most || std::isinf(each)) return std::numeric_limits<double>::infinity();
+  const bool in_warp = how == Carried::in_warp;
+  const auto fewest = static_cast<int>(threads.least), lanes = lanes_of(static_cast<int>(threads.most));
+  const auto resident = most_resident(tile, fewest, in_warp);
+  const int tiles_per_block = in_warp ? fewest / 32 : 1;
+  const auto tiles = static_cast<double>(tile.tiles);
+  const double waves =
+      std::max(tiles / static_cast<double>(figures_.multiprocessors * resident * tiles_per_block), 1.0);
+  const double latency_us = waves * (kBlock + kBarrier * fewest);
+  // Of all its threads: few of them have less to do besides moving elements, many have shorter code.
+  const int least_warps = in_warp ? 1 : lanes_of(fewest) / 32, most_warps = in_warp ? 1 : lanes / 32;
+  const double moving = static_cast<double>(tile.points) / 32 * each;
+  const double instructions = least_warps * tile.thread_instructions + moving +
+                              moving * (tile.thread_instructions + moving / most_warps) / kLongCode;
+  const double tiles_each = std::max(tiles / figures_.multiprocessors, 1.0);
   const double issue_us = kIssue * instructions * tiles_each / figures_.clock_MHz;
-  const double sum = memory + latency_.of(latency_us) + issue_.of(issue_us);
-  return kRounding * std::pow(sum, 1 / kSharpness);
+  const auto& moved = how == Carried::skewed ? tile.skewed : tile.straight;
+  const double sum = moved.least_memory + latency_.of(latency_us) + issue_.of(issue_us);
+  const auto bytes = static_cast<double>(tile.points * sides_.read_bytes() * tiles_per_block);
+  return kRounding * std::pow(sum, 1 / kSharpness) * least_waiting(bytes, resident, lanes, how == Carried::turned);
 }
 
-double CostModel::least_waiting(const TileCost& tile, int threads, bool turned) const {
-  const auto resident = static_cast<double>(most_resident(tile, threads, false));
-  const double occupancy = resident * lanes_of(threads) / figures_.threads_per_multiprocessor;
-  return 1 + (turned ? kFewTurned : kFew) / resident +
-         (turned ? kThinTurned : kThin) * std::max(1 / occupancy - 1, 0.0);
+double CostModel::least_waiting(double block_bytes, std::int64_t resident, int lanes, bool turned) const {
+  const auto& queue = turned ? kQueueTurned : kQueue;
+  const auto waiting = [&](std::int64_t blocks) {
+    const auto n = static_cast<double>(blocks);
+    return (turned ? kFewTurned : kFew) / n + queue.cost * std::max(n * block_bytes / queue.bytes - 1, 0.0) +
+           (turned ? kThinTurned : kThin) * std::max(figures_.threads_per_multiprocessor / (n * lanes) - 1, 0.0);
+  };
+  // Fewer wait longer, more ask for too much.
+  double least = waiting(resident);
+  while (--resident > 0) {
+    const double fewer = waiting(resident);
+    if (fewer >= least) break;
+    least = fewer;
+  }
+  return 1 + least;
 }
 
-std::int64_t CostModel::most_resident(const TileCost& tile, int threads, bool by_warps) const {
+std::int64_t CostModel::most_resident(const TileCost& tile, int threads, bool in_warp) const {
   const auto room =
-      by_warps ? 32 : figures_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
+      in_warp ? 32 : figures_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
   return std::clamp<std::int64_t>(figures_.threads_per_multiprocessor / lanes_of(threads), 1,
                                   std::clamp<std::int64_t>(room, 1, 32));
 }
@@ -266,35 +320,11 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
   const auto at_once = figures_.multiprocessors * resident * tiles_per_block;
 
   // Memory: sectors of a tile by itself, and of all tiles that run at the same time.
-  launch_box(program_, schedule, at_once, near_box_);
   const bool skewed = schedule.skew.on();
-  traffic.write = skewed ? tile.skewed : tile.write;
-  auto near_write = write_side_.in_boxes(near_box_);
-  if (skewed) near_write.sectors = std::min(near_write.sectors, tile.skewed.sectors);
-  double merged = 0;
-  if (traffic.write.partial_sectors > 0) {
-    launch_box(program_, schedule, kMergeWindow * at_once, merge_box_);
-    merged = std::min(write_side_.in_boxes(merge_box_).partial_sectors, traffic.write.partial_sectors);
-  }
-  double sectors = (1 - kUnmerged) * near_write.sectors + kUnmerged * traffic.write.sectors + kPartialFar * merged +
-                   kPartialNear * std::max(traffic.write.partial_sectors - merged, 0.0);
-  double extra = static_cast<double>(traffic.write.bytes) * 2 *
-                     (kWriteRun * square(64 / run_bytes(traffic.write)) +
-                      kWriteRunFar * std::min(1.0, kWriteFull / run_bytes(near_write))) +
-                 kWriteBlock * traffic.write.partial_blocks;
-  traffic.read = tile.read;
-  if (skewed) {
-    const auto along = static_cast<double>(schedule.tile[static_cast<std::size_t>(schedule.skew.index)]);
-    traffic.read.sectors *= (along + schedule.skew.elements - 1) / along;
-  }
-  if (reads) {
-    const auto near_read = read_side_.in_boxes(near_box_);
-    sectors += (1 - kUnmerged) * near_read.sectors + kUnmerged * traffic.read.sectors;
-    extra += static_cast<double>(traffic.read.bytes) * 2 *
-                 (kReadRunFar * square(64 / run_bytes(near_read)) + kReadRun * square(64 / run_bytes(traffic.read))) +
-             kReadBlock * traffic.read.partial_blocks;
-  }
-  const double memory_us = kBase * (sectors * static_cast<double>(kSectorBytes) + extra) / rate();
+  const auto& moved = skewed ? tile.skewed : tile.straight;
+  traffic.write = moved.write;
+  traffic.read = moved.read;
+  const double memory_us = this->memory_us(moved, neighbours(schedule.tile, schedule.order, at_once, moved.write));
 
   // Load/store units: lines of both sides, wavefronts of shared memory.
   double lines = this->lines(false, schedule, tile, counted);

@@ -7,21 +7,27 @@
 #include "plan/axes.hpp"
 #include "plan/device.hpp"
 #include "plan/plan.hpp"
+#include "plan/staged_tiles.hpp"
+#include "plan/tile_schedules.hpp"
 
 namespace ricci::plan {
 
 /// What the candidates of one tile have in common.
 struct TileCost {
-  SideTraffic write, read;
-  /// Written where tiles begin at sectors, if they can: the ends of rows alone are touched in part.
-  SideTraffic skewed;
+  struct Moved {
+    SideTraffic write, read;
+    /// Microseconds that it takes at least, to the power of the model's norm.
+    double least_memory = std::numeric_limits<double>::infinity();
+  };
+  Moved straight;
+  Moved
+      skewed;  ///< where tiles begin at sectors of the output, if they can: the ends of rows alone are touched in part
   std::int64_t points = 1, tiles = 1;  ///< of one, and how many where rows are not skewed
   double waste = 1;                    ///< points of ragged tiles that do nothing: all of tiles, of the tensor's
   int edges = 0, outer = 0;            ///< indices that tiles end within, and those of more than one tile
-  double least_memory = 0;             ///< microseconds that its sectors take, to the power of the model's norm
-  double least_skewed = std::numeric_limits<double>::infinity();  ///< the same where it is skewed, if it can be
-  double thread_instructions = 0;   ///< of a thread, whatever it moves, where the tile waits
-  double element_instructions = 0;  ///< of moving an element both ways, at least
+  double thread_instructions = 0;      ///< of a thread, whatever it moves, where the tile waits
+  std::array<double, kCarried>
+      element_instructions;  ///< of moving an element both ways, at least, however it is carried
   /// 128-byte lines of a walk, worked out already.
   struct Lines {
     bool read, staged;  ///< which side, and whether the two sides have walks of their own
@@ -37,25 +43,21 @@ class CostModel {
  public:
   CostModel(const ir::Program& program, const Sides& sides, const GpuFigures& figures);
 
-  ///   turns  some of its schedules may turn rectangles in registers
-  ///   skews  some may be skewed along the output's fastest index
-  TileCost tile_cost(const std::vector<std::int64_t>& tile, bool turns = false, bool skews = false) const;
+  TileCost tile_cost(const std::vector<std::int64_t>& tile, const TileForms& forms = {}) const;
 
   /// The predicted time of a schedule of that tile, in microseconds, and its traffic. Wavefronts of shared memory are
   /// there already where the layout was searched; elsewhere a usual number of conflicts is assumed.
   double predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic);
 
-  /// No schedule that keeps this tile in shared memory, or in the registers of a warp, is predicted to take less: what
-  /// its sectors alone cost, were all that tiles share fetched once, the latency of as few blocks as can be, and
-  /// the instructions of the longest vectors. Rises
-  /// with the number of threads.
-  double least_us(const TileCost& tile, int threads, bool by_warps);
+  /// Raises what memory takes at least, were all that tiles share fetched once, to what it takes where as many as can
+  /// run at once.
+  ///   fewest  threads of its blocks
+  void see_neighbours(TileCost& cost, const std::vector<std::int64_t>& tile, int fewest);
 
-  /// The same of one that is skewed as well, which least_us(tile, ...) leaves out; infinite where it cannot be.
-  double least_skewed_us(const TileCost& tile, int threads);
-
-  /// How many times as long the schedules of a tile take at least, by how few blocks of so many threads fit at once.
-  double least_waiting(const TileCost& tile, int threads, bool turned) const;
+  /// No schedule of this tile, carried so by a number of threads in the range, is predicted to take less before its
+  /// layout was searched: what memory takes at least, the latency of as few blocks as can be, the instructions but
+  /// those of digits, and the best number of blocks that wait together.
+  double least_us(const TileCost& tile, Carried how, ThreadRange threads);
 
   /// A schedule whose layout was not searched is predicted to take no less: all but the lines of its accesses.
   double least_us(const ir::Schedule& schedule, TileCost& tile);
@@ -64,10 +66,18 @@ class CostModel {
   /// With the lines of its accesses counted, or with the least that there can be.
   double predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic, bool counted);
   double lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const;
-  /// Of a tile whose memory takes so long, to the power of the norm, with so many instructions more.
-  double least_us(const TileCost& tile, int threads, bool by_warps, double memory, double more_instructions);
+  /// What tiles that run at the same time touch together.
+  struct Neighbours {
+    SideTraffic write, read;
+    double partial_sectors = 0;  ///< written in part by them and by those that run soon after
+  };
+  Neighbours neighbours(const std::vector<std::int64_t>& tile, const std::vector<int>& order, std::int64_t at_once,
+                        const SideTraffic& write);
+  double memory_us(const TileCost::Moved& moved, const Neighbours& near) const;
   /// Blocks of so many threads that a multiprocessor may hold, whatever their registers.
-  std::int64_t most_resident(const TileCost& tile, int threads, bool by_warps) const;
+  std::int64_t most_resident(const TileCost& tile, int threads, bool in_warp) const;
+  /// How many times as long it takes at least, by how many blocks wait together: so many at most.
+  double least_waiting(double block_bytes, std::int64_t resident, int lanes, bool turned) const;
   double rate() const;  ///< of a copy, in bytes per microsecond
 
   /// A time to the power of the norm, kept for the next candidate: neighbours differ in few.
@@ -82,8 +92,8 @@ class CostModel {
   const ir::Program& program_;
   const Sides& sides_;
   const GpuFigures& figures_;
-  SideCounter write_side_, read_side_;              // the same where nothing is read
-  std::vector<std::int64_t> near_box_, merge_box_;  // room for boxes
+  SideCounter write_side_, read_side_;  // the same where nothing is read
+  std::vector<std::int64_t> box_;       // room for one
   Power line_, issue_, latency_;
 };
 

@@ -93,10 +93,10 @@ SideTraffic side_traffic(const ir::Program& program, const ir::Schedule& schedul
   return SideCounter(program, buffer, affine).in_boxes(schedule.tile);
 }
 
-void launch_box(const ir::Program& program, const ir::Schedule& schedule, std::int64_t tiles,
-                std::vector<std::int64_t>& box) {
-  box = schedule.tile;
-  for (const auto index : schedule.order) {
+void launch_box(const ir::Program& program, const std::vector<std::int64_t>& tile, const std::vector<int>& order,
+                std::int64_t tiles, std::vector<std::int64_t>& box) {
+  box = tile;
+  for (const auto index : order) {
     if (tiles <= 1) break;
     const auto q = static_cast<std::size_t>(index);
     const auto extent = program.indices[q].extent;

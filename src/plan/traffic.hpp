@@ -57,8 +57,8 @@ SideTraffic side_traffic(const ir::Program& program, const ir::Schedule& schedul
                          const ir::Affine& affine);
 
 /// The box that a number of tiles which follow each other in the launch cover together.
-void launch_box(const ir::Program& program, const ir::Schedule& schedule, std::int64_t tiles,
-                std::vector<std::int64_t>& box);
+void launch_box(const ir::Program& program, const std::vector<std::int64_t>& tile, const std::vector<int>& order,
+                std::int64_t tiles, std::vector<std::int64_t>& box);
 
 /// 128-byte lines that the warps of a walk ask for, summed over a whole tile, from the addresses of an even sample of
 /// the warps and a base at the beginning of a line.

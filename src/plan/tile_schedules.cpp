@@ -1,0 +1,141 @@
+#include "plan/tile_schedules.hpp"
+
+#include <numeric>
+
+#include "plan/layouts.hpp"
+#include "plan/traffic.hpp"
+
+namespace ricci::plan {
+namespace {
+
+using ir::Schedule;
+using Tile = std::vector<std::int64_t>;
+
+}  // namespace
+
+TileSchedules::TileSchedules(const ir::Program& program, const Sides& sides) : program_(program), sides_(sides) {
+  if (program.indices.empty()) return;
+  if (sides.load >= 0) read_widest_ = widest(true);
+  write_widest_ = widest(false);
+}
+
+int TileSchedules::widest(bool read) const {
+  const auto& statement = program_.statement();
+  const auto& load = program_.nodes[static_cast<std::size_t>(read ? sides_.load : 0)];
+  for (auto vector = static_cast<int>(16 / (read ? sides_.read_bytes() : sides_.write_bytes())); vector > 1;
+       vector /= 2) {
+    if (read ? ir::vector_access(program_, load.source, load.offset, sides_.read_first(), vector)
+             : ir::vector_access(program_, statement.buffer, statement.offset, sides_.write_first(), vector))
+      return vector;
+  }
+  return 1;
+}
+
+TileForms TileSchedules::forms(const Tile& tile) const {
+  TileForms forms;
+  if (tile.empty()) return forms;
+  // Where a vector fits, so does half of one.
+  const auto along = [&](int first) { return tile[static_cast<std::size_t>(first)]; };
+  forms.read_vector = static_cast<int>(std::gcd(read_widest_, along(sides_.read_first())));
+  forms.write_vector = static_cast<int>(std::gcd(write_widest_, along(sides_.write_first())));
+  forms.turns = turns(forms);
+  forms.skews = skews(tile);
+  return forms;
+}
+
+/// Vectors of either side cross in a thread's registers; what is read becomes whole accesses of shared memory.
+bool TileSchedules::turns(const TileForms& forms) const {
+  constexpr std::int64_t kWidest = 16;
+  const auto column = forms.write_vector * sides_.read_bytes();
+  return forms.read_vector > 1 && forms.write_vector > 1 && sides_.read_first() != sides_.write_first() &&
+         column <= kWidest && forms.read_vector * column <= kStagedBytesPerThread;
+}
+
+int TileSchedules::sector_elements() const { return static_cast<int>(kSectorBytes / sides_.write_bytes()); }
+
+/// Rows that begin anywhere in a sector, long enough that tiles cut them.
+bool TileSchedules::skews(const Tile& tile) const {
+  const auto first = static_cast<std::size_t>(sides_.write_first());
+  if (program_.nodes.size() > 1 || sector_elements() < 2 || sides_.read_first() == sides_.write_first()) return false;
+  if (tile[first] == program_.indices[first].extent || tile[first] % sector_elements() != 0) return false;
+  const auto& offset = program_.statement().offset;
+  bool ragged = false;
+  for (std::size_t q = 0; q < tile.size(); ++q)
+    ragged = ragged || (q != first && offset.coefficient[q] % sector_elements() != 0);
+  return ragged && offset.coefficient[first] == 1;
+}
+
+Schedule TileSchedules::direct(const Tile& tile, int vector) const {
+  Schedule schedule;
+  schedule.tile = tile;
+  schedule.order = sides_.write_order;
+  schedule.walk = {sides_.digits(false, tile), vector, 1};
+  return schedule;
+}
+
+Schedule TileSchedules::carried(const Tile& tile, const TileForms& forms, Carried how) const {
+  switch (how) {
+    case Carried::straight:
+      return straight(tile, forms.read_vector, forms.write_vector);
+    case Carried::turned:
+      return turned(tile, forms);
+    case Carried::skewed:
+      return skewed(tile, forms.read_vector);
+    case Carried::in_warp:
+      return in_warp(tile, forms);
+  }
+  return {};
+}
+
+Schedule TileSchedules::straight(const Tile& tile, int read_vector, int write_vector) const {
+  auto schedule = direct(tile, write_vector);
+  ir::Stage stage;
+  stage.load = sides_.load;
+  stage.walk = {sides_.digits(true, tile), read_vector, 1};
+  stage.layout = linear_layout(sides_, tile, true, 0);
+  schedule.stage = std::move(stage);
+  return schedule;
+}
+
+/// The same tile, read in rectangles that are turned in registers: shared memory is written and read by vectors.
+Schedule TileSchedules::turned(const Tile& tile, const TileForms& forms) const {
+  auto schedule = straight(tile, forms.read_vector, forms.write_vector);
+  auto& walk = schedule.stage->walk;
+  const int across = sides_.write_first(), rows = forms.write_vector;
+  std::vector<ir::Digit> digits{walk.digits.front(), {across, rows, 1}};
+  for (std::size_t k = 1; k < walk.digits.size(); ++k) {
+    auto digit = walk.digits[k];
+    if (digit.index == across) digit = {across, digit.count / rows, rows};
+    if (digit.count > 1) digits.push_back(digit);
+  }
+  walk.digits = std::move(digits);
+  walk.rows = rows;
+  schedule.stage->layout = linear_layout(sides_, tile, false, 0);
+  return schedule;
+}
+
+/// The same tile, cut where the output's sectors begin, so that those are whole. Single elements are written: to cut
+/// vectors at the ends of rows costs more than they save.
+Schedule TileSchedules::skewed(const Tile& tile, int read_vector) const {
+  const int first = sides_.write_first();
+  const int elements = sector_elements();
+  auto longer = tile;
+  longer[static_cast<std::size_t>(first)] += elements - 1;
+  auto schedule = straight(tile, read_vector, 1);
+  schedule.skew = {first, elements};
+  schedule.stage->walk.digits = sides_.digits(true, longer);
+  schedule.stage->layout = linear_layout(sides_, longer, true, 0);
+  return schedule;
+}
+
+Schedule TileSchedules::in_warp(const Tile& tile, const TileForms& forms) const {
+  auto schedule = straight(tile, forms.read_vector, forms.write_vector);
+  schedule.threads = kWarpThreads;
+  schedule.walk.workers = 32;
+  schedule.stage->walk.workers = 32;
+  schedule.stage->place = ir::Place::warp;
+  schedule.stage->layout = {};
+  return schedule;
+}
+
+}  // namespace ricci::plan
