@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <set>
 
 namespace ricci::ir {
 namespace {
@@ -60,11 +59,13 @@ class Refinement {
 
  private:
   static std::size_t distinct(const std::vector<std::uint64_t>& numbers, const std::vector<bool>& used) {
-    std::set<std::uint64_t> values;
+    std::vector<std::uint64_t> values;
+    values.reserve(numbers.size());
     for (std::size_t k = 0; k < numbers.size(); ++k) {
-      if (used[k]) values.insert(numbers[k]);
+      if (used[k]) values.push_back(numbers[k]);
     }
-    return values.size();
+    std::sort(values.begin(), values.end());
+    return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
   }
   std::size_t classes() const {
     return distinct(roles_.index, used_index_) + distinct(roles_.buffer, used_buffer_) +

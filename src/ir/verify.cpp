@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "ir/program.hpp"
 #include "ricci/error.hpp"
@@ -35,11 +37,7 @@ class Verifier {
   bool is_index(int q) const { return q >= 0 && q < static_cast<int>(program_.indices.size()); }
 
   void declarations() {
-    std::set<std::string> names;
-    for (const auto& index : program_.indices) {
-      require(index.extent >= 0, "extents start at 0");
-      require(names.insert(index.name).second, "names are unique");
-    }
+    for (const auto& index : program_.indices) require(index.extent >= 0, "extents start at 0");
     for (const auto& node : program_.nodes) {
       for (std::size_t k = 0; k < node.over.size(); ++k) {
         require(is_index(node.over[k]), "nodes run over indices of the program");
@@ -62,11 +60,16 @@ class Verifier {
     for (const auto& statement : program_.statements) access(statement.buffer, statement.offset);
     for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
       const auto& declared = program_.buffers[k];
-      require(names.insert(declared.name).second, "names are unique");
       require(!accessed[k] || declared.first <= declared.last || program_.points() == 0,
               "a buffer has a first and a last offset");
     }
-    for (const auto& param : program_.params) require(names.insert(param.name).second, "names are unique");
+    std::vector<std::string_view> names;
+    names.reserve(program_.indices.size() + program_.buffers.size() + program_.params.size());
+    for (const auto& index : program_.indices) names.push_back(index.name);
+    for (const auto& declared : program_.buffers) names.push_back(declared.name);
+    for (const auto& param : program_.params) names.push_back(param.name);
+    std::sort(names.begin(), names.end());
+    require(std::adjacent_find(names.begin(), names.end()) == names.end(), "names are unique");
   }
 
   void node(NodeId id) {
