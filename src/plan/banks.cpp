@@ -33,9 +33,8 @@ bool are_distinct(const ir::Walk& walk, const std::vector<std::int64_t>& strides
 /// How often the bank is asked that is asked most.
 std::size_t most_asked(const std::uint32_t* words, std::size_t count, std::uint32_t banks) {
   std::array<std::uint8_t, kLanes> asked{};
-  for (std::size_t k = 0; k < count; ++k) ++asked[words[k] & (banks - 1)];
   std::uint8_t most = 0;
-  for (const auto n : asked) most = std::max(most, n);
+  for (std::size_t k = 0; k < count; ++k) most = std::max(most, ++asked[words[k] & (banks - 1)]);
   return most;
 }
 
@@ -92,42 +91,43 @@ void BankCounter::follow(Groups& groups) const {
   groups.active.reserve(static_cast<std::size_t>(groups.followed * repeats));
 
   const auto digits = strides_.size();
-  std::array<std::int64_t, kMostDigits> counts, start, value;
+  std::array<std::int64_t, kMostDigits> counts, value;
   for (std::size_t k = 0; k < digits; ++k) counts[k] = walk_.count(k);
   const auto apart = digits == 0 ? 0 : strides_[0] / walk_.vector * part;
   const auto row = walk_.rows == 1 ? 0 : strides_[1];
   auto* addresses = groups.addresses.data();
   for (std::int64_t warp = 0; warp < warps; warp += step) {
-    std::int64_t start_address = 0;
+    std::int64_t linear = 0;
     auto p = all.first(warp);
     for (std::size_t k = 0; k < digits; ++k) {
       const auto quotient = p < counts[k] ? 0 : p / counts[k];
-      start[k] = p - quotient * counts[k];
+      value[k] = p - quotient * counts[k];
       p = quotient;
-      start_address += start[k] * strides_[k];
+      linear += value[k] * strides_[k];
     }
     const auto active = all.lanes(warp);
-    for (std::int64_t repeat = 0; repeat < repeats; ++repeat, addresses += kLanes) {
-      groups.active.push_back(static_cast<std::uint8_t>(active));
-      std::copy_n(start.begin(), digits, value.begin());
-      auto linear = start_address + repeat % parts * apart + repeat / parts * row;
-      std::fill(addresses + active, addresses + kLanes, static_cast<std::uint32_t>(linear));  // lanes without work
-      addresses[0] = static_cast<std::uint32_t>(linear);
-      for (std::int64_t lane = 0; lane < active && digits > 0;) {
-        // As far as the fastest digit goes, then on to the next values of those above it.
-        const auto run = std::min(active - lane, counts[0] - value[0]);
-        for (std::int64_t k = 0; k < run; ++k) {
-          addresses[lane + k] = static_cast<std::uint32_t>(linear + k * strides_[0]);
-        }
-        lane += run;
-        linear += run * strides_[0];
-        value[0] += run;
-        for (std::size_t k = 0; k + 1 < digits && value[k] == counts[k]; ++k) {
-          linear += strides_[k + 1] - counts[k] * strides_[k];
-          value[k] = 0;
-          ++value[k + 1];
-        }
+    groups.active.insert(groups.active.end(), static_cast<std::size_t>(repeats), static_cast<std::uint8_t>(active));
+    const auto* const first = addresses;
+    std::fill_n(addresses, kLanes, static_cast<std::uint32_t>(linear));  // lanes without work stay there
+    for (std::int64_t lane = 0; lane < active && digits > 0;) {
+      // As far as the fastest digit goes, then on to the next values of those above it.
+      const auto run = std::min(active - lane, counts[0] - value[0]);
+      for (std::int64_t k = 0; k < run; ++k) {
+        addresses[lane + k] = static_cast<std::uint32_t>(linear + k * strides_[0]);
       }
+      lane += run;
+      linear += run * strides_[0];
+      value[0] += run;
+      for (std::size_t k = 0; k + 1 < digits && value[k] == counts[k]; ++k) {
+        linear += strides_[k + 1] - counts[k] * strides_[k];
+        value[k] = 0;
+        ++value[k + 1];
+      }
+    }
+    addresses += kLanes;
+    for (std::int64_t repeat = 1; repeat < repeats; ++repeat, addresses += kLanes) {
+      const auto further = static_cast<std::uint32_t>(repeat % parts * apart + repeat / parts * row);
+      for (std::size_t k = 0; k < kLanes; ++k) addresses[k] = first[k] + further;
     }
   }
 }

@@ -20,6 +20,7 @@ std::size_t different(Value* values, std::size_t count) {
   std::size_t n = 0;
   for (std::size_t k = 0; k < count; ++k) {
     const auto value = values[k];
+    if (n > 0 && values[n - 1] == value) continue;
     std::size_t place = static_cast<std::uint32_t>(value) * 0x9e3779b1U >> kShift;
     while (seen[place] != value && seen[place] != kFree) place = (place + 1) % seen.size();
     if (seen[place] == value) continue;

@@ -13,9 +13,11 @@ ir::SharedLayout linear_layout(const Sides& sides, const std::vector<std::int64_
   layout.stride.assign(tile.size(), 0);
   std::int64_t stride = 1;
   bool first = true;
-  for (const auto& digit : sides.digits(read, tile)) {
-    layout.stride[static_cast<std::size_t>(digit.index)] = stride;
-    stride *= digit.count;
+  for (const auto index : read ? sides.read_order : sides.write_order) {
+    const auto q = static_cast<std::size_t>(index);
+    if (tile[q] == 1) continue;
+    layout.stride[q] = stride;
+    stride *= tile[q];
     if (first) stride += pad;
     first = false;
   }
@@ -81,20 +83,20 @@ ir::SharedLayout LayoutSearch::search(const ir::Schedule& schedule) const {
     if (perfect) return chosen;
     int unit = 0;
     const int vector = read_order ? stage.walk.vector : schedule.walk.vector;
+    auto swizzled = plain;
     while ((1 << unit) < vector) ++unit;
     for (const std::int64_t mask : {3, 7, 15, 31}) {
       if ((mask << unit) * size >= 256) break;  // 32 banks of 4 bytes, twice
       int bits = 0;
       while ((mask >> bits) != 0) ++bits;
       for (int shift = unit + bits; shift <= unit + bits + 4; ++shift) {
-        auto layout = plain;
-        layout.shift = shift;
-        layout.mask = mask;
-        layout.unit = unit;
+        swizzled.shift = shift;
+        swizzled.mask = mask;
+        swizzled.unit = unit;
         const auto group = (mask + 1) << unit;
-        layout.elements = (plain.elements + group - 1) / group * group;
+        swizzled.elements = (plain.elements + group - 1) / group * group;
         if (shift > 0 && (std::int64_t{1} << shift) >= plain.elements) break;
-        consider(read, write, layout);
+        consider(read, write, swizzled);
         if (perfect) return chosen;
       }
     }

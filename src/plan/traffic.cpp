@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
+#include <utility>
 
 #include "plan/different.hpp"
 
@@ -21,14 +23,17 @@ std::int64_t common_part(std::int64_t power, std::int64_t n) { return n == 0 ? p
 
 /// Pieces of memory, each of a power of two of bytes, that a run of neighbours touches, on average over the places of a
 /// grid of bytes at which it may begin.
+///   grid  a power of two
 template <std::int64_t Piece>
 Touched pieces_of_run(std::int64_t bytes, std::int64_t grid) {
   grid = std::min(grid, Piece);
-  const auto places = Piece / grid, whole = bytes / Piece, rest = bytes % Piece;
+  const auto shift = std::countr_zero(static_cast<std::uint64_t>(grid));
+  const auto ceil_div_grid = [&](std::int64_t n) { return (n + grid - 1) >> shift; };
+  const auto places = Piece >> shift, whole = bytes / Piece, rest = bytes % Piece;
   // At `begin` the run touches whole + 1 pieces, one more from begin = Piece + 1 - rest on; it fills `whole` from begin
   // = 0, from elsewhere one less, and that one again from begin = Piece - rest on.
-  const auto sum = places * (whole + 1) + places - ceil_div(Piece + 1 - rest, grid);
-  const auto full = whole == 0 ? 0 : places * (whole - 1) + 1 + places - ceil_div(Piece - rest, grid);
+  const auto sum = places * (whole + 1) + places - ceil_div_grid(Piece + 1 - rest);
+  const auto full = whole == 0 ? 0 : places * (whole - 1) + 1 + places - ceil_div_grid(Piece - rest);
   const double share = static_cast<double>(grid) / Piece;
   return {static_cast<double>(sum) * share, static_cast<double>(sum - full) * share};
 }
@@ -61,8 +66,8 @@ SideTraffic SideCounter::in_boxes(const std::vector<std::int64_t>& box) const {
     if (grows && axis.stride == run) {
       grows = tile == axis.extent;
       if (axis.backwards) lowest -= axis.stride * (tile - 1);
-      last = run * (axis.extent % tile);
       whole = axis.extent / tile;
+      last = run * (axis.extent - whole * tile);
       run *= tile;
       if (!grows) grid = common_part(grid, run * element_bytes_);
     } else {
@@ -133,16 +138,32 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
   std::int64_t counted = 0;
   for (std::int64_t s = 0; s < samples; ++s) {
     const auto warp = s * warps / samples;
-    for (int repeat = 0; repeat < parts * walk.rows; ++repeat) {
-      std::array<std::int64_t, kMostDigits> value;
-      auto p = all.first(warp);
-      std::int64_t address = repeat % parts * apart + repeat / parts * row;
-      for (std::size_t k = 0; k < digits; ++k) {
-        const auto quotient = p < steps[k].count ? 0 : p / steps[k].count;
-        value[k] = p - quotient * steps[k].count;
-        p = quotient;
-        address += value[k] * steps[k].stride;
+    std::array<std::int64_t, kMostDigits> value;
+    auto p = all.first(warp);
+    std::int64_t address = 0;
+    for (std::size_t k = 0; k < digits; ++k) {
+      const auto quotient = p < steps[k].count ? 0 : p / steps[k].count;
+      value[k] = p - quotient * steps[k].count;
+      p = quotient;
+      address += value[k] * steps[k].stride;
+    }
+    // As far as the fastest digit goes, then on to the next values of those above it.
+    std::array<std::pair<std::int64_t, std::int64_t>, 32> runs;  // where each begins, and how many lanes it has
+    std::size_t count = 0;
+    const auto lanes = all.lanes(warp);
+    for (std::int64_t lane = 0; lane < lanes;) {
+      const auto run = std::min(lanes - lane, steps[0].count - value[0]);
+      runs[count++] = {address, run};
+      lane += run;
+      address += run * steps[0].stride;
+      value[0] += run;
+      for (std::size_t k = 0; k + 1 < digits && value[k] == steps[k].count; ++k) {
+        address += steps[k + 1].stride - steps[k].count * steps[k].stride;
+        value[k] = 0;
+        ++value[k + 1];
       }
+    }
+    for (int repeat = 0; repeat < parts * walk.rows; ++repeat) {
       std::array<std::int64_t, kMostLines> lines;
       std::size_t n = 0;
       bool ascending = true;
@@ -151,27 +172,17 @@ double lines_of_walk(const ir::Walk& walk, const ir::Affine& affine, std::int64_
         ascending = ascending && (n == 0 || line > lines[n - 1]);
         lines[n++] = line;
       };
-      const auto lanes = all.lanes(warp);
-      for (std::int64_t lane = 0; lane < lanes;) {
-        // As far as the fastest digit goes, then on to the next values of those above it.
-        const auto run = std::min(lanes - lane, steps[0].count - value[0]);
-        const auto stride = steps[0].stride;
+      const auto further = repeat % parts * apart + repeat / parts * row, stride = steps[0].stride;
+      for (std::size_t r = 0; r < count; ++r) {
+        const auto begin = runs[r].first + further, run = runs[r].second;
         if (stride >= 0 && stride <= kCacheLineBytes) {  // no line is left out
-          const auto last = (address + (run - 1) * stride + access - 1) >> 7;
-          for (auto line = address >> 7; line <= last; ++line) see(line);
+          const auto last = (begin + (run - 1) * stride + access - 1) >> 7;
+          for (auto line = begin >> 7; line <= last; ++line) see(line);
         } else {
           for (std::int64_t k = 0; k < run; ++k) {
-            see((address + k * stride) >> 7);
-            if (!inside) see((address + k * stride + access - 1) >> 7);
+            see((begin + k * stride) >> 7);
+            if (!inside) see((begin + k * stride + access - 1) >> 7);
           }
-        }
-        lane += run;
-        address += run * stride;
-        value[0] += run;
-        for (std::size_t k = 0; k + 1 < digits && value[k] == steps[k].count; ++k) {
-          address += steps[k + 1].stride - steps[k].count * steps[k].stride;
-          value[k] = 0;
-          ++value[k + 1];
         }
       }
       if (!ascending) n = different<kMostLines>(lines.data(), n);
