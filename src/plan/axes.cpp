@@ -41,6 +41,8 @@ Sides::Sides(const ir::Program& p) : program(p) {
     const auto& node = p.nodes[id];
     if (node.kind == ir::NodeKind::load && node.source != p.statement().buffer) load = static_cast<ir::NodeId>(id);
   }
+  write_bytes_ = size_of(p.buffers[static_cast<std::size_t>(p.statement().buffer)].type);
+  read_bytes_ = load < 0 ? write_bytes_ : size_of(p.nodes[static_cast<std::size_t>(load)].type);
   read_order.resize(p.indices.size());
   std::iota(read_order.begin(), read_order.end(), 0);
   write_order = read_order;
@@ -59,14 +61,6 @@ std::int64_t Sides::read_stride(int q) const {
 
 std::int64_t Sides::write_stride(int q) const {
   return program.statement().offset.coefficient[static_cast<std::size_t>(q)];
-}
-
-std::int64_t Sides::read_bytes() const {
-  return load < 0 ? write_bytes() : size_of(program.nodes[static_cast<std::size_t>(load)].type);
-}
-
-std::int64_t Sides::write_bytes() const {
-  return size_of(program.buffers[static_cast<std::size_t>(program.statement().buffer)].type);
 }
 
 std::vector<std::int64_t> Sides::prefix(bool read, std::int64_t elements, std::int64_t granule) const {

@@ -21,8 +21,8 @@ struct Sides {
   std::int64_t extent(int q) const { return program.indices[static_cast<std::size_t>(q)].extent; }
   std::int64_t read_stride(int q) const;
   std::int64_t write_stride(int q) const;
-  std::int64_t read_bytes() const;  ///< of one element
-  std::int64_t write_bytes() const;
+  std::int64_t read_bytes() const { return read_bytes_; }  ///< of one element
+  std::int64_t write_bytes() const { return write_bytes_; }
   int read_first() const { return read_order.empty() ? -1 : read_order.front(); }
   int write_first() const { return write_order.empty() ? -1 : write_order.front(); }
 
@@ -31,6 +31,9 @@ struct Sides {
   std::vector<std::int64_t> prefix(bool read, std::int64_t elements, std::int64_t granule) const;
   /// Digits of a tile, fastest first on one side; indices of one value are left out.
   std::vector<ir::Digit> digits(bool read, const std::vector<std::int64_t>& tile) const;
+
+ private:
+  std::int64_t read_bytes_ = 1, write_bytes_ = 1;
 };
 
 }  // namespace ricci::plan

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <deque>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <queue>
 #include <set>
 #include <string_view>
@@ -21,6 +20,7 @@
 #include "plan/plain.hpp"
 #include "plan/plan.hpp"
 #include "plan/staged_tiles.hpp"
+#include "plan/tile_schedules.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::plan {
@@ -118,7 +118,7 @@ class Generator {
     TileForms forms;
     TileCost cost;
     std::array<int, kWays> ways;  ///< numbers of threads, kWarps or kNone
-    std::array<std::optional<Schedule>, kCarried> schedules;
+    std::array<std::unique_ptr<Schedule>, kCarried> schedules;
   };
 
   /// How closely candidates were looked at: their tile, and its neighbours; all of one number of threads that carry it
@@ -201,7 +201,6 @@ class Generator {
   double least_us(const Staging& staging) {
     auto least_us = std::numeric_limits<double>::infinity();
     for (const auto how : kHows) {
-      if (how == Carried::in_warp && staging.ways[kByWarps] == kNone) continue;
       least_us = std::min(least_us, model_.least_us(staging.cost, how, threads(staging, how)));
     }
     return least_us;
@@ -236,7 +235,10 @@ class Generator {
         }
       }
     } else {
-      for (std::size_t k = 0; k < orders(how_of(form)); ++k) look_at({tile, way, form + k});
+      if (orders(how_of(form)) == 1) return look_at(some.first);
+      const auto least_us = model_.least_us_of_both_orders(schedule(some.first), staging.cost);
+      for (std::size_t k = 0; k < least_us.size(); ++k)
+        ahead_.push({least_us[k], {tile, way, form + k}, Seen::accesses});
     }
   }
 
@@ -254,13 +256,13 @@ class Generator {
   }
 
   /// Without a name. Valid until the next of the same tile.
-  const Schedule& schedule(const Number& number) {
+  Schedule& schedule(const Number& number) {
     const auto [tile, way, form] = number;
     if (tile == 0) return direct_[form].schedule;
     auto& staging = stagings_[tile - 1];
     const auto how = how_of(form);
     auto& made = staging.schedules[static_cast<std::size_t>(how)];
-    if (!made) made = schedules_.carried(staging.tile, staging.forms, how);
+    if (!made) made = std::make_unique<Schedule>(schedules_.carried(staging.tile, staging.forms, how));
     if (how == Carried::in_warp) return *made;
     made->order = launch_order(form != first_form(how));
     made->threads = made->walk.workers = made->stage->walk.workers = staging.ways[way];
@@ -270,8 +272,7 @@ class Generator {
   /// Whether a tile that is visited in this way may be carried in that one.
   static bool has(const Staging& staging, std::size_t way, Carried how) {
     const int threads = staging.ways[way];
-    if (threads == kNone || (threads == kWarps) != (how == Carried::in_warp)) return false;
-    return (how != Carried::turned || staging.forms.turns) && (how != Carried::skewed || staging.forms.skews);
+    return threads != kNone && (threads == kWarps) == (how == Carried::in_warp) && staging.cost.has(how);
   }
 
   bool add(const Number& number) {
@@ -355,9 +356,7 @@ class Generator {
         const int threads = 128 << (way - kPowers);
         if (threads >= range.least && threads <= range.most) staging.ways[way] = threads;
       }
-      // A warp's tile is small.
-      const auto points = staging.cost.points;
-      if (points * sides_.read_bytes() <= 32 * 32 && points >= 16) staging.ways[kByWarps] = kWarps;
+      if (staging.forms.in_warp) staging.ways[kByWarps] = kWarps;
       stagings_.push_back(std::move(staging));
     }
   }

@@ -47,19 +47,37 @@ constexpr double kTurned = 0.1611;      // the same, where rectangles are turned
 constexpr double kEdge = 4.977;         // of a comparison with a ragged edge
 constexpr double kPhase = 4.935;        // of finding where a skewed row begins
 constexpr double kLongCode = 1998;      // unrolled instructions at which fetching them costs as much again
+// Registers of a thread as NVRTC takes them on average, eight at a time: for places, for each word of what is on its
+// way, and for each element's place.
+struct Registers {
+  double places, word, element;
+};
+constexpr Registers kRegisters{23, 1, 0.3}, kRegistersTurned{16, 1.2, 0}, kRegistersDirect{24, 1, 0};
+constexpr std::int64_t kMostRegisters = 255, kAllRegisters = 65536;
 // Latency of a block, in microseconds.
 constexpr double kBlock = 0.3152;
 constexpr double kBarrier = 0.002003;    // per thread
 constexpr double kSharpness = 4.121;     // exponent of the norm that joins the four
 constexpr double kRounding = 1 - 1e-9;   // of a bound
+constexpr double kRoughly = 1 - 1e-6;    // of a bound in single precision
 constexpr double kUsualConflicts = 1.3;  // wavefronts of a layout not searched yet, of the least possible
 
 bool power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
 double square(double x) { return x * x; }
 
+/// No more than the norm of three times, and little less: that of the longer two, in single precision.
+double rough_norm(double x, double y, double z) {
+  constexpr auto kExponent = static_cast<float>(kSharpness);
+  const double longest = std::max({x, y, z}), next = std::max(std::min(x, y), std::min(std::max(x, y), z));
+  const auto share = std::pow(static_cast<float>(next / longest), kExponent);
+  return kRoughly * longest * static_cast<double>(std::pow(1 + share, 1 / kExponent));
+}
+
 /// Of the warps of so many threads.
 int lanes_of(int threads) { return (threads + 31) / 32 * 32; }
+
+int tiles_of_block(Carried how, int threads) { return how == Carried::in_warp ? threads / 32 : 1; }
 
 double run_bytes(const SideTraffic& side) { return std::max(static_cast<double>(side.run_bytes), 8.0); }
 
@@ -102,7 +120,12 @@ CostModel::CostModel(const ir::Program& program, const Sides& sides, const GpuFi
       write_side_(program, program.statement().buffer, program.statement().offset),
       read_side_(sides.load < 0 ? write_side_
                                 : SideCounter(program, program.nodes[static_cast<std::size_t>(sides.load)].source,
-                                              program.nodes[static_cast<std::size_t>(sides.load)].offset)) {}
+                                              program.nodes[static_cast<std::size_t>(sides.load)].offset)) {
+  if (sides.write_first() < 0) return;
+  std::vector<std::int64_t> row(program.indices.size(), 1);
+  row[static_cast<std::size_t>(sides.write_first())] = sides.extent(sides.write_first());
+  rows_ = write_side_.in_boxes(row);
+}
 
 TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, const TileForms& forms) const {
   TileCost cost;
@@ -114,20 +137,16 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, const TileF
       side->sectors = static_cast<double>(side->bytes) / static_cast<double>(kSectorBytes);
       side->run_bytes = std::numeric_limits<std::int64_t>::max();
     }
-    moved.least_memory = std::pow(memory_us(moved, near), kSharpness);
+    moved.least_memory_us = memory_us(moved, near);
   };
   touched_once(cost.straight);
   if (forms.skews) {
-    const auto first = static_cast<std::size_t>(sides_.write_first());
-    std::vector<std::int64_t> row(tile.size(), 1);
-    row[first] = program_.indices[first].extent;
-    const auto whole = write_side_.in_boxes(row);
     cost.skewed = cost.straight;
-    cost.skewed.write.sectors = whole.sectors;
-    cost.skewed.write.partial_sectors = whole.partial_sectors;
-    const auto along = static_cast<double>(tile[first]);
-    const auto further = static_cast<double>(kSectorBytes / sides_.write_bytes() - 1);
-    cost.skewed.read.sectors *= (along + further) / along;
+    cost.skewed.write.sectors = rows_.sectors;
+    cost.skewed.write.partial_sectors = rows_.partial_sectors;
+    const auto along = static_cast<double>(tile[static_cast<std::size_t>(sides_.write_first())]);
+    const auto elements = kSectorBytes / sides_.write_bytes();
+    cost.skewed.read.sectors *= (along + static_cast<double>(elements) - 1) / along;
     touched_once(cost.skewed);
   }
   for (std::size_t q = 0; q < tile.size(); ++q) {
@@ -155,8 +174,15 @@ TileCost CostModel::tile_cost(const std::vector<std::int64_t>& tile, const TileF
   const double straight = 2 * kElement + access / read + access / write;
   const double turned = 2 * kTurned + (kAccess * (read + write) + kEdge * cost.edges) / (read * write) + access / write;
   const double skewed = 2 * kElement + access / read + access + kPhase;
-  constexpr auto kNever = std::numeric_limits<double>::infinity();
-  cost.element_instructions = {straight, forms.turns ? turned : kNever, forms.skews ? skewed : kNever, straight};
+  const auto carry = [&](Carried how, double instructions, const Registers& each, double vector) {
+    const auto words = static_cast<double>(sides_.read_bytes()) / 4;
+    cost.carried[static_cast<std::size_t>(how)] = {
+        instructions, static_cast<double>(cost.points) * (each.word * words + each.element / vector)};
+  };
+  carry(Carried::straight, straight, kRegisters, write);
+  if (forms.turns) carry(Carried::turned, turned, kRegistersTurned, write);
+  if (forms.skews) carry(Carried::skewed, skewed, kRegisters, 1);
+  if (forms.in_warp) carry(Carried::in_warp, straight, kRegisters, write);
   return cost;
 }
 
@@ -224,37 +250,39 @@ double CostModel::memory_us(const TileCost::Moved& moved, const Neighbours& near
 }
 
 void CostModel::see_neighbours(TileCost& cost, const std::vector<std::int64_t>& tile, int fewest) {
-  const auto at_once = figures_.multiprocessors * most_resident(cost, fewest, false);
+  std::int64_t at_once = 1;
+  for (int k = 0; k < kCarried; ++k) {
+    const auto how = static_cast<Carried>(k);
+    if (cost.has(how))
+      at_once = std::max(at_once, most_at_once(cost, how, how == Carried::in_warp ? kWarpThreads : fewest));
+  }
   const auto along_write = neighbours(tile, sides_.write_order, at_once, cost.straight.write);
   const auto along_read = neighbours(tile, sides_.read_order, at_once, cost.straight.write);
-  const auto raise = [](double& least, double us) { least = std::max(least, std::pow(us, kSharpness)); };
-  raise(cost.straight.least_memory,
-        std::min(memory_us(cost.straight, along_write), memory_us(cost.straight, along_read)));
-  if (std::isfinite(cost.skewed.least_memory)) raise(cost.skewed.least_memory, memory_us(cost.skewed, along_write));
+  const double straight_us = std::min(memory_us(cost.straight, along_write), memory_us(cost.straight, along_read));
+  cost.straight.least_memory_us = std::max(cost.straight.least_memory_us, straight_us);
+  if (cost.has(Carried::skewed))
+    cost.skewed.least_memory_us = std::max(cost.skewed.least_memory_us, memory_us(cost.skewed, along_write));
 }
 
-double CostModel::least_us(const TileCost& tile, Carried how, ThreadRange threads) {
-  const auto each = tile.element_instructions[static_cast<std::size_t>(how)];
-  if (threads.least > threads.most || std::isinf(each)) return std::numeric_limits<double>::infinity();
+double CostModel::least_us(const TileCost& tile, Carried how, ThreadRange threads) const {
+  if (threads.least > threads.most || !tile.has(how)) return std::numeric_limits<double>::infinity();
   const bool in_warp = how == Carried::in_warp;
   const auto fewest = static_cast<int>(threads.least), lanes = lanes_of(static_cast<int>(threads.most));
-  const auto resident = most_resident(tile, fewest, in_warp);
-  const int tiles_per_block = in_warp ? fewest / 32 : 1;
+  const auto resident = most_resident(tile, how, fewest);
   const auto tiles = static_cast<double>(tile.tiles);
-  const double waves =
-      std::max(tiles / static_cast<double>(figures_.multiprocessors * resident * tiles_per_block), 1.0);
+  const double waves = std::max(tiles / static_cast<double>(most_at_once(tile, how, fewest)), 1.0);
   const double latency_us = waves * (kBlock + kBarrier * fewest);
   // Of all its threads: few of them have less to do besides moving elements, many have shorter code.
   const int least_warps = in_warp ? 1 : lanes_of(fewest) / 32, most_warps = in_warp ? 1 : lanes / 32;
-  const double moving = static_cast<double>(tile.points) / 32 * each;
+  const double moving = static_cast<double>(tile.points) / 32 * tile.of(how).element_instructions;
   const double instructions = least_warps * tile.thread_instructions + moving +
                               moving * (tile.thread_instructions + moving / most_warps) / kLongCode;
   const double tiles_each = std::max(tiles / figures_.multiprocessors, 1.0);
   const double issue_us = kIssue * instructions * tiles_each / figures_.clock_MHz;
   const auto& moved = how == Carried::skewed ? tile.skewed : tile.straight;
-  const double sum = moved.least_memory + latency_.of(latency_us) + issue_.of(issue_us);
-  const auto bytes = static_cast<double>(tile.points * sides_.read_bytes() * tiles_per_block);
-  return kRounding * std::pow(sum, 1 / kSharpness) * least_waiting(bytes, resident, lanes, how == Carried::turned);
+  const auto bytes = static_cast<double>(tile.points * sides_.read_bytes() * tiles_of_block(how, fewest));
+  return rough_norm(moved.least_memory_us, latency_us, issue_us) *
+         least_waiting(bytes, resident, lanes, how == Carried::turned);
 }
 
 double CostModel::least_waiting(double block_bytes, std::int64_t resident, int lanes, bool turned) const {
@@ -264,33 +292,65 @@ double CostModel::least_waiting(double block_bytes, std::int64_t resident, int l
     return (turned ? kFewTurned : kFew) / n + queue.cost * std::max(n * block_bytes / queue.bytes - 1, 0.0) +
            (turned ? kThinTurned : kThin) * std::max(figures_.threads_per_multiprocessor / (n * lanes) - 1, 0.0);
   };
-  // Fewer wait longer, more ask for too much.
+  // As many as do not ask for too much, or a few more.
   double least = waiting(resident);
-  while (--resident > 0) {
-    const double fewer = waiting(resident);
+  while (resident > 1 && static_cast<double>(resident) * block_bytes > queue.bytes) {
+    const double fewer = waiting(--resident);
     if (fewer >= least) break;
     least = fewer;
   }
   return 1 + least;
 }
 
-std::int64_t CostModel::most_resident(const TileCost& tile, int threads, bool in_warp) const {
+std::int64_t CostModel::most_at_once(const TileCost& tile, Carried how, int threads) const {
+  return figures_.multiprocessors * most_resident(tile, how, threads) * tiles_of_block(how, threads);
+}
+
+std::int64_t CostModel::most_resident(const TileCost& tile, Carried how, int threads) const {
+  const bool in_warp = how == Carried::in_warp;
   const auto room =
       in_warp ? 32 : figures_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
-  return std::clamp<std::int64_t>(figures_.threads_per_multiprocessor / lanes_of(threads), 1,
-                                  std::clamp<std::int64_t>(room, 1, 32));
+  // Numbers are rounded down before they are rounded to eights.
+  const auto lanes = lanes_of(threads);
+  const double places = (how == Carried::turned ? kRegistersTurned : kRegisters).places - 1;
+  const double registers = std::min(places * threads + tile.of(how).registers * tiles_of_block(how, threads),
+                                    static_cast<double>(kMostRegisters * lanes));
+  return std::clamp<std::int64_t>(std::min<std::int64_t>(figures_.threads_per_multiprocessor / lanes,
+                                                         kAllRegisters / static_cast<std::int64_t>(registers)),
+                                  1, std::clamp<std::int64_t>(room, 1, 32));
 }
 
 double CostModel::least_us(const ir::Schedule& schedule, TileCost& tile) {
   Traffic traffic;
-  return kRounding * predict(schedule, tile, traffic, false);
+  const auto apart = this->apart(schedule, tile, traffic, false);
+  return kRounding * joined(apart, schedule, tile);
+}
+
+std::array<double, 2> CostModel::least_us_of_both_orders(ir::Schedule& schedule, TileCost& tile) {
+  Traffic traffic;
+  const auto apart = this->apart(schedule, tile, traffic, false);
+  std::array<double, 2> us;
+  schedule.order = sides_.write_order;
+  us[0] = kRounding * joined(apart, schedule, tile);
+  schedule.order = sides_.read_order;
+  us[1] = kRounding * joined(apart, schedule, tile);
+  return us;
 }
 
 double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic) {
-  return predict(schedule, tile, traffic, true);
+  return joined(apart(schedule, tile, traffic, true), schedule, tile);
 }
 
-double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic, bool counted) {
+double CostModel::joined(const Apart& apart, const ir::Schedule& schedule, const TileCost& tile) {
+  // Sectors of a tile by itself, and of all tiles that run at the same time.
+  const auto& moved = schedule.skew.on() ? tile.skewed : tile.straight;
+  const double us = memory_us(moved, neighbours(schedule.tile, schedule.order, apart.at_once, moved.write));
+  const double sum = std::pow(us, kSharpness) + apart.line + apart.issue + apart.latency;
+  const bool by_turns = schedule.order != sides_.write_order && schedule.order != sides_.read_order;
+  return std::pow(sum, 1 / kSharpness) * (apart.waiting + (by_turns ? kByTurns : 0));
+}
+
+CostModel::Apart CostModel::apart(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic, bool counted) {
   const bool reads = sides_.load >= 0;
   const bool staged = schedule.stage.has_value();
   const auto& write_walk = schedule.walk;
@@ -304,27 +364,26 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
 
   // Blocks that a multiprocessor holds: threads, shared memory with the driver's own kilobyte, registers (eight at a
   // time, as NVRTC takes them on average for what is on its way and for places).
-  const auto kept = read_walk.rounds() * read_walk.vector * read_walk.rows * size;
+  const auto write_rounds = write_walk.rounds(), read_rounds = staged ? read_walk.rounds() : write_rounds;
+  const auto kept = read_rounds * read_walk.vector * read_walk.rows * size;
   const std::int64_t lanes = lanes_of(schedule.threads);
   const bool turned = read_walk.rows > 1;
-  const double words = static_cast<double>(kept) / 4, rounds = static_cast<double>(write_walk.rounds());
-  const double needed = turned ? 16 + 1.2 * words : staged ? 23 + words + 0.3 * rounds : 24 + words;
-  const auto registers = std::min<std::int64_t>((static_cast<std::int64_t>(needed) + 7) / 8 * 8, 255);
+  const double words = static_cast<double>(kept) / 4, rounds = static_cast<double>(write_rounds);
+  const auto& each = turned ? kRegistersTurned : staged ? kRegisters : kRegistersDirect;
+  const double needed = each.places + each.word * words + each.element * rounds;
+  const auto registers = std::min((static_cast<std::int64_t>(needed) + 7) / 8 * 8, kMostRegisters);
   const auto resident = std::max<std::int64_t>(
       std::min<std::int64_t>({figures_.threads_per_multiprocessor / lanes,
                               figures_.shared_bytes_per_multiprocessor / (schedule.shared_bytes(program_) + 1024), 32,
-                              65536 / (lanes * registers)}),
+                              kAllRegisters / (lanes * registers)}),
       1);
   traffic.occupancy = static_cast<double>(resident * lanes) / figures_.threads_per_multiprocessor;
   traffic.bytes_in_flight = tile_bytes * tiles_per_block * static_cast<double>(resident);
   const auto at_once = figures_.multiprocessors * resident * tiles_per_block;
-
-  // Memory: sectors of a tile by itself, and of all tiles that run at the same time.
   const bool skewed = schedule.skew.on();
   const auto& moved = skewed ? tile.skewed : tile.straight;
   traffic.write = moved.write;
   traffic.read = moved.read;
-  const double memory_us = this->memory_us(moved, neighbours(schedule.tile, schedule.order, at_once, moved.write));
 
   // Load/store units: lines of both sides, wavefronts of shared memory.
   double lines = this->lines(false, schedule, tile, counted);
@@ -344,10 +403,9 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
     return kAccess * accesses + kDivision * DigitCost(walk).instructions(walk.workers) +
            (turned ? kTurned : kElement) * walk.vector * walk.rows + kEdge * tile.edges;
   };
-  double unrolled = static_cast<double>(write_walk.rounds()) * access(write_walk);
-  unrolled += staged ? static_cast<double>(read_walk.rounds()) * access(read_walk)
-                     : static_cast<double>(write_walk.rounds()) * kAccess;
-  if (skewed) unrolled += kPhase * static_cast<double>(write_walk.rounds());
+  double unrolled = rounds * access(write_walk);
+  unrolled += staged ? static_cast<double>(read_rounds) * access(read_walk) : rounds * kAccess;
+  if (skewed) unrolled += kPhase * rounds;
   const auto axes = static_cast<double>(read_walk.digits.size() + write_walk.digits.size()) + tile.outer;
   double instructions = (kThreadFixed + kAxis * axes + unrolled) * (1 + unrolled / kLongCode);
   // Ten shuffles and a look-up are never cheaper than the few divisions by literals.
@@ -361,14 +419,11 @@ double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic&
   const double waves = std::max(tiles / static_cast<double>(at_once), 1.0);
   const double latency_us = waves * (kBlock + kBarrier * schedule.threads);
 
-  const double sum =
-      std::pow(memory_us, kSharpness) + line_.of(line_us) + issue_.of(issue_us) + latency_.of(latency_us);
   const auto& queue = turned ? kQueueTurned : kQueue;
   const double queued = queue.cost * std::max(traffic.bytes_in_flight / queue.bytes - 1, 0.0);
   const double few = staged ? (turned ? kFewTurned : kFew) / static_cast<double>(resident) : 0;
   const double thin = staged ? (turned ? kThinTurned : kThin) * (1 / traffic.occupancy - 1) : 0;
-  const bool by_turns = schedule.order != sides_.write_order && schedule.order != sides_.read_order;
-  return std::pow(sum, 1 / kSharpness) * (1 + queued + few + thin + (by_turns ? kByTurns : 0));
+  return {line_.of(line_us), issue_.of(issue_us), latency_.of(latency_us), 1 + queued + few + thin, at_once};
 }
 
 }  // namespace ricci::plan

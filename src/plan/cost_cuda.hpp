@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "ir/program.hpp"
 #include "plan/axes.hpp"
@@ -16,8 +18,7 @@ namespace ricci::plan {
 struct TileCost {
   struct Moved {
     SideTraffic write, read;
-    /// Microseconds that it takes at least, to the power of the model's norm.
-    double least_memory = std::numeric_limits<double>::infinity();
+    double least_memory_us = std::numeric_limits<double>::infinity();
   };
   Moved straight;
   Moved
@@ -26,8 +27,13 @@ struct TileCost {
   double waste = 1;                    ///< points of ragged tiles that do nothing: all of tiles, of the tensor's
   int edges = 0, outer = 0;            ///< indices that tiles end within, and those of more than one tile
   double thread_instructions = 0;      ///< of a thread, whatever it moves, where the tile waits
-  std::array<double, kCarried>
-      element_instructions;  ///< of moving an element both ways, at least, however it is carried
+  struct Carrying {
+    double element_instructions = std::numeric_limits<double>::infinity();  ///< of moving one both ways, at least
+    double registers = 0;  ///< of all threads that carry a tile, for its elements, at least
+  };
+  std::array<Carrying, kCarried> carried;
+  const Carrying& of(Carried how) const { return carried[static_cast<std::size_t>(how)]; }
+  bool has(Carried how) const { return std::isfinite(of(how).element_instructions); }
   /// 128-byte lines of a walk, worked out already.
   struct Lines {
     bool read, staged;  ///< which side, and whether the two sides have walks of their own
@@ -57,14 +63,23 @@ class CostModel {
   /// No schedule of this tile, carried so by a number of threads in the range, is predicted to take less before its
   /// layout was searched: what memory takes at least, the latency of as few blocks as can be, the instructions but
   /// those of digits, and the best number of blocks that wait together.
-  double least_us(const TileCost& tile, Carried how, ThreadRange threads);
+  double least_us(const TileCost& tile, Carried how, ThreadRange threads) const;
 
   /// A schedule whose layout was not searched is predicted to take no less: all but the lines of its accesses.
   double least_us(const ir::Schedule& schedule, TileCost& tile);
+  /// The same where tiles follow each other along the output, and along the input.
+  std::array<double, 2> least_us_of_both_orders(ir::Schedule& schedule, TileCost& tile);
 
  private:
-  /// With the lines of its accesses counted, or with the least that there can be.
-  double predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic, bool counted);
+  /// What a schedule takes but for memory, whatever the order of its tiles.
+  struct Apart {
+    double line, issue, latency;  ///< times to the power of the norm
+    double waiting;               ///< how many times as long it takes
+    std::int64_t at_once;         ///< tiles that run at the same time
+  };
+  ///   counted  with the lines of its accesses counted, or with the least that there can be
+  Apart apart(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic, bool counted);
+  double joined(const Apart& apart, const ir::Schedule& schedule, const TileCost& tile);
   double lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const;
   /// What tiles that run at the same time touch together.
   struct Neighbours {
@@ -74,8 +89,9 @@ class CostModel {
   Neighbours neighbours(const std::vector<std::int64_t>& tile, const std::vector<int>& order, std::int64_t at_once,
                         const SideTraffic& write);
   double memory_us(const TileCost::Moved& moved, const Neighbours& near) const;
-  /// Blocks of so many threads that a multiprocessor may hold, whatever their registers.
-  std::int64_t most_resident(const TileCost& tile, int threads, bool in_warp) const;
+  /// Blocks of so many threads, or of more, that a multiprocessor may hold, and tiles that run at once.
+  std::int64_t most_resident(const TileCost& tile, Carried how, int threads) const;
+  std::int64_t most_at_once(const TileCost& tile, Carried how, int threads) const;
   /// How many times as long it takes at least, by how many blocks wait together: so many at most.
   double least_waiting(double block_bytes, std::int64_t resident, int lanes, bool turned) const;
   double rate() const;  ///< of a copy, in bytes per microsecond
@@ -93,6 +109,7 @@ class CostModel {
   const Sides& sides_;
   const GpuFigures& figures_;
   SideCounter write_side_, read_side_;  // the same where nothing is read
+  SideTraffic rows_;                    // what is written of whole rows
   std::vector<std::int64_t> box_;       // room for one
   Power line_, issue_, latency_;
 };
@@ -101,6 +118,7 @@ class CostModel {
 /// out of the position each time (codegen::ThreadWalk::digit_part), the others once per thread or at compile time.
 class DigitCost {
  public:
+  DigitCost() = default;
   explicit DigitCost(const ir::Walk& walk);
   double instructions(int workers) const;
   std::int64_t positions() const { return positions_; }

@@ -15,15 +15,25 @@ std::vector<int> whole_digit_counts(std::span<const ir::Walk> walks, ThreadRange
   const auto of_use = [&](int above, int up_to) { return range.least <= up_to && range.most > above; };
   const bool halves[] = {of_use(0, 256), of_use(256, 512)};
   if (!halves[0] && !halves[1]) return counts;
+  counts.reserve(64);
   for (const auto& walk : walks) {
     std::int64_t below = 1;
     for (std::size_t k = 0; k < walk.digits.size() && below <= 512; ++k) {
       const auto count = walk.count(k);
-      for (auto part = kFewestThreads / below + 1; part <= count && below * part <= 512; ++part) {
+      const auto see = [&](std::int64_t part) {
         const auto threads = static_cast<int>(below * part), lanes = (threads + 31) / 32 * 32;
         // Seven eighths of the warps' lanes work.
-        if (threads * 8 < lanes * 7 || (threads & (threads - 1)) == 0 || !halves[threads > 256]) continue;
+        if (threads * 8 < lanes * 7 || (threads & (threads - 1)) == 0 || !halves[threads > 256]) return;
         if (count % part == 0) counts.push_back(threads);
+      };
+      // Few divisors are large: from either end, whichever is nearer.
+      const auto least = kFewestThreads / below + 1, most = std::min(count, 512 / below);
+      if (most - least < count / least - count / most) {
+        for (auto part = least; part <= most; ++part) see(part);
+      } else {
+        for (auto times = (count + most - 1) / most; times <= count / least; ++times) {
+          if (count % times == 0) see(count / times);
+        }
       }
       below *= count;
     }
@@ -73,7 +83,9 @@ std::vector<std::vector<std::int64_t>> staged_tiles(const Sides& sides, std::int
 std::vector<int> whole_digit_threads(std::span<const ir::Walk> walks, ThreadRange range) {
   const auto counts = whole_digit_counts(walks, range);
   if (counts.empty()) return counts;
-  const std::vector<DigitCost> costs(walks.begin(), walks.end());
+  std::array<DigitCost, 2> room;
+  for (std::size_t k = 0; k < walks.size(); ++k) room[k] = DigitCost(walks[k]);
+  const std::span<const DigitCost> costs(room.data(), walks.size());
   const auto instructions = [&](int threads) {
     double sum = 0;
     for (const auto& cost : costs) {
@@ -84,9 +96,12 @@ std::vector<int> whole_digit_threads(std::span<const ir::Walk> walks, ThreadRang
     return sum * warps;
   };
   // What one walk gains the other one must not lose: warps that begin within its runs cost more than is counted here.
+  std::array<double, 2> usual;  // instructions
+  std::transform(costs.begin(), costs.end(), usual.begin(),
+                 [](const DigitCost& cost) { return cost.instructions(256); });
   const auto loses = [&](int threads) {
-    return std::any_of(costs.begin(), costs.end(),
-                       [&](const DigitCost& cost) { return cost.instructions(threads) > cost.instructions(256); });
+    return !std::equal(costs.begin(), costs.end(), usual.begin(),
+                       [&](const DigitCost& cost, double most) { return cost.instructions(threads) <= most; });
   };
   std::array<std::pair<double, int>, 2> best;  // up to 256 and up to 512
   best.fill({0.9 * std::min({instructions(128), instructions(256), instructions(512)}), 0});

@@ -24,7 +24,7 @@ inline constexpr int kFewestThreads = 80;  // every block has more
 /// the tile is found once, and a round only adds to it. Axes of three or five elements need it, since divisions for
 /// every element cost more than moving it. The best up to 256 and up to 512, where they save a tenth of what powers
 /// of two take, and where the range has them.
-///   walks  of one tile; their workers are not looked at
+///   walks  one or two of one tile; their workers are not looked at
 std::vector<int> whole_digit_threads(std::span<const ir::Walk> walks, ThreadRange range = {});
 
 }  // namespace ricci::plan

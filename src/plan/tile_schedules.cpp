@@ -1,6 +1,7 @@
 #include "plan/tile_schedules.hpp"
 
 #include <numeric>
+#include <utility>
 
 #include "plan/layouts.hpp"
 #include "plan/traffic.hpp"
@@ -40,6 +41,10 @@ TileForms TileSchedules::forms(const Tile& tile) const {
   forms.write_vector = static_cast<int>(std::gcd(write_widest_, along(sides_.write_first())));
   forms.turns = turns(forms);
   forms.skews = skews(tile);
+  // A warp's tile is small.
+  std::int64_t points = 1;
+  for (const auto n : tile) points *= n;
+  forms.in_warp = points * sides_.read_bytes() <= 32 * 32 && points >= 16;
   return forms;
 }
 
@@ -76,30 +81,34 @@ Schedule TileSchedules::direct(const Tile& tile, int vector) const {
 Schedule TileSchedules::carried(const Tile& tile, const TileForms& forms, Carried how) const {
   switch (how) {
     case Carried::straight:
-      return straight(tile, forms.read_vector, forms.write_vector);
+      return straight(tile, forms);
     case Carried::turned:
       return turned(tile, forms);
     case Carried::skewed:
-      return skewed(tile, forms.read_vector);
+      return skewed(tile, forms);
     case Carried::in_warp:
       return in_warp(tile, forms);
   }
   return {};
 }
 
-Schedule TileSchedules::straight(const Tile& tile, int read_vector, int write_vector) const {
+///   reached  what is read: the tile, and what it needs besides
+Schedule TileSchedules::waiting(const Tile& tile, const Tile& reached, int read_vector, int write_vector) const {
   auto schedule = direct(tile, write_vector);
-  ir::Stage stage;
+  auto& stage = schedule.stage.emplace();
   stage.load = sides_.load;
-  stage.walk = {sides_.digits(true, tile), read_vector, 1};
-  stage.layout = linear_layout(sides_, tile, true, 0);
-  schedule.stage = std::move(stage);
+  stage.walk = {sides_.digits(true, reached), read_vector, 1};
+  stage.layout = linear_layout(sides_, reached, true, 0);
   return schedule;
+}
+
+Schedule TileSchedules::straight(const Tile& tile, const TileForms& forms) const {
+  return waiting(tile, tile, forms.read_vector, forms.write_vector);
 }
 
 /// The same tile, read in rectangles that are turned in registers: shared memory is written and read by vectors.
 Schedule TileSchedules::turned(const Tile& tile, const TileForms& forms) const {
-  auto schedule = straight(tile, forms.read_vector, forms.write_vector);
+  auto schedule = straight(tile, forms);
   auto& walk = schedule.stage->walk;
   const int across = sides_.write_first(), rows = forms.write_vector;
   std::vector<ir::Digit> digits{walk.digits.front(), {across, rows, 1}};
@@ -116,20 +125,18 @@ Schedule TileSchedules::turned(const Tile& tile, const TileForms& forms) const {
 
 /// The same tile, cut where the output's sectors begin, so that those are whole. Single elements are written: to cut
 /// vectors at the ends of rows costs more than they save.
-Schedule TileSchedules::skewed(const Tile& tile, int read_vector) const {
+Schedule TileSchedules::skewed(const Tile& tile, const TileForms& forms) const {
   const int first = sides_.write_first();
   const int elements = sector_elements();
   auto longer = tile;
   longer[static_cast<std::size_t>(first)] += elements - 1;
-  auto schedule = straight(tile, read_vector, 1);
+  auto schedule = waiting(tile, longer, forms.read_vector, 1);
   schedule.skew = {first, elements};
-  schedule.stage->walk.digits = sides_.digits(true, longer);
-  schedule.stage->layout = linear_layout(sides_, longer, true, 0);
   return schedule;
 }
 
 Schedule TileSchedules::in_warp(const Tile& tile, const TileForms& forms) const {
-  auto schedule = straight(tile, forms.read_vector, forms.write_vector);
+  auto schedule = straight(tile, forms);
   schedule.threads = kWarpThreads;
   schedule.walk.workers = 32;
   schedule.stage->walk.workers = 32;

@@ -21,7 +21,7 @@ inline constexpr int kCarried = 4;
 /// What the schedules of a tile may do.
 struct TileForms {
   int read_vector = 1, write_vector = 1;
-  bool turns = false, skews = false;
+  bool turns = false, skews = false, in_warp = false;  ///< besides being carried straight
 };
 
 class TileSchedules {
@@ -38,9 +38,11 @@ class TileSchedules {
   int widest(bool read) const;
   bool turns(const TileForms& forms) const;
   bool skews(const std::vector<std::int64_t>& tile) const;
-  ir::Schedule straight(const std::vector<std::int64_t>& tile, int read_vector, int write_vector) const;
+  ir::Schedule waiting(const std::vector<std::int64_t>& tile, const std::vector<std::int64_t>& reached, int read_vector,
+                       int write_vector) const;
+  ir::Schedule straight(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
   ir::Schedule turned(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
-  ir::Schedule skewed(const std::vector<std::int64_t>& tile, int read_vector) const;
+  ir::Schedule skewed(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
   ir::Schedule in_warp(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
   int sector_elements() const;  ///< of the output
 
