@@ -562,7 +562,7 @@ void emit_write_run(Writer& w, const Program& program, const Schedule& schedule,
   w.line("// Past the caches, all but the ends.");
   w.open("static inline __attribute__((always_inline)) void write_run({}* to, const {}* from, i64 count{}) {{", type,
          type, ahead.on() ? ", Ahead& ahead, Turn& turn" : "");
-  if (to.alignment <= 0 || to.alignment % size != 0) {
+  if (size >= 8) {
     w.line("// Complex numbers may be aligned to their parts alone: then no line begins with one.");
     w.open("if ((u64)to % {} != 0) {{", size);
     w.line("for (i64 i = 0; i < count; ++i) to[i] = from[i];");

@@ -18,7 +18,7 @@ namespace {
 using ir::Schedule;
 using Tile = std::vector<std::int64_t>;
 
-constexpr std::int64_t kFewestArrayBytes = 64 * 1024, kMostArrayBytes = 256 * 1024;  // of the stack
+constexpr std::int64_t kFewestArrayBytes = 64 * 1024, kMostArrayBytes = 256 * 1024;  // of one of two on the stack
 constexpr std::int64_t kMostRows = 32;      // of a block: there are no more vector registers
 constexpr std::int64_t kTilePoints = 4096;  // enough to forget what finding a tile costs
 

@@ -66,7 +66,7 @@ double crowded_writes(const Sides& sides, const ir::Schedule& schedule, std::int
 /// itself: it keeps track of some sixteen.
 double many_rows(const Sides& sides, const ir::Schedule& schedule, std::int64_t run_bytes, double slower) {
   constexpr double kFetchedAhead = 16, kMany = 48;  // rows that do no harm, and those that `slower` was measured with
-  constexpr double kWaited = 0.25;  // what a kernel is left with of that loss: it asks for several lines at once
+  constexpr double kWaited = 0.2;  // what a kernel is left with of that loss: it asks for several lines at once
   const auto bytes = static_cast<double>(schedule.tile_points() * sides.read_bytes());
   const double rows = bytes / static_cast<double>(std::max<std::int64_t>(run_bytes, 1));
   const double many = std::clamp(std::log2(rows / kFetchedAhead) / std::log2(kMany / kFetchedAhead), 0.0, 1.0);
@@ -144,12 +144,14 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
   constexpr double kThroughArray = 1.2, kArrayShare = 1.6;
   constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
   constexpr double kBlocksHalfRun = 170;
-  constexpr double kFilledHalfRun = 34;                   // into lines that are read first
-  constexpr double kPhases = 1.22;                        // through an array: it is read and written in turns
-  constexpr double kCrowded = 0.08, kRoomy = 6;           // for each time an array doubles beyond that part of L1
-  constexpr double kSharedLine = 1.64, kRunLines = 0.64;  // more moved for each line that is written in part, each run
-  constexpr double kTileStart = 11;                       // nanoseconds until the reads of a tile follow each other
-  constexpr double kTile = 15;                            // nanoseconds to find one
+  constexpr double kFilledHalfRun = 34;                  // into lines that are read first
+  constexpr double kThroughArrays = 0.9;                 // through arrays: one is read beside the writing of another
+  constexpr double kCrowded = 0.04, kRoomy = 18;         // for each time an array doubles beyond that part of L1
+  constexpr double kSharedLine = 1.64, kRunLines = 0.2;  // more moved for each line that is written in part, each run
+  constexpr double kLoneLine = 0.3;                      // for each line that is not written beside another
+  constexpr double kDirect = 1.1;                        // where elements go straight from memory to memory
+  constexpr double kTileStart = 5;                       // nanoseconds until the reads of a tile follow each other
+  constexpr double kTile = 15;                           // nanoseconds to find one
   const auto& read = traffic.read;
   const auto& write = traffic.write;
   const auto bytes = static_cast<double>(read.bytes + write.bytes);
@@ -167,14 +169,16 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
       const double crowded = kCrowded * std::max(std::log2(kRoomy * share), 0.0);
       memory =
           sectors / kReadGBs * (many_rows(sides, schedule, row_run(sides, schedule, read), figures.slower_rows) - 1);
-      memory += (sectors + static_cast<double>(write.bytes)) / kCopyGBs * (kPhases + crowded);
+      memory += (sectors + static_cast<double>(write.bytes)) / kCopyGBs * (kThroughArrays + crowded);
       const auto runs = static_cast<double>(write.bytes) / static_cast<double>(run);
       memory += (kSharedLine * shared + kRunLines * runs * static_cast<double>(kLineBytes)) / kCopyGBs;
+      const double lines = static_cast<double>(run) / static_cast<double>(kLineBytes);
+      memory += kLoneLine * static_cast<double>(write.bytes) / (lines * lines * lines) / kCopyGBs;
       memory += kTileStart * static_cast<double>(traffic.tiles) / threads;
     } else if (schedule.streaming) {
       const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;
       const auto rows = row_run(sides, schedule, read);
-      memory = sectors / rate(kReadGBs, half, rows) * many_rows(sides, schedule, rows, figures.slower_rows);
+      memory = kDirect * sectors / rate(kReadGBs, half, rows) * many_rows(sides, schedule, rows, figures.slower_rows);
       // Blocks write a line of each row.
       const double crowded = crowded_writes(sides, schedule, schedule.stage ? kLineBytes : run, figures.slower_apart);
       memory +=

@@ -78,6 +78,11 @@ static inline __attribute__((always_inline)) void write_part(u64* to, const u64*
 
 // Past the caches, all but the ends.
 static inline __attribute__((always_inline)) void write_run(u64* to, const u64* from, i64 count, Ahead& ahead, Turn& turn) {
+  // Complex numbers may be aligned to their parts alone: then no line begins with one.
+  if ((u64)to % 8 != 0) {
+    for (i64 i = 0; i < count; ++i) to[i] = from[i];
+    return;
+  }
   i64 i = 0;
   if ((u64)to % 64 != 0) {
     const i64 room = 8 - (u64)to % 64 / 8;
