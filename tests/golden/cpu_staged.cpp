@@ -168,7 +168,7 @@ struct Ahead {
       const u64 first = (u64)(next + next_row[++row]);
       at = first & -64, end = first + 96;
     }
-    __builtin_prefetch((const void*)at, 0, 3);
+    __builtin_prefetch((const void*)at, 0, 2);
     at += 64;
   }
   // What a run asks for beside the lines that it has written whole.
