@@ -59,6 +59,22 @@ bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
   return shared;
 }
 
+plan::Candidate Runtime::Impl::best(const Plan::Impl& plan, const Step& step) {
+  const auto key =
+      fmt::format("{} {} {}\n{}", plan.target.text(), plan.target.ordinal, plan.threads, ir::print(step.program));
+  {
+    const std::lock_guard lock(mutex_);
+    const auto place = choices_.find(key);
+    if (place != choices_.end() && place->second.figures == plan.figures) return place->second.candidate;
+  }
+  auto candidate = plan.best(step);
+  constexpr std::size_t kKept = 1024;
+  const std::lock_guard lock(mutex_);
+  if (choices_.size() >= kKept) choices_.clear();
+  choices_[key] = {plan.figures, candidate};
+  return candidate;
+}
+
 void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wanted, const std::string& key) {
   const auto names = plan::entrants(plan.candidates(step, {}), wanted.measured);
   std::vector<Step> steps(names.size(), step);
@@ -99,7 +115,7 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
   }
   if (wanted.schedule.empty() && !step.tuning && !now && !log_enabled(LogTopic::plan)) {
     *scheduled = true;
-    step.chosen = plan.best(step);
+    step.chosen = best(plan, step);
     step.reason = plan::Reason::estimated;
     return;
   }

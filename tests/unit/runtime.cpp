@@ -290,3 +290,24 @@ TEST_CASE("the interpreter takes what a plan takes") {
   CHECK(n2 == n);
   CHECK_THROWS_AS(Runtime::interpret_program(program, oracle, inputs), ShapeError);
 }
+
+TEST_CASE("a choice of the model is remembered for its own problem, target and threads") {
+  const auto input = f64({48, 56, 40});
+  Runtime runtime;
+  const auto schedule = [&](Runtime& of, const char* spec, int sm, int threads) {
+    PermuteOptions options;
+    options.device = sm > 0 ? Device::gpu : Device::cpu;
+    options.target_sm = sm;
+    options.threads = threads;
+    return of.plan_permute(spec, input, options).info().schedule;
+  };
+  for (int round = 0; round < 2; ++round) {
+    for (const char* spec : {"abc->cab", "abc->cba"}) {
+      for (const auto [sm, threads] : {std::pair{90, 0}, {75, 0}, {0, 1}, {0, 2}}) {
+        INFO(spec << " sm " << sm << " threads " << threads);
+        Runtime fresh;
+        CHECK(schedule(runtime, spec, sm, threads) == schedule(fresh, spec, sm, threads));
+      }
+    }
+  }
+}
