@@ -5,8 +5,8 @@
 #
 # SETS, DTYPES, TOP, EVERY, REPEAT, SIZES and COMMIT in the environment narrow the benches and name the commit; CUTENSOR
 # and CUTT name the shared libraries that permutations are timed beside, PEERS the device in the names of the files of
-# bench/peers to divide by, such as nvidia-h200. `measured` is `bench` with measured plans, `sweep` takes the sets at one
-# size after the other, `profile` has Nsight Compute count what the model's choices do,
+# bench/peers to divide by, such as nvidia-h200. `measured` is `bench` with measured plans, of CANDIDATES by the model where
+# that is set; `sweep` takes the sets at one size after the other, `profile` has Nsight Compute count what the model's choices do,
 # `limits` copies runs that lie apart, and tiles without exchanging anything (needs nvcc).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -63,6 +63,12 @@ for step in $steps; do
       permutations permute --top "${TOP:-1}" --repeat "${REPEAT:-9}" "${libraries[@]}"
       ;;
     measured)
+      for set in ${CANDIDATES:+${SETS:-ttc57}}; do
+        for dtype in ${DTYPES:-f32 f64}; do
+          "$build/bin/ricci" tune "bench/problems/$set.csv" --device gpu --dtype "$dtype" --candidates "$CANDIDATES" \
+            >"$out/tune-$set-$dtype.txt" 2>&1
+        done
+      done
       permutations permute --measure --repeat "${REPEAT:-9}" "${libraries[@]}"
       ;;
     sweep)

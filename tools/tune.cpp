@@ -24,7 +24,7 @@ namespace {
 
 struct Options {
   std::string file, device = "cpu", dtype = "f64", only;
-  int threads = 0, candidates = 12;
+  int threads = 0, candidates = PlanOptions{}.measured;
   bool again = false;
 };
 
