@@ -63,14 +63,14 @@ Ahead ahead_of(const ir::Program& program, const ir::Schedule& schedule) {
   const auto written = run_of(
       schedule.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; },
       [&](int q) { return stage.layout.stride[static_cast<std::size_t>(q)]; });
-  ahead.runs = schedule.tile_points() / written.second;
+  const auto runs = schedule.tile_points() / written.second;
   // Rows that all begin as the first one does have no more lines than they must; others begin anywhere in one.
   const auto line = std::max<std::int64_t>(kLineBytes / size, 1);
   const auto whole =
       std::all_of(from.begin(), from.end(), [&](std::int64_t step) { return step <= 1 || step % line == 0; });
   const auto asked = length * size + (whole ? 0 : kLineBytes - size);
   const auto all = static_cast<std::int64_t>(ahead.row.size()) * asked;
-  ahead.with_run = (all + ahead.runs * kLineBytes - 1) / (ahead.runs * kLineBytes);
+  ahead.with_run = (all + runs * kLineBytes - 1) / (runs * kLineBytes);
   return ahead;
 }
 

@@ -37,8 +37,7 @@ const char* table_type(const std::vector<std::int64_t>& values);
 struct Ahead {
   std::vector<std::int64_t> row;  // where each begins, from the tile's first element; empty: nothing is asked for
   std::int64_t length = 1;        // of a row, in elements
-  std::int64_t runs = 1;          // that a tile writes
-  std::int64_t with_run = 0;      // lines asked for with each of them
+  std::int64_t with_run = 0;      // lines asked for with each run that a tile writes
 
   bool on() const { return !row.empty(); }
 };
