@@ -7,24 +7,11 @@
 
 #include "codegen/compute.hpp"
 #include "codegen/expression.hpp"
+#include "codegen/past_caches.hpp"
+#include "codegen/transpose.hpp"
 #include "codegen/walk.hpp"
 
 namespace ricci::codegen {
-
-const char* lane_type(DType type) {
-  switch (size_of(type)) {
-    case 1:
-      return "u8";
-    case 2:
-      return "u16";
-    case 4:
-      return "u32";
-    default:
-      return "u64";
-  }
-}
-
-int lanes_of(DType type) { return size_of(type) > 8 ? 2 : 1; }
 
 namespace {
 
@@ -32,54 +19,13 @@ using ir::NodeId;
 using ir::Program;
 using ir::Schedule;
 
-/// The register transpose, of `rows` rows: a round for each power of two below the `piece` that they are in, of
-/// pairwise exchanges, each two shuffles. `lanes` of one element stay together.
-void emit_transpose(Writer& w, int columns, int rows, int piece, int lanes) {
-  if (rows == columns) {
-    w.line("// {} x {}: row i of the result is column i of the argument", columns, columns);
-  } else {
-    w.line("// {} x {}: part k of {} in row i of the result is column {} * k + i of the argument", rows, columns, piece,
-           piece);
-  }
-  w.line("static inline __attribute__((always_inline)) void transpose(lanes (&row)[{}])", piece);
-  w.open("{{");
-  std::vector<bool> holds(static_cast<std::size_t>(piece));
-  std::fill_n(holds.begin(), rows, true);
-  for (int span = 1; span < piece; span *= 2) {
-    std::vector<std::string> assigned;
-    for (int i = 0; i < piece; ++i) {
-      if (i & span || !holds[static_cast<std::size_t>(i)]) continue;
-      const int other = holds[static_cast<std::size_t>(i + span)] ? i + span : i;
-      std::vector<int> low, high;
-      for (int j = 0; j < columns; ++j) {
-        for (int l = 0; l < lanes; ++l) {
-          low.push_back(lanes * (j & span ? columns + j - span : j) + l);
-          high.push_back(lanes * (j & span ? columns + j : j + span) + l);
-        }
-      }
-      // Beside a row that holds nothing, one stays as it is.
-      if (other != i) {
-        w.line("const lanes low{}_{} = __builtin_shufflevector(row[{}], row[{}], {});", span, i, i, other,
-               fmt::join(low, ", "));
-        assigned.push_back(fmt::format("row[{}] = low{}_{};", i, span, i));
-      }
-      w.line("const lanes high{}_{} = __builtin_shufflevector(row[{}], row[{}], {});", span, i, i, other,
-             fmt::join(high, ", "));
-      assigned.push_back(fmt::format("row[{}] = high{}_{};", i + span, span, i));
-      holds[static_cast<std::size_t>(i + span)] = true;
-    }
-    for (const auto& line : assigned) w.line("{}", line);
-  }
-  w.close();
-  w.blank();
-}
-
 class MoveEmitter {
  public:
   MoveEmitter(Writer& w, const Program& program, const Schedule& schedule)
       : w_(w), program_(program), schedule_(schedule) {
     const auto& digits = schedule.walk.digits;
     in_array_ = schedule.stage && schedule.stage->place == ir::Place::shared;
+    if (schedule.stage) ahead_ = ahead_of(program, schedule);
     if (in_array_) return;
     if (schedule.stage) read_ = schedule.stage->walk.digits[0].index;
     if (schedule.stage || schedule.streaming) written_ = digits[0].index;
@@ -96,6 +42,8 @@ class MoveEmitter {
     beside_ = in_array_ && reads_beside(program_, schedule_);
     if (beside_) {
       open_beside();
+    } else if (ahead_.on()) {
+      open_ahead();
     } else {
       w_.open("for (i64 tile = first; tile < last; ++tile) {{");
     }
@@ -138,25 +86,59 @@ class MoveEmitter {
     return affine_text(affine.coefficient, affine.constant, [&](int q) { return origin_name(program_, schedule_, q); });
   }
 
+  /// A function that says where a tile begins in a buffer.
+  void emit_begin(const char* function, int k, const ir::Affine& affine) {
+    w_.line("// Where a tile begins in {}.", buffer(k).name);
+    w_.open("const auto {} = [&](i64 tile) {{", function);
+    emit_origin_values();
+    w_.line("return {}_base + ({});", buffer(k).name, begin(affine));
+    w_.close("};");
+  }
+  void emit_begin() {
+    const auto& load = node(schedule_.stage->load);
+    emit_begin("begin", load.source, load.offset);
+  }
+
+  /// A loop in which a tile is moved, and what the next one reads asked for.
+  void open_ahead() {
+    emit_begin();
+    if (ahead_.tiles > 1) w_.line("Ahead ahead(begin(first));");
+    w_.open("for (i64 tile = first; tile < last; ++tile) {{");
+    emit_next_ahead("tile");
+  }
+
   /// A loop in which a tile is written, the next one read, and what the one after that reads asked for.
   void open_beside() {
-    const auto& load = node(schedule_.stage->load);
-    const auto& from = buffer(load.source);
     w_.line("if (first >= last) return;");
-    w_.line("// Where a tile begins in {}.", from.name);
-    w_.open("const auto begin = [&](i64 tile) {{");
-    emit_origin_values();
-    w_.line("return {}_base + ({});", from.name, begin(load.offset));
-    w_.close("};");
-    w_.line("const {}* after = begin(first);", c_type(from.type));
+    emit_begin();
+    if (ahead_.shared_lines) emit_begin("begin_in_output", program_.statement().buffer, program_.statement().offset);
+    if (ahead_.tiles > 1) w_.line("Ahead ahead(begin(first));");
     w_.open("for (i64 tile = first - 1; tile < last; ++tile) {{");
-    w_.line("Turn turn = {{after, kept[(tile + 1) & 1], tile + 1 < last}};");
-    w_.line("after = begin(tile + 2 < last ? tile + 2 : last - 1);");
+    w_.line("const i64 after = tile + 1 < last ? tile + 1 : last - 1;");
+    w_.line("Turn turn = {{begin(after), kept[(tile + 1) & 1], tile + 1 < last}};");
     w_.open("if (tile < first) {{");
     w_.line("turn.finish();");
     w_.line("continue;");
     w_.close();
-    w_.line("Ahead ahead(after);");
+    emit_next_ahead("after");
+    if (ahead_.shared_lines) w_.line("const i64 next = begin_in_output(after) - begin_in_output(tile);");
+  }
+
+  /// What is asked for beside the writing of tiles, of which number `tile` is read: those behind its neighbours.
+  void emit_next_ahead(const char* tile) {
+    if (ahead_.tiles == 1) {
+      w_.line("Ahead ahead(begin({} + 1 < last ? {} + 1 : last - 1));", tile, tile);
+      return;
+    }
+    const auto along = fmt::format("{} % {}", tile, ahead_.in_row);
+    const bool whole = ahead_.in_row % ahead_.tiles == 0;
+    w_.open("if (const i64 at = {}; at % {} == 0) {{", whole ? tile : along, ahead_.tiles);
+    w_.line(
+        "const i64 next = {} + {};", tile,
+        whole ? fmt::format("{}", ahead_.tiles)
+              : fmt::format("(at + {} < {} ? {} : {} - at)", ahead_.tiles, ahead_.in_row, ahead_.tiles, ahead_.in_row));
+    w_.line("ahead = Ahead(begin(next < last ? next : last - 1));");
+    w_.close();
   }
 
   void emit_origins() {
@@ -347,6 +329,10 @@ class MoveEmitter {
       }
     }
     emit_whole_block();
+    if (!ahead_.on()) return;
+    const auto vectors = static_cast<std::int64_t>(vector) * vector;
+    const auto blocks = ahead_.tiles * ((schedule_.tile_points() + vectors - 1) / vectors);
+    for (std::int64_t n = 0; n < (ahead_.lines + blocks - 1) / blocks; ++n) w_.line("ahead.ask();");
   }
 
   void emit_whole_block() {
@@ -398,6 +384,7 @@ class MoveEmitter {
   bool large_ = false;
   bool in_array_ = false;  // the staged load waits in an array
   bool beside_ = false;    // which is filled beside the writing of the tile before
+  Ahead ahead_;
 };
 
 }  // namespace
@@ -414,7 +401,7 @@ void emit_move_helpers(Writer& w, const Program& program, const Schedule& schedu
     types("lanes", loaded, read_vector);
     w.blank();
     const auto block = in_array ? ir::block_of(schedule) : ir::Block{0, 0, read_vector, read_vector, read_vector};
-    emit_transpose(w, block.columns, block.rows, block.piece, lanes_of(loaded));
+    Transpose(loaded, block.columns, block.rows, block.piece).emit(w);
   }
   if (in_array && !schedule.streaming) emit_staged_helpers(w, program, schedule);
   if (!schedule.streaming) return;
@@ -424,6 +411,8 @@ void emit_move_helpers(Writer& w, const Program& program, const Schedule& schedu
   types("out_lanes", to.type, vector);
   w.blank();
   if (in_array) emit_staged_helpers(w, program, schedule);
+  if (!in_array && schedule.stage && schedule.stage->ahead > 0)
+    emit_ahead(w, program, schedule, ahead_of(program, schedule));
   if (in_array && program.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::load) return;
   w.line("// Past the caches, where the address is a whole vector's.");
   w.open("static inline void stream({}* to, out_lanes value) {{", c_type(to.type));

@@ -22,8 +22,4 @@ void emit_staged_helpers(Writer& writer, const ir::Program& program, const ir::S
 void emit_staged_arrays(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
 void emit_staged(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
 
-/// The unsigned integer that holds an element's bits while it is moved between vector lanes; and how many of them.
-const char* lane_type(DType type);
-int lanes_of(DType type);
-
 }  // namespace ricci::codegen

@@ -13,6 +13,7 @@
 #include "codegen/expression.hpp"
 #include "codegen/move.hpp"
 #include "codegen/past_caches.hpp"
+#include "codegen/transpose.hpp"
 #include "codegen/walk.hpp"
 
 namespace ricci::codegen {
@@ -89,6 +90,15 @@ class StagedEmitter {
 
   const Ahead& ahead() const { return ahead_; }
 
+  /// Lines asked for with each run that a tile writes.
+  std::int64_t with_run() const {
+    const auto& to = program_.statement().offset.coefficient;
+    const auto written =
+        run_of(schedule_.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
+    const auto runs = ahead_.tiles * (schedule_.tile_points() / written.second);
+    return (ahead_.lines + runs - 1) / runs;
+  }
+
  private:
   const ir::Node& load() const { return program_.nodes[static_cast<std::size_t>(stage_.load)]; }
   const ir::Buffer& buffer(int k) const { return program_.buffers[static_cast<std::size_t>(k)]; }
@@ -159,7 +169,7 @@ class StagedEmitter {
     const auto leading = run_of(stage_.walk, along, along).first;
     const auto from = outer("from", "row_in_input", digits, leading, stride);
     const auto to = outer("to", "row_in_kept", digits, leading, stage_.layout.stride);
-    const auto rows = static_cast<std::int64_t>(ahead_.row.size());
+    const auto rows = static_cast<std::int64_t>(offsets(digits, leading, digits.size(), stride).size());
     return {rows, rows, [=, this] {
               emit_elements(leading, from, to);
               w_.line("++outer;");
@@ -278,8 +288,9 @@ class StagedEmitter {
     w_.line("lanes rows[{}];", block.piece);
     for (int v = 0; v < block.rows; ++v) w_.line("rows[{}] = *(const lanes_in_memory*)(in + {});", v, row_at(v));
     w_.line("transpose(rows);");
+    const Transpose transpose(load().type, block.columns, block.rows, block.piece);
     for (int v = 0; v < block.columns; ++v) {
-      w_.line("keep<{}>(out + {}, rows[{}]);", v / block.piece, column_at(v), v % block.piece);
+      w_.line("keep<{}>(out + {}, rows[{}]);", transpose.part_of(v), column_at(v), transpose.vector_of(v));
     }
   }
   void emit_block(const Side& columns, const Side& rows, const std::string& from, const std::string& to) {
@@ -359,6 +370,7 @@ class StagedEmitter {
     const auto& value = program_.nodes[static_cast<std::size_t>(statement.value)];
     const auto target = fmt::format("{} + {}", output().name, text(to));
     const auto source = fmt::format("{} + {}", ahead_.on() ? "kept[tile & 1]" : "kept", text(stage_.layout.stride));
+    if (ahead_.shared_lines) w_.line("ask_ends({} + next, {});", target, length);
     if (value.kind == ir::NodeKind::load && schedule_.streaming) {
       w_.line("write_run({}, {}, {}{});", target, source, length, ahead_.on() ? ", ahead, turn" : "");
     } else {
@@ -391,7 +403,7 @@ class StagedEmitter {
         w_.line("for (i64 i = at; i < at + {}; ++i) values[i - at] = {};", vector, result);
         w_.line("stream(out + i, *(const out_lanes_in_memory*)values);");
         w_.close();
-        if (ahead_.on()) w_.line("ahead.finish(i / {});", line);
+        if (ahead_.on()) w_.line("for (i64 lines = i / {}; lines < {}; ++lines) ahead.ask();", line, with_run());
         points("");
       } else {
         w_.line("#pragma clang loop vectorize(assume_safety)");
@@ -450,11 +462,12 @@ void emit_staged_helpers(Writer& w, const Program& program, const Schedule& sche
   const auto& ahead = emitter.ahead();
   if (ahead.on()) {
     emit_ahead(w, program, schedule, ahead);
+    if (ahead.shared_lines) emit_ask_ends(w, program);
     emitter.emit_turn();
   }
   if (schedule.streaming &&
       program.nodes[static_cast<std::size_t>(program.statement().value)].kind == ir::NodeKind::load)
-    emit_write_run(w, program, schedule, ahead);
+    emit_write_run(w, program, schedule, ahead.on() ? emitter.with_run() : 0);
 }
 
 }  // namespace ricci::codegen

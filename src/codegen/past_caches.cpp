@@ -50,34 +50,54 @@ Ahead ahead_of(const ir::Program& program, const ir::Schedule& schedule) {
   constexpr std::int64_t kMostRows = 2048;
   Ahead ahead;
   const auto& stage = *schedule.stage;
-  if (!schedule.streaming) return ahead;
+  if (stage.ahead == 0) return ahead;
   const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
   const auto& from = load.offset.coefficient;
   const auto stride = [&](int q) { return from[static_cast<std::size_t>(q)]; };
-  const auto [leading, length] = run_of(stage.walk, stride, stride);
+  auto tile = schedule.tile;
+  for (const auto q : schedule.order) {
+    ahead.in_row = schedule.tiles_along(program, q);
+    if (ahead.in_row == 1) continue;
+    ahead.tiles = std::min(stage.ahead, ahead.in_row);
+    auto& together = tile[static_cast<std::size_t>(q)];
+    together = std::min(together * ahead.tiles, program.indices[static_cast<std::size_t>(q)].extent);
+    break;
+  }
+  ir::Walk walk;
+  for (int q = 0; q < static_cast<int>(tile.size()); ++q) {
+    if (tile[static_cast<std::size_t>(q)] > 1) walk.digits.push_back({q, tile[static_cast<std::size_t>(q)], 1});
+  }
+  std::int64_t points = 1;
+  for (const auto n : tile) points *= n;
+  std::stable_sort(walk.digits.begin(), walk.digits.end(), [&](const ir::Digit& one, const ir::Digit& other) {
+    return std::abs(stride(one.index)) < std::abs(stride(other.index));
+  });
+  const auto [leading, length] = run_of(walk, stride, stride);
   const auto size = size_of(load.type);
-  if (schedule.tile_points() / length > kMostRows) return ahead;
-  ahead.row = offsets(stage.walk.digits, leading, stage.walk.digits.size(), from);
+  if (points / length > kMostRows) return ahead;
+  ahead.row = offsets(walk.digits, leading, walk.digits.size(), from);
   ahead.length = length;
-  const auto& to = program.statement().offset.coefficient;
-  const auto written = run_of(
-      schedule.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; },
-      [&](int q) { return stage.layout.stride[static_cast<std::size_t>(q)]; });
-  const auto runs = schedule.tile_points() / written.second;
   // Rows that all begin as the first one does have no more lines than they must; others begin anywhere in one.
   const auto line = std::max<std::int64_t>(kLineBytes / size, 1);
   const auto whole =
       std::all_of(from.begin(), from.end(), [&](std::int64_t step) { return step <= 1 || step % line == 0; });
   const auto asked = length * size + (whole ? 0 : kLineBytes - size);
-  const auto all = static_cast<std::int64_t>(ahead.row.size()) * asked;
-  ahead.with_run = (all + runs * kLineBytes - 1) / (runs * kLineBytes);
+  const auto& statement = program.statement();
+  const auto& to = statement.offset.coefficient;
+  const auto out_size = size_of(program.buffers[static_cast<std::size_t>(statement.buffer)].type);
+  for (std::size_t q = 0; q < to.size(); ++q) {
+    const auto step = to[q] == 1 ? schedule.tile[q] : to[q];
+    ahead.shared_lines = ahead.shared_lines || step * out_size % kLineBytes != 0;
+  }
+  ahead.lines = (static_cast<std::int64_t>(ahead.row.size()) * asked + kLineBytes - 1) / kLineBytes;
   return ahead;
 }
 
 void emit_ahead(Writer& w, const ir::Program& program, const ir::Schedule& schedule, const Ahead& ahead) {
   const auto& load = program.nodes[static_cast<std::size_t>(schedule.stage->load)];
   const auto type = c_type(load.type);
-  w.line("// What the tile after the next one reads: rows of {} elements, each asked for line by line.", ahead.length);
+  w.line("// What {} read: rows of {} elements, each asked for line by line.",
+         ahead.tiles == 1 ? "a tile" : fmt::format("{} tiles", ahead.tiles), ahead.length);
   w.line("static const {} next_row[] = {{{}}};", table_type(ahead.row), fmt::join(ahead.row, ", "));
   w.open("struct Ahead {{");
   w.line("const {}* next;", type);
@@ -94,16 +114,23 @@ void emit_ahead(Writer& w, const ir::Program& program, const ir::Schedule& sched
   w.line("__builtin_prefetch((const void*)at, 0, 2);");
   w.line("at += {};", kLineBytes);
   w.close();
-  w.line("// What a run asks for beside the lines that it has written whole.");
-  w.open("inline __attribute__((always_inline)) void finish(i64 lines) {{");
-  w.line("for (; lines < {}; ++lines) ask();", ahead.with_run);
-  w.close();
   w.close("};");
   w.blank();
 }
 
+void emit_ask_ends(Writer& w, const ir::Program& program) {
+  const auto type = c_type(program.buffers[static_cast<std::size_t>(program.statement().buffer)].type);
+  w.line(
+      "// A part of a line is written once the line was read: the lines that a run shares with others are asked for.");
+  w.open("static inline __attribute__((always_inline)) void ask_ends(const {}* run, i64 count) {{", type);
+  w.line("if ((u64)run % {} != 0) __builtin_prefetch(run, 1, 3);", kLineBytes);
+  w.line("if ((u64)(run + count) % {} != 0) __builtin_prefetch(run + count - 1, 1, 3);", kLineBytes);
+  w.close();
+  w.blank();
+}
+
 /// A run past the caches: up to the first whole line, whole lines, the rest.
-void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& schedule, const Ahead& ahead) {
+void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& schedule, std::int64_t with_run) {
   const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
   const auto type = c_type(to.type);
   const auto size = size_of(to.type);
@@ -111,6 +138,7 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   const auto line = kLineBytes / size;
   const bool whole = vector * size == kLineBytes;  // vectors
   const auto word = masked_word(size);
+  const bool asks = with_run > 0;
   if (whole) {
     w.line("#ifdef __AVX512BW__");
     w.line("typedef {} word;", word.type);
@@ -137,7 +165,7 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   w.blank();
   w.line("// Past the caches, all but the ends.");
   w.open("static inline __attribute__((always_inline)) void write_run({}* to, const {}* from, i64 count{}) {{", type,
-         type, ahead.on() ? ", Ahead& ahead, Turn& turn" : "");
+         type, asks ? ", Ahead& ahead, Turn& turn" : "");
   if (size >= 8) {
     w.line("// Complex numbers may be aligned to their parts alone: then no line begins with one.");
     w.open("if ((u64)to % {} != 0) {{", size);
@@ -156,20 +184,20 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
       w.line("__builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + {}), (out_lanes*)(to + i + {}));", n,
              n);
     }
-    for (std::int64_t n = 0; ahead.on() && n < many; ++n) w.line("ahead.ask();");
+    for (std::int64_t n = 0; asks && n < many; ++n) w.line("ahead.ask();");
   };
-  if (ahead.on()) w.line("const i64 before = i;");
+  if (asks) w.line("const i64 before = i;");
   w.line("#pragma clang loop unroll(disable)");
   w.open("for (; i + {} <= count; i += {}) {{", 2 * line, 2 * line);
   lines(2);
-  if (ahead.on()) w.line("turn.beside_two_lines();");
+  if (asks) w.line("turn.beside_two_lines();");
   w.close();
   w.open("if (i + {} <= count) {{", line);
   lines(1);
   w.line("i += {};", line);
   w.close();
   w.line("if (i < count) write_part(to + i, from + i, count - i);");
-  if (ahead.on()) w.line("ahead.finish((i - before) / {});", line);
+  if (asks) w.line("for (i64 lines = (i - before) / {}; lines < {}; ++lines) ahead.ask();", line, with_run);
   w.close();
   w.blank();
 }

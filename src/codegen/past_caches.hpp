@@ -32,12 +32,15 @@ std::vector<std::int64_t> offsets(const std::vector<ir::Digit>& digits, std::siz
 /// The type of a table of these.
 const char* table_type(const std::vector<std::int64_t>& values);
 
-/// What a tile reads, asked for line by line beside the lines that one before it writes: neither of the two keeps
+/// What tiles read, asked for line by line beside the lines that those before them write: neither of the two keeps
 /// memory busy by itself, and a tile whose rows are there is read without waiting.
 struct Ahead {
-  std::vector<std::int64_t> row;  // where each begins, from the tile's first element; empty: nothing is asked for
+  std::vector<std::int64_t> row;  // where each begins, from the first tile's first element; empty: nothing is asked for
   std::int64_t length = 1;        // of a row, in elements
-  std::int64_t with_run = 0;      // lines asked for with each run that a tile writes
+  std::int64_t lines = 0;         // that all rows may lie in
+  std::int64_t tiles = 1;         // that they are of, neighbours in the numbering
+  std::int64_t in_row = 1;        // tiles of which the last ones have no neighbour
+  bool shared_lines = false;      // runs of the output may begin or end within a line
 
   bool on() const { return !row.empty(); }
 };
@@ -45,8 +48,13 @@ struct Ahead {
 /// Nothing is asked for where a schedule does not write past the caches, or a tile has very many rows.
 Ahead ahead_of(const ir::Program& program, const ir::Schedule& schedule);
 
-/// The type that asks, and the function that writes one run.
+/// The type that asks.
 void emit_ahead(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, const Ahead& ahead);
-void emit_write_run(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, const Ahead& ahead);
+
+/// The function that asks for the lines that a run shares with others.
+void emit_ask_ends(Writer& writer, const ir::Program& program);
+
+/// The function that writes one run, and asks for no fewer than `with_run` lines beside it.
+void emit_write_run(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, std::int64_t with_run);
 
 }  // namespace ricci::codegen

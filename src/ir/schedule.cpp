@@ -88,6 +88,9 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
   if (!schedule.stage) return;
   const auto& stage = *schedule.stage;
   const auto& read = stage.walk.digits;
+  if (stage.ahead < 0 || (stage.ahead > 0 && !schedule.streaming)) {
+    broken(schedule, program, "reads are asked for beside writes past the caches");
+  }
   if (!blocks) {
     for (std::size_t q = 0; q < program.indices.size(); ++q) {
       const bool adds = std::any_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {
@@ -345,6 +348,7 @@ std::string print(const Schedule& schedule, const Program& program) {
     const auto& stage = *schedule.stage;
     text += fmt::format("stage {} {} walk {}\n", stage.load, kPlaces[static_cast<int>(stage.place)],
                         print(stage.walk, program));
+    if (stage.ahead > 0) text += fmt::format("ahead {}\n", stage.ahead);
     if (stage.place == Place::shared) {
       text += fmt::format("layout {} shift {} mask {} unit {} elements {}\n", fmt::join(stage.layout.stride, " "),
                           stage.layout.shift, stage.layout.mask, stage.layout.unit, stage.layout.elements);

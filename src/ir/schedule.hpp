@@ -62,6 +62,9 @@ struct Stage {
   /// CPU, in an array: so many leading digits of this walk are neighbours in the input, and so many of the statement's
   /// are neighbours in the array; blocks transposed in registers lie along the ones and across the others.
   int along = 1, across = 1;
+  /// CPU, past the caches: what so many tiles read together, neighbours along the first index by which tiles are
+  /// numbered, is asked for row by row beside the lines that as many before them write. 0: nothing is asked for.
+  std::int64_t ahead = 0;
 };
 
 /// How the first index point of a tile is found from its number.

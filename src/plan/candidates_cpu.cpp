@@ -20,6 +20,7 @@ using Tile = std::vector<std::int64_t>;
 
 constexpr std::int64_t kFewestArrayBytes = 64 * 1024, kMostArrayBytes = 256 * 1024;  // of one of two on the stack
 constexpr std::int64_t kMostRows = 32;      // of a block: there are no more vector registers
+constexpr std::int64_t kOpenLines = 8;      // that are written half by half: a processor keeps few of them
 constexpr std::int64_t kTilePoints = 4096;  // enough to forget what finding a tile costs
 
 class Generator {
@@ -147,6 +148,7 @@ class Generator {
       }
       return;
     }
+    if (vector < line && vector > kOpenLines) return;
     if (vector < 2 || vector > kMostRows || sides_.read_stride(read) != 1 || sides_.extent(read) < vector ||
         sides_.extent(written) < vector)
       return;
@@ -154,6 +156,7 @@ class Generator {
       const auto step = sides_.write_stride(static_cast<int>(q));
       if (static_cast<int>(q) != written && step * sides_.write_bytes() % kLineBytes != 0) return;
     }
+    add_fetched(vector, line);
     for (const std::int64_t run : {2048, 16384}) {
       for (const std::int64_t lines : {1, 2, 4}) {
         auto tile = reach(true, run / bytes, written);
@@ -181,6 +184,64 @@ class Generator {
     }
   }
 
+  /// The same blocks, of tiles whose rows are asked for ahead: those can be visited in the output's order.
+  void add_fetched(std::int64_t vector, std::int64_t line) {
+    const int read = sides_.read_first(), written = sides_.write_first();
+    const auto size = std::max(sides_.read_bytes(), sides_.write_bytes());
+    const auto group = std::min(line, sides_.extent(written) / vector * vector);
+    std::set<Tile> seen;
+    for (const std::int64_t read_run : {64, 128, 256, 512, 1024, 2048}) {
+      for (const std::int64_t write_run : {128, 256, 512, 1024, 2048}) {
+        const auto reading = reach(true, read_run / size, written), writing = reach(false, write_run / size, read);
+        auto tile = reading;
+        for (std::size_t q = 0; q < tile.size(); ++q) tile[q] = std::max(tile[q], writing[q]);
+        auto& across = tile[static_cast<std::size_t>(written)];
+        if (across < group || tile[static_cast<std::size_t>(read)] < vector) continue;
+        across = across / group * group;
+        if (points(tile) * size > figures_.l2_bytes / 4 || !seen.insert(tile).second) continue;
+        add(fetched(tile, writing, vector, group, vector));
+        add(fetched(tile, writing, vector, group, line));
+      }
+    }
+  }
+
+  ///   writing  how far runs of the output reach
+  ///   group    of its elements that are written together: a line
+  ///   columns  runs of the output that are written beside each other
+  Schedule fetched(const Tile& tile, const Tile& writing, std::int64_t vector, std::int64_t group,
+                   std::int64_t columns) const {
+    const int read = sides_.read_first(), written = sides_.write_first();
+    auto schedule = base(tile, fmt::format("fetched{} v{} c{}", tile_text(tile), vector, columns));
+    schedule.order = sides_.read_order;
+    const auto along = tile[static_cast<std::size_t>(read)], across = tile[static_cast<std::size_t>(written)];
+    const auto part = along % columns == 0 ? columns : along;
+    std::vector<ir::Digit> digits;
+    const auto push = [&](const ir::Digit& digit) {
+      if (digit.count > 1) digits.push_back(digit);
+    };
+    const auto push_others = [&](bool in_run) {
+      for (const auto& digit : schedule.walk.digits) {
+        const bool runs = writing[static_cast<std::size_t>(digit.index)] > 1;
+        if (digit.index != written && digit.index != read && runs == in_run) push(digit);
+      }
+    };
+    push({written, vector, 1});
+    push({written, group / vector, vector});
+    push({read, part, 1});
+    push({written, across / group, group});
+    push_others(true);
+    push({read, along / part, part});
+    push_others(false);
+    schedule.walk = {std::move(digits), static_cast<int>(vector), 1};
+    auto& stage = schedule.stage.emplace();
+    stage.load = sides_.load;
+    stage.place = ir::Place::registers;
+    stage.walk = {sides_.digits(true, tile), static_cast<int>(vector), 1};
+    stage.ahead = 1;
+    schedule.streaming = true;
+    return schedule;
+  }
+
   /// A tile that waits in an array: runs of neighbours on both sides, whatever lies between them.
   void add_staged() {
     if (sides_.load < 0 || program_.indices.size() < 2 || !others_match()) return;
@@ -203,6 +264,7 @@ class Generator {
         stage.place = ir::Place::shared;
         stage.walk = {sides_.digits(true, tile), 1, 1};
         stage.layout = array_layout(tile);
+        stage.ahead = 1;
         if (stage.layout.elements * sides_.read_bytes() > most_bytes) continue;
         auto schedule = base(tile, "");
         schedule.order = sides_.read_order;
@@ -212,11 +274,34 @@ class Generator {
         schedule.streaming = true;
         schedule.walk.vector = static_cast<int>(figures_.vector_bytes / size);
         add(schedule);
+        add_together(schedule, read_run / size);
         schedule.streaming = false;
+        schedule.stage->ahead = 0;
         schedule.walk.vector = 1;
         schedule.name += " kept";
         add(std::move(schedule));
       }
+    }
+  }
+
+  /// Small tiles whose arrays stay in the first cache, of which several are asked for together: longer rows.
+  void add_together(Schedule schedule, std::int64_t elements) {
+    const auto q = sides_.read_first();
+    const auto size = sides_.read_bytes();
+    const auto tiles = schedule.tiles_along(program_, q);
+    const auto name = schedule.name;
+    if (tiles == 1 || elements * size > 2 * kLineBytes || 2 * schedule.shared_bytes(program_) > figures_.l1_bytes)
+      return;
+    std::int64_t last = 1;
+    for (const std::int64_t run : {256, 512, 1024}) {
+      const auto length = schedule.tile[static_cast<std::size_t>(q)] * size;
+      const auto parts = std::max<std::int64_t>((tiles * length + run / 2) / run, 1);
+      const auto together = (tiles + parts - 1) / parts;
+      if (together <= last) continue;
+      last = together;
+      schedule.stage->ahead = together;
+      schedule.name = fmt::format("{} x{}", name, together);
+      add(schedule);
     }
   }
 

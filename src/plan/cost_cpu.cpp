@@ -73,6 +73,12 @@ double many_rows(const Sides& sides, const ir::Schedule& schedule, std::int64_t 
   return 1 + kWaited * (slower - 1) * many;
 }
 
+/// All blocks that cover a tile or an extent, the last one moved back, over what there is to cover.
+double covered(std::int64_t all, std::int64_t each) {
+  const auto blocks = (all + each - 1) / each;
+  return static_cast<double>(blocks * each) / static_cast<double>(all);
+}
+
 /// How often an element is moved, on average, where the last tile along an index is moved back to be whole.
 double repeated(const Sides& sides, const ir::Schedule& schedule) {
   double points = 1, whole = 1;
@@ -81,6 +87,86 @@ double repeated(const Sides& sides, const ir::Schedule& schedule) {
     whole *= static_cast<double>(schedule.tile[static_cast<std::size_t>(q)] * schedule.tiles_along(sides.program, q));
   }
   return whole / points;
+}
+
+constexpr double kReadGBs = 44, kReadHalfRun = 31;    // of all threads: half the rate at runs of so many bytes
+constexpr double kWriteGBs = 88, kWriteHalfRun = 14;  // past the caches
+constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
+
+/// Nanoseconds of memory where a tile waits in an array and is written past the caches. Reads are asked for ahead, so
+/// that their runs hardly count; writes are in whole lines, all but the ends.
+double through_array_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
+                        const CpuFigures& figures, std::int64_t run_bytes) {
+  constexpr double kThroughArrays = 0.9;                // one is read beside the writing of another
+  constexpr double kCrowded = 0.06, kRoomy = 8;         // for each time an array doubles beyond that part of L1
+  constexpr double kSharedLine = 1.3, kRunLines = 0.3;  // more moved for each line that is written in part, each run
+  constexpr double kLoneLine = 1.2;                     // for each line that is not written beside another
+  constexpr double kTileStart = 2;                      // nanoseconds until the reads of a tile follow each other
+  const auto line = static_cast<double>(kLineBytes);
+  const auto written = static_cast<double>(traffic.write.bytes), run = static_cast<double>(run_bytes);
+  const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
+  const double share =
+      static_cast<double>(schedule.shared_bytes(sides.program)) / static_cast<double>(figures.l1_bytes);
+  const double crowded = kCrowded * std::max(std::log2(kRoomy * share), 0.0);
+  const auto row = row_run(sides, schedule, traffic.read);
+  const double waited = sectors / kReadGBs * (many_rows(sides, schedule, row, figures.slower_rows) - 1);
+  double moved = (sectors + written) * (kThroughArrays + crowded);
+  moved += kSharedLine * line * shared_lines(sides, traffic.write, run_bytes) + kRunLines * line * written / run;
+  moved += kLoneLine * written * std::pow(line / run, 3);
+  return waited + moved / kCopyGBs + kTileStart * static_cast<double>(traffic.tiles) / figures.threads;
+}
+
+/// The same where blocks go straight from a tile that was asked for to the output, a few of its runs at a time: those
+/// lie in few banks of the memory where their addresses share many low bits.
+double fetched_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic) {
+  constexpr double kFetched = 1;
+  constexpr double kShortRun = 0.4, kShortRow = 0.3;  // for runs and rows of one line
+  constexpr double kFewRows = 32, kManyRows = 0.02;   // for each time there are twice as many
+  constexpr double kApart = 4096, kCrowded = 0.25;    // for each time runs beside each other are so far apart
+  constexpr double kMostCrowded = 3;
+  constexpr double kTwice = 2;  // for what is moved twice, in the last columns
+  const auto line = static_cast<double>(kLineBytes);
+  const auto row = static_cast<double>(row_run(sides, schedule, traffic.read));
+  const auto first = sides.read_first();
+  const auto vector = schedule.stage->walk.vector;
+  std::int64_t columns = vector;
+  for (const auto& digit : schedule.walk.digits) {
+    if (digit.index == first && digit.step == 1) columns = std::max(columns, digit.count);
+  }
+  const auto step = std::abs(sides.write_stride(first)) * sides.write_bytes();
+  const auto apart = static_cast<double>(columns * (step & -step));
+  const auto rows = static_cast<double>(schedule.tile_points() * sides.read_bytes()) / row;
+  double slower = kFetched + kShortRun * line / static_cast<double>(traffic.write.run_bytes) + kShortRow * line / row;
+  slower += kCrowded * std::clamp(std::log2(apart / kApart), 0.0, kMostCrowded);
+  slower += kManyRows * std::max(std::log2(rows / kFewRows), 0.0);
+  slower *= 1 + kTwice * (covered(schedule.tile[static_cast<std::size_t>(first)], vector) - 1);
+  const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
+  return slower * (sectors + static_cast<double>(traffic.write.bytes)) / kCopyGBs;
+}
+
+/// The same where rows, or blocks of them, are visited in the input's order.
+double streaming_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuFigures& figures,
+                    std::int64_t run_bytes) {
+  constexpr double kBlocksHalfRun = 170;
+  constexpr double kSharedLine = 4;  // read, written, and in two parts
+  const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;
+  const auto row = row_run(sides, schedule, traffic.read);
+  const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
+  const double shared = shared_lines(sides, traffic.write, run_bytes) * static_cast<double>(kLineBytes);
+  // Blocks write a line of each row.
+  const double crowded = crowded_writes(sides, schedule, schedule.stage ? kLineBytes : run_bytes, figures.slower_apart);
+  return sectors / rate(kReadGBs, half, row) * many_rows(sides, schedule, row, figures.slower_rows) +
+         crowded * static_cast<double>(traffic.write.bytes) / rate(kWriteGBs, kWriteHalfRun, run_bytes) +
+         kSharedLine * shared / kReadGBs;
+}
+
+/// The same with stores into the caches: a line is read before a part of it is written.
+double filled_ns(const Sides& sides, const Traffic& traffic, std::int64_t run_bytes) {
+  constexpr double kFilledHalfRun = 34;
+  const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
+  const double shared = shared_lines(sides, traffic.write, run_bytes) * static_cast<double>(kLineBytes);
+  return sectors / rate(kReadGBs, kReadHalfRun, traffic.read.run_bytes) +
+         2 * static_cast<double>(traffic.write.bytes) / rate(kReadGBs, kFilledHalfRun, run_bytes) + shared / kReadGBs;
 }
 
 }  // namespace
@@ -105,11 +191,6 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   }
   const auto& stage = *schedule.stage;
   const double vector = stage.walk.vector;
-  // All blocks that cover a tile or an extent, the last one moved back, over what there is to cover.
-  const auto covered = [](std::int64_t all, std::int64_t each) {
-    const auto blocks = (all + each - 1) / each;
-    return static_cast<double>(blocks * each) / static_cast<double>(all);
-  };
   // Of an element in a block: its rows, the rounds of its transpose, and its columns, each in so many stores.
   const auto in_block = [&](double rows, double piece, double columns, double stores) {
     return (kBlock + kOperation * (rows + piece * std::log2(piece) + columns * stores)) / (rows * columns);
@@ -138,55 +219,24 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
 
 double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
                     const CpuFigures& figures) {
-  constexpr double kReadGBs = 44, kReadHalfRun = 31;        // of all threads: half the rate at runs of so many bytes
-  constexpr double kWriteGBs = 88, kWriteHalfRun = 14;      // past the caches
   constexpr double kL1GBs = 160, kL2GBs = 90, kL3GBs = 45;  // of one thread
   constexpr double kThroughArray = 1.2, kArrayShare = 1.6;
-  constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
-  constexpr double kBlocksHalfRun = 170;
-  constexpr double kFilledHalfRun = 34;                  // into lines that are read first
-  constexpr double kThroughArrays = 0.9;                 // through arrays: one is read beside the writing of another
-  constexpr double kCrowded = 0.04, kRoomy = 18;         // for each time an array doubles beyond that part of L1
-  constexpr double kSharedLine = 1.64, kRunLines = 0.2;  // more moved for each line that is written in part, each run
-  constexpr double kLoneLine = 0.3;                      // for each line that is not written beside another
-  constexpr double kDirect = 1.1;                        // where elements go straight from memory to memory
-  constexpr double kTileStart = 5;                       // nanoseconds until the reads of a tile follow each other
-  constexpr double kTile = 15;                           // nanoseconds to find one
-  const auto& read = traffic.read;
+  constexpr double kTile = 15;  // nanoseconds to find one
   const auto& write = traffic.write;
-  const auto bytes = static_cast<double>(read.bytes + write.bytes);
+  const auto bytes = static_cast<double>(traffic.read.bytes + write.bytes);
   const double threads = figures.threads;
   double memory = 0;
   const auto run = written_run(sides, schedule, write);
-  const double shared = shared_lines(sides, write, run) * static_cast<double>(kLineBytes);
+  const bool in_array = schedule.stage && schedule.stage->place == ir::Place::shared;
   if (figures.beyond_caches(bytes)) {
-    const bool in_array = schedule.stage && schedule.stage->place == ir::Place::shared;
-    const double sectors = read.sectors * static_cast<double>(kSectorBytes);
-    if (in_array && schedule.streaming) {
-      // Reads are asked for ahead, so that their runs hardly count; writes are in whole lines, all but the ends.
-      const auto array = schedule.shared_bytes(sides.program);
-      const double share = static_cast<double>(array) / static_cast<double>(figures.l1_bytes);
-      const double crowded = kCrowded * std::max(std::log2(kRoomy * share), 0.0);
-      memory =
-          sectors / kReadGBs * (many_rows(sides, schedule, row_run(sides, schedule, read), figures.slower_rows) - 1);
-      memory += (sectors + static_cast<double>(write.bytes)) / kCopyGBs * (kThroughArrays + crowded);
-      const auto runs = static_cast<double>(write.bytes) / static_cast<double>(run);
-      memory += (kSharedLine * shared + kRunLines * runs * static_cast<double>(kLineBytes)) / kCopyGBs;
-      const double lines = static_cast<double>(run) / static_cast<double>(kLineBytes);
-      memory += kLoneLine * static_cast<double>(write.bytes) / (lines * lines * lines) / kCopyGBs;
-      memory += kTileStart * static_cast<double>(traffic.tiles) / threads;
-    } else if (schedule.streaming) {
-      const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;
-      const auto rows = row_run(sides, schedule, read);
-      memory = kDirect * sectors / rate(kReadGBs, half, rows) * many_rows(sides, schedule, rows, figures.slower_rows);
-      // Blocks write a line of each row.
-      const double crowded = crowded_writes(sides, schedule, schedule.stage ? kLineBytes : run, figures.slower_apart);
-      memory +=
-          crowded * static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run) + 2 * shared / kReadGBs;
+    if (!schedule.streaming) {
+      memory = filled_ns(sides, traffic, run);
+    } else if (in_array) {
+      memory = through_array_ns(sides, schedule, traffic, figures, run);
+    } else if (schedule.stage && schedule.stage->ahead > 0) {
+      memory = fetched_ns(sides, schedule, traffic);
     } else {
-      // A line is read before a part of it is written.
-      memory = sectors / rate(kReadGBs, kReadHalfRun, read.run_bytes);
-      memory += 2 * static_cast<double>(write.bytes) / rate(kReadGBs, kFilledHalfRun, run) + shared / kReadGBs;
+      memory = streaming_ns(sides, schedule, traffic, figures, run);
     }
     if (in_array) memory *= repeated(sides, schedule);
     // Where this machine's copy was measured, its memory is so much faster than the one above.
@@ -195,7 +245,7 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
     const auto fits = [&](std::int64_t cache) { return bytes <= static_cast<double>(cache); };
     const double cached_GBs = fits(figures.l1_bytes) ? kL1GBs : fits(figures.l2_bytes) ? kL2GBs : kL3GBs;
     memory = bytes / cached_GBs / threads;
-    if (schedule.stage && schedule.stage->place == ir::Place::shared) {
+    if (in_array) {
       // An array takes room that both tensors could have.
       const auto array = static_cast<double>(schedule.shared_bytes(sides.program));
       memory *= kThroughArray + kArrayShare * array / static_cast<double>(figures.l1_bytes);

@@ -16,17 +16,13 @@ static inline __attribute__((always_inline)) void transpose(lanes (&row)[4])
   const lanes high1_0 = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
   const lanes low1_2 = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
   const lanes high1_2 = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
-  row[0] = low1_0;
-  row[1] = high1_0;
-  row[2] = low1_2;
-  row[3] = high1_2;
-  const lanes low2_0 = __builtin_shufflevector(row[0], row[2], 0, 1, 4, 5);
-  const lanes high2_0 = __builtin_shufflevector(row[0], row[2], 2, 3, 6, 7);
-  const lanes low2_1 = __builtin_shufflevector(row[1], row[3], 0, 1, 4, 5);
-  const lanes high2_1 = __builtin_shufflevector(row[1], row[3], 2, 3, 6, 7);
+  const lanes low2_0 = __builtin_shufflevector(low1_0, low1_2, 0, 1, 4, 5);
+  const lanes high2_0 = __builtin_shufflevector(low1_0, low1_2, 2, 3, 6, 7);
+  const lanes low2_1 = __builtin_shufflevector(high1_0, high1_2, 0, 1, 4, 5);
+  const lanes high2_1 = __builtin_shufflevector(high1_0, high1_2, 2, 3, 6, 7);
   row[0] = low2_0;
-  row[2] = high2_0;
   row[1] = low2_1;
+  row[2] = high2_0;
   row[3] = high2_1;
 }
 

@@ -9,134 +9,88 @@
 typedef u32 lanes __attribute__((ext_vector_type(16)));
 typedef lanes lanes_in_memory __attribute__((aligned(4), may_alias));
 
-// 15 x 16: part k of 16 in row i of the result is column 16 * k + i of the argument
+// 15 x 16: row i of the result is column i of the argument
 static inline __attribute__((always_inline)) void transpose(lanes (&row)[16])
 {
-  const lanes low1_0 = __builtin_shufflevector(row[0], row[1], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_0 = __builtin_shufflevector(row[0], row[1], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_2 = __builtin_shufflevector(row[2], row[3], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_2 = __builtin_shufflevector(row[2], row[3], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_4 = __builtin_shufflevector(row[4], row[5], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_4 = __builtin_shufflevector(row[4], row[5], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_6 = __builtin_shufflevector(row[6], row[7], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_6 = __builtin_shufflevector(row[6], row[7], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_8 = __builtin_shufflevector(row[8], row[9], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_8 = __builtin_shufflevector(row[8], row[9], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_10 = __builtin_shufflevector(row[10], row[11], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_10 = __builtin_shufflevector(row[10], row[11], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_12 = __builtin_shufflevector(row[12], row[13], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_12 = __builtin_shufflevector(row[12], row[13], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes high1_14 = __builtin_shufflevector(row[14], row[14], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  row[0] = low1_0;
-  row[1] = high1_0;
-  row[2] = low1_2;
-  row[3] = high1_2;
-  row[4] = low1_4;
-  row[5] = high1_4;
-  row[6] = low1_6;
-  row[7] = high1_6;
-  row[8] = low1_8;
-  row[9] = high1_8;
-  row[10] = low1_10;
-  row[11] = high1_10;
-  row[12] = low1_12;
-  row[13] = high1_12;
-  row[15] = high1_14;
-  const lanes low2_0 = __builtin_shufflevector(row[0], row[2], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_0 = __builtin_shufflevector(row[0], row[2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_1 = __builtin_shufflevector(row[1], row[3], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_1 = __builtin_shufflevector(row[1], row[3], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_4 = __builtin_shufflevector(row[4], row[6], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_4 = __builtin_shufflevector(row[4], row[6], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_5 = __builtin_shufflevector(row[5], row[7], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_5 = __builtin_shufflevector(row[5], row[7], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_8 = __builtin_shufflevector(row[8], row[10], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_8 = __builtin_shufflevector(row[8], row[10], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_9 = __builtin_shufflevector(row[9], row[11], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_9 = __builtin_shufflevector(row[9], row[11], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_12 = __builtin_shufflevector(row[12], row[14], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_12 = __builtin_shufflevector(row[12], row[14], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_13 = __builtin_shufflevector(row[13], row[15], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_13 = __builtin_shufflevector(row[13], row[15], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  row[0] = low2_0;
-  row[2] = high2_0;
-  row[1] = low2_1;
-  row[3] = high2_1;
-  row[4] = low2_4;
-  row[6] = high2_4;
-  row[5] = low2_5;
-  row[7] = high2_5;
-  row[8] = low2_8;
-  row[10] = high2_8;
-  row[9] = low2_9;
-  row[11] = high2_9;
-  row[12] = low2_12;
-  row[14] = high2_12;
-  row[13] = low2_13;
-  row[15] = high2_13;
-  const lanes low4_0 = __builtin_shufflevector(row[0], row[4], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_0 = __builtin_shufflevector(row[0], row[4], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_1 = __builtin_shufflevector(row[1], row[5], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_1 = __builtin_shufflevector(row[1], row[5], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_2 = __builtin_shufflevector(row[2], row[6], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_2 = __builtin_shufflevector(row[2], row[6], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_3 = __builtin_shufflevector(row[3], row[7], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_3 = __builtin_shufflevector(row[3], row[7], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_8 = __builtin_shufflevector(row[8], row[12], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_8 = __builtin_shufflevector(row[8], row[12], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_9 = __builtin_shufflevector(row[9], row[13], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_9 = __builtin_shufflevector(row[9], row[13], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_10 = __builtin_shufflevector(row[10], row[14], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_10 = __builtin_shufflevector(row[10], row[14], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_11 = __builtin_shufflevector(row[11], row[15], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_11 = __builtin_shufflevector(row[11], row[15], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  row[0] = low4_0;
-  row[4] = high4_0;
-  row[1] = low4_1;
-  row[5] = high4_1;
-  row[2] = low4_2;
-  row[6] = high4_2;
-  row[3] = low4_3;
-  row[7] = high4_3;
-  row[8] = low4_8;
-  row[12] = high4_8;
-  row[9] = low4_9;
-  row[13] = high4_9;
-  row[10] = low4_10;
-  row[14] = high4_10;
-  row[11] = low4_11;
-  row[15] = high4_11;
-  const lanes low8_0 = __builtin_shufflevector(row[0], row[8], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_0 = __builtin_shufflevector(row[0], row[8], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_1 = __builtin_shufflevector(row[1], row[9], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_1 = __builtin_shufflevector(row[1], row[9], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_2 = __builtin_shufflevector(row[2], row[10], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_2 = __builtin_shufflevector(row[2], row[10], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_3 = __builtin_shufflevector(row[3], row[11], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_3 = __builtin_shufflevector(row[3], row[11], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_4 = __builtin_shufflevector(row[4], row[12], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_4 = __builtin_shufflevector(row[4], row[12], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_5 = __builtin_shufflevector(row[5], row[13], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_5 = __builtin_shufflevector(row[5], row[13], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_6 = __builtin_shufflevector(row[6], row[14], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_6 = __builtin_shufflevector(row[6], row[14], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_7 = __builtin_shufflevector(row[7], row[15], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_7 = __builtin_shufflevector(row[7], row[15], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low1_0 = __builtin_shufflevector(row[0], row[1], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+  const lanes high1_0 = __builtin_shufflevector(row[0], row[1], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  const lanes low1_2 = __builtin_shufflevector(row[2], row[3], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+  const lanes high1_2 = __builtin_shufflevector(row[2], row[3], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  const lanes low1_4 = __builtin_shufflevector(row[4], row[5], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+  const lanes high1_4 = __builtin_shufflevector(row[4], row[5], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  const lanes low1_6 = __builtin_shufflevector(row[6], row[7], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+  const lanes high1_6 = __builtin_shufflevector(row[6], row[7], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  const lanes low1_8 = __builtin_shufflevector(row[8], row[9], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+  const lanes high1_8 = __builtin_shufflevector(row[8], row[9], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  const lanes low1_10 = __builtin_shufflevector(row[10], row[11], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+  const lanes high1_10 = __builtin_shufflevector(row[10], row[11], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  const lanes low1_12 = __builtin_shufflevector(row[12], row[13], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+  const lanes high1_12 = __builtin_shufflevector(row[12], row[13], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  const lanes low1_14 = __builtin_shufflevector(row[14], row[14], 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+  const lanes high1_14 = __builtin_shufflevector(row[14], row[14], 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  const lanes low2_0 = __builtin_shufflevector(low1_0, low1_2, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_0 = __builtin_shufflevector(low1_0, low1_2, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_1 = __builtin_shufflevector(high1_0, high1_2, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_1 = __builtin_shufflevector(high1_0, high1_2, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_4 = __builtin_shufflevector(low1_4, low1_6, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_4 = __builtin_shufflevector(low1_4, low1_6, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_5 = __builtin_shufflevector(high1_4, high1_6, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_5 = __builtin_shufflevector(high1_4, high1_6, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_8 = __builtin_shufflevector(low1_8, low1_10, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_8 = __builtin_shufflevector(low1_8, low1_10, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_9 = __builtin_shufflevector(high1_8, high1_10, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_9 = __builtin_shufflevector(high1_8, high1_10, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_12 = __builtin_shufflevector(low1_12, low1_14, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_12 = __builtin_shufflevector(low1_12, low1_14, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low2_13 = __builtin_shufflevector(high1_12, high1_14, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+  const lanes high2_13 = __builtin_shufflevector(high1_12, high1_14, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const lanes low4_0 = __builtin_shufflevector(low2_0, low2_4, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_0 = __builtin_shufflevector(low2_0, low2_4, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_1 = __builtin_shufflevector(low2_1, low2_5, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_1 = __builtin_shufflevector(low2_1, low2_5, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_2 = __builtin_shufflevector(high2_0, high2_4, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_2 = __builtin_shufflevector(high2_0, high2_4, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_3 = __builtin_shufflevector(high2_1, high2_5, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_3 = __builtin_shufflevector(high2_1, high2_5, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_8 = __builtin_shufflevector(low2_8, low2_12, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_8 = __builtin_shufflevector(low2_8, low2_12, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_9 = __builtin_shufflevector(low2_9, low2_13, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_9 = __builtin_shufflevector(low2_9, low2_13, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_10 = __builtin_shufflevector(high2_8, high2_12, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_10 = __builtin_shufflevector(high2_8, high2_12, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_11 = __builtin_shufflevector(high2_9, high2_13, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_11 = __builtin_shufflevector(high2_9, high2_13, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low8_0 = __builtin_shufflevector(low4_0, low4_8, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_0 = __builtin_shufflevector(low4_0, low4_8, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_1 = __builtin_shufflevector(low4_1, low4_9, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_1 = __builtin_shufflevector(low4_1, low4_9, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_2 = __builtin_shufflevector(low4_2, low4_10, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_2 = __builtin_shufflevector(low4_2, low4_10, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_3 = __builtin_shufflevector(low4_3, low4_11, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_3 = __builtin_shufflevector(low4_3, low4_11, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_4 = __builtin_shufflevector(high4_0, high4_8, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_4 = __builtin_shufflevector(high4_0, high4_8, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_5 = __builtin_shufflevector(high4_1, high4_9, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_5 = __builtin_shufflevector(high4_1, high4_9, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_6 = __builtin_shufflevector(high4_2, high4_10, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_6 = __builtin_shufflevector(high4_2, high4_10, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_7 = __builtin_shufflevector(high4_3, high4_11, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_7 = __builtin_shufflevector(high4_3, high4_11, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
   row[0] = low8_0;
-  row[8] = high8_0;
-  row[1] = low8_1;
-  row[9] = high8_1;
-  row[2] = low8_2;
-  row[10] = high8_2;
+  row[1] = low8_2;
+  row[2] = low8_1;
   row[3] = low8_3;
-  row[11] = high8_3;
   row[4] = low8_4;
-  row[12] = high8_4;
-  row[5] = low8_5;
-  row[13] = high8_5;
-  row[6] = low8_6;
-  row[14] = high8_6;
+  row[5] = low8_6;
+  row[6] = low8_5;
   row[7] = low8_7;
+  row[8] = high8_0;
+  row[9] = high8_2;
+  row[10] = high8_1;
+  row[11] = high8_3;
+  row[12] = high8_4;
+  row[13] = high8_6;
+  row[14] = high8_5;
   row[15] = high8_7;
 }
 
@@ -152,7 +106,7 @@ static inline __attribute__((always_inline)) void keep(u32* to, lanes row) {
   __builtin_memcpy(to, &kept, 60);
 }
 
-// What the tile after the next one reads: rows of 198 elements, each asked for line by line.
+// What a tile read: rows of 198 elements, each asked for line by line.
 static const i32 next_row[] = {0, 396, 2772, 3168, 5544, 5940, 8316, 8712, 11088, 11484, 13860, 14256, 16632, 17028, 19404, 19800, 22176, 22572, 24948, 25344, 27720, 28116, 30492, 30888, 33264, 33660, 36036, 36432, 38808, 39204};
 struct Ahead {
   const u32* next;
@@ -169,11 +123,13 @@ struct Ahead {
     __builtin_prefetch((const void*)at, 0, 2);
     at += 64;
   }
-  // What a run asks for beside the lines that it has written whole.
-  inline __attribute__((always_inline)) void finish(i64 lines) {
-    for (; lines < 3; ++lines) ask();
-  }
 };
+
+// A part of a line is written once the line was read: the lines that a run shares with others are asked for.
+static inline __attribute__((always_inline)) void ask_ends(const u32* run, i64 count) {
+  if ((u64)run % 64 != 0) __builtin_prefetch(run, 1, 3);
+  if ((u64)(run + count) % 64 != 0) __builtin_prefetch(run + count - 1, 1, 3);
+}
 
 static const i32 column_in_kept[] = {0, 432, 864, 1296, 1728, 2160, 2592, 3024, 3456, 3888, 4320, 4752, 5184, 5616, 6048, 6480, 6912, 7344, 7776, 8208, 8640, 9072, 48, 480, 912, 1344, 1776, 2208, 2640, 3072, 3504, 3936, 4368, 4800, 5232, 5664, 6096, 6528, 6960, 7392, 7824, 8256, 8688, 9120, 96, 528, 960, 1392, 1824, 2256, 2688, 3120, 3552, 3984, 4416, 4848, 5280, 5712, 6144, 6576, 7008, 7440, 7872, 8304, 8736, 9168, 144, 576, 1008, 1440, 1872, 2304, 2736, 3168, 3600, 4032, 4464, 4896, 5328, 5760, 6192, 6624, 7056, 7488, 7920, 8352, 8784, 9216, 192, 624, 1056, 1488, 1920, 2352, 2784, 3216, 3648, 4080, 4512, 4944, 5376, 5808, 6240, 6672, 7104, 7536, 7968, 8400, 8832, 9264, 240, 672, 1104, 1536, 1968, 2400, 2832, 3264, 3696, 4128, 4560, 4992, 5424, 5856, 6288, 6720, 7152, 7584, 8016, 8448, 8880, 9312, 288, 720, 1152, 1584, 2016, 2448, 2880, 3312, 3744, 4176, 4608, 5040, 5472, 5904, 6336, 6768, 7200, 7632, 8064, 8496, 8928, 9360, 336, 768, 1200, 1632, 2064, 2496, 2928, 3360, 3792, 4224, 4656, 5088, 5520, 5952, 6384, 6816, 7248, 7680, 8112, 8544, 8976, 9408, 384, 816, 1248, 1680, 2112, 2544, 2976, 3408, 3840, 4272, 4704, 5136, 5568, 6000, 6432, 6864, 7296, 7728, 8160, 8592, 9024, 9456};
 static const i32 outer_in_input[] = {0, 396};
@@ -277,7 +233,7 @@ static inline __attribute__((always_inline)) void write_run(u32* to, const u32* 
     i += 16;
   }
   if (i < count) write_part(to + i, from + i, count - i);
-  ahead.finish((i - before) / 16);
+  for (i64 lines = (i - before) / 16; lines < 3; ++lines) ahead.ask();
 }
 
 extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64 last)
@@ -293,15 +249,22 @@ extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64
     const i64 c0 = c0_at < 5 ? c0_at : 5;
     return A_base + (22 * d0 + 396 * c0);
   };
-  const u32* after = begin(first);
+  // Where a tile begins in B.
+  const auto begin_in_output = [&](i64 tile) {
+    const i64 d0 = 9 * (tile % 2);
+    const i64 c0_at = 2 * (tile / 2);
+    const i64 c0 = c0_at < 5 ? c0_at : 5;
+    return B_base + (105 * d0 + 15 * c0);
+  };
   for (i64 tile = first - 1; tile < last; ++tile) {
-    Turn turn = {after, kept[(tile + 1) & 1], tile + 1 < last};
-    after = begin(tile + 2 < last ? tile + 2 : last - 1);
+    const i64 after = tile + 1 < last ? tile + 1 : last - 1;
+    Turn turn = {begin(after), kept[(tile + 1) & 1], tile + 1 < last};
     if (tile < first) {
       turn.finish();
       continue;
     }
-    Ahead ahead(after);
+    Ahead ahead(begin(after + 1 < last ? after + 1 : last - 1));
+    const i64 next = begin_in_output(after) - begin_in_output(tile);
     const i64 d0 = 9 * (tile % 2);
     const i64 c0_at = 2 * (tile / 2);
     const i64 c0 = c0_at < 5 ? c0_at : 5;
@@ -313,6 +276,7 @@ extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64
       const i64 c = 0;
       for (i64 e = 0; e < 22; ++e) {
         for (i64 d = 0; d < 9; ++d) {
+          ask_ends(B + 1890 * e + 105 * d + 15 * c + 3 * b + a + next, 30);
           write_run(B + 1890 * e + 105 * d + 15 * c + 3 * b + a, kept[tile & 1] + 432 * e + 48 * d + 15 * c + 3 * b + a, 30, ahead, turn);
         }
       }

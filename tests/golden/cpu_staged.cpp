@@ -12,133 +12,85 @@ typedef lanes lanes_in_memory __attribute__((aligned(2), may_alias));
 // 16 x 16: row i of the result is column i of the argument
 static inline __attribute__((always_inline)) void transpose(lanes (&row)[16])
 {
-  const lanes low1_0 = __builtin_shufflevector(row[0], row[1], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_0 = __builtin_shufflevector(row[0], row[1], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_2 = __builtin_shufflevector(row[2], row[3], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_2 = __builtin_shufflevector(row[2], row[3], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_4 = __builtin_shufflevector(row[4], row[5], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_4 = __builtin_shufflevector(row[4], row[5], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_6 = __builtin_shufflevector(row[6], row[7], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_6 = __builtin_shufflevector(row[6], row[7], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_8 = __builtin_shufflevector(row[8], row[9], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_8 = __builtin_shufflevector(row[8], row[9], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_10 = __builtin_shufflevector(row[10], row[11], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_10 = __builtin_shufflevector(row[10], row[11], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_12 = __builtin_shufflevector(row[12], row[13], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_12 = __builtin_shufflevector(row[12], row[13], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  const lanes low1_14 = __builtin_shufflevector(row[14], row[15], 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
-  const lanes high1_14 = __builtin_shufflevector(row[14], row[15], 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
-  row[0] = low1_0;
-  row[1] = high1_0;
-  row[2] = low1_2;
-  row[3] = high1_2;
-  row[4] = low1_4;
-  row[5] = high1_4;
-  row[6] = low1_6;
-  row[7] = high1_6;
-  row[8] = low1_8;
-  row[9] = high1_8;
-  row[10] = low1_10;
-  row[11] = high1_10;
-  row[12] = low1_12;
-  row[13] = high1_12;
-  row[14] = low1_14;
-  row[15] = high1_14;
-  const lanes low2_0 = __builtin_shufflevector(row[0], row[2], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_0 = __builtin_shufflevector(row[0], row[2], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_1 = __builtin_shufflevector(row[1], row[3], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_1 = __builtin_shufflevector(row[1], row[3], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_4 = __builtin_shufflevector(row[4], row[6], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_4 = __builtin_shufflevector(row[4], row[6], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_5 = __builtin_shufflevector(row[5], row[7], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_5 = __builtin_shufflevector(row[5], row[7], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_8 = __builtin_shufflevector(row[8], row[10], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_8 = __builtin_shufflevector(row[8], row[10], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_9 = __builtin_shufflevector(row[9], row[11], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_9 = __builtin_shufflevector(row[9], row[11], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_12 = __builtin_shufflevector(row[12], row[14], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_12 = __builtin_shufflevector(row[12], row[14], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const lanes low2_13 = __builtin_shufflevector(row[13], row[15], 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const lanes high2_13 = __builtin_shufflevector(row[13], row[15], 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  row[0] = low2_0;
-  row[2] = high2_0;
-  row[1] = low2_1;
-  row[3] = high2_1;
-  row[4] = low2_4;
-  row[6] = high2_4;
-  row[5] = low2_5;
-  row[7] = high2_5;
-  row[8] = low2_8;
-  row[10] = high2_8;
-  row[9] = low2_9;
-  row[11] = high2_9;
-  row[12] = low2_12;
-  row[14] = high2_12;
-  row[13] = low2_13;
-  row[15] = high2_13;
-  const lanes low4_0 = __builtin_shufflevector(row[0], row[4], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_0 = __builtin_shufflevector(row[0], row[4], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_1 = __builtin_shufflevector(row[1], row[5], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_1 = __builtin_shufflevector(row[1], row[5], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_2 = __builtin_shufflevector(row[2], row[6], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_2 = __builtin_shufflevector(row[2], row[6], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_3 = __builtin_shufflevector(row[3], row[7], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_3 = __builtin_shufflevector(row[3], row[7], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_8 = __builtin_shufflevector(row[8], row[12], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_8 = __builtin_shufflevector(row[8], row[12], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_9 = __builtin_shufflevector(row[9], row[13], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_9 = __builtin_shufflevector(row[9], row[13], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_10 = __builtin_shufflevector(row[10], row[14], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_10 = __builtin_shufflevector(row[10], row[14], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  const lanes low4_11 = __builtin_shufflevector(row[11], row[15], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
-  const lanes high4_11 = __builtin_shufflevector(row[11], row[15], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
-  row[0] = low4_0;
-  row[4] = high4_0;
-  row[1] = low4_1;
-  row[5] = high4_1;
-  row[2] = low4_2;
-  row[6] = high4_2;
-  row[3] = low4_3;
-  row[7] = high4_3;
-  row[8] = low4_8;
-  row[12] = high4_8;
-  row[9] = low4_9;
-  row[13] = high4_9;
-  row[10] = low4_10;
-  row[14] = high4_10;
-  row[11] = low4_11;
-  row[15] = high4_11;
-  const lanes low8_0 = __builtin_shufflevector(row[0], row[8], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_0 = __builtin_shufflevector(row[0], row[8], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_1 = __builtin_shufflevector(row[1], row[9], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_1 = __builtin_shufflevector(row[1], row[9], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_2 = __builtin_shufflevector(row[2], row[10], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_2 = __builtin_shufflevector(row[2], row[10], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_3 = __builtin_shufflevector(row[3], row[11], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_3 = __builtin_shufflevector(row[3], row[11], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_4 = __builtin_shufflevector(row[4], row[12], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_4 = __builtin_shufflevector(row[4], row[12], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_5 = __builtin_shufflevector(row[5], row[13], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_5 = __builtin_shufflevector(row[5], row[13], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_6 = __builtin_shufflevector(row[6], row[14], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_6 = __builtin_shufflevector(row[6], row[14], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-  const lanes low8_7 = __builtin_shufflevector(row[7], row[15], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
-  const lanes high8_7 = __builtin_shufflevector(row[7], row[15], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low1_0 = __builtin_shufflevector(row[0], row[1], 0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27);
+  const lanes high1_0 = __builtin_shufflevector(row[0], row[1], 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31);
+  const lanes low1_2 = __builtin_shufflevector(row[2], row[3], 0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27);
+  const lanes high1_2 = __builtin_shufflevector(row[2], row[3], 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31);
+  const lanes low1_4 = __builtin_shufflevector(row[4], row[5], 0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27);
+  const lanes high1_4 = __builtin_shufflevector(row[4], row[5], 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31);
+  const lanes low1_6 = __builtin_shufflevector(row[6], row[7], 0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27);
+  const lanes high1_6 = __builtin_shufflevector(row[6], row[7], 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31);
+  const lanes low1_8 = __builtin_shufflevector(row[8], row[9], 0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27);
+  const lanes high1_8 = __builtin_shufflevector(row[8], row[9], 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31);
+  const lanes low1_10 = __builtin_shufflevector(row[10], row[11], 0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27);
+  const lanes high1_10 = __builtin_shufflevector(row[10], row[11], 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31);
+  const lanes low1_12 = __builtin_shufflevector(row[12], row[13], 0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27);
+  const lanes high1_12 = __builtin_shufflevector(row[12], row[13], 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31);
+  const lanes low1_14 = __builtin_shufflevector(row[14], row[15], 0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27);
+  const lanes high1_14 = __builtin_shufflevector(row[14], row[15], 4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31);
+  const lanes low2_0 = __builtin_shufflevector(low1_0, low1_2, 0, 1, 16, 17, 2, 3, 18, 19, 8, 9, 24, 25, 10, 11, 26, 27);
+  const lanes high2_0 = __builtin_shufflevector(low1_0, low1_2, 4, 5, 20, 21, 6, 7, 22, 23, 12, 13, 28, 29, 14, 15, 30, 31);
+  const lanes low2_1 = __builtin_shufflevector(high1_0, high1_2, 0, 1, 16, 17, 2, 3, 18, 19, 8, 9, 24, 25, 10, 11, 26, 27);
+  const lanes high2_1 = __builtin_shufflevector(high1_0, high1_2, 4, 5, 20, 21, 6, 7, 22, 23, 12, 13, 28, 29, 14, 15, 30, 31);
+  const lanes low2_4 = __builtin_shufflevector(low1_4, low1_6, 0, 1, 16, 17, 2, 3, 18, 19, 8, 9, 24, 25, 10, 11, 26, 27);
+  const lanes high2_4 = __builtin_shufflevector(low1_4, low1_6, 4, 5, 20, 21, 6, 7, 22, 23, 12, 13, 28, 29, 14, 15, 30, 31);
+  const lanes low2_5 = __builtin_shufflevector(high1_4, high1_6, 0, 1, 16, 17, 2, 3, 18, 19, 8, 9, 24, 25, 10, 11, 26, 27);
+  const lanes high2_5 = __builtin_shufflevector(high1_4, high1_6, 4, 5, 20, 21, 6, 7, 22, 23, 12, 13, 28, 29, 14, 15, 30, 31);
+  const lanes low2_8 = __builtin_shufflevector(low1_8, low1_10, 0, 1, 16, 17, 2, 3, 18, 19, 8, 9, 24, 25, 10, 11, 26, 27);
+  const lanes high2_8 = __builtin_shufflevector(low1_8, low1_10, 4, 5, 20, 21, 6, 7, 22, 23, 12, 13, 28, 29, 14, 15, 30, 31);
+  const lanes low2_9 = __builtin_shufflevector(high1_8, high1_10, 0, 1, 16, 17, 2, 3, 18, 19, 8, 9, 24, 25, 10, 11, 26, 27);
+  const lanes high2_9 = __builtin_shufflevector(high1_8, high1_10, 4, 5, 20, 21, 6, 7, 22, 23, 12, 13, 28, 29, 14, 15, 30, 31);
+  const lanes low2_12 = __builtin_shufflevector(low1_12, low1_14, 0, 1, 16, 17, 2, 3, 18, 19, 8, 9, 24, 25, 10, 11, 26, 27);
+  const lanes high2_12 = __builtin_shufflevector(low1_12, low1_14, 4, 5, 20, 21, 6, 7, 22, 23, 12, 13, 28, 29, 14, 15, 30, 31);
+  const lanes low2_13 = __builtin_shufflevector(high1_12, high1_14, 0, 1, 16, 17, 2, 3, 18, 19, 8, 9, 24, 25, 10, 11, 26, 27);
+  const lanes high2_13 = __builtin_shufflevector(high1_12, high1_14, 4, 5, 20, 21, 6, 7, 22, 23, 12, 13, 28, 29, 14, 15, 30, 31);
+  const lanes low4_0 = __builtin_shufflevector(low2_0, low2_4, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_0 = __builtin_shufflevector(low2_0, low2_4, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_1 = __builtin_shufflevector(low2_1, low2_5, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_1 = __builtin_shufflevector(low2_1, low2_5, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_2 = __builtin_shufflevector(high2_0, high2_4, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_2 = __builtin_shufflevector(high2_0, high2_4, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_3 = __builtin_shufflevector(high2_1, high2_5, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_3 = __builtin_shufflevector(high2_1, high2_5, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_8 = __builtin_shufflevector(low2_8, low2_12, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_8 = __builtin_shufflevector(low2_8, low2_12, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_9 = __builtin_shufflevector(low2_9, low2_13, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_9 = __builtin_shufflevector(low2_9, low2_13, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_10 = __builtin_shufflevector(high2_8, high2_12, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_10 = __builtin_shufflevector(high2_8, high2_12, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low4_11 = __builtin_shufflevector(high2_9, high2_13, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+  const lanes high4_11 = __builtin_shufflevector(high2_9, high2_13, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+  const lanes low8_0 = __builtin_shufflevector(low4_0, low4_8, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_0 = __builtin_shufflevector(low4_0, low4_8, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_1 = __builtin_shufflevector(low4_1, low4_9, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_1 = __builtin_shufflevector(low4_1, low4_9, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_2 = __builtin_shufflevector(low4_2, low4_10, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_2 = __builtin_shufflevector(low4_2, low4_10, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_3 = __builtin_shufflevector(low4_3, low4_11, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_3 = __builtin_shufflevector(low4_3, low4_11, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_4 = __builtin_shufflevector(high4_0, high4_8, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_4 = __builtin_shufflevector(high4_0, high4_8, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_5 = __builtin_shufflevector(high4_1, high4_9, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_5 = __builtin_shufflevector(high4_1, high4_9, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_6 = __builtin_shufflevector(high4_2, high4_10, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_6 = __builtin_shufflevector(high4_2, high4_10, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+  const lanes low8_7 = __builtin_shufflevector(high4_3, high4_11, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  const lanes high8_7 = __builtin_shufflevector(high4_3, high4_11, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
   row[0] = low8_0;
-  row[8] = high8_0;
-  row[1] = low8_1;
-  row[9] = high8_1;
+  row[1] = low8_4;
   row[2] = low8_2;
-  row[10] = high8_2;
-  row[3] = low8_3;
-  row[11] = high8_3;
-  row[4] = low8_4;
-  row[12] = high8_4;
+  row[3] = low8_6;
+  row[4] = low8_1;
   row[5] = low8_5;
-  row[13] = high8_5;
-  row[6] = low8_6;
-  row[14] = high8_6;
+  row[6] = low8_3;
   row[7] = low8_7;
+  row[8] = high8_0;
+  row[9] = high8_4;
+  row[10] = high8_2;
+  row[11] = high8_6;
+  row[12] = high8_1;
+  row[13] = high8_5;
+  row[14] = high8_3;
   row[15] = high8_7;
 }
 
@@ -154,7 +106,7 @@ static inline __attribute__((always_inline)) void keep(u16* to, lanes row) {
   *(piece_in_memory*)to = kept;
 }
 
-// What the tile after the next one reads: rows of 48 elements, each asked for line by line.
+// What a tile read: rows of 48 elements, each asked for line by line.
 static const i32 next_row[] = {0, 90, 630, 720, 1260, 1350, 1890, 1980, 2520, 2610, 3150, 3240, 3780, 3870, 4410, 4500, 5040, 5130, 5670, 5760, 6300, 6390, 6930, 7020, 7560, 7650, 8190, 8280, 8820, 8910, 9450, 9540, 10080, 10170, 10710, 10800, 11340, 11430, 11970, 12060, 12600, 12690, 13230, 13320, 13860, 13950, 14490, 14580, 15120, 15210, 15750, 15840, 16380, 16470, 17010, 17100, 17640, 17730, 18270, 18360, 18900, 18990, 19530, 19620};
 struct Ahead {
   const u16* next;
@@ -171,11 +123,13 @@ struct Ahead {
     __builtin_prefetch((const void*)at, 0, 2);
     at += 64;
   }
-  // What a run asks for beside the lines that it has written whole.
-  inline __attribute__((always_inline)) void finish(i64 lines) {
-    for (; lines < 2; ++lines) ask();
-  }
 };
+
+// A part of a line is written once the line was read: the lines that a run shares with others are asked for.
+static inline __attribute__((always_inline)) void ask_ends(const u16* run, i64 count) {
+  if ((u64)run % 64 != 0) __builtin_prefetch(run, 1, 3);
+  if ((u64)(run + count) % 64 != 0) __builtin_prefetch(run + count - 1, 1, 3);
+}
 
 static const i32 outer_in_input[] = {0, 90};
 static const i32 outer_in_kept[] = {0, 32};
@@ -274,7 +228,7 @@ static inline __attribute__((always_inline)) void write_run(u16* to, const u16* 
     i += 32;
   }
   if (i < count) write_part(to + i, from + i, count - i);
-  ahead.finish((i - before) / 32);
+  for (i64 lines = (i - before) / 32; lines < 2; ++lines) ahead.ask();
 }
 
 extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
@@ -293,15 +247,25 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
     const i64 a0 = a0_at < 18 ? a0_at : 18;
     return A_base + (c0 + 90 * b0 + 630 * a0);
   };
-  const u16* after = begin(first);
+  // Where a tile begins in B.
+  const auto begin_in_output = [&](i64 tile) {
+    const i64 c0_at = 48 * (tile % 2);
+    const i64 c0 = c0_at < 42 ? c0_at : 42;
+    const i64 b0_at = 2 * (tile / 2 % 4);
+    const i64 b0 = b0_at < 5 ? b0_at : 5;
+    const i64 a0_at = 32 * (tile / 8);
+    const i64 a0 = a0_at < 18 ? a0_at : 18;
+    return B_base + (350 * c0 + 50 * b0 + a0);
+  };
   for (i64 tile = first - 1; tile < last; ++tile) {
-    Turn turn = {after, kept[(tile + 1) & 1], tile + 1 < last};
-    after = begin(tile + 2 < last ? tile + 2 : last - 1);
+    const i64 after = tile + 1 < last ? tile + 1 : last - 1;
+    Turn turn = {begin(after), kept[(tile + 1) & 1], tile + 1 < last};
     if (tile < first) {
       turn.finish();
       continue;
     }
-    Ahead ahead(after);
+    Ahead ahead(begin(after + 1 < last ? after + 1 : last - 1));
+    const i64 next = begin_in_output(after) - begin_in_output(tile);
     const i64 c0_at = 48 * (tile % 2);
     const i64 c0 = c0_at < 42 ? c0_at : 42;
     const i64 b0_at = 2 * (tile / 2 % 4);
@@ -314,6 +278,7 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
       const i64 a = 0;
       for (i64 c = 0; c < 48; ++c) {
         for (i64 b = 0; b < 2; ++b) {
+          ask_ends(B + 350 * c + 50 * b + a + next, 32);
           write_run(B + 350 * c + 50 * b + a, kept[tile & 1] + 96 * c + 32 * b + a, 32, ahead, turn);
         }
       }

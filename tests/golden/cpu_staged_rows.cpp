@@ -9,7 +9,7 @@
 typedef u64 out_lanes __attribute__((ext_vector_type(8)));
 typedef out_lanes out_lanes_in_memory __attribute__((aligned(8), may_alias));
 
-// What the tile after the next one reads: rows of 5400 elements, each asked for line by line.
+// What a tile read: rows of 5400 elements, each asked for line by line.
 static const i32 next_row[] = {0};
 struct Ahead {
   const u64* next;
@@ -26,11 +26,13 @@ struct Ahead {
     __builtin_prefetch((const void*)at, 0, 2);
     at += 64;
   }
-  // What a run asks for beside the lines that it has written whole.
-  inline __attribute__((always_inline)) void finish(i64 lines) {
-    for (; lines < 34; ++lines) ask();
-  }
 };
+
+// A part of a line is written once the line was read: the lines that a run shares with others are asked for.
+static inline __attribute__((always_inline)) void ask_ends(const u64* run, i64 count) {
+  if ((u64)run % 64 != 0) __builtin_prefetch(run, 1, 3);
+  if ((u64)(run + count) % 64 != 0) __builtin_prefetch(run + count - 1, 1, 3);
+}
 
 // Reads a tile into an array: a few of its rows beside each two lines that are written of the one before it.
 struct Turn {
@@ -104,7 +106,7 @@ static inline __attribute__((always_inline)) void write_run(u64* to, const u64* 
     i += 8;
   }
   if (i < count) write_part(to + i, from + i, count - i);
-  ahead.finish((i - before) / 8);
+  for (i64 lines = (i - before) / 8; lines < 34; ++lines) ahead.ask();
 }
 
 extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
@@ -118,15 +120,20 @@ extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
     const i64 a0 = 6 * (tile);
     return A_base + (900 * a0);
   };
-  const u64* after = begin(first);
+  // Where a tile begins in B.
+  const auto begin_in_output = [&](i64 tile) {
+    const i64 a0 = 6 * (tile);
+    return B_base + (45 * a0);
+  };
   for (i64 tile = first - 1; tile < last; ++tile) {
-    Turn turn = {after, kept[(tile + 1) & 1], tile + 1 < last};
-    after = begin(tile + 2 < last ? tile + 2 : last - 1);
+    const i64 after = tile + 1 < last ? tile + 1 : last - 1;
+    Turn turn = {begin(after), kept[(tile + 1) & 1], tile + 1 < last};
     if (tile < first) {
       turn.finish();
       continue;
     }
-    Ahead ahead(after);
+    Ahead ahead(begin(after + 1 < last ? after + 1 : last - 1));
+    const i64 next = begin_in_output(after) - begin_in_output(tile);
     const i64 a0 = 6 * (tile);
     u64* __restrict__ const B = B_base + (45 * a0);
     // write B along c
@@ -134,6 +141,7 @@ extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
       const i64 c = 0;
       const i64 a = 0;
       for (i64 b = 0; b < 20; ++b) {
+        ask_ends(B + 1350 * b + 45 * a + c + next, 270);
         write_run(B + 1350 * b + 45 * a + c, kept[tile & 1] + 280 * b + 45 * a + c, 270, ahead, turn);
       }
     }
