@@ -131,9 +131,9 @@ int bench_permute(const Options& options, bool json) {
     const bool estimated = chosen.info().choice == "estimated";
     std::size_t model = 0;
     if (!estimated) {
-      auto untuned = permute;
-      untuned.mode = PlanMode::model;
-      const Plan plan = runtime.plan_permute(c.spec, input, untuned);
+      auto predicted = permute;
+      predicted.schedule = chosen.candidates().front().name;
+      const Plan plan = runtime.plan_permute(c.spec, input, predicted);
       while (model < plans.size() && plans[model].key() != plan.key()) ++model;
       if (model == plans.size()) plans.push_back(plan);
     }
