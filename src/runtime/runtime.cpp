@@ -155,7 +155,10 @@ plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads, const plan:
   if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) figures.l1_bytes = bytes;
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) figures.l2_bytes = bytes;
   static const std::int64_t last_level = last_level_bytes();
-  if (last_level > 0) figures.cache_bytes = last_level;
+  // Hundreds of megabytes are shared with others, and no faster than memory past them: tensors of 212 MB on a Xeon
+  // with 300 MB are moved in half the time by stores past the caches.
+  constexpr std::int64_t kMostCacheBytes = 64 * 1024 * 1024;
+  if (last_level > 0) figures.cache_bytes = std::min(last_level, kMostCacheBytes);
   if (measured != nullptr) {
     figures.copy_GBs = measured->of(threads).copy_GBs;
     figures.streaming_GBs = measured->of(threads).streaming_GBs;
