@@ -398,10 +398,10 @@ void emit_move_helpers(Writer& w, const Program& program, const Schedule& schedu
   const auto read_vector = schedule.stage ? schedule.stage->walk.vector : 1;
   const auto loaded = schedule.stage ? program.nodes[static_cast<std::size_t>(schedule.stage->load)].type : DType::u8;
   if (read_vector > 1) {
-    types("lanes", loaded, read_vector);
-    w.blank();
     const auto block = in_array ? ir::block_of(schedule) : ir::Block{0, 0, read_vector, read_vector, read_vector};
-    Transpose(loaded, block.columns, block.rows, block.piece).emit(w);
+    types("lanes", loaded, block.columns * block.folded);
+    w.blank();
+    Transpose(loaded, block).emit(w);
   }
   if (in_array && !schedule.streaming) emit_staged_helpers(w, program, schedule);
   if (!schedule.streaming) return;

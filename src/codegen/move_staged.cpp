@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "codegen/expression.hpp"
 #include "codegen/move.hpp"
@@ -285,10 +286,21 @@ class StagedEmitter {
   /// One block from `in` to `out`, whose rows and columns `row_at` and `column_at` say.
   void emit_block(const std::function<std::string(int)>& row_at, const std::function<std::string(int)>& column_at) {
     const auto block = ir::block_of(schedule_);
-    w_.line("lanes rows[{}];", block.piece);
-    for (int v = 0; v < block.rows; ++v) w_.line("rows[{}] = *(const lanes_in_memory*)(in + {});", v, row_at(v));
+    const int each = block.piece / block.folded;
+    w_.line("lanes rows[{}];", each);
+    for (int v = 0; v < block.vectors(); ++v) {
+      std::vector<std::string> parts;
+      for (int row = v; row < block.piece; row += each) {
+        parts.push_back(fmt::format("in + {}", row_at(row < block.rows ? row : v)));  // or any
+      }
+      if (block.folded == 1) {
+        w_.line("rows[{}] = *(const lanes_in_memory*)({});", v, parts.front());
+      } else {
+        w_.line("rows[{}] = side_by_side({});", v, fmt::join(parts, ", "));
+      }
+    }
     w_.line("transpose(rows);");
-    const Transpose transpose(load().type, block.columns, block.rows, block.piece);
+    const Transpose transpose(load().type, block);
     for (int v = 0; v < block.columns; ++v) {
       w_.line("keep<{}>(out + {}, rows[{}]);", transpose.part_of(v), column_at(v), transpose.vector_of(v));
     }
@@ -436,6 +448,33 @@ void emit_staged(Writer& writer, const Program& program, const Schedule& schedul
   emitter.emit_writing();
 }
 
+namespace {
+
+/// The function that puts parts of several rows into one vector.
+void emit_side_by_side(Writer& w, DType type, const ir::Block& block) {
+  const int part = block.columns * lanes_of(type);
+  std::vector<std::string> rows;
+  for (int k = 0; k < block.folded; ++k) rows.push_back(fmt::format("const {}* row{}", c_type(type), k));
+  std::vector<std::string> texts;
+  for (int k = 0; k < block.folded; ++k) texts.push_back(fmt::format("*(const part_in_memory*)row{}", k));
+  for (int width = 2 * part; texts.size() > 1; width *= 2) {
+    std::vector<int> both(static_cast<std::size_t>(width));
+    std::iota(both.begin(), both.end(), 0);
+    for (std::size_t k = 0; k < texts.size() / 2; ++k) {
+      texts[k] =
+          fmt::format("__builtin_shufflevector({}, {}, {})", texts[2 * k], texts[2 * k + 1], fmt::join(both, ", "));
+    }
+    texts.resize(texts.size() / 2);
+  }
+  w.line("typedef {} part __attribute__((ext_vector_type({})));", lane_type(type), part);
+  w.line("typedef part part_in_memory __attribute__((aligned({}), may_alias));", size_of(type));
+  w.open("static inline __attribute__((always_inline)) lanes side_by_side({}) {{", fmt::join(rows, ", "));
+  w.line("return {};", texts.front());
+  w.close();
+}
+
+}  // namespace
+
 void emit_staged_helpers(Writer& w, const Program& program, const Schedule& schedule) {
   const auto& stage = *schedule.stage;
   const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
@@ -445,6 +484,7 @@ void emit_staged_helpers(Writer& w, const Program& program, const Schedule& sche
     std::vector<std::string> parts;
     w.line("typedef {} piece __attribute__((ext_vector_type({})));", lane_type(load.type), block.piece * lanes);
     w.line("typedef piece piece_in_memory __attribute__((aligned({}), may_alias));", size_of(load.type));
+    if (block.folded > 1) emit_side_by_side(w, load.type, block);
     w.line("// Elements of one column, of all rows of a block: part N of what a transpose leaves in a row.");
     w.line("template <int N>");
     w.open("static inline __attribute__((always_inline)) void keep({}* to, lanes row) {{", c_type(load.type));

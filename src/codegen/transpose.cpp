@@ -58,13 +58,13 @@ const char* lane_type(DType type) {
 
 int lanes_of(DType type) { return size_of(type) > 8 ? 2 : 1; }
 
-Transpose::Transpose(DType type, int columns, int rows, int piece)
+Transpose::Transpose(DType type, const ir::Block& block)
     : type_(type),
-      columns_(columns),
-      rows_(rows),
-      piece_(piece),
-      rounds_(log2_of(piece)),
-      within_(log2_of(std::min<int>(columns, std::max<int>(16 / static_cast<int>(size_of(type)), 1)))) {}
+      columns_(block.columns * block.folded),
+      rows_(block.vectors()),
+      piece_(block.piece / block.folded),
+      rounds_(log2_of(piece_)),
+      within_(log2_of(std::min<int>(columns_, std::max<int>(16 / static_cast<int>(size_of(type)), 1)))) {}
 
 int Transpose::vector_of(int column) const noexcept { return column >> std::max(within_ - rounds_, 0) & (piece_ - 1); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/writer.hpp"
+#include "ir/schedule.hpp"
 #include "ricci/tensor.hpp"
 
 namespace ricci::codegen {
@@ -10,11 +11,11 @@ namespace ricci::codegen {
 const char* lane_type(DType type);
 int lanes_of(DType type);
 
-/// A function transpose(row) of `rows` vectors of `columns` elements. Each of the `piece` vectors that it leaves (a
-/// power of two, `rows` or more) holds columns / piece columns, in pieces of `piece` elements of which `rows` count.
+/// A function transpose(row) of a block's vectors. Each of the vectors that it leaves (a power of two) holds one column
+/// or several, each a piece of it; of a folded block the parts of one column that each of those rows has.
 class Transpose {
  public:
-  Transpose(DType type, int columns, int rows, int piece);
+  Transpose(DType type, const ir::Block& block);
 
   /// Behind the type `lanes`, which is one vector.
   void emit(Writer& writer) const;

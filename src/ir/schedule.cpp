@@ -71,6 +71,9 @@ void verify_kept_blocks(const Schedule& schedule, const Program& program) {
   if ((stage.walk.vector & (stage.walk.vector - 1)) != 0) {
     broken(schedule, program, "a block has a power of two of columns");
   }
+  if (stage.folded < 1 || (stage.folded & (stage.folded - 1)) != 0) {
+    broken(schedule, program, "a vector holds parts of a power of two of rows");
+  }
 }
 
 /// What moves elements on a CPU: blocks transposed in registers, tiles that wait in an array, stores past the caches.
@@ -270,7 +273,10 @@ Block block_of(const Schedule& schedule) {
   for (int k = 0; k < stage.along; ++k) block.along *= stage.walk.digits[static_cast<std::size_t>(k)].count;
   for (int k = 0; k < stage.across; ++k) block.across *= schedule.walk.digits[static_cast<std::size_t>(k)].count;
   block.columns = stage.walk.vector;
-  block.rows = static_cast<int>(std::min<std::int64_t>({block.columns, block.across, kMostRows}));
+  block.folded = stage.folded;
+  const int vectors = std::min(block.columns, kMostRows);
+  block.rows = static_cast<int>(std::min<std::int64_t>(block.folded * vectors, block.across));
+  if (block.folded > 1) block.piece = block.folded * vectors;
   while (block.piece < block.rows) block.piece *= 2;
   return block;
 }
@@ -352,6 +358,7 @@ std::string print(const Schedule& schedule, const Program& program) {
     if (stage.place == Place::shared) {
       text += fmt::format("layout {} shift {} mask {} unit {} elements {}\n", fmt::join(stage.layout.stride, " "),
                           stage.layout.shift, stage.layout.mask, stage.layout.unit, stage.layout.elements);
+      if (stage.folded > 1) text += fmt::format("folded {}\n", stage.folded);
       if (stage.along > 1 || stage.across > 1) text += fmt::format("blocks {} x {}\n", stage.along, stage.across);
     }
   }

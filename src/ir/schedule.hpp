@@ -2,6 +2,7 @@
 // turn any schedule of any program into source and know no kernel family by name.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -62,6 +63,9 @@ struct Stage {
   /// CPU, in an array: so many leading digits of this walk are neighbours in the input, and so many of the statement's
   /// are neighbours in the array; blocks transposed in registers lie along the ones and across the others.
   int along = 1, across = 1;
+  /// CPU, in an array: so many rows of a block (a power of two) lie side by side in a vector, 16 bytes of each, so that
+  /// what it leaves of a column is a whole vector and not a part of one.
+  int folded = 1;
   /// CPU, past the caches: what so many tiles read together, neighbours along the first index by which tiles are
   /// numbered, is asked for row by row beside the lines that as many before them write. 0: nothing is asked for.
   std::int64_t ahead = 0;
@@ -122,11 +126,15 @@ struct Schedule {
   std::int64_t shared_bytes(const Program& program) const noexcept;
 };
 
-/// A block on its way into an array: `rows` vectors that lie across are read, and each of their `columns` elements is
-/// kept with those of the other rows beside it, in pieces of `piece` places (a power of two) of which `rows` count.
+/// A block on its way into an array: `columns` elements of each of `rows` rows that lie across are read, `folded` rows
+/// to a vector, and each of those elements is kept with those of the other rows beside it, in pieces of `piece` places
+/// (a power of two) of which `rows` count.
 struct Block {
   std::int64_t along = 1, across = 1;  ///< values of the tile on either side
   int columns = 1, rows = 1, piece = 1;
+  int folded = 1;
+  /// That hold something.
+  int vectors() const noexcept { return std::min(rows, piece / folded); }
 };
 Block block_of(const Schedule& schedule);
 

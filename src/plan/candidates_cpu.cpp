@@ -20,6 +20,7 @@ using Tile = std::vector<std::int64_t>;
 
 constexpr std::int64_t kFewestArrayBytes = 64 * 1024, kMostArrayBytes = 256 * 1024;  // of one of two on the stack
 constexpr std::int64_t kMostRows = 32;      // of a block: there are no more vector registers
+constexpr std::int64_t kPartBytes = 16;     // of a row, where several share a vector
 constexpr std::int64_t kOpenLines = 8;      // that are written half by half: a processor keeps few of them
 constexpr std::int64_t kTilePoints = 4096;  // enough to forget what finding a tile costs
 
@@ -312,6 +313,12 @@ class Generator {
     auto best = schedule;
     auto least = element_ns(sides_, best);
     const auto digits = [](const ir::Walk& walk) { return static_cast<int>(walk.digits.size()); };
+    const auto take = [&] {
+      const auto ns = element_ns(sides_, schedule);
+      if (ns >= least) return;
+      least = ns;
+      best = schedule;
+    };
     auto& stage = *schedule.stage;
     std::vector<bool> read(program_.indices.size());
     std::int64_t along = 1;
@@ -325,16 +332,23 @@ class Generator {
       // Half as wide where that leaves less to do twice.
       for (auto vector = widest; vector > 1 && 2 * vector >= widest; vector /= 2) {
         stage.walk.vector = static_cast<int>(vector);
+        stage.folded = 1;
         std::int64_t across = 1;
         for (stage.across = 1; stage.across <= digits(schedule.walk); ++stage.across) {
           const auto& other = schedule.walk.digits[static_cast<std::size_t>(stage.across - 1)];
           const auto q = static_cast<std::size_t>(other.index);
           if (read[q] || stage.layout.stride[q] != across) break;
           across *= other.count;
-          const auto ns = element_ns(sides_, schedule);
-          if (ns >= least) continue;
-          least = ns;
-          best = schedule;
+          take();
+          // As many rows as columns are more than there are registers.
+          if (lanes <= kMostRows / 2 || vector != widest) continue;
+          for (int folded = 2; folded * kPartBytes <= figures_.vector_bytes; folded *= 2) {
+            stage.walk.vector = static_cast<int>(kPartBytes / sides_.read_bytes());
+            stage.folded = folded;
+            if (along >= stage.walk.vector && across > stage.walk.vector * folded / 2) take();
+          }
+          stage.walk.vector = static_cast<int>(vector);
+          stage.folded = 1;
         }
       }
     }

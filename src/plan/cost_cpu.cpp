@@ -204,7 +204,9 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   double reading = kElement;
   if (stage.walk.vector > 1) {
     const auto block = ir::block_of(schedule);
-    reading = in_block(block.rows, block.piece, block.columns, block.rows == block.piece ? 1 : 2) *
+    // What is less than a vector takes as long to store as two.
+    const bool part = block.rows < block.piece || block.piece < block.columns;
+    reading = in_block(block.rows, block.piece / block.folded, block.columns, part ? 2 : 1) *
               covered(block.along, block.columns) * covered(block.across, block.rows);
   } else {
     double run = 1;  // that lies together in the array too

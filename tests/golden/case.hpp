@@ -23,6 +23,7 @@
 //   read=...              digits of the staged load's walk; its presence makes a stage
 //   place=shared|warp|registers
 //   layout=c:1,b:33/1056  strides in shared memory and its elements
+//   folded=2              rows of a block to a vector (cpp, in an array)
 //   ahead=1               tiles whose reads are asked for together, past the caches (cpp)
 //   along=2 across=3      leading digits of read= and of write= that blocks lie along and across (cpp, in an array)
 //   swizzle=5:31:0        shift, mask, unit
