@@ -286,7 +286,7 @@ class StagedEmitter {
   /// One block from `in` to `out`, whose rows and columns `row_at` and `column_at` say.
   void emit_block(const std::function<std::string(int)>& row_at, const std::function<std::string(int)>& column_at) {
     const auto block = ir::block_of(schedule_);
-    const int each = block.piece / block.folded;
+    const int each = block.turned();
     w_.line("lanes rows[{}];", each);
     for (int v = 0; v < block.vectors(); ++v) {
       std::vector<std::string> parts;

@@ -62,7 +62,7 @@ Transpose::Transpose(DType type, const ir::Block& block)
     : type_(type),
       columns_(block.columns * block.folded),
       rows_(block.vectors()),
-      piece_(block.piece / block.folded),
+      piece_(block.turned()),
       rounds_(log2_of(piece_)),
       within_(log2_of(std::min<int>(columns_, std::max<int>(16 / static_cast<int>(size_of(type)), 1)))) {}
 

@@ -275,7 +275,7 @@ Block block_of(const Schedule& schedule) {
   block.columns = stage.walk.vector;
   block.folded = stage.folded;
   const int vectors = std::min(block.columns, kMostRows);
-  block.rows = static_cast<int>(std::min<std::int64_t>(block.folded * vectors, block.across));
+  block.rows = static_cast<int>(std::min<std::int64_t>(std::int64_t{block.folded} * vectors, block.across));
   if (block.folded > 1) block.piece = block.folded * vectors;
   while (block.piece < block.rows) block.piece *= 2;
   return block;

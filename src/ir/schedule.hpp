@@ -133,8 +133,8 @@ struct Block {
   std::int64_t along = 1, across = 1;  ///< values of the tile on either side
   int columns = 1, rows = 1, piece = 1;
   int folded = 1;
-  /// That hold something.
-  int vectors() const noexcept { return std::min(rows, piece / folded); }
+  int turned() const noexcept { return piece / folded; }             ///< vectors that a transpose leaves
+  int vectors() const noexcept { return std::min(rows, turned()); }  ///< those that hold something before
 };
 Block block_of(const Schedule& schedule);
 

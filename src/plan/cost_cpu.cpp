@@ -206,8 +206,8 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
     const auto block = ir::block_of(schedule);
     // What is less than a vector takes as long to store as two.
     const bool part = block.rows < block.piece || block.piece < block.columns;
-    reading = in_block(block.rows, block.piece / block.folded, block.columns, part ? 2 : 1) *
-              covered(block.along, block.columns) * covered(block.across, block.rows);
+    reading = in_block(block.rows, block.turned(), block.columns, part ? 2 : 1) * covered(block.along, block.columns) *
+              covered(block.across, block.rows);
   } else {
     double run = 1;  // that lies together in the array too
     for (const auto q : sides.read_order) {
