@@ -39,7 +39,7 @@ class MoveEmitter {
 
   void emit() {
     if (in_array_) emit_staged_arrays(w_, program_, schedule_);
-    beside_ = in_array_ && reads_beside(program_, schedule_);
+    beside_ = in_array_ && ahead_.on();
     if (beside_) {
       open_beside();
     } else if (ahead_.on()) {
@@ -411,8 +411,9 @@ void emit_move_helpers(Writer& w, const Program& program, const Schedule& schedu
   types("out_lanes", to.type, vector);
   w.blank();
   if (in_array) emit_staged_helpers(w, program, schedule);
-  if (!in_array && schedule.stage && schedule.stage->ahead > 0)
-    emit_ahead(w, program, schedule, ahead_of(program, schedule));
+  if (!in_array && schedule.stage) {
+    if (const auto ahead = ahead_of(program, schedule); ahead.on()) emit_ahead(w, program, schedule, ahead);
+  }
   if (in_array && program.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::load) return;
   w.line("// Past the caches, where the address is a whole vector's.");
   w.open("static inline void stream({}* to, out_lanes value) {{", c_type(to.type));

@@ -16,8 +16,7 @@ void emit_move_helpers(Writer& writer, const ir::Program& program, const ir::Sch
 void emit_move(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
 
 /// A tile that waits in an array: what it calls, the arrays, and its body, behind its origin. The body reads the tile
-/// and writes it, or, where reads_beside() holds, writes it beside the reading of the next one.
-bool reads_beside(const ir::Program& program, const ir::Schedule& schedule);
+/// and writes it, or, where what it reads is asked for ahead, writes it beside the reading of the next one.
 void emit_staged_helpers(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
 void emit_staged_arrays(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);
 void emit_staged(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);

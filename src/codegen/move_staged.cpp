@@ -436,8 +436,6 @@ class StagedEmitter {
 
 }  // namespace
 
-bool reads_beside(const Program& program, const Schedule& schedule) { return ahead_of(program, schedule).on(); }
-
 void emit_staged_arrays(Writer& writer, const Program& program, const Schedule& schedule) {
   StagedEmitter(writer, program, schedule).emit_arrays();
 }
