@@ -93,11 +93,15 @@ class StagedEmitter {
 
   /// Lines asked for with each run that a tile writes.
   std::int64_t with_run() const {
-    const auto& to = program_.statement().offset.coefficient;
-    const auto written =
-        run_of(schedule_.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
-    const auto runs = ahead_.tiles * (schedule_.tile_points() / written.second);
+    const auto runs = ahead_.tiles * (schedule_.tile_points() / written().second);
     return (ahead_.lines + runs - 1) / runs;
+  }
+
+  /// Digits of the walk that are one run of the output and of the array, and its length.
+  std::pair<std::size_t, std::int64_t> written() const {
+    const auto& to = program_.statement().offset.coefficient;
+    return run_of(
+        schedule_.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
   }
 
  private:
@@ -374,8 +378,7 @@ class StagedEmitter {
     const auto& statement = program_.statement();
     const auto& to = statement.offset.coefficient;
     const auto& digits = schedule_.walk.digits;
-    const auto [runs, length] =
-        run_of(schedule_.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
+    const auto [runs, length] = written();
     w_.open("{{");
     for (std::size_t k = 0; k < runs; ++k) w_.line("const i64 {} = 0;", name(digits[k].index));
     for (std::size_t k = digits.size(); k-- > runs;) open(digits[k].index);
@@ -383,8 +386,9 @@ class StagedEmitter {
     const auto target = fmt::format("{} + {}", output().name, text(to));
     const auto source = fmt::format("{} + {}", ahead_.on() ? "kept[tile & 1]" : "kept", text(stage_.layout.stride));
     if (ahead_.shared_lines) w_.line("ask_ends({} + next, {});", target, length);
-    if (value.kind == ir::NodeKind::load && schedule_.streaming) {
-      w_.line("write_run({}, {}, {}{});", target, source, length, ahead_.on() ? ", ahead, turn" : "");
+    if (value.kind == ir::NodeKind::load) {
+      const auto more = schedule_.streaming ? fmt::format(", {}{}", length, ahead_.on() ? ", ahead, turn" : "") : "";
+      w_.line("write_run({}, {}{});", target, source, more);
     } else {
       w_.line("{}* const out = {};", c_type(output().type), target);
       w_.line("const {}* const in = {};", c_type(load().type), source);
@@ -503,9 +507,12 @@ void emit_staged_helpers(Writer& w, const Program& program, const Schedule& sche
     if (ahead.shared_lines) emit_ask_ends(w, program);
     emitter.emit_turn();
   }
-  if (schedule.streaming &&
-      program.nodes[static_cast<std::size_t>(program.statement().value)].kind == ir::NodeKind::load)
+  if (program.nodes[static_cast<std::size_t>(program.statement().value)].kind != ir::NodeKind::load) return;
+  if (schedule.streaming) {
     emit_write_run(w, program, schedule, ahead.on() ? emitter.with_run() : 0);
+  } else {
+    emit_write_run(w, program, emitter.written().second);
+  }
 }
 
 }  // namespace ricci::codegen

@@ -202,4 +202,28 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   w.blank();
 }
 
+void emit_write_run(Writer& w, const ir::Program& program, std::int64_t length) {
+  const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
+  const auto bytes = length * size_of(to.type);
+  const auto copy = [&](const std::string& place, std::int64_t many) {
+    w.line("__builtin_memcpy_inline((u8*)to + {}, (const u8*)from + {}, {});", place, place, many);
+  };
+  w.line("// Into the caches. A loop of elements would be unrolled before it is vectorised, and stay single elements.");
+  w.open("static inline __attribute__((always_inline)) void write_run({}* to, const {}* from) {{", c_type(to.type),
+         c_type(to.type));
+  if (bytes <= 2 * kLineBytes) {
+    copy("0", bytes);
+  } else {
+    copy("0", kLineBytes);
+    w.line("#pragma clang loop unroll_count(4)");
+    w.open("for (i64 at = {} - (i64)((u64)to % {}); at + {} <= {}; at += {}) {{", kLineBytes, kLineBytes, kLineBytes,
+           bytes, kLineBytes);
+    copy("at", kLineBytes);
+    w.close();
+    copy(fmt::format("{}", bytes - kLineBytes), kLineBytes);
+  }
+  w.close();
+  w.blank();
+}
+
 }  // namespace ricci::codegen
