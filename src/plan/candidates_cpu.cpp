@@ -340,8 +340,9 @@ class Generator {
           if (read[q] || stage.layout.stride[q] != across) break;
           across *= other.count;
           take();
-          // As many rows as columns are more than there are registers.
-          if (lanes <= kMostRows / 2 || vector != widest) continue;
+          // As many rows as columns are more than there are registers, or the parts of a vector are slow to exchange.
+          const bool parts = lanes > kMostRows / 2 || figures_.vector_bytes == kLineBytes;
+          if (!parts || vector != widest) continue;
           for (int folded = 2; folded * kPartBytes <= figures_.vector_bytes; folded *= 2) {
             stage.walk.vector = static_cast<int>(kPartBytes / sides_.read_bytes());
             stage.folded = folded;

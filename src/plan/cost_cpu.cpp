@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace ricci::plan {
@@ -89,6 +90,7 @@ double repeated(const Sides& sides, const ir::Schedule& schedule) {
   return whole / points;
 }
 
+constexpr std::int64_t kHalfLine = kLineBytes / 2;
 constexpr double kReadGBs = 44, kReadHalfRun = 31;    // of all threads: half the rate at runs of so many bytes
 constexpr double kWriteGBs = 88, kWriteHalfRun = 14;  // past the caches
 constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
@@ -169,15 +171,79 @@ double filled_ns(const Sides& sides, const Traffic& traffic, std::int64_t run_by
          2 * static_cast<double>(traffic.write.bytes) / rate(kReadGBs, kFilledHalfRun, run_bytes) + shared / kReadGBs;
 }
 
+/// Whether rows of a side begin anywhere in a line.
+bool rows_are_odd(const ir::Program& program, const std::function<std::int64_t(int)>& stride_bytes) {
+  for (int q = 0; q < static_cast<int>(program.indices.size()); ++q) {
+    const auto step = std::abs(stride_bytes(q));
+    const auto row = program.indices[static_cast<std::size_t>(q)].extent * step;
+    if (step >= kLineBytes ? step % kLineBytes != 0 : row > kLineBytes && row % kLineBytes != 0) return true;
+  }
+  return false;
+}
+
+/// How often the rows of a tile double beyond the ways of a set of the first cache, where addresses that share their
+/// low bits fall into the same sets.
+double crowded_sets(const ir::Program& program, const ir::Schedule& schedule,
+                    const std::function<std::int64_t(int)>& stride_bytes) {
+  constexpr std::int64_t kApart = 4096, kLeast = 512;
+  constexpr double kWays = 8;
+  double rows = 1;
+  auto shared = kApart;
+  for (int q = 0; q < static_cast<int>(program.indices.size()); ++q) {
+    const auto step = std::abs(stride_bytes(q));
+    const auto tile = schedule.tile[static_cast<std::size_t>(q)];
+    if (tile == 1 || step < kLeast || step % kLeast != 0) continue;
+    rows *= static_cast<double>(tile);
+    shared = std::min(shared, step & -step);
+  }
+  rows *= static_cast<double>(shared) / static_cast<double>(kApart);
+  return std::max(std::log2(rows / kWays), 0.0);
+}
+
+/// Nanoseconds of the caches where both tensors are there, of one thread.
+double cached_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuFigures& figures,
+                 std::int64_t run_bytes) {
+  constexpr double kFirstGBs = 300, kOtherGBs = 125;
+  constexpr double kThroughArray = 1.05, kArrayShare = 0.83;  // an array takes room that both tensors could have
+  constexpr double kCrowded = 0.064, kRoomy = 2;  // for each time a tile doubles beyond that part of the first cache
+  constexpr double kTwoLines = 0.035, kTwoWideLines = 0.7;  // for a vector in two lines; where vectors have 64 bytes
+  constexpr double kLineAgain = 0.14;                       // for each further vector of a line of the output
+  constexpr double kSets = 0.02;                            // for each time the rows of a block's tile crowd a set
+  const auto line = static_cast<double>(kLineBytes), l1 = static_cast<double>(figures.l1_bytes);
+  const auto read = static_cast<double>(traffic.read.bytes), written = static_cast<double>(traffic.write.bytes);
+  const bool in_array = schedule.stage && schedule.stage->place == ir::Place::shared;
+  const auto array = in_array ? static_cast<double>(schedule.shared_bytes(sides.program)) : 0;
+  const double touched = (traffic.read.sectors + traffic.write.sectors) * static_cast<double>(kSectorBytes) /
+                         static_cast<double>(traffic.tiles);
+  double ns = (read + written) / (read + written <= l1 ? kFirstGBs : kOtherGBs);
+  if (in_array) ns *= kThroughArray + kArrayShare * array / l1;
+  ns *= 1 + kCrowded * std::max(std::log2(kRoomy * (touched + array) / l1), 0.0);
+  if (!schedule.stage || schedule.stage->walk.vector == 1) return ns;
+  const auto read_stride = [&](int q) { return sides.read_stride(q) * sides.read_bytes(); };
+  const auto write_stride = [&](int q) { return sides.write_stride(q) * sides.write_bytes(); };
+  const auto& program = sides.program;
+  if (!in_array) {
+    ns *= 1 + kSets * (crowded_sets(program, schedule, read_stride) + crowded_sets(program, schedule, write_stride));
+    const auto vector_bytes = static_cast<double>(schedule.stage->walk.vector * sides.write_bytes());
+    ns += kLineAgain * written / line * std::max(line / vector_bytes - 1, 0.0);
+  }
+  const double two_lines = figures.vector_bytes > kHalfLine ? kTwoWideLines : kTwoLines;
+  if (rows_are_odd(program, read_stride)) ns += two_lines * read / line;
+  // Runs of an array are written by whole lines, all but the first and the last.
+  const double runs = in_array ? std::max(static_cast<double>(run_bytes) / 2, line) : line;
+  if (rows_are_odd(program, write_stride)) ns += two_lines * written / runs;
+  return ns;
+}
+
 }  // namespace
 
 double element_ns(const Sides& sides, const ir::Schedule& schedule) {
-  constexpr double kOne = 1.0;        // a load and a store, with their addresses
-  constexpr double kBlock = 1.0;      // to begin a block
-  constexpr double kCopied = 0.03;    // along a row
-  constexpr double kRow = 4;          // to begin one
-  constexpr double kElement = 0.3;    // moved into an array by itself
-  constexpr double kOperation = 0.1;  // a load, shuffle or store of a vector among many
+  constexpr double kOne = 0.19;        // a load and a store, with their addresses
+  constexpr double kCopied = 0.03;     // along a row
+  constexpr double kRow = 4;           // to begin one
+  constexpr double kElement = 0.3;     // moved into an array by itself
+  constexpr double kOperation = 0.09;  // a load, shuffle or store of a vector among many
+  constexpr double kWide = 1.8;        // times as long where vectors have 64 bytes: fewer units take those
   constexpr int kRowsAtOnce = 16;
   constexpr double kSpilled = 5.4;   // where a block has more rows
   constexpr double kMovedRow = 1.2;  // to move a row of a tile into its array, in whole vectors
@@ -191,9 +257,12 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   }
   const auto& stage = *schedule.stage;
   const double vector = stage.walk.vector;
+  const auto read_bytes = static_cast<double>(sides.read_bytes());
+  const double operation = kOperation * (vector * stage.folded * read_bytes > kHalfLine ? kWide : 1);
   // Of an element in a block: its rows, the rounds of its transpose, and its columns, each in so many stores.
   const auto in_block = [&](double rows, double piece, double columns, double stores) {
-    return (kBlock + kOperation * (rows + piece * std::log2(piece) + columns * stores)) / (rows * columns);
+    const double row = stage.folded > 1 ? kOperation : operation;  // a part of a vector
+    return (row * rows + operation * (piece * std::log2(piece) + columns * stores)) / (rows * columns);
   };
   if (stage.place == ir::Place::registers) {
     // Half of the registers hold the rows of one round, the others those of the next.
@@ -214,16 +283,14 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
       if (static_cast<double>(stage.layout.stride[static_cast<std::size_t>(q)]) != run && tile(q) > 1) break;
       run *= tile(q);
     }
-    if (run > 1) reading = kMovedRow / run + kByte * static_cast<double>(sides.read_bytes());
+    if (run > 1) reading = kMovedRow / run + kByte * read_bytes;
   }
-  return (reading + kByte * static_cast<double>(sides.read_bytes())) * repeated(sides, schedule);
+  return (reading + kByte * read_bytes) * repeated(sides, schedule);
 }
 
 double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
                     const CpuFigures& figures) {
-  constexpr double kL1GBs = 160, kL2GBs = 90, kL3GBs = 45;  // of one thread
-  constexpr double kThroughArray = 1.2, kArrayShare = 1.6;
-  constexpr double kTile = 15;  // nanoseconds to find one
+  constexpr double kTile = 5;  // nanoseconds to find one
   const auto& write = traffic.write;
   const auto bytes = static_cast<double>(traffic.read.bytes + write.bytes);
   const double threads = figures.threads;
@@ -244,14 +311,7 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
     // Where this machine's copy was measured, its memory is so much faster than the one above.
     if (figures.streaming_GBs > 0) memory *= kCopyGBs / figures.streaming_GBs;
   } else {
-    const auto fits = [&](std::int64_t cache) { return bytes <= static_cast<double>(cache); };
-    const double cached_GBs = fits(figures.l1_bytes) ? kL1GBs : fits(figures.l2_bytes) ? kL2GBs : kL3GBs;
-    memory = bytes / cached_GBs / threads;
-    if (in_array) {
-      // An array takes room that both tensors could have.
-      const auto array = static_cast<double>(schedule.shared_bytes(sides.program));
-      memory *= kThroughArray + kArrayShare * array / static_cast<double>(figures.l1_bytes);
-    }
+    memory = cached_ns(sides, schedule, traffic, figures, run) / threads;
     if (schedule.streaming) memory += static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run);
   }
   const double points = static_cast<double>(sides.program.points());
