@@ -55,13 +55,11 @@ Ahead ahead_of(const ir::Program& program, const ir::Schedule& schedule) {
   const auto& from = load.offset.coefficient;
   const auto stride = [&](int q) { return from[static_cast<std::size_t>(q)]; };
   auto tile = schedule.tile;
-  for (const auto q : schedule.order) {
+  if (const int q = schedule.first_tiled(program); q >= 0) {
     ahead.in_row = schedule.tiles_along(program, q);
-    if (ahead.in_row == 1) continue;
     ahead.tiles = std::min(stage.ahead, ahead.in_row);
     auto& together = tile[static_cast<std::size_t>(q)];
     together = std::min(together * ahead.tiles, program.indices[static_cast<std::size_t>(q)].extent);
-    break;
   }
   ir::Walk walk;
   for (int q = 0; q < static_cast<int>(tile.size()); ++q) {

@@ -275,7 +275,7 @@ class Generator {
         schedule.streaming = true;
         schedule.walk.vector = static_cast<int>(figures_.vector_bytes / size);
         add(schedule);
-        add_together(schedule, read_run / size);
+        add_together(schedule);
         schedule.streaming = false;
         schedule.stage->ahead = 0;
         schedule.walk.vector = 1;
@@ -285,18 +285,25 @@ class Generator {
     }
   }
 
-  /// Small tiles whose arrays stay in the first cache, of which several are asked for together: longer rows.
-  void add_together(Schedule schedule, std::int64_t elements) {
-    const auto q = sides_.read_first();
+  /// Small tiles whose arrays stay in the first cache, of which several are asked for together: longer rows. Those are
+  /// neighbours along the first index of the input's run that a tile does not hold all of.
+  void add_together(Schedule schedule) {
+    constexpr std::int64_t kLongRow = 512;
     const auto size = sides_.read_bytes();
-    const auto tiles = schedule.tiles_along(program_, q);
+    if (schedule.shared_bytes(program_) > figures_.l1_bytes) return;
+    std::int64_t row = 1, tiles = 1;
+    for (const auto q : sides_.read_order) {
+      if (sides_.read_stride(q) != row) return;
+      row *= schedule.tile[static_cast<std::size_t>(q)];
+      tiles = schedule.tiles_along(program_, q);
+      if (tiles > 1) break;
+    }
+    row *= size;
+    if (tiles == 1 || row > kLongRow) return;
     const auto name = schedule.name;
-    if (tiles == 1 || elements * size > 2 * kLineBytes || 2 * schedule.shared_bytes(program_) > figures_.l1_bytes)
-      return;
     std::int64_t last = 1;
     for (const std::int64_t run : {256, 512, 1024}) {
-      const auto length = schedule.tile[static_cast<std::size_t>(q)] * size;
-      const auto parts = std::max<std::int64_t>((tiles * length + run / 2) / run, 1);
+      const auto parts = std::max<std::int64_t>((tiles * row + run / 2) / run, 1);
       const auto together = (tiles + parts - 1) / parts;
       if (together <= last) continue;
       last = together;

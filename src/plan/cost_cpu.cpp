@@ -103,6 +103,7 @@ double through_array_ns(const Sides& sides, const ir::Schedule& schedule, const 
   constexpr double kCrowded = 0.06, kRoomy = 8;         // for each time an array doubles beyond that part of L1
   constexpr double kSharedLine = 1.3, kRunLines = 0.3;  // more moved for each line that is written in part, each run
   constexpr double kLoneLine = 1.2;                     // for each line that is not written beside another
+  constexpr double kTogether = 1.04;                    // the rows of several tiles in the second cache
   constexpr double kTileStart = 2;                      // nanoseconds until the reads of a tile follow each other
   const auto line = static_cast<double>(kLineBytes);
   const auto written = static_cast<double>(traffic.write.bytes), run = static_cast<double>(run_bytes);
@@ -115,6 +116,7 @@ double through_array_ns(const Sides& sides, const ir::Schedule& schedule, const 
   double moved = (sectors + written) * (kThroughArrays + crowded);
   moved += kSharedLine * line * shared_lines(sides, traffic.write, run_bytes) + kRunLines * line * written / run;
   moved += kLoneLine * written * std::pow(line / run, 3);
+  if (schedule.stage->ahead > 1) moved *= kTogether;
   return waited + moved / kCopyGBs + kTileStart * static_cast<double>(traffic.tiles) / figures.threads;
 }
 
@@ -319,6 +321,20 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
   return (std::max(memory, moving) + 0.3 * std::min(memory, moving)) * 1e-3;
 }
 
+namespace {
+
+/// With tiles as large as all those together whose rows are asked for at a time.
+ir::Schedule asked_together(const ir::Program& program, ir::Schedule schedule) {
+  const auto several = schedule.stage ? schedule.stage->ahead : 0;
+  const int q = several > 1 ? schedule.first_tiled(program) : -1;
+  if (q < 0) return schedule;
+  auto& tile = schedule.tile[static_cast<std::size_t>(q)];
+  tile = std::min(tile * several, program.indices[static_cast<std::size_t>(q)].extent);
+  return schedule;
+}
+
+}  // namespace
+
 Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuFigures& figures) {
   Candidate candidate;
   candidate.schedule = std::move(schedule);
@@ -329,7 +345,7 @@ Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuFigures& fi
   traffic.write = side_traffic(program, candidate.schedule, statement.buffer, statement.offset);
   if (sides.load >= 0) {
     const auto& load = program.nodes[static_cast<std::size_t>(sides.load)];
-    traffic.read = side_traffic(program, candidate.schedule, load.source, load.offset);
+    traffic.read = side_traffic(program, asked_together(program, candidate.schedule), load.source, load.offset);
   }
   candidate.predicted_us = predicted_us(sides, candidate.schedule, traffic, figures);
   return candidate;
