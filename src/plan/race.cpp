@@ -49,7 +49,7 @@ std::vector<Timing> race(std::size_t count, const std::function<double(std::size
   warm_up(entrants, sample, rules);
   double spent_us = 0;
   for (int round = 0; round < rules.rounds; ++round) {
-    if (round >= rules.least && spent_us > rules.limit_us) break;
+    if (round >= rules.enough && spent_us > rules.limit_us) break;
     for (std::size_t turn = 0; turn < count; ++turn) {
       const auto k = round % 2 == 0 ? turn : count - 1 - turn;
       if (!entrants[k].running) continue;

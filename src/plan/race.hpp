@@ -10,11 +10,12 @@ namespace ricci::plan {
 struct RaceRules {
   int rounds = 15;  ///< samples of each that stays to the end
   int least = 3;    ///< before one is given up for its samples
+  int enough = 7;   ///< for a median that one slow run, or two, do not move: made however long they take
   double hopeless =
       3;  ///< given up after two runs, which count no further: each took so many times the fastest's first
   double behind = 1.1;    ///< given up: its best sample takes so many times the leader's median
   double tie = 0.003;     ///< within this share of the fastest median the one named first wins
-  double limit_us = 1e6;  ///< of samples in all; no round begins after that, but `least` of them are made
+  double limit_us = 1e6;  ///< of samples in all; no round begins after that, but `enough` of them are made
 };
 
 struct Timing {
