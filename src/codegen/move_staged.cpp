@@ -475,6 +475,32 @@ void emit_side_by_side(Writer& w, DType type, const ir::Block& block) {
   w.close();
 }
 
+/// The function that writes one run of so many elements into the caches, whole lines where they begin: a vector that
+/// lies in two lines takes two of their writes.
+void emit_write_kept(Writer& w, const Program& program, std::int64_t length) {
+  const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
+  const auto bytes = length * size_of(to.type);
+  const auto copy = [&](const std::string& place, std::int64_t many) {
+    w.line("__builtin_memcpy_inline((u8*)to + {}, (const u8*)from + {}, {});", place, place, many);
+  };
+  w.line("// Into the caches. A loop of elements would be unrolled before it is vectorised, and stay single elements.");
+  w.open("static inline __attribute__((always_inline)) void write_run({}* to, const {}* from) {{", c_type(to.type),
+         c_type(to.type));
+  if (bytes <= 2 * kLineBytes) {
+    copy("0", bytes);
+  } else {
+    copy("0", kLineBytes);
+    w.line("#pragma clang loop unroll_count(4)");
+    w.open("for (i64 at = {} - (i64)((u64)to % {}); at + {} <= {}; at += {}) {{", kLineBytes, kLineBytes, kLineBytes,
+           bytes, kLineBytes);
+    copy("at", kLineBytes);
+    w.close();
+    copy(fmt::format("{}", bytes - kLineBytes), kLineBytes);
+  }
+  w.close();
+  w.blank();
+}
+
 }  // namespace
 
 void emit_staged_helpers(Writer& w, const Program& program, const Schedule& schedule) {
@@ -511,7 +537,7 @@ void emit_staged_helpers(Writer& w, const Program& program, const Schedule& sche
   if (schedule.streaming) {
     emit_write_run(w, program, schedule, ahead.on() ? emitter.with_run() : 0);
   } else {
-    emit_write_run(w, program, emitter.written().second);
+    emit_write_kept(w, program, emitter.written().second);
   }
 }
 

@@ -55,11 +55,13 @@ Ahead ahead_of(const ir::Program& program, const ir::Schedule& schedule) {
   const auto& from = load.offset.coefficient;
   const auto stride = [&](int q) { return from[static_cast<std::size_t>(q)]; };
   auto tile = schedule.tile;
-  if (const int q = schedule.first_tiled(program); q >= 0) {
+  for (const auto q : schedule.order) {
     ahead.in_row = schedule.tiles_along(program, q);
+    if (ahead.in_row == 1) continue;
     ahead.tiles = std::min(stage.ahead, ahead.in_row);
     auto& together = tile[static_cast<std::size_t>(q)];
     together = std::min(together * ahead.tiles, program.indices[static_cast<std::size_t>(q)].extent);
+    break;
   }
   ir::Walk walk;
   for (int q = 0; q < static_cast<int>(tile.size()); ++q) {
@@ -196,30 +198,6 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   w.close();
   w.line("if (i < count) write_part(to + i, from + i, count - i);");
   if (asks) w.line("for (i64 lines = (i - before) / {}; lines < {}; ++lines) ahead.ask();", line, with_run);
-  w.close();
-  w.blank();
-}
-
-void emit_write_run(Writer& w, const ir::Program& program, std::int64_t length) {
-  const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
-  const auto bytes = length * size_of(to.type);
-  const auto copy = [&](const std::string& place, std::int64_t many) {
-    w.line("__builtin_memcpy_inline((u8*)to + {}, (const u8*)from + {}, {});", place, place, many);
-  };
-  w.line("// Into the caches. A loop of elements would be unrolled before it is vectorised, and stay single elements.");
-  w.open("static inline __attribute__((always_inline)) void write_run({}* to, const {}* from) {{", c_type(to.type),
-         c_type(to.type));
-  if (bytes <= 2 * kLineBytes) {
-    copy("0", bytes);
-  } else {
-    copy("0", kLineBytes);
-    w.line("#pragma clang loop unroll_count(4)");
-    w.open("for (i64 at = {} - (i64)((u64)to % {}); at + {} <= {}; at += {}) {{", kLineBytes, kLineBytes, kLineBytes,
-           bytes, kLineBytes);
-    copy("at", kLineBytes);
-    w.close();
-    copy(fmt::format("{}", bytes - kLineBytes), kLineBytes);
-  }
   w.close();
   w.blank();
 }

@@ -1,4 +1,4 @@
-// Runs that are written, past the caches or into them, and what is asked for from memory beside them.
+// Runs that are written past the caches, and what is asked for from memory beside them.
 #pragma once
 
 #include <cstdint>
@@ -56,9 +56,5 @@ void emit_ask_ends(Writer& writer, const ir::Program& program);
 
 /// The function that writes one run, and asks for no fewer than `with_run` lines beside it.
 void emit_write_run(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, std::int64_t with_run);
-
-/// The function that writes one run of so many elements into the caches, whole lines where they begin: a vector that
-/// lies in two lines takes two of their writes.
-void emit_write_run(Writer& writer, const ir::Program& program, std::int64_t length);
 
 }  // namespace ricci::codegen

@@ -243,13 +243,6 @@ std::int64_t Schedule::tiles(const Program& program) const noexcept {
   return product;
 }
 
-int Schedule::first_tiled(const Program& program) const noexcept {
-  for (const auto q : order) {
-    if (tiles_along(program, q) > 1) return q;
-  }
-  return -1;
-}
-
 std::int64_t Schedule::tiles_along(const Program& program, int q) const noexcept {
   const auto lead = q == skew.index ? skew.elements - 1 : 0;
   if (computes() && !program.free_indices()[static_cast<std::size_t>(q)]) return 1;

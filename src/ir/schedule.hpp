@@ -119,8 +119,6 @@ struct Schedule {
   /// Of a single point too: it has no index to take values of.
   bool computes() const noexcept { return !each.empty() || tile.empty(); }
   std::int64_t tiles_along(const Program& program, int q) const noexcept;
-  /// The first index by which tiles are numbered that has several of them; -1: there is one tile.
-  int first_tiled(const Program& program) const noexcept;
   std::int64_t tiles(const Program& program) const noexcept;
   std::int64_t tile_points() const noexcept;
   int tiles_per_block() const noexcept;  ///< more than 1 only where warps own tiles

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 namespace ricci::plan {
@@ -43,21 +42,32 @@ double shared_lines(const Sides& sides, const SideTraffic& write, std::int64_t r
   return static_cast<double>(write.bytes) / static_cast<double>(run_bytes) * (run_bytes < kLineBytes ? 1 : 2);
 }
 
+std::int64_t stride_bytes(const Sides& sides, bool read, int q) {
+  return std::abs(read ? sides.read_stride(q) * sides.read_bytes() : sides.write_stride(q) * sides.write_bytes());
+}
+
+/// Rows of a tile, each no shorter than `run_bytes`, at addresses that are the same in their bits below `far`: steps of
+/// multiples of `near` count in part.
+double rows_apart(const Sides& sides, const ir::Schedule& schedule, bool read, std::int64_t run_bytes,
+                  std::int64_t near, std::int64_t far) {
+  double rows = 1;
+  auto shared = far;
+  for (int q = 0; q < static_cast<int>(sides.program.indices.size()); ++q) {
+    const auto step = stride_bytes(sides, read, q);
+    const auto tile = schedule.tile[static_cast<std::size_t>(q)];
+    if (tile == 1 || step < run_bytes || step % near != 0) continue;
+    rows *= static_cast<double>(tile);
+    shared = std::min(shared, step & -step);
+  }
+  return rows * static_cast<double>(shared) / static_cast<double>(far);
+}
+
 /// How many times as long the writing of lines takes that come back to their neighbours late, at addresses that share
 /// their low bits: those lie in few banks of the memory, and each write opens another of their pages.
 double crowded_writes(const Sides& sides, const ir::Schedule& schedule, std::int64_t run_bytes, double slower) {
   constexpr std::int64_t kNear = 256, kFar = 512;  // multiples of fewer bytes do no harm, of more the same
   constexpr double kFew = 8, kMany = 256;          // rows that do no harm, and those that `slower` was measured with
-  double rows = 1;
-  std::int64_t shared = kFar;
-  for (std::size_t q = 0; q < sides.program.indices.size(); ++q) {
-    const auto step = std::abs(sides.write_stride(static_cast<int>(q))) * sides.write_bytes();
-    const bool inside = static_cast<int>(q) == sides.write_first() || step < run_bytes;
-    if (inside || step % kNear != 0 || schedule.tile[q] == 1) continue;
-    rows *= static_cast<double>(schedule.tile[q]);
-    shared = std::min(shared, step & -step);
-  }
-  rows *= static_cast<double>(shared) / static_cast<double>(kFar);
+  const double rows = rows_apart(sides, schedule, false, run_bytes, kNear, kFar);
   const double crowd = std::clamp(std::log2(rows / kFew) / std::log2(kMany / kFew), 0.0, 1.2);
   const double lines = std::max(static_cast<double>(run_bytes) / static_cast<double>(kLineBytes), 1.0);
   return 1 + (slower - 1) * crowd * crowd / (lines * lines);
@@ -174,10 +184,9 @@ double filled_ns(const Sides& sides, const Traffic& traffic, std::int64_t run_by
 }
 
 /// Whether rows of a side begin anywhere in a line.
-bool rows_are_odd(const ir::Program& program, const std::function<std::int64_t(int)>& stride_bytes) {
-  for (int q = 0; q < static_cast<int>(program.indices.size()); ++q) {
-    const auto step = std::abs(stride_bytes(q));
-    const auto row = program.indices[static_cast<std::size_t>(q)].extent * step;
+bool rows_are_odd(const Sides& sides, bool read) {
+  for (int q = 0; q < static_cast<int>(sides.program.indices.size()); ++q) {
+    const auto step = stride_bytes(sides, read, q), row = sides.extent(q) * step;
     if (step >= kLineBytes ? step % kLineBytes != 0 : row > kLineBytes && row % kLineBytes != 0) return true;
   }
   return false;
@@ -185,21 +194,10 @@ bool rows_are_odd(const ir::Program& program, const std::function<std::int64_t(i
 
 /// How often the rows of a tile double beyond the ways of a set of the first cache, where addresses that share their
 /// low bits fall into the same sets.
-double crowded_sets(const ir::Program& program, const ir::Schedule& schedule,
-                    const std::function<std::int64_t(int)>& stride_bytes) {
-  constexpr std::int64_t kApart = 4096, kLeast = 512;
+double crowded_sets(const Sides& sides, const ir::Schedule& schedule, bool read) {
+  constexpr std::int64_t kNear = 512, kFar = 4096;
   constexpr double kWays = 8;
-  double rows = 1;
-  auto shared = kApart;
-  for (int q = 0; q < static_cast<int>(program.indices.size()); ++q) {
-    const auto step = std::abs(stride_bytes(q));
-    const auto tile = schedule.tile[static_cast<std::size_t>(q)];
-    if (tile == 1 || step < kLeast || step % kLeast != 0) continue;
-    rows *= static_cast<double>(tile);
-    shared = std::min(shared, step & -step);
-  }
-  rows *= static_cast<double>(shared) / static_cast<double>(kApart);
-  return std::max(std::log2(rows / kWays), 0.0);
+  return std::max(std::log2(rows_apart(sides, schedule, read, 1, kNear, kFar) / kWays), 0.0);
 }
 
 /// Nanoseconds of the caches where both tensors are there, of one thread.
@@ -221,19 +219,16 @@ double cached_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic
   if (in_array) ns *= kThroughArray + kArrayShare * array / l1;
   ns *= 1 + kCrowded * std::max(std::log2(kRoomy * (touched + array) / l1), 0.0);
   if (!schedule.stage || schedule.stage->walk.vector == 1) return ns;
-  const auto read_stride = [&](int q) { return sides.read_stride(q) * sides.read_bytes(); };
-  const auto write_stride = [&](int q) { return sides.write_stride(q) * sides.write_bytes(); };
-  const auto& program = sides.program;
   if (!in_array) {
-    ns *= 1 + kSets * (crowded_sets(program, schedule, read_stride) + crowded_sets(program, schedule, write_stride));
+    ns *= 1 + kSets * (crowded_sets(sides, schedule, true) + crowded_sets(sides, schedule, false));
     const auto vector_bytes = static_cast<double>(schedule.stage->walk.vector * sides.write_bytes());
     ns += kLineAgain * written / line * std::max(line / vector_bytes - 1, 0.0);
   }
   const double two_lines = figures.vector_bytes > kHalfLine ? kTwoWideLines : kTwoLines;
-  if (rows_are_odd(program, read_stride)) ns += two_lines * read / line;
+  if (rows_are_odd(sides, true)) ns += two_lines * read / line;
   // Runs of an array are written by whole lines, all but the first and the last.
   const double runs = in_array ? std::max(static_cast<double>(run_bytes) / 2, line) : line;
-  if (rows_are_odd(program, write_stride)) ns += two_lines * written / runs;
+  if (rows_are_odd(sides, false)) ns += two_lines * written / runs;
   return ns;
 }
 
@@ -321,20 +316,6 @@ double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traf
   return (std::max(memory, moving) + 0.3 * std::min(memory, moving)) * 1e-3;
 }
 
-namespace {
-
-/// With tiles as large as all those together whose rows are asked for at a time.
-ir::Schedule asked_together(const ir::Program& program, ir::Schedule schedule) {
-  const auto several = schedule.stage ? schedule.stage->ahead : 0;
-  const int q = several > 1 ? schedule.first_tiled(program) : -1;
-  if (q < 0) return schedule;
-  auto& tile = schedule.tile[static_cast<std::size_t>(q)];
-  tile = std::min(tile * several, program.indices[static_cast<std::size_t>(q)].extent);
-  return schedule;
-}
-
-}  // namespace
-
 Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuFigures& figures) {
   Candidate candidate;
   candidate.schedule = std::move(schedule);
@@ -345,7 +326,11 @@ Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuFigures& fi
   traffic.write = side_traffic(program, candidate.schedule, statement.buffer, statement.offset);
   if (sides.load >= 0) {
     const auto& load = program.nodes[static_cast<std::size_t>(sides.load)];
-    traffic.read = side_traffic(program, asked_together(program, candidate.schedule), load.source, load.offset);
+    // Tiles whose rows are asked for together read as one that is so much larger.
+    const auto together = candidate.schedule.stage ? candidate.schedule.stage->ahead : 1;
+    std::vector<std::int64_t> box;
+    launch_box(program, candidate.schedule.tile, candidate.schedule.order, together, box);
+    traffic.read = SideCounter(program, load.source, load.offset).in_boxes(box);
   }
   candidate.predicted_us = predicted_us(sides, candidate.schedule, traffic, figures);
   return candidate;
