@@ -19,7 +19,7 @@
 #include "plan/layouts.hpp"
 #include "plan/plain.hpp"
 #include "plan/plan.hpp"
-#include "plan/staged_tiles.hpp"
+#include "plan/reaching_tiles.hpp"
 #include "plan/tile_schedules.hpp"
 #include "ricci/error.hpp"
 
@@ -28,6 +28,11 @@ namespace {
 
 using ir::Schedule;
 using Tile = std::vector<std::int64_t>;
+
+// Bytes. A tile that waits has whole sectors of every side at least; one that does not, and is not short on any side.
+constexpr std::int64_t kStagedRuns[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048};
+constexpr std::int64_t kJoinedRuns[] = {256, 512, 1024, 2048};
+constexpr std::int64_t kLeastJoinedBytes = 2048, kMostJoinedBytes = 24576;
 
 constexpr std::int64_t kLaunchLimit = std::int64_t{1} << 31;
 
@@ -244,6 +249,8 @@ class Generator {
 
   void look_at(const Number& one) { ahead_.push({model_.least_us(schedule(one), cost(one)), one, Seen::accesses}); }
 
+  bool same_first() const { return sides_.read_first() == sides_.write_first(); }
+
   /// The fastest axis is the same on both sides, but its rows are so short that a tile should join several.
   bool short_first() const { return sides_.extent(sides_.read_first()) * sides_.read_bytes() < 128; }
 
@@ -288,19 +295,13 @@ class Generator {
     return true;
   }
 
-  void find_direct() {
-    const auto first = sides_.write_first();
-    const bool same = sides_.load < 0 || first == sides_.read_first();
-    const auto add = [&](const Tile& tile, int vector, int threads) {
-      auto schedule = schedules_.direct(tile, vector);
-      schedule.threads = schedule.walk.workers = threads;
-      direct_.push_back({std::move(schedule), direct_costs_.size() - 1});
+  /// Tiles that do not wait, the smallest first: along the output, and along both sides where those begin with the same
+  /// axis, so that runs of either join its short ones.
+  std::vector<Tile> direct_tiles() const {
+    std::vector<Tile> tiles;
+    const auto see = [&](Tile tile) {
+      if (std::find(tiles.begin(), tiles.end(), tile) == tiles.end()) tiles.push_back(std::move(tile));
     };
-    if (program_.indices.empty()) {
-      direct_costs_.push_back(model_.tile_cost({}));
-      add({}, 1, 32);
-      return;
-    }
     for (const std::int64_t target : {256, 512, 1024, 2048, 4096}) {
       const auto wide = std::max<std::int64_t>(16 / sides_.write_bytes(), 1);
       Tile tile = sides_.prefix(false, target, wide);
@@ -310,25 +311,52 @@ class Generator {
         auto& n = tile[static_cast<std::size_t>(q)];
         if (n == 1) n = std::min(sides_.extent(q), std::max<std::int64_t>(target / volume(tile), 1));
       }
-      const auto forms = schedules_.forms(tile);
-      const int vector = !same              ? 1
-                         : sides_.load >= 0 ? std::min(forms.read_vector, forms.write_vector)
-                                            : forms.write_vector;
-      direct_costs_.push_back(model_.tile_cost(tile));
-      const auto positions = direct_costs_.back().points / vector;
-      auto counts = whole_digit_threads({{ir::Walk{sides_.digits(false, tile), vector, 1}}});
-      counts.insert(counts.end(), {128, 256});
-      // One access each: a thread writes as soon as it has read, and memory is asked for no more than it can take.
-      if (positions > kFewestThreads && positions <= 512 && positions * 8 >= (positions + 31) / 32 * 32 * 7)
-        counts.push_back(static_cast<int>(positions));
-      for (const int threads : counts) {
-        if (positions < threads && target != 256) continue;
-        const bool known = std::any_of(direct_.begin(), direct_.end(), [&](const Direct& direct) {
-          return direct.schedule.tile == tile && direct.schedule.threads == threads;
-        });
-        if (!known) add(tile, vector, threads);
+      see(std::move(tile));
+    }
+    if (sides_.load >= 0 && same_first()) {
+      for (auto& tile : reaching_tiles(sides_, kJoinedRuns, kMostJoinedBytes)) {
+        if (volume(tile) * sides_.write_bytes() >= kLeastJoinedBytes) see(std::move(tile));
       }
     }
+    return tiles;
+  }
+
+  void find_direct() {
+    if (program_.indices.empty()) {
+      direct_costs_.push_back(model_.tile_cost({}));
+      add_direct({}, 1, 32);
+      return;
+    }
+    const auto tiles = direct_tiles();
+    for (const auto& tile : tiles) {
+      const auto forms = schedules_.forms(tile);
+      const int vector = sides_.load < 0 ? forms.write_vector
+                         : same_first()  ? std::min(forms.read_vector, forms.write_vector)
+                                         : 1;
+      direct_costs_.push_back(model_.tile_cost(tile));
+      const auto positions = direct_costs_.back().points / vector;
+      std::set<int> counts{128, 256};
+      for (const int threads : whole_digit_threads({{ir::Walk{sides_.digits(false, tile), vector, 1}}}))
+        counts.insert(threads);
+      // One access each, or two: a thread writes as soon as it has read, and memory is asked for no more than it can
+      // take.
+      for (const std::int64_t each : {1, 2}) {
+        const auto threads = positions / each;
+        if (positions % each == 0 && threads > kFewestThreads && threads <= 512 &&
+            threads * 8 >= (threads + 31) / 32 * 32 * 7)
+          counts.insert(static_cast<int>(threads));
+      }
+      for (const int threads : counts) {
+        if (positions >= threads || tile == tiles.front()) add_direct(tile, vector, threads);
+      }
+    }
+  }
+
+  /// Of the last tile in direct_costs_.
+  void add_direct(const Tile& tile, int vector, int threads) {
+    auto schedule = schedules_.direct(tile, vector);
+    schedule.threads = schedule.walk.workers = threads;
+    direct_.push_back({std::move(schedule), direct_costs_.size() - 1});
   }
 
   std::string tile_text(const Tile& tile) const {
@@ -342,8 +370,8 @@ class Generator {
   /// Tiles that wait, without those ways to visit them that take looking for.
   void find_tiles() {
     if (sides_.load < 0 || program_.indices.size() < 2) return;
-    if (sides_.read_first() == sides_.write_first() && !short_first()) return;
-    auto tiles = staged_tiles(sides_, figures_.shared_bytes_per_block / 2);
+    if (same_first() && !short_first()) return;
+    auto tiles = reaching_tiles(sides_, kStagedRuns, figures_.shared_bytes_per_block / 2);
     stagings_.reserve(tiles.size());
     for (auto& tile : tiles) {
       Staging staging;
@@ -383,8 +411,9 @@ class Generator {
     const auto text = tile_text(schedule.tile);
     const int vector = schedule.walk.vector;
     if (!schedule.stage) {
-      const bool same = sides_.load < 0 || sides_.write_first() == sides_.read_first();
-      const char* family = !same || schedule.tile.empty() ? "plain" : schedule.tile.size() == 1 ? "copy" : "tiled-copy";
+      const char* family = (sides_.load >= 0 && !same_first()) || schedule.tile.empty() ? "plain"
+                           : schedule.tile.size() == 1                                  ? "copy"
+                                                                                        : "tiled-copy";
       return fmt::format("{}{} v{} t{}", family, text, vector, schedule.threads);
     }
     const auto& read = schedule.stage->walk;
@@ -400,7 +429,7 @@ class Generator {
       axes += tile[q] > 1;
       parts += tile[q] > 1 && tile[q] < program_.indices[q].extent;
     }
-    return axes == 2 && sides_.read_first() != sides_.write_first() ? "tiled" : parts == 0 ? "packed" : "packed-split";
+    return axes == 2 && !same_first() ? "tiled" : parts == 0 ? "packed" : "packed-split";
   }
 
   double predict(const Listed& listed, Traffic& traffic) {

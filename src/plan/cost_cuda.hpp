@@ -9,7 +9,7 @@
 #include "plan/axes.hpp"
 #include "plan/device.hpp"
 #include "plan/plan.hpp"
-#include "plan/staged_tiles.hpp"
+#include "plan/reaching_tiles.hpp"
 #include "plan/tile_schedules.hpp"
 
 namespace ricci::plan {

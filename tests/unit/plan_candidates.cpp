@@ -157,6 +157,22 @@ TEST_CASE("each family is proposed where it belongs") {
   CHECK_THAT(names(test::dense("abcd->dcba", {5, 70, 3, 40})), ContainsSubstring("packed-split"));
 }
 
+TEST_CASE("rows that are short on both sides are joined along both") {
+  const auto best = [](const ir::EinsumProblem& problem) {
+    return plan::best_candidate(test::canonical(problem), plan::GpuFigures::of_capability(90));
+  };
+  constexpr std::int64_t kLeast = 512;  // bytes
+  const auto short_rows = best(test::dense("abcd->cbad", {96, 75, 96, 80}, DType::f32));
+  CHECK_FALSE(short_rows.schedule.stage);
+  CHECK(short_rows.traffic.read.run_bytes >= kLeast);
+  CHECK(short_rows.traffic.write.run_bytes >= kLeast);
+  // Rows that are long by themselves are not, and neither is what begins with different axes.
+  const auto long_rows = best(test::dense("abc->bac", {64, 64, 4096}, DType::f32));
+  CHECK_FALSE(long_rows.schedule.stage);
+  CHECK(long_rows.schedule.tile[0] * long_rows.schedule.tile[1] == 1);
+  CHECK(best(test::dense("abcd->dcba", {96, 75, 96, 80}, DType::f32)).schedule.stage);
+}
+
 TEST_CASE("limits that follow from the compute capability") {
   CHECK(plan::GpuFigures::of_capability(75).shared_bytes_per_block == 64 * 1024);
   CHECK(plan::GpuFigures::of_capability(80).shared_bytes_per_block == 163 * 1024);

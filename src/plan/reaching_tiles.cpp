@@ -1,4 +1,4 @@
-#include "plan/staged_tiles.hpp"
+#include "plan/reaching_tiles.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,13 +45,13 @@ std::vector<int> whole_digit_counts(std::span<const ir::Walk> walks, ThreadRange
 
 }  // namespace
 
-std::vector<std::vector<std::int64_t>> staged_tiles(const Sides& sides, std::int64_t most_bytes) {
+std::vector<std::vector<std::int64_t>> reaching_tiles(const Sides& sides, std::span<const std::int64_t> runs,
+                                                      std::int64_t most_bytes) {
   using Tile = std::vector<std::int64_t>;
-  static constexpr std::int64_t kRuns[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048};  // bytes
   const auto reaching = [&](bool read) {
     const auto bytes = read ? sides.read_bytes() : sides.write_bytes();
     std::vector<Tile> tiles;  // of each length
-    for (const auto run : kRuns) {
+    for (const auto run : runs) {
       auto tile = sides.prefix(read, std::max<std::int64_t>(run / bytes, 1), std::max<std::int64_t>(16 / bytes, 1));
       if (tiles.empty() || tile != tiles.back()) tiles.push_back(std::move(tile));
     }

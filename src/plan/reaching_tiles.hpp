@@ -1,4 +1,4 @@
-// Which tiles of a GPU permutation wait in shared memory or in a warp, and how many threads visit one.
+// Tiles of a GPU permutation that reach far on both of its sides, and how many threads visit one.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,11 @@
 
 namespace ricci::plan {
 
-/// Tiles that reach far enough on both sides, for runs of several lengths: each once, of so many bytes at most.
-std::vector<std::vector<std::int64_t>> staged_tiles(const Sides& sides, std::int64_t most_bytes);
+/// Tiles that reach as far on either side as one of these runs, each with each: no tile twice, of so many bytes at
+/// most.
+///   runs  bytes, by rising length
+std::vector<std::vector<std::int64_t>> reaching_tiles(const Sides& sides, std::span<const std::int64_t> runs,
+                                                      std::int64_t most_bytes);
 
 /// Threads of a block, at least and at most.
 struct ThreadRange {
