@@ -1,12 +1,12 @@
 // Text to programs. Expressions go through the same checked constructors as those of C++.
 #include <fmt/format.h>
 
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "ir/formula.hpp"
+#include "ir/formula_tokens.hpp"
 
 namespace ricci::formula {
 namespace {
@@ -14,17 +14,6 @@ namespace {
 /// Integer constants are exact in kernels up to here.
 constexpr std::uint64_t kLargestInteger = std::uint64_t{1} << 53;
 constexpr int kMaxNesting = 200;
-
-struct Token {
-  enum class Kind : std::uint8_t { word, number, symbol, line_end, end };
-  Kind kind = Kind::end;
-  std::string_view text;
-  std::size_t offset = 0;
-};
-
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_word_part(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
 /// What the whole of a word says, if it is a number.
 template <class T>
@@ -35,72 +24,6 @@ std::optional<T> read_number(std::string_view text) {
   const auto [stop, status] = std::from_chars(word.data(), end, value);
   if (status != std::errc{} || stop != end) return {};
   return value;
-}
-
-/// Words, numbers, symbols and ends of lines; comments and blanks are left out. A line goes on where a parenthesis is
-/// open, after an operator or a comma, and where the next line begins with an operator.
-std::vector<Token> tokens_of(std::string_view text) {
-  std::vector<Token> tokens;
-  int open = 0;
-  const auto continues = [&](std::string_view symbol) {
-    return symbol != ")" && symbol != "]" && symbol != "(" && symbol != "[";
-  };
-  const auto drop_line_end = [&] {
-    if (!tokens.empty() && tokens.back().kind == Token::Kind::line_end && tokens.back().text != ";") tokens.pop_back();
-  };
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (c == '#') {
-      while (i < text.size() && text[i] != '\n') ++i;
-      continue;
-    }
-    if (c == '\n' || c == ';') {
-      const bool begins = tokens.empty() || tokens.back().kind == Token::Kind::line_end;
-      const bool goes_on =
-          c == '\n' && !begins && tokens.back().kind == Token::Kind::symbol && continues(tokens.back().text);
-      if (open == 0 && !begins && !goes_on) tokens.push_back({Token::Kind::line_end, text.substr(i, 1), i});
-      ++i;
-      continue;
-    }
-    if (std::isspace(static_cast<unsigned char>(c)) != 0) {
-      ++i;
-      continue;
-    }
-    std::size_t stop = i + 1;
-    if (is_letter(c)) {
-      while (stop < text.size() && is_word_part(text[stop])) ++stop;
-      tokens.push_back({Token::Kind::word, text.substr(i, stop - i), i});
-    } else if (is_digit(c) || (c == '.' && stop < text.size() && is_digit(text[stop]))) {
-      while (stop < text.size() &&
-             (is_word_part(text[stop]) || text[stop] == '.' ||
-              ((text[stop] == '+' || text[stop] == '-') && (text[stop - 1] == 'e' || text[stop - 1] == 'E')))) {
-        ++stop;
-      }
-      tokens.push_back({Token::Kind::number, text.substr(i, stop - i), i});
-    } else {
-      static constexpr std::string_view kLong[] = {"<=", ">=", "==", "!=", "+=", "-=", "*=", "/="};
-      static constexpr std::string_view kShort = "+-*/()[],:=<>";
-      for (const auto symbol : kLong) {
-        if (text.substr(i, 2) == symbol) stop = i + 2;
-      }
-      if (stop == i + 1 && kShort.find(c) == std::string_view::npos) {
-        const bool plain = c > ' ' && c < 127;
-        fail({text, i},
-             fmt::format("{} is not part of the language",
-                         plain ? fmt::format("'{}'", c)
-                               : fmt::format("the byte {}", static_cast<int>(static_cast<unsigned char>(c)))));
-      }
-      const auto symbol = text.substr(i, stop - i);
-      if (continues(symbol)) drop_line_end();
-      if (symbol == "(" || symbol == "[") ++open;
-      if ((symbol == ")" || symbol == "]") && open > 0) --open;
-      tokens.push_back({Token::Kind::symbol, symbol, i});
-    }
-    i = stop;
-  }
-  tokens.push_back({Token::Kind::line_end, {}, text.size()});
-  tokens.push_back({Token::Kind::end, {}, text.size()});
-  return tokens;
 }
 
 std::optional<OpCode> function_of(std::string_view word) {
