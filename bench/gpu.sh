@@ -28,6 +28,12 @@ peers() {
   [[ ! -f $file ]] || printf -- '--peers %s' "$file"
 }
 
+# heading: what a table that names no device itself is of.
+heading() {
+  printf '# %s, %s, %s: bench/gpu.sh OUT %s\n' "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)" "$(date -I)" \
+    "${COMMIT:-unknown}" "$step"
+}
+
 # permutations permute|sweep OPTION...: each of SETS in each of DTYPES, to a file named by the step.
 permutations() {
   local bench=$1 prefix=$1 set dtype name
@@ -83,14 +89,16 @@ for step in $steps; do
             --section SpeedOfLight --section MemoryWorkloadAnalysis --section MemoryWorkloadAnalysis_Tables \
             --section WarpStateStats --section LaunchStats "$build/bin/ricci" bench permute "bench/problems/$set.csv" --device gpu \
             --dtype "$dtype" --every "${EVERY:-1}" --repeat 1 --untuned >"$name.txt" 2>&1 || true
-          python3 bench/profile.py "$name.raw" "$name.csv"
-          cut -d, -f1-8 "$name.csv"
+          python3 bench/profile.py "$name.raw" "$name.rows"
+          { heading; cat "$name.rows"; } >"$name.csv"
+          cut -d, -f1-8 "$name.rows"
         done
       done
       ;;
     limits)
       for program in scattered_copy tile_addresses; do
-        nvcc -std=c++20 -O3 -arch=native "bench/$program.cu" -o "$build/$program" && "$build/$program" | tee "$out/$program.csv"
+        nvcc -std=c++20 -O3 -arch=native "bench/$program.cu" -o "$build/$program"
+        { heading; "$build/$program"; } | tee "$out/$program.csv"
       done
       ;;
     einsum)

@@ -48,7 +48,7 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     with open(sys.argv[1]) as raw, open(sys.argv[2], "w", newline="") as out:
-        writer = csv.writer(out)
+        writer = csv.writer(out, lineterminator="\n")
         writer.writerow(["kernel", *COLUMNS])
         for row in rows(raw):
             writer.writerow([row["Kernel Name"], *(figure(row, name, scale) for name, scale in COLUMNS.values())])
