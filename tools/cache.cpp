@@ -43,25 +43,32 @@ Json metadata_of(const std::string& text) {
   return json.is_object() ? json : Json::object();
 }
 
-// What was measured is kept among the kernels.
-bool is_tuning(const EntryInfo& entry) { return entry.key.starts_with("ricci tuning "); }
+// What was measured and what was chosen is kept among the kernels: the second word of the key.
+std::string kind_of(const EntryInfo& entry) {
+  for (const char* kind : {"tuning", "choice", "figures"}) {
+    if (entry.key.starts_with(fmt::format("ricci {} ", kind))) return kind;
+  }
+  return "kernel";
+}
 
 std::string kernel_name(const EntryInfo& entry) {
   const Json metadata = metadata_of(entry.metadata);
-  if (metadata.contains("tuned") && metadata["tuned"].is_string()) return metadata["tuned"].get<std::string>();
-  if (metadata.contains("kernel") && metadata["kernel"].is_string()) return metadata["kernel"].get<std::string>();
+  for (const char* name : {"tuned", "chosen", "kernel"}) {
+    if (metadata.contains(name) && metadata[name].is_string()) return metadata[name].get<std::string>();
+  }
   return entry.key.substr(0, entry.key.find('\n'));
 }
 
-std::string tuned_text(const EntryInfo& entry) {
-  if (!is_tuning(entry)) return {};
-  const Json metadata = metadata_of(entry.metadata);
-  return fmt::format(": tuned, {}", metadata.value("schedule", "?"));
+std::string schedule_text(const EntryInfo& entry) {
+  const auto kind = kind_of(entry);
+  if (kind != "tuning" && kind != "choice") return {};
+  return fmt::format(": {}, {}", kind == "tuning" ? "tuned" : "chosen",
+                     metadata_of(entry.metadata).value("schedule", "?"));
 }
 
 Json entry_json(const EntryInfo& entry) {
   return {{"name", entry.name},
-          {"kind", is_tuning(entry) ? "tuning" : "kernel"},
+          {"kind", kind_of(entry)},
           {"kernel", kernel_name(entry)},
           {"path", entry.path.string()},
           {"file_bytes", entry.file_bytes},
@@ -94,11 +101,17 @@ int run_ls(const std::string& prefix, bool json) {
     print_json({{"entries", array}});
     return kDone;
   }
+  std::size_t choices = 0;
   for (const auto& entry : entries) {
+    if (prefix.empty() && kind_of(entry) == "choice") {
+      ++choices;
+      continue;
+    }
     print("{}  {:>8}  {:>8}  {}{}\n", entry.name.substr(0, kShortName),
           bytes_text(static_cast<double>(entry.file_bytes)), age_text(entry.used),
-          kernel_name(entry) + tuned_text(entry), entry.read_only ? "  (read-only)" : "");
+          kernel_name(entry) + schedule_text(entry), entry.read_only ? "  (read-only)" : "");
   }
+  if (choices > 0) print("and what the model chose for {} of them (--json lists that too)\n", choices);
   return kDone;
 }
 
@@ -148,7 +161,7 @@ int run_stats(bool json) {
   }
   if (stats.roots.empty()) print("no directory: kernels are kept in memory only, see `ricci doctor`\n");
   for (const auto& root : stats.roots) {
-    print("{}{}\n  {} kernels, {}", root.root.string(), root.read_only ? "  (read-only)" : "", root.entries,
+    print("{}{}\n  {} entries, {}", root.root.string(), root.read_only ? "  (read-only)" : "", root.entries,
           bytes_text(static_cast<double>(root.bytes)));
     if (!root.read_only) {
       print(" of at most {}, swept {}", bytes_text(static_cast<double>(stats.max_bytes)),
@@ -215,7 +228,7 @@ int run_prune(const PruneWords& words, bool json) {
                 {"entries", report.entries},
                 {"bytes", report.bytes}});
   } else {
-    print("removed {} kernels, {}; {} are left, {}\n", report.removed_entries,
+    print("removed {} entries, {}; {} are left, {}\n", report.removed_entries,
           bytes_text(static_cast<double>(report.removed_bytes)), report.entries,
           bytes_text(static_cast<double>(report.bytes)));
   }
@@ -241,7 +254,7 @@ int run_export(const std::string& file, const std::vector<std::string>& names, b
   if (json) {
     print_json({{"file", file}, {"entries", report.entries}, {"bytes", report.bytes}});
   } else {
-    print("{}: {} kernels, {}\n", file, report.entries, bytes_text(static_cast<double>(report.bytes)));
+    print("{}: {} entries, {}\n", file, report.entries, bytes_text(static_cast<double>(report.bytes)));
   }
   return kDone;
 }
@@ -255,7 +268,7 @@ int run_import(const std::string& file, bool json) {
                 {"already_present", report.already_present},
                 {"bytes", report.bytes}});
   } else {
-    print("{}: {} kernels added, {} were there already\n", file, report.entries, report.already_present);
+    print("{}: {} entries added, {} were there already\n", file, report.entries, report.already_present);
   }
   return kDone;
 }
@@ -295,7 +308,7 @@ void add_cache(CLI::App& app, Session& session) {
   show->add_option("--binary", shown->binary, "Write the object or CUBIN to this file");
   show->callback([shown, &session] { session.run = [shown, &session] { return run_show(*shown, session.json); }; });
 
-  CLI::App* stats = add("stats", "Count kernels and bytes of each directory", "Example:\n  ricci cache stats");
+  CLI::App* stats = add("stats", "Count entries and bytes of each directory", "Example:\n  ricci cache stats");
   stats->callback([&session] { session.run = [&session] { return run_stats(session.json); }; });
 
   auto remove = std::make_shared<bool>(false);

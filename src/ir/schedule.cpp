@@ -1,7 +1,6 @@
 #include "ir/schedule.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -205,22 +204,6 @@ void verify_each(const Schedule& schedule, const Program& program) {
   }
 }
 
-/// Messages about broken schedules print them, so an index that does not exist prints as "?".
-std::string index_name(const Program& program, int q) {
-  return q >= 0 && q < static_cast<int>(program.indices.size()) ? program.indices[static_cast<std::size_t>(q)].name
-                                                                : "?";
-}
-
-std::string print(const Walk& walk, const Program& program) {
-  std::vector<std::string> digits;
-  for (const auto& digit : walk.digits) {
-    digits.push_back(fmt::format("{}:{}{}", index_name(program, digit.index), digit.count,
-                                 digit.step == 1 ? "" : fmt::format("/{}", digit.step)));
-  }
-  const auto rows = walk.rows == 1 ? std::string() : fmt::format(" rows {}", walk.rows);
-  return fmt::format("{} vector {}{} workers {}", fmt::join(digits, " "), walk.vector, rows, walk.workers);
-}
-
 }  // namespace
 
 std::int64_t Walk::count(std::size_t k) const noexcept {
@@ -342,43 +325,6 @@ bool has_lanes(const Program& program) {
         return false;
     }
   });
-}
-
-std::string print(const Schedule& schedule, const Program& program) {
-  std::vector<std::string> order;
-  for (const auto q : schedule.order) order.push_back(index_name(program, q));
-  std::string text = fmt::format("tile {}\norder {}\nwalk {}\n", fmt::join(schedule.tile, " "), fmt::join(order, " "),
-                                 print(schedule.walk, program));
-  if (schedule.stage) {
-    static constexpr const char* kPlaces[] = {"shared", "warp", "registers"};
-    const auto& stage = *schedule.stage;
-    text += fmt::format("stage {} {} walk {}\n", stage.load, kPlaces[static_cast<int>(stage.place)],
-                        print(stage.walk, program));
-    if (stage.ahead > 0) text += fmt::format("ahead {}\n", stage.ahead);
-    if (stage.place == Place::shared) {
-      text += fmt::format("layout {} shift {} mask {} unit {} elements {}\n", fmt::join(stage.layout.stride, " "),
-                          stage.layout.shift, stage.layout.mask, stage.layout.unit, stage.layout.elements);
-      if (stage.folded > 1) text += fmt::format("folded {}\n", stage.folded);
-      if (stage.along > 1 || stage.across > 1) text += fmt::format("blocks {} x {}\n", stage.along, stage.across);
-    }
-  }
-  if (schedule.skew.on()) {
-    text += fmt::format("skew {} elements {}\n", index_name(program, schedule.skew.index), schedule.skew.elements);
-  }
-  if (schedule.computes()) {
-    text += fmt::format("each {} team {}", fmt::join(schedule.each, " "), schedule.team);
-    if (schedule.items > 1) text += fmt::format(" items {}", schedule.items);
-    if (schedule.lanes > 1) text += fmt::format(" lanes {}:{}", index_name(program, schedule.lane), schedule.lanes);
-    if (schedule.strip > 0) text += fmt::format(" strip {}", schedule.strip);
-    for (const auto& part : schedule.parts) text += fmt::format(" part {}", fmt::join(part, ","));
-    if (schedule.streaming) text += " streaming";
-    text += '\n';
-  } else if (schedule.streaming) {
-    text += "streaming\n";
-  }
-  return text + fmt::format("threads {} per_multiprocessor {} origin {}\n", schedule.threads,
-                            schedule.blocks_per_multiprocessor,
-                            schedule.origin == Origin::literals ? "literals" : "shuffle");
 }
 
 void verify(const Schedule& schedule, const Program& program) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/program.hpp"
@@ -140,6 +141,9 @@ Block block_of(const Schedule& schedule);
 
 /// The text form, one line an item: part of the kernel's key.
 std::string print(const Schedule& schedule, const Program& program);
+
+/// What print wrote for this program, but for the name, which is not in it; nothing for any other text. Not verified.
+std::optional<Schedule> parse_schedule(std::string_view text, const Program& program);
 
 /// Throws InternalError, naming the first rule that the schedule breaks for this program: digits that do not cover the
 /// tile, vectors across a ragged edge, a swizzle that is no bijection, ...

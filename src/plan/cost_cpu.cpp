@@ -258,8 +258,8 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   const double operation = kOperation * (vector * stage.folded * read_bytes > kHalfLine ? kWide : 1);
   // Of an element in a block: its rows, the rounds of its transpose, and its columns, each in so many stores.
   const auto in_block = [&](double rows, double piece, double columns, double stores) {
-    const double row = stage.folded > 1 ? kOperation : operation;  // a part of a vector
-    return (row * rows + operation * (piece * std::log2(piece) + columns * stores)) / (rows * columns);
+    const double each = stage.folded > 1 ? kOperation : operation;  // a part of a vector
+    return (each * rows + operation * (piece * std::log2(piece) + columns * stores)) / (rows * columns);
   };
   if (stage.place == ir::Place::registers) {
     // Half of the registers hold the rows of one round, the others those of the next.

@@ -1,5 +1,7 @@
 #include "plan/device.hpp"
 
+#include <fmt/format.h>
+
 namespace ricci::plan {
 
 GpuFigures GpuFigures::of_capability(int sm) {
@@ -17,6 +19,20 @@ GpuFigures GpuFigures::of_capability(int sm) {
   if (sm == 75) figures.threads_per_multiprocessor = 1024;
   if (sm == 86 || sm == 89 || sm >= 120) figures.threads_per_multiprocessor = 1536;
   return figures;
+}
+
+std::string print(const GpuFigures& figures) {
+  const auto& [sm, multiprocessors, block, multiprocessor, threads, clock, copy] = figures;
+  return fmt::format(
+      "sm_{}, {} multiprocessors of {} threads, {} B and {} B of shared memory, {} MHz, copies at {} GB/s\n", sm,
+      multiprocessors, threads, block, multiprocessor, clock, copy);
+}
+
+std::string print(const CpuFigures& figures) {
+  const auto& [vector, l1, l2, cache, threads, copy, streaming, rows, apart] = figures;
+  return fmt::format(
+      "{} B vectors, {} threads, caches of {} B, {} B, {} B, copies at {} and {} GB/s, rows {} times, apart {} times\n",
+      vector, threads, l1, l2, cache, copy, streaming, rows, apart);
 }
 
 }  // namespace ricci::plan

@@ -21,6 +21,9 @@ struct GpuFigures {
   static GpuFigures of_capability(int sm);
 };
 
+/// All of them in a line: devices with the same ones get the same plans.
+std::string print(const GpuFigures& figures);
+
 struct CpuFigures {
   int vector_bytes = 16;  ///< widest vectors of the target
   std::int64_t l1_bytes = 32 * 1024;
@@ -43,5 +46,6 @@ struct CpuFigures {
   /// Whether a kernel that touches so many bytes is better off writing past the caches.
   bool beyond_caches(double bytes) const { return bytes > 0.75 * static_cast<double>(cache_bytes); }
 };
+std::string print(const CpuFigures& figures);
 
 }  // namespace ricci::plan

@@ -38,6 +38,7 @@ const TimedSchedule* Tuning::find(std::string_view name) const {
 std::string print(const Tuning& tuning) {
   std::string text(kHead);
   for (const auto& t : tuning.timed) text += fmt::format("{:.3f}\t{}\t{}\n", t.us, t.samples, t.name);
+  if (!tuning.schedule.empty()) text += '\n' + tuning.schedule;
   return text;
 }
 
@@ -46,6 +47,10 @@ std::optional<Tuning> parse_tuning(std::string_view text) {
   text.remove_prefix(kHead.size());
   Tuning tuning;
   while (!text.empty()) {
+    if (text.starts_with('\n')) {
+      tuning.schedule = text.substr(1);
+      break;
+    }
     const auto us = take(text, '\t'), samples = take(text, '\t'), name = take(text, '\n');
     TimedSchedule one;
     if (!us || !samples || !name || name->empty() || !read(*us, one.us) || !read(*samples, one.samples))

@@ -18,12 +18,13 @@ struct TimedSchedule {
 /// The winner first; at least one.
 struct Tuning {
   std::vector<TimedSchedule> timed;
+  std::string schedule = {};  ///< the winner's, as ir::print writes it; empty where it is to be looked for by its name
   const TimedSchedule& winner() const { return timed.front(); }
   /// What was measured for a schedule, or null.
   const TimedSchedule* find(std::string_view name) const;
 };
 
-/// A table of lines "us <tab> samples <tab> schedule" under a head.
+/// A table of lines "us <tab> samples <tab> schedule" under a head; then an empty line and the winner's schedule.
 std::string print(const Tuning& tuning);
 
 /// What print wrote; nothing for any other text.

@@ -232,7 +232,7 @@ void Plan::Impl::run(void* const* slot, void* const* param, void* stream) const 
     } else {
       for (const auto k : step.slot) args[count++] = const_cast<void*>(static_cast<const void*>(&slot[k]));
       for (const auto k : step.parameter) args[count++] = param[k];
-      jit::cuda::launch(step.kernel->gpu, step.blocks, 1, 1, static_cast<unsigned>(step.chosen.schedule.threads),
+      jit::cuda::launch(step.kernel->gpu, step.blocks, 1, 1, static_cast<unsigned>(step.schedule.threads),
                         step.dynamic_shared, stream, args);
     }
   }

@@ -33,7 +33,7 @@ bool lists(const std::vector<plan::Candidate>& list, const std::string& name) {
 }  // namespace
 
 void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
-  const auto& schedule = step.chosen.schedule;
+  const auto& schedule = step.schedule;
   step.tiles = schedule.tiles(step.program);
   if (plan.target.device == Device::cpu) {
     step.tasks = tasks_of(runtime::total_work(step.program), step.tiles, plan.threads);
@@ -45,7 +45,7 @@ void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
 }
 
 bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
-  const auto& schedule = step.chosen.schedule;
+  const auto& schedule = step.schedule;
   const auto notes = [&] {
     codegen::Notes head;
     head.target = plan.target.text();
@@ -59,20 +59,12 @@ bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
   return shared;
 }
 
-plan::Candidate Runtime::Impl::best(const Plan::Impl& plan, const Step& step) {
-  const auto key =
-      fmt::format("{} {} {}\n{}", plan.target.text(), plan.target.ordinal, plan.threads, ir::print(step.program));
-  {
-    const std::lock_guard lock(mutex_);
-    const auto place = choices_.find(key);
-    if (place != choices_.end() && place->second.figures == plan.figures) return place->second.candidate;
-  }
-  auto candidate = plan.best(step);
-  constexpr std::size_t kKept = 1024;
-  const std::lock_guard lock(mutex_);
-  if (choices_.size() >= kKept) choices_.clear();
-  choices_[key] = {plan.figures, candidate};
-  return candidate;
+ir::Schedule Runtime::Impl::best(const Plan::Impl& plan, const Step& step) {
+  const auto key = runtime::choice_key(step.program, plan.target, plan.figures_text());
+  if (auto kept = runtime::find_choice(store, key, step.program)) return std::move(*kept);
+  auto schedule = plan.best(step).schedule;
+  store.put(runtime::choice_entry(key, step.program, schedule));
+  return schedule;
 }
 
 void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wanted, const std::string& key) {
@@ -81,7 +73,7 @@ void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wan
   for (std::size_t k = 0; k < names.size(); ++k) {
     // Listed anew for each: only a candidate that is wanted is sure to be worked out as it will be when it is taken.
     const auto list = plan.candidates(step, names[k]);
-    steps[k].chosen = plan::choose(list, names[k]);
+    steps[k].schedule = plan::choose(list, names[k]).schedule;
     prepare(plan, steps[k]);
   }
   runtime::in_parallel(steps.size(), [&](std::size_t k) { load(plan, steps[k]); });
@@ -90,8 +82,11 @@ void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wan
     step.tuning = runtime::find_tuning(store, key);
     if (step.tuning && lists(plan.candidates(step, {}), step.tuning->winner().name)) return;
   }
+  std::vector<std::string> texts;
+  for (const auto& each : steps) texts.push_back(ir::print(each.schedule, each.program));
   plan::Tuning tuning;
   for (const auto& timing : runtime::time_steps(plan, std::move(steps))) {
+    if (tuning.timed.empty()) tuning.schedule = texts[timing.entrant];
     tuning.timed.push_back({names[timing.entrant], timing.us, timing.samples});
   }
   store.put(runtime::tuning_entry(key, step.program, plan.target, plan.threads, tuning));
@@ -113,20 +108,25 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
     key = runtime::tuning_key(step.program, plan.target, plan.threads);
     if (wanted.mode != PlanMode::remeasure) step.tuning = runtime::find_tuning(store, key);
   }
-  if (wanted.schedule.empty() && !step.tuning && !now && !log_enabled(LogTopic::plan)) {
-    *scheduled = true;
-    step.chosen = best(plan, step);
-    step.reason = plan::Reason::estimated;
-    return;
-  }
   const auto winner = [&] { return step.tuning ? step.tuning->winner().name : std::string(); };
+  if (wanted.schedule.empty() && !log_enabled(LogTopic::plan)) {  // without a list of all candidates
+    auto kept = step.tuning ? runtime::named_schedule(winner(), step.tuning->schedule, step.program)
+                : now       ? std::nullopt
+                            : std::optional(best(plan, step));
+    if (kept) {
+      *scheduled = true;
+      step.schedule = std::move(*kept);
+      step.reason = step.tuning ? plan::Reason::tuned : plan::Reason::estimated;
+      return;
+    }
+  }
   const auto listed_for = wanted.schedule.empty() ? winner() : wanted.schedule;
   auto list = plan.candidates(step, listed_for);
   const bool known = lists(list, wanted.schedule);
   *scheduled |= known || wanted.schedule.empty();
   // A name that only other steps know is refused when the last step does not know it either.
   if (known || (last && !*scheduled)) {
-    step.chosen = plan::choose(list, wanted.schedule);
+    step.schedule = plan::choose(list, wanted.schedule).schedule;
     step.reason = plan::Reason::named;
   } else {
     // What an earlier version called so may be gone: then nothing was measured.
@@ -141,11 +141,11 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
     if (!step.tuning) step.reason = plan::Reason::estimated;
     // Only a candidate that is wanted is sure to be worked out as it will be run.
     if (step.tuning && winner() != listed_for) list = plan.candidates(step, winner());
-    step.chosen = plan::choose(list, winner());
+    step.schedule = plan::choose(list, winner()).schedule;
   }
   if (log_enabled(LogTopic::plan)) {
-    log_line(LogTopic::plan, plan::explain(list, plan::choose(list, step.chosen.schedule.name), plan.device_text,
-                                           step.reason, step.tuning.get()));
+    log_line(LogTopic::plan, plan::explain(list, plan::choose(list, step.schedule.name), plan.device_text, step.reason,
+                                           step.tuning.get()));
   }
 }
 

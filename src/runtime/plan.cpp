@@ -62,8 +62,8 @@ std::string Plan::passes() const {
 std::string Plan::explain() const {
   if (impl_->steps.empty()) return "nothing to run: the tensor has no elements\n";
   return impl_->text("#", [this](const Impl::Step& step) {
-    const auto list = impl_->candidates(step, step.chosen.schedule.name);
-    return plan::explain(list, plan::choose(list, step.chosen.schedule.name), impl_->device_text, step.reason,
+    const auto list = impl_->candidates(step, step.schedule.name);
+    return plan::explain(list, plan::choose(list, step.schedule.name), impl_->device_text, step.reason,
                          step.tuning.get());
   });
 }
@@ -72,13 +72,13 @@ std::vector<CandidateInfo> Plan::candidates() const {
   std::vector<CandidateInfo> infos;
   for (std::size_t k = 0; k < impl_->steps.size(); ++k) {
     const auto& step = impl_->steps[k];
-    const auto list = impl_->candidates(step, step.chosen.schedule.name);
+    const auto list = impl_->candidates(step, step.schedule.name);
     const auto compared = impl_->by_mwp_cwp(step, list);
     for (std::size_t c = 0; c < list.size(); ++c) {
       const auto& name = list[c].schedule.name;
       const auto* timed = step.tuning ? step.tuning->find(name) : nullptr;
       infos.push_back({name, list[c].predicted_us, static_cast<int>(k), list[c].baseline,
-                       timed == nullptr ? 0 : timed->us, name == step.chosen.schedule.name, compared[c]});
+                       timed == nullptr ? 0 : timed->us, name == step.schedule.name, compared[c]});
     }
   }
   return infos;

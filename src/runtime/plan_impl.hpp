@@ -58,7 +58,7 @@ struct Plan::Impl {
     ir::Program program;         ///< canonical
     std::vector<int> slot;       ///< of the sequence: per buffer of the canonical program
     std::vector<int> parameter;  ///< of the sequence: per parameter of the canonical program
-    plan::Candidate chosen;
+    ir::Schedule schedule;
     plan::Reason reason = plan::Reason::estimated;
     std::shared_ptr<const plan::Tuning> tuning;  ///< what is known to have been measured; or null
     std::shared_ptr<const runtime::Kernel> kernel;
@@ -94,6 +94,7 @@ struct Plan::Impl {
   /// What the MWP-CWP model predicts of each, in microseconds; 0 where it says nothing.
   std::vector<double> by_mwp_cwp(const Step& step, const std::vector<plan::Candidate>& list) const;
   plan::Candidate best(const Step& step) const;  ///< the first of them
+  std::string figures_text() const;              ///< of the device, as they are planned with
   void check_pointers(void* const* slot) const;
   void check_workspace(const Call& call, void* const* slot) const;
   void run(void* const* slot, void* const* param, void* stream) const;

@@ -219,6 +219,11 @@ plan::Candidate Plan::Impl::best(const Step& step) const {
   return plan::best_candidate(step.program, figures_of(target, figures.get()));
 }
 
+std::string Plan::Impl::figures_text() const {
+  if (target.device == Device::cpu) return plan::print(runtime::cpu_figures(target.cpu, threads, figures.get()));
+  return plan::print(figures_of(target, figures.get()));
+}
+
 void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wanted, bool* scheduled) {
   const auto& lowered = plan.sequence.steps[static_cast<std::size_t>(number)];
   if (!runs(lowered.program)) return;
@@ -239,7 +244,7 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
   const auto& made = *step.kernel;
   const char* const separator = plan.steps.empty() ? "" : "; ";
   info.kernel += separator + made.name;
-  info.schedule += separator + plan::summary(step.program, step.chosen.schedule);
+  info.schedule += separator + plan::summary(step.program, step.schedule);
   info.choice += std::string(separator) + plan::name(step.reason);
   const std::string origin = shared || made.outcome == cache::Outcome::memory ? "memory"
                              : made.outcome == cache::Outcome::disk           ? "disk"

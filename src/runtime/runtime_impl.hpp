@@ -50,8 +50,8 @@ struct Runtime::Impl {
   /// Chooses a step's schedule.
   ///   scheduled  whether any step so far has a schedule of the name in the options; last: no step follows
   void choose(Plan::Impl& plan, Plan::Impl::Step& step, const PlanOptions& options, bool last, bool* scheduled);
-  /// The model's choice for a step, searched for once for a program, a target and what was measured of it.
-  plan::Candidate best(const Plan::Impl& plan, const Plan::Impl::Step& step);
+  /// The model's choice for a step: searched for once, and kept beside the kernels.
+  ir::Schedule best(const Plan::Impl& plan, const Plan::Impl::Step& step);
   /// Compiles and times the best candidates by the model, and keeps the result under the key; or takes what somebody
   /// else has kept there meanwhile.
   void measure(Plan::Impl& plan, Plan::Impl::Step& step, const PlanOptions& options, const std::string& key);
@@ -63,11 +63,6 @@ struct Runtime::Impl {
   std::mutex mutex_;
   std::map<int, std::shared_ptr<runtime::ThreadPool>> pools_;  ///< by their threads
   std::map<std::string, std::weak_ptr<const runtime::Kernel>> kernels_;
-  struct Choice {
-    std::shared_ptr<const plan::MeasuredFigures> figures;
-    plan::Candidate candidate;
-  };
-  std::map<std::string, Choice> choices_;
   struct KnownFigures {
     bool looked = false;
     std::shared_ptr<const plan::MeasuredFigures> figures;

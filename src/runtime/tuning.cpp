@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "ricci/error.hpp"
+
 namespace ricci::runtime {
 namespace {
 
@@ -56,6 +58,41 @@ cache::Entry tuning_entry(const std::string& key, const ir::Program& program, co
                   json_text(tuning.winner().name), tuning.winner().us, json_text(device_kind(target, threads)));
   entry.source = plan::print(tuning);
   return entry;
+}
+
+std::string choice_key(const ir::Program& program, const Target& target, const std::string& figures) {
+  return fmt::format("ricci choice 1\ngenerator {}\ntarget {}\n{}{}", codegen::generator_version(), target.text(),
+                     figures, ir::print(program));
+}
+
+std::optional<ir::Schedule> find_choice(cache::Store& store, const std::string& key, const ir::Program& program) {
+  const auto entry = store.find(key);
+  if (!entry) return std::nullopt;
+  const std::string_view text = entry->source;
+  const auto end = text.find('\n');
+  if (end == std::string_view::npos) return std::nullopt;
+  return named_schedule(text.substr(0, end), text.substr(end + 1), program);
+}
+
+cache::Entry choice_entry(const std::string& key, const ir::Program& program, const ir::Schedule& schedule) {
+  cache::Entry entry;
+  entry.key = key;
+  entry.metadata =
+      fmt::format(R"({{"chosen":"{}","schedule":"{}"}})", codegen::kernel_name(program), json_text(schedule.name));
+  entry.source = fmt::format("{}\n{}", schedule.name, ir::print(schedule, program));
+  return entry;
+}
+
+std::optional<ir::Schedule> named_schedule(std::string_view name, std::string_view text, const ir::Program& program) {
+  auto schedule = ir::parse_schedule(text, program);
+  if (!schedule) return std::nullopt;
+  schedule->name = name;
+  try {
+    ir::verify(*schedule, program);
+  } catch (const InternalError&) {  // not one that was ever proposed for this program
+    return std::nullopt;
+  }
+  return schedule;
 }
 
 }  // namespace ricci::runtime

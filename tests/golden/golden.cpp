@@ -85,6 +85,18 @@ TEST_CASE("emitted text") {
   }
 }
 
+TEST_CASE("a schedule that was read from its text gives the same kernel") {
+  for (auto c : all_cases()) {
+    INFO(c.name);
+    const auto text = emit(c).full();
+    auto schedule = ir::parse_schedule(print(c.schedule, c.program), c.program);
+    REQUIRE(schedule);
+    schedule->name = c.schedule.name;
+    c.schedule = *schedule;
+    CHECK(emit(c).full() == text);
+  }
+}
+
 TEST_CASE("every CUDA text compiles, spills nothing and takes the registers that it took") {
   const auto version = jit::cuda_compiler_version();
   if (version.empty()) RICCI_SKIP("no NVRTC");

@@ -16,20 +16,24 @@ class Cache(Case):
     def ricci(self, *words, **more):
         return super().ricci(*words, **{"env": self.env, **more})
 
-    def entries(self, **more):
-        return self.json("cache", "ls", **more)["entries"]
+    def entries(self, kind="kernel", **more):
+        return [e for e in self.json("cache", "ls", **more)["entries"] if e["kind"] == kind]
 
     def test_ls(self):
         entries = self.entries()
         self.assertEqual(sorted(e["kernel"] for e in entries), sorted(s["plan"]["kernel"] for s in self.shown))
         self.assertEqual({e["path"] for e in entries}, {s["plan"]["cache_path"] for s in self.shown})
         text = self.ricci("cache", "ls").stdout
-        self.assertEqual(len(text.splitlines()), 3)
+        self.assertEqual(len(text.splitlines()), 3 + 1)
+        self.assertIn("what the model chose for 3 of them", text)
+        self.assertEqual(sorted(e["kernel"] for e in self.entries("choice")), sorted(e["kernel"] for e in entries))
         for entry in entries:
             self.assertIn(f"{entry['name'][:12]}  ", text)
             self.assertIn(entry["kernel"], text)
             self.assertRegex(entry["used"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
-        self.assertEqual(self.entries()[0], self.json("cache", "ls", entries[0]["name"])["entries"][0])
+        self.assertEqual(entries[0], self.json("cache", "ls", entries[0]["name"])["entries"][0])
+        choice = self.entries("choice")[0]
+        self.assertIn(f": chosen, {choice['metadata']['schedule']}", self.ricci("cache", "ls", choice["name"]).stdout)
         self.assertEqual(self.ricci("cache", "ls", entries[0]["name"].upper()).stdout.count("\n"), 1)
 
     def test_show(self):
@@ -49,27 +53,27 @@ class Cache(Case):
     def test_stats(self):
         stats = self.json("cache", "stats")
         root, = stats["roots"]
-        self.assertEqual((root["root"], root["entries"]), (str(self.folder / "cache"), 3))
-        self.assertEqual(root["bytes"], sum(e["file_bytes"] for e in self.entries()))
-        self.assertIn("3 kernels", self.ricci("cache", "stats").stdout)
+        self.assertEqual((root["root"], root["entries"]), (str(self.folder / "cache"), 6))
+        self.assertEqual(root["bytes"], sum(e["file_bytes"] for e in self.entries() + self.entries("choice")))
+        self.assertIn("6 entries", self.ricci("cache", "stats").stdout)
         off = {"RICCI_CACHE": "off"}
         self.assertIn("memory only", self.ricci("cache", "stats", env=off).stdout)
         self.assertEqual(self.json("cache", "stats", env=off)["roots"], [])
 
     def test_verify(self):
-        self.assertEqual(self.json("cache", "verify")["sound"], 3)
+        self.assertEqual(self.json("cache", "verify")["sound"], 6)
         path = self.folder / "cache" / self.shown[0]["plan"]["cache_path"]
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
         path.write_bytes(data)
         done = self.ricci("cache", "verify", code=1)
         self.assertIn(f"damaged     {path}: ", done.stdout)
-        self.assertIn("2 sound, 0 of other versions, 1 damaged (0 removed)", done.stdout)
+        self.assertIn("5 sound, 0 of other versions, 1 damaged (0 removed)", done.stdout)
         # a damaged entry costs a compilation, and nothing else
         again = self.json("show", *PROBLEMS[0], "--source")
         self.assertEqual(again["plan"]["origin"], "compiled")
         self.assertEqual(again["source"], self.shown[0]["source"])
-        self.assertEqual(self.json("cache", "verify")["sound"], 3)
+        self.assertEqual(self.json("cache", "verify")["sound"], 6)
         path.write_bytes(data)
         self.assertEqual(self.json("cache", "verify", "--remove")["removed"], 1)
         self.assertFalse(path.exists())
@@ -79,13 +83,13 @@ class Cache(Case):
         self.assertEqual(self.json("cache", "prune", "--older-than", "1h")["removed_entries"], 0)
         total = self.json("cache", "stats")["roots"][0]["bytes"]
         pruned = self.json("cache", "prune", "--max", str(total - 1))
-        self.assertEqual((pruned["removed_entries"], pruned["entries"]), (1, 2))
+        self.assertEqual((pruned["removed_entries"], pruned["entries"]), (1, 5))
         self.assertEqual(self.json("cache", "prune", "--all")["entries"], 0)
         self.assertEqual(self.entries(), [])
 
     def test_export_and_import(self):
         packed = self.json("cache", "export", "all.ricci")
-        self.assertEqual(packed["entries"], 3)
+        self.assertEqual(packed["entries"], 6)
         self.assertEqual(packed["bytes"], (self.folder / "all.ricci").stat().st_size)
         one = self.entries()[0]
         self.assertEqual(self.json("cache", "export", "one.ricci", one["name"][:12])["entries"], 1)
@@ -93,7 +97,7 @@ class Cache(Case):
         self.assertEqual(self.json("cache", "import", "one.ricci", env=other)["entries"], 1)
         self.assertEqual([e["kernel"] for e in self.entries(env=other)], [one["kernel"]])
         added = self.json("cache", "import", "all.ricci", env=other)
-        self.assertEqual((added["entries"], added["already_present"]), (2, 1))
+        self.assertEqual((added["entries"], added["already_present"]), (5, 1))
         for problem in PROBLEMS:
             self.assertEqual(self.json("show", *problem, env=other)["plan"]["origin"], "disk")
 

@@ -1,7 +1,6 @@
 // The same program is the same kernel, written in another order, again, or in another process: one entry in the cache,
 // and the right result from it.
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -11,6 +10,7 @@
 #include "catch.hpp"
 #include "ricci/program.hpp"
 #include "ricci/runtime.hpp"
+#include "stored_kernels.hpp"
 #include "temporary_folder.hpp"
 
 using namespace ricci;
@@ -31,13 +31,7 @@ class FreshRuntime {
     return Runtime(options);
   }
 
-  int kernels() const {
-    int count = 0;
-    for (const auto& file : std::filesystem::recursive_directory_iterator(folder_.path())) {
-      if (file.path().extension() == ".k") ++count;
-    }
-    return count;
-  }
+  int kernels() const { return static_cast<int>(tests::stored_kernels(folder_.path()).size()); }
 
  private:
   tests::TemporaryFolder folder_;

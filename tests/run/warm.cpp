@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "jit/cuda_compiler.hpp"
+#include "stored_kernels.hpp"
 #include "temporary_folder.hpp"
 
 namespace {
@@ -51,14 +52,6 @@ Process run(const fs::path& cache, const std::string& target) {
   return process;
 }
 
-std::set<std::string> kernels_in(const fs::path& cache) {
-  std::set<std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(cache)) {
-    if (entry.path().extension() == ".k") files.insert(entry.path().string());
-  }
-  return files;
-}
-
 /// The first process fills a new cache with `compiler`; the second does without.
 void check_second_process(const std::string& target, const std::string& compiler) {
   const ricci::tests::TemporaryFolder cache;
@@ -69,7 +62,7 @@ void check_second_process(const std::string& target, const std::string& compiler
   CHECK_FALSE(cold.results.at("einsum of three operands").starts_with("2 kernels, 0 B"));
   // So that its absence below means something.
   CHECK(std::find(cold.mapped.begin(), cold.mapped.end(), compiler) != cold.mapped.end());
-  CHECK(cold.files == kernels_in(cache.path()));
+  CHECK(cold.files == ricci::tests::stored_kernels(cache.path()));
 
   const auto warm = run(cache.path(), target);
   for (const auto& [problem, origin] : warm.origins) {
@@ -79,7 +72,7 @@ void check_second_process(const std::string& target, const std::string& compiler
   CHECK(warm.results == cold.results);
   CHECK(warm.mapped == std::vector<std::string>());
   CHECK(warm.files == cold.files);
-  CHECK(warm.files == kernels_in(cache.path()));
+  CHECK(warm.files == ricci::tests::stored_kernels(cache.path()));
 }
 
 }  // namespace

@@ -98,6 +98,34 @@ TEST_CASE("the text of a schedule names everything but its name") {
   CHECK(print(schedule, program).find("threads 64 per_multiprocessor 3 origin shuffle\n") != std::string::npos);
 }
 
+TEST_CASE("the text of a schedule leads back to it, and no other text to any") {
+  const auto program = transpose();
+  const auto text = print(tiled(), program);
+  const auto read = parse_schedule(text, program);
+  REQUIRE(read);
+  CHECK(print(*read, program) == text);
+  CHECK(read->name.empty());
+  CHECK(read->stage->walk.digits == tiled().stage->walk.digits);
+  for (std::size_t end = 0; end < text.size(); ++end) {
+    INFO(text.substr(0, end));
+    CHECK_FALSE(parse_schedule(text.substr(0, end), program));
+  }
+  CHECK_FALSE(parse_schedule(text + '\n', program));
+  CHECK_FALSE(parse_schedule(text + text, program));
+  // A word that is missing, another word, a word too much.
+  for (std::size_t begin = 0; begin < text.size(); begin = text.find_first_of(" \n", begin) + 1) {
+    const auto end = text.find_first_of(" \n", begin);
+    if (end == begin) continue;
+    for (const std::string& other : {std::string(), std::string("?"), text.substr(begin, end - begin) + " ?"}) {
+      const auto changed = text.substr(0, begin) + other + text.substr(end);
+      INFO(changed);
+      const auto found = parse_schedule(changed, program);
+      CHECK((!found || print(*found, program) != text));
+      if (!other.empty()) CHECK_FALSE(found);
+    }
+  }
+}
+
 TEST_CASE("each rule of a schedule, broken once") {
   check_rules(
       tiled(), transpose(),

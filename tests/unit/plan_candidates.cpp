@@ -43,6 +43,9 @@ std::string fault(const ir::Program& program, const std::vector<plan::Candidate>
   } catch (const Error& error) {
     return error.what();
   }
+  const auto written = print(candidate.schedule, program);
+  const auto read = ir::parse_schedule(written, program);
+  if (!read || print(*read, program) != written) return "its text does not lead back to it";
   if (!std::isfinite(candidate.predicted_us) || candidate.predicted_us <= 0) return "the prediction is no time";
   if (c == 0 && candidate.baseline) return "a baseline leads";
   if (c > 0 && list[c - 1].baseline && !candidate.baseline) return "it is behind a baseline";

@@ -303,7 +303,7 @@ TEST_CASE("a choice of the model is remembered for its own problem, target and t
   };
   for (int round = 0; round < 2; ++round) {
     for (const char* spec : {"abc->cab", "abc->cba"}) {
-      for (const auto [sm, threads] : {std::pair{90, 0}, {75, 0}, {0, 1}, {0, 2}}) {
+      for (const auto& [sm, threads] : {std::pair{90, 0}, {75, 0}, {0, 1}, {0, 2}}) {
         INFO(spec << " sm " << sm << " threads " << threads);
         Runtime fresh;
         CHECK(schedule(runtime, spec, sm, threads) == schedule(fresh, spec, sm, threads));

@@ -108,6 +108,63 @@ TEST_CASE("a plan takes what the store says, whatever the model does") {
   CHECK(second.plan_permute(kSpec, kLayout, alone).info().choice == "estimated");
 }
 
+TEST_CASE("what the model chose is kept, and taken by the next process") {
+  const Folder folder;
+  auto first = folder.runtime();
+  const auto estimated = planned(first);
+  const auto program = canonical_program();
+  const auto list = plan::candidates(program, runtime::cpu_figures(cpu_target().cpu, kThreads));
+  const auto key =
+      runtime::choice_key(program, cpu_target(), plan::print(runtime::cpu_figures(cpu_target().cpu, kThreads)));
+  const auto found = [&] {
+    cache::Store store(folder.config());
+    return runtime::find_choice(store, key, program);
+  };
+  const auto kept = found();
+  REQUIRE(kept);
+  CHECK(kept->name == first_word(estimated));
+  CHECK(ir::print(*kept, program) == ir::print(list.front().schedule, program));
+
+  // What stands there is what is taken: it is not searched for again.
+  const auto& other = list[1].schedule;
+  cache::Store(folder.config()).put(runtime::choice_entry(key, program, other));
+  auto second = folder.runtime();
+  const auto taken = planned(second);
+  CHECK(taken.info().choice == "estimated");
+  CHECK(first_word(taken) == other.name);
+  CHECK(right(taken));
+
+  // What is no schedule of this program is searched for again, and replaced.
+  auto broken = other;
+  broken.walk.digits.clear();
+  auto nonsense = runtime::choice_entry(key, program, other);
+  nonsense.source = "no schedule\n";
+  for (const auto& entry : {runtime::choice_entry(key, program, broken), nonsense}) {
+    cache::Store(folder.config()).put(entry);
+    auto third = folder.runtime();
+    CHECK(planned(third).key() == estimated.key());
+    REQUIRE(found());
+    CHECK(found()->name == kept->name);
+  }
+}
+
+TEST_CASE("a winner's schedule is kept with its name") {
+  const Folder folder;
+  auto first = folder.runtime();
+  const auto measured = planned(first, PlanMode::measure);
+  const auto program = canonical_program();
+  const auto key = runtime::tuning_key(program, cpu_target(), kThreads);
+  cache::Store store(folder.config());
+  const auto tuning = runtime::find_tuning(store, key);
+  REQUIRE(tuning);
+  const auto kept = runtime::named_schedule(tuning->winner().name, tuning->schedule, program);
+  REQUIRE(kept);
+  CHECK(kept->name == first_word(measured));
+  auto second = folder.runtime();
+  CHECK(planned(second).key() == measured.key());
+  CHECK(planned(second).info().choice == "tuned");
+}
+
 TEST_CASE("an entry that names no schedule of the problem is passed over and measured again") {
   const Folder folder;
   cache::Store(folder.config()).put(entry_for("loops from another time"));
