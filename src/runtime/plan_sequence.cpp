@@ -187,7 +187,8 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
     limits.parts = 1024;
     limits.least = 16384;
     limits.lanes_bytes = kAccumulators * kVectorBytes;
-    limits.scans = sysconf(_SC_NPROCESSORS_CONF) > 2;
+    static const bool more_than_two = sysconf(_SC_NPROCESSORS_CONF) > 2;  // a file is read for it
+    limits.scans = more_than_two;
     limits.exact_scans = plan.threads > 2;
     limits.exact_reductions = plan.threads > 1;
   } else {
