@@ -29,7 +29,7 @@ namespace {
 using ir::Schedule;
 using Tile = std::vector<std::int64_t>;
 
-// Bytes. A tile that waits has whole sectors of every side at least; one that does not, and is not short on any side.
+// Bytes that tiles reach on either side: those that wait from a sector on; those that do not, to join short rows.
 constexpr std::int64_t kStagedRuns[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048};
 constexpr std::int64_t kJoinedRuns[] = {256, 512, 1024, 2048};
 constexpr std::int64_t kLeastJoinedBytes = 2048, kMostJoinedBytes = 24576;
