@@ -1,12 +1,12 @@
 // Text to programs. Expressions go through the same checked constructors as those of C++.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "ir/formula.hpp"
 #include "ir/formula_tokens.hpp"
+#include "ir/read_number.hpp"
 
 namespace ricci::formula {
 namespace {
@@ -14,17 +14,6 @@ namespace {
 /// Integer constants are exact in kernels up to here.
 constexpr std::uint64_t kLargestInteger = std::uint64_t{1} << 53;
 constexpr int kMaxNesting = 200;
-
-/// What the whole of a word says, if it is a number.
-template <class T>
-std::optional<T> read_number(std::string_view text) {
-  const std::string word(text);
-  const auto* end = word.data() + word.size();
-  T value{};
-  const auto [stop, status] = std::from_chars(word.data(), end, value);
-  if (status != std::errc{} || stop != end) return {};
-  return value;
-}
 
 std::optional<OpCode> function_of(std::string_view word) {
   static constexpr OpCode kFunctions[] = {OpCode::sqrt, OpCode::cbrt, OpCode::rsqrt,   OpCode::exp,  OpCode::log,
@@ -108,7 +97,7 @@ class Parser {
   std::int64_t integer(const char* what) {
     const bool negative = accept("-");
     const auto token = next();
-    const auto value = read_number<std::int64_t>(token.text);
+    const auto value = ir::read_number<std::int64_t>(token.text);
     if (token.kind != Token::Kind::number || !value) error(token, fmt::format("expected an integer: {}", what));
     return negative ? -*value : *value;
   }
@@ -429,11 +418,11 @@ class Parser {
     auto text = token.text;
     const bool imaginary = text.back() == 'i';
     if (imaginary) text.remove_suffix(1);
-    const auto value = read_number<double>(text);
+    const auto value = ir::read_number<double>(text);
     if (!value || !std::isfinite(*value)) error(token, fmt::format("'{}' is no number", token.text));
     if (imaginary) return program_.number({0, *value}, false);
     const bool integral = text.find_first_of(".eE") == std::string_view::npos;
-    if (integral && read_number<std::uint64_t>(text).value_or(kLargestInteger + 1) > kLargestInteger) {
+    if (integral && ir::read_number<std::uint64_t>(text).value_or(kLargestInteger + 1) > kLargestInteger) {
       error(token, "integers up to 2^53 are exact; this one is larger");
     }
     return program_.number(*value, integral);

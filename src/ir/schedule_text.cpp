@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 
+#include "ir/read_number.hpp"
 #include "ir/schedule.hpp"
 
 namespace ricci::ir {
@@ -72,10 +72,9 @@ class Reader {
 
   template <class T>
   T number(std::string_view word) {
-    T value{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size()) good_ = false;
-    return value;
+    const auto value = read_number<T>(word);
+    good_ = good_ && value;
+    return value.value_or(T{});
   }
   template <class T>
   T number() {

@@ -342,8 +342,7 @@ class Generator {
       // take.
       for (const std::int64_t each : {1, 2}) {
         const auto threads = positions / each;
-        if (positions % each == 0 && threads > kFewestThreads && threads <= 512 &&
-            threads * 8 >= (threads + 31) / 32 * 32 * 7)
+        if (positions % each == 0 && threads > kFewestThreads && threads <= 512 && fill_warps(threads))
           counts.insert(static_cast<int>(threads));
       }
       for (const int threads : counts) {

@@ -21,9 +21,8 @@ std::vector<int> whole_digit_counts(std::span<const ir::Walk> walks, ThreadRange
     for (std::size_t k = 0; k < walk.digits.size() && below <= 512; ++k) {
       const auto count = walk.count(k);
       const auto see = [&](std::int64_t part) {
-        const auto threads = static_cast<int>(below * part), lanes = (threads + 31) / 32 * 32;
-        // Seven eighths of the warps' lanes work.
-        if (threads * 8 < lanes * 7 || (threads & (threads - 1)) == 0 || !halves[threads > 256]) return;
+        const auto threads = static_cast<int>(below * part);
+        if (!fill_warps(threads) || (threads & (threads - 1)) == 0 || !halves[threads > 256]) return;
         if (count % part == 0) counts.push_back(threads);
       };
       // Few divisors are large: from either end, whichever is nearer.

@@ -23,6 +23,9 @@ struct ThreadRange {
 
 inline constexpr int kFewestThreads = 80;  // every block has more
 
+/// Whether seven eighths of the lanes of their warps work.
+constexpr bool fill_warps(std::int64_t threads) { return threads * 8 >= (threads + 31) / 32 * 32 * 7; }
+
 /// Numbers of threads by which the rounds of the walks come out at whole digits, or nearly so: a thread's place in
 /// the tile is found once, and a round only adds to it. Axes of three or five elements need it, since divisions for
 /// every element cost more than moving it. The best up to 256 and up to 512, where they save a tenth of what powers

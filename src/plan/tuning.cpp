@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+
+#include "ir/read_number.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -24,8 +25,9 @@ std::optional<std::string_view> take(std::string_view& text, char end) {
 
 template <class T>
 bool read(std::string_view text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
+  const auto number = ir::read_number<T>(text);
+  value = number.value_or(value);
+  return number.has_value();
 }
 
 }  // namespace
