@@ -97,8 +97,8 @@ for step in $steps; do
       ;;
     limits)
       for program in scattered_copy tile_addresses; do
-        nvcc -std=c++20 -O3 -arch=native "bench/$program.cu" -o "$build/$program"
-        { heading; "$build/$program"; } | tee "$out/$program.csv"
+        nvcc -std=c++20 -O3 -arch=native "bench/$program.cu" -o "$build/$program" &&
+          { heading; "$build/$program"; } | tee "$out/$program.csv"
       done
       ;;
     einsum)
