@@ -14,7 +14,7 @@ struct RaceRules {
   double hopeless =
       3;  ///< given up after two runs, which count no further: each took so many times the fastest's first
   double behind = 1.1;    ///< given up: its best sample takes so many times the leader's median
-  double tie = 0.003;     ///< within this share of the fastest median the one named first wins
+  double tie = 0.001;     ///< within this share of the fastest median the one named first wins
   double limit_us = 1e6;  ///< of samples in all; no round begins after that, but `enough` of them are made
 };
 

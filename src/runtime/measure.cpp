@@ -24,9 +24,10 @@ using Step = Plan::Impl::Step;
 // them, and random bytes hold NaNs and numbers too small to be handled at full speed.
 constexpr unsigned char kFill = 0x3f;
 constexpr std::int64_t kAligned = 256;
-constexpr double kSampleUs = 100;  // short kernels are run so long that the clock's own cost disappears
-constexpr int kMostRuns = 1000;    // of one sample
-constexpr int kMostUpdates = 16;   // the same where a kernel works on its own results, which must stay ordinary
+// Short kernels run so long that the clock's own cost disappears; on a GPU also what it costs to start on an idle one.
+constexpr double kSampleUs = 100, kGpuSampleUs = 1000;
+constexpr int kMostRuns = 1000;   // of one sample
+constexpr int kMostUpdates = 16;  // the same where a kernel works on its own results, which must stay ordinary
 
 /// Memory of one buffer and the pointer to its element 0, which may lie outside of it.
 class DeviceBuffer {
@@ -166,10 +167,11 @@ std::vector<plan::Timing> time_steps(const Plan::Impl& plan, std::vector<Step> s
     std::iota(step.slot.begin(), step.slot.end(), 0);
     std::iota(step.parameter.begin(), step.parameter.end(), 0);
   }
+  const double sample_us = on_device ? kGpuSampleUs : kSampleUs;
   return plan::race(steps.size(), [&](std::size_t k) {
     if (runs[k] > 0) return track.sample(steps[k], runs[k]);
     const double us = track.sample(steps[k], 1);
-    runs[k] = static_cast<int>(std::clamp(kSampleUs / std::max(us, 1e-3), 1.0, 1.0 * track.most_runs()));
+    runs[k] = static_cast<int>(std::clamp(sample_us / std::max(us, 1e-3), 1.0, 1.0 * track.most_runs()));
     return runs[k] == 1 ? us : track.sample(steps[k], runs[k]);  // what is short has waited for its own code
   });
 }
