@@ -11,6 +11,7 @@
 #include <functional>
 #include <numeric>
 
+#include "codegen/compute.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/move.hpp"
 #include "codegen/past_caches.hpp"
@@ -33,8 +34,23 @@ class StagedEmitter {
   void emit_arrays() {
     // A store of a part of a line reads a whole one of the array.
     const auto pad = schedule_.streaming ? kLineBytes / size_of(load().type) : 0;
-    w_.line("{} kept{}[{}] __attribute__((aligned({})));", c_type(load().type), ahead_.on() ? "[2]" : "",
-            (stage_.layout.elements + pad + kLineBytes - 1) / kLineBytes * kLineBytes, kLineBytes);
+    const auto type = c_type(load().type);
+    const auto elements = (stage_.layout.elements + pad + kLineBytes - 1) / kLineBytes * kLineBytes;
+    const auto* arrays = ahead_.on() ? "[2]" : "";
+    if (stage_.continued < 0) {
+      w_.line("{} kept{}[{}] __attribute__((aligned({})));", type, arrays, elements, kLineBytes);
+      return;
+    }
+    // What completes a line is read with what lies before its run in the array.
+    w_.line("{} array{}[{}] __attribute__((aligned({})));", type, arrays, elements + pad, kLineBytes);
+    if (ahead_.on()) {
+      w_.line("{}* const kept[2] = {{array[0] + {}, array[1] + {}}};", type, pad, pad);
+    } else {
+      w_.line("{}* const kept = array + {};", type, pad);
+    }
+    const auto continued = ir::continued_runs(program_, schedule_);
+    w_.line("{} waiting[{}] __attribute__((aligned({})));  // lines that runs ended in", type,
+            continued.apart * continued.runs * pad, kLineBytes);
   }
 
   /// The reading of a tile by itself.
@@ -374,20 +390,44 @@ class StagedEmitter {
     if (last > 1) w_.line("if (outer < {}) in = {}, out = {};", last, from, to);
   }
 
+  /// Whether this tile's runs are continued ones, and are continued; returns what is handed on of it with each run.
+  std::string emit_continued(std::size_t runs) {
+    if (stage_.continued < 0) return "";
+    const auto continued = ir::continued_runs(program_, schedule_);
+    w_.line("const i64 along = {};",
+            tile_numbers(program_, schedule_, "tile")[static_cast<std::size_t>(continued.index)]);
+    w_.line("const bool begun = along > 0 && along < {} && tile - {} >= first;", continued.tiles, continued.apart);
+    w_.line("const bool goes_on = along + 1 < {} && tile + {} < last;", continued.tiles, continued.apart);
+    const auto& digits = schedule_.walk.digits;
+    std::string run;
+    std::int64_t below = 1;
+    for (std::size_t k = runs; k < digits.size(); ++k) {
+      const auto& digit = name(digits[k].index);
+      if (!run.empty()) run += " + ";
+      run += below == 1 ? digit : fmt::format("{} * {}", below, digit);
+      below *= digits[k].count;
+    }
+    if (run.empty()) run = "0";
+    if (continued.apart > 1) run = fmt::format("tile % {} * {} + {}", continued.apart, continued.runs, run);
+    return fmt::format(", waiting + {} * ({}), begun, goes_on", kLineBytes / size_of(load().type), run);
+  }
+
   void emit_runs() {
     const auto& statement = program_.statement();
     const auto& to = statement.offset.coefficient;
     const auto& digits = schedule_.walk.digits;
     const auto [runs, length] = written();
     w_.open("{{");
+    const auto continued = emit_continued(runs);
     for (std::size_t k = 0; k < runs; ++k) w_.line("const i64 {} = 0;", name(digits[k].index));
     for (std::size_t k = digits.size(); k-- > runs;) open(digits[k].index);
     const auto& value = program_.nodes[static_cast<std::size_t>(statement.value)];
     const auto target = fmt::format("{} + {}", output().name, text(to));
     const auto source = fmt::format("{} + {}", ahead_.on() ? "kept[tile & 1]" : "kept", text(stage_.layout.stride));
-    if (ahead_.shared_lines) w_.line("ask_ends({} + next, {});", target, length);
+    if (ahead_.shared_lines && stage_.continued < 0) w_.line("ask_ends({} + next, {});", target, length);
     if (value.kind == ir::NodeKind::load) {
-      const auto more = schedule_.streaming ? fmt::format(", {}{}", length, ahead_.on() ? ", ahead, turn" : "") : "";
+      const auto more =
+          schedule_.streaming ? fmt::format(", {}{}{}", length, ahead_.on() ? ", ahead, turn" : "", continued) : "";
       w_.line("write_run({}, {}{});", target, source, more);
     } else {
       w_.line("{}* const out = {};", c_type(output().type), target);
@@ -530,7 +570,7 @@ void emit_staged_helpers(Writer& w, const Program& program, const Schedule& sche
   const auto& ahead = emitter.ahead();
   if (ahead.on()) {
     emit_ahead(w, program, schedule, ahead);
-    if (ahead.shared_lines) emit_ask_ends(w, program);
+    if (ahead.shared_lines && stage.continued < 0) emit_ask_ends(w, program);
     emitter.emit_turn();
   }
   if (program.nodes[static_cast<std::size_t>(program.statement().value)].kind != ir::NodeKind::load) return;

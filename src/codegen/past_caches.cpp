@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "codegen/expression.hpp"
+#include "codegen/transpose.hpp"
 
 namespace ricci::codegen {
 namespace {
@@ -129,6 +131,36 @@ void emit_ask_ends(Writer& w, const ir::Program& program) {
   w.blank();
 }
 
+namespace {
+
+/// The function that writes a whole line of what waits and of what comes behind it.
+void emit_complete(Writer& w, DType element, int vector) {
+  const auto type = c_type(element);
+  const auto bits = 8 * std::min<std::int64_t>(size_of(element), 8);
+  const int each = lanes_of(element);
+  std::vector<int> numbers(static_cast<std::size_t>(vector * each));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  w.line("// A line whose first elements waited; the others follow them.");
+  w.line("typedef i{} numbers __attribute__((ext_vector_type({})));", bits, numbers.size());
+  w.open(
+      "static inline __attribute__((always_inline)) void complete({}* to, const {}* from, const {}* waiting, i64 n) {{",
+      type, type, type);
+  w.line("const numbers number = {{{}}};", fmt::join(numbers, ", "));
+  for (std::int64_t v = 0; v < kLineBytes / size_of(element); v += vector) {
+    const auto waited = each > 1 ? fmt::format("{} * (n - {})", each, v) : fmt::format("n - {}", v);
+    w.line(
+        "const out_lanes held{} = *(const out_lanes*)(waiting + {}), more{} = *(const out_lanes_in_memory*)(from + "
+        "{});",
+        v, v, v, v);
+    w.line("__builtin_nontemporal_store(number < (i{})({}) ? held{} : more{}, (out_lanes*)(to + {}));", bits, waited, v,
+           v, v);
+  }
+  w.close();
+  w.blank();
+}
+
+}  // namespace
+
 /// A run past the caches: up to the first whole line, whole lines, the rest.
 void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& schedule, std::int64_t with_run) {
   const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
@@ -138,7 +170,7 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   const auto line = kLineBytes / size;
   const bool whole = vector * size == kLineBytes;  // vectors
   const auto word = masked_word(size);
-  const bool asks = with_run > 0;
+  const bool asks = with_run > 0, continued = schedule.stage->continued >= 0;
   if (whole) {
     w.line("#ifdef __AVX512BW__");
     w.line("typedef {} word;", word.type);
@@ -163,9 +195,11 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   if (whole) w.line("#endif");
   w.close();
   w.blank();
-  w.line("// Past the caches, all but the ends.");
-  w.open("static inline __attribute__((always_inline)) void write_run({}* to, const {}* from, i64 count{}) {{", type,
-         type, asks ? ", Ahead& ahead, Turn& turn" : "");
+  if (continued) emit_complete(w, to.type, vector);
+  w.line("// Past the caches, all but the ends{}.", continued ? " that no other run of this thread continues" : "");
+  w.open("static inline __attribute__((always_inline)) void write_run({}* to, const {}* from, i64 count{}{}) {{", type,
+         type, asks ? ", Ahead& ahead, Turn& turn" : "",
+         continued ? fmt::format(", {}* waiting, bool begun, bool goes_on", type) : "");
   if (size >= 8) {
     w.line("// Complex numbers may be aligned to their parts alone: then no line begins with one.");
     w.open("if ((u64)to % {} != 0) {{", size);
@@ -177,7 +211,12 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   w.open("if ((u64)to % {} != 0) {{", kLineBytes);
   w.line("const i64 room = {} - (u64)to % {} / {};", line, kLineBytes, size);
   w.line("i = room < count ? room : count;");
-  w.line("write_part(to, from, i);");
+  if (continued) {
+    w.line("if (begun) complete(to - ({} - room), from - ({} - room), waiting, {} - room);", line, line, line);
+    w.line("else write_part(to, from, i);");
+  } else {
+    w.line("write_part(to, from, i);");
+  }
   w.close();
   const auto lines = [&](std::int64_t many) {
     for (std::int64_t n = 0; n < many * line; n += vector) {
@@ -196,7 +235,12 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   lines(1);
   w.line("i += {};", line);
   w.close();
-  w.line("if (i < count) write_part(to + i, from + i, count - i);");
+  if (continued) {
+    w.line("if (i < count && goes_on) __builtin_memcpy_inline(waiting, from + i, {});", kLineBytes);
+    w.line("else if (i < count) write_part(to + i, from + i, count - i);");
+  } else {
+    w.line("if (i < count) write_part(to + i, from + i, count - i);");
+  }
   if (asks) w.line("for (i64 lines = (i - before) / {}; lines < {}; ++lines) ahead.ask();", line, with_run);
   w.close();
   w.blank();

@@ -54,7 +54,9 @@ void emit_ahead(Writer& writer, const ir::Program& program, const ir::Schedule& 
 /// The function that asks for the lines that a run shares with others.
 void emit_ask_ends(Writer& writer, const ir::Program& program);
 
-/// The function that writes one run, and asks for no fewer than `with_run` lines beside it.
+/// The function that writes one run, and asks for no fewer than `with_run` lines beside it. Where runs are continued it
+/// also takes the line that waits, whether it holds what comes before the run, and whether what follows is still to
+/// come.
 void emit_write_run(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, std::int64_t with_run);
 
 }  // namespace ricci::codegen

@@ -93,6 +93,11 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
   if (stage.ahead < 0 || (stage.ahead > 0 && !schedule.streaming)) {
     broken(schedule, program, "reads are asked for beside writes past the caches");
   }
+  if (stage.continued >= 0 && (!schedule.streaming || stage.place != Place::shared ||
+                               continued_runs(program, schedule).index != stage.continued ||
+                               program.nodes[static_cast<std::size_t>(statement.value)].kind != NodeKind::load)) {
+    broken(schedule, program, "runs are continued along an index where the next tile has what follows them");
+  }
   if (!blocks) {
     for (std::size_t q = 0; q < program.indices.size(); ++q) {
       const bool adds = std::any_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {
@@ -247,6 +252,29 @@ std::int64_t Schedule::blocks(const Program& program) const noexcept {
 std::int64_t Schedule::shared_bytes(const Program& program) const noexcept {
   if (!stage || stage->place != Place::shared) return 0;
   return stage->layout.elements * size_of(program.nodes[static_cast<std::size_t>(stage->load)].type);
+}
+
+Continued continued_runs(const Program& program, const Schedule& schedule) {
+  const auto& to = program.statement().offset.coefficient;
+  std::int64_t length = 1;
+  for (const auto& digit : schedule.walk.digits) {
+    const auto q = static_cast<std::size_t>(digit.index);
+    if (digit.step != 1 || to[q] != length || schedule.stage->layout.stride[q] != length) break;
+    length *= digit.count;
+  }
+  Continued continued;
+  continued.runs = schedule.tile_points() / length;
+  for (const auto q : schedule.order) {
+    const auto tiles = schedule.tiles_along(program, q);
+    const auto tile = schedule.tile[static_cast<std::size_t>(q)];
+    if (tiles > 1 && to[static_cast<std::size_t>(q)] * tile == length) {
+      continued.index = q;
+      continued.tiles = program.indices[static_cast<std::size_t>(q)].extent / tile;
+      return continued;
+    }
+    continued.apart *= tiles;
+  }
+  return continued;
 }
 
 Block block_of(const Schedule& schedule) {

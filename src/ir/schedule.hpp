@@ -70,6 +70,9 @@ struct Stage {
   /// CPU, past the caches: what so many tiles read together, neighbours along the first index by which tiles are
   /// numbered, is asked for row by row beside the lines that as many before them write. 0: nothing is asked for.
   std::int64_t ahead = 0;
+  /// CPU, in an array, past the caches: the index along which the next tile continues each run of the output. The line
+  /// that a run ends in waits for it, to be written whole. -1: each tile writes what it has of such a line.
+  int continued = -1;
 };
 
 /// How the first index point of a tile is found from its number.
@@ -138,6 +141,16 @@ struct Block {
   int vectors() const noexcept { return std::min(rows, turned()); }  ///< those that hold something before
 };
 Block block_of(const Schedule& schedule);
+
+/// Runs of neighbours in the output, of tiles that wait in an array, where the next tile along one index continues
+/// them.
+struct Continued {
+  int index = -1;          ///< -1: none does
+  std::int64_t runs = 1;   ///< of a tile
+  std::int64_t apart = 1;  ///< in the numbering, from a tile to the one that continues its runs
+  std::int64_t tiles = 1;  ///< one behind the other: a last one that is moved back to be whole begins anew
+};
+Continued continued_runs(const Program& program, const Schedule& schedule);
 
 /// The text form, one line an item: part of the kernel's key.
 std::string print(const Schedule& schedule, const Program& program);

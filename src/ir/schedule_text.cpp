@@ -124,6 +124,7 @@ class Reader {
     expect("walk");
     stage.walk = walk();
     if (line("ahead")) stage.ahead = number<std::int64_t>();
+    if (line("continued")) stage.continued = index(next());
     if (stage.place != Place::shared) return stage;
     expect_line("layout");
     stage.layout.stride = numbers();
@@ -181,6 +182,7 @@ std::string print(const Schedule& schedule, const Program& program) {
     text += fmt::format("stage {} {} walk {}\n", stage.load, kPlaces[static_cast<std::size_t>(stage.place)],
                         print(stage.walk, program));
     if (stage.ahead > 0) text += fmt::format("ahead {}\n", stage.ahead);
+    if (stage.continued >= 0) text += fmt::format("continued {}\n", index_name(program, stage.continued));
     if (stage.place == Place::shared) {
       text += fmt::format("layout {} shift {} mask {} unit {} elements {}\n", fmt::join(stage.layout.stride, " "),
                           stage.layout.shift, stage.layout.mask, stage.layout.unit, stage.layout.elements);

@@ -18,7 +18,8 @@ namespace {
 using ir::Schedule;
 using Tile = std::vector<std::int64_t>;
 
-constexpr std::int64_t kFewestArrayBytes = 64 * 1024, kMostArrayBytes = 256 * 1024;  // of one of two on the stack
+constexpr std::int64_t kFewestArrayBytes = 64 * 1024, kMostArrayBytes = 256 * 1024;    // of one of two on the stack
+constexpr std::int64_t kFewWaitingBytes = 128 * 1024, kMostWaitingBytes = 512 * 1024;  // of lines, there too
 constexpr std::int64_t kMostRows = 32;      // of a block: there are no more vector registers
 constexpr std::int64_t kPartBytes = 16;     // of a row, where several share a vector
 constexpr std::int64_t kOpenLines = 8;      // that are written half by half: a processor keeps few of them
@@ -251,8 +252,8 @@ class Generator {
     const auto size = std::max(sides_.read_bytes(), sides_.write_bytes());
     const auto most_bytes = std::clamp(figures_.l2_bytes / 4, kFewestArrayBytes, kMostArrayBytes);
     std::set<Tile> seen;
-    for (const std::int64_t read_run : {64, 128, 256, 512, 1024, 2048}) {
-      for (const std::int64_t write_run : {64, 128, 256, 512, 1024, 2048}) {
+    for (const std::int64_t read_run : {64, 128, 192, 256, 384, 512, 1024, 2048}) {
+      for (const std::int64_t write_run : {64, 128, 192, 256, 384, 512, 1024, 2048}) {
         auto tile = reach(true, read_run / size, -1);
         const auto writing = reach(false, write_run / size, -1);
         for (std::size_t q = 0; q < tile.size(); ++q) tile[q] = std::max(tile[q], writing[q]);
@@ -274,15 +275,44 @@ class Generator {
         schedule.name = fmt::format("staged{} v{}", tile_text(tile), schedule.stage->walk.vector);
         schedule.streaming = true;
         schedule.walk.vector = static_cast<int>(figures_.vector_bytes / size);
+        schedule.stage->continued = continued_along(schedule, kMostWaitingBytes);
         add(schedule);
         add_together(schedule);
+        add_soon_continued(schedule);
         schedule.streaming = false;
         schedule.stage->ahead = 0;
+        schedule.stage->continued = -1;
         schedule.walk.vector = 1;
         schedule.name += " kept";
         add(std::move(schedule));
       }
     }
+  }
+
+  /// The same tiles, those that continue each other's runs so soon that few lines wait.
+  void add_soon_continued(Schedule schedule) {
+    const auto index = ir::continued_runs(program_, schedule).index;
+    if (index < 0) return;
+    auto place = std::find(schedule.order.begin(), schedule.order.end(), index);
+    while (continued_along(schedule, kFewWaitingBytes) < 0) {
+      if (place == schedule.order.begin()) return;
+      std::iter_swap(place, place - 1);
+      --place;
+    }
+    if (schedule.order == sides_.read_order) return;
+    schedule.stage->continued = index;
+    schedule.name += " along " + program_.buffers[static_cast<std::size_t>(program_.statement().buffer)].name;
+    add(schedule);
+    add_together(std::move(schedule));
+  }
+
+  /// The index along which runs that end within lines are continued; -1 where too many lines would have to wait.
+  int continued_along(const Schedule& schedule, std::int64_t most_bytes) const {
+    if (program_.nodes[static_cast<std::size_t>(program_.statement().value)].kind != ir::NodeKind::load) return -1;
+    const auto continued = ir::continued_runs(program_, schedule);
+    const auto run_bytes = schedule.tile_points() / continued.runs * sides_.write_bytes();
+    if (continued.tiles < 3 || run_bytes < kLineBytes || !lines_are_shared(sides_, run_bytes)) return -1;
+    return continued.apart * continued.runs * kLineBytes <= most_bytes ? continued.index : -1;
   }
 
   /// Small tiles whose arrays stay in the first cache, of which several are asked for together: longer rows. Those are

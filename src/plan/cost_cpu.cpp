@@ -33,12 +33,7 @@ std::int64_t row_run(const Sides& sides, const ir::Schedule& schedule, const Sid
 
 /// Lines that such runs share with others. Each is read, and written later on.
 double shared_lines(const Sides& sides, const SideTraffic& write, std::int64_t run_bytes) {
-  bool whole = run_bytes % kLineBytes == 0;
-  for (std::size_t q = 0; q < sides.program.indices.size(); ++q) {
-    const auto step = sides.write_stride(static_cast<int>(q)) * sides.write_bytes();
-    whole = whole && (std::abs(step) < run_bytes || step % kLineBytes == 0);
-  }
-  if (whole || run_bytes <= 0) return 0;
+  if (run_bytes <= 0 || !lines_are_shared(sides, run_bytes)) return 0;
   return static_cast<double>(write.bytes) / static_cast<double>(run_bytes) * (run_bytes < kLineBytes ? 1 : 2);
 }
 
@@ -112,6 +107,7 @@ double through_array_ns(const Sides& sides, const ir::Schedule& schedule, const 
   constexpr double kThroughArrays = 0.9;                // one is read beside the writing of another
   constexpr double kCrowded = 0.06, kRoomy = 8;         // for each time an array doubles beyond that part of L1
   constexpr double kSharedLine = 1.3, kRunLines = 0.3;  // more moved for each line that is written in part, each run
+  constexpr double kWaitingLine = 0.2;                  // for each line that waits to be completed
   constexpr double kLoneLine = 1.2;                     // for each line that is not written beside another
   constexpr double kTogether = 1.04;                    // the rows of several tiles in the second cache
   constexpr double kTileStart = 2;                      // nanoseconds until the reads of a tile follow each other
@@ -124,7 +120,15 @@ double through_array_ns(const Sides& sides, const ir::Schedule& schedule, const 
   const auto row = row_run(sides, schedule, traffic.read);
   const double waited = sectors / kReadGBs * (many_rows(sides, schedule, row, figures.slower_rows) - 1);
   double moved = (sectors + written) * (kThroughArrays + crowded);
-  moved += kSharedLine * line * shared_lines(sides, traffic.write, run_bytes) + kRunLines * line * written / run;
+  double shared = shared_lines(sides, traffic.write, run_bytes);
+  if (schedule.stage->continued >= 0) {
+    const auto continued = ir::continued_runs(sides.program, schedule);
+    const double anew = 1.0 / static_cast<double>(continued.tiles) +
+                        figures.threads * static_cast<double>(continued.apart) / static_cast<double>(traffic.tiles);
+    shared *= std::min(anew, 1.0);
+    moved += kWaitingLine * line * written / run;
+  }
+  moved += kSharedLine * line * shared + kRunLines * line * written / run;
   moved += kLoneLine * written * std::pow(line / run, 3);
   if (schedule.stage->ahead > 1) moved *= kTogether;
   return waited + moved / kCopyGBs + kTileStart * static_cast<double>(traffic.tiles) / figures.threads;
@@ -233,6 +237,15 @@ double cached_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic
 }
 
 }  // namespace
+
+bool lines_are_shared(const Sides& sides, std::int64_t run_bytes) {
+  bool whole = run_bytes % kLineBytes == 0;
+  for (std::size_t q = 0; q < sides.program.indices.size(); ++q) {
+    const auto step = sides.write_stride(static_cast<int>(q)) * sides.write_bytes();
+    whole = whole && (std::abs(step) < run_bytes || step % kLineBytes == 0);
+  }
+  return !whole;
+}
 
 double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   constexpr double kOne = 0.19;        // a load and a store, with their addresses

@@ -16,6 +16,9 @@ inline constexpr std::int64_t kLineBytes = 64;
 double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
                     const CpuFigures& figures);
 
+/// Whether runs of so many bytes in the output begin or end within lines.
+bool lines_are_shared(const Sides& sides, std::int64_t run_bytes);
+
 /// Nanoseconds of one thread for one element, its memory aside.
 double element_ns(const Sides& sides, const ir::Schedule& schedule);
 

@@ -18,11 +18,16 @@ namespace {
 using Step = Plan::Impl::Step;
 
 /// Parts of the tile range that are worth a thread each. A thread more pays for itself from about 64 KB or some ten
-/// microseconds of arithmetic on; a few parts per thread even out what the machine does meanwhile.
-int tasks_of(const runtime::TotalWork& work, std::int64_t tiles, int threads) {
+/// microseconds of arithmetic on; a few parts per thread even out what the machine does meanwhile. Where tiles continue
+/// the runs of others, `apart` before them (0: nowhere), each part begins with those that continue none: few of its
+/// own.
+int tasks_of(const runtime::TotalWork& work, std::int64_t tiles, std::int64_t apart, int threads) {
+  constexpr std::int64_t kPerThread = 4, kContinued = 32;  // of so many tiles, one that continues none
   if (threads == 1) return 1;
+  const auto each =
+      apart == 0 ? kPerThread : std::clamp<std::int64_t>(tiles / (kContinued * apart * threads), 1, kPerThread);
   const double worth = std::max(static_cast<double>(work.bytes) / (64 * 1024), work.operations / 20000);
-  const double most = std::min({worth, static_cast<double>(tiles), 4.0 * threads});
+  const double most = std::min({worth, static_cast<double>(tiles), static_cast<double>(each * threads)});
   return std::max(static_cast<int>(most), 1);
 }
 
@@ -36,7 +41,9 @@ void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
   const auto& schedule = step.schedule;
   step.tiles = schedule.tiles(step.program);
   if (plan.target.device == Device::cpu) {
-    step.tasks = tasks_of(runtime::total_work(step.program), step.tiles, plan.threads);
+    const bool continued = schedule.stage && schedule.stage->continued >= 0;
+    const auto apart = continued ? ir::continued_runs(step.program, schedule).apart : 0;
+    step.tasks = tasks_of(runtime::total_work(step.program), step.tiles, apart, plan.threads);
     if (!options.executor && step.tasks > 1) plan.pool = pool(plan.threads);
   } else {
     step.blocks = static_cast<unsigned>(schedule.blocks(step.program));

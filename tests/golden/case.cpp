@@ -169,6 +169,7 @@ class Parser {
     stage.load = program_.find_load(0);
     stage.walk = {digits(read), std::stoi(option("read_vector", "1")), workers, std::stoi(option("read_rows", "1"))};
     stage.ahead = std::stoi(option("ahead", "0"));
+    if (const auto name = option("continued"); !name.empty()) stage.continued = index(name);
     stage.folded = std::stoi(option("folded", "1"));
     stage.along = std::stoi(option("along", "1"));
     stage.across = std::stoi(option("across", "1"));

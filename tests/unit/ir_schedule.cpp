@@ -250,6 +250,8 @@ TEST_CASE("blocks in the registers of a CPU, and stores past its caches") {
         "threads 1 per_multiprocessor 0 origin literals\n");
   check_rules(good, program,
               {
+                  {"runs are continued along an index where the next tile has what follows them",
+                   [](Schedule& s) { s.stage->continued = 1; }},
                   {"vectors of a CPU lie along the output's contiguous index",
                    [](Schedule& s) { s.walk.digits = {{0, 48, 1}, {1, 16, 1}}; }},
                   {"a block is read along the input's contiguous index",

@@ -200,6 +200,57 @@ TEST_CASE("a plan runs on no more threads than it asks for") {
   }
 }
 
+TEST_CASE("lines that wait for the next tile are whole, in whatever parts tiles are run") {
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  options.threads = 7;
+  Runtime runtime(std::move(options));
+  const struct {
+    DType type;
+    std::vector<std::int64_t> extents;
+  } problems[] = {{DType::u8, {513, 3, 1021}},
+                  {DType::bf16, {517, 3, 411}},
+                  {DType::f32, {219, 5, 333}},
+                  {DType::f64, {131, 5, 203}},
+                  {DType::c128, {77, 5, 130}}};
+  for (const auto& [type, extents] : problems) {
+    const auto input = Layout::row_major(type, extents),
+               output = Layout::row_major(type, {extents[2], extents[0], extents[1]});
+    const auto size = static_cast<std::size_t>(size_of(type));
+    const auto n = [&extents = extents](std::size_t k) { return static_cast<std::size_t>(extents[k]); };
+    std::vector<unsigned char> from(n(0) * n(1) * n(2) * size), want(from.size());
+    for (std::size_t k = 0; k < from.size(); ++k) from[k] = static_cast<unsigned char>(k * 7 + k / 251);
+    for (std::size_t i = 0; i < n(0) * n(1); ++i) {
+      for (std::size_t j = 0; j < n(2); ++j) {
+        std::memcpy(&want[(j * n(0) * n(1) + i) * size], &from[(i * n(2) + j) * size], size);
+      }
+    }
+    PermuteOptions permute;
+    permute.schedule = "none such";
+    const auto all = text_of([&] { runtime.plan_permute("abc->cab", input, output, permute); });
+    std::istringstream lines(all.substr(all.find('\n') + 1));
+    int waited = 0, k = 0;
+    for (std::string line; std::getline(lines, line);) {
+      const auto first = line.find_first_not_of(' ');
+      if (line.find("staged") == std::string::npos || line.find("kept") != std::string::npos || k++ % 5 != 0) continue;
+      permute.schedule = line.substr(first);
+      INFO(permute.schedule);
+      for (const int threads : {1, 2, 7}) {
+        permute.threads = threads;
+        const auto plan = runtime.plan_permute("abc->cab", input, output, permute);
+        waited += plan.source().find("waiting") != std::string::npos;
+        for (const std::size_t off : {std::size_t{0}, 3 * size}) {
+          std::vector<unsigned char> to(want.size() + off + 1, 0x5a);
+          plan(to.data() + off, from.data());
+          CHECK(std::equal(want.begin(), want.end(), to.begin() + static_cast<std::ptrdiff_t>(off)));
+          CHECK(to.back() == 0x5a);
+        }
+      }
+    }
+    CHECK(waited > 0);
+  }
+}
+
 TEST_CASE("complex numbers that are aligned to their parts alone") {
   RuntimeOptions options;
   options.cache_dir = "off";
