@@ -28,6 +28,32 @@ MaskedWord masked_word(std::int64_t size) {
   return {"long long", "qudi", "word*", 8};
 }
 
+/// The function that writes a whole line of what waits and of what comes behind it.
+void emit_complete(Writer& w, DType element, int vector) {
+  const auto type = c_type(element);
+  const auto bits = 8 * std::min<std::int64_t>(size_of(element), 8);
+  const int each = lanes_of(element);
+  std::vector<int> numbers(static_cast<std::size_t>(vector * each));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  w.line("// A line whose first elements waited; the others follow them.");
+  w.line("typedef i{} numbers __attribute__((ext_vector_type({})));", bits, numbers.size());
+  w.open(
+      "static inline __attribute__((always_inline)) void complete({}* to, const {}* from, const {}* waiting, i64 n) {{",
+      type, type, type);
+  w.line("const numbers number = {{{}}};", fmt::join(numbers, ", "));
+  for (std::int64_t v = 0; v < kLineBytes / size_of(element); v += vector) {
+    const auto waited = each > 1 ? fmt::format("{} * (n - {})", each, v) : fmt::format("n - {}", v);
+    w.line(
+        "const out_lanes held{} = *(const out_lanes*)(waiting + {}), more{} = *(const out_lanes_in_memory*)(from + "
+        "{});",
+        v, v, v, v);
+    w.line("__builtin_nontemporal_store(number < (i{})({}) ? held{} : more{}, (out_lanes*)(to + {}));", bits, waited, v,
+           v, v);
+  }
+  w.close();
+  w.blank();
+}
+
 }  // namespace
 
 std::vector<std::int64_t> offsets(const std::vector<ir::Digit>& digits, std::size_t first, std::size_t last,
@@ -130,36 +156,6 @@ void emit_ask_ends(Writer& w, const ir::Program& program) {
   w.close();
   w.blank();
 }
-
-namespace {
-
-/// The function that writes a whole line of what waits and of what comes behind it.
-void emit_complete(Writer& w, DType element, int vector) {
-  const auto type = c_type(element);
-  const auto bits = 8 * std::min<std::int64_t>(size_of(element), 8);
-  const int each = lanes_of(element);
-  std::vector<int> numbers(static_cast<std::size_t>(vector * each));
-  std::iota(numbers.begin(), numbers.end(), 0);
-  w.line("// A line whose first elements waited; the others follow them.");
-  w.line("typedef i{} numbers __attribute__((ext_vector_type({})));", bits, numbers.size());
-  w.open(
-      "static inline __attribute__((always_inline)) void complete({}* to, const {}* from, const {}* waiting, i64 n) {{",
-      type, type, type);
-  w.line("const numbers number = {{{}}};", fmt::join(numbers, ", "));
-  for (std::int64_t v = 0; v < kLineBytes / size_of(element); v += vector) {
-    const auto waited = each > 1 ? fmt::format("{} * (n - {})", each, v) : fmt::format("n - {}", v);
-    w.line(
-        "const out_lanes held{} = *(const out_lanes*)(waiting + {}), more{} = *(const out_lanes_in_memory*)(from + "
-        "{});",
-        v, v, v, v);
-    w.line("__builtin_nontemporal_store(number < (i{})({}) ? held{} : more{}, (out_lanes*)(to + {}));", bits, waited, v,
-           v, v);
-  }
-  w.close();
-  w.blank();
-}
-
-}  // namespace
 
 /// A run past the caches: up to the first whole line, whole lines, the rest.
 void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& schedule, std::int64_t with_run) {

@@ -75,6 +75,23 @@ void verify_kept_blocks(const Schedule& schedule, const Program& program) {
   }
 }
 
+/// Runs that the next tile continues.
+void verify_continued(const Schedule& schedule, const Program& program) {
+  constexpr std::int64_t kLineBytes = 64;
+  const auto& stage = *schedule.stage;
+  const auto& value = program.nodes[static_cast<std::size_t>(program.statement().value)];
+  if (!schedule.streaming || stage.place != Place::shared || value.kind != NodeKind::load) {
+    broken(schedule, program, "runs that are continued are copied from an array past the caches");
+  }
+  const auto continued = continued_runs(program, schedule);
+  if (continued.index != stage.continued) {
+    broken(schedule, program, "runs are continued along an index where the next tile has what follows them");
+  }
+  if (schedule.tile_points() / continued.runs * size_of(value.type) < kLineBytes) {
+    broken(schedule, program, "runs that are continued are no shorter than a line");
+  }
+}
+
 /// What moves elements on a CPU: blocks transposed in registers, tiles that wait in an array, stores past the caches.
 void verify_blocks(const Schedule& schedule, const Program& program) {
   if (schedule.walk.workers > 1 || (!schedule.stage && !schedule.streaming)) return;
@@ -93,11 +110,7 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
   if (stage.ahead < 0 || (stage.ahead > 0 && !schedule.streaming)) {
     broken(schedule, program, "reads are asked for beside writes past the caches");
   }
-  if (stage.continued >= 0 && (!schedule.streaming || stage.place != Place::shared ||
-                               continued_runs(program, schedule).index != stage.continued ||
-                               program.nodes[static_cast<std::size_t>(statement.value)].kind != NodeKind::load)) {
-    broken(schedule, program, "runs are continued along an index where the next tile has what follows them");
-  }
+  if (stage.continued >= 0) verify_continued(schedule, program);
   if (!blocks) {
     for (std::size_t q = 0; q < program.indices.size(); ++q) {
       const bool adds = std::any_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {

@@ -250,7 +250,7 @@ TEST_CASE("blocks in the registers of a CPU, and stores past its caches") {
         "threads 1 per_multiprocessor 0 origin literals\n");
   check_rules(good, program,
               {
-                  {"runs are continued along an index where the next tile has what follows them",
+                  {"runs that are continued are copied from an array past the caches",
                    [](Schedule& s) { s.stage->continued = 1; }},
                   {"vectors of a CPU lie along the output's contiguous index",
                    [](Schedule& s) { s.walk.digits = {{0, 48, 1}, {1, 16, 1}}; }},
@@ -284,6 +284,31 @@ TEST_CASE("a tile that waits in an array of a CPU") {
           {"a block has a power of two of columns", [](Schedule& s) { s.stage->walk.vector = 24; }},
           {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements -= 1; }},
       });
+  // The next tile along a, two further on, continues the 32 runs of a tile; the third one is moved back to be whole.
+  good.stage->continued = 1;
+  CHECK_NOTHROW(verify(good, program));
+  const auto continued = continued_runs(program, good);
+  CHECK(continued.index == 1);
+  CHECK(continued.runs == 32);
+  CHECK(continued.apart == 2);
+  CHECK(continued.tiles == 2);
+  const auto text = print(good, program);
+  CHECK(text.find("continued a\n") != std::string::npos);
+  CHECK(print(parse_schedule(text, program).value(), program) == text);
+  check_rules(good, program,
+              {
+                  {"runs that are continued are copied from an array past the caches",
+                   [](Schedule& s) { s.streaming = false; }},
+                  {"runs are continued along an index where the next tile has what follows them",
+                   [](Schedule& s) { s.stage->continued = 0; }},
+                  {"runs that are continued are no shorter than a line",
+                   [](Schedule& s) {
+                     s.tile = {32, 4};
+                     s.walk.digits = {{1, 4, 1}, {0, 32, 1}};
+                     s.stage->walk.digits = {{0, 32, 1}, {1, 4, 1}};
+                   }},
+              });
+  good.stage->continued = -1;
   // The last tile along b begins 16 before the end, and what it shares with the one before is written twice.
   auto adds = test::dense("ab->ba", {40, 48});
   adds.beta = Factor::one;
