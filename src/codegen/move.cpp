@@ -111,8 +111,7 @@ class MoveEmitter {
   void open_beside() {
     w_.line("if (first >= last) return;");
     emit_begin();
-    const bool asks_ends = ahead_.shared_lines && schedule_.stage->continued < 0;
-    if (asks_ends) emit_begin("begin_in_output", program_.statement().buffer, program_.statement().offset);
+    if (ahead_.asks_ends) emit_begin("begin_in_output", program_.statement().buffer, program_.statement().offset);
     if (ahead_.tiles > 1) w_.line("Ahead ahead(begin(first));");
     w_.open("for (i64 tile = first - 1; tile < last; ++tile) {{");
     w_.line("const i64 after = tile + 1 < last ? tile + 1 : last - 1;");
@@ -122,7 +121,7 @@ class MoveEmitter {
     w_.line("continue;");
     w_.close();
     emit_next_ahead("after");
-    if (asks_ends) w_.line("const i64 next = begin_in_output(after) - begin_in_output(tile);");
+    if (ahead_.asks_ends) w_.line("const i64 next = begin_in_output(after) - begin_in_output(tile);");
   }
 
   /// What is asked for beside the writing of tiles, of which number `tile` is read: those behind its neighbours.

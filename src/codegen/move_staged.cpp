@@ -424,7 +424,7 @@ class StagedEmitter {
     const auto& value = program_.nodes[static_cast<std::size_t>(statement.value)];
     const auto target = fmt::format("{} + {}", output().name, text(to));
     const auto source = fmt::format("{} + {}", ahead_.on() ? "kept[tile & 1]" : "kept", text(stage_.layout.stride));
-    if (ahead_.shared_lines && stage_.continued < 0) w_.line("ask_ends({} + next, {});", target, length);
+    if (ahead_.asks_ends) w_.line("ask_ends({} + next, {});", target, length);
     if (value.kind == ir::NodeKind::load) {
       const auto more =
           schedule_.streaming ? fmt::format(", {}{}{}", length, ahead_.on() ? ", ahead, turn" : "", continued) : "";
@@ -570,7 +570,7 @@ void emit_staged_helpers(Writer& w, const Program& program, const Schedule& sche
   const auto& ahead = emitter.ahead();
   if (ahead.on()) {
     emit_ahead(w, program, schedule, ahead);
-    if (ahead.shared_lines && stage.continued < 0) emit_ask_ends(w, program);
+    if (ahead.asks_ends) emit_ask_ends(w, program);
     emitter.emit_turn();
   }
   if (program.nodes[static_cast<std::size_t>(program.statement().value)].kind != ir::NodeKind::load) return;

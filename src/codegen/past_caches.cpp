@@ -113,9 +113,9 @@ Ahead ahead_of(const ir::Program& program, const ir::Schedule& schedule) {
   const auto& statement = program.statement();
   const auto& to = statement.offset.coefficient;
   const auto out_size = size_of(program.buffers[static_cast<std::size_t>(statement.buffer)].type);
-  for (std::size_t q = 0; q < to.size(); ++q) {
+  for (std::size_t q = 0; q < to.size() && stage.continued < 0; ++q) {
     const auto step = to[q] == 1 ? schedule.tile[q] : to[q];
-    ahead.shared_lines = ahead.shared_lines || step * out_size % kLineBytes != 0;
+    ahead.asks_ends = ahead.asks_ends || step * out_size % kLineBytes != 0;
   }
   ahead.lines = (static_cast<std::int64_t>(ahead.row.size()) * asked + kLineBytes - 1) / kLineBytes;
   return ahead;
@@ -167,6 +167,7 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   const bool whole = vector * size == kLineBytes;  // vectors
   const auto word = masked_word(size);
   const bool asks = with_run > 0, continued = schedule.stage->continued >= 0;
+  const auto* otherwise = continued ? "else " : "";
   if (whole) {
     w.line("#ifdef __AVX512BW__");
     w.line("typedef {} word;", word.type);
@@ -207,12 +208,9 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   w.open("if ((u64)to % {} != 0) {{", kLineBytes);
   w.line("const i64 room = {} - (u64)to % {} / {};", line, kLineBytes, size);
   w.line("i = room < count ? room : count;");
-  if (continued) {
+  if (continued)
     w.line("if (begun) complete(to - ({} - room), from - ({} - room), waiting, {} - room);", line, line, line);
-    w.line("else write_part(to, from, i);");
-  } else {
-    w.line("write_part(to, from, i);");
-  }
+  w.line("{}write_part(to, from, i);", otherwise);
   w.close();
   const auto lines = [&](std::int64_t many) {
     for (std::int64_t n = 0; n < many * line; n += vector) {
@@ -231,12 +229,8 @@ void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& s
   lines(1);
   w.line("i += {};", line);
   w.close();
-  if (continued) {
-    w.line("if (i < count && goes_on) __builtin_memcpy_inline(waiting, from + i, {});", kLineBytes);
-    w.line("else if (i < count) write_part(to + i, from + i, count - i);");
-  } else {
-    w.line("if (i < count) write_part(to + i, from + i, count - i);");
-  }
+  if (continued) w.line("if (i < count && goes_on) __builtin_memcpy_inline(waiting, from + i, {});", kLineBytes);
+  w.line("{}if (i < count) write_part(to + i, from + i, count - i);", otherwise);
   if (asks) w.line("for (i64 lines = (i - before) / {}; lines < {}; ++lines) ahead.ask();", line, with_run);
   w.close();
   w.blank();

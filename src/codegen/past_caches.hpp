@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "codegen/writer.hpp"
@@ -10,20 +9,7 @@
 
 namespace ricci::codegen {
 
-constexpr std::int64_t kLineBytes = 64;
-
-/// Leading digits of a walk that are one run of neighbours on both of two sides, and its length.
-template <class First, class Second>
-std::pair<std::size_t, std::int64_t> run_of(const ir::Walk& walk, First first, Second second) {
-  std::int64_t length = 1;
-  std::size_t k = 0;
-  for (; k < walk.digits.size(); ++k) {
-    const auto& digit = walk.digits[k];
-    if (digit.step != 1 || first(digit.index) != length || second(digit.index) != length) break;
-    length *= digit.count;
-  }
-  return {k, length};
-}
+using ir::kLineBytes;
 
 /// Values of each digit of a walk from `first` on, fastest first, as sums of `stride` times them.
 std::vector<std::int64_t> offsets(const std::vector<ir::Digit>& digits, std::size_t first, std::size_t last,
@@ -40,7 +26,7 @@ struct Ahead {
   std::int64_t lines = 0;         // that all rows may lie in
   std::int64_t tiles = 1;         // that they are of, neighbours in the numbering
   std::int64_t in_row = 1;        // tiles of which the last ones have no neighbour
-  bool shared_lines = false;      // runs of the output may begin or end within a line
+  bool asks_ends = false;         // for lines that runs of the output write in part: begun in one, and not continued
 
   bool on() const { return !row.empty(); }
 };

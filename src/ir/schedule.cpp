@@ -77,7 +77,6 @@ void verify_kept_blocks(const Schedule& schedule, const Program& program) {
 
 /// Runs that the next tile continues.
 void verify_continued(const Schedule& schedule, const Program& program) {
-  constexpr std::int64_t kLineBytes = 64;
   const auto& stage = *schedule.stage;
   const auto& value = program.nodes[static_cast<std::size_t>(program.statement().value)];
   if (!schedule.streaming || stage.place != Place::shared || value.kind != NodeKind::load) {
@@ -269,12 +268,11 @@ std::int64_t Schedule::shared_bytes(const Program& program) const noexcept {
 
 Continued continued_runs(const Program& program, const Schedule& schedule) {
   const auto& to = program.statement().offset.coefficient;
-  std::int64_t length = 1;
-  for (const auto& digit : schedule.walk.digits) {
-    const auto q = static_cast<std::size_t>(digit.index);
-    if (digit.step != 1 || to[q] != length || schedule.stage->layout.stride[q] != length) break;
-    length *= digit.count;
-  }
+  const auto& kept = schedule.stage->layout.stride;
+  const auto length = run_of(
+                          schedule.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; },
+                          [&](int q) { return kept[static_cast<std::size_t>(q)]; })
+                          .second;
   Continued continued;
   continued.runs = schedule.tile_points() / length;
   for (const auto q : schedule.order) {

@@ -7,11 +7,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/program.hpp"
 
 namespace ricci::ir {
+
+inline constexpr std::int64_t kLineBytes = 64;  ///< of a CPU's caches
 
 /// A part of an index inside a tile: takes `count` values, `step` apart.
 struct Digit {
@@ -37,6 +40,20 @@ struct Walk {
   std::int64_t positions() const noexcept;           ///< of a tile
   std::int64_t rounds() const noexcept;              ///< positions of one worker, rounded up
 };
+
+/// Leading digits of a walk that are one run of neighbours on both of two sides, and its length. Either side says the
+/// stride of an index.
+template <class First, class Second>
+std::pair<std::size_t, std::int64_t> run_of(const Walk& walk, First first, Second second) {
+  std::int64_t length = 1;
+  std::size_t k = 0;
+  for (; k < walk.digits.size(); ++k) {
+    const auto& digit = walk.digits[k];
+    if (digit.step != 1 || first(digit.index) != length || second(digit.index) != length) break;
+    length *= digit.count;
+  }
+  return {k, length};
+}
 
 /// Where a staged load waits between being read in its own order and being used in the statement's.
 enum class Place : std::uint8_t {

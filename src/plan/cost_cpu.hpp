@@ -9,7 +9,7 @@
 
 namespace ricci::plan {
 
-inline constexpr std::int64_t kLineBytes = 64;
+using ir::kLineBytes;
 
 /// Microseconds on all threads, from what both sides touch and how elements are moved. Rates were measured on an AMD
 /// EPYC (Zen 5); what counts is how they fall with the length of runs, which is alike on other processors.

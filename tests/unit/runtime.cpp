@@ -200,6 +200,24 @@ TEST_CASE("a plan runs on no more threads than it asks for") {
   }
 }
 
+namespace {
+
+/// Names of all schedules of a permutation, as the refusal of an unknown one lists them.
+std::vector<std::string> schedules_of(Runtime& runtime, const char* spec, const Layout& input, const Layout& output) {
+  PermuteOptions permute;
+  permute.schedule = "none such";
+  const auto all = text_of([&] { runtime.plan_permute(spec, input, output, permute); });
+  std::istringstream lines(all.substr(all.find('\n') + 1));
+  std::vector<std::string> names;
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find_first_not_of(' ');
+    if (first != std::string::npos) names.push_back(line.substr(first));
+  }
+  return names;
+}
+
+}  // namespace
+
 TEST_CASE("lines that wait for the next tile are whole, in whatever parts tiles are run") {
   RuntimeOptions options;
   options.cache_dir = "off";
@@ -226,14 +244,10 @@ TEST_CASE("lines that wait for the next tile are whole, in whatever parts tiles 
       }
     }
     PermuteOptions permute;
-    permute.schedule = "none such";
-    const auto all = text_of([&] { runtime.plan_permute("abc->cab", input, output, permute); });
-    std::istringstream lines(all.substr(all.find('\n') + 1));
     int waited = 0, k = 0;
-    for (std::string line; std::getline(lines, line);) {
-      const auto first = line.find_first_not_of(' ');
-      if (line.find("staged") == std::string::npos || line.find("kept") != std::string::npos || k++ % 5 != 0) continue;
-      permute.schedule = line.substr(first);
+    for (const auto& name : schedules_of(runtime, "abc->cab", input, output)) {
+      if (name.find("staged") == std::string::npos || name.find("kept") != std::string::npos || k++ % 5 != 0) continue;
+      permute.schedule = name;
       INFO(permute.schedule);
       for (const int threads : {1, 2, 7}) {
         permute.threads = threads;
@@ -261,14 +275,10 @@ TEST_CASE("complex numbers that are aligned to their parts alone") {
     auto input = Layout::row_major(type, {kRows, kColumns}), output = Layout::row_major(type, {kColumns, kRows});
     input.alignment = output.alignment = static_cast<std::int64_t>(part);
     PermuteOptions permute;
-    permute.schedule = "none such";
-    const auto all = text_of([&] { runtime.plan_permute("ab->ba", input, output, permute); });
-    std::istringstream lines(all.substr(all.find('\n') + 1));
     int tried = 0, k = 0;
-    for (std::string line; std::getline(lines, line);) {
-      const auto first = line.find_first_not_of(' ');
-      if (first == std::string::npos || line.find("sta") == std::string::npos || k++ % 4 != 0) continue;
-      permute.schedule = line.substr(first);
+    for (const auto& name : schedules_of(runtime, "ab->ba", input, output)) {
+      if (name.find("sta") == std::string::npos || k++ % 4 != 0) continue;
+      permute.schedule = name;
       INFO(permute.schedule);
       const auto plan = runtime.plan_permute("ab->ba", input, output, permute);
       std::vector<std::uint64_t> from(2 * kRows * kColumns + 2), to(from.size());
