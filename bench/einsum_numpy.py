@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times NumPy's einsum without optimisation on the cases of a set, for `ricci bench einsum --peers`.
+"""Times NumPy's einsum without optimisation on the cases of a set, for `ricci-bench einsum --peers`.
 
 usage: bench/einsum_numpy.py CASES.csv OUT.csv [--dtype float64] [--limit SECONDS]
 

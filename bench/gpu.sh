@@ -42,7 +42,7 @@ permutations() {
   for set in ${SETS:-ttc57}; do
     for dtype in ${DTYPES:-f32 f64}; do
       name=$out/$prefix-$set-$dtype
-      "$build/bin/ricci" bench "$bench" "bench/problems/$set.csv" --device gpu --dtype "$dtype" --every "${EVERY:-1}" "$@" \
+      "$build/bin/ricci-bench" "$bench" "bench/problems/$set.csv" --device gpu --dtype "$dtype" --every "${EVERY:-1}" "$@" \
         $([[ $bench == sweep ]] || peers "$set" "$dtype") --commit "${COMMIT:-unknown}" --output "$name.json" >"$name.txt" 2>&1 || true
       tail -n 14 "$name.txt"
     done
@@ -87,7 +87,7 @@ for step in $steps; do
           name=$out/profile-$set-$dtype
           ncu --clock-control none --kernel-name-base function --kernel-name 'regex:^u[0-9]+_' --csv --page raw --log-file "$name.raw" \
             --section SpeedOfLight --section MemoryWorkloadAnalysis --section MemoryWorkloadAnalysis_Tables \
-            --section WarpStateStats --section LaunchStats "$build/bin/ricci" bench permute "bench/problems/$set.csv" --device gpu \
+            --section WarpStateStats --section LaunchStats "$build/bin/ricci-bench" permute "bench/problems/$set.csv" --device gpu \
             --dtype "$dtype" --every "${EVERY:-1}" --repeat 1 --untuned >"$name.txt" 2>&1 || true
           python3 bench/profile.py "$name.raw" "$name.rows"
           { heading; cat "$name.rows"; } >"$name.csv"
@@ -102,23 +102,23 @@ for step in $steps; do
       done
       ;;
     einsum)
-      "$build/bin/ricci" bench einsum bench/problems/tccg48.csv --device gpu --repeat "${REPEAT:-7}" $(peers tccg48 f64) \
+      "$build/bin/ricci-bench" einsum bench/problems/tccg48.csv --device gpu --repeat "${REPEAT:-7}" $(peers tccg48 f64) \
         --commit "${COMMIT:-unknown}" --output "$out/einsum-tccg48-f64.json" >"$out/einsum-tccg48-f64.txt" 2>&1 || true
       tail -5 "$out/einsum-tccg48-f64.txt"
       ;;
     programs)
       # Equations on a million points, in a set of their own; then groups, scans, fills and reductions at full size.
       programs=examples/programs
-      "$build/bin/ricci" bench run $programs/grid/eq*.ricci $programs/grid/generalized_harmonic.ricci --extent x=1000000 \
+      "$build/bin/ricci-bench" run $programs/grid/eq*.ricci $programs/grid/generalized_harmonic.ricci --extent x=1000000 \
         --set grid --device gpu --commit "${COMMIT:-unknown}" --output "$out/run-grid.json" >"$out/run-grid.txt" 2>&1 || true
-      "$build/bin/ricci" bench run $programs/chemistry/ccsd_t_18.ricci --extent i=24 --extent j=24 --extent k=24 --extent a=24 \
+      "$build/bin/ricci-bench" run $programs/chemistry/ccsd_t_18.ricci --extent i=24 --extent j=24 --extent k=24 --extent a=24 \
         --extent b=24 --extent c=24 --extent l=24 --extent d=24 --extent p=24 --extent q=24 --set ccsd_t_18_size_c \
         --device gpu --commit "${COMMIT:-unknown}" --output "$out/run-ccsd_t_18.json" >"$out/run-ccsd_t_18.txt" 2>&1 || true
-      "$build/bin/ricci" bench run $programs/interactions/prefix_sum.ricci bench/problems/prefix_sum_i32.ricci \
+      "$build/bin/ricci-bench" run $programs/interactions/prefix_sum.ricci bench/problems/prefix_sum_i32.ricci \
         --extent i=$((1 << 26)) --set prefix_sum --device gpu \
         --commit "${COMMIT:-unknown}" --output "$out/run-prefix_sum.json" >"$out/run-prefix_sum.txt" 2>&1 || true
       # 2^36 pairs of states with 8 particles each: pairs per second are that over the time.
-      "$build/bin/ricci" bench run $programs/interactions/count_exact.ricci $programs/interactions/count_filtered.ricci \
+      "$build/bin/ricci-bench" run $programs/interactions/count_exact.ricci $programs/interactions/count_filtered.ricci \
         --extent i=$((1 << 18)) --extent j=$((1 << 18)) --extent p=8 --extent q=8 --extent w=1 --set count_pairs_2e36 --device gpu \
         --commit "${COMMIT:-unknown}" --output "$out/run-count_pairs.json" >"$out/run-count_pairs.txt" 2>&1 || true
       for log in "$out"/run-*.txt; do tail -n 24 "$log"; done

@@ -17,19 +17,19 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 
 #include "jit/cpu_compiler.hpp"
 #include "jit/cuda_compiler.hpp"
 #include "jit/object_loader.hpp"
+#include "json/json.hpp"
 #include "ricci/ricci.hpp"
 #include "runtime/thread_pool.hpp"
 
 namespace {
 
-using nlohmann::ordered_json;
+using ricci::Json;
 using Samples = std::vector<double>;
 
 double now_ns() {
@@ -105,20 +105,20 @@ class Report {
         !target ? "" : fmt::format("  target {:g} {}: {}", *target, unit, figure <= *target ? "met" : "MISSED");
     fmt::print("{:<58} {:>9.3f} {} ({:.3f} .. {:.3f}){}\n", text, figure, unit, *low, *high, verdict);
     std::fflush(stdout);
-    ordered_json line = {{"id", id},
-                         {"what", text},
-                         {"unit", unit},
-                         {"value", figure},
-                         {"min", *low},
-                         {"max", *high},
-                         {"repetitions", samples.size()}};
+    Json line = {{"id", id},
+                 {"what", text},
+                 {"unit", unit},
+                 {"value", figure},
+                 {"min", *low},
+                 {"max", *high},
+                 {"repetitions", samples.size()}};
     if (target) {
       line["target"] = *target;
       line["met"] = figure <= *target;
     }
     cases.push_back(std::move(line));
   }
-  ordered_json cases = ordered_json::array();
+  Json cases = Json::array();
 };
 
 void require(bool holds, const char* what) {
@@ -304,7 +304,7 @@ int main(int argc, char** argv) {
     fork_join(report, repeat);
     plan_creation(report, runtime, repeat);
     if (!json.empty()) {
-      const ordered_json result = {
+      const Json result = {
           {"bench", "latency"},
           {"device", cpu_model()},
           {"threads", ricci::runtime::default_threads()},

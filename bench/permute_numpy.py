@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times NumPy's copy of a transposed view on the cases of a set, for `ricci bench permute --peers`.
+"""Times NumPy's copy of a transposed view on the cases of a set, for `ricci-bench permute --peers`.
 
 usage: bench/permute_numpy.py CASES.csv OUT.csv [--dtype float64] [--repeat 3]
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the README's performance section from bench/results/*.json, between its two marks, and the plots in docs/plots.
+"""Writes docs/results.md and the README's headlines from bench/results/*.json, and the plots in docs/plots.
 
 usage: bench/report.py [--check]     --check: exit 1 if they are not what the results say
 """
@@ -11,9 +11,15 @@ import sys
 import plots
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BEGIN = "<!-- results: made by bench/report.py from bench/results; do not edit by hand -->\n"
+BEGIN = "<!-- headlines: made by bench/report.py from bench/results; do not edit by hand -->\n"
+TOP = """# Results
+
+Made by `bench/report.py` from [bench/results](../bench/results); do not edit by hand. [limits.md](../bench/limits.md) says what bounds
+permutations on a GPU.
+
+"""
 PLOTS = pathlib.Path("docs/plots")
-END = "<!-- end of results -->\n"
+END = "<!-- end of headlines -->\n"
 # A CPU calls itself by its instructions; whose it is stands in the name of its file.
 PROCESSORS = {"amd-epyc": "AMD EPYC", "intel-xeon": "Intel Xeon"}
 # Columns of peers: title, key in the result, statistic.
@@ -58,15 +64,62 @@ def permute_table(results):
     return lines
 
 
+PEERS = {"cutensor": "cuTENSOR's best", "torch_einsum": "torch.einsum", "numpy": "NumPy, optimize=False", "tblis": "TBLIS"}
+
+
+def contract_table(results):
+    rows = [r for r in results if r["bench"] == "contract"]
+    if not rows:
+        return []
+    lines = ["Contractions, share of the roofline (compulsory bytes at the copy's rate, operations at that of a large matrix product, both of the same run), and speed over others:", ""]
+    lines += ["| set | type | device | matrix product GF/s | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 11]
+    for r in sorted(rows, key=lambda r: (r["set"], r["dtype"], r["device"])):
+        own = " | ".join(f"{r['summary'][key]:.2f}" for key in ("min", "median", "geomean"))
+        for name, s in r["speed_over"].items() or [("-", None)]:
+            over = " | ".join(f"{s[key]:.2f}" for key in ("min", "median", "geomean")) if s else "- | - | -"
+            lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {r['limit']['gemm_TFs'] * 1e3:.0f} | {own} | {PEERS.get(name, name)} | {over} |")
+    return lines + [""]
+
+
+def headlines(read):
+    """The README's rows: what, where, the figure, and the file that it is from."""
+    lines = ["| what | where | figure | source |", "|---|---|---|---|"]
+    for stem, what, figure in HEADLINES:
+        for name, r in read:
+            if name == stem:
+                lines.append(f"| {what} | {r['device'].split(',')[0]} | {figure(r)} | [file](bench/results/{stem}.json) |")
+    return "\n".join(lines) + "\n"
+
+
+def over(result, peer, title):
+    s = result.get("over_" + peer) or result["speed_over"][peer]
+    return f"{s['geomean']:.2f}x {title} (worst {s['min']:.2f}x)"
+
+
+def share(result):
+    return f"{result['summary']['median']:.2f} of a copy (worst {result['summary']['min']:.2f})"
+
+
+HEADLINES = [
+    ("permute-ttc57-f32-h200", "57 permutations, f32", lambda r: share(r) + ", " + over(r, "cutensor", "cuTENSOR")),
+    ("permute-ttc57-f64-h200", "57 permutations, f64", lambda r: share(r) + ", " + over(r, "cutensor", "cuTENSOR")),
+    ("permute-lyakh504-f32-h200", "504 permutations, f32", lambda r: share(r) + ", " + over(r, "cutensor", "cuTENSOR")),
+    ("permute-ttc57-f32-intel-xeon-x2", "57 permutations, f32, two threads", lambda r: over(r, "hptt_measured", "HPTT's measured plans")),
+    ("contract-tccg48-f64-intel-xeon-x2", "48 contractions, f64, two threads", lambda r: over(r, "tblis", "TBLIS")),
+    ("einsum-tccg48-f64-h200", "48 contractions, f64, measured plans", lambda r: over(r, "cutensor", "cuTENSOR's best")),
+    ("run-count_pairs_2e36-h200", "2^36 pairs of many-body states counted", lambda r: f"{r['cases'][0]['ms']:.0f} ms"),
+]
+
+
 def einsum_table(results):
     rows = [r for r in results if r["bench"] == "einsum"]
     if not rows:
         return []
-    lines = ["Einsums of two operands by the plain schedule, speed over others (1 is as fast):", ""]
+    lines = ["Einsums of two operands, speed over others (1 is as fast); plans by the model, or measured where the file's command says so:", ""]
     lines += ["| set | type | device | over | worst | median | geometric mean |", "|" + "---|" * 7]
     for r in sorted(rows, key=lambda r: (r["set"], r["dtype"], r["device"])):
         for name, s in r["speed_over"].items():
-            peer = {"cutensor": "cuTENSOR's best", "torch_einsum": "torch.einsum", "numpy": "NumPy, optimize=False"}.get(name, name)
+            peer = PEERS.get(name, name)
             lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {peer} | {s['min']:.2f} | {s['median']:.2f} | {s['geomean']:.2f} |")
     return lines + [""]
 
@@ -155,13 +208,13 @@ def sweep_table(results):
 def plot_lines(drawn):
     if not drawn:
         return []
-    return [f"Bandwidth against rank, and how the shares of the copy are distributed, set by set: [plots]({PLOTS.as_posix()}).", ""]
+    return [f"Bandwidth against rank, and how the shares of the copy are distributed, set by set: [plots](plots).", ""]
 
 
 def section(read, drawn):
     results = [result for _, result in read]
-    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + einsum_table(results) + program_table(results) + counting_table(results) + latency_table(results)
-    lines.append("Each row is a file in [bench/results](bench/results), with device, date, commit and command.")
+    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + einsum_table(results) + program_table(results) + counting_table(results) + latency_table(results)
+    lines.append("Each row is a file in [bench/results](../bench/results), with device, date, commit and command.")
     return "\n".join(lines) + "\n"
 
 
@@ -177,21 +230,23 @@ def main():
     files = sorted((ROOT / "bench/results").glob("*.json"))
     read = [(file.stem, read_result(file)) for file in files]
     drawn = list(plots.plots(read))
-    readme = ROOT / "README.md"
+    readme, document = ROOT / "README.md", ROOT / "docs/results.md"
     text = readme.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
-    wanted = before + BEGIN + section(read, drawn) + END + after
+    wanted = {readme: before + BEGIN + headlines(read) + END + after, document: TOP + section(read, drawn)}
     folder = ROOT / PLOTS
     there = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.svg")}
     svgs = {name: svg for name, _, svg in drawn}
     if "--check" in sys.argv[1:]:
-        if wanted != text:
-            sys.exit("README.md does not say what bench/results says; run bench/report.py")
+        for file, lines in wanted.items():
+            if not file.exists() or file.read_text(encoding="utf-8") != lines:
+                sys.exit(f"{file.relative_to(ROOT)} does not say what bench/results says; run bench/report.py")
         if there != svgs:
             sys.exit("docs/plots does not show what bench/results says; run bench/report.py")
         return
-    readme.write_text(wanted, encoding="utf-8")
+    for file, lines in wanted.items():
+        file.write_text(lines, encoding="utf-8")
     folder.mkdir(parents=True, exist_ok=True)
     for name in there.keys() - svgs.keys():
         (folder / name).unlink()

@@ -17,8 +17,8 @@ export RICCI_CACHE_DIR=$out/cache
 
 # run DEVICE NAME WHAT: permutes, and keeps what the command line says.
 run() {
-  printf '\n== %s, %s\n$ ricci permute eri_ao.npy out.npy "%s" --device %s --verify\n' "$1" "$3" "$spec" "$1"
-  "$ricci" permute "$input" "$out/out.npy" "$spec" --device "$1" --verify | tee "$out/$1-$2.txt"
+  printf '\n== %s, %s\n$ ricci permute "%s" eri_ao.npy -o out.npy --device %s --verify\n' "$1" "$3" "$spec" "$1"
+  "$ricci" permute "$spec" "$input" -o "$out/out.npy" --device "$1" --verify | tee "$out/$1-$2.txt"
 }
 # ready DEVICE NAME: milliseconds from the call to a kernel that can run.
 ready() { awk '$1 == "ready" {print $2, $3}' "$out/$1-$2.txt"; }

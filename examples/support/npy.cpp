@@ -31,6 +31,7 @@ std::vector<std::int64_t> shape_of(const std::string& header) {
 
 NpyFile read_npy(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error(path + ": cannot be read");
   std::array<char, kPreamble> preamble{};
   in.read(preamble.data(), kPreamble);
   if (!in || std::string(preamble.data(), 6) != "\x93NUMPY" || preamble[6] != 1) {

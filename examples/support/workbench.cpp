@@ -6,8 +6,6 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "npy.hpp"
-
 namespace examples {
 namespace {
 
@@ -36,11 +34,6 @@ std::string Job::origin() const {
   return text;
 }
 
-void Workbench::load(const std::string& name, const std::string& path) {
-  const NpyFile file = read_npy(path);
-  put(name, file.shape, file.values);
-}
-
 Array& Workbench::place(const std::string& name, ricci::DType type, std::vector<std::int64_t> shape) {
   std::int64_t bytes = ricci::size_of(type);
   for (const std::int64_t extent : shape) bytes *= extent;
@@ -49,30 +42,37 @@ Array& Workbench::place(const std::string& name, ricci::DType type, std::vector<
   return array;
 }
 
-Job Workbench::plan(const std::string& program, const std::map<std::string, std::int64_t>& extents) {
+Job Workbench::plan(const std::string& program, const std::map<std::string, std::string>& names) {
   ricci::Program text = ricci::Program::parse(read_text(RICCI_EXAMPLES_DIR "/programs/" + program + ".ricci"));
-  for (const auto& [index, extent] : extents) text.set_extent(index, extent);
+  const auto name_of = [&](const std::string& tensor) {
+    const auto other = names.find(tensor);
+    return other == names.end() ? tensor : other->second;
+  };
   std::map<std::string, std::vector<std::int64_t>> shapes;
   for (const ricci::TensorInfo& tensor : text.tensors()) {
-    const auto found = arrays_.find(tensor.name);
+    const auto found = arrays_.find(name_of(tensor.name));
     if (tensor.role != ricci::TensorRole::output && found != arrays_.end()) shapes[tensor.name] = found->second.shape;
   }
   text.bind(shapes);
 
   for (const ricci::TensorInfo& tensor : text.tensors()) {
+    const std::string name = name_of(tensor.name);
     const bool written = tensor.role == ricci::TensorRole::output;
-    const auto found = arrays_.find(tensor.name);
+    const auto found = arrays_.find(name);
     const bool fits =
         found != arrays_.end() && found->second.shape == tensor.shape && found->second.type == tensor.type;
-    if (written && !fits) place(tensor.name, tensor.type, tensor.shape);
+    if (written && !fits) place(name, tensor.type, tensor.shape);
   }
   ricci::PlanOptions options;
   options.device = device_;
   ricci::Plan plan = ricci::Runtime::global().plan_program(text, options);
   std::vector<void*> outputs;
   std::vector<const void*> inputs;
-  for (const ricci::Argument& argument : plan.outputs()) outputs.push_back(arrays_.at(argument.name).memory.data());
-  for (const ricci::Argument& argument : plan.inputs()) inputs.push_back(arrays_.at(argument.name).memory.data());
+  const auto memory_of = [&](const ricci::Argument& argument) {
+    return arrays_.at(name_of(argument.name)).memory.data();
+  };
+  for (const ricci::Argument& argument : plan.outputs()) outputs.push_back(memory_of(argument));
+  for (const ricci::Argument& argument : plan.inputs()) inputs.push_back(memory_of(argument));
   return {std::move(plan), std::move(outputs), std::move(inputs)};
 }
 

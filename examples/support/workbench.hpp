@@ -67,8 +67,6 @@ class Workbench {
   void put(const std::string& name, std::vector<std::int64_t> shape, const std::vector<T>& values) {
     place(name, dtype_of<T>(), std::move(shape)).memory.upload(values.data());
   }
-  /// Doubles from a .npy file.
-  void load(const std::string& name, const std::string& path);
   /// The same elements under another shape.
   void reshape(const std::string& name, std::vector<std::int64_t> shape) { arrays_.at(name).shape = std::move(shape); }
   const std::vector<std::int64_t>& shape(const std::string& name) const { return arrays_.at(name).shape; }
@@ -81,9 +79,9 @@ class Workbench {
     return values;
   }
 
-  /// Plans examples/programs/<program>.ricci for the arrays of the tensors' names. Arrays that it writes and that are
-  /// not there are made. `extents` gives those that no array says.
-  Job plan(const std::string& program, const std::map<std::string, std::int64_t>& extents = {});
+  /// Plans examples/programs/<program>.ricci for the arrays of the tensors' names, or of those that `names` gives for
+  /// them. Arrays that it writes and that are not there are made.
+  Job plan(const std::string& program, const std::map<std::string, std::string>& names = {});
 
  private:
   Array& place(const std::string& name, ricci::DType type, std::vector<std::int64_t> shape);

@@ -1,4 +1,4 @@
-// Where Ricci says what it does: one line per event, switched by topic.
+// Logging: one line per event, enabled by topic.
 #pragma once
 
 #include <functional>

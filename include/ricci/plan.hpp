@@ -14,27 +14,27 @@
 namespace ricci {
 inline namespace v1 {
 
-/// Where a plan runs.
+/// The kind of device that a plan runs on.
 enum class Device { cpu, gpu };
 const char* name(Device device) noexcept;  ///< "cpu", "gpu"
 
-/// What may differ from one execution of a plan to the next.
+/// Arguments of one execution of a plan besides its tensors.
 struct Call {
   /// Factors of a permutation or an einsum, `B = alpha * ... + beta * B`; left out: those the plan was made with. A
   /// plan made with alpha = 1 (or beta = 0) has no multiplication (no read of B) in its kernel and refuses other values
-  /// with PlanError. As in BLAS a factor 0 means that its operand does not count, whatever it holds.
+  /// with PlanError. As in BLAS a factor 0 means that its operand is ignored, even if it holds NaN.
   std::optional<Scalar> alpha, beta;
   /// GPU: the caller's CUstream / cudaStream_t; null is the default stream. The call returns before the kernels end.
   void* stream = nullptr;
   /// Programs: one value for each parameter, in the order of Plan::params().
   std::span<const Scalar> params = {};
-  /// Memory for what one kernel leaves to the next: PlanInfo::workspace_bytes, aligned to 256 bytes, on the plan's
-  /// device, undefined before and after. Null: the call allocates and frees it, on a GPU in the order of the stream.
+  /// Memory for intermediate results: PlanInfo::workspace_bytes, aligned to 256 bytes, on the plan's device, undefined
+  /// before and after the call. Null: the call allocates and frees it, on a GPU in the order of the stream.
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
 };
 
-/// How a plan came to be, in numbers: for logs, benches and `explain`.
+/// Statistics of a plan, for logs, benches and `explain`.
 struct PlanInfo {
   int steps = 0;           ///< kernels that a call runs, one after the other; 0 when there is nothing to run
   std::string kernel;      ///< names of the generated functions, "; " between them
@@ -48,8 +48,8 @@ struct PlanInfo {
   double load_ms = 0;      ///< code made executable
   double measure_ms = 0;   ///< candidates compiled and timed; 0 unless one is "measured"
   int registers = 0, spill_bytes = 0, shared_bytes = 0;  ///< GPU kernels, from the compiler
-  /// Each element of the inputs that counts read once and each of the outputs written once; read once as well where the
-  /// old value counts. Workspace is not compulsory.
+  /// Compulsory traffic: each input element that is used read once, each output element written once, and read once
+  /// where its old value is used. Workspace does not count.
   std::int64_t compulsory_bytes = 0;
   std::int64_t workspace_bytes = 0;
   /// Additions, multiplications, divisions and functions of real floating numbers, each 1 (a complex product is 6);
@@ -71,7 +71,7 @@ struct CandidateInfo {
   std::string name;         ///< what PermuteOptions::schedule takes
   double predicted_us = 0;  ///< by the model
   int step = 0;             ///< of the kernels that a call runs, from 0
-  bool baseline = false;    ///< there to compare with, behind the others: taken only when it is named
+  bool baseline = false;    ///< for comparison only, listed last: taken only when it is named
   double measured_us = 0;   ///< where it was timed on this kind of device
   bool chosen = false;
   /// Permutations on a GPU: by the MWP-CWP model, as in cuTT (arXiv:1705.01598), to compare with; 0 elsewhere.
@@ -107,14 +107,14 @@ class Plan {
   std::span<const Argument> params() const noexcept;   ///< what Call::params has values for
   const Layout& output_layout() const noexcept;        ///< of a permutation or an einsum; rank 0 for a program
 
-  // Of all kernels, one after the other, under a heading each where there are several.
+  // Texts of all kernels, with a heading for each where there are several.
   const std::string& source() const;              ///< generated text, as compiled
   std::string program() const;                    ///< the canonical programs, in text form
   std::string passes() const;                     ///< the programs after each pass
   std::string explain() const;                    ///< every candidate with predicted traffic, and why one was taken
   std::vector<CandidateInfo> candidates() const;  ///< best prediction of each kernel first
   std::string assembly() const;                   ///< CPU assembly or SASS; empty where no tool can print it
-  std::string key() const;                        ///< the cache keys: all that decides the kernels
+  std::string key() const;                        ///< the cache keys: everything that determines the kernels
   std::string cache_path() const;  ///< files of the stored kernels, a line each; without those not on disk
 
   struct Impl;

@@ -73,7 +73,7 @@ class Expr {
   std::source_location where_;
 };
 
-/// What stands in one slot of an access: an index, an index with an offset (`i + 1`), a number; on the left side of a
+/// The content of one slot of an access: an index, an index with an offset (`i + 1`), a number; on the left side of a
 /// compaction an expression that gives the first position (`arr(off(i))`).
 struct Slot {
   enum class Kind : std::uint8_t { none, index, fixed, position };
@@ -209,19 +209,23 @@ Expr tanh(const Expr& x);
 Expr abs(const Expr& x);
 Expr sign(const Expr& x);  ///< -1, 0 or 1
 Expr conj(const Expr& x);
+Expr real(const Expr& x);  ///< of complex values, as imag; abs() of them is real
+Expr imag(const Expr& x);
 Expr popcount(const Expr& x);
 Expr pow(const Expr& x, const Expr& y);
+Expr atan2(const Expr& x, const Expr& y);
+Expr hypot(const Expr& x, const Expr& y);
 Expr min(const Expr& x, const Expr& y);
 Expr max(const Expr& x, const Expr& y);
-Expr mod(const Expr& x, const Expr& y);  ///< remainder with x's sign; x mod 0 is 0
+Expr mod(const Expr& x, const Expr& y);  ///< remainder with x's sign; of integers x mod 0 is 0
 Expr cast(DType type, const Expr& x);
 Expr select(const Expr& condition, const Expr& x, const Expr& y);
 
-/// `x` where `condition` holds; elsewhere what changes nothing: the identity of the reduction around it, 0 outside of
-/// one. As a whole right side: nothing is stored where it does not hold.
+/// `x` where `condition` holds, else the identity of the enclosing reduction (0 outside of one). As a whole right side:
+/// nothing is stored where the condition is false.
 Expr guard(const Expr& condition, const Expr& x);
 
-/// What a reduction or a scan combines by.
+/// The operation of a reduction or a scan.
 enum class Reduction : std::uint8_t { sum, product, minimum, maximum, bit_and, bit_or, bit_xor };
 
 /// Over all values of the indices, each of which must be free in `body`; the identity where there are none.
@@ -256,7 +260,7 @@ enum class Storage : std::uint8_t {
              ///< points
 };
 
-/// All about a tensor that its extents and type do not say.
+/// Storage, symmetry and alignment of a tensor.
 struct TensorForm {
   Symmetries symmetry = {};
   /// One value per grid point in every component, each slot having 1 to 16 values. At most one index of a program is a
@@ -278,12 +282,12 @@ struct Extent {
   std::int64_t value = 0;
 };
 
-/// What a tensor is to a program.
+/// The role of a tensor in a program.
 enum class TensorRole : std::uint8_t {
   input,   ///< the caller's, read
   output,  ///< the caller's, written; not read before a statement has written it
   inout,   ///< the caller's, read and written
-  local,   ///< no storage: a value per point on a grid, else a function of its indices, put in where it is used
+  local,   ///< no storage: a value per point on a grid, else a function of its indices, inlined where it is used
   temp,    ///< storage in the plan's workspace
 };
 

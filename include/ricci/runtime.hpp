@@ -29,22 +29,23 @@ struct RuntimeOptions {
   Executor executor;  ///< empty: Ricci's own thread pool
 };
 
-/// How the schedules of a plan are chosen. Which of them is taken never changes what a plan computes, except for the
-/// rounding of floating sums.
+/// How the schedules of a plan are chosen. The choice changes no result, except for the rounding of floating-point
+/// sums.
 enum class PlanMode {
-  estimate,   ///< what was measured for the problem on this kind of device earlier, else the best by the model
-  measure,    ///< the same, but what was never measured is measured now, and kept for later plans of any process
-  remeasure,  ///< measured now and kept, whatever was measured earlier
-  model,  ///< the best by the model, whatever was measured: the same in every process and on every machine of a kind
+  estimate,   ///< the stored winner for the problem on this kind of device, else the best by the model
+  measure,    ///< the same, but problems without a stored winner are measured now; the winner is stored
+  remeasure,  ///< measured now, and the winner stored, even if there was one
+  model,      ///< the best by the model, whatever is stored: reproducible on machines of one kind
 };
 
-/// Where a plan is to run, and how it is made.
+/// The device of a plan, and the choice of its schedules.
 struct PlanOptions {
   Device device = Device::cpu;
   int gpu = -1;          ///< ordinal; -1: the calling thread's current device
   int target_sm = 0;     ///< GPU: make kernels for this compute capability (90) without a device; they cannot run
   std::string schedule;  ///< empty: chosen by the model; else a candidate's name from Plan::explain(), for every kernel
-                         ///< of the plan that has it (PlanError when none has)
+                         ///< of the plan that has it (PlanError when none has), or directives for the
+                         ///< contractions among them (docs/schedules.md)
   int threads = 0;       ///< CPU: at most this many threads; 0: the runtime's
   /// `measure` compiles the best candidates by the model and times them on the device, in memory of its own as large as
   /// the tensors (DeviceError where there is none; PlanError with target_sm): seconds where a plan takes milliseconds.
@@ -53,17 +54,17 @@ struct PlanOptions {
   int measured = 24;  ///< at most so many candidates of each kernel are timed; at least 1
 };
 
-/// What to permute and where.
+/// Options of a permutation.
 struct PermuteOptions : PlanOptions {
   Scalar alpha = 1, beta = 0;
   bool conjugate = false;  ///< op(A) = conj(A); allowed and without effect on real types
 };
 
-/// What to multiply and sum, and where.
+/// Options of an einsum.
 struct EinsumOptions : PlanOptions {
   Scalar alpha = 1, beta = 0;
   std::vector<bool> conjugate;  ///< op(X) = conj(X), per operand; empty: of none; without effect on real types
-  /// With more than two operands, what the order of the products is chosen by: fewest operations, or fewest bytes of
+  /// With more than two operands, the criterion for the order of products: fewest operations, or fewest bytes of
   /// intermediates.
   enum class Path { flops, memory } path = Path::flops;
 };
@@ -96,7 +97,7 @@ class Runtime {
                                 void* b, Scalar alpha = 1, Scalar beta = 0, bool conjugate = false);
 
   /// Plans `C = alpha * sum(op(A) * op(B) * ...) + beta * C` for a spec such as "ab,bc->ac": the products of all
-  /// operands' elements, summed over the axes that the output leaves out. An axis may stand in any number of operands,
+  /// operands' elements, summed over the axes that the output leaves out. An axis may occur in any number of operands,
   /// and twice in one (its diagonal); "..." stands for the axes that are left, broadcast as in NumPy.
   ///
   ///   inputs  layouts of the operands, any strides; one per operand of the spec
@@ -158,7 +159,7 @@ void einsum(std::string_view spec, std::span<const Layout> inputs, std::span<con
 void contract(std::string_view spec, const Layout& a_layout, const void* a, const Layout& b_layout, const void* b,
               const Layout& c_layout, void* c, const EinsumOptions& options = {});
 
-/// What this process found: compilers, driver, devices, processor, cache. For `ricci doctor`.
+/// The compilers, driver, devices, processor and cache that this process finds. For `ricci doctor`.
 struct DoctorLine {
   enum class State { ok, missing, broken } state = State::ok;
   std::string subject;  ///< "clang", "nvrtc", "driver", "device 0", "cpu", "cache"

@@ -19,7 +19,8 @@ std::int64_t size_of(DType type) noexcept;  ///< bytes of one element: 1, 2, 4, 
 const char* name(DType type) noexcept;      ///< "f64", "c128", ...
 bool is_integer(DType type) noexcept;       ///< i8..i64 and u8..u64
 bool is_complex(DType type) noexcept;       ///< c64 and c128
-DType parse_dtype(std::string_view text);   ///< reads name()'s words and NumPy's ("float64"); throws ShapeError
+/// Reads name()'s words, NumPy's ("float64") and C's ("double", "float"; "half"); throws ShapeError.
+DType parse_dtype(std::string_view text);
 
 /// How a tensor lies in memory: element (i0, i1, ...) is at base + sum i_k * strides[k], in elements.
 ///

@@ -74,7 +74,14 @@ Config config_from(const Environment& environment, bool secure) {
   if (secure) return config;
   const std::string chosen = text_of(environment, "RICCI_CACHE_DIR");
   config.root = chosen.empty() ? default_root(environment) : absolute(chosen);
-  config.shared = text_of(environment, "RICCI_CACHE_SHARED") == "1";
+  const std::string shared = text_of(environment, "RICCI_CACHE_SHARED");
+  config.shared = shared == "1";
+  if (!shared.empty() && shared != "0" && shared != "1") {
+    log_line(
+        LogTopic::warning,
+        fmt::format("RICCI_CACHE_SHARED={} is neither 0 nor 1 and is ignored: files of other users are not trusted",
+                    shared));
+  }
   const std::filesystem::path runtime_dir = text_of(environment, "XDG_RUNTIME_DIR");
   if (runtime_dir.is_absolute()) config.runtime_dir = runtime_dir;
 

@@ -7,9 +7,11 @@
 #include <atomic>
 #include <cerrno>
 #include <exception>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -74,6 +76,12 @@ Config drop_refused_roots(Config config) {
   };
   if (!config.root.empty() && refused(config.root)) config.root.clear();
   std::erase_if(config.read_only_roots, [&](const auto& root) { return root.empty() || refused(root); });
+  for (const auto& root : config.read_only_roots) {
+    std::error_code error;
+    if (std::filesystem::is_directory(root, error)) continue;
+    log_line(LogTopic::warning, fmt::format("RICCI_CACHE_RO: {}: {}; no kernels are found there", root.string(),
+                                            error ? error.message() : "no directory"));
+  }
   return config;
 }
 
@@ -92,6 +100,8 @@ struct Store::Impl {
   EntryPointer run(std::string_view key, const std::function<Entry()>& make);
   void publish(const EntryName& name, const Entry& entry) noexcept;
   void failed(const char* what, int error);
+  bool first_told(
+      const std::string& path);  ///< of a damaged file, which is looked at more than once before it is replaced
   bool writable() const noexcept { return directory && !config.read_only && !latched.load(std::memory_order_relaxed); }
 
   Config config;
@@ -99,9 +109,10 @@ struct Store::Impl {
   std::vector<Directory> read_only;
   std::optional<LockFolder> locks;
 
-  std::mutex mutex;  // guards the next two; never held while a file is touched or a caller's function runs
+  std::mutex mutex;  // guards the next three; never held while a file is touched or a caller's function runs
   MemoryCache memory;
   std::unordered_map<std::string_view, std::shared_ptr<Flight>> flights;
+  std::set<std::string> told;
 
   std::atomic<bool> latched{false}, warned{false}, warned_timeout{false};
   SweepState sweep_state;
@@ -186,6 +197,11 @@ EntryPointer Store::Impl::keep(EntryPointer entry) noexcept {
   return entry;
 }
 
+bool Store::Impl::first_told(const std::string& path) {
+  const std::lock_guard guard(mutex);
+  return told.insert(path).second;
+}
+
 // Warns once; an error that will not pass also ends writing.
 void Store::Impl::failed(const char* what, int error) {
   if (is_lasting(error)) latched = true;
@@ -211,9 +227,12 @@ EntryPointer Store::Impl::read(const Directory& from, std::string_view key, cons
   if (damage == Damage::none) damage = expand(view, entry.get());
   if (damage == Damage::none) return entry;
   ++damaged;
-  if (log_enabled(LogTopic::cache))
-    log_line(LogTopic::cache, fmt::format("cache: {}/{} is damaged ({}) and will be replaced", from.root().string(),
-                                          name.path(), describe(damage)));
+  const auto path = (from.root() / name.path()).string();
+  if (first_told(path)) {
+    log_line(LogTopic::warning,
+             fmt::format("the kernel cache's file {} is damaged ({}) and is not used; what it held is made anew", path,
+                         describe(damage)));
+  }
   return nullptr;
 }
 

@@ -8,7 +8,7 @@
 
 #include "codegen/expression.hpp"
 #include "codegen/point.hpp"
-#include "ir/canonical_nodes.hpp"
+#include "ir/passes/canonical_nodes.hpp"
 
 namespace ricci::codegen {
 namespace {
@@ -19,18 +19,18 @@ std::string scaled(std::int64_t factor, const std::string& text) {
                                              : fmt::format("{} * ({})", factor, text);
 }
 
-/// `number / below % count`, without what does nothing.
+/// `number / below % count`, without operations that have no effect.
 std::string digit(const char* number, std::int64_t below, std::int64_t count, bool last) {
   std::string text = below == 1 ? number : fmt::format("{} / {}", number, below);
   return last ? text : text + fmt::format(" % {}", count);
 }
 
-/// The loops over one tile on a CPU: blocks of points while they fit, single points after.
+/// The loops over one tile on a CPU: whole register tiles, then the remaining points one by one.
 class TileLoops {
  public:
   TileLoops(Writer& writer, const ir::Program& program, const ir::Schedule& schedule)
       : w_(writer), program_(program), schedule_(schedule) {
-    block_.each = schedule.each;
+    block_.register_tile = schedule.register_tile;
     block_.apart.assign(program.indices.size(), 1);
     block_.ragged.assign(program.indices.size(), false);
     block_.lane = schedule.lane;
@@ -41,22 +41,22 @@ class TileLoops {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
   }
 
-  void emit() { emit(schedule_.walk.digits.size()); }
+  void emit() { emit(schedule_.mapping.digits.size()); }
 
  private:
-  /// Where an access of a strip begins.
+  /// The offset of an access at the beginning of a strip.
   std::string start(const ir::Affine& affine) const {
     return affine_text(
         affine.coefficient, affine.constant, [&](int q) { return program_.indices[static_cast<std::size_t>(q)].name; },
         true);
   }
 
-  /// Whole strips along the lanes, one part of the statements after the other, in place.
+  /// Whole strips along the lanes: the parts of the statements one after the other, in place.
   void emit_parts(const std::string& name, const std::string& end) {
     const auto lane = static_cast<std::size_t>(block_.lane);
     auto strip = block_;
     strip.strip = true;
-    std::set<std::pair<int, std::string>> ahead;
+    std::set<std::pair<int, std::string>> prefetched;
     w_.open("for (; {} + {} <= {}; {} += {}) {{", name, schedule_.strip, end, name, schedule_.strip);
     for (const auto& part : schedule_.parts) {
       auto program = program_;
@@ -64,10 +64,10 @@ class TileLoops {
       for (const int k : part) program.statements.push_back(program_.statements[static_cast<std::size_t>(k)]);
       program = ir::drop_unused(std::move(program));
       w_.open("for (i64 point = 0; point < {}; point += {}) {{", schedule_.strip, block_.lanes);
-      // What the next strip reads is on its way while this one is computed.
+      // Prefetch the next strip while this one is computed.
       for (const auto& node : program.nodes) {
         if (node.kind != ir::NodeKind::load || node.offset.coefficient[lane] != 1) continue;
-        if (!ahead.emplace(node.source, start(node.offset)).second) continue;
+        if (!prefetched.emplace(node.source, start(node.offset)).second) continue;
         w_.line("__builtin_prefetch({} + {} + {} + point, 0, 2);",
                 program.buffers[static_cast<std::size_t>(node.source)].name, start(node.offset), schedule_.strip);
       }
@@ -77,13 +77,13 @@ class TileLoops {
     w_.close();
   }
 
-  /// Whole strips along the lanes: one access after the other into the buffer, the points, one result after the other.
+  /// Whole strips along the lanes: all loads into a buffer, the points, all results out of a buffer.
   void emit_strips(const std::string& name, const std::string& end) {
     const auto lane = static_cast<std::size_t>(block_.lane);
     const auto element = c_type(program_.buffers.front().type);
     auto strip = block_;
     strip.strip = true;
-    // One line more, or rows of a power of two would all fall on the same sets of the cache.
+    // One more line per row: rows of a power of two would map to the same cache sets.
     strip.row = schedule_.strip + 64 / size_of(program_.buffers.front().type);
     std::vector<std::string> reads;
     for (std::size_t id = 0; id < program_.nodes.size(); ++id) {
@@ -122,16 +122,16 @@ class TileLoops {
       PointEmitter(w_, program_, Language::cpp, block_).emit();
       return;
     }
-    const auto q = static_cast<std::size_t>(schedule_.walk.digits[digits - 1].index);
+    const auto q = static_cast<std::size_t>(schedule_.mapping.digits[digits - 1].index);
     const auto& name = program_.indices[q].name;
     const auto end =
         program_.indices[q].extent % schedule_.tile[q] == 0 && schedule_.tile[q] == program_.indices[q].extent
             ? fmt::format("{}", program_.indices[q].extent)
             : name + "_end";
-    const auto together = block_.each[q] * (static_cast<int>(q) == block_.lane ? block_.lanes : 1);
+    const auto step = block_.register_tile[q] * (static_cast<int>(q) == block_.lane ? block_.lanes : 1);
     const auto origin = schedule_.tile[q] == program_.indices[q].extent ? std::string("0") : name + "0";
-    if (together == 1) {
-      // What is no sum over elements becomes vectors by the compiler's own means.
+    if (step == 1) {
+      // Without reductions the compiler vectorises the loop.
       if (digits == 1 && !sums_ && block_.lanes == 1) w_.line("#pragma clang loop vectorize(assume_safety)");
       w_.open("for (i64 {} = {}; {} < {}; ++{}) {{", name, origin, name, end, name);
       emit(digits - 1);
@@ -142,12 +142,12 @@ class TileLoops {
     if (schedule_.strip > 0 && static_cast<int>(q) == block_.lane) {
       schedule_.parts.empty() ? emit_strips(name, end) : emit_parts(name, end);
     }
-    w_.open("for (; {} + {} <= {}; {} += {}) {{", name, together, end, name, together);
+    w_.open("for (; {} + {} <= {}; {} += {}) {{", name, step, end, name, step);
     emit(digits - 1);
     w_.close();
-    if (program_.indices[q].extent % together == 0) return;
+    if (program_.indices[q].extent % step == 0) return;
     const auto whole = block_;
-    block_.each[q] = 1;
+    block_.register_tile[q] = 1;
     if (static_cast<int>(q) == block_.lane) {
       block_.lane = -1;
       block_.lanes = 1;
@@ -161,7 +161,7 @@ class TileLoops {
   Writer& w_;
   const ir::Program& program_;
   const ir::Schedule& schedule_;
-  Block block_;
+  PointBlock block_;
   bool sums_ = false;
 };
 
@@ -182,38 +182,41 @@ std::vector<std::string> tile_numbers(const ir::Program& program, const ir::Sche
 
 void emit_compute_cuda(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, bool wide) {
   const auto numbers = tile_numbers(program, schedule, "block");
-  const int team = schedule.team;
-  if (team < schedule.threads) writer.line("const int t = threadIdx.x{};", team > 1 ? fmt::format(" / {}", team) : "");
-  if (team > 1)
-    writer.line("const int member = threadIdx.x{};", team == schedule.threads ? "" : fmt::format(" % {}", team));
+  const int cooperative_threads = schedule.cooperative_threads;
+  if (cooperative_threads < schedule.threads)
+    writer.line("const int t = threadIdx.x{};",
+                cooperative_threads > 1 ? fmt::format(" / {}", cooperative_threads) : "");
+  if (cooperative_threads > 1)
+    writer.line("const int member = threadIdx.x{};",
+                cooperative_threads == schedule.threads ? "" : fmt::format(" % {}", cooperative_threads));
   if (schedule.tiles(program) > 1) writer.line("const int block = blockIdx.x;");
 
-  Block block;
-  block.each = schedule.each;
+  PointBlock block;
+  block.register_tile = schedule.register_tile;
   block.apart.assign(program.indices.size(), 1);
   block.ragged.assign(program.indices.size(), false);
-  block.team = team;
-  block.items = schedule.items;
+  block.cooperative_threads = cooperative_threads;
+  block.items_per_thread = schedule.items_per_thread;
   block.wide = wide;
   std::vector<std::string> thread(program.indices.size());
   std::int64_t below = 1;
-  const auto positions = schedule.walk.positions();
-  for (const auto& d : schedule.walk.digits) {
+  const auto positions = schedule.mapping.positions();
+  for (const auto& d : schedule.mapping.digits) {
     if (d.count == 1) continue;
     thread[static_cast<std::size_t>(d.index)] =
         digit("t", below, d.count, below * d.count == positions);  // threads beyond the last position leave
     below *= d.count;
   }
-  std::vector<std::string> outside;  // when a worker has nothing to do
-  if (positions < schedule.walk.workers) outside.push_back(fmt::format("t >= {}", positions));
+  std::vector<std::string> outside;  // conditions under which a worker has no point
+  if (positions < schedule.mapping.workers) outside.push_back(fmt::format("t >= {}", positions));
   const auto free = program.free_indices();
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
     if (!free[q]) continue;
     const auto& index = program.indices[q];
-    block.apart[q] = schedule.tile[q] / schedule.each[q];
+    block.apart[q] = schedule.tile[q] / schedule.register_tile[q];
     const bool whole = index.extent % schedule.tile[q] == 0;
     if (!whole) {
-      if (schedule.each[q] > 1) {
+      if (schedule.register_tile[q] > 1) {
         block.ragged[q] = true;
       }
       outside.push_back(fmt::format("{} >= {}", index.name, index.extent));
@@ -230,7 +233,7 @@ void emit_compute_cuda(Writer& writer, const ir::Program& program, const ir::Sch
     if (terms.empty()) terms.emplace_back("0");
     writer.line("const {} {} = {};", is_long ? "i64" : "int", index.name, fmt::join(terms, " + "));
   }
-  // Whole teams leave: their barriers and shuffles meet nobody else.
+  // Cooperative threads return together, so no barrier or shuffle waits for a missing one.
   if (!outside.empty()) writer.line("if ({}) return;", fmt::join(outside, " || "));
   writer.blank();
   PointEmitter(writer, program, Language::cuda, block).emit();
@@ -242,8 +245,8 @@ void emit_compute_cpp(Writer& writer, const ir::Program& program, const ir::Sche
     const auto& index = program.indices[q];
     if (numbers[q].empty()) continue;
     const auto tile = schedule.tile[q];
-    const bool looped = std::any_of(schedule.walk.digits.begin(), schedule.walk.digits.end(),
-                                    [&](const ir::Digit& d) { return d.index == static_cast<int>(q); });
+    const bool looped = std::any_of(schedule.mapping.digits.begin(), schedule.mapping.digits.end(),
+                                    [&](const ir::MixedRadixDigit& d) { return d.index == static_cast<int>(q); });
     if (!looped) {
       writer.line("const i64 {} = {};", index.name, numbers[q]);
       continue;
@@ -257,8 +260,8 @@ void emit_compute_cpp(Writer& writer, const ir::Program& program, const ir::Sche
     }
   }
   for (std::size_t q = 0; q < program.indices.size(); ++q) {  // a free index of one value
-    const bool looped = std::any_of(schedule.walk.digits.begin(), schedule.walk.digits.end(),
-                                    [&](const ir::Digit& d) { return d.index == static_cast<int>(q); });
+    const bool looped = std::any_of(schedule.mapping.digits.begin(), schedule.mapping.digits.end(),
+                                    [&](const ir::MixedRadixDigit& d) { return d.index == static_cast<int>(q); });
     if (!looped && numbers[q].empty() && program.free_indices()[q]) {
       writer.line("const i64 {} = 0;", program.indices[q].name);
     }
@@ -276,7 +279,7 @@ std::string lane_types(const ir::Program& program, const ir::Schedule& schedule)
       c_type(type), vector, schedule.lanes, vector, vector, size_of(type));
   if (schedule.streaming) {
     text += fmt::format(
-        "// Past the caches, where the address is a whole vector's.\n"
+        "// A nontemporal store where the address is aligned, else an ordinary one.\n"
         "static inline void stream({}* to, {} value) {{\n"
         "  if (((u64)to & {}) == 0) {{\n"
         "    __builtin_nontemporal_store(value, ({}*)to);\n"
@@ -295,7 +298,7 @@ std::string lane_types(const ir::Program& program, const ir::Schedule& schedule)
         name, c_type(type), c_type(type), schedule.lanes, fmt::format(fmt::runtime(store), fmt::arg("v", vector)));
   };
   if (schedule.strip > 0 && schedule.parts.empty()) {
-    // What the next strip reads is on its way while this one is computed.
+    // Prefetch the next strip while this one is computed.
     text += copy(
         "copy",
         "__builtin_prefetch(from + count + i, 0, 2); *({v}_in_memory*)(to + i) = *(const {v}_in_memory*)(from + i)");

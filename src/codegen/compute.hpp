@@ -1,4 +1,4 @@
-// Kernels whose workers compute blocks of points in registers: the text around PointEmitter, for each language.
+// Kernels whose workers compute register tiles: the text around PointEmitter, for each language.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ricci::codegen {
 
-/// Text by which each free index's tile is found from the tile's number; empty where there is one tile.
+/// Per index, the expression that computes its tile number from the overall tile number; empty where there is one tile.
 std::vector<std::string> tile_numbers(const ir::Program& program, const ir::Schedule& schedule, const char* number);
 
 /// The body of a CUDA kernel, from the thread's number on.

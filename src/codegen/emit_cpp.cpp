@@ -1,14 +1,14 @@
 // C++ from a program and a schedule: one function over a range of tiles, for one thread.
 //
-// Arguments, the loop over tiles, and what each tile does: move.cpp for what moves elements, compute.cpp for the rest.
+// Arguments, the loop over tiles, and the body of a tile: copy_kernel.cpp for copies, compute.cpp for everything else.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "codegen/compute.hpp"
+#include "codegen/copy_kernel.hpp"
 #include "codegen/expression.hpp"
-#include "codegen/move.hpp"
 #include "codegen/point.hpp"
 #include "codegen/source.hpp"
 #include "codegen/writer.hpp"
@@ -20,7 +20,7 @@ namespace {
 using ir::Program;
 using ir::Schedule;
 
-/// What CUDA's prelude has from its device (src/codegen/device/cuda.cuh).
+/// Host versions of functions that CUDA's prelude defines in src/codegen/device/cuda.cuh.
 std::string host_prelude(const Program& program) {
   const bool counts = std::any_of(program.nodes.begin(), program.nodes.end(), [](const ir::Node& node) {
     return node.kind == ir::NodeKind::op && node.op == ir::OpCode::popcount;
@@ -35,7 +35,7 @@ class CppEmitter {
   CppEmitter(const Program& program, const Schedule& schedule) : program_(program), schedule_(schedule) {}
 
   std::string emit(const std::string& kernel) {
-    if (!schedule_.computes()) emit_move_helpers(w_, program_, schedule_);
+    if (!schedule_.computes()) emit_copy_helpers(w_, program_, schedule_);
     const char* suffix = schedule_.computes() ? "" : "_base";
     w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last)", kernel);
     w_.open("{{");
@@ -53,9 +53,9 @@ class CppEmitter {
       emit_compute_cpp(w_, program_, schedule_);
       w_.close();
     } else {
-      emit_move(w_, program_, schedule_);
+      emit_copy(w_, program_, schedule_);
     }
-    // What went past the caches is there for whoever hears that this function has returned.
+    // Nontemporal stores are weakly ordered: make them visible before the function returns.
     if (schedule_.streaming) w_.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
     w_.close();
     return w_.take();
@@ -74,8 +74,8 @@ Source emit_cpp(const Program& program, const Schedule& schedule, const Notes& n
   Source source;
   source.kernel = kernel_name(program);
   source.portable = portable_prelude(program) + host_prelude(program) + lane_types(program, schedule);
-  if (schedule.computes()) source.portable += prefix_functions(program);
-  source.text = head_text(program, schedule, source.kernel, notes.target, notes.again, notes.plan) +
+  if (schedule.computes()) source.portable += scan_functions(program);
+  source.text = head_text(program, schedule, source.kernel, notes.target, notes.reproduce, notes.plan) +
                 CppEmitter(program, schedule).emit(source.kernel);
   return source;
 }

@@ -1,18 +1,20 @@
 // CUDA C++ from a program and a schedule.
 //
-//   signature, shared memory -> tile number -> tile origin, pointers moved there -> stage (read, barrier) -> statement
+//   signature, shared memory -> tile number -> tile origin, pointers advanced to it -> stage (read, barrier) ->
+//   statement
 //
-// The same steps serve every schedule: without a stage the statement loads by itself; with tiles of one value there is
-// nothing to walk.
+// The same steps serve every schedule: without a stage the statement loads its operands itself.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstdlib>
 
+#include "codegen/called_functions.hpp"
 #include "codegen/compute.hpp"
 #include "codegen/expression.hpp"
+#include "codegen/prelude.hpp"
 #include "codegen/source.hpp"
-#include "codegen/walk.hpp"
+#include "codegen/thread_mapping.hpp"
 #include "codegen/warp_exchange.hpp"
 #include "codegen/writer.hpp"
 #include "ricci/error.hpp"
@@ -24,14 +26,14 @@ using ir::Affine;
 using ir::NodeId;
 using ir::Program;
 using ir::Schedule;
-using ir::Walk;
+using ir::ThreadMapping;
 
 constexpr std::int64_t kStaticSharedBytes = 48 * 1024;
 constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
 
 std::string vector_type(DType type, int vector) { return fmt::format("vec<{}, {}>", c_type(type), vector); }
 
-/// Accesses wider than 8 bytes must be said as one vector, or the compiler splits them.
+/// Accesses wider than 8 bytes must be written as vector types, or the compiler splits them.
 bool is_vector(DType type, int vector) { return vector > 1 || size_of(type) > 8; }
 
 class CudaEmitter {
@@ -51,7 +53,7 @@ class CudaEmitter {
     emit_tile_number();
     emit_origins();
     if (schedule_.stage) {
-      if (schedule_.stage->place == ir::Place::warp) {
+      if (schedule_.stage->memory == ir::StageMemory::warp) {
         emit_warp_exchange();
       } else {
         emit_stage();
@@ -101,10 +103,7 @@ class CudaEmitter {
           k < n ? fmt::format("{}{} {}", types[k], chosen[k] ? "" : " __restrict__", buffer(static_cast<int>(k)).name)
                 : fmt::format("{} {}", types[k], program_.params[k - n].name));
     }
-    const auto bounds = schedule_.blocks_per_multiprocessor > 0
-                            ? fmt::format("{}, {}", schedule_.threads, schedule_.blocks_per_multiprocessor)
-                            : fmt::format("{}", schedule_.threads);
-    w_.line("extern \"C\" __global__ void __launch_bounds__({})", bounds);
+    w_.line("extern \"C\" __global__ void __launch_bounds__({})", schedule_.threads);
     w_.line("{}({})", kernel, fmt::join(parameters, ", "));
     w_.open("{{");
     const auto shared = schedule_.shared_bytes(program_);
@@ -117,9 +116,9 @@ class CudaEmitter {
     }
   }
 
-  /// t: the worker; block: the tile number. A warp that owns no tile leaves at once: it takes part in no barrier.
+  /// t: the worker; block: the tile number. A warp without a tile returns at once; such kernels have no barriers.
   void emit_tile_number() {
-    const int workers = schedule_.walk.workers;
+    const int workers = schedule_.mapping.workers;
     const int tiles_per_block = schedule_.tiles_per_block();
     if (tiles_per_block == 1) {
       w_.line("const int t = threadIdx.x;");
@@ -145,10 +144,10 @@ class CudaEmitter {
     const auto table = [&](const std::string& name, const char* type, const std::vector<std::int64_t>& values) {
       w_.line("static __device__ const {} {}[{}] = {{{}}};", type, name, values.size(), fmt::join(values, ", "));
     };
-    w_.line("// one tiled axis per entry: how often it steps, its tiles, its step in each buffer");
+    w_.line("// per tiled axis: divisor of the tile number, number of tiles, stride of a tile in each buffer");
     table("kDivisor", "int", divisor);
     table("kTiles", "int", count);
-    for_each_moved_buffer([&](int b, const Affine& affine) {
+    for_each_buffer([&](int b, const Affine& affine) {
       std::vector<std::int64_t> steps;
       for (const auto q : outer) steps.push_back(affine.coefficient[static_cast<std::size_t>(q)] * tile(q));
       table("kStep" + buffer(b).name, wide_ ? "i64" : "int", steps);
@@ -158,7 +157,7 @@ class CudaEmitter {
 
   /// f(buffer, affine) for each buffer, with the affine by which it is addressed.
   template <class F>
-  void for_each_moved_buffer(F f) const {
+  void for_each_buffer(F f) const {
     std::vector<bool> seen(program_.buffers.size());
     const auto& statement = program_.statement();
     for (const auto id : loads_of(program_, statement.value)) {
@@ -181,7 +180,7 @@ class CudaEmitter {
       const bool ragged = extent(q) % tile(q) != 0 || schedule_.skew.on();
       if (!shuffled || ragged) {
         const auto name = origin_name(program_, schedule_, q);
-        // One axis alone may be longer than an int, as a copy of more than 2^31 elements is.
+        // A single axis may be longer than an int: a copy of more than 2^31 elements.
         const bool long_axis = extent(q) >= kNarrow;
         const auto step = fmt::format("{}{}", tile(q), long_axis ? "LL" : "");
         w_.line("const {} {} = {};", long_axis ? "i64" : "int", name,
@@ -195,7 +194,7 @@ class CudaEmitter {
       emit_shuffled_origin(static_cast<int>(outer.size()));
       return;
     }
-    for_each_moved_buffer([&](int b, const Affine& affine) {
+    for_each_buffer([&](int b, const Affine& affine) {
       const auto text = affine_text(
           affine.coefficient, affine.constant, [&](int q) { return origin_name(program_, schedule_, q); }, wide_);
       if (text != "0") w_.line("{} += {};", buffer(b).name, text);
@@ -208,7 +207,7 @@ class CudaEmitter {
     w_.line("// origin: lane k holds axis k, a butterfly adds them up");
     w_.line("const int lane = threadIdx.x % 32;");
     std::vector<std::string> moved;
-    for_each_moved_buffer([&](int b, const Affine&) { moved.push_back(buffer(b).name); });
+    for_each_buffer([&](int b, const Affine&) { moved.push_back(buffer(b).name); });
     for (const auto& name : moved) w_.line("{} step{} = 0;", type, name);
     w_.open("if (lane < {}) {{", axes);
     w_.line("const int number = block / kDivisor[lane] % kTiles[lane];");
@@ -218,43 +217,43 @@ class CudaEmitter {
     w_.open("for (int mask = 16; mask > 0; mask /= 2) {{");
     for (const auto& name : moved) w_.line("step{} += shuffle_xor(step{}, mask);", name, name);
     w_.close();
-    for_each_moved_buffer([&](int b, const Affine& affine) {
+    for_each_buffer([&](int b, const Affine& affine) {
       w_.line("{} += step{}{};", buffer(b).name, buffer(b).name,
               affine.constant == 0 ? "" : fmt::format(" + {}", affine.constant));
     });
   }
 
-  /// Offset of a tile point from the moved pointer, with `shift` more along index `along`.
-  std::string inner_offset(const Affine& affine, const ThreadWalk& walk) const {
+  /// Offset of a tile point from the tile's origin.
+  std::string inner_offset(const Affine& affine, const ThreadCoordinates& mapping) const {
     std::int64_t reach = 0;
     for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
       reach += std::abs(affine.coefficient[q]) * (schedule_.tile[q] - 1);
     }
-    return affine_text(affine.coefficient, 0, [&](int q) { return walk.inner(q); }, reach >= kNarrow);
+    return affine_text(affine.coefficient, 0, [&](int q) { return mapping.inner(q); }, reach >= kNarrow);
   }
 
-  /// Of a point of the tile, or of the one that is `more` after it.
-  std::string shared_address(const ThreadWalk& walk, const std::string& more = {}) const {
+  /// The shared-memory address of a tile point, plus the text `more`.
+  std::string shared_address(const ThreadCoordinates& mapping, const std::string& more = {}) const {
     const auto& layout = schedule_.stage->layout;
-    const auto linear = affine_text(layout.stride, lead(), [&](int q) { return walk.inner(q); }) + more;
+    const auto linear = affine_text(layout.stride, lead(), [&](int q) { return mapping.inner(q); }) + more;
     if (layout.mask == 0) return linear;
     return fmt::format("swizzle<{}, {}, {}>({})", layout.shift, layout.mask, layout.unit, linear);
   }
 
-  /// Elements of the tile before those at its origin: a skewed tile is staged from further back.
+  /// Elements staged before the tile's origin: a skewed tile is read from further back.
   std::int64_t lead() const {
     const auto& skew = schedule_.skew;
     return skew.on() ? schedule_.stage->layout.stride[static_cast<std::size_t>(skew.index)] * (skew.elements - 1) : 0;
   }
 
-  ThreadWalk stage_walk() const {
-    return {program_, schedule_, schedule_.stage->walk, fmt::format("{}", schedule_.skew.elements - 1), {}};
+  ThreadCoordinates stage_coordinates() const {
+    return {program_, schedule_, schedule_.stage->mapping, fmt::format("{}", schedule_.skew.elements - 1), {}};
   }
 
-  /// In a skewed schedule the row's phase: its first offset modulo the skew.
-  ThreadWalk statement_walk() const {
+  /// The statement's coordinates; in a skewed schedule with the row's phase, its first offset modulo the skew.
+  ThreadCoordinates statement_coordinates() const {
     const auto& skew = schedule_.skew;
-    if (!skew.on()) return {program_, schedule_, schedule_.walk};
+    if (!skew.on()) return {program_, schedule_, schedule_.mapping};
     const auto declare = [this](Writer& w) {
       const auto mask = schedule_.skew.elements - 1;
       auto reduced = program_.statement().offset.coefficient;
@@ -266,11 +265,12 @@ class CudaEmitter {
       const auto outer = affine_text(reduced, 0, [&](int q) { return origin_name(program_, schedule_, q); });
       w.line("const int phase = ({}{}) & {};", inner, outer == "0" ? "" : " + " + outer, mask);
     };
-    return {program_, schedule_, schedule_.walk, "phase", declare};
+    return {program_, schedule_, schedule_.mapping, "phase", declare};
   }
 
-  std::string first_name(const Walk& walk) const {
-    return walk.digits.empty() ? std::string() : program_.indices[static_cast<std::size_t>(walk.digits[0].index)].name;
+  std::string first_name(const ThreadMapping& mapping) const {
+    return mapping.digits.empty() ? std::string()
+                                  : program_.indices[static_cast<std::size_t>(mapping.digits[0].index)].name;
   }
 
   /// Opens the loop over rounds (or a plain block for one round).
@@ -290,13 +290,13 @@ class CudaEmitter {
     if (!guard.empty()) w_.close();
   }
 
-  /// Reads every element of the tile that this worker visits into kept[], all loads before any use.
-  void emit_kept_loads(NodeId load, const Walk& walk, const ThreadWalk& visit) {
+  /// Loads all elements of this worker into kept[], before any of them is used.
+  void emit_kept_loads(NodeId load, const ThreadMapping& mapping, const ThreadCoordinates& visit) {
     const auto type = node(load).type;
-    const auto kept = is_vector(type, walk.vector) ? vector_type(type, walk.vector) : std::string(c_type(type));
+    const auto kept = is_vector(type, mapping.vector) ? vector_type(type, mapping.vector) : std::string(c_type(type));
     const auto rounds = visit.rounds();
-    const bool rectangles = walk.rows > 1;
-    w_.line("{} kept[{}]{};", kept, rounds, rectangles ? fmt::format("[{}]", walk.rows) : "");
+    const bool rectangles = mapping.rows > 1;
+    w_.line("{} kept[{}]{};", kept, rounds, rectangles ? fmt::format("[{}]", mapping.rows) : "");
     open_rounds(rounds);
     visit.declare_inner(w_);
     const auto guard = visit.guard();
@@ -305,11 +305,11 @@ class CudaEmitter {
     const auto& name = buffer(node(load).source).name;
     const auto* slot = rounds > 1 ? "u" : "0";
     if (rectangles) {
-      const auto row = node(load).offset.coefficient[static_cast<std::size_t>(walk.digits[1].index)];
+      const auto row = node(load).offset.coefficient[static_cast<std::size_t>(mapping.digits[1].index)];
       w_.line("#pragma unroll");
-      w_.line("for (int r = 0; r < {}; ++r) kept[{}][r] = load<{}>({} + {} + {} * r);", walk.rows, slot, kept, name,
+      w_.line("for (int r = 0; r < {}; ++r) kept[{}][r] = load<{}>({} + {} + {} * r);", mapping.rows, slot, kept, name,
               offset, row);
-    } else if (is_vector(type, walk.vector)) {
+    } else if (is_vector(type, mapping.vector)) {
       w_.line("kept[{}] = load<{}>({} + {});", slot, kept, name, offset);
     } else {
       w_.line("kept[{}] = {}[{}];", slot, name, offset);
@@ -320,27 +320,27 @@ class CudaEmitter {
 
   void emit_stage() {
     const auto& stage = *schedule_.stage;
-    const ThreadWalk visit = stage_walk();
+    const ThreadCoordinates visit = stage_coordinates();
     w_.blank();
-    w_.line("// read {} along {}", buffer(node(stage.load).source).name, first_name(stage.walk));
+    w_.line("// read {} along {}", buffer(node(stage.load).source).name, first_name(stage.mapping));
     w_.open("{{");
     visit.declare_outer(w_);
-    emit_kept_loads(stage.load, stage.walk, visit);
+    emit_kept_loads(stage.load, stage.mapping, visit);
     open_rounds(visit.rounds());
     visit.declare_inner(w_);
     const auto guard = visit.guard();
     open_guard(guard);
     const auto* slot = visit.rounds() > 1 ? "u" : "0";
-    const int vector = stage.walk.vector;
+    const int vector = stage.mapping.vector;
     const bool vector_element = is_vector(node(stage.load).type, vector);
-    if (stage.walk.rows > 1) {
-      emit_turned_stores(visit, fmt::format("kept[{}]", slot));
+    if (stage.mapping.rows > 1) {
+      emit_transposed_stores(visit, fmt::format("kept[{}]", slot));
     } else if (!vector_element) {
       w_.line("tile[{}] = kept[{}];", shared_address(visit), slot);
-    } else if (ir::keeps_vectors(schedule_, stage.walk)) {
+    } else if (ir::keeps_vectors(schedule_, stage.mapping)) {
       w_.line("store(tile + {}, kept[{}]);", shared_address(visit), slot);
     } else {
-      emit_shared_elements(stage.walk, visit, fmt::format("kept[{}].at[v]", slot), true);
+      emit_shared_elements(stage.mapping, visit, fmt::format("kept[{}].at[v]", slot), true);
     }
     close_guard(guard);
     w_.close();
@@ -348,25 +348,26 @@ class CudaEmitter {
     w_.line("__syncthreads();");
   }
 
-  /// The columns of a rectangle of kept vectors, each in one access.
-  void emit_turned_stores(const ThreadWalk& visit, const std::string& kept) {
-    const auto& walk = schedule_.stage->walk;
-    const auto step = schedule_.stage->layout.stride[static_cast<std::size_t>(walk.digits[0].index)];
+  /// Stores the columns of a rectangle in kept[], each in one access.
+  void emit_transposed_stores(const ThreadCoordinates& visit, const std::string& kept) {
+    const auto& mapping = schedule_.stage->mapping;
+    const auto step = schedule_.stage->layout.stride[static_cast<std::size_t>(mapping.digits[0].index)];
     w_.line("#pragma unroll");
-    w_.open("for (int v = 0; v < {}; ++v) {{", walk.vector);
-    w_.line("{} column;", vector_type(node(schedule_.stage->load).type, walk.rows));
+    w_.open("for (int v = 0; v < {}; ++v) {{", mapping.vector);
+    w_.line("{} column;", vector_type(node(schedule_.stage->load).type, mapping.rows));
     w_.line("#pragma unroll");
-    w_.line("for (int r = 0; r < {}; ++r) column.at[r] = {}[r].at[v];", walk.rows, kept);
+    w_.line("for (int r = 0; r < {}; ++r) column.at[r] = {}[r].at[v];", mapping.rows, kept);
     w_.line("store(tile + {}, column);", shared_address(visit, fmt::format(" + {} * v", step)));
     w_.close();
   }
 
-  /// One shared element per v: `element` to or from the tile, `vector` steps along the walk's first index.
-  void emit_shared_elements(const Walk& walk, const ThreadWalk& visit, const std::string& element, bool to_tile) {
+  /// One shared element per v: `element` to or from the tile, `vector` steps along the mapping's first index.
+  void emit_shared_elements(const ThreadMapping& mapping, const ThreadCoordinates& visit, const std::string& element,
+                            bool to_tile) {
     w_.line("#pragma unroll");
-    w_.open("for (int v = 0; v < {}; ++v) {{", walk.vector);
+    w_.open("for (int v = 0; v < {}; ++v) {{", mapping.vector);
     const auto& layout = schedule_.stage->layout;
-    const auto first = walk.digits[0].index;
+    const auto first = mapping.digits[0].index;
     const auto step = layout.stride[static_cast<std::size_t>(first)];
     const auto address = shared_address(visit, step == 1 ? " + v" : fmt::format(" + {} * v", step));
     if (to_tile) {
@@ -379,21 +380,21 @@ class CudaEmitter {
 
   void emit_statement() {
     const auto& statement = program_.statement();
-    const auto& walk = schedule_.walk;
-    const ThreadWalk visit = statement_walk();
-    const int vector = walk.vector;
+    const auto& mapping = schedule_.mapping;
+    const ThreadCoordinates visit = statement_coordinates();
+    const int vector = mapping.vector;
     const auto out_type = buffer(statement.buffer).type;
     const auto& out_name = buffer(statement.buffer).name;
     const bool vector_element = is_vector(out_type, vector);
     w_.blank();
-    if (!first_name(walk).empty()) w_.line("// write {} along {}", out_name, first_name(walk));
+    if (!first_name(mapping).empty()) w_.line("// write {} along {}", out_name, first_name(mapping));
     w_.open("{{");
     visit.declare_outer(w_);
-    // A statement without a stage keeps its main load, so that every load is under way before the first store.
+    // Without a stage the main load goes to registers first, so that all loads are in flight before the first store.
     const auto loads = loads_of(program_, statement.value);
     const NodeId main_load = loads.empty() ? -1 : loads.front();
-    const bool keeps = !schedule_.stage && main_load >= 0 && visit.rounds() > 1 && loads_like_walk(main_load, walk);
-    if (keeps) emit_kept_loads(main_load, walk, visit);
+    const bool keeps = !schedule_.stage && main_load >= 0 && visit.rounds() > 1 && loads_like_walk(main_load, mapping);
+    if (keeps) emit_kept_loads(main_load, mapping, visit);
     open_rounds(visit.rounds());
     visit.declare_inner(w_);
     const auto guard = visit.guard();
@@ -404,7 +405,7 @@ class CudaEmitter {
       if (!texts[static_cast<std::size_t>(id)].empty()) continue;
       texts[static_cast<std::size_t>(id)] = keeps && id == main_load
                                                 ? (is_vector(node(id).type, vector) ? "kept[u].at[v]" : "kept[u]")
-                                                : emit_operand(id, walk, visit);
+                                                : emit_operand(id, mapping, visit);
     }
     const auto value =
         value_text(program_, statement.value, [&](NodeId id) { return texts[static_cast<std::size_t>(id)]; });
@@ -412,7 +413,7 @@ class CudaEmitter {
       w_.line("{}[{}] = {};", out_name, target, strip_v(value));
     } else if (const auto place = value.find(".at[v]"); place != std::string::npos && place + 6 == value.size() &&
                                                         node(statement.value).kind == ir::NodeKind::load) {
-      emit_store(walk, out_name, target, value.substr(0, place));  // moved as it is
+      emit_store(mapping, out_name, target, value.substr(0, place));  // copied unchanged
     } else {
       w_.line("{} out;", vector_type(out_type, vector));
       if (vector > 1) {
@@ -421,27 +422,28 @@ class CudaEmitter {
       } else {
         w_.line("out.at[0] = {};", strip_v(value));
       }
-      emit_store(walk, out_name, target, "out");
+      emit_store(mapping, out_name, target, "out");
     }
     close_guard(guard);
     w_.close();
     w_.close();
   }
 
-  /// A whole vector; where a skewed tile is cut, the elements that are inside the row.
-  void emit_store(const Walk& walk, const std::string& to, const std::string& offset, const std::string& value) {
+  /// Stores a whole vector; at the cut ends of a skewed tile, the elements inside the row.
+  void emit_store(const ThreadMapping& mapping, const std::string& to, const std::string& offset,
+                  const std::string& value) {
     const auto& skew = schedule_.skew;
-    if (!skew.on() || walk.vector == 1) {
+    if (!skew.on() || mapping.vector == 1) {
       w_.line("store({} + {}, {});", to, offset, value);
       return;
     }
-    const auto place = fmt::format("{} + {}", origin_name(program_, schedule_, skew.index), first_name(walk));
-    w_.open("if ({} >= 0 && {} + {} <= {}) {{", place, place, walk.vector, extent(skew.index));
+    const auto place = fmt::format("{} + {}", origin_name(program_, schedule_, skew.index), first_name(mapping));
+    w_.open("if ({} >= 0 && {} + {} <= {}) {{", place, place, mapping.vector, extent(skew.index));
     w_.line("store({} + {}, {});", to, offset, value);
     w_.close();
     w_.open("else {{");
     w_.line("#pragma unroll");
-    w_.open("for (int v = 0; v < {}; ++v) {{", walk.vector);
+    w_.open("for (int v = 0; v < {}; ++v) {{", mapping.vector);
     w_.line("if ({} + v >= 0 && {} + v < {}) {}[{} + v] = {}.at[v];", place, place, extent(skew.index), to, offset,
             value);
     w_.close();
@@ -454,33 +456,33 @@ class CudaEmitter {
     return text;
   }
 
-  bool loads_like_walk(NodeId load, const Walk& walk) const {
-    return walk.vector == 1 ||
-           ir::vector_access(program_, node(load).source, node(load).offset, walk.digits[0].index, walk.vector);
+  bool loads_like_walk(NodeId load, const ThreadMapping& mapping) const {
+    return mapping.vector == 1 ||
+           ir::vector_access(program_, node(load).source, node(load).offset, mapping.digits[0].index, mapping.vector);
   }
 
-  /// Declares what the statement reads through one load in this round; gives the text of element v.
-  std::string emit_operand(NodeId id, const Walk& walk, const ThreadWalk& visit) {
-    const int vector = walk.vector;
+  /// Declares the values of one load in this round; returns the text of element v.
+  std::string emit_operand(NodeId id, const ThreadMapping& mapping, const ThreadCoordinates& visit) {
+    const int vector = mapping.vector;
     const auto type = node(id).type;
     if (schedule_.stage && schedule_.stage->load == id) {
       if (!is_vector(type, vector)) return fmt::format("tile[{}]", shared_address(visit));
       w_.line("{} in{};", vector_type(type, vector), id);
-      if (ir::keeps_vectors(schedule_, walk)) {
+      if (ir::keeps_vectors(schedule_, mapping)) {
         w_.line("in{} = load<{}>(tile + {});", id, vector_type(type, vector), shared_address(visit));
       } else {
-        emit_shared_elements(walk, visit, fmt::format("in{}.at[v]", id), false);
+        emit_shared_elements(mapping, visit, fmt::format("in{}.at[v]", id), false);
       }
       return fmt::format("in{}.at[v]", id);
     }
     const auto& name = buffer(node(id).source).name;
     const auto offset = inner_offset(node(id).offset, visit);
     if (!is_vector(type, vector)) return fmt::format("{}[{}]", name, offset);
-    if (loads_like_walk(id, walk)) {
+    if (loads_like_walk(id, mapping)) {
       w_.line("const {} in{} = load<{}>({} + {});", vector_type(type, vector), id, vector_type(type, vector), name,
               offset);
     } else {
-      const auto step = node(id).offset.coefficient[static_cast<std::size_t>(walk.digits[0].index)];
+      const auto step = node(id).offset.coefficient[static_cast<std::size_t>(mapping.digits[0].index)];
       w_.line("{} in{};", vector_type(type, vector), id);
       w_.line("#pragma unroll");
       w_.line("for (int v = 0; v < {}; ++v) in{}.at[v] = {}[{}{}];", vector, id, name, offset,
@@ -497,22 +499,22 @@ class CudaEmitter {
   bool wide_ = false;
 };
 
-/// One tile per warp, in registers. Which round and vector element of which lane holds what a lane writes is worked out
-/// here, for all 32 lanes, so that only the shuffles that some lane needs are in the text.
+/// One tile per warp, in registers. The source (lane, round, element) of everything that the 32 lanes write is computed
+/// here, so that the text has only the shuffles that some lane needs.
 void CudaEmitter::emit_warp_exchange() {
   const auto& stage = *schedule_.stage;
-  const auto& walk = schedule_.walk;
+  const auto& mapping = schedule_.mapping;
   const auto& statement = program_.statement();
-  const ThreadWalk reads(program_, schedule_, stage.walk);
-  const ThreadWalk writes(program_, schedule_, walk);
+  const ThreadCoordinates reads(program_, schedule_, stage.mapping);
+  const ThreadCoordinates writes(program_, schedule_, mapping);
   const auto type = node(stage.load).type;
-  const bool vector_kept = is_vector(type, stage.walk.vector);
+  const bool vector_kept = is_vector(type, stage.mapping.vector);
   const WarpExchange exchange(schedule_);
 
   w_.blank();
-  w_.line("// read {} along {}", buffer(node(stage.load).source).name, first_name(stage.walk));
-  const auto kept = vector_kept ? vector_type(type, stage.walk.vector) : std::string(c_type(type));
-  // Set where nothing is read, since every lane takes part in the exchange.
+  w_.line("// read {} along {}", buffer(node(stage.load).source).name, first_name(stage.mapping));
+  const auto kept = vector_kept ? vector_type(type, stage.mapping.vector) : std::string(c_type(type));
+  // Initialised also where nothing is read: all lanes take part in the exchange.
   w_.line("{} kept[{}] = {{}};", kept, reads.rounds());
   w_.open("{{");
   reads.declare_outer(w_);
@@ -531,22 +533,22 @@ void CudaEmitter::emit_warp_exchange() {
   w_.close();
 
   w_.blank();
-  w_.line("// exchange within the warp, write {} along {}", buffer(statement.buffer).name, first_name(walk));
+  w_.line("// exchange within the warp, write {} along {}", buffer(statement.buffer).name, first_name(mapping));
   w_.open("{{");
   writes.declare_outer(w_);
   for (std::int64_t u = 0; u < writes.rounds(); ++u) {
     w_.open("{{");
     if (writes.rounds() > 1) w_.line("const int u = {};", u);
     writes.declare_inner(w_);
-    w_.line("{} in[{}];", c_type(type), walk.vector);
-    for (int v = 0; v < walk.vector; ++v) {
+    w_.line("{} in[{}];", c_type(type), mapping.vector);
+    for (int v = 0; v < mapping.vector; ++v) {
       // position in the read order of the element that this lane writes
       std::vector<std::string> terms;
       std::int64_t below = 1;
-      for (const auto& digit : stage.walk.digits) {
+      for (const auto& digit : stage.mapping.digits) {
         const auto name = program_.indices[static_cast<std::size_t>(digit.index)].name;
         auto value = name;
-        if (v > 0 && digit.index == walk.digits[0].index) value = fmt::format("({} + {})", name, v);
+        if (v > 0 && digit.index == mapping.digits[0].index) value = fmt::format("({} + {})", name, v);
         if (digit.step > 1) value += fmt::format(" / {}", digit.step);
         if (digit.step * digit.count < tile(digit.index)) value += fmt::format(" % {}", digit.count);
         if (digit.count > 1) terms.push_back(below == 1 ? value : fmt::format("{} * ({})", below, value));
@@ -555,7 +557,7 @@ void CudaEmitter::emit_warp_exchange() {
       w_.open("{{");
       w_.line("const int p = {};", terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + ")));
       const auto sources = exchange.sources(u, v);  // (round, element) that some lane needs
-      const auto lane_text = stage.walk.vector == 1 ? "p % 32" : fmt::format("p / {} % 32", stage.walk.vector);
+      const auto lane_text = stage.mapping.vector == 1 ? "p % 32" : fmt::format("p / {} % 32", stage.mapping.vector);
       for (std::size_t s = 0; s < sources.size(); ++s) {
         const auto [round, element] = sources[s];
         const auto held = vector_kept ? fmt::format("kept[{}].at[{}]", round, element) : fmt::format("kept[{}]", round);
@@ -564,8 +566,8 @@ void CudaEmitter::emit_warp_exchange() {
           continue;
         }
         std::vector<std::string> conditions;
-        if (reads.rounds() > 1) conditions.push_back(fmt::format("p / {} == {}", 32 * stage.walk.vector, round));
-        if (stage.walk.vector > 1) conditions.push_back(fmt::format("p % {} == {}", stage.walk.vector, element));
+        if (reads.rounds() > 1) conditions.push_back(fmt::format("p / {} == {}", 32 * stage.mapping.vector, round));
+        if (stage.mapping.vector > 1) conditions.push_back(fmt::format("p % {} == {}", stage.mapping.vector, element));
         w_.line("const {} other{} = shuffle({}, {});", c_type(type), s, held, lane_text);
         w_.line("if ({}) in[{}] = other{};", fmt::join(conditions, " && "), v, s);
       }
@@ -578,16 +580,16 @@ void CudaEmitter::emit_warp_exchange() {
     std::vector<std::string> texts(program_.nodes.size());
     for (const auto id : loads_of(program_, statement.value)) {
       texts[static_cast<std::size_t>(id)] =
-          id == stage.load ? (walk.vector > 1 ? "in[v]" : "in[0]") : emit_operand(id, walk, writes);
+          id == stage.load ? (mapping.vector > 1 ? "in[v]" : "in[0]") : emit_operand(id, mapping, writes);
     }
     const auto value =
         value_text(program_, statement.value, [&](NodeId id) { return texts[static_cast<std::size_t>(id)]; });
-    if (!is_vector(out_type, walk.vector)) {
+    if (!is_vector(out_type, mapping.vector)) {
       w_.line("{}[{}] = {};", buffer(statement.buffer).name, target, value);
     } else {
-      w_.line("{} out;", vector_type(out_type, walk.vector));
+      w_.line("{} out;", vector_type(out_type, mapping.vector));
       w_.line("#pragma unroll");
-      w_.line("for (int v = 0; v < {}; ++v) out.at[v] = {};", walk.vector, value);
+      w_.line("for (int v = 0; v < {}; ++v) out.at[v] = {};", mapping.vector, value);
       w_.line("store({} + {}, out);", buffer(statement.buffer).name, target);
     }
     close_guard(guard);
@@ -613,9 +615,10 @@ Source emit_cuda(const Program& program, const Schedule& schedule, const Notes& 
   CudaEmitter emitter(program, schedule);
   source.parameter_types = emitter.parameter_types();
   source.portable = portable_prelude(program);
-  source.device = std::string(cuda_prelude()) + '\n';
-  source.text =
-      head_text(program, schedule, source.kernel, notes.target, notes.again, notes.plan) + emitter.emit(source.kernel);
+  if (schedule.computes()) source.portable += called_definitions(program);
+  source.device = device_prelude({}) + '\n';
+  source.text = head_text(program, schedule, source.kernel, notes.target, notes.reproduce, notes.plan) +
+                emitter.emit(source.kernel);
   return source;
 }
 

@@ -28,7 +28,7 @@ std::size_t loads_in(const Program& program) {
                                                 [](const Node& node) { return node.kind == NodeKind::load; }));
 }
 
-/// Bytes that the kernel must read and write: each element that an access reaches, once.
+/// Compulsory traffic: bytes of all elements that any access reaches, each counted once.
 std::pair<std::int64_t, std::int64_t> compulsory_bytes(const Program& program) {
   const auto bytes = [&](int buffer, const ir::Affine& affine) {
     return ir::reached(affine, program.indices) * size_of(program.buffers[static_cast<std::size_t>(buffer)].type);
@@ -47,7 +47,7 @@ std::pair<std::int64_t, std::int64_t> compulsory_bytes(const Program& program) {
   return {read, written};
 }
 
-/// Indices by falling stride of an access, as letters: how the user's spec for that tensor would read.
+/// The indices of an access by falling stride: the tensor's term in index notation.
 std::string axis_order(const Program& program, const ir::Affine& affine, bool all) {
   std::vector<std::size_t> order;
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
@@ -99,8 +99,8 @@ std::string value_text(const Program& program, NodeId id, const std::function<st
   const Node& node = program.nodes[static_cast<std::size_t>(id)];
   if (node.kind == NodeKind::load) return leaf(id);
   if (node.kind == NodeKind::param) return program.params[static_cast<std::size_t>(node.source)].name;
-  if (node.kind != NodeKind::op) throw InternalError("a kernel that moves elements has no loops of its own");
-  // One after the other: compilers may evaluate arguments in any order, and leaf() may depend on it.
+  if (node.kind != NodeKind::op) throw InternalError("a copy kernel has no loops of its own");
+  // In separate statements: the order of evaluation of arguments is unspecified, and leaf() may depend on it.
   const auto x = value_text(program, node.operand[0], leaf);
   const auto y = node.operand[1] < 0 ? std::string() : value_text(program, node.operand[1], leaf);
   switch (node.op) {
@@ -115,7 +115,7 @@ std::string value_text(const Program& program, NodeId id, const std::function<st
     case OpCode::cast:
       return fmt::format("cast_{}({})", name(node.type), x);
     default:
-      throw InternalError("a kernel that moves elements adds, scales and converts, and does nothing else");
+      throw InternalError("a copy kernel adds, scales and converts, and does nothing else");
   }
 }
 
@@ -158,7 +158,7 @@ std::string kernel_name(const Program& program) {
   for (const auto& node : program.nodes) {
     if (node.kind == NodeKind::load) loads.push_back(&node);
   }
-  // Of a single operand, axes that it repeats are named too; one of several has fewer axes than there are.
+  // A copy names all axes, repeated ones too; in other kernels each operand has only some of them.
   const bool moves = loads.size() == 1;
   std::string name = ricci::name(out);
   if (program.statements.size() > 1) {
@@ -185,7 +185,7 @@ std::string kernel_name(const Program& program) {
   for (std::size_t k = 0; k < std::min(extents.size(), kShown); ++k) {
     name += fmt::format("{}{}", k == 0 ? "_" : "x", extents[k].second);
   }
-  // Only letters, digits and underscores make a function's name, and assemblers end lines somewhere.
+  // A function name has letters, digits and underscores only; assemblers limit the length of lines.
   constexpr std::size_t kLongest = 160;
   for (auto& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -203,7 +203,7 @@ std::string portable_prelude(const Program& program) {
     cast = cast || casts;
     half = half || casts;
     arithmetic = arithmetic || (!moves && !casts);
-    // Sums of the plain kind need no more than products do.
+    // Plain sums need only the functions that products need.
     scalar = scalar || (!moves && !plain && !casts && !(node.kind == NodeKind::reduce && node.op == OpCode::add)) ||
              (casts && is_integer(program.nodes[static_cast<std::size_t>(node.operand[0])].type));
   }
@@ -215,10 +215,8 @@ std::string portable_prelude(const Program& program) {
   return text + '\n';
 }
 
-const char* cuda_prelude() { return prelude::kCuda; }
-
-std::string head_text(const Program& program, const ir::Schedule& schedule, const std::string& kernel,
-                      const std::string& target, const std::string& again, const std::string& plan) {
+std::string head_text(const Program& program, const kernel::Schedule& schedule, const std::string& kernel,
+                      const std::string& target, const std::string& reproduce, const std::string& plan) {
   std::string text = fmt::format("// {}        made by ricci {} for {}; do not edit\n", kernel, RICCI_VERSION, target);
   const auto block = [&](const char* title, const std::string& lines) {
     std::istringstream stream(lines);
@@ -257,7 +255,8 @@ std::string head_text(const Program& program, const ir::Schedule& schedule, cons
   block("index",
         fmt::format("{}: largest offset {}", largest < (std::int64_t{1} << 31) ? "32 bits" : "64 bits", largest));
   block("schedule", schedule.name);
-  block("again", again);
+  if (schedule.by_directives()) block("", kernel::print(schedule.directives));
+  block("reproduce", reproduce);
   return text;
 }
 

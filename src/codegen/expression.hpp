@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/schedule.hpp"
+#include "kernel/schedule.hpp"
 
 namespace ricci::codegen {
 
@@ -23,17 +23,16 @@ std::string value_text(const ir::Program& program, ir::NodeId id, const std::fun
 /// Loads that the statement's value uses, in evaluation order.
 std::vector<ir::NodeId> loads_of(const ir::Program& program, ir::NodeId id);
 
-/// Per buffer: whether a selection chooses between a load of it and one of a buffer that the kernel writes. Compilers
-/// make one load of the two, and NVRTC 13.0 keeps for it what it knows of a `const __restrict__` buffer: that no store
-/// changes it. The load then passes the store that it stands before.
+/// Per buffer: whether a select chooses between a load of it and a load of a buffer that the kernel writes. Compilers
+/// merge the two loads, and NVRTC 13.0 then assumes of the merged load what `const __restrict__` says of one of them,
+/// that no store changes it: it may move the load across a store. Such buffers get no `__restrict__`.
 std::vector<bool> chosen_beside_written(const ir::Program& program);
 
 /// Portable prelude: the parts that the program needs.
 std::string portable_prelude(const ir::Program& program);
-const char* cuda_prelude();
 
 /// The head comment of a kernel.
-std::string head_text(const ir::Program& program, const ir::Schedule& schedule, const std::string& kernel,
-                      const std::string& target, const std::string& again, const std::string& plan);
+std::string head_text(const ir::Program& program, const kernel::Schedule& schedule, const std::string& kernel,
+                      const std::string& target, const std::string& reproduce, const std::string& plan);
 
 }  // namespace ricci::codegen

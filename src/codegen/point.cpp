@@ -7,8 +7,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "codegen/expression.hpp"
+#include "ir/named_values.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::codegen {
@@ -31,14 +34,15 @@ std::string lower_case(std::string text) {
 
 }  // namespace
 
-PointEmitter::PointEmitter(Writer& writer, const ir::Program& program, Language language, Block block)
+PointEmitter::PointEmitter(Writer& writer, const ir::Program& program, Language language, PointBlock block)
     : w_(writer), program_(program), language_(language), block_(std::move(block)), free_(program.free_indices()) {
   if (program.indices.size() > kMostIndices) {
     throw PlanError(fmt::format("{} indices in one kernel; {} is the most", program.indices.size(), kMostIndices));
   }
-  for (std::size_t q = 0; q < block_.each.size(); ++q) unrolled_[q] = block_.each[q] > 1;
+  for (std::size_t q = 0; q < block_.register_tile.size(); ++q) unrolled_[q] = block_.register_tile[q] > 1;
   find_dependencies();
-  count_uses();
+  find_names();
+  find_reductions_around();
   for (const auto& index : program.indices) taken_[index.name] = 1;
   for (const auto& buffer : program.buffers) taken_[buffer.name] = 1;
   for (const auto& param : program.params) taken_[param.name] = 1;
@@ -66,14 +70,19 @@ void PointEmitter::find_dependencies() {
   }
 }
 
-void PointEmitter::count_uses() {
-  uses_.resize(program_.nodes.size());
-  for (const auto& n : program_.nodes) {
-    for (const auto operand : n.operand) {
-      if (operand >= 0) ++uses_[static_cast<std::size_t>(operand)];
-    }
+void PointEmitter::find_names() {
+  named_ = ir::named_values(program_);
+  if (language_ == Language::cuda) called_ = called_functions(program_);
+  truth_.resize(program_.nodes.size());
+  for (std::size_t id = 0; id < truth_.size(); ++id) {
+    const auto& n = program_.nodes[id];
+    if (n.kind != NodeKind::op || n.type != DType::u8) continue;
+    const bool joins = n.op == OpCode::bit_and || n.op == OpCode::bit_or;
+    truth_[id] = ir::is_comparison(n.op) || (joins && is_truth(n.operand[0]) && is_truth(n.operand[1]));
   }
-  for (const auto& statement : program_.statements) ++uses_[static_cast<std::size_t>(statement.value)];
+}
+
+void PointEmitter::find_reductions_around() {
   around_.resize(program_.nodes.size(), OpCode::add);
   for (std::size_t id = around_.size(); id-- > 0;) {
     const auto& n = program_.nodes[id];
@@ -94,11 +103,11 @@ std::string PointEmitter::fresh(const std::string& stem) {
 
 int PointEmitter::open_unrolled(const Set& set) {
   int count = 0;
-  for (std::size_t q = 0; q < block_.each.size(); ++q) {
+  for (std::size_t q = 0; q < block_.register_tile.size(); ++q) {
     if (!set[q]) continue;
     w_.line("#pragma unroll");
     const auto name = "u" + index_name(static_cast<int>(q));
-    w_.open("for (int {} = 0; {} < {}; ++{}) {{", name, name, block_.each[q], name);
+    w_.open("for (int {} = 0; {} < {}; ++{}) {{", name, name, block_.register_tile[q], name);
     ++count;
   }
   return count;
@@ -117,7 +126,7 @@ void PointEmitter::close(int count) {
 
 std::string PointEmitter::subscript(const Set& set) const {
   std::string text;
-  for (std::size_t q = 0; q < block_.each.size(); ++q) {
+  for (std::size_t q = 0; q < block_.register_tile.size(); ++q) {
     if (set[q]) text += fmt::format("[u{}]", program_.indices[q].name);
   }
   return text;
@@ -125,21 +134,21 @@ std::string PointEmitter::subscript(const Set& set) const {
 
 std::string PointEmitter::dimensions(const Set& set) const {
   std::string text;
-  for (std::size_t q = 0; q < block_.each.size(); ++q) {
-    if (set[q]) text += fmt::format("[{}]", block_.each[q]);
+  for (std::size_t q = 0; q < block_.register_tile.size(); ++q) {
+    if (set[q]) text += fmt::format("[{}]", block_.register_tile[q]);
   }
   return text;
 }
 
 void PointEmitter::declare_clamped() {
-  for (std::size_t q = 0; q < block_.each.size(); ++q) {
+  for (std::size_t q = 0; q < block_.register_tile.size(); ++q) {
     if (!unrolled_[q] || !block_.ragged[q]) continue;
     const auto& name = program_.indices[q].name;
     Set only;
     only[q] = true;
     const char* type = block_.wide ? "i64" : "int";
-    w_.line("{} {}_at[{}];  // those past the end read what the first one does, and write nothing", type, name,
-            block_.each[q]);
+    w_.line("{} {}_at[{}];  // values past the end load the first one, and are not stored", type, name,
+            block_.register_tile[q]);
     const int loops = open_unrolled(only);
     w_.line("{}_at[u{}] = {} + {} * u{} < {} ? {} + {} * u{} : {};", name, name, name, block_.apart[q], name,
             program_.indices[q].extent, name, block_.apart[q], name, name);
@@ -149,7 +158,7 @@ void PointEmitter::declare_clamped() {
 
 std::string PointEmitter::store_guard(const Set& set) const {
   std::vector<std::string> terms;
-  for (std::size_t q = 0; q < block_.each.size(); ++q) {
+  for (std::size_t q = 0; q < block_.register_tile.size(); ++q) {
     if (!set[q] || !block_.ragged[q]) continue;
     const auto& name = program_.indices[q].name;
     terms.push_back(fmt::format("{} + {} * u{} < {}", name, block_.apart[q], name, program_.indices[q].extent));
@@ -198,73 +207,111 @@ bool PointEmitter::wants_name(NodeId id, const Set& around) const {
   const auto& n = node(id);
   if (is_leaf(n)) return false;
   if (n.kind == NodeKind::reduce || n.kind == NodeKind::guard) return true;
-  return uses_[static_cast<std::size_t>(id)] > 1 || unrolled(id) != (around & unrolled_);
+  return named_[static_cast<std::size_t>(id)] || unrolled(id) != (around & unrolled_);
 }
 
+// Chains of values are as long as programs are: a list of what is open takes the place of calls within calls.
 void PointEmitter::prepare(NodeId id, const Set& around) {
-  if (names_.contains(id) || is_leaf(node(id))) return;
-  if (wants_name(id, around)) {
-    declare(id);
-  } else {
-    prepare_operands(id, around);
-  }
-}
-
-void PointEmitter::prepare_operands(NodeId id, const Set& around) {
-  for (const auto operand : node(id).operand) {
-    if (operand >= 0) prepare(operand, around);
+  struct Visit {
+    NodeId id;
+    Set around;  // of its operands
+    bool named;
+    std::size_t next = 0;  // operand
+  };
+  std::vector<Visit> open;
+  const auto enter = [&](NodeId value, const Set& set) {
+    const auto& n = node(value);
+    if (names_.contains(value) || is_leaf(n)) return;
+    if (n.kind == NodeKind::reduce || n.kind == NodeKind::guard) {
+      declare(value);
+      return;
+    }
+    const bool named = wants_name(value, set);
+    open.push_back({value, named ? unrolled(value) : set, named});
+  };
+  enter(id, around);
+  while (!open.empty()) {
+    auto& visit = open.back();
+    const auto& n = node(visit.id);
+    if (visit.next < std::size(n.operand)) {
+      const auto operand = n.operand[visit.next++];
+      if (operand >= 0) enter(operand, Set(visit.around));
+      continue;
+    }
+    const auto done = visit;
+    open.pop_back();
+    if (done.named) declare_value(done.id);
   }
 }
 
 void PointEmitter::declare(NodeId id) {
-  const auto& n = node(id);
-  if (n.kind == NodeKind::reduce) {
-    declare_reduce(id);
-    return;
+  switch (node(id).kind) {
+    case NodeKind::reduce:
+      declare_reduce(id);
+      return;
+    case NodeKind::guard:
+      declare_guard(id);
+      return;
+    default:
+      break;
   }
   const auto set = unrolled(id);
-  const bool guard = n.kind == NodeKind::guard;
-  const auto stem = n.kind == NodeKind::load ? lower_case(program_.buffers[static_cast<std::size_t>(n.source)].name)
-                                             : std::string(guard ? "guarded" : "value");
-  if (guard) {
-    const auto name = fresh(stem);
-    start_value(id, name, around_[static_cast<std::size_t>(id)]);
-    accumulate(id, name, std::nullopt, set);
-    names_[id] = name;
-  } else {
-    prepare_operands(id, set);
-    const auto text = n.kind == NodeKind::load ? load_text(id) : is_truth(id) ? condition(id) : op_text(id);
-    const auto name = fresh(stem);
-    if (set.none()) {
-      w_.line("const {} {} = {};", type_text(id), name, text.text);
-    } else {
-      w_.line("{} {}{};", type_text(id), name, dimensions(set));
-      const int loops = open_unrolled(set);
-      w_.line("{}{} = {};", name, subscript(set), text.text);
-      close(loops);
-    }
-    names_[id] = name;
+  for (const auto operand : node(id).operand) {
+    if (operand >= 0) prepare(operand, set);
   }
+  declare_value(id);
+}
+
+void PointEmitter::declare_guard(NodeId id) {
+  const auto name = fresh("guarded");
+  start_value(id, name, around_[static_cast<std::size_t>(id)]);
+  accumulate(id, name, std::nullopt, unrolled(id));
+  names_[id] = name;
   scope_.back().push_back(id);
 }
 
-void PointEmitter::hoist(NodeId id, const Set& over) {
+void PointEmitter::declare_value(NodeId id) {
   const auto& n = node(id);
-  if (names_.contains(id) || is_leaf(n)) return;
-  if ((depends(id) & over).none()) {
-    declare(id);
-    return;
+  const auto set = unrolled(id);
+  const bool load = n.kind == NodeKind::load;
+  const auto text = load ? load_text(id) : is_truth(id) ? condition(id) : op_text(id);
+  const auto name = fresh(load ? lower_case(program_.buffers[static_cast<std::size_t>(n.source)].name) : "value");
+  if (set.none()) {
+    w_.line("const {} {} = {};", type_text(id), name, text.text);
+  } else {
+    w_.line("{} {}{};", type_text(id), name, dimensions(set));
+    const int loops = open_unrolled(set);
+    w_.line("{}{} = {};", name, subscript(set), text.text);
+    close(loops);
   }
-  // What a guard guards may be dear and rare.
-  if (n.kind == NodeKind::guard) {
-    hoist(n.operand[0], over);
-    return;
-  }
-  // Loops further inside are not open either.
-  auto closed = over;
-  for (const int q : n.over) closed[static_cast<std::size_t>(q)] = true;
-  for (const auto operand : n.operand) {
-    if (operand >= 0) hoist(operand, closed);
+  names_[id] = name;
+  scope_.back().push_back(id);
+}
+
+void PointEmitter::hoist(NodeId root, const Set& over) {
+  std::vector<std::pair<NodeId, Set>> open{{root, over}};
+  std::set<NodeId> seen;  // what depends on a loop depends on it by every way that leads there
+  while (!open.empty()) {
+    const auto [id, closed] = open.back();
+    open.pop_back();
+    const auto& n = node(id);
+    if (names_.contains(id) || is_leaf(n)) continue;
+    if ((depends(id) & closed).none()) {
+      declare(id);
+      continue;
+    }
+    if (!seen.insert(id).second) continue;
+    // A guarded value may be expensive and rarely needed: only its condition is hoisted.
+    if (n.kind == NodeKind::guard) {
+      open.emplace_back(n.operand[0], closed);
+      continue;
+    }
+    // Nor may it depend on the loops inside.
+    auto inside = closed;
+    for (const int q : n.over) inside[static_cast<std::size_t>(q)] = true;
+    for (std::size_t k = std::size(n.operand); k-- > 0;) {
+      if (n.operand[k] >= 0) open.emplace_back(n.operand[k], inside);
+    }
   }
 }
 
@@ -275,7 +322,8 @@ void PointEmitter::open_loop(int q, bool split, bool unroll) {
       language_ == Language::cpp || block_.wide || extent(q) > std::numeric_limits<std::int32_t>::max() / 2;
   const auto* type = wide ? "i64" : "int";
   if (split) {
-    w_.open("for ({} {} = member; {} < {}; {} += {}) {{", type, name, name, extent(q), name, block_.team);
+    w_.open("for ({} {} = member; {} < {}; {} += {}) {{", type, name, name, extent(q), name,
+            block_.cooperative_threads);
   } else {
     w_.open("for ({} {} = 0; {} < {}; ++{}) {{", type, name, name, extent(q), name);
   }
@@ -295,7 +343,8 @@ void PointEmitter::start_value(NodeId id, const std::string& name, OpCode op) {
   close(loops);
 }
 
-/// Takes away the names of what depends on `over`: a loop over an index may stand within another one over the same.
+/// Forgets the names of values that depend on `over`, and returns them: a loop over an index may be nested inside
+/// another loop over the same index.
 std::map<NodeId, std::string> PointEmitter::forget(const Set& over) {
   std::map<NodeId, std::string> gone;
   for (auto place = names_.begin(); place != names_.end();) {
@@ -318,7 +367,7 @@ std::vector<bool> PointEmitter::needed(NodeId id) const {
   return used;
 }
 
-/// Whether the value takes a loop of its own.
+/// Whether the value contains a reduction that is not computed yet.
 bool PointEmitter::loops_below(NodeId id) const {
   const auto used = needed(id);
   for (std::size_t k = 0; k < used.size(); ++k) {
@@ -327,7 +376,7 @@ bool PointEmitter::loops_below(NodeId id) const {
   return false;
 }
 
-/// Values that are computed for one of `id`: what short loops below unroll counts as often as they run.
+/// Number of values computed for one value of `id`; short inner loops count as unrolled.
 double PointEmitter::values_below(NodeId id) const {
   const auto used = needed(id);
   std::vector<double> copies(used.size());
@@ -338,7 +387,8 @@ double PointEmitter::values_below(NodeId id) const {
     if (!used[k] || is_leaf(n)) continue;
     double values = copies[k];
     const auto set = unrolled(static_cast<NodeId>(k));
-    for (std::size_t q = 0; q < block_.each.size(); ++q) values *= set[q] ? static_cast<double>(block_.each[q]) : 1;
+    for (std::size_t q = 0; q < block_.register_tile.size(); ++q)
+      values *= set[q] ? static_cast<double>(block_.register_tile[q]) : 1;
     total += values;
     double inner = copies[k];
     for (const int q : n.over) inner *= extent(q) <= kUnrolled ? static_cast<double>(extent(q)) : 1;
@@ -350,11 +400,11 @@ double PointEmitter::values_below(NodeId id) const {
   return total;
 }
 
-/// Which loops of a reduction are unrolled: short ones, from the inside out, while the text stays short. One around a
-/// loop that is not would only make copies of a loop. (Of 72 copies of a loop over bytes LLVM 19 makes one reduction,
+/// Which loops of a reduction are unrolled: short ones, from the inside out, as long as the text stays short. A loop
+/// around one that is not unrolled stays a loop, too. (Of 72 copies of a loop over bytes LLVM 19 makes one reduction,
 /// and crashes in the selection of its instructions.)
 std::vector<bool> PointEmitter::unrolled_loops(const Node& reduce, bool shared) const {
-  constexpr double kValues = 2048;  // compilers take longer than in proportion
+  constexpr double kValues = 2048;  // compile time grows faster than length
   std::vector<bool> unroll(reduce.over.size());
   double values = values_below(reduce.operand[0]);
   for (auto k = unroll.size(); k-- > 0;) {
@@ -379,13 +429,13 @@ void PointEmitter::declare_reduce(NodeId id) {
   hoist(n.operand[0], over);
   start_value(id, name, n.op);
   const auto outside = forget(over);
-  const bool shared = block_.team > 1 && loops_ == 0;
+  const bool shared = block_.cooperative_threads > 1 && loops_ == 0;
   const auto unroll = unrolled_loops(n, shared);
   for (std::size_t k = 0; k < n.over.size(); ++k) {
     const bool split = shared && k + 1 == n.over.size();
-    // So many loads of a thread are under way at once.
+    // Loads of a thread that are in flight at once.
     constexpr std::int64_t kLoads = 8;
-    if (split && extent(n.over[k]) >= kLoads * block_.team && !loops_below(n.operand[0])) {
+    if (split && extent(n.over[k]) >= kLoads * block_.cooperative_threads && !loops_below(n.operand[0])) {
       w_.line("#pragma unroll {}", kLoads);
     }
     open_loop(n.over[k], split, unroll[k]);
@@ -397,13 +447,13 @@ void PointEmitter::declare_reduce(NodeId id) {
   --loops_;
   close(static_cast<int>(n.over.size()));
   for (const auto& [other, known] : outside) names_[other] = known;
-  if (shared) combine_team(id, name);
+  if (shared) combine_threads(id, name);
   names_[id] = name;
   scope_.back().push_back(id);
 }
 
-/// target op= the value (without an operation: target = the value), where all guards on the way to it hold. A block is
-/// passed over where none of its points needs the value.
+/// target op= value (target = value without an operation) where all guards around the value hold. The whole tile is
+/// skipped where no point needs it.
 void PointEmitter::accumulate(NodeId id, const std::string& target, std::optional<OpCode> op, const Set& target_set) {
   std::vector<Text> conditions;
   int opened = 0;
@@ -447,19 +497,20 @@ void PointEmitter::accumulate(NodeId id, const std::string& target, std::optiona
   }
 }
 
-/// All threads of the team end with the combination of their parts, in an order that does not depend on timing.
-void PointEmitter::combine_team(NodeId id, const std::string& name) {
+/// Combines the partial results of the cooperative threads; all of them get the result. The order does not depend on
+/// timing.
+void PointEmitter::combine_threads(NodeId id, const std::string& name) {
   const auto& n = node(id);
   const auto set = unrolled(id);
   const auto cell = name + subscript(set);
-  const int within = std::min(block_.team, 32);
+  const int within = std::min(block_.cooperative_threads, 32);
   int loops = open_unrolled(set);
   w_.line("#pragma unroll");
   w_.line("for (int mask = {}; mask > 0; mask /= 2) {} = {};", within / 2, cell,
           combined(n.op, n.type, cell, {fmt::format("shuffle_xor({}, mask)", cell)}));
   close(loops);
-  if (block_.team <= 32) return;
-  const int warps = block_.team / 32;
+  if (block_.cooperative_threads <= 32) return;
+  const int warps = block_.cooperative_threads / 32;
   const auto shared = fresh("parts");
   w_.line("static __shared__ {} {}{}[{}];", type_text(id), shared, dimensions(set), warps);
   loops = open_unrolled(set);
@@ -476,7 +527,7 @@ void PointEmitter::combine_team(NodeId id, const std::string& name) {
 void PointEmitter::emit() {
   declare_clamped();
   open_scope();
-  // All statements of a point read before any writes: what is written and read is read first.
+  // All statements of a point read before any writes: load buffers that are also written first.
   for (std::size_t id = 0; id < program_.nodes.size(); ++id) {
     const auto& n = program_.nodes[id];
     if (n.kind != NodeKind::load || program_.statements.size() == 1 || names_.contains(static_cast<NodeId>(id)))
@@ -488,8 +539,8 @@ void PointEmitter::emit() {
   }
   const auto order = statement_order();
   for (std::size_t k = 0; k < order.size(); ++k) {
-    // What others of the team have still to read, nobody writes.
-    if (k > 0 && block_.team > 1 && crossing_) team_barrier();
+    // No thread may overwrite what another one has still to read.
+    if (k > 0 && block_.cooperative_threads > 1 && crossing_) thread_barrier();
     emit_statement(program_.statements[order[k]]);
   }
   scope_.pop_back();
@@ -508,14 +559,16 @@ void PointEmitter::emit_statement(const ir::Statement& statement) {
   }
 }
 
-void PointEmitter::team_barrier() { w_.line("{}();", block_.team > 32 ? "__syncthreads" : "__syncwarp"); }
+void PointEmitter::thread_barrier() {
+  w_.line("{}();", block_.cooperative_threads > 32 ? "__syncthreads" : "__syncwarp");
+}
 
-/// What others of the team have still to read, nobody writes.
+/// A barrier before a statement writes what other cooperative threads may still read.
 void PointEmitter::wait_for_readers(const ir::Statement& statement) {
   const bool read = std::any_of(program_.nodes.begin(), program_.nodes.end(), [&](const Node& n) {
     return n.kind == NodeKind::load && n.source == statement.buffer;
   });
-  if (read) team_barrier();
+  if (read) thread_barrier();
 }
 
 void PointEmitter::emit_store(const ir::Statement& statement) {
@@ -540,7 +593,7 @@ void PointEmitter::emit_store(const ir::Statement& statement) {
   }
   prepare(id, set);
   const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
-  if (block_.team > 1) {
+  if (block_.cooperative_threads > 1) {
     conditions.push_back({"member == 0"});
     wait_for_readers(statement);
   }

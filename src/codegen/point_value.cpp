@@ -17,7 +17,7 @@ using ir::NodeId;
 using ir::NodeKind;
 using ir::OpCode;
 
-/// C computes with integers narrower than int as ints: what they combine to must be cast back.
+/// Whether C promotes the type to int, so that results must be cast back.
 bool is_narrow(DType type) { return is_integer(type) && size_of(type) < 4; }
 
 const char* symbol_of(OpCode op) {
@@ -92,7 +92,7 @@ std::string PointEmitter::infix(const Text& x, const char* symbol, const Text& y
   return fmt::format("{} {} {}", in_brackets(x, rank), symbol, in_brackets(y, rank + 1));
 }
 
-/// x op y, for operations on bits. C's own order of them is no reader's.
+/// x op y for bitwise operations, always with brackets: few readers know their precedence in C.
 PointEmitter::Text PointEmitter::on_bits(OpCode op, DType type, const Text& x, const Text& y) const {
   auto text = fmt::format("{} {} {}", in_brackets(x, 1), symbol_of(op), in_brackets(y, 1));
   if (!is_narrow(type)) return {std::move(text), 0};
@@ -116,13 +116,6 @@ std::string PointEmitter::combined(OpCode op, DType type, const std::string& x, 
     default:
       throw InternalError("a reduction by an operation that does not associate");
   }
-}
-
-bool PointEmitter::is_truth(NodeId id) const {
-  const auto& n = node(id);
-  if (n.kind != NodeKind::op || n.type != DType::u8) return false;
-  if (is_comparison(n.op)) return true;
-  return (n.op == OpCode::bit_and || n.op == OpCode::bit_or) && is_truth(n.operand[0]) && is_truth(n.operand[1]);
 }
 
 PointEmitter::Text PointEmitter::condition(NodeId id) const {
@@ -253,6 +246,12 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
       if (is_integer(n.type)) return {fmt::format("({}){}", type, in_brackets(x, 3)), 2};
       return call(fmt::format("cast_{}", name(n.type)));
     }
+    case OpCode::real_part:
+      return {in_brackets(x, 3) + ".re", 3};
+    case OpCode::imag_part:
+      return {in_brackets(x, 3) + ".im", 3};
+    case OpCode::complex_of:
+      return {fmt::format("{}{{{}, {}}}", type, x.text, y.text), 3};
     case OpCode::minimum:
       return {fmt::format("minimum<{}>({}, {})", type, x.text, y.text), 3};
     case OpCode::maximum:
@@ -262,20 +261,24 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
     case OpCode::sign:
       return call("sign");
     case OpCode::rsqrt: {
+      if (called_.contains({n.op, n.type})) return call(called_name(n.op, n.type));
       const auto one = literal(Scalar(1), n.type);
       const auto root = language_ == Language::cuda ? (n.type == DType::f32 ? "sqrtf" : "sqrt")
                                                     : (n.type == DType::f32 ? "__builtin_sqrtf" : "__builtin_sqrt");
       return {fmt::format("{} / {}({})", one, root, x.text), 2};
     }
     case OpCode::remainder:
+      if (real)
+        return call((language_ == Language::cpp ? "__builtin_fmod" : "fmod") +
+                    std::string(n.type == DType::f32 ? "f" : ""));
       return {fmt::format("remainder_of<{}>({}, {})", type, x.text, y.text), 3};
     case OpCode::bit_and:
     case OpCode::bit_or:
     case OpCode::bit_xor:
       return bits();
     case OpCode::bit_not: {
-      const auto turned = "~" + in_brackets(x, 3);
-      return {is_narrow(n.type) ? fmt::format("({}){}", type, turned) : turned, 2};
+      const auto inverted = "~" + in_brackets(x, 3);
+      return {is_narrow(n.type) ? fmt::format("({}){}", type, inverted) : inverted, 2};
     }
     case OpCode::shift_left:
       return {fmt::format("shift_left<{}>({}, {})", type, x.text, y.text), 3};
@@ -283,7 +286,7 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
       return {fmt::format("shift_right<{}>({}, {})", type, x.text, y.text), 3};
     case OpCode::popcount: {
       const bool wide = size_of(n.type) == 8;
-      // Narrow signed values must not bring their sign along.
+      // No sign extension of narrow signed values.
       const auto word = wide ? x.text : fmt::format("(u{}){}", 8 * size_of(n.type), in_brackets(x, 3));
       return {fmt::format("({}){}({})", type, wide ? "popcount64" : "popcount32", word), 2};
     }
@@ -301,6 +304,7 @@ PointEmitter::Text PointEmitter::op_text(NodeId id) const {
     default:
       break;
   }
+  if (called_.contains({n.op, n.type})) return call(called_name(n.op, n.type));
   // C's function of that name, which both compilers know without a header.
   const std::string suffix = n.type == DType::f32 ? "f" : "";
   return call((language_ == Language::cpp ? "__builtin_" : "") + std::string(ir::name_of(n.op)) + suffix);

@@ -1,6 +1,8 @@
 // The files of device/ as text, compiled into the library (see CMakeLists.txt).
 #pragma once
 
+#include <string>
+
 namespace ricci::codegen::prelude {
 
 extern const char* const kTypes;
@@ -9,5 +11,24 @@ extern const char* const kArithmetic;
 extern const char* const kScalar;
 extern const char* const kCast;
 extern const char* const kCuda;
+extern const char* const kAsync;
+extern const char* const kTensorCore;
+extern const char* const kReduce;
 
 }  // namespace ricci::codegen::prelude
+
+namespace ricci::codegen {
+
+/// Instructions that few kernels use; all need sm_80, some atoms sm_90 (atoms.hpp). The simulator has a twin of each
+/// (tests/simt/cuda_host.hpp).
+struct DeviceParts {
+  bool async = false;        ///< async.cuh: copies from global to shared memory that are waited for in groups
+  bool tensor_core = false;  ///< tensor_core.cuh: matrix loads, products of fragments, tf32
+  bool reduce = false;       ///< reduce.cuh: additions to memory that others add to, sums over a warp
+};
+
+/// The device's own half of a CUDA kernel's prelude, `Source::device`: accesses and shuffles, then the parts asked for.
+/// They take types.cuh, which every portable prelude begins with, in front.
+std::string device_prelude(const DeviceParts& parts);
+
+}  // namespace ricci::codegen

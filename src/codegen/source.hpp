@@ -1,19 +1,19 @@
-// Source text of one kernel, made of a program and a schedule. Pure: nothing that varies from run to run is in it.
+// Source text of one kernel from a program and a schedule. Deterministic: the text is the same in every run.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "ir/program.hpp"
-#include "ir/schedule.hpp"
+#include "kernel/schedule.hpp"
 
 namespace ricci::codegen {
 
 /// What the head of a kernel says beside the program and the schedule.
 struct Notes {
-  std::string target;  ///< "sm_90", "x86-64-v4"
-  std::string again;   ///< the command that makes the kernel again
-  std::string plan;    ///< one line for people: why this schedule
+  std::string target;     ///< "sm_90", "x86-64-v4"
+  std::string reproduce;  ///< the reproduction command: prints this kernel
+  std::string plan;       ///< one line: the schedule's summary
 };
 
 struct Source {
@@ -37,10 +37,19 @@ std::int64_t dynamic_shared_bytes(const ir::Program& program, const ir::Schedule
 /// vector.
 Source emit_cpp(const ir::Program& program, const ir::Schedule& schedule, const Notes& notes);
 
+/// The same of schedules that may be directives.
+Source emit_cpp(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes);
+Source emit_cuda(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes);
+
+/// Shared memory of a block, static or dynamic; of it, what a launch asks for. 0 on a CPU.
+std::int64_t shared_bytes(const ir::Program& program, const kernel::Schedule& schedule, kernel::Target target);
+std::int64_t dynamic_shared_bytes(const ir::Program& program, const kernel::Schedule& schedule, kernel::Target target);
+
 /// "u64_abc_to_cab_48x32x40": type, input and output order, extents by name. Not unique; cut short for high ranks.
 std::string kernel_name(const ir::Program& program);
 
-/// Fingerprint of everything that decides generated text: sources of ir, plan and codegen, set by the build.
+/// Fingerprint of everything that decides generated text: the tokens of the sources of ir, kernel, plan and codegen,
+/// set by the build. Comments, layout and paths of those sources do not change it.
 const char* generator_version();
 
 }  // namespace ricci::codegen

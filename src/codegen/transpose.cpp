@@ -13,13 +13,13 @@ namespace {
 
 int log2_of(int n) { return std::bit_width(static_cast<unsigned>(n)) - 1; }
 
-/// What two vectors leave in one of two: elements of the first by their numbers, of the second beyond `columns`.
+/// Lane numbers of the two results of a shuffle of two vectors; the second vector's lanes begin at `columns`.
 struct Shuffle {
   std::vector<int> low, high;
 };
 
-/// Pieces of `span` elements of both in turns, of either half of each group of `group` elements: one instruction where
-/// a group has 16 bytes.
+/// Interleaves pieces of `span` elements of two vectors within groups of `group` elements (the low and the high half of
+/// each group): one instruction where a group has 16 bytes.
 Shuffle interleaved(int columns, int group, int span) {
   Shuffle shuffle;
   for (int j = 0; j < columns; ++j) {
@@ -31,7 +31,7 @@ Shuffle interleaved(int columns, int group, int span) {
   return shuffle;
 }
 
-/// Every second piece of `span` elements of the one for those between them of the other.
+/// Exchanges every second piece of `span` elements between two vectors.
 Shuffle exchanged(int columns, int span) {
   Shuffle shuffle;
   for (int j = 0; j < columns; ++j) {
@@ -58,18 +58,18 @@ const char* lane_type(DType type) {
 
 int lanes_of(DType type) { return size_of(type) > 8 ? 2 : 1; }
 
-Transpose::Transpose(DType type, const ir::Block& block)
+Transpose::Transpose(DType type, const ir::TransposeBlock& block)
     : type_(type),
-      columns_(block.columns * block.folded),
+      columns_(block.columns * block.row_packing),
       rows_(block.vectors()),
-      piece_(block.turned()),
+      piece_(block.transposed_vectors()),
       rounds_(log2_of(piece_)),
       within_(log2_of(std::min<int>(columns_, std::max<int>(16 / static_cast<int>(size_of(type)), 1)))) {}
 
 int Transpose::vector_of(int column) const noexcept { return column >> std::max(within_ - rounds_, 0) & (piece_ - 1); }
 
 int Transpose::part_of(int column) const noexcept {
-  const int left = within_ - rounds_;  // of a column's number, below what tells vectors apart
+  const int left = within_ - rounds_;  // low bits of a column's number that do not select the vector
   if (left <= 0) return column >> rounds_;
   return column >> within_ << left | (column & ((1 << left) - 1));
 }
@@ -87,7 +87,7 @@ void Transpose::emit(Writer& w) const {
   }
   w.line("static inline __attribute__((always_inline)) void transpose(lanes (&row)[{}])", piece_);
   w.open("{{");
-  std::vector<std::string> held(static_cast<std::size_t>(piece_));  // by name; empty: nothing that counts
+  std::vector<std::string> held(static_cast<std::size_t>(piece_));  // expression of each vector; empty: unused
   for (int i = 0; i < rows_; ++i) held[static_cast<std::size_t>(i)] = fmt::format("row[{}]", i);
   const int lanes = lanes_of(type_);
   const auto shuffled = [&](const std::string& name, const std::string& one, const std::string& other,
@@ -106,7 +106,7 @@ void Transpose::emit(Writer& w) const {
       auto &low = held[static_cast<std::size_t>(i)], &high = held[static_cast<std::size_t>(i | span)];
       if ((i & span) != 0 || low.empty()) continue;
       const auto one = low, other = high.empty() ? low : high;
-      // Beside a vector that holds nothing, half of an exchange leaves what there was.
+      // Exchanging with an unused vector leaves the low result unchanged.
       if (interleaves || !high.empty()) {
         low = fmt::format("low{}_{}", span, i);
         shuffled(low, one, other, shuffle.low);
@@ -115,11 +115,11 @@ void Transpose::emit(Writer& w) const {
       shuffled(high, one, other, shuffle.high);
     }
   }
-  // Each round that interleaves tells apart the highest bit that is left of a column's number.
-  const int turned = std::min(within_, rounds_);
+  // Each interleaving round selects by the next lower bit of a column's number, so the bits end up reversed.
+  const int interleaved_rounds = std::min(within_, rounds_);
   for (int i = 0; i < piece_; ++i) {
-    int from = i >> turned << turned;
-    for (int k = 0; k < turned; ++k) from |= (i >> k & 1) << (turned - 1 - k);
+    int from = i >> interleaved_rounds << interleaved_rounds;
+    for (int k = 0; k < interleaved_rounds; ++k) from |= (i >> k & 1) << (interleaved_rounds - 1 - k);
     w.line("row[{}] = {};", i, held[static_cast<std::size_t>(from)]);
   }
   w.close();

@@ -7,20 +7,20 @@
 
 namespace ricci::codegen {
 
-/// The unsigned integer that holds an element's bits while it is moved between vector lanes; and how many of them.
+/// The unsigned integer type of the lanes that hold an element's bits in a vector; and how many lanes an element takes.
 const char* lane_type(DType type);
 int lanes_of(DType type);
 
-/// A function transpose(row) of a block's vectors. Each of the vectors that it leaves (a power of two) holds one column
-/// or several, each a piece of it; of a folded block the parts of one column that each of those rows has.
+/// The emitter of a function transpose(row) for a block's vectors. Each vector of the result holds the pieces of one or
+/// more columns; with row packing, the parts of one column from all packed rows.
 class Transpose {
  public:
-  Transpose(DType type, const ir::Block& block);
+  Transpose(DType type, const ir::TransposeBlock& block);
 
-  /// Behind the type `lanes`, which is one vector.
+  /// Uses the type `lanes`, one vector, which must be declared before.
   void emit(Writer& writer) const;
 
-  /// Which vector holds a column, and which of that vector's pieces it is.
+  /// The vector of the result that holds a column, and the column's position among that vector's pieces.
   int vector_of(int column) const noexcept;
   int part_of(int column) const noexcept;
 
@@ -28,7 +28,7 @@ class Transpose {
   DType type_;
   int columns_, rows_, piece_;
   int rounds_;  // binary logarithm of `piece`
-  int within_;  // and that of the elements in 16 bytes, which instructions interleave by themselves
+  int within_;  // binary logarithm of the elements in 16 bytes, within which interleaving is one instruction
 };
 
 }  // namespace ricci::codegen

@@ -1,4 +1,4 @@
-// Text with indentation: the only way in which the emitters put source together.
+// Indented text: all source that the emitters write goes through it.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,6 +25,11 @@ class Writer {
   void close(const char* text = "}") {
     --depth_;
     put(text);
+  }
+
+  void otherwise() {
+    close("} else {");
+    ++depth_;
   }
 
   std::string take() { return std::move(text_); }

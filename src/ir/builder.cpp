@@ -13,12 +13,12 @@
 namespace ricci::ir {
 namespace {
 
-/// All that makes a node what it is, as text.
+/// A node's identity as text: equal nodes have equal texts.
 std::string key_of(const Node& node) {
   std::string key = fmt::format("{} {} {} {},{},{} {} {} {} {}", static_cast<int>(node.kind), static_cast<int>(node.op),
                                 static_cast<int>(node.type), node.operand[0], node.operand[1], node.operand[2],
                                 node.source, fmt::join(node.over, ","), node.exclusive, node.offset.constant);
-  // Affines grow with the program's indices: trailing zeros say nothing.
+  // Ignore trailing zeros: affines grow with the program's indices.
   for (std::size_t q = 0; q < node.offset.coefficient.size(); ++q) {
     if (node.offset.coefficient[q] != 0) key += fmt::format(" {}:{}", q, node.offset.coefficient[q]);
   }
@@ -35,8 +35,8 @@ OpCode around_operand(const Node& node, int k, OpCode around) {
   return combines ? node.op : around;
 }
 
-/// Guards give the identity of the reduction around them: one that was built once and stands in several kinds of them
-/// becomes a node for each. Guards name that reduction's operation, so that equal guards are in equal places.
+/// A guard's value outside of its condition is the identity of the enclosing reduction: a guard inside reductions of
+/// several operations becomes one node for each.
 class GuardParting {
  public:
   explicit GuardParting(Program& program) : program_(program), waits_(program.nodes.size()) {
@@ -51,29 +51,51 @@ class GuardParting {
   }
 
   void run() {
-    for (auto& statement : program_.statements) statement.value = place(statement.value, OpCode::add);
+    for (auto& statement : program_.statements) statement.value = place({statement.value, OpCode::add});
     program_.nodes = std::move(nodes_);
   }
 
  private:
-  /// The node's place among the new ones, operands before users.
-  NodeId place(NodeId id, OpCode around) {
-    const bool waits = waits_[static_cast<std::size_t>(id)];
-    const auto key = std::pair(id, waits ? around : OpCode::add);
-    if (const auto known = places_.find(key); known != places_.end()) return known->second;
-    auto node = program_.nodes[static_cast<std::size_t>(id)];
-    for (int k = 0; k < operand_count(node); ++k) {
-      node.operand[k] = place(node.operand[k], around_operand(node, k, around));
+  using Key = std::pair<NodeId, OpCode>;  // a node, and the reduction around it where that matters
+
+  Key key_of(NodeId id, OpCode around) const {
+    return {id, waits_[static_cast<std::size_t>(id)] ? around : OpCode::add};
+  }
+
+  /// The node's number among the new ones, operands before users.
+  NodeId place(const Key& root) {
+    struct Visit {
+      Key key;
+      int next = 0;
+    };
+    std::vector<Visit> open{{key_of(root.first, root.second)}};
+    while (!open.empty()) {
+      auto& visit = open.back();
+      const auto [id, around] = visit.key;
+      const auto& node = program_.nodes[static_cast<std::size_t>(id)];
+      if (places_.contains(visit.key)) {
+        open.pop_back();
+      } else if (visit.next < operand_count(node)) {
+        const int k = visit.next++;
+        open.push_back({key_of(node.operand[k], around_operand(node, k, around))});
+      } else {
+        auto made = node;
+        for (int k = 0; k < operand_count(node); ++k) {
+          made.operand[k] = places_.at(key_of(node.operand[k], around_operand(node, k, around)));
+        }
+        if (node.kind == NodeKind::guard) made.op = around;
+        nodes_.push_back(std::move(made));
+        places_[visit.key] = static_cast<NodeId>(nodes_.size()) - 1;
+        open.pop_back();
+      }
     }
-    if (node.kind == NodeKind::guard) node.op = around;
-    nodes_.push_back(std::move(node));
-    return places_[key] = static_cast<NodeId>(nodes_.size()) - 1;
+    return places_.at(key_of(root.first, root.second));
   }
 
   Program& program_;
   std::vector<bool> waits_;  // per node: holds a guard that the reduction around the node decides on
   std::vector<Node> nodes_;
-  std::map<std::pair<NodeId, OpCode>, NodeId> places_;
+  std::map<Key, NodeId> places_;
 };
 
 bool has_guards(const Program& program) {
@@ -160,7 +182,7 @@ NodeId Builder::op(OpCode code, DType type, NodeId x, NodeId y, NodeId z) {
     made.operand[2] = z;
     return add(std::move(made));
   };
-  // Without rounding there is nothing to lose.
+  // Integers have no rounding: always fold.
   const bool both = y >= 0 && node(x).kind == NodeKind::constant && node(y).kind == NodeKind::constant;
   if (code == OpCode::cast && node(x).kind == NodeKind::constant && is_integer(node(x).type) == is_integer(type)) {
     if (is_integer(type)) return integer(node(x).integer, type);
@@ -220,7 +242,7 @@ NodeId Builder::op(OpCode code, DType type, NodeId x, NodeId y, NodeId z) {
       if (negated(x) && negated(y)) return op(OpCode::div, type, inner(x), inner(y));
       if (negated(x)) return negate(op(OpCode::div, type, inner(x), y));
       if (negated(y)) return negate(op(OpCode::div, type, x, inner(y)));
-      // By a power of two, a multiplication gives the same bits.
+      // Dividing by a power of two equals multiplying by its inverse, bit by bit.
       if (node(y).kind == NodeKind::constant && node(y).value.imag() == 0) {
         int exponent = 0;
         const double value = node(y).value.real();

@@ -1,4 +1,4 @@
-// Makes the nodes of a program: equal nodes are one, constants are folded.
+// Builder of programs: hash-conses nodes and folds constants.
 #pragma once
 
 #include <unordered_map>

@@ -1,18 +1,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "ir/named_values.hpp"
 #include "ir/program.hpp"
 
 namespace ricci::ir {
 namespace {
 
-// Messages about broken programs print them, so nothing here trusts a number: what does not exist prints as "?".
+// Messages about broken programs print them, so every number is checked; invalid ones print as "?".
 template <class T>
 std::string name_of(const std::vector<T>& list, int k) {
   return k >= 0 && k < static_cast<int>(list.size()) ? list[static_cast<std::size_t>(k)].name : "?";
 }
 
-/// What combining many values is called.
+/// The name of a reduction by an operation.
 const char* name_of_many(OpCode op) {
   if (op == OpCode::add) return "sum";
   return op == OpCode::mul ? "product" : name_of(op);
@@ -21,19 +22,10 @@ const char* name_of_many(OpCode op) {
 class Printer {
  public:
   explicit Printer(const Program& program) : program_(program), let_(program.nodes.size()) {
-    std::vector<int> users(program.nodes.size());
-    const auto use = [&](NodeId id) {
-      if (id >= 0 && id < static_cast<NodeId>(users.size())) ++users[static_cast<std::size_t>(id)];
-    };
-    for (const auto& node : program.nodes) {
-      for (int k = 0; k < operand_count(node); ++k) use(node.operand[k]);
-    }
-    for (const auto& statement : program.statements) use(statement.value);
+    const auto named = named_values(program);
     int last = 0;
-    for (std::size_t id = 0; id < users.size(); ++id) {
-      const auto kind = program.nodes[id].kind;
-      const bool name_alone = kind == NodeKind::param || kind == NodeKind::constant || kind == NodeKind::index;
-      if (users[id] > 1 && !name_alone) let_[id] = ++last;
+    for (std::size_t id = 0; id < named.size(); ++id) {
+      if (named[id]) let_[id] = ++last;
     }
   }
 
@@ -53,7 +45,7 @@ class Printer {
   }
 
  private:
-  /// The node `id` as its user `user` names it, which stands behind it.
+  /// The text of node `id` as an operand of the later node `user`.
   std::string use(NodeId id, NodeId user) const {
     if (id < 0 || id >= user) return "?";
     const auto let = let_[static_cast<std::size_t>(id)];

@@ -66,6 +66,10 @@ enum class OpCode : std::uint8_t {
   neg,    ///< -x
   conj,   ///< complex conjugate
   cast,   ///< to the node's type: one correct rounding to nearest even; integers to floats, never back
+  // between a complex type and the real one of its parts
+  real_part,
+  imag_part,
+  complex_of,  ///< x + i y
   // real types and integers
   minimum,
   maximum,  ///< y < x ? y : x and x < y ? y : x
@@ -86,9 +90,12 @@ enum class OpCode : std::uint8_t {
   sinh,
   cosh,
   tanh,
+  atan2,  ///< of x over y, in the quadrant of (y, x)
+  hypot,
   pow,
-  // integers; shifts by at least the width give 0, the right one is logical for unsigned types
-  remainder,  ///< x % y with x's sign; x % 0 = 0
+  // integers (remainder real types too: C's fmod); shifts by at least the width give 0, the right one is logical for
+  // unsigned types
+  remainder,  ///< x % y with x's sign; of integers x % 0 = 0
   bit_and,
   bit_or,
   bit_xor,
@@ -117,8 +124,8 @@ struct Node {
   bool exclusive = false;            ///< scan: prefixes leave out their own element
 };
 
-/// buffer[offset] = value, for every point of the program's free indices: those that nothing runs over. Points are
-/// independent of each other: a buffer that is written is read, if at all, at the very offsets that the same point
+/// buffer[offset] = value, for every point of the program's free indices: those that no reduction, scan or compaction
+/// uses. Points are independent of each other: a written buffer may only be read at the offsets that the same point
 /// writes. All statements of a point read before any of them writes.
 ///
 /// Scans: for q = over[0] of extent n, element offset + q * step holds the combination of the values before q
@@ -132,7 +139,7 @@ struct Statement {
   std::int64_t step = 0;  ///< scan, compact: elements from one result to the next
 };
 
-/// Nodes stand in evaluation order: operands before users. A node that several others use is computed once.
+/// Nodes are in evaluation order, operands before users. A node with several users is computed once.
 struct Program {
   std::vector<Index> indices;
   std::vector<Buffer> buffers;
@@ -144,36 +151,37 @@ struct Program {
   bool exact = true;
 
   std::int64_t points() const noexcept;                                ///< product of the extents
-  std::int64_t points(const std::vector<bool>& along) const noexcept;  ///< of those indices alone
+  std::int64_t points(const std::vector<bool>& along) const noexcept;  ///< points of the free indices
   int find_load(int buffer) const noexcept;                            ///< first load of a buffer, or -1
   const Statement& statement() const { return statements.front(); }
-  std::vector<bool> free_indices() const;  ///< per index: nothing runs over it
+  std::vector<bool> free_indices() const;  ///< per index: no reduction, scan or compaction runs over it
 };
 
-/// The word of an operation in the text form: "add", "abs", "less_equal", ...; "?" where there is none of that number.
+/// The name of an operation in the text form: "add", "abs", "less_equal", ...; "?" for an invalid number.
 const char* name_of(OpCode op) noexcept;
 
-/// Operands that an operation has: 1 to 3; 0 where there is none of that number. That a node of this kind and operation
-/// has: 0 to 3.
+/// Number of operands of an operation: 1 to 3, or 0 for an invalid number. Of a node, by its kind and operation: 0
+/// to 3.
 int operand_count(OpCode op) noexcept;
 int operand_count(const Node& node) noexcept;
 
-/// What every type but the half ones has, add to neg; C's functions of floats, sqrt to pow; what gives a u8.
+/// Classes of operations: arithmetic on every type but half types (add to neg); functions of floats (sqrt to pow);
+/// comparisons, which give a u8.
 constexpr bool is_arithmetic(OpCode op) noexcept { return op <= OpCode::neg; }
 constexpr bool is_function(OpCode op) noexcept { return op >= OpCode::sqrt && op <= OpCode::pow; }
 constexpr bool is_comparison(OpCode op) noexcept { return op >= OpCode::equal && op <= OpCode::less_equal; }
 
-/// Whether operands may change places without changing a bit of the result (NaN payloads aside).
+/// Whether the operation commutes bit by bit (NaN payloads aside).
 bool commutes(OpCode op) noexcept;
 
-/// Whether a reduction or a scan can combine by it: add, mul, minimum, maximum, bit_and, bit_or, bit_xor.
+/// Whether reductions and scans may use the operation: add, mul, minimum, maximum, bit_and, bit_or, bit_xor.
 bool associates(OpCode op) noexcept;
 
 /// Whether the order in which values of that type are combined changes no bit of the result: all integers, smallest and
 /// largest of floats. Needs associates(op).
 bool exactly_associates(OpCode op, DType type) noexcept;
 
-/// The value that changes nothing: 0, 1, the type's largest for minimum (infinity for floats), all bits, ...
+/// The operation's identity: 0, 1, the type's largest value for minimum (infinity for floats), all bits, ...
 /// identity_bits() gives it for integers, sign- or zero-extended to 64 bits; for those wider than 53 bits only it is
 /// exact.
 double identity(OpCode op, DType type) noexcept;
@@ -186,11 +194,11 @@ struct Bounds {
 };
 Bounds bounds(const Affine& affine, const std::vector<Index>& indices) noexcept;
 
-/// Elements that an access reaches: the product of the extents of the indices that move it.
+/// Number of elements that an access reaches: the product of the extents of the indices it depends on.
 std::int64_t reached(const Affine& affine, const std::vector<Index>& indices) noexcept;
 
-/// The text form, one item a line, that names everything and nothing else: the kernel's identity in cache keys. A node
-/// with several users is printed once, as "let".
+/// The text form, one item a line. It determines the program completely and is the kernel's identity in cache keys. A
+/// node with several users is printed once, as "let", and so is one with deeply nested operands (named_values.hpp).
 std::string print(const Program& program);
 std::string print(const Affine& affine, const std::vector<Index>& indices);
 

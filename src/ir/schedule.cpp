@@ -17,10 +17,10 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
                                   print(schedule, program)));
 }
 
-void verify_walk(const Schedule& schedule, const Program& program, const Walk& walk,
-                 const std::vector<std::int64_t>& extents) {
+void verify_mapping(const Schedule& schedule, const Program& program, const ThreadMapping& mapping,
+                    const std::vector<std::int64_t>& extents) {
   std::vector<std::int64_t> covered(program.indices.size(), 1);
-  for (const auto& digit : walk.digits) {
+  for (const auto& digit : mapping.digits) {
     if (digit.index < 0 || digit.index >= static_cast<int>(program.indices.size())) {
       broken(schedule, program, "a digit belongs to an index");
     }
@@ -28,25 +28,27 @@ void verify_walk(const Schedule& schedule, const Program& program, const Walk& w
     if (digit.step != span) broken(schedule, program, "digits of one index follow each other without gaps");
     span *= digit.count;
   }
-  if (covered != extents) broken(schedule, program, "a walk covers its tile");
-  // One worker, on a CPU, has edges of its own; everywhere else a vector never straddles the end of a tile.
-  if (walk.vector > 1 && walk.workers > 1) {
-    if (walk.digits.empty() || walk.digits[0].step != 1 || walk.digits[0].count % walk.vector != 0) {
+  if (covered != extents) broken(schedule, program, "a mapping covers its tile");
+  // CPU kernels handle edges separately; on a GPU no vector crosses the end of a tile.
+  if (mapping.vector > 1 && mapping.workers > 1) {
+    if (mapping.digits.empty() || mapping.digits[0].step != 1 || mapping.digits[0].count % mapping.vector != 0) {
       broken(schedule, program, "a vector divides the first digit");
     }
   }
-  if (walk.rows > 1 && (walk.digits.size() < 2 || walk.digits[1].step != 1 || walk.digits[1].count != walk.rows)) {
+  if (mapping.rows > 1 &&
+      (mapping.digits.size() < 2 || mapping.digits[1].step != 1 || mapping.digits[1].count != mapping.rows)) {
     broken(schedule, program, "the rows of a rectangle are the second digit");
   }
-  if (walk.workers < 1) broken(schedule, program, "a walk has workers");
+  if (mapping.workers < 1) broken(schedule, program, "a mapping has workers");
 }
 
-/// Blocks transposed on their way into an array of a CPU.
+/// Blocks that a CPU kernel transposes while it fills an array.
 void verify_kept_blocks(const Schedule& schedule, const Program& program) {
   const auto& stage = *schedule.stage;
   const auto& from = program.nodes[static_cast<std::size_t>(stage.load)].offset.coefficient;
   std::vector<bool> taken(program.indices.size());
-  const auto neighbours = [&](const std::vector<Digit>& digits, int count, const std::vector<std::int64_t>& stride) {
+  const auto neighbours = [&](const std::vector<MixedRadixDigit>& digits, int count,
+                              const std::vector<std::int64_t>& stride) {
     if (count < 1 || count > static_cast<int>(digits.size())) return false;
     std::int64_t run = 1;
     for (int k = 0; k < count; ++k) {
@@ -58,58 +60,58 @@ void verify_kept_blocks(const Schedule& schedule, const Program& program) {
     }
     return true;
   };
-  if (!neighbours(stage.walk.digits, stage.along, from)) {
+  if (!neighbours(stage.mapping.digits, stage.along, from)) {
     broken(schedule, program, "a block is read along neighbours in the input");
   }
-  if (!neighbours(schedule.walk.digits, stage.across, stage.layout.stride)) {
+  if (!neighbours(schedule.mapping.digits, stage.across, stage.layout.stride)) {
     broken(schedule, program, "a block is kept across neighbours in the array");
   }
-  if (block_of(schedule).along < stage.walk.vector) {
+  if (transpose_block(schedule).along < stage.mapping.vector) {
     broken(schedule, program, "a block fits into the extents of its indices");
   }
-  if ((stage.walk.vector & (stage.walk.vector - 1)) != 0) {
+  if ((stage.mapping.vector & (stage.mapping.vector - 1)) != 0) {
     broken(schedule, program, "a block has a power of two of columns");
   }
-  if (stage.folded < 1 || (stage.folded & (stage.folded - 1)) != 0) {
+  if (stage.row_packing < 1 || (stage.row_packing & (stage.row_packing - 1)) != 0) {
     broken(schedule, program, "a vector holds parts of a power of two of rows");
   }
 }
 
-/// Runs that the next tile continues.
-void verify_continued(const Schedule& schedule, const Program& program) {
+/// Line carry.
+void verify_line_carry(const Schedule& schedule, const Program& program) {
   const auto& stage = *schedule.stage;
   const auto& value = program.nodes[static_cast<std::size_t>(program.statement().value)];
-  if (!schedule.streaming || stage.place != Place::shared || value.kind != NodeKind::load) {
-    broken(schedule, program, "runs that are continued are copied from an array past the caches");
+  if (!schedule.streaming || stage.memory != StageMemory::shared || value.kind != NodeKind::load) {
+    broken(schedule, program, "a line carry copies from an array by nontemporal stores");
   }
-  const auto continued = continued_runs(program, schedule);
-  if (continued.index != stage.continued) {
-    broken(schedule, program, "runs are continued along an index where the next tile has what follows them");
+  const auto carry = line_carry_of(program, schedule);
+  if (carry.index != stage.line_carry) {
+    broken(schedule, program, "a line carry runs along an index whose next tile continues the runs");
   }
-  if (schedule.tile_points() / continued.runs * size_of(value.type) < kLineBytes) {
-    broken(schedule, program, "runs that are continued are no shorter than a line");
+  if (schedule.tile_points() / carry.runs * size_of(value.type) < kLineBytes) {
+    broken(schedule, program, "runs with a line carry are no shorter than a line");
   }
 }
 
-/// What moves elements on a CPU: blocks transposed in registers, tiles that wait in an array, stores past the caches.
+/// CPU copy kernels: blocks transposed in registers, tiles staged in an array, nontemporal stores.
 void verify_blocks(const Schedule& schedule, const Program& program) {
-  if (schedule.walk.workers > 1 || (!schedule.stage && !schedule.streaming)) return;
-  const auto& digits = schedule.walk.digits;
+  if (schedule.mapping.workers > 1 || (!schedule.stage && !schedule.streaming)) return;
+  const auto& digits = schedule.mapping.digits;
   const auto contiguous = [&](const Affine& affine, int q) {
     return affine.coefficient[static_cast<std::size_t>(q)] == 1;
   };
   const auto& statement = program.statement();
-  const bool blocks = schedule.stage && schedule.stage->place == Place::registers;
+  const bool blocks = schedule.stage && schedule.stage->memory == StageMemory::registers;
   if ((blocks || schedule.streaming) && (digits.empty() || !contiguous(statement.offset, digits[0].index))) {
     broken(schedule, program, "vectors of a CPU lie along the output's contiguous index");
   }
   if (!schedule.stage) return;
   const auto& stage = *schedule.stage;
-  const auto& read = stage.walk.digits;
-  if (stage.ahead < 0 || (stage.ahead > 0 && !schedule.streaming)) {
-    broken(schedule, program, "reads are asked for beside writes past the caches");
+  const auto& read = stage.mapping.digits;
+  if (stage.prefetch_distance < 0 || (stage.prefetch_distance > 0 && !schedule.streaming)) {
+    broken(schedule, program, "a prefetch distance needs nontemporal stores");
   }
-  if (stage.continued >= 0) verify_continued(schedule, program);
+  if (stage.line_carry >= 0) verify_line_carry(schedule, program);
   if (!blocks) {
     for (std::size_t q = 0; q < program.indices.size(); ++q) {
       const bool adds = std::any_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {
@@ -119,7 +121,7 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
         broken(schedule, program, "tiles that overlap add to nothing");
       }
     }
-    if (stage.walk.vector == 1) return;
+    if (stage.mapping.vector == 1) return;
   }
   const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
   if (!blocks) return verify_kept_blocks(schedule, program);
@@ -127,20 +129,20 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
     broken(schedule, program, "a block is read along the input's contiguous index");
   }
   for (const auto index : {read[0].index, digits[0].index}) {
-    if (program.indices[static_cast<std::size_t>(index)].extent < stage.walk.vector) {
+    if (program.indices[static_cast<std::size_t>(index)].extent < stage.mapping.vector) {
       broken(schedule, program, "a block fits into the extents of its indices");
     }
   }
-  if (stage.walk.vector != schedule.walk.vector) broken(schedule, program, "a block is square");
+  if (stage.mapping.vector != schedule.mapping.vector) broken(schedule, program, "a block is square");
   for (const auto& digit : digits) {
     const bool inside = digit.index == read[0].index || digit.index == digits[0].index;
-    if (inside && digit.step != 1 && digit.step % schedule.walk.vector != 0) {
+    if (inside && digit.step != 1 && digit.step % schedule.mapping.vector != 0) {
       broken(schedule, program, "digits do not cut blocks");
     }
   }
 }
 
-/// A part that ran before must not have written what a later one reads.
+/// Parts of statements: no earlier part may write what a later one reads.
 void verify_parts(const Schedule& schedule, const Program& program) {
   std::vector<std::size_t> part_of(program.statements.size());
   for (std::size_t part = 0; part < schedule.parts.size(); ++part) {
@@ -164,23 +166,24 @@ void verify_parts(const Schedule& schedule, const Program& program) {
   }
 }
 
-/// Schedules whose workers compute blocks of points in registers.
-void verify_each(const Schedule& schedule, const Program& program) {
+/// Schedules with register tiles.
+void verify_register_tile(const Schedule& schedule, const Program& program) {
   const auto count = program.indices.size();
   const auto free = program.free_indices();
-  if (schedule.each.size() != count) broken(schedule, program, "a worker takes a number of values of every index");
+  if (schedule.register_tile.size() != count)
+    broken(schedule, program, "a worker takes a number of values of every index");
   auto positions = schedule.tile;
   for (std::size_t q = 0; q < count; ++q) {
-    const auto together = schedule.each[q] * (static_cast<int>(q) == schedule.lane ? schedule.lanes : 1);
-    if (schedule.each[q] < 1 || schedule.tile[q] % together != 0) {
+    const auto per_worker = schedule.register_tile[q] * (static_cast<int>(q) == schedule.lane ? schedule.lanes : 1);
+    if (schedule.register_tile[q] < 1 || schedule.tile[q] % per_worker != 0) {
       broken(schedule, program, "the values of one worker divide the tile");
     }
-    if (!free[q] && schedule.tile[q] != 1) broken(schedule, program, "tiles leave alone what is run over");
-    positions[q] /= together;
+    if (!free[q] && schedule.tile[q] != 1) broken(schedule, program, "tiles hold one value of a reduced index");
+    positions[q] /= per_worker;
   }
-  verify_walk(schedule, program, schedule.walk, positions);
-  if (schedule.stage || schedule.skew.on()) broken(schedule, program, "workers that compute load by themselves");
-  if (schedule.walk.vector != 1) broken(schedule, program, "workers that compute say lanes in place of a vector");
+  verify_mapping(schedule, program, schedule.mapping, positions);
+  if (schedule.stage || schedule.skew.on()) broken(schedule, program, "register tiles have no stage");
+  if (schedule.mapping.vector != 1) broken(schedule, program, "register tiles have lanes and no vector");
   if (schedule.lanes > 1 && !has_lanes(program)) broken(schedule, program, "lanes hold values of one real type");
   if (schedule.lanes > 1 && (schedule.lane < 0 || schedule.lane >= static_cast<int>(count) ||
                              !free[static_cast<std::size_t>(schedule.lane)])) {
@@ -193,8 +196,8 @@ void verify_each(const Schedule& schedule, const Program& program) {
     const auto lane = static_cast<std::size_t>(schedule.lane);
     const bool outermost_sums =
         std::any_of(program.nodes.begin(), program.nodes.end(), [](const Node& node) { return !node.over.empty(); });
-    if (outermost_sums || schedule.each[lane] != 1 || schedule.strip % schedule.lanes != 0 ||
-        schedule.walk.digits.empty() || schedule.walk.digits.front().index != schedule.lane) {
+    if (outermost_sums || schedule.register_tile[lane] != 1 || schedule.strip % schedule.lanes != 0 ||
+        schedule.mapping.digits.empty() || schedule.mapping.digits.front().index != schedule.lane) {
       broken(schedule, program, "strips run along the innermost loop of a program without reductions");
     }
   }
@@ -209,33 +212,34 @@ void verify_each(const Schedule& schedule, const Program& program) {
     }
     verify_parts(schedule, program);
   }
-  // Smaller teams would leave lanes behind that the others' shuffles wait for.
-  if (schedule.team != 1 && schedule.team != 32 && schedule.team != schedule.threads) {
+  // Fewer threads would leave lanes of the warp out of the shuffles.
+  if (schedule.cooperative_threads != 1 && schedule.cooperative_threads != 32 &&
+      schedule.cooperative_threads != schedule.threads) {
     broken(schedule, program, "a team is one thread, a warp or the block");
   }
-  if (schedule.items < 1 || (schedule.items > 1 && schedule.team == 1)) {
+  if (schedule.items_per_thread < 1 || (schedule.items_per_thread > 1 && schedule.cooperative_threads == 1)) {
     broken(schedule, program, "the threads of a team take one item or more at a time");
   }
-  if (schedule.threads % (schedule.walk.workers * schedule.team) != 0) {
+  if (schedule.threads % (schedule.mapping.workers * schedule.cooperative_threads) != 0) {
     broken(schedule, program, "tiles share a block's threads evenly");
   }
 }
 
 }  // namespace
 
-std::int64_t Walk::count(std::size_t k) const noexcept {
+std::int64_t ThreadMapping::count(std::size_t k) const noexcept {
   return digits[k].count / (k == 0 ? vector : k == 1 ? rows : 1);
 }
 
-std::int64_t Walk::step(std::size_t k) const noexcept { return digits[k].step * (k == 0 ? vector : 1); }
+std::int64_t ThreadMapping::step(std::size_t k) const noexcept { return digits[k].step * (k == 0 ? vector : 1); }
 
-std::int64_t Walk::positions() const noexcept {
+std::int64_t ThreadMapping::positions() const noexcept {
   std::int64_t product = 1;
   for (const auto& digit : digits) product *= digit.count;
   return product / vector / rows;
 }
 
-std::int64_t Walk::rounds() const noexcept { return ceil_div(positions(), workers); }
+std::int64_t ThreadMapping::rounds() const noexcept { return ceil_div(positions(), workers); }
 
 std::int64_t Schedule::tiles(const Program& program) const noexcept {
   std::int64_t product = 1;
@@ -255,50 +259,50 @@ std::int64_t Schedule::tile_points() const noexcept {
   return product;
 }
 
-int Schedule::tiles_per_block() const noexcept { return threads / (walk.workers * team); }
+int Schedule::tiles_per_block() const noexcept { return threads / (mapping.workers * cooperative_threads); }
 
 std::int64_t Schedule::blocks(const Program& program) const noexcept {
   return ceil_div(tiles(program), tiles_per_block());
 }
 
 std::int64_t Schedule::shared_bytes(const Program& program) const noexcept {
-  if (!stage || stage->place != Place::shared) return 0;
+  if (!stage || stage->memory != StageMemory::shared) return 0;
   return stage->layout.elements * size_of(program.nodes[static_cast<std::size_t>(stage->load)].type);
 }
 
-Continued continued_runs(const Program& program, const Schedule& schedule) {
+LineCarry line_carry_of(const Program& program, const Schedule& schedule) {
   const auto& to = program.statement().offset.coefficient;
   const auto& kept = schedule.stage->layout.stride;
   const auto length = run_of(
-                          schedule.walk, [&](int q) { return to[static_cast<std::size_t>(q)]; },
+                          schedule.mapping, [&](int q) { return to[static_cast<std::size_t>(q)]; },
                           [&](int q) { return kept[static_cast<std::size_t>(q)]; })
                           .second;
-  Continued continued;
-  continued.runs = schedule.tile_points() / length;
+  LineCarry carry;
+  carry.runs = schedule.tile_points() / length;
   for (const auto q : schedule.order) {
     const auto tiles = schedule.tiles_along(program, q);
     const auto tile = schedule.tile[static_cast<std::size_t>(q)];
     if (tiles > 1 && to[static_cast<std::size_t>(q)] * tile == length) {
-      continued.index = q;
-      continued.tiles = program.indices[static_cast<std::size_t>(q)].extent / tile;
-      return continued;
+      carry.index = q;
+      carry.tiles = program.indices[static_cast<std::size_t>(q)].extent / tile;
+      return carry;
     }
-    continued.apart *= tiles;
+    carry.apart *= tiles;
   }
-  return continued;
+  return carry;
 }
 
-Block block_of(const Schedule& schedule) {
-  constexpr int kMostRows = 16;  // what registers hold beside the rounds of a transpose
+TransposeBlock transpose_block(const Schedule& schedule) {
+  constexpr int kMostRows = 16;  // limited by the registers that a transpose needs besides
   const auto& stage = *schedule.stage;
-  Block block;
-  for (int k = 0; k < stage.along; ++k) block.along *= stage.walk.digits[static_cast<std::size_t>(k)].count;
-  for (int k = 0; k < stage.across; ++k) block.across *= schedule.walk.digits[static_cast<std::size_t>(k)].count;
-  block.columns = stage.walk.vector;
-  block.folded = stage.folded;
+  TransposeBlock block;
+  for (int k = 0; k < stage.along; ++k) block.along *= stage.mapping.digits[static_cast<std::size_t>(k)].count;
+  for (int k = 0; k < stage.across; ++k) block.across *= schedule.mapping.digits[static_cast<std::size_t>(k)].count;
+  block.columns = stage.mapping.vector;
+  block.row_packing = stage.row_packing;
   const int vectors = std::min(block.columns, kMostRows);
-  block.rows = static_cast<int>(std::min<std::int64_t>(std::int64_t{block.folded} * vectors, block.across));
-  if (block.folded > 1) block.piece = block.folded * vectors;
+  block.rows = static_cast<int>(std::min<std::int64_t>(std::int64_t{block.row_packing} * vectors, block.across));
+  if (block.row_packing > 1) block.piece = block.row_packing * vectors;
   while (block.piece < block.rows) block.piece *= 2;
   return block;
 }
@@ -316,32 +320,33 @@ bool vector_access(const Program& program, int buffer, const Affine& affine, int
 }
 
 bool strides_keep_vectors(const std::vector<std::int64_t>& tile, const SharedLayout& layout,
-                          const Walk& walk) noexcept {
-  if (walk.vector == 1) return true;
-  const auto first = static_cast<std::size_t>(walk.digits[0].index);
+                          const ThreadMapping& mapping) noexcept {
+  if (mapping.vector == 1) return true;
+  const auto first = static_cast<std::size_t>(mapping.digits[0].index);
   for (std::size_t q = 0; q < layout.stride.size(); ++q) {
-    if (q == first ? layout.stride[q] != 1 : tile[q] > 1 && layout.stride[q] % walk.vector != 0) return false;
+    if (q == first ? layout.stride[q] != 1 : tile[q] > 1 && layout.stride[q] % mapping.vector != 0) return false;
   }
   return true;
 }
 
-bool swizzle_keeps_vectors(const SharedLayout& layout, const Walk& walk) noexcept {
-  return layout.mask == 0 || (1 << layout.unit) >= walk.vector;
+bool swizzle_keeps_vectors(const SharedLayout& layout, const ThreadMapping& mapping) noexcept {
+  return layout.mask == 0 || (1 << layout.unit) >= mapping.vector;
 }
 
-bool keeps_vectors(const Schedule& schedule, const Walk& walk) noexcept {
+bool keeps_vectors(const Schedule& schedule, const ThreadMapping& mapping) noexcept {
   const auto& layout = schedule.stage->layout;
-  return strides_keep_vectors(schedule.tile, layout, walk) && swizzle_keeps_vectors(layout, walk);
+  return strides_keep_vectors(schedule.tile, layout, mapping) && swizzle_keeps_vectors(layout, mapping);
 }
 
-Walk turned(const Walk& walk) {
-  if (walk.rows == 1) return walk;
-  const auto &first = walk.digits[0], &second = walk.digits[1];
-  Walk other{{second, {first.index, walk.vector, first.step}}, walk.rows, walk.workers, walk.vector};
-  if (first.count > walk.vector) {
-    other.digits.push_back({first.index, first.count / walk.vector, first.step * walk.vector});
+ThreadMapping register_transposed(const ThreadMapping& mapping) {
+  if (mapping.rows == 1) return mapping;
+  const auto &first = mapping.digits[0], &second = mapping.digits[1];
+  ThreadMapping other{
+      {second, {first.index, mapping.vector, first.step}}, mapping.rows, mapping.workers, mapping.vector};
+  if (first.count > mapping.vector) {
+    other.digits.push_back({first.index, first.count / mapping.vector, first.step * mapping.vector});
   }
-  other.digits.insert(other.digits.end(), walk.digits.begin() + 2, walk.digits.end());
+  other.digits.insert(other.digits.end(), mapping.digits.begin() + 2, mapping.digits.end());
   return other;
 }
 
@@ -380,12 +385,13 @@ void verify(const Schedule& schedule, const Program& program) {
     }
   }
   if (schedule.computes()) {
-    verify_each(schedule, program);
+    verify_register_tile(schedule, program);
     return;
   }
-  verify_walk(schedule, program, schedule.walk, schedule.tile);
-  if (schedule.walk.rows > 1) broken(schedule, program, "only a stage has rectangles");
-  if (schedule.threads % schedule.walk.workers != 0) broken(schedule, program, "tiles share a block's threads evenly");
+  verify_mapping(schedule, program, schedule.mapping, schedule.tile);
+  if (schedule.mapping.rows > 1) broken(schedule, program, "only a stage has rectangles");
+  if (schedule.threads % schedule.mapping.workers != 0)
+    broken(schedule, program, "tiles share a block's threads evenly");
   if (!schedule.stage) {
     verify_blocks(schedule, program);
     if (schedule.skew.on()) broken(schedule, program, "a skewed tile waits in shared memory");
@@ -407,14 +413,15 @@ void verify(const Schedule& schedule, const Program& program) {
     if (program.statement().offset.coefficient[static_cast<std::size_t>(skew.index)] != 1) {
       broken(schedule, program, "a skew runs along the output's contiguous index");
     }
-    if (stage.place != Place::shared) broken(schedule, program, "a skewed tile waits in shared memory");
+    if (stage.memory != StageMemory::shared) broken(schedule, program, "a skewed tile waits in shared memory");
     if (program.nodes.size() > 1) broken(schedule, program, "a skewed tile is moved as it is");
     extent += skew.elements - 1;
   }
-  verify_walk(schedule, program, stage.walk, staged);
-  if (stage.walk.workers != schedule.walk.workers) broken(schedule, program, "a stage uses the statement's workers");
-  if (stage.place != Place::shared) {
-    if (stage.walk.rows > 1) broken(schedule, program, "rectangles wait in shared memory");
+  verify_mapping(schedule, program, stage.mapping, staged);
+  if (stage.mapping.workers != schedule.mapping.workers)
+    broken(schedule, program, "a stage uses the statement's workers");
+  if (stage.memory != StageMemory::shared) {
+    if (stage.mapping.rows > 1) broken(schedule, program, "rectangles wait in shared memory");
     verify_blocks(schedule, program);
     return;
   }
@@ -437,9 +444,9 @@ void verify(const Schedule& schedule, const Program& program) {
     last = (last / group + 1) * group - 1;
   }
   if (layout.elements <= last) broken(schedule, program, "shared memory holds the tile");
-  if (stage.walk.rows > 1 &&
-      (skew.on() || stage.walk.rows != schedule.walk.vector ||
-       stage.walk.digits[1].index != schedule.walk.digits[0].index || !keeps_vectors(schedule, schedule.walk))) {
+  if (stage.mapping.rows > 1 && (skew.on() || stage.mapping.rows != schedule.mapping.vector ||
+                                 stage.mapping.digits[1].index != schedule.mapping.digits[0].index ||
+                                 !keeps_vectors(schedule, schedule.mapping))) {
     broken(schedule, program, "a rectangle's rows are the statement's vectors, side by side in shared memory");
   }
   verify_blocks(schedule, program);

@@ -16,55 +16,54 @@ namespace ricci::ir {
 
 inline constexpr std::int64_t kLineBytes = 64;  ///< of a CPU's caches
 
-/// A part of an index inside a tile: takes `count` values, `step` apart.
-struct Digit {
+/// One digit of a mixed-radix number: a part of an index inside a tile, `count` values that are `step` apart.
+struct MixedRadixDigit {
   int index = 0;
   std::int64_t count = 1;
   std::int64_t step = 1;
-  bool operator==(const Digit&) const = default;
+  bool operator==(const MixedRadixDigit&) const = default;
 };
 
-/// The order in which a tile's points are visited: a mixed-radix number, fastest digit first. `vector` neighbouring
-/// values of the first digit are one access; the resulting positions go round-robin over `workers` threads (CUDA), or
-/// are loops, the last digit outermost (C++).
-struct Walk {
-  std::vector<Digit> digits;
+/// The mapping of a tile's points to threads: a point's number in mixed radix, fastest digit first. `vector`
+/// neighbouring values of the first digit are one access, called a position. CUDA: positions go round-robin over
+/// `workers` threads. C++: the digits are loops, the last digit outermost.
+struct ThreadMapping {
+  std::vector<MixedRadixDigit> digits;
   int vector = 1;
   int workers = 1;
   /// CUDA, of a stage: a position is a rectangle of `vector` values of the first digit and all the `rows` values of the
-  /// second, which are turned in the worker's registers on their way to shared memory.
+  /// second, which the thread transposes in its registers before it stores them to shared memory.
   int rows = 1;
 
-  std::int64_t count(std::size_t k) const noexcept;  ///< values of digit k that positions tell apart
-  std::int64_t step(std::size_t k) const noexcept;   ///< from one of them to the next
+  std::int64_t count(std::size_t k) const noexcept;  ///< number of positions along digit k
+  std::int64_t step(std::size_t k) const noexcept;   ///< index distance from one of them to the next
   std::int64_t positions() const noexcept;           ///< of a tile
   std::int64_t rounds() const noexcept;              ///< positions of one worker, rounded up
 };
 
-/// Leading digits of a walk that are one run of neighbours on both of two sides, and its length. Either side says the
-/// stride of an index.
+/// The number of leading digits that are contiguous on two sides (input and output, say), and the length of that
+/// contiguous run in elements. `first` and `second` return the stride of an index on either side.
 template <class First, class Second>
-std::pair<std::size_t, std::int64_t> run_of(const Walk& walk, First first, Second second) {
+std::pair<std::size_t, std::int64_t> run_of(const ThreadMapping& mapping, First first, Second second) {
   std::int64_t length = 1;
   std::size_t k = 0;
-  for (; k < walk.digits.size(); ++k) {
-    const auto& digit = walk.digits[k];
+  for (; k < mapping.digits.size(); ++k) {
+    const auto& digit = mapping.digits[k];
     if (digit.step != 1 || first(digit.index) != length || second(digit.index) != length) break;
     length *= digit.count;
   }
   return {k, length};
 }
 
-/// Where a staged load waits between being read in its own order and being used in the statement's.
-enum class Place : std::uint8_t {
+/// The memory that holds a staged load between reading it in its own order and using it in the statement's order.
+enum class StageMemory : std::uint8_t {
   shared,     ///< shared memory of the block, one barrier
   warp,       ///< registers of a warp, exchanged by shuffles: one tile per warp
   registers,  ///< CPU vector registers, transposed in place
 };
 
-/// Element address of a tile point in shared memory: sum stride[q] * inner[q], then address ^= (address >> shift &
-/// mask)
-/// << unit; mask 0 is no swizzle.
+/// Element address of a tile point in shared memory: sum of stride[q] * inner[q], then the swizzle
+/// address ^= (address >> shift & mask) << unit. Mask 0: no swizzle.
 struct SharedLayout {
   std::vector<std::int64_t> stride;  ///< per index of the program
   int shift = 0, unit = 0;
@@ -72,37 +71,37 @@ struct SharedLayout {
   std::int64_t elements = 0;  ///< of the array
 };
 
-/// One load read ahead of the statement, in an order of its own.
+/// A load that is read before the statement, in an order of its own.
 struct Stage {
   NodeId load = -1;
-  Place place = Place::shared;
-  Walk walk;
+  StageMemory memory = StageMemory::shared;
+  ThreadMapping mapping;
   SharedLayout layout;
-  /// CPU, in an array: so many leading digits of this walk are neighbours in the input, and so many of the statement's
-  /// are neighbours in the array; blocks transposed in registers lie along the ones and across the others.
+  /// CPU, shared: extent of the transposed blocks, in digits. The first `along` digits of this mapping are contiguous
+  /// in the input, the first `across` digits of the statement's mapping are contiguous in the array.
   int along = 1, across = 1;
-  /// CPU, in an array: so many rows of a block (a power of two) lie side by side in a vector, 16 bytes of each, so that
-  /// what it leaves of a column is a whole vector and not a part of one.
-  int folded = 1;
-  /// CPU, past the caches: what so many tiles read together, neighbours along the first index by which tiles are
-  /// numbered, is asked for row by row beside the lines that as many before them write. 0: nothing is asked for.
-  std::int64_t ahead = 0;
-  /// CPU, in an array, past the caches: the index along which the next tile continues each run of the output. The line
-  /// that a run ends in waits for it, to be written whole. -1: each tile writes what it has of such a line.
-  int continued = -1;
+  /// CPU, shared: row packing. A vector holds 16 bytes of each of this many rows of a block (a power of two), so that
+  /// the transpose writes whole vectors of each column.
+  int row_packing = 1;
+  /// CPU, with nontemporal stores: prefetch distance in tiles. While this many tiles are written, the rows that the
+  /// next ones read are prefetched, one cache line for each line written. 0: no prefetch.
+  std::int64_t prefetch_distance = 0;
+  /// CPU, shared, with nontemporal stores: line carry. The index along which the next tile continues each contiguous
+  /// run of the output; the cache line that a run ends in is kept until then and stored whole. -1: no carry, lines at
+  /// the ends of runs are stored in part.
+  int line_carry = -1;
 };
 
-/// How the first index point of a tile is found from its number.
+/// How a tile's number is turned into its first index point.
 enum class Origin : std::uint8_t {
   literals,  ///< divisions by literal extents
   shuffle,   ///< one axis per lane, summed by a butterfly of shuffles (cuTT, algorithm 1)
 };
 
-/// Rows of the output whose length is no multiple of a sector begin anywhere in one. A skewed tile begins, row by row,
-/// where the output's address is a multiple of `elements`: tile number j holds the values j * tile - phase .. (j + 1) *
-/// tile - phase
-/// - 1 of `index` (those inside the extent), phase being the row's first offset modulo `elements`. The staged load then
-/// reaches elements - 1 further back, and reads that little twice.
+/// Tiles aligned to memory sectors of the output, for rows whose length is no multiple of a sector. Row by row, tile
+/// number j holds the values j * tile - phase .. (j + 1) * tile - phase - 1 of `index` (those inside the extent), where
+/// phase is the row's first offset modulo `elements`. The staged load starts elements - 1 earlier and reads these
+/// twice.
 struct Skew {
   int index = -1;    ///< the output's fastest index; -1: tiles are rectangular
   int elements = 1;  ///< a power of two that divides the tile
@@ -110,35 +109,33 @@ struct Skew {
 };
 
 struct Schedule {
-  std::string name;                ///< unique among a problem's candidates; for people, never read by an emitter
+  std::string name;                ///< unique among a problem's candidates; emitters do not read it
   std::vector<std::int64_t> tile;  ///< per index of the program: 1 .. extent
   std::vector<int> order;          ///< indices by which tiles are numbered, fastest first
-  Walk walk;                       ///< the statement's visit of a tile
+  ThreadMapping mapping;           ///< of the statement, which is the order of writing
   std::optional<Stage> stage;
   int threads = 256;  ///< of a block (CUDA)
-  /// Values of each index that one worker computes together, in registers, sharing what they read: 1 or more for the
-  /// free indices, 1 for those that are run over. Empty for programs that only move or combine single elements, which
-  /// take whole vectors instead. With it, a position of the walk is a worker, tile = positions * each along a free
-  /// index and 1 along the others.
-  std::vector<std::int64_t> each;
-  int lane = -1, lanes = 1;  ///< CPU, with each: neighbours along index `lane` that are one vector value
-  /// CPU, with lanes: that many points at a time, since many tensors at once are more pages than a core keeps track of.
-  /// Without parts they are read into a buffer, access by access, computed, and written from a buffer; with parts,
-  /// which hold every statement once, each part reads and writes in place, all points of the strip before the next
-  /// part.
+  /// Register tile: per index, the number of values that one worker computes in registers, so that they share loads.
+  /// 1 or more for free indices, 1 for reduced ones. Empty for copies, which use vectors instead. With a register tile
+  /// each position of the mapping is one worker, and tile = positions * register tile along free indices.
+  std::vector<std::int64_t> register_tile;
+  int lane = -1, lanes = 1;  ///< CPU, with a register tile: `lanes` neighbours along index `lane` are one vector
+  /// CPU, with lanes: strip mining. This many points are computed at a time, since a core's TLB and prefetchers follow
+  /// few tensors at once. Without `parts`, all loads go through one buffer and all results through another. With
+  /// `parts` (each statement in exactly one), each part computes the whole strip in place before the next part.
   std::int64_t strip = 0;
   std::vector<std::vector<int>> parts;
-  bool streaming = false;  ///< CPU, with lanes, or vectors of elements: whole ones of the output go past the caches
-  /// CUDA, with each: neighbouring threads that share the work of one point: its outermost reductions, its scans and
-  /// compactions.
-  int team = 1;
-  int items = 1;                      ///< CUDA, with a team: values of a scanned index that one thread takes at a time
-  int blocks_per_multiprocessor = 0;  ///< asked of the compiler; 0: its choice
+  bool streaming =
+      false;  ///< CPU, with lanes or vectors: whole vectors of the output are written by nontemporal stores
+  /// CUDA, with a register tile: neighbouring threads that compute one point together, by dividing its outermost
+  /// reductions, its scans and its compactions.
+  int cooperative_threads = 1;
+  int items_per_thread = 1;  ///< CUDA, cooperative scans: values that a thread takes at a time
   Origin origin = Origin::literals;
   Skew skew;
 
-  /// Of a single point too: it has no index to take values of.
-  bool computes() const noexcept { return !each.empty() || tile.empty(); }
+  /// Whether workers compute register tiles; true also for a program of one point, which has no indices.
+  bool computes() const noexcept { return !register_tile.empty() || tile.empty(); }
   std::int64_t tiles_along(const Program& program, int q) const noexcept;
   std::int64_t tiles(const Program& program) const noexcept;
   std::int64_t tile_points() const noexcept;
@@ -147,50 +144,53 @@ struct Schedule {
   std::int64_t shared_bytes(const Program& program) const noexcept;
 };
 
-/// A block on its way into an array: `columns` elements of each of `rows` rows that lie across are read, `folded` rows
-/// to a vector, and each of those elements is kept with those of the other rows beside it, in pieces of `piece` places
-/// (a power of two) of which `rows` count.
-struct Block {
-  std::int64_t along = 1, across = 1;  ///< values of the tile on either side
+/// The block that a CPU kernel transposes in registers while it fills an array: `rows` rows of `columns` elements are
+/// read, `row_packing` rows to a vector, and written column by column in pieces of `piece` elements (a power of two),
+/// of which the first `rows` are used.
+struct TransposeBlock {
+  std::int64_t along = 1, across = 1;  ///< extents of the tile along the block's columns and rows
   int columns = 1, rows = 1, piece = 1;
-  int folded = 1;
-  int turned() const noexcept { return piece / folded; }             ///< vectors that a transpose leaves
-  int vectors() const noexcept { return std::min(rows, turned()); }  ///< those that hold something before
+  int row_packing = 1;
+  int transposed_vectors() const noexcept { return piece / row_packing; }        ///< vectors after the transpose
+  int vectors() const noexcept { return std::min(rows, transposed_vectors()); }  ///< vectors before the transpose
 };
-Block block_of(const Schedule& schedule);
+TransposeBlock transpose_block(const Schedule& schedule);
 
-/// Runs of neighbours in the output, of tiles that wait in an array, where the next tile along one index continues
-/// them.
-struct Continued {
-  int index = -1;          ///< -1: none does
-  std::int64_t runs = 1;   ///< of a tile
-  std::int64_t apart = 1;  ///< in the numbering, from a tile to the one that continues its runs
-  std::int64_t tiles = 1;  ///< one behind the other: a last one that is moved back to be whole begins anew
+/// The index along which the next tile continues the output's contiguous runs of this tile, and the distances that
+/// follow from it; see Stage::line_carry.
+struct LineCarry {
+  int index = -1;          ///< -1: none
+  std::int64_t runs = 1;   ///< contiguous runs of a tile
+  std::int64_t apart = 1;  ///< difference of tile numbers from a tile to its successor along `index`
+  std::int64_t tiles =
+      1;  ///< number of tiles in such a chain; a last tile that overlaps its predecessor starts a new one
 };
-Continued continued_runs(const Program& program, const Schedule& schedule);
+LineCarry line_carry_of(const Program& program, const Schedule& schedule);
 
 /// The text form, one line an item: part of the kernel's key.
 std::string print(const Schedule& schedule, const Program& program);
 
-/// What print wrote for this program, but for the name, which is not in it; nothing for any other text. Not verified.
+/// Parses what print() wrote for this program; the name is not part of it. Nothing for any other text. The result is
+/// not verified.
 std::optional<Schedule> parse_schedule(std::string_view text, const Program& program);
 
 /// Throws InternalError, naming the first rule that the schedule breaks for this program: digits that do not cover the
 /// tile, vectors across a ragged edge, a swizzle that is no bijection, ...
 void verify(const Schedule& schedule, const Program& program);
 
-/// Whether the elements of a walk's vectors lie side by side in shared memory: by the strides of a tile there, by the
-/// swizzle upon them, and by both.
-bool strides_keep_vectors(const std::vector<std::int64_t>& tile, const SharedLayout& layout, const Walk& walk) noexcept;
-bool swizzle_keeps_vectors(const SharedLayout& layout, const Walk& walk) noexcept;
-bool keeps_vectors(const Schedule& schedule, const Walk& walk) noexcept;
+/// Whether the elements of a mapping's vectors lie side by side in shared memory: by the strides of a tile there, by
+/// the swizzle upon them, and by both.
+bool strides_keep_vectors(const std::vector<std::int64_t>& tile, const SharedLayout& layout,
+                          const ThreadMapping& mapping) noexcept;
+bool swizzle_keeps_vectors(const SharedLayout& layout, const ThreadMapping& mapping) noexcept;
+bool keeps_vectors(const Schedule& schedule, const ThreadMapping& mapping) noexcept;
 
-/// How a stage is written into shared memory: as it was read, or its rectangles by `rows` values along the statement's
-/// first index in one access, `vector` accesses a position.
-Walk turned(const Walk& walk);
+/// The mapping by which a stage is stored to shared memory. Without rectangles it is the reading mapping. With them
+/// each position is `vector` accesses of `rows` values along the statement's first index.
+ThreadMapping register_transposed(const ThreadMapping& mapping);
 
-/// Whether every value may be a vector of neighbours: one real type, and operations that vectors have, or integers that
-/// are only moved.
+/// Whether every value can be a vector: one real type and operations that exist for vectors, or integers that are only
+/// copied.
 bool has_lanes(const Program& program);
 
 /// Whether `vector` neighbours along `index` can be one aligned access of a buffer through this affine.

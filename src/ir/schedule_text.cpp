@@ -12,7 +12,7 @@
 namespace ricci::ir {
 namespace {
 
-constexpr std::array<std::string_view, 3> kPlaces = {"shared", "warp", "registers"};  // by Place
+constexpr std::array<std::string_view, 3> kStageMemories = {"shared", "warp", "registers"};  // by Place
 
 /// Messages about broken schedules print them, so an index that does not exist prints as "?".
 std::string index_name(const Program& program, int q) {
@@ -20,18 +20,17 @@ std::string index_name(const Program& program, int q) {
                                                                 : "?";
 }
 
-std::string print(const Walk& walk, const Program& program) {
+std::string print(const ThreadMapping& mapping, const Program& program) {
   std::vector<std::string> digits;
-  for (const auto& digit : walk.digits) {
+  for (const auto& digit : mapping.digits) {
     digits.push_back(fmt::format("{}:{}{}", index_name(program, digit.index), digit.count,
                                  digit.step == 1 ? "" : fmt::format("/{}", digit.step)));
   }
-  const auto rows = walk.rows == 1 ? std::string() : fmt::format(" rows {}", walk.rows);
-  return fmt::format("{} vector {}{} workers {}", fmt::join(digits, " "), walk.vector, rows, walk.workers);
+  const auto rows = mapping.rows == 1 ? std::string() : fmt::format(" rows {}", mapping.rows);
+  return fmt::format("{} vector {}{} workers {}", fmt::join(digits, " "), mapping.vector, rows, mapping.workers);
 }
 
-/// Reads what print wrote, line after line and word after word. What is not as expected ends it: nothing is read any
-/// more, and good() is false.
+/// Parser of what print() wrote. After the first mismatch good() is false and nothing more is read.
 class Reader {
  public:
   Reader(std::string_view text, const Program& program) : text_(text), program_(program) {}
@@ -39,7 +38,7 @@ class Reader {
   bool good() const { return good_; }
   bool at_end() const { return text_.empty(); }
 
-  /// Whether the next line begins with this word, which is taken if so. Nothing is left of the line before.
+  /// Takes the next line if it begins with this word. The line before must be read to its end.
   bool line(std::string_view word) {
     expect_end();
     if (!good_ || !text_.starts_with(word)) return false;
@@ -85,7 +84,7 @@ class Reader {
     expect(word);
     return number<T>();
   }
-  /// Numbers as long as there are any.
+  /// Reads numbers until a word is none.
   std::vector<std::int64_t> numbers() {
     std::vector<std::int64_t> list;
     const auto numeric = [](std::string_view word) {
@@ -101,38 +100,38 @@ class Reader {
     return static_cast<int>(found - all.begin());
   }
 
-  Walk walk() {
-    Walk walk;
+  ThreadMapping mapping() {
+    ThreadMapping mapping;
     for (auto colon = peek().find(':'); good_ && colon != std::string_view::npos; colon = peek().find(':')) {
       const auto word = next(), count = word.substr(colon + 1);
       const auto slash = count.find('/');
-      walk.digits.push_back({index(word.substr(0, colon)), number<std::int64_t>(count.substr(0, slash)),
-                             slash == std::string_view::npos ? 1 : number<std::int64_t>(count.substr(slash + 1))});
+      mapping.digits.push_back({index(word.substr(0, colon)), number<std::int64_t>(count.substr(0, slash)),
+                                slash == std::string_view::npos ? 1 : number<std::int64_t>(count.substr(slash + 1))});
     }
-    walk.vector = number_after<int>("vector");
-    if (accept("rows")) walk.rows = number<int>();
-    walk.workers = number_after<int>("workers");
-    return walk;
+    mapping.vector = number_after<int>("vector");
+    if (accept("rows")) mapping.rows = number<int>();
+    mapping.workers = number_after<int>("workers");
+    return mapping;
   }
 
   Stage stage() {
     Stage stage;
     stage.load = number<NodeId>();
-    const auto place = std::find(kPlaces.begin(), kPlaces.end(), next());
-    if (place == kPlaces.end()) good_ = false;
-    stage.place = static_cast<Place>(place - kPlaces.begin());
-    expect("walk");
-    stage.walk = walk();
-    if (line("ahead")) stage.ahead = number<std::int64_t>();
-    if (line("continued")) stage.continued = index(next());
-    if (stage.place != Place::shared) return stage;
+    const auto place = std::find(kStageMemories.begin(), kStageMemories.end(), next());
+    if (place == kStageMemories.end()) good_ = false;
+    stage.memory = static_cast<StageMemory>(place - kStageMemories.begin());
+    expect("mapping");
+    stage.mapping = mapping();
+    if (line("prefetch_distance")) stage.prefetch_distance = number<std::int64_t>();
+    if (line("line_carry")) stage.line_carry = index(next());
+    if (stage.memory != StageMemory::shared) return stage;
     expect_line("layout");
     stage.layout.stride = numbers();
     stage.layout.shift = number_after<int>("shift");
     stage.layout.mask = number_after<std::int64_t>("mask");
     stage.layout.unit = number_after<int>("unit");
     stage.layout.elements = number_after<std::int64_t>("elements");
-    if (line("folded")) stage.folded = number<int>();
+    if (line("row_packing")) stage.row_packing = number<int>();
     if (line("blocks")) {
       stage.along = number<int>();
       stage.across = number_after<int>("x");
@@ -140,11 +139,11 @@ class Reader {
     return stage;
   }
 
-  /// What follows "each" in its line.
+  /// The rest of the "register_tile" line.
   void computing(Schedule& schedule) {
-    schedule.each = numbers();
-    schedule.team = number_after<int>("team");
-    if (accept("items")) schedule.items = number<int>();
+    schedule.register_tile = numbers();
+    schedule.cooperative_threads = number_after<int>("cooperative_threads");
+    if (accept("items_per_thread")) schedule.items_per_thread = number<int>();
     if (accept("lanes")) {
       const auto word = next();
       const auto colon = std::min(word.find(':'), word.size() - 1);
@@ -175,18 +174,18 @@ class Reader {
 std::string print(const Schedule& schedule, const Program& program) {
   std::vector<std::string> order;
   for (const auto q : schedule.order) order.push_back(index_name(program, q));
-  std::string text = fmt::format("tile {}\norder {}\nwalk {}\n", fmt::join(schedule.tile, " "), fmt::join(order, " "),
-                                 print(schedule.walk, program));
+  std::string text = fmt::format("tile {}\norder {}\nmapping {}\n", fmt::join(schedule.tile, " "),
+                                 fmt::join(order, " "), print(schedule.mapping, program));
   if (schedule.stage) {
     const auto& stage = *schedule.stage;
-    text += fmt::format("stage {} {} walk {}\n", stage.load, kPlaces[static_cast<std::size_t>(stage.place)],
-                        print(stage.walk, program));
-    if (stage.ahead > 0) text += fmt::format("ahead {}\n", stage.ahead);
-    if (stage.continued >= 0) text += fmt::format("continued {}\n", index_name(program, stage.continued));
-    if (stage.place == Place::shared) {
+    text += fmt::format("stage {} {} mapping {}\n", stage.load, kStageMemories[static_cast<std::size_t>(stage.memory)],
+                        print(stage.mapping, program));
+    if (stage.prefetch_distance > 0) text += fmt::format("prefetch_distance {}\n", stage.prefetch_distance);
+    if (stage.line_carry >= 0) text += fmt::format("line_carry {}\n", index_name(program, stage.line_carry));
+    if (stage.memory == StageMemory::shared) {
       text += fmt::format("layout {} shift {} mask {} unit {} elements {}\n", fmt::join(stage.layout.stride, " "),
                           stage.layout.shift, stage.layout.mask, stage.layout.unit, stage.layout.elements);
-      if (stage.folded > 1) text += fmt::format("folded {}\n", stage.folded);
+      if (stage.row_packing > 1) text += fmt::format("row_packing {}\n", stage.row_packing);
       if (stage.along > 1 || stage.across > 1) text += fmt::format("blocks {} x {}\n", stage.along, stage.across);
     }
   }
@@ -194,8 +193,9 @@ std::string print(const Schedule& schedule, const Program& program) {
     text += fmt::format("skew {} elements {}\n", index_name(program, schedule.skew.index), schedule.skew.elements);
   }
   if (schedule.computes()) {
-    text += fmt::format("each {} team {}", fmt::join(schedule.each, " "), schedule.team);
-    if (schedule.items > 1) text += fmt::format(" items {}", schedule.items);
+    text += fmt::format("register_tile {} cooperative_threads {}", fmt::join(schedule.register_tile, " "),
+                        schedule.cooperative_threads);
+    if (schedule.items_per_thread > 1) text += fmt::format(" items_per_thread {}", schedule.items_per_thread);
     if (schedule.lanes > 1) text += fmt::format(" lanes {}:{}", index_name(program, schedule.lane), schedule.lanes);
     if (schedule.strip > 0) text += fmt::format(" strip {}", schedule.strip);
     for (const auto& part : schedule.parts) text += fmt::format(" part {}", fmt::join(part, ","));
@@ -204,8 +204,7 @@ std::string print(const Schedule& schedule, const Program& program) {
   } else if (schedule.streaming) {
     text += "streaming\n";
   }
-  return text + fmt::format("threads {} per_multiprocessor {} origin {}\n", schedule.threads,
-                            schedule.blocks_per_multiprocessor,
+  return text + fmt::format("threads {} origin {}\n", schedule.threads,
                             schedule.origin == Origin::literals ? "literals" : "shuffle");
 }
 
@@ -216,21 +215,20 @@ std::optional<Schedule> parse_schedule(std::string_view text, const Program& pro
   schedule.tile = reader.numbers();
   reader.expect_line("order");
   while (reader.good() && !reader.peek().empty()) schedule.order.push_back(reader.index(reader.next()));
-  reader.expect_line("walk");
-  schedule.walk = reader.walk();
+  reader.expect_line("mapping");
+  schedule.mapping = reader.mapping();
   if (reader.line("stage")) schedule.stage = reader.stage();
   if (reader.line("skew")) {
     schedule.skew.index = reader.index(reader.next());
     schedule.skew.elements = reader.number_after<int>("elements");
   }
-  if (reader.line("each")) {
+  if (reader.line("register_tile")) {
     reader.computing(schedule);
   } else {
     schedule.streaming = reader.line("streaming");
   }
   reader.expect_line("threads");
   schedule.threads = reader.number<int>();
-  schedule.blocks_per_multiprocessor = reader.number_after<int>("per_multiprocessor");
   reader.expect("origin");
   schedule.origin = reader.accept("shuffle") ? Origin::shuffle : Origin::literals;
   if (schedule.origin == Origin::literals) reader.expect("literals");

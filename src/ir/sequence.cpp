@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
+#include "ir/workspace.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::ir {
 namespace {
-
-constexpr std::int64_t kWorkspaceAlignment = 256;
 
 [[noreturn]] void broken(std::size_t step, const Step& which, const std::string& rule) {
   throw InternalError(fmt::format("step {} of a sequence breaks the rule \"{}\"; please report this program:\n{}", step,
@@ -18,15 +17,7 @@ constexpr std::int64_t kWorkspaceAlignment = 256;
 
 }  // namespace
 
-std::int64_t Sequence::workspace_bytes() const noexcept {
-  std::int64_t bytes = 0;
-  for (const auto& slot : slots) {
-    if (slot.role != Role::workspace) continue;
-    const auto own = (slot.last - slot.first + 1) * size_of(slot.type);
-    bytes += (own + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
-  }
-  return bytes;
-}
+std::int64_t Sequence::workspace_bytes() const { return workspace_layout(*this).bytes; }
 
 Sequence sequence_of(Program program) {
   Sequence sequence;

@@ -8,7 +8,7 @@ namespace ricci::ir {
 enum class Role : std::uint8_t {
   input,      ///< read
   output,     ///< written; read as well where a statement adds to it
-  workspace,  ///< made for the call, undefined before it
+  workspace,  ///< temporary memory of the call, undefined before it
 };
 
 /// Memory of the whole sequence. Offsets lie in [first, last], in elements from the base pointer.
@@ -32,13 +32,13 @@ struct Sequence {
   std::vector<Param> params;
   std::vector<Step> steps;
 
-  std::int64_t workspace_bytes() const noexcept;  ///< each slot rounded up to 256 bytes
+  std::int64_t workspace_bytes() const;  ///< see workspace_layout()
 };
 
 /// One kernel as a sequence: its buffers are the slots, in order, written ones outputs.
 Sequence sequence_of(Program program);
 
-/// Throws InternalError when a step names no slot, a slot of another type, or reaches out of one.
+/// Throws InternalError when a step uses a slot that does not exist, has another type, or is too small.
 void verify(const Sequence& sequence);
 
 /// slots[k] is the base pointer of sequence.slots[k], workspace included.

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "ricci/error.hpp"
 
@@ -47,6 +49,11 @@ DType parse_dtype(std::string_view text) {
   for (int i = 0; i < kDTypeCount; ++i) {
     const auto type = static_cast<DType>(i);
     if (text == row(type).name || text == row(type).numpy) return type;
+  }
+  static constexpr std::pair<std::string_view, DType> kOthers[] = {
+      {"half", DType::f16}, {"single", DType::f32}, {"float", DType::f32}, {"double", DType::f64}};
+  for (const auto& [other, type] : kOthers) {
+    if (text == other) return type;
   }
   std::vector<std::string_view> names;
   for (const auto& type : kTypes) names.emplace_back(type.name);

@@ -1,4 +1,4 @@
-// Kinds of element types and what they hold, for what is no business of the public header.
+// Properties of element types that the public header does not need.
 #pragma once
 
 #include "ricci/tensor.hpp"
@@ -14,7 +14,7 @@ inline bool is_signed(DType type) noexcept {                                    
 /// The type that arithmetic on `type` happens in.
 inline DType arithmetic(DType type) noexcept { return is_half(type) ? DType::f32 : type; }
 
-/// What an integer type keeps of a number, sign- or zero-extended to 64 bits: integers wrap.
+/// A number wrapped to an integer type, sign- or zero-extended to 64 bits.
 inline std::uint64_t wrapped(std::uint64_t bits, DType type) noexcept {
   const auto unused = static_cast<unsigned>(64 - 8 * size_of(type));
   const auto high = bits << unused;

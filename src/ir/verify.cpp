@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/operation_types.hpp"
 #include "ir/program.hpp"
 #include "ricci/error.hpp"
 
@@ -134,7 +135,7 @@ class Verifier {
     }
   }
 
-  /// An operation on values of the node's type: is it defined there?
+  /// Whether the operation is defined for the node's type.
   void combining_type(const Node& node) const {
     const bool ordered = node.op == OpCode::minimum || node.op == OpCode::maximum;
     require(!ordered || !is_complex(node.type), "complex numbers have no order");
@@ -144,44 +145,9 @@ class Verifier {
 
   void operation(const Node& node) const {
     require(operand_count(node.op) > 0, "an operation is one of those that there are");
-    const auto type_of = [&](int k) { return at(node.operand[k]).type; };
-    const bool alike =
-        operand_count(node) == 1 ? type_of(0) == node.type : type_of(0) == node.type && type_of(1) == node.type;
-    if (is_arithmetic(node.op)) return require(alike, "both operands have the result's type");
-    if (is_function(node.op)) return require(alike && is_real(node.type), "functions take and give f32 or f64");
-    if (is_comparison(node.op)) {
-      require(node.type == DType::u8, "comparisons give u8");
-      return require(type_of(0) == type_of(1) && !is_complex(type_of(0)) && !is_half(type_of(0)),
-                     "comparisons take two operands of one real or integer type");
-    }
-    switch (node.op) {
-      case OpCode::conj:
-        return require(alike && is_complex(node.type), "conj takes and gives one complex type");
-      case OpCode::cast:
-        require(!is_complex(type_of(0)) || is_complex(node.type), "no cast drops an imaginary part");
-        return require(!is_integer(node.type) || is_integer(type_of(0)), "no cast from floats to integers");
-      case OpCode::minimum:
-      case OpCode::maximum:
-      case OpCode::absolute:
-      case OpCode::sign:
-        require(!is_complex(node.type), "complex numbers have no order");
-        return require(alike, "both operands have the result's type");
-      case OpCode::remainder:
-      case OpCode::bit_and:
-      case OpCode::bit_or:
-      case OpCode::bit_xor:
-      case OpCode::bit_not:
-      case OpCode::shift_left:
-      case OpCode::shift_right:
-      case OpCode::popcount:
-        require(is_integer(node.type), "bits are those of integers");
-        return require(alike, "both operands have the result's type");
-      case OpCode::select:
-        return require(type_of(0) == DType::u8 && type_of(1) == node.type && type_of(2) == node.type,
-                       "select takes a u8 and two operands of its type");
-      default:
-        return;
-    }
+    DType operands[3] = {};
+    for (int k = 0; k < operand_count(node.op); ++k) operands[k] = at(node.operand[k]).type;
+    if (const char* rule = broken_type_rule(node.op, node.type, operands)) broken(rule);
   }
 
   void statement(const Statement& statement) const {
@@ -210,7 +176,7 @@ class Verifier {
     require(reach.first >= target.first && reach.last <= target.last, "an access stays inside its buffer");
   }
 
-  /// An index that nodes run over has a value inside of them alone.
+  /// A reduced index has a value only inside its reductions.
   void index_values() const {
     std::vector<std::vector<bool>> needs(program_.nodes.size(), std::vector<bool>(program_.indices.size()));
     for (std::size_t id = 0; id < needs.size(); ++id) {
@@ -228,7 +194,7 @@ class Verifier {
       for (std::size_t q = 0; node.kind == NodeKind::load && q < mine.size(); ++q) {
         mine[q] = node.offset.coefficient[q] != 0 && program_.indices[q].extent != 1;
       }
-      // Where a compaction begins, and with what a scan does, is decided before it runs.
+      // The start of a compaction and the initial value of a scan may not depend on the scanned index.
       const auto before = node.kind == NodeKind::compact ? 2 : node.kind == NodeKind::scan ? 1 : -1;
       for (int k = 0; k < operand_count(node); ++k) inherit(k, k != before);
     }
@@ -240,7 +206,7 @@ class Verifier {
     }
   }
 
-  /// A guard gives the identity of the reduction around it: there is one answer to which.
+  /// All enclosing reductions of a guard must have the same operation, whose identity is its value.
   void guards() const {
     // Per node: the operations of the reductions around it; outside of one, a sum's identity holds.
     std::vector<std::set<OpCode>> ops(program_.nodes.size());
@@ -265,7 +231,7 @@ class Verifier {
     }
   }
 
-  /// Points are independent: what is written is read by the point that writes it alone.
+  /// Points are independent: a written element is read only by the point that writes it.
   void reads_of_written() const {
     const auto same = [&](const Affine& x, const Affine& y) {
       for (std::size_t q = 0; q < program_.indices.size(); ++q) {
@@ -289,8 +255,8 @@ class Verifier {
   }
 
   const Program& program_;
-  std::vector<bool> run_over_;  // per index: a node runs over it
-  bool empty_ = false;          // there is no point
+  std::vector<bool> run_over_;  // per index: whether a reduction, scan or compaction runs over it
+  bool empty_ = false;          // no points
 };
 
 }  // namespace

@@ -72,12 +72,14 @@ Outputs run_clang(const std::string& source, const std::string& name, const CpuC
   };
   const RicciClangStatus status = clang.compile(&job);
   while (!outputs.log.empty() && outputs.log.back() == '\n') outputs.log.pop_back();
-  if (status != RICCI_CLANG_OK)
-    throw CompileError(
-        fmt::format("clang {} {} {} for {}:\n{}", clang.version, status == RICCI_CLANG_FATAL ? "gave up on" : "refused",
-                    file, options.target.text(), outputs.log),
-        source, outputs.log);
-  return outputs;
+  if (status == RICCI_CLANG_OK) return outputs;
+  const char* did = status == RICCI_CLANG_REFUSED ? "refused" : "gave up on";
+  const char* advice = status == RICCI_CLANG_NO_MEMORY
+                           ? "\n  Free memory or raise its limit and call again: the kernel itself may be sound."
+                           : "";
+  throw CompileError(
+      fmt::format("clang {} {} {} for {}:\n{}{}", clang.version, did, file, options.target.text(), outputs.log, advice),
+      source, outputs.log);
 }
 
 double ms_since(std::chrono::steady_clock::time_point start) {

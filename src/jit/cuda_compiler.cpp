@@ -1,6 +1,7 @@
 #include "jit/cuda_compiler.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include <functional>
 #include <string_view>
 
+#include "ir/own_stack.hpp"
 #include "jit/nvrtc_library.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
@@ -154,6 +156,27 @@ std::string first_errors(const std::string& log, const std::string& source, cons
   return "\n  " + (log.empty() ? std::string("(no log)") : log);
 }
 
+/// NVRTC ends the process where its memory runs out in the wrong place: what it needs has to be there before. A check
+/// of the limit of address space, not a promise.
+void check_memory(const Nvrtc& nvrtc, const std::string& source, const std::string& name) {
+  const std::size_t bytes = (std::size_t{32} << 20) + 512 * source.size();
+  void* room = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room != MAP_FAILED) {
+    munmap(room, bytes);
+    return;
+  }
+  throw CompileError(fmt::format("NVRTC {} needs about {} MB of memory for the kernel {} ({} bytes of source), and the "
+                                 "system has none.\n"
+                                 "  Free memory or raise its limit and call again: the kernel itself may be sound.",
+                                 nvrtc.version, bytes >> 20, name, source.size()),
+                     source, "");
+}
+
+/// NVRTC's parser and optimiser call themselves on the caller's stack.
+std::size_t stack_of(const std::string& source) {
+  return std::min((std::size_t{4} << 20) + 64 * source.size(), std::size_t{64} << 20);
+}
+
 void check_architecture(const Nvrtc& nvrtc, int sm) {
   const std::vector<int>& known = nvrtc.architectures;
   if (known.empty() || std::find(known.begin(), known.end(), sm) != known.end()) return;
@@ -202,6 +225,7 @@ std::string cuda_flags_text(const CudaCompileOptions& options) {
 CudaObject compile_cuda(const std::string& source, const std::string& name, const CudaCompileOptions& options) {
   const Nvrtc& nvrtc = Nvrtc::get();
   check_architecture(nvrtc, options.sm);
+  check_memory(nvrtc, source, name);
   const auto start = std::chrono::steady_clock::now();
   const std::string file = name.find('.') == std::string::npos ? name + ".cu" : name;
 
@@ -212,10 +236,12 @@ CudaObject compile_cuda(const std::string& source, const std::string& name, cons
     flags = required_flags(options);
     for (std::size_t i = 0; i < kOptional.size(); ++i)
       if (!(dropped >> i & 1u)) flags.emplace_back(kOptional[i]);
-    Program program(nvrtc, source, file);
-    code = program.compile(flags);
-    object.log = without_times(program.log());
-    if (code == api::kNvrtcSuccess) code = program.cubin(object.cubin);
+    on_stack_of(stack_of(source), [&] {
+      Program program(nvrtc, source, file);
+      code = program.compile(flags);
+      object.log = without_times(program.log());
+      if (code == api::kNvrtcSuccess) code = program.cubin(object.cubin);
+    });
     if (code != api::kNvrtcInvalidOption) break;
     unsigned unknown = 0;
     for (std::size_t i = 0; i < kOptional.size(); ++i)

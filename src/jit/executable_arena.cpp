@@ -118,7 +118,7 @@ ExecutableArena::Chunk* ExecutableArena::add_chunk(std::size_t bytes) {
   return chunks_.back().get();
 }
 
-ExecutableArena::Block ExecutableArena::allocate(std::size_t bytes) {
+ExecutableArena::CodeBlock ExecutableArena::allocate(std::size_t bytes) {
   const std::size_t pages = std::max<std::size_t>(1, (bytes + page_bytes() - 1) / page_bytes());
   const std::lock_guard lock(mutex_);
   Chunk* chunk = nullptr;
@@ -140,12 +140,12 @@ ExecutableArena::Block ExecutableArena::allocate(std::size_t bytes) {
   return {chunk->write + offset, chunk->run + offset, pages * page_bytes(), chunk};
 }
 
-void ExecutableArena::publish(const Block& block) {
+void ExecutableArena::publish(const CodeBlock& block) {
   if (block.run != block.write) return;
   if (mprotect(block.run, block.bytes, PROT_READ | PROT_EXEC) != 0) fail("mprotect", errno);
 }
 
-void ExecutableArena::release(const Block& block) noexcept {
+void ExecutableArena::release(const CodeBlock& block) noexcept {
   auto* chunk = static_cast<Chunk*>(block.chunk);
   const std::lock_guard lock(mutex_);
   if (!chunk->may_change()) return;

@@ -18,7 +18,7 @@ class ExecutableArena {
   };
 
   /// Whole pages, owned until release().
-  struct Block {
+  struct CodeBlock {
     std::byte* write = nullptr;  ///< the bytes go here, before publish()
     std::byte* run = nullptr;    ///< and are executed here, after it; equal to `write` in protect mode
     std::size_t bytes = 0;
@@ -34,10 +34,10 @@ class ExecutableArena {
   static ExecutableArena& process();
 
   /// Throws InternalError with the system's reason when there is no memory.
-  Block allocate(std::size_t bytes);
+  CodeBlock allocate(std::size_t bytes);
   /// Makes the block executable; nothing may be written to it afterwards. Throws InternalError when the system refuses.
-  void publish(const Block& block);
-  void release(const Block& block) noexcept;
+  void publish(const CodeBlock& block);
+  void release(const CodeBlock& block) noexcept;
 
   std::size_t chunk_count() const;
   std::size_t used_bytes() const;

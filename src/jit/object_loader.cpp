@@ -29,7 +29,7 @@ namespace {
 
 class ArenaObject final : public LoadedObject {
  public:
-  ArenaObject(ExecutableArena::Block block, std::vector<ObjectLayout::Name> names)
+  ArenaObject(ExecutableArena::CodeBlock block, std::vector<ObjectLayout::Name> names)
       : block_(block), names_(std::move(names)) {}
   ~ArenaObject() override { ExecutableArena::process().release(block_); }
   ArenaObject(const ArenaObject&) = delete;
@@ -42,7 +42,7 @@ class ArenaObject final : public LoadedObject {
   }
 
  private:
-  ExecutableArena::Block block_;
+  ExecutableArena::CodeBlock block_;
   std::vector<ObjectLayout::Name> names_;
 };
 
@@ -84,11 +84,18 @@ std::uint64_t known_function_address(std::size_t index) {
       address_of<float (*)(float)>(&::coshf),
       address_of<float (*)(float)>(&::tanhf),
       address_of<float (*)(float, float)>(&::powf),
+      address_of<double (*)(double, double)>(&::fmod),
+      address_of<float (*)(float, float)>(&::fmodf),
+      address_of<double (*)(double, double)>(&::atan2),
+      address_of<float (*)(float, float)>(&::atan2f),
+      address_of<double (*)(double, double)>(&::hypot),
+      address_of<float (*)(float, float)>(&::hypotf),
   };
   return addresses[index];
 }
 
-void write_image(std::span<const std::byte> object, const ObjectLayout& layout, const ExecutableArena::Block& block) {
+void write_image(std::span<const std::byte> object, const ObjectLayout& layout,
+                 const ExecutableArena::CodeBlock& block) {
   for (const ObjectLayout::Piece& piece : layout.pieces)
     std::memcpy(block.write + piece.image, object.data() + piece.file, piece.bytes);
   for (const ObjectLayout::Jump& jump : layout.jumps) {
@@ -113,7 +120,11 @@ void write_image(std::span<const std::byte> object, const ObjectLayout& layout, 
 void tell_perf(const ObjectLayout& layout, const std::byte* run) {
   static const bool wanted = [] {
     const char* value = std::getenv("RICCI_PERF_MAP");
-    return value != nullptr && std::string_view(value) == "1";
+    const std::string_view word = value != nullptr ? value : "";
+    if (!word.empty() && word != "0" && word != "1") {
+      log_line(LogTopic::warning, fmt::format("RICCI_PERF_MAP={} is neither 0 nor 1; ignored", word));
+    }
+    return word == "1";
   }();
   if (!wanted) return;
   static std::mutex mutex;
@@ -132,7 +143,7 @@ void tell_perf(const ObjectLayout& layout, const std::byte* run) {
 
 std::shared_ptr<const LoadedObject> load_into_arena(std::span<const std::byte> object, ObjectLayout layout) {
   ExecutableArena& arena = ExecutableArena::process();
-  const ExecutableArena::Block block = arena.allocate(layout.image_bytes);
+  const ExecutableArena::CodeBlock block = arena.allocate(layout.image_bytes);
   try {
     write_image(object, layout, block);
     arena.publish(block);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "plan/axes.hpp"
-#include "plan/cost_cpu.hpp"
+#include "plan/models/axes.hpp"
+#include "plan/models/cost_cpu.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -36,8 +36,8 @@ Minor minor(const Sides& sides, bool read, std::int64_t line_elements) {
   return found;
 }
 
-Candidate baseline(const Sides& sides, ir::Schedule schedule, const CpuFigures& figures) {
-  auto candidate = priced(sides, std::move(schedule), figures);
+Candidate baseline(const Sides& sides, ir::Schedule schedule, const CpuModel& device) {
+  auto candidate = priced(sides, std::move(schedule), device);
   candidate.baseline = true;
   return candidate;
 }
@@ -46,14 +46,14 @@ ir::Schedule scalar(std::string name, const Sides& sides, Tile tile) {
   ir::Schedule schedule;
   schedule.name = std::move(name);
   schedule.threads = 1;
-  schedule.walk = {sides.digits(true, tile), 1, 1};
+  schedule.mapping = {sides.digits(true, tile), 1, 1};
   schedule.tile = std::move(tile);
   return schedule;
 }
 
 }  // namespace
 
-std::vector<Candidate> baselines(const ir::Program& program, const CpuFigures& figures) {
+std::vector<Candidate> baselines(const ir::Program& program, const CpuModel& device) {
   const Sides sides(program);
   if (sides.load < 0 || program.indices.empty()) return {};
   std::vector<Candidate> list;
@@ -70,7 +70,7 @@ std::vector<Candidate> baselines(const ir::Program& program, const CpuFigures& f
   }
   auto scattering = scalar("scattering", sides, tile);
   scattering.order = sides.read_order;
-  list.push_back(baseline(sides, std::move(scattering), figures));
+  list.push_back(baseline(sides, std::move(scattering), device));
 
   const auto line_elements = kLineBytes / sides.read_bytes();
   const auto in = minor(sides, true, line_elements), out = minor(sides, false, line_elements);
@@ -81,14 +81,14 @@ std::vector<Candidate> baselines(const ir::Program& program, const CpuFigures& f
   }
   auto blocked = scalar("algorithm 1", sides, tile);
   // Innermost the minor axes of the input, then what the output's add to them, each side's in its own order.
-  std::vector<ir::Digit> digits;
+  std::vector<ir::MixedRadixDigit> digits;
   for (const auto& digit : sides.digits(true, tile)) {
     if (in.set[static_cast<std::size_t>(digit.index)]) digits.push_back(digit);
   }
   for (const auto& digit : sides.digits(false, tile)) {
     if (!in.set[static_cast<std::size_t>(digit.index)]) digits.push_back(digit);
   }
-  blocked.walk.digits = std::move(digits);
+  blocked.mapping.digits = std::move(digits);
   // Outermost the segments, within them the external axes.
   for (const bool segments : {false, true}) {
     for (const auto q : sides.write_order) {
@@ -96,7 +96,7 @@ std::vector<Candidate> baselines(const ir::Program& program, const CpuFigures& f
       if ((in.set[k] || out.set[k]) == segments) blocked.order.push_back(q);
     }
   }
-  list.push_back(baseline(sides, std::move(blocked), figures));
+  list.push_back(baseline(sides, std::move(blocked), device));
   return list;
 }
 

@@ -25,7 +25,7 @@ std::vector<std::string> entrants(const std::vector<Candidate>& list, int count)
   constexpr double kNear = 4.0 / 3;
   const auto kind = [](const Candidate& c) {
     const auto& stage = c.schedule.stage;
-    return stage ? std::optional(std::pair(stage->place, stage->walk.rows > 1)) : std::nullopt;
+    return stage ? std::optional(std::pair(stage->memory, stage->mapping.rows > 1)) : std::nullopt;
   };
   const auto otherwise = [&](const Candidate& c) {
     return kind(c) != kind(list[0]) && c.predicted_us <= kNear * list[0].predicted_us;
@@ -49,20 +49,21 @@ std::vector<std::string> entrants(const std::vector<Candidate>& list, int count)
   return names;
 }
 
-std::string summary(const ir::Program& program, const ir::Schedule& schedule) {
+std::string summary(const ir::Program& program, const kernel::Schedule& schedule) {
+  if (schedule.by_directives()) return schedule.name;
   std::string text = schedule.name;
-  const auto bytes = [&](const ir::Walk& walk, DType type) { return walk.vector * size_of(type); };
+  const auto bytes = [&](const ir::ThreadMapping& mapping, DType type) { return mapping.vector * size_of(type); };
   const auto out = program.buffers[static_cast<std::size_t>(program.statement().buffer)].type;
   if (schedule.stage) {
-    text += fmt::format(": reads of {} B", bytes(schedule.stage->walk,
+    text += fmt::format(": reads of {} B", bytes(schedule.stage->mapping,
                                                  program.nodes[static_cast<std::size_t>(schedule.stage->load)].type));
-    text += fmt::format(", writes of {} B", bytes(schedule.walk, out));
-    if (schedule.stage->place == ir::Place::shared) {
+    text += fmt::format(", writes of {} B", bytes(schedule.mapping, out));
+    if (schedule.stage->memory == ir::StageMemory::shared) {
       const auto& layout = schedule.stage->layout;
       text += fmt::format(", {} B shared{}", schedule.shared_bytes(program), layout.mask != 0 ? ", swizzled" : "");
     }
   } else {
-    text += fmt::format(": accesses of {} B", bytes(schedule.walk, out));
+    text += fmt::format(": accesses of {} B", bytes(schedule.mapping, out));
   }
   return text + fmt::format(", {} tiles", schedule.tiles(program));
 }

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "plan/traffic.hpp"
+#include "plan/models/traffic.hpp"
 
 namespace ricci::plan {
 
@@ -25,27 +25,27 @@ constexpr std::int64_t kSharedBytes = 128;  // of a wavefront of shared memory
 
 /// Instructions that access memory, of all warps over a whole tile: elements of a vector that are no neighbours there
 /// are one each.
-double requests(const ir::Walk& walk, const ir::Affine& affine) {
-  if (walk.digits.empty()) return 1;
-  const auto& first = walk.digits.front();
+double requests(const ir::ThreadMapping& mapping, const ir::Affine& affine) {
+  if (mapping.digits.empty()) return 1;
+  const auto& first = mapping.digits.front();
   const auto apart = affine.coefficient[static_cast<std::size_t>(first.index)] * first.step;
-  return static_cast<double>(Warps(walk).count() * walk.rows * (std::abs(apart) <= 1 ? 1 : walk.vector));
+  return static_cast<double>(Warps(mapping).count() * mapping.rows * (std::abs(apart) <= 1 ? 1 : mapping.vector));
 }
 
 }  // namespace
 
-MwpCwpDevice MwpCwpDevice::of(const GpuFigures& figures) {
+MwpCwpDevice MwpCwpDevice::of(const GpuModel& gpu) {
   MwpCwpDevice device;
-  if (figures.sm < 50) {
+  if (gpu.sm < 50) {
     device = {.departure_delay = 14, .memory_latency = 358, .shared_latency = 11, .iteration_cycles = 50};
-  } else if (figures.sm < 60) {
+  } else if (gpu.sm < 60) {
     device = {.departure_delay = 2.5, .memory_latency = 385, .shared_latency = 1, .iteration_cycles = 220};
   } else {
     device = {.departure_delay = 2.8, .memory_latency = 485, .shared_latency = 1, .iteration_cycles = 260};
   }
   // The paper's mem_BW is what the memory could do at most; this is what a copy gets of it, which predicts times better
   // and leaves their order as it is wherever MWP is MWP_peak.
-  device.bytes_per_cycle = figures.copy_rate_GBs() * 1e3 / (figures.multiprocessors * figures.clock_MHz);
+  device.bytes_per_cycle = gpu.copy_rate_GBs() * 1e3 / (gpu.multiprocessors * gpu.clock_MHz);
   return device;
 }
 
@@ -64,24 +64,23 @@ double mwp_cwp_cycles(const MwpCwpKernel& kernel, const MwpCwpDevice& device) {
   return (memory + shared + device.iteration_cycles) * kernel.iterations;  // equation (10)
 }
 
-MwpCwp::MwpCwp(const ir::Program& program, const GpuFigures& figures)
-    : program_(program), sides_(program), figures_(figures) {}
+MwpCwp::MwpCwp(const ir::Program& program, const GpuModel& gpu) : program_(program), sides_(program), device_(gpu) {}
 
 std::optional<MwpCwpKernel> MwpCwp::kernel(const Candidate& candidate) const {
   const auto& schedule = candidate.schedule;
   const auto& traffic = candidate.traffic;
   if (sides_.load < 0 || schedule.computes()) return std::nullopt;
-  const auto& read_walk = schedule.stage ? schedule.stage->walk : schedule.walk;
+  const auto& read_mapping = schedule.stage ? schedule.stage->mapping : schedule.mapping;
   const auto& read_offset = program_.nodes[static_cast<std::size_t>(sides_.load)].offset;
   const auto& write_offset = program_.statement().offset;
   const double tiles_per_block = schedule.tiles_per_block();
   MwpCwpKernel kernel;
-  kernel.loads = tiles_per_block * requests(read_walk, read_offset);
-  kernel.stores = tiles_per_block * requests(schedule.walk, write_offset);
+  kernel.loads = tiles_per_block * requests(read_mapping, read_offset);
+  kernel.stores = tiles_per_block * requests(schedule.mapping, write_offset);
   kernel.load_transactions =
-      tiles_per_block * lines_of_walk(read_walk, read_offset, sides_.read_bytes(), kSampledWarps);
+      tiles_per_block * lines_of_mapping(read_mapping, read_offset, sides_.read_bytes(), kSampledWarps);
   kernel.store_transactions =
-      tiles_per_block * lines_of_walk(schedule.walk, write_offset, sides_.write_bytes(), kSampledWarps);
+      tiles_per_block * lines_of_mapping(schedule.mapping, write_offset, sides_.write_bytes(), kSampledWarps);
   kernel.partial_share = traffic.write.partial_sectors / traffic.write.sectors;
   const int warps = (schedule.threads + 31) / 32;
   kernel.warps = warps;
@@ -91,20 +90,20 @@ std::optional<MwpCwpKernel> MwpCwp::kernel(const Candidate& candidate) const {
   const double whole = static_cast<double>(program_.points()) / (tile_points * tiles);
   const double accesses = kernel.loads + kernel.stores;
   kernel.mlp = whole * accesses / (2 * kernel.warps);
-  if (schedule.stage && schedule.stage->place == ir::Place::shared) {
+  if (schedule.stage && schedule.stage->memory == ir::StageMemory::shared) {
     // Layouts that were not searched count as free of conflicts, as the paper's Tiled algorithm is.
     const double least = 2 * tile_points * static_cast<double>(sides_.read_bytes()) / kSharedBytes;
     kernel.shared_transactions = (traffic.ideal_wavefronts > 0 ? traffic.bank_wavefronts : least) / accesses;
   }
-  kernel.active_warps = traffic.occupancy * figures_.threads_per_multiprocessor / 32;
-  kernel.iterations = std::max(tiles / (figures_.multiprocessors * tiles_per_block), 1.0);
+  kernel.active_warps = traffic.occupancy * device_.threads_per_multiprocessor / 32;
+  kernel.iterations = std::max(tiles / (device_.multiprocessors * tiles_per_block), 1.0);
   return kernel;
 }
 
 std::optional<double> MwpCwp::us(const Candidate& candidate) const {
   const auto counted = kernel(candidate);
   if (!counted) return std::nullopt;
-  return mwp_cwp_cycles(*counted, MwpCwpDevice::of(figures_)) / figures_.clock_MHz;
+  return mwp_cwp_cycles(*counted, MwpCwpDevice::of(device_)) / device_.clock_MHz;
 }
 
 }  // namespace ricci::plan

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "ir/program.hpp"
-#include "plan/axes.hpp"
-#include "plan/device.hpp"
+#include "plan/models/axes.hpp"
+#include "plan/models/device_model.hpp"
 #include "plan/plan.hpp"
 
 namespace ricci::plan {
@@ -33,7 +33,7 @@ struct MwpCwpDevice {
   double bytes_per_cycle = 0;   ///< mem_BW / (N_SM * Freq)
 
   /// Table I of the paper by compute capability: Kepler, Maxwell, and Pascal for all that came later, as cuTT has it.
-  static MwpCwpDevice of(const GpuFigures& figures);
+  static MwpCwpDevice of(const GpuModel& device);
 };
 
 /// Equations (10) to (13).
@@ -42,7 +42,7 @@ double mwp_cwp_cycles(const MwpCwpKernel& kernel, const MwpCwpDevice& device);
 /// Predicts candidates of one program, which has to stay where it is.
 class MwpCwp {
  public:
-  MwpCwp(const ir::Program& program, const GpuFigures& figures);
+  MwpCwp(const ir::Program& program, const GpuModel& device);
 
   /// None where nothing is loaded, and for schedules that compute.
   std::optional<MwpCwpKernel> kernel(const Candidate& candidate) const;
@@ -51,7 +51,7 @@ class MwpCwp {
  private:
   const ir::Program& program_;
   Sides sides_;
-  GpuFigures figures_;
+  GpuModel device_;
 };
 
 }  // namespace ricci::plan

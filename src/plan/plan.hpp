@@ -5,19 +5,13 @@
 #include <vector>
 
 #include "ir/program.hpp"
-#include "ir/schedule.hpp"
-#include "plan/device.hpp"
-#include "plan/traffic.hpp"
-#include "plan/tuning.hpp"
+#include "kernel/schedule.hpp"
+#include "plan/models/candidate.hpp"
+#include "plan/models/device_model.hpp"
+#include "plan/models/traffic.hpp"
+#include "plan/tuning/tuning.hpp"
 
 namespace ricci::plan {
-
-struct Candidate {
-  ir::Schedule schedule;
-  Traffic traffic;
-  double predicted_us = 0;
-  bool baseline = false;  ///< there to compare with: behind all others, never the choice unless named
-};
 
 /// All candidates for a program with points, best first by prediction, baselines after them. At least one: the plain
 /// schedule.
@@ -25,12 +19,11 @@ struct Candidate {
 ///   wanted  a candidate that will be used whatever its prediction: it gets the search for a layout without bank
 ///   conflicts
 ///           that otherwise only the leaders get
-std::vector<Candidate> candidates(const ir::Program& program, const GpuFigures& figures,
-                                  const std::string& wanted = {});
-std::vector<Candidate> candidates(const ir::Program& program, const CpuFigures& figures);
+std::vector<Candidate> candidates(const ir::Program& program, const GpuModel& device, const std::string& wanted = {});
+std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& device);
 
-/// The first of candidates(program, figures), in a part of the time: what cannot be the first is not worked out.
-Candidate best_candidate(const ir::Program& program, const GpuFigures& figures);
+/// The first of candidates(program, device), in a part of the time: what cannot be the first is not worked out.
+Candidate best_candidate(const ir::Program& program, const GpuModel& device);
 
 /// The candidate of that name, or the first for an empty name. Throws PlanError, listing the names, when there is none.
 const Candidate& choose(const std::vector<Candidate>& list, const std::string& name);
@@ -55,6 +48,6 @@ std::string explain(const std::vector<Candidate>& list, const Candidate& chosen,
                     Reason reason, const Tuning* tuning = nullptr);
 
 /// One line about a schedule: "tiled c64 b32, 256 threads, 16 B reads, 16 B writes, 8192 B shared".
-std::string summary(const ir::Program& program, const ir::Schedule& schedule);
+std::string summary(const ir::Program& program, const kernel::Schedule& schedule);
 
 }  // namespace ricci::plan

@@ -1,6 +1,7 @@
 // Executing a plan: factors and parameters, pointers, workspace, kernels.
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 #include "runtime/plan_impl.hpp"
+#include "runtime/scratch.hpp"
 
 namespace ricci {
 inline namespace v1 {
@@ -47,6 +49,7 @@ void check_param(const Argument& param, Scalar value) {
     throw ShapeError(fmt::format("parameter {} = {} is not a whole number below 2^63, but it is {}", param.name,
                                  value.real(), name(param.type)));
   }
+  ir::check_range("parameter " + param.name, value, param.type);
 }
 
 /// Host pointers that a GPU plan was given, device pointers out of bounds, pointers of another device.
@@ -71,7 +74,7 @@ void check_device_pointer(const std::string& label, const void* pointer, std::in
   }
 }
 
-/// A workspace that the call makes for itself.
+/// A workspace that the call allocates.
 class OwnWorkspace {
  public:
   OwnWorkspace(const runtime::Target& target, std::int64_t bytes, void* stream) : target_(target), stream_(stream) {
@@ -183,7 +186,7 @@ void Plan::Impl::check_pointers(void* const* slot) const {
     const auto a = reinterpret_cast<std::intptr_t>(slot[pair.other]);
     const auto b = reinterpret_cast<std::intptr_t>(slot[pair.written]);
     if (a + from.first_byte >= b + to.end_byte || b + to.first_byte >= a + from.end_byte) continue;
-    // The spans meet; elements still do not if both step over the same lattice at different places.
+    // The spans overlap; elements still do not if both lie on one lattice with different phases.
     const auto lattice = pair.lattice_bytes;
     const auto phase = ((a - b + pair.phase) % lattice + lattice) % lattice;
     if (phase < pair.written_bytes || lattice - phase < pair.other_bytes) {
@@ -232,33 +235,38 @@ void Plan::Impl::run(void* const* slot, void* const* param, void* stream) const 
     } else {
       for (const auto k : step.slot) args[count++] = const_cast<void*>(static_cast<const void*>(&slot[k]));
       for (const auto k : step.parameter) args[count++] = param[k];
-      jit::cuda::launch(step.kernel->gpu, step.blocks, 1, 1, static_cast<unsigned>(step.schedule.threads),
-                        step.dynamic_shared, stream, args);
+      jit::cuda::launch(step.kernel->gpu, step.blocks, 1, 1, step.threads, step.dynamic_shared, stream, args);
     }
   }
 }
 
 void Plan::Impl::run_cpu(const Step& step, void* const* args) const {
-  if (step.tasks <= 1) {
-    step.kernel->cpu(args, 0, step.tiles);
-    return;
-  }
   struct Parts {
     runtime::CpuFunction function;
     void* const* args;
     std::int64_t tiles;
     int tasks;
-    void run(int task) const { function(args, part(task), part(task + 1)); }
+    std::size_t scratch_bytes;
+    std::atomic<bool> failed = false;
+    void run(int task) {
+      auto* const scratch = runtime::thread_scratch(scratch_bytes);
+      if (scratch_bytes > 0 && scratch == nullptr) {
+        failed = true;
+        return;
+      }
+      function(args, part(task), part(task + 1), scratch);
+    }
     std::int64_t part(int task) const { return static_cast<std::int64_t>(static_cast<__int128>(tiles) * task / tasks); }
   };
-  const Parts parts{step.kernel->cpu, args, step.tiles, step.tasks};
-  if (executor) {
+  Parts parts{step.kernel->cpu, args, step.tiles, step.tasks, step.scratch};
+  if (step.tasks <= 1) {
+    parts.run(0);
+  } else if (executor) {
     executor(step.tasks, [&parts](int task) { parts.run(task); });
   } else {
-    pool->run(
-        step.tasks, [](void* context, int task) { static_cast<const Parts*>(context)->run(task); },
-        const_cast<Parts*>(&parts));
+    pool->run(step.tasks, [](void* context, int task) { static_cast<Parts*>(context)->run(task); }, &parts);
   }
+  if (parts.failed) throw ShapeError(fmt::format("no memory for {} bytes that each thread works in", step.scratch));
 }
 
 }  // namespace v1
@@ -288,7 +296,7 @@ void encode_factor(Scalar value, DType type, unsigned char (&bytes)[16]) {
       return put(bytes + 8, value.imag());
     }
     default: {
-      // Integers wrap: the low bytes of a two's complement number are its value in every smaller type.
+      // In range, as was checked: the low bytes of a two's complement number are its value in every smaller type.
       const auto whole = static_cast<std::int64_t>(value.real());
       std::memcpy(bytes, &whole, static_cast<std::size_t>(size_of(type)));
     }

@@ -1,4 +1,4 @@
-// Which schedule a step gets: by name, by what was measured, by measuring now, or by the model.
+// The choice of a step's schedule: by name, from the tuning store, by measuring now, or by the model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 #include "ricci/log.hpp"
 #include "runtime/measure.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/program_counts.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "runtime/tuning.hpp"
-#include "runtime/work.hpp"
 
 namespace ricci {
 inline namespace v1 {
@@ -17,17 +17,16 @@ namespace {
 
 using Step = Plan::Impl::Step;
 
-/// Parts of the tile range that are worth a thread each. A thread more pays for itself from about 64 KB or some ten
-/// microseconds of arithmetic on; a few parts per thread even out what the machine does meanwhile. Where tiles continue
-/// the runs of others, `apart` before them (0: nowhere), each part begins with those that continue none: few of its
-/// own.
-int tasks_of(const runtime::TotalWork& work, std::int64_t tiles, std::int64_t apart, int threads) {
-  constexpr std::int64_t kPerThread = 4, kContinued = 32;  // of so many tiles, one that continues none
+/// Number of tasks that the tile range is divided into. A task pays from about 64 KB or ten microseconds of arithmetic;
+/// several tasks per thread balance load. With a line carry (`apart`: distance of a tile and its successor; 0: none)
+/// each task starts with incomplete lines, so tasks must be long.
+int tasks_of(const runtime::ProgramCounts& counts, std::int64_t tiles, std::int64_t apart, int threads) {
+  constexpr std::int64_t kPerThread = 4, kCarrying = 32;  // at most one tile in so many starts a line carry
   if (threads == 1) return 1;
-  const auto each =
-      apart == 0 ? kPerThread : std::clamp<std::int64_t>(tiles / (kContinued * apart * threads), 1, kPerThread);
-  const double worth = std::max(static_cast<double>(work.bytes) / (64 * 1024), work.operations / 20000);
-  const double most = std::min({worth, static_cast<double>(tiles), static_cast<double>(each * threads)});
+  const auto per_thread =
+      apart == 0 ? kPerThread : std::clamp<std::int64_t>(tiles / (kCarrying * apart * threads), 1, kPerThread);
+  const double worth = std::max(static_cast<double>(counts.bytes) / (64 * 1024), counts.operations / 20000);
+  const double most = std::min({worth, static_cast<double>(tiles), static_cast<double>(per_thread * threads)});
   return std::max(static_cast<int>(most), 1);
 }
 
@@ -39,15 +38,19 @@ bool lists(const std::vector<plan::Candidate>& list, const std::string& name) {
 
 void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
   const auto& schedule = step.schedule;
-  step.tiles = schedule.tiles(step.program);
+  const auto launch = kernel::launch_of(step.program, schedule, plan.target.family());
+  step.tiles = launch.tasks;
+  step.scratch = static_cast<std::size_t>(launch.scratch_bytes);
   if (plan.target.device == Device::cpu) {
-    const bool continued = schedule.stage && schedule.stage->continued >= 0;
-    const auto apart = continued ? ir::continued_runs(step.program, schedule).apart : 0;
-    step.tasks = tasks_of(runtime::total_work(step.program), step.tiles, apart, plan.threads);
+    const bool carry = schedule.stage && schedule.stage->line_carry >= 0;
+    const auto apart = carry ? ir::line_carry_of(step.program, schedule).apart : 0;
+    step.tasks = tasks_of(runtime::count_program(step.program), step.tiles, apart, plan.threads);
     if (!options.executor && step.tasks > 1) plan.pool = pool(plan.threads);
   } else {
-    step.blocks = static_cast<unsigned>(schedule.blocks(step.program));
-    step.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(step.program, schedule));
+    step.blocks = static_cast<unsigned>(launch.tasks);
+    step.threads = static_cast<unsigned>(launch.threads);
+    step.dynamic_shared =
+        static_cast<std::size_t>(codegen::dynamic_shared_bytes(step.program, schedule, plan.target.family()));
   }
 }
 
@@ -57,18 +60,18 @@ bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
     codegen::Notes head;
     head.target = plan.target.text();
     head.plan = plan::summary(step.program, schedule);
-    head.again = runtime::again(step.program, schedule, plan.target);
+    head.reproduce = runtime::reproduction_command(step.program, schedule, plan.target);
     return head;
   };
   bool shared = false;
-  step.kernel = kernel(runtime::kernel_key(step.program, schedule, plan.target), step.program, schedule, plan.target,
-                       notes, &shared);
+  step.kernel = kernel(runtime::kernel_key(step.program, step.program_text, schedule, plan.target), step.program,
+                       schedule, plan.target, notes, &shared);
   return shared;
 }
 
-ir::Schedule Runtime::Impl::best(const Plan::Impl& plan, const Step& step) {
-  const auto key = runtime::choice_key(step.program, plan.target, plan.figures_text());
-  if (auto kept = runtime::find_choice(store, key, step.program)) return std::move(*kept);
+kernel::Schedule Runtime::Impl::best(const Plan::Impl& plan, const Step& step) {
+  const auto key = runtime::choice_key(step.program_text, plan.target, plan.model_text());
+  if (auto kept = runtime::find_choice(store, key, step.program, plan.target.family())) return std::move(*kept);
   auto schedule = plan.best(step).schedule;
   store.put(runtime::choice_entry(key, step.program, schedule));
   return schedule;
@@ -78,19 +81,19 @@ void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wan
   const auto names = plan::entrants(plan.candidates(step, {}), wanted.measured);
   std::vector<Step> steps(names.size(), step);
   for (std::size_t k = 0; k < names.size(); ++k) {
-    // Listed anew for each: only a candidate that is wanted is sure to be worked out as it will be when it is taken.
+    // One list for each: only the candidate that is asked for is sure to have its final layout.
     const auto list = plan.candidates(step, names[k]);
     steps[k].schedule = plan::choose(list, names[k]).schedule;
     prepare(plan, steps[k]);
   }
   runtime::in_parallel(steps.size(), [&](std::size_t k) { load(plan, steps[k]); });
   const auto alone = store.exclusive(runtime::timing_lock(plan.target), runtime::kTimingPatience);
-  if (wanted.mode == PlanMode::measure) {  // others may have measured it while we waited
+  if (wanted.mode == PlanMode::measure) {  // another process may have measured it meanwhile
     step.tuning = runtime::find_tuning(store, key);
     if (step.tuning && lists(plan.candidates(step, {}), step.tuning->winner().name)) return;
   }
   std::vector<std::string> texts;
-  for (const auto& each : steps) texts.push_back(ir::print(each.schedule, each.program));
+  for (const auto& entrant : steps) texts.push_back(kernel::print(entrant.schedule, entrant.program));
   plan::Tuning tuning;
   for (const auto& timing : runtime::time_steps(plan, std::move(steps))) {
     if (tuning.timed.empty()) tuning.schedule = texts[timing.entrant];
@@ -112,14 +115,15 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
   }
   std::string key;
   if (device && wanted.mode != PlanMode::model) {
-    key = runtime::tuning_key(step.program, plan.target, plan.threads);
+    key = runtime::tuning_key(step.program_text, plan.target, plan.threads);
     if (wanted.mode != PlanMode::remeasure) step.tuning = runtime::find_tuning(store, key);
   }
   const auto winner = [&] { return step.tuning ? step.tuning->winner().name : std::string(); };
   if (wanted.schedule.empty() && !log_enabled(LogTopic::plan)) {  // without a list of all candidates
-    auto kept = step.tuning ? runtime::named_schedule(winner(), step.tuning->schedule, step.program)
-                : now       ? std::nullopt
-                            : std::optional(best(plan, step));
+    auto kept = step.tuning
+                    ? runtime::named_schedule(winner(), step.tuning->schedule, step.program, plan.target.family())
+                : now ? std::nullopt
+                      : std::optional(best(plan, step));
     if (kept) {
       *scheduled = true;
       step.schedule = std::move(*kept);
@@ -136,7 +140,7 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
     step.schedule = plan::choose(list, wanted.schedule).schedule;
     step.reason = plan::Reason::named;
   } else {
-    // What an earlier version called so may be gone: then nothing was measured.
+    // The stored winner may not be a candidate any more: then ignore the measurement.
     if (step.tuning && !lists(list, winner())) step.tuning = nullptr;
     step.reason = plan::Reason::tuned;
     if (!step.tuning && now) {
@@ -146,7 +150,7 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     }
     if (!step.tuning) step.reason = plan::Reason::estimated;
-    // Only a candidate that is wanted is sure to be worked out as it will be run.
+    // Only the candidate that is asked for is sure to have its final layout.
     if (step.tuning && winner() != listed_for) list = plan.candidates(step, winner());
     step.schedule = plan::choose(list, winner()).schedule;
   }

@@ -8,7 +8,7 @@
 #include "jit/cuda_driver.hpp"
 #include "ricci/error.hpp"
 #include "ricci/runtime.hpp"
-#include "runtime/figures.hpp"
+#include "runtime/device_model.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "runtime/thread_pool.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 using State = DoctorLine::State;
 
-/// Whether a compiler that should be there really compiles: a doctor who only looks at files misses half the trouble.
+/// Compiles a test kernel: a compiler that is installed may still not work.
 DoctorLine clang_line() {
   const auto version = jit::cpu_compiler_version();
   if (version.empty()) {
@@ -49,9 +49,9 @@ DoctorLine nvrtc_line() {
   }
 }
 
-std::string rates_text(const plan::MeasuredFigures& figures) {
+std::string rates_text(const plan::MeasuredMemory& measured) {
   std::vector<std::string> parts;
-  for (const auto& r : figures.rates) {
+  for (const auto& r : measured.rates) {
     parts.push_back(r.threads == 0 ? fmt::format("{:.0f} GB/s", r.copy_GBs)
                                    : fmt::format("{:.0f} GB/s with {} {} ({:.0f} past the caches)", r.copy_GBs,
                                                  r.threads, r.threads == 1 ? "thread" : "threads", r.streaming_GBs));
@@ -59,11 +59,11 @@ std::string rates_text(const plan::MeasuredFigures& figures) {
   return fmt::format("copies at {}", fmt::join(parts, ", "));
 }
 
-/// What was measured of a device's memory, for the model.
+/// Measured memory bandwidths of a device.
 DoctorLine memory_line(cache::Store& store, const char* device, const PlanOptions& options) {
-  const auto figures = runtime::find_figures(store, runtime::target_of(options));
+  const auto measured = runtime::find_measured_memory(store, runtime::target_of(options));
   return {State::ok, fmt::format("{} memory", device),
-          figures ? rates_text(*figures) : "not measured; the model takes usual figures (ricci doctor --measure)"};
+          measured ? rates_text(*measured) : "not measured; the model takes typical values (ricci doctor --measure)"};
 }
 
 }  // namespace

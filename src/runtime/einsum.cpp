@@ -1,7 +1,8 @@
 // Einsums of any number of operands: planned, interpreted, and in one call.
-#include "ir/einsum.hpp"
+#include "lower/einsum.hpp"
 
-#include "runtime/remembered.hpp"
+#include "ir/own_stack.hpp"
+#include "runtime/plan_cache.hpp"
 #include "runtime/runtime_impl.hpp"
 
 namespace ricci {
@@ -16,7 +17,7 @@ ir::EinsumProblem problem_of(std::string_view spec, std::span<const Layout> inpu
                             ir::factor_of(options.alpha),
                             ir::factor_of(options.beta),
                             options.conjugate};
-  // 0 * x is 0 whatever x holds: as a run-time factor, since it is rare.
+  // alpha = 0 hides the operands, NaN or not. Rare, so it is left to the run-time factor.
   if (problem.alpha == ir::Factor::zero) problem.alpha = ir::Factor::any;
   ir::check(problem);
   const auto type = ir::compute_type(problem);
@@ -35,17 +36,20 @@ ir::PathOptions path_options(const EinsumOptions& options) {
 }  // namespace
 
 Layout einsum_output(std::string_view spec, std::span<const Layout> inputs) {
-  return ir::result_row_major(Spec::parse(spec), {inputs.begin(), inputs.end()});
+  return on_stack_of(kPlainStack,
+                     [&] { return ir::result_row_major(Spec::parse(spec), {inputs.begin(), inputs.end()}); });
 }
 
 Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
                           const EinsumOptions& options) {
-  Impl::Subject subject;
-  const auto problem = problem_of(spec, inputs, output, options);
-  subject.sequence = ir::lower_einsum(problem, path_options(options));
-  subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, ir::compute_type(problem)};
-  subject.output_layout = output;
-  return impl_->plan(std::move(subject), options);
+  return on_stack_of(kPlainStack, [&] {
+    Impl::Subject subject;
+    const auto problem = problem_of(spec, inputs, output, options);
+    subject.sequence = ir::lower_einsum(problem, path_options(options));
+    subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, ir::compute_type(problem)};
+    subject.output_layout = output;
+    return impl_->plan(std::move(subject), options);
+  });
 }
 
 Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options) {
@@ -54,15 +58,19 @@ Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs,
 
 void Runtime::interpret_einsum(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
                                std::span<const void* const> from, void* to, const EinsumOptions& options) {
-  const auto program = ir::lower(problem_of(spec, inputs, output, options));
-  std::vector<Scalar> params;
-  for (const auto& param : program.params) params.push_back(param.name == "alpha" ? options.alpha : options.beta);
-  runtime::interpret(ir::sequence_of(program), std::span<void* const>(&to, 1), from, params);
+  on_stack_of(kPlainStack, [&] {
+    const auto program = ir::lower(problem_of(spec, inputs, output, options));
+    std::vector<Scalar> params;
+    for (const auto& param : program.params) params.push_back(param.name == "alpha" ? options.alpha : options.beta);
+    runtime::interpret(ir::sequence_of(program), std::span<void* const>(&to, 1), from, params);
+  });
 }
 
 std::string explain_path(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options) {
-  const auto output = einsum_output(spec, inputs);
-  return ir::print(ir::find_path(problem_of(spec, inputs, output, options), path_options(options)));
+  return on_stack_of(kPlainStack, [&] {
+    const auto output = einsum_output(spec, inputs);
+    return ir::print(ir::find_path(problem_of(spec, inputs, output, options), path_options(options)));
+  });
 }
 
 void einsum(std::string_view spec, std::span<const Layout> inputs, std::span<const void* const> from,
@@ -74,7 +82,7 @@ void einsum(std::string_view spec, std::span<const Layout> inputs, std::span<con
   for (const auto& layout : inputs) runtime::append(key, layout);
   runtime::append(key, output);
   const auto plan =
-      runtime::remembered(key, [&] { return Runtime::global().plan_einsum(spec, inputs, output, options); });
+      runtime::cached_plan(key, [&] { return Runtime::global().plan_einsum(spec, inputs, output, options); });
   plan(std::span<void* const>(&to, 1), from);
 }
 

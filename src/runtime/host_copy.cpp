@@ -15,7 +15,7 @@ struct Line {
   std::uint64_t words[kLine / 8];
 };
 
-/// The same word all over, past the caches where the processor can; `fence` after the last line.
+/// Fills memory with one word by nontemporal stores where the processor has them; `fence` after the last line.
 void write_line(char* to) {
 #if defined(__SSE2__)
   for (int part = 0; part < kLine; part += 16)
@@ -54,11 +54,11 @@ void write_streaming(void* to, std::int64_t bytes) {
 }
 
 void write_apart(void* to, std::int64_t bytes) {
-  constexpr std::int64_t kPage = 4096, kTogether = 256 * kPage;
+  constexpr std::int64_t kPage = 4096, kGrouped = 256 * kPage;
   auto* b = static_cast<char*>(to);
-  for (std::int64_t first = 0; first + kTogether <= bytes; first += kTogether) {
+  for (std::int64_t first = 0; first + kGrouped <= bytes; first += kGrouped) {
     for (std::int64_t line = 0; line < kPage; line += kLine) {
-      for (std::int64_t page = 0; page < kTogether; page += kPage) write_line(b + first + page + line);
+      for (std::int64_t page = 0; page < kGrouped; page += kPage) write_line(b + first + page + line);
     }
   }
   fence();
@@ -87,7 +87,7 @@ void copy_cached(void* to, const void* from, std::int64_t bytes) {
   const auto* a = static_cast<const char*>(from);
   const auto whole = bytes / kLine * kLine;
   for (std::int64_t k = 0; k < whole; k += kLine) {
-    // Line by line: for the whole of it the C library's memcpy would choose stores past the caches by itself.
+    // Line by line: for large sizes the C library's memcpy would use nontemporal stores.
     Line line;
     std::memcpy(&line, a + k, sizeof line);
     asm volatile("" : : "r"(&line) : "memory");

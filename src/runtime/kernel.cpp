@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <string_view>
 
 #include "jit/cpu_compiler.hpp"
 #include "jit/cuda_compiler.hpp"
+#include "json/json.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 
@@ -20,7 +21,7 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Exact programs must give the interpreter's bits: no fused multiply-add.
+// Exact programs must agree with the interpreter bit by bit: no fused multiply-add.
 jit::CpuCompileOptions cpu_options(const Target& target, bool exact) {
   jit::CpuCompileOptions options;
   options.target = target.cpu;
@@ -35,7 +36,7 @@ jit::CudaCompileOptions cuda_options(const Target& target, bool exact) {
   return options;
 }
 
-/// RICCI_DUMP=folder: every kernel's text, as soon as it is generated or found.
+/// RICCI_DUMP=folder: writes every kernel's source, program and key there.
 void dump(const Kernel& kernel, const ir::Program& program, Device device) {
   const char* folder = std::getenv("RICCI_DUMP");
   if (folder == nullptr || *folder == '\0') return;
@@ -49,10 +50,12 @@ void dump(const Kernel& kernel, const ir::Program& program, Device device) {
   if (!out) log_line(LogTopic::warning, fmt::format("RICCI_DUMP: cannot write to {}", folder));
 }
 
-/// The metadata is a flat JSON object that this file alone writes; a number that is missing reads as 0.
-int number_in(std::string_view json, std::string_view name) {
-  const auto place = json.find(fmt::format("\"{}\":", name));
-  return place == std::string_view::npos ? 0 : std::atoi(json.data() + place + name.size() + 3);
+/// What the compiler said of a kernel, from the metadata that compile() wrote; 0 where it is missing.
+void read_usage(Kernel& kernel) {
+  const auto metadata = Json::parse(kernel.entry->metadata);
+  if (!metadata || !metadata->is_object()) return;
+  kernel.registers = static_cast<int>((*metadata)["registers"].integer_or(0));
+  kernel.spill_bytes = static_cast<int>((*metadata)["spill_bytes"].integer_or(0));
 }
 
 cache::Entry compile(const std::string& key, const codegen::Source& source, const Target& target, bool exact,
@@ -73,10 +76,10 @@ cache::Entry compile(const std::string& key, const codegen::Source& source, cons
     spills = object.spill_bytes;
     shared = object.static_shared_bytes;
   }
-  entry.metadata = fmt::format(
-      "{{\"kernel\":\"{}\",\"target\":\"{}\",\"compile_ms\":{:.2f},\"registers\":{},\"spill_bytes\":{},\"shared_"
-      "bytes\":{}}}",
-      source.kernel, target.text(), *ms, registers, spills, shared);
+  entry.metadata =
+      Json{{"kernel", source.kernel}, {"target", target.text()}, {"compile_ms", std::round(100 * *ms) / 100},
+           {"registers", registers},  {"spill_bytes", spills},   {"shared_bytes", shared}}
+          .dump();
   log_line(LogTopic::compile, fmt::format("{},{},{:.2f} ms", source.kernel, target.text(), *ms));
   return entry;
 }
@@ -98,18 +101,20 @@ void load(Kernel& kernel, const Target& target, std::size_t dynamic_shared) {
 
 std::string Target::text() const { return device == Device::cpu ? cpu.text() : fmt::format("sm_{}", sm); }
 
-std::string kernel_key(const ir::Program& program, const ir::Schedule& schedule, const Target& target) {
+std::string kernel_key(const ir::Program& program, std::string_view program_text, const kernel::Schedule& schedule,
+                       const Target& target) {
   const bool cpu = target.device == Device::cpu;
   return fmt::format("ricci kernel 1\ngenerator {}\ntarget {} {}\ncompiler {}\nflags {}\n{}{}",
                      codegen::generator_version(), name(target.device), target.text(),
                      cpu ? jit::cpu_compiler_version() : jit::cuda_compiler_version(),
                      cpu ? jit::cpu_flags_text(cpu_options(target, program.exact))
                          : jit::cuda_flags_text(cuda_options(target, program.exact)),
-                     ir::print(program), ir::print(schedule, program));
+                     program_text, kernel::print(schedule, program));
 }
 
 std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
-                                          const ir::Schedule& schedule, const Target& target, const MakeNotes& notes) {
+                                          const kernel::Schedule& schedule, const Target& target,
+                                          const MakeNotes& notes) {
   auto kernel = std::make_shared<Kernel>();
   const auto make = [&] {
     const auto start = std::chrono::steady_clock::now();
@@ -121,15 +126,13 @@ std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string
   kernel->entry = store.find_or_make(key, make, &kernel->outcome);
   kernel->name = codegen::kernel_name(program);
   kernel->exact = program.exact;
-  kernel->registers = number_in(kernel->entry->metadata, "registers");
-  kernel->spill_bytes = number_in(kernel->entry->metadata, "spill_bytes");
-  const auto dynamic = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule));
-  kernel->shared_bytes = static_cast<int>(schedule.shared_bytes(program));
+  read_usage(*kernel);
+  const auto dynamic = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule, target.family()));
+  kernel->shared_bytes = static_cast<int>(codegen::shared_bytes(program, schedule, target.family()));
   try {
     load(*kernel, target, dynamic);
   } catch (const Error& error) {
-    // A stored binary that is whole but does not load: of another make of the same version, say. It costs a
-    // compilation.
+    // A stored binary that does not load, for example from another build of the same compiler version: compile again.
     if (kernel->outcome == cache::Outcome::made) throw;
     log_line(LogTopic::warning,
              fmt::format("the stored kernel {} does not load and is made again: {}", kernel->name, error.what()));

@@ -1,4 +1,4 @@
-// Loaded code of one kernel and what is known of it, and the key under which it is kept.
+// A loaded kernel, its properties, and the key under which it is cached.
 #pragma once
 
 #include <functional>
@@ -8,26 +8,29 @@
 #include "cache/store.hpp"
 #include "codegen/source.hpp"
 #include "ir/program.hpp"
-#include "ir/schedule.hpp"
 #include "jit/cpu_target.hpp"
 #include "jit/cuda_driver.hpp"
 #include "jit/object_loader.hpp"
+#include "kernel/schedule.hpp"
 #include "ricci/plan.hpp"
 
 namespace ricci::runtime {
 
-/// What a kernel is made for: a processor, or a compute capability and perhaps a device.
+/// The target of a kernel: a processor, or a compute capability and perhaps a device.
 struct Target {
   Device device = Device::cpu;
   jit::CpuTarget cpu;
   int sm = 0;
   int ordinal = -1;  ///< GPU: where to load it; -1: make it only
   std::string text() const;
+  kernel::Target family() const noexcept { return device == Device::cpu ? kernel::Target::cpu : kernel::Target::cuda; }
 };
 
-using CpuFunction = void (*)(void* const* args, long long first, long long last);
+/// Kernels that need no scratch memory are functions of the first three; what is given beyond them is ignored by the
+/// calling conventions that Ricci runs on.
+using CpuFunction = void (*)(void* const* args, long long first, long long last, char* scratch);
 
-/// Kept alive by every plan that uses it.
+/// A loaded kernel, shared by all plans that use it.
 struct Kernel {
   std::shared_ptr<const cache::Entry> entry;
   std::string name;
@@ -42,14 +45,17 @@ struct Kernel {
 };
 
 /// Everything that decides the binary, as text: the canonical program, schedule, target, compiler, flags, generator.
-std::string kernel_key(const ir::Program& program, const ir::Schedule& schedule, const Target& target);
+///   program_text  ir::print(program)
+std::string kernel_key(const ir::Program& program, std::string_view program_text, const kernel::Schedule& schedule,
+                       const Target& target);
 
-/// What the head of a kernel says, asked for only when its source is made.
+/// Makes the notes in a kernel's head; called only when the source is generated.
 using MakeNotes = std::function<codegen::Notes()>;
 
-/// Finds or makes, and loads. Throws CompileError, PlanError, DeviceError. Thread-safe.
+/// Finds or compiles a kernel, and loads it. Throws CompileError, PlanError, DeviceError. Thread-safe.
 std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
-                                          const ir::Schedule& schedule, const Target& target, const MakeNotes& notes);
+                                          const kernel::Schedule& schedule, const Target& target,
+                                          const MakeNotes& notes);
 
 /// Assembly or SASS of a kernel; empty where no tool can print it.
 std::string disassemble(const Kernel& kernel, const Target& target);

@@ -20,11 +20,11 @@ namespace {
 namespace cuda = jit::cuda;
 using Step = Plan::Impl::Step;
 
-// 0x3f3f...: 0.75 as f32, 0.0005 as f64, 1.8 as f16, small integers. Zeros would flatter devices that run cooler on
-// them, and random bytes hold NaNs and numbers too small to be handled at full speed.
+// 0x3f3f...: 0.75 as f32, 0.0005 as f64, 1.8 as f16, small integers. Zeros would make devices look faster, since they
+// draw less power, and random bytes hold NaNs and denormals, which are slow.
 constexpr unsigned char kFill = 0x3f;
 constexpr std::int64_t kAligned = 256;
-// Short kernels run so long that the clock's own cost disappears; on a GPU also what it costs to start on an idle one.
+// Short kernels are repeated until the overhead of the clock, and of starting on an idle GPU, is negligible.
 constexpr double kSampleUs = 100, kGpuSampleUs = 1000;
 constexpr int kMostRuns = 1000;   // of one sample
 constexpr int kMostUpdates = 16;  // the same where a kernel works on its own results, which must stay ordinary
@@ -67,7 +67,7 @@ class DeviceBuffer {
   std::byte* element0_ = nullptr;
 };
 
-/// A host that has promised more memory than it has ends a process that writes to it.
+/// Whether the host has this much memory: with overcommit, writing to memory that is not there kills the process.
 void check_memory(const ir::Program& program) {
   std::int64_t needed = 0;
   for (const auto& buffer : program.buffers) needed += (buffer.last - buffer.first + 1) * size_of(buffer.type);
@@ -168,11 +168,12 @@ std::vector<plan::Timing> time_steps(const Plan::Impl& plan, std::vector<Step> s
     std::iota(step.parameter.begin(), step.parameter.end(), 0);
   }
   const double sample_us = on_device ? kGpuSampleUs : kSampleUs;
-  return plan::race(steps.size(), [&](std::size_t k) {
+  return plan::time_candidates(steps.size(), [&](std::size_t k) {
     if (runs[k] > 0) return track.sample(steps[k], runs[k]);
     const double us = track.sample(steps[k], 1);
     runs[k] = static_cast<int>(std::clamp(sample_us / std::max(us, 1e-3), 1.0, 1.0 * track.most_runs()));
-    return runs[k] == 1 ? us : track.sample(steps[k], runs[k]);  // what is short has waited for its own code
+    return runs[k] == 1 ? us
+                        : track.sample(steps[k], runs[k]);  // short kernels: the first run includes loading the code
   });
 }
 

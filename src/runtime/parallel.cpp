@@ -10,7 +10,7 @@ namespace ricci::runtime {
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f) {
   std::atomic<std::size_t> next{0};
   std::vector<std::exception_ptr> failures(count);
-  const auto work = [&] {
+  const auto counts = [&] {
     for (std::size_t k; (k = next++) < count;) {
       try {
         f(k);
@@ -20,8 +20,8 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f) {
     }
   };
   std::vector<std::thread> others;
-  for (unsigned k = 1; k < std::thread::hardware_concurrency() && k < count; ++k) others.emplace_back(work);
-  work();
+  for (unsigned k = 1; k < std::thread::hardware_concurrency() && k < count; ++k) others.emplace_back(counts);
+  counts();
   for (auto& other : others) other.join();
   for (const auto& failure : failures) {
     if (failure) std::rethrow_exception(failure);

@@ -1,4 +1,4 @@
-// Work that takes milliseconds apiece, compilations above all, spread over threads of its own.
+// Parallel loops over tasks of milliseconds, such as compilations, on temporary threads.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace ricci::runtime {
 
-/// f(k) for k in [0, count), on as many threads as there are processors, the caller's among them. All of them are done
-/// when it returns; what they throw comes out then, of several the one with the least k.
+/// f(k) for k in [0, count), on as many threads as there are processors, the caller's among them. Returns when all are
+/// done; then throws the exception with the least k, if there is any.
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f);
 
 }  // namespace ricci::runtime

@@ -1,6 +1,7 @@
 // Permutations: planned, interpreted, and in one call.
-#include "ir/einsum.hpp"
-#include "runtime/remembered.hpp"
+#include "ir/own_stack.hpp"
+#include "lower/einsum.hpp"
+#include "runtime/plan_cache.hpp"
 #include "runtime/runtime_impl.hpp"
 
 namespace ricci {
@@ -10,7 +11,7 @@ namespace {
 ir::EinsumProblem problem_of(std::string_view spec, const Layout& input, const Layout& output, Scalar alpha,
                              Scalar beta, bool conjugate) {
   ir::EinsumProblem problem{Spec::parse(spec), {input}, output, ir::factor_of(alpha), ir::factor_of(beta), {conjugate}};
-  // 0 * A is 0 whatever A holds: as a run-time factor, since it is rare.
+  // alpha = 0 hides A, NaN or not. Rare, so it is left to the run-time factor.
   if (problem.alpha == ir::Factor::zero) problem.alpha = ir::Factor::any;
   ir::check_permutation(problem);
   return problem;
@@ -20,16 +21,18 @@ ir::EinsumProblem problem_of(std::string_view spec, const Layout& input, const L
 
 Plan Runtime::plan_permute(std::string_view spec, const Layout& input, const Layout& output,
                            const PermuteOptions& options) {
-  Impl::Subject subject;
-  const auto problem = problem_of(spec, input, output, options.alpha, options.beta, options.conjugate);
-  const auto type = ir::compute_type(problem);
-  ir::check_factor("alpha", options.alpha, type);
-  ir::check_factor("beta", options.beta, type);
-  subject.sequence = ir::sequence_of(ir::lower(problem));
-  subject.labels = {"input", "output"};
-  subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, type};
-  subject.output_layout = output;
-  return impl_->plan(std::move(subject), options);
+  return on_stack_of(kPlainStack, [&] {
+    Impl::Subject subject;
+    const auto problem = problem_of(spec, input, output, options.alpha, options.beta, options.conjugate);
+    const auto type = ir::compute_type(problem);
+    ir::check_factor("alpha", options.alpha, type);
+    ir::check_factor("beta", options.beta, type);
+    subject.sequence = ir::sequence_of(ir::lower(problem));
+    subject.labels = {"input", "output"};
+    subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, type};
+    subject.output_layout = output;
+    return impl_->plan(std::move(subject), options);
+  });
 }
 
 Plan Runtime::plan_permute(std::string_view spec, const Layout& input, const PermuteOptions& options) {
@@ -38,10 +41,12 @@ Plan Runtime::plan_permute(std::string_view spec, const Layout& input, const Per
 
 void Runtime::interpret_permute(std::string_view spec, const Layout& input, const Layout& output, const void* a,
                                 void* b, Scalar alpha, Scalar beta, bool conjugate) {
-  const auto program = ir::lower(problem_of(spec, input, output, alpha, beta, conjugate));
-  std::vector<Scalar> params;
-  for (const auto& param : program.params) params.push_back(param.name == "alpha" ? alpha : beta);
-  ir::interpret(program, {const_cast<void*>(a), b}, params);
+  on_stack_of(kPlainStack, [&] {
+    const auto program = ir::lower(problem_of(spec, input, output, alpha, beta, conjugate));
+    std::vector<Scalar> params;
+    for (const auto& param : program.params) params.push_back(param.name == "alpha" ? alpha : beta);
+    ir::interpret(program, {const_cast<void*>(a), b}, params);
+  });
 }
 
 void permute(std::string_view spec, const Layout& input, const void* a, const Layout& output, void* b,
@@ -51,7 +56,7 @@ void permute(std::string_view spec, const Layout& input, const void* a, const La
   for (const auto factor : {options.alpha, options.beta}) runtime::append(key, factor);
   for (const auto* layout : {&input, &output}) runtime::append(key, *layout);
   const auto plan =
-      runtime::remembered(key, [&] { return Runtime::global().plan_permute(spec, input, output, options); });
+      runtime::cached_plan(key, [&] { return Runtime::global().plan_permute(spec, input, output, options); });
   plan(b, a);
 }
 

@@ -1,4 +1,4 @@
-// What a plan tells of itself.
+// Inspection of plans.
 #include "ricci/plan.hpp"
 
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "cache/format.hpp"
-#include "ir/canonical.hpp"
+#include "ir/passes/canonical.hpp"
 #include "runtime/plan_impl.hpp"
 
 namespace ricci {
@@ -41,7 +41,7 @@ const Layout& Plan::output_layout() const noexcept { return impl_->output_layout
 const std::string& Plan::source() const { return impl_->source; }
 
 std::string Plan::program() const {
-  return impl_->text("#", [](const Impl::Step& step) { return ir::print(step.program); });
+  return impl_->text("#", [](const Impl::Step& step) { return step.program_text; });
 }
 
 std::string Plan::passes() const {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/problem.hpp"
+#include "frontend/problem.hpp"
 #include "ir/sequence.hpp"
 #include "plan/plan.hpp"
 #include "ricci/plan.hpp"
@@ -18,7 +18,7 @@
 namespace ricci {
 inline namespace v1 {
 
-/// One slot as the call checks it.
+/// What a call checks of one slot.
 struct SlotCheck {
   std::string label;                          ///< in messages: "input", "output C"
   std::int64_t first_byte = 0, end_byte = 0;  ///< reach of the accesses around the base pointer; empty: not touched
@@ -26,7 +26,7 @@ struct SlotCheck {
   bool touched() const noexcept { return first_byte < end_byte; }
 };
 
-/// Two slots, the first of them written, that must not meet.
+/// Two slots that must not overlap; the first one is written.
 struct PairCheck {
   int written = 0, other = 0;
   /// Every address of the two is its base plus its own constant plus a multiple of lattice_bytes; `phase` is the
@@ -56,25 +56,26 @@ struct Plan::Impl {
   struct Step {
     int number = 0;              ///< of the sequence's steps
     ir::Program program;         ///< canonical
+    std::string program_text;    ///< as ir::print writes it: keys of kernels and tunings hold it
     std::vector<int> slot;       ///< of the sequence: per buffer of the canonical program
     std::vector<int> parameter;  ///< of the sequence: per parameter of the canonical program
-    ir::Schedule schedule;
+    kernel::Schedule schedule;
     plan::Reason reason = plan::Reason::estimated;
     std::shared_ptr<const plan::Tuning> tuning;  ///< what is known to have been measured; or null
     std::shared_ptr<const runtime::Kernel> kernel;
     std::int64_t tiles = 0;
     int tasks = 1;  ///< CPU: parts of the tile range
-    unsigned blocks = 0;
-    std::size_t dynamic_shared = 0;
+    unsigned blocks = 0, threads = 1;
+    std::size_t dynamic_shared = 0, scratch = 0;
   };
 
   ir::Sequence sequence;              ///< as it was lowered, long loops cut into tiles
   std::optional<ir::Sequence> uncut;  ///< as it was lowered, where any was cut
-  std::vector<Step> steps;            ///< those that have something to do
+  std::vector<Step> steps;            ///< steps that have points
   std::optional<Factors> factors;
   Layout output_layout;
   runtime::Target target;
-  std::shared_ptr<const plan::MeasuredFigures> figures;  ///< of the target's device, or null
+  std::shared_ptr<const plan::MeasuredMemory> measured;  ///< of the target's device, or null
   int threads = 1;
   std::shared_ptr<runtime::ThreadPool> pool;
   Executor executor;
@@ -91,10 +92,10 @@ struct Plan::Impl {
   std::int64_t workspace_bytes() const noexcept { return info.workspace_bytes; }
 
   std::vector<plan::Candidate> candidates(const Step& step, const std::string& wanted) const;
-  /// What the MWP-CWP model predicts of each, in microseconds; 0 where it says nothing.
+  /// Predictions of the MWP-CWP model in microseconds; 0 where it has none.
   std::vector<double> by_mwp_cwp(const Step& step, const std::vector<plan::Candidate>& list) const;
   plan::Candidate best(const Step& step) const;  ///< the first of them
-  std::string figures_text() const;              ///< of the device, as they are planned with
+  std::string model_text() const;                ///< of the device, as they are planned with
   void check_pointers(void* const* slot) const;
   void check_workspace(const Call& call, void* const* slot) const;
   void run(void* const* slot, void* const* param, void* stream) const;
@@ -110,9 +111,9 @@ namespace runtime {
 /// A factor or parameter as the kernel takes it: `type`'s bytes. Checked before.
 void encode_factor(Scalar value, DType type, unsigned char (&bytes)[16]);
 
-/// What the device says of itself, and what was measured on it where that is not null.
-plan::GpuFigures gpu_figures(const jit::cuda::DeviceInfo& info, const plan::MeasuredFigures* measured = nullptr);
-plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads, const plan::MeasuredFigures* measured = nullptr);
+/// Device models from what the driver or the system reports, and from measurements where these are not null.
+plan::GpuModel gpu_model(const jit::cuda::DeviceInfo& info, const plan::MeasuredMemory* measured = nullptr);
+plan::CpuModel cpu_model(const jit::CpuTarget& cpu, int threads, const plan::MeasuredMemory* measured = nullptr);
 
 }  // namespace runtime
 }  // namespace ricci

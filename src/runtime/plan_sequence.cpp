@@ -1,18 +1,22 @@
-// From a sequence to a plan: each step canonical, scheduled and compiled, and all that a call checks worked out.
+// From a sequence to a plan: canonicalises, schedules and compiles each step, and prepares all checks of a call.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 
-#include "ir/canonical.hpp"
-#include "ir/split.hpp"
+#include "ir/passes/canonical.hpp"
+#include "ir/passes/split.hpp"
+#include "ir/workspace.hpp"
+#include "kernel/contraction.hpp"
 #include "plan/mwp_cwp.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
+#include "runtime/parallel.hpp"
+#include "runtime/program_counts.hpp"
 #include "runtime/runtime_impl.hpp"
-#include "runtime/work.hpp"
 
 namespace ricci {
 inline namespace v1 {
@@ -22,7 +26,7 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Whether a kernel has a point to work on. An empty sum still writes its zeros.
+/// Whether a kernel has any points; an empty sum has, since it writes zeros.
 bool runs(const ir::Program& program) {
   const auto free = program.free_indices();
   for (std::size_t q = 0; q < free.size(); ++q) {
@@ -39,7 +43,7 @@ void drop_alignments(ir::Sequence& sequence) {
   }
 }
 
-/// Where a slot's elements are, modulo `bytes`: constant + multiples. Of all accesses of all steps that run.
+/// The lattice of a slot's element addresses over all accesses of all steps: constant + multiples of `bytes`.
 struct Lattice {
   std::int64_t bytes = 0;
   std::optional<std::int64_t> constant;
@@ -53,7 +57,7 @@ struct Lattice {
   }
 };
 
-/// What the steps that run do with each slot.
+/// How the steps use one slot.
 struct Use {
   bool written = false;
   std::int64_t first = 0, last = -1, alignment = 1;
@@ -88,7 +92,7 @@ std::vector<Use> uses_of(const ir::Sequence& sequence, const std::vector<Plan::I
       auto& lattice = use(statement.buffer).lattice;
       lattice.add(program, statement.offset, size);
       if (kind == ir::NodeKind::scan) lattice.bytes = std::gcd(lattice.bytes, statement.step * size);
-      if (kind == ir::NodeKind::compact) lattice.bytes = std::gcd(lattice.bytes, size);  // it begins anywhere
+      if (kind == ir::NodeKind::compact) lattice.bytes = std::gcd(lattice.bytes, size);  // its start depends on data
     }
   }
   return uses;
@@ -96,11 +100,11 @@ std::vector<Use> uses_of(const ir::Sequence& sequence, const std::vector<Plan::I
 
 const char* word(ir::Role role) { return role == ir::Role::output ? "output" : "input"; }
 
-/// Names and checks of the slots, and the pairs that must not meet.
+/// Names and checks of the slots, and the pairs that must not overlap.
 void prepare_slots(Plan::Impl& plan, std::vector<std::string> labels, bool aligned) {
   const auto& sequence = plan.sequence;
   const auto uses = uses_of(sequence, plan.steps);
-  std::int64_t offset = 0;
+  const auto workspace = ir::workspace_layout(sequence);
   for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
     const auto& slot = sequence.slots[k];
     const auto size = size_of(slot.type);
@@ -113,8 +117,7 @@ void prepare_slots(Plan::Impl& plan, std::vector<std::string> labels, bool align
     plan.slots.push_back(std::move(check));
     const Argument argument{slot.name, slot.type, use.first, use.last};
     if (slot.role == ir::Role::workspace) {
-      plan.workspace_offsets.push_back(offset - slot.first * size);
-      offset += (std::max<std::int64_t>(slot.last - slot.first + 1, 0) * size + 255) / 256 * 256;
+      plan.workspace_offsets.push_back(workspace.offset[k] - slot.first * size);
       continue;
     }
     plan.workspace_offsets.push_back(-1);
@@ -128,7 +131,7 @@ void prepare_slots(Plan::Impl& plan, std::vector<std::string> labels, bool align
     for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
       const bool also_written = sequence.slots[k].role == ir::Role::output && uses[k].written;
       if (sequence.slots[k].role == ir::Role::workspace || !plan.slots[k].touched() || k == w) continue;
-      if (also_written && k < w) continue;  // once is enough
+      if (also_written && k < w) continue;  // each pair once
       PairCheck pair;
       pair.written = written;
       pair.other = static_cast<int>(k);
@@ -170,14 +173,14 @@ void check_limits(const ir::Sequence& sequence) {
   }
 }
 
-plan::GpuFigures figures_of(const runtime::Target& target, const plan::MeasuredFigures* measured) {
-  return target.ordinal >= 0 ? runtime::gpu_figures(jit::cuda::device_info(target.ordinal), measured)
-                             : plan::GpuFigures::of_capability(target.sm);
+plan::GpuModel device_model_of(const runtime::Target& target, const plan::MeasuredMemory* measured) {
+  return target.ordinal >= 0 ? runtime::gpu_model(jit::cuda::device_info(target.ordinal), measured)
+                             : plan::GpuModel::of_capability(target.sm);
 }
 
-/// How long loops are cut. On a CPU whatever rounds is cut alike for any number of threads. What does not round is cut
-/// where there are threads for it: tiled scans pass through memory twice, and two threads are no more than that is
-/// worth.
+/// How long loops are split. On a CPU a split that affects rounding does not depend on the number of threads. Exact
+/// loops are split only where enough threads gain from it: tiled scans read memory twice, which two threads do not make
+/// up for.
 ir::SplitLimits split_limits(const Plan::Impl& plan) {
   ir::SplitLimits limits;
   if (plan.target.device == Device::cpu) {
@@ -187,14 +190,16 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
     limits.parts = 1024;
     limits.least = 16384;
     limits.lanes_bytes = kAccumulators * kVectorBytes;
-    static const bool more_than_two = sysconf(_SC_NPROCESSORS_CONF) > 2;  // a file is read for it
+    static const bool more_than_two = sysconf(_SC_NPROCESSORS_CONF) > 2;  // cached: it reads a file
     limits.scans = more_than_two;
     limits.exact_scans = plan.threads > 2;
     limits.exact_reductions = plan.threads > 1;
   } else {
-    const auto multiprocessors = figures_of(plan.target, nullptr).multiprocessors;
+    const auto multiprocessors = device_model_of(plan.target, nullptr).multiprocessors;
     limits.workers = 8 * std::int64_t{multiprocessors};
     limits.parts = 32 * std::int64_t{multiprocessors};
+    limits.tile_points = 64 * 64;
+    limits.tile_workers = 2 * std::int64_t{multiprocessors};
   }
   return limits;
 }
@@ -202,27 +207,41 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
 }  // namespace
 
 std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std::string& wanted) const {
-  if (target.device == Device::cpu)
-    return plan::candidates(step.program, runtime::cpu_figures(target.cpu, threads, figures.get()));
-  return plan::candidates(step.program, figures_of(target, figures.get()), wanted);
+  auto list = target.device == Device::cpu
+                  ? plan::candidates(step.program, runtime::cpu_model(target.cpu, threads, measured.get()))
+                  : plan::candidates(step.program, device_model_of(target, measured.get()), wanted);
+  // A contraction takes directives for a name, too.
+  if (wanted.find("atom ") != std::string::npos && kernel::contraction_of(step.program)) {
+    const bool listed =
+        std::any_of(list.begin(), list.end(), [&](const plan::Candidate& c) { return c.schedule.name == wanted; });
+    if (!listed) {
+      plan::Candidate written;
+      written.schedule.name = wanted;
+      written.schedule.directives = kernel::parse_directives(wanted);
+      written.baseline = true;
+      kernel::verify(written.schedule, step.program, target.family());
+      list.push_back(std::move(written));
+    }
+  }
+  return list;
 }
 
 std::vector<double> Plan::Impl::by_mwp_cwp(const Step& step, const std::vector<plan::Candidate>& list) const {
   std::vector<double> us(list.size(), 0);
   if (target.device == Device::cpu) return us;
-  const plan::MwpCwp model(step.program, figures_of(target, figures.get()));
+  const plan::MwpCwp model(step.program, device_model_of(target, measured.get()));
   for (std::size_t c = 0; c < list.size(); ++c) us[c] = model.us(list[c]).value_or(0);
   return us;
 }
 
 plan::Candidate Plan::Impl::best(const Step& step) const {
   if (target.device == Device::cpu) return plan::choose(candidates(step, {}), {});
-  return plan::best_candidate(step.program, figures_of(target, figures.get()));
+  return plan::best_candidate(step.program, device_model_of(target, measured.get()));
 }
 
-std::string Plan::Impl::figures_text() const {
-  if (target.device == Device::cpu) return plan::print(runtime::cpu_figures(target.cpu, threads, figures.get()));
-  return plan::print(figures_of(target, figures.get()));
+std::string Plan::Impl::model_text() const {
+  if (target.device == Device::cpu) return plan::print(runtime::cpu_model(target.cpu, threads, measured.get()));
+  return plan::print(device_model_of(target, measured.get()));
 }
 
 void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wanted, bool* scheduled) {
@@ -235,35 +254,60 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
   for (const int buffer : canonical.buffer) step.slot.push_back(lowered.slot[static_cast<std::size_t>(buffer)]);
   for (const int param : canonical.param) step.parameter.push_back(lowered.param[static_cast<std::size_t>(param)]);
   step.program = std::move(canonical);
+  step.program_text = ir::print(step.program);
   auto& info = plan.info;
   const double measured_before_ms = info.measure_ms;
   choose(plan, step, wanted, number + 1 == static_cast<int>(plan.sequence.steps.size()), scheduled);
   prepare(plan, step);
   info.plan_ms += ms_since(start) - (info.measure_ms - measured_before_ms);
-
-  const bool shared = load(plan, step);
-  const auto& made = *step.kernel;
-  const char* const separator = plan.steps.empty() ? "" : "; ";
-  info.kernel += separator + made.name;
-  info.schedule += separator + plan::summary(step.program, step.schedule);
-  info.choice += std::string(separator) + plan::name(step.reason);
-  const std::string origin = shared || made.outcome == cache::Outcome::memory ? "memory"
-                             : made.outcome == cache::Outcome::disk           ? "disk"
-                                                                              : "compiled";
-  // Of several kernels, what took longest.
-  if (info.origin.empty() || origin == "compiled" || info.origin == "memory") info.origin = origin;
-  if (!shared) {
-    info.generate_ms += made.generate_ms;
-    info.compile_ms += made.compile_ms;
-    info.load_ms += made.load_ms;
-  }
-  info.registers = std::max(info.registers, made.registers);
-  info.spill_bytes = std::max(info.spill_bytes, made.spill_bytes);
-  info.shared_bytes = std::max(info.shared_bytes, made.shared_bytes);
   plan.steps.push_back(std::move(step));
 }
 
+void Runtime::Impl::load_steps(Plan::Impl& plan) {
+  // Steps with equal kernels wait for the first of them, which compiles it.
+  std::map<std::string, std::size_t> known;
+  std::vector<std::size_t> first, equal;
+  for (std::size_t k = 0; k < plan.steps.size(); ++k) {
+    const auto& step = plan.steps[k];
+    const bool fresh = known.emplace(step.program_text + kernel::print(step.schedule, step.program), k).second;
+    (fresh ? first : equal).push_back(k);
+  }
+  std::vector<char> shared(plan.steps.size());  // a byte each: threads write neighbouring elements
+  const auto load_step = [&](std::size_t k) { shared[k] = load(plan, plan.steps[k]) ? 1 : 0; };
+  runtime::in_parallel(first.size(), [&](std::size_t n) { load_step(first[n]); });
+  for (const auto k : equal) load_step(k);
+  auto& info = plan.info;
+  for (std::size_t k = 0; k < plan.steps.size(); ++k) {
+    const auto& step = plan.steps[k];
+    const auto& made = *step.kernel;
+    const char* const separator = k == 0 ? "" : "; ";
+    info.kernel += separator + made.name;
+    info.schedule += separator + plan::summary(step.program, step.schedule);
+    info.choice += std::string(separator) + plan::name(step.reason);
+    const std::string origin = shared[k] != 0 || made.outcome == cache::Outcome::memory ? "memory"
+                               : made.outcome == cache::Outcome::disk                   ? "disk"
+                                                                                        : "compiled";
+    // Of several kernels, what took longest.
+    if (info.origin.empty() || origin == "compiled" || info.origin == "memory") info.origin = origin;
+    if (shared[k] == 0) {
+      info.generate_ms += made.generate_ms;
+      info.compile_ms += made.compile_ms;
+      info.load_ms += made.load_ms;
+    }
+    info.registers = std::max(info.registers, made.registers);
+    info.spill_bytes = std::max(info.spill_bytes, made.spill_bytes);
+    info.shared_bytes = std::max(info.shared_bytes, made.shared_bytes);
+  }
+}
+
 Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
+  if (wanted.threads < 0) {
+    throw PlanError(fmt::format("a plan of {} threads; give 0 for all, or a number from 1", wanted.threads));
+  }
+  if (wanted.gpu < -1) {
+    throw DeviceError(
+        fmt::format("{} is no GPU's number; give -1 for the current one, or a number from 0", wanted.gpu));
+  }
   auto plan = std::make_shared<Plan::Impl>();
   plan->sequence = std::move(subject.sequence);
   plan->factors = subject.factors;
@@ -274,7 +318,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   plan->executor = options.executor;
   if (wanted.mode != PlanMode::model && (cpu || plan->target.ordinal >= 0)) {
     const bool measures = wanted.mode == PlanMode::measure || wanted.mode == PlanMode::remeasure;
-    plan->figures = figures(plan->target, measures ? Need::now : Need::if_there);
+    plan->measured = measured_memory(plan->target, measures ? Need::now : Need::if_there);
   }
   const auto slots = plan->sequence.slots.size();
   auto cut = ir::split_long(plan->sequence, split_limits(*plan));
@@ -294,6 +338,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   for (std::size_t k = 0; k < plan->sequence.steps.size(); ++k) {
     plan_step(*plan, static_cast<int>(k), wanted, &scheduled);
   }
+  load_steps(*plan);
   const auto start = std::chrono::steady_clock::now();
   prepare_slots(*plan, std::move(subject.labels), !cpu);
   prepare_params(*plan);
@@ -302,9 +347,9 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     info.origin = "none";
     info.schedule = "nothing to run";
   } else {
-    const auto work = runtime::total_work(plan->sequence);
-    info.compulsory_bytes = work.bytes;
-    info.flops = work.flops;
+    const auto counts = runtime::count_program(plan->sequence);
+    info.compulsory_bytes = counts.bytes;
+    info.flops = counts.flops;
     info.workspace_bytes = plan->sequence.workspace_bytes();
   }
   plan->source = plan->text("//", [](const Plan::Impl::Step& step) { return step.kernel->entry->source; });
@@ -329,20 +374,18 @@ void interpret(const ir::Sequence& sequence, std::span<void* const> outputs, std
                                  count(ir::Role::output), count(ir::Role::input), sequence.params.size(),
                                  outputs.size(), inputs.size(), params.size()));
   }
+  const auto layout = ir::workspace_layout(sequence);
   const std::unique_ptr<void, decltype(&std::free)> workspace(
-      std::aligned_alloc(256, static_cast<std::size_t>(std::max<std::int64_t>(sequence.workspace_bytes(), 256))),
+      std::aligned_alloc(ir::kWorkspaceAlignment,
+                         static_cast<std::size_t>(std::max(layout.bytes, ir::kWorkspaceAlignment))),
       &std::free);
-  if (!workspace) {
-    throw ShapeError(fmt::format("no memory for a workspace of {} bytes", sequence.workspace_bytes()));
-  }
+  if (!workspace) throw ShapeError(fmt::format("no memory for a workspace of {} bytes", layout.bytes));
   std::vector<void*> slots;
   std::size_t output = 0, input = 0;
-  std::int64_t offset = 0;
-  for (const auto& slot : sequence.slots) {
+  for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
+    const auto& slot = sequence.slots[k];
     if (slot.role == ir::Role::workspace) {
-      const auto size = size_of(slot.type);
-      slots.push_back(static_cast<char*>(workspace.get()) + offset - slot.first * size);
-      offset += (std::max<std::int64_t>(slot.last - slot.first + 1, 0) * size + 255) / 256 * 256;
+      slots.push_back(static_cast<char*>(workspace.get()) + layout.offset[k] - slot.first * size_of(slot.type));
     } else if (slot.role == ir::Role::output) {
       slots.push_back(outputs[output++]);
     } else {

@@ -1,21 +1,31 @@
 // Programs of statements: planned and interpreted.
 #include "ricci/program.hpp"
 
-#include "ir/lower_program.hpp"
+#include "ir/own_stack.hpp"
+#include "ir/passes/shorten.hpp"
+#include "lower/lower_program.hpp"
 #include "runtime/runtime_impl.hpp"
 
 namespace ricci {
 inline namespace v1 {
+namespace {
+
+ir::Sequence kernels_of(const Program& program) { return ir::shorten(ir::lower(program)); }
+
+}  // namespace
 
 Plan Runtime::plan_program(const Program& program, const PlanOptions& options) {
-  Impl::Subject subject;
-  subject.sequence = ir::lower(program);
-  return impl_->plan(std::move(subject), options);
+  return on_stack_of(kPlainStack, [&] {
+    Impl::Subject subject;
+    subject.sequence = kernels_of(program);
+    return impl_->plan(std::move(subject), options);
+  });
 }
 
 void Runtime::interpret_program(const Program& program, std::span<void* const> outputs,
                                 std::span<const void* const> inputs, std::span<const Scalar> params) {
-  runtime::interpret(ir::lower(program), outputs, inputs, {params.begin(), params.end()});
+  on_stack_of(kPlainStack,
+              [&] { runtime::interpret(kernels_of(program), outputs, inputs, {params.begin(), params.end()}); });
 }
 
 }  // namespace v1

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "ricci/error.hpp"
-#include "runtime/figures.hpp"
+#include "runtime/device_model.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "runtime/tuning.hpp"
 
@@ -26,22 +26,31 @@ cache::Config cache_config(const std::string& folder) {
   return config;
 }
 
+int runtime_threads(const RuntimeOptions& options) {
+  if (options.threads < 0 || options.threads > runtime::kMaxThreads) {
+    throw PlanError(fmt::format("a runtime of {} threads; give 0 for RICCI_THREADS or all processors, or 1 to {}",
+                                options.threads, runtime::kMaxThreads));
+  }
+  return options.threads > 0 ? options.threads : runtime::default_threads();
+}
+
 }  // namespace
 
 Runtime::Impl::Impl(RuntimeOptions given)
     : options(std::move(given)),
-      threads(options.threads > 0 ? options.threads : runtime::default_threads()),
+      threads(runtime_threads(options)),
+      pinned(runtime::default_pinned() || options.pin_threads),
       store(cache_config(options.cache_dir)) {}
 
 std::shared_ptr<runtime::ThreadPool> Runtime::Impl::pool(int size) {
   const std::lock_guard lock(mutex_);
   auto& pool = pools_[size];
-  if (!pool) pool = std::make_shared<runtime::ThreadPool>(size, options.pin_threads || runtime::default_pinned());
+  if (!pool) pool = std::make_shared<runtime::ThreadPool>(size, pinned);
   return pool;
 }
 
 std::shared_ptr<const runtime::Kernel> Runtime::Impl::kernel(const std::string& key, const ir::Program& program,
-                                                             const ir::Schedule& schedule,
+                                                             const kernel::Schedule& schedule,
                                                              const runtime::Target& target,
                                                              const runtime::MakeNotes& notes, bool* shared) {
   const auto name = fmt::format("{}@{}", key, target.ordinal);
@@ -58,7 +67,7 @@ std::shared_ptr<const runtime::Kernel> Runtime::Impl::kernel(const std::string& 
   auto loaded = runtime::make_kernel(store, key, program, schedule, target, notes);
   const std::lock_guard lock(mutex_);
   if (kernels_.size() >= sweep_at_) {
-    // The keys of kernels that no plan holds any more are kept no longer than it takes their number to double.
+    // Remove expired entries each time the table has doubled.
     std::erase_if(kernels_, [](const auto& entry) { return entry.second.expired(); });
     sweep_at_ = std::max<std::size_t>(64, 2 * kernels_.size());
   }
@@ -76,20 +85,20 @@ void Runtime::measure_device(const PlanOptions& options) {
   if (target.device == Device::gpu && target.ordinal < 0) {
     throw PlanError(fmt::format("{} is no device that is there, so nothing can be measured", target.text()));
   }
-  impl_->figures(target, Impl::Need::anew);
+  impl_->measured_memory(target, Impl::Need::anew);
 }
 
-std::shared_ptr<const plan::MeasuredFigures> Runtime::Impl::figures(const runtime::Target& target, Need need) {
-  const std::lock_guard lock(figures_mutex_);
-  auto& known = figures_[target.device == Device::cpu ? -1 : target.ordinal];
-  if (!known.looked) known = {true, runtime::find_figures(store, target)};
-  if (need == Need::anew || (need == Need::now && !known.figures)) {
+std::shared_ptr<const plan::MeasuredMemory> Runtime::Impl::measured_memory(const runtime::Target& target, Need need) {
+  const std::lock_guard lock(measured_mutex_);
+  auto& known = measured_[target.device == Device::cpu ? -1 : target.ordinal];
+  if (!known.looked) known = {true, runtime::find_measured_memory(store, target)};
+  if (need == Need::anew || (need == Need::now && !known.memory)) {
     const auto alone = store.exclusive(runtime::timing_lock(target), runtime::kTimingPatience);
-    // Others may have measured while we waited.
-    if (need == Need::now) known.figures = runtime::find_figures(store, target);
-    if (need == Need::anew || !known.figures) known.figures = runtime::measure_figures(store, target, threads);
+    // Another process may have measured meanwhile.
+    if (need == Need::now) known.memory = runtime::find_measured_memory(store, target);
+    if (need == Need::anew || !known.memory) known.memory = runtime::measure_memory(store, target, threads);
   }
-  return known.figures;
+  return known.memory;
 }
 
 Runtime& Runtime::global() {
@@ -122,23 +131,22 @@ Target target_of(const PlanOptions& options) {
   return target;
 }
 
-plan::GpuFigures gpu_figures(const jit::cuda::DeviceInfo& info, const plan::MeasuredFigures* measured) {
-  auto figures = plan::GpuFigures::of_capability(info.sm);
-  figures.multiprocessors = info.multiprocessors;
-  figures.shared_bytes_per_block = info.shared_bytes_per_block;
-  figures.shared_bytes_per_multiprocessor = info.shared_bytes_per_multiprocessor;
-  figures.threads_per_multiprocessor = info.max_threads_per_multiprocessor;
-  if (info.clock_khz > 0) figures.clock_MHz = info.clock_khz / 1e3;
-  // Double data rate over the bus's width; a copy reaches nine tenths of it.
-  figures.copy_GBs = 0.9 * 2.0 * info.memory_clock_khz * 1e3 * info.memory_bus_bits / 8 * 1e-9;
-  if (measured != nullptr) figures.copy_GBs = measured->of(0).copy_GBs;
-  return figures;
+plan::GpuModel gpu_model(const jit::cuda::DeviceInfo& info, const plan::MeasuredMemory* measured) {
+  auto model = plan::GpuModel::of_capability(info.sm);
+  model.multiprocessors = info.multiprocessors;
+  model.shared_bytes_per_block = info.shared_bytes_per_block;
+  model.shared_bytes_per_multiprocessor = info.shared_bytes_per_multiprocessor;
+  model.threads_per_multiprocessor = info.max_threads_per_multiprocessor;
+  if (info.clock_khz > 0) model.clock_MHz = info.clock_khz / 1e3;
+  // Double data rate times bus width; a copy reaches about nine tenths of that.
+  model.copy_GBs = 0.9 * 2.0 * info.memory_clock_khz * 1e3 * info.memory_bus_bits / 8 * 1e-9;
+  if (measured != nullptr) model.copy_GBs = measured->of(0).copy_GBs;
+  return model;
 }
 
 namespace {
 
-/// Of the last-level cache that a core has a part in, as the kernel tells; the C library adds up those of the package.
-/// 0: unknown.
+/// Bytes of the last-level cache of one core, from sysfs; sysconf() adds up all caches of the package. 0: unknown.
 std::int64_t last_level_bytes() {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
   std::int64_t kilobytes = 0;
@@ -148,25 +156,25 @@ std::int64_t last_level_bytes() {
 
 }  // namespace
 
-plan::CpuFigures cpu_figures(const jit::CpuTarget& cpu, int threads, const plan::MeasuredFigures* measured) {
-  plan::CpuFigures figures;
-  figures.vector_bytes = cpu.vector_bytes;
-  figures.threads = threads;
-  if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) figures.l1_bytes = bytes;
-  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) figures.l2_bytes = bytes;
+plan::CpuModel cpu_model(const jit::CpuTarget& cpu, int threads, const plan::MeasuredMemory* measured) {
+  plan::CpuModel model;
+  model.vector_bytes = cpu.vector_bytes;
+  model.threads = threads;
+  if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) model.l1_bytes = bytes;
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) model.l2_bytes = bytes;
   static const std::int64_t last_level = last_level_bytes();
-  // Hundreds of megabytes are shared with others, and no faster than memory past them: tensors of 212 MB on a Xeon
-  // with 300 MB are moved in half the time by stores past the caches.
+  // Very large caches are shared and hardly faster than memory: on a Xeon with 300 MB of L3, tensors of 212 MB are
+  // copied in half the time by nontemporal stores.
   constexpr std::int64_t kMostCacheBytes = 64 * 1024 * 1024;
-  if (last_level > 0) figures.cache_bytes = std::min(last_level, kMostCacheBytes);
+  if (last_level > 0) model.cache_bytes = std::min(last_level, kMostCacheBytes);
   if (measured != nullptr) {
-    figures.copy_GBs = measured->of(threads).copy_GBs;
-    figures.streaming_GBs = measured->of(threads).streaming_GBs;
-    const auto& alone = measured->rates.front();  // several threads wait for memory either way
-    if (alone.rows_GBs > 0) figures.slower_rows = std::max(alone.read_GBs / alone.rows_GBs, 1.0);
-    if (alone.apart_GBs > 0) figures.slower_apart = std::max(alone.write_GBs / alone.apart_GBs, 1.0);
+    model.copy_GBs = measured->of(threads).copy_GBs;
+    model.streaming_GBs = measured->of(threads).streaming_GBs;
+    const auto& alone = measured->rates.front();  // of one thread: with several, memory is the limit either way
+    if (alone.rows_GBs > 0) model.slower_rows = std::max(alone.read_GBs / alone.rows_GBs, 1.0);
+    if (alone.apart_GBs > 0) model.slower_apart = std::max(alone.write_GBs / alone.apart_GBs, 1.0);
   }
-  return figures;
+  return model;
 }
 
 }  // namespace runtime

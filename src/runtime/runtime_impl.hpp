@@ -1,4 +1,4 @@
-// What a Runtime holds, and how it turns a sequence into a plan.
+// The state of a Runtime, and the planning of sequences.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@ inline namespace v1 {
 struct Runtime::Impl {
   explicit Impl(RuntimeOptions given);
 
-  /// Of so many threads, made when a plan first needs it: a plan never runs on more threads than it asks for.
+  /// The thread pool with this many threads, made when a plan first needs it.
   std::shared_ptr<runtime::ThreadPool> pool(int size);
 
-  /// Plans that share a canonical form share loaded code as long as one of them lives. `shared`: it was there.
+  /// The loaded kernel of a key, shared by all plans of the process. `shared`: it was already loaded.
   std::shared_ptr<const runtime::Kernel> kernel(const std::string& key, const ir::Program& program,
-                                                const ir::Schedule& schedule, const runtime::Target& target,
+                                                const kernel::Schedule& schedule, const runtime::Target& target,
                                                 const runtime::MakeNotes& notes, bool* shared);
 
-  /// What a plan is of.
+  /// The subject of a plan.
   struct Subject {
     ir::Sequence sequence;
     std::vector<std::string> labels;  ///< of the slots in messages; empty: role and name
@@ -35,49 +35,53 @@ struct Runtime::Impl {
   };
   Plan plan(Subject subject, const PlanOptions& options);
 
-  /// What was measured of a target's device, or null: what is kept, looked for once; measured where nothing is; or
-  /// measured again. Nothing where there is no device.
+  /// Measured properties of a target's device, or null. `if_there`: only what is stored; `now`: measure where nothing
+  /// is stored; `anew`: measure again.
   enum class Need { if_there, now, anew };
-  std::shared_ptr<const plan::MeasuredFigures> figures(const runtime::Target& target, Need need);
+  std::shared_ptr<const plan::MeasuredMemory> measured_memory(const runtime::Target& target, Need need);
 
   RuntimeOptions options;
   int threads;
+  bool pinned;  ///< threads of the pools
   cache::Store store;
 
  private:
   void plan_step(Plan::Impl& plan, int number, const PlanOptions& options, bool* scheduled);
 
   /// Chooses a step's schedule.
-  ///   scheduled  whether any step so far has a schedule of the name in the options; last: no step follows
+  ///   scheduled  set when the step knows the schedule named in the options
+  ///   last       whether this is the last step
   void choose(Plan::Impl& plan, Plan::Impl::Step& step, const PlanOptions& options, bool last, bool* scheduled);
-  /// The model's choice for a step: searched for once, and kept beside the kernels.
-  ir::Schedule best(const Plan::Impl& plan, const Plan::Impl::Step& step);
-  /// Compiles and times the best candidates by the model, and keeps the result under the key; or takes what somebody
-  /// else has kept there meanwhile.
+  /// The model's choice for a step, cached on disk beside the kernels.
+  kernel::Schedule best(const Plan::Impl& plan, const Plan::Impl::Step& step);
+  /// Compiles and times the best candidates by the model and stores the result under the key; takes a result that
+  /// another process stored meanwhile.
   void measure(Plan::Impl& plan, Plan::Impl::Step& step, const PlanOptions& options, const std::string& key);
-  /// What follows from a step's schedule: tiles, tasks, blocks.
+  /// Sets what follows from a step's schedule: tiles, tasks, blocks.
   void prepare(Plan::Impl& plan, Plan::Impl::Step& step);
-  /// Finds or makes the kernel of a prepared step. True where a plan of this process has it loaded.
+  /// Finds or compiles the kernels of all prepared steps, several at a time, and adds their times to the plan's info.
+  void load_steps(Plan::Impl& plan);
+  /// Finds or compiles the kernel of a prepared step. True where a plan of this process has it loaded.
   bool load(const Plan::Impl& plan, Plan::Impl::Step& step);
 
   std::mutex mutex_;
   std::map<int, std::shared_ptr<runtime::ThreadPool>> pools_;  ///< by their threads
   std::map<std::string, std::weak_ptr<const runtime::Kernel>> kernels_;
-  struct KnownFigures {
+  struct KnownMemory {
     bool looked = false;
-    std::shared_ptr<const plan::MeasuredFigures> figures;
+    std::shared_ptr<const plan::MeasuredMemory> memory;
   };
-  std::mutex figures_mutex_;
-  std::map<int, KnownFigures> figures_;  ///< by ordinal; -1: the CPU
-  std::size_t sweep_at_ = 64;            ///< entries at which those of kernels that are gone are dropped
+  std::mutex measured_mutex_;
+  std::map<int, KnownMemory> measured_;  ///< by ordinal; -1: the CPU
+  std::size_t sweep_at_ = 64;            ///< table size at which expired entries are removed
 };
 
 }  // namespace v1
 
 namespace runtime {
 
-/// The command that makes the kernel of a canonical program again.
-std::string again(const ir::Program& program, const ir::Schedule& schedule, const Target& target);
+/// The reproduction command of the kernel of a canonical program.
+std::string reproduction_command(const ir::Program& program, const kernel::Schedule& schedule, const Target& target);
 
 /// Throws DeviceError when a GPU is asked for and there is none.
 Target target_of(const PlanOptions& options);

@@ -1,10 +1,12 @@
 #include "runtime/thread_pool.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -25,12 +27,18 @@ int default_threads() {
   const int threads = sched_getaffinity(0, sizeof set, &set) == 0
                           ? std::max(CPU_COUNT(&set), 1)
                           : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  if (const char* text = std::getenv("RICCI_THREADS")) {
-    char* end = nullptr;
-    const long asked = std::strtol(text, &end, 10);
-    if (end != text && *end == '\0' && asked >= 1) return static_cast<int>(std::min<long>(asked, 1024));
-    log_line(LogTopic::warning, std::string("RICCI_THREADS=") + text + " is not a number of threads; ignored");
+  const char* text = std::getenv("RICCI_THREADS");
+  if (text == nullptr || *text == '\0') return threads;
+  const std::string_view word = text;
+  int asked = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), asked);
+  const bool whole = end == word.data() + word.size() && !word.starts_with('-');
+  if (error == std::errc() && whole && asked >= 1 && asked <= kMaxThreads) return asked;
+  if (whole && (error == std::errc::result_out_of_range || asked > kMaxThreads)) {
+    log_line(LogTopic::warning, fmt::format("RICCI_THREADS={} is more than {}; these are taken", word, kMaxThreads));
+    return kMaxThreads;
   }
+  log_line(LogTopic::warning, fmt::format("RICCI_THREADS={} is not a number from 1 to {}; ignored", word, kMaxThreads));
   return threads;
 }
 
@@ -60,7 +68,7 @@ void stay_on(int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(cpu, &set);
-  // Where it is refused (a container's rules) the thread runs where it may.
+  // If pinning is refused, in a container for example, the thread stays unpinned.
   sched_setaffinity(0, sizeof set, &set);
 }
 
@@ -87,15 +95,15 @@ struct ThreadPool::Impl {
   std::mutex busy;
   pid_t owner = getpid();
 
-  // The work in hand; written before `generation` moves on, read after.
+  // The current loop; written before `generation` is increased, read after.
   void (*body)(void*, int) = nullptr;
   void* context = nullptr;
   int tasks = 0;
   std::uint64_t call = 0;  // its number
-  // Each thread has a task of its own, the same in every call, so that pages that it wrote first stay beside it. Who is
-  // done takes those of threads that are late, and what is left.
+  // Each thread starts with the same task in every call, so that pages stay on the NUMA node that first wrote them.
+  // Threads that are done take the tasks of late ones and the rest.
   struct Home {
-    std::atomic<std::uint64_t> taken{0};  // the last call in which somebody took it
+    std::atomic<std::uint64_t> taken{0};  // generation of the last call in which the task was taken
   };
   std::unique_ptr<Home[]> homes;
   std::atomic<int> next{0};
@@ -118,7 +126,7 @@ struct ThreadPool::Impl {
     for (int task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) body(context, task);
   }
 
-  void work(int own) {
+  void counts(int own) {
     unsigned seen = 0;
     while (true) {
       wait_for_change(generation, seen);
@@ -137,7 +145,7 @@ ThreadPool::ThreadPool(int threads, bool pinned) : impl_(std::make_unique<Impl>(
     const int cpu = cpus.empty() ? -1 : cpus[static_cast<std::size_t>(k) % cpus.size()];
     impl_->workers.emplace_back([impl = impl_.get(), cpu, k] {
       if (cpu >= 0) stay_on(cpu);
-      impl->work(k);
+      impl->counts(k);
     });
   }
 }

@@ -5,10 +5,14 @@
 
 namespace ricci::runtime {
 
-/// Threads the process may run on (its affinity mask), lowered by RICCI_THREADS.
+/// Threads that a runtime may have: more than any machine has processors, fewer than what exhausts one.
+inline constexpr int kMaxThreads = 1024;
+
+/// RICCI_THREADS, else the processors the process may run on (its affinity mask). A value that is no number from 1 to
+/// kMaxThreads is a warning; a larger number is kMaxThreads.
 int default_threads();
 
-/// Whether RICCI_PIN asks for threads that stay on one processor each.
+/// Whether RICCI_PIN asks for threads that stay on one processor each. Values other than 0 and 1 are a warning.
 bool default_pinned();
 
 /// Runs body(context, task) for every task in [0, tasks). The caller takes part. As long as no thread is late each one

@@ -4,19 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "json/json.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::runtime {
 namespace {
 
 constexpr char kKeyHead[] = "ricci tuning 1\n";
-
-/// Names of devices and schedules stand in JSON as they are, but for what would end a string.
-std::string json_text(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '"' || c == '\\' || (c >= 0 && c < ' '); }, '_');
-  return text;
-}
 
 }  // namespace
 
@@ -34,9 +30,9 @@ std::string timing_lock(const Target& target) {
   return target.device == Device::cpu ? "timing-cpu" : fmt::format("timing-gpu{}", target.ordinal);
 }
 
-std::string tuning_key(const ir::Program& program, const Target& target, int threads) {
+std::string tuning_key(std::string_view program_text, const Target& target, int threads) {
   return fmt::format("{}generator {}\ndevice {}\n{}", kKeyHead, codegen::generator_version(),
-                     device_kind(target, threads), ir::print(program));
+                     device_kind(target, threads), program_text);
 }
 
 std::shared_ptr<const plan::Tuning> tuning_of(const cache::Entry& entry) {
@@ -53,43 +49,46 @@ cache::Entry tuning_entry(const std::string& key, const ir::Program& program, co
                           const plan::Tuning& tuning) {
   cache::Entry entry;
   entry.key = key;
-  entry.metadata =
-      fmt::format(R"({{"tuned":"{}","schedule":"{}","us":{:.3f},"device":"{}"}})", codegen::kernel_name(program),
-                  json_text(tuning.winner().name), tuning.winner().us, json_text(device_kind(target, threads)));
+  entry.metadata = Json{{"tuned", codegen::kernel_name(program)},
+                        {"schedule", tuning.winner().name},
+                        {"us", std::round(1000 * tuning.winner().us) / 1000},
+                        {"device", device_kind(target, threads)}}
+                       .dump();
   entry.source = plan::print(tuning);
   return entry;
 }
 
-std::string choice_key(const ir::Program& program, const Target& target, const std::string& figures) {
+std::string choice_key(std::string_view program_text, const Target& target, const std::string& model) {
   return fmt::format("ricci choice 1\ngenerator {}\ntarget {}\n{}{}", codegen::generator_version(), target.text(),
-                     figures, ir::print(program));
+                     model, program_text);
 }
 
-std::optional<ir::Schedule> find_choice(cache::Store& store, const std::string& key, const ir::Program& program) {
+std::optional<kernel::Schedule> find_choice(cache::Store& store, const std::string& key, const ir::Program& program,
+                                            kernel::Target target) {
   const auto entry = store.find(key);
   if (!entry) return std::nullopt;
   const std::string_view text = entry->source;
   const auto end = text.find('\n');
   if (end == std::string_view::npos) return std::nullopt;
-  return named_schedule(text.substr(0, end), text.substr(end + 1), program);
+  return named_schedule(text.substr(0, end), text.substr(end + 1), program, target);
 }
 
-cache::Entry choice_entry(const std::string& key, const ir::Program& program, const ir::Schedule& schedule) {
+cache::Entry choice_entry(const std::string& key, const ir::Program& program, const kernel::Schedule& schedule) {
   cache::Entry entry;
   entry.key = key;
-  entry.metadata =
-      fmt::format(R"({{"chosen":"{}","schedule":"{}"}})", codegen::kernel_name(program), json_text(schedule.name));
-  entry.source = fmt::format("{}\n{}", schedule.name, ir::print(schedule, program));
+  entry.metadata = Json{{"chosen", codegen::kernel_name(program)}, {"schedule", schedule.name}}.dump();
+  entry.source = fmt::format("{}\n{}", schedule.name, kernel::print(schedule, program));
   return entry;
 }
 
-std::optional<ir::Schedule> named_schedule(std::string_view name, std::string_view text, const ir::Program& program) {
-  auto schedule = ir::parse_schedule(text, program);
+std::optional<kernel::Schedule> named_schedule(std::string_view name, std::string_view text, const ir::Program& program,
+                                               kernel::Target target) {
+  auto schedule = kernel::parse_schedule(text, program);
   if (!schedule) return std::nullopt;
   schedule->name = name;
   try {
-    ir::verify(*schedule, program);
-  } catch (const InternalError&) {  // not one that was ever proposed for this program
+    kernel::verify(*schedule, program, target);
+  } catch (const Error&) {  // not one that was ever proposed for this program
     return std::nullopt;
   }
   return schedule;

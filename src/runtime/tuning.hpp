@@ -1,5 +1,5 @@
-// Schedules that are kept beside the kernels: which won when a problem was measured on a kind of device (the tuning
-// store), and which the model chose, so that another process need not search again.
+// Schedules stored beside the kernels: the winners of measurements per problem and kind of device (the tuning store),
+// and the model's choices, so that other processes need not search.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 
 #include "cache/store.hpp"
 #include "ir/program.hpp"
-#include "ir/schedule.hpp"
-#include "plan/tuning.hpp"
+#include "kernel/schedule.hpp"
+#include "plan/tuning/tuning.hpp"
 #include "runtime/kernel.hpp"
 
 namespace ricci::runtime {
@@ -20,17 +20,17 @@ namespace ricci::runtime {
 ///   threads  CPU: that a plan uses
 std::string device_kind(const Target& target, int threads);
 
-/// Who measures on a device holds this lock of the store; he waits so long for others, then measures beside them.
+/// The lock that a measurement on a device holds; after waiting this long for others it measures anyway.
 std::string timing_lock(const Target& target);
 inline constexpr std::chrono::seconds kTimingPatience{60};
 
 /// Everything that a measurement depends on, as text: the canonical program, the kind of device, the generator.
-std::string tuning_key(const ir::Program& program, const Target& target, int threads);
+std::string tuning_key(std::string_view program_text, const Target& target, int threads);
 
-/// What is stored under a key, or null. Whatever is wrong with an entry makes it none. Never throws for the store.
+/// The tuning stored under a key, or null, also where the entry is invalid. Store errors do not throw.
 std::shared_ptr<const plan::Tuning> find_tuning(cache::Store& store, const std::string& key);
 
-/// What an entry says, or null.
+/// The tuning in an entry, or null.
 std::shared_ptr<const plan::Tuning> tuning_of(const cache::Entry& entry);
 
 /// An entry of the store. Its metadata is a JSON object with "tuned" (name of the kernel), "schedule", "us", "device".
@@ -38,16 +38,18 @@ cache::Entry tuning_entry(const std::string& key, const ir::Program& program, co
                           const plan::Tuning& tuning);
 
 /// Everything that the model's choice depends on, as text: the canonical program, the target, the generator.
-///   figures  of the device, as plan::print writes them
-std::string choice_key(const ir::Program& program, const Target& target, const std::string& figures);
+///   model  the device model as plan::print() writes it
+std::string choice_key(std::string_view program_text, const Target& target, const std::string& model);
 
-/// The schedule kept under a key, or nothing. Whatever is wrong with an entry makes it none.
-std::optional<ir::Schedule> find_choice(cache::Store& store, const std::string& key, const ir::Program& program);
+/// The schedule stored under a key, or nothing, also where the entry is invalid.
+std::optional<kernel::Schedule> find_choice(cache::Store& store, const std::string& key, const ir::Program& program,
+                                            kernel::Target target);
 
 /// An entry of the store. Its metadata is a JSON object with "chosen" (name of the kernel) and "schedule".
-cache::Entry choice_entry(const std::string& key, const ir::Program& program, const ir::Schedule& schedule);
+cache::Entry choice_entry(const std::string& key, const ir::Program& program, const kernel::Schedule& schedule);
 
-/// The schedule that such a text says, by this name; nothing where it says none that keeps the program's rules.
-std::optional<ir::Schedule> named_schedule(std::string_view name, std::string_view text, const ir::Program& program);
+/// The schedule in a text, with this name; nothing where it is invalid for the program.
+std::optional<kernel::Schedule> named_schedule(std::string_view name, std::string_view text, const ir::Program& program,
+                                               kernel::Target target);
 
 }  // namespace ricci::runtime

@@ -75,6 +75,24 @@ TEST_CASE("what cannot be read is a warning and changes nothing") {
   CHECK(warnings.count() == 2);
   CHECK(from({{"RICCI_CACHE_MAX", "512M"}}).max_bytes == 512u << 20);
   CHECK(warnings.count() == 2);
+  CHECK_FALSE(from({{"HOME", "/h"}, {"RICCI_CACHE_SHARED", "banana"}}).shared);
+  CHECK_THAT(warnings.text(), ContainsSubstring("RICCI_CACHE_SHARED=banana is neither 0 nor 1"));
+  CHECK(warnings.count() == 3);
+  for (const char* understood : {"", "0", "1"}) from({{"HOME", "/h"}, {"RICCI_CACHE_SHARED", understood}});
+  CHECK(warnings.count() == 3);
+}
+
+TEST_CASE("a read-only root that is not there is a warning, when the cache is opened") {
+  TemporaryFolder folder;
+  const fs::path file = folder / "file", there = folder / "there", missing = folder / "missing";
+  write_file(file, {});
+  fs::create_directories(there);
+  Warnings warnings;
+  const Store store(from({{"RICCI_CACHE_DIR", (folder / "root").string()},
+                          {"RICCI_CACHE_RO", missing.string() + ":" + there.string() + ":" + file.string()}}));
+  CHECK(warnings.count() == 2);
+  CHECK_THAT(warnings.text(), ContainsSubstring("RICCI_CACHE_RO: " + missing.string()));
+  CHECK_THAT(warnings.text(), ContainsSubstring("RICCI_CACHE_RO: " + file.string() + ": no directory"));
 }
 
 TEST_CASE("sizes") {

@@ -44,6 +44,7 @@ TEST_CASE("a damaged file is a miss and is replaced: every bit, every length") {
   REQUIRE(good.size() < 200);
 
   int hits_on_damage = 0, wrong = 0, not_replaced = 0, not_counted = 0;
+  Warnings warnings;
   const auto check = [&](std::span<const std::byte> bad) {
     write_file(file, bad);
     Store store(config);
@@ -63,6 +64,7 @@ TEST_CASE("a damaged file is a miss and is replaced: every bit, every length") {
   CHECK(wrong == 0);
   CHECK(not_counted == 0);
   CHECK(not_replaced == 0);
+  CHECK(warnings.count() == 8 * good.size() + good.size());  // each once, though it is looked at twice
 }
 
 TEST_CASE("large entries are read whole, and a file of gigabytes is not") {
@@ -97,6 +99,22 @@ TEST_CASE("looking at a damaged file does not remove it") {
   write_file(file, std::as_bytes(std::span("damaged")));
   CHECK(Store(config).find("k") == nullptr);
   CHECK(fs::exists(file));
+}
+
+TEST_CASE("a damaged file is told once, by name") {
+  TemporaryFolder folder;
+  const Config config = config_at(folder / "root");
+  const fs::path file = file_of(config.root, "k");
+  write_file(file, std::as_bytes(std::span("damaged")));
+  Warnings warnings;
+  Store store(config);
+  CHECK(store.find("k") == nullptr);
+  CHECK(store.find("k") == nullptr);
+  CHECK(is_right(*store.find_or_make("k", maker("k")), "k"));
+  CHECK(warnings.count() == 1);
+  CHECK_THAT(warnings.text(), ContainsSubstring(file.string() + " is damaged"));
+  CHECK(is_right(*Store(config).find("k"), "k"));
+  CHECK(warnings.count() == 1);
 }
 
 TEST_CASE("two format versions and two generator versions share a directory") {
@@ -224,7 +242,9 @@ TEST_CASE("read-only roots answer after the main one, and are refused as it is")
   REQUIRE(::chmod((folder / "site").c_str(), 0777) == 0);
   Warnings warnings;
   CHECK(Store(config).config().read_only_roots.size() == 1);
-  CHECK(warnings.count() == 1);
+  CHECK(warnings.count() == 2);  // of the one that is missing, and of the one that is refused
+  CHECK_THAT(warnings.text(), ContainsSubstring((folder / "missing").string()));
+  CHECK_THAT(warnings.text(), ContainsSubstring("chmod go-w"));
 }
 
 TEST_CASE("RICCI_CACHE=ro reads and leaves no trace") {

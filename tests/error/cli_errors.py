@@ -24,14 +24,15 @@ class Refused(Case):
         before = self.files()
         done = self.ricci(*words, code=2, **more)
         self.assertEqual(done.stdout, "")
-        self.assertTrue(done.stderr.startswith("ricci: "), done.stderr)
+        program = more.get("program", "ricci")
+        self.assertTrue(done.stderr.startswith(f"{program}: "), done.stderr)
         for text in texts:
             self.assertIn(text, done.stderr)
         self.assertEqual(self.files(), before)
         if type:
             error = json.loads(self.ricci(*words, "--json", code=2, **more).stdout)["error"]
             self.assertEqual(error["type"], type)
-            self.assertEqual(f"ricci: {error['text']}\n", done.stderr)
+            self.assertEqual(f"{program}: {error['text']}\n", done.stderr)
         return done.stderr
 
 
@@ -107,7 +108,7 @@ class Spec(Refused):
 
     def test_usage(self):
         for words, text in [([], "A subcommand is required; see ricci --help"), (["frob"], "frob"),
-                            (["show"], "spec is required; see ricci show --help"), (["permute", "a.npy"], "out is required"),
+                            (["show"], "spec is required; see ricci show --help"), (["permute", "a.npy"], "in is required"),
                             (["permute", "a", "b", "c", "d"], "d; see ricci permute --help"),
                             (["doctor", "--require", "npu"], "npu not in {cpu,gpu}"),
                             (["permute", "a", "b", "a->a", "--repeat", "x"], "--repeat")]:
@@ -136,7 +137,7 @@ class Einsum(Refused):
     def test_refused(self):
         two = ["a.npy", "b.npy", "-o", "c.npy"]
         for words, text, type in [
-                (["ab,bc->ac", "a.npy", "-o", "c.npy"], "the spec has 2 operands, 1 files were given\n  ab,bc->ac", "spec"),
+                (["ab,bc->ac", "a.npy", "-o", "c.npy"], "the spec has 2 operands, 1 file was given\n  ab,bc->ac", "spec"),
                 (["ab,bc->ad", *two], "output axis d is not an axis of any operand", "spec"),
                 (["ab,ac->bc", *two], "axis a has extent 4 in operand A but 3 in operand B", "shape"),
                 (["abc,bc->a", *two], "operand A", "shape"),
@@ -314,7 +315,7 @@ class Files(Refused):
             file.truncate(128 + 8192 * 16384)  # zeros, without their blocks
         for _ in range(10):  # a machine that is busy elsewhere may let a process write all before it is interrupted
             (self.folder / "old.npy").write_bytes(b"what was there")
-            process = subprocess.Popen([cli_tool.COMMAND, "permute", "in.npy", "old.npy", "ab->ba"], cwd=self.folder,
+            process = subprocess.Popen([cli_tool.COMMAND, "permute", "ab->ba", "in.npy", "-o", "old.npy"], cwd=self.folder,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             while process.poll() is None and not list(self.folder.glob("*.tmp")):
                 pass
@@ -331,8 +332,169 @@ class Files(Refused):
                      env={"CUDA_VISIBLE_DEVICES": ""})
 
 
+class Outputs(Refused):
+    """Several results: all files or none, each its own, and no value that wraps."""
+    PROGRAM = """program two
+index i
+param p : {type}
+input x(i) : f64
+output y(i) : f64
+output z(i) : f64
+y(i) = x(i) + 1
+z(i) = 2 * x(i) * select(p > 1, 1.0, 2.0)
+"""
+
+    def setUp(self):
+        super().setUp()
+        save(self.folder / "x.npy", (3,), "<f8", pack("d", [1, 2, 3]))
+        self.program()
+
+    def program(self, type="i32"):
+        (self.folder / "two.ricci").write_text(self.PROGRAM.format(type=type))
+
+    def run_two(self, *words):
+        return ["run", "two.ricci", "x=x.npy", "p=1", *words]
+
+    def test_one_file_for_two_results(self):
+        save(self.folder / "old.npy", (3,), "<f8", pack("d", [7, 8, 9]))
+        os.link(self.folder / "old.npy", self.folder / "other.npy")
+        (self.folder / "link.npy").symlink_to("old.npy")
+        for y, z in (("same.npy", "same.npy"), ("same.npy", "./same.npy"), ("old.npy", "other.npy"), ("old.npy", "link.npy")):
+            with self.subTest(y=y, z=z):
+                self.refuse(self.run_two("-o", f"y={y}", "-o", f"z={z}"), "y is written to that file already", type="shape")
+        done = self.ricci(*self.run_two("-o", "y=/dev/null", "-o", "z=/dev/null"))
+        self.assertEqual(done.stderr, "")
+
+    def test_all_or_nothing(self):
+        for words in (["-o", "y=y.npy", "-o", "z=/dev/full"], ["-o", "y=/dev/full", "-o", "z=z.npy"]):
+            self.refuse(self.run_two(*words), "/dev/full: cannot be written: No space left", type="io")
+        save(self.folder / "y.npy", (3,), "<f8", pack("d", [7, 8, 9]))
+        self.refuse(self.run_two("-o", "y=y.npy", "-o", "z=no/where.npy"), "no directory", type="io")
+        self.ricci(*self.run_two("-o", "y=y.npy", "-o", "z=z.npy"))
+        self.assertEqual(set(self.files()), {"two.ricci", "x.npy", "y.npy", "z.npy"})
+
+    def test_values_out_of_range(self):
+        for type, value, text in [
+                ("i32", "99999999999", "parameter p = 99999999999 is out of the range of i32: -2147483648 to 2147483647"),
+                ("u8", "256", "out of the range of u8: 0 to 255"), ("u8", "-1", "out of the range of u8"),
+                ("i8", "128", "out of the range of i8: -128 to 127"), ("u64", "-1", "out of the range of u64: 0 to 18446744073709551615"),
+                ("i64", "1e300", "out of the range of i64"), ("f32", "1e39", "out of the range of f32"),
+                ("i64", "9007199254740993", "not below 2^53"), ("i16", "1.5", "is not a whole number"),
+                ("i16", "nan", "is not a whole number")]:
+            with self.subTest(type=type, value=value):
+                self.program(type)
+                self.refuse(["run", "two.ricci", "x=x.npy", f"p={value}", "-o", "y=y.npy"], text, type="shape")
+        self.program("i8")
+        for value in ("-128", "127"):
+            self.ricci("run", "two.ricci", "x=x.npy", f"p={value}")
+        save(self.folder / "small.npy", (2, 2), "|i1", pack("b", [1, 2, 3, 4]))
+        self.refuse(["permute", "ab->ba", "small.npy", "-o", "out.npy", "--alpha", "300"], "alpha = 300 is out of the range of i8: -128 to 127",
+                    type="shape")
+        self.refuse(["einsum", "ab->a", "small.npy", "-o", "out.npy", "--alpha", "300"], "alpha = 300 is out of the range of i8", type="shape")
+
+    def test_names(self):
+        for name in ("y.npz", "y.txt", "y.csv", "y.h5"):
+            self.refuse(self.run_two("-o", f"y={name}"), f"{name}: would hold one tensor as .npy", "write y.npy", type="io")
+            self.refuse(["permute", "a->a", "x.npy", "-o", name], "would hold one tensor as .npy", type="io")
+            self.refuse(["einsum", "a->", "x.npy", "-o", name], "would hold one tensor as .npy", type="io")
+        name = "n" * 246 + ".npy"  # 250 characters
+        self.ricci("permute", "a->a", "x.npy", "-o", name)
+        self.assertEqual(set(self.files()), {"two.ricci", "x.npy", name})
+        self.refuse(["permute", "a->a", "x.npy", "-o", "n" * 300 + ".npy"], "cannot be written: File name too long", type="io")
+
+    def test_what_the_killed_left(self):
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        left = [f"y.npy.{dead.pid}.0.tmp", f"y.npy.{dead.pid}.3.tmp"]
+        kept = [f"y.npy.{os.getpid()}.0.tmp", f"z.npy.{dead.pid}.0.tmp", "y.npy.tmp", f"y.npy.{dead.pid}.x.tmp"]
+        for name in left + kept:
+            (self.folder / name).write_bytes(b"half")
+        self.ricci(*self.run_two("-o", "y=y.npy"))
+        self.assertEqual(set(self.files()), {"two.ricci", "x.npy", "y.npy", *kept})
+
+
+class Texts(Refused):
+    """Programs that are none, and messages that quote a screen at most."""
+    def test_files_that_are_no_programs(self):
+        self.refuse(["run", "."], ".: is a directory, not a file", type="io")
+        self.refuse(["show", "."], ".: is a directory, not a file", type="io")
+        for name in ("/dev/zero", "/dev/urandom"):
+            self.refuse(["run", name], f"{name}: ", type="io")
+        (self.folder / "wide.ricci").write_bytes("program wide".encode("utf-16"))
+        self.refuse(["run", "wide.ricci"], "wide.ricci: is UTF-16; save it as UTF-8", type="io")
+
+    def test_byte_order_mark(self):
+        (self.folder / "marked.ricci").write_bytes(b"\xef\xbb\xbf" + b"program marked\noutput y() : f64\ny() = 2.0\n")
+        self.assertIn("y = 2", self.ricci("run", "marked.ricci").stdout)
+
+    def test_long_lines(self):
+        long = "x" * 1000000
+        for text in (f"program p\noutput y() : f64\ny() = {long}\n", f"program p\noutput y() : f64\ny() = 1 + {long}(\n",
+                     f"program p\noutput y() : f64\ny() = 1 {' ' * 900000}?\n", f"program p\n{long} y() : f64\n"):
+            (self.folder / "long.ricci").write_text(text)
+            self.assertLess(len(self.refuse(["run", "long.ricci"])), 3000)
+        self.assertLess(len(self.refuse(["show", "a" * 60000 + "->b", "a=3", "b=2"])), 7000)
+
+    def test_characters_stay_whole(self):
+        for spec, told in (("aé->éa", "'é' is not part of index notation"), ("a\u2192b", "'\u2192' is not part of index notation")):
+            self.refuse(["show", spec, "a=3"], told, f"\n  {spec}\n   ^\n", type="spec")
+        for k in range(90, 110):
+            (self.folder / "p.ricci").write_text("program p\noutput y() : f64\n# comment\ny() = " + "1 + " * 40 + "é" * k + "\n", encoding="utf-8")
+            said = subprocess.run([cli_tool.COMMAND, "run", "p.ricci"], cwd=self.folder, capture_output=True)
+            self.assertEqual(said.returncode, 2)
+            said.stderr.decode("utf-8")  # throws where a part of a character is left
+            self.assertIn("'é' is not part of the language", said.stderr.decode())
+
+    def test_operands_are_counted(self):
+        save(self.folder / "x.npy", (3,), "<f8", pack("d", [1, 2, 3]))
+        self.refuse(["einsum", "a->a", "x.npy", "x.npy", "-o", "o.npy"], "the spec has 1 operand, 2 files were given", type="spec")
+        self.refuse(["einsum", "a,a->a", "x.npy", "-o", "o.npy"], "the spec has 2 operands, 1 file was given", type="spec")
+
+
+class Environment(Refused):
+    """Every value that says nothing is told, and changes nothing."""
+    def test_warnings(self):
+        save(self.folder / "x.npy", (3, 4), "<f8", bytes_pattern(12, 8))
+        for name, value, text in [
+                ("RICCI_PIN", "yes", "RICCI_PIN=yes is neither 0 nor 1; ignored"),
+                ("RICCI_CACHE_SHARED", "banana", "RICCI_CACHE_SHARED=banana is neither 0 nor 1"),
+                ("RICCI_PERF_MAP", "2", "RICCI_PERF_MAP=2 is neither 0 nor 1; ignored"),
+                ("RICCI_CACHE_RO", "/nonexistent", "RICCI_CACHE_RO: /nonexistent: "),
+                ("RICCI_THREADS", "99999999999", "RICCI_THREADS=99999999999 is more than 1024; these are taken"),
+                ("RICCI_THREADS", "two", "RICCI_THREADS=two is not a number from 1 to 1024; ignored"),
+                ("RICCI_CACHE", "of", "RICCI_CACHE=of is not understood"), ("RICCI_CACHE_MAX", "lots", "RICCI_CACHE_MAX=lots"),
+                ("RICCI_LOG", "noise", 'RICCI_LOG: no topic "noise"'), ("RICCI_DUMP", "x.npy", "RICCI_DUMP: cannot write to x.npy")]:
+            with self.subTest(name=name, value=value):
+                done = subprocess.run([cli_tool.COMMAND, "permute", "ab->ba", "x.npy", "-o", "y.npy"], cwd=self.folder, text=True,
+                                      capture_output=True, env={**os.environ, name: value})
+                self.assertEqual(done.returncode, 0)
+                self.assertIn(text, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_damaged_kernels(self):
+        save(self.folder / "x.npy", (3, 4), "<f8", bytes_pattern(12, 8))
+        words = ["permute", "ab->ba", "x.npy", "-o", "y.npy"]
+        env = {"RICCI_CACHE_DIR": str(self.folder / "cache")}
+        self.ricci(*words, env=env)
+        kernels = list((self.folder / "cache").glob("??/*.k"))
+        self.assertGreater(len(kernels), 0)
+        for kernel in kernels:
+            kernel.write_bytes(kernel.read_bytes()[:-1] + b"?")
+        told = self.ricci(*words, env=env).stderr
+        for kernel in kernels:
+            self.assertIn(f"{kernel} is damaged", told)
+        self.assertEqual(self.ricci(*words, env=env).stderr, "")
+
+
+class Programs(Refused):
+    def test_subcommands(self):
+        self.refuse(["bench", "permute", "cases.csv"], "ricci: no subcommand 'bench'; ", "`ricci-bench permute cases.csv`", type="usage")
+        self.refuse(["permutation"], "ricci: no subcommand 'permutation'; see ricci --help\n", type="usage")
+        self.refuse(["tune", "cases.csv"], "ricci-bench: no subcommand 'tune'; see ricci-bench --help\n", type="usage", program="ricci-bench")
+
+
 class Peers(Refused):
-    """Libraries that `bench permute` times beside Ricci are looked at before a device is."""
+    """Libraries that `ricci-bench permute` times beside Ricci are looked at before a device is."""
     def test_libraries(self):
         (self.folder / "cases.csv").write_text("id,dims,perm\nx,8 4,1 0\n")
         (self.folder / "no.so").write_bytes(b"not a library")
@@ -341,14 +503,16 @@ class Peers(Refused):
                                                 ("--hptt-measured", "HPTT", "cpu", "sTensorTranspose"),
                                                 ("--cutensor", "cuTENSOR", "gpu", "cutensorGetErrorString"),
                                                 ("--cutt", "cuTT", "gpu", "cuttPlan")]:
-            words = ["bench", "permute", "cases.csv", "--device", device, option]
+            words = ["permute", "cases.csv", "--device", device, option]
             with self.subTest(option=option):
                 for file in "/nowhere/x.so", str(self.folder / "no.so"):
-                    self.refuse([*words, file], f"{title}'s library cannot be opened: {file}: ", type="io")
-                self.refuse([*words, libc], f"{libc} has no {function}; is it {title}'s shared library?", type="io")
-                words[4] = "gpu" if device == "cpu" else "cpu"
+                    self.refuse([*words, file], f"{title}'s library cannot be opened: {file}: ", type="io",
+                                program="ricci-bench")
+                self.refuse([*words, libc], f"{libc} has no {function}; is it {title}'s shared library?", type="io",
+                            program="ricci-bench")
+                words[3] = "gpu" if device == "cpu" else "cpu"
                 self.refuse([*words, libc], f"{option}: {title} permutes tensors of the {device.upper()}; take --device {device}",
-                            type="plan")
+                            type="plan", program="ricci-bench")
 
 
 class Documents(Refused):

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "ir/einsum.hpp"
+#include "lower/einsum.hpp"
 #include "ricci/error.hpp"
 
 using namespace ricci;
@@ -134,23 +134,31 @@ TEST_CASE("einsums that are refused") {
       {"i,i->i",
        {of_type(DType::f64), of_type(DType::c64)},
        of_type(DType::f64),
-       "shape: no conversion from c64 (operand B) to f64 (the output); integers go into integers that hold all their "
-       "values, real and complex floats into complex ones, real floats into real ones"},
+       "shape: no conversion from c64 (operand B) to f64 (the output); integers go into floats, into integers "
+       "that hold all their values and into those of 64 bits, real and complex floats into complex ones, real floats "
+       "into "
+       "real ones"},
       {"i,i->i",
-       {of_type(DType::i32), of_type(DType::f64)},
-       of_type(DType::f64),
-       "shape: no conversion from i32 (operand A) to f64 (the output); integers go into integers that hold all their "
-       "values, real and complex floats into complex ones, real floats into real ones"},
+       {of_type(DType::i64), of_type(DType::f64)},
+       of_type(DType::i64),
+       "shape: no conversion from f64 (operand B) to i64 (the output); integers go into floats, into integers "
+       "that hold all their values and into those of 64 bits, real and complex floats into complex ones, real floats "
+       "into "
+       "real ones"},
       {"i->",
        {of_type(DType::i32)},
        Layout::row_major(DType::i16, {}),
-       "shape: no conversion from i32 (the input) to i16 (the output); integers go into integers that hold all their "
-       "values, real and complex floats into complex ones, real floats into real ones"},
+       "shape: no conversion from i32 (the input) to i16 (the output); integers go into floats, into integers "
+       "that hold all their values and into those of 64 bits, real and complex floats into complex ones, real floats "
+       "into "
+       "real ones"},
       {"i->",
        {of_type(DType::i8)},
        Layout::row_major(DType::u32, {}),
-       "shape: no conversion from i8 (the input) to u32 (the output); integers go into integers that hold all their "
-       "values, real and complex floats into complex ones, real floats into real ones"},
+       "shape: no conversion from i8 (the input) to u32 (the output); integers go into floats, into integers "
+       "that hold all their values and into those of 64 bits, real and complex floats into complex ones, real floats "
+       "into "
+       "real ones"},
   };
   for (const auto& row : rows) {
     INFO(row.spec);
@@ -166,10 +174,6 @@ TEST_CASE("results whose type or shape cannot be told") {
   const auto result = [](const char* spec, std::vector<Layout> inputs) {
     return thrown_by([&] { result_row_major(Spec::parse(spec), inputs); });
   };
-  CHECK(result("i,i->i", {of_type(DType::i64), of_type(DType::u64)}) ==
-        "shape: no type holds the values of i64 and u64 (operands A and B); say which type the output has");
-  CHECK(result("i,i,i->i", {of_type(DType::f32), of_type(DType::f32), of_type(DType::i8)}) ==
-        "shape: no type holds the values of f32 and i8 (operands A and C); say which type the output has");
   CHECK(result("i->j", {of_type(DType::f32)}) == "spec: output axis j is not an axis of the input\n  i->j\n     ^");
   CHECK(result("ii,i->i", {of_type(DType::f32), of_type(DType::f32)}) ==
         "shape: the spec gives operand A 2 axes, its layout has 1: extents (3)\n  ii,i->i");

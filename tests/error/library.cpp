@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "catch.hpp"
-#include "ir/problem.hpp"
+#include "frontend/problem.hpp"
 #include "ricci/ricci.hpp"
 #include "temporary_folder.hpp"
 

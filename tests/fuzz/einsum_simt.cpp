@@ -7,7 +7,7 @@
 #include "codegen/source.hpp"
 #include "fuzz/random_einsum.hpp"
 #include "fuzz/random_problem.hpp"
-#include "ir/canonical.hpp"
+#include "ir/passes/canonical.hpp"
 #include "plan/plan.hpp"
 #include "ricci/error.hpp"
 #include "runtime/plan_impl.hpp"
@@ -41,7 +41,7 @@ std::string run(const ir::Step& step, const std::vector<Area>& areas, const std:
                 std::uint64_t seed) {
   if (!runs(step.program)) return {};
   const auto program = ir::canonicalise(step.program);
-  const auto list = plan::candidates(program, plan::GpuFigures::of_capability(90));
+  const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
   const auto& schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
   const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
 
@@ -66,7 +66,7 @@ std::string run(const ir::Step& step, const std::vector<Area>& areas, const std:
   options.order = static_cast<simt::Order>(seed % 3);
   options.one_buffer_per_access = false;  // of two loads that a selection chooses between, compilers make one
   const auto told = [&](const std::string& what) {
-    return ir::print(program) + ir::print(schedule, program) + source.text + what;
+    return ir::print(program) + kernel::print(schedule, program) + source.text + what;
   };
   try {
     const auto report = simt::run(simt::launch_of(source, program, schedule), args.data(), buffers, options);

@@ -24,15 +24,15 @@ bool runs(const ir::Program& program) {
   return true;
 }
 
-template <class Figures, class Emit>
-std::optional<KernelCase> make(std::uint64_t seed, Kind kind, const Figures& figures, const ProgramLimits& limits,
+template <class Model, class Emit>
+std::optional<KernelCase> make(std::uint64_t seed, Kind kind, const Model& device_model, const ProgramLimits& limits,
                                Emit emit) {
   KernelCase made;
   made.random = random_program(seed, kind, limits);
   if (!runs(made.random.program)) return std::nullopt;
   made.expectation = expect(made.random);
   made.program = ir::canonicalise(made.random.program);
-  const auto list = plan::candidates(made.program, figures);
+  const auto list = plan::candidates(made.program, device_model);
   made.schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
   made.source = emit(made.program, made.schedule);
   made.memory = made.random.memory;
@@ -48,7 +48,7 @@ std::optional<KernelCase> make(std::uint64_t seed, Kind kind, const Figures& fig
 
 std::string KernelCase::told(const std::string& what) const {
   return fmt::format("{}canonical:\n{}schedule {}\n{}{}{}\n", random.text(), ir::print(program), schedule.name,
-                     ir::print(schedule, program), source.text, what);
+                     kernel::print(schedule, program), source.text, what);
 }
 
 jit::CudaObject KernelCase::cubin(int sm) const {
@@ -63,16 +63,16 @@ std::string KernelCase::verdict() {
   return text.empty() ? text : told(text);
 }
 
-std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::CpuFigures& figures,
+std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::CpuModel& device_model,
                                       const ProgramLimits& limits) {
-  return make(seed, kind, figures, limits, [](const ir::Program& program, const ir::Schedule& schedule) {
+  return make(seed, kind, device_model, limits, [](const ir::Program& program, const kernel::Schedule& schedule) {
     return codegen::emit_cpp(program, schedule, {"", "", ""});
   });
 }
 
-std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::GpuFigures& figures,
+std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::GpuModel& device_model,
                                       const ProgramLimits& limits) {
-  return make(seed, kind, figures, limits, [](const ir::Program& program, const ir::Schedule& schedule) {
+  return make(seed, kind, device_model, limits, [](const ir::Program& program, const kernel::Schedule& schedule) {
     return codegen::emit_cuda(program, schedule, {"", "", ""});
   });
 }

@@ -8,7 +8,7 @@
 
 #include "codegen/source.hpp"
 #include "fuzz/random_program.hpp"
-#include "ir/canonical.hpp"
+#include "ir/passes/canonical.hpp"
 #include "jit/cuda_compiler.hpp"
 #include "plan/plan.hpp"
 
@@ -18,7 +18,7 @@ struct KernelCase {
   RandomProgram random;
   Expectation expectation;
   ir::Canonical program;
-  ir::Schedule schedule;
+  kernel::Schedule schedule;
   codegen::Source source;
   std::vector<Memory> memory;  ///< per buffer of random.program; what a run changes
 
@@ -36,9 +36,9 @@ struct KernelCase {
 };
 
 /// Nothing where the program has no points.
-std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::CpuFigures& figures,
+std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::CpuModel& device_model,
                                       const ProgramLimits& limits = {});
-std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::GpuFigures& figures,
+std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::GpuModel& device_model,
                                       const ProgramLimits& limits = {});
 
 /// Runs `failure` on `count` seeds of each kind, from first_seed(seed) on, and fails the test case with the first texts

@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
-#include "ir/canonical.hpp"
+#include "ir/passes/canonical.hpp"
 #include "jit/cpu_target.hpp"
 #include "plan/plan.hpp"
 #include "ricci/ricci.hpp"
@@ -20,9 +20,9 @@ std::string some_schedule(const fuzz::RandomProblem& p) {
   problem.inputs[0].alignment = problem.output.alignment = 0;
   const auto program = ir::canonicalise(ir::lower(problem));
   if (program.points() == 0) return {};
-  plan::CpuFigures figures;
-  figures.vector_bytes = jit::host_cpu().vector_bytes;
-  const auto list = plan::candidates(program, figures);
+  plan::CpuModel device_model;
+  device_model.vector_bytes = jit::host_cpu().vector_bytes;
+  const auto list = plan::candidates(program, device_model);
   return list[static_cast<std::size_t>(p.seed / 2) % list.size()].schedule.name;
 }
 

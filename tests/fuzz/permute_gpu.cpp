@@ -8,7 +8,7 @@
 #include "catch.hpp"
 #include "device_memory.hpp"
 #include "fuzz/random_problem.hpp"
-#include "ir/canonical.hpp"
+#include "ir/passes/canonical.hpp"
 #include "jit/cuda_driver.hpp"
 #include "plan/plan.hpp"
 #include "ricci/ricci.hpp"
@@ -19,11 +19,11 @@ namespace cuda = ricci::jit::cuda;
 
 namespace {
 
-std::string some_schedule(const fuzz::RandomProblem& p, const plan::GpuFigures& figures) {
+std::string some_schedule(const fuzz::RandomProblem& p, const plan::GpuModel& device_model) {
   if (p.seed % 3 == 0) return {};
   const auto program = ir::canonicalise(ir::lower(p.problem()));
   if (program.points() == 0) return {};
-  const auto list = plan::candidates(program, figures);
+  const auto list = plan::candidates(program, device_model);
   return list[static_cast<std::size_t>(p.seed / 3) % list.size()].schedule.name;
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("random permutations on a device equal the interpreter's bits") {
   Runtime runtime;
   const auto first = fuzz::first_seed(200001);
   const int count = fuzz::cases(2000);
-  const auto figures = runtime::gpu_figures(cuda::device_info(cuda::current_device()));
+  const auto device_model = runtime::gpu_model(cuda::device_info(cuda::current_device()));
   std::atomic<int> next{0}, run{0};
   std::mutex mutex;
   std::string failures;
@@ -49,7 +49,7 @@ TEST_CASE("random permutations on a device equal the interpreter's bits") {
         options.alpha = p.alpha;
         options.beta = p.beta;
         options.conjugate = p.conjugate;
-        options.schedule = some_schedule(p, figures);
+        options.schedule = some_schedule(p, device_model);
         problem += "\nschedule " + options.schedule;
         const auto plan = runtime.plan_permute(p.spec, p.input, p.output, options);
         const auto want = fuzz::expected(p);

@@ -4,7 +4,7 @@
 #include "catch.hpp"
 #include "codegen/source.hpp"
 #include "fuzz/random_problem.hpp"
-#include "ir/canonical.hpp"
+#include "ir/passes/canonical.hpp"
 #include "plan/plan.hpp"
 #include "runtime/plan_impl.hpp"
 #include "simt/emitted.hpp"
@@ -19,7 +19,7 @@ TEST_CASE("random permutations on the simulator equal the interpreter's bits wit
     INFO(p.text());
     const auto program = ir::canonicalise(ir::lower(p.problem()));
     if (program.points() == 0) continue;
-    const auto list = plan::candidates(program, plan::GpuFigures::of_capability(90));
+    const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
     const auto& schedule = list[p.seed % 3 == 0 ? 0 : static_cast<std::size_t>(p.seed / 3) % list.size()].schedule;
     INFO("schedule " << schedule.name);
     const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});

@@ -10,10 +10,10 @@ using namespace ricci;
 namespace {
 
 std::string failure(std::uint64_t seed, fuzz::Kind kind) {
-  plan::CpuFigures figures;
-  figures.vector_bytes = jit::host_cpu().vector_bytes;
-  if (seed % 2 == 0) figures.cache_bytes = 0;  // stores past the caches
-  auto made = fuzz::kernel_case(seed, kind, figures);
+  plan::CpuModel device_model;
+  device_model.vector_bytes = jit::host_cpu().vector_bytes;
+  if (seed % 2 == 0) device_model.cache_bytes = 0;  // stores past the caches
+  auto made = fuzz::kernel_case(seed, kind, device_model);
   if (!made) return {};
   jit::CpuCompileOptions options;
   options.target = jit::host_cpu();

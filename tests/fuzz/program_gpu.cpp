@@ -17,15 +17,16 @@ TEST_CASE("random programs on a device do what the interpreter does") {
   if (!cuda::available()) RICCI_SKIP("no GPU");
   const int ordinal = cuda::current_device();
   const auto info = cuda::device_info(ordinal);
-  const auto figures = runtime::gpu_figures(info);
+  const auto device_model = runtime::gpu_model(info);
   const auto failure = [&](std::uint64_t seed, fuzz::Kind kind) -> std::string {
     cuda::current_device();  // the device's context, in this thread
-    auto made = fuzz::kernel_case(seed, kind, figures);
+    auto made = fuzz::kernel_case(seed, kind, device_model);
     if (!made) return {};
     try {
-      const auto object = made->cubin(figures.sm);
+      const auto object = made->cubin(device_model.sm);
       const cuda::Module module(object.cubin, ordinal);
-      const auto dynamic = static_cast<std::size_t>(codegen::dynamic_shared_bytes(made->program, made->schedule));
+      const auto dynamic =
+          static_cast<std::size_t>(codegen::dynamic_shared_bytes(made->program, made->schedule, kernel::Target::cuda));
       auto* const function = module.function(made->source.kernel, dynamic);
       std::vector<tests::DeviceMemory> copies;
       std::vector<void*> pointers, args;
@@ -37,8 +38,9 @@ TEST_CASE("random programs on a device do what the interpreter does") {
       }
       for (auto& pointer : pointers) args.push_back(&pointer);
       for (auto& value : made->values) args.push_back(value.at);
-      cuda::launch(function, static_cast<unsigned>(made->schedule.blocks(made->program)), 1, 1,
-                   static_cast<unsigned>(made->schedule.threads), dynamic, nullptr, args.data());
+      const auto launch = kernel::launch_of(made->program, made->schedule, kernel::Target::cuda);
+      cuda::launch(function, static_cast<unsigned>(launch.tasks), 1, 1, static_cast<unsigned>(launch.threads), dynamic,
+                   nullptr, args.data());
       for (std::size_t k = 0; k < copies.size(); ++k) {
         copies[k].copy_to_host(made->memory[static_cast<std::size_t>(made->program.buffer[k])].begin());
       }

@@ -8,7 +8,7 @@ using namespace ricci;
 TEST_CASE("NVRTC takes random programs") {
   if (jit::cuda_compiler_version().empty()) RICCI_SKIP("no NVRTC");
   const auto failure = [](std::uint64_t seed, fuzz::Kind kind) -> std::string {
-    const auto made = fuzz::kernel_case(seed, kind, plan::GpuFigures::of_capability(90));
+    const auto made = fuzz::kernel_case(seed, kind, plan::GpuModel::of_capability(90));
     if (!made) return {};
     try {
       return made->cubin(90).cubin.empty() ? made->told("nothing was compiled") : std::string();

@@ -9,7 +9,7 @@ using namespace ricci;
 namespace {
 
 std::string failure(std::uint64_t seed, fuzz::Kind kind) {
-  auto made = fuzz::kernel_case(seed, kind, plan::GpuFigures::of_capability(90), {400, 4000});
+  auto made = fuzz::kernel_case(seed, kind, plan::GpuModel::of_capability(90), {400, 4000});
   if (!made) return {};
   std::vector<void*> pointers;
   std::vector<simt::Buffer> buffers;

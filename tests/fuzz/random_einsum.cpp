@@ -111,8 +111,9 @@ class Maker {
       for (auto& type : types_) {
         type = output_type_;
         if (!chance(0.3)) continue;
-        if (output_type_ == DType::i32 || output_type_ == DType::i64) type = chance(0.5) ? DType::i8 : DType::u8;
-        if (output_type_ == DType::u64 || output_type_ == DType::u32) type = DType::u16;
+        if (output_type_ == DType::i32) type = chance(0.5) ? DType::i8 : DType::u8;
+        if (output_type_ == DType::u32) type = DType::u16;
+        if (size_of(output_type_) == 8) type = pick(kIntegers);
       }
       return;
     }
@@ -120,11 +121,16 @@ class Maker {
     const bool mixed = chance(0.4);
     bool complex = false;
     for (auto& type : types_) {
-      type = mixed ? pick(kFloats) : common;
+      type = mixed ? (chance(0.2) ? pick(kIntegers) : pick(kFloats)) : common;
       complex = complex || is_complex(type);
     }
     output_type_ = mixed ? pick(kFloats) : common;
     if (complex && !is_complex(output_type_)) output_type_ = chance(0.5) ? DType::c64 : DType::c128;
+    if (output_type_ == DType::f64 || output_type_ == DType::c128) return;
+    for (auto& type : types_) {
+      // Products of wider ones would be infinite in f32.
+      if (is_integer(type) && size_of(type) > 2) type = DType::i16;
+    }
   }
 
   Layout layout(DType type, const std::vector<std::int64_t>& extents) {
@@ -168,7 +174,7 @@ class Maker {
   }
 
   Scalar factor() {
-    if (is_integer(output_type_)) return static_cast<double>(pick(-100, 100));
+    if (is_integer(output_type_)) return static_cast<double>(pick(output_type_ <= DType::i64 ? -100 : 0, 100));
     const double re = static_cast<double>(pick(-32, 32)) / 8 + 0.1;
     return is_complex(output_type_) ? Scalar(re, static_cast<double>(pick(-32, 32)) / 8) : Scalar(re);
   }

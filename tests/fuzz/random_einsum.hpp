@@ -7,7 +7,7 @@
 
 #include "fuzz/random_tensor.hpp"
 #include "fuzz/rounding.hpp"
-#include "ir/einsum.hpp"
+#include "lower/einsum.hpp"
 #include "ricci/runtime.hpp"
 
 namespace ricci::fuzz {

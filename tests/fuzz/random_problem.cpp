@@ -137,7 +137,7 @@ RandomProblem random_problem(std::uint64_t seed, const Limits& limits) {
 
   const bool integer = is_integer(out_type);
   const auto factor = [&]() -> Scalar {
-    if (integer) return static_cast<double>(pick(random, -100, 100));
+    if (integer) return static_cast<double>(pick(random, out_type <= DType::i64 ? -100 : 0, 100));
     const double re = static_cast<double>(pick(random, -32, 32)) / 8 + 0.1;
     return is_complex(out_type) ? Scalar(re, static_cast<double>(pick(random, -32, 32)) / 8) : Scalar(re);
   };

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fuzz/random_tensor.hpp"
-#include "ir/einsum.hpp"
+#include "lower/einsum.hpp"
 
 namespace ricci::fuzz {
 

@@ -128,6 +128,10 @@ bool Tensor::same_around(const Tensor& other) const {
 }
 
 std::complex<double> float_at(const void* element, DType type) {
+  if (is_integer(type)) {
+    const auto bits = integer_at(element, type);
+    return type <= DType::i64 ? static_cast<double>(static_cast<std::int64_t>(bits)) : static_cast<double>(bits);
+  }
   switch (type) {
     case DType::f16:
       return half_at(element);

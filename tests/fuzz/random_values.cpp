@@ -390,7 +390,7 @@ OpCode Values::combination(DType type, double bound, std::int64_t count) {
 std::optional<Value> Values::reduction(DType type, const Context& context, std::int64_t size) {
   std::vector<int> over;
   for (const int q : over_) {
-    // Running over an index again, inside of itself, is allowed; a scan in place is one walk over its elements.
+    // Running over an index again, inside of itself, is allowed; a scan in place is one mapping over its elements.
     if (context.scan >= 0 && outputs_[static_cast<std::size_t>(context.scan)].over == q) continue;
     const double probability = (context.open & bit(q)) != 0 ? 0.03 : 0.7;
     if (chance(probability)) over.push_back(q);

@@ -161,6 +161,8 @@ class Twin {
     Value value;
     if (is_complex(node.type)) {
       value = complex_parts(node);
+    } else if (node.op == OpCode::real_part || node.op == OpCode::imag_part) {
+      value.re = node.op == OpCode::real_part ? x.re : x.im;
     } else {
       value.re =
           builder_.op(node.op, type, x.re, count > 1 ? operand(node, 1).re : -1, count > 2 ? operand(node, 2).re : -1);
@@ -197,6 +199,8 @@ class Twin {
         return {op(OpCode::neg, x.re), op(OpCode::neg, x.im), -1};
       case OpCode::conj:
         return {x.re, op(OpCode::neg, x.im), -1};
+      case OpCode::complex_of:
+        return {x.re, y.re, -1};
       case OpCode::cast:
         return {builder_.cast(x.re, type), x.im < 0 ? builder_.constant(0, type) : builder_.cast(x.im, type), -1};
       case OpCode::select:
@@ -222,6 +226,7 @@ class Twin {
     switch (node.op) {
       case OpCode::add:
       case OpCode::sub:
+      case OpCode::complex_of:
         return plus(mx, magnitude_of(y));
       case OpCode::mul:
         return times(mx, magnitude_of(y));

@@ -343,7 +343,7 @@ class LoopText {
     integers_ = random_.one_in(3);
     const char* type = integers_ ? "i64" : "f64";
     for (int t = 0; t < 7; ++t) {
-      const char* roles[] = {"input", "input", "input", "inout", "inout", "output", "temp"};
+      const char* colours[] = {"input", "input", "input", "inout", "inout", "output", "temp"};
       const int rank = t == 0 ? 1 : random_.below(4);
       Tensor made{fmt::format("T{}", t), {}, {}, {}, t < 5, t >= 3, t == 3 || t == 4};
       Names slots;
@@ -351,7 +351,7 @@ class LoopText {
         made.extents.push_back(random_.below(static_cast<int>(indices_.size())));  // numbers of indices
         slots.push_back(indices_[static_cast<std::size_t>(made.extents.back())]);
       }
-      text += fmt::format("{} {}({}) : {}\n", roles[t], made.name, fmt::join(slots, ", "), type);
+      text += fmt::format("{} {}({}) : {}\n", colours[t], made.name, fmt::join(slots, ", "), type);
       tensors_.push_back(std::move(made));
     }
     const int count = 2 + random_.below(6);
@@ -503,7 +503,11 @@ void run(const char* kind, std::uint64_t count, bool symmetric) {
     try {
       const auto program = Program::parse(text);
       CHECK(Program::parse(program.print()).print() == program.print());
-      test::compare(program, {.seed = seed + 1, .integers = 50, .tolerance = 1e-9, .params = {{"s", {0.75, 0}}}});
+      test::Inputs inputs{.seed = seed + 1, .integers = 50, .tolerance = 1e-9, .params = {{"s", {0.75, 0}}}};
+      test::compare(program, inputs);
+      // And in kernels of a few operations each.
+      inputs.longest_kernel = 2 + static_cast<std::int64_t>(seed % 12);
+      test::compare(program, inputs);
       ++compared;
     } catch (const SpecError& error) {
       // What a program may not say is found by chance as well; nothing else is thrown.

@@ -5,7 +5,7 @@
 // traffic    72000 B (read 48000, write 24000)
 // index      32 bits: largest offset 5999
 // schedule   alpha_beta
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/alpha_beta.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/alpha_beta.case
 extern "C" __global__ void __launch_bounds__(256)
 f32_ab_to_ba_100x60(const float* __restrict__ A, float* __restrict__ B, float alpha, float beta)
 {

@@ -8,9 +8,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "ir/canonical.hpp"
-#include "ir/einsum.hpp"
-#include "ir/lower_program.hpp"
+#include "ir/passes/canonical.hpp"
+#include "lower/einsum.hpp"
+#include "lower/lower_program.hpp"
 #include "ricci/program.hpp"
 
 namespace ricci::golden {
@@ -51,7 +51,17 @@ class Parser {
         options_[word.substr(0, equals)] = word.substr(equals + 1);
       }
     }
-    if (spec_ == "program") return;
+    if (spec_ == "directives") {
+      std::string rest;
+      for (const auto& line : split(text_, '\n')) {
+        const auto word = line.substr(0, line.find(' '));
+        const bool directive =
+            word == "tile" || word == "order" || word == "stage" || word == "atom" || word == "pipeline";
+        (directive ? directives_ : rest) += line + "\n";
+      }
+      text_ = rest;
+    }
+    if (spec_ == "program" || spec_ == "directives") return;
     const auto arrow = types.find("->");
     input_type_ = parse_dtype(types.substr(0, arrow));
     output_type_ = arrow == std::string::npos ? input_type_ : parse_dtype(types.substr(arrow + 2));
@@ -63,7 +73,12 @@ class Parser {
     result.cuda = cuda_;
     program_ = ir::canonicalise(program());
     result.program = program_;
-    result.schedule = schedule();
+    if (spec_ == "directives") {
+      result.schedule.name = name_;
+      result.schedule.directives = kernel::parse_directives(directives_);
+    } else {
+      result.schedule = schedule();
+    }
     for (const auto& [key, value] : options_) {
       if (used_.count(key) == 0) fail(key + "=" + value);
     }
@@ -94,7 +109,7 @@ class Parser {
   }
 
   ir::Program program() {
-    if (spec_ == "program") return ir::lower(ricci::Program::parse(text_)).steps.at(0).program;
+    if (spec_ == "program" || spec_ == "directives") return ir::lower(ricci::Program::parse(text_)).steps.at(0).program;
     const auto spec = Spec::parse(spec_);
     return ir::lower({spec,
                       {layout(spec.operands[0], input_type_, option("strides_in"))},
@@ -111,8 +126,8 @@ class Parser {
     fail(name);
   }
 
-  std::vector<ir::Digit> digits(const std::string& text) const {
-    std::vector<ir::Digit> list;
+  std::vector<ir::MixedRadixDigit> digits(const std::string& text) const {
+    std::vector<ir::MixedRadixDigit> list;
     for (const auto& part : split(text, ',')) {
       const auto colon = part.find(':'), slash = part.find('/');
       if (colon == std::string::npos) fail(part);
@@ -135,9 +150,9 @@ class Parser {
         schedule.order.push_back(q);
     }
     schedule.threads = std::stoi(option("threads", cuda_ ? "256" : "1"));
-    schedule.team = std::stoi(option("team", "1"));
-    const int workers = std::stoi(option("workers", std::to_string(schedule.threads / schedule.team)));
-    schedule.walk = {digits(option("write")), std::stoi(option("vector", "1")), workers};
+    schedule.cooperative_threads = std::stoi(option("cooperative_threads", "1"));
+    const int workers = std::stoi(option("workers", std::to_string(schedule.threads / schedule.cooperative_threads)));
+    schedule.mapping = {digits(option("write")), std::stoi(option("vector", "1")), workers};
     schedule.streaming = streaming_;
     if (option("origin") == "shuffle") schedule.origin = ir::Origin::shuffle;
     if (const auto skew = option("skew"); !skew.empty()) {
@@ -145,9 +160,10 @@ class Parser {
       schedule.skew = {part.index, static_cast<int>(part.count)};
     }
     if (spec_ == "program") {
-      schedule.each.assign(program_.indices.size(), 1);
-      for (const auto& part : digits(option("each"))) schedule.each[static_cast<std::size_t>(part.index)] = part.count;
-      schedule.items = std::stoi(option("items", "1"));
+      schedule.register_tile.assign(program_.indices.size(), 1);
+      for (const auto& part : digits(option("register_tile")))
+        schedule.register_tile[static_cast<std::size_t>(part.index)] = part.count;
+      schedule.items_per_thread = std::stoi(option("items_per_thread", "1"));
       if (const auto lane = option("lane"); !lane.empty()) {
         const auto part = digits(lane).front();
         schedule.lane = part.index;
@@ -167,14 +183,16 @@ class Parser {
 
     ir::Stage stage;
     stage.load = program_.find_load(0);
-    stage.walk = {digits(read), std::stoi(option("read_vector", "1")), workers, std::stoi(option("read_rows", "1"))};
-    stage.ahead = std::stoi(option("ahead", "0"));
-    if (const auto name = option("continued"); !name.empty()) stage.continued = index(name);
-    stage.folded = std::stoi(option("folded", "1"));
+    stage.mapping = {digits(read), std::stoi(option("read_vector", "1")), workers, std::stoi(option("read_rows", "1"))};
+    stage.prefetch_distance = std::stoi(option("prefetch_distance", "0"));
+    if (const auto name = option("line_carry"); !name.empty()) stage.line_carry = index(name);
+    stage.row_packing = std::stoi(option("row_packing", "1"));
     stage.along = std::stoi(option("along", "1"));
     stage.across = std::stoi(option("across", "1"));
-    const auto place = option("place", "shared");
-    stage.place = place == "warp" ? ir::Place::warp : place == "registers" ? ir::Place::registers : ir::Place::shared;
+    const auto memory = option("memory", "shared");
+    stage.memory = memory == "warp"        ? ir::StageMemory::warp
+                   : memory == "registers" ? ir::StageMemory::registers
+                                           : ir::StageMemory::shared;
     if (const auto text = option("layout"); !text.empty()) {
       const auto slash = text.find('/');
       stage.layout.stride.assign(program_.indices.size(), 0);
@@ -193,7 +211,7 @@ class Parser {
     return schedule;
   }
 
-  std::string name_, spec_, text_;
+  std::string name_, spec_, text_, directives_;
   bool cuda_ = true, conjugate_ = false, streaming_ = false;
   DType input_type_ = DType::f64, output_type_ = DType::f64;
   std::map<std::string, std::string> options_;

@@ -11,43 +11,51 @@
 //
 // Or, for what is no permutation,
 //
-//   cuda program each=a:2 tile=...
+//   cuda program register_tile=a:2 tile=...
 //
 // with the text of a program on the lines below, of whose kernels the first is taken. "#" begins a comment there.
+//
+// Or, for a contraction,
+//
+//   cuda directives
+//
+// with the directives, a line each, before the text of its program.
 //
 // What follows speaks of the canonical program, whose indices are a, b, c in the input's order (see the case's .ir):
 //
 //   tile=b:32,c:32        1 for the indices left out
 //   order=b,c,a           fastest first; those left out follow, last of the program first
-//   write=b:32,c:8,b:2/32 digits of the statement's walk, fastest first; "/32" is a step other than 1
-//   read=...              digits of the staged load's walk; its presence makes a stage
-//   place=shared|warp|registers
+//   write=b:32,c:8,b:2/32 digits of the statement's mapping, fastest first; "/32" is a step other than 1
+//   read=...              digits of the staged load's mapping; its presence makes a stage
+//   memory=shared|warp|registers
 //   layout=c:1,b:33/1056  strides in shared memory and its elements
-//   folded=2              rows of a block to a vector (cpp, in an array)
-//   ahead=1               tiles whose reads are asked for together, past the caches (cpp)
+//   row_packing=2         rows of a block to a vector (cpp, in an array)
+//   prefetch_distance=1   tiles that are prefetched together (cpp, with nontemporal stores)
+//   line_carry=a          index along which lines at the ends of runs are carried (cpp, with nontemporal stores)
 //   along=2 across=3      leading digits of read= and of write= that blocks lie along and across (cpp, in an array)
 //   swizzle=5:31:0        shift, mask, unit
 //   read_rows=4           with read_vector=: rectangles, whose rows are the second digit of read= (cuda)
 //   skew=a:4              tiles are cut where a's offset in the output is a multiple of 4
-//   each=a:4,b:2          values that one worker computes together; write= then numbers the workers of a tile
+//   register_tile=a:4,b:2 values that one worker computes in registers; write= then numbers the workers of a tile
 //   lane=b:8              neighbours that are one vector value (cpp)
-//   team=32 items=4       threads that share a point, values of a scanned index that each takes at a time (cuda)
-//   streaming             whole vectors are written past the caches (cpp)
+//   cooperative_threads=32 items_per_thread=4
+//                         threads that compute a point together, scanned values that each takes at a time (cuda)
+//   streaming             whole vectors are written by nontemporal stores (cpp)
 //   vector=2 read_vector=2 threads=256 workers=32 origin=shuffle
 #pragma once
 
 #include <string>
 
 #include "ir/program.hpp"
-#include "ir/schedule.hpp"
+#include "kernel/schedule.hpp"
 
 namespace ricci::golden {
 
 struct Case {
   std::string name;
   bool cuda = true;
-  ir::Program program;    ///< canonical
-  ir::Schedule schedule;  ///< named after the case
+  ir::Program program;        ///< canonical
+  kernel::Schedule schedule;  ///< named after the case
 };
 
 /// Reads a case. Throws std::runtime_error naming the word that it does not understand.

@@ -10,7 +10,7 @@
 // traffic    32096 B (read 24072, write 8024)
 // index      32 bits: largest offset 1002
 // schedule   chosen
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/chosen.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/chosen.case
 extern "C" __global__ void __launch_bounds__(256)
 f64_a_a_to_a_1003(const double* __restrict__ A, const double* B, double* C)
 {

@@ -5,7 +5,7 @@
 // traffic    65536 B (read 32768, write 32768)
 // index      32 bits: largest offset 4095
 // schedule   conj
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/conj.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/conj.case
 extern "C" __global__ void __launch_bounds__(128)
 c64_ab_to_ba_64x64(const c64* __restrict__ A, c64* __restrict__ B, c64 alpha)
 {

@@ -12,7 +12,7 @@
 // traffic    131840 B (read 70400, write 61440)
 // index      32 bits: largest offset 7679
 // schedule   contraction
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/contraction.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/contraction.case
 extern "C" __global__ void __launch_bounds__(128)
 f64_ab_bc_to_ac_96x50x80(const double* __restrict__ A, const double* __restrict__ B, double* __restrict__ C)
 {
@@ -22,7 +22,7 @@ f64_ab_bc_to_ac_96x50x80(const double* __restrict__ A, const double* __restrict_
   const int c = 32 * (block % 3) + t % 16;
   if (c >= 80) return;
 
-  int c_at[2];  // those past the end read what the first one does, and write nothing
+  int c_at[2];  // values past the end load the first one, and are not stored
   #pragma unroll
   for (int uc = 0; uc < 2; ++uc) {
     c_at[uc] = c + 16 * uc < 80 ? c + 16 * uc : c;

@@ -5,7 +5,7 @@
 // traffic    236800 B (read 118400, write 118400)
 // index      32 bits: largest offset 14799
 // schedule   copy
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/copy.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/copy.case
 extern "C" __global__ void __launch_bounds__(256)
 u64_a_to_a_14800(const u64* __restrict__ A, u64* __restrict__ B)
 {

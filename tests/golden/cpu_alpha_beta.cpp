@@ -5,7 +5,7 @@
 // traffic    98304 B (read 65536, write 32768)
 // index      32 bits: largest offset 4095
 // schedule   cpu_alpha_beta
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_alpha_beta.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_alpha_beta.case
 typedef u64 lanes __attribute__((ext_vector_type(4)));
 typedef lanes lanes_in_memory __attribute__((aligned(8), may_alias));
 

@@ -5,7 +5,7 @@
 // traffic    332640 B (read 166320, write 166320)
 // index      32 bits: largest offset 41579
 // schedule   cpu_composite
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_composite.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_composite.case
 typedef u32 lanes __attribute__((ext_vector_type(16)));
 typedef lanes lanes_in_memory __attribute__((aligned(4), may_alias));
 
@@ -99,22 +99,22 @@ typedef out_lanes out_lanes_in_memory __attribute__((aligned(4), may_alias));
 
 typedef u32 piece __attribute__((ext_vector_type(16)));
 typedef piece piece_in_memory __attribute__((aligned(4), may_alias));
-// Elements of one column, of all rows of a block: part N of what a transpose leaves in a row.
+// Stores one column of a block: part N of a transposed vector.
 template <int N>
 static inline __attribute__((always_inline)) void keep(u32* to, lanes row) {
   const piece kept = __builtin_shufflevector(row, row, 16 * N + 0, 16 * N + 1, 16 * N + 2, 16 * N + 3, 16 * N + 4, 16 * N + 5, 16 * N + 6, 16 * N + 7, 16 * N + 8, 16 * N + 9, 16 * N + 10, 16 * N + 11, 16 * N + 12, 16 * N + 13, 16 * N + 14, 16 * N + 15);
   __builtin_memcpy(to, &kept, 60);
 }
 
-// What a tile read: rows of 198 elements, each asked for line by line.
+// The input of a tile: rows of 198 elements, prefetched line by line.
 static const i32 next_row[] = {0, 396, 2772, 3168, 5544, 5940, 8316, 8712, 11088, 11484, 13860, 14256, 16632, 17028, 19404, 19800, 22176, 22572, 24948, 25344, 27720, 28116, 30492, 30888, 33264, 33660, 36036, 36432, 38808, 39204};
-struct Ahead {
+struct Prefetch {
   const u32* next;
   i64 row;
   u64 at, end;
-  inline __attribute__((always_inline)) Ahead(const u32* next) : next(next), row(-1), at(0), end(0) {
+  inline __attribute__((always_inline)) Prefetch(const u32* next) : next(next), row(-1), at(0), end(0) {
   }
-  inline __attribute__((always_inline)) void ask() {
+  inline __attribute__((always_inline)) void request() {
     if (at >= end) {
       if (row == 29) return;
       const u64 first = (u64)(next + next_row[++row]);
@@ -125,8 +125,8 @@ struct Ahead {
   }
 };
 
-// A part of a line is written once the line was read: the lines that a run shares with others are asked for.
-static inline __attribute__((always_inline)) void ask_ends(const u32* run, i64 count) {
+// Storing part of a line reads the line first: prefetch the lines that a run shares with others.
+static inline __attribute__((always_inline)) void prefetch_ends(const u32* run, i64 count) {
   if ((u64)run % 64 != 0) __builtin_prefetch(run, 1, 3);
   if ((u64)(run + count) % 64 != 0) __builtin_prefetch(run + count - 1, 1, 3);
 }
@@ -134,11 +134,11 @@ static inline __attribute__((always_inline)) void ask_ends(const u32* run, i64 c
 static const i32 column_in_kept[] = {0, 432, 864, 1296, 1728, 2160, 2592, 3024, 3456, 3888, 4320, 4752, 5184, 5616, 6048, 6480, 6912, 7344, 7776, 8208, 8640, 9072, 48, 480, 912, 1344, 1776, 2208, 2640, 3072, 3504, 3936, 4368, 4800, 5232, 5664, 6096, 6528, 6960, 7392, 7824, 8256, 8688, 9120, 96, 528, 960, 1392, 1824, 2256, 2688, 3120, 3552, 3984, 4416, 4848, 5280, 5712, 6144, 6576, 7008, 7440, 7872, 8304, 8736, 9168, 144, 576, 1008, 1440, 1872, 2304, 2736, 3168, 3600, 4032, 4464, 4896, 5328, 5760, 6192, 6624, 7056, 7488, 7920, 8352, 8784, 9216, 192, 624, 1056, 1488, 1920, 2352, 2784, 3216, 3648, 4080, 4512, 4944, 5376, 5808, 6240, 6672, 7104, 7536, 7968, 8400, 8832, 9264, 240, 672, 1104, 1536, 1968, 2400, 2832, 3264, 3696, 4128, 4560, 4992, 5424, 5856, 6288, 6720, 7152, 7584, 8016, 8448, 8880, 9312, 288, 720, 1152, 1584, 2016, 2448, 2880, 3312, 3744, 4176, 4608, 5040, 5472, 5904, 6336, 6768, 7200, 7632, 8064, 8496, 8928, 9360, 336, 768, 1200, 1632, 2064, 2496, 2928, 3360, 3792, 4224, 4656, 5088, 5520, 5952, 6384, 6816, 7248, 7680, 8112, 8544, 8976, 9408, 384, 816, 1248, 1680, 2112, 2544, 2976, 3408, 3840, 4272, 4704, 5136, 5568, 6000, 6432, 6864, 7296, 7728, 8160, 8592, 9024, 9456};
 static const i32 outer_in_input[] = {0, 396};
 static const i32 outer_in_kept[] = {0, 15};
-// Reads a tile into an array: a few of its blocks beside each two lines that are written of the one before it.
-struct Turn {
+// Reads the next tile into its array, a few blocks for each two lines written of the current tile.
+struct TileReader {
   const u32* from;
   u32* to;
-  bool more;  // whether there is a tile to read
+  bool more;  // whether there is a next tile
   const u32* in = from;
   u32* out = to;
   i64 outer = 0, row_at = 0, column_at = 0, beat = 0;
@@ -197,7 +197,7 @@ typedef u16 mask;
 typedef word words __attribute__((vector_size(64)));
 typedef words words_in_memory __attribute__((aligned(1), may_alias));
 #endif
-// Fewer elements than a line has.
+// Part of a line.
 static inline __attribute__((always_inline)) void write_part(u32* to, const u32* from, i64 count) {
   #ifdef __AVX512BW__
   const words_in_memory* const line = (const words_in_memory*)from;
@@ -210,8 +210,8 @@ static inline __attribute__((always_inline)) void write_part(u32* to, const u32*
   #endif
 }
 
-// Past the caches, all but the ends.
-static inline __attribute__((always_inline)) void write_run(u32* to, const u32* from, i64 count, Ahead& ahead, Turn& turn) {
+// Nontemporal stores, except for the ends.
+static inline __attribute__((always_inline)) void write_run(u32* to, const u32* from, i64 count, Prefetch& prefetch, TileReader& reader) {
   i64 i = 0;
   if ((u64)to % 64 != 0) {
     const i64 room = 16 - (u64)to % 64 / 4;
@@ -223,17 +223,17 @@ static inline __attribute__((always_inline)) void write_run(u32* to, const u32* 
   for (; i + 32 <= count; i += 32) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 16), (out_lanes*)(to + i + 16));
-    ahead.ask();
-    ahead.ask();
-    turn.beside_two_lines();
+    prefetch.request();
+    prefetch.request();
+    reader.beside_two_lines();
   }
   if (i + 16 <= count) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
-    ahead.ask();
+    prefetch.request();
     i += 16;
   }
   if (i < count) write_part(to + i, from + i, count - i);
-  for (i64 lines = (i - before) / 16; lines < 3; ++lines) ahead.ask();
+  for (i64 lines = (i - before) / 16; lines < 3; ++lines) prefetch.request();
 }
 
 extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64 last)
@@ -258,12 +258,12 @@ extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64
   };
   for (i64 tile = first - 1; tile < last; ++tile) {
     const i64 after = tile + 1 < last ? tile + 1 : last - 1;
-    Turn turn = {begin(after), kept[(tile + 1) & 1], tile + 1 < last};
+    TileReader reader = {begin(after), kept[(tile + 1) & 1], tile + 1 < last};
     if (tile < first) {
-      turn.finish();
+      reader.finish();
       continue;
     }
-    Ahead ahead(begin(after + 1 < last ? after + 1 : last - 1));
+    Prefetch prefetch(begin(after + 1 < last ? after + 1 : last - 1));
     const i64 next = begin_in_output(after) - begin_in_output(tile);
     const i64 d0 = 9 * (tile % 2);
     const i64 c0_at = 2 * (tile / 2);
@@ -276,12 +276,12 @@ extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64
       const i64 c = 0;
       for (i64 e = 0; e < 22; ++e) {
         for (i64 d = 0; d < 9; ++d) {
-          ask_ends(B + 1890 * e + 105 * d + 15 * c + 3 * b + a + next, 30);
-          write_run(B + 1890 * e + 105 * d + 15 * c + 3 * b + a, kept[tile & 1] + 432 * e + 48 * d + 15 * c + 3 * b + a, 30, ahead, turn);
+          prefetch_ends(B + 1890 * e + 105 * d + 15 * c + 3 * b + a + next, 30);
+          write_run(B + 1890 * e + 105 * d + 15 * c + 3 * b + a, kept[tile & 1] + 432 * e + 48 * d + 15 * c + 3 * b + a, 30, prefetch, reader);
         }
       }
     }
-    turn.finish();
+    reader.finish();
   }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

@@ -12,7 +12,7 @@
 // traffic    131840 B (read 70400, write 61440)
 // index      32 bits: largest offset 7679
 // schedule   cpu_contraction
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_contraction.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_contraction.case
 extern "C" void f64_ab_bc_to_ac_96x50x80(void* const* args, i64 first, i64 last)
 {
   const double* const A = (const double*)args[0];

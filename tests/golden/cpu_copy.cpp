@@ -5,7 +5,7 @@
 // traffic    614400 B (read 307200, write 307200)
 // index      32 bits: largest offset 38399
 // schedule   cpu_copy
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_copy.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_copy.case
 extern "C" void u64_abc_to_bac_30x20x64(void* const* args, i64 first, i64 last)
 {
   const u64* const A_base = (const u64*)args[0];

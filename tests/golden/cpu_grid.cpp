@@ -19,7 +19,7 @@
 // traffic    64000192 B (read 32000096, write 32000096)
 // index      32 bits: largest offset 3000008
 // schedule   cpu_grid
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_grid.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_grid.case
 extern "C" void f64_4_outputs_of_4_loads_1000003(void* const* args, i64 first, i64 last)
 {
   const double* const A = (const double*)args[0];

@@ -11,7 +11,7 @@
 // traffic    1204000 B (read 1200000, write 4000)
 // index      32 bits: largest offset 299999
 // schedule   cpu_guarded_sum
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_guarded_sum.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_guarded_sum.case
 extern "C" void f32_ab_to_ab_1000x300(void* const* args, i64 first, i64 last)
 {
   const float* const A = (const float*)args[0];

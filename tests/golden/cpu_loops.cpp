@@ -5,7 +5,7 @@
 // traffic    24000 B (read 12000, write 12000)
 // index      32 bits: largest offset 5999
 // schedule   cpu_loops
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_loops.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_loops.case
 extern "C" void u16_abc_to_cba_12x10x50(void* const* args, i64 first, i64 last)
 {
   const u16* const A_base = (const u16*)args[0];

@@ -5,7 +5,7 @@
 // traffic    15360 B (read 7680, write 7680)
 // index      32 bits: largest offset 959
 // schedule   cpu_negative
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_negative.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_negative.case
 extern "C" void c64_ab_to_ba_40x24(void* const* args, i64 first, i64 last)
 {
   const c64* const A_base = (const c64*)args[0];

@@ -21,7 +21,7 @@
 // traffic    96000000 B (read 64000000, write 32000000)
 // index      32 bits: largest offset 3999999
 // schedule   cpu_parts
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_parts.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_parts.case
 extern "C" void f64_4_outputs_of_8_loads_1000000(void* const* args, i64 first, i64 last)
 {
   const double* const A = (const double*)args[0];

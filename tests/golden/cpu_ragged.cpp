@@ -5,7 +5,7 @@
 // traffic    360000 B (read 240000, write 120000)
 // index      32 bits: largest offset 14999
 // schedule   cpu_ragged
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_ragged.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_ragged.case
 typedef u64 lanes __attribute__((ext_vector_type(8)));
 typedef lanes lanes_in_memory __attribute__((aligned(8), may_alias));
 

@@ -10,7 +10,7 @@
 // traffic    240000 B (read 120000, write 120000)
 // index      32 bits: largest offset 29999
 // schedule   cpu_scan
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_scan.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_scan.case
 extern "C" void i32_ab_to_ab_6x5000(void* const* args, i64 first, i64 last)
 {
   const i32* const A = (const i32*)args[0];
@@ -25,7 +25,7 @@ extern "C" void i32_ab_to_ab_6x5000(void* const* args, i64 first, i64 last)
         const i64 b = b_at + v;
         item[v] = A[5000LL * a + b];
       }
-      const row_i32 upto2 = prefix(*(const row_i32_in_memory*)item) + (row_i32)(u32)running;
+      const row_i32 upto2 = inclusive_scan(*(const row_i32_in_memory*)item) + (row_i32)(u32)running;
       *(row_i32_in_memory*)(B + 5000LL * a + b_at) = upto2;
       running = (i32)upto2[15];
     }

@@ -5,7 +5,7 @@
 // traffic    126000 B (read 63000, write 63000)
 // index      32 bits: largest offset 31499
 // schedule   cpu_staged
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_staged.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_staged.case
 typedef u16 lanes __attribute__((ext_vector_type(16)));
 typedef lanes lanes_in_memory __attribute__((aligned(2), may_alias));
 
@@ -99,22 +99,22 @@ typedef out_lanes out_lanes_in_memory __attribute__((aligned(2), may_alias));
 
 typedef u16 piece __attribute__((ext_vector_type(16)));
 typedef piece piece_in_memory __attribute__((aligned(2), may_alias));
-// Elements of one column, of all rows of a block: part N of what a transpose leaves in a row.
+// Stores one column of a block: part N of a transposed vector.
 template <int N>
 static inline __attribute__((always_inline)) void keep(u16* to, lanes row) {
   const piece kept = __builtin_shufflevector(row, row, 16 * N + 0, 16 * N + 1, 16 * N + 2, 16 * N + 3, 16 * N + 4, 16 * N + 5, 16 * N + 6, 16 * N + 7, 16 * N + 8, 16 * N + 9, 16 * N + 10, 16 * N + 11, 16 * N + 12, 16 * N + 13, 16 * N + 14, 16 * N + 15);
   *(piece_in_memory*)to = kept;
 }
 
-// What a tile read: rows of 48 elements, each asked for line by line.
+// The input of a tile: rows of 48 elements, prefetched line by line.
 static const i32 next_row[] = {0, 90, 630, 720, 1260, 1350, 1890, 1980, 2520, 2610, 3150, 3240, 3780, 3870, 4410, 4500, 5040, 5130, 5670, 5760, 6300, 6390, 6930, 7020, 7560, 7650, 8190, 8280, 8820, 8910, 9450, 9540, 10080, 10170, 10710, 10800, 11340, 11430, 11970, 12060, 12600, 12690, 13230, 13320, 13860, 13950, 14490, 14580, 15120, 15210, 15750, 15840, 16380, 16470, 17010, 17100, 17640, 17730, 18270, 18360, 18900, 18990, 19530, 19620};
-struct Ahead {
+struct Prefetch {
   const u16* next;
   i64 row;
   u64 at, end;
-  inline __attribute__((always_inline)) Ahead(const u16* next) : next(next), row(-1), at(0), end(0) {
+  inline __attribute__((always_inline)) Prefetch(const u16* next) : next(next), row(-1), at(0), end(0) {
   }
-  inline __attribute__((always_inline)) void ask() {
+  inline __attribute__((always_inline)) void request() {
     if (at >= end) {
       if (row == 63) return;
       const u64 first = (u64)(next + next_row[++row]);
@@ -125,19 +125,19 @@ struct Ahead {
   }
 };
 
-// A part of a line is written once the line was read: the lines that a run shares with others are asked for.
-static inline __attribute__((always_inline)) void ask_ends(const u16* run, i64 count) {
+// Storing part of a line reads the line first: prefetch the lines that a run shares with others.
+static inline __attribute__((always_inline)) void prefetch_ends(const u16* run, i64 count) {
   if ((u64)run % 64 != 0) __builtin_prefetch(run, 1, 3);
   if ((u64)(run + count) % 64 != 0) __builtin_prefetch(run + count - 1, 1, 3);
 }
 
 static const i32 outer_in_input[] = {0, 90};
 static const i32 outer_in_kept[] = {0, 32};
-// Reads a tile into an array: a few of its blocks beside each two lines that are written of the one before it.
-struct Turn {
+// Reads the next tile into its array, a few blocks for each two lines written of the current tile.
+struct TileReader {
   const u16* from;
   u16* to;
-  bool more;  // whether there is a tile to read
+  bool more;  // whether there is a next tile
   const u16* in = from;
   u16* out = to;
   i64 outer = 0, row_at = 0, column_at = 0, beat = 0;
@@ -193,7 +193,7 @@ struct Turn {
   }
 };
 
-// Fewer elements than a line has.
+// Part of a line.
 static inline __attribute__((always_inline)) void write_part(u16* to, const u16* from, i64 count) {
   if (count & 16) __builtin_memcpy(to, from, 32), to += 16, from += 16;
   if (count & 8) __builtin_memcpy(to, from, 16), to += 8, from += 8;
@@ -202,8 +202,8 @@ static inline __attribute__((always_inline)) void write_part(u16* to, const u16*
   if (count & 1) __builtin_memcpy(to, from, 2), to += 1, from += 1;
 }
 
-// Past the caches, all but the ends.
-static inline __attribute__((always_inline)) void write_run(u16* to, const u16* from, i64 count, Ahead& ahead, Turn& turn) {
+// Nontemporal stores, except for the ends.
+static inline __attribute__((always_inline)) void write_run(u16* to, const u16* from, i64 count, Prefetch& prefetch, TileReader& reader) {
   i64 i = 0;
   if ((u64)to % 64 != 0) {
     const i64 room = 32 - (u64)to % 64 / 2;
@@ -217,18 +217,18 @@ static inline __attribute__((always_inline)) void write_run(u16* to, const u16* 
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 16), (out_lanes*)(to + i + 16));
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 32), (out_lanes*)(to + i + 32));
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 48), (out_lanes*)(to + i + 48));
-    ahead.ask();
-    ahead.ask();
-    turn.beside_two_lines();
+    prefetch.request();
+    prefetch.request();
+    reader.beside_two_lines();
   }
   if (i + 32 <= count) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 16), (out_lanes*)(to + i + 16));
-    ahead.ask();
+    prefetch.request();
     i += 32;
   }
   if (i < count) write_part(to + i, from + i, count - i);
-  for (i64 lines = (i - before) / 32; lines < 2; ++lines) ahead.ask();
+  for (i64 lines = (i - before) / 32; lines < 2; ++lines) prefetch.request();
 }
 
 extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
@@ -259,12 +259,12 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
   };
   for (i64 tile = first - 1; tile < last; ++tile) {
     const i64 after = tile + 1 < last ? tile + 1 : last - 1;
-    Turn turn = {begin(after), kept[(tile + 1) & 1], tile + 1 < last};
+    TileReader reader = {begin(after), kept[(tile + 1) & 1], tile + 1 < last};
     if (tile < first) {
-      turn.finish();
+      reader.finish();
       continue;
     }
-    Ahead ahead(begin(after + 1 < last ? after + 1 : last - 1));
+    Prefetch prefetch(begin(after + 1 < last ? after + 1 : last - 1));
     const i64 next = begin_in_output(after) - begin_in_output(tile);
     const i64 c0_at = 48 * (tile % 2);
     const i64 c0 = c0_at < 42 ? c0_at : 42;
@@ -278,12 +278,12 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
       const i64 a = 0;
       for (i64 c = 0; c < 48; ++c) {
         for (i64 b = 0; b < 2; ++b) {
-          ask_ends(B + 350 * c + 50 * b + a + next, 32);
-          write_run(B + 350 * c + 50 * b + a, kept[tile & 1] + 96 * c + 32 * b + a, 32, ahead, turn);
+          prefetch_ends(B + 350 * c + 50 * b + a + next, 32);
+          write_run(B + 350 * c + 50 * b + a, kept[tile & 1] + 96 * c + 32 * b + a, 32, prefetch, reader);
         }
       }
     }
-    turn.finish();
+    reader.finish();
   }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

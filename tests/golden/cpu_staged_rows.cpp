@@ -5,19 +5,19 @@
 // traffic    432000 B (read 216000, write 216000)
 // index      32 bits: largest offset 26999
 // schedule   cpu_staged_rows
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_staged_rows.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_staged_rows.case
 typedef u64 out_lanes __attribute__((ext_vector_type(8)));
 typedef out_lanes out_lanes_in_memory __attribute__((aligned(8), may_alias));
 
-// What a tile read: rows of 5400 elements, each asked for line by line.
+// The input of a tile: rows of 5400 elements, prefetched line by line.
 static const i32 next_row[] = {0};
-struct Ahead {
+struct Prefetch {
   const u64* next;
   i64 row;
   u64 at, end;
-  inline __attribute__((always_inline)) Ahead(const u64* next) : next(next), row(-1), at(0), end(0) {
+  inline __attribute__((always_inline)) Prefetch(const u64* next) : next(next), row(-1), at(0), end(0) {
   }
-  inline __attribute__((always_inline)) void ask() {
+  inline __attribute__((always_inline)) void request() {
     if (at >= end) {
       if (row == 0) return;
       const u64 first = (u64)(next + next_row[++row]);
@@ -28,17 +28,17 @@ struct Ahead {
   }
 };
 
-// A part of a line is written once the line was read: the lines that a run shares with others are asked for.
-static inline __attribute__((always_inline)) void ask_ends(const u64* run, i64 count) {
+// Storing part of a line reads the line first: prefetch the lines that a run shares with others.
+static inline __attribute__((always_inline)) void prefetch_ends(const u64* run, i64 count) {
   if ((u64)run % 64 != 0) __builtin_prefetch(run, 1, 3);
   if ((u64)(run + count) % 64 != 0) __builtin_prefetch(run + count - 1, 1, 3);
 }
 
-// Reads a tile into an array: a few of its rows beside each two lines that are written of the one before it.
-struct Turn {
+// Reads the next tile into its array, a few rows for each two lines written of the current tile.
+struct TileReader {
   const u64* from;
   u64* to;
-  bool more;  // whether there is a tile to read
+  bool more;  // whether there is a next tile
   const u64* in = from;
   u64* out = to;
   i64 outer = 0, row_at = 0, column_at = 0, beat = 0;
@@ -66,7 +66,7 @@ typedef u8 mask;
 typedef word words __attribute__((vector_size(64)));
 typedef words words_in_memory __attribute__((aligned(1), may_alias));
 #endif
-// Fewer elements than a line has.
+// Part of a line.
 static inline __attribute__((always_inline)) void write_part(u64* to, const u64* from, i64 count) {
   #ifdef __AVX512BW__
   const words_in_memory* const line = (const words_in_memory*)from;
@@ -78,9 +78,9 @@ static inline __attribute__((always_inline)) void write_part(u64* to, const u64*
   #endif
 }
 
-// Past the caches, all but the ends.
-static inline __attribute__((always_inline)) void write_run(u64* to, const u64* from, i64 count, Ahead& ahead, Turn& turn) {
-  // Complex numbers may be aligned to their parts alone: then no line begins with one.
+// Nontemporal stores, except for the ends.
+static inline __attribute__((always_inline)) void write_run(u64* to, const u64* from, i64 count, Prefetch& prefetch, TileReader& reader) {
+  // Complex numbers may be aligned to half their size: then no line begins with one.
   if ((u64)to % 8 != 0) {
     for (i64 i = 0; i < count; ++i) to[i] = from[i];
     return;
@@ -96,17 +96,17 @@ static inline __attribute__((always_inline)) void write_run(u64* to, const u64* 
   for (; i + 16 <= count; i += 16) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 8), (out_lanes*)(to + i + 8));
-    ahead.ask();
-    ahead.ask();
-    turn.beside_two_lines();
+    prefetch.request();
+    prefetch.request();
+    reader.beside_two_lines();
   }
   if (i + 8 <= count) {
     __builtin_nontemporal_store(*(const out_lanes_in_memory*)(from + i + 0), (out_lanes*)(to + i + 0));
-    ahead.ask();
+    prefetch.request();
     i += 8;
   }
   if (i < count) write_part(to + i, from + i, count - i);
-  for (i64 lines = (i - before) / 8; lines < 34; ++lines) ahead.ask();
+  for (i64 lines = (i - before) / 8; lines < 34; ++lines) prefetch.request();
 }
 
 extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
@@ -127,12 +127,12 @@ extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
   };
   for (i64 tile = first - 1; tile < last; ++tile) {
     const i64 after = tile + 1 < last ? tile + 1 : last - 1;
-    Turn turn = {begin(after), kept[(tile + 1) & 1], tile + 1 < last};
+    TileReader reader = {begin(after), kept[(tile + 1) & 1], tile + 1 < last};
     if (tile < first) {
-      turn.finish();
+      reader.finish();
       continue;
     }
-    Ahead ahead(begin(after + 1 < last ? after + 1 : last - 1));
+    Prefetch prefetch(begin(after + 1 < last ? after + 1 : last - 1));
     const i64 next = begin_in_output(after) - begin_in_output(tile);
     const i64 a0 = 6 * (tile);
     u64* __restrict__ const B = B_base + (45 * a0);
@@ -141,11 +141,11 @@ extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
       const i64 c = 0;
       const i64 a = 0;
       for (i64 b = 0; b < 20; ++b) {
-        ask_ends(B + 1350 * b + 45 * a + c + next, 270);
-        write_run(B + 1350 * b + 45 * a + c, kept[tile & 1] + 280 * b + 45 * a + c, 270, ahead, turn);
+        prefetch_ends(B + 1350 * b + 45 * a + c + next, 270);
+        write_run(B + 1350 * b + 45 * a + c, kept[tile & 1] + 280 * b + 45 * a + c, 270, prefetch, reader);
       }
     }
-    turn.finish();
+    reader.finish();
   }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

@@ -5,7 +5,7 @@
 // traffic    6451200 B (read 3225600, write 3225600)
 // index      32 bits: largest offset 403199
 // schedule   cpu_streaming
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_streaming.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_streaming.case
 typedef u64 lanes __attribute__((ext_vector_type(4)));
 typedef lanes lanes_in_memory __attribute__((aligned(8), may_alias));
 
@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) void transpose(lanes (&row)[4])
 typedef u64 out_lanes __attribute__((ext_vector_type(4)));
 typedef out_lanes out_lanes_in_memory __attribute__((aligned(8), may_alias));
 
-// Past the caches, where the address is a whole vector's.
+// A nontemporal store where the address is aligned, else an ordinary one.
 static inline void stream(u64* to, out_lanes value) {
   if ((u64)to & 31) *(out_lanes_in_memory*)to = value;
   else __builtin_nontemporal_store(value, (out_lanes*)to);

@@ -5,11 +5,11 @@
 // traffic    432000 B (read 216000, write 216000)
 // index      32 bits: largest offset 26999
 // schedule   cpu_streaming_rows
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_streaming_rows.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_streaming_rows.case
 typedef u64 out_lanes __attribute__((ext_vector_type(4)));
 typedef out_lanes out_lanes_in_memory __attribute__((aligned(8), may_alias));
 
-// Past the caches, where the address is a whole vector's.
+// A nontemporal store where the address is aligned, else an ordinary one.
 static inline void stream(double* to, out_lanes value) {
   if ((u64)to & 31) *(out_lanes_in_memory*)to = value;
   else __builtin_nontemporal_store(value, (out_lanes*)to);

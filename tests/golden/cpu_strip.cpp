@@ -14,7 +14,7 @@
 // traffic    48000144 B (read 32000096, write 16000048)
 // index      32 bits: largest offset 2000005
 // schedule   cpu_strip
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_strip.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_strip.case
 extern "C" void f64_2_outputs_of_4_loads_1000003(void* const* args, i64 first, i64 last)
 {
   const double* const A = (const double*)args[0];

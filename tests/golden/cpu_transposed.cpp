@@ -5,7 +5,7 @@
 // traffic    51200 B (read 25600, write 25600)
 // index      32 bits: largest offset 6399
 // schedule   cpu_transposed
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_transposed.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_transposed.case
 typedef u32 lanes __attribute__((ext_vector_type(8)));
 typedef lanes lanes_in_memory __attribute__((aligned(4), may_alias));
 

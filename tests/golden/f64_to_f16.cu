@@ -5,7 +5,7 @@
 // traffic    409600 B (read 327680, write 81920)
 // index      32 bits: largest offset 40959
 // schedule   f64_to_f16
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/f64_to_f16.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/f64_to_f16.case
 extern "C" __global__ void __launch_bounds__(128)
 f64_f16_abc_to_acb_20x64x32(const double* __restrict__ A, f16* __restrict__ B)
 {

@@ -48,7 +48,7 @@ codegen::Source emit(const Case& c) {
   codegen::Notes notes;
   notes.target = c.cuda ? "sm_90" : "x86-64-v4";
   notes.plan = plan::summary(c.program, c.schedule);
-  notes.again = fmt::format("RICCI_ACCEPT=1 ctest -R golden, from tests/golden/{}.case", c.name);
+  notes.reproduce = fmt::format("RICCI_ACCEPT=1 ctest -R golden, from tests/golden/{}.case", c.name);
   return c.cuda ? codegen::emit_cuda(c.program, c.schedule, notes) : codegen::emit_cpp(c.program, c.schedule, notes);
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a schedule that was read from its text gives the same kernel") {
   for (auto c : all_cases()) {
     INFO(c.name);
     const auto text = emit(c).full();
-    auto schedule = ir::parse_schedule(print(c.schedule, c.program), c.program);
+    auto schedule = kernel::parse_schedule(print(c.schedule, c.program), c.program);
     REQUIRE(schedule);
     schedule->name = c.schedule.name;
     c.schedule = *schedule;

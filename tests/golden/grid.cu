@@ -19,7 +19,7 @@
 // traffic    64000192 B (read 32000096, write 32000096)
 // index      32 bits: largest offset 3000008
 // schedule   grid
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/grid.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/grid.case
 extern "C" __global__ void __launch_bounds__(256)
 f64_4_outputs_of_4_loads_1000003(const double* __restrict__ A, const double* __restrict__ B, double* __restrict__ C, double* __restrict__ D, double alpha)
 {

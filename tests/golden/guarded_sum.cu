@@ -11,7 +11,7 @@
 // traffic    1204000 B (read 1200000, write 4000)
 // index      32 bits: largest offset 299999
 // schedule   guarded_sum
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/guarded_sum.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/guarded_sum.case
 extern "C" __global__ void __launch_bounds__(256)
 f32_ab_to_ab_1000x300(const float* __restrict__ A, float* __restrict__ B)
 {

@@ -5,7 +5,7 @@
 // traffic    6000000002 B (read 3000000001, write 3000000001)
 // index      64 bits: largest offset 3000000000
 // schedule   huge
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/huge.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/huge.case
 extern "C" __global__ void __launch_bounds__(256)
 u8_a_to_a_3000000001(const u8* __restrict__ A, u8* __restrict__ B)
 {

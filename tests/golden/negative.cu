@@ -5,7 +5,7 @@
 // traffic    15360 B (read 7680, write 7680)
 // index      32 bits: largest offset 2030
 // schedule   negative
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/negative.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/negative.case
 extern "C" __global__ void __launch_bounds__(128)
 u32_ab_to_ab_30x64(const u32* __restrict__ A, u32* __restrict__ B)
 {

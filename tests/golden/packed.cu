@@ -5,7 +5,7 @@
 // traffic    100800 B (read 50400, write 50400)
 // index      32 bits: largest offset 12599
 // schedule   packed
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/packed.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/packed.case
 extern "C" __global__ void __launch_bounds__(256)
 u32_abc_to_cba_9x7x200(const u32* __restrict__ A, u32* __restrict__ B)
 {

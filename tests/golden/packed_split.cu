@@ -5,7 +5,7 @@
 // traffic    1478400 B (read 739200, write 739200)
 // index      32 bits: largest offset 92399
 // schedule   packed_split
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/packed_split.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/packed_split.case
 extern "C" __global__ void __launch_bounds__(128)
 u64_abcd_to_dcba_70x5x6x44(const u64* __restrict__ A, u64* __restrict__ B)
 {

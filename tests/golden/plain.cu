@@ -5,7 +5,7 @@
 // traffic    60480 B (read 30240, write 30240)
 // index      32 bits: largest offset 3779
 // schedule   plain
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/plain.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/plain.case
 extern "C" __global__ void __launch_bounds__(128)
 u64_ab_to_ba_42x90(const u64* __restrict__ A, u64* __restrict__ B)
 {

@@ -10,7 +10,7 @@
 // traffic    240000 B (read 120000, write 120000)
 // index      32 bits: largest offset 29999
 // schedule   scan
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/scan.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/scan.case
 extern "C" __global__ void __launch_bounds__(256)
 i32_ab_to_ab_6x5000(const i32* __restrict__ A, i32* __restrict__ B)
 {
@@ -20,7 +20,7 @@ i32_ab_to_ab_6x5000(const i32* __restrict__ A, i32* __restrict__ B)
 
   i32 running = 0;
   static __shared__ i32 parts[2][8];
-  int turn = 0;
+  int parity = 0;
   const int lane = member % 32, warp = member / 32;
   #pragma unroll 1
   for (int b0 = 0; b0 < 5000; b0 += 1024) {
@@ -55,15 +55,15 @@ i32_ab_to_ab_6x5000(const i32* __restrict__ A, i32* __restrict__ B)
       for (int v = 0; v < 4; ++v) item[0][v] = add(below, item[0][v]);
     }
     i32 before = running;
-    if (lane == 0) parts[turn][warp] = sum;
+    if (lane == 0) parts[parity][warp] = sum;
     __syncthreads();
     #pragma unroll
     for (int other = 0; other < 8; ++other) {
-      const i32 part = parts[turn][other];
+      const i32 part = parts[parity][other];
       if (other < warp) before = add(before, part);
       running = add(running, part);
     }
-    turn ^= 1;
+    parity ^= 1;
     {
       const int b_at = b0 + 128 * warp + 4 * lane;
       if (b_at < 5000) {

@@ -5,7 +5,7 @@
 // traffic    2097152 B (read 1048576, write 1048576)
 // index      32 bits: largest offset 65535
 // schedule   shared_dynamic
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/shared_dynamic.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/shared_dynamic.case
 extern "C" __global__ void __launch_bounds__(512)
 c128_ab_to_ba_256x256(const c128* __restrict__ A, c128* __restrict__ B)
 {

@@ -5,8 +5,8 @@
 // traffic    14192640 B (read 7096320, write 7096320)
 // index      32 bits: largest offset 887039
 // schedule   shuffled
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/shuffled.case
-// one tiled axis per entry: how often it steps, its tiles, its step in each buffer
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/shuffled.case
+// per tiled axis: divisor of the tile number, number of tiles, stride of a tile in each buffer
 static __device__ const int kDivisor[4] = {1, 3, 30, 480};
 static __device__ const int kTiles[4] = {3, 10, 16, 12};
 static __device__ const int kStepA[4] = {16, 88704, 33, 7392};

@@ -5,7 +5,7 @@
 // traffic    1536000 B (read 768000, write 768000)
 // index      32 bits: largest offset 95999
 // schedule   tiled
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/tiled.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/tiled.case
 extern "C" __global__ void __launch_bounds__(256)
 u64_abc_to_cba_48x50x40(const u64* __restrict__ A, u64* __restrict__ B)
 {

@@ -5,7 +5,7 @@
 // traffic    331776 B (read 165888, write 165888)
 // index      32 bits: largest offset 41471
 // schedule   tiled_copy
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/tiled_copy.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/tiled_copy.case
 extern "C" __global__ void __launch_bounds__(128)
 u32_abc_to_bac_24x18x96(const u32* __restrict__ A, u32* __restrict__ B)
 {

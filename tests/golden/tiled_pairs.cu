@@ -5,7 +5,7 @@
 // traffic    8388608 B (read 4194304, write 4194304)
 // index      32 bits: largest offset 1048575
 // schedule   tiled_pairs
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/tiled_pairs.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/tiled_pairs.case
 extern "C" __global__ void __launch_bounds__(256)
 u32_ab_to_ba_1024x1024(const u32* __restrict__ A, u32* __restrict__ B)
 {

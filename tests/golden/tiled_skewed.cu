@@ -5,7 +5,7 @@
 // traffic    43952 B (read 21976, write 21976)
 // index      32 bits: largest offset 2746
 // schedule   tiled_skewed
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/tiled_skewed.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/tiled_skewed.case
 extern "C" __global__ void __launch_bounds__(128)
 u64_ab_to_ba_67x41(const u64* __restrict__ A, u64* __restrict__ B)
 {

@@ -5,7 +5,7 @@
 // traffic    1048576 B (read 524288, write 524288)
 // index      32 bits: largest offset 131071
 // schedule   tiled_swizzled
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/tiled_swizzled.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/tiled_swizzled.case
 extern "C" __global__ void __launch_bounds__(256)
 u32_ab_to_ba_512x256(const u32* __restrict__ A, u32* __restrict__ B)
 {

@@ -5,7 +5,7 @@
 // traffic    262144 B (read 131072, write 131072)
 // index      32 bits: largest offset 32767
 // schedule   warp
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/warp.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/warp.case
 extern "C" __global__ void __launch_bounds__(256)
 u32_ab_to_ba_4096x8(const u32* __restrict__ A, u32* __restrict__ B)
 {

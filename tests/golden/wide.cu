@@ -5,7 +5,7 @@
 // traffic    5600000000 B (read 2800000000, write 2800000000)
 // index      64 bits: largest offset 2800069998
 // schedule   wide
-// again      RICCI_ACCEPT=1 ctest -R golden, from tests/golden/wide.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/wide.case
 extern "C" __global__ void __launch_bounds__(256)
 u8_ab_to_ab_70000x40000(const u8* __restrict__ A, u8* __restrict__ B)
 {

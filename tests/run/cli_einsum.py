@@ -129,7 +129,7 @@ class Einsum(Case):
                       ["ab->b", "a=40", "b=6", "--dtype", "i32", "--out-dtype", "i64"]]:
             with self.subTest(words=words):
                 source = self.ricci("show", *words).stdout
-                again = re.search(r"again +ricci (show .*)", source)
+                again = re.search(r"reproduce +ricci (show .*)", source)
                 self.assertIsNotNone(again, source)
                 self.assertNotIn("PROGRAM", again.group(1))
                 self.assertEqual(self.ricci(*shlex.split(again.group(1))).stdout, source)

@@ -36,7 +36,7 @@ class Gpu(Case):
 
     def test_small_cases_are_timed_by_the_call(self):
         (self.folder / "cases.csv").write_text("id,dims,perm\nsmall,16 24,1 0\nlarge,8000 16000,1 0\n")
-        result = self.json("bench", "permute", "cases.csv", "--device", "gpu", "--dtype", "f32", "--repeat", "3")
+        result = self.bench("permute", "cases.csv", "--device", "gpu", "--dtype", "f32", "--repeat", "3")
         small, large = result["cases"]
         self.assertEqual(small["calls"], 200)
         self.assertGreater(small["launch_ms"], 0)
@@ -47,7 +47,7 @@ class Gpu(Case):
 
     def test_models_are_compared_where_candidates_are_timed(self):
         (self.folder / "cases.csv").write_text("id,dims,perm\none,300 400 50,2 1 0\ntwo,4000 2000,1 0\n")
-        result = self.json("bench", "permute", "cases.csv", "--device", "gpu", "--top", "6", "--repeat", "3")
+        result = self.bench("permute", "cases.csv", "--device", "gpu", "--top", "6", "--repeat", "3")
         for model in ["ricci", "mwp_cwp"]:
             over = []
             for case in result["cases"]:

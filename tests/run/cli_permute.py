@@ -106,7 +106,7 @@ class Permute(Case):
         os.mkfifo(self.folder / "pipe")
         for terminal in [True, False]:
             ours, theirs = pty.openpty() if terminal else os.pipe()
-            with subprocess.Popen([cli_tool.COMMAND, "permute", "pipe", "out.npy", "ab->ba"], cwd=self.folder,
+            with subprocess.Popen([cli_tool.COMMAND, "permute", "ab->ba", "pipe", "-o", "out.npy"], cwd=self.folder,
                                   stdout=subprocess.DEVNULL, stderr=theirs) as process:
                 with open(self.folder / "pipe", "wb") as pipe:
                     pipe.write(data[:140])

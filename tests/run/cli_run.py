@@ -1,4 +1,5 @@
 """`ricci run` on the CPU: tensors, parameters, open extents, fields in every layout; `show` and `explain` of programs."""
+import cmath
 import math
 import re
 import shlex
@@ -110,6 +111,41 @@ class Run(Case):
         self.assertEqual(done["outputs"][0]["values"], [pairs])
         self.assertEqual(done["largest_relative_difference"], 0)
 
+    def test_complex_functions(self):
+        """On the CPU, against Python's and against the interpreter."""
+        z = [complex(0.3 * k - 1.7, 0.2 * k - 0.9) for k in range(12)]
+        w = [complex(1.1 - 0.2 * k, 0.4 + 0.1 * k) for k in range(12)]
+        for name, values in (("z", z), ("w", w)):
+            save(self.folder / f"{name}.npy", (12,), "<c16", [struct.pack("<dd", v.real, v.imag) for v in values])
+        for text, function in [
+                ("exp(z(i))", lambda z, w: cmath.exp(z)), ("log(z(i))", lambda z, w: cmath.log(z)),
+                ("sqrt(z(i))", lambda z, w: cmath.sqrt(z)), ("rsqrt(z(i))", lambda z, w: 1 / cmath.sqrt(z)),
+                ("sin(z(i))", lambda z, w: cmath.sin(z)), ("cos(z(i))", lambda z, w: cmath.cos(z)),
+                ("tan(z(i))", lambda z, w: cmath.tan(z)), ("sinh(z(i))", lambda z, w: cmath.sinh(z)),
+                ("cosh(z(i))", lambda z, w: cmath.cosh(z)), ("tanh(z(i))", lambda z, w: cmath.tanh(z)),
+                ("pow(z(i), w(i))", lambda z, w: z**w), ("abs(z(i)) + real(w(i))*imag(z(i))", lambda z, w: abs(z) + w.real * z.imag),
+                ("conj(w(i))*exp(-1i*z(i))", lambda z, w: w.conjugate() * cmath.exp(-1j * z))]:
+            with self.subTest(function=text):
+                self.write("f.ricci", f"program f\nindex i\ninput z(i) : c128; input w(i) : c128; output y(i) : c128\n"
+                                      f"y(i) = {text} + 0*w(i)*z(i)\n")
+                self.ricci("run", "f.ricci", "z=z.npy", "w=w.npy", "-o", "y=y.npy", "--verify")
+                for got, a, b in zip((complex(*struct.unpack("<dd", e)) for e in load(self.folder / "y.npy")[3]), z, w):
+                    want = function(a, b)
+                    self.assertLess(abs(got - want), 1e-13 * (1 + abs(want)))
+
+    def test_words_between_operands(self):
+        """and, or, xor and not, as Python reads them; the remainder of real numbers."""
+        a, b = [3, -5, 12, 7], [1.5, -2.25, 0.0, 9.75]
+        save(self.folder / "a.npy", (4,), "<i8", pack("q", a))
+        save(self.folder / "b.npy", (4,), "<f8", pack("d", b))
+        self.write("f.ricci", "program f\nindex i\ninput a(i) : i64; input b(i) : f64; output y(i) : i64; output r(i) : f64\n"
+                              "y(i) = (a(i) < 8 and not b(i) < 0 or a(i) == 12 xor b(i) == 9.75) + 2*(a(i) and 6) + 100*(a(i) xor 1)\n"
+                              "r(i) = mod(b(i), 0.7)\n")
+        self.ricci("run", "f.ricci", "a=a.npy", "b=b.npy", "-o", "y=y.npy", "-o", "r=r.npy", "--verify")
+        self.assertEqual(unpack("q", load(self.folder / "y.npy")[3]),
+                         [int(x < 8 and not y < 0 or ((x == 12) != (y == 9.75))) + 2 * (x & 6) + 100 * (x ^ 1) for x, y in zip(a, b)])
+        self.assertEqual(unpack("d", load(self.folder / "r.npy")[3]), [math.fmod(y, 0.7) for y in b])
+
     def test_prefix_sum(self):
         self.write("prefix.ricci", PREFIX.replace("y(i + 1)", "y(8)").replace("index i", "index i = 7"))
         values = [3, -1, 4, 1, -5, 9, 2]
@@ -129,7 +165,7 @@ class Run(Case):
             self.assertEqual(numbers, [str(k + 1) for k in range(steps)], section)
         self.assertEqual(self.ricci("show", "energy.ricci", "--extent", "i=3", "--extent", "j=4").stdout, shown["source"])
         # Each kernel says how to make it again: as an einsum where it is one, else from a program.
-        commands = re.findall(r"again +(ricci show .*)", shown["source"])
+        commands = re.findall(r"reproduce +(ricci show .*)", shown["source"])
         self.assertEqual(len(commands), steps)
         for command in commands:
             if "PROGRAM" in command:

@@ -1,4 +1,5 @@
-"""The command line under test, and .npy files without NumPy. Tests are called with the path of `ricci`."""
+"""The command line under test, and .npy files without NumPy. Tests are called with the path of `ricci`; `ricci-bench` is
+beside it."""
 import itertools
 import json
 import os
@@ -95,18 +96,22 @@ class Case(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def ricci(self, *words, code=0, env=None, **more):
-        """Runs it; checks the exit code; returns the finished process."""
+    def ricci(self, *words, code=0, env=None, program="ricci", **more):
+        """Runs it, or another program beside it; checks the exit code; returns the finished process."""
         environment = {**os.environ, **(env or {})}
-        done = subprocess.run([COMMAND, *map(str, words)], cwd=self.folder, env=environment, text=True,
+        done = subprocess.run([pathlib.Path(COMMAND).with_name(program), *map(str, words)], cwd=self.folder, env=environment, text=True,
                               stdout=more.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE, **more)
-        self.assertEqual(done.returncode, code, f"ricci {' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
+        self.assertEqual(done.returncode, code, f"{program} {' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
         if code == 0:
-            self.assertNotIn("ricci: ", done.stderr)
+            self.assertNotIn(f"{program}: ", done.stderr)
         return done
 
     def json(self, *words, **more):
         return json.loads(self.ricci(*words, "--json", **more).stdout)
+
+    def bench(self, *words, **more):
+        """What `ricci-bench` says, as JSON."""
+        return self.json(*words, program="ricci-bench", **more)
 
     def files(self):
         """Everything in the directory, with its bytes."""

@@ -232,7 +232,7 @@ class Tune(TuningCase):
         self.assertRegex(said, rb"\r\x1b\[Ktuning \[=* *\] +\d+ % \d+\.\d s, about \d+ (s|min|h) left")
         self.assertTrue(said.endswith(b"\r\x1b[K"), said)
 
-    def test_figures_of_the_device(self):
+    def test_device_model(self):
         def memory():
             line, = [found["text"] for found in self.json("doctor")["found"] if found["subject"] == "cpu memory"]
             return line
@@ -244,7 +244,7 @@ class Tune(TuningCase):
         self.assertRegex(measured, r"^copies at [\d.]+ GB/s with 1 thread \([\d.]+ past the caches\), .* 2 threads ")
         self.explained("--remeasure")
         self.assertEqual(memory(), measured)  # once for each kind of device
-        entry, = [path for path in self.cache.rglob("*.k") if b"ricci figures 3\n" in path.read_bytes()]
+        entry, = [path for path in self.cache.rglob("*.k") if b"ricci device_model 1\n" in path.read_bytes()]
         good = entry.read_bytes()
         entry.write_bytes(good[:-1])
         self.assertIn("not measured", memory())
@@ -256,7 +256,7 @@ class Tune(TuningCase):
         self.write(PERMUTATIONS)
         (self.folder / "peers.csv").write_text("id,blocked loops_ms,numpy_ms\n" + "".join(
             f"{line.split(',')[0]},123456789,500\n" for line in PERMUTATIONS.splitlines()[1:]))
-        result = self.json("bench", "permute", "cases.csv", "--repeat", "1", "--peers", "peers.csv")
+        result = self.bench("permute", "cases.csv", "--repeat", "1", "--peers", "peers.csv")
         for case in result["cases"]:
             self.assertLess(case["peers"]["blocked loops"], 1e6)
             self.assertEqual(case["peers"]["numpy"], 500)
@@ -264,27 +264,27 @@ class Tune(TuningCase):
 
     def test_the_benches_take_measured_plans(self):
         self.write(PERMUTATIONS)
-        result = self.json("bench", "permute", "cases.csv", "--repeat", "1", "--output", "result.json")
+        result = self.bench("permute", "cases.csv", "--repeat", "1", "--output", "result.json")
         self.assertEqual([case["choice"] for case in result["cases"]], ["estimated"] * 3)
         self.assertNotIn("estimate_of_measured", result)
         self.assertEqual(tuned(self.cache), [])
         for choice in "measured", "tuned":
-            result = self.json("bench", "permute", "cases.csv", "--repeat", "1", "--measure")
+            result = self.bench("permute", "cases.csv", "--repeat", "1", "--measure")
             self.assertEqual([case["choice"] for case in result["cases"]], [choice] * 3)
             self.assertGreater(result["estimate_of_measured"]["geomean"], 0)
             self.assertEqual({*result["cases"][0]["estimate"]}, {"plan", "ms"})
-        result = self.json("bench", "sweep", "cases.csv", "--repeat", "1", "--sizes", "256K,64K", "--dtype", "f32")
+        result = self.bench("sweep", "cases.csv", "--repeat", "1", "--sizes", "256K,64K", "--dtype", "f32")
         self.assertEqual([size["size"] for size in result["rounds"]], [65536, 262144])
         for case in result["cases"]:
             self.assertAlmostEqual(case["bytes"] / 2 / case["size"], 1, delta=0.1)
         for size in result["rounds"]:
             self.assertTrue(0 < size["min_GBs"] <= size["median_GBs"] <= size["max_GBs"])
-        result = self.json("bench", "sweep", "cases.csv", "--repeat", "1", "--sizes", "64K", "--threads", "2,1")
+        result = self.bench("sweep", "cases.csv", "--repeat", "1", "--sizes", "64K", "--threads", "2,1")
         self.assertEqual([(r["size"], r["threads"]) for r in result["rounds"]], [(65536, 2), (65536, 1)])
         self.assertEqual([case["threads"] for case in result["cases"]], [2] * 3 + [1] * 3)
         self.assertIn("--sizes 64K --threads 2,1", result["command"])
         self.assertIn("'2X' is no number of bytes",
-                      self.ricci("bench", "sweep", "cases.csv", "--sizes", "2X", code=2).stderr)
+                      self.ricci("sweep", "cases.csv", "--sizes", "2X", code=2, program="ricci-bench").stderr)
 
     def test_refusals(self):
         self.write("id,dims\nx,1 2\n")

@@ -6,11 +6,11 @@
 
 #include "catch.hpp"
 #include "codegen/source.hpp"
-#include "ir/canonical.hpp"
-#include "ir/lower_program.hpp"
-#include "ir/split.hpp"
+#include "ir/passes/canonical.hpp"
+#include "ir/passes/split.hpp"
 #include "jit/cpu_compiler.hpp"
 #include "jit/object_loader.hpp"
+#include "lower/lower_program.hpp"
 #include "plan/plan.hpp"
 #include "ricci/ricci.hpp"
 
@@ -87,11 +87,11 @@ std::vector<std::vector<char>> cut_and_executed(const Program& program) {
   }
   jit::CpuCompileOptions options;
   options.target = jit::host_cpu();
-  plan::CpuFigures figures;
-  figures.vector_bytes = options.target.vector_bytes;
+  plan::CpuModel device_model;
+  device_model.vector_bytes = options.target.vector_bytes;
   for (const auto& step : sequence.steps) {
     const auto canonical = ir::canonicalise(step.program);
-    const auto schedule = plan::candidates(canonical, figures).front().schedule;
+    const auto schedule = plan::candidates(canonical, device_model).front().schedule;
     const auto source = codegen::emit_cpp(canonical, schedule, {});
     INFO(source.text);
     const auto object = jit::load_object(jit::compile_cpu(source.full(), source.kernel, options).bytes);

@@ -2,7 +2,8 @@
 //
 // usage: run_numpy_oracle COUNT FOLDER
 //
-// Writes FOLDER/cases.json, a list of COUNT cases, and FOLDER/data.bin, the memory that their tensors lie in.
+// Writes FOLDER/cases.json, a list of COUNT cases, FOLDER/data.bin, the memory that their tensors lie in, and
+// FOLDER/types.txt, what types meet in.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,7 +12,9 @@
 #include <fstream>
 #include <numeric>
 #include <string>
+#include <vector>
 
+#include "frontend/problem.hpp"
 #include "fuzz/random_einsum.hpp"
 #include "ir/builder.hpp"
 
@@ -209,6 +212,23 @@ class OneTensor {
   Layout output_layout_;
 };
 
+/// What any two and three types meet in, a line each, the result last; for NumPy, which has no bf16.
+void types(const std::string& folder) {
+  std::ofstream out(folder + "/types.txt");
+  std::vector<DType> all;
+  for (int k = 0; k < kDTypeCount; ++k) {
+    if (static_cast<DType>(k) != DType::bf16) all.push_back(static_cast<DType>(k));
+  }
+  for (const auto a : all) {
+    for (const auto b : all) {
+      out << name(a) << ' ' << name(b) << ' ' << name(ir::result_type({a, b})) << '\n';
+      for (const auto c : all) {
+        out << name(a) << ' ' << name(b) << ' ' << name(c) << ' ' << name(ir::result_type({a, b, c})) << '\n';
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -226,6 +246,7 @@ int main(int argc, char** argv) try {
     }
   }
   out.finish();
+  types(argv[2]);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

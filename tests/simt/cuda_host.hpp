@@ -1,6 +1,6 @@
-// The host's half of src/codegen/device/cuda.cuh, for kernels that run on the simulator: CUDA's keywords, coordinates
-// and barriers, and the functions that the generated text calls. It becomes part of the kernel's text, after hooks.hpp;
-// no file of the project includes it. Needs -fdeclspec.
+// The host's half of src/codegen/device (cuda.cuh, async.cuh, tensor_core.cuh, reduce.cuh), for kernels that run on the
+// simulator: CUDA's keywords, coordinates and barriers, and the functions that the generated text calls. It becomes
+// part of the kernel's text, after hooks.hpp; no file of the project includes it. Needs -fdeclspec.
 
 extern "C" {
 const RicciSimtHooks* ricci_simt_hooks;
@@ -11,8 +11,8 @@ __attribute__((section("ricci_shared"), used, aligned(1024))) char ricci_simt_sh
 }
 
 // noinline and disable_sanitizer_instrumentation keep the simulator's own loads out of the trace; convergent keeps
-// barriers where they are.
-#define RICCI_SIMT_HOOK extern "C" __attribute__((noinline, disable_sanitizer_instrumentation, convergent))
+// barriers where they are; inline leaves out what a kernel does not call.
+#define RICCI_SIMT_HOOK extern "C" inline __attribute__((noinline, disable_sanitizer_instrumentation, convergent))
 
 #define __global__ __attribute__((noinline))
 #define __device__
@@ -116,6 +116,111 @@ inline unsigned ballot(bool said, unsigned line = __builtin_LINE()) {
   for (int mask = 16; mask > 0; mask /= 2) bits |= shuffle_xor(bits, mask, line);
   return bits;
 }
+
+// async.cuh. What a function named ricci_at_site_ gets as its site, the compiler plug-in says.
+RICCI_SIMT_HOOK void ricci_at_site_copy_from(const void* global, unsigned bytes, unsigned site) {
+  ricci_simt_hooks->copy_async_from(global, bytes, site);
+}
+RICCI_SIMT_HOOK void ricci_at_site_copy_to(void* shared, const void* global, unsigned bytes, unsigned site) {
+  ricci_simt_hooks->copy_async_to(shared, global, bytes, site);
+}
+RICCI_SIMT_HOOK void ricci_simt_commit_async() { ricci_simt_hooks->commit_async(); }
+RICCI_SIMT_HOOK void ricci_simt_wait_async(unsigned groups) { ricci_simt_hooks->wait_async(groups); }
+
+template <int Bytes>
+__forceinline__ void copy_async_or_zero(void* shared, const void* global, bool valid) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "an asynchronous copy moves 4, 8 or 16 bytes");
+  if (valid) ricci_at_site_copy_from(global, Bytes, 0);
+  ricci_at_site_copy_to(shared, valid ? global : nullptr, Bytes, 0);
+}
+template <int Bytes>
+__forceinline__ void copy_async(void* shared, const void* global) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "an asynchronous copy moves 4, 8 or 16 bytes");
+  ricci_at_site_copy_from(global, Bytes, 0);
+  ricci_at_site_copy_to(shared, global, Bytes, 0);
+}
+inline void commit_async() { ricci_simt_commit_async(); }
+template <int Groups>
+inline void wait_async() {
+  ricci_simt_wait_async(Groups);
+}
+
+// reduce.cuh.
+RICCI_SIMT_HOOK void ricci_at_site_atomic_add(void* p, const void* x, unsigned number, unsigned site) {
+  ricci_simt_hooks->atomic_add(p, x, number, site);
+}
+#define RICCI_SIMT_ATOMIC_ADD(T, number) \
+  __forceinline__ void atomic_add(T* p, T x) { ricci_at_site_atomic_add(p, &x, number, 0); }
+RICCI_SIMT_ATOMIC_ADD(float, 0)
+RICCI_SIMT_ATOMIC_ADD(double, 1)
+RICCI_SIMT_ATOMIC_ADD(int, 2)
+RICCI_SIMT_ATOMIC_ADD(unsigned, 2)
+RICCI_SIMT_ATOMIC_ADD(long long, 3)
+RICCI_SIMT_ATOMIC_ADD(unsigned long long, 3)
+
+#define RICCI_SIMT_WARP(name, T, value)                         \
+  inline T warp_##name(T x, unsigned line = __builtin_LINE()) { \
+    for (int mask = 16; mask > 0; mask /= 2) {                  \
+      const T y = shuffle_xor(x, mask, line);                   \
+      x = value;                                                \
+    }                                                           \
+    return x;                                                   \
+  }
+RICCI_SIMT_WARP(sum, int, (int)((unsigned)x + (unsigned)y))
+RICCI_SIMT_WARP(sum, unsigned, x + y)
+RICCI_SIMT_WARP(minimum, int, y < x ? y : x)
+RICCI_SIMT_WARP(minimum, unsigned, y < x ? y : x)
+RICCI_SIMT_WARP(maximum, int, x < y ? y : x)
+RICCI_SIMT_WARP(maximum, unsigned, x < y ? y : x)
+
+// tensor_core.cuh.
+RICCI_SIMT_HOOK void ricci_at_site_load_matrix(unsigned* registers, const void* row, unsigned count, bool transposed,
+                                               unsigned site) {
+  ricci_simt_hooks->load_matrix(registers, row, count, transposed, site);
+}
+RICCI_SIMT_HOOK void ricci_simt_multiply(const char* atom, void* c, const void* a, const void* b, unsigned line) {
+  ricci_simt_hooks->multiply(atom, c, a, b, line);
+}
+
+inline unsigned to_tf32(float x) {
+  const unsigned bits = __builtin_bit_cast(unsigned, x), magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0x7fffffffu;
+  return magnitude == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u;
+}
+inline void split_tf32(float x, unsigned& big, unsigned& small) {
+  big = to_tf32(x) & 0xffffe000u;
+  small = to_tf32(x - __builtin_bit_cast(float, big));
+}
+
+#define RICCI_SIMT_LOAD_MATRIX(count)                                                            \
+  __forceinline__ void load_matrix_x##count(unsigned(&r)[count], const void* row) {              \
+    ricci_at_site_load_matrix(r, row, count, false, 0);                                          \
+  }                                                                                              \
+  __forceinline__ void load_matrix_x##count##_transposed(unsigned(&r)[count], const void* row) { \
+    ricci_at_site_load_matrix(r, row, count, true, 0);                                           \
+  }
+RICCI_SIMT_LOAD_MATRIX(1)
+RICCI_SIMT_LOAD_MATRIX(2)
+RICCI_SIMT_LOAD_MATRIX(4)
+
+#define RICCI_SIMT_MMA(name, C, c_registers, AB, a_registers, b_registers)                         \
+  inline void mma_##name(C(&c)[c_registers], const AB(&a)[a_registers], const AB(&b)[b_registers], \
+                         unsigned line = __builtin_LINE()) {                                       \
+    ricci_simt_multiply(#name, c, a, b, line);                                                     \
+  }
+RICCI_SIMT_MMA(m8n8k4_f64, double, 2, double, 1, 1)
+RICCI_SIMT_MMA(m16n8k4_f64, double, 4, double, 2, 1)
+RICCI_SIMT_MMA(m16n8k8_f64, double, 4, double, 4, 2)
+RICCI_SIMT_MMA(m16n8k16_f64, double, 4, double, 8, 4)
+RICCI_SIMT_MMA(m16n8k4_tf32, float, 4, unsigned, 2, 1)
+RICCI_SIMT_MMA(m16n8k8_tf32, float, 4, unsigned, 4, 2)
+RICCI_SIMT_MMA(m16n8k8_f16, float, 4, unsigned, 2, 1)
+RICCI_SIMT_MMA(m16n8k16_f16, float, 4, unsigned, 4, 2)
+RICCI_SIMT_MMA(m16n8k8_bf16, float, 4, unsigned, 2, 1)
+RICCI_SIMT_MMA(m16n8k16_bf16, float, 4, unsigned, 4, 2)
+RICCI_SIMT_MMA(m16n8k32_i8, int, 4, unsigned, 4, 2)
+RICCI_SIMT_MMA(m16n8k32_u8, int, 4, unsigned, 4, 2)
+
 inline int popcount32(unsigned x) { return __builtin_popcount(x); }
 inline int popcount64(unsigned long long x) { return __builtin_popcountll(x); }
 // CUDA's mathematical functions, by the host's.
@@ -147,6 +252,12 @@ inline double tanh(double x) { return __builtin_tanh(x); }
 inline float tanhf(float x) { return __builtin_tanhf(x); }
 inline double pow(double x, double y) { return __builtin_pow(x, y); }
 inline float powf(float x, float y) { return __builtin_powf(x, y); }
+inline double fmod(double x, double y) { return __builtin_fmod(x, y); }
+inline float fmodf(float x, float y) { return __builtin_fmodf(x, y); }
+inline double atan2(double x, double y) { return __builtin_atan2(x, y); }
+inline float atan2f(float x, float y) { return __builtin_atan2f(x, y); }
+inline double hypot(double x, double y) { return __builtin_hypot(x, y); }
+inline float hypotf(float x, float y) { return __builtin_hypotf(x, y); }
 
 // A kernel may use CUDA's own words too; only full warps are simulated.
 template <class T>

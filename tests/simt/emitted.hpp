@@ -7,14 +7,16 @@
 namespace ricci::simt {
 
 /// How emit_cuda's source of a program and a schedule is launched. Link ricci_codegen.
-inline Launch launch_of(const codegen::Source& source, const ir::Program& program, const ir::Schedule& schedule) {
+inline Launch launch_of(const codegen::Source& source, const ir::Program& program, const kernel::Schedule& schedule) {
   Launch launch;
   launch.source = source.portable + source.text;
   launch.kernel = source.kernel;
   launch.parameter_types = source.parameter_types;
-  launch.grid_x = static_cast<unsigned>(schedule.blocks(program));
-  launch.block = static_cast<unsigned>(schedule.threads);
-  launch.dynamic_shared = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule));
+  const auto shape = kernel::launch_of(program, schedule, kernel::Target::cuda);
+  launch.grid_x = static_cast<unsigned>(shape.tasks);
+  launch.block = static_cast<unsigned>(shape.threads);
+  launch.dynamic_shared =
+      static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule, kernel::Target::cuda));
   return launch;
 }
 

@@ -13,5 +13,17 @@ struct RicciSimtHooks {
   void (*sync_warp)(unsigned line);
   /// Replaces `bytes` (1 to 16) at `value`, on the thread's own stack, by what lane `source` modulo 32 passed.
   void (*shuffle)(void* value, unsigned bytes, unsigned source, unsigned line);
+  /// The two ends of an asynchronous copy of `bytes` (4, 8 or 16), as two accesses. `global` is null where zeros are
+  /// copied, which nobody reads.
+  void (*copy_async_from)(const void* global, unsigned bytes, unsigned site);
+  void (*copy_async_to)(void* shared, const void* global, unsigned bytes, unsigned site);
+  void (*commit_async)();
+  void (*wait_async)(unsigned groups);
+  /// Adds `x`, of the thread's own, to what is at `p`. `number`: 0 f32, 1 f64, 2 an integer of 32 bits, 3 one of 64.
+  void (*atomic_add)(void* p, const void* x, unsigned number, unsigned site);
+  /// ldmatrix: `count` matrices (1, 2 or 4), one register of the thread's own for each.
+  void (*load_matrix)(unsigned* registers, const void* row, unsigned count, bool transposed, unsigned site);
+  /// The atom of that name in kernel/atoms.hpp, on the thread's own registers.
+  void (*multiply)(const char* atom, void* c, const void* a, const void* b, unsigned line);
 };
 }

@@ -112,7 +112,8 @@ std::string simulated_text(const Launch& launch) {
     text += fmt::format("typedef {} ricci_simt_type{};\n", launch.parameter_types[i], i);
     values += fmt::format("{}*(ricci_simt_type{}*)arguments[{}]", i ? ", " : "", i, i);
   }
-  text += fmt::format("RICCI_SIMT_HOOK void ricci_simt_entry(void** arguments) {{ {}({}); }}\n", launch.kernel, values);
+  text += fmt::format("RICCI_SIMT_HOOK __attribute__((used)) void ricci_simt_entry(void** arguments) {{ {}({}); }}\n",
+                      launch.kernel, values);
   return text;
 }
 

@@ -25,7 +25,9 @@ constexpr int kPoison = 0xa5;
 
 }  // namespace
 
-const RicciSimtHooks Machine::kHooks = {on_coordinate, on_sync_threads, on_sync_warp, on_shuffle};
+const RicciSimtHooks Machine::kHooks = {on_coordinate,      on_sync_threads,  on_sync_warp,    on_shuffle,
+                                        on_copy_async_from, on_copy_async_to, on_commit_async, on_wait_async,
+                                        on_atomic_add,      on_load_matrix,   on_multiply};
 
 Machine::Machine(const Image& image, const Launch& launch, void** arguments, std::span<const Buffer> buffers,
                  const Options& options)
@@ -130,6 +132,8 @@ void Machine::run_block(std::uint64_t index) {
   for (Lane& lane : lanes_) {
     lane.status = Status::ready;
     lane.stack = -1;
+    lane.copies.clear();
+    lane.groups = 0;
     lane.log.clear();
     lane.next = 0;
   }
@@ -181,62 +185,9 @@ void Machine::run_warp(unsigned warp) {
   } while (!stopped_ && synchronise(warp, first, end));
 }
 
-// True when lanes were waiting for their warp and may go on.
-bool Machine::synchronise(unsigned warp, unsigned first, unsigned end) {
-  unsigned waiting = end;
-  for (unsigned t = first; t < end; ++t)
-    if (lanes_[t].status == Status::at_warp_sync || lanes_[t].status == Status::at_shuffle) waiting = t;
-  if (waiting == end) return false;
-  const Lane& leader = lanes_[waiting];
-  for (unsigned t = first; t < end; ++t) {
-    const Lane& lane = lanes_[t];
-    // Lanes that have returned are not waited for.
-    if (lane.status == Status::finished || (lane.status == leader.status && lane.line == leader.line)) continue;
-    Fault fault = here(leader.status == Status::at_shuffle ? FaultKind::absent_lane : FaultKind::divergent_barrier,
-                       waiting, leader.line);
-    fault.other_thread = t;
-    fault.other_line = lane.line;
-    fault.detail = lane.status == Status::at_barrier   ? "is at __syncthreads"
-                   : lane.status == Status::at_shuffle ? "is at a shuffle"
-                                                       : "is at __syncwarp";
-    stop(std::move(fault));
-    return false;
-  }
-  if (leader.status == Status::at_shuffle) {
-    exchange(first, end);
-  } else {
-    ++clock_.now;
-    clock_.warp[warp] = clock_.now;
-  }
-  for (unsigned t = first; t < end; ++t)
-    if (lanes_[t].status != Status::finished) lanes_[t].status = Status::ready;
-  return true;
-}
-
-void Machine::exchange(unsigned first, unsigned end) {
-  std::byte values[kWarp][16];
-  for (unsigned t = first; t < end; ++t)
-    if (lanes_[t].status != Status::finished) std::memcpy(values[t - first], lanes_[t].value, lanes_[t].value_bytes);
-  for (unsigned t = first; t < end; ++t) {
-    const Lane& lane = lanes_[t];
-    if (lane.status == Status::finished) continue;
-    const unsigned source = first + lane.source % kWarp;
-    const bool exists = source < end;
-    if (exists && lanes_[source].status != Status::finished && lanes_[source].value_bytes == lane.value_bytes) {
-      std::memcpy(lane.value, values[source - first], lane.value_bytes);
-      continue;
-    }
-    Fault fault = here(FaultKind::absent_lane, t, lane.line);
-    fault.other_thread = source;
-    fault.detail = !exists                                     ? "does not exist"
-                   : lanes_[source].status == Status::finished ? "has returned"
-                                                               : "passes a value of another size";
-    return stop(std::move(fault));
-  }
-}
-
 void Machine::enter_lane() {
   t_machine->image_.call(t_machine->arguments_);
+  t_machine->report_unfinished_copies();
   t_machine->lane_->status = Status::finished;
   t_machine->leave_for_good();
 }
@@ -260,6 +211,8 @@ void Machine::leave_for_good() {
   ricci_simt_switch(&never, scheduler_);
 }
 
+Machine& Machine::running() { return *t_machine; }
+
 unsigned Machine::on_coordinate(unsigned which) {
   const Machine& m = *t_machine;
   const unsigned grid[3] = {m.launch_.grid_x, m.launch_.grid_y, m.launch_.grid_z};
@@ -278,39 +231,37 @@ unsigned Machine::on_coordinate(unsigned which) {
 void Machine::on_sync_threads(unsigned line) { t_machine->suspend(Status::at_barrier, line); }
 void Machine::on_sync_warp(unsigned line) { t_machine->suspend(Status::at_warp_sync, line); }
 
-void Machine::on_shuffle(void* value, unsigned bytes, unsigned source, unsigned line) {
-  Lane& lane = *t_machine->lane_;
-  lane.value = value;
-  lane.value_bytes = bytes;
-  lane.source = source;
-  t_machine->suspend(Status::at_shuffle, line);
-}
-
 void Machine::on_access(const void* pointer, unsigned access) {
   Machine& m = *t_machine;
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const unsigned bytes = access & kBytesMask;
   const bool write = access & kWriteBit;
-  const std::uint32_t number = access >> kSiteShift;
-  Site& site = m.sites_[number];
+  const std::uint32_t site = access >> kSiteShift;
+  const int region = m.admit(address, bytes, write, site);
+  if (region < 0) return;  // a local variable whose address was taken
+  m.lane_->log.push_back({address, site, static_cast<std::uint16_t>(region), static_cast<std::uint8_t>(bytes),
+                          write ? Touch::write : Touch::read});
+}
+
+// The region of an access that may happen; -1 for a local variable.
+int Machine::admit(std::uint64_t address, unsigned bytes, bool write, std::uint32_t number) {
+  Site& site = sites_[number];
   int region = site.region;
-  if (region < 0 || address - m.regions_[region].begin >= m.regions_[region].bytes ||
-      address + bytes > m.regions_[region].begin + m.regions_[region].bytes) {
-    region = m.locate(address, bytes);
+  if (region < 0 || address - regions_[region].begin >= regions_[region].bytes ||
+      address + bytes > regions_[region].begin + regions_[region].bytes) {
+    region = locate(address, bytes);
     if (region < 0) {
-      if (m.stacks_.contains(address)) return;  // a local variable whose address was taken
-      m.refuse_access(FaultKind::out_of_bounds, site.region, address, bytes, write, number);
+      if (stacks_.contains(address)) return -1;
+      refuse_access(FaultKind::out_of_bounds, site.region, address, bytes, write, number);
     }
-    if (site.region >= 0 && m.options_.one_buffer_per_access)
-      m.refuse_access(FaultKind::out_of_bounds, site.region, address, bytes, write, number,
-                      "that is in " + m.regions_[region].name);
+    if (site.region >= 0 && options_.one_buffer_per_access)
+      refuse_access(FaultKind::out_of_bounds, site.region, address, bytes, write, number,
+                    "that is in " + regions_[region].name);
     site.region = region;
   }
-  if (write && !m.regions_[region].writable)
-    m.refuse_access(FaultKind::read_only, region, address, bytes, write, number);
-  if (address & (bytes - 1)) m.refuse_access(FaultKind::misaligned, region, address, bytes, write, number);
-  m.lane_->log.push_back(
-      {address, number, static_cast<std::uint16_t>(region), static_cast<std::uint8_t>(bytes), write});
+  if (write && !regions_[region].writable) refuse_access(FaultKind::read_only, region, address, bytes, write, number);
+  if (address & (bytes - 1)) refuse_access(FaultKind::misaligned, region, address, bytes, write, number);
+  return region;
 }
 
 int Machine::locate(std::uint64_t address, unsigned bytes) const {
@@ -361,6 +312,7 @@ void Machine::refuse_access(FaultKind kind, int region, std::uint64_t address, u
 void Machine::count_accesses(unsigned first, unsigned end) {
   WarpAccess access;
   for (;;) {
+    for (unsigned t = first; t < end; ++t) end_copies(t);
     std::uint32_t site = ~0u;
     for (unsigned t = first; t < end; ++t)
       if (lanes_[t].next < lanes_[t].log.size()) site = std::min(site, lanes_[t].log[lanes_[t].next].site);
@@ -387,14 +339,22 @@ void Machine::count_accesses(unsigned first, unsigned end) {
   }
 }
 
+// The end of a copy moves nothing more: it is no access of the warp.
+void Machine::end_copies(unsigned thread) {
+  Lane& lane = lanes_[thread];
+  for (; lane.next < lane.log.size() && lane.log[lane.next].touch >= Touch::leave; ++lane.next)
+    if (options_.check_races) check_race(lane.log[lane.next], thread);
+}
+
 void Machine::count(const WarpAccess& access, const Record& record, unsigned first) {
   Region& region = regions_[record.region];
   Site& site = sites_[record.site];
+  const bool write = writes(record.touch);
   const Cost cost = region.space == Space::shared
                         ? shared_cost(access)
-                        : global_cost(access, region.begin, record.write ? region.written : region.read);
+                        : global_cost(access, region.begin, write ? region.written : region.read);
   site.space = region.space;
-  site.write = record.write;
+  site.write = write;
   site.bytes = access.bytes;
   ++site.requests;
   site.units += cost.units;
@@ -408,34 +368,60 @@ void Machine::count(const WarpAccess& access, const Record& record, unsigned fir
   }
 }
 
+Conflict Machine::note(const Record& record, unsigned thread) {
+  Shadow& shadow = regions_[record.region].shadow;
+  const std::size_t offset = record.address - regions_[record.region].begin;
+  switch (record.touch) {
+    case Touch::add:
+      return shadow.add(offset, record.bytes, thread, record.site, clock_);
+    case Touch::issue:
+      return shadow.issue(offset, record.bytes, thread, record.site, clock_);
+    case Touch::leave:
+      return shadow.leave(offset, record.bytes, record.issued);
+    case Touch::land:
+      shadow.land(offset, record.bytes, thread, clock_);
+      return {};
+    default:
+      return shadow.access(offset, record.bytes, record.touch == Touch::write, thread, record.site, clock_,
+                           options_.check_uninitialised);
+  }
+}
+
 void Machine::check_race(const Record& record, unsigned thread) {
   Region& region = regions_[record.region];
-  const Conflict conflict = region.shadow.access(record.address - region.begin, record.bytes, record.write, thread,
-                                                 record.site, clock_, options_.check_uninitialised);
+  const Conflict conflict = note(record, thread);
   if (conflict.clash == Clash::none) return;
-  const FaultKind kind = conflict.clash == Clash::race    ? FaultKind::race
-                         : conflict.clash == Clash::block ? FaultKind::block_conflict
-                                                          : FaultKind::uninitialised;
+  const FaultKind kind = conflict.clash == Clash::block           ? FaultKind::block_conflict
+                         : conflict.clash == Clash::uninitialised ? FaultKind::uninitialised
+                                                                  : FaultKind::race;
   Fault fault = here(kind, thread, image_.line(record.site));
   fault.space = region.space;
-  fault.write = record.write;
+  fault.write = writes(record.touch);
   fault.buffer = region.name;
   fault.address = record.address;
   fault.offset = static_cast<std::int64_t>(record.address - region.begin);
   fault.bytes = record.bytes;
   if (kind != FaultKind::uninitialised) {
-    if (conflict.other_thread != thread || kind == FaultKind::block_conflict)
+    fault.in_flight = conflict.clash == Clash::in_flight;
+    if (conflict.other_thread != thread || fault.in_flight || kind == FaultKind::block_conflict)
       fault.other_thread = conflict.other_thread;
     fault.other_line = image_.line(conflict.other_site);
-    fault.detail = conflict.other_wrote ? "wrote it" : "read it";
+    fault.detail = fault.in_flight && record.touch != Touch::leave ? "copies to it"
+                   : conflict.other_wrote                          ? "wrote it"
+                                                                   : "read it";
   }
   if (kind == FaultKind::block_conflict && conflict.other_stamp != 0) {
     const auto after = std::upper_bound(block_starts_.begin(), block_starts_.end(), conflict.other_stamp);
     fault.other_block = block_index(block_numbers_[after - block_starts_.begin() - 1]);
   }
-  // Copies of one access that the optimiser made are one place, unless it has lost their line.
-  const std::uint64_t place = fault.line ? std::uint64_t{fault.line} << 32 : std::uint64_t{record.site};
-  add(std::move(fault), place << 8 | std::uint64_t{record.write} << 7 | static_cast<std::uint64_t>(kind));
+  add(std::move(fault), place_of(record.site, fault.write, kind));
+}
+
+// Copies of one access that the optimiser made are one place, unless it has lost their line.
+std::uint64_t Machine::place_of(std::uint32_t site, bool write, FaultKind kind) const {
+  const unsigned line = image_.line(site);
+  const std::uint64_t place = line ? std::uint64_t{line} << 32 : std::uint64_t{site};
+  return place << 8 | std::uint64_t{write} << 7 | static_cast<std::uint64_t>(kind);
 }
 
 Fault Machine::here(FaultKind kind, unsigned thread, unsigned line) const {

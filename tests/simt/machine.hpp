@@ -10,6 +10,7 @@
 
 #include "fiber.hpp"
 #include "image.hpp"
+#include "kernel/atoms.hpp"
 #include "shadow.hpp"
 #include "simulator.hpp"
 #include "traffic.hpp"
@@ -27,7 +28,12 @@ class Machine {
   void fill(Report& report) const;
 
  private:
-  enum class Status : std::uint8_t { ready, at_barrier, at_warp_sync, at_shuffle, finished };
+  enum class Status : std::uint8_t { ready, at_barrier, at_warp_sync, at_call, finished };
+
+  // How an access touches memory. An asynchronous copy is a read, a write that is issued, and its landing: until then
+  // what it reads must stay as it was, and `leave` looks whether it did.
+  enum class Touch : std::uint8_t { read, write, add, issue, leave, land };
+  static constexpr bool writes(Touch touch) { return touch != Touch::read && touch != Touch::leave; }
 
   // An access that has been let through, kept until its warp synchronises.
   struct Record {
@@ -35,7 +41,35 @@ class Machine {
     std::uint32_t site;
     std::uint16_t region;
     std::uint8_t bytes;
-    bool write;
+    Touch touch;
+    std::uint32_t issued = 0;  // of leave: when the copy was
+  };
+
+  // What the lanes of a warp do together, and what one lane passes to it: pointers into its own stack, and for
+  // load_matrix the row that it points to.
+  struct WarpCall {
+    enum class Kind : std::uint8_t { shuffle, load_matrix, multiply } kind{};
+    void* out = nullptr;
+    const void *a = nullptr, *b = nullptr;
+    const kernel::Atom* atom = nullptr;  // of multiply
+    unsigned count = 0;                  // bytes of shuffle, matrices of load_matrix
+    unsigned source = 0;                 // lane of shuffle
+    bool transposed = false;             // of load_matrix
+    // Whether two lanes make the same call.
+    bool with(const WarpCall& other) const {
+      return kind == other.kind && atom == other.atom && transposed == other.transposed &&
+             (kind == Kind::shuffle || count == other.count);
+    }
+  };
+
+  // An asynchronous copy that its thread has not yet waited for.
+  struct AsyncCopy {
+    std::uint64_t to, from;  // from 0: zeros
+    std::uint32_t site;
+    unsigned group;
+    std::uint32_t issued;  // the clock then
+    std::uint16_t region;  // of the target
+    std::uint8_t bytes;
   };
 
   struct Lane {
@@ -43,8 +77,9 @@ class Machine {
     int stack = -1;
     Status status = Status::ready;
     unsigned line = 0;  // of the synchronisation it waits at
-    void* value = nullptr;
-    unsigned value_bytes = 0, source = 0;
+    WarpCall call;
+    std::vector<AsyncCopy> copies;  // oldest first
+    unsigned groups = 0;            // that it has committed
     std::vector<Record> log;
     std::size_t next = 0;  // first record of the log that is not yet counted
   };
@@ -75,6 +110,13 @@ class Machine {
   static void on_sync_threads(unsigned line);
   static void on_sync_warp(unsigned line);
   static void on_shuffle(void* value, unsigned bytes, unsigned source, unsigned line);
+  static void on_copy_async_from(const void* global, unsigned bytes, unsigned site);
+  static void on_copy_async_to(void* shared, const void* global, unsigned bytes, unsigned site);
+  static void on_commit_async();
+  static void on_wait_async(unsigned groups);
+  static void on_atomic_add(void* p, const void* x, unsigned number, unsigned site);
+  static void on_load_matrix(unsigned* registers, const void* row, unsigned count, bool transposed, unsigned site);
+  static void on_multiply(const char* atom, void* c, const void* a, const void* b, unsigned line);
 
   bool launch_is_possible();
   void run_block(std::uint64_t index);
@@ -83,8 +125,14 @@ class Machine {
   void suspend(Status status, unsigned line);
   bool pass_barrier();
   bool synchronise(unsigned warp, unsigned first, unsigned end);
-  void exchange(unsigned first, unsigned end);
+  void shuffle(unsigned first, unsigned end);
+  void call_whole_warp(unsigned first, unsigned end);
+  void report_unfinished_copies();
+  int admit(std::uint64_t address, unsigned bytes, bool write, std::uint32_t site);
+  int admit(const void* pointer, unsigned bytes, bool write, std::uint32_t site, Space space);
+  Conflict note(const Record& record, unsigned thread);
   void count_accesses(unsigned first, unsigned end);
+  void end_copies(unsigned thread);
   void count(const WarpAccess& access, const Record& record, unsigned first);
   void check_race(const Record& record, unsigned thread);
 
@@ -93,8 +141,10 @@ class Machine {
   void refuse_access(FaultKind kind, int region, std::uint64_t address, unsigned bytes, bool write, std::uint32_t site,
                      std::string detail = {});
   Fault here(FaultKind kind, unsigned thread, unsigned line) const;
+  std::uint64_t place_of(std::uint32_t site, bool write, FaultKind kind) const;
   void add(Fault fault, std::uint64_t place);
   void stop(Fault fault);  // from the scheduler
+  static Machine& running();
   // From a fiber, which is never switched to again. Not [[noreturn]]: the address sanitizer would look for the end of
   // its stack.
   void leave_for_good();

@@ -35,6 +35,7 @@ void Shadow::refine(unsigned bytes) {
 
 Conflict Shadow::note_read(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock,
                            bool check_uninitialised) const {
+  if (in_flight(cell, clock)) return {Clash::in_flight, true, cell.copier - 1u, cell.write_site, cell.write_stamp};
   Conflict conflict;
   if (cell.write_stamp >= clock.block && cell.write_stamp != 0) {
     if (unordered(cell.write_stamp, cell.write_thread, thread, clock))
@@ -62,24 +63,67 @@ Conflict Shadow::note_read(Cell& cell, unsigned thread, std::uint32_t site, cons
   return conflict;
 }
 
-Conflict Shadow::note_write(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock) const {
+Conflict Shadow::note_write(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock, bool adds) const {
+  if (in_flight(cell, clock)) return {Clash::in_flight, true, cell.copier - 1u, cell.write_site, cell.write_stamp};
   Conflict conflict;
   const unsigned reader = cell.reader & kThreadMask;
-  if (cell.write_stamp != 0 && unordered(cell.write_stamp, cell.write_thread, thread, clock)) {
+  const bool after_write = cell.write_stamp != 0 && !(adds && cell.added);
+  if (after_write && unordered(cell.write_stamp, cell.write_thread, thread, clock)) {
     conflict = {Clash::race, true, cell.write_thread, cell.write_site, cell.write_stamp};
   } else if (cell.read_stamp != 0 && cell.read_stamp >= clock.barrier &&
              ((cell.reader & kManyWarps) || unordered(cell.read_stamp, reader, thread, clock) ||
               ((cell.reader & kManyLanes) && cell.read_stamp >= clock.warp[thread / kWarp]))) {
     conflict = {Clash::race, false, reader, cell.read_site, cell.read_stamp};
-  } else if (!shared_ && cell.write_stamp != 0 && cell.write_stamp < clock.block) {
+  } else if (!shared_ && after_write && cell.write_stamp < clock.block) {
     conflict = {Clash::block, true, cell.write_thread, cell.write_site, cell.write_stamp};
   } else if (!shared_ && cell.read_stamp != 0 && (cell.read_stamp < clock.block || (cell.reader & kManyBlocks))) {
     conflict = {Clash::block, false, reader, cell.read_site, cell.read_stamp < clock.block ? cell.read_stamp : 0};
   }
+  // A plain write that is not synchronised with the adding warp stays the last one, for whoever adds next.
+  if (adds && !cell.added && cell.write_stamp >= clock.barrier && cell.write_stamp >= clock.warp[thread / kWarp])
+    return conflict;
+  cell.added = adds;
   cell.write_stamp = clock.now;
   cell.write_thread = static_cast<std::uint16_t>(thread);
   cell.write_site = site;
+  cell.copier = 0;
   return conflict;
+}
+
+Conflict Shadow::add(std::size_t offset, unsigned bytes, unsigned thread, std::uint32_t site, const Clock& clock) {
+  Conflict first;
+  for_cells(offset, bytes, [&](Cell& cell) {
+    const Conflict found = note_write(cell, thread, site, clock, true);
+    if (first.clash == Clash::none) first = found;
+  });
+  return first;
+}
+
+Conflict Shadow::issue(std::size_t offset, unsigned bytes, unsigned thread, std::uint32_t site, const Clock& clock) {
+  Conflict first;
+  for_cells(offset, bytes, [&](Cell& cell) {
+    const Conflict found = note_write(cell, thread, site, clock);
+    if (found.clash != Clash::in_flight) cell.copier = static_cast<std::uint16_t>(thread + 1);
+    if (first.clash == Clash::none) first = found;
+  });
+  return first;
+}
+
+Conflict Shadow::leave(std::size_t offset, unsigned bytes, std::uint32_t issued) {
+  Conflict first;
+  for_cells(offset, bytes, [&](Cell& cell) {
+    if (cell.write_stamp > issued && first.clash == Clash::none)
+      first = {Clash::in_flight, true, cell.write_thread, cell.write_site, cell.write_stamp};
+  });
+  return first;
+}
+
+void Shadow::land(std::size_t offset, unsigned bytes, unsigned thread, const Clock& clock) {
+  for_cells(offset, bytes, [&](Cell& cell) {
+    if (cell.copier != thread + 1) return;
+    cell.copier = 0;
+    cell.write_stamp = clock.now;
+  });
 }
 
 }  // namespace ricci::simt

@@ -17,7 +17,7 @@ struct Clock {
   std::vector<std::uint32_t> warp;  ///< last __syncwarp of each warp
 };
 
-enum class Clash : std::uint8_t { none, race, block, uninitialised };
+enum class Clash : std::uint8_t { none, race, in_flight, block, uninitialised };
 
 struct Conflict {
   Clash clash = Clash::none;
@@ -37,16 +37,24 @@ class Shadow {
   /// Notes an access and says whether it clashes with an earlier one.
   Conflict access(std::size_t offset, unsigned bytes, bool write, unsigned thread, std::uint32_t site,
                   const Clock& clock, bool check_uninitialised) {
-    offset += offset_bits_;
-    if (bytes < granule_ || cells_.empty()) refine(bytes);
     Conflict first;
-    for (std::size_t cell = offset >> shift_, end = (offset + bytes - 1) >> shift_; cell <= end; ++cell) {
-      const Conflict found = write ? note_write(cells_[cell], thread, site, clock)
-                                   : note_read(cells_[cell], thread, site, clock, check_uninitialised);
+    for_cells(offset, bytes, [&](Cell& cell) {
+      const Conflict found =
+          write ? note_write(cell, thread, site, clock) : note_read(cell, thread, site, clock, check_uninitialised);
       if (first.clash == Clash::none) first = found;
-    }
+    });
     return first;
   }
+
+  /// Notes an atomic addition: a write, but additions do not clash with each other.
+  Conflict add(std::size_t offset, unsigned bytes, unsigned thread, std::uint32_t site, const Clock& clock);
+  /// Notes that an asynchronous copy to there begins: a write now, and until it lands nobody may touch the place.
+  Conflict issue(std::size_t offset, unsigned bytes, unsigned thread, std::uint32_t site, const Clock& clock);
+  /// A copy from there, issued at that time, is over: a write since then clashes with it. What its own thread wrote
+  /// without a synchronisation between is taken for older than the copy.
+  Conflict leave(std::size_t offset, unsigned bytes, std::uint32_t issued);
+  /// The thread has waited for its copy to there, which is as good as written by it now.
+  void land(std::size_t offset, unsigned bytes, unsigned thread, const Clock& clock);
 
  private:
   struct Cell {
@@ -54,6 +62,9 @@ class Shadow {
     std::uint32_t write_site = 0, read_site = 0;
     std::uint16_t write_thread = 0;
     std::uint16_t reader = 0;  // thread and the flags below
+    // Thread + 1 whose copy, issued at write_stamp, has not landed; 0: none. Those of earlier blocks do not count.
+    std::uint16_t copier = 0;
+    bool added = false;  // the last write was an atomic addition
   };
   // Set until the synchronisation that ends them.
   static constexpr std::uint16_t kThreadMask = 0x3ff, kManyLanes = 0x2000, kManyWarps = 0x4000;
@@ -62,7 +73,17 @@ class Shadow {
 
   Conflict note_read(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock,
                      bool check_uninitialised) const;
-  Conflict note_write(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock) const;
+  Conflict note_write(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock, bool adds = false) const;
+  static bool in_flight(const Cell& cell, const Clock& clock) {
+    return cell.copier != 0 && cell.write_stamp >= clock.block;
+  }
+  template <class Visit>
+  void for_cells(std::size_t offset, unsigned bytes, const Visit& visit) {
+    offset += offset_bits_;
+    if (bytes < granule_ || cells_.empty()) refine(bytes);
+    for (std::size_t cell = offset >> shift_, end = (offset + bytes - 1) >> shift_; cell <= end; ++cell)
+      visit(cells_[cell]);
+  }
   void refine(unsigned bytes);
 
   std::vector<Cell> cells_;

@@ -38,6 +38,8 @@ const char* name(FaultKind kind) noexcept {
       return "divergent barrier";
     case FaultKind::absent_lane:
       return "absent lane";
+    case FaultKind::unfinished_copy:
+      return "unfinished copy";
     case FaultKind::uninitialised:
       return "uninitialised";
     case FaultKind::launch:
@@ -62,7 +64,8 @@ std::string Fault::text() const {
   text += buffer.empty() ? fmt::format(" at address {:#x}, near no buffer", address)
                          : fmt::format(" at byte {} of {}", offset, buffer);
   if (kind == FaultKind::race)
-    text += fmt::format("; {} {}{}, with no barrier between", other, detail, at_line(other_line));
+    text += fmt::format("; {} {}{}, {}", other, detail, at_line(other_line),
+                        in_flight ? "with the copy still under way" : "with no barrier between");
   else if (kind == FaultKind::block_conflict)
     text +=
         fmt::format("; {} {}{}", other_block ? block_text(*other_block) : "another block", detail, at_line(other_line));

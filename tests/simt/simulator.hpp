@@ -16,8 +16,9 @@ namespace ricci::simt {
 
 /// One kernel and the shape of its launch.
 struct Launch {
-  std::string source;  ///< the device prelude without cuda.cuh, then the kernel's text; line numbers count from here
-  std::string kernel;  ///< its extern "C" name
+  std::string
+      source;  ///< the portable prelude (Source::portable), then the kernel's text; line numbers count from here
+  std::string kernel;                        ///< its extern "C" name
   std::vector<std::string> parameter_types;  ///< C++ types in order: "const double*", "double"
   unsigned grid_x = 1, grid_y = 1, grid_z = 1;
   unsigned block = 1;              ///< threads; one-dimensional
@@ -47,17 +48,20 @@ struct Options {
   /// Reads of shared memory that no thread of the block has written. Off because a kernel may read what it then drops;
   /// what it does not drop is poison (bytes 0xa5) and gives wrong results.
   bool check_uninitialised = false;
-  std::size_t most_faults = 20;  ///< different ones; a run goes on after races, and ends with any other fault
+  /// Different ones. A run goes on after races, conflicts of blocks and copies that nobody waits for, and ends with any
+  /// other fault.
+  std::size_t most_faults = 20;
 };
 
 enum class FaultKind {
-  out_of_bounds,      ///< outside of every buffer, or in another one than before
-  read_only,          ///< a write to a buffer that is not writable
-  misaligned,         ///< an address that is no multiple of the access's size
-  race,               ///< two threads of a block, no synchronisation between, at least one writes
+  out_of_bounds,  ///< outside of every buffer, or in another one than before
+  read_only,      ///< a write to a buffer that is not writable
+  misaligned,     ///< an address that is no multiple of the access's size
+  race,  ///< two threads of a block, no synchronisation between, at least one writes; or a copy that is under way
   block_conflict,     ///< two blocks, at least one writes
   divergent_barrier,  ///< __syncthreads or __syncwarp that some threads do not reach
-  absent_lane,        ///< a shuffle that some lanes do not reach, or from a lane that has left
+  absent_lane,        ///< a shuffle, matrix load or product that some lanes do not reach, or from one that has left
+  unfinished_copy,    ///< an asynchronous copy that its thread does not commit, or wait for, before it ends
   uninitialised,      ///< see Options::check_uninitialised
   launch,             ///< block, grid or shared memory beyond what a GPU takes, or beyond __launch_bounds__
 };
@@ -80,6 +84,7 @@ struct Fault {
   unsigned bytes = 0;       ///< of the access
   unsigned line = 0;        ///< in Launch::source, 0 where unknown
   unsigned other_line = 0;  ///< of the other access of a race
+  bool in_flight = false;   ///< one of the two is an asynchronous copy that its thread has not waited for
   std::string detail;       ///< more words, where there are any
   std::uint64_t count = 1;  ///< how often this kind of fault arose at this place
 

@@ -38,10 +38,10 @@ ir::Schedule columns(const ir::Program& program, int workers) {
   ir::Schedule schedule;
   schedule.name = "columns";
   schedule.tile = {std::min<std::int64_t>(workers, program.indices[0].extent), 4, 1};
-  schedule.each = {1, 4, 1};
+  schedule.register_tile = {1, 4, 1};
   schedule.order = {1, 0, 2};
-  schedule.walk.digits = {{0, schedule.tile[0], 1}};
-  schedule.walk.workers = workers;
+  schedule.mapping.digits = {{0, schedule.tile[0], 1}};
+  schedule.mapping.workers = workers;
   schedule.threads = workers;
   return schedule;
 }
@@ -90,10 +90,10 @@ TEST_CASE("a schedule that no emitter knows runs on the CPU") {
   auto schedule = columns(program, 1);
   // On a CPU the four neighbours are one vector, and digits are loops.
   schedule.tile = {8, 4, 1};
-  schedule.each = {2, 1, 1};
+  schedule.register_tile = {2, 1, 1};
   schedule.lane = 1;
   schedule.lanes = 4;
-  schedule.walk.digits = {{1, 1, 1}, {0, 4, 1}};
+  schedule.mapping.digits = {{1, 1, 1}, {0, 4, 1}};
   Memory memory(program), want(program);
   ir::interpret(program, want.pointers(), {});
 

@@ -94,7 +94,7 @@ TEST_CASE("integer constants are exact in the interpreter") {
 TEST_CASE("integer constants are exact in CUDA text") {
   Constants constants;
   const auto& program = constants.program;
-  const auto schedule = plan::candidates(program, plan::GpuFigures::of_capability(90)).front().schedule;
+  const auto schedule = plan::candidates(program, plan::GpuModel::of_capability(90)).front().schedule;
   const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
   INFO(source.text);
   auto pointers = constants.pointers();
@@ -113,9 +113,9 @@ TEST_CASE("integer constants are exact in CUDA text") {
 TEST_CASE("integer constants are exact in C++ text") {
   Constants constants;
   const auto& program = constants.program;
-  plan::CpuFigures figures;
-  figures.vector_bytes = jit::host_cpu().vector_bytes;
-  const auto schedule = plan::candidates(program, figures).front().schedule;
+  plan::CpuModel device_model;
+  device_model.vector_bytes = jit::host_cpu().vector_bytes;
+  const auto schedule = plan::candidates(program, device_model).front().schedule;
   const auto source = codegen::emit_cpp(program, schedule, {"host", "", ""});
   INFO(source.text);
   jit::CpuCompileOptions options;

@@ -6,8 +6,8 @@
 
 #include "catch.hpp"
 #include "codegen/source.hpp"
-#include "ir/canonical.hpp"
-#include "ir/einsum.hpp"
+#include "ir/passes/canonical.hpp"
+#include "lower/einsum.hpp"
 #include "plan/plan.hpp"
 #include "simt/emitted.hpp"
 
@@ -105,7 +105,7 @@ void check_model(const plan::Candidate& candidate, const simt::Report& report, b
   if (traffic.ideal_wavefronts == 0) return;  // not staged, or too far down the list
   const double predicted = traffic.bank_wavefronts * static_cast<double>(traffic.tiles);
   // The simulator's compiler moves the parts of a complex number one by one, at twice the distance.
-  const double parts = computes_complex && candidate.schedule.stage->walk.vector == 1 ? 2 : 1;
+  const double parts = computes_complex && candidate.schedule.stage->mapping.vector == 1 ? 2 : 1;
   CHECK(count(report.shared.wavefronts) <= 1.05 * parts * predicted + 20);
   if (!ragged) CHECK(count(report.shared.wavefronts) >= 0.95 * predicted - 20);
 }
@@ -138,7 +138,7 @@ void run_candidates(const Case& c, simt::Order order) {
 
   // The best, and some of the others: candidates differ little down the list.
   constexpr std::size_t kBest = 12, kStep = 5;
-  const auto candidates = plan::candidates(program, plan::GpuFigures::of_capability(90));
+  const auto candidates = plan::candidates(program, plan::GpuModel::of_capability(90));
   for (std::size_t i = 0; i < candidates.size(); i += i < kBest ? 1 : kStep) {
     const plan::Candidate& candidate = candidates[i];
     const codegen::Source source = codegen::emit_cuda(program, candidate.schedule, {});

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """What the folders promise, checked on the text of the sources.
 
-usage: check.py includes|operations|length|format|headers ROOT [BUILD CXX CC]
+usage: check.py includes|length|format|headers ROOT [BUILD CXX CC]
 
-includes  #include "..." between the folders of src/ goes one way: runtime -> plan, codegen, jit, cache -> ir; examples/ see
-          public headers only, tools/ neither plan nor codegen; public headers see no header of src/, LLVM or CUDA
-operations
-          src/codegen knows programs and schedules, and no operation by name
+includes  #include "..." between the rooms of src/ goes one way: runtime -> lower, plan, codegen, jit, cache; lower -> frontend -> ir;
+          plan, codegen, jit, cache -> ir; inside them as ALLOWED says; examples/ see public headers only, tools/ neither
+          plan nor codegen; public headers see no header of src/, LLVM or CUDA
 length    no source outgrows one room
 format    clang-format 19 would change nothing
 headers   every public header compiles alone, without a warning, ricci.h as C99 and as C++
@@ -23,15 +22,44 @@ SOURCE_SUFFIXES = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".c", ".py"}
 FORMAT_SUFFIXES = {".cpp", ".hpp", ".h", ".c"}
 FOLDERS = ["include", "src", "tools", "tests", "bench", "examples", "python"]
 
-# Which folders of src/ may be included from which.
+# The rooms of src/, and which rooms each may include. A file belongs to the room with the longest name.
+IR = {"ir", "ir/passes", "ir/interpret"}
+PLAN = {"plan", "plan/models", "plan/enumerate", "plan/tuning"}
 ALLOWED = {
     "ir": {"ir"},
-    "plan": {"plan", "ir"},
-    "codegen": {"codegen", "ir"},
+    "ir/passes": {"ir/passes", "ir"},
+    "ir/interpret": {"ir/interpret", "ir"},
+    "kernel": {"kernel", "ir"},
+    "kernel/interpret": {"kernel/interpret", "kernel", "ir", "ir/interpret"},
+    "frontend": {"frontend", "ir", "ir/interpret"},
+    "lower": {"lower", "frontend", "ir"},
+    "plan/models": {"plan/models", "kernel", "ir"},
+    "plan/tuning": {"plan/tuning", "ir"},
+    "plan/enumerate": {"plan/enumerate", "plan/models", "plan", "kernel", "ir"},
+    "plan": {"plan", "plan/models", "plan/tuning", "kernel", "ir"},
+    "codegen": {"codegen", "kernel", "ir", "ir/passes"},
+    "json": {"json"},
     "jit": {"jit", "ir"},
     "cache": {"cache", "ir"},
-    "runtime": {"runtime", "plan", "codegen", "jit", "cache", "ir"},
+    "runtime": {"runtime", "codegen", "kernel", "jit", "cache", "json", "lower", "frontend"} | PLAN | IR,
 }
+# The same of the rooms of tools/; all but the benches are what `ricci` is made of.
+TOOLS = {
+    "io": {"io"},
+    "report": {"report"},
+    "peers": {"peers"},
+    "cli": {"cli", "io", "report"},
+    "bench": {"bench", "peers", "cli", "io", "report"},
+}
+
+
+def room(path):
+    """The room of a path under src/: "ir/passes" of "ir/passes/split.hpp", None of what is in none."""
+    parts = path.split("/")[:-1]
+    for count in range(len(parts), 0, -1):
+        if "/".join(parts[:count]) in ALLOWED:
+            return "/".join(parts[:count])
+    return None
 
 
 def sources(root, suffixes):
@@ -59,32 +87,21 @@ def check_includes(root):
             seen += 1
             where = f"{relative}:{number}: includes {name}"
             folder = name.split("/")[0]
-            if top == "src" and folder in ALLOWED and folder not in ALLOWED[relative.parts[1]]:
-                found.append(f"{where}: {relative.parts[1]} may include {', '.join(sorted(ALLOWED[relative.parts[1]]))}")
+            inside = room("/".join(relative.parts[1:])) if top == "src" else None
+            if top == "src" and inside is None:
+                found.append(f"{relative}: in no room of src/ that ALLOWED knows")
+            elif top == "src" and room(name) is not None and room(name) not in ALLOWED[inside]:
+                found.append(f"{where}: {inside} may include {', '.join(sorted(ALLOWED[inside]))}")
             if top in ("examples", "include") and folder in ALLOWED and (root / "src" / folder).is_dir():
                 found.append(f"{where}: {top}/ sees public headers only")
+            if top == "tools" and folder in TOOLS and folder not in TOOLS[relative.parts[1]]:
+                found.append(f"{where}: {relative.parts[1]} may include {', '.join(sorted(TOOLS[relative.parts[1]]))}")
             if top == "tools" and folder in {"plan", "codegen"}:
                 found.append(f"{where}: tools/ asks the runtime for plans and sources")
             if top == "include" and quote == "<" and re.match(r"(llvm|clang|cuda|nvrtc|fmt|nlohmann)", name):
                 found.append(f"{where}: public headers need the standard library alone")
     if seen == 0:
         found.append("no #include found: is ROOT right?")
-    return found
-
-
-def check_operations(root):
-    found = []
-    seen = 0
-    for path in sorted((root / "src/codegen").rglob("*")):
-        if path.suffix not in SOURCE_SUFFIXES:
-            continue
-        seen += 1
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            match = re.search(r"\b(permut\w*|transpos(?:ition|e of)\w*|einsum\w*|contraction\w*|triples|motif\w*|prefix sum\w*)", line, re.I)
-            if match:
-                found.append(f"{path.relative_to(root)}:{number}: names the operation {match.group(0)}")
-    if seen == 0:
-        found.append("no sources in src/codegen: is ROOT right?")
     return found
 
 
@@ -138,7 +155,7 @@ def main():
     if what == "headers":
         found = check_headers(root, pathlib.Path(sys.argv[3]).resolve(), sys.argv[4], sys.argv[5])
     else:
-        found = {"includes": check_includes, "operations": check_operations, "length": check_length, "format": check_format}[what](root)
+        found = {"includes": check_includes, "length": check_length, "format": check_format}[what](root)
     print("\n".join(found) if found else f"{what}: nothing to report")
     return 1 if found else 0
 

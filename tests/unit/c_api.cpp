@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <numeric>
+#include <string>
 #include <thread>
 
 #include "catch.hpp"
@@ -16,6 +18,12 @@ namespace {
 constexpr std::int64_t kIn[] = {2, 3, 4}, kOut[] = {4, 2, 3};
 const ricci_layout kInput = {RICCI_F64, 3, kIn, nullptr, 0};
 const ricci_layout kOutput = {RICCI_F64, 3, kOut, nullptr, 0};
+
+/// Puts a number where an enumerator stands, as C does; C++ has no such value.
+template <class Enum>
+void set_number(Enum& enumerator, int number) {
+  std::memcpy(&enumerator, &number, sizeof number);
+}
 
 ricci_status plan_of(const char* spec, const ricci_layout& input, const ricci_layout& output,
                      const ricci_permute_options* options = nullptr) {
@@ -113,16 +121,22 @@ TEST_CASE("every failure has its status and its text") {
   CHECK_THAT(ricci_last_error(), StartsWith("axis a has extent 2 in the input but 4 in the output"));
 
   auto layout = kInput;
-  layout.type = static_cast<ricci_dtype>(14);
+  set_number(layout.type, 14);
   CHECK(plan_of("abc->cab", layout, kOutput) == RICCI_ERROR_SHAPE);
-  CHECK(std::string(ricci_last_error()) == "a layout has an unknown element type");
+  CHECK_THAT(ricci_last_error(), StartsWith("a layout has an unknown element type, 14; there are 0 (RICCI_I8) to 13"));
   layout = kInput;
   layout.rank = -1;
   CHECK(plan_of("abc->cab", layout, kOutput) == RICCI_ERROR_SHAPE);
-  CHECK(std::string(ricci_last_error()) == "a layout has a negative rank, or no extents");
+  CHECK(std::string(ricci_last_error()) == "a layout has rank -1; a tensor has 0 to 32 axes");
+  for (const int rank : {33, 1 << 30, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()}) {
+    layout.rank = rank;  // the extents behind it are never read
+    CHECK(plan_of("abc->cab", layout, kOutput) == RICCI_ERROR_SHAPE);
+    CHECK_THAT(ricci_last_error(), StartsWith("a layout has rank " + std::to_string(rank)));
+  }
   layout = kInput;
   layout.extents = nullptr;
   CHECK(plan_of("abc->cab", layout, kOutput) == RICCI_ERROR_SHAPE);
+  CHECK(std::string(ricci_last_error()) == "a layout of rank 3 has no extents");
 
   ricci_plan* plan = nullptr;
   for (int missing = 0; missing < 4; ++missing) {
@@ -136,6 +150,50 @@ TEST_CASE("every failure has its status and its text") {
   CHECK(ricci_plan_execute(nullptr, &element, &element, nullptr) == RICCI_ERROR_PLAN);
   CHECK(std::string(ricci_plan_source(nullptr)).empty());
   ricci_plan_release(nullptr);
+}
+
+TEST_CASE("numbers that are no enumerators, ordinals or counts are refused before anything is read") {
+  auto options = ricci_permute_options_default();
+  set_number(options.device, 7);
+  CHECK(plan_of("abc->cab", kInput, kOutput, &options) == RICCI_ERROR_DEVICE);
+  CHECK(std::string(ricci_last_error()) == "7 is no device; there are 0 (RICCI_CPU) and 1 (RICCI_GPU)");
+  options = ricci_permute_options_default();
+  set_number(options.mode, -1);
+  CHECK(plan_of("abc->cab", kInput, kOutput, &options) == RICCI_ERROR_PLAN);
+  CHECK_THAT(ricci_last_error(), StartsWith("-1 is no plan mode"));
+  for (const int threads : {-4, std::numeric_limits<int>::min()}) {
+    options = ricci_permute_options_default();
+    options.threads = threads;
+    CHECK(plan_of("abc->cab", kInput, kOutput, &options) == RICCI_ERROR_PLAN);
+    CHECK_THAT(ricci_last_error(), StartsWith("a plan of " + std::to_string(threads) + " threads"));
+  }
+  options = ricci_permute_options_default();
+  options.gpu = -2;
+  CHECK(plan_of("abc->cab", kInput, kOutput, &options) == RICCI_ERROR_DEVICE);
+  CHECK_THAT(ricci_last_error(), StartsWith("-2 is no GPU's number"));
+
+  const ricci_layout inputs[] = {kInput, kInput};
+  ricci_plan* plan = nullptr;
+  auto einsum = ricci_einsum_options_default();
+  set_number(einsum.path, 2);
+  CHECK(ricci_plan_einsum("abc,abc->", 2, inputs, nullptr, &einsum, &plan) == RICCI_ERROR_PLAN);
+  CHECK_THAT(ricci_last_error(), StartsWith("2 is no path"));
+  const int conjugate[] = {1, 0};
+  einsum = ricci_einsum_options_default();
+  einsum.conjugate = conjugate;
+  for (const int count : {0, 1, 3, 1 << 30}) {  // neither layouts nor conjugations past the spec's operands are read
+    CHECK(ricci_plan_einsum("abc,abc->", count, inputs, nullptr, &einsum, &plan) == RICCI_ERROR_SHAPE);
+    CHECK_THAT(ricci_last_error(), StartsWith("the spec has 2 operands, " + std::to_string(count) + " layout"));
+  }
+
+  const char* const text = "index i\ninput x(i) : f64\noutput y(i) : f64\ny(i) = x(i)\n";
+  const ricci_extent extent = {"i", 5};
+  for (const int count : {2, 1 << 30}) {
+    CHECK(ricci_plan_program(text, count, &extent, RICCI_CPU, -1, 0, RICCI_PLAN_ESTIMATE, &plan) == RICCI_ERROR_SHAPE);
+    CHECK_THAT(ricci_last_error(), StartsWith(std::to_string(count) + " extents were given"));
+  }
+  CHECK(ricci_plan_program(text, 1, &extent, RICCI_CPU, -1, -1, RICCI_PLAN_ESTIMATE, &plan) == RICCI_ERROR_PLAN);
+  CHECK(plan == nullptr);
 }
 
 TEST_CASE("the last error is each thread's own") {

@@ -43,5 +43,20 @@ int main(void) {
   check(strcmp(ricci_last_error(), "output axis k is not an axis of the input\n  ij->jk\n       ^") == 0,
         "the text shows the place");
   check(strcmp(ricci_status_name(RICCI_ERROR_SPEC), "spec") == 0, "the status has a name");
+
+  /* Any number may come for an enumerator. */
+  {
+    const char* text = "input x() : f64\noutput y() : f64\ny() = x()\n";
+    const ricci_plan_mode mode = RICCI_PLAN_ESTIMATE;
+    check(ricci_plan_program(text, 0, NULL, (ricci_device)7, -1, 0, mode, &plan) == RICCI_ERROR_DEVICE,
+          "7 is no device");
+    check(ricci_plan_program(text, 0, NULL, RICCI_CPU, -2, 0, mode, &plan) == RICCI_ERROR_DEVICE, "-2 is no GPU");
+    check(ricci_plan_program(text, 0, NULL, RICCI_CPU, -1, -4, mode, &plan) == RICCI_ERROR_PLAN, "-4 are no threads");
+    check(ricci_plan_program(text, 0, NULL, RICCI_CPU, -1, 0, (ricci_plan_mode)9, &plan) == RICCI_ERROR_PLAN,
+          "9 is no mode");
+    check(plan == NULL, "none of them makes a plan");
+    check(strcmp(ricci_status_name((ricci_status)5), "unknown") == 0, "5 is no status");
+    check(strcmp(ricci_status_name((ricci_status)-9), "unknown") == 0, "-9 is no status");
+  }
   return failures != 0;
 }

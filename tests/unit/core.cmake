@@ -1,23 +1,31 @@
 # src/ir: text, programs, passes, the interpreter, schedules, the log.
 foreach(part spec split tensor problem verify schedule)
-  ricci_test(ir_${part} LABEL unit SOURCES ir_${part}.cpp LIBS ricci_ir)
+  ricci_test(ir_${part} LABEL unit SOURCES ir_${part}.cpp LIBS ricci_lower)
 endforeach()
 foreach(part canonical einsum_random)
   ricci_test(ir_${part} LABEL unit SOURCES ir_${part}.cpp LIBS ricci_fuzz)
 endforeach()
 foreach(part einsum path)
-  ricci_test(ir_${part} LABEL unit SOURCES ir_${part}.cpp LIBS ricci_ir)
+  ricci_test(ir_${part} LABEL unit SOURCES ir_${part}.cpp LIBS ricci_lower)
 endforeach()
 ricci_test(ir_interpret LABEL unit SOURCES ir_interpret.cpp LIBS ricci_runtime)
 # A program of its own: the environment is read once.
-ricci_test(log LABEL unit SOURCES log.cpp LIBS ricci_ir ENVIRONMENT RICCI_LOG=plan,nonsense)
+ricci_test(log LABEL unit SOURCES log.cpp LIBS ricci_lower ENVIRONMENT RICCI_LOG=plan,nonsense)
+
+# src/json
+ricci_test(json LABEL unit SOURCES json.cpp LIBS ricci_json ricci_ir)
+ricci_test(own_stack LABEL unit SOURCES own_stack.cpp LIBS ricci_ir)
 
 # src/plan
-ricci_test(plan_traffic LABEL unit SOURCES plan_traffic.cpp LIBS ricci_plan)
-ricci_test(plan_mwp_cwp LABEL unit SOURCES plan_mwp_cwp.cpp LIBS ricci_plan)
-ricci_test(plan_race LABEL unit SOURCES plan_race.cpp LIBS ricci_plan)
-ricci_test(plan_parts LABEL unit SOURCES plan_parts.cpp LIBS ricci_plan)
+ricci_test(plan_traffic LABEL unit SOURCES plan_traffic.cpp LIBS ricci_plan ricci_lower)
+ricci_test(plan_mwp_cwp LABEL unit SOURCES plan_mwp_cwp.cpp LIBS ricci_plan ricci_lower)
+ricci_test(plan_candidate_timing LABEL unit SOURCES plan_candidate_timing.cpp LIBS ricci_plan ricci_lower)
+ricci_test(plan_parts LABEL unit SOURCES plan_parts.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_candidates LABEL unit SOURCES plan_candidates.cpp LIBS ricci_fuzz)
+
+# src/codegen
+ricci_test(codegen_fingerprint LABEL unit SOURCES codegen_fingerprint.cpp LIBS ricci_codegen ricci_fingerprint)
+target_compile_definitions(unit_codegen_fingerprint PRIVATE RICCI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
 # src/runtime
 ricci_test(thread_pool LABEL unit SOURCES thread_pool.cpp LIBS ricci_runtime)

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "peer_api.hpp"
+#include "peers/api.hpp"
 
 namespace cutensor = ricci::tools::cutensor;
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "peer_api.hpp"
+#include "peers/api.hpp"
 
 namespace cutt = ricci::tools::cutt;
 struct CUstream_st;

@@ -1,5 +1,5 @@
 // Each pass as what it is: a function of a program. And what they are for: equal problems, equal text.
-#include "ir/canonical.hpp"
+#include "ir/passes/canonical.hpp"
 
 #include <cstring>
 #include <numeric>
@@ -60,7 +60,7 @@ TEST_CASE("the passes and their order") {
   std::vector<std::string> names;
   for (const auto& pass : canonical_passes()) names.emplace_back(pass.name);
   CHECK(names == std::vector<std::string>{"drop unit indices", "share equal nodes", "join sums", "orient output",
-                                          "order by output", "merge adjacent", "move bits", "sort operands", "number",
+                                          "order by output", "merge adjacent", "copy bits", "sort operands", "number",
                                           "rename"});
 }
 
@@ -150,11 +150,11 @@ TEST_CASE("names that merging makes are unique, whatever the user's are") {
   }
 }
 
-TEST_CASE("move bits: movement knows sizes, not types") {
+TEST_CASE("copy bits: movement knows sizes, not types") {
   const auto type_after = [](DType type, bool conjugate) {
     auto problem = dense("ab->ba", {3, 4}, type);
     problem.conjugate = {conjugate};
-    return run("move bits", lowered(problem)).buffers[0].type;
+    return run("copy bits", lowered(problem)).buffers[0].type;
   };
   CHECK(type_after(DType::i8, false) == DType::u8);
   CHECK(type_after(DType::bf16, false) == DType::u16);
@@ -166,9 +166,9 @@ TEST_CASE("move bits: movement knows sizes, not types") {
   CHECK(type_after(DType::f64, true) == DType::u64);
   auto scaled = dense("ab->ba", {3, 4});
   scaled.alpha = Factor::any;
-  CHECK(run("move bits", lowered(scaled)).buffers[0].type == DType::f64);
+  CHECK(run("copy bits", lowered(scaled)).buffers[0].type == DType::f64);
   const auto converted = problem_of("a->a", Layout::row_major(DType::f64, {3}), Layout::row_major(DType::f32, {3}));
-  CHECK(run("move bits", lowered(converted)).buffers[1].type == DType::f32);
+  CHECK(run("copy bits", lowered(converted)).buffers[1].type == DType::f32);
 }
 
 TEST_CASE("rename: the input reads abc") {
@@ -214,7 +214,7 @@ TEST_CASE("the trace shows the program after each pass") {
   const auto program = canonicalise(lowered(dense("ab->ba", {6, 20})), &trace);
   CHECK(trace.find("-- as written\nindex b = 20\n") == 0);
   CHECK(trace.find("-- after \"drop unit indices\" (unchanged)\n") != std::string::npos);
-  CHECK(trace.find("-- after \"move bits\"\n" + print(program)) != std::string::npos);
+  CHECK(trace.find("-- after \"copy bits\"\n" + print(program)) != std::string::npos);
   CHECK(trace.find("-- after \"rename\" (unchanged)\n") != std::string::npos);
 }
 

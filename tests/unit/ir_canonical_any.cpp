@@ -2,7 +2,7 @@
 // becomes the same text.
 #include "catch.hpp"
 #include "ir/builder.hpp"
-#include "ir/canonical.hpp"
+#include "ir/passes/canonical.hpp"
 #include "ricci/error.hpp"
 #include "whole_number_program.hpp"
 

@@ -1,10 +1,12 @@
 // What each kind of node and several kernels in order compute, by the interpreter.
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "catch.hpp"
 #include "evaluate.hpp"
 #include "ir/sequence.hpp"
+#include "ir/workspace.hpp"
 #include "ricci/error.hpp"
 
 using namespace ricci;
@@ -185,13 +187,38 @@ TEST_CASE("kernels in order, over slots") {
   CHECK_THROWS_AS(interpret(sequence, {y.data(), x.data(), w.data()}, {7}), InternalError);
 }
 
-TEST_CASE("a workspace is the sum of its slots, each rounded up") {
+TEST_CASE("slots of a workspace share memory where their lifetimes do not meet") {
   ir::Sequence sequence;
-  sequence.slots = {{"a", ir::Role::workspace, DType::f64, 0, 31, 256},
-                    {"b", ir::Role::workspace, DType::u8, -1, 255, 256},
-                    {"c", ir::Role::workspace, DType::f64, 0, -1, 256},
-                    {"d", ir::Role::input, DType::f64, 0, 1000, 8}};
-  CHECK(sequence.workspace_bytes() == 256 + 512);
+  sequence.slots = {{"a", ir::Role::workspace, DType::f64, 0, 31, 256},   // 256 bytes
+                    {"b", ir::Role::workspace, DType::u8, -1, 255, 256},  // 257, rounded up to 512
+                    {"c", ir::Role::workspace, DType::f64, 0, -1, 256},   // none
+                    {"d", ir::Role::input, DType::f64, 0, 1000, 8},
+                    {"e", ir::Role::workspace, DType::f32, 0, 127, 256},  // 512
+                    {"f", ir::Role::workspace, DType::f64, 0, 99, 256}};  // used by no step
+  const auto step = [](std::vector<int> slots) { return ir::Step{{}, std::move(slots), {}}; };
+
+  SECTION("all at once: the sum of the slots, each rounded up") {
+    sequence.steps = {step({0, 1, 2, 3, 4})};
+    const auto layout = ir::workspace_layout(sequence);
+    CHECK(layout.bytes == 256 + 512 + 512);
+    CHECK(sequence.workspace_bytes() == layout.bytes);
+    CHECK(layout.offset[3] == -1);
+    CHECK(std::abs(layout.offset[1] - layout.offset[4]) >= 512);
+  }
+  SECTION("one after the other: the larger two that meet") {
+    sequence.steps = {step({3, 1}), step({1, 0}), step({0, 4}), step({4, 3})};
+    const auto layout = ir::workspace_layout(sequence);
+    CHECK(layout.bytes == 512 + 256);  // b and e take the same place, a lies beside it
+    CHECK(layout.offset[1] == layout.offset[4]);
+    CHECK(layout.offset[0] == 512);
+  }
+  SECTION("a slot that is read again later keeps its place") {
+    sequence.steps = {step({1}), step({0}), step({4}), step({1})};
+    const auto layout = ir::workspace_layout(sequence);
+    CHECK(layout.bytes == 512 + 512);
+    CHECK(layout.offset[1] != layout.offset[4]);
+    CHECK(layout.offset[0] == layout.offset[4]);
+  }
 }
 
 TEST_CASE("each rule of a sequence, broken once") {

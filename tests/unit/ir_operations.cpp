@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 #include "evaluate.hpp"
-#include "ir/canonical.hpp"
+#include "ir/passes/canonical.hpp"
 #include "ricci/error.hpp"
 
 using namespace ricci;

@@ -1,5 +1,5 @@
 // Contraction paths: against all paths that there are, and against what is known of some.
-#include "ir/path.hpp"
+#include "lower/path.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "catch.hpp"
-#include "ir/einsum.hpp"
+#include "lower/einsum.hpp"
 
 using namespace ricci;
 using namespace ricci::ir;

@@ -1,7 +1,9 @@
 // Problems: which are sound, and the programs that they become. Messages are in tests/error.
-#include "ir/problem.hpp"
+#include "frontend/problem.hpp"
 
+#include <iterator>
 #include <limits>
+#include <string>
 
 #include "catch.hpp"
 #include "programs.hpp"
@@ -60,6 +62,11 @@ TEST_CASE("factors have the type that is computed in") {
   CHECK(compute_type(DType::bf16, DType::c64) == DType::c64);
   CHECK(compute_type(DType::f64, DType::c64) == DType::c128);
   CHECK(compute_type(DType::c64, DType::c128) == DType::c128);
+  CHECK(compute_type(DType::i32, DType::f32) == DType::f64);  // 24 bits would not hold it
+  CHECK(compute_type(DType::i16, DType::f16) == DType::f32);
+  CHECK(compute_type(DType::u8, DType::f16) == DType::f32);
+  CHECK(compute_type(DType::u64, DType::c64) == DType::c128);
+  CHECK(compute_type(DType::u8, DType::i64) == DType::i64);
   const auto program = lowered(problem_of("a->a", Layout::row_major(DType::f16, {3}),
                                           Layout::row_major(DType::f64, {3}), Factor::any, Factor::any));
   REQUIRE(program.params.size() == 2);
@@ -67,6 +74,47 @@ TEST_CASE("factors have the type that is computed in") {
   CHECK(program.params[1].name == "beta");
   CHECK(program.params[0].type == DType::f64);
   CHECK(program.params[1].type == DType::f64);
+}
+
+TEST_CASE("two types meet in NumPy's") {
+  // numpy.promote_types of NumPy 2.4; run.numpy_oracle asks the NumPy that is installed.
+  static constexpr const char* kTypes[] = {"i8",  "i16", "i32", "i64", "u8",  "u16", "u32",
+                                           "u64", "f16", "f32", "f64", "c64", "c128"};
+  static constexpr const char* kTable[][14] = {
+      {"i8", "i8", "i16", "i32", "i64", "i16", "i32", "i64", "f64", "f16", "f32", "f64", "c64", "c128"},
+      {"i16", "i16", "i16", "i32", "i64", "i16", "i32", "i64", "f64", "f32", "f32", "f64", "c64", "c128"},
+      {"i32", "i32", "i32", "i32", "i64", "i32", "i32", "i64", "f64", "f64", "f64", "f64", "c128", "c128"},
+      {"i64", "i64", "i64", "i64", "i64", "i64", "i64", "i64", "f64", "f64", "f64", "f64", "c128", "c128"},
+      {"u8", "i16", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64", "c64", "c128"},
+      {"u16", "i32", "i32", "i32", "i64", "u16", "u16", "u32", "u64", "f32", "f32", "f64", "c64", "c128"},
+      {"u32", "i64", "i64", "i64", "i64", "u32", "u32", "u32", "u64", "f64", "f64", "f64", "c128", "c128"},
+      {"u64", "f64", "f64", "f64", "f64", "u64", "u64", "u64", "u64", "f64", "f64", "f64", "c128", "c128"},
+      {"f16", "f16", "f32", "f64", "f64", "f16", "f32", "f64", "f64", "f16", "f32", "f64", "c64", "c128"},
+      {"f32", "f32", "f32", "f64", "f64", "f32", "f32", "f64", "f64", "f32", "f32", "f64", "c64", "c128"},
+      {"f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "c128", "c128"},
+      {"c64", "c64", "c64", "c128", "c128", "c64", "c64", "c128", "c128", "c64", "c64", "c128", "c64", "c128"},
+      {"c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128"},
+  };
+  for (const auto& row : kTable) {
+    for (std::size_t k = 0; k < std::size(kTypes); ++k) {
+      INFO(row[0] << " and " << kTypes[k]);
+      CHECK(std::string(name(promoted(parse_dtype(row[0]), parse_dtype(kTypes[k])))) == row[k + 1]);
+    }
+  }
+  CHECK(promoted(DType::bf16, DType::bf16) == DType::bf16);
+  CHECK(promoted(DType::bf16, DType::i8) == DType::bf16);
+  CHECK(promoted(DType::u16, DType::bf16) == DType::f32);
+  CHECK(promoted(DType::bf16, DType::i32) == DType::f64);
+  CHECK(promoted(DType::bf16, DType::f16) == DType::f32);
+  CHECK(promoted(DType::bf16, DType::c64) == DType::c64);
+}
+
+TEST_CASE("several types meet in any order, floats first") {
+  CHECK(result_type({DType::u64}) == DType::u64);
+  CHECK(result_type({DType::u8, DType::i8, DType::f16}) == DType::f16);
+  CHECK(result_type({DType::i16, DType::f32, DType::u16}) == DType::f32);
+  CHECK(result_type({DType::i8, DType::u8, DType::u16}) == DType::i32);
+  CHECK(result_type({DType::i32, DType::c64, DType::f16}) == DType::c128);
 }
 
 TEST_CASE("what kind a factor is") {

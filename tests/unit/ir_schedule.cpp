@@ -22,10 +22,10 @@ Schedule tiled() {
   schedule.tile = {16, 16};
   schedule.order = {1, 0};
   schedule.threads = 64;
-  schedule.walk = {{{1, 16, 1}, {0, 16, 1}}, 2, 64};
+  schedule.mapping = {{{1, 16, 1}, {0, 16, 1}}, 2, 64};
   Stage stage;
   stage.load = 0;
-  stage.walk = {{{0, 16, 1}, {1, 16, 1}}, 2, 64};
+  stage.mapping = {{{0, 16, 1}, {1, 16, 1}}, 2, 64};
   stage.layout.stride = {1, 16};
   stage.layout.shift = 4;
   stage.layout.mask = 7;
@@ -62,16 +62,16 @@ TEST_CASE("counts that follow from a schedule") {
   const auto program = transpose();
   const auto schedule = tiled();
   CHECK_NOTHROW(verify(schedule, program));
-  CHECK(schedule.walk.positions() == 128);
-  CHECK(schedule.walk.rounds() == 2);
+  CHECK(schedule.mapping.positions() == 128);
+  CHECK(schedule.mapping.rounds() == 2);
   CHECK(schedule.tiles(program) == 3 * 3);  // 40 / 16, rounded up, by 48 / 16
   CHECK(schedule.tile_points() == 256);
   CHECK(schedule.tiles_per_block() == 1);
   CHECK(schedule.blocks(program) == 9);
   CHECK(schedule.shared_bytes(program) == 2048);
   auto warps = schedule;
-  warps.walk.workers = warps.stage->walk.workers = 32;
-  warps.stage->place = Place::warp;
+  warps.mapping.workers = warps.stage->mapping.workers = 32;
+  warps.stage->memory = StageMemory::warp;
   CHECK(warps.tiles_per_block() == 2);
   CHECK(warps.blocks(program) == 5);
   CHECK(warps.shared_bytes(program) == 0);
@@ -84,18 +84,17 @@ TEST_CASE("the text of a schedule names everything but its name") {
   const std::string text =
       "tile 16 16\n"
       "order a b\n"
-      "walk a:16 b:16 vector 2 workers 64\n"
-      "stage 0 shared walk b:16 a:16 vector 2 workers 64\n"
+      "mapping a:16 b:16 vector 2 workers 64\n"
+      "stage 0 shared mapping b:16 a:16 vector 2 workers 64\n"
       "layout 1 16 shift 4 mask 7 unit 1 elements 256\n"
-      "threads 64 per_multiprocessor 0 origin literals\n";
+      "threads 64 origin literals\n";
   CHECK(print(schedule, program) == text);
   schedule.name = "another";
   CHECK(print(schedule, program) == text);
-  schedule.stage->walk.digits = {{0, 4, 1}, {1, 16, 1}, {0, 4, 4}};
-  CHECK(print(schedule, program).find("walk b:4 a:16 b:4/4 vector 2") != std::string::npos);
+  schedule.stage->mapping.digits = {{0, 4, 1}, {1, 16, 1}, {0, 4, 4}};
+  CHECK(print(schedule, program).find("mapping b:4 a:16 b:4/4 vector 2") != std::string::npos);
   schedule.origin = Origin::shuffle;
-  schedule.blocks_per_multiprocessor = 3;
-  CHECK(print(schedule, program).find("threads 64 per_multiprocessor 3 origin shuffle\n") != std::string::npos);
+  CHECK(print(schedule, program).find("threads 64 origin shuffle\n") != std::string::npos);
 }
 
 TEST_CASE("the text of a schedule leads back to it, and no other text to any") {
@@ -105,7 +104,7 @@ TEST_CASE("the text of a schedule leads back to it, and no other text to any") {
   REQUIRE(read);
   CHECK(print(*read, program) == text);
   CHECK(read->name.empty());
-  CHECK(read->stage->walk.digits == tiled().stage->walk.digits);
+  CHECK(read->stage->mapping.digits == tiled().stage->mapping.digits);
   for (std::size_t end = 0; end < text.size(); ++end) {
     INFO(text.substr(0, end));
     CHECK_FALSE(parse_schedule(text.substr(0, end), program));
@@ -135,21 +134,21 @@ TEST_CASE("each rule of a schedule, broken once") {
           {"the order names every index once", [](Schedule& s) { s.order = {1, 1}; }},
           {"a tile lies between 1 and the extent", [](Schedule& s) { s.tile[0] = 41; }},
           {"a tile lies between 1 and the extent", [](Schedule& s) { s.tile[1] = 0; }},
-          {"a digit belongs to an index", [](Schedule& s) { s.walk.digits[0].index = 2; }},
-          {"a digit belongs to an index", [](Schedule& s) { s.stage->walk.digits[0].index = -1; }},
-          {"digits of one index follow each other without gaps", [](Schedule& s) { s.walk.digits[0].step = 2; }},
+          {"a digit belongs to an index", [](Schedule& s) { s.mapping.digits[0].index = 2; }},
+          {"a digit belongs to an index", [](Schedule& s) { s.stage->mapping.digits[0].index = -1; }},
+          {"digits of one index follow each other without gaps", [](Schedule& s) { s.mapping.digits[0].step = 2; }},
           {"digits of one index follow each other without gaps",
-           [](Schedule& s) { s.walk.digits = {{1, 8, 1}, {0, 16, 1}, {1, 2, 4}}; }},
-          {"a walk covers its tile", [](Schedule& s) { s.walk.digits[1].count = 8; }},
-          {"a walk covers its tile", [](Schedule& s) { s.stage->walk.digits.pop_back(); }},
-          {"a vector divides the first digit", [](Schedule& s) { s.walk.vector = 3; }},
+           [](Schedule& s) { s.mapping.digits = {{1, 8, 1}, {0, 16, 1}, {1, 2, 4}}; }},
+          {"a mapping covers its tile", [](Schedule& s) { s.mapping.digits[1].count = 8; }},
+          {"a mapping covers its tile", [](Schedule& s) { s.stage->mapping.digits.pop_back(); }},
+          {"a vector divides the first digit", [](Schedule& s) { s.mapping.vector = 3; }},
           {"a vector divides the first digit",
-           [](Schedule& s) { s.walk.digits = {{1, 1, 1}, {1, 16, 1}, {0, 16, 1}}; }},
-          {"a walk has workers", [](Schedule& s) { s.walk.workers = 0; }},
+           [](Schedule& s) { s.mapping.digits = {{1, 1, 1}, {1, 16, 1}, {0, 16, 1}}; }},
+          {"a mapping has workers", [](Schedule& s) { s.mapping.workers = 0; }},
           {"tiles share a block's threads evenly", [](Schedule& s) { s.threads = 96; }},
           {"a stage belongs to a load", [](Schedule& s) { s.stage->load = -1; }},
           {"a stage belongs to a load", [](Schedule& s) { s.stage->load = 1; }},
-          {"a stage uses the statement's workers", [](Schedule& s) { s.stage->walk.workers = 32; }},
+          {"a stage uses the statement's workers", [](Schedule& s) { s.stage->mapping.workers = 32; }},
           {"a swizzle is a bijection", [](Schedule& s) { s.stage->layout.mask = 6; }},
           {"a swizzle is a bijection", [](Schedule& s) { s.stage->layout.shift = 3; }},
           {"shared memory has a stride per index", [](Schedule& s) { s.stage->layout.stride = {1}; }},
@@ -166,8 +165,8 @@ namespace {
 /// The same tile in rectangles of 2 x 2, kept along the output.
 Schedule turned_tiles() {
   auto schedule = tiled();
-  schedule.stage->walk.digits = {{0, 16, 1}, {1, 2, 1}, {1, 8, 2}};
-  schedule.stage->walk.rows = 2;
+  schedule.stage->mapping.digits = {{0, 16, 1}, {1, 2, 1}, {1, 8, 2}};
+  schedule.stage->mapping.rows = 2;
   schedule.stage->layout = {{16, 1}, 4, 1, 7, 256};
   return schedule;
 }
@@ -177,43 +176,43 @@ Schedule turned_tiles() {
 TEST_CASE("rectangles are positions of a stage") {
   const auto schedule = turned_tiles();
   verify(schedule, transpose());
-  const auto& walk = schedule.stage->walk;
-  CHECK(walk.positions() == 64);
-  CHECK(walk.count(0) == 8);
-  CHECK(walk.count(1) == 1);
-  CHECK(walk.count(2) == 8);
-  CHECK(print(schedule, transpose()).find("stage 0 shared walk b:16 a:2 a:8/2 vector 2 rows 2 workers 64") !=
+  const auto& mapping = schedule.stage->mapping;
+  CHECK(mapping.positions() == 64);
+  CHECK(mapping.count(0) == 8);
+  CHECK(mapping.count(1) == 1);
+  CHECK(mapping.count(2) == 8);
+  CHECK(print(schedule, transpose()).find("stage 0 shared mapping b:16 a:2 a:8/2 vector 2 rows 2 workers 64") !=
         std::string::npos);
-  const auto stored = turned(walk);
-  const std::vector<Digit> digits{{1, 2, 1}, {0, 2, 1}, {0, 8, 2}, {1, 8, 2}};
+  const auto stored = register_transposed(mapping);
+  const std::vector<MixedRadixDigit> digits{{1, 2, 1}, {0, 2, 1}, {0, 8, 2}, {1, 8, 2}};
   CHECK(stored.digits == digits);
   CHECK(stored.vector == 2);
   CHECK(stored.rows == 2);
-  CHECK(stored.positions() == walk.positions());
+  CHECK(stored.positions() == mapping.positions());
   CHECK(keeps_vectors(schedule, stored));
-  CHECK(keeps_vectors(schedule, schedule.walk));
-  CHECK_FALSE(keeps_vectors(schedule, walk));
+  CHECK(keeps_vectors(schedule, schedule.mapping));
+  CHECK_FALSE(keeps_vectors(schedule, mapping));
 }
 
 TEST_CASE("each rule of rectangles, broken once") {
   const char* const kept = "a rectangle's rows are the statement's vectors, side by side in shared memory";
   check_rules(turned_tiles(), transpose(),
               {
-                  {"the rows of a rectangle are the second digit", [](Schedule& s) { s.stage->walk.rows = 4; }},
+                  {"the rows of a rectangle are the second digit", [](Schedule& s) { s.stage->mapping.rows = 4; }},
                   {"the rows of a rectangle are the second digit",
-                   [](Schedule& s) { s.stage->walk.digits = {{0, 16, 1}, {1, 16, 1}}; }},
+                   [](Schedule& s) { s.stage->mapping.digits = {{0, 16, 1}, {1, 16, 1}}; }},
                   {"only a stage has rectangles",
                    [](Schedule& s) {
-                     s.walk.digits = {{1, 16, 1}, {0, 2, 1}, {0, 8, 2}};
-                     s.walk.rows = 2;
+                     s.mapping.digits = {{1, 16, 1}, {0, 2, 1}, {0, 8, 2}};
+                     s.mapping.rows = 2;
                    }},
-                  {"rectangles wait in shared memory", [](Schedule& s) { s.stage->place = Place::warp; }},
+                  {"rectangles wait in shared memory", [](Schedule& s) { s.stage->memory = StageMemory::warp; }},
                   {kept, [](Schedule& s) { s.stage->layout = {{1, 16}, 4, 1, 7, 256}; }},
                   {kept, [](Schedule& s) { s.stage->layout.unit = 0; }},
                   {kept,
                    [](Schedule& s) {
-                     s.stage->walk.digits = {{0, 16, 1}, {1, 4, 1}, {1, 4, 4}};
-                     s.stage->walk.rows = 4;
+                     s.stage->mapping.digits = {{0, 16, 1}, {1, 4, 1}, {1, 4, 4}};
+                     s.stage->mapping.rows = 4;
                    }},
               });
 }
@@ -227,11 +226,11 @@ Schedule streaming() {
   schedule.tile = {48, 16};
   schedule.order = {0, 1};
   schedule.threads = 1;
-  schedule.walk = {{{1, 4, 1}, {0, 48, 1}, {1, 4, 4}}, 4, 1};
+  schedule.mapping = {{{1, 4, 1}, {0, 48, 1}, {1, 4, 4}}, 4, 1};
   Stage stage;
   stage.load = 0;
-  stage.place = Place::registers;
-  stage.walk = {{{0, 48, 1}, {1, 16, 1}}, 4, 1};
+  stage.memory = StageMemory::registers;
+  stage.mapping = {{{0, 48, 1}, {1, 16, 1}}, 4, 1};
   schedule.stage = stage;
   schedule.streaming = true;
   return schedule;
@@ -245,31 +244,31 @@ TEST_CASE("blocks in the registers of a CPU, and stores past its caches") {
   const auto good = streaming();
   CHECK_NOTHROW(verify(good, program));
   CHECK(print(good, program) ==
-        "tile 48 16\norder b a\nwalk a:4 b:48 a:4/4 vector 4 workers 1\n"
-        "stage 0 registers walk b:48 a:16 vector 4 workers 1\nstreaming\n"
-        "threads 1 per_multiprocessor 0 origin literals\n");
-  check_rules(good, program,
-              {
-                  {"runs that are continued are copied from an array past the caches",
-                   [](Schedule& s) { s.stage->continued = 1; }},
-                  {"vectors of a CPU lie along the output's contiguous index",
-                   [](Schedule& s) { s.walk.digits = {{0, 48, 1}, {1, 16, 1}}; }},
-                  {"a block is read along the input's contiguous index",
-                   [](Schedule& s) { std::swap(s.stage->walk.digits[0], s.stage->walk.digits[1]); }},
-                  {"a block fits into the extents of its indices",
-                   [](Schedule& s) { s.walk.vector = s.stage->walk.vector = 64; }},
-                  {"a block is square", [](Schedule& s) { s.stage->walk.vector = 8; }},
-                  {"digits do not cut blocks", [](Schedule& s) { s.walk.digits = {{1, 2, 1}, {0, 48, 1}, {1, 8, 2}}; }},
-              });
+        "tile 48 16\norder b a\nmapping a:4 b:48 a:4/4 vector 4 workers 1\n"
+        "stage 0 registers mapping b:48 a:16 vector 4 workers 1\nstreaming\n"
+        "threads 1 origin literals\n");
+  check_rules(
+      good, program,
+      {
+          {"a line carry copies from an array by nontemporal stores", [](Schedule& s) { s.stage->line_carry = 1; }},
+          {"vectors of a CPU lie along the output's contiguous index",
+           [](Schedule& s) { s.mapping.digits = {{0, 48, 1}, {1, 16, 1}}; }},
+          {"a block is read along the input's contiguous index",
+           [](Schedule& s) { std::swap(s.stage->mapping.digits[0], s.stage->mapping.digits[1]); }},
+          {"a block fits into the extents of its indices",
+           [](Schedule& s) { s.mapping.vector = s.stage->mapping.vector = 64; }},
+          {"a block is square", [](Schedule& s) { s.stage->mapping.vector = 8; }},
+          {"digits do not cut blocks", [](Schedule& s) { s.mapping.digits = {{1, 2, 1}, {0, 48, 1}, {1, 8, 2}}; }},
+      });
 }
 
 TEST_CASE("a tile that waits in an array of a CPU") {
   const auto program = test::canonical(test::dense("ab->ba", {40, 48}));
   auto good = streaming();
   good.tile = {32, 16};
-  good.walk = {{{1, 16, 1}, {0, 32, 1}}, 8, 1};
-  good.stage->place = Place::shared;
-  good.stage->walk = {{{0, 32, 1}, {1, 16, 1}}, 4, 1};
+  good.mapping = {{{1, 16, 1}, {0, 32, 1}}, 8, 1};
+  good.stage->memory = StageMemory::shared;
+  good.stage->mapping = {{{0, 32, 1}, {1, 16, 1}}, 4, 1};
   good.stage->layout.stride = {24, 1};
   good.stage->layout.elements = 24 * 31 + 16;
   CHECK_NOTHROW(verify(good, program));
@@ -280,43 +279,42 @@ TEST_CASE("a tile that waits in an array of a CPU") {
           {"a block is kept across neighbours in the array", [](Schedule& s) { s.stage->across = 2; }},
           {"a block is read along neighbours in the input", [](Schedule& s) { s.stage->along = 2; }},
           {"a block is read along neighbours in the input", [](Schedule& s) { s.stage->along = 0; }},
-          {"a block fits into the extents of its indices", [](Schedule& s) { s.stage->walk.vector = 64; }},
-          {"a block has a power of two of columns", [](Schedule& s) { s.stage->walk.vector = 24; }},
+          {"a block fits into the extents of its indices", [](Schedule& s) { s.stage->mapping.vector = 64; }},
+          {"a block has a power of two of columns", [](Schedule& s) { s.stage->mapping.vector = 24; }},
           {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements -= 1; }},
       });
   // The next tile along a, two further on, continues the 32 runs of a tile; the third one is moved back to be whole.
-  good.stage->continued = 1;
+  good.stage->line_carry = 1;
   CHECK_NOTHROW(verify(good, program));
-  const auto continued = continued_runs(program, good);
-  CHECK(continued.index == 1);
-  CHECK(continued.runs == 32);
-  CHECK(continued.apart == 2);
-  CHECK(continued.tiles == 2);
+  const auto carry = line_carry_of(program, good);
+  CHECK(carry.index == 1);
+  CHECK(carry.runs == 32);
+  CHECK(carry.apart == 2);
+  CHECK(carry.tiles == 2);
   const auto text = print(good, program);
-  CHECK(text.find("continued a\n") != std::string::npos);
+  CHECK(text.find("line_carry a\n") != std::string::npos);
   CHECK(print(parse_schedule(text, program).value(), program) == text);
   check_rules(good, program,
               {
-                  {"runs that are continued are copied from an array past the caches",
-                   [](Schedule& s) { s.streaming = false; }},
-                  {"runs are continued along an index where the next tile has what follows them",
-                   [](Schedule& s) { s.stage->continued = 0; }},
-                  {"runs that are continued are no shorter than a line",
+                  {"a line carry copies from an array by nontemporal stores", [](Schedule& s) { s.streaming = false; }},
+                  {"a line carry runs along an index whose next tile continues the runs",
+                   [](Schedule& s) { s.stage->line_carry = 0; }},
+                  {"runs with a line carry are no shorter than a line",
                    [](Schedule& s) {
                      s.tile = {32, 4};
-                     s.walk.digits = {{1, 4, 1}, {0, 32, 1}};
-                     s.stage->walk.digits = {{0, 32, 1}, {1, 4, 1}};
+                     s.mapping.digits = {{1, 4, 1}, {0, 32, 1}};
+                     s.stage->mapping.digits = {{0, 32, 1}, {1, 4, 1}};
                    }},
               });
-  good.stage->continued = -1;
+  good.stage->line_carry = -1;
   // The last tile along b begins 16 before the end, and what it shares with the one before is written twice.
   auto adds = test::dense("ab->ba", {40, 48});
   adds.beta = Factor::one;
   CHECK_THROWS_WITH(verify(good, test::canonical(adds)),
                     Catch::Matchers::ContainsSubstring("tiles that overlap add to nothing"));
   good.tile = {16, 8};
-  good.walk.digits = {{1, 8, 1}, {0, 16, 1}};
-  good.stage->walk.digits = {{0, 16, 1}, {1, 8, 1}};
+  good.mapping.digits = {{1, 8, 1}, {0, 16, 1}};
+  good.stage->mapping.digits = {{0, 16, 1}, {1, 8, 1}};
   CHECK_NOTHROW(verify(good, test::canonical(adds)));
 }
 
@@ -326,7 +324,7 @@ namespace {
 Schedule skewed() {
   auto schedule = tiled();
   schedule.skew = {1, 4};
-  schedule.stage->walk = {{{0, 16, 1}, {1, 19, 1}}, 2, 64};
+  schedule.stage->mapping = {{{0, 16, 1}, {1, 19, 1}}, 2, 64};
   schedule.stage->layout.elements = 304;
   return schedule;
 }
@@ -347,8 +345,8 @@ TEST_CASE("skewed tiles") {
                   {"a skew is a power of two that divides the tile", [](Schedule& s) { s.skew.elements = 32; }},
                   {"a skew runs along the output's contiguous index", [](Schedule& s) { s.skew.index = 0; }},
                   {"a skewed tile waits in shared memory", [](Schedule& s) { s.stage.reset(); }},
-                  {"a skewed tile waits in shared memory", [](Schedule& s) { s.stage->place = Place::warp; }},
-                  {"a walk covers its tile", [](Schedule& s) { s.stage->walk.digits[1].count = 16; }},
+                  {"a skewed tile waits in shared memory", [](Schedule& s) { s.stage->memory = StageMemory::warp; }},
+                  {"a mapping covers its tile", [](Schedule& s) { s.stage->mapping.digits[1].count = 16; }},
                   {"shared memory holds the tile", [](Schedule& s) { s.stage->layout.elements = 256; }},
               });
   auto scaled = test::dense("ab->ba", {48, 40});

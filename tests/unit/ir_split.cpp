@@ -1,11 +1,12 @@
 // Long loops cut into tiles give what they gave whole.
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>
 
 #include "catch.hpp"
 #include "ir/builder.hpp"
-#include "ir/split.hpp"
+#include "ir/passes/split.hpp"
 
 using namespace ricci;
 using ir::NodeKind;
@@ -219,4 +220,37 @@ TEST_CASE("what is short, or has points for all workers, or an order to keep, st
   auto never = kSmall;
   never.scans = false;
   CHECK(cut(program_of({.type = DType::f32, .exact = false}), never).steps.size() == 1);
+}
+
+TEST_CASE("sums of products of few tiles of points become equal parts, furthest apart in memory") {
+  // C[a, b] = 3 + sum over c and d of A[a, c, d] * B[c, d, b], of 20 x 18 points: six tiles of 64.
+  const auto product = [](std::int64_t c, std::int64_t d, bool exact) {
+    ir::Builder b;
+    b.program.exact = exact;
+    b.program.indices = {{"a", 20}, {"b", 18}, {"c", c}, {"d", d}};
+    b.program.buffers = {{"A", DType::f64, false, 0, 20 * c * d - 1, 0},
+                         {"B", DType::f64, false, 0, c * d * 18 - 1, 0},
+                         {"C", DType::f64, true, 0, 20 * 18 - 1, 0}};
+    const auto x = b.load(0, {{c * d, 0, d, 1}, 0}), y = b.load(1, {{0, 1, 18 * d, 18}, 0});
+    const auto sum = b.reduce(OpCode::add, b.op(OpCode::mul, DType::f64, x, y), {2, 3});
+    b.store(2, {{18, 1, 0, 0}, 0}, b.op(OpCode::add, DType::f64, b.constant(3, DType::f64), sum));
+    return b.finish();
+  };
+  ir::SplitLimits limits;
+  limits.tile_points = 64;
+  limits.tile_workers = 24;
+  const auto tiles = cut(product(60, 70, false), limits);
+  REQUIRE(tiles.steps.size() == 2);
+  REQUIRE(tiles.slots.size() == 4);
+  // 4200 products are four parts of a thousand at least; 60 is divided by 4, 70 by 2 at most.
+  CHECK(tiles.slots[3].last + 1 == 4 * 20 * 18);
+  const auto& parts = tiles.steps[0].program;
+  const auto& to = parts.statement().offset.coefficient;
+  CHECK(std::count(to.begin(), to.end(), 20 * 18) == 1);  // the parts
+  CHECK(std::count(to.begin(), to.end(), 1) == 1);
+  CHECK(cut(product(53, 59, false), limits).steps.size() == 1);  // primes
+  CHECK(cut(product(6, 70, false), limits).steps.size() == 1);   // short
+  CHECK(cut(product(60, 70, true), limits).steps.size() == 1);   // in the order that is written
+  limits.tile_workers = 8;
+  CHECK(cut(product(60, 70, false), limits).steps.size() == 1);  // enough tiles for all
 }

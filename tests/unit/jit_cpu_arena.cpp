@@ -44,12 +44,12 @@ std::size_t lines_of_maps(const std::string& containing = "") {
   return lines;
 }
 
-void write_answer(const ExecutableArena::Block& block, unsigned char number) {
+void write_answer(const ExecutableArena::CodeBlock& block, unsigned char number) {
   const unsigned char code[] = {0xb8, number, 0, 0, 0, 0xc3};
   std::memcpy(block.write, code, sizeof(code));
 }
 
-int run(const ExecutableArena::Block& block) { return reinterpret_cast<IntFunction>(block.run)(); }
+int run(const ExecutableArena::CodeBlock& block) { return reinterpret_cast<IntFunction>(block.run)(); }
 
 /// Runs `body` in a child process; true when it returned true there.
 template <class Body>

@@ -2,7 +2,7 @@
 if(RICCI_TOOLS)
   ricci_test(npy LABEL unit SOURCES npy.cpp LIBS ricci_tool)
   ricci_test(tool_text LABEL unit SOURCES tool_text.cpp LIBS ricci_tool)
-  ricci_test(tools_models LABEL unit SOURCES tools_models.cpp LIBS ricci_tool)
+  ricci_test(tools_models LABEL unit SOURCES tools_models.cpp LIBS ricci_bench_tool)
 
   # Libraries in the place of cuTENSOR, cuTT and HPTT.
   foreach(fake cutensor old_cutensor cutt hptt)
@@ -12,7 +12,7 @@ if(RICCI_TOOLS)
     target_link_libraries(fake_${fake} PRIVATE ricci_options)
   endforeach()
   target_compile_definitions(fake_old_cutensor PRIVATE FAKE_WITHOUT_PERMUTE)
-  ricci_test(tools_peers LABEL unit SOURCES tools_peers.cpp LIBS ricci_tool)
+  ricci_test(tools_peers LABEL unit SOURCES tools_peers.cpp LIBS ricci_bench_tool)
   target_compile_definitions(unit_tools_peers PRIVATE FAKE_CUTENSOR="$<TARGET_FILE:fake_cutensor>"
     FAKE_OLD_CUTENSOR="$<TARGET_FILE:fake_old_cutensor>" FAKE_CUTT="$<TARGET_FILE:fake_cutt>"
     FAKE_HPTT="$<TARGET_FILE:fake_hptt>")
@@ -23,7 +23,7 @@ if(RICCI_TOOLS)
   find_path(RICCI_CUDA_INCLUDE cuda.h HINTS $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include /usr/local/cuda/include)
   mark_as_advanced(RICCI_CUTENSOR_INCLUDE RICCI_CUDA_INCLUDE)
   if(RICCI_CUTENSOR_INCLUDE AND RICCI_CUDA_INCLUDE)
-    ricci_test(tools_peers_api LABEL unit SOURCES tools_peers_api.cpp LIBS ricci_tool)
+    ricci_test(tools_peers_api LABEL unit SOURCES tools_peers_api.cpp LIBS ricci_bench_tool)
     target_include_directories(unit_tools_peers_api SYSTEM PRIVATE ${RICCI_CUTENSOR_INCLUDE} ${RICCI_CUDA_INCLUDE})
   endif()
 endif()

@@ -1,5 +1,5 @@
 // .npy files: every type, order and version goes in and out unchanged; every kind of damage is an IoError at a byte.
-#include "npy.hpp"
+#include "io/npy.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

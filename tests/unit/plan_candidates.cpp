@@ -55,13 +55,13 @@ std::string fault(const ir::Program& program, const std::vector<plan::Candidate>
   return {};
 }
 
-template <class Figures, class Fault>
-void for_random_programs(const Figures& figures, Fault further_fault) {
+template <class Model, class Fault>
+void for_random_programs(const Model& device_model, Fault further_fault) {
   for (int k = 0; k < kPrograms; ++k) {
     const auto program = random_program(static_cast<std::uint64_t>(90000 + k));
     if (program.points() == 0) continue;
     INFO("seed " << 90000 + k << "\n" << print(program));
-    const auto list = plan::candidates(program, figures);
+    const auto list = plan::candidates(program, device_model);
     REQUIRE_FALSE(list.empty());
     std::set<std::string> names;
     for (std::size_t c = 0; c < list.size(); ++c) {
@@ -71,7 +71,7 @@ void for_random_programs(const Figures& figures, Fault further_fault) {
       if (what.empty()) continue;
       FAIL(list[c].schedule.name << ": " << what);
     }
-    REQUIRE(text(program, list) == text(program, plan::candidates(program, figures)));
+    REQUIRE(text(program, list) == text(program, plan::candidates(program, device_model)));
     REQUIRE(&plan::choose(list, list.back().schedule.name) == &list.back());
   }
 }
@@ -80,11 +80,11 @@ void for_random_programs(const Figures& figures, Fault further_fault) {
 
 TEST_CASE("candidates for GPUs") {
   for (const int sm : {75, 90}) {
-    const auto figures = plan::GpuFigures::of_capability(sm);
-    for_random_programs(figures, [&](const ir::Program& program, const plan::Candidate& candidate) -> std::string {
+    const auto device_model = plan::GpuModel::of_capability(sm);
+    for_random_programs(device_model, [&](const ir::Program& program, const plan::Candidate& candidate) -> std::string {
       const auto& schedule = candidate.schedule;
       const auto& traffic = candidate.traffic;
-      if (schedule.shared_bytes(program) > figures.shared_bytes_per_block) return "too much shared memory";
+      if (schedule.shared_bytes(program) > device_model.shared_bytes_per_block) return "too much shared memory";
       if (schedule.threads < 32 || schedule.threads > 1024) return "a block of no warps";
       const auto lanes = (schedule.threads + 31) / 32 * 32;
       if (schedule.threads * 8 < lanes * 7) return "warps that are mostly idle";
@@ -114,29 +114,29 @@ ir::Program large_program(std::mt19937_64& random) {
 }
 
 TEST_CASE("the best candidate is the first of all") {
-  auto measured = plan::GpuFigures::of_capability(90);
+  auto measured = plan::GpuModel::of_capability(90);
   measured.copy_GBs = 4000;
   std::mt19937_64 random(5);
-  for (const auto& figures : {plan::GpuFigures::of_capability(75), plan::GpuFigures::of_capability(90), measured}) {
+  for (const auto& device_model : {plan::GpuModel::of_capability(75), plan::GpuModel::of_capability(90), measured}) {
     for (int k = 0; k < 2 * kPrograms; ++k) {
       const auto program = k % 2 == 0 ? random_program(static_cast<std::uint64_t>(k)) : large_program(random);
       if (program.points() == 0) continue;
-      const auto list = plan::candidates(program, figures);
+      const auto list = plan::candidates(program, device_model);
       INFO(print(program));
-      REQUIRE(text(program, {list.front()}) == text(program, {plan::best_candidate(program, figures)}));
+      REQUIRE(text(program, {list.front()}) == text(program, {plan::best_candidate(program, device_model)}));
     }
   }
 }
 
 TEST_CASE("candidates for CPUs") {
   for (const int vector_bytes : {16, 64}) {
-    plan::CpuFigures figures;
-    figures.vector_bytes = vector_bytes;
-    figures.threads = 3;
-    for_random_programs(figures, [&](const ir::Program& program, const plan::Candidate& candidate) -> std::string {
+    plan::CpuModel device_model;
+    device_model.vector_bytes = vector_bytes;
+    device_model.threads = 3;
+    for_random_programs(device_model, [&](const ir::Program& program, const plan::Candidate& candidate) -> std::string {
       const auto& schedule = candidate.schedule;
       if (schedule.shared_bytes(program) > 256 * 1024) return "too much of the stack";
-      if (schedule.walk.vector * size_of(program.nodes[0].type) > vector_bytes) return "wider than the vectors";
+      if (schedule.mapping.vector * size_of(program.nodes[0].type) > vector_bytes) return "wider than the vectors";
       return {};
     });
   }
@@ -145,7 +145,7 @@ TEST_CASE("candidates for CPUs") {
 TEST_CASE("each family is proposed where it belongs") {
   const auto names = [](const ir::EinsumProblem& problem) {
     std::string all;
-    for (const auto& candidate : plan::candidates(test::canonical(problem), plan::GpuFigures::of_capability(90))) {
+    for (const auto& candidate : plan::candidates(test::canonical(problem), plan::GpuModel::of_capability(90))) {
       all += candidate.schedule.name.substr(0, candidate.schedule.name.find(' ')) + ' ';
     }
     return all;
@@ -162,7 +162,7 @@ TEST_CASE("each family is proposed where it belongs") {
 
 TEST_CASE("rows that are short on both sides are joined along both") {
   const auto best = [](const ir::EinsumProblem& problem) {
-    return plan::best_candidate(test::canonical(problem), plan::GpuFigures::of_capability(90));
+    return plan::best_candidate(test::canonical(problem), plan::GpuModel::of_capability(90));
   };
   constexpr std::int64_t kLeast = 512;  // bytes
   const auto short_rows = best(test::dense("abcd->cbad", {96, 75, 96, 80}, DType::f32));
@@ -177,23 +177,23 @@ TEST_CASE("rows that are short on both sides are joined along both") {
 }
 
 TEST_CASE("limits that follow from the compute capability") {
-  CHECK(plan::GpuFigures::of_capability(75).shared_bytes_per_block == 64 * 1024);
-  CHECK(plan::GpuFigures::of_capability(80).shared_bytes_per_block == 163 * 1024);
-  CHECK(plan::GpuFigures::of_capability(86).shared_bytes_per_block == 99 * 1024);
-  CHECK(plan::GpuFigures::of_capability(90).shared_bytes_per_block == 227 * 1024);
-  CHECK(plan::GpuFigures::of_capability(100).shared_bytes_per_block == 227 * 1024);
+  CHECK(plan::GpuModel::of_capability(75).shared_bytes_per_block == 64 * 1024);
+  CHECK(plan::GpuModel::of_capability(80).shared_bytes_per_block == 163 * 1024);
+  CHECK(plan::GpuModel::of_capability(86).shared_bytes_per_block == 99 * 1024);
+  CHECK(plan::GpuModel::of_capability(90).shared_bytes_per_block == 227 * 1024);
+  CHECK(plan::GpuModel::of_capability(100).shared_bytes_per_block == 227 * 1024);
 }
 
 TEST_CASE("what is timed has the favourite first, and some that stage elsewhere or otherwise") {
-  const auto candidate = [](const char* name, double us, std::optional<ir::Place> place, bool baseline = false) {
+  const auto candidate = [](const char* name, double us, std::optional<ir::StageMemory> place, bool baseline = false) {
     plan::Candidate c;
     c.schedule.name = name;
-    if (place) c.schedule.stage.emplace().place = *place;
+    if (place) c.schedule.stage.emplace().memory = *place;
     c.predicted_us = us;
     c.baseline = baseline;
     return c;
   };
-  using enum ir::Place;
+  using enum ir::StageMemory;
   const std::vector<plan::Candidate> list = {
       candidate("r1", 10, registers), candidate("r2", 10.1, registers), candidate("r3", 11, registers),
       candidate("r4", 12, registers), candidate("s1", 12.5, shared),    candidate("s2", 13, shared),
@@ -205,36 +205,36 @@ TEST_CASE("what is timed has the favourite first, and some that stage elsewhere 
   CHECK(plan::entrants(list, 5) == Names{"r1", "r2", "r3", "r4", "s1"});
   CHECK(plan::entrants(list, 100) == Names{"r1", "r2", "r3", "r4", "s1", "s2", "s3", "n1"});
   CHECK(plan::entrants({list.begin() + 4, list.begin() + 7}, 2) == Names{"s1", "s2"});
-  auto turned = list;
-  turned[3].schedule.stage->walk.rows = 4;
-  CHECK(plan::entrants(turned, 3) == Names{"r1", "r2", "r4"});
+  auto rectangles = list;
+  rectangles[3].schedule.stage->mapping.rows = 4;
+  CHECK(plan::entrants(rectangles, 3) == Names{"r1", "r2", "r4"});
 }
 
 TEST_CASE("a skewed tile writes in part at the ends of rows alone") {
   constexpr std::int64_t kRows = 1001, kRow = 6083;
   const auto program = test::canonical(test::dense("ab->ba", {kRow, kRows}, DType::f32));
   int skewed = 0;
-  for (const auto& c : plan::candidates(program, plan::GpuFigures::of_capability(90))) {
+  for (const auto& c : plan::candidates(program, plan::GpuModel::of_capability(90))) {
     if (!c.schedule.skew.on()) continue;
     ++skewed;
     CHECK(c.traffic.write.partial_sectors <= 2 * kRows);
     CHECK(c.traffic.write.partial_sectors > kRows);
     CHECK(c.traffic.write.sectors <= kRows * (kRow * 4 / 32 + 2));
     CHECK(c.traffic.read.sectors > kRows * kRow * 4 / 32.0);
-    CHECK(c.schedule.walk.vector == 1);
+    CHECK(c.schedule.mapping.vector == 1);
   }
   CHECK(skewed > 10);
 }
 
 TEST_CASE("tiles of many rows take longer where a processor does not fetch them ahead") {
   const auto program = test::canonical(test::dense("ab->ba", {4000, 4000}));
-  plan::CpuFigures figures;
-  figures.vector_bytes = 32;
+  plan::CpuModel device_model;
+  device_model.vector_bytes = 32;
   std::map<std::string, double> usual;
-  for (const auto& c : plan::candidates(program, figures)) usual[c.schedule.name] = c.predicted_us;
-  figures.slower_rows = 2;
+  for (const auto& c : plan::candidates(program, device_model)) usual[c.schedule.name] = c.predicted_us;
+  device_model.slower_rows = 2;
   int longer = 0, same = 0;
-  for (const auto& c : plan::candidates(program, figures)) {
+  for (const auto& c : plan::candidates(program, device_model)) {
     const auto before = usual.find(c.schedule.name);
     REQUIRE(before != usual.end());
     CHECK(c.predicted_us >= before->second);
@@ -246,7 +246,7 @@ TEST_CASE("tiles of many rows take longer where a processor does not fetch them 
 
 TEST_CASE("a schedule is chosen by name, or the best is") {
   const auto program = test::canonical(test::dense("ab->ba", {64, 64}));
-  const auto list = plan::candidates(program, plan::GpuFigures::of_capability(90));
+  const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
   CHECK(&plan::choose(list, "") == &list.front());
   CHECK(&plan::choose(list, list.back().schedule.name) == &list.back());
   const auto table = plan::explain(list, list.back(), "a device", plan::Reason::named);

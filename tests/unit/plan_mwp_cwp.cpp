@@ -8,19 +8,19 @@
 #include "programs.hpp"
 
 using namespace ricci;
-using plan::GpuFigures;
+using plan::GpuModel;
 using plan::MwpCwp;
 using plan::MwpCwpDevice;
 using plan::MwpCwpKernel;
 
 namespace {
 
-GpuFigures figures_of(int sm, int multiprocessors, double clock_MHz, double copy_GBs) {
-  auto figures = GpuFigures::of_capability(sm);
-  figures.multiprocessors = multiprocessors;
-  figures.clock_MHz = clock_MHz;
-  figures.copy_GBs = copy_GBs;
-  return figures;
+GpuModel device_model_of(int sm, int multiprocessors, double clock_MHz, double copy_GBs) {
+  auto device_model = GpuModel::of_capability(sm);
+  device_model.multiprocessors = multiprocessors;
+  device_model.clock_MHz = clock_MHz;
+  device_model.copy_GBs = copy_GBs;
+  return device_model;
 }
 
 /// cuTT's Tiled algorithm in double precision: 32 x 32 elements, 8 warps, a row of 32 elements (two lines) a request,
@@ -46,7 +46,7 @@ ir::Program transposition(std::int64_t rows, std::int64_t columns) {
 TEST_CASE("MWP-CWP by hand") {
   // A P100: 2.8, 485, 1, 260; 732 GB/s for 56 multiprocessors of 1480 MHz. Two transactions a request: mem_lat = 487.8,
   // Bytes_req = (2 * 0.8 + 0.2) * 128 = 230.4.
-  const auto pascal = MwpCwpDevice::of(figures_of(60, 56, 1480, 732));
+  const auto pascal = MwpCwpDevice::of(device_model_of(60, 56, 1480, 732));
   CHECK(pascal.bytes_per_cycle == Approx(8.832046));
   // MWP_peak = 8.832046 * 487.8 / 230.4 = 18.699; MWP_mem * MLP = 487.8 / 2.8 * 4 = 696.9; 64 warps.
   // cycles_mem = 2 * 487.8 * 4 * 8 / 18.699 = 1669.557, cycles_shmem = 2 * 4, cycles_ac = 260.
@@ -61,7 +61,7 @@ TEST_CASE("MWP-CWP by hand") {
   CHECK(plan::mwp_cwp_cycles(partial, pascal) == Approx(100 * (64 * 281.6 / 8.832046 + 8 + 260)).epsilon(1e-6));
   // A K20X: 14, 358, 11, 50; 250 GB/s for 14 multiprocessors of 732 MHz. With one request of a warp at a time requests
   // depart slower than memory takes them: MWP_mem = 372 / 14 = 26.6 of MWP_peak = 39.4, cycles_mem = 2 * 8 * 14.
-  const auto kepler = MwpCwpDevice::of(figures_of(35, 14, 732, 250));
+  const auto kepler = MwpCwpDevice::of(device_model_of(35, 14, 732, 250));
   auto one = tiled();
   one.mlp = 1;
   CHECK(plan::mwp_cwp_cycles(one, kepler) == Approx(100 * (224 + 2 * 11 + 50)));
@@ -73,8 +73,8 @@ TEST_CASE("MWP-CWP of any kernel") {
     return std::uniform_real_distribution<double>(low, high)(random);
   };
   for (int n = 0; n < 1000; ++n) {
-    const auto figures = figures_of(n % 3 == 0 ? 35 : n % 3 == 1 ? 52 : 90, 132, 1980, between(100, 5000));
-    const auto device = MwpCwpDevice::of(figures);
+    const auto device_model = device_model_of(n % 3 == 0 ? 35 : n % 3 == 1 ? 52 : 90, 132, 1980, between(100, 5000));
+    const auto device = MwpCwpDevice::of(device_model);
     MwpCwpKernel kernel;
     kernel.loads = between(1, 100);
     kernel.stores = between(1, 100);
@@ -109,14 +109,14 @@ TEST_CASE("MWP-CWP of any kernel") {
 }
 
 TEST_CASE("MWP-CWP of candidates") {
-  // 32 MB: tiles divide it, so every request is as the walks have it.
+  // 32 MB: tiles divide it, so every request is as the mappings have it.
   const auto program = transposition(2048, 2048);
-  auto figures = GpuFigures::of_capability(90);
-  figures.copy_GBs = 4200;
-  const MwpCwp model(program, figures);
+  auto device_model = GpuModel::of_capability(90);
+  device_model.copy_GBs = 4200;
+  const MwpCwp model(program, device_model);
   const double copy_us = 2 * 8 * 2048.0 * 2048.0 / 4200e3;
   double tiled_us = 1e30, plain_us = 1e30;
-  for (const auto& candidate : plan::candidates(program, figures)) {
+  for (const auto& candidate : plan::candidates(program, device_model)) {
     const auto& schedule = candidate.schedule;
     const auto kernel = model.kernel(candidate);
     REQUIRE(kernel);
@@ -127,13 +127,14 @@ TEST_CASE("MWP-CWP of candidates") {
     REQUIRE(kernel->partial_share == candidate.traffic.write.partial_sectors / candidate.traffic.write.sectors);
     REQUIRE(kernel->active_warps <= 64);
     // Every element is loaded once, by requests of up to 32 lanes.
-    const auto vector = schedule.stage ? schedule.stage->walk.vector : schedule.walk.vector;
+    const auto vector = schedule.stage ? schedule.stage->mapping.vector : schedule.mapping.vector;
     REQUIRE(kernel->loads * 32 * vector * 8 >= bytes);
-    const auto& read_walk = schedule.stage ? schedule.stage->walk : schedule.walk;
+    const auto& read_mapping = schedule.stage ? schedule.stage->mapping : schedule.mapping;
     if (schedule.stage && 2048 % schedule.tile[0] == 0 && 2048 % schedule.tile[1] == 0 && schedule.threads % 32 == 0 &&
-        read_walk.positions() % read_walk.workers == 0 && schedule.walk.positions() % schedule.walk.workers == 0) {
+        read_mapping.positions() % read_mapping.workers == 0 &&
+        schedule.mapping.positions() % schedule.mapping.workers == 0) {
       REQUIRE(kernel->mlp ==
-              Approx(static_cast<double>(read_walk.rounds() * read_walk.rows + schedule.walk.rounds()) / 2));
+              Approx(static_cast<double>(read_mapping.rounds() * read_mapping.rows + schedule.mapping.rounds()) / 2));
     }
     const auto us = model.us(candidate);
     REQUIRE(us);
@@ -148,10 +149,10 @@ TEST_CASE("MWP-CWP of candidates") {
 
 TEST_CASE("MWP-CWP of tiles that are cut") {
   // Tiles of 32 rows cover 33 rows twice: half of them have a row to move, on average half a tile and a little.
-  const auto figures = GpuFigures::of_capability(90);
+  const auto device_model = GpuModel::of_capability(90);
   const auto cut = transposition(4096, 33), whole = transposition(4096, 32);
-  const MwpCwp cut_model(cut, figures), whole_model(whole, figures);
-  auto candidate = plan::candidates(whole, figures).front();
+  const MwpCwp cut_model(cut, device_model), whole_model(whole, device_model);
+  auto candidate = plan::candidates(whole, device_model).front();
   const auto full = whole_model.kernel(candidate);
   candidate.traffic.tiles = 2 * candidate.traffic.tiles;
   const auto half = cut_model.kernel(candidate);
@@ -167,7 +168,7 @@ TEST_CASE("MWP-CWP says nothing of schedules that compute") {
   product.output = Layout::row_major(DType::f64, {64, 48});
   product.conjugate = {false, false};
   const auto program = ir::canonicalise(ir::lower(product));
-  const auto figures = GpuFigures::of_capability(90);
-  const MwpCwp model(program, figures);
-  for (const auto& candidate : plan::candidates(program, figures)) CHECK_FALSE(model.us(candidate));
+  const auto device_model = GpuModel::of_capability(90);
+  const MwpCwp model(program, device_model);
+  for (const auto& candidate : plan::candidates(program, device_model)) CHECK_FALSE(model.us(candidate));
 }

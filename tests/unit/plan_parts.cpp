@@ -1,12 +1,12 @@
 // Which statements may be computed one after the other, and what the verifier says of parts that may not.
-#include "plan/parts.hpp"
+#include "plan/enumerate/parts.hpp"
 
 #include <algorithm>
 
 #include "catch.hpp"
-#include "ir/canonical.hpp"
-#include "ir/lower_program.hpp"
+#include "ir/passes/canonical.hpp"
 #include "ir/schedule.hpp"
+#include "lower/lower_program.hpp"
 #include "ricci/error.hpp"
 #include "ricci/program.hpp"
 
@@ -32,10 +32,10 @@ ir::Schedule in_parts(const ir::Program& program, Parts parts) {
   schedule.tile = {1024};
   schedule.order = {0};
   schedule.threads = 1;
-  schedule.each = {1};
+  schedule.register_tile = {1};
   schedule.lane = 0;
   schedule.lanes = 8;
-  schedule.walk = {{{0, 128, 1}}, 1, 1};
+  schedule.mapping = {{{0, 128, 1}}, 1, 1};
   schedule.strip = 256;
   schedule.parts = std::move(parts);
   REQUIRE(program.indices.size() == 1);

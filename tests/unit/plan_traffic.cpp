@@ -1,5 +1,5 @@
 // Counted traffic against counting one by one: sectors of every tile, wavefronts of every access.
-#include "plan/traffic.hpp"
+#include "plan/models/traffic.hpp"
 
 #include <cmath>
 #include <map>
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "catch.hpp"
-#include "plan/banks.hpp"
+#include "plan/models/banks.hpp"
 #include "programs.hpp"
 
 using namespace ricci;
@@ -85,23 +85,23 @@ int cost_of(const std::vector<std::int64_t>& byte_addresses, std::int64_t access
 }
 
 /// Wavefronts of every access of a tile; `vector` neighbours in one access or one after another.
-int wavefronts_one_by_one(const Walk& walk, const SharedLayout& layout, std::int64_t size, bool in_one) {
+int wavefronts_one_by_one(const ThreadMapping& mapping, const SharedLayout& layout, std::int64_t size, bool in_one) {
   const auto address_of = [&](std::int64_t element) {
     std::int64_t address = 0;
-    for (const auto& digit : walk.digits) {
+    for (const auto& digit : mapping.digits) {
       address += element % digit.count * digit.step * layout.stride[static_cast<std::size_t>(digit.index)];
       element /= digit.count;
     }
     return address ^ ((address >> layout.shift & layout.mask) << layout.unit);
   };
   int total = 0;
-  for (std::int64_t first = 0; first < walk.positions(); first += 32) {
-    for (int v = 0; v < (in_one ? 1 : walk.vector); ++v) {
+  for (std::int64_t first = 0; first < mapping.positions(); first += 32) {
+    for (int v = 0; v < (in_one ? 1 : mapping.vector); ++v) {
       std::vector<std::int64_t> addresses;
-      for (auto p = first; p < std::min(first + 32, walk.positions()); ++p) {
-        addresses.push_back(address_of(p * walk.vector + v) * size);
+      for (auto p = first; p < std::min(first + 32, mapping.positions()); ++p) {
+        addresses.push_back(address_of(p * mapping.vector + v) * size);
       }
-      total += cost_of(addresses, in_one ? size * walk.vector : size);
+      total += cost_of(addresses, in_one ? size * mapping.vector : size);
     }
   }
   return total;
@@ -209,19 +209,19 @@ TEST_CASE("wavefronts are counted exactly") {
     if (x % vector != 0 || size * vector > 16) continue;
     Schedule schedule;
     schedule.tile = {x, y};
-    const Walk walk = {{{0, x, 1}, {1, y, 1}}, vector, 128};
+    const ThreadMapping mapping = {{{0, x, 1}, {1, y, 1}}, vector, 128};
     SharedLayout layout;
     const auto pad = pick({0, 0, 1, 2, 4});
-    const bool along = k % 2 == 0;  // the walk runs along the rows of the tile, or across them
+    const bool along = k % 2 == 0;  // the mapping runs along the rows of the tile, or across them
     layout.stride = along ? std::vector<std::int64_t>{1, x + pad} : std::vector<std::int64_t>{y + pad, 1};
     layout.mask = pick({0, 0, 3, 7, 15});
     while ((1 << layout.unit) < vector) ++layout.unit;
     layout.shift = layout.unit + 4;
     layout.elements = 1 << 14;
     const bool in_one = vector > 1 && along && layout.stride[1] % vector == 0;
-    const auto counted = wavefronts(schedule, walk, layout, size, 1 << 20);
+    const auto counted = wavefronts(schedule, mapping, layout, size, 1 << 20);
     INFO(x << " x " << y << ", " << size << " bytes, vector " << vector << ", pad " << pad << ", mask " << layout.mask);
-    const auto expected = wavefronts_one_by_one(walk, layout, size, in_one);
+    const auto expected = wavefronts_one_by_one(mapping, layout, size, in_one);
     REQUIRE(counted.counted == static_cast<double>(expected));
     CHECK(counted.ideal <= counted.counted);
     swizzled += layout.mask != 0;
@@ -256,8 +256,8 @@ TEST_CASE("rectangles are as many accesses as they have rows") {
   // 64 x 64 elements of 4 bytes in rectangles of 4 x 4, 16 along index 0 and 16 along index 1.
   Schedule schedule;
   schedule.tile = {64, 64};
-  const Walk walk = {{{0, 64, 1}, {1, 4, 1}, {1, 16, 4}}, 4, 256, 4};
-  const auto stored = turned(walk);
+  const ThreadMapping mapping = {{{0, 64, 1}, {1, 4, 1}, {1, 16, 4}}, 4, 256, 4};
+  const auto stored = register_transposed(mapping);
   SharedLayout layout;
   layout.stride = {64, 1};
   layout.elements = 64 * 64;
@@ -273,8 +273,8 @@ TEST_CASE("rectangles are as many accesses as they have rows") {
   // Each access of a warp reads two rows of 256 bytes: four lines.
   Affine rows;
   rows.coefficient = {1, 1024};
-  CHECK(plan::lines_of_walk(walk, rows, 4, 1 << 20) == 8 * 4 * 4);
-  CHECK(plan::least_lines_of_walk(walk, rows, 4, 1 << 20) == 8 * 4 * 4);
+  CHECK(plan::lines_of_mapping(mapping, rows, 4, 1 << 20) == 8 * 4 * 4);
+  CHECK(plan::least_lines_of_mapping(mapping, rows, 4, 1 << 20) == 8 * 4 * 4);
 }
 
 TEST_CASE("blocks that a tile has in part") {
@@ -292,6 +292,7 @@ TEST_CASE("a sample of warps stands for all of them") {
   SharedLayout layout;
   layout.stride = {32, 1};
   layout.elements = 1024;
-  const Walk walk = {{{0, 32, 1}, {1, 32, 1}}, 1, 256};
-  CHECK(wavefronts(schedule, walk, layout, 4, 4).counted == wavefronts(schedule, walk, layout, 4, 1 << 20).counted);
+  const ThreadMapping mapping = {{{0, 32, 1}, {1, 32, 1}}, 1, 256};
+  CHECK(wavefronts(schedule, mapping, layout, 4, 4).counted ==
+        wavefronts(schedule, mapping, layout, 4, 1 << 20).counted);
 }

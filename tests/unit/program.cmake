@@ -2,7 +2,7 @@
 # program_reference.cpp.
 add_library(ricci_program_reference STATIC program_compare.cpp program_reference.cpp)
 target_include_directories(ricci_program_reference PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
-target_link_libraries(ricci_program_reference PUBLIC ricci_ir PRIVATE ricci_options Catch2::Catch2)
-foreach(part text front lower)
-  ricci_test(program_${part} LABEL unit SOURCES program_${part}.cpp LIBS ricci_program_reference)
+target_link_libraries(ricci_program_reference PUBLIC ricci_lower PRIVATE ricci_options Catch2::Catch2)
+foreach(part text front lower shorten)
+  ricci_test(program_${part} FOLDER LABEL unit SOURCES program_${part}.cpp LIBS ricci_program_reference)
 endforeach()

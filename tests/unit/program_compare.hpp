@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "catch.hpp"
-#include "ir/lower_program.hpp"
+#include "lower/lower_program.hpp"
 #include "program_reference.hpp"
 #include "ricci/program.hpp"
 
@@ -15,6 +15,7 @@ struct Inputs {
   std::uint64_t seed = 1;
   std::uint64_t integers = 1000;
   double tolerance = 1e-11;
+  std::int64_t longest_kernel = 0;  ///< longer ones are cut (ir/passes/shorten.hpp); 0: as always
   /// Tensors whose values the test gives: all multi-indices, the point last.
   std::map<std::string, std::vector<Value>> given = {};
   std::map<std::string, Value> params = {};

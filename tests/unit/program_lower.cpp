@@ -102,6 +102,42 @@ TEST_CASE("index values, comparisons, guards, selects") {
       {.seed = 3, .integers = std::uint64_t{1} << 40});
 }
 
+TEST_CASE("functions of fields are done element by element") {
+  compare(
+      "index k = 3; grid x = 7\ninput q(3) : f64 on x; input r(3) : f64 on x; input K(3, 3) : f64 sym(0,1) on x\n"
+      "output u(3) : f64 on x; output w(3) : f64 on x; output m(3) : f64 on x; index i j = 3\n"
+      "output L(3, 3) : f64 sym(0,1) on x\n"
+      "u(k) = abs(q(k)) + sqrt(abs(r(k)))\nw(k) = max(q(k), r(k)) + select(q(k) < r(k), q(k), 2.0*r(k))\n"
+      "m(k) = mod(q(k), 0.75) + min(r(k), 0.25)\nL(i, j) = exp(K(i, j))");
+}
+
+TEST_CASE("functions of complex numbers are those of C++") {
+  compare(
+      "index i = 50\ninput z(i) : c128; input w(i) : c128; output a(i) : f64; output b(i) : c128; output c(i) : c128\n"
+      "output d(i) : c128; output e(i) : c128; output f(i) : c128; output r(i) : f64; output p(i) : c128\n"
+      "a(i) = abs(z(i)) + 2*real(z(i)) - 3*imag(w(i))\nb(i) = exp(z(i)) + log(w(i))\n"
+      "c(i) = sqrt(z(i)) + rsqrt(w(i))\nd(i) = sin(z(i)) - 2*cos(w(i))\ne(i) = tan(z(i)) + tanh(w(i))\n"
+      "f(i) = sinh(z(i))*cosh(w(i))\nr(i) = atan2(imag(z(i)), real(z(i))) + hypot(real(w(i)), imag(w(i)))\n"
+      "p(i) = pow(z(i), 0.5 + 1.5i) + conj(w(i))");
+  compare(
+      "index k = 3; grid x = 5\ninput q(3) : c64 on x; output u(3) : f32 on x; output v(3) : c64 on x\n"
+      "u(k) = abs(q(k))\nv(k) = exp(q(k)) + sqrt(q(k))",
+      {.tolerance = 1e-6});
+}
+
+TEST_CASE("the remainder of real numbers has the sign of the first") {
+  compare(
+      "index i = 40\ninput a(i) : f64; input b(i) : f64; output c(i) : f64; input f(i) : f32; output g(i) : f32\n"
+      "c(i) = mod(a(i), b(i))\ng(i) = mod(f(i), 0.25)");
+}
+
+TEST_CASE("integers of two kinds meet in the signed one that holds both") {
+  compare(
+      "index i = 30\ninput a(i) : u8; input b(i) : i8; output c(i) : i16; input d(i) : u32; input e(i) : i32\n"
+      "output f(i) : i64\nc(i) = a(i) + b(i)\nf(i) = d(i) - e(i)",
+      {.seed = 4, .integers = 1u << 31});
+}
+
 TEST_CASE("integers: wrap, shift, divide") {
   compare(
       "index i = 9\ninput a(i) : i32; input b(i) : i32; output c(i) : i32; output d(i) : i64; output e(i) : u8\n"
@@ -214,6 +250,16 @@ TEST_CASE("fields: locals live in registers, or in the workspace where another k
   const auto spilled = std::string(text) + "s() = sum(x i, b(i) * L(i, 1))\n";
   CHECK(ir::lower(Program::parse(spilled)).workspace_bytes() > 0);
   compare(spilled);
+}
+
+TEST_CASE("temporaries share memory once nothing reads them any more") {
+  // Each sum reads the temporary before it at every index, so that every temporary is a step of its own.
+  std::string text = "index i j = 64\ninput A(i, j) : f64\noutput y(i) : f64\n";
+  for (const char* name : {"p", "q", "r", "s"}) text += "temp " + std::string(name) + "(i) : f64\n";
+  text += "p(i) = sum(j, A(i, j))\nq(i) = sum(j, A(j, i) * p(j))\nr(i) = sum(j, A(i, j) * q(j))\n";
+  text += "s(i) = sum(j, A(j, i) * r(j))\ny(i) = sum(j, A(i, j) * s(j))\n";
+  CHECK(ir::lower(Program::parse(text)).workspace_bytes() == 2 * 64 * 8);  // of four
+  compare(text);
 }
 
 TEST_CASE("fields: nested tensors, determinants, inverses, diagonals") {

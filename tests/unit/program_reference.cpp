@@ -71,13 +71,17 @@ Value combined(OpCode op, const Value& x, const Value& y, DType type) {
     case OpCode::bit_xor:
       return of_integer(a ^ b);
     case OpCode::remainder:
-      return of_integer(b == 0 ? 0 : a % b);
+      return integer ? of_integer(b == 0 ? 0 : a % b) : of(std::fmod(x.real.real(), y.real.real()));
     case OpCode::shift_left:
       return b < 0 || b >= 64 ? of_integer(0) : wrap(bits(x) << b);
     case OpCode::shift_right:
       return of_integer(b < 0 || b >= 64 ? 0 : a >> b);
     case OpCode::pow:
-      return of(std::pow(x.real.real(), y.real.real()));
+      return is_complex(type) ? of(std::pow(x.real, y.real)) : of(std::pow(x.real.real(), y.real.real()));
+    case OpCode::atan2:
+      return of(std::atan2(x.real.real(), y.real.real()));
+    case OpCode::hypot:
+      return of(std::hypot(x.real.real(), y.real.real()));
     default:
       throw std::logic_error("the reference has no such operation");
   }
@@ -419,6 +423,39 @@ Value Reference::operation(const Expr& expr, Positions& at, const OpCode* around
     types[k] = program_.expr(expr.operands[k]).type;
   }
   const auto x = operand[0].real.real();
+  if (is_complex(types[0])) {
+    const auto z = operand[0].real;
+    switch (expr.op) {
+      case OpCode::real_part:
+        return of(z.real());
+      case OpCode::imag_part:
+        return of(z.imag());
+      case OpCode::absolute:
+        return of(std::abs(z));
+      case OpCode::sqrt:
+        return of(std::sqrt(z));
+      case OpCode::rsqrt:
+        return of(1.0 / std::sqrt(z));
+      case OpCode::exp:
+        return of(std::exp(z));
+      case OpCode::log:
+        return of(std::log(z));
+      case OpCode::sin:
+        return of(std::sin(z));
+      case OpCode::cos:
+        return of(std::cos(z));
+      case OpCode::tan:
+        return of(std::tan(z));
+      case OpCode::sinh:
+        return of(std::sinh(z));
+      case OpCode::cosh:
+        return of(std::cosh(z));
+      case OpCode::tanh:
+        return of(std::tanh(z));
+      default:
+        break;
+    }
+  }
   switch (expr.op) {
     case OpCode::neg:
       return is_integer(expr.type) ? of_integer(wrapped(-operand[0].integer, expr.type)) : of(-operand[0].real);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/formula.hpp"
+#include "frontend/formula.hpp"
 
 namespace ricci::test {
 

@@ -70,7 +70,15 @@ TEST_CASE("expressions keep their order") {
   CHECK(right_side("select(A(i,j) >= v(i), s, pow(v(j), 2)) + delta(i, j)") ==
         "select(v(i) <= A(i,j), s, pow(v(j), 2)) + delta(i, j)");
   CHECK(right_side("guard(and(i < j, not(i == 2)), sum(l m, l*m*v(i)*v(j)))") ==
-        "guard(and(i < j, (i == 2) == 0), sum(l m, l*m*v(i)*v(j)))");
+        "guard(i < j and (i == 2) == 0, sum(l m, l*m*v(i)*v(j)))");
+  CHECK(right_side("guard(i < j and not i == 2, s)") == "guard(i < j and (i == 2) == 0, s)");
+  CHECK(right_side("guard(i < j or i == 2 and j > 1 xor i == 0, s)") ==
+        "guard(i < j or i == 2 and 1 < j xor i == 0, s)");
+  CHECK(right_side("guard((i < j or i == 2) and j > 1, s)") == "guard((i < j or i == 2) and 1 < j, s)");
+  CHECK(right_side("guard(i and 1 == 1, s)") == right_side("guard(and(i, 1 == 1), s)"));
+  CHECK(right_side("cast(f64, (n(i) and 3) + (n(i) xor 5) * not(n(i)))") ==
+        "cast(f64, (n(i) and 3) + (n(i) xor 5)*not(n(i)))");
+  CHECK(right_side("guard(i < j\n  and i == 2 or\n j == 1, s)") == "guard(i < j and i == 2 or j == 1, s)");
   CHECK(right_side("reduce(product, l, l*s) + reduce(min, k, A(i,k)) + max(a(), s) + abs(A(i,j)) + mod(n(i), 3)") ==
         "product(l, l*s) + minimum(k, A(i,k)) + max(a(), s) + abs(A(i,j)) + mod(n(i), 3)");
   CHECK(right_side("det3(A(k,h))*0 + popcount(shl(n(j), 3)) + cast(f32, n(i))") ==

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/canonical.hpp"
-#include "ir/einsum.hpp"
+#include "ir/passes/canonical.hpp"
+#include "lower/einsum.hpp"
 
 namespace ricci::test {
 

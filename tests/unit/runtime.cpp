@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "ir/einsum.hpp"
+#include "lower/einsum.hpp"
 #include "ricci/ricci.hpp"
+#include "runtime/program_counts.hpp"
 #include "runtime/runtime_impl.hpp"
-#include "runtime/work.hpp"
 
 using namespace ricci;
 using Catch::Matchers::StartsWith;
@@ -42,29 +42,29 @@ std::string text_of(Call&& call) {
 }  // namespace
 
 TEST_CASE("bytes and flops that an einsum cannot do without") {
-  const auto real = runtime::total_work(ir::lower(problem("ab,bc->ac", {f64({3, 4}), f64({4, 5})})));
+  const auto real = runtime::count_program(ir::lower(problem("ab,bc->ac", {f64({3, 4}), f64({4, 5})})));
   CHECK(real.bytes == 8 * (12 + 20 + 15));
   CHECK(real.flops == 2 * 3 * 4 * 5);
   const auto c = [](std::vector<std::int64_t> e) { return Layout::row_major(DType::c128, std::move(e)); };
-  const auto complex = runtime::total_work(ir::lower(problem("ab,bc->ac", {c({3, 4}), c({4, 5})})));
+  const auto complex = runtime::count_program(ir::lower(problem("ab,bc->ac", {c({3, 4}), c({4, 5})})));
   CHECK(complex.bytes == 16 * (12 + 20 + 15));
   CHECK(complex.flops == 8 * 3 * 4 * 5);
   const auto i = [](std::vector<std::int64_t> e) { return Layout::row_major(DType::i64, std::move(e)); };
-  const auto whole = runtime::total_work(ir::lower(problem("ab,bc->ac", {i({3, 4}), i({4, 5})})));
+  const auto whole = runtime::count_program(ir::lower(problem("ab,bc->ac", {i({3, 4}), i({4, 5})})));
   CHECK(whole.flops == 0);
   CHECK(whole.operations == 2 * 3 * 4 * 5);
   // A diagonal is read once; a broadcast element too.
-  CHECK(runtime::total_work(ir::lower(problem("aa->a", {f64({6, 6})}))).bytes == 8 * (6 + 6));
-  CHECK(runtime::total_work(ir::lower(problem("ab->ba", {Layout::strided(DType::f64, {4, 5}, {0, 1})}))).bytes ==
+  CHECK(runtime::count_program(ir::lower(problem("aa->a", {f64({6, 6})}))).bytes == 8 * (6 + 6));
+  CHECK(runtime::count_program(ir::lower(problem("ab->ba", {Layout::strided(DType::f64, {4, 5}, {0, 1})}))).bytes ==
         8 * (5 + 20));
   // What depends on fewer indices is done for those alone: b * c once for each b and c, then times a.
-  CHECK(runtime::total_work(ir::lower(problem("a,b->ab", {f64({7}), f64({9})}))).flops == 7 * 9);
+  CHECK(runtime::count_program(ir::lower(problem("a,b->ab", {f64({7}), f64({9})}))).flops == 7 * 9);
 }
 
 TEST_CASE("workspace is no compulsory traffic") {
   const auto sequence = ir::lower_einsum(problem("ab,bc,cd->ad", {f64({3, 4}), f64({4, 5}), f64({5, 2})}));
   REQUIRE(sequence.steps.size() == 2);
-  const auto work = runtime::total_work(sequence);
+  const auto work = runtime::count_program(sequence);
   CHECK(work.bytes == 8 * (12 + 20 + 10 + 6));
   CHECK(work.flops == 2 * 4 * 5 * 2 + 2 * 3 * 4 * 2);
 }
@@ -309,6 +309,27 @@ TEST_CASE("one schedule's name for several kernels") {
     const auto plan = Runtime::global().plan_einsum("ab,bc,cd->ad", inputs, options);
     CHECK(plan.info().schedule.find(candidate.name) != std::string::npos);
   }
+}
+
+TEST_CASE("a contraction takes directives for a schedule") {
+  const Layout inputs[] = {f64({20, 30}), f64({30, 24})};
+  std::vector<double> a(600), b(720), c(480), d(480);
+  for (std::size_t k = 0; k < a.size(); ++k) a[k] = static_cast<double>(k % 7);
+  for (std::size_t k = 0; k < b.size(); ++k) b[k] = static_cast<double>(k % 5);
+  const void* in[] = {a.data(), b.data()};
+  EinsumOptions options;
+  void* out[] = {c.data()};
+  Runtime::global().plan_einsum("ik,kj->ij", inputs, options)(out, in);
+  // In canonical form rows are a, columns c, and b is summed over.
+  options.schedule = "tile a:4; tile c:8; order task a0 c0; atom fma rows a columns c depth b lanes 8";
+  const auto plan = Runtime::global().plan_einsum("ik,kj->ij", inputs, options);
+  CHECK(plan.info().schedule == options.schedule);
+  CHECK(plan.explain().find(options.schedule) != std::string::npos);
+  out[0] = d.data();
+  plan(out, in);
+  CHECK(c == d);
+  options.schedule = "tile a:4; tile c:8; order task a0 c0; atom fma rows a columns c depth z lanes 8";
+  CHECK_THROWS_AS(Runtime::global().plan_einsum("ik,kj->ij", inputs, options), PlanError);
 }
 
 TEST_CASE("einsum and contract in one call, the second time without planning") {

@@ -11,8 +11,8 @@
 
 #include "cache/format.hpp"
 #include "catch.hpp"
-#include "ir/canonical.hpp"
-#include "ir/einsum.hpp"
+#include "ir/passes/canonical.hpp"
+#include "lower/einsum.hpp"
 #include "ricci/ricci.hpp"
 #include "runtime/runtime_impl.hpp"
 
@@ -59,7 +59,7 @@ runtime::Target cpu_target() { return runtime::target_of(PlanOptions{}); }
 
 cache::Entry entry_for(const std::string& winner) {
   const auto program = canonical_program();
-  const auto key = runtime::tuning_key(program, cpu_target(), kThreads);
+  const auto key = runtime::tuning_key(ir::print(program), cpu_target(), kThreads);
   return runtime::tuning_entry(key, program, cpu_target(), kThreads, {{{winner, 1.5, 15}}});
 }
 
@@ -113,12 +113,12 @@ TEST_CASE("what the model chose is kept, and taken by the next process") {
   auto first = folder.runtime();
   const auto estimated = planned(first);
   const auto program = canonical_program();
-  const auto list = plan::candidates(program, runtime::cpu_figures(cpu_target().cpu, kThreads));
-  const auto key =
-      runtime::choice_key(program, cpu_target(), plan::print(runtime::cpu_figures(cpu_target().cpu, kThreads)));
+  const auto list = plan::candidates(program, runtime::cpu_model(cpu_target().cpu, kThreads));
+  const auto key = runtime::choice_key(ir::print(program), cpu_target(),
+                                       plan::print(runtime::cpu_model(cpu_target().cpu, kThreads)));
   const auto found = [&] {
     cache::Store store(folder.config());
-    return runtime::find_choice(store, key, program);
+    return runtime::find_choice(store, key, program, kernel::Target::cpu);
   };
   const auto kept = found();
   REQUIRE(kept);
@@ -136,7 +136,7 @@ TEST_CASE("what the model chose is kept, and taken by the next process") {
 
   // What is no schedule of this program is searched for again, and replaced.
   auto broken = other;
-  broken.walk.digits.clear();
+  broken.mapping.digits.clear();
   auto nonsense = runtime::choice_entry(key, program, other);
   nonsense.source = "no schedule\n";
   for (const auto& entry : {runtime::choice_entry(key, program, broken), nonsense}) {
@@ -153,11 +153,11 @@ TEST_CASE("a winner's schedule is kept with its name") {
   auto first = folder.runtime();
   const auto measured = planned(first, PlanMode::measure);
   const auto program = canonical_program();
-  const auto key = runtime::tuning_key(program, cpu_target(), kThreads);
+  const auto key = runtime::tuning_key(ir::print(program), cpu_target(), kThreads);
   cache::Store store(folder.config());
   const auto tuning = runtime::find_tuning(store, key);
   REQUIRE(tuning);
-  const auto kept = runtime::named_schedule(tuning->winner().name, tuning->schedule, program);
+  const auto kept = runtime::named_schedule(tuning->winner().name, tuning->schedule, program, kernel::Target::cpu);
   REQUIRE(kept);
   CHECK(kept->name == first_word(measured));
   auto second = folder.runtime();
@@ -194,7 +194,7 @@ TEST_CASE("a file that is damaged anywhere is no entry, and is made again") {
   const Folder folder;
   auto first = folder.runtime();
   const auto measured = planned(first, PlanMode::measure);
-  const auto key = runtime::tuning_key(canonical_program(), cpu_target(), kThreads);
+  const auto key = runtime::tuning_key(ir::print(canonical_program()), cpu_target(), kThreads);
   const auto file = folder.path / cache::EntryName::of(key).path();
   REQUIRE(fs::exists(file));
   std::ifstream in(file, std::ios::binary);

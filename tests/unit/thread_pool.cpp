@@ -219,13 +219,17 @@ TEST_CASE("RICCI_THREADS") {
   CHECK(normal >= 1);
   CHECK(with("3") == 3);
   CHECK(with("1") == 1);
-  CHECK(with("999999") == 1024);
+  CHECK(with("") == normal);
   std::vector<std::string> lines;
   ricci::set_log_sink([&](ricci::LogTopic, std::string_view line) { lines.emplace_back(line); });
+  for (const auto* text : {"999999", "99999999999", "99999999999999999999"}) CHECK(with(text) == 1024);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[1] == "RICCI_THREADS=99999999999 is more than 1024; these are taken");
+  lines.clear();
   for (const auto* text : {"0", "-2", "many", "3x", "2.5"}) CHECK(with(text) == normal);
   ricci::set_log_sink({});
   REQUIRE(lines.size() == 5);
-  CHECK(lines[2] == "RICCI_THREADS=many is not a number of threads; ignored");
+  CHECK(lines[2] == "RICCI_THREADS=many is not a number from 1 to 1024; ignored");
 }
 
 TEST_CASE("work in parallel is all done, and what it throws comes out") {

@@ -1,5 +1,5 @@
 // Words and figures of the command line: what is printed can be read back, and what cannot be read is refused by name.
-#include "text.hpp"
+#include "report/text.hpp"
 
 #include "catch.hpp"
 #include "ricci/error.hpp"

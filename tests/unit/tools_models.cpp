@@ -1,8 +1,9 @@
 // Figures over many cases, and two models beside each other.
-#include "bench_models.hpp"
+#include "bench/models.hpp"
 #include "catch.hpp"
-#include "statistics.hpp"
+#include "report/statistics.hpp"
 
+using ricci::Json;
 using namespace ricci::tools;
 
 TEST_CASE("rank correlation") {
@@ -21,7 +22,7 @@ TEST_CASE("summaries") {
   CHECK(s["min"] == 1);
   CHECK(s["median"] == 2);
   CHECK(s["max"] == 4);
-  CHECK(s["geomean"].get<double>() == Approx(2));
+  CHECK(s["geomean"].number() == Approx(2));
 }
 
 TEST_CASE("choices of two models") {
@@ -32,10 +33,10 @@ TEST_CASE("choices of two models") {
   // Ricci's model takes the first, MWP-CWP prefers c and d alike: d counts, which Ricci's model likes better.
   models.add({{"a", 1.1, 1, 4}, {"b", 1.0, 2, 3}, {"c", 2.0, 4, 1}, {"d", 1.5, 3, 1}}, 0, row);
   CHECK(row["models"]["ricci"]["plan"] == "a");
-  CHECK(row["models"]["ricci"]["rank_correlation"].get<double>() == Approx(0.8));
+  CHECK(row["models"]["ricci"]["rank_correlation"].number() == Approx(0.8));
   CHECK(row["models"]["mwp_cwp"]["plan"] == "d");
   CHECK(row["models"]["mwp_cwp"]["ms"] == 1.5);
-  CHECK(row["models"]["mwp_cwp"]["rank_correlation"].get<double>() < 0);
+  CHECK(row["models"]["mwp_cwp"]["rank_correlation"].number() < 0);
   // The other way round, all predictions of MWP-CWP alike.
   models.add({{"a", 3.0, 1, 1}, {"b", 1.0, 2, 1}}, 1, row);
   CHECK(row["models"]["mwp_cwp"]["plan"] == "a");
@@ -47,9 +48,9 @@ TEST_CASE("choices of two models") {
   models.report(result);
   const auto &ricci = result["models"]["ricci"]["over_best_timed"],
              &mwp_cwp = result["models"]["mwp_cwp"]["over_best_timed"];
-  CHECK(ricci["max"].get<double>() == Approx(1.1));
-  CHECK(ricci["min"].get<double>() == Approx(1));
-  CHECK(mwp_cwp["max"].get<double>() == Approx(3));
-  CHECK(mwp_cwp["min"].get<double>() == Approx(1.5));
-  CHECK(result["models"]["ricci"]["rank_correlation"].get<double>() == Approx((0.8 - 1) / 2));
+  CHECK(ricci["max"].number() == Approx(1.1));
+  CHECK(ricci["min"].number() == Approx(1));
+  CHECK(mwp_cwp["max"].number() == Approx(3));
+  CHECK(mwp_cwp["min"].number() == Approx(1.5));
+  CHECK(result["models"]["ricci"]["rank_correlation"].number() == Approx((0.8 - 1) / 2));
 }

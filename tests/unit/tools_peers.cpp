@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "catch.hpp"
-#include "peer_library.hpp"
+#include "peers/library.hpp"
 #include "ricci/error.hpp"
 
 using namespace ricci;

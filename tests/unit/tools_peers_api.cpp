@@ -3,7 +3,7 @@
 
 #include "agrees.hpp"
 #include "catch.hpp"
-#include "peer_api.hpp"
+#include "peers/api.hpp"
 
 namespace cutensor = ricci::tools::cutensor;
 using ricci::tests::Agrees;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ir/builder.hpp"
+#include "ir/passes/colour_refinement.hpp"
 #include "ir/program.hpp"
-#include "ir/roles.hpp"
 
 namespace ricci::test {
 

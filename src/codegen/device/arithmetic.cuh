@@ -33,6 +33,6 @@ inline bool is_zero(T x) { return x == 0; }
 inline bool is_zero(c64 x) { return x.re == 0 && x.im == 0; }
 inline bool is_zero(c128 x) { return x.re == 0 && x.im == 0; }
 
-// A BLAS factor: 0 hides whatever x holds.
+// A BLAS factor: 0 * x is 0 even where x is NaN or infinite.
 template <class T>
 inline T scale(T factor, T x) { return is_zero(factor) ? T{} : mul(factor, x); }

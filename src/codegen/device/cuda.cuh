@@ -4,7 +4,7 @@ inline V load(const T* p) { return *reinterpret_cast<const V*>(p); }
 template <class V, class T>
 inline void store(T* p, V v) { *reinterpret_cast<V*>(p) = v; }
 
-// The value that another lane of the warp holds; every lane takes part.
+// The value of another lane of the warp; all lanes must call it.
 template <class T>
 inline T shuffle(T value, int lane) {
   constexpr int kWords = (sizeof(T) + 3) / 4;
@@ -18,13 +18,13 @@ inline T shuffle(T value, int lane) {
   for (int k = 0; k < kWords; ++k) held.word[k] = __shfl_sync(0xffffffffu, held.word[k], lane);
   return held.value;
 }
-// The value of the lane `span` below; a lane that has none below keeps its own.
+// The value of the lane `span` below; the lowest lanes keep their own.
 template <class T>
 inline T shuffle_up(T value, int span) {
   const int lane = (int)(threadIdx.x & 31u);
   return shuffle(value, lane >= span ? lane - span : lane);
 }
-// Bit k: what lane k says; every lane takes part.
+// Bit k: the predicate of lane k; all lanes must call it.
 inline u32 ballot(bool said) { return __ballot_sync(0xffffffffu, said); }
 template <class T>
 inline T shuffle_xor(T value, int mask) { return shuffle(value, (int)((threadIdx.x & 31u) ^ (u32)mask)); }

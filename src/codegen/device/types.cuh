@@ -14,7 +14,7 @@ struct bf16 { u16 bits; };
 struct c64 { float re, im; };
 struct c128 { double re, im; };
 
-// N neighbours in memory, moved in one access.
+// N consecutive elements, loaded and stored in one access.
 template <class T, int N>
 struct alignas(sizeof(T) * N) vec { T at[N]; };
 

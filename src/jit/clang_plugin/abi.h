@@ -11,12 +11,13 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file. */
-#define RICCI_CLANG_ABI 1
+#define RICCI_CLANG_ABI 2
 
 enum RicciClangStatus {
   RICCI_CLANG_OK = 0,
   RICCI_CLANG_REFUSED = 1, /* the input is wrong: the log says where */
   RICCI_CLANG_FATAL = 2, /* LLVM gave up (report_fatal_error): the log holds its last words; a sleeping thread stays */
+  RICCI_CLANG_NO_MEMORY = 3, /* there is none for the compiler, or none left: as above */
 };
 
 enum RicciClangEmit { RICCI_CLANG_OBJECT = 0, RICCI_CLANG_ASSEMBLY = 1 };

@@ -21,6 +21,7 @@ using namespace llvm;
 
 constexpr char kHook[] = "ricci_trace";
 constexpr char kLines[] = "ricci_trace_lines";
+constexpr char kAtSite[] = "ricci_at_site_";
 constexpr unsigned kWriteBit = 1u << 5;
 constexpr unsigned kSiteShift = 8;
 constexpr std::uint64_t kLargestAccess = 16;
@@ -65,6 +66,10 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
           trace(transfer, transfer->getSource(), length->getZExtValue(), transfer->getSourceAlign().valueOrOne(),
                 false);
         trace(memory, memory->getDest(), length->getZExtValue(), memory->getDestAlign().valueOrOne(), true);
+      } else if (auto* call = dyn_cast<CallInst>(access);
+                 call && call->getCalledFunction() && call->getCalledFunction()->getName().starts_with(kAtSite)) {
+        call->setArgOperand(call->arg_size() - 1,
+                            ConstantInt::get(Type::getInt32Ty(function.getContext()), new_site(call)));
       } else if (isa<AtomicRMWInst>(access) || isa<AtomicCmpXchgInst>(access)) {
         refuse(access, "an atomic operation");
       }
@@ -80,14 +85,17 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
     const std::uint64_t largest = std::min(kLargestAccess, align.value());
     for (std::uint64_t offset = 0; offset < bytes;) {
       const std::uint64_t piece = std::min(largest, std::bit_floor(bytes - offset));
-      const auto site = static_cast<unsigned>(lines_.size());
-      lines_.push_back(line(access));
-      const unsigned code = site << kSiteShift | (write ? kWriteBit : 0u) | static_cast<unsigned>(piece);
+      const unsigned code = new_site(access) << kSiteShift | (write ? kWriteBit : 0u) | static_cast<unsigned>(piece);
       Value* shown = offset ? builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), address, offset) : address;
       builder.CreateCall(FunctionType::get(builder.getVoidTy(), {pointer, builder.getInt32Ty()}, false),
                          builder.CreateLoad(pointer, hook_), {shown, builder.getInt32(code)});
       offset += piece;
     }
+  }
+
+  unsigned new_site(const Instruction* access) {
+    lines_.push_back(line(access));
+    return static_cast<unsigned>(lines_.size()) - 1;
   }
 
   static std::uint32_t line(const Instruction* instruction) {

@@ -21,8 +21,9 @@ namespace ricci::clang_plugin {
 /// Lines are those of the outermost function that the access was inlined into; they need
 /// -debug-info-kind=line-tables-only, which is stripped afterwards. Accesses to local variables and constants are not
 /// shown, nor those of functions with
-/// __attribute__((disable_sanitizer_instrumentation)). Atomics and copies of unknown size are refused with a compile
-/// error.
+/// __attribute__((disable_sanitizer_instrumentation)). A call of a function whose name begins with `ricci_at_site_` is
+/// an access that the source makes by other means: its last argument, an unsigned, becomes the call's site. Atomics and
+/// copies of unknown size are refused with a compile error.
 void register_access_tracing(llvm::PassBuilder& builder);
 
 }  // namespace ricci::clang_plugin

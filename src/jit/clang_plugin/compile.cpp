@@ -74,15 +74,15 @@ RicciClangStatus compile(const RicciClangJob& job) {
   Bytes output;
   std::string log_text, fatal;
   bool accepted = false;
-  const bool finished = run_guarded(
+  const auto status = run_guarded(
       [&] {
         llvm::raw_string_ostream log(log_text);
         accepted = compile_in_memory(job, output, log);
       },
-      &fatal);
-  if (!finished) log_text += "LLVM ERROR: " + fatal + "\n";
+      job.source_bytes, &fatal);
+  if (status != RICCI_CLANG_OK) log_text += "LLVM ERROR: " + fatal + "\n";
   if (!log_text.empty()) job.take_log(job.context, log_text.data(), log_text.size());
-  if (!finished) return RICCI_CLANG_FATAL;
+  if (status != RICCI_CLANG_OK) return status;
   if (!accepted) return RICCI_CLANG_REFUSED;
   job.take_output(job.context, output.data(), output.size());
   return RICCI_CLANG_OK;

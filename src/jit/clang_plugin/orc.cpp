@@ -98,12 +98,12 @@ RicciClangStatus orc_load(const void* bytes, size_t byte_count, RicciOrcObject**
   *object = nullptr;
   llvm::orc::JITDylib* library = nullptr;
   std::string reason, fatal;
-  const bool finished = run_guarded(
-      [&] { library = link(llvm::StringRef(static_cast<const char*>(bytes), byte_count), reason); }, &fatal);
-  if (!finished) reason = "LLVM ERROR: " + fatal;
+  const auto status = run_guarded(
+      [&] { library = link(llvm::StringRef(static_cast<const char*>(bytes), byte_count), reason); }, 0, &fatal);
+  if (status != RICCI_CLANG_OK) reason = "LLVM ERROR: " + fatal;
   if (library == nullptr) {
     take_log(context, reason.data(), reason.size());
-    return finished ? RICCI_CLANG_REFUSED : RICCI_CLANG_FATAL;
+    return status == RICCI_CLANG_OK ? RICCI_CLANG_REFUSED : status;
   }
   *object = new RicciOrcObject{library};
   return RICCI_CLANG_OK;

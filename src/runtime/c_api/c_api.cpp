@@ -1,13 +1,19 @@
 // The C interface: the one place where errors become status codes.
+#include <fmt/format.h>
+
+#include <cstring>
 #include <exception>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "frontend/formula.hpp"
+#include "frontend/problem.hpp"
 #include "ricci/error.hpp"
 #include "ricci/program.hpp"
 #include "ricci/ricci.h"
 #include "ricci/runtime.hpp"
+#include "ricci/spec.hpp"
 #include "ricci/version.hpp"
 
 struct ricci_plan {
@@ -38,25 +44,61 @@ ricci_status guarded(F function) {
 
 const char* const kNull = "a null argument where a value is needed";
 
+// C callers may pass any number for an enumerator, and any pointer with any count: each number is checked before it is
+// used, and a count before the array behind it is read.
+
+/// An enumerator as the number that it is: C++ forbids to look at one that is none of its type's values.
+template <class Enum>
+int number_of(const Enum& value) {
+  static_assert(sizeof value == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
+
 ricci::Layout layout_of(const ricci_layout& given) {
-  if (given.type < RICCI_I8 || given.type > RICCI_C128) throw ricci::ShapeError("a layout has an unknown element type");
-  if (given.rank < 0 || (given.rank > 0 && given.extents == nullptr)) {
-    throw ricci::ShapeError("a layout has a negative rank, or no extents");
+  const int type = number_of(given.type);
+  if (type < RICCI_I8 || type > RICCI_C128) {
+    throw ricci::ShapeError(
+        fmt::format("a layout has an unknown element type, {}; there are {} (RICCI_I8) to {} (RICCI_C128)", type,
+                    static_cast<int>(RICCI_I8), static_cast<int>(RICCI_C128)));
   }
-  const auto type = static_cast<ricci::DType>(given.type);
+  if (given.rank < 0 || given.rank > ricci::ir::kMaxRank) {
+    throw ricci::ShapeError(
+        fmt::format("a layout has rank {}; a tensor has 0 to {} axes", given.rank, ricci::ir::kMaxRank));
+  }
+  if (given.rank > 0 && given.extents == nullptr) {
+    throw ricci::ShapeError(fmt::format("a layout of rank {} has no extents", given.rank));
+  }
   std::vector<std::int64_t> extents(given.extents, given.extents + given.rank);
-  auto layout = given.strides == nullptr
-                    ? ricci::Layout::row_major(type, std::move(extents))
-                    : ricci::Layout::strided(type, std::move(extents), {given.strides, given.strides + given.rank});
+  auto layout = given.strides == nullptr ? ricci::Layout::row_major(static_cast<ricci::DType>(type), std::move(extents))
+                                         : ricci::Layout::strided(static_cast<ricci::DType>(type), std::move(extents),
+                                                                  {given.strides, given.strides + given.rank});
   layout.alignment = given.alignment;
   return layout;
 }
 
-ricci::Device device_of(ricci_device device) { return device == RICCI_GPU ? ricci::Device::gpu : ricci::Device::cpu; }
+ricci::Device device_of(const ricci_device& given) {
+  const int device = number_of(given);
+  if (device == RICCI_CPU) return ricci::Device::cpu;
+  if (device == RICCI_GPU) return ricci::Device::gpu;
+  throw ricci::DeviceError(fmt::format("{} is no device; there are {} (RICCI_CPU) and {} (RICCI_GPU)", device,
+                                       static_cast<int>(RICCI_CPU), static_cast<int>(RICCI_GPU)));
+}
 
-ricci::PlanMode mode_of(ricci_plan_mode mode) {
-  if (mode < RICCI_PLAN_ESTIMATE || mode > RICCI_PLAN_MODEL) throw ricci::PlanError("an unknown plan mode");
-  return static_cast<ricci::PlanMode>(mode);
+ricci::PlanMode mode_of(const ricci_plan_mode& given) {
+  const int mode = number_of(given);
+  if (mode >= RICCI_PLAN_ESTIMATE && mode <= RICCI_PLAN_MODEL) return static_cast<ricci::PlanMode>(mode);
+  throw ricci::PlanError(fmt::format("{} is no plan mode; there are {} (RICCI_PLAN_ESTIMATE) to {} (RICCI_PLAN_MODEL)",
+                                     mode, static_cast<int>(RICCI_PLAN_ESTIMATE), static_cast<int>(RICCI_PLAN_MODEL)));
+}
+
+ricci::EinsumOptions::Path path_of(const ricci_path& given) {
+  const int path = number_of(given);
+  if (path == RICCI_PATH_FLOPS) return ricci::EinsumOptions::Path::flops;
+  if (path == RICCI_PATH_MEMORY) return ricci::EinsumOptions::Path::memory;
+  throw ricci::PlanError(fmt::format("{} is no path; there are {} (RICCI_PATH_FLOPS) and {} (RICCI_PATH_MEMORY)", path,
+                                     static_cast<int>(RICCI_PATH_FLOPS), static_cast<int>(RICCI_PATH_MEMORY)));
 }
 
 int count_of(std::span<const ricci::Argument> arguments) { return static_cast<int>(arguments.size()); }
@@ -73,7 +115,10 @@ const char* ricci_version(void) { return RICCI_VERSION; }
 const char* ricci_last_error(void) { return last_error.c_str(); }
 
 const char* ricci_status_name(ricci_status status) {
-  return status == RICCI_OK ? "ok" : ricci::name(static_cast<ricci::ErrorCode>(-1 - static_cast<int>(status)));
+  const int number = number_of(status);
+  if (number == RICCI_OK) return "ok";
+  const bool known = number <= RICCI_ERROR_SPEC && number >= RICCI_ERROR_INTERNAL;
+  return known ? ricci::name(static_cast<ricci::ErrorCode>(-1 - number)) : "unknown";
 }
 
 ricci_permute_options ricci_permute_options_default(void) {
@@ -117,7 +162,11 @@ ricci_status ricci_plan_einsum(const char* spec, int count, const ricci_layout* 
     einsum.beta = {given.beta_re, given.beta_im};
     einsum.threads = given.threads;
     einsum.mode = mode_of(given.mode);
-    if (given.path == RICCI_PATH_MEMORY) einsum.path = ricci::EinsumOptions::Path::memory;
+    einsum.path = path_of(given.path);
+    if (const auto operands = ricci::Spec::parse(spec).operands.size(); operands != static_cast<std::size_t>(count)) {
+      throw ricci::ShapeError(fmt::format("the spec has {} operand{}, {} layout{} given\n  {}", operands,
+                                          operands == 1 ? "" : "s", count, count == 1 ? " was" : "s were", spec));
+    }
     std::vector<ricci::Layout> layouts;
     for (int k = 0; k < count; ++k) {
       layouts.push_back(layout_of(inputs[k]));
@@ -135,6 +184,9 @@ ricci_status ricci_plan_program(const char* text, int count, const ricci_extent*
   *plan = nullptr;
   return guarded([&] {
     auto program = ricci::Program::parse(text);
+    if (const auto indices = program.formula().indices.size(); static_cast<std::size_t>(count) > indices) {
+      throw ricci::ShapeError(fmt::format("{} extents were given, and the program has {} indices", count, indices));
+    }
     for (int k = 0; k < count; ++k) {
       if (extents[k].index == nullptr) throw ricci::ShapeError(kNull);
       program.set_extent(extents[k].index, extents[k].extent);

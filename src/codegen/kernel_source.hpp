@@ -1,0 +1,39 @@
+// Kernels as text: the printers know nodes, neither operations of programs nor schedules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace ricci::codegen {
+
+struct KernelSource {
+  std::string prelude;  ///< types and functions that the text uses beside the portable prelude
+  std::string text;
+};
+
+/// C++ for Clang: `extern "C" void name(void* const* args, i64 first, i64 last, char* scratch)` runs the tasks [first,
+/// last) of an expanded kernel; args holds one pointer per global array, then one pointer per parameter's value;
+/// scratch is Kernel::bytes_of(Space::scratch) bytes at a multiple of 64, of the calling thread alone.
+KernelSource print_cpp(const kernel::Kernel& kernel, const std::string& name);
+
+/// CUDA C++ for NVRTC: `extern "C" __global__ void name(pointers, parameters)` of an expanded kernel, to be launched as
+/// launch_of() says. Its prelude comes after the portable one of the program.
+KernelSource print_cuda(const kernel::Kernel& kernel, const std::string& name);
+
+inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;  ///< that a CUDA kernel has without asking for more
+
+/// Of all shared arrays of an expanded kernel, as print_cuda() places them.
+std::int64_t shared_bytes(const kernel::Kernel& kernel);
+
+struct CudaLaunch {
+  std::int64_t blocks = 1;
+  int threads = 1;
+  std::int64_t dynamic_shared_bytes = 0;     ///< 0 while the static limit of 48 KB is enough
+  std::vector<std::string> parameter_types;  ///< in order, "const f64*", "double"
+};
+CudaLaunch launch_of(const kernel::Kernel& kernel);
+
+}  // namespace ricci::codegen

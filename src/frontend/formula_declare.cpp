@@ -1,0 +1,226 @@
+// Declarations: names, extents, tensors.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "frontend/components.hpp"
+#include "frontend/excerpt.hpp"
+#include "frontend/formula.hpp"
+#include "frontend/index_set.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::formula {
+namespace {
+
+template <class T>
+int find_name(const T& table, std::string_view name) noexcept {
+  const auto found = table.find(name);
+  return found == table.end() ? -1 : found->second;
+}
+
+std::string count_text(std::int64_t extent) {
+  return extent == kOpenExtent ? "no extent" : fmt::format("{} values", extent);
+}
+
+}  // namespace
+
+std::string Place::describe() const {
+  if (file != nullptr) return fmt::format("\n  {}:{}", file, line);
+  if (text.data() == nullptr) return {};
+  const auto at = std::min(offset, text.size());
+  const auto before = text.substr(0, at);
+  const auto newline = before.rfind('\n');
+  const auto begin = newline == std::string_view::npos ? 0 : newline + 1;
+  const auto end = std::min(text.find('\n', begin), text.size());
+  const auto number = line > 0 ? static_cast<std::ptrdiff_t>(line) : std::count(before.begin(), before.end(), '\n') + 1;
+  return fmt::format("\n  line {}, column {}:\n{}", number, at - begin + 1,
+                     underlined(text.substr(begin, end - begin), {at - begin}));
+}
+
+// Expressions and names are a user's, of any length.
+constexpr std::size_t kLongestText = 2000;
+
+void fail(const Place& place, const std::string& what) {
+  throw SpecError(shortened(what, kLongestText) + place.describe());
+}
+
+void fail_shape(const Place& place, const std::string& what) {
+  throw ShapeError(shortened(what, kLongestText) + place.describe());
+}
+
+int Program::find_index(std::string_view wanted) const noexcept { return find_name(index_names_, wanted); }
+int Program::find_tensor(std::string_view wanted) const noexcept { return find_name(tensor_names_, wanted); }
+int Program::find_param(std::string_view wanted) const noexcept { return find_name(param_names_, wanted); }
+
+void Program::check_name(const std::string& wanted, const char* what, const Place& place) const {
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  const auto word = [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  if (wanted.empty() || !letter(wanted.front()) || !std::all_of(wanted.begin(), wanted.end(), word)) {
+    fail(place, fmt::format("NameError: '{}' is no name for {}: letters, digits and underscores, a letter first",
+                            wanted, what));
+  }
+  if (is_word(wanted)) {
+    fail(place, fmt::format("NameError: '{}' is a word of the language; give {} another name", wanted, what));
+  }
+  const char* taken = nullptr;
+  if (find_index(wanted) >= 0) taken = find_index(wanted) == grid ? "the grid" : "an index";
+  if (find_tensor(wanted) >= 0) taken = "a tensor";
+  if (find_param(wanted) >= 0) taken = "a parameter";
+  if (taken != nullptr) {
+    fail(place, fmt::format("NameError: '{}' is {} already; give {} another name", wanted, taken, what));
+  }
+}
+
+int Program::declare_index(const std::string& wanted, std::int64_t extent, const Place& place) {
+  if (extent < kOpenExtent) {
+    fail_shape(place, fmt::format("ExtentError: index {} has extent {}; extents start at 0", wanted, extent));
+  }
+  if (const int known = find_index(wanted); known >= 0) {
+    auto& declared = indices[static_cast<std::size_t>(known)];
+    if (declared.extent == kOpenExtent && extent != kOpenExtent) set_extent(known, extent, place);
+    if (extent != kOpenExtent && declared.extent != extent) {
+      fail_shape(place, fmt::format("ExtentMismatch: index {} has {} here and {} before", wanted, count_text(extent),
+                                    count_text(declared.extent)));
+    }
+    return known;
+  }
+  check_name(wanted, "an index", place);
+  index_names_.emplace(wanted, static_cast<int>(indices.size()));
+  indices.push_back({wanted, extent});
+  return static_cast<int>(indices.size()) - 1;
+}
+
+void Program::declare_grid(const std::string& wanted, std::int64_t extent, const Place& place) {
+  if (grid >= 0) {
+    fail(place, fmt::format("NameError: the grid is '{}' already; a program has one",
+                            indices[static_cast<std::size_t>(grid)].name));
+  }
+  check_name(wanted, "a grid", place);
+  grid = declare_index(wanted, extent, place);
+}
+
+int Program::declare_param(const std::string& wanted, DType type, const Place& place) {
+  check_name(wanted, "a parameter", place);
+  if (is_half(type)) {
+    fail(place, fmt::format("TypeError: parameter '{}' cannot be {}; use f32", wanted, ricci::name(type)));
+  }
+  param_names_.emplace(wanted, static_cast<int>(params.size()));
+  params.push_back({wanted, type});
+  return static_cast<int>(params.size()) - 1;
+}
+
+int Program::declare_tensor(TensorDecl made, const Place& place) {
+  check_name(made.name, "a tensor", place);
+  const auto refuse = [&](const std::string& what) {
+    fail_shape(place, fmt::format("ExtentError: tensor '{}': {}", made.name, what));
+  };
+  const int rank = made.rank();
+  auto& form = made.form;
+  if (form.on_grid && grid < 0) {
+    fail(place, fmt::format("NameError: tensor '{}' is on a grid, and the program has none", made.name));
+  }
+  for (int k = 0; k < rank; ++k) {
+    const auto& slot = made.slots[static_cast<std::size_t>(k)];
+    const auto values = extent(slot);
+    if (slot.index < 0 && values < 0) refuse(fmt::format("slot {} has extent {}; extents start at 0", k, values));
+    if (slot.index >= 0 && slot.index == grid) {
+      if (form.on_grid) refuse(fmt::format("slot {} is the grid, on which it is already", k));
+      if (!form.symmetry.list.empty()) refuse(fmt::format("slot {} is the grid; say `on` the grid instead", k));
+    }
+  }
+  for (auto& symmetry : form.symmetry.list) {
+    std::sort(symmetry.slots.begin(), symmetry.slots.end());
+    if (symmetry.slots.size() < 2) {
+      fail(place, fmt::format("SymmetryMismatch: tensor '{}': a symmetry has two slots at least", made.name));
+    }
+    for (std::size_t k = 0; k < symmetry.slots.size(); ++k) {
+      const int p = symmetry.slots[k];
+      if (p < 0 || p >= rank) {
+        fail(place, fmt::format("RangeError: a symmetry of '{}' names slot {}, it has {} slots", made.name, p, rank));
+      }
+      const auto users =
+          std::count_if(form.symmetry.list.begin(), form.symmetry.list.end(), [&](const Symmetry& other) {
+            return std::find(other.slots.begin(), other.slots.end(), p) != other.slots.end();
+          });
+      if (users > 1 || (k > 0 && symmetry.slots[k - 1] == p)) {
+        fail(place, fmt::format("SymmetryMismatch: tensor '{}': slot {} is in a symmetry twice; sym(0,1,2) says all "
+                                "permutations of three slots",
+                                made.name, p));
+      }
+      const auto& first = made.slots[static_cast<std::size_t>(symmetry.slots.front())];
+      const auto& here = made.slots[static_cast<std::size_t>(p)];
+      if ((first.index != here.index || first.value != here.value) && extent(first) != extent(here)) {
+        refuse(fmt::format("slots {} and {} are symmetric and have {} and {}", symmetry.slots.front(), p,
+                           count_text(extent(first)), count_text(extent(here))));
+      }
+    }
+  }
+  if (made.expanded()) {
+    for (int k = 0; k < rank; ++k) {
+      const auto& slot = made.slots[static_cast<std::size_t>(k)];
+      const auto values = extent(slot);
+      if (slot.index >= 0 && values == kOpenExtent) {
+        refuse(fmt::format("slot {} is index {} without an extent; on a grid or with a symmetry it needs one", k,
+                           indices[static_cast<std::size_t>(slot.index)].name));
+      }
+      if (values < 1 || values > kMaxComponentExtent) {
+        refuse(fmt::format("slot {} has {}; on a grid or with a symmetry it can have 1 to {}", k, count_text(values),
+                           kMaxComponentExtent));
+      }
+    }
+    if (count_components(made, *this) > kMaxComponents) {
+      refuse(fmt::format("more than {} components per point", kMaxComponents));
+    }
+  }
+  const bool wants_parameter = form.storage == Storage::blocked;
+  if (form.parameter < 0 || (wants_parameter && form.parameter < 1)) {
+    refuse("a blocked layout has a block of one point at least");
+  }
+  if (!form.on_grid && form.storage != Storage::dense) refuse("soa, pointers and blocked are layouts of fields");
+  if (form.on_grid && !form.strides.empty()) refuse("strides are for tensors without a grid");
+  if (!form.strides.empty()) {
+    if (!form.symmetry.list.empty()) refuse("strides are for tensors without a symmetry");
+    if (form.strides.size() != made.slots.size()) {
+      refuse(fmt::format("{} strides for {} slots", form.strides.size(), made.slots.size()));
+    }
+  }
+  if (form.alignment < 0 || (form.alignment & (form.alignment - 1)) != 0) {
+    refuse(fmt::format("an alignment of {} bytes; powers of two, or 0", form.alignment));
+  }
+  const bool stored = made.role != TensorRole::local;
+  const bool plain = form.storage == Storage::dense && form.strides.empty();
+  if (!stored && !plain) refuse("a local has no storage and no layout");
+  if (made.role == TensorRole::temp && (!plain || form.parameter != 0))
+    refuse("a temp has the layout that Ricci gives it");
+  tensor_names_.emplace(made.name, static_cast<int>(tensors.size()));
+  tensors.push_back(std::move(made));
+  return static_cast<int>(tensors.size()) - 1;
+}
+
+void Program::set_extent(int index, std::int64_t values, const Place& place) {
+  auto& declared = indices[static_cast<std::size_t>(index)];
+  if (values < 0) {
+    fail_shape(place, fmt::format("ExtentError: index {} has extent {}; extents start at 0", declared.name, values));
+  }
+  for (const auto& tensor : tensors) {
+    if (!tensor.expanded() || declared.extent == values) continue;
+    const bool uses = std::any_of(tensor.slots.begin(), tensor.slots.end(),
+                                  [&](const SlotExtent& slot) { return slot.index == index; });
+    if (uses && index != grid) {
+      fail_shape(place, fmt::format("ExtentError: index {} has {}, from which the components of '{}' were counted; it "
+                                    "cannot be changed",
+                                    declared.name, count_text(declared.extent), tensor.name));
+    }
+  }
+  const auto before = declared.extent;
+  declared.extent = values;
+  try {
+    check_extents();
+  } catch (...) {
+    indices[static_cast<std::size_t>(index)].extent = before;
+    throw;
+  }
+}
+
+}  // namespace ricci::formula

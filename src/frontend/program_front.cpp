@@ -1,0 +1,410 @@
+// The C++ front end: handles that call the checked constructors of a formula::Program.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/formula.hpp"
+#include "frontend/program_extents.hpp"
+#include "ir/own_stack.hpp"
+#include "ricci/error.hpp"
+#include "ricci/program.hpp"
+
+namespace ricci {
+inline namespace v1 {
+namespace {
+
+using formula::ExprId;
+using formula::OpCode;
+using formula::Place;
+using Graph = std::shared_ptr<formula::Program>;
+
+Place place_of(const std::source_location& where) {
+  Place place;
+  if (where.line() != 0) {
+    place.file = where.file_name();
+    place.line = where.line();
+  }
+  return place;
+}
+
+/// Expressions of indices and numbers alone belong to no program yet.
+Graph fresh() { return std::make_shared<formula::Program>(); }
+
+int index_in(const Graph& graph, const Index& index, const Place& place) {
+  return graph->declare_index(index.name(), index.extent(), place);
+}
+
+/// The graph that all operands can live in: that of a program, if any has one.
+Graph home_of(std::initializer_list<const Expr*> operands) {
+  Graph graph = (*operands.begin())->graph();
+  for (const auto* operand : operands) {
+    if (!operand->graph()->tensors.empty() || !operand->graph()->params.empty()) graph = operand->graph();
+  }
+  return graph;
+}
+
+const std::source_location& where_of(std::initializer_list<const Expr*> operands) {
+  for (const auto* operand : operands) {
+    if (operand->where().line() != 0) return operand->where();
+  }
+  return (*operands.begin())->where();
+}
+
+/// Brings the operands into one graph and makes an expression of them there.
+template <class Make>
+Expr combine(std::initializer_list<const Expr*> operands, const Make& make) {
+  const auto graph = home_of(operands);
+  const auto& where = where_of(operands);
+  const auto place = place_of(where);
+  std::vector<ExprId> ids;
+  for (const auto* operand : operands) ids.push_back(graph->import(*operand->graph(), operand->id(), place));
+  return {graph, make(*graph, ids, place), where};
+}
+
+Expr unary(OpCode op, const Expr& x) {
+  return combine({&x}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    return graph.unary(op, ids[0], place);
+  });
+}
+
+Expr binary(OpCode op, const Expr& x, const Expr& y) {
+  return combine({&x, &y}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    return graph.binary(op, ids[0], ids[1], place);
+  });
+}
+
+OpCode op_of(Reduction by) {
+  constexpr OpCode kOps[] = {OpCode::add,     OpCode::mul,    OpCode::minimum, OpCode::maximum,
+                             OpCode::bit_and, OpCode::bit_or, OpCode::bit_xor};
+  return kOps[static_cast<std::size_t>(by)];
+}
+
+std::vector<formula::SlotValue> slots_in(const Graph& graph, const std::vector<Slot>& slots, const Place& place) {
+  std::vector<formula::SlotValue> made;
+  for (const auto& slot : slots) {
+    formula::SlotValue value;
+    value.offset = slot.offset;
+    value.shifted = slot.shifted;
+    if (slot.kind == Slot::Kind::index) value.index = index_in(graph, slot.index, place);
+    if (slot.kind == Slot::Kind::position) {
+      value.position = graph->import(*slot.position->graph(), slot.position->id(), place);
+    }
+    made.push_back(value);
+  }
+  return made;
+}
+
+/// Slots of an access whose stated symmetry, if any, is the tensor's.
+std::vector<formula::SlotValue> checked_slots(const Access& access, const Place& place) {
+  auto slots = slots_in(access.graph(), access.slots(), place);
+  if (!access.stated().empty()) {
+    access.graph()->check_symmetry_words(access.tensor(), slots, access.stated(), place);
+  }
+  return slots;
+}
+
+void record(const Access& target, formula::Assign op, const Expr& value) {
+  const auto& graph = target.graph();
+  const auto place = place_of(target.where());
+  const auto id = graph->import(*value.graph(), value.id(), place);
+  graph->record(target.tensor(), checked_slots(target, place), op, id, !target.stated().empty(), place);
+}
+
+Expr matrix_function(const Access& matrix, ExprId (formula::Program::*make)(ExprId, const Place&)) {
+  const Expr access(matrix);
+  return combine({&access}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    return (graph.*make)(ids[0], place);
+  });
+}
+
+}  // namespace
+
+Expr::Expr(double number) : graph_(fresh()), id_(graph_->number(number, false)) {}
+Expr::Expr(int number) : graph_(fresh()), id_(graph_->number(number, true)) {}
+Expr::Expr(std::int64_t number) : graph_(fresh()) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  if (number > kExact || number < -kExact) {
+    throw SpecError(fmt::format("the number {} is beyond 2^53, up to which integers are exact", number));
+  }
+  id_ = graph_->number(static_cast<double>(number), true);
+}
+Expr::Expr(Scalar number) : graph_(fresh()), id_(graph_->number(number, false)) {}
+Expr::Expr(const Index& index) : graph_(fresh()), id_(graph_->index(index_in(graph_, index, {}), {})) {}
+Expr::Expr(const Slot& slot) : Expr(Expr(slot.index) + Expr(slot.offset)) {}
+Expr::Expr(const Access& access) : graph_(access.graph()), where_(access.where()) {
+  const auto place = place_of(access.where());
+  id_ = graph_->access(access.tensor(), checked_slots(access, place), place);
+}
+
+Slot::Slot(const Access& first) : kind(Kind::position), position(std::make_shared<const Expr>(first)) {}
+
+Access Access::operator[](const Slot& slot) const {
+  auto made = *this;
+  made.slots_.push_back(slot);
+  return made;
+}
+
+Access Access::with(const Symmetries& stated) const {
+  auto made = *this;
+  made.stated_.insert(made.stated_.end(), stated.list.begin(), stated.list.end());
+  return made;
+}
+
+// A statement is recorded, nothing is assigned: A(i) = A(i) is one too.
+// NOLINTNEXTLINE(bugprone-unhandled-self-assignment)
+const Access& Access::operator=(const Access& value) const {
+  record(*this, formula::Assign::set, value);
+  return *this;
+}
+const Access& Access::operator=(const Expr& value) const {
+  record(*this, formula::Assign::set, value);
+  return *this;
+}
+const Access& Access::operator+=(const Expr& value) const {
+  record(*this, formula::Assign::add, value);
+  return *this;
+}
+const Access& Access::operator-=(const Expr& value) const {
+  record(*this, formula::Assign::subtract, value);
+  return *this;
+}
+const Access& Access::operator*=(const Expr& value) const {
+  record(*this, formula::Assign::multiply, value);
+  return *this;
+}
+const Access& Access::operator/=(const Expr& value) const {
+  record(*this, formula::Assign::divide, value);
+  return *this;
+}
+
+Access Tensor::operator()(const Slot& s0, const Slot& s1, const Slot& s2, const Slot& s3, const Slot& s4,
+                          const Slot& s5, const Slot& s6, const Slot& s7, const Slot& s8, const Slot& s9,
+                          const Slot& s10, const Slot& s11, const Slot& s12, const Slot& s13, const Slot& s14,
+                          const Slot& s15, std::source_location where) const {
+  std::vector<Slot> slots;
+  for (const auto* slot : {&s0, &s1, &s2, &s3, &s4, &s5, &s6, &s7, &s8, &s9, &s10, &s11, &s12, &s13, &s14, &s15}) {
+    if (slot->kind == Slot::Kind::none) break;
+    slots.push_back(*slot);
+  }
+  return {graph_, id_, std::move(slots), where};
+}
+
+Expr operator+(const Expr& x, const Expr& y) { return binary(OpCode::add, x, y); }
+Expr operator-(const Expr& x, const Expr& y) { return binary(OpCode::sub, x, y); }
+Expr operator*(const Expr& x, const Expr& y) { return binary(OpCode::mul, x, y); }
+Expr operator/(const Expr& x, const Expr& y) { return binary(OpCode::div, x, y); }
+Expr operator-(const Expr& x) {
+  return combine({&x}, [](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    return graph.negate(ids[0], place);
+  });
+}
+Expr operator<(const Expr& x, const Expr& y) { return binary(OpCode::less, x, y); }
+Expr operator<=(const Expr& x, const Expr& y) { return binary(OpCode::less_equal, x, y); }
+Expr operator>(const Expr& x, const Expr& y) { return binary(OpCode::less, y, x); }
+Expr operator>=(const Expr& x, const Expr& y) { return binary(OpCode::less_equal, y, x); }
+Expr operator==(const Expr& x, const Expr& y) { return binary(OpCode::equal, x, y); }
+Expr operator!=(const Expr& x, const Expr& y) { return binary(OpCode::not_equal, x, y); }
+Expr operator&&(const Expr& x, const Expr& y) { return binary(OpCode::bit_and, x, y); }
+Expr operator||(const Expr& x, const Expr& y) { return binary(OpCode::bit_or, x, y); }
+Expr operator!(const Expr& x) {
+  return combine({&x}, [](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    return graph.logical_not(ids[0], place);
+  });
+}
+Expr operator&(const Expr& x, const Expr& y) { return binary(OpCode::bit_and, x, y); }
+Expr operator|(const Expr& x, const Expr& y) { return binary(OpCode::bit_or, x, y); }
+Expr operator^(const Expr& x, const Expr& y) { return binary(OpCode::bit_xor, x, y); }
+Expr operator~(const Expr& x) { return unary(OpCode::bit_not, x); }
+Expr operator<<(const Expr& x, const Expr& bits) { return binary(OpCode::shift_left, x, bits); }
+Expr operator>>(const Expr& x, const Expr& bits) { return binary(OpCode::shift_right, x, bits); }
+
+Expr sqrt(const Expr& x) { return unary(OpCode::sqrt, x); }
+Expr cbrt(const Expr& x) { return unary(OpCode::cbrt, x); }
+Expr rsqrt(const Expr& x) { return unary(OpCode::rsqrt, x); }
+Expr exp(const Expr& x) { return unary(OpCode::exp, x); }
+Expr log(const Expr& x) { return unary(OpCode::log, x); }
+Expr sin(const Expr& x) { return unary(OpCode::sin, x); }
+Expr cos(const Expr& x) { return unary(OpCode::cos, x); }
+Expr tan(const Expr& x) { return unary(OpCode::tan, x); }
+Expr asin(const Expr& x) { return unary(OpCode::asin, x); }
+Expr acos(const Expr& x) { return unary(OpCode::acos, x); }
+Expr atan(const Expr& x) { return unary(OpCode::atan, x); }
+Expr sinh(const Expr& x) { return unary(OpCode::sinh, x); }
+Expr cosh(const Expr& x) { return unary(OpCode::cosh, x); }
+Expr tanh(const Expr& x) { return unary(OpCode::tanh, x); }
+Expr abs(const Expr& x) { return unary(OpCode::absolute, x); }
+Expr sign(const Expr& x) { return unary(OpCode::sign, x); }
+Expr conj(const Expr& x) { return unary(OpCode::conj, x); }
+Expr real(const Expr& x) { return unary(OpCode::real_part, x); }
+Expr imag(const Expr& x) { return unary(OpCode::imag_part, x); }
+Expr popcount(const Expr& x) { return unary(OpCode::popcount, x); }
+Expr pow(const Expr& x, const Expr& y) { return binary(OpCode::pow, x, y); }
+Expr atan2(const Expr& x, const Expr& y) { return binary(OpCode::atan2, x, y); }
+Expr hypot(const Expr& x, const Expr& y) { return binary(OpCode::hypot, x, y); }
+Expr min(const Expr& x, const Expr& y) { return binary(OpCode::minimum, x, y); }
+Expr max(const Expr& x, const Expr& y) { return binary(OpCode::maximum, x, y); }
+Expr mod(const Expr& x, const Expr& y) { return binary(OpCode::remainder, x, y); }
+
+Expr cast(DType type, const Expr& x) {
+  return combine({&x}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    return graph.cast(type, ids[0], place);
+  });
+}
+
+Expr select(const Expr& condition, const Expr& x, const Expr& y) {
+  return combine({&condition, &x, &y}, [](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    return graph.select(ids[0], ids[1], ids[2], place);
+  });
+}
+
+Expr guard(const Expr& condition, const Expr& x) {
+  return combine({&condition, &x}, [](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    return graph.guard(ids[0], ids[1], place);
+  });
+}
+
+Expr reduce(Reduction by, const Indices& over, const Expr& body) {
+  return combine({&body}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    std::vector<int> list;
+    for (const auto& index : over.list) list.push_back(graph.declare_index(index.name(), index.extent(), place));
+    return graph.reduce(op_of(by), std::move(list), ids[0], place);
+  });
+}
+Expr sum(const Indices& over, const Expr& body) { return reduce(Reduction::sum, over, body); }
+Expr product(const Indices& over, const Expr& body) { return reduce(Reduction::product, over, body); }
+Expr minimum(const Indices& over, const Expr& body) { return reduce(Reduction::minimum, over, body); }
+Expr maximum(const Indices& over, const Expr& body) { return reduce(Reduction::maximum, over, body); }
+
+namespace {
+
+Expr scanned(Reduction by, const Index& over, const Expr& body, bool exclusive) {
+  return combine({&body}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    return graph.scan(op_of(by), graph.declare_index(over.name(), over.extent(), place), ids[0], exclusive, place);
+  });
+}
+
+}  // namespace
+
+Expr scan(Reduction by, const Index& over, const Expr& body) { return scanned(by, over, body, false); }
+Expr exclusive_scan(Reduction by, const Index& over, const Expr& body) { return scanned(by, over, body, true); }
+
+Expr compact(const Index& over, const Expr& predicate, const Expr& payload) {
+  return combine({&predicate, &payload},
+                 [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+                   return graph.compact(graph.declare_index(over.name(), over.extent(), place), ids[0], ids[1], place);
+                 });
+}
+
+Expr det3(const Access& matrix) { return matrix_function(matrix, &formula::Program::determinant); }
+Expr inv3(const Access& matrix) { return matrix_function(matrix, &formula::Program::inverse); }
+
+Expr delta(const Index& i, const Index& j) {
+  const auto graph = fresh();
+  return {graph, graph->delta(index_in(graph, i, {}), index_in(graph, j, {}), {}), {}};
+}
+
+Expr diag(const Expr& x) {
+  return combine({&x}, [](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+    return graph.diagonal(ids[0], place);
+  });
+}
+
+Expr diag(const Access& x) {
+  const auto place = place_of(x.where());
+  return {x.graph(), x.graph()->diagonal_access(x.tensor(), slots_in(x.graph(), x.slots(), place), place), x.where()};
+}
+
+Symmetries sym(std::vector<int> slots) { return {{{std::move(slots), false}}}; }
+Symmetries antisym(std::vector<int> slots) { return {{{std::move(slots), true}}}; }
+Symmetries operator&&(Symmetries first, const Symmetries& second) {
+  first.list.insert(first.list.end(), second.list.begin(), second.list.end());
+  return first;
+}
+
+Program::Program(std::string name) : graph_(fresh()) { graph_->name = std::move(name); }
+
+Program Program::parse(std::string_view text) {
+  auto graph = fresh();
+  on_stack_of(kPlainStack, [&] { formula::parse(*graph, text); });
+  return Program(std::move(graph));
+}
+
+std::string Program::print() const { return formula::print(*graph_); }
+const std::string& Program::name() const noexcept { return graph_->name; }
+
+Index Program::grid(const std::string& name, std::int64_t points, std::source_location where) {
+  graph_->declare_grid(name, points, place_of(where));
+  return Index(name, points);
+}
+
+Tensor Program::declare(TensorRole role, const std::string& name, const std::vector<Extent>& extents, DType type,
+                        TensorForm form, std::source_location where) {
+  const auto place = place_of(where);
+  formula::TensorDecl made;
+  made.name = name;
+  made.role = role;
+  made.type = type;
+  made.form = std::move(form);
+  for (const auto& extent : extents) {
+    const bool named = !extent.index.name().empty();
+    made.slots.push_back({named ? index_in(graph_, extent.index, place) : -1, extent.value});
+  }
+  return {graph_, graph_->declare_tensor(std::move(made), place)};
+}
+
+Tensor Program::input(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form,
+                      std::source_location where) {
+  return declare(TensorRole::input, name, extents, type, std::move(form), where);
+}
+Tensor Program::output(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form,
+                       std::source_location where) {
+  return declare(TensorRole::output, name, extents, type, std::move(form), where);
+}
+Tensor Program::inout(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form,
+                      std::source_location where) {
+  return declare(TensorRole::inout, name, extents, type, std::move(form), where);
+}
+Tensor Program::local(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form,
+                      std::source_location where) {
+  return declare(TensorRole::local, name, extents, type, std::move(form), where);
+}
+Tensor Program::temp(const std::string& name, const std::vector<Extent>& extents, DType type, TensorForm form,
+                     std::source_location where) {
+  return declare(TensorRole::temp, name, extents, type, std::move(form), where);
+}
+
+Expr Program::param(const std::string& name, DType type, std::source_location where) {
+  const int id = graph_->declare_param(name, type, place_of(where));
+  return {graph_, graph_->param(id), where};
+}
+
+void Program::set_exact(bool exact) { graph_->exact = exact; }
+bool Program::exact() const noexcept { return graph_->exact; }
+void Program::set_einstein(bool einstein) { graph_->einstein = einstein; }
+
+void Program::set_extent(const std::string& index, std::int64_t extent) {
+  const int id = graph_->find_index(index);
+  if (id < 0) throw ShapeError(fmt::format("program '{}' has no index '{}'", graph_->name, index));
+  graph_->set_extent(id, extent, {});
+}
+
+std::vector<std::string> Program::open_extents() const {
+  std::vector<std::string> open;
+  for (const auto& index : graph_->indices) {
+    if (index.extent == kOpenExtent) open.push_back(index.name);
+  }
+  return open;
+}
+
+std::vector<TensorInfo> Program::tensors() const { return formula::tensor_infos(*graph_); }
+
+std::vector<ParamInfo> Program::params() const {
+  std::vector<ParamInfo> infos;
+  for (const auto& param : graph_->params) infos.push_back({param.name, param.type});
+  return infos;
+}
+
+void Program::bind(const std::map<std::string, std::vector<std::int64_t>>& shapes) { formula::bind(*graph_, shapes); }
+
+}  // namespace v1
+}  // namespace ricci

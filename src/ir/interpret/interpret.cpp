@@ -1,0 +1,272 @@
+// The oracle: every program, point by point, as plainly as it can be said.
+#include <algorithm>
+#include <cstring>
+
+#include "ir/interpret/interpret_value.hpp"
+#include "ir/named_values.hpp"
+#include "ir/own_stack.hpp"
+#include "ir/program.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::ir {
+namespace {
+
+using oracle::Value;
+
+class Interpreter {
+ public:
+  Interpreter(const Program& program, const std::vector<void*>& buffers, const std::vector<Scalar>& params)
+      : program_(program),
+        buffers_(buffers),
+        point_(program.indices.size()),
+        moved_(program.indices.size()),
+        free_(program.free_indices()),
+        known_(program.nodes.size()) {
+    for (std::size_t k = 0; k < params.size(); ++k) {
+      params_.push_back(oracle::value_of(params[k], program.params[k].type));
+    }
+    for (std::size_t id = 0; id < program.nodes.size(); ++id) depend(id);
+  }
+
+  void run() {
+    for (std::size_t q = 0; q < free_.size(); ++q) {
+      if (free_[q] && program_.indices[q].extent == 0) return;
+    }
+    do {
+      point_moved_ = ++clock_;
+      pending_.clear();
+      bytes_.clear();
+      for (const auto& statement : program_.statements) execute(statement);
+      const char* from = bytes_.data();
+      for (const auto& write : pending_) {
+        std::memcpy(write.target, from, write.bytes);
+        from += write.bytes;
+      }
+    } while (advance());
+  }
+
+ private:
+  /// What is known of a node: its value, for as long as no index that it depends on has moved.
+  struct Known {
+    std::vector<int> indices;
+    bool reads_written = false;  // the next point may read what this one wrote
+    std::uint64_t when = 0;      // 0: never evaluated
+    Value value;
+  };
+  struct Write {
+    char* target;
+    std::size_t bytes;
+  };
+
+  const Node& node(NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
+
+  void depend(std::size_t id) {
+    const auto& node = program_.nodes[id];
+    auto& known = known_[id];
+    std::vector<bool> needs(program_.indices.size());
+    if (node.kind == NodeKind::index) needs[static_cast<std::size_t>(node.source)] = true;
+    for (std::size_t q = 0; node.kind == NodeKind::load && q < needs.size(); ++q) {
+      needs[q] = node.offset.coefficient[q] != 0;
+    }
+    if (node.kind == NodeKind::load) {
+      known.reads_written = program_.buffers[static_cast<std::size_t>(node.source)].written;
+    }
+    for (int k = 0; k < operand_count(node); ++k) {
+      const auto& below = known_[static_cast<std::size_t>(node.operand[k])];
+      known.reads_written = known.reads_written || below.reads_written;
+      for (const int q : below.indices) {
+        if (std::find(node.over.begin(), node.over.end(), q) == node.over.end())
+          needs[static_cast<std::size_t>(q)] = true;
+      }
+    }
+    for (std::size_t q = 0; q < needs.size(); ++q) {
+      if (needs[q]) known.indices.push_back(static_cast<int>(q));
+    }
+  }
+
+  bool current(const Known& known) const {
+    if (known.when == 0 || (known.reads_written && known.when < point_moved_)) return false;
+    return std::all_of(known.indices.begin(), known.indices.end(),
+                       [&](int q) { return moved_[static_cast<std::size_t>(q)] <= known.when; });
+  }
+
+  void move(std::size_t q, std::int64_t value) {
+    point_[q] = value;
+    moved_[q] = ++clock_;
+  }
+
+  bool advance() {
+    for (std::size_t q = point_.size(); q-- > 0;) {
+      if (!free_[q]) continue;
+      if (point_[q] + 1 < program_.indices[q].extent) {
+        move(q, point_[q] + 1);
+        return true;
+      }
+      if (point_[q] != 0) move(q, 0);
+    }
+    return false;
+  }
+
+  std::int64_t offset(const Affine& affine) const {
+    std::int64_t elements = affine.constant;
+    for (std::size_t q = 0; q < point_.size(); ++q) elements += affine.coefficient[q] * point_[q];
+    return elements;
+  }
+
+  char* address(int buffer, std::int64_t elements) const {
+    const auto k = static_cast<std::size_t>(buffer);
+    return static_cast<char*>(buffers_[k]) + elements * size_of(program_.buffers[k].type);
+  }
+
+  /// Room for one element that is written when all statements of the point have read.
+  char* pend(int buffer, std::int64_t elements) {
+    const auto bytes = static_cast<std::size_t>(size_of(program_.buffers[static_cast<std::size_t>(buffer)].type));
+    pending_.push_back({address(buffer, elements), bytes});
+    bytes_.resize(bytes_.size() + bytes);
+    return bytes_.data() + bytes_.size() - bytes;
+  }
+
+  /// Stores what node `id` gives. Movement keeps every bit, NaN payloads too.
+  void put(int buffer, std::int64_t elements, NodeId id) {
+    const auto& value = node(id);
+    if (value.kind == NodeKind::load) {
+      const char* from = address(value.source, offset(value.offset));
+      char* to = pend(buffer, elements);
+      std::memcpy(to, from, static_cast<std::size_t>(size_of(value.type)));
+      return;
+    }
+    const auto result = evaluate(id);
+    oracle::store(pend(buffer, elements), value.type, result);
+  }
+
+  void execute(const Statement& statement) {
+    const auto& root = node(statement.value);
+    const auto at = offset(statement.offset);
+    around_ = OpCode::add;
+    switch (root.kind) {
+      case NodeKind::guard: {
+        // A guard of a guard is one: what either leaves out is not stored.
+        auto id = statement.value;
+        for (; node(id).kind == NodeKind::guard; id = node(id).operand[1]) {
+          if (!oracle::holds(evaluate(node(id).operand[0]))) return;
+        }
+        return put(statement.buffer, at, id);
+      }
+      case NodeKind::scan:
+        return scan(statement, root, at);
+      case NodeKind::compact:
+        return compact(statement, root, at);
+      default:
+        return put(statement.buffer, at, statement.value);
+    }
+  }
+
+  void scan(const Statement& statement, const Node& root, std::int64_t at) {
+    const auto q = static_cast<std::size_t>(root.over[0]);
+    const auto element = [&](std::int64_t k, const Value& value) {
+      oracle::store(pend(statement.buffer, at + k * statement.step), root.type, value);
+    };
+    auto total = root.operand[1] < 0 ? oracle::identity_of(root.op, root.type) : evaluate(root.operand[1]);
+    around_ = root.op;
+    const auto extent = program_.indices[q].extent;
+    for (std::int64_t k = 0; k < extent; ++k) {
+      move(q, k);
+      if (root.exclusive) element(k, total);
+      total = oracle::apply(root.op, root.type, root.type, total, evaluate(root.operand[0]), {});
+      if (!root.exclusive) element(k, total);
+    }
+    if (root.exclusive) element(extent, total);
+    move(q, 0);
+  }
+
+  void compact(const Statement& statement, const Node& root, std::int64_t at) {
+    const auto q = static_cast<std::size_t>(root.over[0]);
+    const auto& target = program_.buffers[static_cast<std::size_t>(statement.buffer)];
+    auto next = at + static_cast<std::int64_t>(evaluate(root.operand[2]).integer);
+    for (std::int64_t k = 0; k < program_.indices[q].extent; ++k) {
+      move(q, k);
+      if (!oracle::holds(evaluate(root.operand[0]))) continue;
+      if (next >= target.first && next <= target.last) put(statement.buffer, next, root.operand[1]);
+      next += statement.step;
+    }
+    move(q, 0);
+  }
+
+  /// Combines the values over node.over[k ...] with `total`, in the order of a nest of loops.
+  void combine(const Node& node, std::size_t k, Value& total) {
+    if (k == node.over.size()) {
+      total = oracle::apply(node.op, node.type, node.type, total, evaluate(node.operand[0]), {});
+      return;
+    }
+    const auto q = static_cast<std::size_t>(node.over[k]);
+    const auto before = point_[q];
+    for (std::int64_t value = 0; value < program_.indices[q].extent; ++value) {
+      move(q, value);
+      combine(node, k + 1, total);
+    }
+    move(q, before);
+  }
+
+  Value evaluate(NodeId id) {
+    auto& known = known_[static_cast<std::size_t>(id)];
+    if (current(known)) return known.value;
+    known.value = compute(node(id));
+    known.when = clock_;
+    return known.value;
+  }
+
+  Value compute(const Node& node) {
+    switch (node.kind) {
+      case NodeKind::load:
+        return oracle::load(address(node.source, offset(node.offset)), node.type);
+      case NodeKind::param:
+        return params_[static_cast<std::size_t>(node.source)];
+      case NodeKind::constant:
+        return is_integer(node.type) ? oracle::Value{node.integer} : oracle::value_of(node.value, node.type);
+      case NodeKind::index:
+        return {static_cast<std::uint64_t>(point_[static_cast<std::size_t>(node.source)])};
+      case NodeKind::guard:
+        return oracle::holds(evaluate(node.operand[0])) ? evaluate(node.operand[1])
+                                                        : oracle::identity_of(around_, node.type);
+      case NodeKind::reduce: {
+        auto total = oracle::identity_of(node.op, node.type);
+        const auto outer = around_;
+        around_ = node.op;
+        combine(node, 0, total);
+        around_ = outer;
+        return total;
+      }
+      case NodeKind::scan:
+      case NodeKind::compact:
+        return {};  // statements' values alone
+      case NodeKind::op:
+        break;
+    }
+    Value operand[3];
+    for (int k = 0; k < operand_count(node); ++k) operand[k] = evaluate(node.operand[k]);
+    return oracle::apply(node.op, node.type, this->node(node.operand[0]).type, operand[0], operand[1], operand[2]);
+  }
+
+  const Program& program_;
+  const std::vector<void*>& buffers_;
+  std::vector<Value> params_;
+  std::vector<std::int64_t> point_;
+  std::vector<std::uint64_t> moved_;  // per index: when its value last changed
+  std::vector<bool> free_;            // not run over: a loop of the statements
+  std::vector<Known> known_;          // per node
+  std::uint64_t clock_ = 1, point_moved_ = 0;
+  OpCode around_ = OpCode::add;  // of the innermost reduction
+  std::vector<Write> pending_;   // of this point, their bytes one after the other
+  std::vector<char> bytes_;
+};
+
+}  // namespace
+
+void interpret(const Program& program, const std::vector<void*>& buffers, const std::vector<Scalar>& params) {
+  if (buffers.size() != program.buffers.size() || params.size() != program.params.size()) {
+    throw InternalError("interpret() takes one pointer per buffer and one value per parameter");
+  }
+  on_stack_of(stack_for(depth_of(program)), [&] { Interpreter(program, buffers, params).run(); });
+}
+
+}  // namespace ricci::ir

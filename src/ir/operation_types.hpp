@@ -1,0 +1,13 @@
+#pragma once
+// Which types the operations take and give: one rule for a program's nodes and for a kernel's values.
+#include <span>
+
+#include "ir/program.hpp"
+
+namespace ricci::ir {
+
+/// The rule that an operation from these operands to this type breaks; nullptr where it breaks none. The operands
+/// beyond operand_count(op) are not read. A vector has the type of its lanes. Thread-safe.
+const char* broken_type_rule(OpCode op, DType result, std::span<const DType> operands);
+
+}  // namespace ricci::ir

@@ -1,0 +1,305 @@
+#include "ir/passes/canonical_nodes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "ir/passes/colour_refinement.hpp"
+
+namespace ricci::ir {
+namespace {
+
+bool is_leaf(const Node& node) {
+  return node.kind == NodeKind::param || node.kind == NodeKind::constant || node.kind == NodeKind::index;
+}
+
+/// Keeps the nodes `order`, operands before users, in that order.
+void select_nodes(Program& program, const std::vector<NodeId>& order) {
+  std::vector<NodeId> place(program.nodes.size(), -1);
+  std::vector<Node> nodes;
+  for (const auto id : order) {
+    auto& node = program.nodes[static_cast<std::size_t>(id)];
+    for (int k = 0; k < operand_count(node); ++k) node.operand[k] = place[static_cast<std::size_t>(node.operand[k])];
+    place[static_cast<std::size_t>(id)] = static_cast<NodeId>(nodes.size());
+    nodes.push_back(std::move(node));
+  }
+  program.nodes = std::move(nodes);
+  for (auto& statement : program.statements) statement.value = place[static_cast<std::size_t>(statement.value)];
+}
+
+/// All that decides what a node computes, once its operands are numbered.
+using Key = std::tuple<NodeKind, OpCode, DType, std::vector<NodeId>, int, std::vector<std::int64_t>, std::int64_t,
+                       std::vector<int>, double, double, std::uint64_t, bool>;
+
+Key key_of(const Node& node) {
+  std::vector<NodeId> operands(node.operand, node.operand + operand_count(node));
+  if (node.kind == NodeKind::op && commutes(node.op)) std::sort(operands.begin(), operands.end());
+  const bool load = node.kind == NodeKind::load, constant = node.kind == NodeKind::constant;
+  const bool sourced = load || node.kind == NodeKind::param || node.kind == NodeKind::index;
+  const bool leaf = sourced || constant || node.kind == NodeKind::compact;
+  return {node.kind,
+          leaf ? OpCode::add : node.op,  // a guard's is that of the reduction around it
+          node.type,
+          std::move(operands),
+          sourced ? node.source : -1,
+          load ? node.offset.coefficient : std::vector<std::int64_t>(),
+          load ? node.offset.constant : 0,
+          node.over,
+          constant ? node.value.real() : 0,
+          constant ? node.value.imag() : 0,
+          constant ? node.integer : 0,
+          node.exclusive};
+}
+
+/// Rebuilds a program with its chains sorted.
+class Sorter {
+ public:
+  explicit Sorter(Program& program) : program_(program), colours_(colours(program)), chains_(program) {}
+
+  void run() {
+    const auto reads = reads_outputs(program_);
+    std::vector<NodeId> place(program_.nodes.size(), -1);
+    for (std::size_t id = 0; id < place.size(); ++id) {
+      if (chains_.inner(static_cast<NodeId>(id))) continue;
+      const auto& node = program_.nodes[id];
+      auto terms = chains_.terms(static_cast<NodeId>(id));
+      for (auto& term : terms) term.node = place[static_cast<std::size_t>(term.node)];
+      if (terms.empty()) {
+        auto copy = node;
+        for (int k = 0; k < operand_count(node); ++k) {
+          copy.operand[k] = place[static_cast<std::size_t>(node.operand[k])];
+        }
+        place[id] = add(std::move(copy), reads[id], colours_.node[id]);
+      } else {
+        place[id] = chain(node, std::move(terms));
+        role_[static_cast<std::size_t>(place[id])] = colours_.node[id];
+      }
+    }
+    program_.nodes = std::move(nodes_);
+    for (auto& statement : program_.statements) statement.value = place[static_cast<std::size_t>(statement.value)];
+  }
+
+ private:
+  const Node& at(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+
+  NodeId add(Node node, bool reads, std::uint64_t role) {
+    nodes_.push_back(std::move(node));
+    reads_.push_back(reads);
+    role_.push_back(role);
+    return static_cast<NodeId>(nodes_.size()) - 1;
+  }
+
+  NodeId chain(const Node& like, std::vector<Term> terms) {
+    // What is subtracted stands behind what it is subtracted from.
+    std::stable_sort(terms.begin(), terms.end(), [&](const Term& x, const Term& y) {
+      if (x.inverse != y.inverse) return y.inverse;
+      return before(x.node, y.node);
+    });
+    Node link;
+    link.kind = NodeKind::op;
+    link.type = like.type;
+    auto last = terms.front().node;
+    if (terms.front().inverse) {
+      link.op = OpCode::neg;
+      link.operand[0] = last;
+      last = add(link, reads_[static_cast<std::size_t>(last)], 0);
+    }
+    for (std::size_t k = 1; k < terms.size(); ++k) {
+      link.op = terms[k].inverse ? OpCode::sub : like.op == OpCode::sub ? OpCode::add : like.op;
+      link.operand[0] = last;
+      link.operand[1] = terms[k].node;
+      const bool reads = reads_[static_cast<std::size_t>(last)] || reads_[static_cast<std::size_t>(terms[k].node)];
+      last = add(link, reads, 0);
+    }
+    return last;
+  }
+
+  bool before(NodeId x, NodeId y) const {
+    if (x == y) return false;
+    const bool reads_x = reads_[static_cast<std::size_t>(x)], reads_y = reads_[static_cast<std::size_t>(y)];
+    if (reads_x != reads_y) return reads_y;
+    constexpr int kDepth = 6;  // what is alike so far down is told apart by its role
+    const auto order = compare(x, y, kDepth);
+    if (order != 0) return order < 0;
+    return role_[static_cast<std::size_t>(x)] < role_[static_cast<std::size_t>(y)];
+  }
+
+  template <class T>
+  static int three_way(const T& x, const T& y) {
+    return x < y ? -1 : y < x ? 1 : 0;
+  }
+
+  int compare(const Affine& x, const Affine& y) const {
+    for (std::size_t q = 0; q < x.coefficient.size(); ++q) {
+      // The access that is slowest along the first index first: its coefficient there is the largest.
+      if (const auto size = three_way(std::abs(y.coefficient[q]), std::abs(x.coefficient[q]))) return size;
+      if (const auto sign = three_way(y.coefficient[q], x.coefficient[q])) return sign;
+    }
+    return three_way(x.constant, y.constant);
+  }
+
+  int compare(NodeId id_x, NodeId id_y, int depth) const {
+    if (id_x == id_y || depth == 0) return 0;
+    const auto &x = at(id_x), &y = at(id_y);
+    const auto rank = [](const Node& node) {
+      constexpr NodeKind kOrder[] = {NodeKind::constant, NodeKind::param, NodeKind::index, NodeKind::load,
+                                     NodeKind::op,       NodeKind::guard, NodeKind::reduce};
+      return std::find(std::begin(kOrder), std::end(kOrder), node.kind) - std::begin(kOrder);
+    };
+    if (const auto kind = three_way(rank(x), rank(y))) return kind;
+    if (const auto op = three_way(x.op, y.op)) return op;
+    if (const auto type = three_way(x.type, y.type)) return type;
+    const auto role = [](const std::vector<std::uint64_t>& numbers, const Node& node) {
+      return numbers[static_cast<std::size_t>(node.source)];
+    };
+    switch (x.kind) {
+      case NodeKind::load:
+        if (const auto offset = compare(x.offset, y.offset)) return offset;
+        return three_way(role(colours_.buffer, x), role(colours_.buffer, y));
+      case NodeKind::param:
+        return three_way(role(colours_.param, x), role(colours_.param, y));
+      case NodeKind::index:
+        return three_way(x.source, y.source);
+      case NodeKind::constant:
+        if (is_signed(x.type)) {
+          return three_way(static_cast<std::int64_t>(x.integer), static_cast<std::int64_t>(y.integer));
+        }
+        return three_way(std::tuple(x.integer, x.value.real(), x.value.imag()),
+                         std::tuple(y.integer, y.value.real(), y.value.imag()));
+      default:
+        break;
+    }
+    if (const auto over = three_way(x.over, y.over)) return over;
+    for (int k = 0; k < operand_count(x); ++k) {
+      if (const auto operand = compare(x.operand[k], y.operand[k], depth - 1)) return operand;
+    }
+    return 0;
+  }
+
+  Program& program_;
+  const Colours colours_;
+  const Chains chains_;
+  std::vector<Node> nodes_;  // as they are made, and for each: does it read outputs, which role
+  std::vector<bool> reads_;
+  std::vector<std::uint64_t> role_;
+};
+
+}  // namespace
+
+std::vector<bool> reads_outputs(const Program& program) {
+  std::vector<bool> reads(program.nodes.size());
+  for (std::size_t id = 0; id < reads.size(); ++id) {
+    const auto& node = program.nodes[id];
+    if (node.kind == NodeKind::load) reads[id] = program.buffers[static_cast<std::size_t>(node.source)].written;
+    for (int k = 0; k < operand_count(node); ++k) {
+      if (reads[static_cast<std::size_t>(node.operand[k])]) reads[id] = true;
+    }
+  }
+  return reads;
+}
+
+Program drop_unused(Program program) {
+  std::vector<bool> used(program.nodes.size());
+  for (const auto& statement : program.statements) used[static_cast<std::size_t>(statement.value)] = true;
+  std::vector<NodeId> order;
+  for (std::size_t id = used.size(); id-- > 0;) {
+    if (!used[id]) continue;
+    order.push_back(static_cast<NodeId>(id));
+    const auto& node = program.nodes[id];
+    for (int k = 0; k < operand_count(node); ++k) used[static_cast<std::size_t>(node.operand[k])] = true;
+  }
+  std::reverse(order.begin(), order.end());
+  select_nodes(program, order);
+  return program;
+}
+
+Program share_nodes(Program program) {
+  std::map<Key, NodeId> known;
+  std::vector<NodeId> same(program.nodes.size());
+  for (std::size_t id = 0; id < same.size(); ++id) {
+    auto& node = program.nodes[id];
+    for (int k = 0; k < operand_count(node); ++k) node.operand[k] = same[static_cast<std::size_t>(node.operand[k])];
+    same[id] = known.try_emplace(key_of(node), static_cast<NodeId>(id)).first->second;
+  }
+  for (auto& statement : program.statements) statement.value = same[static_cast<std::size_t>(statement.value)];
+  return drop_unused(std::move(program));
+}
+
+Program sort_operands(Program program) {
+  // What was combined in another order is equal once it is sorted, and then one; and what uses it has another role.
+  for (;;) {
+    const auto nodes = program.nodes.size();
+    Sorter(program).run();
+    program = share_nodes(std::move(program));
+    if (program.nodes.size() >= nodes) return program;
+  }
+}
+
+namespace {
+
+/// The nodes that statements need, operands before users: depth first, leaves last, next to their use. The way down is
+/// a list, as chains are as long as programs are.
+std::vector<NodeId> use_order(const Program& program) {
+  struct Visit {
+    NodeId id;
+    int next = 0;  // of its operands, those that are no leaves first
+  };
+  std::vector<NodeId> order;
+  std::vector<bool> seen(program.nodes.size());
+  std::vector<Visit> open;
+  const auto enter = [&](NodeId id) {
+    if (seen[static_cast<std::size_t>(id)]) return;
+    seen[static_cast<std::size_t>(id)] = true;
+    open.push_back({id});
+  };
+  for (const auto& statement : program.statements) {
+    enter(statement.value);
+    while (!open.empty()) {
+      const auto [id, next] = open.back();
+      const auto& node = program.nodes[static_cast<std::size_t>(id)];
+      const int count = operand_count(node);
+      if (next == 2 * count) {
+        order.push_back(id);
+        open.pop_back();
+        continue;
+      }
+      ++open.back().next;
+      const auto operand = node.operand[next % count];
+      if (is_leaf(program.nodes[static_cast<std::size_t>(operand)]) == (next >= count)) enter(operand);
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+Program number(Program program) {
+  const auto order = use_order(program);
+  select_nodes(program, order);
+
+  std::vector<int> buffer(program.buffers.size(), -1), param(program.params.size(), -1);
+  std::vector<Buffer> buffers;
+  std::vector<Param> params;
+  const auto take = [](auto& place, auto& list, const auto& from, int k) {
+    auto& number = place[static_cast<std::size_t>(k)];
+    if (number >= 0) return;
+    number = static_cast<int>(list.size());
+    list.push_back(from[static_cast<std::size_t>(k)]);
+  };
+  for (const auto& node : program.nodes) {
+    if (node.kind == NodeKind::param) take(param, params, program.params, node.source);
+    if (node.kind != NodeKind::load || program.buffers[static_cast<std::size_t>(node.source)].written) continue;
+    take(buffer, buffers, program.buffers, node.source);
+  }
+  for (const auto& statement : program.statements) take(buffer, buffers, program.buffers, statement.buffer);
+  for (auto& node : program.nodes) {
+    if (node.kind == NodeKind::param) node.source = param[static_cast<std::size_t>(node.source)];
+    if (node.kind == NodeKind::load) node.source = buffer[static_cast<std::size_t>(node.source)];
+  }
+  for (auto& statement : program.statements) statement.buffer = buffer[static_cast<std::size_t>(statement.buffer)];
+  program.buffers = std::move(buffers);
+  program.params = std::move(params);
+  return program;
+}
+
+}  // namespace ricci::ir

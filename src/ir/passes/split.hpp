@@ -1,0 +1,35 @@
+// Long scans, compactions and reductions of few points, cut into tiles that many workers share.
+#pragma once
+
+#include "ir/sequence.hpp"
+
+namespace ricci::ir {
+
+/// Limits that depend on the device. Rounding depends on them, so they must not depend on the number of threads.
+struct SplitLimits {
+  std::int64_t longest = 32768;  ///< values that one point may combine before its work is shared
+  std::int64_t workers = 256;    ///< points from which on there is work for all
+  std::int64_t parts = 4096;     ///< tiles over all points: some for each worker, to even out; at least 2 * workers
+  std::int64_t least = 4096;     ///< values of the smallest tile
+  std::int64_t lanes_bytes = 0;  ///< of neighbouring partial results of floats that are combined side by side; 0: none
+  /// Sums of products of two loads go by tiles of so many points, each a worker's, as few as `tile_workers` of which
+  /// have work for all. 0: they are like any others.
+  std::int64_t tile_points = 0, tile_workers = 0;
+  bool scans = true;  ///< scans and compactions, too: they read and compute everything twice
+  /// What gives the same bits whole, too.
+  bool exact_reductions = true, exact_scans = true;
+};
+
+/// Steps in which fewer points than workers each combine more than `longest` values become several, through workspace
+/// slots behind the others:
+///
+///   reduction   partial results of tiles; the rest as it was, with a reduction of the partial results in its place
+///   scan        partial results of tiles; their exclusive scan; scans of the tiles that begin with its values
+///   compaction  counts of tiles; their exclusive scan; compactions of the tiles that begin there
+///
+/// Sums of products are cut into equal parts, so that none of them is ragged. What a ragged last tile holds is left to
+/// the step that combines the partial results. Bodies with reductions in them are computed once, into a slot of their
+/// own. Only where values may be combined in any order: programs that are not exact, and operations that lose nothing.
+Sequence split_long(Sequence sequence, const SplitLimits& limits);
+
+}  // namespace ricci::ir

@@ -1,0 +1,178 @@
+#include "ir/passes/step_piece.hpp"
+
+namespace ricci::ir {
+namespace {
+
+std::size_t at(int k) { return static_cast<std::size_t>(k); }
+
+}  // namespace
+
+StepPiece::StepPiece(const Step& from) : from_(from), place_(from.program.indices.size()) {
+  builder.program.exact = from.program.exact;
+  for (const auto& buffer : from.program.buffers) names_.insert(buffer.name);
+  for (const auto& param : from.program.params) names_.insert(param.name);
+}
+
+int StepPiece::index(int from, std::int64_t extent, std::int64_t factor, std::int64_t offset, const char* ending) {
+  const auto made = fresh_index(from_.program.indices[at(from)].name + ending, extent);
+  auto& place = place_[at(from)];
+  place.terms.emplace_back(made, factor);
+  place.constant += offset;
+  return made;
+}
+
+int StepPiece::fresh_index(std::string name, std::int64_t extent) {
+  while (!names_.insert(name).second) name += '_';
+  builder.program.indices.push_back({std::move(name), extent});
+  return static_cast<int>(builder.program.indices.size()) - 1;
+}
+
+int StepPiece::whole(int old) {
+  auto& place = place_[at(old)];
+  if (place.terms.empty()) index(old, from_.program.indices[at(old)].extent, 1, 0, "");
+  return place.terms.front().first;
+}
+
+std::vector<int> StepPiece::whole(const std::vector<int>& old) {
+  std::vector<int> made;
+  for (const int q : old) made.push_back(whole(q));
+  return made;
+}
+
+void StepPiece::forget(int old) {
+  place_[at(old)] = {};
+  known_.clear();
+}
+
+NodeId StepPiece::copy(NodeId old) {
+  if (const auto known = known_.find(old); known != known_.end()) return known->second;
+  // Chains are as long as programs are: what is still missing below, in a list, operands before users.
+  struct Visit {
+    NodeId id;
+    int next = 0;
+  };
+  std::vector<Visit> open{{old}};
+  while (!open.empty()) {
+    auto& visit = open.back();
+    const auto& node = from_.program.nodes[at(visit.id)];
+    if (visit.next < operand_count(node)) {
+      const auto operand = node.operand[visit.next++];
+      if (!known_.contains(operand)) open.push_back({operand});
+      continue;
+    }
+    const auto id = visit.id;
+    open.pop_back();
+    if (!known_.contains(id)) known_[id] = copy_node(node);
+  }
+  return known_.at(old);
+}
+
+NodeId StepPiece::copy_node(const Node& node) {
+  NodeId operand[3];
+  for (int k = 0; k < 3; ++k) operand[k] = node.operand[k] < 0 ? -1 : known_.at(node.operand[k]);
+  switch (node.kind) {
+    case NodeKind::load:
+      return builder.load(buffer(node.source), affine(node.offset));
+    case NodeKind::param:
+      return builder.param(param(node.source));
+    case NodeKind::constant:
+      return builder.constant(node);
+    case NodeKind::index:
+      return index_value(node.source);
+    case NodeKind::op:
+      return builder.op(node.op, node.type, operand[0], operand[1], operand[2]);
+    case NodeKind::reduce:
+      return builder.reduce(node.op, operand[0], whole(node.over));
+    case NodeKind::guard:
+      return builder.guard(operand[0], operand[1]);
+    case NodeKind::scan:
+      return builder.scan(node.op, operand[0], whole(node.over[0]), node.exclusive, operand[1]);
+    case NodeKind::compact:
+      break;
+  }
+  return builder.compact(operand[0], operand[1], operand[2], whole(node.over[0]));
+}
+
+Affine StepPiece::affine(const Affine& old) {
+  Affine made;
+  made.constant = old.constant;
+  for (std::size_t q = 0; q < old.coefficient.size(); ++q) {
+    if (old.coefficient[q] == 0) continue;
+    whole(static_cast<int>(q));
+    for (const auto& [index, factor] : place_[q].terms) add_term(made, index, old.coefficient[q] * factor);
+    made.constant += old.coefficient[q] * place_[q].constant;
+  }
+  return made;
+}
+
+void StepPiece::add_term(Affine& affine, int index, std::int64_t coefficient) {
+  if (affine.coefficient.size() <= at(index)) affine.coefficient.resize(at(index) + 1);
+  affine.coefficient[at(index)] += coefficient;
+}
+
+int StepPiece::buffer(int old, bool written) {
+  return declare(from_.slot[at(old)], from_.program.buffers[at(old)], written);
+}
+
+int StepPiece::buffer(const Sequence& sequence, int slot, bool written) {
+  const auto& whole = sequence.slots[at(slot)];
+  return declare(slot, {whole.name, whole.type, false, whole.first, whole.last, whole.alignment}, written);
+}
+
+int StepPiece::declare(int slot, Buffer declared, bool written) {
+  auto& buffers = builder.program.buffers;
+  std::size_t b = 0;
+  while (b < slot_.size() && (slot_[b] != slot || buffers[b].name != declared.name)) ++b;
+  if (b == slot_.size()) {
+    slot_.push_back(slot);
+    buffers.push_back(std::move(declared));
+    buffers.back().written = false;
+  }
+  buffers[b].written = buffers[b].written || written;
+  return static_cast<int>(b);
+}
+
+Affine StepPiece::row(const Rows& rows, int index, std::int64_t stride) {
+  auto made = affine({rows.stride, 0});
+  if (index >= 0) add_term(made, index, stride);
+  return made;
+}
+
+NodeId StepPiece::load(const Sequence& sequence, const Rows& rows, int index) {
+  return builder.load(buffer(sequence, rows.slot), row(rows, index));
+}
+
+int StepPiece::param(int old) {
+  const auto wanted = from_.param[at(old)];
+  for (std::size_t p = 0; p < param_.size(); ++p) {
+    if (param_[p] == wanted) return static_cast<int>(p);
+  }
+  param_.push_back(wanted);
+  builder.program.params.push_back(from_.program.params[at(old)]);
+  return static_cast<int>(param_.size()) - 1;
+}
+
+NodeId StepPiece::index_value(int old) {
+  const auto number = [&](std::int64_t value) {
+    return builder.integer(static_cast<std::uint64_t>(value), DType::i64);
+  };
+  whole(old);
+  const auto& place = place_[at(old)];
+  NodeId sum = -1;
+  for (const auto& [index, factor] : place.terms) {
+    auto value = builder.index(index);
+    if (factor != 1) value = builder.op(OpCode::mul, DType::i64, value, number(factor));
+    sum = sum < 0 ? value : builder.op(OpCode::add, DType::i64, sum, value);
+  }
+  return place.constant == 0 ? sum : builder.op(OpCode::add, DType::i64, sum, number(place.constant));
+}
+
+Step StepPiece::finish() {
+  Step step;
+  step.program = builder.finish();
+  step.slot = std::move(slot_);
+  step.param = std::move(param_);
+  return step;
+}
+
+}  // namespace ricci::ir

@@ -1,0 +1,26 @@
+// Where the slots of a workspace lie: one allocator for all sequences, by the lifetimes of their slots.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/sequence.hpp"
+
+namespace ricci::ir {
+
+/// Bytes between places of a workspace that slots may begin at.
+inline constexpr std::int64_t kWorkspaceAlignment = 256;
+
+struct WorkspaceLayout {
+  /// Per slot of the sequence, in bytes from the workspace's first one: where its lowest element lies. -1 for a slot of
+  /// the caller's.
+  std::vector<std::int64_t> offset;
+  std::int64_t bytes = 0;
+};
+
+/// Slots whose lifetimes (the steps from the first to the last that uses them) do not meet may share memory. Larger
+/// slots are placed first, each at the lowest place that is free for all of its lifetime. Slots that no step uses take
+/// no memory.
+WorkspaceLayout workspace_layout(const Sequence& sequence);
+
+}  // namespace ricci::ir

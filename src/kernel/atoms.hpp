@@ -1,0 +1,137 @@
+// Tensor-core atoms as data: which lane of a warp holds which element of A, B and C, in which register. The functions
+// of device/tensor_core.cuh follow it; layouts of register tiles and the simulator are made from it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace ricci::kernel {
+
+/// What an operand's elements are. tf32 is a binary32 of which the tensor core reads the upper 19 bits.
+enum class AtomType : std::uint8_t { f64, f32, tf32, f16, bf16, i32, i8, u8 };
+
+/// Bits that an element takes up in a register.
+constexpr int bits_of(AtomType type) noexcept {
+  constexpr int kBits[] = {64, 32, 32, 16, 16, 32, 8, 8};
+  return kBits[static_cast<int>(type)];
+}
+
+/// A step, or a place, within an operand's tile.
+struct TilePlace {
+  std::uint8_t row = 0, column = 0;
+  friend constexpr bool operator==(TilePlace, TilePlace) = default;
+};
+
+/// A tile of one operand, spread over the 32 lanes of a warp. Each lane holds `elements` of it, of which the first lie
+/// in the lowest bits of the first register. Every place is a sum: of `group` for each four lanes, of `member` for each
+/// lane within its four, and of a step for each bit of the element's number. As a layout: lanes are
+/// (4, 8) : (member, group), elements (2, 2, ...) : step.
+struct Fragment {
+  AtomType type{};
+  std::uint8_t rows = 0, columns = 0;
+  std::uint8_t elements = 0;  ///< of one lane: a power of two
+  TilePlace group, member;
+  std::array<TilePlace, 4> step{};  ///< of element bit 0, 1, ...; as many as `elements` has bits
+
+  constexpr TilePlace at(int lane, int element) const noexcept {
+    int row = lane / 4 * group.row + lane % 4 * member.row;
+    int column = lane / 4 * group.column + lane % 4 * member.column;
+    for (int bit = 0; 1 << bit < elements; ++bit) {
+      row += (element >> bit & 1) * step[static_cast<std::size_t>(bit)].row;
+      column += (element >> bit & 1) * step[static_cast<std::size_t>(bit)].column;
+    }
+    return {static_cast<std::uint8_t>(row), static_cast<std::uint8_t>(column)};
+  }
+  /// Where `lane` points to when load_matrix_x<registers()> brings a tile of A or B with elements of at most 32 bits:
+  /// to the first of 16 bytes that lie along the members' direction. Transposed, for elements of 16 bits: to the first
+  /// of eight elements along the groups' direction. With fewer registers than four the last lanes' addresses do not
+  /// matter.
+  constexpr TilePlace matrix_row(int lane, bool transposed) const noexcept {
+    const int first = lane / 8 % registers() * per_register(), row = lane % 8;
+    return transposed ? at(row / 2, first + row % 2) : at(4 * row, first);
+  }
+  /// Elements in one register: of 64 bits for f64, else of 32.
+  constexpr int per_register() const noexcept { return type == AtomType::f64 ? 1 : 32 / bits_of(type); }
+  /// The length of the array that the device function takes.
+  constexpr int registers() const noexcept { return elements / per_register(); }
+};
+
+/// C[m][n] += sum over k of A[m][k] * B[k][n] by one warp: the device function `mma_<name>(c, a, b)`.
+struct Atom {
+  std::string_view name;  ///< "m16n8k8_f64"
+  int m = 0, n = 0, k = 0;
+  int sm = 0;        ///< least compute capability, times ten
+  Fragment a, b, c;  ///< m x k, k x n, m x n
+};
+
+namespace atoms {
+
+// Rows along groups of four lanes, columns along the four; B the other way round. A lane's elements step through the
+// rest of the tile.
+constexpr Fragment of_a(AtomType type, int rows, int columns, int elements, int member, std::array<TilePlace, 4> step) {
+  return {type,
+          static_cast<std::uint8_t>(rows),
+          static_cast<std::uint8_t>(columns),
+          static_cast<std::uint8_t>(elements),
+          {1, 0},
+          {0, static_cast<std::uint8_t>(member)},
+          step};
+}
+constexpr Fragment of_b(AtomType type, int rows, int elements, int member, std::array<TilePlace, 4> step) {
+  return {type,   static_cast<std::uint8_t>(rows),        8,   static_cast<std::uint8_t>(elements),
+          {0, 1}, {static_cast<std::uint8_t>(member), 0}, step};
+}
+// Pairs of neighbours in a row; with 16 rows the second pair is eight rows below.
+constexpr Fragment of_c(AtomType type, int rows) { return of_a(type, rows, 8, rows / 4, 2, {{{0, 1}, {8, 0}}}); }
+constexpr Fragment a_half(AtomType type, int columns) {
+  return of_a(type, 16, columns, columns / 2, 2, {{{0, 1}, {8, 0}, {0, 8}}});
+}
+constexpr Fragment b_half(AtomType type, int rows) { return of_b(type, rows, rows / 4, 2, {{{1, 0}, {8, 0}}}); }
+constexpr Fragment a_byte(AtomType type) { return of_a(type, 16, 32, 16, 4, {{{0, 1}, {0, 2}, {8, 0}, {0, 16}}}); }
+constexpr Fragment b_byte(AtomType type) { return of_b(type, 32, 8, 4, {{{1, 0}, {2, 0}, {16, 0}}}); }
+// One element of 32 or 64 bits a register: A's second is eight rows below, the next ones four columns further.
+constexpr Fragment a_word(AtomType type, int columns) {
+  return of_a(type, 16, columns, columns / 2, 1, {{{8, 0}, {0, 4}, {0, 8}}});
+}
+constexpr Fragment b_word(AtomType type, int rows) { return of_b(type, rows, rows / 4, 1, {{{4, 0}, {8, 0}}}); }
+
+}  // namespace atoms
+
+/// The atoms of mma.sync, each a function of device/tensor_core.cuh. Those of a warp group (wgmma) hold their operands
+/// in shared memory and take 128 lanes: they will need a description of their own.
+inline constexpr std::array<Atom, 12> kAtoms = {{
+    {"m8n8k4_f64", 8, 8, 4, 80, atoms::of_a(AtomType::f64, 8, 4, 1, 1, {}), atoms::b_word(AtomType::f64, 4),
+     atoms::of_c(AtomType::f64, 8)},
+    {"m16n8k4_f64", 16, 8, 4, 90, atoms::a_word(AtomType::f64, 4), atoms::b_word(AtomType::f64, 4),
+     atoms::of_c(AtomType::f64, 16)},
+    {"m16n8k8_f64", 16, 8, 8, 90, atoms::a_word(AtomType::f64, 8), atoms::b_word(AtomType::f64, 8),
+     atoms::of_c(AtomType::f64, 16)},
+    {"m16n8k16_f64", 16, 8, 16, 90, atoms::a_word(AtomType::f64, 16), atoms::b_word(AtomType::f64, 16),
+     atoms::of_c(AtomType::f64, 16)},
+    {"m16n8k4_tf32", 16, 8, 4, 80, atoms::a_word(AtomType::tf32, 4), atoms::b_word(AtomType::tf32, 4),
+     atoms::of_c(AtomType::f32, 16)},
+    {"m16n8k8_tf32", 16, 8, 8, 80, atoms::a_word(AtomType::tf32, 8), atoms::b_word(AtomType::tf32, 8),
+     atoms::of_c(AtomType::f32, 16)},
+    {"m16n8k8_f16", 16, 8, 8, 80, atoms::a_half(AtomType::f16, 8), atoms::b_half(AtomType::f16, 8),
+     atoms::of_c(AtomType::f32, 16)},
+    {"m16n8k16_f16", 16, 8, 16, 80, atoms::a_half(AtomType::f16, 16), atoms::b_half(AtomType::f16, 16),
+     atoms::of_c(AtomType::f32, 16)},
+    {"m16n8k8_bf16", 16, 8, 8, 80, atoms::a_half(AtomType::bf16, 8), atoms::b_half(AtomType::bf16, 8),
+     atoms::of_c(AtomType::f32, 16)},
+    {"m16n8k16_bf16", 16, 8, 16, 80, atoms::a_half(AtomType::bf16, 16), atoms::b_half(AtomType::bf16, 16),
+     atoms::of_c(AtomType::f32, 16)},
+    {"m16n8k32_i8", 16, 8, 32, 80, atoms::a_byte(AtomType::i8), atoms::b_byte(AtomType::i8),
+     atoms::of_c(AtomType::i32, 16)},
+    {"m16n8k32_u8", 16, 8, 32, 80, atoms::a_byte(AtomType::u8), atoms::b_byte(AtomType::u8),
+     atoms::of_c(AtomType::i32, 16)},
+}};
+
+/// The atom of that name; null when there is none.
+constexpr const Atom* find_atom(std::string_view name) noexcept {
+  for (const Atom& atom : kAtoms)
+    if (atom.name == name) return &atom;
+  return nullptr;
+}
+
+}  // namespace ricci::kernel

@@ -1,0 +1,20 @@
+// From a program and directives to a kernel.
+#pragma once
+
+#include "kernel/contraction.hpp"
+#include "kernel/directives.hpp"
+#include "kernel/kernel.hpp"
+
+namespace ricci::kernel {
+
+/// The loop tree with its tile statements. Throws PlanError naming the directive whose rule does not hold: an index
+/// that is not there, levels that do not divide each other, an operand read beyond its end, ... Verified (verify.hpp).
+///   contraction   of the program's only statement (contraction_of)
+///   vector_bytes  widest vectors of the processor, which copies are made of: 16, 32 or 64 (CPU)
+Kernel build(const ir::Program& program, const Contraction& contraction, const Directives& directives, Target target,
+             int vector_bytes = 64);
+
+/// Tile statements resolved into native ones by the layouts on both of their sides. Verified.
+Kernel expand(Kernel kernel);
+
+}  // namespace ricci::kernel

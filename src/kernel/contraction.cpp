@@ -1,0 +1,93 @@
+#include "kernel/contraction.hpp"
+
+#include <algorithm>
+
+namespace ricci::kernel {
+namespace {
+
+using ir::NodeId;
+using ir::NodeKind;
+using ir::OpCode;
+
+const ir::Node& node(const ir::Program& program, NodeId id) { return program.nodes[static_cast<std::size_t>(id)]; }
+
+/// A load below conversions and conjugations.
+std::optional<Factor> factor_of(const ir::Program& program, NodeId id) {
+  Factor factor;
+  for (;;) {
+    const auto& n = node(program, id);
+    if (n.kind == NodeKind::load) {
+      factor.load = id;
+      return factor;
+    }
+    if (n.kind != NodeKind::op || (n.op != OpCode::cast && n.op != OpCode::conj)) return std::nullopt;
+    if (n.op == OpCode::conj) factor.conj = !factor.conj;
+    id = n.operand[0];
+  }
+}
+
+}  // namespace
+
+std::vector<int> Contraction::indices(Role which) const {
+  std::vector<int> list;
+  for (std::size_t q = 0; q < role.size(); ++q) {
+    if (role[q] == which) list.push_back(static_cast<int>(q));
+  }
+  return list;
+}
+
+std::int64_t Contraction::extent(const ir::Program& program, Role which) const {
+  std::int64_t product = 1;
+  for (const auto q : indices(which)) product *= program.indices[static_cast<std::size_t>(q)].extent;
+  return product;
+}
+
+std::optional<Contraction> contraction_of(const ir::Program& program, NodeId reduce) {
+  const auto& sum = node(program, reduce);
+  if (sum.kind != NodeKind::reduce || sum.op != OpCode::add || sum.over.empty()) return std::nullopt;
+  const auto& product = node(program, sum.operand[0]);
+  if (product.kind != NodeKind::op || product.op != OpCode::mul) return std::nullopt;
+  const auto first = factor_of(program, product.operand[0]), second = factor_of(program, product.operand[1]);
+  if (!first || !second) return std::nullopt;
+
+  Contraction result;
+  result.reduce = reduce;
+  result.first = *first;
+  result.second = *second;
+  result.type = sum.type;
+  result.role.assign(program.indices.size(), Role::other);
+  const auto& a = node(program, first->load).offset.coefficient;
+  const auto& b = node(program, second->load).offset.coefficient;
+  for (std::size_t q = 0; q < program.indices.size(); ++q) {
+    const bool over = std::find(sum.over.begin(), sum.over.end(), static_cast<int>(q)) != sum.over.end();
+    const bool in_a = a[q] != 0, in_b = b[q] != 0;
+    result.role[q] = over           ? (in_a && in_b ? Role::depth : Role::summed)
+                     : in_a && in_b ? Role::batch
+                     : in_a         ? Role::rows
+                     : in_b         ? Role::columns
+                                    : Role::other;
+  }
+  return result;
+}
+
+std::optional<Contraction> contraction_of(const ir::Program& program) {
+  if (program.statements.size() != 1) return std::nullopt;
+  NodeId reduce = -1;
+  for (std::size_t k = 0; k < program.nodes.size(); ++k) {
+    const auto& n = program.nodes[k];
+    if (n.kind == NodeKind::guard || n.kind == NodeKind::scan || n.kind == NodeKind::compact) return std::nullopt;
+    if (n.kind != NodeKind::reduce) continue;
+    if (reduce >= 0) return std::nullopt;
+    reduce = static_cast<NodeId>(k);
+  }
+  if (reduce < 0) return std::nullopt;
+  auto result = contraction_of(program, reduce);
+  if (!result) return std::nullopt;
+  const auto& out = program.statement().offset.coefficient;
+  for (std::size_t q = 0; q < out.size(); ++q) {
+    if (result->role[q] == Role::other && out[q] != 0) result->role[q] = Role::broadcast;
+  }
+  return result;
+}
+
+}  // namespace ricci::kernel

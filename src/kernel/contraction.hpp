@@ -1,0 +1,46 @@
+// What a sum of products is as a matrix product: which of its indices are rows, columns, depth or batch.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/program.hpp"
+
+namespace ricci::kernel {
+
+enum class Role : std::uint8_t {
+  rows,       ///< M: of the first operand and the result
+  columns,    ///< N: of the second operand and the result
+  depth,      ///< K: summed over; of both operands
+  batch,      ///< of both operands and the result
+  broadcast,  ///< of the result alone
+  summed,     ///< summed over; of one operand alone
+  other,      ///< of neither: an index of other nodes of the program
+};
+
+/// One factor of the product: a load, converted to the type of the product, perhaps conjugated.
+struct Factor {
+  ir::NodeId load = -1;
+  bool conj = false;
+};
+
+/// sum over the depth of first * second.
+struct Contraction {
+  ir::NodeId reduce = -1;
+  Factor first, second;
+  DType type = DType::f64;  ///< in which products and sums are computed
+  std::vector<Role> role;   ///< per index of the program
+
+  std::vector<int> indices(Role which) const;
+  /// Product of the extents of the indices of a role.
+  std::int64_t extent(const ir::Program& program, Role which) const;
+};
+
+/// The roles of a reduction, if it is a sum of products of two loads whose indices are each of some role above; nothing
+/// for any other reduction. Pure.
+std::optional<Contraction> contraction_of(const ir::Program& program, ir::NodeId reduce);
+
+/// That of a program's only statement, whose value holds one reduction and, around it, elementwise operations alone.
+std::optional<Contraction> contraction_of(const ir::Program& program);
+
+}  // namespace ricci::kernel

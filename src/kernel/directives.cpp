@@ -1,0 +1,182 @@
+#include "kernel/directives.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+using Kind = Directive::Kind;
+
+std::string print(const Directive& d) {
+  const auto groups = [&] {
+    std::string text;
+    for (const auto& [word, names] : d.loops) {
+      if (!word.empty()) text += " " + word;
+      if (!names.empty()) text += fmt::format(" {}", fmt::join(names, " "));
+    }
+    return text;
+  };
+  switch (d.kind) {
+    case Kind::tile:
+      return fmt::format("tile {}:{}", d.subject, fmt::join(d.sizes, ":"));
+    case Kind::order:
+      return "order" + groups();
+    case Kind::stage:
+      return fmt::format("stage {} at {} {}{}{}", d.subject, d.at, d.space,
+                         d.padding > 0 ? fmt::format(" pad {}", d.padding) : "", groups());
+    case Kind::atom:
+      if (d.warps[0] > 0)
+        return fmt::format("atom {}{} warps {} runs {}{}", d.subject, groups(), fmt::join(d.warps, "x"),
+                           fmt::join(d.runs, "x"), d.blocks > 1 ? fmt::format(" blocks {}", d.blocks) : "");
+      return fmt::format("atom {}{} lanes {}", d.subject, groups(), d.lanes);
+    case Kind::pipeline:
+      return fmt::format("pipeline {} {}", d.subject, d.sizes.front());
+    case Kind::nontemporal:
+      return "nontemporal";
+  }
+  return {};
+}
+
+/// The words of one line.
+class Words {
+ public:
+  Words(std::string_view line) : line_(line) {}  // NOLINT(google-explicit-constructor)
+  std::string_view next() {
+    const auto begin = rest_().find_first_not_of(' ');
+    if (begin == std::string_view::npos) return {};
+    at_ += begin;
+    const auto length = std::min(rest_().find(' '), rest_().size());
+    const auto word = rest_().substr(0, length);
+    at_ += length;
+    return word;
+  }
+  [[noreturn]] void fail(std::string_view word, const char* wanted) const {
+    throw PlanError(fmt::format("schedule: \"{}\" in \"{}\": {} is expected there", word, line_, wanted));
+  }
+  std::string_view name(const char* wanted) {
+    const auto word = next();
+    if (word.empty()) fail(word, wanted);
+    return word;
+  }
+  std::int64_t number(std::string_view word) const {
+    std::int64_t value = 0;
+    const char* const begin = word.empty() ? "" : &word.front();
+    const char* const end = begin + word.size();
+    if (std::from_chars(begin, end, value).ptr != end || word.empty() || value < 1) fail(word, "a positive number");
+    return value;
+  }
+  /// "2x4": as many numbers as there are places.
+  void product(std::string_view word, int* to, std::size_t places) const {
+    const auto whole = word;
+    for (std::size_t k = 0; k < places; ++k) {
+      const auto end = std::min(word.find('x'), word.size());
+      if ((k + 1 == places) != (end == word.size()))
+        fail(whole, places == 2 ? "rows x columns" : "rows x columns x depth");
+      to[k] = static_cast<int>(number(word.substr(0, end)));
+      word.remove_prefix(std::min(end + 1, word.size()));
+    }
+  }
+
+ private:
+  std::string_view rest_() const { return line_.substr(at_); }
+  std::string_view line_;
+  std::size_t at_ = 0;
+};
+
+Directive parse_line(std::string_view line) {
+  Words words(line);
+  Directive d;
+  const auto what = words.next();
+  const auto groups = [&](std::initializer_list<std::string_view> keys) {
+    for (auto word = words.next(); !word.empty(); word = words.next()) {
+      if (word == "lanes") {
+        d.lanes = static_cast<int>(words.number(words.next()));
+        continue;
+      }
+      if (word == "blocks") {
+        d.blocks = static_cast<int>(words.number(words.next()));
+        continue;
+      }
+      if (word == "warps" || word == "runs") {
+        auto* const to = word == "warps" ? d.warps.data() : d.runs.data();
+        words.product(words.next(), to, word == "warps" ? d.warps.size() : d.runs.size());
+        continue;
+      }
+      if (std::find(keys.begin(), keys.end(), word) != keys.end()) {
+        d.loops.push_back({std::string(word), {}});
+        continue;
+      }
+      if (d.loops.empty()) words.fail(word, "one of the words rows, columns, depth, task, serial, sum");
+      d.loops.back().second.emplace_back(word);
+    }
+  };
+  if (what == "tile") {
+    d.kind = Kind::tile;
+    auto word = words.name("index:size");
+    auto colon = word.find(':');
+    if (colon == std::string_view::npos) words.fail(word, "index:size");
+    d.subject = word.substr(0, colon);
+    while (colon != std::string_view::npos) {
+      word = word.substr(colon + 1);
+      colon = word.find(':');
+      d.sizes.push_back(words.number(word.substr(0, colon)));
+    }
+  } else if (what == "order") {
+    d.kind = Kind::order;
+    groups({"task", "serial", "sum"});
+  } else if (what == "stage") {
+    d.kind = Kind::stage;
+    d.subject = words.name("an operand");
+    if (words.next() != "at") words.fail(line, "\"at\" and a loop");
+    d.at = words.name("a loop");
+    d.space = words.name("scratch, shared or async");
+    d.loops.push_back({"", {}});
+    for (auto word = words.next(); !word.empty(); word = words.next()) {
+      if (word == "pad") {
+        d.padding = static_cast<int>(words.number(words.next()));
+      } else {
+        d.loops.back().second.emplace_back(word);
+      }
+    }
+  } else if (what == "atom") {
+    d.kind = Kind::atom;
+    d.subject = words.name("an atom");
+    groups({"rows", "columns", "depth"});
+  } else if (what == "pipeline") {
+    d.kind = Kind::pipeline;
+    d.subject = words.name("a loop");
+    d.sizes.push_back(words.number(words.next()));
+  } else if (what == "nontemporal") {
+    d.kind = Kind::nontemporal;
+  } else {
+    words.fail(what, "tile, order, stage, atom, pipeline or nontemporal");
+  }
+  return d;
+}
+
+}  // namespace
+
+std::string print(const Directives& directives) {
+  std::string text;
+  for (const auto& directive : directives) text += print(directive) + "\n";
+  return text;
+}
+
+Directives parse_directives(std::string_view text) {
+  Directives directives;
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(";\n"), text.size());
+    const auto line = text.substr(0, end);
+    if (line.find_first_not_of(' ') != std::string_view::npos) directives.push_back(parse_line(line));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return directives;
+}
+
+}  // namespace ricci::kernel

@@ -1,0 +1,54 @@
+// A schedule is a list of directives. Each one is a line of text, a pass that builds on what those before it made, and
+// a rule that is named when it does not hold.
+//
+//   tile c:3072:24                  levels of an index, from outside in: loops c0 (by 3072), c1 (by 24) and c (by 1)
+//   order task c0 a0 serial d0 a1   loops from outside in, and what they are bound to: tasks (blocks of a GPU), loops
+//                                   in order, or `sum`: loops over a summed index inside of the accumulator's life. The
+//                                   levels left out are the accumulator's tile and, of summed indices, its depth
+//   stage B at d0 scratch c1 d c    a copy of what operand B is in the body of loop d0, in an array whose dimensions
+//                                   are these loops, the last one contiguous
+//   atom fma rows a columns c depth d lanes 8                                     on a CPU: vectors of 8 columns
+//   atom m16n8k8_f64 rows a columns c depth d warps 2x4 runs 2x1x1                on a GPU: a block has 2 x 4 warps; a
+//                                   lane holds runs of 2 neighbours along rows, 1 along columns and depth; `blocks 2`
+//                                   of a multiprocessor at once have room for their registers
+//   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
+//   nontemporal                     on a CPU: whole vectors of the result are written past the caches
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ir/program.hpp"
+
+namespace ricci::kernel {
+
+struct Directive {
+  enum class Kind : std::uint8_t { tile, order, stage, atom, pipeline, nontemporal };
+  Kind kind = Kind::tile;
+  std::string subject;              ///< tile: index; stage: operand; atom: its name; pipeline: loop
+  std::vector<std::int64_t> sizes;  ///< tile: by levels; pipeline: stages
+  std::string at, space;            ///< stage
+  /// order: per binding the loops; stage: dimensions, under ""; atom: under "rows", "columns", "depth"
+  std::vector<std::pair<std::string, std::vector<std::string>>> loops;
+  int lanes = 1;                        ///< atom, on a CPU
+  std::array<int, 2> warps = {0, 0};    ///< atom, on a GPU: along rows and columns
+  std::array<int, 3> runs = {1, 1, 1};  ///< atom, on a GPU: neighbours that a lane holds along rows, columns, depth
+  int blocks = 1;  ///< atom, on a GPU: of a multiprocessor at once, for whose registers there is room
+  int padding =
+      0;  ///< stage: elements between rows; a row is the last dimensions as far as all or none are summed over
+  bool operator==(const Directive&) const = default;
+};
+
+using Directives = std::vector<Directive>;
+
+/// One line a directive; parse(print(x)) == x.
+std::string print(const Directives& directives);
+
+/// Throws PlanError with the line and the word that is not understood.
+Directives parse_directives(std::string_view text);
+
+}  // namespace ricci::kernel

@@ -1,0 +1,57 @@
+// What both targets' expansions share: making loops and values.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace ricci::kernel {
+
+inline Value load_of(DType type, Access access) {
+  Value value;
+  value.kind = Value::Kind::load;
+  value.type = type;
+  value.access = std::move(access);
+  return value;
+}
+
+inline Value zero_of(DType type) {
+  Value value;
+  value.type = type;
+  return value;
+}
+
+inline Value apply(ir::OpCode op, DType type, std::vector<Value> operands) {
+  Value value;
+  value.kind = Value::Kind::op;
+  value.type = type;
+  value.op = op;
+  value.operands = std::move(operands);
+  return value;
+}
+
+/// Names the directive that made statements, where none is named yet.
+void made_by(Body& body, int origin);
+
+/// `then` where all conditions hold, else `otherwise`; without an If where constants decide.
+Body where(std::vector<Condition> when, Body then, Body otherwise = {});
+
+/// `body` in a loop over all values of a variable.
+inline Statement loop_over(Var var, Bind bind, Body body, std::vector<Condition> when = {}) {
+  return {Loop{var, bind, std::move(when), std::move(body)}};
+}
+
+/// `value` with `by` in place of a variable, wherever it stands.
+Access with(Access access, Var var, const Affine& by);
+Value with(Value value, Var var, const Affine& by);
+std::vector<Condition> with(std::vector<Condition> when, Var var, const Affine& by);
+
+/// Position of a digit combination in a mixed-radix number, the last digit fastest.
+Affine position(const std::vector<Digit>& digits);
+
+Body expand_cpu(Kernel& kernel, const Body& body);
+Body expand_cuda(Kernel& kernel, const Body& body);
+
+}  // namespace ricci::kernel

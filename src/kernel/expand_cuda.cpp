@@ -1,0 +1,289 @@
+// Tile statements on a GPU: who does what in a block, and when. Copies to shared memory are waited for in front of what
+// reads them; in a pipelined loop they run rounds ahead, with one barrier a round.
+#include "kernel/expand_cuda.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+namespace cuda {
+
+constexpr int kWarp = 32;
+
+Threads::Threads(Kernel& of, const Spread& spread) : kernel(of), count(kWarp * spread.warps()) {
+  for (const auto& var : kernel.vars) taken_.insert(var.name);
+  for (const auto& array : kernel.arrays) taken_.insert(array.name);
+  for (const auto& param : kernel.params) taken_.insert(param.name);
+  thread = loop_var("t", count);
+  taken_.insert(kernel.vars.back().name);
+  const auto t = Affine::of(thread);
+  warp_row = let(names, "warp_row", t, static_cast<std::int64_t>(kWarp) * spread.warp_columns, 0);
+  warp_column = let(names, "warp_column", t, kWarp, spread.warp_columns);
+  group = let(names, "group", t, 4, 8);
+  member = let(names, "member", t, 1, 4);
+}
+
+Affine Threads::let(Body& body, const std::string& name, const Affine& of, std::int64_t divisor, std::int64_t modulus) {
+  const auto range = bounds(of, [&](Var v) { return kernel.extent(v); });
+  if (range.last < divisor || modulus == 1) return {};
+  if (range.last / divisor < modulus) modulus = 0;
+  if (divisor == 1 && modulus == 0) return of;
+  const auto extent = range.last / divisor + 1;
+  const auto var = kernel.add_var(free_name(name), modulus > 0 ? std::min(modulus, extent) : extent);
+  taken_.insert(kernel.vars.back().name);
+  body.push_back({Let{var, of, divisor, modulus}});
+  return Affine::of(var);
+}
+
+std::string Threads::free_name(std::string name) const {
+  while (taken_.contains(name)) name += '_';
+  return name;
+}
+
+Var Threads::loop_var(const std::string& name, std::int64_t extent) { return kernel.add_var(free_name(name), extent); }
+
+int Threads::registers(const std::string& name, DType type, std::vector<std::int64_t> shape, int lanes) {
+  Array array;
+  array.name = free_name(name);
+  array.type = type;
+  array.space = Space::registers;
+  array.shape = std::move(shape);
+  array.lanes = lanes;
+  return kernel.add_array(std::move(array));
+}
+
+Body Threads::unrolled(Var var, Body inner) { return {loop_over(var, Bind::unroll, std::move(inner))}; }
+
+namespace {
+
+/// The product of a body, of which there is one.
+const Mma* product_of(const Body& body) {
+  for (const auto& statement : body) {
+    if (const auto* mma = std::get_if<Mma>(&statement.node)) return mma;
+    if (const auto* loop = std::get_if<Loop>(&statement.node)) {
+      if (const auto* mma = product_of(loop->body)) return mma;
+    }
+  }
+  return nullptr;
+}
+
+class Expander {
+ public:
+  Expander(Kernel& kernel, const Mma& mma)
+      : kernel_(kernel),
+        threads_(kernel, mma.spread),
+        tile_(warp_tile(mma.atom, mma.spread, mma.rows, mma.columns, mma.depth)) {
+    auto& sum = kernel.arrays[static_cast<std::size_t>(mma.accumulator)];
+    sum.shape = {tile_.rows.atoms(), tile_.columns.atoms()};
+    if (!tile_.fma()) sum.shape.push_back(tile_.atom->c.registers());
+    for (const bool first : {true, false}) {
+      const auto number = (first ? mma.a : mma.b).array;
+      auto& array = kernel.arrays[static_cast<std::size_t>(number)];
+      if (array.space != Space::shared)
+        throw PlanError(fmt::format("schedule: {} is not staged, and atoms read shared memory", array.name));
+      const auto line = kLine / size_of(array.type);
+      array.shape.front() =
+          (std::max(array.shape.front(), reached(threads_, mma, tile_, first)) + line - 1) / line * line;
+      array.alignment = kLine;
+    }
+  }
+
+  /// Task loops stay outside of the block.
+  Body run(const Body& body) {
+    if (body.size() == 1) {
+      if (const auto* loop = std::get_if<Loop>(&body.front().node); loop != nullptr && loop->bind == Bind::task) {
+        Loop outer = *loop;
+        outer.body = run(loop->body);
+        return {{std::move(outer)}};
+      }
+    }
+    Body inner = sequence(body, false);
+    Body block = std::move(threads_.names);
+    for (auto& statement : inner) block.push_back(std::move(statement));
+    return {loop_over(threads_.thread, Bind::thread, std::move(block))};
+  }
+
+ private:
+  static constexpr std::int64_t kLine = 128;
+
+  static void append(Body& to, Body more, int origin = -1) {
+    made_by(more, origin);
+    for (auto& statement : more) to.push_back(std::move(statement));
+  }
+
+  // ---- copies that are waited for at once
+
+  /// repeats: the statements are run again, so that nobody may still read what the next round writes.
+  Body sequence(const Body& from, bool repeats) {
+    Body to;
+    bool pending = false, async = false, copied_any = false;
+    for (const auto& statement : from) {
+      if (const auto* copy = std::get_if<Copy>(&statement.node)) {
+        append(to, copied(threads_, visits_of(threads_, *copy), *copy), statement.origin);
+        pending = copied_any = true;
+        async = async || copy->async;
+        continue;
+      }
+      if (pending) {
+        if (async) append(to, {{Commit{}}, {Wait{0}}});
+        to.push_back({Barrier{}});
+        pending = async = false;
+      }
+      append(to, std::visit([&](const auto& node) { return one(node); }, statement.node), statement.origin);
+    }
+    if (copied_any && repeats) to.push_back({Barrier{}});
+    return to;
+  }
+
+  template <class Native>
+  Body one(const Native& node) {
+    return {{node}};
+  }
+  Body one(const If& branch) {
+    return {{If{branch.when, sequence(branch.then, false), sequence(branch.otherwise, false)}}};
+  }
+  Body one(const Clear& clear) { return cleared(threads_, clear.array); }
+  Body one(const Mma& mma) { return multiplied(threads_, mma, tile_); }
+  Body one(const Flush& flush) { return flushed(threads_, flush, tile_); }
+  Body one(const Loop& loop) {
+    if (loop.bind == Bind::task) throw PlanError("schedule: on a GPU operands are staged inside of all task loops");
+    // Loops with nothing between them are one to a pipeline.
+    std::vector<const Loop*> nest = {&loop};
+    while (nest.back()->stages == 1 && nest.back()->body.size() == 1) {
+      const auto* inner = std::get_if<Loop>(&nest.back()->body.front().node);
+      if (inner == nullptr || inner->bind != Bind::serial) break;
+      nest.push_back(inner);
+    }
+    if (nest.back()->stages > 1) return pipelined(nest);
+    Loop result = loop;
+    ++repeats_;
+    result.body = sequence(loop.body, true);
+    --repeats_;
+    return {{std::move(result)}};
+  }
+
+  // ---- pipelines
+
+  Body pipelined(const std::vector<const Loop*>& nest) {
+    std::int64_t chunks = 1;
+    for (const auto* loop : nest) chunks *= kernel_.extent(loop->var);
+    const Body& body = nest.back()->body;
+    std::vector<Copy> copies;
+    std::vector<int> origins;
+    Body rest;
+    for (const auto& statement : body) {
+      if (const auto* copy = std::get_if<Copy>(&statement.node)) {
+        copies.push_back(*copy);
+        origins.push_back(statement.origin);
+      } else {
+        rest.push_back(statement);
+      }
+    }
+    const auto ahead = std::min<std::int64_t>(nest.back()->stages - 1, chunks);  // rounds
+    const auto places = std::min(ahead + 1, chunks);
+    std::map<int, std::int64_t> size;  // of one place, per array
+    std::vector<Visits> visits;
+    for (const auto& copy : copies) {
+      auto& array = kernel_.arrays[static_cast<std::size_t>(copy.to.array)];
+      size[copy.to.array] = array.shape.front();
+      array.shape.front() *= places;
+      visits.push_back(visits_of(threads_, copy));
+    }
+    const auto copy_chunk = [&](Body& to, const Affine& chunk, const Affine& place) {
+      std::vector<Affine> value(nest.size());
+      std::int64_t below = chunks;
+      for (std::size_t k = 0; k < nest.size(); ++k) {
+        const auto extent = kernel_.extent(nest[k]->var);
+        below /= extent;
+        if (chunk.is_constant()) {
+          value[k] = Affine(chunk.constant / below % extent);
+        } else {
+          value[k] = threads_.let(to, "next_" + kernel_.vars[static_cast<std::size_t>(nest[k]->var)].name, chunk, below,
+                                  extent);
+        }
+      }
+      for (std::size_t c = 0; c < copies.size(); ++c) {
+        Copy copy = copies[c];
+        for (std::size_t k = 0; k < nest.size(); ++k) {
+          copy.from = with(copy.from, nest[k]->var, value[k]);
+          copy.when = with(copy.when, nest[k]->var, value[k]);
+        }
+        copy.to.index.front() = copy.to.index.front() + size[copy.to.array] * place;
+        append(to, copied(threads_, visits[c], copy), origins[c]);
+      }
+    };
+
+    Body result;
+    for (std::int64_t k = 0; k < ahead; ++k) {
+      copy_chunk(result, Affine(k), Affine(k));
+      result.push_back({Commit{}});
+    }
+    const bool one_loop = nest.size() == 1;
+    const auto chunk = one_loop ? nest.front()->var : threads_.loop_var("chunk", chunks);
+    const auto now = Affine::of(chunk);
+    Body round;
+    if (!one_loop) {
+      std::int64_t below = chunks;
+      for (const auto* loop : nest) {
+        below /= kernel_.extent(loop->var);
+        round.push_back({Let{loop->var, now, below, loop == nest.front() ? 0 : kernel_.extent(loop->var)}});
+      }
+    }
+    round.push_back({Wait{static_cast<int>(ahead - 1)}});
+    round.push_back({Barrier{}});
+    if (ahead < chunks) {
+      Body next;
+      const auto later = now + Affine(ahead);
+      copy_chunk(next, later, wrapped(next, "next_place", later, places));
+      round.push_back({If{{{now, chunks - ahead}}, std::move(next), {}}});
+    }
+    if (chunks > 1) round.push_back({Commit{}});
+    const auto place = wrapped(round, "place", now, places);
+    append(round, sequence(shifted(std::move(rest), size, place), false));
+    result.push_back(loop_over(chunk, Bind::serial, std::move(round)));
+    if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
+    return result;
+  }
+
+  Affine wrapped(Body& body, const char* name, const Affine& of, std::int64_t places) {
+    return places == 1 ? Affine(0) : threads_.let(body, name, of, 1, places);
+  }
+
+  /// Products that read arrays of several places, at one of them.
+  static Body shifted(Body body, const std::map<int, std::int64_t>& size, const Affine& place) {
+    const auto shift = [&](Access& access) {
+      if (const auto found = size.find(access.array); found != size.end())
+        access.index.front() = access.index.front() + found->second * place;
+    };
+    for (auto& statement : body) {
+      if (auto* mma = std::get_if<Mma>(&statement.node)) {
+        shift(mma->a);
+        shift(mma->b);
+      } else if (auto* loop = std::get_if<Loop>(&statement.node)) {
+        loop->body = shifted(std::move(loop->body), size, place);
+      }
+    }
+    return body;
+  }
+
+  Kernel& kernel_;
+  Threads threads_;
+  WarpTile tile_;
+  int repeats_ = 0;  ///< loops around what is being expanded
+};
+
+}  // namespace
+}  // namespace cuda
+
+Body expand_cuda(Kernel& kernel, const Body& body) {
+  const auto* mma = cuda::product_of(body);
+  if (mma == nullptr) throw PlanError("schedule: a kernel for a GPU needs an atom");
+  return cuda::Expander(kernel, *mma).run(body);
+}
+
+}  // namespace ricci::kernel

@@ -1,0 +1,63 @@
+// What the parts of the expansion for CUDA share. A block's threads run the same statements; which elements a thread
+// takes part in follows from its number.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/expand.hpp"
+#include "kernel/warp_tile.hpp"
+
+namespace ricci::kernel::cuda {
+
+/// Places of a thread, and the names that stand in front of all loops.
+struct Threads {
+  Kernel& kernel;
+  int count = 32;   ///< of a block
+  Var thread = -1;  ///< 0 .. count-1
+  Affine warp_row = {}, warp_column = {}, group = {}, member = {};
+  Body names = {};  ///< Let
+
+  Threads(Kernel& of, const Spread& spread);
+
+  /// of / divisor % modulus (0: no remainder is taken), named in `body` unless it is an expression or a constant.
+  Affine let(Body& body, const std::string& name, const Affine& of, std::int64_t divisor, std::int64_t modulus);
+  /// A variable for a loop; its name hides none that the loop's body may use.
+  Var loop_var(const std::string& name, std::int64_t extent);
+  int registers(const std::string& name, DType type, std::vector<std::int64_t> shape, int lanes = 1);
+  /// `inner` in a loop that is spelt out; without one for a single value.
+  Body unrolled(Var var, Body inner);
+
+ private:
+  std::string free_name(std::string name) const;
+  std::set<std::string> taken_;  ///< names of the kernel's own, and of all that let() gave
+};
+
+/// Which elements of a copy a thread moves: decoded once, in Threads::names.
+struct Visits {
+  int vector = 1;                          ///< neighbours that move together
+  std::vector<Digit> digits;               ///< of the copy
+  std::vector<std::vector<Affine>> value;  ///< per visit, of each digit
+  std::vector<std::vector<Condition>> when;
+  std::vector<Var> rounds;  ///< loops around each visit
+};
+Visits visits_of(Threads& threads, const Copy& copy);
+
+/// The statements of one thread's part. Asynchronous copies still need a commit and a wait.
+Body copied(Threads& threads, const Visits& visits, const Copy& copy);
+
+/// The accumulator's registers, set to 0.
+Body cleared(Threads& threads, int accumulator);
+/// Loads of fragments and products. Throws PlanError where an operand does not lie in shared memory by rows of rising
+/// positions.
+Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile);
+/// Elements of shared memory from the start of an operand that fragments reach, what lies beyond its edges included.
+std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first);
+
+/// Every element of the accumulator to memory.
+Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile);
+
+}  // namespace ricci::kernel::cuda

@@ -1,0 +1,196 @@
+// Copies by the threads of a block: neighbours in memory go to neighbouring threads, as wide as both sides allow.
+#include <algorithm>
+#include <optional>
+#include <ranges>
+
+#include "kernel/expand_cuda.hpp"
+
+namespace ricci::kernel::cuda {
+namespace {
+
+constexpr std::int64_t kWidest = 16;  ///< bytes of one access
+
+bool multiple(const Affine& value, Var besides, std::int64_t of) {
+  return value.constant % of == 0 && std::all_of(value.terms.begin(), value.terms.end(), [&](const Term& term) {
+           return term.var == besides || term.coefficient % of == 0;
+         });
+}
+
+/// Whether `n` elements from a multiple of n of digit `var` on are neighbours at a multiple of n.
+bool runs(const Kernel& kernel, const Access& access, Var var, std::int64_t n) {
+  const auto& array = kernel.array(access.array);
+  const auto& index = access.index.front();
+  const auto bytes = n * size_of(array.type);
+  return index.coefficient(var) == 1 && multiple(index, var, n) && array.alignment % bytes == 0 && array.alignment > 0;
+}
+
+/// Whether conditions hold for all or none of those.
+bool alike(const std::vector<Condition>& when, Var var, std::int64_t n) {
+  return std::all_of(when.begin(), when.end(), [&](const Condition& c) {
+    const auto moved = c.value.coefficient(var);
+    return moved == 0 || (moved == 1 && multiple(c.value, var, n) && c.below % n == 0);
+  });
+}
+
+struct Part {
+  Digit digit;
+  std::size_t number;  ///< among the copy's digits
+  std::int64_t step;   ///< 1, or the vector
+};
+
+/// Digits as sums of thread and round, each digit in one of them or both: none needs a division for each round.
+std::optional<std::vector<Affine>> by_sums(Threads& threads, const std::vector<Part>& parts, std::int64_t workers,
+                                           const std::string& stem, std::vector<Var>& rounds) {
+  std::int64_t rest = workers, divisor = 1;
+  const auto t = Affine::of(threads.thread);
+  std::vector<Affine> value;
+  for (const auto& part : parts) {
+    const auto n = part.digit.extent / part.step;
+    const auto name = stem + threads.kernel.vars[static_cast<std::size_t>(part.digit.var)].name;
+    Affine v;
+    if (rest == 1) {
+      if (n > 1) {
+        rounds.push_back(threads.loop_var("r" + std::to_string(rounds.size()), n));
+        v = Affine::of(rounds.back());
+      }
+    } else if (rest % n == 0) {
+      v = threads.let(threads.names, name, t, divisor, workers == threads.count && rest == n ? 0 : n);
+      divisor *= n;
+      rest /= n;
+    } else if (n % rest == 0) {
+      v = threads.let(threads.names, name, t, divisor, workers == threads.count ? 0 : rest);
+      rounds.push_back(threads.loop_var("r" + std::to_string(rounds.size()), n / rest));
+      v = v + Affine::of(rounds.back(), rest);
+      divisor *= rest;
+      rest = 1;
+    } else {
+      return std::nullopt;
+    }
+    value.push_back(part.step * v);
+  }
+  return value;
+}
+
+bool sums(const std::vector<Part>& parts, std::int64_t workers) {
+  for (const auto& part : parts) {
+    const auto n = part.digit.extent / part.step;
+    if (workers == 1) return true;
+    if (workers % n == 0) {
+      workers /= n;
+    } else if (n % workers == 0) {
+      workers = 1;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Visits visits_of(Threads& threads, const Copy& copy) {
+  const auto& kernel = threads.kernel;
+  const auto size = size_of(kernel.array(copy.to.array).type);
+  const bool same = kernel.array(copy.from.array).type == kernel.array(copy.to.array).type;
+  Visits visits;
+  visits.digits = copy.digits;
+  Var along = -1;
+  for (const auto& digit : copy.digits) {
+    if (copy.from.index.front().coefficient(digit.var) != 1 || !same) continue;
+    for (std::int64_t n = kWidest / size; n > 1; n /= 2) {
+      if (digit.extent % n == 0 && runs(kernel, copy.from, digit.var, n) && runs(kernel, copy.to, digit.var, n) &&
+          alike(copy.when, digit.var, n)) {
+        visits.vector = static_cast<int>(n);
+        along = digit.var;
+        break;
+      }
+    }
+  }
+  const auto stem = kernel.array(copy.from.array).name + "_";
+  std::vector<Part> parts;
+  std::int64_t units = 1;
+  for (std::size_t k = 0; k < copy.digits.size(); ++k) {
+    const std::int64_t step = copy.digits[k].var == along ? visits.vector : 1;
+    parts.push_back({copy.digits[k], k, step});
+    units *= copy.digits[k].extent / step;
+  }
+  const auto stride = [&](const Part& part) {
+    const auto s = copy.from.index.front().coefficient(part.digit.var);
+    return s < 0 ? -s : s;
+  };
+  std::stable_sort(parts.begin(), parts.end(), [&](const Part& x, const Part& y) { return stride(x) < stride(y); });
+
+  const std::int64_t count = threads.count;
+  const auto rounds_of = [&](std::int64_t workers) { return (units + workers - 1) / workers; };
+  for (auto workers = count; workers > count / 2 && rounds_of(workers) <= rounds_of(count) + rounds_of(count) / 2;
+       --workers) {
+    if (!sums(parts, workers)) continue;
+    const auto values = by_sums(threads, parts, workers, stem, visits.rounds);
+    visits.value.emplace_back(copy.digits.size());
+    for (std::size_t k = 0; k < parts.size(); ++k) visits.value[0][parts[k].number] = (*values)[k];
+    visits.when.emplace_back();
+    const auto active = std::min(workers, units);
+    if (active < count) visits.when[0].push_back({Affine::of(threads.thread), active});
+    return visits;
+  }
+  for (std::int64_t round = 0; round < rounds_of(count); ++round) {
+    const auto unit = Affine::of(threads.thread) + Affine(count * round);
+    visits.value.emplace_back(copy.digits.size());
+    std::int64_t below = 1;
+    for (const auto& part : parts) {
+      const auto n = part.digit.extent / part.step;
+      const auto name = stem + kernel.vars[static_cast<std::size_t>(part.digit.var)].name;
+      const auto v = threads.let(threads.names, name + "_" + std::to_string(round), unit, below, n);
+      visits.value.back()[part.number] = part.step * v;
+      below *= n;
+    }
+    visits.when.emplace_back();
+    if ((round + 1) * count > units) visits.when.back().push_back({unit, units});
+  }
+  return visits;
+}
+
+Body copied(Threads& threads, const Visits& visits, const Copy& copy) {
+  const auto& kernel = threads.kernel;
+  const auto to_type = kernel.array(copy.to.array).type, from_type = kernel.array(copy.from.array).type;
+  const auto bytes = visits.vector * size_of(to_type);
+  Body all;
+  for (std::size_t v = 0; v < visits.value.size(); ++v) {
+    Access to = copy.to, from = copy.from;
+    auto when = copy.when;
+    for (std::size_t k = 0; k < visits.digits.size(); ++k) {
+      const auto var = visits.digits[k].var;
+      to = with(to, var, visits.value[v][k]);
+      from = with(from, var, visits.value[v][k]);
+      when = with(when, var, visits.value[v][k]);
+    }
+    Body move;
+    if (copy.async && to_type == from_type && bytes >= 4) {
+      move = {{AsyncCopy{to, from, static_cast<int>(bytes), when}}};
+    } else {
+      to.lanes = from.lanes = visits.vector;
+      auto value = load_of(from_type, from);
+      if (to_type != from_type) value = apply(ir::OpCode::cast, to_type, {std::move(value)});
+      move = {{Store{to, std::move(value)}}};
+      if (!when.empty()) {
+        auto nothing = zero_of(to_type);
+        if (visits.vector > 1) {
+          Value zeros;
+          zeros.kind = Value::Kind::pack;
+          zeros.type = to_type;
+          zeros.operands.assign(static_cast<std::size_t>(visits.vector), nothing);
+          nothing = std::move(zeros);
+        }
+        move = {{If{when, std::move(move), {{Store{to, std::move(nothing)}}}}}};
+      }
+    }
+    for (const auto round : visits.rounds | std::views::reverse) {
+      if (kernel.extent(round) > 1) move = threads.unrolled(round, std::move(move));
+    }
+    if (!visits.when[v].empty()) move = {{If{visits.when[v], std::move(move), {}}}};
+    for (auto& statement : move) all.push_back(std::move(statement));
+  }
+  return all;
+}
+
+}  // namespace ricci::kernel::cuda

@@ -1,0 +1,214 @@
+// Results: every lane writes the elements of the accumulator that it holds, neighbours in memory together.
+#include <algorithm>
+
+#include "kernel/expand_cuda.hpp"
+
+namespace ricci::kernel::cuda {
+namespace {
+
+constexpr std::int64_t kWidest = 16;
+
+bool multiple(const Affine& value, Var besides, std::int64_t of) {
+  return value.constant % of == 0 && std::all_of(value.terms.begin(), value.terms.end(), [&](const Term& term) {
+           return term.var == besides || term.coefficient % of == 0;
+         });
+}
+
+class Flusher {
+ public:
+  Flusher(Threads& threads, const Flush& flush, const WarpTile& tile)
+      : threads_(threads), kernel_(threads.kernel), flush_(flush), tile_(tile), c_(tile.atom->c) {
+    per_columns_ = tile.fma() ? 1 : 2;
+    rows_width_ = width(flush.rows, tile.rows.run);
+    columns_width_ = width(flush.columns, tile.columns.run * per_columns_);
+    (columns_width_ >= rows_width_ ? rows_width_ : columns_width_) = 1;
+  }
+
+  Body run() {
+    const auto& rows = tile_.rows;
+    const auto i = threads_.loop_var("i", rows.blocks());
+    const auto outer = rows.blocks() > 1 ? Affine::of(i) : Affine(0);
+    Body all;
+    for (int p = 0; p < rows.block(); p += rows_width_) {
+      Body body;
+      const auto position = rows.position(threads_.warp_row, outer, p, threads_.group);
+      const auto digits = decoded(body, flush_.rows, position, rows_width_, "row");
+      auto when = held(flush_.rows, digits, flush_.columns);
+      if (rows.padded > rows.extent) when.push_back({position, rows.extent});
+      Body inner = columns(digits, [&](int l) { return Piece{outer, p + l}; });
+      if (!when.empty()) inner = {{If{std::move(when), std::move(inner), {}}}};
+      for (auto& statement : inner) body.push_back(std::move(statement));
+      for (auto& statement : body) all.push_back(std::move(statement));
+    }
+    return rows.blocks() > 1 ? threads_.unrolled(i, std::move(all)) : all;
+  }
+
+ private:
+  struct Piece {
+    Affine outer;
+    int within;
+  };
+
+  /// Neighbours that one access may write, of a run of the side whose last digit moves `to` by 1.
+  int width(const std::vector<Digit>& digits, int run) const {
+    const auto& index = flush_.to.index.front();
+    const auto& array = kernel_.array(flush_.to.array);
+    const auto last = std::find_if(digits.rbegin(), digits.rend(), [](const Digit& d) { return d.extent > 1; });
+    if (last == digits.rend() || index.coefficient(last->var) != 1) return 1;
+    for (std::int64_t n = std::min<std::int64_t>(run, kWidest / size_of(array.type)); n > 1; n /= 2) {
+      const bool alike = std::all_of(flush_.when.begin(), flush_.when.end(), [&](const Condition& c) {
+        return c.value.coefficient(last->var) == 0 ||
+               (c.value.coefficient(last->var) == 1 && multiple(c.value, last->var, n) && c.below % n == 0);
+      });
+      if (last->extent % n == 0 && multiple(index, last->var, n) && alike && array.alignment > 0 &&
+          array.alignment % (n * size_of(array.type)) == 0)
+        return static_cast<int>(n);
+    }
+    return 1;
+  }
+
+  /// The digits of a position in the tile, a multiple of `width` neighbours along the fastest one.
+  std::vector<Affine> decoded(Body& body, const std::vector<Digit>& digits, Affine position, int width,
+                              const char* what) {
+    std::vector<Affine> value(digits.size());
+    std::int64_t below = 1, count = 1;
+    for (const auto& d : digits) count *= d.extent;
+    position.constant /= width;
+    for (auto& term : position.terms) term.coefficient /= width;
+    for (std::size_t k = digits.size(); k-- > 0;) {
+      if (digits[k].extent == 1) continue;
+      const auto n = digits[k].extent / width;
+      const auto name = kernel_.vars[static_cast<std::size_t>(digits[k].var)].name + "_" + what;
+      // A digit alone is the position, which conditions hold inside; of several, the first would run past its end.
+      value[k] = width * threads_.let(body, name, position, below, digits[k].extent == count ? 0 : n);
+      below *= n;
+      width = 1;
+    }
+    return value;
+  }
+
+  /// The conditions that `digits` decide, without those of which `others` are a part.
+  std::vector<Condition> held(const std::vector<Digit>& digits, const std::vector<Affine>& value,
+                              const std::vector<Digit>& others) const {
+    std::vector<Condition> result;
+    for (const auto& condition : flush_.when) {
+      const auto moved = [&](const std::vector<Digit>& by) {
+        return std::any_of(by.begin(), by.end(),
+                           [&](const Digit& d) { return condition.value.coefficient(d.var) != 0; });
+      };
+      if (moved(others)) continue;
+      auto one = condition;
+      for (std::size_t k = 0; k < digits.size(); ++k) one.value = one.value.with(digits[k].var, value[k]);
+      result.push_back(std::move(one));
+    }
+    return result;
+  }
+
+  template <class Row>
+  Body columns(const std::vector<Affine>& row_digits, const Row& row) {
+    const auto& side = tile_.columns;
+    const auto j = threads_.loop_var("j", side.blocks());
+    const auto outer = side.blocks() > 1 ? Affine::of(j) : Affine(0);
+    Body all;
+    for (int group = 0; group < side.block(); group += side.run) {
+      for (int place = 0; place < side.run * per_columns_; place += columns_width_) {
+        // Column `per_columns_ * member + e` of the atom whose number is group + place % run.
+        const auto coordinate = per_columns_ * threads_.member;
+        const auto position = side.position(threads_.warp_column, outer, group, coordinate) + Affine(place);
+        Body body;
+        const auto digits = decoded(body, flush_.columns, position, columns_width_, "column");
+        std::vector<Condition> when;
+        for (const auto& condition : flush_.when) {
+          const bool of_columns = std::any_of(flush_.columns.begin(), flush_.columns.end(),
+                                              [&](const Digit& d) { return condition.value.coefficient(d.var) != 0; });
+          if (of_columns) when.push_back(condition);
+        }
+        for (std::size_t k = 0; k < flush_.rows.size(); ++k) when = with(when, flush_.rows[k].var, row_digits[k]);
+        for (std::size_t k = 0; k < flush_.columns.size(); ++k) when = with(when, flush_.columns[k].var, digits[k]);
+        if (side.padded > side.extent) when.push_back({position, side.extent});
+        Body store = stored(row_digits, digits, [&](int l) {
+          const int at = place + (columns_width_ > 1 ? l : 0);
+          const auto r = row(rows_width_ > 1 ? l : 0);
+          return element(r, {outer, group + at % side.run}, at / side.run);
+        });
+        if (!when.empty()) store = {{If{std::move(when), std::move(store), {}}}};
+        for (auto& statement : store) body.push_back(std::move(statement));
+        for (auto& statement : body) all.push_back(std::move(statement));
+      }
+    }
+    return side.blocks() > 1 ? threads_.unrolled(j, std::move(all)) : all;
+  }
+
+  /// The register of a row and a column: of atom number and element `e` of the atom's columns that a lane holds.
+  Access element(const Piece& row, const Piece& column, int e) const {
+    const auto& rows = tile_.rows;
+    Access access{flush_.accumulator,
+                  {(rows.block() / rows.per_atom) * row.outer + Affine(row.within / rows.per_atom),
+                   tile_.columns.block() * column.outer + Affine(column.within)}};
+    if (!tile_.fma()) access.index.emplace_back(WarpTile::register_of(c_, row.within % rows.per_atom, e));
+    return access;
+  }
+
+  template <class Sum>
+  Body stored(const std::vector<Affine>& row_digits, const std::vector<Affine>& column_digits, const Sum& sum) {
+    const int count = std::max(rows_width_, columns_width_);
+    Value value;
+    if (count > 1) {
+      value.kind = Value::Kind::pack;
+      value.type = kernel_.array(flush_.to.array).type;
+      for (int l = 0; l < count; ++l) value.operands.push_back(finished(flush_.value, sum(l), l, count));
+    } else {
+      value = finished(flush_.value, sum(0), 0, 1);
+    }
+    Access to = flush_.to;
+    to.lanes = count;
+    // Lane l of what is not read as a vector lies l further along the digit that vectors run along.
+    const auto place = [&](Value v) {
+      for (std::size_t k = 0; k < flush_.rows.size(); ++k) v = with(std::move(v), flush_.rows[k].var, row_digits[k]);
+      for (std::size_t k = 0; k < flush_.columns.size(); ++k)
+        v = with(std::move(v), flush_.columns[k].var, column_digits[k]);
+      return v;
+    };
+    for (std::size_t k = 0; k < flush_.rows.size(); ++k) to = with(to, flush_.rows[k].var, row_digits[k]);
+    for (std::size_t k = 0; k < flush_.columns.size(); ++k) to = with(to, flush_.columns[k].var, column_digits[k]);
+    return {{Store{to, place(std::move(value))}}};
+  }
+
+  /// The value of lane `l` of `count`, with its element in place of the accumulator.
+  Value finished(const Value& value, const Access& sum, int l, int count) const {
+    if (value.kind == Value::Kind::load && value.access.array == flush_.accumulator) return load_of(value.type, sum);
+    const auto& along = columns_width_ > 1 ? flush_.columns : flush_.rows;
+    const auto last = std::find_if(along.rbegin(), along.rend(), [](const Digit& d) { return d.extent > 1; });
+    if (value.kind == Value::Kind::load && count > 1 && value.access.array == flush_.to.array &&
+        value.access.index == flush_.to.index) {
+      Value lane;
+      lane.kind = Value::Kind::lane;
+      lane.type = value.type;
+      lane.affine = Affine(l);
+      lane.operands = {value};
+      lane.operands[0].access.lanes = count;
+      return lane;
+    }
+    Value result = value;
+    if (count > 1) {
+      const auto further = Affine::of(last->var) + Affine(l);
+      result.access = with(std::move(result.access), last->var, further);
+      result.affine = result.affine.with(last->var, further);
+    }
+    for (auto& operand : result.operands) operand = finished(operand, sum, l, count);
+    return result;
+  }
+
+  Threads& threads_;
+  Kernel& kernel_;
+  const Flush& flush_;
+  const WarpTile& tile_;
+  const Fragment& c_;
+  int per_columns_ = 1, rows_width_ = 1, columns_width_ = 1;
+};
+
+}  // namespace
+
+Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile) { return Flusher(threads, flush, tile).run(); }
+
+}  // namespace ricci::kernel::cuda

@@ -1,0 +1,201 @@
+// Products of a block's tile: fragments out of shared memory, and the atom's instruction, or fused multiply-adds.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernel/expand_cuda.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::kernel::cuda {
+namespace {
+
+constexpr std::int64_t kMostProducts = 80, kMostFmas = 512;
+
+/// Elements from one position of a tile to the next, where the digits are one mixed-radix number in the array.
+std::int64_t stride_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& digits) {
+  std::int64_t stride = 0, below = 1;
+  for (std::size_t k = digits.size(); k-- > 0;) {
+    if (digits[k].extent == 1) continue;
+    const auto step = access.index.front().coefficient(digits[k].var);
+    if (stride == 0) stride = step;
+    if (stride == 0 || step != stride * below)
+      throw PlanError(fmt::format("schedule: {} is not one step of {} in the order of the atom's dimensions",
+                                  kernel.vars[static_cast<std::size_t>(digits[k].var)].name,
+                                  kernel.array(access.array).name));
+    below *= digits[k].extent;
+  }
+  return stride;
+}
+
+/// One operand: its side of the tile, where it lies, and the registers that it is read into.
+struct Operand {
+  bool first;
+  Access base;               ///< of position 0
+  std::int64_t along, deep;  ///< strides
+  const Side* side;
+  const Fragment* fragment;
+  Affine warp, coordinate;
+  int registers = -1;
+};
+
+class Multiplier {
+ public:
+  Multiplier(Threads& threads, const Mma& mma, const WarpTile& tile)
+      : threads_(threads),
+        kernel_(threads.kernel),
+        mma_(mma),
+        tile_(tile),
+        type_(kernel_.array(mma.accumulator).type) {}
+
+  Body run() {
+    auto a = operand(true), b = operand(false);
+    const auto steps = tile_.depth.block() / tile_.depth.per_atom;
+    const auto outer = threads_.loop_var("k", tile_.depth.blocks());
+    depth_ = tile_.depth.blocks() > 1 ? Affine::of(outer) : Affine(0);
+    Body body;
+    for (auto* x : {&a, &b}) {
+      std::vector<std::int64_t> shape = {steps, x->side->atoms()};
+      if (!tile_.fma()) shape.push_back(x->fragment->registers());
+      x->registers = threads_.registers(x->first ? "a_part" : "b_part", type_, shape);
+      body.push_back({Declare{x->registers}});
+      for (auto& statement : loaded(*x)) body.push_back(std::move(statement));
+    }
+    const auto i = threads_.loop_var("i", a.side->atoms()), j = threads_.loop_var("j", b.side->atoms());
+    Body products;
+    for (int step = 0; step < steps; ++step) {
+      const Access sum{mma_.accumulator, {Affine::of(i), Affine::of(j)}};
+      const Access x{a.registers, {Affine(step), Affine::of(i)}}, y{b.registers, {Affine(step), Affine::of(j)}};
+      if (!tile_.fma()) {
+        products.push_back({MmaCall{mma_.atom, sum, x, y}});
+        continue;
+      }
+      const auto value = [&](const Access& access, bool conj) {
+        auto v = load_of(type_, access);
+        return conj ? apply(ir::OpCode::conj, type_, {std::move(v)}) : v;
+      };
+      auto product = apply(ir::OpCode::mul, type_, {value(x, mma_.conj_a), value(y, mma_.conj_b)});
+      products.push_back({Store{sum, apply(ir::OpCode::add, type_, {load_of(type_, sum), std::move(product)})}});
+    }
+    auto all = threads_.unrolled(i, threads_.unrolled(j, std::move(products)));
+    for (auto& statement : all) body.push_back(std::move(statement));
+    if (tile_.depth.blocks() == 1) return body;
+    Loop loop{outer, Bind::unroll, {}, std::move(body)};
+    // As long a text as hides what shared memory takes, and not more than compilers are quick with.
+    const auto products_of_round = static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms();
+    const auto most = std::max<std::int64_t>((tile_.fma() ? kMostFmas : kMostProducts) / products_of_round, 1);
+    auto times = std::min<std::int64_t>(most, tile_.depth.blocks());
+    while (tile_.depth.blocks() % times != 0) --times;
+    if (times < tile_.depth.blocks()) loop.times = static_cast<int>(times);
+    return {{std::move(loop)}};
+  }
+
+  Operand operand(bool first) const {
+    Operand x;
+    x.first = first;
+    x.base = first ? mma_.a : mma_.b;
+    const auto& digits = first ? mma_.rows : mma_.columns;
+    x.along = stride_of(kernel_, x.base, digits);
+    x.deep = stride_of(kernel_, x.base, mma_.depth);
+    for (const auto* list : {&digits, &mma_.depth}) {
+      for (const auto& digit : *list) x.base = with(x.base, digit.var, 0);
+    }
+    x.side = first ? &tile_.rows : &tile_.columns;
+    x.fragment = first ? &tile_.atom->a : &tile_.atom->b;
+    x.warp = first ? threads_.warp_row : threads_.warp_column;
+    x.coordinate = coordinate(*x.fragment, !first);
+    return x;
+  }
+
+ private:
+  /// The lane's place along one dimension of a fragment.
+  Affine coordinate(const Fragment& fragment, bool columns) const {
+    const auto of = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
+    return of(fragment.group) ? threads_.group : of(fragment.member) ? threads_.member : Affine(0);
+  }
+
+  Body loaded(const Operand& x) {
+    const auto& side = *x.side;
+    const auto& array = kernel_.array(x.base.array);
+    const auto [along, deep] = reads_of(tile_, x.first, x.along, x.deep, type_);
+    const int width = along * deep;
+    const auto outer = threads_.loop_var(x.first ? "i" : "j", side.blocks());
+    const auto o = side.blocks() > 1 ? Affine::of(outer) : Affine(0);
+    const auto k_coordinate = coordinate(*x.fragment, x.first);
+    const int pieces = side.block() * tile_.depth.block() / width;
+    int held = -1, piece = 0;
+    Body body;
+    if (width > 1) {
+      held = threads_.registers(x.first ? "a_run" : "b_run", type_, {pieces}, width);
+      body.push_back({Declare{held}});
+    }
+    for (int p = 0; p < side.block(); p += along) {
+      for (int q = 0; q < tile_.depth.block(); q += deep, ++piece) {
+        Access from = x.base;
+        from.index.front() = from.index.front() + x.along * side.position(x.warp, o, p, x.coordinate) +
+                             x.deep * tile_.depth.position(Affine(0), depth_, q, k_coordinate);
+        from.lanes = width;
+        if (width == 1) {
+          body.push_back({Store{place(x, o, p, q), load_of(type_, from)}});
+          continue;
+        }
+        const Access run{held, {Affine(piece)}, width};
+        body.push_back({Store{run, load_of(array.type, from)}});
+        for (int l = 0; l < width; ++l) {
+          Value lane;
+          lane.kind = Value::Kind::lane;
+          lane.type = type_;
+          lane.affine = Affine(l);
+          lane.operands = {load_of(type_, run)};
+          body.push_back({Store{place(x, o, along > 1 ? p + l : p, along > 1 ? q : q + l), std::move(lane)}});
+        }
+      }
+    }
+    return side.blocks() > 1 ? threads_.unrolled(outer, std::move(body)) : body;
+  }
+
+  /// The register of element `p` of block `outer` along the side, `q` along the depth.
+  Access place(const Operand& x, const Affine& outer, int p, int q) const {
+    const auto& side = *x.side;
+    const auto atom = (side.block() / side.per_atom) * outer + Affine(p / side.per_atom);
+    Access access{x.registers, {Affine(q / tile_.depth.per_atom), atom}};
+    const int s = p % side.per_atom, k = q % tile_.depth.per_atom;
+    if (!tile_.fma())
+      access.index.emplace_back(x.first ? WarpTile::register_of(*x.fragment, s, k)
+                                        : WarpTile::register_of(*x.fragment, k, s));
+    return access;
+  }
+
+  Threads& threads_;
+  Kernel& kernel_;
+  const Mma& mma_;
+  const WarpTile& tile_;
+  DType type_;
+  Affine depth_;
+};
+
+}  // namespace
+
+Body cleared(Threads& threads, int accumulator) {
+  const Array array = threads.kernel.array(accumulator);
+  static constexpr const char* kNames[] = {"i", "j", "e"};
+  Access to{accumulator, {}};
+  std::vector<Var> vars;
+  for (std::size_t k = 0; k < array.shape.size(); ++k) {
+    vars.push_back(threads.loop_var(kNames[k], array.shape[k]));
+    to.index.push_back(Affine::of(vars.back()));
+  }
+  Body body{{Store{to, zero_of(array.type)}}};
+  for (std::size_t k = vars.size(); k-- > 0;) body = threads.unrolled(vars[k], std::move(body));
+  Body all{{Declare{accumulator}}};
+  for (auto& statement : body) all.push_back(std::move(statement));
+  return all;
+}
+
+Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile) { return Multiplier(threads, mma, tile).run(); }
+
+std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first) {
+  const auto x = Multiplier(threads, mma, tile).operand(first);
+  return (x.side->padded - 1) * x.along + (tile.depth.padded - 1) * x.deep + 1;
+}
+
+}  // namespace ricci::kernel::cuda

@@ -1,0 +1,279 @@
+#include "kernel/interpret/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <limits>
+#include <numeric>
+
+#include "kernel/atoms.hpp"
+#include "kernel/expand.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+constexpr int kWarp = 32;
+
+/// What a tensor core reads of a binary32 in place of a tf32.
+double upper_19_bits(double value) {
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value)) & 0xffffe000u;
+  return std::bit_cast<float>(bits);
+}
+
+bool has_tiles(const Body& body) {
+  for (const auto& statement : body) {
+    const auto& node = statement.node;
+    if (std::holds_alternative<Copy>(node) || std::holds_alternative<Mma>(node) || std::holds_alternative<Flush>(node))
+      return true;
+    if (const auto* loop = std::get_if<Loop>(&node); loop && has_tiles(loop->body)) return true;
+    if (const auto* branch = std::get_if<If>(&node);
+        branch && (has_tiles(branch->then) || has_tiles(branch->otherwise)))
+      return true;
+  }
+  return false;
+}
+
+/// Product of the extents of the thread loops on the first way down.
+std::int64_t thread_product(const Kernel& kernel, const Body& body) {
+  for (const auto& statement : body) {
+    std::int64_t product = 1;
+    if (const auto* loop = std::get_if<Loop>(&statement.node)) {
+      product = thread_product(kernel, loop->body) * (loop->bind == Bind::thread ? kernel.extent(loop->var) : 1);
+    } else if (const auto* branch = std::get_if<If>(&statement.node)) {
+      product = thread_product(kernel, branch->then);
+    }
+    if (product > 1) return product;
+  }
+  return 1;
+}
+
+const Loop* task_loop(const Body& body) {
+  if (body.size() != 1) return nullptr;
+  const auto* loop = std::get_if<Loop>(&body.front().node);
+  return loop && loop->bind == Bind::task ? loop : nullptr;
+}
+
+}  // namespace
+
+Machine::Machine(const Kernel& kernel, const std::vector<void*>* buffers, const std::vector<Scalar>& params,
+                 std::int64_t steps)
+    : kernel_(kernel),
+      threads_(has_tiles(kernel.body) ? 1 : kernel.threads),
+      values_(buffers != nullptr),
+      env_(kernel.vars.size() * static_cast<std::size_t>(threads_)),
+      memory_(kernel, threads_, buffers),
+      steps_(steps) {
+  for (std::size_t k = 0; k < params.size(); ++k)
+    params_.push_back(ir::oracle::value_of(params[k], kernel.params[k].type));
+}
+
+bool Machine::run(bool corners) {
+  try {
+    tasks(kernel_.body, 0, corners);
+  } catch (const Left&) {
+    return false;
+  }
+  if (all_tasks_) memory_.check_results();
+  return all_tasks_;
+}
+
+void Machine::tasks(const Body& body, std::int64_t number, bool corners) {
+  if (const auto* loop = task_loop(body)) {
+    const auto extent = kernel_.extent(loop->var);
+    for (std::int64_t k = 0; k < extent; ++k) {
+      if (corners && k > 1 && k < extent - 1) {
+        k = extent - 1;
+        all_tasks_ = false;
+      }
+      for (int t = 0; t < threads_; ++t) variable(loop->var, t) = k;
+      if (!holds(loop->when, 0)) break;
+      tasks(loop->body, number * extent + k, corners);
+    }
+    return;
+  }
+  memory_.begin_task(number);
+  tiles_.clear();
+  ++counts_.tasks;
+  Threads threads(static_cast<std::size_t>(threads_));
+  std::iota(threads.begin(), threads.end(), 0);
+  execute(body, threads);
+}
+
+void Machine::execute(const Body& body, const Threads& threads) {
+  for (const auto& statement : body) {
+    steps_ -= static_cast<std::int64_t>(threads.size());
+    if (steps_ < 0) throw Left{};
+    origin_ = statement.origin;
+    memory_.set_origin(origin_);
+    std::visit([&](const auto& node) { one(node, threads); }, statement.node);
+  }
+}
+
+void Machine::thread_digits(const Loop& loop, const Threads& threads, std::int64_t product) {
+  const auto extent = kernel_.extent(loop.var), below = thread_product_ / extent;
+  Threads inside;
+  for (const auto t : threads) {
+    if (t >= product) continue;
+    variable(loop.var, t) = t / below % extent;
+    if (holds(loop.when, t)) inside.push_back(t);
+  }
+  const auto outer = thread_product_;
+  thread_product_ = below;
+  if (!inside.empty()) execute(loop.body, inside);
+  thread_product_ = outer;
+}
+
+void Machine::one(const Loop& loop, const Threads& threads) {
+  if (loop.bind == Bind::thread) {
+    const bool outermost = thread_product_ == 0;
+    if (outermost) thread_product_ = kernel_.extent(loop.var) * thread_product(kernel_, loop.body);
+    thread_digits(loop, threads, thread_product_);
+    if (outermost) thread_product_ = 0;
+    return;
+  }
+  Threads inside = threads;
+  for (std::int64_t k = 0; k < kernel_.extent(loop.var); ++k) {
+    for (const auto t : inside) variable(loop.var, t) = k;
+    std::erase_if(inside, [&](int t) { return !holds(loop.when, t); });
+    if (inside.empty()) return;
+    execute(loop.body, inside);
+  }
+}
+
+void Machine::one(const Let& let, const Threads& threads) {
+  for (const auto t : threads) {
+    auto result = at(let.of, t) / let.divisor;
+    if (let.modulus > 0) result %= let.modulus;
+    variable(let.var, t) = result;
+  }
+}
+
+void Machine::one(const If& branch, const Threads& threads) {
+  Threads then, otherwise;
+  for (const auto t : threads) (holds(branch.when, t) ? then : otherwise).push_back(t);
+  if (!then.empty()) execute(branch.then, then);
+  if (!otherwise.empty()) execute(branch.otherwise, otherwise);
+}
+
+void Machine::one(const Store& store, const Threads& threads) {
+  count_loads(store.value, threads);
+  count(store.to, threads, true);
+  for (const auto t : threads) this->store(store.to, value(store.value, t), t);
+}
+
+void Machine::one(const Transpose& transpose, const Threads& threads) {
+  const auto& array = kernel_.array(transpose.array);
+  const auto n = array.lanes;
+  for (const auto t : threads) {
+    std::vector<Item> items;
+    for (std::int64_t e = 0; e < array.elements(); ++e) items.push_back(memory_.read(transpose.array, e, t));
+    for (int row = 0; row < n; ++row) {
+      for (int lane = 0; lane < n; ++lane)
+        memory_.write(transpose.array, row * n + lane, t, items[static_cast<std::size_t>(lane * n + row)]);
+    }
+  }
+}
+
+void Machine::one(const AsyncCopy& copy, const Threads& threads) {
+  const auto size = size_of(kernel_.array(copy.to.array).type);
+  auto from = copy.from, to = copy.to;
+  from.lanes = to.lanes = static_cast<int>(copy.bytes / size);
+  from.count = to.count = 0;
+  Threads reading;
+  for (const auto t : threads) {
+    if (holds(copy.when, t)) reading.push_back(t);
+  }
+  count(from, reading, false);
+  count(to, threads, true);
+  for (const auto t : threads) {
+    const auto first = element(to, t);
+    auto items = holds(copy.when, t) ? load(from, t) : std::vector<Item>(static_cast<std::size_t>(to.lanes));
+    for (int k = 0; k < to.lanes; ++k) memory_.start(to.array, first + k, t, items[static_cast<std::size_t>(k)]);
+  }
+}
+
+void Machine::one(const Commit&, const Threads& threads) {
+  for (const auto t : threads) memory_.commit(t);
+}
+
+void Machine::all_take_part(const Threads& threads, const char* what) const {
+  if (threads.size() == static_cast<std::size_t>(threads_)) return;
+  broken(kernel_, origin_,
+         fmt::format("{} is reached by {} of the {} threads of a block", what, threads.size(), threads_));
+}
+
+void Machine::one(const Wait& wait, const Threads& threads) {
+  all_take_part(threads, "a wait");
+  for (const auto t : threads) memory_.wait(t, wait.groups);
+}
+
+void Machine::one(const Barrier&, const Threads& threads) {
+  all_take_part(threads, "a barrier");
+  ++counts_.barriers;
+  memory_.barrier();
+}
+
+void Machine::one(const MmaCall& call, const Threads& threads) {
+  const auto* atom = find_atom(call.atom);
+  if (!atom) broken(kernel_, origin_, fmt::format("there is no atom {}", call.atom));
+  all_take_part(threads, "an instruction of a warp");
+  for (const auto* fragment : {&atom->a, &atom->b, &atom->c}) {
+    if (fragment->per_register() != 1)
+      broken(kernel_, origin_, fmt::format("fragments of {} share registers, which nothing interprets", call.atom));
+  }
+  // Elements of a fragment, by place in the atom's tile.
+  const auto gathered = [&](const Access& access, const Fragment& fragment, int warp) {
+    std::vector<Item> tile(static_cast<std::size_t>(fragment.rows * fragment.columns));
+    for (int lane = 0; lane < kWarp; ++lane) {
+      const int t = warp * kWarp + lane;
+      const auto first = element(access, t);
+      for (int e = 0; e < fragment.elements; ++e) {
+        const auto place = fragment.at(lane, e);
+        auto item = memory_.read(access.array, first + e, t);
+        if (fragment.type == AtomType::tf32) item.value.re = upper_19_bits(item.value.re);
+        tile[static_cast<std::size_t>(place.row * fragment.columns + place.column)] = item;
+      }
+    }
+    return tile;
+  };
+  const auto type = kernel_.array(call.d.array).type;
+  const auto product = apply(ir::OpCode::mul, type, {zero_of(type), zero_of(type)});
+  const auto sum = apply(ir::OpCode::add, type, {zero_of(type), zero_of(type)});
+  for (int warp = 0; warp < threads_ / kWarp; ++warp) {
+    const auto a = gathered(call.a, atom->a, warp), b = gathered(call.b, atom->b, warp);
+    auto c = gathered(call.d, atom->c, warp);
+    for (int m = 0; m < atom->m; ++m) {
+      for (int n = 0; n < atom->n; ++n) {
+        auto& element = c[static_cast<std::size_t>(m * atom->n + n)];
+        for (int k = 0; k < atom->k; ++k) {
+          const Item factors[] = {a[static_cast<std::size_t>(m * atom->k + k)],
+                                  b[static_cast<std::size_t>(k * atom->n + n)]};
+          const Item terms[] = {element, operation(product, factors)};
+          element = operation(sum, terms);
+          counts_.flops += 2;
+        }
+      }
+    }
+    for (int lane = 0; lane < kWarp; ++lane) {
+      const int t = warp * kWarp + lane;
+      const auto first = element(call.d, t);
+      for (int e = 0; e < atom->c.elements; ++e) {
+        const auto place = atom->c.at(lane, e);
+        memory_.write(call.d.array, first + e, t, c[static_cast<std::size_t>(place.row * atom->n + place.column)]);
+      }
+    }
+  }
+}
+
+Counts execute(const Kernel& kernel, const std::vector<void*>& buffers, const std::vector<Scalar>& params) {
+  Machine machine(kernel, &buffers, params, std::numeric_limits<std::int64_t>::max());
+  machine.run(false);
+  return machine.counts();
+}
+
+bool check_elements(const Kernel& kernel, std::int64_t steps) {
+  Machine machine(kernel, nullptr, std::vector<Scalar>{}, steps);
+  return machine.run(true);
+}
+
+}  // namespace ricci::kernel

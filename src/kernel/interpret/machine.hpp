@@ -1,0 +1,89 @@
+// A kernel being executed: the threads of a block in step, statement by statement.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernel/interpret/memory.hpp"
+
+namespace ricci::kernel {
+
+class Machine {
+ public:
+  /// Numbers of threads that take part, rising.
+  using Threads = std::vector<int>;
+
+  /// buffers: null where values do not matter. steps: statements of single threads after which the run is left.
+  Machine(const Kernel& kernel, const std::vector<void*>* buffers, const std::vector<Scalar>& params,
+          std::int64_t steps);
+
+  /// Runs tasks; with `corners`, only those whose digits are 0, 1 or the last value. False where steps ran out.
+  bool run(bool corners);
+
+  const Counts& counts() const { return counts_; }
+
+ private:
+  struct Left {};  // thrown where steps run out
+
+  // ---- machine.cpp: statements
+  void tasks(const Body& body, std::int64_t number, bool corners);
+  void execute(const Body& body, const Threads& threads);
+  void one(const Loop& loop, const Threads& threads);
+  void one(const Let& let, const Threads& threads);
+  void one(const If& branch, const Threads& threads);
+  void one(const Comment&, const Threads&) {}
+  void one(const Declare&, const Threads&) {}
+  void one(const Store& store, const Threads& threads);
+  void one(const Transpose& transpose, const Threads& threads);
+  void one(const AsyncCopy& copy, const Threads& threads);
+  void one(const Commit&, const Threads& threads);
+  void one(const Wait& wait, const Threads& threads);
+  void one(const Barrier&, const Threads& threads);
+  void one(const MmaCall& call, const Threads& threads);
+  // ---- tiles.cpp: tile statements, by their definition
+  void one(const Copy& copy, const Threads& threads);
+  void one(const Clear& clear, const Threads& threads);
+  void one(const Mma& mma, const Threads& threads);
+  void one(const Flush& flush, const Threads& threads);
+  void over(std::span<const Digit> digits, int thread, const std::function<void()>& each);
+  void thread_digits(const Loop& loop, const Threads& threads, std::int64_t product);
+  void all_take_part(const Threads& threads, const char* what) const;
+
+  std::int64_t& variable(Var var, int thread) {
+    return env_[static_cast<std::size_t>(var) * static_cast<std::size_t>(threads_) + static_cast<std::size_t>(thread)];
+  }
+  std::int64_t at(const Affine& affine, int thread) const;
+  bool holds(const std::vector<Condition>& when, int thread) const;
+
+  // ---- values.cpp
+  std::int64_t element(const Access& access, int thread) const;
+  static int existing(const Access& access) { return access.count > 0 ? access.count : access.lanes; }
+  std::vector<Item> load(const Access& access, int thread);
+  void store(const Access& access, const std::vector<Item>& items, int thread);
+  std::vector<Item> value(const Value& value, int thread);
+  Item operation(const Value& value, const Item* operands);
+  Item converted(const Item& item, DType from, DType to);
+  void count(const Access& access, const Threads& threads, bool writes);
+  void count_loads(const Value& value, const Threads& threads);
+
+  const Kernel& kernel_;
+  int threads_;
+  bool values_;
+  std::vector<ir::oracle::Value> params_;
+  std::vector<std::int64_t> env_;  // per variable and thread
+  Memory memory_;
+  Counts counts_;
+  std::int64_t steps_;
+  int origin_ = -1;
+  bool all_tasks_ = true;            // none has been left out
+  std::int64_t thread_product_ = 0;  // threads that the thread loops around number; 0 outside of them
+  /// Accumulators of tile statements: by element, whatever layout the atom gives them.
+  std::map<int, std::map<std::pair<std::int64_t, std::int64_t>, Item>> tiles_;
+  const Item* finished_ = nullptr;  // the element that a Flush is writing
+  int finished_array_ = -1;
+};
+
+}  // namespace ricci::kernel

@@ -1,0 +1,86 @@
+// Memory of a kernel that is being executed: what each element holds, who touched it last, and whether that was
+// allowed.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/interpret/interpret_value.hpp"
+#include "kernel/interpret/execute.hpp"
+
+namespace ricci::kernel {
+
+/// A value, or that of an element of array `unwritten`, which nothing had written when it was read.
+struct Item {
+  ir::oracle::Value value;
+  int unwritten = -1;
+};
+
+class Memory {
+ public:
+  /// buffers: null where values do not matter.
+  Memory(const Kernel& kernel, int threads, const std::vector<void*>* buffers);
+
+  /// Registers, scratch and shared memory hold nothing at the beginning of a task.
+  void begin_task(std::int64_t task);
+  void barrier() { ++interval_; }
+  /// The directive named by what is thrown from here on.
+  void set_origin(int origin) { origin_ = origin; }
+
+  Item read(int array, std::int64_t element, int thread);
+  void write(int array, std::int64_t element, int thread, const Item& item);
+
+  /// Asynchronous copies of a thread: under way, closed as a group, landed but for the last `groups` groups.
+  void start(int array, std::int64_t element, int thread, const Item& item);
+  void commit(int thread);
+  void wait(int thread, int groups);
+
+  /// After all tasks.
+  void check_results() const;
+
+ private:
+  /// Threads that read and wrote an element in an interval between barriers.
+  struct Met {
+    std::int64_t task = -1;
+    std::int64_t written_in = -1, read_in = -1;
+    int writer = -1, reader = -1;  // reader -2: several
+    bool written = false;
+    bool several = false;  // tasks that touched it
+  };
+  struct Cells {
+    std::vector<Item> items;
+    std::vector<Met> met;                              // shared
+    std::unordered_map<std::int64_t, Met> met_global;  // global and written
+  };
+  struct Flight {
+    int array;
+    std::int64_t element;
+    Item item;
+    int group;
+  };
+  struct Flights {
+    std::vector<Flight> flights;
+    int group = 0;  // that is open
+  };
+
+  const Array& array(int number) const { return kernel_.array(number); }
+  [[noreturn]] void fail(int array, std::int64_t element, const std::string& rule) const;
+  void check_bounds(int array, std::int64_t element) const;
+  void check_flights(int array, std::int64_t element) const;
+  void meet(Met& met, int array, std::int64_t element, int thread, bool writes) const;
+  Met* met(int array, std::int64_t element);
+  std::size_t cell(int array, std::int64_t element, int thread) const;
+  char* address(int array, std::int64_t element) const;
+
+  const Kernel& kernel_;
+  int threads_;
+  const std::vector<void*>* buffers_;
+  std::vector<Cells> cells_;      // per array
+  std::vector<Flights> flights_;  // per thread
+  std::size_t under_way_ = 0;
+  std::int64_t task_ = -1, interval_ = 0;
+  int origin_ = -1;
+};
+
+}  // namespace ricci::kernel

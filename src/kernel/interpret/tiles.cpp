@@ -1,0 +1,84 @@
+// Tile statements, executed as they are defined, whatever the layouts that expand() would choose for them.
+#include "kernel/expand.hpp"
+#include "kernel/interpret/machine.hpp"
+
+namespace ricci::kernel {
+
+void Machine::over(std::span<const Digit> digits, int thread, const std::function<void()>& each) {
+  if (digits.empty()) return each();
+  for (std::int64_t k = 0; k < digits.front().extent; ++k) {
+    variable(digits.front().var, thread) = k;
+    over(digits.subspan(1), thread, each);
+  }
+}
+
+void Machine::one(const Copy& copy, const Threads& threads) {
+  const auto from = kernel_.array(copy.from.array).type, to = kernel_.array(copy.to.array).type;
+  for (const auto t : threads) {
+    over(copy.digits, t, [&] {
+      if (--steps_ < 0) throw Left{};
+      count(copy.to, {t}, true);
+      Item item;
+      if (holds(copy.when, t)) {
+        count(copy.from, {t}, false);
+        item = converted(load(copy.from, t).front(), from, to);
+      }
+      store(copy.to, {item}, t);
+    });
+  }
+}
+
+void Machine::one(const Clear& clear, const Threads&) { tiles_[clear.array].clear(); }
+
+void Machine::one(const Mma& mma, const Threads& threads) {
+  const auto of = kernel_.array(mma.accumulator).type;
+  const auto from_a = kernel_.array(mma.a.array).type, from_b = kernel_.array(mma.b.array).type;
+  const auto row = position(mma.rows), column = position(mma.columns);
+  const auto cleared = tiles_.find(mma.accumulator);
+  if (cleared == tiles_.end()) broken(kernel_, origin_, "a sum is added to that nothing has cleared");
+  const auto term = apply(ir::OpCode::mul, of, {zero_of(of), zero_of(of)});
+  const auto sum = apply(ir::OpCode::add, of, {zero_of(of), zero_of(of)});
+  const auto conjugate = apply(ir::OpCode::conj, of, {zero_of(of)});
+  const auto t = threads.front();
+  const auto operand = [&](const Access& access, DType from, bool conj) {
+    count(access, {t}, false);
+    const auto item = converted(load(access, t).front(), from, of);
+    return conj && is_complex(of) ? operation(conjugate, &item) : item;
+  };
+  over(mma.rows, t, [&] {
+    over(mma.columns, t, [&] {
+      auto& element = cleared->second[{at(row, t), at(column, t)}];
+      over(mma.depth, t, [&] {
+        if (--steps_ < 0) throw Left{};
+        const Item factors[] = {operand(mma.a, from_a, mma.conj_a), operand(mma.b, from_b, mma.conj_b)};
+        const Item terms[] = {element, operation(term, factors)};
+        element = operation(sum, terms);
+        counts_.flops += 2;
+      });
+    });
+  });
+}
+
+void Machine::one(const Flush& flush, const Threads& threads) {
+  const auto row = position(flush.rows), column = position(flush.columns);
+  const auto t = threads.front();
+  over(flush.rows, t, [&] {
+    over(flush.columns, t, [&] {
+      if (--steps_ < 0) throw Left{};
+      if (!holds(flush.when, t)) return;
+      Item nothing;
+      nothing.unwritten = flush.accumulator;
+      const auto tile = tiles_.find(flush.accumulator);
+      if (tile != tiles_.end()) nothing = tile->second[{at(row, t), at(column, t)}];
+      finished_ = &nothing;
+      finished_array_ = flush.accumulator;
+      count(flush.to, {t}, true);
+      count_loads(flush.value, {t});
+      const auto items = value(flush.value, t);
+      finished_ = nullptr;
+      store(flush.to, items, t);
+    });
+  });
+}
+
+}  // namespace ricci::kernel

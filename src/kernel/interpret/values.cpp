@@ -1,0 +1,221 @@
+// Values and accesses of a kernel that is being executed, and what they count.
+#include <algorithm>
+
+#include "kernel/interpret/machine.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+using ir::OpCode;
+
+constexpr int kWarp = 32;
+constexpr std::int64_t kSectorBytes = 32, kBankBytes = 4, kBanks = 32;
+
+bool is_counted(OpCode op) {
+  switch (op) {
+    case OpCode::neg:
+    case OpCode::conj:
+    case OpCode::cast:
+    case OpCode::real_part:
+    case OpCode::imag_part:
+    case OpCode::complex_of:
+    case OpCode::select:
+    case OpCode::equal:
+    case OpCode::not_equal:
+    case OpCode::less:
+    case OpCode::less_equal:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// One access of a warp: where each lane's bytes begin, by rising lane.
+struct WarpAccess {
+  std::vector<std::pair<int, std::int64_t>> lanes;
+  std::int64_t bytes = 0;
+};
+
+void count_sectors(const WarpAccess& access, Counts::Moved& moved) {
+  std::vector<std::int64_t> sectors, bytes;
+  for (const auto& [lane, address] : access.lanes) {
+    // Offsets may be negative, multiples of a sector's bytes are not.
+    const auto floor = [](std::int64_t x) { return (x - ((x % kSectorBytes) + kSectorBytes) % kSectorBytes); };
+    for (auto s = floor(address); s < address + access.bytes; s += kSectorBytes) sectors.push_back(s);
+    bytes.push_back(address);
+  }
+  std::sort(sectors.begin(), sectors.end());
+  std::sort(bytes.begin(), bytes.end());
+  moved.units += std::unique(sectors.begin(), sectors.end()) - sectors.begin();
+  std::int64_t distinct = 0, covered = bytes.front();
+  for (const auto address : bytes) {
+    distinct += std::max<std::int64_t>(address + access.bytes - std::max(covered, address), 0);
+    covered = std::max(covered, address + access.bytes);
+  }
+  moved.ideal += (distinct + kSectorBytes - 1) / kSectorBytes;
+}
+
+void count_wavefronts(const WarpAccess& access, Counts::Moved& moved) {
+  const int phase_lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;
+  const auto words_per_lane = std::max<std::int64_t>(access.bytes / kBankBytes, 1);
+  for (int phase = 0; phase < kWarp / phase_lanes; ++phase) {
+    std::vector<std::int64_t> words;
+    for (const auto& [lane, address] : access.lanes) {
+      if (lane / phase_lanes != phase) continue;
+      for (std::int64_t w = 0; w < words_per_lane; ++w) words.push_back(address / kBankBytes + w);
+    }
+    if (words.empty()) continue;
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    std::array<std::int64_t, kBanks> load{};
+    for (const auto word : words) ++load[static_cast<std::size_t>(word % kBanks)];
+    moved.units += *std::max_element(load.begin(), load.end());
+    moved.ideal += (static_cast<std::int64_t>(words.size()) + kBanks - 1) / kBanks;
+  }
+}
+
+}  // namespace
+
+std::int64_t Machine::at(const Affine& affine, int thread) const {
+  auto sum = affine.constant;
+  for (const auto& [var, coefficient] : affine.terms) {
+    sum += coefficient *
+           env_[static_cast<std::size_t>(var) * static_cast<std::size_t>(threads_) + static_cast<std::size_t>(thread)];
+  }
+  return sum;
+}
+
+bool Machine::holds(const std::vector<Condition>& when, int thread) const {
+  return std::all_of(when.begin(), when.end(),
+                     [&](const Condition& condition) { return at(condition.value, thread) < condition.below; });
+}
+
+std::int64_t Machine::element(const Access& access, int thread) const {
+  const auto& array = kernel_.array(access.array);
+  if (array.space != Space::registers) return at(access.index.front(), thread);
+  std::int64_t element = 0;
+  for (std::size_t k = 0; k < array.shape.size(); ++k) {
+    // An instruction on fragments names the first of its registers by the dimensions around them.
+    const auto index = k < access.index.size() ? at(access.index[k], thread) : 0;
+    if (index < 0 || index >= array.shape[k]) {
+      broken(kernel_, origin_,
+             array.name + "[" + std::to_string(index) + "] is accessed, outside of its " +
+                 std::to_string(array.shape[k]) + " registers");
+    }
+    element = element * array.shape[k] + index;
+  }
+  return element * array.lanes;
+}
+
+std::vector<Item> Machine::load(const Access& access, int thread) {
+  std::vector<Item> items(static_cast<std::size_t>(access.lanes));
+  const auto first = element(access, thread);
+  for (int k = 0; k < existing(access); ++k)
+    items[static_cast<std::size_t>(k)] = memory_.read(access.array, first + k, thread);
+  return items;
+}
+
+void Machine::store(const Access& access, const std::vector<Item>& items, int thread) {
+  const auto first = element(access, thread);
+  for (int k = 0; k < existing(access); ++k) {
+    // A scalar is the value of every lane.
+    const auto& item = items.size() == 1 ? items.front() : items[static_cast<std::size_t>(k)];
+    memory_.write(access.array, first + k, thread, item);
+  }
+}
+
+Item Machine::operation(const Value& value, const Item* operands) {
+  Item result;
+  const auto n = value.operands.size();
+  // A factor 0 hides whatever it scales.
+  const auto& x = operands[0].value;
+  const bool hides =
+      value.op == OpCode::scale && operands[0].unwritten < 0 && values_ && x.integer == 0 && x.re == 0 && x.im == 0;
+  for (std::size_t k = 0; k < n && !hides; ++k) {
+    if (operands[k].unwritten >= 0) result.unwritten = operands[k].unwritten;
+  }
+  if (values_ && result.unwritten < 0) {
+    const auto& y = n > 1 ? operands[1].value : ir::oracle::Value{};
+    const auto& z = n > 2 ? operands[2].value : ir::oracle::Value{};
+    result.value = ir::oracle::apply(value.op, value.type, value.operands.front().type, operands[0].value, y, z);
+  }
+  return result;
+}
+
+Item Machine::converted(const Item& item, DType from, DType to) {
+  if (from == to || !values_ || item.unwritten >= 0) return item;
+  return {ir::oracle::apply(OpCode::cast, to, from, item.value, {}, {}), -1};
+}
+
+std::vector<Item> Machine::value(const Value& value, int thread) {
+  switch (value.kind) {
+    case Value::Kind::load:
+      if (finished_ && value.access.array == finished_array_) return {*finished_};
+      return load(value.access, thread);
+    case Value::Kind::param:
+      return {{values_ ? params_[static_cast<std::size_t>(value.param)] : ir::oracle::Value{}, -1}};
+    case Value::Kind::constant:
+      return {{is_integer(value.type) ? ir::oracle::Value{value.bits} : ir::oracle::value_of(value.number, value.type),
+               -1}};
+    case Value::Kind::index:
+      return {{{static_cast<std::uint64_t>(at(value.affine, thread))}, -1}};
+    case Value::Kind::lane: {
+      const auto all = this->value(value.operands.front(), thread);
+      const auto lane = at(value.affine, thread);
+      if (lane < 0 || lane >= static_cast<std::int64_t>(all.size())) {
+        broken(kernel_, origin_,
+               "lane " + std::to_string(lane) + " of a vector of " + std::to_string(all.size()) + " is read");
+      }
+      return {all[static_cast<std::size_t>(lane)]};
+    }
+    case Value::Kind::pack: {
+      std::vector<Item> items;
+      for (const auto& operand : value.operands) items.push_back(this->value(operand, thread).front());
+      return items;
+    }
+    case Value::Kind::op:
+      break;
+  }
+  std::vector<std::vector<Item>> operands;
+  std::size_t lanes = 1;
+  for (const auto& operand : value.operands) {
+    operands.push_back(this->value(operand, thread));
+    lanes = std::max(lanes, operands.back().size());
+  }
+  std::vector<Item> result(lanes);
+  Item each[3];
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      each[k] = operands[k].size() == 1 ? operands[k].front() : operands[k][lane];
+    result[lane] = operation(value, each);
+  }
+  if (is_counted(value.op)) counts_.flops += static_cast<std::int64_t>(lanes);
+  return result;
+}
+
+void Machine::count(const Access& access, const Threads& threads, bool writes) {
+  const auto& array = kernel_.array(access.array);
+  auto& moved = (writes ? counts_.written : counts_.read)[static_cast<std::size_t>(array.space)];
+  const auto size = size_of(array.type);
+  const auto bytes = existing(access) * size;
+  moved.accesses += static_cast<std::int64_t>(threads.size());
+  moved.bytes += static_cast<std::int64_t>(threads.size()) * bytes;
+  if (access.lanes > 1) moved.vectors += static_cast<std::int64_t>(threads.size());
+  if (kernel_.target != Target::cuda || (array.space != Space::global && array.space != Space::shared)) return;
+  for (std::size_t k = 0; k < threads.size();) {
+    const int warp = threads[k] / kWarp;
+    WarpAccess own;
+    own.bytes = bytes;
+    for (; k < threads.size() && threads[k] / kWarp == warp; ++k)
+      own.lanes.emplace_back(threads[k] % kWarp, element(access, threads[k]) * size);
+    array.space == Space::global ? count_sectors(own, moved) : count_wavefronts(own, moved);
+  }
+}
+
+void Machine::count_loads(const Value& value, const Threads& threads) {
+  if (value.kind == Value::Kind::load && !(finished_ && value.access.array == finished_array_))
+    count(value.access, threads, false);
+  for (const auto& operand : value.operands) count_loads(operand, threads);
+}
+
+}  // namespace ricci::kernel

@@ -1,0 +1,76 @@
+#include "kernel/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+constexpr std::int64_t kScratchAlignment = 64;
+
+std::int64_t task_product(const Kernel& kernel, const Body& body) {
+  for (const auto& statement : body) {
+    if (const auto* loop = std::get_if<Loop>(&statement.node); loop != nullptr && loop->bind == Bind::task) {
+      return kernel.extent(loop->var) * task_product(kernel, loop->body);
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+void broken(const Kernel& kernel, int origin, const std::string& rule) {
+  const bool known = origin >= 0 && static_cast<std::size_t>(origin) < kernel.directives.size();
+  throw InternalError(
+      known ? fmt::format("kernel: {} (made by \"{}\")", rule, kernel.directives[static_cast<std::size_t>(origin)])
+            : fmt::format("kernel: {}", rule));
+}
+
+std::int64_t Array::elements() const noexcept {
+  std::int64_t product = 1;
+  for (const auto extent : shape) product *= extent;
+  return product * lanes;
+}
+
+int Value::lanes() const noexcept {
+  switch (kind) {
+    case Kind::load:
+      return access.lanes;
+    case Kind::op: {
+      int most = 1;
+      for (const auto& operand : operands) most = std::max(most, operand.lanes());
+      return most;
+    }
+    case Kind::pack:
+      return static_cast<int>(operands.size());
+    default:
+      return 1;
+  }
+}
+
+Var Kernel::add_var(std::string name, std::int64_t extent) {
+  vars.push_back({std::move(name), extent});
+  return static_cast<Var>(vars.size()) - 1;
+}
+
+int Kernel::add_array(Array array) {
+  arrays.push_back(std::move(array));
+  return static_cast<int>(arrays.size()) - 1;
+}
+
+std::int64_t Kernel::tasks() const { return task_product(*this, body); }
+
+std::int64_t Kernel::bytes_of(Space space) const noexcept {
+  std::int64_t bytes = 0;
+  for (const auto& array : arrays) {
+    if (array.space != space) continue;
+    const auto alignment = std::max(array.alignment, kScratchAlignment);
+    bytes = (bytes + alignment - 1) / alignment * alignment + array.elements() * size_of(array.type);
+  }
+  return bytes;
+}
+
+}  // namespace ricci::kernel

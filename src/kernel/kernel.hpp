@@ -1,0 +1,242 @@
+// The kernel: a loop tree over arrays, for one CUDA grid or for a range of CPU tasks. Directives build it out of a
+// program (build.hpp), expand() turns its tile statements into native ones, and the printers of src/codegen say it as
+// text. A printer knows nodes alone, neither operations nor schedules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "kernel/affine.hpp"
+
+namespace ricci::kernel {
+
+enum class Target : std::uint8_t { cpu, cuda };
+
+/// A loop variable or a name of an index expression; its values are 0 .. extent-1.
+struct Variable {
+  std::string name;
+  std::int64_t extent = 1;
+};
+
+enum class Space : std::uint8_t {
+  global,     ///< memory of the caller: an argument
+  scratch,    ///< CPU: memory of the worker, from one task to the next
+  shared,     ///< CUDA: memory of the block
+  registers,  ///< of a thread; every index into it is a literal once loops are unrolled
+};
+
+/// Elements of `lanes` neighbours each (1: single ones), in as many dimensions as `shape` has; global, scratch and
+/// shared arrays have one, and are addressed by their offset in single elements, from `first` to shape[0] - 1.
+struct Array {
+  std::string name;
+  DType type = DType::f64;
+  Space space = Space::global;
+  std::vector<std::int64_t> shape;
+  int lanes = 1;
+  std::int64_t alignment = 0;  ///< bytes: promised for an argument, asked for otherwise
+  bool written = false;
+  std::int64_t first = 0;    ///< global: the smallest offset, negative where strides are
+  std::int64_t results = 0;  ///< global: elements that a run over all tasks writes, each by one task (0: not known)
+  int origin = -1;           ///< directive that made it: number of a line of Kernel::directives
+
+  std::int64_t elements() const noexcept;
+};
+
+/// Elements of an array: `lanes` neighbours from `index` on, of which the first `count` exist (0: all of them). What is
+/// read beyond them is 0, nothing is written there.
+struct Access {
+  int array = -1;
+  std::vector<Affine> index;
+  int lanes = 1;
+  int count = 0;
+};
+
+/// value < below. Conditions are conjunctions of these.
+struct Condition {
+  Affine value;
+  std::int64_t below = 0;
+};
+
+/// A scalar or a vector of lanes. An operation of a scalar and a vector takes the scalar for every lane.
+struct Value {
+  enum class Kind : std::uint8_t {
+    load,      ///< access
+    param,     ///< Kernel::params[param]
+    constant,  ///< number, or bits of an integer type
+    index,     ///< the value of `affine`, as i64
+    op,        ///< op on operands
+    lane,      ///< lane number `affine` of operand 0
+    pack,      ///< CUDA: the operands side by side, as a vector
+  };
+  Kind kind = Kind::constant;
+  DType type = DType::f64;
+  ir::OpCode op = ir::OpCode::add;
+  Access access;
+  Affine affine;
+  int param = 0;
+  Scalar number = 0;
+  std::uint64_t bits = 0;
+  std::vector<Value> operands;
+  int lanes() const noexcept;
+};
+
+struct Statement;
+using Body = std::vector<Statement>;
+
+enum class Bind : std::uint8_t {
+  serial,
+  unroll,  ///< spelt out by the compiler
+  task,    ///< a digit of the task's number (CPU) or of the block's (CUDA); the first task loop is the slowest digit
+  thread,  ///< CUDA: a digit of the thread's number
+};
+
+/// var = 0 .. extent-1 in order, as long as `when` holds: it fails for all later values once it fails.
+struct Loop {
+  Var var = 0;
+  Bind bind = Bind::serial;
+  std::vector<Condition> when;
+  Body body;
+  int times = 0;   ///< of Bind::unroll: rounds that are spelt out together; 0: all
+  int stages = 1;  ///< above 1: the body's copies run up to stages - 1 rounds ahead; expand() resolves it
+};
+
+/// var = of / divisor % modulus (modulus 0: no remainder is taken). `of` is not negative.
+struct Let {
+  Var var = 0;
+  Affine of;
+  std::int64_t divisor = 1, modulus = 0;
+};
+
+struct If {
+  std::vector<Condition> when;
+  Body then, otherwise;
+};
+
+/// A line for people.
+struct Comment {
+  std::string text;
+};
+
+// ---- tile statements: expand() resolves them
+
+/// One digit of a tile: `extent` values of `var`; `when` says which of them exist.
+struct Digit {
+  Var var = 0;
+  std::int64_t extent = 1;
+  bool padded = false;  ///< Copy: what it copies is read for all values, also where `when` fails
+};
+
+/// to[...] = from[...] for all values of the digits; where a condition of `when` fails, 0. Such a 0 need not be written
+/// for whole blocks past the end of an index whose digit is not padded.
+struct Copy {
+  std::vector<Digit> digits;
+  Access to, from;
+  std::vector<Condition> when;
+  bool async = false;  ///< CUDA: cp.async; the elements are there after a wait and a barrier
+};
+
+/// CUDA: how the tile of a block is spread over warps, and how many neighbours one lane holds.
+struct Spread {
+  int warp_rows = 1, warp_columns = 1;
+  int run_rows = 1, run_columns = 1, run_depth = 1;
+  int warps() const noexcept { return warp_rows * warp_columns; }
+};
+
+/// acc += a * b for all digits: `rows` are those of operand a, `columns` those of b and, innermost first, the lanes;
+/// `depth` those summed over. acc is addressed by the accumulator's layout, which the atom decides.
+struct Mma {
+  std::string atom;
+  std::vector<Digit> rows, columns, depth;
+  int accumulator = -1;
+  Access a, b;
+  bool conj_a = false, conj_b = false;
+  Spread spread;
+};
+
+/// For every element of the accumulator tile: to = value, in which `accumulator` stands for the element. Elements for
+/// which `when` fails are left alone.
+struct Flush {
+  std::vector<Digit> rows, columns;
+  int accumulator = -1;
+  std::string atom;
+  Access to;
+  Value value;
+  std::vector<Condition> when;
+  Spread spread;
+  bool nontemporal = false;  ///< CPU: whole vectors past the caches
+};
+
+/// Every element of a register array is 0.
+struct Clear {
+  int array = -1;
+};
+
+// ---- native statements
+
+/// A register array begins to live: it stands before the first use, in a body around all of them.
+struct Declare {
+  int array = -1;
+};
+
+/// CPU: the N vectors of N lanes of a register array, turned: lane j of vector i becomes lane i of vector j.
+struct Transpose {
+  int array = -1;
+};
+
+struct Store {
+  Access to;
+  Value value;
+  bool nontemporal = false;  ///< CPU, of a vector: past the caches where its address is a whole vector's
+};
+
+/// CUDA: `bytes` from global to shared memory that land at a wait; 0 where a condition fails.
+struct AsyncCopy {
+  Access to, from;
+  int bytes = 16;
+  std::vector<Condition> when;
+};
+struct Commit {};
+struct Wait {
+  int groups = 0;  ///< that may still be under way
+};
+struct Barrier {};
+
+/// CUDA: one instruction of a warp on fragments in registers: d += a * b; index of the first register of each.
+struct MmaCall {
+  std::string atom;
+  Access d, a, b;
+};
+
+struct Statement {
+  std::variant<Loop, Let, If, Comment, Copy, Mma, Flush, Clear, Declare, Store, Transpose, AsyncCopy, Commit, Wait,
+               Barrier, MmaCall>
+      node;
+  int origin = -1;  ///< directive that made it: number of a line of Kernel::directives
+};
+
+struct Kernel {
+  Target target = Target::cpu;
+  std::vector<Variable> vars;
+  std::vector<Array> arrays;  ///< arguments first, in the program's order of buffers
+  std::vector<ir::Param> params;
+  Body body;
+  int threads = 1;                      ///< of a block (CUDA)
+  int blocks = 1;                       ///< of a multiprocessor at once, for whose registers compilers make room (CUDA)
+  int vector_bytes = 64;                ///< widest vectors that copies are made of (CPU)
+  std::vector<std::string> directives;  ///< one line each, for people and for `origin`
+
+  Var add_var(std::string name, std::int64_t extent);
+  int add_array(Array array);
+  std::int64_t extent(Var var) const { return vars[static_cast<std::size_t>(var)].extent; }
+  const Array& array(int number) const { return arrays[static_cast<std::size_t>(number)]; }
+  std::int64_t tasks() const;                         ///< product of the extents of the task loops
+  std::int64_t bytes_of(Space space) const noexcept;  ///< of all arrays of a space, each at its alignment
+};
+
+/// Throws InternalError: the rule that a kernel breaks and, where one made the node, the directive.
+[[noreturn]] void broken(const Kernel& kernel, int origin, const std::string& rule);
+
+}  // namespace ricci::kernel

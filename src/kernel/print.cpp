@@ -1,0 +1,209 @@
+#include "kernel/print.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ricci::kernel {
+namespace {
+
+const char* name_of(Bind bind) {
+  switch (bind) {
+    case Bind::serial:
+      return "for";
+    case Bind::unroll:
+      return "unroll";
+    case Bind::task:
+      return "task";
+    case Bind::thread:
+      return "thread";
+  }
+  return "?";
+}
+
+class Printer {
+ public:
+  explicit Printer(const Kernel& kernel) : kernel_(kernel) {}
+
+  std::string run() {
+    line("kernel for {}: {} tasks{}", kernel_.target == Target::cpu ? "cpu" : "cuda", kernel_.tasks(),
+         kernel_.target == Target::cpu ? fmt::format(", vectors of {} bytes", kernel_.vector_bytes)
+                                       : fmt::format(" of {} threads", kernel_.threads));
+    for (const auto& array : kernel_.arrays) this->array(array);
+    for (const auto& param : kernel_.params) line("param {} : {}", param.name, ricci::name(param.type));
+    body(kernel_.body);
+    return std::move(text_);
+  }
+
+ private:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_.append(static_cast<std::size_t>(2 * depth_), ' ');
+    text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+
+  void array(const Array& array) {
+    std::string shape;
+    for (const auto extent : array.shape) shape += fmt::format("[{}]", extent);
+    line("{} {} : {}{}{}{}{}{}", kernel::name_of(array.space), array.name, ricci::name(array.type),
+         array.lanes > 1 ? fmt::format("x{}", array.lanes) : "", shape,
+         array.first < 0 ? fmt::format(" from {}", array.first) : "",
+         array.alignment > 0 ? fmt::format(" align {}", array.alignment) : "", array.written ? " written" : "");
+  }
+
+  void body(const Body& body) {
+    for (const auto& statement : body) std::visit([&](const auto& node) { one(node); }, statement.node);
+  }
+  void inside(const Body& body) {
+    ++depth_;
+    this->body(body);
+    --depth_;
+  }
+
+  const std::string& name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
+  std::string text(const Affine& affine) const { return print(kernel_, affine); }
+  std::string text(const Access& access) const { return print(kernel_, access); }
+  std::string where(const char* word, const std::vector<Condition>& when) const {
+    return when.empty() ? std::string() : fmt::format(" {} {}", word, print(kernel_, when));
+  }
+  std::string text(const Spread& spread) const {
+    if (kernel_.target == Target::cpu) return {};
+    return fmt::format(", warps {}x{} runs {}x{}x{}", spread.warp_rows, spread.warp_columns, spread.run_rows,
+                       spread.run_columns, spread.run_depth);
+  }
+  std::string text(const std::vector<Digit>& digits) const {
+    std::string text;
+    for (const auto& digit : digits)
+      text += fmt::format("{}{}:{}", text.empty() ? "" : " ", name(digit.var), digit.extent);
+    return text.empty() ? "1" : text;
+  }
+
+  void one(const Loop& loop) {
+    line("{} {} in {}{}{}", name_of(loop.bind), name(loop.var), kernel_.extent(loop.var), where("while", loop.when),
+         loop.stages > 1 ? fmt::format(", copies in {} places", loop.stages) : "");
+    inside(loop.body);
+  }
+  void one(const Let& let) {
+    line("let {} = ({}){}{}", name(let.var), text(let.of), let.divisor > 1 ? fmt::format(" / {}", let.divisor) : "",
+         let.modulus > 0 ? fmt::format(" % {}", let.modulus) : "");
+  }
+  void one(const If& branch) {
+    line("if {}", print(kernel_, branch.when));
+    inside(branch.then);
+    if (branch.otherwise.empty()) return;
+    line("else");
+    inside(branch.otherwise);
+  }
+  void one(const Comment& comment) { line("# {}", comment.text); }
+
+  void one(const Copy& copy) {
+    line("copy {} = {} over {}{}{}", text(copy.to), text(copy.from), text(copy.digits), where("where", copy.when),
+         copy.async ? " async" : "");
+  }
+  void one(const Mma& mma) {
+    const auto operand = [&](const Access& access, bool conj) {
+      return conj ? fmt::format("conj({})", text(access)) : text(access);
+    };
+    line("mma {} {} += {} * {} over rows {}, columns {}, depth {}{}", mma.atom, array_name(mma.accumulator),
+         operand(mma.a, mma.conj_a), operand(mma.b, mma.conj_b), text(mma.rows), text(mma.columns), text(mma.depth),
+         text(mma.spread));
+  }
+  void one(const Flush& flush) {
+    line("flush {} = {} over rows {}, columns {}{}", text(flush.to), print(kernel_, flush.value), text(flush.rows),
+         text(flush.columns), where("where", flush.when));
+  }
+  void one(const Clear& clear) { line("clear {}", array_name(clear.array)); }
+
+  void one(const Declare& declare) { line("declare {}", array_name(declare.array)); }
+  void one(const Transpose& transpose) { line("transpose {}", array_name(transpose.array)); }
+  void one(const Store& store) { line("{} = {}", text(store.to), print(kernel_, store.value)); }
+  void one(const AsyncCopy& copy) {
+    line("async {} = {} of {} bytes{}", text(copy.to), text(copy.from), copy.bytes, where("where", copy.when));
+  }
+  void one(const Commit&) { line("commit"); }
+  void one(const Wait& wait) { line("wait {}", wait.groups); }
+  void one(const Barrier&) { line("barrier"); }
+  void one(const MmaCall& call) { line("{} {} += {} * {}", call.atom, text(call.d), text(call.a), text(call.b)); }
+
+  const std::string& array_name(int number) const { return kernel_.array(number).name; }
+
+  const Kernel& kernel_;
+  std::string text_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+const char* name_of(Space space) noexcept {
+  switch (space) {
+    case Space::global:
+      return "global";
+    case Space::scratch:
+      return "scratch";
+    case Space::shared:
+      return "shared";
+    case Space::registers:
+      return "registers";
+  }
+  return "?";
+}
+
+std::string print(const Kernel& kernel, const Affine& affine) {
+  std::string text;
+  const auto term = [&](std::int64_t coefficient, const std::string& factor) {
+    const auto size = coefficient < 0 ? -coefficient : coefficient;
+    text += text.empty() ? (coefficient < 0 ? "-" : "") : coefficient < 0 ? " - " : " + ";
+    text += factor.empty() ? std::to_string(size) : size == 1 ? factor : fmt::format("{}*{}", size, factor);
+  };
+  for (const auto& [var, coefficient] : affine.terms) {
+    const auto known = var >= 0 && static_cast<std::size_t>(var) < kernel.vars.size();
+    term(coefficient, known ? kernel.vars[static_cast<std::size_t>(var)].name : fmt::format("?{}", var));
+  }
+  if (affine.constant != 0 || text.empty()) term(affine.constant, "");
+  return text;
+}
+
+std::string print(const Kernel& kernel, const Access& access) {
+  const bool known = access.array >= 0 && static_cast<std::size_t>(access.array) < kernel.arrays.size();
+  std::string text = known ? kernel.array(access.array).name : fmt::format("?{}", access.array);
+  const bool vectors = known && kernel.array(access.array).space != Space::registers && access.lanes > 1;
+  for (const auto& index : access.index) {
+    text += fmt::format("[{}{}]", print(kernel, index), vectors ? fmt::format(" : {}", access.lanes) : "");
+  }
+  return access.count > 0 ? fmt::format("{}, first {}", text, access.count) : text;
+}
+
+std::string print(const Kernel& kernel, const std::vector<Condition>& when) {
+  std::vector<std::string> parts;
+  for (const auto& condition : when)
+    parts.push_back(fmt::format("{} < {}", print(kernel, condition.value), condition.below));
+  return fmt::format("{}", fmt::join(parts, " and "));
+}
+
+std::string print(const Kernel& kernel, const Value& value) {
+  switch (value.kind) {
+    case Value::Kind::load:
+      return print(kernel, value.access);
+    case Value::Kind::param:
+      return kernel.params[static_cast<std::size_t>(value.param)].name;
+    case Value::Kind::constant:
+      if (is_complex(value.type)) return fmt::format("({}, {})", value.number.real(), value.number.imag());
+      if (is_integer(value.type)) return fmt::format("{}", static_cast<std::int64_t>(value.bits));
+      return fmt::format("{}", value.number.real());
+    case Value::Kind::index:
+      return fmt::format("index({})", print(kernel, value.affine));
+    case Value::Kind::lane:
+      return fmt::format("lane({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
+    case Value::Kind::pack:
+    case Value::Kind::op:
+      break;
+  }
+  std::vector<std::string> operands;
+  for (const auto& operand : value.operands) operands.push_back(print(kernel, operand));
+  if (value.kind == Value::Kind::pack) return fmt::format("[{}]", fmt::join(operands, ", "));
+  const auto name = value.op == ir::OpCode::cast ? ricci::name(value.type) : ir::name_of(value.op);
+  return fmt::format("{}({})", name, fmt::join(operands, ", "));
+}
+
+std::string print(const Kernel& kernel) { return Printer(kernel).run(); }
+
+}  // namespace ricci::kernel

@@ -1,0 +1,49 @@
+// What values an index expression can take where it stands: by the extents of the variables in scope and the conditions
+// that hold there.
+#pragma once
+
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace ricci::kernel {
+
+class Ranges {
+ public:
+  explicit Ranges(const Kernel& kernel) : kernel_(kernel), in_scope_(kernel.vars.size()) {}
+
+  /// A variable begins to be known, its values 0 to extent-1; false where it is known already.
+  bool enter(Var var, std::int64_t extent);
+  void leave(Var var) { in_scope_[static_cast<std::size_t>(var)] = 0; }
+  bool knows(const Affine& affine) const;
+
+  /// Conditions hold from here on, until the mark is restored.
+  void assume(const Condition& condition) { conditions_.push_back(condition); }
+  void assume(const std::vector<Condition>& conditions);
+  /// `condition` is false.
+  void assume_not(const Condition& condition) { conditions_.push_back({-1 * condition.value, 1 - condition.below}); }
+  /// var = of / divisor % modulus.
+  void assume(const Let& let);
+  std::size_t mark() const noexcept { return conditions_.size(); }
+  void restore(std::size_t mark) { conditions_.resize(mark); }
+
+  /// Whether the expression is never above `limit`, or never below it. False where it cannot be told: intervals, sums
+  /// of multiples of conditions, and the steps that the terms of a condition go in are what is known.
+  bool never_above(const Affine& affine, std::int64_t limit) const;
+  bool never_below(const Affine& affine, std::int64_t limit) const { return never_above(-1 * affine, -limit); }
+  /// The largest value that could be told to be none too small.
+  std::int64_t largest(const Affine& affine) const;
+
+ private:
+  struct Step;
+  struct Search;
+  std::int64_t in_box(const Affine& affine) const;
+  void search(const Step& step, Search& search, int depth) const;
+  std::int64_t bounded(const Affine& affine, Search& search) const;
+
+  const Kernel& kernel_;
+  std::vector<std::int64_t> in_scope_;  // per variable: its extent, or 0
+  std::vector<Condition> conditions_;
+};
+
+}  // namespace ricci::kernel

@@ -1,0 +1,59 @@
+#include "kernel/schedule.hpp"
+
+#include "kernel/build.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+constexpr std::string_view kHead = "directives\n";
+
+}  // namespace
+
+std::string print(const Schedule& schedule, const ir::Program& program) {
+  if (!schedule.by_directives()) return ir::print(schedule, program);
+  return std::string(kHead) + print(schedule.directives);
+}
+
+std::optional<Schedule> parse_schedule(std::string_view text, const ir::Program& program) {
+  Schedule schedule;
+  if (text.starts_with(kHead)) {
+    try {
+      schedule.directives = parse_directives(text.substr(kHead.size()));
+    } catch (const PlanError&) {
+      return std::nullopt;
+    }
+    return schedule;
+  }
+  auto fields = ir::parse_schedule(text, program);
+  if (!fields) return std::nullopt;
+  static_cast<ir::Schedule&>(schedule) = std::move(*fields);
+  return schedule;
+}
+
+void verify(const Schedule& schedule, const ir::Program& program, Target target) {
+  if (!schedule.by_directives()) return ir::verify(schedule, program);
+  build(program, schedule, target);
+}
+
+Kernel build(const ir::Program& program, const Schedule& schedule, Target target) {
+  const auto contraction = contraction_of(program);
+  if (!contraction) throw PlanError("schedule: these directives are for a contraction, which this program is not");
+  return build(program, *contraction, schedule.directives, target);
+}
+
+Launch launch_of(const ir::Program& program, const Schedule& schedule, Target target) {
+  Launch launch;
+  if (schedule.by_directives()) {
+    const auto kernel = build(program, schedule, target);
+    launch.tasks = kernel.tasks();
+    launch.threads = kernel.threads;
+    launch.scratch_bytes = kernel.bytes_of(Space::scratch);
+    return launch;
+  }
+  launch.tasks = target == Target::cpu ? schedule.tiles(program) : schedule.blocks(program);
+  launch.threads = schedule.threads;
+  return launch;
+}
+
+}  // namespace ricci::kernel

@@ -1,0 +1,155 @@
+#include "kernel/warp_tile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+constexpr std::int64_t kWidest = 16;  ///< bytes of one access
+constexpr std::int64_t kBanks = 32, kWord = 4;
+
+std::int64_t product(const std::vector<Digit>& digits) {
+  std::int64_t n = 1;
+  for (const auto& digit : digits) n *= digit.extent;
+  return n;
+}
+
+/// Different rows, or columns, of the elements of one lane.
+std::vector<int> steps(const Fragment& fragment, bool columns) {
+  std::vector<int> all;
+  for (int e = 0; e < fragment.elements; ++e) {
+    const auto place = fragment.at(0, e);
+    all.push_back(columns ? place.column : place.row);
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+int lanes_along(const Fragment& fragment, bool columns) {
+  const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
+  return (moves(fragment.group) ? 8 : 1) * (moves(fragment.member) ? 4 : 1);
+}
+
+Side side(std::int64_t extent, int warps, const Fragment& fragment, bool columns, int run) {
+  Side s;
+  s.extent = extent;
+  s.warps = warps;
+  s.lanes = lanes_along(fragment, columns);
+  s.per_atom = static_cast<int>(steps(fragment, columns).size());
+  s.run = run;
+  if (s.block() % s.run != 0 || s.block() % s.per_atom != 0)
+    throw PlanError(fmt::format("schedule: runs of {} in an atom of {} elements a lane", run, s.per_atom));
+  const auto whole = static_cast<std::int64_t>(s.warps) * s.lanes * s.block();
+  s.padded = (extent + whole - 1) / whole * whole;
+  return s;
+}
+
+/// Wavefronts of an access of a warp to shared memory: parts of 128 bytes at most, each as many as the bank that the
+/// most different words of it lie in.
+std::int64_t wavefronts(const std::array<std::int64_t, 32>& address, std::int64_t bytes) {
+  const auto lanes = std::clamp<std::int64_t>(kBanks * kWord / bytes, 1, 32);
+  std::int64_t all = 0;
+  for (std::int64_t start = 0; start < 32; start += lanes) {
+    std::array<std::vector<std::int64_t>, kBanks> words;
+    std::size_t most = 0;
+    for (auto lane = start; lane < start + lanes; ++lane) {
+      for (std::int64_t word = 0; word < bytes / kWord; ++word) {
+        const auto at = address[static_cast<std::size_t>(lane)] / kWord + word;
+        auto& bank = words[static_cast<std::size_t>(at % kBanks)];
+        if (std::find(bank.begin(), bank.end(), at) == bank.end()) bank.push_back(at);
+        most = std::max(most, bank.size());
+      }
+    }
+    all += static_cast<std::int64_t>(most);
+  }
+  return all;
+}
+
+constexpr Atom kFma = {"fma",
+                       8,
+                       4,
+                       1,
+                       50,
+                       {AtomType::f32, 8, 1, 1, {1, 0}, {0, 0}, {}},
+                       {AtomType::f32, 1, 4, 1, {0, 0}, {0, 1}, {}},
+                       {AtomType::f32, 8, 4, 1, {1, 0}, {0, 1}, {}}};
+
+}  // namespace
+
+const Atom& fma_atom() noexcept { return kFma; }
+
+Affine Side::position(const Affine& warp, const Affine& outer, int within, const Affine& coordinate) const {
+  const std::int64_t span = static_cast<std::int64_t>(lanes) * run;
+  return (padded / warps) * warp + (span * (block() / run)) * outer + Affine(within / run * span) +
+         static_cast<std::int64_t>(run) * coordinate + Affine(within % run);
+}
+
+int WarpTile::register_of(const Fragment& fragment, int along, int across) {
+  const auto rows = steps(fragment, false), columns = steps(fragment, true);
+  for (int e = 0; e < fragment.elements; ++e) {
+    const auto place = fragment.at(0, e);
+    if (place.row == rows[static_cast<std::size_t>(along)] && place.column == columns[static_cast<std::size_t>(across)])
+      return e;
+  }
+  return -1;
+}
+
+WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vector<Digit>& rows,
+                   const std::vector<Digit>& columns, const std::vector<Digit>& depth) {
+  WarpTile tile;
+  tile.atom = atom == "fma" ? &kFma : find_atom(atom);
+  if (tile.atom == nullptr) throw PlanError(fmt::format("schedule: there is no atom {}", atom));
+  tile.rows = side(product(rows), spread.warp_rows, tile.atom->a, false, spread.run_rows);
+  tile.columns = side(product(columns), spread.warp_columns, tile.atom->b, true, spread.run_columns);
+  tile.depth = side(product(depth), 1, tile.atom->a, true, spread.run_depth);
+  if (tile.depth.extent != tile.depth.padded)
+    throw PlanError(fmt::format("schedule: a depth of {} in atoms and runs of {}", tile.depth.extent,
+                                tile.depth.lanes * tile.depth.block()));
+  return tile;
+}
+
+Reads reads_of(const WarpTile& tile, bool first, std::int64_t along, std::int64_t deep, DType type) {
+  const auto fits = [&](std::int64_t run, std::int64_t stride, std::int64_t other) {
+    auto n = std::min<std::int64_t>(run, std::max<std::int64_t>(kWidest / size_of(type), 1));
+    while (n > 1 && (stride != 1 || other % n != 0)) n /= 2;
+    return static_cast<int>(n);
+  };
+  Reads reads;
+  reads.along = fits((first ? tile.rows : tile.columns).run, along, deep);
+  if (reads.along == 1) reads.deep = fits(tile.depth.run, deep, along);
+  return reads;
+}
+
+int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type) {
+  const auto& side = first ? tile.rows : tile.columns;
+  const auto& fragment = first ? tile.atom->a : tile.atom->b;
+  const std::int64_t size = size_of(type), row = by_depth ? tile.depth.extent : side.extent;
+  const std::int64_t unit = std::max<std::int64_t>(kWidest / size, 1);
+  int best = 0, fewest = -1;
+  for (auto padding = (unit - row % unit) % unit; padding * size < kBanks * kWord; padding += unit) {
+    const auto along = by_depth ? row + padding : 1, deep = by_depth ? 1 : row + padding;
+    const auto reads = reads_of(tile, first, along, deep, type);
+    std::array<std::int64_t, 32> address{};
+    for (int lane = 0; lane < 32; ++lane) {
+      const auto coordinate = [&](bool columns) {
+        const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
+        return moves(fragment.group) ? lane / 4 : moves(fragment.member) ? lane % 4 : 0;
+      };
+      address[static_cast<std::size_t>(lane)] =
+          size * (along * side.run * coordinate(!first) + deep * tile.depth.run * coordinate(first));
+    }
+    const auto count = wavefronts(address, size * reads.width()) * (kWidest / reads.width());
+    if (fewest >= 0 && count >= fewest) continue;
+    fewest = static_cast<int>(count);
+    best = static_cast<int>(padding);
+  }
+  return best;
+}
+
+}  // namespace ricci::kernel

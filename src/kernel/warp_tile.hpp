@@ -1,0 +1,62 @@
+// The tile of a CUDA block, spread over warps and lanes: which lane holds which rows, columns and depths of it.
+//
+// Along each side a lane holds elements number 0, 1, ...; element I of the lane with coordinate c lies at
+//   warp * (elements of a warp) + (I / run) * (lanes * run) + c * run + I % run
+// so that `run` elements are neighbours. Which of an atom's rows, columns or depths an element then is does not matter
+// to the sum, as long as both operands and the accumulator agree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernel/atoms.hpp"
+#include "kernel/kernel.hpp"
+
+namespace ricci::kernel {
+
+struct Side {
+  std::int64_t extent = 1;  ///< of the block's tile
+  std::int64_t padded = 1;  ///< as many as all lanes hold
+  int warps = 1;
+  int lanes = 1;     ///< different coordinates of lanes
+  int per_atom = 1;  ///< elements of a lane in one atom
+  int run = 1;
+
+  int block() const noexcept { return run > per_atom ? run : per_atom; }
+  int elements() const noexcept { return static_cast<int>(padded / (std::int64_t{warps} * lanes)); }
+  int blocks() const noexcept { return elements() / block(); }
+  int atoms() const noexcept { return elements() / per_atom; }
+  /// Position of element `within` of block `outer`, at a warp and a lane's coordinate.
+  Affine position(const Affine& warp, const Affine& outer, int within, const Affine& coordinate) const;
+};
+
+struct WarpTile {
+  const Atom* atom = nullptr;
+  Side rows, columns, depth;
+  bool fma() const noexcept { return atom->k == 1; }
+  /// Number of the register that holds a lane's element: `along` of the first dimension, `across` of the second one.
+  static int register_of(const Fragment& fragment, int along, int across);
+};
+
+/// Fused multiply-adds of single elements as an atom of 8 x 4 lanes: any type.
+const Atom& fma_atom() noexcept;
+
+/// Throws PlanError: no atom of that name, a depth that it does not divide, runs that fit no whole atoms.
+WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vector<Digit>& rows,
+                   const std::vector<Digit>& columns, const std::vector<Digit>& depth);
+
+/// Neighbours that a lane reads at once out of an operand's rows in shared memory.
+struct Reads {
+  int along = 1;  ///< the operand's own side
+  int deep = 1;   ///< the depth
+  int width() const noexcept { return along * deep; }
+};
+/// along, deep: elements from one position to the next; first: the operand of the rows.
+Reads reads_of(const WarpTile& tile, bool first, std::int64_t along, std::int64_t deep, DType type);
+
+/// Elements to part an operand's rows in shared memory by, so that fragments are read in the fewest wavefronts and rows
+/// begin at multiples of 16 bytes.
+///   by_depth  rows run along the depth, else along the operand's own side
+int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type);
+
+}  // namespace ricci::kernel

@@ -1,0 +1,627 @@
+#include "lower/path.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bitset>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "ricci/error.hpp"
+
+namespace ricci::ir {
+namespace {
+
+constexpr std::size_t kMaxAxes = 1024;
+constexpr std::size_t kMaxExact = 8;
+/// Tensors with a common axis of which the greedy search looks at all pairs; of more, at these many of each.
+constexpr std::size_t kMostNeighbours = 64;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+using Axes = std::bitset<kMaxAxes>;
+
+template <class F>
+void for_each(const Axes& axes, F f) {
+  for (auto q = axes._Find_first(); q < kMaxAxes; q = axes._Find_next(q)) f(q);
+}
+
+/// A tensor of the network: an operand or an intermediate.
+struct Tensor {
+  Axes axes;
+  bool complex = false;
+};
+
+/// The operands as sets of axes, and the costs of a step.
+class Network {
+ public:
+  explicit Network(const EinsumProblem& squeezed) : problem_(squeezed) {
+    const auto& spec = squeezed.spec;
+    for (std::size_t t = 0; t < spec.operands.size(); ++t) {
+      Tensor tensor;
+      tensor.complex = is_complex(squeezed.inputs[t].type);
+      for (std::size_t k = 0; k < spec.operands[t].size(); ++k) {
+        const auto [place, fresh] = number_.try_emplace(spec.operands[t][k].name, names_.size());
+        if (fresh) {
+          if (names_.size() == kMaxAxes) throw SpecError(fmt::format("a spec has up to {} different axes", kMaxAxes));
+          names_.push_back(place->first);
+          extents_.push_back(static_cast<double>(squeezed.inputs[t].extents[k]));
+        }
+        tensor.axes.set(place->second);
+      }
+      operands_.push_back(tensor);
+    }
+    for (const auto& axis : spec.output) output_.set(number_.at(axis.name));
+    widest_ = compute_type(squeezed);
+  }
+
+  const std::vector<Tensor>& operands() const { return operands_; }
+  const Axes& output() const { return output_; }
+
+  double points(const Axes& axes) const {
+    double product = 1;
+    for_each(axes, [&](std::size_t q) { product *= extents_[q]; });
+    return product;
+  }
+
+  DType type_of(const Tensor& tensor) const { return tensor.complex ? widest_ : part_type(widest_); }
+  double bytes(const Tensor& tensor) const {
+    return points(tensor.axes) * static_cast<double>(size_of(type_of(tensor)));
+  }
+  double operand_bytes(std::size_t k) const {
+    return points(operands_[k].axes) * static_cast<double>(size_of(problem_.inputs[k].type));
+  }
+  double output_bytes() const { return points(output_) * static_cast<double>(size_of(problem_.output.type)); }
+
+  /// Multiplications and additions of reals in a nest of loops over the axes of all `operands` that leaves `kept`.
+  double flops(const std::vector<Tensor>& operands, const Axes& kept) const {
+    Axes all;
+    double reals = 0, complexes = 0;
+    for (const auto& operand : operands) {
+      all |= operand.axes;
+      (operand.complex ? complexes : reals) += 1;
+    }
+    double per_point = std::max(reals - 1, 0.0) + 6 * std::max(complexes - 1, 0.0);
+    if (reals > 0 && complexes > 0) per_point += 2;
+    if (all != kept) per_point += complexes > 0 ? 2 : 1;
+    return points(all) * per_point;
+  }
+
+  Spec::Term term(const std::vector<std::size_t>& axes) const {
+    Spec::Term result;
+    for (const auto q : axes) result.push_back({names_[q]});
+    return result;
+  }
+  const Spec::Term& operand_term(std::size_t k) const { return problem_.spec.operands[k]; }
+  const Spec::Term& output_term() const { return problem_.spec.output; }
+
+  /// The output's axes as they lie in memory, slowest first.
+  std::vector<std::size_t> output_order() const {
+    const auto& strides = problem_.output.strides;
+    std::vector<std::size_t> places(strides.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::stable_sort(places.begin(), places.end(),
+                     [&](auto a, auto b) { return std::abs(strides[a]) > std::abs(strides[b]); });
+    for (auto& place : places) place = number_.at(problem_.spec.output[place].name);
+    return places;
+  }
+
+ private:
+  const EinsumProblem& problem_;
+  std::map<std::string, std::size_t> number_;
+  std::vector<std::string> names_;
+  std::vector<double> extents_;
+  std::vector<Tensor> operands_;
+  Axes output_;
+  DType widest_ = DType::f64;
+};
+
+/// A way to compute a network: leaves are operands, the root is the output.
+struct Tree {
+  struct Node {
+    int left = -1, right = -1;  ///< -1: a leaf
+    int operand = -1;
+    Tensor result;        ///< of a leaf: without axes that no other tensor has
+    bool summed = false;  ///< a leaf with such axes, which are summed in a step of its own
+  };
+  std::vector<Node> nodes;
+  int root = -1;
+};
+
+struct Cost {
+  double flops = 0, bytes = 0;
+  Cost operator+(const Cost& other) const { return {flops + other.flops, bytes + other.bytes}; }
+  bool operator<(const Cost& other) const { return std::tie(flops, bytes) < std::tie(other.flops, other.bytes); }
+};
+
+/// The best tree of all, by dynamic programming over subsets of the operands.
+class Exact {
+ public:
+  explicit Exact(const Network& network) : network_(network), count_(network.operands().size()) {
+    const std::size_t subsets = std::size_t{1} << count_;
+    parts_.resize(subsets);
+    for (std::size_t set = 1; set < subsets; ++set) {
+      auto& part = parts_[set];
+      Axes inside, outside = network.output();
+      for (std::size_t k = 0; k < count_; ++k) {
+        const auto& operand = network.operands()[k];
+        (set >> k & 1 ? inside : outside) |= operand.axes;
+        part.tensor.complex = part.tensor.complex || ((set >> k & 1) != 0 && operand.complex);
+      }
+      part.tensor.axes = inside & outside;
+      part.bytes = network.bytes(part.tensor);
+      part.held = part.bytes;
+      if ((set & (set - 1)) == 0) {
+        part.operand = static_cast<std::size_t>(__builtin_ctzll(set));
+        part.summed = inside != part.tensor.axes;
+        if (!part.summed) {
+          part.bytes = network.operand_bytes(part.operand);
+          part.held = 0;  // in the caller's memory
+        }
+      }
+    }
+    parts_.back().bytes = network.output_bytes();
+    parts_.back().held = 0;
+  }
+
+  Tree solve(PathOptions::Minimise minimise) {
+    const auto all = parts_.size() - 1;
+    double budget = kNever;
+    if (minimise == PathOptions::Minimise::memory) {
+      peaks_.assign(parts_.size(), -1);
+      budget = peak(all) * (1 + 1e-12);  // sums of bytes past 2^53 are rounded
+    }
+    best(all, budget);
+    Tree tree;
+    tree.root = build(tree, all, budget);
+    return tree;
+  }
+
+ private:
+  struct Part {
+    Tensor tensor;
+    double bytes = 0;  ///< read by the step that takes it
+    double held = 0;   ///< bytes of workspace until it is used
+    std::size_t operand = 0;
+    bool summed = false;
+  };
+  struct Choice {
+    Cost cost{kNever, kNever};
+    std::size_t first = 0;  ///< computed before the rest of the subset
+  };
+
+  static bool is_leaf(std::size_t set) { return (set & (set - 1)) == 0; }
+
+  Cost step(std::size_t set, std::size_t first) const {
+    const auto &a = parts_[first], &b = parts_[set ^ first];
+    return {network_.flops({a.tensor, b.tensor}, parts_[set].tensor.axes), a.bytes + b.bytes + parts_[set].bytes};
+  }
+  Cost leaf(const Part& part) const {
+    if (!part.summed) return {};
+    return {network_.flops({network_.operands()[part.operand]}, part.tensor.axes),
+            network_.operand_bytes(part.operand) + part.bytes};
+  }
+
+  /// Fewest bytes of intermediates at one time, over all trees.
+  double peak(std::size_t set) {
+    double& least = peaks_[set];
+    if (least >= 0) return least;
+    if (is_leaf(set)) return least = parts_[set].held;
+    double found = kNever;
+    for (std::size_t first = (set - 1) & set; first != 0; first = (first - 1) & set) {
+      const auto second = set ^ first;
+      found = std::min(found, std::max({peak(first), parts_[first].held + peak(second),
+                                        parts_[first].held + parts_[second].held + parts_[set].held}));
+    }
+    return peaks_[set] = found;
+  }
+
+  /// The cheapest way to compute a subset with no more than `budget` bytes of workspace at one time.
+  const Choice& best(std::size_t set, double budget) {
+    const auto [place, fresh] = known_.try_emplace({set, budget});
+    if (!fresh) return place->second;
+    Choice choice;
+    if (is_leaf(set)) {
+      if (parts_[set].held <= budget) choice.cost = leaf(parts_[set]);
+    } else {
+      // Without a budget the order of the two does not matter.
+      const auto lowest = set & (~set + 1);
+      for (std::size_t first = (set - 1) & set; first != 0; first = (first - 1) & set) {
+        if (budget == kNever && (first & lowest) == 0) continue;
+        const auto second = set ^ first;
+        if (parts_[first].held + parts_[second].held + parts_[set].held > budget) continue;
+        const auto cost = best(first, budget).cost + best(second, budget - parts_[first].held).cost + step(set, first);
+        if (cost < choice.cost) choice = {cost, first};
+      }
+    }
+    return known_[{set, budget}] = choice;
+  }
+
+  int build(Tree& tree, std::size_t set, double budget) {
+    Tree::Node node;
+    node.result = parts_[set].tensor;
+    if (is_leaf(set)) {
+      node.operand = static_cast<int>(parts_[set].operand);
+      node.summed = parts_[set].summed;
+    } else {
+      const auto first = best(set, budget).first;
+      node.left = build(tree, first, budget);
+      node.right = build(tree, set ^ first, budget - parts_[first].held);
+    }
+    tree.nodes.push_back(node);
+    return static_cast<int>(tree.nodes.size()) - 1;
+  }
+
+  const Network& network_;
+  std::size_t count_;
+  std::vector<Part> parts_;
+  std::vector<double> peaks_;
+  std::map<std::pair<std::size_t, double>, Choice> known_;
+};
+
+/// Criteria of the greedy search: the pair with the least score is contracted next.
+enum class Score { growth, flops, size };
+
+/// Contracts the pair with the least score until one tensor is left; outer products last.
+Tree greedy(const Network& network, Score score) {
+  Tree tree;
+  std::vector<int> users(kMaxAxes);  // per axis: remaining tensors that have it, including the output
+  for_each(network.output(), [&](std::size_t q) { ++users[q]; });
+  for (const auto& operand : network.operands()) for_each(operand.axes, [&](std::size_t q) { ++users[q]; });
+  std::vector<int> left;
+  for (std::size_t k = 0; k < network.operands().size(); ++k) {
+    Tree::Node node;
+    node.operand = static_cast<int>(k);
+    node.result = network.operands()[k];
+    for_each(network.operands()[k].axes, [&](std::size_t q) {
+      if (users[q] == 1) node.result.axes.reset(q);
+    });
+    node.summed = node.result.axes != network.operands()[k].axes;
+    left.push_back(static_cast<int>(tree.nodes.size()));
+    tree.nodes.push_back(node);
+  }
+  const auto result = [&](int id) -> const Tensor& { return tree.nodes[static_cast<std::size_t>(id)].result; };
+  const auto joined = [&](int a, int b) {
+    Tensor tensor{result(a).axes | result(b).axes, result(a).complex || result(b).complex};
+    const auto all = tensor.axes;
+    for_each(all, [&](std::size_t q) {
+      if (users[q] == (result(a).axes[q] ? 1 : 0) + (result(b).axes[q] ? 1 : 0)) tensor.axes.reset(q);
+    });
+    return tensor;
+  };
+  struct Pair {
+    bool apart;  ///< no common axis
+    double score;
+    double flops;
+    int a, b;
+    bool operator<(const Pair& other) const {
+      return std::tie(apart, score, flops, a, b) < std::tie(other.apart, other.score, other.flops, other.a, other.b);
+    }
+    bool operator>(const Pair& other) const { return other < *this; }
+  };
+  const auto rate = [&](int a, int b) {
+    const auto tensor = joined(a, b);
+    const auto flops = network.flops({result(a), result(b)}, tensor.axes);
+    const auto size = network.points(tensor.axes);
+    const auto growth = size - network.points(result(a).axes) - network.points(result(b).axes);
+    return Pair{(result(a).axes & result(b).axes).none(),
+                score == Score::growth  ? growth
+                : score == Score::flops ? flops
+                                        : size,
+                flops, a, b};
+  };
+  const auto join = [&](int a, int b) {
+    Tree::Node node;
+    node.left = a;
+    node.right = b;
+    node.result = joined(a, b);
+    for (const int id : {a, b}) for_each(result(id).axes, [&](std::size_t q) { --users[q]; });
+    for_each(node.result.axes, [&](std::size_t q) { ++users[q]; });
+    tree.nodes.push_back(node);
+    return static_cast<int>(tree.nodes.size()) - 1;
+  };
+
+  // Pairs with a common axis first. Other pairs keep their score when one is joined: the new tensor holds every axis of
+  // the two that anything else still has.
+  std::vector<std::vector<int>> having(kMaxAxes);  // per axis: tensors, some of them joined by now
+  std::vector<bool> joined_already;
+  std::priority_queue<Pair, std::vector<Pair>, std::greater<>> pairs;
+  const auto pair_up = [&](int made) {
+    joined_already.resize(tree.nodes.size());
+    std::set<int> others;
+    for_each(result(made).axes, [&](std::size_t q) {
+      auto& list = having[q];
+      std::erase_if(list, [&](int id) { return joined_already[static_cast<std::size_t>(id)]; });
+      const auto count = std::min(list.size(), kMostNeighbours);
+      others.insert(list.end() - static_cast<std::ptrdiff_t>(count), list.end());
+      list.push_back(made);
+    });
+    for (const int id : others) pairs.push(rate(id, made));
+  };
+  for (const int id : left) pair_up(id);
+  while (!pairs.empty()) {
+    const auto taken = pairs.top();
+    pairs.pop();
+    if (joined_already[static_cast<std::size_t>(taken.a)] || joined_already[static_cast<std::size_t>(taken.b)])
+      continue;
+    for (const int id : {taken.a, taken.b}) joined_already[static_cast<std::size_t>(id)] = true;
+    const int made = join(taken.a, taken.b);
+    left.push_back(made);
+    pair_up(made);
+  }
+  std::erase_if(left, [&](int id) { return joined_already[static_cast<std::size_t>(id)]; });
+
+  // The rest has no axis in common. Of very many, the smallest two are joined without looking at all pairs.
+  const auto larger = [&](int a, int b) {
+    return std::pair(network.points(result(a).axes), a) > std::pair(network.points(result(b).axes), b);
+  };
+  std::make_heap(left.begin(), left.end(), larger);
+  const auto smallest = [&] {
+    std::pop_heap(left.begin(), left.end(), larger);
+    const int id = left.back();
+    left.pop_back();
+    return id;
+  };
+  while (left.size() > kMostNeighbours) {
+    const int a = smallest(), b = smallest();
+    left.push_back(join(a, b));
+    std::push_heap(left.begin(), left.end(), larger);
+  }
+  while (left.size() > 1) {
+    std::sort(left.begin(), left.end());
+    std::optional<Pair> best;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      for (std::size_t j = i + 1; j < left.size(); ++j) {
+        const auto pair = rate(left[i], left[j]);
+        if (!best || pair < *best) best = pair;
+      }
+    }
+    std::erase_if(left, [&](int id) { return id == best->a || id == best->b; });
+    left.push_back(join(best->a, best->b));
+  }
+  tree.root = left.front();
+  return tree;
+}
+
+/// "ij,jk->ik", or "_0 i , i j -> _0 j" where a name is longer than a letter.
+Spec spec_of(std::vector<Spec::Term> operands, Spec::Term output) {
+  Spec spec;
+  bool words = false;
+  operands.push_back(std::move(output));
+  for (const auto& term : operands) {
+    for (const auto& axis : term) words = words || axis.name.size() > 1;
+  }
+  for (std::size_t t = 0; t < operands.size(); ++t) {
+    if (t > 0) {
+      const std::string sign = t + 1 == operands.size() ? "->" : ",";
+      spec.text += words ? " " + sign + " " : sign;
+    }
+    for (std::size_t k = 0; k < operands[t].size(); ++k) {
+      if (words && k > 0) spec.text += ' ';
+      operands[t][k].column = static_cast<int>(spec.text.size());
+      spec.text += operands[t][k].name;
+    }
+  }
+  spec.output = std::move(operands.back());
+  operands.pop_back();
+  spec.operands = std::move(operands);
+  return spec;
+}
+
+/// A tree's steps, each subtree with the larger need of memory first.
+class Emitter {
+ public:
+  Emitter(const Network& network, const Tree& tree) : network_(network), tree_(tree) {
+    peaks_.resize(tree.nodes.size());
+    orders_.resize(tree.nodes.size());
+    orders_[static_cast<std::size_t>(tree.root)] = network.output_order();
+    operand_.resize(tree.nodes.size());
+    // Trees are as deep as there are operands; children stand before their parents.
+    const auto count = static_cast<int>(tree.nodes.size());
+    for (int id = count; id-- > 0;) arrange(id);
+    for (int id = 0; id < count; ++id) measure(id);
+    for (const int id : run_order()) emit(id);
+    path_.peak_bytes = peaks_[static_cast<std::size_t>(tree.root)];
+  }
+
+  Path path() && { return std::move(path_); }
+
+ private:
+  const Tree::Node& node(int id) const { return tree_.nodes[static_cast<std::size_t>(id)]; }
+  bool is_leaf(int id) const { return node(id).operand >= 0; }
+
+  double held(int id) const {
+    if (id == tree_.root || (is_leaf(id) && !node(id).summed)) return 0;
+    return network_.bytes(node(id).result);
+  }
+  /// Peak bytes of a subtree minus those of its result: the larger, the earlier it should run.
+  bool first_is_left(int id) const {
+    const int a = node(id).left, b = node(id).right;
+    return peaks_[static_cast<std::size_t>(a)] - held(a) >= peaks_[static_cast<std::size_t>(b)] - held(b);
+  }
+
+  /// The axis order of the intermediates below a node, chosen for matrix products: the operand with the result's
+  /// fastest axis is contiguous along it, the other one along the summed axes.
+  void arrange(int id) {
+    const auto& order = orders_[static_cast<std::size_t>(id)];
+    for (const int child : {node(id).left, node(id).right}) {
+      if (child < 0) continue;
+      const auto& axes = node(child).result.axes;
+      std::vector<std::size_t> kept, summed;
+      for (const auto q : order) {
+        if (axes[q]) kept.push_back(q);
+      }
+      for_each(axes & ~node(id).result.axes, [&](std::size_t q) { summed.push_back(q); });
+      const bool fastest = !order.empty() && axes[order.back()];
+      auto& own = orders_[static_cast<std::size_t>(child)];
+      own = fastest ? summed : kept;
+      own.insert(own.end(), fastest ? kept.begin() : summed.begin(), fastest ? kept.end() : summed.end());
+    }
+  }
+
+  void measure(int id) {
+    auto& peak = peaks_[static_cast<std::size_t>(id)];
+    peak = held(id);
+    if (is_leaf(id)) return;
+    const bool left = first_is_left(id);
+    const int a = left ? node(id).left : node(id).right, b = left ? node(id).right : node(id).left;
+    peak = std::max({peaks_[static_cast<std::size_t>(a)], held(a) + peaks_[static_cast<std::size_t>(b)],
+                     held(a) + held(b) + held(id)});
+  }
+
+  /// Adds the steps of a node whose subtrees have theirs; the number of the operand that holds its result.
+  void emit(int id) {
+    const auto& at = node(id);
+    auto& own = operand_[static_cast<std::size_t>(id)];
+    if (!is_leaf(id)) {
+      const int a = operand_[static_cast<std::size_t>(at.left)], b = operand_[static_cast<std::size_t>(at.right)];
+      own = add({a, b}, {term_of(at.left), term_of(at.right)}, {node(at.left).result, node(at.right).result},
+                bytes_of(at.left) + bytes_of(at.right), id);
+    } else if (at.summed) {
+      const auto k = static_cast<std::size_t>(at.operand);
+      own = add({at.operand}, {network_.operand_term(k)}, {network_.operands()[k]}, network_.operand_bytes(k), id);
+    } else {
+      own = at.operand;
+    }
+  }
+
+  /// Nodes below one, itself included, each behind those below it, the subtree that should run first before the other.
+  std::vector<int> run_order() const {
+    std::vector<int> open{tree_.root}, order;  // the other way round
+    while (!open.empty()) {
+      const int id = open.back();
+      open.pop_back();
+      order.push_back(id);
+      if (is_leaf(id)) continue;
+      const bool left = first_is_left(id);
+      open.push_back(left ? node(id).left : node(id).right);
+      open.push_back(left ? node(id).right : node(id).left);
+    }
+    std::reverse(order.begin(), order.end());
+    return order;
+  }
+
+  Spec::Term term_of(int id) const {
+    if (is_leaf(id) && !node(id).summed) return network_.operand_term(static_cast<std::size_t>(node(id).operand));
+    return network_.term(orders_[static_cast<std::size_t>(id)]);
+  }
+  double bytes_of(int id) const {
+    if (is_leaf(id) && !node(id).summed) return network_.operand_bytes(static_cast<std::size_t>(node(id).operand));
+    return network_.bytes(node(id).result);
+  }
+
+  int add(std::vector<int> operands, std::vector<Spec::Term> terms, const std::vector<Tensor>& tensors, double read,
+          int id) {
+    const auto& result = node(id).result;
+    const bool last = id == tree_.root;
+    PathStep step;
+    step.operands = std::move(operands);
+    step.spec =
+        spec_of(std::move(terms), last ? network_.output_term() : network_.term(orders_[static_cast<std::size_t>(id)]));
+    step.type = network_.type_of(result);
+    step.flops = network_.flops(tensors, result.axes);
+    step.bytes = read + (last ? network_.output_bytes() : network_.bytes(result));
+    step.elements = network_.points(result.axes);
+    if (!last) path_.largest_intermediate = std::max(path_.largest_intermediate, step.elements);
+    path_.flops += step.flops;
+    path_.bytes += step.bytes;
+    path_.steps.push_back(std::move(step));
+    return static_cast<int>(network_.operands().size() + path_.steps.size()) - 1;
+  }
+
+  const Network& network_;
+  const Tree& tree_;
+  std::vector<double> peaks_;
+  std::vector<std::vector<std::size_t>> orders_;  ///< per node: axes of its result, slowest first
+  std::vector<int> operand_;                      ///< per node: the operand that holds its result
+  Path path_;
+};
+
+Path one_step(const Network& network, const EinsumProblem& problem) {
+  PathStep step;
+  step.operands.resize(problem.inputs.size());
+  std::iota(step.operands.begin(), step.operands.end(), 0);
+  step.spec = problem.spec;
+  step.type = problem.output.type;
+  step.flops = network.flops(network.operands(), network.output());
+  for (std::size_t k = 0; k < problem.inputs.size(); ++k) step.bytes += network.operand_bytes(k);
+  step.bytes += network.output_bytes();
+  step.elements = network.points(network.output());
+  Path path;
+  path.flops = step.flops;
+  path.bytes = step.bytes;
+  path.method = "one step";
+  path.steps.push_back(std::move(step));
+  return path;
+}
+
+}  // namespace
+
+Path find_path(const EinsumProblem& given, const PathOptions& options) {
+  check(given);
+  const auto problem = expand(given);
+  const auto squeezed = squeeze(problem);
+  const Network network(squeezed);
+  const bool empty = std::any_of(problem.inputs.begin(), problem.inputs.end(),
+                                 [](const Layout& layout) { return layout.elements() == 0; });
+  Path path;
+  if (problem.inputs.size() <= 2 || empty || problem.alpha == Factor::zero) {
+    path = one_step(network, problem);
+  } else if (problem.inputs.size() <= kMaxExact) {
+    path = Emitter(network, Exact(network).solve(options.minimise)).path();
+    path.method = "exact";
+  } else {
+    for (const auto score : {Score::growth, Score::flops, Score::size}) {
+      auto candidate = Emitter(network, greedy(network, score)).path();
+      const bool better = options.minimise == PathOptions::Minimise::flops
+                              ? Cost{candidate.flops, candidate.bytes} < Cost{path.flops, path.bytes}
+                              : std::tie(candidate.peak_bytes, candidate.flops) < std::tie(path.peak_bytes, path.flops);
+      if (path.steps.empty() || better) path = std::move(candidate);
+    }
+    path.method = "greedy";
+  }
+  path.operands = static_cast<int>(problem.inputs.size());
+  path.single_kernel_flops = network.flops(network.operands(), network.output());
+  return path;
+}
+
+std::string print(const Path& path) {
+  const auto count = [](double value) {
+    return value < 1e6 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  };
+  const auto name = [&](int k) {
+    return k < path.operands ? operand_name(static_cast<std::size_t>(k)) : fmt::format("W{}", k - path.operands + 1);
+  };
+  std::size_t width = 4;
+  for (const auto& step : path.steps) width = std::max(width, step.spec.text.size());
+  std::string text =
+      fmt::format("{:<12}{:<{}}  {:>10} {:>10} {:>10}\n", "step", "spec", width, "flop", "bytes", "elements");
+  for (std::size_t k = 0; k < path.steps.size(); ++k) {
+    const auto& step = path.steps[k];
+    std::vector<std::string> names;
+    for (const int operand : step.operands) names.push_back(name(operand));
+    const auto result =
+        k + 1 == path.steps.size() ? operand_name(static_cast<std::size_t>(path.operands)) : fmt::format("W{}", k + 1);
+    text += fmt::format("{:<12}{:<{}}  {:>10} {:>10} {:>10}\n", fmt::format("{} = {}", result, fmt::join(names, " ")),
+                        step.spec.text, width, count(step.flops), count(step.bytes), count(step.elements));
+  }
+  text += fmt::format("path {}: {} flop", path.method, count(path.flops));
+  if (path.steps.size() > 1) {
+    text += fmt::format(
+        " (one nest of loops: {}), {} bytes moved, largest intermediate {} elements, {} bytes of "
+        "intermediates at one time",
+        count(path.single_kernel_flops), count(path.bytes), count(path.largest_intermediate), count(path.peak_bytes));
+  } else {
+    text += fmt::format(", {} bytes moved", count(path.bytes));
+  }
+  return text + "\n";
+}
+
+}  // namespace ricci::ir

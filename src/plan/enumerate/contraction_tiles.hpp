@@ -1,0 +1,112 @@
+// Tiles over groups of axes: of the rows, the columns or the depth of a contraction.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ricci::plan::tiles {
+
+inline std::int64_t up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+inline std::int64_t parts(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit; }
+
+struct Axis {
+  std::string name;
+  std::int64_t extent = 1;
+  std::int64_t in_operand = 0;  ///< stride in the operand that the side belongs to; of depth in that of the rows
+  std::int64_t in_other = 0;    ///< of rows and columns in the result, of depth in the operand of the columns
+};
+using Axes = std::vector<Axis>;
+
+/// Extents of a tile along the axes of one group, in the order of the axes.
+struct Tile {
+  std::vector<std::size_t> order;   ///< axes from the slowest digit to the fastest
+  std::vector<std::int64_t> sizes;  ///< per axis
+  std::int64_t size = 1, blocks = 1;
+  double used = 1;  ///< of the positions of all blocks
+};
+
+/// Tiles of a group of axes.
+class Tiles {
+ public:
+  /// unit: positions that warps take at once.
+  Tiles(const Axes& axes, std::int64_t unit) : axes_(axes), unit_(unit) {}
+
+  /// The tile of at most `most` positions that leaves the least unused and reads and writes the longest runs; its
+  /// fastest digit is axis number `fastest`.
+  Tile of(std::size_t fastest, std::int64_t most) {
+    order_.clear();
+    for (std::size_t k = 0; k < axes_.size(); ++k) {
+      if (k != fastest) order_.push_back(k);
+    }
+    const auto step = [&](std::size_t k) {
+      return std::min(std::abs(axes_[k].in_operand), std::abs(axes_[k].in_other));
+    };
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t x, std::size_t y) { return step(x) < step(y); });
+    if (!axes_.empty()) order_.insert(order_.begin(), fastest);
+    most_ = most;
+    score_ = -1;
+    current_.sizes.assign(axes_.size(), 1);
+    take(0, 1);
+    best_.order.assign(order_.rbegin(), order_.rend());
+    return best_;
+  }
+
+ private:
+  bool has_runs(std::size_t k) const { return std::abs(axes_[k].in_operand) == 1 || std::abs(axes_[k].in_other) == 1; }
+
+  void take(std::size_t k, std::int64_t size) {
+    if (k == order_.size()) return judge(size);
+    const auto extent = axes_[order_[k]].extent, room = most_ / size;
+    const auto with = [&](std::int64_t n) {
+      current_.sizes[order_[k]] = n;
+      take(k + 1, size * n);
+    };
+    if (extent <= room) {
+      with(extent);
+      if (k > 0 || axes_.size() == 1) return;
+    }
+    int found = 0;
+    for (auto n = std::min(room, extent - 1); n > 1 && found < 3; --n) {
+      if (extent % n != 0) continue;
+      with(n);
+      ++found;
+    }
+    for (auto n = unit_; n <= std::min(room, extent - 1); n *= 2) with(n);
+    for (auto n = 3 * unit_; n <= std::min(room, extent - 1); n *= 2) with(n);
+    if (k > 0) with(1);
+  }
+
+  void judge(std::int64_t size) {
+    double used = 1, runs = 1;
+    std::int64_t blocks = 1;
+    for (std::size_t k = 0; k < axes_.size(); ++k) {
+      const auto n = parts(axes_[k].extent, current_.sizes[k]);
+      used *= static_cast<double>(axes_[k].extent) / static_cast<double>(n * current_.sizes[k]);
+      blocks *= n;
+      const auto longest = std::min<std::int64_t>(kRun, axes_[k].extent);
+      if (has_runs(k)) runs *= static_cast<double>(std::min(current_.sizes[k], longest)) / static_cast<double>(longest);
+    }
+    used *= static_cast<double>(size) / static_cast<double>(up(size, unit_));
+    const auto full = static_cast<double>(size) / static_cast<double>(most_);
+    const double score = used * std::pow(full, 0.3) * std::sqrt(runs);
+    if (score <= score_) return;
+    score_ = score;
+    best_ = current_;
+    best_.size = size;
+    best_.blocks = blocks;
+    best_.used = used;
+  }
+
+  static constexpr std::int64_t kRun = 8;  ///< elements that are worth being neighbours
+
+  const Axes& axes_;
+  std::int64_t unit_, most_ = 1;
+  std::vector<std::size_t> order_;
+  Tile current_, best_;
+  double score_ = -1;
+};
+
+}  // namespace ricci::plan::tiles

@@ -1,0 +1,18 @@
+// The plain schedule, which any program has: free indices over threads or loops, reductions serial in each worker, a
+// few values of some indices in a register tile so that they share loads.
+#pragma once
+
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace ricci::plan {
+
+/// Whether copy schedules (staged, transposed, direct) can run the program: one statement over all indices that
+/// combines one load with the old output in a few operations, each used once.
+bool is_copy(const ir::Program& program);
+
+std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device);
+std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device);
+
+}  // namespace ricci::plan

@@ -1,0 +1,242 @@
+// Plain schedules for a CPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "plan/enumerate/parts.hpp"
+#include "plan/enumerate/plain.hpp"
+#include "plan/enumerate/register_tile.hpp"
+#include "plan/models/operation_counts.hpp"
+
+namespace ricci::plan {
+namespace {
+
+using ir::NodeKind;
+using ir::OpCode;
+
+constexpr std::int64_t kStrip = 128;      // 1 KB of each f64 tensor at a time
+constexpr std::int64_t kPartStrip = 256;  // shared operands of parts stay in L2
+constexpr std::size_t kStreams = 24;      // streams that prefetchers and the TLB follow at a time
+
+using Parts = std::vector<std::vector<int>>;
+
+class PlainCpuEnumerator {
+ public:
+  PlainCpuEnumerator(const ir::Program& program, const CpuModel& device)
+      : program_(program), device_(device), counts_(count_operations(program)), lanes_(ir::has_lanes(program)) {
+    for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
+  }
+
+  std::vector<Candidate> run() {
+    add(-1, 1, {});
+    const auto parts = sums_ || !lanes_ ? Parts() : parts_of(program_, kStreams);
+    const auto bytes = program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type);
+    const auto widest = device_.vector_bytes / bytes;
+    for (const auto lane : counts_.order) {
+      std::vector<std::int64_t> widths;
+      for (auto lanes = widest; lanes >= 2 && lanes_; lanes /= 2) {
+        if (lanes <= extent(lane)) widths.push_back(lanes);
+      }
+      for (const auto lanes : widths) {
+        add(lane, lanes, {});
+        if (!sums_) add(lane, lanes, {}, kStrip);
+        if (!sums_ && parts.size() > 1) add(lane, lanes, {}, kPartStrip, &parts);
+        if (sums_) add_register_tiles(lane, lanes);
+      }
+      if (!sums_) break;  // only along the output: stores limit these programs
+    }
+    if (sums_ && !counts_.sequential && !lanes_) add_register_tiles(-1, 1);
+    return fastest(std::move(list_));
+  }
+
+ private:
+  std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
+
+  void add_register_tiles(int lane, std::int64_t lanes) {
+    static constexpr std::array<Counts, 10> kCounts{
+        {{2, 1}, {3, 1}, {4, 1}, {6, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {3, 4}, {4, 3}}};
+    for_each_register_tile(
+        counts_.order, kCounts, [&](int q, std::int64_t count) { return count * (q == lane ? lanes : 1) <= extent(q); },
+        [&](const RegisterTile& tile) { add(lane, lanes, tile); });
+  }
+
+  void add(int lane, std::int64_t lanes, const RegisterTile& tile, std::int64_t strip = 0,
+           const Parts* parts = nullptr) {
+    if (strip > 0 && (strip > extent(lane) || lane != counts_.order.front())) return;
+    const auto count = program_.indices.size();
+    const auto tile_count = [&](std::size_t q) { return tile.count(q); };
+    const auto block = [&](std::size_t q) { return tile_count(q) * (static_cast<int>(q) == lane ? lanes : 1); };
+    // Vector registers for sums and operands.
+    const auto registers = device_.vector_bytes >= 64 ? 26 : 13;
+    double held = 0, blocks = 1, whole = 1;
+    const auto values = [&](const CountedNode& counted) {
+      double n = 1;
+      for (std::size_t q = 0; q < count; ++q) n *= counted.depends[q] ? static_cast<double>(tile_count(q)) : 1;
+      return n;
+    };
+    double cycles = 4;
+    for (const auto& counted : counts_.loads) {
+      const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
+      const auto step = lane < 0 ? 0 : load.offset.coefficient[static_cast<std::size_t>(lane)];
+      // A gather costs a load and an insert per lane.
+      const double price = step == 0 || step == 1 ? 0.5 : 1.5 * static_cast<double>(lanes);
+      cycles += counted.times * values(counted) * price;
+      if (sums_) held = std::max(held, values(counted));
+    }
+    double sums = 0;
+    for (const auto& counted : counts_.operations) {
+      const auto& node = program_.nodes[static_cast<std::size_t>(counted.node)];
+      cycles += counted.times * values(counted) * (is_complex(node.type) ? 2.0 : 0.5);
+      if (node.kind == NodeKind::reduce) {
+        sums = std::max(sums, values(counted));
+        cycles += counted.times * std::max(0.0, 4 - 0.5 * values(counted));  // waiting for the sum before
+      }
+    }
+    if (sums_ && held + sums > registers) return;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!counts_.free[q]) continue;
+      const auto n = program_.indices[q].extent;
+      const auto along = n / block(q), covered = along * block(q);
+      blocks *= static_cast<double>(along);
+      whole *= static_cast<double>(covered) / static_cast<double>(n);
+    }
+    // The remainder of register tiles is computed point by point.
+    const double points = static_cast<double>(free_points());
+    const double single = cycles / std::max(1.0, values_of_block(tile_count)) * (sums_ ? 1.5 : 1) + 4;
+    const double total = blocks * cycles + points * (1 - whole) * single * (lanes > 1 ? 1.5 : 1);
+
+    Candidate candidate;
+    constexpr double kClockMHz = 3000;
+    double rate_GBs = 20;  // of one thread
+    auto& schedule = candidate.schedule;
+    if (!sums_) {
+      // Larger than the caches: nontemporal stores, so that no line is read before it is written.
+      const bool beyond = device_.beyond_caches(counts_.compulsory_bytes);
+      schedule.streaming = lanes > 1 && beyond;
+      if (schedule.streaming) rate_GBs *= 1.2;
+      if (beyond) rate_GBs = device_.thread_GBs(schedule.streaming, rate_GBs);
+      // More streams than prefetchers and the TLB follow cost bandwidth.
+      const auto streams = static_cast<double>(counts_.loads.size() + program_.statements.size());
+      rate_GBs *= parts ? 0.9 : strip > 0 ? 0.5 : std::min(1.0, static_cast<double>(kStreams) / streams);
+    }
+    schedule.strip = strip;
+    if (parts) schedule.parts = *parts;
+    candidate.predicted_us = std::max(total / kClockMHz, counts_.compulsory_bytes / rate_GBs * 1e-3) / device_.threads;
+    schedule.threads = 1;
+    schedule.register_tile.assign(count, 1);
+    schedule.tile.assign(count, 1);
+    schedule.lane = lane;
+    schedule.lanes = static_cast<int>(lanes);
+    std::int64_t tile_points = 1;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!counts_.free[q]) continue;
+      schedule.register_tile[q] = tile_count(q);
+      schedule.tile[q] = block(q);
+      tile_points *= block(q);
+    }
+    // Tiles large enough to amortise finding them, small enough to balance threads.
+    const double per_point = total / points;
+    auto wanted = std::clamp<std::int64_t>(static_cast<std::int64_t>(60e3 / per_point), 1, 8192);
+    for (const auto q : counts_.order) {
+      auto& n = schedule.tile[static_cast<std::size_t>(q)];
+      // Whole strips: the remainder would read all tensors at once.
+      const bool strips = strip > 0 && q == lane;
+      const auto unit = strips ? strip : block(static_cast<std::size_t>(q));
+      if (strips) wanted = std::max(wanted, 8 * strip);
+      const auto grown = std::min(wanted * n / std::max<std::int64_t>(tile_points, 1), extent(q)) / unit * unit;
+      if (grown > n) {
+        tile_points = tile_points / n * grown;
+        n = grown;
+      }
+    }
+    for (const auto q : counts_.order) {
+      const auto k = static_cast<std::size_t>(q);
+      if (schedule.tile[k] > 1) schedule.mapping.digits.push_back({q, schedule.tile[k] / block(k), 1});
+    }
+    schedule.order = counts_.order;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!counts_.free[q]) schedule.order.push_back(static_cast<int>(q));
+    }
+    schedule.name = "plain";
+    if (lanes > 1)
+      schedule.name += fmt::format(" {} v{}", program_.indices[static_cast<std::size_t>(lane)].name, lanes);
+    schedule.name += tile.text(program_);
+    if (strip > 0) schedule.name += fmt::format(" strip {}", strip);
+    if (parts) schedule.name += fmt::format(" parts {}", parts->size());
+    if (!names_.insert(schedule.name).second) return;
+    candidate.traffic.tiles = schedule.tiles(program_);
+    list_.push_back(std::move(candidate));
+  }
+
+  template <class Count>
+  double values_of_block(Count tile_count) const {
+    double n = 1;
+    for (std::size_t q = 0; q < program_.indices.size(); ++q)
+      n *= counts_.free[q] ? static_cast<double>(tile_count(q)) : 1;
+    return n;
+  }
+
+  std::int64_t free_points() const {
+    std::int64_t n = 1;
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) n *= counts_.free[q] ? program_.indices[q].extent : 1;
+    return n;
+  }
+
+  const ir::Program& program_;
+  const CpuModel& device_;
+  OperationCounts counts_;
+  bool lanes_ = false, sums_ = false;
+  std::vector<Candidate> list_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+bool is_copy(const ir::Program& program) {
+  if (program.statements.size() != 1) return false;
+  const auto& statement = program.statement();
+  // The families write the value as one expression: it is short, and no operation stands in it twice.
+  constexpr int kMostOperations = 16;
+  std::vector<bool> used(program.nodes.size());
+  int loads = 0, operations = 0;
+  for (const auto& node : program.nodes) {
+    switch (node.kind) {
+      case NodeKind::load:
+        if (node.source != statement.buffer) ++loads;
+        break;
+      case NodeKind::param:
+        break;
+      case NodeKind::op:
+        if (node.op != OpCode::add && node.op != OpCode::mul && node.op != OpCode::scale && node.op != OpCode::conj &&
+            node.op != OpCode::cast) {
+          return false;
+        }
+        if (++operations > kMostOperations) return false;
+        for (int k = 0; k < ir::operand_count(node); ++k) {
+          const auto operand = static_cast<std::size_t>(node.operand[k]);
+          if (used[operand] && program.nodes[operand].kind == NodeKind::op) return false;
+          used[operand] = true;
+        }
+        if (node.op == OpCode::cast && is_integer(program.nodes[static_cast<std::size_t>(node.operand[0])].type)) {
+          return false;
+        }
+        break;
+      default:
+        return false;
+    }
+  }
+  if (loads != 1) return false;
+  for (std::size_t q = 0; q < program.indices.size(); ++q) {
+    if (statement.offset.coefficient[q] == 0 && program.indices[q].extent > 1) return false;
+  }
+  return true;
+}
+
+std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device) {
+  return PlainCpuEnumerator(program, device).run();
+}
+
+}  // namespace ricci::plan

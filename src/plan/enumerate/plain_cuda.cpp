@@ -1,0 +1,297 @@
+// Plain schedules for a GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "plan/enumerate/plain.hpp"
+#include "plan/enumerate/register_tile.hpp"
+#include "plan/models/operation_counts.hpp"
+
+namespace ricci::plan {
+namespace {
+
+using ir::Schedule;
+
+constexpr std::int64_t kLaunchLimit = std::int64_t{1} << 31;
+
+/// The shape of a thread block over the free indices.
+struct BlockShape {
+  std::vector<std::int64_t> positions;  ///< per index
+  std::vector<int> digits;              ///< indices, fastest first
+  int threads = 256;
+  int cooperative_threads = 1, items_per_thread = 1;
+};
+
+class PlainCudaEnumerator {
+ public:
+  PlainCudaEnumerator(const ir::Program& program, const GpuModel& device)
+      : program_(program), device_(device), counts_(count_operations(program)) {
+    for (const auto& counted : counts_.operations)
+      sums_ = sums_ || program.nodes[static_cast<std::size_t>(counted.node)].kind == ir::NodeKind::reduce;
+    // Long straight-line code needs many registers per thread: smaller blocks.
+    heavy_ = program.nodes.size() > 400;
+    // Cooperative threads combine values in another order than the text: not for exact programs.
+    for (const auto& node : program.nodes) {
+      const bool combines = node.kind == ir::NodeKind::reduce || node.kind == ir::NodeKind::scan;
+      if (combines && program.exact && !ir::exactly_associates(node.op, node.type)) cooperates_ = false;
+    }
+  }
+
+  std::vector<Candidate> run() {
+    for (const auto& shape : shapes()) add_shape(shape);
+    return fastest(std::move(list_));
+  }
+
+ private:
+  std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
+
+  std::vector<BlockShape> shapes() const {
+    std::vector<BlockShape> list;
+    const auto fill = [&](const std::vector<int>& order, std::vector<std::int64_t> most, int threads) {
+      BlockShape shape;
+      shape.threads = threads;
+      shape.positions.assign(program_.indices.size(), 1);
+      std::int64_t left = threads;
+      for (std::size_t k = 0; k < order.size() && left > 1; ++k) {
+        auto n = std::min({extent(order[k]), left, k < most.size() ? most[k] : left});
+        if (n <= 1) continue;
+        shape.positions[static_cast<std::size_t>(order[k])] = n;
+        shape.digits.push_back(order[k]);
+        left /= n;
+      }
+      std::int64_t used = 1;
+      for (const auto n : shape.positions) used *= n;
+      shape.threads = static_cast<int>((used + 31) / 32 * 32);
+      list.push_back(std::move(shape));
+    };
+    const auto& order = counts_.order;
+    for (const int threads : heavy_ ? std::vector<int>{64, 128} : std::vector<int>{128, 256}) fill(order, {}, threads);
+    if (counts_.sequential) {
+      add_cooperative_scans(list);
+      return list;
+    }
+    if (!sums_) return list;
+    for (std::size_t k = 1; k < order.size(); ++k) {
+      auto rotated = order;
+      std::rotate(rotated.begin() + 1, rotated.begin() + static_cast<std::ptrdiff_t>(k),
+                  rotated.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+      for (const std::int64_t side : {8, 16, 32}) {
+        if (extent(order[0]) < side / 2) continue;
+        fill(rotated, {side}, 256);
+        fill(rotated, {side, 128 / side}, 128);
+      }
+    }
+    for (const int cooperative_threads : {32, 256}) {
+      if (cooperates_ && reduced_points() >= cooperative_threads)
+        list.push_back(cooperative_shape(cooperative_threads));
+    }
+    return list;
+  }
+
+  /// One point per group of cooperative threads: the block, or each warp of it.
+  BlockShape cooperative_shape(int cooperative_threads) const {
+    BlockShape shape;
+    shape.positions.assign(program_.indices.size(), 1);
+    shape.threads = cooperative_threads;
+    shape.cooperative_threads = cooperative_threads;
+    if (cooperative_threads == 32 && !counts_.order.empty() && extent(counts_.order[0]) >= 2) {
+      const auto n = std::min<std::int64_t>(extent(counts_.order[0]), 8);
+      shape.positions[static_cast<std::size_t>(counts_.order[0])] = n;
+      shape.digits.push_back(counts_.order[0]);
+      shape.threads = static_cast<int>(32 * n);
+    }
+    return shape;
+  }
+
+  /// Scans and compactions by cooperative threads. Each thread takes several values at a time where these are cheap,
+  /// for more loads in flight.
+  void add_cooperative_scans(std::vector<BlockShape>& list) const {
+    if (!cooperates_) return;
+    constexpr std::int64_t kBytes = 64;  // of one thread's values
+    constexpr std::size_t kLight = 40;
+    std::int64_t most = program_.nodes.size() > kLight || sums_ ? 1 : 16;
+    for (const auto& statement : program_.statements) {
+      most = std::min(most, kBytes / size_of(program_.nodes[static_cast<std::size_t>(statement.value)].type));
+    }
+    for (const int cooperative_threads : {32, 256, 1024}) {
+      for (const std::int64_t items_per_thread : std::set<std::int64_t>{1, std::min<std::int64_t>(most, 4), most}) {
+        if (cooperative_threads * items_per_thread >= 2 * std::max<std::int64_t>(longest_run(), 32)) continue;
+        auto shape = cooperative_shape(cooperative_threads);
+        shape.items_per_thread = static_cast<int>(items_per_thread);
+        list.push_back(std::move(shape));
+      }
+    }
+  }
+
+  /// Whether neighbouring threads write to different sectors.
+  bool scattered(const BlockShape& shape) const {
+    if (shape.digits.empty()) return false;
+    const auto& statement = program_.statement();
+    const auto stride = std::abs(statement.offset.coefficient[static_cast<std::size_t>(shape.digits.front())]);
+    const auto type = program_.buffers[static_cast<std::size_t>(statement.buffer)].type;
+    const bool compacts = program_.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::compact;
+    constexpr std::int64_t kSectorBytes = 32;
+    return compacts || stride * size_of(type) >= kSectorBytes;
+  }
+
+  /// Extent of the longest scan or compaction.
+  std::int64_t longest_run() const {
+    std::int64_t longest = 0;
+    for (const auto& node : program_.nodes) {
+      if (node.kind == ir::NodeKind::scan || node.kind == ir::NodeKind::compact)
+        longest = std::max(longest, extent(node.over[0]));
+    }
+    return longest;
+  }
+
+  double reduced_points() const {
+    double most = 1;
+    for (const auto& counted : counts_.operations) most = std::max(most, counted.times);
+    return most;
+  }
+
+  /// Sectors that a warp touches with one load.
+  double sectors(const BlockShape& shape, const CountedNode& counted) const {
+    const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
+    std::set<std::int64_t> touched;
+    for (int lane = 0; lane < 32; ++lane) {
+      std::int64_t element = 0;
+      if (shape.cooperative_threads > 1) {
+        // Cooperative threads step along the last index of the outermost reduction.
+        for (std::size_t q = program_.indices.size(); q-- > 0;) {
+          if (counts_.free[q] || !counted.around[q]) continue;
+          element = lane * load.offset.coefficient[q];
+          break;
+        }
+      } else {
+        std::int64_t rest = lane;
+        for (const auto q : shape.digits) {
+          const auto n = shape.positions[static_cast<std::size_t>(q)];
+          element += rest % n * load.offset.coefficient[static_cast<std::size_t>(q)];
+          rest /= n;
+        }
+      }
+      touched.insert(element * size_of(load.type) >> 5);
+    }
+    return static_cast<double>(touched.size());
+  }
+
+  void add_shape(const BlockShape& shape) {
+    if (shape.threads > 1024) return;
+    std::vector<double> cost;  // cycles of the load unit per warp and load
+    for (const auto& counted : counts_.loads) cost.push_back(std::max(1.0, sectors(shape, counted) / 4));
+    add(shape, {}, cost);
+    if (!sums_ || shape.cooperative_threads > 1 || counts_.sequential) return;
+    static constexpr std::array<Counts, 8> kCounts{{{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {4, 4}, {3, 3}}};
+    for_each_register_tile(
+        counts_.order, kCounts,
+        [&](int q, std::int64_t count) { return shape.positions[static_cast<std::size_t>(q)] * count <= extent(q); },
+        [&](const RegisterTile& tile) { add(shape, tile, cost); });
+  }
+
+  void add(const BlockShape& shape, const RegisterTile& tile, const std::vector<double>& cost) {
+    const auto count = program_.indices.size();
+    const auto tile_count = [&](std::size_t q) { return tile.count(q); };
+    double tiles = 1;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!counts_.free[q]) continue;
+      const auto covered = shape.positions[q] * tile_count(q);
+      tiles *= std::ceil(static_cast<double>(program_.indices[q].extent) / static_cast<double>(covered));
+    }
+    if (tiles >= static_cast<double>(kLaunchLimit)) return;
+    const auto values = [&](const CountedNode& counted) {
+      double n = counted.times;
+      for (std::size_t q = 0; q < count; ++q) n *= counted.depends[q] ? static_cast<double>(tile_count(q)) : 1;
+      return n;
+    };
+    double load_cycles = 0, math_cycles = 0;
+    for (std::size_t k = 0; k < counts_.loads.size(); ++k) load_cycles += values(counts_.loads[k]) * cost[k];
+    for (const auto& counted : counts_.operations) {
+      const auto type = program_.nodes[static_cast<std::size_t>(counted.node)].type;
+      const bool wide = size_of(type) == 8 || is_complex(type);
+      math_cycles += values(counted) * (wide ? 0.5 : 0.25) * (is_complex(type) ? 4 : 1);
+    }
+    const double warps = std::ceil(shape.threads / 32.0);
+    double cycles = std::max(load_cycles, math_cycles) + 0.25 * std::min(load_cycles, math_cycles) + 40;
+    if (shape.cooperative_threads > 1)
+      cycles = cycles / shape.cooperative_threads + 60.0 * static_cast<double>(tile.first_count);
+    // About 16 warps per multiprocessor hide latency; fewer leave units idle.
+    const double filled = std::min(1.0, tiles * warps / (16.0 * device_.multiprocessors));
+    double busy_us = tiles * warps * cycles / (device_.multiprocessors * device_.clock_MHz * filled);
+    if (counts_.sequential) {
+      // Steps are sequential: each waits for a piece's loads, shuffles and barrier, or for one value.
+      const auto length = static_cast<double>(longest_run());
+      const double pieces =
+          std::ceil(length / (static_cast<double>(shape.cooperative_threads) * shape.items_per_thread));
+      const double step = scattered(shape) ? 80 : 25;
+      const double waits =
+          shape.cooperative_threads > 1 ? pieces * (900 + 20.0 * shape.items_per_thread) : length * step + 500;
+      const double issued =
+          tiles * warps * (cycles + (shape.cooperative_threads > 1 ? 4 * pieces * shape.items_per_thread : 2 * length));
+      constexpr double kResidentWarps = 48;
+      const double waves = std::ceil(tiles * warps / (kResidentWarps * device_.multiprocessors));
+      busy_us = std::max(issued / device_.multiprocessors, waves * waits) / device_.clock_MHz;
+    }
+    const double rate = device_.copy_GBs > 0 ? device_.copy_GBs : 3000;
+    double memory_us = counts_.compulsory_bytes / rate * 1e-3;
+    // A thread has few loads in flight: many warps saturate memory.
+    constexpr double kBusyWarps = 48;
+    if (!counts_.sequential && shape.cooperative_threads > 1) {
+      memory_us /= std::clamp(tiles * warps / (kBusyWarps * device_.multiprocessors), 0.1, 1.0);
+    }
+    // Some sectors are evicted from L2 before their next use.
+    if (counts_.sequential && shape.cooperative_threads == 1 && scattered(shape)) memory_us *= 2;
+
+    Candidate candidate;
+    candidate.predicted_us = std::max(busy_us, memory_us) + 2;
+    // No reads between two pieces: the times add in part.
+    if (counts_.sequential) candidate.predicted_us += 0.3 * std::min(busy_us, memory_us);
+    auto& schedule = candidate.schedule;
+    schedule.tile.assign(count, 1);
+    schedule.register_tile.assign(count, 1);
+    std::string shape_text;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!counts_.free[q]) continue;
+      schedule.register_tile[q] = tile_count(q);
+      schedule.tile[q] = shape.positions[q] * tile_count(q);
+    }
+    for (const auto q : shape.digits) {
+      const auto n = shape.positions[static_cast<std::size_t>(q)];
+      schedule.mapping.digits.push_back({q, n, 1});
+      shape_text += fmt::format(" {}{}", program_.indices[static_cast<std::size_t>(q)].name, n);
+    }
+    schedule.order = counts_.order;
+    for (std::size_t q = 0; q < count; ++q) {
+      if (!counts_.free[q]) schedule.order.push_back(static_cast<int>(q));
+    }
+    schedule.threads = shape.threads;
+    schedule.cooperative_threads = shape.cooperative_threads;
+    schedule.items_per_thread = shape.items_per_thread;
+    schedule.mapping.workers = shape.threads / shape.cooperative_threads;
+    schedule.name =
+        fmt::format("plain{}{}{}{}", shape_text, tile.text(program_),
+                    shape.cooperative_threads > 1 ? fmt::format(" cooperative {}", shape.cooperative_threads) : "",
+                    shape.items_per_thread > 1 ? fmt::format(" per thread {}", shape.items_per_thread) : "");
+    if (!names_.insert(schedule.name).second) return;
+    candidate.traffic.tiles = schedule.tiles(program_);
+    list_.push_back(std::move(candidate));
+  }
+
+  const ir::Program& program_;
+  const GpuModel& device_;
+  OperationCounts counts_;
+  bool sums_ = false, heavy_ = false, cooperates_ = true;
+  std::vector<Candidate> list_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device) {
+  return PlainCudaEnumerator(program, device).run();
+}
+
+}  // namespace ricci::plan

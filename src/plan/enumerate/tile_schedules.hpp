@@ -1,0 +1,44 @@
+// The schedules of one tile: all of them but the order of tiles, the number of threads and a name.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "ir/schedule.hpp"
+#include "plan/models/axes.hpp"
+#include "plan/models/tile_forms.hpp"
+
+namespace ricci::plan {
+
+inline constexpr std::int64_t kStagedBytesPerThread =
+    128;  // of registers that hold elements on their way to shared memory
+
+class TileSchedules {
+ public:
+  TileSchedules(const ir::Program& program, const Sides& sides);
+
+  TileForms forms(const std::vector<std::int64_t>& tile) const;
+  /// A staged schedule.
+  ir::Schedule carried(const std::vector<std::int64_t>& tile, const TileForms& forms, TileTransfer how) const;
+  /// A schedule without a stage.
+  ir::Schedule direct(const std::vector<std::int64_t>& tile, int vector) const;
+
+ private:
+  int widest(bool read) const;
+  bool transposes(const TileForms& forms) const;
+  bool skews(const std::vector<std::int64_t>& tile) const;
+  ir::Schedule waiting(const std::vector<std::int64_t>& tile, const std::vector<std::int64_t>& reached, int read_vector,
+                       int write_vector) const;
+  ir::Schedule straight(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
+  ir::Schedule transposed(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
+  ir::Schedule skewed(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
+  ir::Schedule in_warp(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
+  int sector_elements() const;  ///< of the output
+
+  const ir::Program& program_;
+  const Sides& sides_;
+  int read_widest_ = 1, write_widest_ = 1;  // vectors that the program's layouts allow
+};
+
+}  // namespace ricci::plan

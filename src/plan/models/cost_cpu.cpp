@@ -1,0 +1,350 @@
+#include "plan/models/cost_cpu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ricci::plan {
+namespace {
+
+/// GB/s of a memory that is read or written in runs of so many bytes at distant places.
+double rate(double most, double half, std::int64_t run_bytes) {
+  const auto run = static_cast<double>(std::max<std::int64_t>(run_bytes, 1));
+  return most * run / (run + half);
+}
+
+/// Bytes of neighbours in the output that are written one after the other.
+std::int64_t written_run(const Sides& sides, const ir::Schedule& schedule, const SideTraffic& write) {
+  const bool rows = !schedule.stage && schedule.streaming;
+  return rows ? schedule.tile[static_cast<std::size_t>(sides.write_first())] * sides.write_bytes() : write.run_bytes;
+}
+
+/// Bytes of neighbours in the input that are read one after the other. Blocks read as many rows at once as they have
+/// values of the output's first index, even where all rows together are one run.
+std::int64_t row_run(const Sides& sides, const ir::Schedule& schedule, const SideTraffic& read) {
+  if (!schedule.stage) return read.run_bytes;
+  auto bytes = sides.read_bytes();
+  for (const auto q : sides.read_order) {
+    if (q == sides.write_first() || bytes >= read.run_bytes) break;
+    bytes *= schedule.tile[static_cast<std::size_t>(q)];
+  }
+  return std::min(bytes, read.run_bytes);
+}
+
+/// Lines that such runs share with others. Each is read, and written later on.
+double shared_lines(const Sides& sides, const SideTraffic& write, std::int64_t run_bytes) {
+  if (run_bytes <= 0 || !lines_are_shared(sides, run_bytes)) return 0;
+  return static_cast<double>(write.bytes) / static_cast<double>(run_bytes) * (run_bytes < kLineBytes ? 1 : 2);
+}
+
+std::int64_t stride_bytes(const Sides& sides, bool read, int q) {
+  return std::abs(read ? sides.read_stride(q) * sides.read_bytes() : sides.write_stride(q) * sides.write_bytes());
+}
+
+/// Rows of a tile, each no shorter than `run_bytes`, at addresses that are the same in their bits below `far`: steps of
+/// multiples of `near` count in part.
+double rows_apart(const Sides& sides, const ir::Schedule& schedule, bool read, std::int64_t run_bytes,
+                  std::int64_t near, std::int64_t far) {
+  double rows = 1;
+  auto shared = far;
+  for (int q = 0; q < static_cast<int>(sides.program.indices.size()); ++q) {
+    const auto step = stride_bytes(sides, read, q);
+    const auto tile = schedule.tile[static_cast<std::size_t>(q)];
+    if (tile == 1 || step < run_bytes || step % near != 0) continue;
+    rows *= static_cast<double>(tile);
+    shared = std::min(shared, step & -step);
+  }
+  return rows * static_cast<double>(shared) / static_cast<double>(far);
+}
+
+/// How many times as long the writing of lines takes that come back to their neighbours late, at addresses that share
+/// their low bits: those lie in few banks of the memory, and each write opens another of their pages.
+double crowded_writes(const Sides& sides, const ir::Schedule& schedule, std::int64_t run_bytes, double slower) {
+  constexpr std::int64_t kNear = 256, kFar = 512;  // multiples of fewer bytes do no harm, of more the same
+  constexpr double kFew = 8, kMany = 256;          // rows that do no harm, and those that `slower` was measured with
+  const double rows = rows_apart(sides, schedule, false, run_bytes, kNear, kFar);
+  const double crowd = std::clamp(std::log2(rows / kFew) / std::log2(kMany / kFew), 0.0, 1.2);
+  const double lines = std::max(static_cast<double>(run_bytes) / static_cast<double>(kLineBytes), 1.0);
+  return 1 + (slower - 1) * crowd * crowd / (lines * lines);
+}
+
+/// How many times as long the reading of a tile's rows takes where they are more than a processor fetches ahead by
+/// itself: it keeps track of some sixteen.
+double many_rows(const Sides& sides, const ir::Schedule& schedule, std::int64_t run_bytes, double slower) {
+  constexpr double kFetchedAhead = 16, kMany = 48;  // rows that do no harm, and those that `slower` was measured with
+  constexpr double kWaited = 0.2;  // what a kernel is left with of that loss: it asks for several lines at once
+  const auto bytes = static_cast<double>(schedule.tile_points() * sides.read_bytes());
+  const double rows = bytes / static_cast<double>(std::max<std::int64_t>(run_bytes, 1));
+  const double many = std::clamp(std::log2(rows / kFetchedAhead) / std::log2(kMany / kFetchedAhead), 0.0, 1.0);
+  return 1 + kWaited * (slower - 1) * many;
+}
+
+/// All blocks that cover a tile or an extent, the last one moved back, over what there is to cover.
+double covered(std::int64_t all, std::int64_t block) {
+  const auto blocks = (all + block - 1) / block;
+  return static_cast<double>(blocks * block) / static_cast<double>(all);
+}
+
+/// How often an element is moved, on average, where the last tile along an index is moved back to be whole.
+double repeated(const Sides& sides, const ir::Schedule& schedule) {
+  double points = 1, whole = 1;
+  for (int q = 0; q < static_cast<int>(schedule.tile.size()); ++q) {
+    points *= static_cast<double>(sides.extent(q));
+    whole *= static_cast<double>(schedule.tile[static_cast<std::size_t>(q)] * schedule.tiles_along(sides.program, q));
+  }
+  return whole / points;
+}
+
+constexpr std::int64_t kHalfLine = kLineBytes / 2;
+constexpr double kReadGBs = 44, kReadHalfRun = 31;    // of all threads: half the rate at runs of so many bytes
+constexpr double kWriteGBs = 88, kWriteHalfRun = 14;  // past the caches
+constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
+
+/// Nanoseconds of memory where a tile waits in an array and is written past the caches. Reads are asked for ahead, so
+/// that their runs hardly count; writes are in whole lines, all but the ends.
+double through_array_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
+                        const CpuModel& device, std::int64_t run_bytes) {
+  constexpr double kThroughArrays = 0.9;                // one is read beside the writing of another
+  constexpr double kCrowded = 0.06, kRoomy = 8;         // for each time an array doubles beyond that part of L1
+  constexpr double kSharedLine = 1.3, kRunLines = 0.3;  // more moved for each line that is written in part, each run
+  constexpr double kWaitingLine = 0.2;                  // for each line that waits to be completed
+  constexpr double kLoneLine = 1.2;                     // for each line that is not written beside another
+  constexpr double kGrouped = 1.04;                     // the rows of several tiles in the second cache
+  constexpr double kTileStart = 2;                      // nanoseconds until the reads of a tile follow each other
+  const auto line = static_cast<double>(kLineBytes);
+  const auto written = static_cast<double>(traffic.write.bytes), run = static_cast<double>(run_bytes);
+  const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
+  const double share = static_cast<double>(schedule.shared_bytes(sides.program)) / static_cast<double>(device.l1_bytes);
+  const double crowded = kCrowded * std::max(std::log2(kRoomy * share), 0.0);
+  const auto row = row_run(sides, schedule, traffic.read);
+  const double waited = sectors / kReadGBs * (many_rows(sides, schedule, row, device.slower_rows) - 1);
+  double moved = (sectors + written) * (kThroughArrays + crowded);
+  double shared = shared_lines(sides, traffic.write, run_bytes);
+  if (schedule.stage->line_carry >= 0) {
+    const auto carry = ir::line_carry_of(sides.program, schedule);
+    const double anew = 1.0 / static_cast<double>(carry.tiles) +
+                        device.threads * static_cast<double>(carry.apart) / static_cast<double>(traffic.tiles);
+    shared *= std::min(anew, 1.0);
+    moved += kWaitingLine * line * written / run;
+  }
+  moved += kSharedLine * line * shared + kRunLines * line * written / run;
+  moved += kLoneLine * written * std::pow(line / run, 3);
+  if (schedule.stage->prefetch_distance > 1) moved *= kGrouped;
+  return waited + moved / kCopyGBs + kTileStart * static_cast<double>(traffic.tiles) / device.threads;
+}
+
+/// The same where blocks go straight from a tile that was asked for to the output, a few of its runs at a time: those
+/// lie in few banks of the memory where their addresses share many low bits.
+double fetched_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic) {
+  constexpr double kFetched = 1;
+  constexpr double kShortRun = 0.4, kShortRow = 0.3;  // for runs and rows of one line
+  constexpr double kFewRows = 32, kManyRows = 0.02;   // for each time there are twice as many
+  constexpr double kApart = 4096, kCrowded = 0.25;    // for each time runs beside each other are so far apart
+  constexpr double kMostCrowded = 3;
+  constexpr double kTwice = 2;  // for what is moved twice, in the last columns
+  const auto line = static_cast<double>(kLineBytes);
+  const auto row = static_cast<double>(row_run(sides, schedule, traffic.read));
+  const auto first = sides.read_first();
+  const auto vector = schedule.stage->mapping.vector;
+  std::int64_t columns = vector;
+  for (const auto& digit : schedule.mapping.digits) {
+    if (digit.index == first && digit.step == 1) columns = std::max(columns, digit.count);
+  }
+  const auto step = std::abs(sides.write_stride(first)) * sides.write_bytes();
+  const auto apart = static_cast<double>(columns * (step & -step));
+  const auto rows = static_cast<double>(schedule.tile_points() * sides.read_bytes()) / row;
+  double slower = kFetched + kShortRun * line / static_cast<double>(traffic.write.run_bytes) + kShortRow * line / row;
+  slower += kCrowded * std::clamp(std::log2(apart / kApart), 0.0, kMostCrowded);
+  slower += kManyRows * std::max(std::log2(rows / kFewRows), 0.0);
+  slower *= 1 + kTwice * (covered(schedule.tile[static_cast<std::size_t>(first)], vector) - 1);
+  const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
+  return slower * (sectors + static_cast<double>(traffic.write.bytes)) / kCopyGBs;
+}
+
+/// The same where rows, or blocks of them, are visited in the input's order.
+double streaming_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuModel& device,
+                    std::int64_t run_bytes) {
+  constexpr double kBlocksHalfRun = 170;
+  constexpr double kSharedLine = 4;  // read, written, and in two parts
+  const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;
+  const auto row = row_run(sides, schedule, traffic.read);
+  const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
+  const double shared = shared_lines(sides, traffic.write, run_bytes) * static_cast<double>(kLineBytes);
+  // Blocks write a line of each row.
+  const double crowded = crowded_writes(sides, schedule, schedule.stage ? kLineBytes : run_bytes, device.slower_apart);
+  return sectors / rate(kReadGBs, half, row) * many_rows(sides, schedule, row, device.slower_rows) +
+         crowded * static_cast<double>(traffic.write.bytes) / rate(kWriteGBs, kWriteHalfRun, run_bytes) +
+         kSharedLine * shared / kReadGBs;
+}
+
+/// The same with stores into the caches: a line is read before a part of it is written.
+double filled_ns(const Sides& sides, const Traffic& traffic, std::int64_t run_bytes) {
+  constexpr double kFilledHalfRun = 34;
+  const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
+  const double shared = shared_lines(sides, traffic.write, run_bytes) * static_cast<double>(kLineBytes);
+  return sectors / rate(kReadGBs, kReadHalfRun, traffic.read.run_bytes) +
+         2 * static_cast<double>(traffic.write.bytes) / rate(kReadGBs, kFilledHalfRun, run_bytes) + shared / kReadGBs;
+}
+
+/// Whether rows of a side begin anywhere in a line.
+bool rows_are_odd(const Sides& sides, bool read) {
+  for (int q = 0; q < static_cast<int>(sides.program.indices.size()); ++q) {
+    const auto step = stride_bytes(sides, read, q), row = sides.extent(q) * step;
+    if (step >= kLineBytes ? step % kLineBytes != 0 : row > kLineBytes && row % kLineBytes != 0) return true;
+  }
+  return false;
+}
+
+/// How often the rows of a tile double beyond the ways of a set of the first cache, where addresses that share their
+/// low bits fall into the same sets.
+double crowded_sets(const Sides& sides, const ir::Schedule& schedule, bool read) {
+  constexpr std::int64_t kNear = 512, kFar = 4096;
+  constexpr double kWays = 8;
+  return std::max(std::log2(rows_apart(sides, schedule, read, 1, kNear, kFar) / kWays), 0.0);
+}
+
+/// Nanoseconds of the caches where both tensors are there, of one thread.
+double cached_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuModel& device,
+                 std::int64_t run_bytes) {
+  constexpr double kFirstGBs = 300, kOtherGBs = 125;
+  constexpr double kThroughArray = 1.05, kArrayShare = 0.83;  // an array takes room that both tensors could have
+  constexpr double kCrowded = 0.064, kRoomy = 2;  // for each time a tile doubles beyond that part of the first cache
+  constexpr double kTwoLines = 0.035, kTwoWideLines = 0.7;  // for a vector in two lines; where vectors have 64 bytes
+  constexpr double kSameLine = 0.14;                        // for each further vector of a line of the output
+  constexpr double kSets = 0.02;                            // for each time the rows of a block's tile crowd a set
+  const auto line = static_cast<double>(kLineBytes), l1 = static_cast<double>(device.l1_bytes);
+  const auto read = static_cast<double>(traffic.read.bytes), written = static_cast<double>(traffic.write.bytes);
+  const bool in_array = schedule.stage && schedule.stage->memory == ir::StageMemory::shared;
+  const auto array = in_array ? static_cast<double>(schedule.shared_bytes(sides.program)) : 0;
+  const double touched = (traffic.read.sectors + traffic.write.sectors) * static_cast<double>(kSectorBytes) /
+                         static_cast<double>(traffic.tiles);
+  double ns = (read + written) / (read + written <= l1 ? kFirstGBs : kOtherGBs);
+  if (in_array) ns *= kThroughArray + kArrayShare * array / l1;
+  ns *= 1 + kCrowded * std::max(std::log2(kRoomy * (touched + array) / l1), 0.0);
+  if (!schedule.stage || schedule.stage->mapping.vector == 1) return ns;
+  if (!in_array) {
+    ns *= 1 + kSets * (crowded_sets(sides, schedule, true) + crowded_sets(sides, schedule, false));
+    const auto vector_bytes = static_cast<double>(schedule.stage->mapping.vector * sides.write_bytes());
+    ns += kSameLine * written / line * std::max(line / vector_bytes - 1, 0.0);
+  }
+  const double two_lines = device.vector_bytes > kHalfLine ? kTwoWideLines : kTwoLines;
+  if (rows_are_odd(sides, true)) ns += two_lines * read / line;
+  // Runs of an array are written by whole lines, all but the first and the last.
+  const double runs = in_array ? std::max(static_cast<double>(run_bytes) / 2, line) : line;
+  if (rows_are_odd(sides, false)) ns += two_lines * written / runs;
+  return ns;
+}
+
+}  // namespace
+
+bool lines_are_shared(const Sides& sides, std::int64_t run_bytes) {
+  bool whole = run_bytes % kLineBytes == 0;
+  for (std::size_t q = 0; q < sides.program.indices.size(); ++q) {
+    const auto step = sides.write_stride(static_cast<int>(q)) * sides.write_bytes();
+    whole = whole && (std::abs(step) < run_bytes || step % kLineBytes == 0);
+  }
+  return !whole;
+}
+
+double element_ns(const Sides& sides, const ir::Schedule& schedule) {
+  constexpr double kOne = 0.19;        // a load and a store, with their addresses
+  constexpr double kCopied = 0.03;     // along a row
+  constexpr double kRow = 4;           // to begin one
+  constexpr double kElement = 0.3;     // moved into an array by itself
+  constexpr double kOperation = 0.09;  // a load, shuffle or store of a vector among many
+  constexpr double kWide = 1.8;        // times as long where vectors have 64 bytes: fewer units take those
+  constexpr int kRowsAtOnce = 16;
+  constexpr double kSpilled = 5.4;    // where a block has more rows
+  constexpr double kCopiedRow = 1.2;  // to move a row of a tile into its array, in whole vectors
+  constexpr double kByte = 0.0055;    // of such a row; of what is written from an array
+  const auto tile = [&](int q) { return static_cast<double>(schedule.tile[static_cast<std::size_t>(q)]); };
+  const int read = sides.read_first(), written = sides.write_first();
+  const auto row = [&](double elements) { return kRow / elements + kCopied; };
+  if (!schedule.stage) {
+    if (read < 0 || read == written) return written < 0 ? kOne : row(tile(written));
+    return kOne;
+  }
+  const auto& stage = *schedule.stage;
+  const double vector = stage.mapping.vector;
+  const auto read_bytes = static_cast<double>(sides.read_bytes());
+  const double operation = kOperation * (vector * stage.row_packing * read_bytes > kHalfLine ? kWide : 1);
+  // Of an element in a block: its rows, the rounds of its transpose, and its columns, each in so many stores.
+  const auto in_block = [&](double rows, double piece, double columns, double stores) {
+    const double row_operation = stage.row_packing > 1 ? kOperation : operation;  // a part of a vector
+    return (row_operation * rows + operation * (piece * std::log2(piece) + columns * stores)) / (rows * columns);
+  };
+  if (stage.memory == ir::StageMemory::registers) {
+    // Half of the registers hold the rows of one round, the others those of the next.
+    const double spilled = stage.mapping.vector > kRowsAtOnce ? kSpilled : 1;
+    return spilled * in_block(vector, vector, vector, 1) * covered(sides.extent(read), stage.mapping.vector) *
+           covered(sides.extent(written), stage.mapping.vector);
+  }
+  double reading = kElement;
+  if (stage.mapping.vector > 1) {
+    const auto block = ir::transpose_block(schedule);
+    // What is less than a vector takes as long to store as two.
+    const bool part = block.rows < block.piece || block.piece < block.columns;
+    reading = in_block(block.rows, block.transposed_vectors(), block.columns, part ? 2 : 1) *
+              covered(block.along, block.columns) * covered(block.across, block.rows);
+  } else {
+    double run = 1;  // that lies together in the array too
+    for (const auto q : sides.read_order) {
+      if (static_cast<double>(stage.layout.stride[static_cast<std::size_t>(q)]) != run && tile(q) > 1) break;
+      run *= tile(q);
+    }
+    if (run > 1) reading = kCopiedRow / run + kByte * read_bytes;
+  }
+  return (reading + kByte * read_bytes) * repeated(sides, schedule);
+}
+
+double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuModel& device) {
+  constexpr double kTile = 5;  // nanoseconds to find one
+  const auto& write = traffic.write;
+  const auto bytes = static_cast<double>(traffic.read.bytes + write.bytes);
+  const double threads = device.threads;
+  double memory = 0;
+  const auto run = written_run(sides, schedule, write);
+  const bool in_array = schedule.stage && schedule.stage->memory == ir::StageMemory::shared;
+  if (device.beyond_caches(bytes)) {
+    if (!schedule.streaming) {
+      memory = filled_ns(sides, traffic, run);
+    } else if (in_array) {
+      memory = through_array_ns(sides, schedule, traffic, device, run);
+    } else if (schedule.stage && schedule.stage->prefetch_distance > 0) {
+      memory = fetched_ns(sides, schedule, traffic);
+    } else {
+      memory = streaming_ns(sides, schedule, traffic, device, run);
+    }
+    if (in_array) memory *= repeated(sides, schedule);
+    // Where this machine's copy was measured, its memory is so much faster than the one above.
+    if (device.streaming_GBs > 0) memory *= kCopyGBs / device.streaming_GBs;
+  } else {
+    memory = cached_ns(sides, schedule, traffic, device, run) / threads;
+    if (schedule.streaming) memory += static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run);
+  }
+  const double points = static_cast<double>(sides.program.points());
+  const double moving = (points * element_ns(sides, schedule) + static_cast<double>(traffic.tiles) * kTile) / threads;
+  return (std::max(memory, moving) + 0.3 * std::min(memory, moving)) * 1e-3;
+}
+
+Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuModel& device) {
+  Candidate candidate;
+  candidate.schedule = std::move(schedule);
+  auto& traffic = candidate.traffic;
+  const auto& program = sides.program;
+  const auto& statement = program.statement();
+  traffic.tiles = candidate.schedule.tiles(program);
+  traffic.write = side_traffic(program, candidate.schedule, statement.buffer, statement.offset);
+  if (sides.load >= 0) {
+    const auto& load = program.nodes[static_cast<std::size_t>(sides.load)];
+    // Tiles whose rows are asked for together read as one that is so much larger.
+    const auto distance = candidate.schedule.stage ? candidate.schedule.stage->prefetch_distance : 1;
+    std::vector<std::int64_t> box;
+    launch_box(program, candidate.schedule.tile, candidate.schedule.order, distance, box);
+    traffic.read = SideCounter(program, load.source, load.offset).in_boxes(box);
+  }
+  candidate.predicted_us = predicted_us(sides, candidate.schedule, traffic, device);
+  return candidate;
+}
+
+}  // namespace ricci::plan

@@ -1,0 +1,27 @@
+// The predicted time of a CPU schedule that moves elements.
+#pragma once
+
+#include "ir/schedule.hpp"
+#include "plan/models/axes.hpp"
+#include "plan/models/candidate.hpp"
+#include "plan/models/device_model.hpp"
+#include "plan/models/traffic.hpp"
+
+namespace ricci::plan {
+
+using ir::kLineBytes;
+
+/// Microseconds on all threads, from what both sides touch and how elements are moved. Rates were measured on an AMD
+/// EPYC (Zen 5); what counts is how they fall with the length of runs, which is alike on other processors.
+double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuModel& device);
+
+/// Whether runs of so many bytes in the output begin or end within lines.
+bool lines_are_shared(const Sides& sides, std::int64_t run_bytes);
+
+/// Nanoseconds of one thread for one element, its memory aside.
+double element_ns(const Sides& sides, const ir::Schedule& schedule);
+
+/// The schedule with what it touches and how long that is predicted to take.
+Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuModel& device);
+
+}  // namespace ricci::plan

@@ -1,0 +1,51 @@
+// Device models: properties that the planner uses, read from the device or measured on it, never looked up by its name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ricci::plan {
+
+struct GpuModel {
+  int sm = 90;
+  int multiprocessors = 132;
+  std::int64_t shared_bytes_per_block = 227 * 1024;
+  std::int64_t shared_bytes_per_multiprocessor = 228 * 1024;
+  int threads_per_multiprocessor = 2048;
+  double clock_MHz = 1980;  ///< of the multiprocessors
+  double copy_GBs = 0;      ///< read + write rate of a large copy; 0 when it was not measured
+
+  double copy_rate_GBs() const { return copy_GBs > 0 ? copy_GBs : 4200; }  ///< as measured, or else an H200's
+
+  /// Limits that follow from the compute capability, for making kernels without a device.
+  static GpuModel of_capability(int sm);
+};
+
+/// All properties in one line: devices with equal lines get equal plans.
+std::string print(const GpuModel& device);
+
+struct CpuModel {
+  int vector_bytes = 16;  ///< widest vectors of the target
+  std::int64_t l1_bytes = 32 * 1024;
+  std::int64_t l2_bytes = 1024 * 1024;
+  std::int64_t cache_bytes = 32 * 1024 * 1024;  ///< of the last level
+  int threads = 1;
+  double copy_GBs = 0;       ///< read + write rate of a large copy by `threads` threads; 0 when it was not measured
+  double streaming_GBs = 0;  ///< the same with nontemporal stores
+  /// Slowdown of reading 48 rows in turns, a little of each, against one row after the other.
+  double slower_rows = 1;
+  /// Slowdown of nontemporal stores whose neighbouring lines follow after 256 others, pages apart.
+  double slower_apart = 1.4;
+
+  /// Copy bandwidth per thread: measured, or else `usual`.
+  double thread_GBs(bool streaming, double usual) const {
+    const double measured = streaming ? streaming_GBs : copy_GBs;
+    return measured > 0 ? measured / threads : usual;
+  }
+
+  /// Whether nontemporal stores pay for a kernel that touches so many bytes.
+  bool beyond_caches(double bytes) const { return bytes > 0.75 * static_cast<double>(cache_bytes); }
+};
+std::string print(const CpuModel& device);
+
+}  // namespace ricci::plan

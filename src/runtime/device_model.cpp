@@ -1,0 +1,160 @@
+#include "runtime/device_model.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+
+#include "ricci/error.hpp"
+#include "runtime/host_copy.hpp"
+#include "runtime/host_memory.hpp"
+#include "runtime/thread_pool.hpp"
+#include "runtime/tuning.hpp"
+
+namespace ricci::runtime {
+namespace {
+
+namespace cuda = jit::cuda;
+using plan::MeasuredMemory;
+using plan::MemoryRates;
+
+constexpr std::int64_t kLeastBytes = 64 << 20, kMostBytes = 128 << 20;  // of each of two buffers
+constexpr int kSamples = 3;
+
+std::string measured_memory_key(const Target& target) {
+  const int processors = static_cast<int>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L));
+  return fmt::format("ricci device_model 1\ndevice {}\n", device_kind(target, processors));
+}
+
+/// GB/s of the fastest of some runs: what the device can do, not what else was going on.
+double best_GBs(double bytes, const std::function<double()>& run_us) {
+  (void)run_us();
+  double least = run_us();
+  for (int k = 1; k < kSamples; ++k) least = std::min(least, run_us());
+  return bytes / std::max(least, 1e-3) * 1e-3;
+}
+
+class HostBench {
+ public:
+  explicit HostBench(std::int64_t bytes)
+      : bytes_(bytes),
+        a_(allocate_host(static_cast<std::size_t>(bytes))),
+        b_(allocate_host(static_cast<std::size_t>(bytes))) {
+    if (!a_ || !b_) throw DeviceError(fmt::format("no memory to measure in: two buffers of {} bytes", bytes));
+    std::memset(a_.get(), 0x3f, static_cast<std::size_t>(bytes));
+    std::memset(b_.get(), 0x3f, static_cast<std::size_t>(bytes));
+  }
+
+  MemoryRates rates(int threads) {
+    ThreadPool pool(threads);
+    const auto timed = [&](auto part) {
+      return [this, &pool, threads, part] {
+        struct Context {
+          HostBench* bench;
+          int threads;
+          decltype(part) run;
+        } context{this, threads, part};
+        const auto start = std::chrono::steady_clock::now();
+        pool.run(
+            threads,
+            [](void* given, int task) {
+              const auto& c = *static_cast<Context*>(given);
+              const auto first = c.bench->place(task, c.threads), last = c.bench->place(task + 1, c.threads);
+              c.run(c.bench->b_.get() + first, c.bench->a_.get() + first, last - first);
+            },
+            &context);
+        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+      };
+    };
+    const auto bytes = static_cast<double>(bytes_);
+    MemoryRates rates;
+    rates.threads = threads;
+    rates.copy_GBs =
+        best_GBs(2 * bytes, timed([](void* to, const void* from, std::int64_t n) { copy_cached(to, from, n); }));
+    rates.streaming_GBs =
+        best_GBs(2 * bytes, timed([](void* to, const void* from, std::int64_t n) { copy_streaming(to, from, n); }));
+    const auto reading = [&](std::uint64_t (*read)(const void*, std::int64_t)) {
+      return best_GBs(bytes, timed([read](void*, const void* from, std::int64_t n) {
+                        const auto sum = read(from, n);
+                        asm volatile("" : : "r"(sum));  // keeps the reads from being optimised away
+                      }));
+    };
+    rates.read_GBs = reading(read_all);
+    rates.rows_GBs = reading(read_rows);
+    rates.write_GBs = best_GBs(bytes, timed([](void* to, const void*, std::int64_t n) { write_streaming(to, n); }));
+    rates.apart_GBs = best_GBs(bytes, timed([](void* to, const void*, std::int64_t n) { write_apart(to, n); }));
+    return rates;
+  }
+
+ private:
+  std::int64_t place(int task, int threads) const { return bytes_ / 4096 * task / threads * 4096; }
+
+  std::int64_t bytes_;
+  HostMemory a_, b_;
+};
+
+MeasuredMemory measure_cpu(int threads) {
+  const auto l3_bytes = static_cast<std::int64_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
+  HostBench bench(std::clamp(4 * l3_bytes, kLeastBytes, kMostBytes));
+  MeasuredMemory measured;
+  for (int n = 1;; n = std::min(2 * n, threads)) {
+    measured.rates.push_back(bench.rates(n));
+    if (n >= threads) return measured;
+  }
+}
+
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::size_t bytes) : pointer_(cuda::allocate(bytes)) {}
+  ~DeviceMemory() { cuda::release(pointer_); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  void* get() const noexcept { return pointer_; }
+
+ private:
+  void* pointer_;
+};
+
+MeasuredMemory measure_gpu(const Target& target) {
+  const cuda::OnDevice on_device(target.ordinal);
+  constexpr auto kBytes = static_cast<std::size_t>(kMostBytes);
+  const DeviceMemory a(kBytes), b(kBytes);
+  cuda::fill_bytes(a.get(), 0x3f, kBytes);
+  cuda::synchronize();
+  const cuda::OwnedStream stream;
+  cuda::Event before, after;
+  const auto run_us = [&] {
+    before.record(stream.get());
+    cuda::copy_on_device(b.get(), a.get(), kBytes, stream.get());
+    after.record(stream.get());
+    after.wait();
+    return 1e3 * cuda::Event::ms_between(before, after);
+  };
+  MemoryRates rates;
+  rates.copy_GBs = best_GBs(2.0 * kBytes, run_us);
+  return {{rates}};
+}
+
+}  // namespace
+
+std::shared_ptr<const MeasuredMemory> find_measured_memory(cache::Store& store, const Target& target) {
+  const auto entry = store.find(measured_memory_key(target));
+  auto measured = entry ? plan::parse_measured_memory(entry->source) : std::nullopt;
+  return measured ? std::make_shared<const MeasuredMemory>(std::move(*measured)) : nullptr;
+}
+
+std::shared_ptr<const MeasuredMemory> measure_memory(cache::Store& store, const Target& target, int threads) {
+  const auto measured = target.device == Device::cpu ? measure_cpu(std::max(threads, 1)) : measure_gpu(target);
+  cache::Entry entry;
+  entry.key = measured_memory_key(target);
+  entry.source = plan::print(measured);
+  entry.metadata = R"({"device_model":"memory rates"})";
+  store.put(entry);
+  return std::make_shared<const MeasuredMemory>(
+      *plan::parse_measured_memory(entry.source));  // as later processes read it
+}
+
+}  // namespace ricci::runtime

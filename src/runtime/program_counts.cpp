@@ -1,0 +1,141 @@
+#include "runtime/program_counts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ricci::runtime {
+namespace {
+
+using ir::Node;
+using ir::NodeKind;
+using ir::OpCode;
+
+/// Elements of one buffer that a kernel touches: the lesser of the sum over its accesses and their common span.
+struct Footprint {
+  std::set<std::pair<std::vector<std::int64_t>, std::int64_t>> accesses;  // each offset once
+  std::int64_t sum = 0;
+
+  void add(const ir::Affine& offset, std::int64_t elements) {
+    if (accesses.emplace(offset.coefficient, offset.constant).second) sum += elements;
+  }
+};
+
+std::vector<bool> used(const ir::Affine& offset) {
+  std::vector<bool> indices;
+  for (const auto coefficient : offset.coefficient) indices.push_back(coefficient != 0);
+  return indices;
+}
+
+/// Additions and multiplications of real floats in one evaluation.
+double flops_of(OpCode op, DType type) {
+  if (is_integer(type)) return 0;
+  const bool complex = is_complex(type);
+  switch (op) {
+    case OpCode::add:
+    case OpCode::sub:
+      return complex ? 2 : 1;
+    case OpCode::mul:
+    case OpCode::scale:
+      return complex ? 6 : 1;
+    case OpCode::div:
+      return complex ? 11 : 1;
+    default:
+      return is_function(op) ? 1 : 0;
+  }
+}
+
+/// Per buffer: elements read and elements written.
+struct Traffic {
+  std::vector<std::int64_t> read, written;
+};
+
+Traffic traffic_of(const ir::Program& program) {
+  std::vector<Footprint> reads(program.buffers.size()), writes(program.buffers.size());
+  for (const auto& node : program.nodes) {
+    if (node.kind != NodeKind::load) continue;
+    reads[static_cast<std::size_t>(node.source)].add(node.offset, ir::reached(node.offset, program.indices));
+  }
+  for (const auto& statement : program.statements) {
+    const auto& value = program.nodes[static_cast<std::size_t>(statement.value)];
+    auto elements = ir::reached(statement.offset, program.indices);
+    if (value.kind == NodeKind::scan || value.kind == NodeKind::compact) {
+      const auto extent = program.indices[static_cast<std::size_t>(value.over.front())].extent;
+      elements *= extent + (value.exclusive ? 1 : 0);  // of a compaction: at most
+    }
+    writes[static_cast<std::size_t>(statement.buffer)].add(statement.offset, elements);
+  }
+  Traffic traffic;
+  for (std::size_t k = 0; k < program.buffers.size(); ++k) {
+    const auto span = std::max<std::int64_t>(program.buffers[k].last - program.buffers[k].first + 1, 0);
+    traffic.read.push_back(std::min(reads[k].sum, span));
+    traffic.written.push_back(std::min(writes[k].sum, span));
+  }
+  return traffic;
+}
+
+/// flops and operations of a program.
+ProgramCounts arithmetic_of(const ir::Program& program) {
+  ProgramCounts counts;
+  const auto indices = program.indices.size();
+  std::vector<std::vector<bool>> depends(program.nodes.size(), std::vector<bool>(indices));
+  for (std::size_t k = 0; k < program.nodes.size(); ++k) {
+    const Node& node = program.nodes[k];
+    auto& own = depends[k];
+    if (node.kind == NodeKind::load) own = used(node.offset);
+    if (node.kind == NodeKind::index) own[static_cast<std::size_t>(node.source)] = true;
+    for (const auto operand : node.operand) {
+      if (operand < 0) continue;
+      for (std::size_t q = 0; q < indices; ++q) own[q] = own[q] || depends[static_cast<std::size_t>(operand)][q];
+    }
+    for (const auto q : node.over) own[static_cast<std::size_t>(q)] = true;
+    if (node.kind == NodeKind::op || node.kind == NodeKind::reduce || node.kind == NodeKind::scan) {
+      const auto times = static_cast<double>(program.points(own));
+      counts.flops += times * flops_of(node.op, node.type);
+      counts.operations += times;
+    }
+    if (node.kind == NodeKind::compact) counts.operations += static_cast<double>(program.points(own));
+    for (const auto q : node.over) own[static_cast<std::size_t>(q)] = false;
+  }
+  return counts;
+}
+
+}  // namespace
+
+ProgramCounts count_program(const ir::Program& program) {
+  ProgramCounts counts = arithmetic_of(program);
+  const auto traffic = traffic_of(program);
+  for (std::size_t k = 0; k < program.buffers.size(); ++k) {
+    counts.bytes += (traffic.read[k] + traffic.written[k]) * size_of(program.buffers[k].type);
+  }
+  return counts;
+}
+
+ProgramCounts count_program(const ir::Sequence& sequence) {
+  ProgramCounts counts;
+  struct Touched {
+    std::int64_t read = 0, written = 0;
+  };
+  std::map<int, Touched> slots;
+  for (const auto& step : sequence.steps) {
+    const auto arithmetic = arithmetic_of(step.program);
+    counts.flops += arithmetic.flops;
+    counts.operations += arithmetic.operations;
+    const auto traffic = traffic_of(step.program);
+    for (std::size_t k = 0; k < step.slot.size(); ++k) {
+      auto& slot = slots[step.slot[k]];
+      // Elements written by an earlier step are not compulsory reads.
+      if (slot.written == 0) slot.read += traffic.read[k];
+      slot.written += traffic.written[k];
+    }
+  }
+  for (const auto& [number, touched] : slots) {
+    const auto& slot = sequence.slots[static_cast<std::size_t>(number)];
+    if (slot.role == ir::Role::workspace) continue;
+    const auto span = std::max<std::int64_t>(slot.last - slot.first + 1, 0);
+    counts.bytes += (std::min(touched.read, span) + std::min(touched.written, span)) * size_of(slot.type);
+  }
+  return counts;
+}
+
+}  // namespace ricci::runtime

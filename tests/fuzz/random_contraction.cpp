@@ -1,0 +1,257 @@
+#include "fuzz/random_contraction.hpp"
+
+#include <algorithm>
+
+#include "kernel/directives.hpp"
+
+namespace ricci::fuzz {
+namespace {
+
+using kernel::Directive;
+using kernel::Role;
+
+/// Directives in which every rule of build() holds.
+class Maker {
+ public:
+  Maker(std::uint64_t seed, const ir::Program& program, const kernel::Contraction& contraction, int vector_bytes)
+      : random_(seed * 2654435761u + 1), program_(program), contraction_(contraction), vector_bytes_(vector_bytes) {}
+
+  kernel::Directives run() {
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) tile(q);
+    choose_atom();
+    choose_order();
+    stage_operands();
+    directives_.push_back(atom_);
+    return std::move(directives_);
+  }
+
+ private:
+  struct Level {
+    std::string name;
+    std::size_t index = 0;
+    std::int64_t extent = 1;
+    bool in_atom = false;
+  };
+
+  std::int64_t pick(std::int64_t low, std::int64_t high) { return fuzz::pick(random_, low, high); }
+  bool chance(double probability) { return fuzz::chance(random_, probability); }
+  std::int64_t coefficient(const kernel::Factor& factor, std::size_t q) const {
+    return program_.nodes[static_cast<std::size_t>(factor.load)].offset.coefficient[q];
+  }
+  bool is_summed(std::size_t q) const {
+    return contraction_.role[q] == Role::depth || contraction_.role[q] == Role::summed;
+  }
+
+  /// Levels as build() names them; sizes that do not divide the extent make the index ragged.
+  void tile(std::size_t q) {
+    const auto& index = program_.indices[q];
+    const auto parts = pick(0, 2);
+    std::vector<std::int64_t> sizes;
+    std::int64_t size = 1;
+    for (std::int64_t k = 0; k < parts; ++k) {
+      size *= pick(1, std::max<std::int64_t>(index.extent / size, 1) + (chance(0.2) ? 2 : 0));
+      sizes.insert(sizes.begin(), size);
+    }
+    const bool whole = sizes.empty() || (sizes.size() == 1 && sizes.front() == index.extent);
+    if (!sizes.empty()) {
+      Directive directive;
+      directive.kind = Directive::Kind::tile;
+      directive.subject = index.name;
+      directive.sizes = sizes;
+      directives_.push_back(std::move(directive));
+    } else {
+      sizes = {index.extent};
+    }
+    const auto count = (index.extent + sizes.front() - 1) / sizes.front();
+    ragged_.push_back(count * sizes.front() != index.extent);
+    if (!whole) levels_.push_back({index.name + "0", q, count});
+    for (std::size_t k = 0; k + 1 < sizes.size(); ++k)
+      levels_.push_back({index.name + std::to_string(k + 1), q, sizes[k] / sizes[k + 1]});
+    levels_.push_back({index.name, q, sizes.back()});
+  }
+
+  /// The inner levels of some indices: of rows and columns those of two different operands, of depth summed ones.
+  void choose_atom() {
+    atom_.kind = Directive::Kind::atom;
+    atom_.subject = "fma";
+    std::vector<std::string> rows, columns, depth;
+    const bool swapped = chance(0.4);
+    std::int64_t tile = 1;
+    for (std::size_t k = levels_.size(); k-- > 0;) {
+      auto& level = levels_[k];
+      const bool inner = k + 1 == levels_.size() || levels_[k + 1].index != level.index || levels_[k + 1].in_atom;
+      const bool summed = is_summed(level.index);
+      if (!inner || !chance(0.7) || (!summed && tile * level.extent > 96)) continue;
+      auto role = contraction_.role[level.index];
+      if (role == Role::broadcast || role == Role::other) role = chance(0.5) ? Role::rows : Role::columns;
+      if (role == Role::batch || (role == Role::summed && ragged_[level.index])) continue;
+      if (!summed) tile *= level.extent;
+      level.in_atom = true;
+      (summed ? depth : (role == Role::rows) != swapped ? rows : columns).push_back(level.name);
+    }
+    std::shuffle(rows.begin(), rows.end(), random_);
+    std::shuffle(columns.begin(), columns.end(), random_);
+    std::shuffle(depth.begin(), depth.end(), random_);
+    if (!columns.empty()) lane_ = columns.back();
+    b_is_first_ = swapped;
+    const auto add = [&](const char* word, std::vector<std::string>& names) {
+      if (!names.empty()) atom_.loops.emplace_back(word, std::move(names));
+    };
+    add("rows", rows);
+    add("columns", columns);
+    add("depth", depth);
+    const auto type = contraction_.type;
+    if (lane_.empty() || is_complex(type)) return;
+    const auto lane =
+        std::find_if(levels_.begin(), levels_.end(), [&](const Level& level) { return level.name == lane_; });
+    if (coefficient(b_is_first_ ? contraction_.first : contraction_.second, lane->index) == 0) return;
+    while (atom_.lanes * size_of(type) < vector_bytes_ && chance(0.8)) atom_.lanes *= 2;
+  }
+
+  /// Tasks, loops and loops of the sum; levels of one index from outside in.
+  void choose_order() {
+    std::vector<const Level*> left;
+    for (const auto& level : levels_) {
+      if (!level.in_atom) left.push_back(&level);
+    }
+    std::vector<const Level*> order;
+    while (!left.empty()) {
+      const auto k = static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(left.size()) - 1));
+      const auto first =
+          std::find_if(left.begin(), left.end(), [&](const Level* level) { return level->index == left[k]->index; });
+      order.push_back(*first);
+      left.erase(first);
+    }
+    // Tasks are outermost and free, a sum's loops innermost and summed.
+    std::size_t tasks = 0, sums = order.size();
+    while (tasks < order.size() && !is_summed(order[tasks]->index) && chance(0.7)) ++tasks;
+    while (sums > tasks && is_summed(order[sums - 1]->index) && chance(0.8)) --sums;
+    if (!linear()) {
+      // A sum whose result is no linear function of it comes in one part.
+      std::stable_partition(order.begin(), order.end(), [&](const Level* level) { return !is_summed(level->index); });
+      sums = static_cast<std::size_t>(
+          std::find_if(order.begin(), order.end(), [&](const Level* level) { return is_summed(level->index); }) -
+          order.begin());
+      tasks = std::min(tasks, sums);
+    }
+    Directive directive;
+    directive.kind = Directive::Kind::order;
+    const auto add = [&](const char* word, std::size_t from, std::size_t to) {
+      if (from == to) return;
+      directive.loops.push_back({word, {}});
+      for (; from < to; ++from) directive.loops.back().second.push_back(order[from]->name);
+    };
+    add("task", 0, tasks);
+    add("serial", tasks, sums);
+    add("sum", sums, order.size());
+    tasks_ = tasks;
+    for (const auto* level : order) order_.push_back(level->name);
+    if (!order_.empty()) directives_.push_back(std::move(directive));
+  }
+
+  /// Whether a sum may come in parts: the output has its type.
+  bool linear() const {
+    return program_.buffers[static_cast<std::size_t>(program_.statement().buffer)].type == contraction_.type;
+  }
+
+  void stage_operands() {
+    for (const bool first : {true, false}) {
+      const auto& factor = first ? contraction_.first : contraction_.second;
+      const auto& load = program_.nodes[static_cast<std::size_t>(factor.load)];
+      const bool is_b = first == b_is_first_;
+      bool needed = false;
+      for (const auto& level : levels_) {
+        if (coefficient(factor, level.index) == 0 || !level.in_atom) continue;
+        needed = needed || ragged_[level.index];
+        if (is_b && level.name == lane_ && atom_.lanes > 1 && level.extent > 1)
+          needed = needed || coefficient(factor, level.index) != 1 || level.name != program_.indices[level.index].name;
+      }
+      if (is_b && atom_.lanes > 1) needed = needed || is_half(load.type);
+      if (order_.empty()) {
+        if (needed) give_up();
+        continue;
+      }
+      if (!needed && chance(0.4)) continue;
+      stage(factor, load.source, is_b);
+    }
+  }
+
+  void stage(const kernel::Factor& factor, int source, bool is_b) {
+    // Inside of the last task loop or of any other one.
+    const auto from = static_cast<std::int64_t>(tasks_ == 0 ? 0 : tasks_ - 1);
+    const auto at = static_cast<std::size_t>(pick(from, static_cast<std::int64_t>(order_.size()) - 1));
+    Directive directive;
+    directive.kind = Directive::Kind::stage;
+    directive.subject = program_.buffers[static_cast<std::size_t>(source)].name;
+    directive.at = order_[at];
+    directive.space = "scratch";
+    std::vector<std::string> dimensions;
+    for (const auto& level : levels_) {
+      if (coefficient(factor, level.index) == 0) continue;
+      const auto place = std::find(order_.begin(), order_.end(), level.name) - order_.begin();
+      if (!level.in_atom && place <= static_cast<std::ptrdiff_t>(at)) continue;
+      if (!(is_b && level.name == lane_)) dimensions.push_back(level.name);
+    }
+    std::shuffle(dimensions.begin(), dimensions.end(), random_);
+    const bool lanes = is_b && !lane_.empty() && std::any_of(levels_.begin(), levels_.end(), [&](const Level& level) {
+                         return level.name == lane_ && coefficient(factor, level.index) != 0;
+                       });
+    if (lanes) dimensions.push_back(lane_);
+    if (chance(0.3)) directive.padding = static_cast<int>(pick(1, 9));
+    directive.loops.push_back({"", std::move(dimensions)});
+    directives_.push_back(std::move(directive));
+  }
+
+  /// A tile that nothing could be staged for: one loop an index instead.
+  void give_up() { atom_.lanes = 0; }
+
+  Generator random_;
+  const ir::Program& program_;
+  const kernel::Contraction& contraction_;
+  int vector_bytes_;
+  kernel::Directives directives_;
+  std::vector<Level> levels_;  // of all indices, from outside in
+  std::vector<bool> ragged_;   // per index
+  Directive atom_;
+  std::string lane_;  // the last column
+  bool b_is_first_ = false;
+  std::vector<std::string> order_;
+  std::size_t tasks_ = 0;
+};
+
+}  // namespace
+
+std::string RandomContraction::text() const {
+  return einsum.text() + "\n" + ir::print(program) + kernel::print(directives);
+}
+
+std::vector<void*> RandomContraction::pointers() {
+  const auto all = einsum.pointers();
+  std::vector<void*> own;
+  for (const int buffer : program.buffer) own.push_back(all[static_cast<std::size_t>(buffer)]);
+  return own;
+}
+
+std::vector<Scalar> RandomContraction::params() const {
+  const auto lowered = ir::lower(einsum.problem);
+  const auto all = einsum.params(lowered.params);
+  std::vector<Scalar> own;
+  for (const int param : program.param) own.push_back(all[static_cast<std::size_t>(param)]);
+  return own;
+}
+
+std::optional<RandomContraction> random_contraction(std::uint64_t seed, int vector_bytes, std::int64_t max_points) {
+  EinsumLimits limits;
+  limits.max_points = max_points;
+  limits.max_operands = 2;
+  auto einsum = random_einsum(seed, limits);
+  auto program = ir::canonicalise(ir::lower(einsum.problem));
+  if (program.points() == 0) return std::nullopt;
+  const auto contraction = kernel::contraction_of(program);
+  if (!contraction) return std::nullopt;
+  auto directives = Maker(seed, program, *contraction, vector_bytes).run();
+  if (directives.back().lanes == 0) return std::nullopt;
+  return RandomContraction{std::move(einsum), std::move(program), *contraction, std::move(directives)};
+}
+
+}  // namespace ricci::fuzz

@@ -1,0 +1,145 @@
+// One contraction as a CUDA kernel of the loop tree: made from a spec and directives, executed on the simulator and
+// compared with the interpreter.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "codegen/expression.hpp"
+#include "codegen/kernel_source.hpp"
+#include "ir/passes/canonical.hpp"
+#include "kernel/build.hpp"
+#include "lower/einsum.hpp"
+#include "simt/simulator.hpp"
+
+namespace ricci::simt {
+
+/// Memory of one tensor, at a multiple of 256 bytes.
+struct Area {
+  struct alignas(256) Line {
+    unsigned char at[256] = {};
+  };
+  std::vector<Line> lines;
+  std::size_t bytes = 0;
+  explicit Area(std::size_t size) : lines(size / sizeof(Line) + 1), bytes(size) {}
+  unsigned char* begin() { return lines.front().at; }
+  /// Small whole numbers: sums of their products are exact in every order.
+  void fill(DType type, std::mt19937_64& random) {
+    std::uniform_int_distribution<int> digits(-3, 3);
+    const auto put = [&](auto zero) {
+      for (std::size_t i = 0; i < bytes / sizeof zero; ++i) {
+        const auto value = static_cast<decltype(zero)>(digits(random));
+        std::memcpy(begin() + i * sizeof zero, &value, sizeof zero);
+      }
+    };
+    if (type == DType::f32 || type == DType::c64) return put(0.0f);
+    if (type == DType::f64 || type == DType::c128) return put(0.0);
+    const std::uint16_t bits[] = {0, 1, 2, 3};  // of a sign and 0, 1, 2, 3
+    for (std::size_t i = 0; i < bytes / 2; ++i) {
+      static constexpr std::uint16_t kF16[] = {0, 0x3c00, 0x4000, 0x4200}, kBf16[] = {0, 0x3f80, 0x4000, 0x4040};
+      const auto digit = bits[static_cast<std::size_t>(std::abs(digits(random)))];
+      const auto half =
+          static_cast<std::uint16_t>((type == DType::f16 ? kF16 : kBf16)[digit] | (digits(random) < 0 ? 0x8000 : 0));
+      std::memcpy(begin() + 2 * i, &half, 2);
+    }
+  }
+};
+
+/// "ab,bc->ac" with extents by name, row-major.
+inline ir::EinsumProblem problem_of(const std::string& spec, const std::map<char, std::int64_t>& extents,
+                                    const std::vector<DType>& types, std::int64_t alignment = 256) {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse(spec);
+  std::vector<Layout> layouts;
+  std::vector<std::int64_t> shape;
+  const auto flush = [&] {
+    layouts.push_back(Layout::row_major(types[std::min(layouts.size(), types.size() - 1)], shape));
+    layouts.back().alignment = alignment;
+    shape.clear();
+  };
+  for (const char letter : spec) {
+    if (letter == ',' || letter == '>') flush();
+    if (letter >= 'a' && letter <= 'z') shape.push_back(extents.at(letter));
+  }
+  flush();
+  problem.output = layouts.back();
+  layouts.pop_back();
+  problem.inputs = layouts;
+  return problem;
+}
+
+struct ContractionCase {
+  ir::Canonical program;
+  kernel::Contraction contraction;
+  codegen::KernelSource source;
+  codegen::CudaLaunch launch;
+
+  ContractionCase(const ir::EinsumProblem& problem, const kernel::Directives& directives)
+      : program(ir::canonicalise(ir::lower(problem))), contraction(*kernel::contraction_of(program)) {
+    const auto tree = kernel::expand(kernel::build(program, contraction, directives, kernel::Target::cuda));
+    source = codegen::print_cuda(tree, "contraction");
+    launch = codegen::launch_of(tree);
+  }
+  std::string full() const { return codegen::portable_prelude(program) + source.prelude + "\n" + source.text; }
+
+  /// What is wrong with a run; empty where nothing is.
+  std::string wrong(std::uint64_t seed, Report* counts = nullptr) {
+    std::mt19937_64 random(seed);
+    std::vector<Area> areas;
+    for (const auto& buffer : program.buffers) {
+      areas.emplace_back(static_cast<std::size_t>((buffer.last + 1) * size_of(buffer.type)));
+      areas.back().fill(buffer.type, random);
+    }
+    auto expected = areas;
+    std::vector<Scalar> params(program.params.size(), 2.0);
+    std::vector<void*> pointers;
+    for (auto& area : expected) pointers.push_back(area.begin());
+    ir::interpret(program, pointers, params);
+    struct alignas(16) Value {
+      unsigned char at[16] = {};
+    };
+    std::vector<Value> values(params.size());
+    std::vector<void*> arguments;
+    std::vector<Buffer> buffers;
+    for (std::size_t b = 0; b < areas.size(); ++b) {
+      pointers[b] = areas[b].begin();
+      arguments.push_back(&pointers[b]);
+      buffers.push_back({areas[b].begin(), areas[b].bytes, program.buffers[b].written});
+    }
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const double two[2] = {2, 0};
+      const float two_f32[2] = {2, 0};
+      const auto bytes = static_cast<std::size_t>(size_of(program.params[k].type));
+      const bool wide = program.params[k].type == DType::f64 || program.params[k].type == DType::c128;
+      std::memcpy(values[k].at, wide ? static_cast<const void*>(two) : two_f32, bytes);
+      arguments.push_back(values[k].at);
+    }
+    Launch to;
+    to.source = codegen::portable_prelude(program) + source.text;
+    to.kernel = "contraction";
+    to.parameter_types = launch.parameter_types;
+    to.grid_x = static_cast<unsigned>(launch.blocks);
+    to.block = static_cast<unsigned>(launch.threads);
+    to.dynamic_shared = static_cast<std::size_t>(launch.dynamic_shared_bytes);
+    Options options;
+    options.order = static_cast<Order>(seed % 3);
+    const auto report = run(to, arguments.data(), buffers, options);
+    if (counts != nullptr) *counts = report;
+    if (!report.clean()) return report.text();
+    for (std::size_t b = 0; b < areas.size(); ++b) {
+      if (std::memcmp(areas[b].begin(), expected[b].begin(), areas[b].bytes) == 0) continue;
+      std::size_t at = 0;
+      while (areas[b].begin()[at] == expected[b].begin()[at]) ++at;
+      return fmt::format("buffer {} differs first at element {}", program.buffers[b].name,
+                         static_cast<std::int64_t>(at) / size_of(program.buffers[b].type));
+    }
+    return {};
+  }
+};
+
+}  // namespace ricci::simt

@@ -1,0 +1,91 @@
+// Functions of complex numbers as CUDA text on the simulator: what the interpreter has, within its rounding.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "codegen/source.hpp"
+#include "ir/passes/canonical.hpp"
+#include "lower/lower_program.hpp"
+#include "plan/plan.hpp"
+#include "ricci/program.hpp"
+#include "simt/emitted.hpp"
+
+using namespace ricci;
+
+namespace {
+
+constexpr std::size_t kValues = 24;
+
+struct Line {
+  alignas(256) unsigned char at[256];
+};
+
+/// Interprets or simulates `text`, a program of one kernel with the slots z, w and y of one complex type.
+template <class T>
+std::vector<std::complex<T>> run(const std::string& text, bool simulate) {
+  const auto sequence = ir::lower(Program::parse(text));
+  REQUIRE(sequence.steps.size() == 1);
+  std::mt19937 random(7);
+  std::uniform_real_distribution<T> part(-2, 2);
+  std::vector<std::unique_ptr<Line[]>> memory;
+  std::vector<void*> slots;
+  constexpr std::size_t kLines = kValues * sizeof(std::complex<T>) / sizeof(Line) + 1;
+  for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
+    memory.push_back(std::make_unique<Line[]>(kLines));
+    slots.push_back(memory.back()[0].at);
+    auto* const values = static_cast<std::complex<T>*>(slots.back());
+    for (std::size_t i = 0; i < kValues; ++i) values[i] = {part(random), part(random)};
+  }
+  if (!simulate) {
+    ir::interpret(sequence, slots, {});
+  } else {
+    const auto& step = sequence.steps.front();
+    const auto program = ir::canonicalise(step.program);
+    const auto schedule = plan::candidates(program, plan::GpuModel::of_capability(90)).front().schedule;
+    const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
+    std::vector<void*> pointers, args;
+    std::vector<simt::Buffer> buffers;
+    for (std::size_t b = 0; b < program.buffer.size(); ++b) {
+      const auto slot = static_cast<std::size_t>(step.slot[static_cast<std::size_t>(program.buffer[b])]);
+      pointers.push_back(slots[slot]);
+      buffers.push_back({memory[slot][0].at, kLines * sizeof(Line), program.buffers[b].written});
+    }
+    for (auto& pointer : pointers) args.push_back(&pointer);
+    const auto report = simt::run(simt::launch_of(source, program, schedule), args.data(), buffers, {});
+    if (!report.clean()) FAIL(ir::print(program) << source.text << report.text());
+  }
+  const auto output = std::find_if(sequence.slots.begin(), sequence.slots.end(),
+                                   [](const ir::Slot& slot) { return slot.role == ir::Role::output; });
+  const auto* values =
+      static_cast<const std::complex<T>*>(slots[static_cast<std::size_t>(output - sequence.slots.begin())]);
+  return {values, values + kValues};
+}
+
+template <class T>
+void check(const char* type, const char* function, T tolerance) {
+  const auto text = std::string("index i = 24\ninput z(i) : ") + type + "; input w(i) : " + type +
+                    "; output y(i) : " + type + "\ny(i) = " + function + "\n";
+  INFO(text);
+  const auto want = run<T>(text, false), got = run<T>(text, true);
+  for (std::size_t i = 0; i < kValues; ++i) {
+    CHECK(std::abs(got[i] - want[i]) <= tolerance * (1 + std::abs(want[i])));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("functions of complex numbers on the simulator") {
+  for (const char* function :
+       {"abs(z(i)) + real(w(i)) - imag(z(i))", "exp(z(i))", "log(z(i))", "sqrt(z(i))", "rsqrt(z(i))", "sin(z(i))",
+        "cos(z(i))", "tan(z(i))", "sinh(z(i))", "cosh(z(i))", "tanh(z(i))", "pow(z(i), w(i))", "conj(exp(w(i)))*z(i)",
+        "atan2(imag(z(i)), real(z(i))) + hypot(real(w(i)), imag(w(i)))", "mod(real(z(i)), 0.75)"}) {
+    check<double>("c128", function, 1e-13);
+    check<float>("c64", function, 2e-5f);
+  }
+}

@@ -1,0 +1,2 @@
+# src/kernel: kernels and the rules that hold for them.
+ricci_test(kernel_faults LABEL unit SOURCES kernel_faults.cpp LIBS ricci_kernel ricci_lower)

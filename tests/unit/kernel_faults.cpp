@@ -1,0 +1,473 @@
+// Faults planted into correct kernels, each found by name: by verify() from the tree alone, or by check_elements()
+// where every element has to be followed.
+#include <functional>
+
+#include "catch.hpp"
+#include "ir/passes/canonical.hpp"
+#include "kernel/build.hpp"
+#include "kernel/interpret/execute.hpp"
+#include "kernel/print.hpp"
+#include "kernel/verify.hpp"
+#include "lower/einsum.hpp"
+#include "ricci/error.hpp"
+
+using namespace ricci;
+using namespace ricci::kernel;
+
+namespace {
+
+/// C[a][c] = alpha * sum A[a][b] B[b][c] + beta C, row-major, in f64.
+ir::Program product(std::int64_t rows, std::int64_t depth, std::int64_t columns) {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse("ab,bc->ac");
+  problem.inputs = {Layout::row_major(DType::f64, {rows, depth}), Layout::row_major(DType::f64, {depth, columns})};
+  problem.output = Layout::row_major(DType::f64, {rows, columns});
+  for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
+  problem.alpha = problem.beta = ir::Factor::any;
+  return ir::canonicalise(ir::lower(problem));
+}
+
+Kernel built(const ir::Program& program, const char* directives, Target target) {
+  return build(program, *contraction_of(program), parse_directives(directives), target);
+}
+
+/// Ragged everywhere: 21 rows in tiles of 4, 19 columns in tiles of 16, a depth of 10 in parts of 4.
+const char* const kCpu =
+    "tile a:4; tile b:4; tile c:16; order task a0 c0 sum b0; stage A at b0 scratch b a; stage B at b0 scratch b c;"
+    "atom fma rows a columns c depth b lanes 8";
+Kernel cpu_tiles() { return built(product(21, 10, 19), kCpu, Target::cpu); }
+Kernel cpu() { return expand(cpu_tiles()); }
+/// A depth that one part holds, and few tasks.
+Kernel cpu_short() { return expand(built(product(9, 3, 19), kCpu, Target::cpu)); }
+/// Operands read in place; the last vector of columns is a part.
+Kernel cpu_in_place() {
+  return expand(
+      built(product(6, 5, 19), "tile a:3; order task a0; atom fma rows a columns c depth b lanes 8", Target::cpu));
+}
+/// An operand that is turned in registers as it is packed.
+Kernel cpu_turned() {
+  return expand(built(product(16, 16, 16),
+                      "tile a:16:8; order task a0 serial a1; stage A at a0 scratch a1 b a;"
+                      "atom fma rows a columns c depth b lanes 8",
+                      Target::cpu));
+}
+
+const char* const kCuda =
+    "tile a:16; tile b:8; tile c:16; order task a0 c0 sum b0; stage A at b0 async a b pad 4;"
+    "stage B at b0 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1; pipeline b0 3";
+Kernel cuda_tiles() { return built(product(40, 42, 38), kCuda, Target::cuda); }
+Kernel cuda() { return expand(cuda_tiles()); }
+/// Without a pipeline: copies, a barrier, products and another barrier.
+Kernel cuda_in_steps() {
+  return expand(built(product(40, 42, 38),
+                      "tile a:16; tile b:8; tile c:16; order task a0 c0 sum b0; stage A at b0 shared a b pad 4;"
+                      "stage B at b0 shared b c pad 4; atom fma rows a columns c depth b warps 1x1 runs 2x2x1",
+                      Target::cuda));
+}
+
+// ---- finding places in a tree
+
+using Place = std::function<bool(const Statement&)>;
+bool anything(const Statement&) { return true; }
+
+/// The first statement with such a node for which `holds`, with the body that it stands in.
+template <class Node>
+std::pair<Body*, std::size_t> find(Body& body, const Place& holds = anything) {
+  for (std::size_t k = 0; k < body.size(); ++k) {
+    auto& node = body[k].node;
+    if (std::holds_alternative<Node>(node) && holds(body[k])) return {&body, k};
+    std::pair<Body*, std::size_t> inner{nullptr, 0};
+    if (auto* loop = std::get_if<Loop>(&node)) inner = find<Node>(loop->body, holds);
+    if (auto* branch = std::get_if<If>(&node)) {
+      inner = find<Node>(branch->then, holds);
+      if (!inner.first) inner = find<Node>(branch->otherwise, holds);
+    }
+    if (inner.first) return inner;
+  }
+  return {nullptr, 0};
+}
+template <class Node>
+Node& get(Kernel& kernel, const Place& holds = anything) {
+  const auto [body, k] = find<Node>(kernel.body, holds);
+  REQUIRE(body != nullptr);
+  return std::get<Node>((*body)[k].node);
+}
+template <class Node>
+void drop(Kernel& kernel, const Place& holds = anything) {
+  const auto [body, k] = find<Node>(kernel.body, holds);
+  REQUIRE(body != nullptr);
+  body->erase(body->begin() + static_cast<std::ptrdiff_t>(k));
+}
+/// A statement as the only one under a condition.
+template <class Node>
+void guard(Kernel& kernel, const Condition& condition, const Place& holds = anything) {
+  const auto [body, k] = find<Node>(kernel.body, holds);
+  REQUIRE(body != nullptr);
+  auto statement = std::move((*body)[k]);
+  (*body)[k] = {If{{condition}, {std::move(statement)}, {}}};
+}
+
+Var var_of(const Kernel& kernel, const std::string& name) {
+  for (std::size_t v = 0; v < kernel.vars.size(); ++v) {
+    if (kernel.vars[v].name == name) return static_cast<Var>(v);
+  }
+  FAIL("no variable " << name);
+  return -1;
+}
+Array& array_of(Kernel& kernel, const std::string& name) {
+  for (auto& array : kernel.arrays) {
+    if (array.name == name) return array;
+  }
+  FAIL("no array " << name);
+  return kernel.arrays.front();
+}
+Place loop_over(const Kernel& kernel, Bind bind, const std::string& name) {
+  return [&kernel, bind, name](const Statement& s) {
+    const auto& loop = std::get<Loop>(s.node);
+    return loop.bind == bind && (name.empty() || kernel.vars[static_cast<std::size_t>(loop.var)].name == name);
+  };
+}
+Place store_to(const Kernel& kernel, const std::string& name) {
+  return [&kernel, name](const Statement& s) { return kernel.array(std::get<Store>(s.node).to.array).name == name; };
+}
+Place copy_to(const Kernel& kernel, const std::string& name) {
+  return
+      [&kernel, name](const Statement& s) { return kernel.array(std::get<AsyncCopy>(s.node).to.array).name == name; };
+}
+Place ragged_loop(Bind bind) {
+  return [bind](const Statement& s) {
+    const auto& loop = std::get<Loop>(s.node);
+    return loop.bind == bind && !loop.when.empty();
+  };
+}
+void scale(Affine& affine, Var var, std::int64_t coefficient) {
+  affine = affine + Affine::of(var, coefficient - affine.coefficient(var));
+}
+
+/// What verify() says, or, where it says nothing, check_elements().
+std::string found(const Kernel& kernel) {
+  try {
+    verify(kernel);
+    check_elements(kernel, 50000000);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+struct Fault {
+  const char* name;
+  Kernel (*make)();
+  void (*plant)(Kernel& kernel);
+  const char* said;
+};
+
+const Fault kFaults[] = {
+    // ---- bounds
+    {"a tile that does not divide its index is copied whole", cpu_tiles, [](Kernel& k) { get<Copy>(k).when.clear(); },
+     "may reach element"},
+    {"a task loop that runs on", cpu_in_place,
+     [](Kernel& k) { ++k.vars[static_cast<std::size_t>(var_of(k, "a0"))].extent; }, "may reach element"},
+    {"a loop in order that does not end with its index",
+     [] {
+       return expand(
+           built(product(6, 10, 8), "tile b:8:4; order sum b0 b1 b; atom fma rows a columns c lanes 8", Target::cpu));
+     },
+     [](Kernel& k) {
+       get<Loop>(k, ragged_loop(Bind::serial)).when.clear();
+       get<Loop>(k, ragged_loop(Bind::serial)).when.clear();
+     },
+     "may reach element"},
+    {"an unrolled loop past its registers", cpu_in_place,
+     [](Kernel& k) { k.vars[static_cast<std::size_t>(get<Loop>(k, loop_over(k, Bind::unroll, "r")).var)].extent = 9; },
+     "is outside of its"},
+    {"a result without its condition", cpu,
+     [](Kernel& k) {
+       const auto [body, n] = find<If>(k.body, [&](const Statement& s) {
+         Body then = std::get<If>(s.node).then;
+         return find<Store>(then, store_to(k, "C")).first != nullptr;
+       });
+       REQUIRE(body != nullptr);
+       std::get<If>((*body)[n].node).when.clear();
+     },
+     "may reach element"},
+    {"the last vector read whole", cpu_in_place,
+     [](Kernel& k) {
+       get<Store>(k, [](const Statement& s) {
+         return std::get<Store>(s.node).value.access.count > 0;
+       }).value.access.count = 0;
+     },
+     "may reach element"},
+    {"an offset before the first element", cpu,
+     [](Kernel& k) {
+       auto& to = get<Store>(k, store_to(k, "C")).to.index.front();
+       to = to - Affine(1);
+     },
+     "before the first one"},
+    {"a stage that is too small", cpu, [](Kernel& k) { array_of(k, "B_packed").shape.front() /= 2; },
+     "may reach element"},
+    {"shared memory that is too small", cuda, [](Kernel& k) { array_of(k, "A_tile").shape.front() /= 2; },
+     "may reach element"},
+    {"an asynchronous copy without its condition", cuda, [](Kernel& k) { get<AsyncCopy>(k).when.clear(); },
+     "may reach element"},
+    {"a remainder that is not taken", cuda,
+     [](Kernel& k) { get<Let>(k, [](const Statement& s) { return std::get<Let>(s.node).modulus > 0; }).modulus = 0; },
+     "may be above"},
+    {"a quotient of a negative number", cuda,
+     [](Kernel& k) {
+       auto& of = get<Let>(k).of;
+       of = of - Affine(5);
+     },
+     "is a quotient of what may be negative"},
+    // ---- names
+    {"a loop that is left out", cpu,
+     [](Kernel& k) {
+       const auto [body, n] = find<Loop>(k.body, loop_over(k, Bind::serial, "b0"));
+       REQUIRE(body != nullptr);
+       Body inner = std::get<Loop>((*body)[n].node).body;
+       body->erase(body->begin() + static_cast<std::ptrdiff_t>(n));
+       body->insert(body->begin() + static_cast<std::ptrdiff_t>(n), inner.begin(), inner.end());
+     },
+     "names what is not known there"},
+    {"a loop inside of a loop over the same variable", cpu,
+     [](Kernel& k) {
+       auto& loop = get<Loop>(k, loop_over(k, Bind::serial, "b0"));
+       loop.body = {{Loop{loop.var, Bind::serial, {}, loop.body}}};
+     },
+     "is bound inside of a loop over it"},
+    {"an access of no array", cpu, [](Kernel& k) { get<Store>(k).to.array = 99; }, "an access of no array"},
+    {"a digit that is not its variable", cpu_tiles, [](Kernel& k) { get<Mma>(k).rows.front().extent = 3; },
+     "values in a tile and"},
+    {"a statement beside a task loop", cpu, [](Kernel& k) { k.body.push_back({Comment{"alone"}}); },
+     "tasks are the outermost loops"},
+    // ---- types
+    {"a value of another type", cpu, [](Kernel& k) { array_of(k, "C").type = DType::f32; }, "is read as f64"},
+    {"a sum of two types", cpu,
+     [](Kernel& k) {
+       get<Store>(k, [](const Statement& s) { return std::get<Store>(s.node).value.kind == Value::Kind::op; })
+           .value.operands[1]
+           .type = DType::i32;
+     },
+     "breaks the rule"},
+    {"a register of other lanes", cpu, [](Kernel& k) { get<Store>(k, store_to(k, "sum")).to.lanes = 4; },
+     "is no register of"},
+    {"a parameter that there is not", cpu, [](Kernel& k) { k.params.clear(); }, "a parameter that there is not"},
+    {"a lane past its vector", cuda_in_steps,
+     [](Kernel& k) {
+       get<Store>(k, [](const Statement& s) {
+         return std::get<Store>(s.node).value.kind == Value::Kind::lane;
+       }).value.affine = 2;
+     },
+     "lane 2 of 2"},
+    {"vectors turned that are not as many as lanes", cpu_turned,
+     [](Kernel& k) { array_of(k, "rows").shape.front() = 9; }, "as many vectors as lanes"},
+    // ---- order
+    {"a sum that nothing has cleared", cpu, [](Kernel& k) { drop<Loop>(k, loop_over(k, Bind::unroll, "r")); },
+     "is read before anything is written to it"},
+    {"a stage that is not copied", cpu_tiles, [](Kernel& k) { drop<Copy>(k); },
+     "is read before anything is written to it"},
+    {"registers without a declaration", cpu, [](Kernel& k) { drop<Declare>(k); }, "is not declared"},
+    {"registers declared twice", cpu,
+     [](Kernel& k) {
+       const auto [body, n] = find<Declare>(k.body);
+       const auto again = (*body)[n];
+       body->push_back(again);
+     },
+     "is declared twice"},
+    {"a copy that leaves out its last row", cpu,
+     [](Kernel& k) {
+       auto& loop = get<Loop>(k, loop_over(k, Bind::serial, "b"));
+       loop.when.push_back({Affine::of(loop.var), 3});
+     },
+     "nothing has written"},
+    {"zeros that are not written past the end of a sum", cpu_short,
+     [](Kernel& k) {
+       get<If>(k, [](const Statement& s) {
+         const auto& branch = std::get<If>(s.node);
+         const auto* store = branch.otherwise.empty() ? nullptr : std::get_if<Store>(&branch.otherwise.front().node);
+         return store != nullptr && store->value.kind == Value::Kind::constant;
+       }).otherwise.clear();
+     },
+     "nothing has written"},
+    {"a missing barrier after copies", cuda, [](Kernel& k) { drop<Barrier>(k); },
+     "with no barrier after what is written"},
+    {"a missing barrier before the next copies", cuda_in_steps,
+     [](Kernel& k) {
+       auto& body = get<Loop>(k, loop_over(k, Bind::serial, "b0")).body;
+       REQUIRE(std::holds_alternative<Barrier>(body.back().node));
+       body.pop_back();
+     },
+     "with no barrier between"},
+    {"a missing wait", cuda, [](Kernel& k) { drop<Wait>(k); }, "before a wait for the copies"},
+    {"a wait for one group too few", cuda, [](Kernel& k) { ++get<Wait>(k).groups; },
+     "while an asynchronous copy to it is under way"},
+    {"a group of copies that is not closed", cuda, [](Kernel& k) { drop<Commit>(k); }, "under way"},
+    {"a place too few in a pipeline", cuda,
+     [](Kernel& k) {
+       for (auto name : {"place", "next_place"}) {
+         const auto var = var_of(k, name);
+         get<Let>(k, [&](const Statement& s) { return std::get<Let>(s.node).var == var; }).modulus = 2;
+       }
+     },
+     "under way"},
+    // ---- threads and tasks
+    {"a barrier that some threads do not reach", cuda,
+     [](Kernel& k) { guard<Barrier>(k, {Affine::of(var_of(k, "t")), 16}); },
+     "a barrier where not all threads of a block pass"},
+    {"a wait that some threads do not reach", cuda, [](Kernel& k) { guard<Wait>(k, {Affine::of(var_of(k, "t")), 31}); },
+     "a wait where not all threads of a block pass"},
+    {"an instruction of a warp in divergent flow", cuda,
+     [](Kernel& k) { guard<MmaCall>(k, {Affine::of(var_of(k, "member")), 3}); },
+     "an instruction of a warp where not all threads"},
+    {"two threads that write one element", cuda_in_steps,
+     [](Kernel& k) {
+       auto& to = get<Store>(k, store_to(k, "B_tile")).to.index.front();
+       for (std::size_t v = 0; v < k.vars.size(); ++v) {
+         if (k.vars[v].name.starts_with("B_")) scale(to, static_cast<Var>(v), 0);
+       }
+     },
+     "with no barrier between"},
+    {"two tasks that write the same results", cpu,
+     [](Kernel& k) { scale(get<Store>(k, store_to(k, "C")).to.index.front(), var_of(k, "a0"), 0); },
+     "tasks along a0 write the same elements"},
+    {"tasks whose results overlap", cpu_in_place,
+     [](Kernel& k) {
+       const auto [body, n] = find<Store>(k.body, store_to(k, "C"));
+       auto& to = std::get<Store>((*body)[n].node).to.index.front();
+       scale(to, var_of(k, "a0"), to.coefficient(var_of(k, "a0")) - 19);
+     },
+     "by task"},
+    {"results that are never written", cpu_short, [](Kernel& k) { drop<Store>(k, store_to(k, "C")); },
+     "results in C are written"},
+    {"an operand that is written", cpu,
+     [](Kernel& k) {
+       get<Store>(k, store_to(k, "C")).to.array = 0;
+       get<Store>(k, store_to(k, "A")).to.index.front() = 0;
+       array_of(k, "A").shape.front() = 100000;
+     },
+     "is an operand"},
+    // ---- registers
+    {"registers indexed by a loop that is not unrolled", cpu,
+     [](Kernel& k) { get<Loop>(k, loop_over(k, Bind::unroll, "a")).bind = Bind::serial; },
+     "no literal when loops are unrolled"},
+    // ---- atoms
+    {"an atom that there is not", cuda, [](Kernel& k) { get<MmaCall>(k).atom = "m16n8k9_f64"; },
+     "there is no atom m16n8k9_f64"},
+    {"an atom with its operands exchanged", cuda, [](Kernel& k) { std::swap(get<MmaCall>(k).a, get<MmaCall>(k).b); },
+     "is no fragment of"},
+    {"an atom of another type", cuda, [](Kernel& k) { get<MmaCall>(k).atom = "m16n8k8_tf32"; }, "is of type f64"},
+    {"an atom's depth that does not divide the tile's", cuda_tiles,
+     [](Kernel& k) { get<Mma>(k).atom = "m16n8k16_f64"; }, "a depth of 8 in atoms of 16"},
+    {"an accumulator of too few registers", cpu_tiles, [](Kernel& k) { array_of(k, "sum").shape[1] = 1; },
+     "has not the 4 x 2 registers"},
+    {"rows that move the other operand", cpu_tiles,
+     [](Kernel& k) {
+       auto& mma = get<Mma>(k);
+       mma.b.index.front() = mma.b.index.front() + Affine::of(mma.rows.front().var);
+       array_of(k, "B_packed").shape.front() += 4;
+     },
+     "moves the operand of the other side"},
+    {"a copy that writes elements twice", cpu_tiles,
+     [](Kernel& k) {
+       auto& copy = get<Copy>(k);
+       scale(copy.to.index.front(), copy.digits.front().var, 1);
+     },
+     "of A_packed twice"},
+    // ---- launch and accesses
+    {"threads that are no whole warps", cuda, [](Kernel& k) { k.threads = 40; }, "are no whole warps"},
+    {"a loop over other threads than the block has", cuda, [](Kernel& k) { k.threads = 64; },
+     "a loop over 32 threads in a block of 64"},
+    {"more shared memory than a block has", cuda, [](Kernel& k) { array_of(k, "A_tile").shape.front() = 40000; },
+     "bytes of shared memory are more than"},
+    {"a barrier on a CPU", cpu,
+     [](Kernel& k) { get<Loop>(k, loop_over(k, Bind::serial, "b0")).body.push_back({Barrier{}}); }, "on a CPU"},
+    {"scratch memory on a GPU", cuda, [](Kernel& k) { array_of(k, "A_tile").space = Space::scratch; },
+     "and a GPU has none"},
+    {"a wide copy that is not aligned", cuda,
+     [](Kernel& k) {
+       auto& copy = get<AsyncCopy>(k, [](const Statement& s) { return std::get<AsyncCopy>(s.node).bytes == 16; });
+       copy.to.index.front() = copy.to.index.front() + Affine(1);
+     },
+     "is not aligned"},
+    {"an asynchronous copy of 12 bytes", cuda, [](Kernel& k) { get<AsyncCopy>(k).bytes = 12; },
+     "an asynchronous copy of 12 bytes"},
+};
+
+}  // namespace
+
+TEST_CASE("kernels without a fault pass") {
+  for (const auto make : {cpu_tiles, cpu, cpu_in_place, cpu_turned, cuda_tiles, cuda, cuda_in_steps}) {
+    const auto kernel = make();
+    INFO(print(kernel));
+    CHECK(found(kernel).empty());
+  }
+}
+
+TEST_CASE("faults planted into kernels are found by name") {
+  CHECK(std::size(kFaults) >= 40);
+  for (const auto& fault : kFaults) {
+    INFO(fault.name);
+    auto kernel = fault.make();
+    fault.plant(kernel);
+    INFO(print(kernel));
+    const auto text = found(kernel);
+    INFO("said: " << text);
+    CHECK(text.find(fault.said) != std::string::npos);
+  }
+}
+
+TEST_CASE("a fault names the directive that made the node") {
+  auto kernel = cuda();
+  get<AsyncCopy>(kernel, copy_to(kernel, "B_tile")).bytes = 12;
+  const auto text = found(kernel);
+  INFO(text);
+  CHECK(text.find("made by \"stage B at b0 async pad 4 b c\"") != std::string::npos);
+}
+
+TEST_CASE("lanes of a warp hold every element of an atom's fragments once") {
+  for (const auto& atom : kAtoms) CHECK_NOTHROW(verify(atom));
+  const auto said = [](const Atom& atom) -> std::string {
+    try {
+      verify(atom);
+    } catch (const InternalError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  auto twice = *find_atom("m16n8k8_f64");
+  twice.b.member = {0, 0};
+  CHECK(said(twice).find("is held twice") != std::string::npos);
+  auto few = *find_atom("m16n8k16_f64");
+  few.c.elements = 2;
+  CHECK(said(few).find("elements of each lane are not") != std::string::npos);
+  auto beyond = *find_atom("m8n8k4_f64");
+  beyond.a.group = {2, 0};
+  CHECK(said(beyond).find("lane 16 holds row 8") != std::string::npos);
+  auto flat = *find_atom("m16n8k4_tf32");
+  flat.a.rows = 8;
+  CHECK(said(flat).find("instead of 16 x 4") != std::string::npos);
+}
+
+TEST_CASE("directives that break a rule are refused by name") {
+  const auto refused = [](const char* directives, const char* part) {
+    try {
+      built(product(21, 10, 19), directives, Target::cpu);
+    } catch (const PlanError& error) {
+      INFO(error.what());
+      CHECK(std::string(error.what()).find(part) != std::string::npos);
+      return;
+    }
+    FAIL_CHECK(directives << " was taken");
+  };
+  refused("tile a:4; order task a0; atom fma rows a columns c depth b lanes 1", "A is read past its end");
+  refused("tile a:4; order task c; atom fma rows a depth b", "a0 is in no order and not in the atom");
+  refused("tile a:7; order task a a0; atom fma columns c depth b", "a0 comes before a");
+  refused("tile a:7; order task a0 c; stage A at a0 scratch a b; atom fma rows a depth b", "tasks share nothing");
+  refused("order serial a; atom fma columns c depth b lanes 8; stage A at a scratch b",
+          "before the atom that reads them");
+  refused("order serial c; atom fma columns a depth b lanes 8", "lanes are neighbours along a");
+  refused("order serial a; atom fma columns c depth b lanes 6", "lanes are a power of two");
+  refused("order serial a c; atom fma depth b lanes 8", "and there are none");
+  refused("atom m16n8k8_f64 rows a columns c depth b", "there is no atom m16n8k8_f64 on a CPU");
+  refused("order task b; atom fma rows a columns c", "b is summed over");
+}

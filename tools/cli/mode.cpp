@@ -1,0 +1,36 @@
+#include "cli/mode.hpp"
+
+#include <utility>
+
+#include "ricci/error.hpp"
+
+namespace ricci::tools {
+namespace {
+
+constexpr std::pair<const char*, PlanMode> kWords[] = {
+    {"", PlanMode::estimate},
+    {"measure", PlanMode::measure},
+    {"remeasure", PlanMode::remeasure},
+    {"untuned", PlanMode::model},
+};
+
+}  // namespace
+
+void add_mode_options(Command& command, std::string& word) {
+  command
+      .add_flag("--measure{measure},--remeasure{remeasure},--untuned{untuned}", word,
+                "Time the best candidates on the device, unless that was done before, and keep the "
+                "winner for later plans; --remeasure: in any case; --untuned: choose by the model alone, "
+                "whatever was measured")
+      .once()
+      .excludes("--schedule");
+}
+
+PlanMode plan_mode(const std::string& word) {
+  for (const auto& [known, mode] : kWords) {
+    if (word == known) return mode;
+  }
+  throw PlanError("--" + word + ": write --measure, --remeasure or --untuned without a value");
+}
+
+}  // namespace ricci::tools

@@ -1,0 +1,18 @@
+// How schedules are chosen, as an option that many subcommands have.
+#pragma once
+
+#include <string>
+
+#include "cli/command.hpp"
+#include "ricci/runtime.hpp"
+
+namespace ricci::tools {
+
+/// Adds --measure, --remeasure and --untuned, of which at most one is given, and none beside an option --schedule that
+/// the command has already. `word` is the one, without dashes, or left empty.
+void add_mode_options(Command& command, std::string& word);
+
+/// The mode that they stand for.
+PlanMode plan_mode(const std::string& word);
+
+}  // namespace ricci::tools
