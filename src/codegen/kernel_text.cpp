@@ -189,6 +189,12 @@ KernelText::Text KernelText::operation(const Value& value) {
         return {fmt::format("cast_{}(cast_f64({}))", ricci::name(value.type), x.text), 3};
       if (is_integer(value.type)) return {fmt::format("({}){}", type, in_brackets(x, 3)), 2};
       return call(fmt::format("cast_{}", ricci::name(value.type)));
+    case OpCode::real_part:
+      return {in_brackets(x, 3) + ".re", 3};
+    case OpCode::imag_part:
+      return {in_brackets(x, 3) + ".im", 3};
+    case OpCode::complex_of:
+      return {fmt::format("{}{{{}, {}}}", type, x.text, y.text), 3};
     case OpCode::minimum:
       return call(fmt::format("minimum<{}>", type));
     case OpCode::maximum:
