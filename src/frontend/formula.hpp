@@ -118,6 +118,14 @@ struct Statement {
   std::string where;      ///< Place::describe() of the statement
 };
 
+/// What components hold at one grid point with random inputs, after the first `statements` of a program (probe.hpp).
+struct ProbedValues {
+  std::size_t statements = 0;
+  std::map<std::pair<int, int>, Scalar> components;  ///< by tensor and number; others are those of random inputs
+  bool followed = true;                              ///< every one of the statements could be evaluated
+  bool guessed = false;                              ///< a tensor that statements have written was taken for random
+};
+
 /// The graph of expressions (operands before users) and the statements.
 struct Program {
   std::string name = "program";
@@ -129,6 +137,7 @@ struct Program {
   int grid = -1;
   bool exact = false;
   bool einstein = false;
+  ProbedValues probed;
 
   const Expr& expr(ExprId id) const { return exprs[static_cast<std::size_t>(id)]; }
   const TensorDecl& tensor(int id) const { return tensors[static_cast<std::size_t>(id)]; }

@@ -286,6 +286,7 @@ void Program::clear_statements() {
   statements.clear();
   first_statement_.clear();
   deepest_ = 0;
+  probed = {};
 }
 
 const Statement* Program::first_statement(int tensor) const noexcept {

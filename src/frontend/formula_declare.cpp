@@ -221,6 +221,7 @@ void Program::set_extent(int index, std::int64_t values, const Place& place) {
     indices[static_cast<std::size_t>(index)].extent = before;
     throw;
   }
+  probed = {};
 }
 
 }  // namespace ricci::formula

@@ -21,12 +21,7 @@ struct NotFollowed {};
 
 class Probe {
  public:
-  explicit Probe(const Program& program) : program_(program) {
-    for (const auto& tensor : program.tensors) {
-      components_.push_back(tensor.expanded() ? std::optional<Components>(std::in_place, tensor, program)
-                                              : std::nullopt);
-    }
-  }
+  Probe(const Program& program, ProbedValues& values) : program_(program), values_(values) {}
 
   /// All components that a statement on components gives; with `compare` also whether multi-indices that share one
   /// agree.
@@ -58,7 +53,8 @@ class Probe {
     if (program_.expr(statement.value).kind == Kind::guard) throw NotFollowed{};  // some keep what they had
     known_.clear();
     for (const auto& [number, value] : results) {
-      auto& place = values_.try_emplace({target.source, number}, input(target.source, {number})).first->second;
+      auto& place =
+          values_.components.try_emplace({target.source, number}, input(target.source, {number})).first->second;
       switch (statement.op) {
         case Assign::set:
           place = value;
@@ -79,8 +75,6 @@ class Probe {
     }
     return true;
   }
-
-  bool guessed() const noexcept { return guessed_; }
 
  private:
   template <class F>
@@ -110,10 +104,15 @@ class Probe {
     return slot.index < 0 ? slot.offset : at.at(slot.index) + slot.offset;
   }
 
-  Component component(const Expr& access, const std::map<int, std::int64_t>& at) const {
+  Component component(const Expr& access, const std::map<int, std::int64_t>& at) {
     MultiIndex multi_index;
     for (const auto& slot : access.slots) multi_index.push_back(slot_value(slot, at));
-    return components_[static_cast<std::size_t>(access.source)]->find(std::move(multi_index));
+    const auto known = components_.find(access.source);
+    const auto& components =
+        known != components_.end()
+            ? known->second
+            : components_.try_emplace(access.source, program_.tensor(access.source), program_).first->second;
+    return components.find(std::move(multi_index));
   }
 
   /// A pseudo-random number in [0.5, 1.5] that depends on the element alone.
@@ -170,13 +169,14 @@ class Probe {
   }
 
   Scalar access(const Expr& expr, const std::map<int, std::int64_t>& at) {
-    if (components_[static_cast<std::size_t>(expr.source)]) {
+    if (program_.tensor(expr.source).expanded()) {
       const auto place = component(expr, at);
       if (place.sign == 0) return 0;
-      const auto value = values_.try_emplace({expr.source, place.number}, input(expr.source, {place.number})).first;
+      const auto value =
+          values_.components.try_emplace({expr.source, place.number}, input(expr.source, {place.number})).first;
       return static_cast<double>(place.sign) * value->second;
     }
-    if (program_.tensor(expr.source).role != TensorRole::input) guessed_ = true;
+    if (program_.tensor(expr.source).role != TensorRole::input) values_.guessed = true;
     MultiIndex place;
     for (const auto& slot : expr.slots) {
       if (slot.index == program_.grid && slot.index >= 0) throw NotFollowed{};
@@ -303,24 +303,31 @@ class Probe {
   }
 
   const Program& program_;
-  std::vector<std::optional<Components>> components_;
-  std::map<std::pair<int, int>, Scalar> values_;
+  ProbedValues& values_;
+  std::map<int, Components> components_;  // by tensor
   std::map<std::pair<ExprId, MultiIndex>, Scalar> known_;
-  bool guessed_ = false;  // a tensor that statements have written was taken for random
 };
 
 }  // namespace
 
-Verdict probe_symmetry(const Program& program, const Statement& statement) {
+Verdict probe_symmetry(Program& program, const Statement& statement) {
+  auto& values = program.probed;
+  if (!values.followed) return Verdict::unknown;
+  Probe probe(program, values);
   try {
-    Probe probe(program);
-    for (const auto& earlier : program.statements) {
+    for (auto& done = values.statements; done < program.statements.size(); ++done) {
+      const auto& earlier = program.statements[done];
       if (program.tensor(program.expr(earlier.target).source).expanded()) (void)probe.run(earlier, false);
     }
+  } catch (const NotFollowed&) {
+    values.followed = false;
+    return Verdict::unknown;
+  }
+  try {
     const auto same = probe.run(statement, true);
     if (!same) return Verdict::unknown;
     if (*same) return Verdict::proven;
-    return probe.guessed() ? Verdict::unknown : Verdict::disproven;
+    return values.guessed ? Verdict::unknown : Verdict::disproven;
   } catch (const NotFollowed&) {
     return Verdict::unknown;
   }

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 
 #include "frontend/components.hpp"
 #include "frontend/probe.hpp"
@@ -18,8 +19,8 @@
 namespace ricci::formula {
 namespace {
 
-/// A linear combination of products: sorted factors, as text, and their coefficient.
-using Product = std::vector<std::string>;
+/// A linear combination of products: sorted factors, by the number of their text, and their coefficient.
+using Product = std::vector<int>;
 using Form = std::map<Product, Scalar>;
 
 void add_to(Form& sum, const Product& product, Scalar coefficient) {
@@ -39,7 +40,8 @@ std::string text_of(const Form& form) {
 /// Thrown within this file: a form would be too long to compare.
 struct TooLong {};
 
-/// Normal form of expressions under the laws of sums and products, symmetric slots and renaming of summed indices.
+/// Normal form of expressions under the laws of sums and products, symmetric slots and renaming of summed indices. What
+/// is no sum and no product is a text, and equal texts have one number: long products and deep nests stay short.
 class Canonical {
  public:
   explicit Canonical(const Program& program) : program_(program) {}
@@ -95,7 +97,7 @@ class Canonical {
       case OpCode::div: {
         const auto x = form(expr.operands[0], names), y = form(expr.operands[1], names);
         if (y.size() == 1 && y.begin()->first.empty()) return scaled(x, Scalar(1) / y.begin()->second);
-        return x.empty() ? Form{} : multiplied(x, Form{{{"1/(" + text_of(y) + ")"}, 1}});
+        return x.empty() ? Form{} : multiplied(x, Form{{{number_of("1/(" + text_of(y) + ")")}, 1}});
       }
       default:
         return {};
@@ -103,22 +105,18 @@ class Canonical {
   }
 
   /// Factors that are sums stay together.
-  static Form multiplied(const Form& x, const Form& y) {
-    Product product;
-    Scalar coefficient = 1;
-    for (const auto* factor : {&x, &y}) {
-      if (factor->size() == 1) {
-        coefficient *= factor->begin()->second;
-        product.insert(product.end(), factor->begin()->first.begin(), factor->begin()->first.end());
-      } else {
-        product.push_back("(" + text_of(*factor) + ")");
-      }
-    }
-    std::sort(product.begin(), product.end());
-    return {{product, coefficient}};
+  Form multiplied(const Form& x, const Form& y) {
+    const auto as_product = [this](const Form& factor) {
+      return factor.size() == 1 ? *factor.begin()
+                                : std::pair<const Product, Scalar>{{number_of("(" + text_of(factor) + ")")}, 1};
+    };
+    const auto a = as_product(x), b = as_product(y);
+    Product product(a.first.size() + b.first.size());
+    std::merge(a.first.begin(), a.first.end(), b.first.begin(), b.first.end(), product.begin());
+    return {{std::move(product), a.second * b.second}};
   }
 
-  Form access(const Expr& expr, const std::map<int, std::string>& names) const {
+  Form access(const Expr& expr, const std::map<int, std::string>& names) {
     const auto& tensor = program_.tensor(expr.source);
     std::vector<std::string> slots;
     for (const auto& slot : expr.slots) {
@@ -140,10 +138,10 @@ class Canonical {
         }
       }
     }
-    return {{{fmt::format("{}({})", tensor.name, fmt::join(slots, ","))}, sign}};
+    return {{{number_of(fmt::format("{}({})", tensor.name, fmt::join(slots, ",")))}, sign}};
   }
 
-  /// The lexicographically least naming of the summed indices.
+  /// The naming of the summed indices that gives the least text.
   Form sum(const Expr& expr, std::map<int, std::string>& names) {
     auto order = expr.over;
     if (order.size() > 4) return opaque(expr, names);
@@ -162,7 +160,7 @@ class Canonical {
     --depth_;
     Form made;
     for (const auto& [product, coefficient] : best->second) {
-      add_to(made, {fmt::format("sum{}({})", order.size(), fmt::join(product, "*"))}, coefficient);
+      add_to(made, {number_of(fmt::format("sum{}({})", order.size(), fmt::join(product, "*")))}, coefficient);
     }
     return made;
   }
@@ -175,7 +173,7 @@ class Canonical {
     for (const int index : expr.over) over.push_back(name_of(index, names));
     if (expr.kind == Kind::delta) std::sort(over.begin(), over.end());
     for (const auto operand : expr.operands) operands.push_back(text_of(form(operand, names)));
-    return {{{fmt::format("{}[{}]({})", text, fmt::join(over, " "), fmt::join(operands, ", "))}, 1}};
+    return {{{number_of(fmt::format("{}[{}]({})", text, fmt::join(over, " "), fmt::join(operands, ", ")))}, 1}};
   }
 
   std::string name_of(int index, const std::map<int, std::string>& names) const {
@@ -183,7 +181,12 @@ class Canonical {
     return found != names.end() ? found->second : program_.indices[static_cast<std::size_t>(index)].name;
   }
 
+  int number_of(std::string text) {
+    return numbers_.try_emplace(std::move(text), static_cast<int>(numbers_.size())).first->second;
+  }
+
   const Program& program_;
+  std::unordered_map<std::string, int> numbers_;
   int depth_ = 0, steps_ = 0;
 };
 
@@ -234,7 +237,7 @@ bool same_after(const Program& program, const Statement& statement, const Exchan
 
 }  // namespace
 
-Verdict symmetry_of(const Program& program, const Statement& statement) {
+Verdict symmetry_of(Program& program, const Statement& statement) {
   const auto& target = program.expr(statement.target);
   const auto list = exchanges(program, target);
   // Factors have no sign to exchange: they are the same for all components.
@@ -248,7 +251,7 @@ Verdict symmetry_of(const Program& program, const Statement& statement) {
   });
 }
 
-void check_symmetry(const Program& program, const Statement& statement) {
+void check_symmetry(Program& program, const Statement& statement) {
   const auto& target = program.expr(statement.target);
   const auto verdict = symmetry_of(program, statement);
   if (verdict == Verdict::proven) return;

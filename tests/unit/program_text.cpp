@@ -1,6 +1,8 @@
 // The text form: what is written is read back, and means the same.
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "program_compare.hpp"
@@ -26,7 +28,51 @@ std::string right_side(const std::string& expression) {
   return text.substr(text.rfind("y(i,j) = ") + 9, text.size() - text.rfind("y(i,j) = ") - 10);
 }
 
+/// Of this thread's processor, to read a program.
+double seconds_to_parse(const std::string& text) {
+  const auto start = std::clock();
+  CHECK(Program::parse(text).tensors().size() > 1);
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
 }  // namespace
+
+TEST_CASE("whether right sides are symmetric is found in time linear in the program") {
+  const std::string head =
+      "index i j l = 3; grid x = 7\ninput a(3,3) : f64 sym(0,1) on x; input b(3) : f64 on x\n"
+      "inout g(3,3) : f64 sym(0,1) on x\n";
+  const auto statements = [&](int times) {  // inverses are compared by values
+    auto text = head;
+    for (int k = 0; k < times; ++k) text += "g(i,j) += inv3(a(i,j))\n";
+    return text;
+  };
+  const auto product = [&](int factors) {
+    auto text = head + "g(i,j) = a(i,j)";
+    for (int k = 0; k < factors; ++k) text += "*b(" + std::to_string(k % 3) + ")";
+    return text + "\n";
+  };
+  const auto nested = [&](int levels) {  // sums in products in sums, without parentheses in the text
+    auto text = head + "local t() : f64 on x\nt() = b(0)\n";
+    for (int k = 0; k < levels; ++k) text += "g(i,j) = a(i,j)*(t()*b(1) + b(2))\nt() = t()*b(0) + b(1)\n";
+    return text;
+  };
+  for (const auto& text : std::vector<std::function<std::string(int)>>{statements, product, nested}) {
+    // Eight times the length; 64 times the time, if it were quadratic.
+    CHECK(seconds_to_parse(text(4000)) < 24 * seconds_to_parse(text(500)) + 0.1);
+  }
+}
+
+TEST_CASE("the values of probed statements follow the program") {
+  // The second statement is symmetric for what the first one stored, and only for that.
+  const std::string head =
+      "index i j = 3; grid x = 7\ninput a(3,3) : f64 sym(0,1) on x; output t(3,3) : f64 on x\n"
+      "output g(3,3) : f64 sym(0,1) on x\n";
+  const std::string stored = "t(i,j) = a(i,j)\ng(i,j) = t(i,j)\n", broken = "t(0,1) += 1\n";
+  CHECK_NOTHROW(Program::parse(head + stored + "t(0,1) += 1\nt(1,0) += 1\ng(i,j) = t(i,j)\n"));
+  CHECK_THROWS_WITH(Program::parse(head + stored + broken + "g(i,j) = t(i,j)\n"),
+                    ContainsSubstring("SymmetryUnproven"));
+  CHECK_NOTHROW(Program::parse(head + stored + broken + "t(1,0) += 1\ng(i,j) = t(i,j)\n"));
+}
 
 TEST_CASE("declarations are printed as they are read") {
   const std::string text =
