@@ -34,25 +34,6 @@ bool is_bitwise(OpCode op) {
          op == OpCode::shift_right;
 }
 
-/// Of one operand; each is made of functions of the parts when it is lowered.
-bool function_of_complex(OpCode op) {
-  switch (op) {
-    case OpCode::sqrt:
-    case OpCode::rsqrt:
-    case OpCode::exp:
-    case OpCode::log:
-    case OpCode::sin:
-    case OpCode::cos:
-    case OpCode::tan:
-    case OpCode::sinh:
-    case OpCode::cosh:
-    case OpCode::tanh:
-      return true;
-    default:
-      return false;
-  }
-}
-
 [[noreturn]] void fail_type(const Place& place, const std::string& what) { fail(place, "TypeError: " + what); }
 
 }  // namespace
@@ -294,7 +275,10 @@ ExprId Program::binary(OpCode op, ExprId x, ExprId y, const Place& place) {
     }
     if (op == OpCode::shift_left || op == OpCode::shift_right) type = expr(x).literal ? type : expr(x).type;
   } else if (is_comparison(op) || op == OpCode::minimum || op == OpCode::maximum || op == OpCode::remainder) {
-    if (is_complex(type)) fail_type(place, fmt::format("'{}' is for real values", symbol(op)));
+    if (is_complex(type) && op != OpCode::equal && op != OpCode::not_equal) {
+      fail_type(place, fmt::format("'{}' is for real values{}", symbol(op),
+                                   is_comparison(op) ? "; complex ones have no order, only == and !=" : ""));
+    }
     if (is_comparison(op)) type = DType::u8;
   } else if (op == OpCode::pow || op == OpCode::atan2 || op == OpCode::hypot) {
     if (is_complex(type) && op != OpCode::pow) fail_type(place, fmt::format("'{}' is for real values", symbol(op)));
@@ -345,13 +329,7 @@ ExprId Program::unary(OpCode op, ExprId x, const Place& place) {
       if (complex) fail_type(place, "'sign' is for real values");
       break;
     default:
-      if (complex) {
-        if (function_of_complex(op)) break;
-        fail_type(place, fmt::format(
-                             "'{}' is for real values; complex ones have real imag abs conj sqrt rsqrt exp log sin cos "
-                             "tan sinh cosh tanh pow",
-                             symbol(op)));
-      }
+      if (complex) break;
       if (operand.literal) return number(ir::oracle::function_of(op, operand.value.real()), false);
       if (is_integer(made.type)) made.type = DType::f64;
   }

@@ -81,6 +81,7 @@ enum class OpCode : std::uint8_t {
   rsqrt,
   exp,
   log,
+  log1p,
   sin,
   cos,
   tan,
@@ -92,6 +93,7 @@ enum class OpCode : std::uint8_t {
   tanh,
   atan2,  ///< of x over y, in the quadrant of (y, x)
   hypot,
+  copysign,
   pow,
   // integers (remainder real types too: C's fmod); shifts by at least the width give 0, the right one is logical for
   // unsigned types

@@ -17,11 +17,11 @@ enum class ObjectKind {
 };
 
 /// The only functions that an object may expect to find in the process.
-inline constexpr std::array<const char*, 37> kKnownFunctions = {
-    "memcpy", "memmove", "memset", "sqrt",  "cbrt",   "exp",   "log",   "sin",   "cos",   "tan",
-    "asin",   "acos",    "atan",   "sinh",  "cosh",   "tanh",  "pow",   "sqrtf", "cbrtf", "expf",
-    "logf",   "sinf",    "cosf",   "tanf",  "asinf",  "acosf", "atanf", "sinhf", "coshf", "tanhf",
-    "powf",   "fmod",    "fmodf",  "atan2", "atan2f", "hypot", "hypotf"};
+inline constexpr std::array<const char*, 39> kKnownFunctions = {
+    "memcpy", "memmove", "memset", "sqrt",  "cbrt",   "exp",   "log",    "sin",   "cos",   "tan",
+    "asin",   "acos",    "atan",   "sinh",  "cosh",   "tanh",  "pow",    "sqrtf", "cbrtf", "expf",
+    "logf",   "sinf",    "cosf",   "tanf",  "asinf",  "acosf", "atanf",  "sinhf", "coshf", "tanhf",
+    "powf",   "fmod",    "fmodf",  "atan2", "atan2f", "hypot", "hypotf", "log1p", "log1pf"};
 
 /// An object as one run of bytes: pieces copied from the file, jumps to known functions behind them, patches over both.
 /// All offsets and sizes are bytes; every range lies inside the file or the image.

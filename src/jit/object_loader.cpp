@@ -90,6 +90,8 @@ std::uint64_t known_function_address(std::size_t index) {
       address_of<float (*)(float, float)>(&::atan2f),
       address_of<double (*)(double, double)>(&::hypot),
       address_of<float (*)(float, float)>(&::hypotf),
+      address_of<double (*)(double)>(&::log1p),
+      address_of<float (*)(float)>(&::log1pf),
   };
   return addresses[index];
 }

@@ -5,8 +5,9 @@
 
 namespace ricci::formula {
 
-/// A node for op(z), or op(z, w) for pow: of a complex type, or real for `absolute`. op is one of absolute, sqrt,
-/// rsqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, pow. Branches are C's: cuts along the negative real axis.
+/// A node for op(z), or op(z, w) for pow and comparisons: of a complex type, real for `absolute`, u8 for `equal` and
+/// `not_equal`. Values are principal ones, with the branch cuts of C (Annex G): the sign of a zero says on which side
+/// of a cut z lies. That of cbrt is the root with the largest real part, cut along the negative real axis as sqrt is.
 ir::NodeId complex_function(ir::Builder& builder, ir::OpCode op, ir::NodeId z, ir::NodeId w = -1);
 
 /// Whether there is one.

@@ -121,7 +121,9 @@ class Run(Case):
                 ("exp(z(i))", lambda z, w: cmath.exp(z)), ("log(z(i))", lambda z, w: cmath.log(z)),
                 ("sqrt(z(i))", lambda z, w: cmath.sqrt(z)), ("rsqrt(z(i))", lambda z, w: 1 / cmath.sqrt(z)),
                 ("sin(z(i))", lambda z, w: cmath.sin(z)), ("cos(z(i))", lambda z, w: cmath.cos(z)),
-                ("tan(z(i))", lambda z, w: cmath.tan(z)), ("sinh(z(i))", lambda z, w: cmath.sinh(z)),
+                ("tan(z(i))", lambda z, w: cmath.tan(z)), ("asin(z(i))", lambda z, w: cmath.asin(z)),
+                ("acos(z(i))", lambda z, w: cmath.acos(z)), ("atan(z(i))", lambda z, w: cmath.atan(z)),
+                ("cbrt(z(i))", lambda z, w: z**(1 / 3)), ("sinh(z(i))", lambda z, w: cmath.sinh(z)),
                 ("cosh(z(i))", lambda z, w: cmath.cosh(z)), ("tanh(z(i))", lambda z, w: cmath.tanh(z)),
                 ("pow(z(i), w(i))", lambda z, w: z**w), ("abs(z(i)) + real(w(i))*imag(z(i))", lambda z, w: abs(z) + w.real * z.imag),
                 ("conj(w(i))*exp(-1i*z(i))", lambda z, w: w.conjugate() * cmath.exp(-1j * z))]:
@@ -132,6 +134,33 @@ class Run(Case):
                 for got, a, b in zip((complex(*struct.unpack("<dd", e)) for e in load(self.folder / "y.npy")[3]), z, w):
                     want = function(a, b)
                     self.assertLess(abs(got - want), 1e-13 * (1 + abs(want)))
+
+    def test_branch_cuts(self):
+        """Both sides of every cut, its ends, zeros of both signs and what is not finite: Python's values, signs of zeros
+        included."""
+        parts = [0.0, 0.5, 1.0, 1.5, 2.0, 1e10, math.inf]
+        parts += [-part for part in parts] + [math.nan]
+        z = [complex(re, im) for re in parts for im in parts]
+        save(self.folder / "z.npy", (len(z),), "<c16", [struct.pack("<dd", v.real, v.imag) for v in z])
+        for function in ("sqrt", "log", "asin", "acos", "atan"):
+            self.write("f.ricci", f"program f\nindex i\ninput z(i) : c128; output y(i) : c128\ny(i) = {function}(z(i))\n")
+            self.ricci("run", "f.ricci", "z=z.npy", "-o", "y=y.npy")
+            for value, got in zip(z, (complex(*struct.unpack("<dd", e)) for e in load(self.folder / "y.npy")[3])):
+                try:
+                    want = getattr(cmath, function)(value)
+                except ValueError:  # Python's for what C gives an infinity at: log 0, atan of +-i
+                    self.assertTrue(math.isinf(got.real) or math.isinf(got.imag), (function, value, got))
+                    continue
+                open_sign = cmath.isnan(value)  # C leaves it open beside what is no number
+                for a, b in ((got.real, want.real), (got.imag, want.imag)):
+                    with self.subTest(function=function, z=value, got=got, want=want):
+                        if math.isnan(b):
+                            self.assertTrue(math.isnan(a))
+                            continue
+                        if open_sign:
+                            a, b = abs(a), abs(b)
+                        self.assertTrue(math.isclose(a, b, rel_tol=4e-15) or abs(a - b) < 1e-30)
+                        self.assertEqual(math.copysign(1, a), math.copysign(1, b))
 
     def test_words_between_operands(self):
         """and, or, xor and not, as Python reads them; the remainder of real numbers."""

@@ -232,6 +232,8 @@ inline double exp(double x) { return __builtin_exp(x); }
 inline float expf(float x) { return __builtin_expf(x); }
 inline double log(double x) { return __builtin_log(x); }
 inline float logf(float x) { return __builtin_logf(x); }
+inline double log1p(double x) { return __builtin_log1p(x); }
+inline float log1pf(float x) { return __builtin_log1pf(x); }
 inline double sin(double x) { return __builtin_sin(x); }
 inline float sinf(float x) { return __builtin_sinf(x); }
 inline double cos(double x) { return __builtin_cos(x); }
@@ -258,6 +260,8 @@ inline double atan2(double x, double y) { return __builtin_atan2(x, y); }
 inline float atan2f(float x, float y) { return __builtin_atan2f(x, y); }
 inline double hypot(double x, double y) { return __builtin_hypot(x, y); }
 inline float hypotf(float x, float y) { return __builtin_hypotf(x, y); }
+inline double copysign(double x, double y) { return __builtin_copysign(x, y); }
+inline float copysignf(float x, float y) { return __builtin_copysignf(x, y); }
 
 // A kernel may use CUDA's own words too; only full warps are simulated.
 template <class T>

@@ -123,6 +123,17 @@ TEST_CASE("functions of complex numbers are those of C++") {
       "index k = 3; grid x = 5\ninput q(3) : c64 on x; output u(3) : f32 on x; output v(3) : c64 on x\n"
       "u(k) = abs(q(k))\nv(k) = exp(q(k)) + sqrt(q(k))",
       {.tolerance = 1e-6});
+  compare(
+      "index i = 50\ninput z(i) : c128; input w(i) : c128; output a(i) : c128; output b(i) : c128\n"
+      "a(i) = asin(z(i)) - 2*acos(w(i))\nb(i) = atan(z(i)) + cbrt(w(i))");
+}
+
+TEST_CASE("complex numbers are equal or not, and have no order") {
+  compare(
+      "index i = 60\ninput z(i) : c128; input w(i) : c128; input r(i) : f64; output a(i) : u8; output b(i) : u8\n"
+      "output c(i) : c128; output d(i) : u8\na(i) = z(i) == w(i)\nb(i) = not (z(i) == conj(w(i))) or z(i) != w(i)\n"
+      "c(i) = select(z(i) != w(i), z(i), 2i)\nd(i) = z(i) == r(i) or w(i) == 1 or w(i) == 2i",
+      {.integers = 3});
 }
 
 TEST_CASE("the remainder of real numbers has the sign of the first") {

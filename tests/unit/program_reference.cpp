@@ -446,6 +446,14 @@ Value Reference::operation(const Expr& expr, Positions& at, const OpCode* around
         return of(std::cos(z));
       case OpCode::tan:
         return of(std::tan(z));
+      case OpCode::asin:
+        return of(std::asin(z));
+      case OpCode::acos:
+        return of(std::acos(z));
+      case OpCode::atan:
+        return of(std::atan(z));
+      case OpCode::cbrt:
+        return of(std::pow(z, 1.0 / 3));
       case OpCode::sinh:
         return of(std::sinh(z));
       case OpCode::cosh:

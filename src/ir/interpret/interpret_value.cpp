@@ -233,6 +233,8 @@ double function_of(OpCode op, double x, double y) {
       return std::exp(x);
     case OpCode::log:
       return std::log(x);
+    case OpCode::log1p:
+      return std::log1p(x);
     case OpCode::sin:
       return std::sin(x);
     case OpCode::cos:
@@ -255,6 +257,8 @@ double function_of(OpCode op, double x, double y) {
       return std::atan2(x, y);
     case OpCode::hypot:
       return std::hypot(x, y);
+    case OpCode::copysign:
+      return std::copysign(x, y);
     default:
       return std::pow(x, y);
   }

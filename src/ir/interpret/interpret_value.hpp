@@ -21,7 +21,7 @@ Value value_of(Scalar scalar, DType type);
 /// One operation of type `type` on operands of type `from`; those that it does not take are not looked at.
 Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, const Value& z);
 
-/// A function of doubles, is_function(op); y is the second operand of atan2, hypot and pow.
+/// A function of doubles, is_function(op); y is the second operand of those that have one.
 double function_of(OpCode op, double x, double y = 0);
 
 /// What a reduction of no terms gives.
