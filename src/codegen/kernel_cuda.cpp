@@ -116,7 +116,10 @@ class CudaPrinter {
     w_.close();
   }
   void one(const kernel::Comment& comment) { w_.line("// {}", comment.text); }
-  void one(const kernel::Store& store) { w_.line("{}", text_.store(store.to, text_.value(store.value))); }
+  void one(const kernel::Store& store) {
+    const bool word = text_.are_words(kernel_.array(store.to.array));
+    w_.line("{}", text_.store(store.to, word ? text_.word(store.value) : text_.value(store.value)));
+  }
   void one(const kernel::AsyncCopy& copy) {
     parts_.async = true;
     const auto to = text_.pointer(copy.to), from = text_.pointer(copy.from);
@@ -135,6 +138,11 @@ class CudaPrinter {
     w_.line("wait_async<{}>();", wait.groups);
   }
   void one(const kernel::Barrier&) { w_.line("__syncthreads();"); }
+  void one(const kernel::MatrixLoad& load) {
+    parts_.tensor_core = true;
+    w_.line("load_matrix_x{}{}({}, {});", kernel_.array(load.to.array).shape.back(),
+            load.transposed ? "_transposed" : "", text_.load(load.to), text_.pointer(load.from));
+  }
   void one(const kernel::MmaCall& call) {
     parts_.tensor_core = true;
     w_.line("mma_{}({}, {}, {});", call.atom, text_.load(call.d), text_.load(call.a), text_.load(call.b));
@@ -143,7 +151,10 @@ class CudaPrinter {
     const auto& array = kernel_.array(declaration.array);
     std::string shape;
     for (const auto extent : array.shape) shape += fmt::format("[{}]", extent);
-    w_.line("{} {}{};", array.lanes > 1 ? text_.vector_type(array.type, array.lanes) : std::string(c_type(array.type)),
+    w_.line("{} {}{};",
+            text_.are_words(array) ? std::string("u32")
+            : array.lanes > 1      ? text_.vector_type(array.type, array.lanes)
+                                   : std::string(c_type(array.type)),
             array.name, shape);
   }
   template <class Other>

@@ -51,6 +51,17 @@ std::string KernelText::vector_type(DType type, int lanes) {
   return fmt::format("{}x{}", ricci::name(type), lanes);
 }
 
+bool KernelText::are_words(const kernel::Array& array) const {
+  return !vectors_ && array.space == Space::registers && array.lanes > 1 && array.lanes * size_of(array.type) == 4;
+}
+
+std::string KernelText::word(const Value& value) {
+  if (value.kind == Value::Kind::load) return fmt::format("load<u32>({})", pointer(value.access));
+  std::string elements;
+  for (const auto& element : value.operands) elements += (elements.empty() ? "" : ", ") + text(element).text;
+  return fmt::format("word_of({})", elements);
+}
+
 std::string KernelText::pointer(const Access& access) const {
   const auto& offset = access.index.front();
   return offset == Affine() ? array(access).name : fmt::format("{} + {}", array(access).name, this->offset(access));

@@ -29,6 +29,10 @@ class KernelText {
   std::string value(const kernel::Value& value);
   std::string pointer(const kernel::Access& access) const;
   std::string vector_type(DType type, int lanes);
+  /// CUDA: whether registers hold several narrow elements as one u32, as fragments of tensor cores do.
+  bool are_words(const kernel::Array& array) const;
+  /// What such a register is set to.
+  std::string word(const kernel::Value& value);
 
   /// Vector types that were named so far.
   const std::set<std::pair<DType, int>>& vector_types() const { return types_; }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "ricci/tensor.hpp"
+
 namespace ricci::kernel {
 
 /// What an operand's elements are. tf32 is a binary32 of which the tensor core reads the upper 19 bits.
@@ -15,6 +17,13 @@ enum class AtomType : std::uint8_t { f64, f32, tf32, f16, bf16, i32, i8, u8 };
 constexpr int bits_of(AtomType type) noexcept {
   constexpr int kBits[] = {64, 32, 32, 16, 16, 32, 8, 8};
   return kBits[static_cast<int>(type)];
+}
+
+/// The type of an array of such elements.
+constexpr DType dtype_of(AtomType type) noexcept {
+  constexpr DType kTypes[] = {DType::f64,  DType::f32, DType::f32, DType::f16,
+                              DType::bf16, DType::i32, DType::i8,  DType::u8};
+  return kTypes[static_cast<int>(type)];
 }
 
 /// A step, or a place, within an operand's tile.

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernel/atoms.hpp"
+#include "kernel/atom_types.hpp"
+#include "kernel/expand.hpp"
 #include "kernel/verify.hpp"
 #include "ricci/error.hpp"
 
@@ -63,7 +64,11 @@ class Builder {
   }
 
   Kernel run(const Directives& directives) {
-    // Each directive stands on those before it; tiles make the loops that all others name.
+    // Each directive stands on those before it; tiles make the loops that all others name, and operands are staged as
+    // the atom reads them.
+    for (const auto& directive : directives) {
+      if (directive.kind == Kind::atom) instruction_ = find_atom(directive.subject);
+    }
     std::size_t next = 0;
     for (; next < directives.size() && directives[next].kind == Kind::tile; ++next) apply(directives[next]);
     for (std::size_t q = 0; q < axes_.size(); ++q) {
@@ -244,7 +249,7 @@ class Builder {
     Array array;
     array.name = fmt::format("{}_{}", directive.subject, directive.space == "scratch" ? "packed" : "tile");
     if (!is_first && staged_[0].array >= 0 && kernel_.array(staged_[0].array).name == array.name) array.name += "2";
-    array.type = contraction_.type;
+    array.type = operand_type(instruction_, contraction_);
     array.space = directive.space == "scratch" ? Space::scratch : Space::shared;
     array.alignment = 64;
     Copy copy;
@@ -312,13 +317,15 @@ class Builder {
             .push_back({var, kernel_.extent(var)});
       }
     }
-    const auto* known = find_atom(directive.subject);
-    if (directive.subject != "fma" && (kernel_.target == Target::cpu || known == nullptr))
+    if (directive.subject != "fma" && (kernel_.target == Target::cpu || instruction_ == nullptr))
       fail(fmt::format("there is no atom {}{}", directive.subject, kernel_.target == Target::cpu ? " on a CPU" : ""));
     std::int64_t deep = 1;
     for (const auto& digit : mma_.depth) deep *= digit.extent;
-    if (directive.subject != "fma" && deep % known->k != 0)
-      fail(fmt::format("a depth of {} in atoms of {}", deep, known->k));
+    if (instruction_ != nullptr && deep % instruction_->k != 0)
+      fail(fmt::format("a depth of {} in atoms of {}", deep, instruction_->k));
+    if (instruction_ != nullptr) {
+      if (const auto rule = mismatch(*instruction_, program_, contraction_); !rule.empty()) fail(rule);
+    }
     for (std::size_t q = 0; q < axes_.size(); ++q) {
       for (const auto& level : axes_[q].levels) {
         if (place(level.var) || level.count == 1) continue;
@@ -492,19 +499,8 @@ class Builder {
   }
 
   Value element(Access access) const {
-    Value value;
-    value.kind = Value::Kind::load;
-    value.type = kernel_.array(access.array).type;
-    value.access = std::move(access);
-    return value;
-  }
-  static Value operation(ir::OpCode op, DType type, std::vector<Value> operands) {
-    Value value;
-    value.kind = Value::Kind::op;
-    value.op = op;
-    value.type = type;
-    value.operands = std::move(operands);
-    return value;
+    const auto type = kernel_.array(access.array).type;
+    return load_of(type, std::move(access));
   }
 
   Value value(ir::NodeId id) const {
@@ -557,7 +553,7 @@ class Builder {
       if (!more) more = part(top.operand[1]);
     }
     if (!more) fail("a sum in parts needs a result that is linear in it");
-    return operation(ir::OpCode::add, type, {element(to), std::move(*more)});
+    return kernel::apply(ir::OpCode::add, type, {element(to), std::move(*more)});
   }
 
   struct Staged {
@@ -575,6 +571,7 @@ class Builder {
   int lanes_ = 1;
   bool nontemporal_ = false;
   const Directive* atom_ = nullptr;
+  const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds
   int atom_number_ = -1;
   std::string current_ = "the program";
 };

@@ -1,6 +1,7 @@
 #include "kernel/contraction.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ricci::kernel {
 namespace {
@@ -14,6 +15,7 @@ const ir::Node& node(const ir::Program& program, NodeId id) { return program.nod
 /// A load below conversions and conjugations.
 std::optional<Factor> factor_of(const ir::Program& program, NodeId id) {
   Factor factor;
+  bool converted = false;
   for (;;) {
     const auto& n = node(program, id);
     if (n.kind == NodeKind::load) {
@@ -22,6 +24,8 @@ std::optional<Factor> factor_of(const ir::Program& program, NodeId id) {
     }
     if (n.kind != NodeKind::op || (n.op != OpCode::cast && n.op != OpCode::conj)) return std::nullopt;
     if (n.op == OpCode::conj) factor.conj = !factor.conj;
+    // Conversions that follow each other are not one: f64 to f32 to f64, or i32 to i8 to i32.
+    if (n.op == OpCode::cast && std::exchange(converted, true)) return std::nullopt;
     id = n.operand[0];
   }
 }
@@ -45,6 +49,7 @@ std::int64_t Contraction::extent(const ir::Program& program, Role which) const {
 std::optional<Contraction> contraction_of(const ir::Program& program, NodeId reduce) {
   const auto& sum = node(program, reduce);
   if (sum.kind != NodeKind::reduce || sum.op != OpCode::add || sum.over.empty()) return std::nullopt;
+  if (program.exact && !ir::exactly_associates(sum.op, sum.type)) return std::nullopt;  // in the order of its text
   const auto& product = node(program, sum.operand[0]);
   if (product.kind != NodeKind::op || product.op != OpCode::mul) return std::nullopt;
   const auto first = factor_of(program, product.operand[0]), second = factor_of(program, product.operand[1]);

@@ -36,8 +36,8 @@ struct Contraction {
   std::int64_t extent(const ir::Program& program, Role which) const;
 };
 
-/// The roles of a reduction, if it is a sum of products of two loads whose indices are each of some role above; nothing
-/// for any other reduction. Pure.
+/// The roles of a reduction, if it is a sum of products of two loads, in an order that is free, whose indices are each
+/// of some role above; nothing for any other reduction. Pure.
 std::optional<Contraction> contraction_of(const ir::Program& program, ir::NodeId reduce);
 
 /// That of a program's only statement, whose value holds one reduction and, around it, elementwise operations alone.

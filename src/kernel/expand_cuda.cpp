@@ -40,6 +40,12 @@ Affine Threads::let(Body& body, const std::string& name, const Affine& of, std::
   return Affine::of(var);
 }
 
+Affine Threads::digit(const std::string& name, std::int64_t divisor, std::int64_t modulus) {
+  const auto known = digits_.find({divisor, modulus});
+  if (known != digits_.end()) return known->second;
+  return digits_[{divisor, modulus}] = let(names, name, Affine::of(thread), divisor, modulus);
+}
+
 std::string Threads::free_name(std::string name) const {
   while (taken_.contains(name)) name += '_';
   return name;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,6 +26,8 @@ struct Threads {
 
   /// of / divisor % modulus (0: no remainder is taken), named in `body` unless it is an expression or a constant.
   Affine let(Body& body, const std::string& name, const Affine& of, std::int64_t divisor, std::int64_t modulus);
+  /// The thread's number / divisor % modulus, named in front of all loops once.
+  Affine digit(const std::string& name, std::int64_t divisor, std::int64_t modulus);
   /// A variable for a loop; its name hides none that the loop's body may use.
   Var loop_var(const std::string& name, std::int64_t extent);
   int registers(const std::string& name, DType type, std::vector<std::int64_t> shape, int lanes = 1);
@@ -33,6 +36,7 @@ struct Threads {
 
  private:
   std::string free_name(std::string name) const;
+  std::map<std::pair<std::int64_t, std::int64_t>, Affine> digits_;  ///< by divisor and modulus
   std::set<std::string> taken_;  ///< names of the kernel's own, and of all that let() gave
 };
 

@@ -10,6 +10,7 @@ namespace ricci::kernel::cuda {
 namespace {
 
 constexpr std::int64_t kMostProducts = 80, kMostFmas = 512;
+constexpr std::int64_t kMatrixRows = 8, kMatrixBytes = 16;  // bytes of a row
 
 /// Elements from one position of a tile to the next, where the digits are one mixed-radix number in the array.
 std::int64_t stride_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& digits) {
@@ -35,6 +36,7 @@ struct Operand {
   const Side* side;
   const Fragment* fragment;
   Affine warp, coordinate;
+  DType type;  ///< of its elements in shared memory
   int registers = -1;
 };
 
@@ -56,7 +58,8 @@ class Multiplier {
     for (auto* x : {&a, &b}) {
       std::vector<std::int64_t> shape = {steps, x->side->atoms()};
       if (!tile_.fma()) shape.push_back(x->fragment->registers());
-      x->registers = threads_.registers(x->first ? "a_part" : "b_part", type_, shape);
+      const auto of = tile_.fma() ? type_ : x->type;
+      x->registers = threads_.registers(x->first ? "a_part" : "b_part", of, shape, x->fragment->per_register());
       body.push_back({Declare{x->registers}});
       for (auto& statement : loaded(*x)) body.push_back(std::move(statement));
     }
@@ -99,6 +102,7 @@ class Multiplier {
     for (const auto* list : {&digits, &mma_.depth}) {
       for (const auto& digit : *list) x.base = with(x.base, digit.var, 0);
     }
+    x.type = kernel_.array(x.base.array).type;
     x.side = first ? &tile_.rows : &tile_.columns;
     x.fragment = first ? &tile_.atom->a : &tile_.atom->b;
     x.warp = first ? threads_.warp_row : threads_.warp_column;
@@ -116,11 +120,13 @@ class Multiplier {
   Body loaded(const Operand& x) {
     const auto& side = *x.side;
     const auto& array = kernel_.array(x.base.array);
-    const auto [along, deep] = reads_of(tile_, x.first, x.along, x.deep, type_);
-    const int width = along * deep;
+    const auto reads = reads_of(tile_, x.first, x.along, x.deep, x.type);
+    if (reads.by != ReadBy::lane) return matrices(x, reads.by == ReadBy::transposed_matrix);
+    if (x.fragment->per_register() > 1) return words(x, reads);
+    const auto [along, deep] = std::pair(reads.along, reads.deep);
+    const int width = reads.width();
     const auto outer = threads_.loop_var(x.first ? "i" : "j", side.blocks());
     const auto o = side.blocks() > 1 ? Affine::of(outer) : Affine(0);
-    const auto k_coordinate = coordinate(*x.fragment, x.first);
     const int pieces = side.block() * tile_.depth.block() / width;
     int held = -1, piece = 0;
     Body body;
@@ -130,9 +136,7 @@ class Multiplier {
     }
     for (int p = 0; p < side.block(); p += along) {
       for (int q = 0; q < tile_.depth.block(); q += deep, ++piece) {
-        Access from = x.base;
-        from.index.front() = from.index.front() + x.along * side.position(x.warp, o, p, x.coordinate) +
-                             x.deep * tile_.depth.position(Affine(0), depth_, q, k_coordinate);
+        auto from = element(x, o, p, q);
         from.lanes = width;
         if (width == 1) {
           body.push_back({Store{place(x, o, p, q), load_of(type_, from)}});
@@ -153,15 +157,91 @@ class Multiplier {
     return side.blocks() > 1 ? threads_.unrolled(outer, std::move(body)) : body;
   }
 
+  /// Registers that several elements share: read as they lie, or put together of single elements.
+  Body words(const Operand& x, const Reads& reads) {
+    const auto& side = *x.side;
+    const auto outer = threads_.loop_var(x.first ? "i" : "j", side.blocks());
+    const auto o = side.blocks() > 1 ? Affine::of(outer) : Affine(0);
+    const int shared = x.fragment->per_register();
+    Body body;
+    for (int p = 0; p < side.block(); ++p) {
+      for (int q = 0; q < tile_.depth.block(); q += shared) {
+        Value word;
+        word.kind = Value::Kind::pack;
+        word.type = x.type;
+        for (int e = 0; e < shared; ++e) word.operands.push_back(load_of(x.type, element(x, o, p, q + e)));
+        if (reads.deep == shared) {
+          word = load_of(x.type, element(x, o, p, q));
+          word.access.lanes = shared;
+        }
+        auto to = place(x, o, p, q);
+        to.lanes = shared;
+        body.push_back({Store{std::move(to), std::move(word)}});
+      }
+    }
+    return side.blocks() > 1 ? threads_.unrolled(outer, std::move(body)) : body;
+  }
+
+  /// Whole fragments by matrix loads: each lane points to a row of 16 bytes.
+  Body matrices(const Operand& x, bool transposed) {
+    const auto& side = *x.side;
+    const auto outer = threads_.loop_var(x.first ? "i" : "j", side.blocks());
+    const auto o = side.blocks() > 1 ? Affine::of(outer) : Affine(0);
+    const auto row = threads_.digit("matrix_row", 1, kMatrixRows);
+    const auto& fragment = *x.fragment;
+    const int per_depth = tile_.depth.per_atom, shared = fragment.per_register();
+    Body body;
+    for (int atom = 0; atom < side.block() / side.per_atom; ++atom) {
+      for (int step = 0; step < tile_.depth.block() / per_depth; ++step) {
+        // The position that lane 0 points to, and how far each bit of a matrix's number moves it.
+        const auto position = [&](int p, int q) {
+          return x.along * side.position(x.warp, o, p, transposed ? Affine(0) : row) +
+                 x.deep * tile_.depth.position(Affine(0), depth_, q, Affine(0)) +
+                 (transposed ? x.deep * row : Affine(0));
+        };
+        const auto first = [&](int number) {
+          for (int p = 0; p < side.per_atom; ++p) {
+            for (int q = 0; q < per_depth; ++q) {
+              if (register_of(x, p, q) == number * shared)
+                return position(atom * side.per_atom + p, step * per_depth + q);
+            }
+          }
+          throw InternalError("a register of a fragment that holds no element");
+        };
+        const auto start = first(0);
+        auto index = x.base.index.front() + start;
+        for (int bit = 1; bit < fragment.registers(); bit *= 2) {
+          const auto moved = (first(bit) - start).constant;
+          index = index + moved * threads_.digit(fmt::format("matrix_bit{}", bit), kMatrixRows * bit, 2);
+        }
+        MatrixLoad load{{x.registers, {Affine(step), (side.block() / side.per_atom) * o + Affine(atom)}, shared},
+                        {x.base.array, {std::move(index)}, static_cast<int>(kMatrixBytes / size_of(x.type))},
+                        transposed};
+        body.push_back({std::move(load)});
+      }
+    }
+    return side.blocks() > 1 ? threads_.unrolled(outer, std::move(body)) : body;
+  }
+
+  /// Element `p` of block `outer` along the side, `q` along the depth, in shared memory.
+  Access element(const Operand& x, const Affine& outer, int p, int q) const {
+    Access from = x.base;
+    from.index.front() = from.index.front() + x.along * x.side->position(x.warp, outer, p, x.coordinate) +
+                         x.deep * tile_.depth.position(Affine(0), depth_, q, coordinate(*x.fragment, x.first));
+    return from;
+  }
+
+  static int register_of(const Operand& x, int along, int deep) {
+    return x.first ? WarpTile::register_of(*x.fragment, along, deep) : WarpTile::register_of(*x.fragment, deep, along);
+  }
+
   /// The register of element `p` of block `outer` along the side, `q` along the depth.
   Access place(const Operand& x, const Affine& outer, int p, int q) const {
     const auto& side = *x.side;
     const auto atom = (side.block() / side.per_atom) * outer + Affine(p / side.per_atom);
     Access access{x.registers, {Affine(q / tile_.depth.per_atom), atom}};
     const int s = p % side.per_atom, k = q % tile_.depth.per_atom;
-    if (!tile_.fma())
-      access.index.emplace_back(x.first ? WarpTile::register_of(*x.fragment, s, k)
-                                        : WarpTile::register_of(*x.fragment, k, s));
+    if (!tile_.fma()) access.index.emplace_back(register_of(x, s, k) / x.fragment->per_register());
     return access;
   }
 

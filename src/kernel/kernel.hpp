@@ -204,6 +204,16 @@ struct Wait {
 };
 struct Barrier {};
 
+/// CUDA: one instruction of a warp that reads as many 8 x 16 byte matrices of shared memory as `to` has registers:
+/// lanes 8 i to 8 i + 7 point to the rows of the i-th, 16 bytes from `from` on. Register i of lane l then holds bytes 4
+/// (l % 4) to 4 (l % 4) + 3 of its row l / 4; transposed, elements of 16 bits 2 (l % 4) and 2 (l % 4) + 1 of its column
+/// l / 4.
+struct MatrixLoad {
+  Access to;    ///< registers of 32 bits: all but the last dimension, which has 1, 2 or 4
+  Access from;  ///< 16 bytes, at a multiple of 16
+  bool transposed = false;
+};
+
 /// CUDA: one instruction of a warp on fragments in registers: d += a * b; index of the first register of each.
 struct MmaCall {
   std::string atom;
@@ -212,7 +222,7 @@ struct MmaCall {
 
 struct Statement {
   std::variant<Loop, Let, If, Comment, Copy, Mma, Flush, Clear, Declare, Store, Transpose, AsyncCopy, Commit, Wait,
-               Barrier, MmaCall>
+               Barrier, MatrixLoad, MmaCall>
       node;
   int origin = -1;  ///< directive that made it: number of a line of Kernel::directives
 };

@@ -122,6 +122,9 @@ class Printer {
   void one(const Commit&) { line("commit"); }
   void one(const Wait& wait) { line("wait {}", wait.groups); }
   void one(const Barrier&) { line("barrier"); }
+  void one(const MatrixLoad& load) {
+    line("matrix {} = {}{}", text(load.to), text(load.from), load.transposed ? " transposed" : "");
+  }
   void one(const MmaCall& call) { line("{} {} += {} * {}", call.atom, text(call.d), text(call.a), text(call.b)); }
 
   const std::string& array_name(int number) const { return kernel_.array(number).name; }

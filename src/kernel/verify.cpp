@@ -14,7 +14,8 @@ namespace ricci::kernel {
 namespace {
 
 constexpr int kWarp = 32, kMostThreads = 1024;
-constexpr std::int64_t kMostShared = 227 * 1024, kMostBlocks = (std::int64_t{1} << 31) - 1, kWidest = 16;
+constexpr std::int64_t kMostShared = 227 * 1024, kMostBlocks = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t kWidest = 16, kRegister = 4;  // bytes
 constexpr int kMostLanes = 64;
 
 bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
@@ -266,6 +267,23 @@ class Verifier {
     }
   }
 
+  void one(const MatrixLoad& load) {
+    all_threads("an instruction of a warp");
+    const auto& to = array_of_checked(load.to);
+    const auto& from = array_of_checked(load.from);
+    const auto count = to.shape.back(), size = size_of(to.type);
+    if (to.space != Space::registers || to.lanes * size != kRegister || (count != 1 && count != 2 && count != 4) ||
+        load.to.index.size() + 1 != to.shape.size())
+      fail(fmt::format("{} is not 1, 2 or 4 registers of 32 bits, which matrices are loaded to", to.name));
+    for (std::size_t k = 0; k < load.to.index.size(); ++k) register_index(to, load.to.index[k], to.shape[k]);
+    if (from.space != Space::shared || from.type != to.type || load.from.lanes * size != kWidest)
+      fail(fmt::format("{} is no row of 16 bytes of such elements in shared memory", print(kernel_, load.from)));
+    if (load.transposed && size != 2) fail("a matrix of elements that are not 16 bits wide is transposed");
+    access(load.from);
+    read_life(load.from.array);
+    written(load.to);
+  }
+
   void one(const MmaCall& call) {
     all_threads("an instruction of a warp");
     const auto* atom = find_atom(call.atom);
@@ -279,13 +297,11 @@ class Verifier {
   /// An operand of an atom: the registers of its fragment, all but the last dimension named.
   void fragment(const Access& access, const Fragment& of, const std::string& atom) {
     const auto& array = array_of_checked(access);
-    if (array.space != Space::registers || array.shape.back() != of.registers() || array.lanes != 1 ||
+    if (array.space != Space::registers || array.shape.back() != of.registers() || array.lanes != of.per_register() ||
         access.index.size() + 1 != array.shape.size()) {
       fail(fmt::format("{} is no fragment of {} registers, which {} takes", array.name, of.registers(), atom));
     }
-    static constexpr DType kTypes[] = {DType::f64,  DType::f32, DType::f32, DType::f16,
-                                       DType::bf16, DType::i32, DType::i8,  DType::u8};
-    if (const auto type = kTypes[static_cast<int>(of.type)]; array.type != type)
+    if (const auto type = dtype_of(of.type); array.type != type)
       fail(fmt::format("{} is of type {}, and {} takes {}", array.name, ricci::name(array.type), atom,
                        ricci::name(type)));
     for (std::size_t k = 0; k < access.index.size(); ++k) register_index(array, access.index[k], array.shape[k]);
@@ -568,35 +584,8 @@ class Verifier {
   bool tiles_ = false;
 };
 
-void verify(const Atom& atom, const Fragment& fragment, const char* operand, int rows, int columns) {
-  const auto fail = [&](const std::string& rule) {
-    throw InternalError(fmt::format("kernel: operand {} of atom {}: {}", operand, atom.name, rule));
-  };
-  if (fragment.rows != rows || fragment.columns != columns)
-    fail(fmt::format("{} x {} instead of {} x {}", fragment.rows, fragment.columns, rows, columns));
-  if (fragment.elements * kWarp != rows * columns)
-    fail(fmt::format("{} elements of each lane are not {} x {}", fragment.elements, rows, columns));
-  std::vector<bool> seen(static_cast<std::size_t>(rows * columns));
-  for (int lane = 0; lane < kWarp; ++lane) {
-    for (int e = 0; e < fragment.elements; ++e) {
-      const auto place = fragment.at(lane, e);
-      if (place.row >= rows || place.column >= columns)
-        fail(fmt::format("lane {} holds row {}, column {}", lane, place.row, place.column));
-      const auto at = static_cast<std::size_t>(place.row * columns + place.column);
-      if (seen[at]) fail(fmt::format("row {}, column {} is held twice", place.row, place.column));
-      seen[at] = true;
-    }
-  }
-}
-
 }  // namespace
 
 void verify(const Kernel& kernel) { Verifier(kernel).run(); }
-
-void verify(const Atom& atom) {
-  verify(atom, atom.a, "A", atom.m, atom.k);
-  verify(atom, atom.b, "B", atom.k, atom.n);
-  verify(atom, atom.c, "C", atom.m, atom.n);
-}
 
 }  // namespace ricci::kernel

@@ -108,6 +108,9 @@ WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vec
   tile.rows = side(product(rows), spread.warp_rows, tile.atom->a, false, spread.run_rows);
   tile.columns = side(product(columns), spread.warp_columns, tile.atom->b, true, spread.run_columns);
   tile.depth = side(product(depth), 1, tile.atom->a, true, spread.run_depth);
+  if (const int shared = tile.atom->a.per_register(); shared > 1 && spread.run_depth != shared)
+    throw PlanError(fmt::format("schedule: runs of {} along the depth, and registers of {} hold {}", spread.run_depth,
+                                atom, shared));
   if (tile.depth.extent != tile.depth.padded)
     throw PlanError(fmt::format("schedule: a depth of {} in atoms and runs of {}", tile.depth.extent,
                                 tile.depth.lanes * tile.depth.block()));
@@ -121,7 +124,21 @@ Reads reads_of(const WarpTile& tile, bool first, std::int64_t along, std::int64_
     return static_cast<int>(n);
   };
   Reads reads;
-  reads.along = fits((first ? tile.rows : tile.columns).run, along, deep);
+  const auto& side = first ? tile.rows : tile.columns;
+  const int shared = (first ? tile.atom->a : tile.atom->b).per_register();
+  if (shared > 1) {
+    const auto is_row = [&](std::int64_t step, std::int64_t other) {
+      return step == 1 && other * size_of(type) % kWidest == 0;
+    };
+    if (is_row(deep, along)) {
+      reads.by = ReadBy::matrix;
+    } else if (is_row(along, deep) && shared == 2 && side.run == 1) {
+      reads.by = ReadBy::transposed_matrix;
+    }
+    if (deep == 1 && along % shared == 0) reads.deep = shared;
+    return reads;
+  }
+  reads.along = fits(side.run, along, deep);
   if (reads.along == 1) reads.deep = fits(tile.depth.run, deep, along);
   return reads;
 }
@@ -136,7 +153,16 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type) {
     const auto along = by_depth ? row + padding : 1, deep = by_depth ? 1 : row + padding;
     const auto reads = reads_of(tile, first, along, deep, type);
     std::array<std::int64_t, 32> address{};
-    for (int lane = 0; lane < 32; ++lane) {
+    auto width = size * reads.width();
+    auto times = kWidest / reads.width();
+    if (reads.by != ReadBy::lane) {
+      // Of one matrix, which the others are like.
+      width = kWidest;
+      times = 1;
+      const auto step = reads.by == ReadBy::matrix ? along * side.run : deep;
+      for (int lane = 0; lane < 32; ++lane) address[static_cast<std::size_t>(lane)] = size * step * (lane % 8);
+    }
+    for (int lane = 0; lane < 32 && reads.by == ReadBy::lane; ++lane) {
       const auto coordinate = [&](bool columns) {
         const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
         return moves(fragment.group) ? lane / 4 : moves(fragment.member) ? lane % 4 : 0;
@@ -144,7 +170,7 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type) {
       address[static_cast<std::size_t>(lane)] =
           size * (along * side.run * coordinate(!first) + deep * tile.depth.run * coordinate(first));
     }
-    const auto count = wavefronts(address, size * reads.width()) * (kWidest / reads.width());
+    const auto count = wavefronts(address, width) * times;
     if (fewest >= 0 && count >= fewest) continue;
     fewest = static_cast<int>(count);
     best = static_cast<int>(padding);

@@ -41,14 +41,23 @@ struct WarpTile {
 /// Fused multiply-adds of single elements as an atom of 8 x 4 lanes: any type.
 const Atom& fma_atom() noexcept;
 
-/// Throws PlanError: no atom of that name, a depth that it does not divide, runs that fit no whole atoms.
+/// Throws PlanError: no atom of that name, a depth that it does not divide, runs that fit no whole atoms or, of
+/// elements that share registers, are not those of a register along the depth.
 WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vector<Digit>& rows,
                    const std::vector<Digit>& columns, const std::vector<Digit>& depth);
 
-/// Neighbours that a lane reads at once out of an operand's rows in shared memory.
+/// How a warp reads an operand's rows in shared memory.
+enum class ReadBy : std::uint8_t {
+  lane,               ///< each lane what it holds
+  matrix,             ///< rows of 16 bytes along the depth, which an instruction deals out to the lanes
+  transposed_matrix,  ///< rows of 16 bytes along the operand's own side
+};
+
+/// Neighbours that a lane reads at once.
 struct Reads {
   int along = 1;  ///< the operand's own side
   int deep = 1;   ///< the depth
+  ReadBy by = ReadBy::lane;
   int width() const noexcept { return along * deep; }
 };
 /// along, deep: elements from one position to the next; first: the operand of the rows.

@@ -1,10 +1,12 @@
 // Random contractions in random axis orders, scheduled by a candidate for a GPU drawn at random: on the simulator the
 // interpreter's values, without a fault.
 #include <cstdio>
+#include <optional>
 #include <random>
 
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
+#include "lower/lower_program.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "ricci/error.hpp"
 #include "simt/contraction_case.hpp"
@@ -18,7 +20,30 @@ struct Drawn {
   std::map<char, std::int64_t> extents;
   ir::EinsumProblem problem;
   int sm = 90;
+  std::optional<DType> bytes;  ///< of operands that are no floats
 };
+
+/// The same contraction of bytes, with sums in i32: as a program, which has types that einsums have not.
+ir::Canonical of_bytes(const Drawn& d, DType type) {
+  const auto comma = d.spec.find(','), arrow = d.spec.find("->");
+  const std::string terms[] = {d.spec.substr(0, comma), d.spec.substr(comma + 1, arrow - comma - 1),
+                               d.spec.substr(arrow + 2)};
+  const auto access = [](const char* name, const std::string& term) {
+    std::string text = name;
+    for (std::size_t k = 0; k < term.size(); ++k) text += std::string(k == 0 ? "(" : ", ") + term[k];
+    return term.empty() ? text : text + ")";
+  };
+  const std::string names[] = {access("A", terms[0]), access("B", terms[1]), access("C", terms[2])};
+  std::string text, over;
+  for (const auto& [letter, extent] : d.extents) {
+    text += std::string("index ") + letter + " = " + std::to_string(extent) + "\n";
+    if (terms[2].find(letter) == std::string::npos) over += std::string(over.empty() ? "" : " ") + letter;
+  }
+  text += "input " + names[0] + " : " + name(type) + "\ninput " + names[1] + " : " + name(type) + "\noutput " +
+          names[2] + " : i32\n";
+  text += names[2] + " = sum(" + over + ", cast(i32, " + names[0] + ") * cast(i32, " + names[1] + "))\n";
+  return ir::canonicalise(ir::lower(Program::parse(text)).steps.at(0).program);
+}
 
 Drawn drawn(std::mt19937_64& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
@@ -39,17 +64,20 @@ Drawn drawn(std::mt19937_64& random) {
   axes(below(4) == 0 ? 1 : 0, {&a, &b, &c}, 4);
   for (auto* term : {&a, &b, &c}) std::shuffle(term->begin(), term->end(), random);
   d.spec = a + "," + b + "->" + c;
-  const DType types[][2] = {{DType::f64, DType::f64}, {DType::f64, DType::f64},   {DType::f32, DType::f32},
-                            {DType::c64, DType::c64}, {DType::c128, DType::c128}, {DType::f32, DType::f64},
-                            {DType::c128, DType::f64}};
-  const auto& pair = types[below(7)];
-  const auto wide = size_of(pair[0]) > size_of(pair[1]) || is_complex(pair[0]) ? pair[0] : pair[1];
+  const DType types[][2] = {{DType::f64, DType::f64},  {DType::f64, DType::f64},   {DType::f32, DType::f32},
+                            {DType::c64, DType::c64},  {DType::c128, DType::c128}, {DType::f32, DType::f64},
+                            {DType::c128, DType::f64}, {DType::f16, DType::f16},   {DType::bf16, DType::bf16},
+                            {DType::f16, DType::f16},  {DType::f16, DType::f32}};
+  const auto& pair = types[below(11)];
+  auto wide = size_of(pair[0]) > size_of(pair[1]) || is_complex(pair[0]) ? pair[0] : pair[1];
+  if (is_half(wide) && below(2) == 0) wide = DType::f32;
   const std::int64_t alignments[] = {256, 256, 16, 0};
   d.problem = simt::problem_of(d.spec, d.extents, {pair[0], pair[1], wide}, alignments[below(4)]);
   d.problem.alpha = below(3) == 0 ? ir::Factor::any : ir::Factor::one;
   d.problem.beta = below(3) == 0 ? ir::Factor::any : ir::Factor::zero;
   d.problem.conjugate = {below(3) == 0, below(3) == 0};
   d.sm = below(4) == 0 ? 80 : 90;
+  if (below(6) == 0) d.bytes = below(2) == 0 ? DType::i8 : DType::u8;
   return d;
 }
 
@@ -58,7 +86,7 @@ Drawn drawn(std::mt19937_64& random) {
 TEST_CASE("random contractions on the simulator are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(510001);
   const int count = fuzz::cases(100);
-  int run = 0, vectors = 0;
+  int run = 0, vectors = 0, halves = 0, bytes = 0, matrices = 0;
   for (int k = 0; k < count; ++k) {
     const auto seed = first + static_cast<std::uint64_t>(k);
     std::mt19937_64 random(seed);
@@ -66,23 +94,29 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
     std::string what = "seed " + std::to_string(seed) + ": " + d.spec;
     for (const auto& [name, extent] : d.extents) what += " " + std::string(1, name) + "=" + std::to_string(extent);
     try {
-      const auto program = ir::canonicalise(ir::lower(d.problem));
+      const auto program = d.bytes ? of_bytes(d, *d.bytes) : ir::canonicalise(ir::lower(d.problem));
       const auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(d.sm));
       if (list.empty()) continue;
       const auto& schedule = list[seed % 2 == 0 ? 0 : random() % list.size()].schedule;
       what += "\n" + ir::print(program) + kernel::print(schedule.directives);
-      simt::ContractionCase kernel(d.problem, schedule.directives);
+      simt::ContractionCase kernel(program, schedule.directives);
       const auto wrong = kernel.wrong(seed);
       if (!wrong.empty()) FAIL(what << kernel.source.text << wrong);
       ++run;
-      vectors += kernel.source.text.find("copy_async<16>") != std::string::npos ? 1 : 0;
+      const auto has = [&](const char* word) { return kernel.source.text.find(word) != std::string::npos ? 1 : 0; };
+      halves += has("mma_m16n8k16_");
+      bytes += has("mma_m16n8k32_");
+      matrices += has("load_matrix_");
+      vectors += has("copy_async<16>");
     } catch (const CompileError& error) {
       FAIL(what << error.what() << error.log());
     } catch (const Error& error) {
       FAIL(what << error.what());
     }
   }
-  std::printf("%d of %d random contractions from seed %llu on the simulator, %d of them copied by 16 bytes\n", run,
-              count, static_cast<unsigned long long>(first), vectors);
+  std::printf(
+      "%d of %d random contractions from seed %llu on the simulator, %d of them copied by 16 bytes; %d of halves and "
+      "%d of bytes on tensor cores, %d of them by matrix loads\n",
+      run, count, static_cast<unsigned long long>(first), vectors, halves, bytes, matrices);
   CHECK(run > count / 2);
 }

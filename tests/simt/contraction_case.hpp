@@ -14,6 +14,7 @@
 #include "codegen/kernel_source.hpp"
 #include "ir/passes/canonical.hpp"
 #include "kernel/build.hpp"
+#include "kernel/interpret/execute.hpp"
 #include "lower/einsum.hpp"
 #include "simt/simulator.hpp"
 
@@ -28,7 +29,7 @@ struct Area {
   std::size_t bytes = 0;
   explicit Area(std::size_t size) : lines(size / sizeof(Line) + 1), bytes(size) {}
   unsigned char* begin() { return lines.front().at; }
-  /// Small whole numbers: sums of their products are exact in every order.
+  /// Any integers, which wrap; of floats small whole numbers: sums of their products are exact in every order.
   void fill(DType type, std::mt19937_64& random) {
     std::uniform_int_distribution<int> digits(-3, 3);
     const auto put = [&](auto zero) {
@@ -39,6 +40,11 @@ struct Area {
     };
     if (type == DType::f32 || type == DType::c64) return put(0.0f);
     if (type == DType::f64 || type == DType::c128) return put(0.0);
+    if (is_integer(type)) {
+      std::uniform_int_distribution<int> any(0, 255);
+      for (std::size_t i = 0; i < bytes; ++i) begin()[i] = static_cast<unsigned char>(any(random));
+      return;
+    }
     const std::uint16_t bits[] = {0, 1, 2, 3};  // of a sign and 0, 1, 2, 3
     for (std::size_t i = 0; i < bytes / 2; ++i) {
       static constexpr std::uint16_t kF16[] = {0, 0x3c00, 0x4000, 0x4200}, kBf16[] = {0, 0x3f80, 0x4000, 0x4040};
@@ -76,16 +82,40 @@ inline ir::EinsumProblem problem_of(const std::string& spec, const std::map<char
 struct ContractionCase {
   ir::Canonical program;
   kernel::Contraction contraction;
+  kernel::Kernel tree;  ///< expanded
   codegen::KernelSource source;
   codegen::CudaLaunch launch;
 
   ContractionCase(const ir::EinsumProblem& problem, const kernel::Directives& directives)
-      : program(ir::canonicalise(ir::lower(problem))), contraction(*kernel::contraction_of(program)) {
-    const auto tree = kernel::expand(kernel::build(program, contraction, directives, kernel::Target::cuda));
+      : ContractionCase(ir::canonicalise(ir::lower(problem)), directives) {}
+  ContractionCase(ir::Canonical of, const kernel::Directives& directives)
+      : program(std::move(of)), contraction(*kernel::contraction_of(program)) {
+    tree = kernel::expand(kernel::build(program, contraction, directives, kernel::Target::cuda));
     source = codegen::print_cuda(tree, "contraction");
     launch = codegen::launch_of(tree);
   }
   std::string full() const { return codegen::portable_prelude(program) + source.prelude + "\n" + source.text; }
+
+  /// The tree run by the kernel interpreter; what it did, counted. `same`: whether the results are the program's.
+  kernel::Counts interpreted(std::uint64_t seed, bool& same) const {
+    std::mt19937_64 random(seed);
+    std::vector<Area> areas;
+    for (const auto& buffer : program.buffers) {
+      areas.emplace_back(static_cast<std::size_t>((buffer.last + 1) * size_of(buffer.type)));
+      areas.back().fill(buffer.type, random);
+    }
+    auto expected = areas;
+    const std::vector<Scalar> params(program.params.size(), 2.0);
+    std::vector<void*> pointers, wanted;
+    for (auto& area : areas) pointers.push_back(area.begin());
+    for (auto& area : expected) wanted.push_back(area.begin());
+    ir::interpret(program, wanted, params);
+    const auto counts = kernel::execute(tree, pointers, params);
+    same = true;
+    for (std::size_t b = 0; b < areas.size(); ++b)
+      same = same && std::memcmp(areas[b].begin(), expected[b].begin(), areas[b].bytes) == 0;
+    return counts;
+  }
 
   /// What is wrong with a run; empty where nothing is.
   std::string wrong(std::uint64_t seed, Report* counts = nullptr) {

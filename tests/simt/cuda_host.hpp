@@ -182,6 +182,16 @@ RICCI_SIMT_HOOK void ricci_simt_multiply(const char* atom, void* c, const void* 
   ricci_simt_hooks->multiply(atom, c, a, b, line);
 }
 
+template <class T>
+inline unsigned word_of(T first, T second) {
+  return unsigned(first.bits) | unsigned(second.bits) << 16;
+}
+template <class T>
+inline unsigned word_of(T a, T b, T c, T d) {
+  const auto byte = [](T x) { return unsigned((unsigned char)x); };
+  return byte(a) | byte(b) << 8 | byte(c) << 16 | byte(d) << 24;
+}
+
 inline unsigned to_tf32(float x) {
   const unsigned bits = __builtin_bit_cast(unsigned, x), magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return 0x7fffffffu;

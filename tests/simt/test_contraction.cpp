@@ -71,6 +71,28 @@ const Case kCases[] = {
      kNone,
      "tile c:32; tile b:32; tile a:8; order task c0 b0 sum a0; stage B at a0 shared a c pad 4;"
      "stage A at a0 async a b pad 4; atom m16n8k8_f64 rows c columns b depth a warps 2x2 runs 2x1x1; pipeline a0 2"},
+    {"ad,db->ab",  // halves: rows by matrix loads, columns by transposed ones
+     {{'a', 128}, {'b', 64}, {'d', 128}},
+     {DType::f16, DType::f16, DType::f32},
+     kOne,
+     kNone,
+     "tile a:64; tile b:64; order task a0 sum b0; stage A at b0 async a b pad 8;"
+     "stage B at b0 async b c pad 8;"
+     "atom m16n8k16_f16 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b0 3"},
+    {"da,bd->ab",  // ragged, the other way round, neighbours of the result to a lane
+     {{'a', 100}, {'b', 90}, {'d', 50}},
+     {DType::bf16},
+     kAny,
+     kAny,
+     "tile a:48; tile c:32; tile b:16; order task b0 c0 sum a0; stage A at a0 async a b pad 8;"
+     "stage B at a0 async c a pad 8; atom m16n8k16_bf16 rows b columns c depth a warps 1x2 runs 1x2x2; pipeline a0 2"},
+    {"ad,bd->ab",  // rows of an odd number of words: lanes read what they hold
+     {{'a', 40}, {'b', 24}, {'d', 48}},
+     {DType::f16},
+     kOne,
+     kNone,
+     "tile a:16; tile b:16; order task a0 sum b0; stage A at b0 async a b pad 2; stage B at b0 async c b pad 1;"
+     "atom m16n8k16_f16 rows a columns c depth b warps 1x1 runs 1x1x2; pipeline b0 2"},
 };
 
 }  // namespace
@@ -86,12 +108,38 @@ TEST_CASE("contractions by directives are the interpreter's on the simulator") {
   }
 }
 
+TEST_CASE("kernels of a GPU give the same on the kernel interpreter, and count what the simulator counts") {
+  for (const auto& c : kCases) {
+    INFO(c.spec << "\n" << c.directives);
+    auto kernel = made(c);
+    INFO(kernel.source.text);
+    bool same = false;
+    const auto counts = kernel.interpreted(1, same);
+    CHECK(same);
+    simt::Report report;
+    REQUIRE(kernel.wrong(1, &report).empty());
+    // The host's compiler moves complex numbers by their halves, and joins the two branches of a guarded store.
+    if (is_complex(c.types[0]) || std::string_view(c.directives).find(" shared ") != std::string_view::npos) continue;
+    const auto shared = counts.read_from(kernel::Space::shared).units + counts.written_to(kernel::Space::shared).units;
+    CHECK(static_cast<std::uint64_t>(shared) == report.shared.wavefronts);
+    const auto sectors = counts.written_to(kernel::Space::global).units;
+    CHECK(static_cast<std::uint64_t>(sectors) == report.written.sectors);
+  }
+}
+
 TEST_CASE("a tile that fits its layout moves whole sectors and meets no bank conflict") {
   auto kernel = made(kCases[0]);
   simt::Report counts;
   REQUIRE(kernel.wrong(1, &counts).empty());
   CHECK(counts.shared.wavefronts == counts.shared.ideal);
   CHECK(counts.read.sectors == counts.read.ideal);
+  CHECK(counts.written.sectors == counts.written.distinct);
+
+  auto halves = made(kCases[6]);
+  CHECK(halves.source.text.find("load_matrix_x4(") != std::string::npos);
+  CHECK(halves.source.text.find("load_matrix_x2_transposed(") != std::string::npos);
+  REQUIRE(halves.wrong(1, &counts).empty());
+  CHECK(counts.shared.wavefronts == counts.shared.ideal);
   CHECK(counts.written.sectors == counts.written.distinct);
 }
 
@@ -111,6 +159,8 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
   const std::string start = "tile a:64; tile c:32; tile b:16; order task a0 c0 sum b0;";
   const std::string stages = "stage A at b0 async a b; stage B at b0 async b c;";
   refused((start + stages + "atom m16n8k9_f64 rows a columns c depth b warps 2x1").c_str(), "there is no atom");
+  refused((start + stages + "atom m16n8k16_f16 rows a columns c depth b warps 1x1 runs 1x1x2").c_str(),
+          "sums in f32, and those of the program are in f64");
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b").c_str(), "warps are missing");
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 2").c_str(), "rows x columns");
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 3x1x1").c_str(), "runs of 3");

@@ -16,12 +16,12 @@ using namespace ricci::kernel;
 
 namespace {
 
-/// C[a][c] = alpha * sum A[a][b] B[b][c] + beta C, row-major, in f64.
-ir::Program product(std::int64_t rows, std::int64_t depth, std::int64_t columns) {
+/// C[a][c] = alpha * sum A[a][b] B[b][c] + beta C, row-major.
+ir::Program product(std::int64_t rows, std::int64_t depth, std::int64_t columns, DType type = DType::f64) {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse("ab,bc->ac");
-  problem.inputs = {Layout::row_major(DType::f64, {rows, depth}), Layout::row_major(DType::f64, {depth, columns})};
-  problem.output = Layout::row_major(DType::f64, {rows, columns});
+  problem.inputs = {Layout::row_major(type, {rows, depth}), Layout::row_major(type, {depth, columns})};
+  problem.output = Layout::row_major(type, {rows, columns});
   for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
   problem.alpha = problem.beta = ir::Factor::any;
   return ir::canonicalise(ir::lower(problem));
@@ -57,6 +57,14 @@ const char* const kCuda =
     "stage B at b0 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1; pipeline b0 3";
 Kernel cuda_tiles() { return built(product(40, 42, 38), kCuda, Target::cuda); }
 Kernel cuda() { return expand(cuda_tiles()); }
+/// Two values in a register, read by matrix loads.
+Kernel cuda_halves() {
+  return expand(built(product(40, 40, 40, DType::f16),
+                      "tile a:16; tile b:16; tile c:16; order task a0 c0 sum b0; stage A at b0 async a b pad 8;"
+                      "stage B at b0 async b c pad 8; atom m16n8k16_f16 rows a columns c depth b warps 1x1 runs 1x1x2;"
+                      "pipeline b0 2",
+                      Target::cuda));
+}
 /// Without a pipeline: copies, a barrier, products and another barrier.
 Kernel cuda_in_steps() {
   return expand(built(product(40, 42, 38),
@@ -355,6 +363,15 @@ const Fault kFaults[] = {
      "there is no atom m16n8k9_f64"},
     {"an atom with its operands exchanged", cuda, [](Kernel& k) { std::swap(get<MmaCall>(k).a, get<MmaCall>(k).b); },
      "is no fragment of"},
+    {"a matrix load that some threads do not reach", cuda_halves,
+     [](Kernel& k) { guard<MatrixLoad>(k, {Affine::of(var_of(k, "t")), 31}); },
+     "an instruction of a warp where not all threads"},
+    {"a matrix whose rows do not begin at 16 bytes", cuda_halves,
+     [](Kernel& k) { get<MatrixLoad>(k).from.index.front().constant += 4; }, "is not aligned"},
+    {"a matrix to a fragment of other registers", cuda_halves, [](Kernel& k) { array_of(k, "a_part").lanes = 1; },
+     "is not 1, 2 or 4 registers of 32 bits"},
+    {"a matrix that is read before its copies have landed", cuda_halves, [](Kernel& k) { drop<Wait>(k); },
+     "before a wait for the copies"},
     {"an atom of another type", cuda, [](Kernel& k) { get<MmaCall>(k).atom = "m16n8k8_tf32"; }, "is of type f64"},
     {"an atom's depth that does not divide the tile's", cuda_tiles,
      [](Kernel& k) { get<Mma>(k).atom = "m16n8k16_f64"; }, "a depth of 8 in atoms of 16"},
@@ -396,7 +413,7 @@ const Fault kFaults[] = {
 }  // namespace
 
 TEST_CASE("kernels without a fault pass") {
-  for (const auto make : {cpu_tiles, cpu, cpu_in_place, cpu_turned, cuda_tiles, cuda, cuda_in_steps}) {
+  for (const auto make : {cpu_tiles, cpu, cpu_in_place, cpu_turned, cuda_tiles, cuda, cuda_halves, cuda_in_steps}) {
     const auto kernel = make();
     INFO(print(kernel));
     CHECK(found(kernel).empty());

@@ -12,6 +12,12 @@ inline void split_tf32(f32 x, u32& big, u32& small) {
   small = to_tf32(x - __builtin_bit_cast(f32, big));
 }
 
+// Elements that share a register, the first in the lowest bits.
+template <class T>
+inline u32 word_of(T first, T second) { return (u32)first.bits | (u32)second.bits << 16; }
+template <class T>
+inline u32 word_of(T a, T b, T c, T d) { return (u32)(u8)a | (u32)(u8)b << 8 | (u32)(u8)c << 16 | (u32)(u8)d << 24; }
+
 // Matrices of 8 rows of 16 bytes in shared memory, each row at a multiple of 16; lanes 8 i to 8 i + 7 point to the rows
 // of the i-th. Register i of lane l then holds bytes 4 (l % 4) to 4 (l % 4) + 3 of its row l / 4; transposed, elements
 // of 16 bits 2 (l % 4) and 2 (l % 4) + 1 of its column l / 4.

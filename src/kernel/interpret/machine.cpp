@@ -2,23 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <limits>
 #include <numeric>
 
-#include "kernel/atoms.hpp"
-#include "kernel/expand.hpp"
-
 namespace ricci::kernel {
 namespace {
-
-constexpr int kWarp = 32;
-
-/// What a tensor core reads of a binary32 in place of a tf32.
-double upper_19_bits(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value)) & 0xffffe000u;
-  return std::bit_cast<float>(bits);
-}
 
 bool has_tiles(const Body& body) {
   for (const auto& statement : body) {
@@ -211,58 +199,6 @@ void Machine::one(const Barrier&, const Threads& threads) {
   all_take_part(threads, "a barrier");
   ++counts_.barriers;
   memory_.barrier();
-}
-
-void Machine::one(const MmaCall& call, const Threads& threads) {
-  const auto* atom = find_atom(call.atom);
-  if (!atom) broken(kernel_, origin_, fmt::format("there is no atom {}", call.atom));
-  all_take_part(threads, "an instruction of a warp");
-  for (const auto* fragment : {&atom->a, &atom->b, &atom->c}) {
-    if (fragment->per_register() != 1)
-      broken(kernel_, origin_, fmt::format("fragments of {} share registers, which nothing interprets", call.atom));
-  }
-  // Elements of a fragment, by place in the atom's tile.
-  const auto gathered = [&](const Access& access, const Fragment& fragment, int warp) {
-    std::vector<Item> tile(static_cast<std::size_t>(fragment.rows * fragment.columns));
-    for (int lane = 0; lane < kWarp; ++lane) {
-      const int t = warp * kWarp + lane;
-      const auto first = element(access, t);
-      for (int e = 0; e < fragment.elements; ++e) {
-        const auto place = fragment.at(lane, e);
-        auto item = memory_.read(access.array, first + e, t);
-        if (fragment.type == AtomType::tf32) item.value.re = upper_19_bits(item.value.re);
-        tile[static_cast<std::size_t>(place.row * fragment.columns + place.column)] = item;
-      }
-    }
-    return tile;
-  };
-  const auto type = kernel_.array(call.d.array).type;
-  const auto product = apply(ir::OpCode::mul, type, {zero_of(type), zero_of(type)});
-  const auto sum = apply(ir::OpCode::add, type, {zero_of(type), zero_of(type)});
-  for (int warp = 0; warp < threads_ / kWarp; ++warp) {
-    const auto a = gathered(call.a, atom->a, warp), b = gathered(call.b, atom->b, warp);
-    auto c = gathered(call.d, atom->c, warp);
-    for (int m = 0; m < atom->m; ++m) {
-      for (int n = 0; n < atom->n; ++n) {
-        auto& element = c[static_cast<std::size_t>(m * atom->n + n)];
-        for (int k = 0; k < atom->k; ++k) {
-          const Item factors[] = {a[static_cast<std::size_t>(m * atom->k + k)],
-                                  b[static_cast<std::size_t>(k * atom->n + n)]};
-          const Item terms[] = {element, operation(product, factors)};
-          element = operation(sum, terms);
-          counts_.flops += 2;
-        }
-      }
-    }
-    for (int lane = 0; lane < kWarp; ++lane) {
-      const int t = warp * kWarp + lane;
-      const auto first = element(call.d, t);
-      for (int e = 0; e < atom->c.elements; ++e) {
-        const auto place = atom->c.at(lane, e);
-        memory_.write(call.d.array, first + e, t, c[static_cast<std::size_t>(place.row * atom->n + place.column)]);
-      }
-    }
-  }
 }
 
 Counts execute(const Kernel& kernel, const std::vector<void*>& buffers, const std::vector<Scalar>& params) {

@@ -42,6 +42,7 @@ class Machine {
   void one(const Commit&, const Threads& threads);
   void one(const Wait& wait, const Threads& threads);
   void one(const Barrier&, const Threads& threads);
+  void one(const MatrixLoad& load, const Threads& threads);
   void one(const MmaCall& call, const Threads& threads);
   // ---- tiles.cpp: tile statements, by their definition
   void one(const Copy& copy, const Threads& threads);

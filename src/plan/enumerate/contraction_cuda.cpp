@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "kernel/atom_types.hpp"
 #include "kernel/contraction.hpp"
 #include "kernel/warp_tile.hpp"
 #include "plan/enumerate/contraction.hpp"
@@ -93,8 +94,7 @@ class ContractionEnumerator {
   bool suits() {
     const auto& statement = program_.statement();
     type_ = contraction_.type;
-    if (is_integer(type_) || is_half(type_)) return false;
-    size_ = size_of(type_);
+    if (is_half(type_)) return false;
     const auto& c = statement.offset.coefficient;
     bool swapped = false;
     for (std::size_t q = 0; q < c.size(); ++q) {
@@ -105,10 +105,10 @@ class ContractionEnumerator {
     const auto& first = load(swapped ? contraction_.second : contraction_.first);
     const auto& second = load(swapped ? contraction_.first : contraction_.second);
     if (first.source == second.source) return false;  // one tensor twice: an operand's name says which
+    rows_type_ = buffer(first.source).type;
+    columns_type_ = buffer(second.source).type;
     rows_name_ = buffer(first.source).name;
     columns_name_ = buffer(second.source).name;
-    converted_rows_ = buffer(first.source).type != type_;
-    converted_columns_ = buffer(second.source).type != type_;
     for (std::size_t q = 0; q < c.size(); ++q) {
       const auto a = first.offset.coefficient[q], b = second.offset.coefficient[q];
       auto role = contraction_.role[q];
@@ -122,6 +122,8 @@ class ContractionEnumerator {
       if (role == Role::batch) batches_ *= index.extent;
     }
     if (depth_.empty()) return false;
+    atom_ = narrow_atom();
+    if (is_integer(type_) && atom_.empty()) return false;
     for (const auto& node : program_.nodes)
       reads_result_ = reads_result_ || (node.kind == ir::NodeKind::load && node.source == statement.buffer);
     result_size_ = size_of(buffer(statement.buffer).type);
@@ -134,9 +136,16 @@ class ContractionEnumerator {
   }
 
   void choose_atom() {
-    fma_ = type_ != DType::f64 || device_.sm < 80;
-    atom_ = fma_ ? "fma" : device_.sm >= 90 && device_.sm < 100 ? "m16n8k8_f64" : "m8n8k4_f64";
+    if (atom_.empty() && type_ == DType::f64 && device_.sm >= 80)
+      atom_ = device_.sm >= 90 && device_.sm < 100 ? "m16n8k8_f64" : "m8n8k4_f64";
+    fma_ = atom_.empty();
+    if (fma_) atom_ = "fma";
     const auto& atom = fma_ ? kernel::fma_atom() : *kernel::find_atom(atom_);
+    shared_ = atom.a.per_register();
+    operand_type_ = kernel::operand_type(fma_ ? nullptr : &atom, contraction_);
+    converted_rows_ = rows_type_ != operand_type_;
+    converted_columns_ = columns_type_ != operand_type_;
+    size_ = size_of(operand_type_);
     const int run = fma_ ? static_cast<int>(std::max<std::int64_t>(16 / size_, 1)) : 1;
     row_unit_ = std::int64_t{atom.m} * (fma_ ? run : 1);
     column_unit_ = std::int64_t{atom.n} * (fma_ ? run : 1);
@@ -144,10 +153,30 @@ class ContractionEnumerator {
     // Multiply-adds of a multiprocessor in a cycle.
     const bool large = device_.sm == 80 || (device_.sm >= 90 && device_.sm < 110);  // with full double precision
     const double narrow = device_.sm == 80 ? 64 : 128;
-    rate_ = !fma_ ? (device_.sm >= 90 ? 128 : 64) : part_size() == 8 ? (large ? narrow / 2 : 2) : narrow;
+    rate_ = shared_ > 1        ? narrow_rate()
+            : !fma_            ? (device_.sm >= 90 ? 128 : 64)
+            : part_size() == 8 ? (large ? narrow / 2 : 2)
+                               : narrow;
     if (is_complex(type_)) rate_ /= 4;
   }
-  std::int64_t part_size() const { return is_complex(type_) ? size_ / 2 : size_; }
+  std::int64_t part_size() const { return is_complex(type_) ? size_of(type_) / 2 : size_of(type_); }
+
+  /// The deepest product of elements that share registers whose sums are those of the program.
+  std::string narrow_atom() const {
+    const kernel::Atom* best = nullptr;
+    for (const auto& atom : kernel::kAtoms) {
+      if (atom.a.per_register() == 1 || device_.sm < atom.sm) continue;
+      if (!kernel::mismatch(atom, program_, contraction_).empty()) continue;
+      if (best == nullptr || atom.k > best->k) best = &atom;
+    }
+    return best == nullptr ? std::string() : std::string(best->name);
+  }
+  /// Multiply-adds of elements of 16 or 8 bits by mma.sync. sm_80: NVIDIA's A100 white paper (1024 of f16 a cycle).
+  /// sm_90: 0.62 of the 2048 of its white paper, which take wgmma (Luo et al., arXiv:2402.13499). Others: as sm_86.
+  double narrow_rate() const {
+    const double of_f16 = device_.sm == 80 ? 1024 : device_.sm >= 90 && device_.sm < 120 ? 1270 : 512;
+    return of_f16 * 2 / static_cast<double>(size_);
+  }
 
   std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit) const {
     std::vector<Tile> list;
@@ -183,7 +212,8 @@ class ContractionEnumerator {
     }
     if (fastest.empty()) fastest.push_back(depth_.size() - 1);
     for (const auto f : fastest) {
-      for (const std::int64_t most : {8, 16, 24, 32, 48}) {
+      for (const std::int64_t steps : {1, 2, 3, 4, 6}) {
+        const auto most = steps * std::max<std::int64_t>(depth_unit_, 8);
         Tile tile;
         for (std::size_t k = 0; k < depth_.size(); ++k) {
           if (k != f) tile.order.push_back(k);
@@ -224,7 +254,7 @@ class ContractionEnumerator {
           tile.sizes.assign(depth_.size(), 1);
           tile.sizes[f] = m;
           tile.sizes[g] = n;
-          if (depth_[f].extent < m || depth_[g].extent < n) continue;
+          if (depth_[f].extent < m || depth_[g].extent < n || std::int64_t{m} * n % depth_unit_ != 0) continue;
           tile.size = std::int64_t{m} * n;
           for (std::size_t k = 0; k < depth_.size(); ++k) tile.blocks *= parts(depth_[k].extent, tile.sizes[k]);
           list.push_back(std::move(tile));
@@ -307,6 +337,12 @@ class ContractionEnumerator {
       spread.run_rows = spread.run_columns = static_cast<int>(std::max<std::int64_t>(16 / size_, 1));
       return spread;
     }
+    if (shared_ > 1) {
+      // Neighbours of the result to a lane, where the columns are not read across their rows.
+      spread.run_depth = shared_;
+      spread.run_columns = along_depth(false) && result_size_ == 2 ? 2 : 1;
+      return spread;
+    }
     const bool deep = along_depth(true) || along_depth(false);
     spread.run_depth = deep && atom_ != "m8n8k4_f64" ? 2 : 1;
     spread.run_rows = along_depth(true) || atom_ == "m8n8k4_f64" ? 1 : 2;
@@ -315,8 +351,8 @@ class ContractionEnumerator {
   }
 
   int registers(std::int64_t rows, std::int64_t columns) const {
-    const auto words = size_ / 4;
-    const auto sums = rows * columns / 32 * words;
+    const auto words = std::max<std::int64_t>(size_ / 4, 1);
+    const auto sums = rows * columns / 32 * (size_of(type_) / 4);
     const auto parts = fma_ ? (rows / 8 + columns / 4) * words : (rows / 8 + columns / 8) * 2 * words;
     return static_cast<int>(sums + parts) + (fma_ ? 64 : 40);
   }
@@ -330,7 +366,7 @@ class ContractionEnumerator {
     std::int64_t bytes = 0;
     for (const bool of_rows : {true, false}) {
       const bool deep = along_depth(of_rows);
-      const auto padding = kernel::best_padding(tile, of_rows, deep, type_);
+      const auto padding = kernel::best_padding(tile, of_rows, deep, operand_type_);
       const auto& side = of_rows ? tile.rows : tile.columns;
       const auto elements = deep ? side.padded * (tile.depth.extent + padding)
                                  : tile.depth.extent * (side.extent + padding) + side.padded - side.extent;
@@ -490,7 +526,7 @@ class ContractionEnumerator {
       auto dimensions = deep ? (of_rows ? rows : columns) : depth;
       for (const auto& n : deep ? depth : (of_rows ? rows : columns)) dimensions.push_back(n);
       d.loops.emplace_back("", std::move(dimensions));
-      d.padding = kernel::best_padding(spread, of_rows, deep, type_);
+      d.padding = kernel::best_padding(spread, of_rows, deep, operand_type_);
       list.push_back(std::move(d));
     };
     stage(true);
@@ -520,7 +556,10 @@ class ContractionEnumerator {
   Axes rows_, columns_, depth_, batch_;
   std::string rows_name_, columns_name_, atom_;
   bool converted_rows_ = false, converted_columns_ = false, reads_result_ = false, fma_ = false;
-  DType type_ = DType::f64;
+  DType type_ = DType::f64;          ///< of the sum
+  DType operand_type_ = DType::f64;  ///< of what is staged
+  DType rows_type_ = DType::f64, columns_type_ = DType::f64;
+  int shared_ = 1;  ///< elements of an operand in one register
   std::int64_t size_ = 8, result_size_ = 8, row_unit_ = 16, column_unit_ = 8, depth_unit_ = 8, batches_ = 1;
   double rate_ = 1, bytes_ = 0;
 };
