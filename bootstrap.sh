@@ -2,7 +2,8 @@
 # Everything from a fresh Debian 12 or Ubuntu 24.04 to a running Ricci. Run it again at will: what is done is not redone.
 #
 #   ./bootstrap.sh demo               build the command line and permute the integrals of a water molecule
-#   ./bootstrap.sh test [CTEST ARGS]  build everything and run the tests, e.g. ./bootstrap.sh test -L unit
+#   ./bootstrap.sh test [CTEST ARGS]  build everything and run the tests but the long random ones, or those that are asked
+#                                     for, e.g. ./bootstrap.sh test -L unit, ./bootstrap.sh test -L deep
 #   ./bootstrap.sh lint               check the layout (clang-format) and the habits (clang-tidy) of the sources
 #
 #   --preset NAME    a preset of CMakePresets.json: release (the default), dev, asan, gpu (CUDA alone, no LLVM)
@@ -177,9 +178,10 @@ case $command in
     ;;
   test)
     build
+    ((${#rest[@]})) || rest=(-LE deep)
     say "test: the log is $logs/$preset-test.log"
     ctest --test-dir "$build" -j "$(nproc)" --output-on-failure --output-log "$logs/$preset-test.log" \
-      ${rest[@]+"${rest[@]}"}
+      "${rest[@]}"
     ;;
   lint)
     build --target ricci

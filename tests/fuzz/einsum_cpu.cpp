@@ -31,7 +31,7 @@ void check(Runtime& runtime, std::uint64_t seed) {
 
 TEST_CASE("random einsums on the CPU are the interpreter's within their bound") {
   const auto first = fuzz::first_seed(300001);
-  const int count = fuzz::cases(600);
+  const int count = fuzz::cases(100);
   RuntimeOptions options;
   options.cache_dir = "off";
   Runtime runtime(options);

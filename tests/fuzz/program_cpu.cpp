@@ -40,5 +40,5 @@ std::string failure(std::uint64_t seed, fuzz::Kind kind) {
 }  // namespace
 
 TEST_CASE("random programs on the CPU do what the interpreter does") {
-  fuzz::check_seeds(300001, 200, jit::host_cpu().text(), failure);
+  fuzz::check_seeds(300001, 40, jit::host_cpu().text(), failure);
 }

@@ -16,5 +16,5 @@ TEST_CASE("NVRTC takes random programs") {
       return made->told(error.what() + error.log());
     }
   };
-  fuzz::check_seeds(800001, 30, "NVRTC", failure, 2);
+  fuzz::check_seeds(800001, 10, "NVRTC", failure, 2);
 }

@@ -37,5 +37,5 @@ std::string failure(std::uint64_t seed, fuzz::Kind kind) {
 }  // namespace
 
 TEST_CASE("random programs on the simulator do what the interpreter does, without a fault") {
-  fuzz::check_seeds(600001, 100, "simulator", failure);
+  fuzz::check_seeds(600001, 40, "simulator", failure);
 }

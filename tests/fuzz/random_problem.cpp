@@ -175,14 +175,4 @@ bool holds(const RandomProblem& problem, const Tensor& expected) {
   return true;
 }
 
-int cases(int otherwise) {
-  const char* text = std::getenv("RICCI_FUZZ_CASES");
-  return text ? std::atoi(text) : otherwise;
-}
-
-std::uint64_t first_seed(std::uint64_t otherwise) {
-  const char* text = std::getenv("RICCI_FUZZ_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 }  // namespace ricci::fuzz

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fuzz/random_tensor.hpp"
+#include "fuzz/seeds.hpp"
 #include "lower/einsum.hpp"
 
 namespace ricci::fuzz {
@@ -38,9 +39,5 @@ Tensor expected(const RandomProblem& problem);
 /// Whether b's memory holds that, to the last bit; but where elements are computed, any NaN is as good as another:
 /// IEEE 754 leaves sign and payload open, and infinity less infinity has another sign on a GPU than on a CPU.
 bool holds(const RandomProblem& problem, const Tensor& expected);
-
-/// RICCI_FUZZ_CASES and RICCI_FUZZ_SEED, or the defaults.
-int cases(int otherwise);
-std::uint64_t first_seed(std::uint64_t otherwise);
 
 }  // namespace ricci::fuzz

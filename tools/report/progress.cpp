@@ -18,7 +18,7 @@ Progress::Progress(std::string what) : what_(std::move(what)), start_ms_(now_ms(
 
 Progress::~Progress() {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(state_);
     stop_ = true;
   }
   wake_.notify_all();
@@ -26,7 +26,7 @@ Progress::~Progress() {
 }
 
 void Progress::step(std::string what) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_);
   what_ = std::move(what);
   start_ms_ = now_ms();
   share_ = -1;
@@ -34,18 +34,18 @@ void Progress::step(std::string what) {
 }
 
 void Progress::share(double done) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_);
   share_ = done;
 }
 
 void Progress::left_ms(double ms) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_);
   left_ms_ = ms;
   left_at_ms_ = now_ms();
 }
 
 void Progress::pause(const std::function<void()>& print) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(terminal_);
   wipe();
   print();
 }
@@ -73,15 +73,22 @@ std::string Progress::text() const {
 void Progress::loop() {
   constexpr double kQuietMs = 1000;
   bool quiet = true;
-  std::unique_lock lock(mutex_);
-  while (!stop_) {
-    wake_.wait_for(lock, std::chrono::milliseconds(200), [this] { return stop_; });
-    quiet = quiet && now_ms() - start_ms_ < kQuietMs;
-    if (stop_ || quiet) continue;
-    fmt::print(stderr, "\r\033[K{}", text());
+  for (;;) {
+    std::string line;
+    {
+      std::unique_lock lock(state_);
+      wake_.wait_for(lock, std::chrono::milliseconds(200), [this] { return stop_; });
+      if (stop_) break;
+      quiet = quiet && now_ms() - start_ms_ < kQuietMs;
+      if (quiet) continue;
+      line = text();
+    }
+    const std::lock_guard lock(terminal_);
+    fmt::print(stderr, "\r\033[K{}", line);
     std::fflush(stderr);
     shown_ = true;
   }
+  const std::lock_guard lock(terminal_);
   wipe();
 }
 

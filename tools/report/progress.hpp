@@ -29,16 +29,18 @@ class Progress {
 
  private:
   void loop();
-  void wipe();               // with the lock held
-  std::string text() const;  // with the lock held
+  void wipe();               // with terminal_ held
+  std::string text() const;  // with state_ held
 
-  std::mutex mutex_;
+  // A terminal may take nothing for as long as it likes (Ctrl-S): who reports never waits for it.
+  std::mutex state_, terminal_;
   std::condition_variable wake_;
   std::string what_;
   double start_ms_ = 0;
   double share_ = -1;  // below 0: not known
   double left_ms_ = -1, left_at_ms_ = 0;
-  bool stop_ = false, shown_ = false;
+  bool stop_ = false;
+  bool shown_ = false;  // guarded by terminal_, all before it by state_
   std::thread thread_;
 };
 

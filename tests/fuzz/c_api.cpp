@@ -387,7 +387,7 @@ int child(Shared& shared, std::uint64_t first, std::uint64_t count) {
 
 TEST_CASE("calls of the C interface with mutated arguments give a status and nothing worse") {
   const auto first = fuzz::first_seed(900001);
-  const auto count = static_cast<std::uint64_t>(fuzz::cases(20000));
+  const auto count = static_cast<std::uint64_t>(fuzz::cases(3000));
   std::printf("%llu calls of the C interface from seed %llu\n", static_cast<unsigned long long>(count),
               static_cast<unsigned long long>(first));
   std::fflush(stdout);

@@ -1,0 +1,5 @@
+// Headers of all tests, parsed once.
+#pragma once
+
+#include "../cmake/precompiled.hpp"
+#include "catch.hpp"
