@@ -7,6 +7,7 @@ usage: check.py prefix       BUILD PREFIX CMAKE         installs BUILD into an e
        check.py examples     SOURCE WORK PREFIX CMAKE   builds the examples against it and runs one
        check.py library      PREFIX                     what libricci.so shows and needs
        check.py tool         PREFIX                     the installed command line finds its plug-in
+       check.py descriptions PREFIX                     shells find the completions, man the manual pages
 """
 import os
 import pathlib
@@ -111,6 +112,32 @@ def check_tool(prefix):
     log = run(f"{prefix}/bin/ricci", "show", "ab->ba", "a=5", "b=7", RICCI_LOG="compile",
               RICCI_CACHE_DIR=str(fresh(pathlib.Path(prefix).parent / "tool-cache")))
     expect_plugin_of(prefix, log)
+
+
+def check_descriptions(prefix):
+    share = pathlib.Path(prefix) / "share"
+    for program in ("ricci", "ricci-bench"):
+        command = f"{prefix}/bin/{program}"
+        page = share / "man/man1" / f"{program}.1"
+        for file, words in ((share / "bash-completion/completions" / program, ("completion", "bash")),
+                            (share / "zsh/site-functions" / f"_{program}", ("completion", "zsh")), (page, ("manual",))):
+            if file.read_text(encoding="utf-8") != run(command, *words):
+                sys.exit(f"{file} is not what {program} says of itself")
+        # As bash-completion loads it: by the command's name, when its first word is completed.
+        script = f"""source {share}/bash-completion/completions/{program}
+            read -r _ _ _ _ function name <<< "$(complete -p {program})"
+            COMP_WORDS=("$name" man) COMP_CWORD=1
+            "$function"
+            echo "${{COMPREPLY[@]}}" """
+        if run("bash", "-c", script).split() != ["manual"]:
+            sys.exit(f"bash does not complete '{program} man'")
+        if shutil.which("man") and shutil.which("lexgrog"):  # where manuals are left out, man says so and nothing else
+            shown = run("man", "-M", share / "man", program, MANPAGER="cat", MANWIDTH="120", LC_ALL="C")
+            missing = [word for word in ("NAME", "SYNOPSIS", "manual") if word not in shown]
+            if missing:
+                sys.exit(f"man {program} does not show {missing}")
+            if shutil.which("groff") and (warnings := run("groff", "-man", "-ww", "-z", page)):
+                sys.exit(f"groff warns of {page}: {warnings}")
 
 
 if __name__ == "__main__":
