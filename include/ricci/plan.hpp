@@ -32,6 +32,10 @@ struct Call {
   /// before and after the call. Null: the call allocates and frees it, on a GPU in the order of the stream.
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
+  /// CPU plans: called while the call works, between tiles about every hundredth of a second and once at the end, with
+  /// the share that is done, 0 to 1. On any of the threads that work, on one at a time. What it throws ends the call at
+  /// the next tiles, is thrown by it, and leaves what it writes undefined. Empty: nothing is told.
+  std::function<void(double share)> progress = {};
 };
 
 /// Statistics of a plan, for logs, benches and `explain`.

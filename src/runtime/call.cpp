@@ -1,6 +1,7 @@
 // Executing a plan: factors and parameters, pointers, workspace, kernels.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include "ricci/log.hpp"
 #include "runtime/plan_impl.hpp"
 #include "runtime/scratch.hpp"
+#include "runtime/watch.hpp"
 
 namespace ricci {
 inline namespace v1 {
@@ -148,14 +150,19 @@ void Plan::operator()(std::span<void* const> outputs, std::span<const void* cons
   for (std::size_t k = 0; k < outputs.size(); ++k) slot[p.output_slots[k]] = outputs[k];
   for (std::size_t k = 0; k < inputs.size(); ++k) slot[p.input_slots[k]] = const_cast<void*>(inputs[k]);
   p.check_pointers(slot);
+  const bool watched = call.progress && p.target.device == Device::cpu;
+  double work = 0;
+  for (std::size_t k = 0; watched && k < p.steps.size(); ++k) work += p.steps[k].work;
+  runtime::Watch watch(call.progress, work);
+  auto* const watching = watched ? &watch : nullptr;
   if (p.workspace_bytes() == 0) {
-    p.run(slot, param, call.stream);
+    p.run(slot, param, call.stream, watching);
   } else {
     const auto place = [&](char* base) {
       for (std::size_t k = 0; k < p.workspace_offsets.size(); ++k) {
         if (p.workspace_offsets[k] >= 0) slot[k] = base + p.workspace_offsets[k];
       }
-      p.run(slot, param, call.stream);
+      p.run(slot, param, call.stream, watching);
     };
     if (call.workspace != nullptr) {
       p.check_workspace(call, slot);
@@ -165,6 +172,7 @@ void Plan::operator()(std::span<void* const> outputs, std::span<const void* cons
       place(own.get());
     }
   }
+  if (watching != nullptr) watch.finish();
   if (log_enabled(LogTopic::execute)) log_line(LogTopic::execute, p.info.kernel);
 }
 
@@ -223,15 +231,16 @@ void Plan::Impl::check_workspace(const Call& call, void* const* slot) const {
   }
 }
 
-void Plan::Impl::run(void* const* slot, void* const* param, void* stream) const {
+void Plan::Impl::run(void* const* slot, void* const* param, void* stream, runtime::Watch* watch) const {
   for (const auto& step : steps) {
+    if (watch != nullptr && watch->stopped()) return;
     // Buffers, then parameters, in the program's order.
     void* args[kMaxArguments];
     std::size_t count = 0;
     if (target.device == Device::cpu) {
       for (const auto k : step.slot) args[count++] = slot[k];
       for (const auto k : step.parameter) args[count++] = param[k];
-      run_cpu(step, args);
+      run_cpu(step, args, watch);
     } else {
       for (const auto k : step.slot) args[count++] = const_cast<void*>(static_cast<const void*>(&slot[k]));
       for (const auto k : step.parameter) args[count++] = param[k];
@@ -240,13 +249,15 @@ void Plan::Impl::run(void* const* slot, void* const* param, void* stream) const 
   }
 }
 
-void Plan::Impl::run_cpu(const Step& step, void* const* args) const {
+void Plan::Impl::run_cpu(const Step& step, void* const* args, runtime::Watch* watch) const {
   struct Parts {
     runtime::CpuFunction function;
     void* const* args;
     std::int64_t tiles;
     int tasks;
     std::size_t scratch_bytes;
+    runtime::Watch* watch;
+    double work_per_tile;
     std::atomic<bool> failed = false;
     void run(int task) {
       auto* const scratch = runtime::thread_scratch(scratch_bytes);
@@ -254,11 +265,19 @@ void Plan::Impl::run_cpu(const Step& step, void* const* args) const {
         failed = true;
         return;
       }
-      function(args, part(task), part(task + 1), scratch);
+      if (watch == nullptr) {
+        function(args, part(task), part(task + 1), scratch);
+        return;
+      }
+      constexpr double kPiece = 2000;  // units of work: at most twenty milliseconds, mostly
+      const auto piece = std::clamp(kPiece / work_per_tile, 1.0, static_cast<double>(tiles));
+      watch->run(part(task), part(task + 1), static_cast<std::int64_t>(piece), work_per_tile,
+                 [&](std::int64_t from, std::int64_t to) { function(args, from, to, scratch); });
     }
     std::int64_t part(int task) const { return static_cast<std::int64_t>(static_cast<__int128>(tiles) * task / tasks); }
   };
-  Parts parts{step.kernel->cpu, args, step.tiles, step.tasks, step.scratch};
+  const double work_per_tile = step.work / static_cast<double>(std::max<std::int64_t>(step.tiles, 1));
+  Parts parts{step.kernel->cpu, args, step.tiles, step.tasks, step.scratch, watch, work_per_tile};
   if (step.tasks <= 1) {
     parts.run(0);
   } else if (executor) {

@@ -17,16 +17,20 @@ namespace {
 
 using Step = Plan::Impl::Step;
 
-/// Number of tasks that the tile range is divided into. A task pays from about 64 KB or ten microseconds of arithmetic;
+/// In units that pay a task: 64 KB, or ten microseconds of arithmetic.
+double work_of(const runtime::ProgramCounts& counts) {
+  return std::max(static_cast<double>(counts.bytes) / (64 * 1024), counts.operations / 20000);
+}
+
+/// Number of tasks that the tile range is divided into, of one unit of `work` or more;
 /// several tasks per thread balance load. With a line carry (`apart`: distance of a tile and its successor; 0: none)
 /// each task starts with incomplete lines, so tasks must be long.
-int tasks_of(const runtime::ProgramCounts& counts, std::int64_t tiles, std::int64_t apart, int threads) {
+int tasks_of(double work, std::int64_t tiles, std::int64_t apart, int threads) {
   constexpr std::int64_t kPerThread = 4, kCarrying = 32;  // at most one tile in so many starts a line carry
   if (threads == 1) return 1;
   const auto per_thread =
       apart == 0 ? kPerThread : std::clamp<std::int64_t>(tiles / (kCarrying * apart * threads), 1, kPerThread);
-  const double worth = std::max(static_cast<double>(counts.bytes) / (64 * 1024), counts.operations / 20000);
-  const double most = std::min({worth, static_cast<double>(tiles), static_cast<double>(per_thread * threads)});
+  const double most = std::min({work, static_cast<double>(tiles), static_cast<double>(per_thread * threads)});
   return std::max(static_cast<int>(most), 1);
 }
 
@@ -44,7 +48,8 @@ void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
   if (plan.target.device == Device::cpu) {
     const bool carry = schedule.stage && schedule.stage->line_carry >= 0;
     const auto apart = carry ? ir::line_carry_of(step.program, schedule).apart : 0;
-    step.tasks = tasks_of(runtime::count_program(step.program), step.tiles, apart, plan.threads);
+    step.work = work_of(runtime::count_program(step.program));
+    step.tasks = tasks_of(step.work, step.tiles, apart, plan.threads);
     if (!options.executor && step.tasks > 1) plan.pool = pool(plan.threads);
   } else {
     step.blocks = static_cast<unsigned>(launch.tasks);

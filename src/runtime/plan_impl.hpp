@@ -14,6 +14,7 @@
 #include "ricci/runtime.hpp"
 #include "runtime/kernel.hpp"
 #include "runtime/thread_pool.hpp"
+#include "runtime/watch.hpp"
 
 namespace ricci {
 inline namespace v1 {
@@ -64,7 +65,8 @@ struct Plan::Impl {
     std::shared_ptr<const plan::Tuning> tuning;  ///< what is known to have been measured; or null
     std::shared_ptr<const runtime::Kernel> kernel;
     std::int64_t tiles = 0;
-    int tasks = 1;  ///< CPU: parts of the tile range
+    int tasks = 1;    ///< CPU: parts of the tile range
+    double work = 0;  ///< CPU: in units of 64 KB or 20,000 operations, whichever are more: ten microseconds or less
     unsigned blocks = 0, threads = 1;
     std::size_t dynamic_shared = 0, scratch = 0;
   };
@@ -98,8 +100,8 @@ struct Plan::Impl {
   std::string model_text() const;                ///< of the device, as they are planned with
   void check_pointers(void* const* slot) const;
   void check_workspace(const Call& call, void* const* slot) const;
-  void run(void* const* slot, void* const* param, void* stream) const;
-  void run_cpu(const Step& step, void* const* args) const;
+  void run(void* const* slot, void* const* param, void* stream, runtime::Watch* watch = nullptr) const;
+  void run_cpu(const Step& step, void* const* args, runtime::Watch* watch) const;
   /// f(step) of all steps, under a heading each where there are several: "<comment> step 2 of 3: W0, C -> D".
   std::string text(const char* comment, const std::function<std::string(const Step&)>& f) const;
 };

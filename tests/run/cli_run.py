@@ -1,9 +1,14 @@
 """`ricci run` on the CPU: tensors, parameters, open extents, fields in every layout; `show` and `explain` of programs."""
 import cmath
 import math
+import os
+import pty
 import re
+import select
 import shlex
+import signal
 import struct
+import subprocess
 
 import cli_tool
 from cli_tool import Case, load, pack, save, unpack
@@ -174,6 +179,23 @@ class Run(Case):
         self.assertEqual(unpack("q", load(self.folder / "y.npy")[3]),
                          [int(x < 8 and not y < 0 or ((x == 12) != (y == 9.75))) + 2 * (x & 6) + 100 * (x ^ 1) for x, y in zip(a, b)])
         self.assertEqual(unpack("d", load(self.folder / "r.npy")[3]), [math.fmod(y, 0.7) for y in b])
+
+    def test_a_long_run_tells_how_far_it_is_and_can_be_interrupted(self):
+        count = 600000  # 3.6 * 10^11 pairs: minutes
+        self.write("count.ricci", COUNT.replace("= 6", f"= {count}"))
+        save(self.folder / "a.npy", (count,), "<u8", [struct.pack(f"<{count}Q", *range(count))])
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([cli_tool.COMMAND, "run", "count.ricci", "a=a.npy", "-o", "n=n.npy"], cwd=self.folder,
+                              stdout=subprocess.DEVNULL, stderr=theirs) as process:
+            said = b""
+            while not re.search(rb"running \[=* *\] +[1-9]\d* %", said):
+                self.assertTrue(select.select([ours], [], [], 60)[0], said)
+                said += os.read(ours, 10000)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(10), -signal.SIGINT)
+        os.close(ours)
+        os.close(theirs)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir() if "n.npy" in path.name), [])
 
     def test_prefix_sum(self):
         self.write("prefix.ricci", PREFIX.replace("y(i + 1)", "y(8)").replace("index i", "index i = 7"))

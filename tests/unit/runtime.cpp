@@ -393,3 +393,38 @@ TEST_CASE("a choice of the model is remembered for its own problem, target and t
     }
   }
 }
+
+TEST_CASE("a long call tells how far it has come, and ends where it is told to") {
+  // 1.6 * 10^9 pairs: most of a second.
+  std::vector<std::uint64_t> a(40000);
+  for (std::size_t k = 0; k < a.size(); ++k) a[k] = k * k * k;
+  const auto program = Program::parse(
+      "index i j = 40000\ninput a(i) : u64\noutput n(i) : i64\nn(i) = sum(j, cast(i64, popcount(a(i) and a(j)) >= "
+      "9))\n");
+  for (const int threads : {1, 2}) {
+    PlanOptions options;
+    options.threads = threads;
+    const auto plan = Runtime::global().plan_program(program, options);
+    std::vector<std::int64_t> plain(a.size()), watched(a.size());
+    plan(plain.data(), a.data());
+    std::vector<double> shares;
+    Call call;
+    call.progress = [&](double share) { shares.push_back(share); };
+    plan(watched.data(), a.data(), call);
+    CHECK(watched == plain);
+    CHECK(shares.size() > 5);
+    CHECK(std::is_sorted(shares.begin(), shares.end()));
+    CHECK(shares.front() > 0);
+    CHECK(shares.front() < 0.5);
+    CHECK(shares.back() == 1);
+
+    struct Enough {};
+    shares.clear();
+    call.progress = [&](double share) {
+      shares.push_back(share);
+      throw Enough{};
+    };
+    CHECK_THROWS_AS(plan(watched.data(), a.data(), call), Enough);
+    CHECK(shares.size() == 1);
+  }
+}

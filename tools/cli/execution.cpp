@@ -34,7 +34,7 @@ struct Pointers {
 
 using Shares = std::function<void(double)>;
 
-// Nothing is said of a single run: there is nothing between its beginning and its end.
+// Nothing is said of a single run: a device tells nothing between its beginning and its end.
 void tell(const Shares& share, int done, int repeat) {
   if (share && repeat > 1) share(static_cast<double>(done) / repeat);
 }
@@ -58,6 +58,8 @@ RunTimes on_cpu(const Plan& plan, const Execution& execution, int repeat, const 
   Buffer workspace(workspace_bytes > 0 ? workspace_bytes + kAlignment : 0);
   Call call;
   call.params = execution.params;
+  int done = 0;
+  if (share) call.progress = [&](double part) { share((done + part) / repeat); };
   if (workspace_bytes > 0) {
     std::memset(workspace.data(), 0, workspace.size());
     void* aligned = workspace.data();
@@ -66,12 +68,11 @@ RunTimes on_cpu(const Plan& plan, const Execution& execution, int repeat, const 
     call.workspace_bytes = workspace_bytes;
   }
   RunTimes times;
-  for (int k = 0; k < repeat; ++k) {
-    const auto& pointers = k == 0 ? first : again;
+  for (; done < repeat; ++done) {
+    const auto& pointers = done == 0 ? first : again;
     const double start = now_ms();
     plan(pointers.outputs, pointers.inputs, call);
     times.runs_ms.push_back(now_ms() - start);
-    tell(share, k + 1, repeat);
   }
   return times;
 }

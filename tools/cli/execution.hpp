@@ -31,7 +31,7 @@ struct RunTimes {
 };
 
 /// Runs it `repeat` times; the outputs are those of the first run. The workspace is made once, outside of the times.
-/// `share` is called between runs with the share of them that is done.
+/// `share` is called with the share of them that is done: between runs, and while a CPU works on one.
 RunTimes execute(const Plan& plan, const Execution& execution, int repeat,
                  const std::function<void(double)>& share = {});
 
