@@ -8,11 +8,13 @@
 #
 #   --preset NAME    a preset of CMakePresets.json: release (the default), dev, asan, gpu (CUDA alone, no LLVM)
 #
-# CUDA kernels need NVRTC, not a GPU: it is taken from CUDA_HOME or /usr/local/cuda, else fetched from PyPI into build/.
+# CUDA kernels need NVRTC, not a GPU: it is taken from CUDA_HOME or /usr/local/cuda, else fetched from PyPI into build/, as is
+# nanobind, with which the Python package is built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 NVRTC_WHEEL="nvidia-cuda-nvrtc==13.0.88"
+NANOBIND_WHEEL="nanobind==3.1.0"
 
 usage() {
   sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' bootstrap.sh
@@ -70,7 +72,7 @@ if [[ $preset != gpu ]]; then
   packages+=(llvm-19-dev clang-19 libclang-19-dev libclang-cpp19-dev libpolly-19-dev lld-19 zlib1g-dev libxml2-dev)
 fi
 case $command in
-  test) packages+=(catch2 python3 clang-format-19) ;;
+  test) packages+=(catch2 python3 python3-dev python3-numpy clang-format-19) ;;
   lint) packages+=(catch2 python3 clang-format-19 clang-tidy-19) ;;
 esac
 
@@ -146,13 +148,30 @@ else
   say "nvrtc: PyPI could not be reached; building for the CPU alone (set CUDA_HOME to a toolkit for CUDA kernels)"
 fi
 
-# ---- 3. configure and build
+# ---- 3. what the Python package is built and tested with
+
+# Debian has no nanobind of this version; NumPy comes from there unless the first python3 of PATH is another one.
+if [[ $command == test && ! -d build/python-packages ]]; then
+  python3 -m pip --version >/dev/null 2>&1 || install_packages python3 python3-pip ca-certificates
+  wanted=("$NANOBIND_WHEEL")
+  python3 -c 'import numpy' 2>/dev/null || wanted+=(numpy)
+  say "python: fetching ${wanted[*]} from PyPI"
+  rm -rf build/python-packages.part
+  if quietly python python3 -m pip install --no-deps --target build/python-packages.part "${wanted[@]}"; then
+    mv build/python-packages.part build/python-packages
+  else
+    say "python: PyPI could not be reached; the Python package is left out, and its tests are skipped"
+  fi
+fi
+
+# ---- 4. configure and build
 
 tests=OFF
 [[ $command == demo ]] || tests=ON
 # A demo must not take the tests out of a build folder that has them.
 if [[ $command == demo ]] && grep -qs '^RICCI_TESTS:BOOL=ON' "$build/CMakeCache.txt"; then tests=ON; fi
-configure=(cmake --preset "$preset" "-DRICCI_CUDA=$cuda" "-DRICCI_NVRTC_HINT=$nvrtc" "-DRICCI_TESTS=$tests")
+configure=(cmake --preset "$preset" "-DRICCI_CUDA=$cuda" "-DRICCI_NVRTC_HINT=$nvrtc" "-DRICCI_TESTS=$tests"
+  "-DRICCI_PYTHON_PACKAGES=$([[ ! -d build/python-packages ]] || printf '%s' "$PWD/build/python-packages")")
 if [[ ! -f $build/build.ninja || "$(cat "$build/.configured" 2>/dev/null)" != "${configure[*]}" ]]; then
   say "configure: preset $preset in $build"
   quietly configure "${configure[@]}" || exit 1
@@ -169,7 +188,7 @@ build() {
   quietly build cmake --build "$build" -j "$jobs" "$@" || exit 1
 }
 
-# ---- 4. run
+# ---- 5. run
 
 case $command in
   demo)

@@ -1,0 +1,215 @@
+"""Errors by type and text, threads, programs, administration, and the stubs beside the module."""
+import ast
+import math
+import pathlib
+import sys
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import ricci
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Errors(unittest.TestCase):
+    def test_types(self):
+        for name in ("SpecError", "ShapeError", "PlanError", "CompileError", "DeviceError", "CacheError", "IoError", "InternalError"):
+            self.assertTrue(issubclass(getattr(ricci, name), ricci.Error), name)
+        self.assertTrue(issubclass(ricci.ShapeError, ValueError) and issubclass(ricci.IoError, OSError))
+
+    def test_caret(self):
+        with self.assertRaises(ricci.ShapeError) as caught:
+            ricci.einsum("ab,ac->bc", np.zeros((6, 4)), np.zeros((4, 5)))
+        self.assertEqual(str(caught.exception).splitlines()[1:3], ["  ab,ac->bc", "  ^  ^"])
+        with self.assertRaises(ricci.SpecError) as caught:
+            ricci.permute("ab-ba", np.zeros((6, 4)))
+        self.assertEqual(str(caught.exception).splitlines()[1:], ["  ab-ba", "    ^"])
+
+    def test_arguments(self):
+        x = np.zeros((2, 3))
+        for error, text, call in (
+            (TypeError, "operand 0 is a str, and no array", lambda: ricci.einsum("ab->ba", "x")),
+            (TypeError, "no operand", lambda: ricci.einsum("->")),
+            (ValueError, "order='Q'", lambda: ricci.einsum("ab->ba", x, order="Q")),
+            (ValueError, "mode='fast'", lambda: ricci.plan_permute("ab->ba", x, mode="fast")),
+            (ricci.ShapeError, 'no element type "quad"', lambda: ricci.einsum("ab->ba", x, dtype="quad")),
+            (ricci.ShapeError, "bool", lambda: ricci.einsum("ab->ba", x > 0)),
+            (ricci.ShapeError, ">f8|>d", lambda: ricci.einsum("ab->ba", x.astype(">f8"))),
+            (ricci.ShapeError, "33 axes", lambda: ricci.permute("a->a", np.zeros([1] * 33))),
+            (ricci.ShapeError, "extent of -1", lambda: ricci.Layout((2, -1))),
+            (ricci.PlanError, "no out was given", lambda: ricci.einsum("ab->ba", x, beta=1)),
+            (ricci.PlanError, "schedule", lambda: ricci.plan_permute("ab->ba", x, schedule="no such")),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(error, text):
+                call()
+
+    def test_strides_between_elements(self):
+        records = np.zeros(4, dtype=[("a", "f8"), ("b", "i4")])
+        with self.assertRaisesRegex(ricci.ShapeError, "stride of 12 bytes"):
+            ricci.permute("a->a", records["a"])
+
+    def test_outputs_stay_as_they_were(self):
+        x = np.random.rand(4, 4)
+        kept = x.copy()
+        for out in (x, x.T, x[::-1]):
+            with self.assertRaisesRegex(ricci.ShapeError, "overlap"):
+                ricci.permute("ab->ba", x, out=out)
+        broadcast = np.lib.stride_tricks.as_strided(x, (4, 4), (0, 8))
+        frozen = np.zeros((4, 4))
+        frozen.flags.writeable = False
+        for out in (broadcast, frozen, np.zeros((4, 5)), np.zeros((4, 4), int)):
+            with self.assertRaises(ricci.Error):
+                ricci.permute("ab->ba", kept, out=out)
+        np.testing.assert_array_equal(x, kept)
+
+    def test_halves_of_one_array(self):
+        x = np.arange(32.0).reshape(4, 8)
+        ricci.permute("ab->ab", x[:, ::2], out=x[:, 1::2])
+        np.testing.assert_array_equal(x[:, 1::2], np.arange(0, 32, 2).reshape(4, 4))
+
+
+class Threads(unittest.TestCase):
+    def test_eight_at_once(self):
+        a, b = np.random.rand(17, 19), np.random.rand(19, 23)
+        wanted, failures = a @ b, []
+        plan = ricci.plan_einsum("ab,bc->ac", a, b)
+
+        def work(number):
+            try:
+                for k in range(60):
+                    n = 1 + (number + k) % 7  # plans that several threads make at once
+                    np.testing.assert_allclose(ricci.einsum("ab,bc->ca", a[:n], b), wanted[:n].T, rtol=1e-12)
+                    np.testing.assert_allclose(plan(a, b), wanted, rtol=1e-12)
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+    def test_others_run_meanwhile(self):
+        a = np.random.rand(1200, 1200)
+        out = np.empty_like(a)
+        plan = ricci.plan_einsum("ab,bc->ac", a, a)
+        ticks, done = [0], threading.Event()
+
+        def tick():
+            while not done.is_set():
+                ticks[0] += 1
+                time.sleep(0.0002)
+
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1000)  # a thread goes on only where another one lets go
+        thread = threading.Thread(target=tick)
+        try:
+            thread.start()
+            time.sleep(0.01)
+            before = ticks[0]
+            plan(a, a, out=out)
+            during = ticks[0] - before
+        finally:
+            sys.setswitchinterval(interval)
+            done.set()
+            thread.join()
+        self.assertGreater(during, 2)
+        np.testing.assert_allclose(out, a @ a)
+
+
+class Programs(unittest.TestCase):
+    def test_energy(self):
+        program = ricci.Program(
+            """
+            program mp2
+            index i j
+            index a b
+            input v(i, a, j, b) : f64
+            input eo(i) : f64
+            input ev(a) : f64
+            output E() : f64
+            E() = sum(i a j b, v(i, a, j, b) * (2*v(i, a, j, b) - v(i, b, j, a)) / (eo(i) + eo(j) - ev(a) - ev(b)))
+            """
+        )
+        rng = np.random.default_rng(4)
+        v, eo, ev = rng.random((3, 5, 3, 5)), -rng.random(3) - 1, rng.random(5)
+        energies = eo[:, None, None, None] + eo[:, None] - ev[:, None, None] - ev
+        wanted = (v * (2 * v - v.transpose(0, 3, 2, 1)) / energies).sum()
+        self.assertTrue(math.isclose(program(v=v, eo=eo, ev=ev)[()], wanted, rel_tol=1e-12))
+        out = np.zeros(())
+        self.assertIs(program(v=v, eo=eo, ev=ev, E=out), out)
+        self.assertTrue(math.isclose(out[()], wanted, rel_tol=1e-12))
+        self.assertIn("index a = 3", program.plan(v=(3, 5, 3, 5), eo=(3,), ev=(5,)).source)
+        with self.assertRaisesRegex(ricci.ShapeError, "ev was not given"):
+            program(v=v, eo=eo)
+        with self.assertRaises(ricci.ShapeError):
+            program(v=v, eo=ev, ev=eo)
+        with self.assertRaisesRegex(ricci.ShapeError, "another type"):
+            program(v=v.astype("f4"), eo=eo, ev=ev)
+
+    def test_parameters_extents_and_arrays_in_place(self):
+        program = ricci.Program("index i\nparam s : f64\ninput x(i) : f64\ninout y(i) : f64\ny(i) = y(i) + s * x(i)\n")
+        x, y = np.arange(4.0), np.ones(4)
+        self.assertIs(program(x=x, y=y, s=3), y)
+        np.testing.assert_array_equal(y, 1 + 3 * x)
+        with self.assertRaisesRegex(ricci.ShapeError, "parameter s was not given"):
+            program(x=x, y=y)
+        count = ricci.Program("index i\ninput x() : f64\noutput y(i) : f64\ny(i) = x() * i\n")
+        np.testing.assert_array_equal(count(x=np.float64(2), i=5), 2 * np.arange(5.0))
+        with self.assertRaises(ricci.ShapeError):
+            count(x=np.float64(2))
+
+    def test_one_array_per_component(self):
+        program = ricci.Program(
+            "index i j = 3\ngrid x\ninput K(i, j) : f64 on x sym(0,1) layout pointers\noutput t() : f64 on x\n"
+            "t() = sum(i, diag(K(i, i)))\n"
+        )
+        (tensor, _) = program.tensors
+        arrays = {name: np.random.rand(10) for name in tensor.buffers}
+        trace = sum(arrays[name] for name in ("K_0_0", "K_1_1", "K_2_2"))
+        np.testing.assert_allclose(program(K=arrays).reshape(-1), trace)
+        np.testing.assert_allclose(program(K=list(arrays.values())).reshape(-1), trace)
+        with self.assertRaisesRegex(ricci.ShapeError, "takes 6 arrays"):
+            program(K=list(arrays.values())[:5])
+
+    def test_errors_of_the_text(self):
+        with self.assertRaisesRegex(ricci.SpecError, r"(?s)line 2.*\^"):
+            ricci.Program("index i\ninput x(k) : f64\n")
+
+
+class Administration(unittest.TestCase):
+    def test_cache(self):
+        ricci.permute("ab->ba", np.zeros((2, 3)))
+        (root, *_) = ricci.cache.stats()["roots"]
+        self.assertGreater(root["entries"], 0)
+        self.assertEqual(set(ricci.cache.prune(max_bytes=1 << 40)), {"removed_entries", "removed_bytes", "entries", "bytes"})
+
+    def test_doctor(self):
+        findings = {finding.subject: finding for finding in ricci.doctor()}
+        self.assertEqual(findings["clang"].state, "ok")
+        self.assertIn("clang", str(findings["clang"]))
+
+    def test_stubs_name_what_there_is(self):
+        stub = ast.parse((SOURCE / "python/ricci/__init__.pyi").read_text(encoding="utf-8"))
+        declared = {node.name: node for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        self.assertEqual(set(ricci.__all__) - set(declared), {"__version__", "cache"})
+        self.assertEqual(set(declared) - set(ricci.__all__), set())
+        for name, node in declared.items():
+            if isinstance(node, ast.ClassDef):
+                members = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+                members |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
+                for member in members:
+                    self.assertTrue(hasattr(getattr(ricci, name), member), f"{name}.{member}")
+            elif name != "doctor":
+                signature = getattr(ricci, name).__doc__.splitlines()[0]
+                for argument in [*node.args.args, *node.args.kwonlyargs]:
+                    self.assertIn(f"{argument.arg}: ", signature)
+                self.assertEqual(signature.count(" = "), len(node.args.kwonlyargs), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
