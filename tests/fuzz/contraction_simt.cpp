@@ -118,5 +118,5 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
       "%d of %d random contractions from seed %llu on the simulator, %d of them copied by 16 bytes; %d of halves and "
       "%d of bytes on tensor cores, %d of them by matrix loads\n",
       run, count, static_cast<unsigned long long>(first), vectors, halves, bytes, matrices);
-  CHECK(run > count / 2);
+  if (fuzz::enough(count)) CHECK(run > count / 2);
 }

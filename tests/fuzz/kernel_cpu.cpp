@@ -89,5 +89,5 @@ TEST_CASE("compiled kernels of random contractions are the interpreter's within 
   CHECK(failed == 0);
   std::printf("%d contractions of %d random einsums from seed %llu on %s\n", contractions, count,
               static_cast<unsigned long long>(first), jit::host_cpu().text().c_str());
-  CHECK(contractions > count / 10);
+  if (fuzz::enough(count)) CHECK(contractions > count / 10);
 }

@@ -60,5 +60,5 @@ TEST_CASE("kernels of random contractions do what the interpreter does, before a
   CHECK(failed == 0);
   std::printf("%d contractions of %d random einsums from seed %llu\n", contractions, count,
               static_cast<unsigned long long>(first));
-  CHECK(contractions > count / 10);
+  if (fuzz::enough(count)) CHECK(contractions > count / 10);
 }

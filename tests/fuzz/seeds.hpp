@@ -20,4 +20,7 @@ inline std::uint64_t first_seed(std::uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
+/// Whether a share of the random cases says something: few may all be of one kind by chance.
+inline bool enough(std::int64_t count) { return count >= 100; }
+
 }  // namespace ricci::fuzz

@@ -519,7 +519,7 @@ void run(const char* kind, int count, bool symmetric) {
   }
   std::printf("%s: %llu of %llu programs compared\n", kind, static_cast<unsigned long long>(compared),
               static_cast<unsigned long long>(last - first));
-  if (last > first + 20) CHECK(compared * 10 >= (last - first) * 7);
+  if (fuzz::enough(fuzz::cases(count))) CHECK(compared * 10 >= (last - first) * 8);
   set_log_sink({});
 }
 
