@@ -75,11 +75,9 @@ struct CandidateInfo {
   std::string name;         ///< what PermuteOptions::schedule takes
   double predicted_us = 0;  ///< by the model
   int step = 0;             ///< of the kernels that a call runs, from 0
-  bool baseline = false;    ///< for comparison only, listed last: taken only when it is named
+  bool written = false;     ///< given as a text in the options, not proposed: listed last
   double measured_us = 0;   ///< where it was timed on this kind of device
   bool chosen = false;
-  /// Permutations on a GPU: by the MWP-CWP model, as in cuTT (arXiv:1705.01598), to compare with; 0 elsewhere.
-  double mwp_cwp_us = 0;
 };
 
 /// Immutable and cheap to copy; safe to execute from any number of threads at once. Keeps its kernels loaded.
@@ -123,6 +121,7 @@ class Plan {
 
   struct Impl;
   explicit Plan(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
+  const Impl& impl() const noexcept { return *impl_; }  ///< for Ricci's own programs: no part of the interface
 
  private:
   std::shared_ptr<const Impl> impl_;

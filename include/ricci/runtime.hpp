@@ -44,8 +44,8 @@ struct PlanOptions {
   int gpu = -1;          ///< ordinal; -1: the calling thread's current device
   int target_sm = 0;     ///< GPU: make kernels for this compute capability (90) without a device; they cannot run
   std::string schedule;  ///< empty: chosen by the model; else a candidate's name from Plan::explain(), for every kernel
-                         ///< of the plan that has it (PlanError when none has), or directives for the
-                         ///< contractions among them (docs/schedules.md)
+                         ///< of the plan that has it (PlanError when none has), directives for the contractions
+                         ///< among them, or a schedule's text (docs/schedules.md)
   int threads = 0;       ///< CPU: at most this many threads; 0: the runtime's
   /// `measure` compiles the best candidates by the model and times them on the device, in memory of its own as large as
   /// the tensors (DeviceError where there is none; PlanError with target_sm): seconds where a plan takes milliseconds.

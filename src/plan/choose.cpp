@@ -30,8 +30,8 @@ std::vector<std::string> entrants(const std::vector<Candidate>& list, int count)
   const auto otherwise = [&](const Candidate& c) {
     return kind(c) != kind(list[0]) && c.predicted_us <= kNear * list[0].predicted_us;
   };
-  const auto baseline = std::find_if(list.begin(), list.end(), [](const Candidate& c) { return c.baseline; });
-  std::vector<bool> taken(static_cast<std::size_t>(baseline - list.begin()));
+  const auto written = std::find_if(list.begin(), list.end(), [](const Candidate& c) { return c.written; });
+  std::vector<bool> taken(static_cast<std::size_t>(written - list.begin()));
   const auto take = [&](int room, auto&& wanted) {
     for (std::size_t k = 0; k < taken.size() && room > 0; ++k) {
       if (taken[k] || !wanted(list[k])) continue;
@@ -85,7 +85,7 @@ const char* name(Reason reason) noexcept {
 std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device,
                     Reason reason, const Tuning* tuning) {
   std::string text = fmt::format("candidates for {}, best prediction first{}\n\n", device,
-                                 !list.empty() && list.back().baseline ? ", then the baselines" : "");
+                                 !list.empty() && list.back().written ? ", then what is written" : "");
   std::size_t width = 10;
   for (const auto& candidate : list) width = std::max(width, candidate.schedule.name.size());
   const auto measured = [&](const std::string& what) {

@@ -13,7 +13,7 @@
 
 namespace ricci::plan {
 
-/// All candidates for a program with points, best first by prediction, baselines after them. At least one: the plain
+/// All candidates for a program with points, best first by prediction. At least one: the plain
 /// schedule.
 /// Pure and thread-safe. Source of the families: cuTT (Hynninen and Lyakh, arXiv:1705.01598).
 ///   wanted  a candidate that will be used whatever its prediction: it gets the search for a layout without bank
@@ -28,9 +28,9 @@ Candidate best_candidate(const ir::Program& program, const GpuModel& device);
 /// The candidate of that name, or the first for an empty name. Throws PlanError, listing the names, when there is none.
 const Candidate& choose(const std::vector<Candidate>& list, const std::string& name);
 
-/// Names of at most `count` candidates of a list that are worth timing, the model's favourite first and no baseline. A
-/// third of them are kept for those that hold what they stage elsewhere than the favourite does, or read it in other
-/// pieces (vectors for rectangles), where the model sees them within a third of it: there it errs most.
+/// Names of at most `count` candidates of a list that are worth timing, the model's favourite first and none that is
+/// written. A third of them are kept for those that hold what they stage elsewhere than the favourite does, or read it
+/// in other pieces (vectors for rectangles), where the model sees them within a third of it: there it errs most.
 std::vector<std::string> entrants(const std::vector<Candidate>& list, int count);
 
 /// Why a schedule was taken.

@@ -73,12 +73,11 @@ std::vector<CandidateInfo> Plan::candidates() const {
   for (std::size_t k = 0; k < impl_->steps.size(); ++k) {
     const auto& step = impl_->steps[k];
     const auto list = impl_->candidates(step, step.schedule.name);
-    const auto compared = impl_->by_mwp_cwp(step, list);
     for (std::size_t c = 0; c < list.size(); ++c) {
       const auto& name = list[c].schedule.name;
       const auto* timed = step.tuning ? step.tuning->find(name) : nullptr;
-      infos.push_back({name, list[c].predicted_us, static_cast<int>(k), list[c].baseline,
-                       timed == nullptr ? 0 : timed->us, name == step.schedule.name, compared[c]});
+      infos.push_back({name, list[c].predicted_us, static_cast<int>(k), list[c].written,
+                       timed == nullptr ? 0 : timed->us, name == step.schedule.name});
     }
   }
   return infos;

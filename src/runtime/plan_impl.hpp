@@ -95,7 +95,7 @@ struct Plan::Impl {
 
   std::vector<plan::Candidate> candidates(const Step& step, const std::string& wanted) const;
   /// Predictions of the MWP-CWP model in microseconds; 0 where it has none.
-  std::vector<double> by_mwp_cwp(const Step& step, const std::vector<plan::Candidate>& list) const;
+  plan::GpuModel gpu_model() const;              ///< of the target, with what was measured of it
   plan::Candidate best(const Step& step) const;  ///< the first of them
   std::string model_text() const;                ///< of the device, as they are planned with
   void check_pointers(void* const* slot) const;

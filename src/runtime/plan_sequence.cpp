@@ -11,7 +11,6 @@
 #include "ir/passes/split.hpp"
 #include "ir/workspace.hpp"
 #include "kernel/contraction.hpp"
-#include "plan/mwp_cwp.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 #include "runtime/parallel.hpp"
@@ -209,39 +208,37 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
 std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std::string& wanted) const {
   auto list = target.device == Device::cpu
                   ? plan::candidates(step.program, runtime::cpu_model(target.cpu, threads, measured.get()))
-                  : plan::candidates(step.program, device_model_of(target, measured.get()), wanted);
-  // A contraction takes directives for a name, too.
+                  : plan::candidates(step.program, gpu_model(), wanted);
+  const bool listed = wanted.empty() || std::any_of(list.begin(), list.end(), [&](const plan::Candidate& c) {
+                        return c.schedule.name == wanted;
+                      });
+  if (listed) return list;
+  // A text in place of a name: directives of a contraction, or a schedule as it is printed.
+  std::optional<kernel::Schedule> schedule;
   if (wanted.find("atom ") != std::string::npos && kernel::contraction_of(step.program)) {
-    const bool listed =
-        std::any_of(list.begin(), list.end(), [&](const plan::Candidate& c) { return c.schedule.name == wanted; });
-    if (!listed) {
-      plan::Candidate written;
-      written.schedule.name = wanted;
-      written.schedule.directives = kernel::parse_directives(wanted);
-      written.baseline = true;
-      kernel::verify(written.schedule, step.program, target.family());
-      list.push_back(std::move(written));
-    }
+    schedule.emplace().directives = kernel::parse_directives(wanted);
+  } else {
+    schedule = kernel::parse_schedule(wanted, step.program);
+  }
+  if (schedule) {
+    schedule->name = wanted;
+    kernel::verify(*schedule, step.program, target.family());
+    list.emplace_back().schedule = std::move(*schedule);
+    list.back().written = true;
   }
   return list;
 }
 
-std::vector<double> Plan::Impl::by_mwp_cwp(const Step& step, const std::vector<plan::Candidate>& list) const {
-  std::vector<double> us(list.size(), 0);
-  if (target.device == Device::cpu) return us;
-  const plan::MwpCwp model(step.program, device_model_of(target, measured.get()));
-  for (std::size_t c = 0; c < list.size(); ++c) us[c] = model.us(list[c]).value_or(0);
-  return us;
-}
+plan::GpuModel Plan::Impl::gpu_model() const { return device_model_of(target, measured.get()); }
 
 plan::Candidate Plan::Impl::best(const Step& step) const {
   if (target.device == Device::cpu) return plan::choose(candidates(step, {}), {});
-  return plan::best_candidate(step.program, device_model_of(target, measured.get()));
+  return plan::best_candidate(step.program, gpu_model());
 }
 
 std::string Plan::Impl::model_text() const {
   if (target.device == Device::cpu) return plan::print(runtime::cpu_model(target.cpu, threads, measured.get()));
-  return plan::print(device_model_of(target, measured.get()));
+  return plan::print(gpu_model());
 }
 
 void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wanted, bool* scheduled) {

@@ -18,7 +18,10 @@ ricci_test(own_stack LABEL unit SOURCES own_stack.cpp LIBS ricci_ir)
 
 # src/plan
 ricci_test(plan_traffic LABEL unit SOURCES plan_traffic.cpp LIBS ricci_plan ricci_lower)
-ricci_test(plan_mwp_cwp LABEL unit SOURCES plan_mwp_cwp.cpp LIBS ricci_plan ricci_lower)
+if(RICCI_CPU)
+  ricci_test(bench_baselines LABEL unit SOURCES bench_baselines.cpp LIBS ricci_bench_tool)
+endif()
+ricci_test(bench_mwp_cwp LABEL unit SOURCES bench_mwp_cwp.cpp LIBS ricci_bench_tool ricci_plan ricci_lower)
 ricci_test(plan_candidate_timing LABEL unit SOURCES plan_candidate_timing.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_parts LABEL unit SOURCES plan_parts.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_candidates LABEL unit SOURCES plan_candidates.cpp LIBS ricci_fuzz)

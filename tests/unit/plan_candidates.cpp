@@ -47,10 +47,8 @@ std::string fault(const ir::Program& program, const std::vector<plan::Candidate>
   const auto read = ir::parse_schedule(written, program);
   if (!read || print(*read, program) != written) return "its text does not lead back to it";
   if (!std::isfinite(candidate.predicted_us) || candidate.predicted_us <= 0) return "the prediction is no time";
-  if (c == 0 && candidate.baseline) return "a baseline leads";
-  if (c > 0 && list[c - 1].baseline && !candidate.baseline) return "it is behind a baseline";
-  if (c > 0 && !candidate.baseline && list[c - 1].predicted_us > candidate.predicted_us)
-    return "the list is not sorted";
+  if (candidate.written) return "it was not proposed";
+  if (c > 0 && list[c - 1].predicted_us > candidate.predicted_us) return "the list is not sorted";
   if (candidate.traffic.tiles != candidate.schedule.tiles(program)) return "the tiles are miscounted";
   return {};
 }
@@ -185,12 +183,12 @@ TEST_CASE("limits that follow from the compute capability") {
 }
 
 TEST_CASE("what is timed has the favourite first, and some that stage elsewhere or otherwise") {
-  const auto candidate = [](const char* name, double us, std::optional<ir::StageMemory> place, bool baseline = false) {
+  const auto candidate = [](const char* name, double us, std::optional<ir::StageMemory> place, bool written = false) {
     plan::Candidate c;
     c.schedule.name = name;
     if (place) c.schedule.stage.emplace().memory = *place;
     c.predicted_us = us;
-    c.baseline = baseline;
+    c.written = written;
     return c;
   };
   using enum ir::StageMemory;

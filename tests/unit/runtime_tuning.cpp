@@ -83,7 +83,7 @@ TEST_CASE("a plan takes what the store says, whatever the model does") {
   CHECK(estimated.info().choice == "estimated");
   const auto names = estimated.candidates();
   REQUIRE(names.size() > 1);
-  const auto competes = [](const CandidateInfo& c) { return !c.baseline; };
+  const auto competes = [](const CandidateInfo& c) { return !c.written; };
   const auto winner = std::find_if(names.rbegin(), names.rend(), competes)->name;
   REQUIRE(first_word(estimated) != winner);
   cache::Store(folder.config()).put(entry_for(winner));

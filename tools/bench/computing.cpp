@@ -205,7 +205,7 @@ Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const 
   auto names = options.schedules;
   std::map<std::string, double> predicted;
   for (const auto& candidate : loaded.plan.candidates()) {
-    if (candidate.step != 0 || candidate.baseline) continue;
+    if (candidate.step != 0 || candidate.written) continue;
     if (options.top > 1 && static_cast<int>(predicted.size()) < options.top) {
       predicted[candidate.name] = candidate.predicted_us;
       names.push_back(candidate.name);

@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 
+#include "bench/baselines.hpp"
 #include "bench/benches.hpp"
 #include "bench/loops.hpp"
 #include "bench/models.hpp"
+#include "bench/mwp_cwp.hpp"
 #include "bench/results.hpp"
 #include "bench/sample.hpp"
 #include "cli/command.hpp"
@@ -51,15 +53,16 @@ std::vector<Plan> candidate_plans(Runtime& runtime, const PermuteCase& c, const 
   return plans;
 }
 
-/// What the models predict of plans of a permutation, each with the layout that it has.
-std::vector<CandidateInfo> predictions(const std::vector<Plan>& plans) {
-  std::vector<CandidateInfo> infos(plans.size());
+/// Plans of a permutation as they were timed, and what the models predict of them, each with the layout that it has.
+std::vector<TimedCandidate> beside_predictions(const std::vector<Plan>& plans, const std::vector<double>& ms) {
+  std::vector<TimedCandidate> timed(plans.size());
   runtime::in_parallel(plans.size(), [&](std::size_t k) {
     const auto all = plans[k].candidates();
     const auto own = std::find_if(all.begin(), all.end(), [](const CandidateInfo& c) { return c.chosen; });
-    if (own != all.end()) infos[k] = *own;
+    timed[k] = {plans[k].info().schedule, ms[k + 1], own != all.end() ? own->predicted_us : 0,
+                mwp_cwp_us(plans[k]).value_or(0)};
   });
-  return infos;
+  return timed;
 }
 
 /// The libraries that are named. Throws PlanError for one whose tensors are on another device.
@@ -155,7 +158,7 @@ int bench_permute(const Options& options, bool json) {
     std::vector<Plan> beside;
     for (const auto& schedule : options.beside) {
       auto asked = permute;
-      asked.schedule = schedule;
+      asked.schedule = baseline_schedule(schedule, chosen).value_or(schedule);
       beside.push_back(runtime.plan_permute(c.spec, input, asked));
     }
     for (std::size_t k = 0; k < beside.size(); ++k) {
@@ -229,14 +232,7 @@ int bench_permute(const Options& options, bool json) {
       for (std::size_t k = 0; k < plans.size(); ++k)
         all.push_back({{"plan", plans[k].info().schedule}, {"ms", ms[k + 1]}});
       row["timed"] = std::move(all);
-      if (gpu) {
-        std::vector<TimedCandidate> timed;
-        const auto predicted = predictions(plans);
-        for (std::size_t k = 0; k < plans.size(); ++k) {
-          timed.push_back({plans[k].info().schedule, ms[k + 1], predicted[k].predicted_us, predicted[k].mwp_cwp_us});
-        }
-        models.add(timed, model, row);
-      }
+      if (gpu) models.add(beside_predictions(plans, ms), model, row);
       if (best != 1)
         note += fmt::format("   best {:.2f}: {}", copy_ms / ms[static_cast<std::size_t>(best)],
                             plans[static_cast<std::size_t>(best - 1)].info().schedule);
@@ -304,7 +300,8 @@ void add_bench_permute(Command& app, Session& session) {
   command.add_option("--top", options->top, "Also time this many candidates, and say what the best would give")
       .range(1, 1000)
       .capture_default_str();
-  command.add_option("--beside", options->beside, "Also time this candidate of each case, such as scattering");
+  command.add_option("--beside", options->beside,
+                     "Also time this candidate of each case, or the baseline `scattering` or `algorithm 1`");
   for (std::size_t k = 0; k < peer_kinds().size(); ++k) {
     command.add_option(peer_kinds()[k].option, options->libraries[k], peer_kinds()[k].help);
   }

@@ -26,9 +26,8 @@ void add_explain(Command& app, Session& session) {
         for (const auto& candidate : plan.candidates()) {
           candidates.push_back({{"name", candidate.name},
                                 {"predicted_us", candidate.predicted_us},
-                                {"mwp_cwp_us", candidate.mwp_cwp_us > 0 ? Json(candidate.mwp_cwp_us) : Json()},
                                 {"step", candidate.step},
-                                {"baseline", candidate.baseline},
+                                {"written", candidate.written},
                                 {"measured_us", candidate.measured_us > 0 ? Json(candidate.measured_us) : Json()},
                                 {"chosen", candidate.chosen}});
         }

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "plan/baselines_cpu.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/register_tile.hpp"
@@ -503,7 +502,6 @@ std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& de
     return fastest(std::move(list));
   }
   auto list = CpuCopyEnumerator(program, device).run();
-  for (auto& baseline : baselines(program, device)) list.push_back(std::move(baseline));
   return list;
 }
 

@@ -458,7 +458,7 @@ class CudaCopyEnumerator {
   void refine(Listed& listed) {
     if (listed.refined) return;
     listed.refined = true;
-    auto& [schedule, traffic, predicted_us, baseline] = listed.candidate;
+    auto& [schedule, traffic, predicted_us, written] = listed.candidate;
     if (!schedule.stage || schedule.stage->memory != ir::StageMemory::shared) return;
     const auto& found = layouts_.best(schedule);
     schedule.stage->layout = found.layout;

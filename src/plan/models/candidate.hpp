@@ -10,7 +10,7 @@ struct Candidate {
   kernel::Schedule schedule;
   Traffic traffic;
   double predicted_us = 0;
-  bool baseline = false;  ///< for comparison only: listed last, chosen only by name
+  bool written = false;  ///< given as a text, not proposed: listed last
 };
 
 }  // namespace ricci::plan

@@ -6,15 +6,16 @@
 //
 // the latency, and with it delta, cancels out. Fitting the other two as the paper does, to those schedules of an H200
 // in bench/results/fit that candidates() still makes, found nothing that chooses better.
-#include "plan/mwp_cwp.hpp"
+#include "bench/mwp_cwp.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
 #include "plan/models/traffic.hpp"
+#include "runtime/plan_impl.hpp"
 
-namespace ricci::plan {
+namespace ricci::tools {
 
 namespace {
 
@@ -29,12 +30,12 @@ double requests(const ir::ThreadMapping& mapping, const ir::Affine& affine) {
   if (mapping.digits.empty()) return 1;
   const auto& first = mapping.digits.front();
   const auto apart = affine.coefficient[static_cast<std::size_t>(first.index)] * first.step;
-  return static_cast<double>(Warps(mapping).count() * mapping.rows * (std::abs(apart) <= 1 ? 1 : mapping.vector));
+  return static_cast<double>(plan::Warps(mapping).count() * mapping.rows * (std::abs(apart) <= 1 ? 1 : mapping.vector));
 }
 
 }  // namespace
 
-MwpCwpDevice MwpCwpDevice::of(const GpuModel& gpu) {
+MwpCwpDevice MwpCwpDevice::of(const plan::GpuModel& gpu) {
   MwpCwpDevice device;
   if (gpu.sm < 50) {
     device = {.departure_delay = 14, .memory_latency = 358, .shared_latency = 11, .iteration_cycles = 50};
@@ -64,9 +65,10 @@ double mwp_cwp_cycles(const MwpCwpKernel& kernel, const MwpCwpDevice& device) {
   return (memory + shared + device.iteration_cycles) * kernel.iterations;  // equation (10)
 }
 
-MwpCwp::MwpCwp(const ir::Program& program, const GpuModel& gpu) : program_(program), sides_(program), device_(gpu) {}
+MwpCwp::MwpCwp(const ir::Program& program, const plan::GpuModel& gpu)
+    : program_(program), sides_(program), device_(gpu) {}
 
-std::optional<MwpCwpKernel> MwpCwp::kernel(const Candidate& candidate) const {
+std::optional<MwpCwpKernel> MwpCwp::kernel(const plan::Candidate& candidate) const {
   const auto& schedule = candidate.schedule;
   const auto& traffic = candidate.traffic;
   if (sides_.load < 0 || schedule.computes()) return std::nullopt;
@@ -78,9 +80,9 @@ std::optional<MwpCwpKernel> MwpCwp::kernel(const Candidate& candidate) const {
   kernel.loads = tiles_per_block * requests(read_mapping, read_offset);
   kernel.stores = tiles_per_block * requests(schedule.mapping, write_offset);
   kernel.load_transactions =
-      tiles_per_block * lines_of_mapping(read_mapping, read_offset, sides_.read_bytes(), kSampledWarps);
+      tiles_per_block * plan::lines_of_mapping(read_mapping, read_offset, sides_.read_bytes(), kSampledWarps);
   kernel.store_transactions =
-      tiles_per_block * lines_of_mapping(schedule.mapping, write_offset, sides_.write_bytes(), kSampledWarps);
+      tiles_per_block * plan::lines_of_mapping(schedule.mapping, write_offset, sides_.write_bytes(), kSampledWarps);
   kernel.partial_share = traffic.write.partial_sectors / traffic.write.sectors;
   const int warps = (schedule.threads + 31) / 32;
   kernel.warps = warps;
@@ -100,10 +102,18 @@ std::optional<MwpCwpKernel> MwpCwp::kernel(const Candidate& candidate) const {
   return kernel;
 }
 
-std::optional<double> MwpCwp::us(const Candidate& candidate) const {
+std::optional<double> MwpCwp::us(const plan::Candidate& candidate) const {
   const auto counted = kernel(candidate);
   if (!counted) return std::nullopt;
   return mwp_cwp_cycles(*counted, MwpCwpDevice::of(device_)) / device_.clock_MHz;
 }
 
-}  // namespace ricci::plan
+std::optional<double> mwp_cwp_us(const Plan& plan) {
+  const auto& impl = plan.impl();
+  if (plan.device() == Device::cpu || impl.steps.size() != 1) return std::nullopt;
+  const auto& step = impl.steps.front();
+  const auto list = impl.candidates(step, step.schedule.name);
+  return MwpCwp(step.program, impl.gpu_model()).us(plan::choose(list, step.schedule.name));
+}
+
+}  // namespace ricci::tools

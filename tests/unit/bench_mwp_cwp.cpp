@@ -1,5 +1,5 @@
 // The MWP-CWP model: worked out by hand in each of its three regimes, and what holds for any kernel.
-#include "plan/mwp_cwp.hpp"
+#include "bench/mwp_cwp.hpp"
 
 #include <algorithm>
 #include <random>
@@ -9,9 +9,9 @@
 
 using namespace ricci;
 using plan::GpuModel;
-using plan::MwpCwp;
-using plan::MwpCwpDevice;
-using plan::MwpCwpKernel;
+using tools::MwpCwp;
+using tools::MwpCwpDevice;
+using tools::MwpCwpKernel;
 
 namespace {
 
@@ -50,21 +50,21 @@ TEST_CASE("MWP-CWP by hand") {
   CHECK(pascal.bytes_per_cycle == Approx(8.832046));
   // MWP_peak = 8.832046 * 487.8 / 230.4 = 18.699; MWP_mem * MLP = 487.8 / 2.8 * 4 = 696.9; 64 warps.
   // cycles_mem = 2 * 487.8 * 4 * 8 / 18.699 = 1669.557, cycles_shmem = 2 * 4, cycles_ac = 260.
-  CHECK(plan::mwp_cwp_cycles(tiled(), pascal) == Approx(100 * (1669.557 + 8 + 260)).epsilon(1e-6));
+  CHECK(tools::mwp_cwp_cycles(tiled(), pascal) == Approx(100 * (1669.557 + 8 + 260)).epsilon(1e-6));
   // Without enough warps each waits for its own requests: 2 * 487.8 * 4 * 8 / 8.
   auto few = tiled();
   few.active_warps = 8;
-  CHECK(plan::mwp_cwp_cycles(few, pascal) == Approx(100 * (3902.4 + 8 + 260)));
+  CHECK(tools::mwp_cwp_cycles(few, pascal) == Approx(100 * (3902.4 + 8 + 260)));
   // Half of the written lines in part: (64 + 64 * 1.5) / 64 = 2.5 transactions a request, 281.6 bytes.
   auto partial = tiled();
   partial.partial_share = 0.5;
-  CHECK(plan::mwp_cwp_cycles(partial, pascal) == Approx(100 * (64 * 281.6 / 8.832046 + 8 + 260)).epsilon(1e-6));
+  CHECK(tools::mwp_cwp_cycles(partial, pascal) == Approx(100 * (64 * 281.6 / 8.832046 + 8 + 260)).epsilon(1e-6));
   // A K20X: 14, 358, 11, 50; 250 GB/s for 14 multiprocessors of 732 MHz. With one request of a warp at a time requests
   // depart slower than memory takes them: MWP_mem = 372 / 14 = 26.6 of MWP_peak = 39.4, cycles_mem = 2 * 8 * 14.
   const auto kepler = MwpCwpDevice::of(device_model_of(35, 14, 732, 250));
   auto one = tiled();
   one.mlp = 1;
-  CHECK(plan::mwp_cwp_cycles(one, kepler) == Approx(100 * (224 + 2 * 11 + 50)));
+  CHECK(tools::mwp_cwp_cycles(one, kepler) == Approx(100 * (224 + 2 * 11 + 50)));
 }
 
 TEST_CASE("MWP-CWP of any kernel") {
@@ -86,11 +86,11 @@ TEST_CASE("MWP-CWP of any kernel") {
     kernel.warps = between(1, 32);
     kernel.active_warps = between(1, 64);
     kernel.iterations = between(1, 1000);
-    const double cycles = plan::mwp_cwp_cycles(kernel, device);
+    const double cycles = tools::mwp_cwp_cycles(kernel, device);
     const auto with = [&](double MwpCwpKernel::* member, double factor) {
       auto changed = kernel;
       changed.*member *= factor;
-      return plan::mwp_cwp_cycles(changed, device);
+      return tools::mwp_cwp_cycles(changed, device);
     };
     constexpr double kRounding = 1 + 1e-12;
     bool sane = with(&MwpCwpKernel::load_transactions, 1.5) * kRounding >= cycles;
@@ -101,7 +101,7 @@ TEST_CASE("MWP-CWP of any kernel") {
     sane = sane && with(&MwpCwpKernel::warps, 2) > cycles;
     auto faster = device;
     faster.bytes_per_cycle *= 2;
-    sane = sane && plan::mwp_cwp_cycles(kernel, faster) <= cycles * kRounding;
+    sane = sane && tools::mwp_cwp_cycles(kernel, faster) <= cycles * kRounding;
     INFO("kernel " << n);
     REQUIRE(sane);
     REQUIRE(with(&MwpCwpKernel::iterations, 3) == Approx(3 * cycles));

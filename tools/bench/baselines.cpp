@@ -1,13 +1,14 @@
-#include "plan/baselines_cpu.hpp"
+#include "bench/baselines.hpp"
 
 #include <algorithm>
 
 #include "plan/models/axes.hpp"
-#include "plan/models/cost_cpu.hpp"
+#include "runtime/plan_impl.hpp"
 
-namespace ricci::plan {
+namespace ricci::tools {
 namespace {
 
+using plan::Sides;
 using Tile = std::vector<std::int64_t>;
 
 /// The leading axes of one side, whole, until they hold a cache line's worth of elements; the last one in part where it
@@ -36,31 +37,18 @@ Minor minor(const Sides& sides, bool read, std::int64_t line_elements) {
   return found;
 }
 
-Candidate baseline(const Sides& sides, ir::Schedule schedule, const CpuModel& device) {
-  auto candidate = priced(sides, std::move(schedule), device);
-  candidate.baseline = true;
-  return candidate;
-}
-
-ir::Schedule scalar(std::string name, const Sides& sides, Tile tile) {
+ir::Schedule scalar(const Sides& sides, Tile tile) {
   ir::Schedule schedule;
-  schedule.name = std::move(name);
   schedule.threads = 1;
   schedule.mapping = {sides.digits(true, tile), 1, 1};
   schedule.tile = std::move(tile);
   return schedule;
 }
 
-}  // namespace
-
-std::vector<Candidate> baselines(const ir::Program& program, const CpuModel& device) {
-  const Sides sides(program);
-  if (sides.load < 0 || program.indices.empty()) return {};
-  std::vector<Candidate> list;
-
+ir::Schedule scattering(const Sides& sides) {
   // A tile is worth a call when it is some thousand elements long.
   constexpr std::int64_t kTilePoints = 4096;
-  Tile tile(program.indices.size(), 1);
+  Tile tile(sides.program.indices.size(), 1);
   std::int64_t points = 1;
   for (const auto q : sides.read_order) {
     auto& n = tile[static_cast<std::size_t>(q)];
@@ -68,18 +56,21 @@ std::vector<Candidate> baselines(const ir::Program& program, const CpuModel& dev
     points *= n;
     if (n < sides.extent(q)) break;
   }
-  auto scattering = scalar("scattering", sides, tile);
-  scattering.order = sides.read_order;
-  list.push_back(baseline(sides, std::move(scattering), device));
+  auto schedule = scalar(sides, tile);
+  schedule.order = sides.read_order;
+  return schedule;
+}
 
-  const auto line_elements = kLineBytes / sides.read_bytes();
+ir::Schedule algorithm_1(const Sides& sides) {
+  const auto line_elements = ir::kLineBytes / sides.read_bytes();
   const auto in = minor(sides, true, line_elements), out = minor(sides, false, line_elements);
+  Tile tile(sides.program.indices.size(), 1);
   for (std::size_t q = 0; q < tile.size(); ++q) {
     tile[q] = std::max(in.segment[q], out.segment[q]);
     // An axis that is internal to one of them is not cut.
-    if (in.set[q] && out.set[q]) tile[q] = program.indices[q].extent;
+    if (in.set[q] && out.set[q]) tile[q] = sides.program.indices[q].extent;
   }
-  auto blocked = scalar("algorithm 1", sides, tile);
+  auto schedule = scalar(sides, tile);
   // Innermost the minor axes of the input, then what the output's add to them, each side's in its own order.
   std::vector<ir::MixedRadixDigit> digits;
   for (const auto& digit : sides.digits(true, tile)) {
@@ -88,16 +79,28 @@ std::vector<Candidate> baselines(const ir::Program& program, const CpuModel& dev
   for (const auto& digit : sides.digits(false, tile)) {
     if (!in.set[static_cast<std::size_t>(digit.index)]) digits.push_back(digit);
   }
-  blocked.mapping.digits = std::move(digits);
+  schedule.mapping.digits = std::move(digits);
   // Outermost the segments, within them the external axes.
   for (const bool segments : {false, true}) {
     for (const auto q : sides.write_order) {
       const auto k = static_cast<std::size_t>(q);
-      if ((in.set[k] || out.set[k]) == segments) blocked.order.push_back(q);
+      if ((in.set[k] || out.set[k]) == segments) schedule.order.push_back(q);
     }
   }
-  list.push_back(baseline(sides, std::move(blocked), device));
-  return list;
+  return schedule;
 }
 
-}  // namespace ricci::plan
+}  // namespace
+
+std::optional<std::string> baseline_schedule(std::string_view name, const Plan& plan) {
+  const auto& impl = plan.impl();
+  if (plan.device() != Device::cpu || impl.steps.size() != 1) return std::nullopt;
+  const auto& program = impl.steps.front().program;
+  const Sides sides(program);
+  if (sides.load < 0 || program.indices.empty()) return std::nullopt;
+  if (name == "scattering") return kernel::print(scattering(sides), program);
+  if (name == "algorithm 1") return kernel::print(algorithm_1(sides), program);
+  return std::nullopt;
+}
+
+}  // namespace ricci::tools

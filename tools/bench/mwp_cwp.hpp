@@ -8,8 +8,9 @@
 #include "plan/models/axes.hpp"
 #include "plan/models/device_model.hpp"
 #include "plan/plan.hpp"
+#include "ricci/plan.hpp"
 
-namespace ricci::plan {
+namespace ricci::tools {
 
 /// What a kernel does, in the paper's terms. A block's iteration is a tile, loaded and stored; where each warp has a
 /// tile of its own it is the tiles of all its warps.
@@ -33,7 +34,7 @@ struct MwpCwpDevice {
   double bytes_per_cycle = 0;   ///< mem_BW / (N_SM * Freq)
 
   /// Table I of the paper by compute capability: Kepler, Maxwell, and Pascal for all that came later, as cuTT has it.
-  static MwpCwpDevice of(const GpuModel& device);
+  static MwpCwpDevice of(const plan::GpuModel& device);
 };
 
 /// Equations (10) to (13).
@@ -42,16 +43,19 @@ double mwp_cwp_cycles(const MwpCwpKernel& kernel, const MwpCwpDevice& device);
 /// Predicts candidates of one program, which has to stay where it is.
 class MwpCwp {
  public:
-  MwpCwp(const ir::Program& program, const GpuModel& device);
+  MwpCwp(const ir::Program& program, const plan::GpuModel& device);
 
   /// None where nothing is loaded, and for schedules that compute.
-  std::optional<MwpCwpKernel> kernel(const Candidate& candidate) const;
-  std::optional<double> us(const Candidate& candidate) const;
+  std::optional<MwpCwpKernel> kernel(const plan::Candidate& candidate) const;
+  std::optional<double> us(const plan::Candidate& candidate) const;
 
  private:
   const ir::Program& program_;
-  Sides sides_;
-  GpuModel device_;
+  plan::Sides sides_;
+  plan::GpuModel device_;
 };
 
-}  // namespace ricci::plan
+/// What the model predicts of the schedule that a GPU plan of a permutation runs; nothing for other plans.
+std::optional<double> mwp_cwp_us(const Plan& plan);
+
+}  // namespace ricci::tools
