@@ -119,7 +119,6 @@ class Multiplier {
 
   Body loaded(const Operand& x) {
     const auto& side = *x.side;
-    const auto& array = kernel_.array(x.base.array);
     const auto reads = reads_of(tile_, x.first, x.along, x.deep, x.type);
     if (reads.by != ReadBy::lane) return matrices(x, reads.by == ReadBy::transposed_matrix);
     if (x.fragment->per_register() > 1) return words(x, reads);
@@ -143,7 +142,7 @@ class Multiplier {
           continue;
         }
         const Access run{held, {Affine(piece)}, width};
-        body.push_back({Store{run, load_of(array.type, from)}});
+        body.push_back({Store{run, load_of(x.type, from)}});
         for (int l = 0; l < width; ++l) {
           Value lane;
           lane.kind = Value::Kind::lane;
