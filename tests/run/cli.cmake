@@ -16,13 +16,11 @@ elseif(RICCI_TOOLS)
       COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}.py $<TARGET_FILE:ricci_command>)
     ricci_test_properties(run.${name} LABEL run)
   endforeach()
-  if(RICCI_CPU AND NOT RICCI_SANITIZE)  # a sanitizer takes terabytes of address space
+  if(RICCI_CPU)
     add_test(NAME deep.cli_memory COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/cli_memory.py
       $<TARGET_FILE:ricci_command> ${PROJECT_SOURCE_DIR}/examples/programs)
-    ricci_test_properties(deep.cli_memory LABEL deep TIMEOUT 1800)
-  endif()
-  if(RICCI_CPU)
-    ricci_test_properties(run.cli_tune LABEL run TIMEOUT 900)  # it measures, beside whatever else runs
+    ricci_test_properties(deep.cli_memory LABEL deep limits TIMEOUT 1800)
+    ricci_test_properties(run.cli_tune LABEL run limits TIMEOUT 900)  # it measures, beside whatever else runs
   endif()
   if(RICCI_CUDA)
     ricci_test_properties(run.cli_gpu LABEL run gpu)

@@ -14,7 +14,7 @@ ricci_test(log LABEL unit SOURCES log.cpp LIBS ricci_lower ENVIRONMENT RICCI_LOG
 
 # src/json
 ricci_test(json LABEL unit SOURCES json.cpp LIBS ricci_json ricci_ir)
-ricci_test(own_stack LABEL unit SOURCES own_stack.cpp LIBS ricci_ir)
+ricci_test(own_stack LABEL unit limits SOURCES own_stack.cpp LIBS ricci_ir)
 
 # src/plan
 ricci_test(plan_traffic LABEL unit SOURCES plan_traffic.cpp LIBS ricci_plan ricci_lower)
