@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
@@ -146,7 +147,9 @@ void Plan::operator()(std::span<void* const> outputs, std::span<const void* cons
                     "PlanOptions::target_sm to plan for a device that is there",
                     p.target.text()));
   }
-  void* slot[Impl::kMaxSlots];
+  void* few[Impl::kFewSlots];
+  std::vector<void*> many(p.slots.size() > Impl::kFewSlots ? p.slots.size() : 0);
+  void** const slot = many.empty() ? few : many.data();
   for (std::size_t k = 0; k < outputs.size(); ++k) slot[p.output_slots[k]] = outputs[k];
   for (std::size_t k = 0; k < inputs.size(); ++k) slot[p.input_slots[k]] = const_cast<void*>(inputs[k]);
   p.check_pointers(slot);

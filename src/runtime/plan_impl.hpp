@@ -51,7 +51,8 @@ struct Factors {
 };
 
 struct Plan::Impl {
-  static constexpr int kMaxSlots = 1024, kMaxArguments = 512, kMaxParams = 128;
+  static constexpr int kMaxArguments = 512, kMaxParams = 128;
+  static constexpr std::size_t kFewSlots = 1024;  ///< more are listed in memory that each call allocates
 
   /// One kernel, ready to run.
   struct Step {

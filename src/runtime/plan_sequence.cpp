@@ -165,7 +165,6 @@ void check_limits(const ir::Sequence& sequence) {
       throw PlanError(fmt::format("{} {}; a plan takes up to {}", count, what, most));
     }
   };
-  check(sequence.slots.size(), Plan::Impl::kMaxSlots, "tensors");
   check(sequence.params.size(), Plan::Impl::kMaxParams, "parameters");
   for (const auto& step : sequence.steps) {
     check(step.slot.size() + step.param.size(), Plan::Impl::kMaxArguments, "tensors and parameters in one kernel");
