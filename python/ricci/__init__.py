@@ -22,6 +22,7 @@ from ._errors import (
     ShapeError,
     SpecError,
 )
+from ._numpy_names import tensordot, transpose
 from ._program import Program
 from ._ricci import (
     Candidate,
@@ -79,4 +80,6 @@ __all__ = [
     "permute",
     "plan_einsum",
     "plan_permute",
+    "tensordot",
+    "transpose",
 ]

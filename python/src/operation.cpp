@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -408,6 +409,28 @@ void bind_operations(nb::module_& module) {
       "out = alpha * sum(op(A) * op(B) * ...) + beta * out for a spec such as 'ab,bc->ac'. Returns out, or a new "
       "array\n"
       "of the first operand's kind.");
+  module.def(
+      "_terms",
+      [](std::string_view spec, const std::vector<int>& ranks) {
+        const auto parsed = Spec::parse(spec).expand(ranks);
+        const auto names = [](const Spec::Term& term) {
+          std::vector<std::string> list;
+          for (const auto& axis : term) list.push_back(axis.name);
+          return list;
+        };
+        std::vector<std::vector<std::string>> terms;
+        for (const auto& term : parsed.operands) terms.push_back(names(term));
+        return std::pair(terms, names(parsed.output));
+      },
+      "spec"_a, "ranks"_a, "Names of the axes of each operand, and of the result, ellipses written out.");
+  module.def(
+      "_product_dtype",
+      [](const std::vector<std::string>& types) {
+        std::vector<Layout> scalars;
+        for (const auto& type : types) scalars.push_back(Layout::row_major(dtype_of(nb::str(type.c_str())), {}));
+        return numpy_name(einsum_output(std::string(types.size() - 1, ',') + "->", scalars).type);
+      },
+      "dtypes"_a, "The type of an einsum's result, from at least one operand's.");
 }
 
 }  // namespace ricci::python

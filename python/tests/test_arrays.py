@@ -114,6 +114,25 @@ class Permute(unittest.TestCase):
         self.assertEqual((y.dtype, y.tolist()), (np.float32, [1, 2, 3]))
 
 
+class NumpysNames(unittest.TestCase):
+    def test_tensordot(self):
+        a, b = np.random.rand(2, 3, 4, 5), np.random.rand(5, 4, 6)
+        for axes in (1, ([3], [0]), ([3, 2], [0, 1]), ((-1, 2), (0, -2)), (3, 0), 0):
+            np.testing.assert_allclose(ricci.tensordot(a, b, axes), np.tensordot(a, b, axes))
+        deep = np.random.rand(2, *[1] * 30), np.random.rand(*[1] * 30, 3)  # more axes than there are letters
+        np.testing.assert_allclose(ricci.tensordot(*deep, 25), np.tensordot(*deep, 25))
+        for axes in (5, ([0], [0, 1]), ([4], [0]), ([0, 0], [0, 1])):
+            with self.assertRaises(ValueError):
+                ricci.tensordot(a, b, axes)
+
+    def test_transpose(self):
+        a = np.random.rand(2, 3, 4)
+        for axes in (None, (1, 2, 0), (-1, 0, 1)):
+            np.testing.assert_array_equal(ricci.transpose(a, axes), a.transpose(axes))
+        with self.assertRaisesRegex(ValueError, "no permutation"):
+            ricci.transpose(a, (0, 1, 1))
+
+
 class Plans(unittest.TestCase):
     def test_calls(self):
         a, b = np.random.rand(5, 6), np.random.rand(6, 7)

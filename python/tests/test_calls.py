@@ -1,5 +1,6 @@
 """Errors by type and text, threads, programs, administration, and the stubs beside the module."""
 import ast
+import inspect
 import math
 import pathlib
 import sys
@@ -204,6 +205,9 @@ class Administration(unittest.TestCase):
                 members |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign)}
                 for member in members:
                     self.assertTrue(hasattr(getattr(ricci, name), member), f"{name}.{member}")
+            elif name in ("tensordot", "transpose"):
+                written = inspect.signature(getattr(ricci, name))
+                self.assertEqual([argument.arg for argument in node.args.args], list(written.parameters))
             elif name != "doctor":
                 signature = getattr(ricci, name).__doc__.splitlines()[0]
                 for argument in [*node.args.args, *node.args.kwonlyargs]:

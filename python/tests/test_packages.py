@@ -48,6 +48,73 @@ class Torch(unittest.TestCase):
             self.assertEqual(ricci.permute("ab->ba", x).shape, (4, 3))
 
 
+@needs("torch")
+class TorchOperator(unittest.TestCase):
+    PROBLEMS = (
+        ("ab,bc->ca", (3, 4), (4, 5)),
+        ("abc->b", (3, 4, 5)),
+        ("a,a->", (4,), (4,)),
+        (",a->a", (), (3,)),
+        ("aab,bc->ca", (3, 3, 4), (4, 2)),
+        ("...a,ab->...b", (2, 3, 4), (4, 5)),
+        ("...a,...a->...", (2, 1, 4), (3, 4)),
+        ("row mid, mid col, col out -> out row", (2, 3), (3, 4), (4, 2)),
+    )
+
+    def operands(self, shapes, dtype):
+        import torch
+
+        return [torch.rand(shape, dtype=dtype, requires_grad=True) for shape in shapes]
+
+    def test_gradients(self):
+        import torch
+        import ricci.torch
+
+        for spec, *shapes in self.PROBLEMS:
+            for dtype in (torch.float64, torch.complex128):
+                with self.subTest(spec=spec, dtype=dtype):
+                    operands = self.operands(shapes, dtype)
+
+                    def function(*xs):
+                        return ricci.torch.einsum(spec, *xs)
+
+                    torch.testing.assert_close(
+                        function(*operands).detach(),
+                        torch.from_numpy(np.asarray(ricci.einsum(spec, *[x.detach().numpy() for x in operands]))),
+                    )
+                    self.assertTrue(torch.autograd.gradcheck(function, operands))
+        self.assertTrue(torch.autograd.gradgradcheck(lambda a, b: ricci.torch.einsum("ab,bc->ca", a, b), self.operands(((2, 3), (3, 2)), torch.float64)))
+
+    def test_what_torch_demands_of_operators(self):
+        import torch
+        import ricci.torch
+
+        for spec, *shapes in self.PROBLEMS:
+            with self.subTest(spec):
+                torch.library.opcheck(torch.ops.ricci.einsum.default, (spec, self.operands(shapes, torch.float64)))
+
+
+@needs("opt_einsum")
+class OptEinsum(unittest.TestCase):
+    def test_backend(self):
+        import opt_einsum
+
+        spec, arrays = "ij,jkl,kmn,lo,mno->i", [np.random.rand(*s) for s in ((2, 3), (3, 4, 5), (4, 6, 2), (5, 3), (6, 2, 3))]
+        np.testing.assert_allclose(opt_einsum.contract(spec, *arrays, backend="ricci"), np.einsum(spec, *arrays))
+        expression = opt_einsum.contract_expression(spec, *[x.shape for x in arrays])
+        np.testing.assert_allclose(expression(*arrays, backend="ricci"), np.einsum(spec, *arrays))
+
+
+@needs("cotengra")
+class Cotengra(unittest.TestCase):
+    def test_implementation(self):
+        import cotengra
+
+        spec, arrays = "ij,jkl,kmn,lo,mno->i", [np.random.rand(*s) for s in ((2, 3), (3, 4, 5), (4, 6, 2), (5, 3), (6, 2, 3))]
+        found = cotengra.einsum(spec, *arrays, implementation=(ricci.einsum, ricci.tensordot))
+        np.testing.assert_allclose(found, np.einsum(spec, *arrays))
+
+
 @needs("jax")
 class Jax(unittest.TestCase):
     def test_arrays(self):
