@@ -28,11 +28,16 @@ std::string right_side(const std::string& expression) {
   return text.substr(text.rfind("y(i,j) = ") + 9, text.size() - text.rfind("y(i,j) = ") - 10);
 }
 
-/// Of this thread's processor, to read a program.
+/// Of the processor, to read a program; the least of three times.
 double seconds_to_parse(const std::string& text) {
-  const auto start = std::clock();
-  CHECK(Program::parse(text).tensors().size() > 1);
-  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  double least = 0;
+  for (int k = 0; k < 3; ++k) {
+    const auto start = std::clock();
+    CHECK(Program::parse(text).tensors().size() > 1);
+    const auto took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    if (k == 0 || took < least) least = took;
+  }
+  return least;
 }
 
 }  // namespace
@@ -58,7 +63,7 @@ TEST_CASE("whether right sides are symmetric is found in time linear in the prog
   };
   for (const auto& text : std::vector<std::function<std::string(int)>>{statements, product, nested}) {
     // Eight times the length; 64 times the time, if it were quadratic.
-    CHECK(seconds_to_parse(text(4000)) < 24 * seconds_to_parse(text(500)) + 0.1);
+    CHECK(seconds_to_parse(text(4000)) < 32 * seconds_to_parse(text(500)) + 0.1);
   }
 }
 
