@@ -51,7 +51,8 @@ struct PlanOptions {
   /// the tensors (DeviceError where there is none; PlanError with target_sm): seconds where a plan takes milliseconds.
   /// Of kernels whose schedule is named nothing is measured.
   PlanMode mode = PlanMode::estimate;
-  int measured = 24;  ///< at most so many candidates of each kernel are timed; at least 1
+  Precision precision = Precision::f32;  ///< of products of f32 on a GPU's tensor cores; part of the cache keys
+  int measured = 24;                     ///< at most so many candidates of each kernel are timed; at least 1
 };
 
 /// Options of a permutation.

@@ -113,6 +113,8 @@ KernelText::Text KernelText::text(const Value& value) {
       return {fmt::format("(i64)({})", affine(value.affine)), 2};
     case Value::Kind::lane:
       return {fmt::format("{}{}[{}]", load(value.operands[0].access), vectors_ ? "" : ".at", affine(value.affine)), 3};
+    case Value::Kind::tf32:
+      return {fmt::format("to_tf32({})", text(value.operands[0]).text), 3};
     case Value::Kind::pack: {
       std::string lanes;
       for (const auto& lane : value.operands) lanes += (lanes.empty() ? "" : ", ") + text(lane).text;

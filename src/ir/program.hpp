@@ -151,6 +151,7 @@ struct Program {
   /// Every operation is rounded as written. Otherwise a product may be fused into the sum that uses it (FMA), and sums
   /// may be split into partial sums.
   bool exact = true;
+  Precision precision = Precision::f32;  ///< of products of f32 on tensor cores
 
   std::int64_t points() const noexcept;                                ///< product of the extents
   std::int64_t points(const std::vector<bool>& along) const noexcept;  ///< points of the free indices

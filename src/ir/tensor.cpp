@@ -45,6 +45,23 @@ const char* name(DType type) noexcept { return row(type).name; }
 bool is_integer(DType type) noexcept { return type <= DType::u64; }
 bool is_complex(DType type) noexcept { return type == DType::c64 || type == DType::c128; }
 
+namespace {
+constexpr const char* kPrecisions[] = {"f32", "tf32", "tf32x3"};
+}  // namespace
+
+const char* name(Precision precision) noexcept { return kPrecisions[static_cast<int>(precision)]; }
+
+Precision parse_precision(std::string_view text) {
+  for (int i = 0; i < static_cast<int>(std::size(kPrecisions)); ++i) {
+    if (text == kPrecisions[i]) return static_cast<Precision>(i);
+  }
+  throw PlanError(fmt::format("no precision \"{}\"; there are {}", text, fmt::join(kPrecisions, ", ")));
+}
+
+double product_error(Precision precision) noexcept {
+  return precision == Precision::tf32 ? 0x1p-10 : precision == Precision::tf32x3 ? 0x1p-20 : 0;
+}
+
 DType parse_dtype(std::string_view text) {
   for (int i = 0; i < kDTypeCount; ++i) {
     const auto type = static_cast<DType>(i);

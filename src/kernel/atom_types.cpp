@@ -8,10 +8,17 @@ DType operand_type(const Atom* atom, const Contraction& contraction) noexcept {
   return atom != nullptr && atom->a.per_register() > 1 ? dtype_of(atom->a.type) : contraction.type;
 }
 
-std::string mismatch(const Atom& atom, const ir::Program& program, const Contraction& contraction) {
+std::string mismatch(const Atom& atom, int parts, const ir::Program& program, const Contraction& contraction) {
   if (const auto type = dtype_of(atom.c.type); type != contraction.type)
     return fmt::format("sums in {}, and those of the program are in {}", name(type), name(contraction.type));
-  if (atom.a.type == AtomType::tf32) return "products in tf32, and those of the program are in f32";
+  if (atom.a.type == AtomType::tf32) {
+    const auto precision = parts == 1 ? Precision::tf32 : Precision::tf32x3;
+    if (program.precision == Precision::f32 || (parts == 1 && program.precision != precision))
+      return fmt::format("products in {}, and those of the program are in {}", name(precision),
+                         name(program.precision));
+  }
+  if (parts > 2 || (parts == 2 && atom.a.type != AtomType::tf32))
+    return fmt::format("factors of {} in {} parts", name(dtype_of(atom.a.type)), parts);
   for (const auto* factor : {&contraction.first, &contraction.second}) {
     const auto& load = program.nodes[static_cast<std::size_t>(factor->load)];
     const auto type = operand_type(&atom, contraction);
@@ -20,6 +27,12 @@ std::string mismatch(const Atom& atom, const ir::Program& program, const Contrac
                          program.buffers[static_cast<std::size_t>(load.source)].name, name(load.type), name(type));
   }
   return {};
+}
+
+Precision effective_precision(const ir::Program& program, Precision wanted, int sm) {
+  if (wanted == Precision::f32 || sm < find_atom("m16n8k8_tf32")->sm) return Precision::f32;
+  const auto contraction = contraction_of(program);
+  return contraction && contraction->type == DType::f32 ? wanted : Precision::f32;
 }
 
 }  // namespace ricci::kernel

@@ -16,6 +16,11 @@ DType operand_type(const Atom* atom, const Contraction& contraction) noexcept;
 /// bytes are exact in the types that these atoms sum in. Sums of f32 by a tensor core are of a few products at a time,
 /// each aligned to the largest and cut off below it, at least as fine as the f32 of the largest: what f32 sums in a
 /// free order are bound by, with one more bit of error a step.
-std::string mismatch(const Atom& atom, const ir::Program& program, const Contraction& contraction);
+///   parts  that each factor of tf32 is the sum of: 1 for Precision::tf32, 2 for Precision::tf32x3
+std::string mismatch(const Atom& atom, int parts, const ir::Program& program, const Contraction& contraction);
+
+/// What is wanted, where a program on that device is a contraction that sums in f32 and has tensor cores for it: the
+/// same kernel has the same key whatever was asked for in vain. sm: 0 on a CPU.
+Precision effective_precision(const ir::Program& program, Precision wanted, int sm);
 
 }  // namespace ricci::kernel

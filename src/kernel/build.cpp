@@ -298,6 +298,7 @@ class Builder {
   void atom(const Directive& directive) {
     if (atom_ != nullptr) fail("there is an atom already");
     mma_.atom = directive.subject;
+    mma_.parts = directive.parts;
     lanes_ = directive.lanes;
     mma_.spread = {directive.warps[0], directive.warps[1], directive.runs[0], directive.runs[1], directive.runs[2]};
     if ((kernel_.target == Target::cuda) != (directive.warps[0] > 0))
@@ -324,7 +325,7 @@ class Builder {
     if (instruction_ != nullptr && deep % instruction_->k != 0)
       fail(fmt::format("a depth of {} in atoms of {}", deep, instruction_->k));
     if (instruction_ != nullptr) {
-      if (const auto rule = mismatch(*instruction_, program_, contraction_); !rule.empty()) fail(rule);
+      if (const auto rule = mismatch(*instruction_, directive.parts, program_, contraction_); !rule.empty()) fail(rule);
     }
     for (std::size_t q = 0; q < axes_.size(); ++q) {
       for (const auto& level : axes_[q].levels) {

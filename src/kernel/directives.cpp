@@ -32,8 +32,9 @@ std::string print(const Directive& d) {
                          d.padding > 0 ? fmt::format(" pad {}", d.padding) : "", groups());
     case Kind::atom:
       if (d.warps[0] > 0)
-        return fmt::format("atom {}{} warps {} runs {}{}", d.subject, groups(), fmt::join(d.warps, "x"),
-                           fmt::join(d.runs, "x"), d.blocks > 1 ? fmt::format(" blocks {}", d.blocks) : "");
+        return fmt::format("atom {}{} warps {} runs {}{}{}", d.subject, groups(), fmt::join(d.warps, "x"),
+                           fmt::join(d.runs, "x"), d.parts > 1 ? fmt::format(" parts {}", d.parts) : "",
+                           d.blocks > 1 ? fmt::format(" blocks {}", d.blocks) : "");
       return fmt::format("atom {}{} lanes {}", d.subject, groups(), d.lanes);
     case Kind::pipeline:
       return fmt::format("pipeline {} {}", d.subject, d.sizes.front());
@@ -97,6 +98,10 @@ Directive parse_line(std::string_view line) {
     for (auto word = words.next(); !word.empty(); word = words.next()) {
       if (word == "lanes") {
         d.lanes = static_cast<int>(words.number(words.next()));
+        continue;
+      }
+      if (word == "parts") {
+        d.parts = static_cast<int>(words.number(words.next()));
         continue;
       }
       if (word == "blocks") {

@@ -10,7 +10,8 @@
 //   atom fma rows a columns c depth d lanes 8                                     on a CPU: vectors of 8 columns
 //   atom m16n8k8_f64 rows a columns c depth d warps 2x4 runs 2x1x1                on a GPU: a block has 2 x 4 warps; a
 //                                   lane holds runs of 2 neighbours along rows, 1 along columns and depth; `blocks 2`
-//                                   of a multiprocessor at once have room for their registers
+//                                   of a multiprocessor at once have room for their registers; `parts 2`: factors of
+//                                   tf32 are sums of two, of which three products are summed
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
 //   nontemporal                     on a CPU: whole vectors of the result are written past the caches
 #pragma once
@@ -37,6 +38,7 @@ struct Directive {
   int lanes = 1;                        ///< atom, on a CPU
   std::array<int, 2> warps = {0, 0};    ///< atom, on a GPU: along rows and columns
   std::array<int, 3> runs = {1, 1, 1};  ///< atom, on a GPU: neighbours that a lane holds along rows, columns, depth
+  int parts = 1;                        ///< atom, on a GPU: that each factor is the sum of
   int blocks = 1;  ///< atom, on a GPU: of a multiprocessor at once, for whose registers there is room
   int padding =
       0;  ///< stage: elements between rows; a row is the last dimensions as far as all or none are summed over

@@ -36,8 +36,8 @@ struct Operand {
   const Side* side;
   const Fragment* fragment;
   Affine warp, coordinate;
-  DType type;  ///< of its elements in shared memory
-  int registers = -1;
+  DType type;                     ///< of its elements in shared memory
+  int registers = -1, rest = -1;  ///< rest: of factors in two parts, the second one
 };
 
 class Multiplier {
@@ -61,6 +61,10 @@ class Multiplier {
       const auto of = tile_.fma() ? type_ : x->type;
       x->registers = threads_.registers(x->first ? "a_part" : "b_part", of, shape, x->fragment->per_register());
       body.push_back({Declare{x->registers}});
+      if (mma_.parts > 1) {
+        x->rest = threads_.registers(x->first ? "a_rest" : "b_rest", of, shape);
+        body.push_back({Declare{x->rest}});
+      }
       for (auto& statement : loaded(*x)) body.push_back(std::move(statement));
     }
     const auto i = threads_.loop_var("i", a.side->atoms()), j = threads_.loop_var("j", b.side->atoms());
@@ -69,6 +73,11 @@ class Multiplier {
       const Access sum{mma_.accumulator, {Affine::of(i), Affine::of(j)}};
       const Access x{a.registers, {Affine(step), Affine::of(i)}}, y{b.registers, {Affine(step), Affine::of(j)}};
       if (!tile_.fma()) {
+        // The smallest products first.
+        if (mma_.parts > 1) {
+          products.push_back({MmaCall{mma_.atom, sum, {a.rest, x.index}, y}});
+          products.push_back({MmaCall{mma_.atom, sum, x, {b.rest, y.index}}});
+        }
         products.push_back({MmaCall{mma_.atom, sum, x, y}});
         continue;
       }
@@ -138,7 +147,7 @@ class Multiplier {
         auto from = element(x, o, p, q);
         from.lanes = width;
         if (width == 1) {
-          body.push_back({Store{place(x, o, p, q), load_of(type_, from)}});
+          put(body, x, place(x, o, p, q), load_of(type_, from));
           continue;
         }
         const Access run{held, {Affine(piece)}, width};
@@ -149,11 +158,30 @@ class Multiplier {
           lane.type = type_;
           lane.affine = Affine(l);
           lane.operands = {load_of(type_, run)};
-          body.push_back({Store{place(x, o, along > 1 ? p + l : p, along > 1 ? q : q + l), std::move(lane)}});
+          put(body, x, place(x, o, along > 1 ? p + l : p, along > 1 ? q : q + l), std::move(lane));
         }
       }
     }
     return side.blocks() > 1 ? threads_.unrolled(outer, std::move(body)) : body;
+  }
+
+  /// An element into its register; of tf32 rounded, what the rounding leaves as a second part.
+  void put(Body& body, const Operand& x, const Access& to, Value value) const {
+    if (x.fragment->type != AtomType::tf32) {
+      body.push_back({Store{to, std::move(value)}});
+      return;
+    }
+    const auto rounded = [](Value of) {
+      Value result;
+      result.kind = Value::Kind::tf32;
+      result.type = DType::f32;
+      result.operands.push_back(std::move(of));
+      return result;
+    };
+    body.push_back({Store{to, rounded(value)}});
+    if (x.rest < 0) return;
+    auto rest = apply(ir::OpCode::sub, DType::f32, {std::move(value), load_of(DType::f32, to)});
+    body.push_back({Store{{x.rest, to.index}, rounded(std::move(rest))}});
   }
 
   /// Registers that several elements share: read as they lie, or put together of single elements.

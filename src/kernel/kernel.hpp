@@ -69,6 +69,7 @@ struct Value {
     index,     ///< the value of `affine`, as i64
     op,        ///< op on operands
     lane,      ///< lane number `affine` of operand 0
+    tf32,      ///< CUDA: operand 0, an f32, rounded to 11 significant bits, halves away from zero
     pack,      ///< CUDA: the operands side by side, as a vector
   };
   Kind kind = Kind::constant;
@@ -153,6 +154,7 @@ struct Mma {
   int accumulator = -1;
   Access a, b;
   bool conj_a = false, conj_b = false;
+  int parts = 1;  ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
   Spread spread;
 };
 

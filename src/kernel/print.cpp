@@ -103,7 +103,8 @@ class Printer {
     const auto operand = [&](const Access& access, bool conj) {
       return conj ? fmt::format("conj({})", text(access)) : text(access);
     };
-    line("mma {} {} += {} * {} over rows {}, columns {}, depth {}{}", mma.atom, array_name(mma.accumulator),
+    line("mma {}{} {} += {} * {} over rows {}, columns {}, depth {}{}", mma.atom,
+         mma.parts > 1 ? fmt::format(" of {} parts", mma.parts) : "", array_name(mma.accumulator),
          operand(mma.a, mma.conj_a), operand(mma.b, mma.conj_b), text(mma.rows), text(mma.columns), text(mma.depth),
          text(mma.spread));
   }
@@ -196,6 +197,8 @@ std::string print(const Kernel& kernel, const Value& value) {
       return fmt::format("index({})", print(kernel, value.affine));
     case Value::Kind::lane:
       return fmt::format("lane({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
+    case Value::Kind::tf32:
+      return fmt::format("tf32({})", print(kernel, value.operands.front()));
     case Value::Kind::pack:
     case Value::Kind::op:
       break;

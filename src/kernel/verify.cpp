@@ -541,6 +541,11 @@ class Verifier {
       case Value::Kind::lane:
         lane(value);
         return;
+      case Value::Kind::tf32:
+        expect(cuda() && value.operands.size() == 1 && value.type == DType::f32 &&
+                   value.operands.front().type == DType::f32 && value.operands.front().lanes() == 1,
+               "what is no f32 is rounded to tf32, or not on a GPU");
+        return;
       case Value::Kind::pack:
         expect(cuda() && !value.operands.empty(), "a vector is put together of lanes on a GPU alone");
         for (const auto& operand : value.operands)

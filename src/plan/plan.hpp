@@ -43,9 +43,10 @@ enum class Reason {
 const char* name(Reason reason) noexcept;  ///< "estimated", ...
 
 /// A table of candidates, best prediction first, and why one was taken.
+///   precision  of the program's products
 ///   tuning  what was measured for them, or null
 std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device,
-                    Reason reason, const Tuning* tuning = nullptr);
+                    Reason reason, Precision precision = Precision::f32, const Tuning* tuning = nullptr);
 
 /// One line about a schedule: "tiled c64 b32, 256 threads, 16 B reads, 16 B writes, 8192 B shared".
 std::string summary(const ir::Program& program, const kernel::Schedule& schedule);

@@ -161,7 +161,7 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
   }
   if (log_enabled(LogTopic::plan)) {
     log_line(LogTopic::plan, plan::explain(list, plan::choose(list, step.schedule.name), plan.device_text, step.reason,
-                                           step.tuning.get()));
+                                           step.program.precision, step.tuning.get()));
   }
 }
 

@@ -64,7 +64,7 @@ std::string Plan::explain() const {
   return impl_->text("#", [this](const Impl::Step& step) {
     const auto list = impl_->candidates(step, step.schedule.name);
     return plan::explain(list, plan::choose(list, step.schedule.name), impl_->device_text, step.reason,
-                         step.tuning.get());
+                         step.program.precision, step.tuning.get());
   });
 }
 

@@ -10,6 +10,7 @@
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/split.hpp"
 #include "ir/workspace.hpp"
+#include "kernel/atom_types.hpp"
 #include "kernel/contraction.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
@@ -250,6 +251,7 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
   for (const int buffer : canonical.buffer) step.slot.push_back(lowered.slot[static_cast<std::size_t>(buffer)]);
   for (const int param : canonical.param) step.parameter.push_back(lowered.param[static_cast<std::size_t>(param)]);
   step.program = std::move(canonical);
+  step.program.precision = kernel::effective_precision(step.program, wanted.precision, plan.target.sm);
   step.program_text = ir::print(step.program);
   auto& info = plan.info;
   const double measured_before_ms = info.measure_ms;

@@ -215,9 +215,13 @@ std::string einsum_command(const ir::Program& program, const Product& product) {
 }  // namespace
 
 std::string reproduction_command(const ir::Program& program, const kernel::Schedule& schedule, const Target& target) {
-  const auto where = (target.device == Device::cpu ? std::string(" --device cpu")
-                                                   : fmt::format(" --device gpu --target sm_{}", target.sm)) +
-                     fmt::format(" --schedule '{}'", schedule.name);
+  const auto where =
+      (target.device == Device::cpu ? std::string(" --device cpu")
+                                    : fmt::format(" --device gpu --target sm_{}", target.sm)) +
+      fmt::format(
+          "{} --schedule '{}'",
+          program.precision == Precision::f32 ? std::string() : fmt::format(" --precision {}", name(program.precision)),
+          schedule.name);
   const auto product = Reader(program).read();
   // More operands would be multiplied pair by pair.
   if (product && product->loads.size() <= 2) {

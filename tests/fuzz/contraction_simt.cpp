@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
+#include "kernel/atom_types.hpp"
 #include "lower/lower_program.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "ricci/error.hpp"
@@ -86,7 +87,7 @@ Drawn drawn(std::mt19937_64& random) {
 TEST_CASE("random contractions on the simulator are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(510001);
   const int count = fuzz::cases(100);
-  int run = 0, vectors = 0, halves = 0, bytes = 0, matrices = 0;
+  int run = 0, vectors = 0, halves = 0, bytes = 0, tf32 = 0, matrices = 0;
   for (int k = 0; k < count; ++k) {
     const auto seed = first + static_cast<std::uint64_t>(k);
     std::mt19937_64 random(seed);
@@ -94,7 +95,8 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
     std::string what = "seed " + std::to_string(seed) + ": " + d.spec;
     for (const auto& [name, extent] : d.extents) what += " " + std::string(1, name) + "=" + std::to_string(extent);
     try {
-      const auto program = d.bytes ? of_bytes(d, *d.bytes) : ir::canonicalise(ir::lower(d.problem));
+      auto program = d.bytes ? of_bytes(d, *d.bytes) : ir::canonicalise(ir::lower(d.problem));
+      program.precision = kernel::effective_precision(program, static_cast<Precision>(seed % 3), d.sm);
       const auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(d.sm));
       if (list.empty()) continue;
       const auto& schedule = list[seed % 2 == 0 ? 0 : random() % list.size()].schedule;
@@ -106,6 +108,7 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
       const auto has = [&](const char* word) { return kernel.source.text.find(word) != std::string::npos ? 1 : 0; };
       halves += has("mma_m16n8k16_");
       bytes += has("mma_m16n8k32_");
+      tf32 += has("m16n8k8_tf32(");
       matrices += has("load_matrix_");
       vectors += has("copy_async<16>");
     } catch (const CompileError& error) {
@@ -115,8 +118,8 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
     }
   }
   std::printf(
-      "%d of %d random contractions from seed %llu on the simulator, %d of them copied by 16 bytes; %d of halves and "
-      "%d of bytes on tensor cores, %d of them by matrix loads\n",
-      run, count, static_cast<unsigned long long>(first), vectors, halves, bytes, matrices);
+      "%d of %d random contractions from seed %llu on the simulator, %d of them copied by 16 bytes; %d of halves, "
+      "%d of bytes and %d in tf32 on tensor cores, %d of them by matrix loads\n",
+      run, count, static_cast<unsigned long long>(first), vectors, halves, bytes, tf32, matrices);
   if (fuzz::enough(count)) CHECK(run > count / 2);
 }

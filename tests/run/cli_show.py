@@ -84,6 +84,27 @@ class Gpu(Case):
         self.assertEqual(self.ricci("show", *SHAPE, "--device", "gpu", "--target", "90", env=hidden).stdout, source)
         self.assertIn("registers", self.ricci("show", *SHAPE, "--target", "sm_90", "--plan", env=hidden).stdout)
 
+    def test_precision_of_products(self):
+        hidden = {"CUDA_VISIBLE_DEVICES": ""}
+        product = ["ab,bc->ac", "a=256", "b=256", "c=256", "--dtype", "f32", "--target", "sm_90"]
+        def shown(*more):
+            return self.ricci("show", *product, *more, env=hidden).stdout
+        plain, tf32, parts = shown(), shown("--precision", "tf32"), shown("--precision", "tf32x3")
+        self.assertNotIn("mma_", plain)
+        self.assertEqual(plain, shown("--precision", "f32"))
+        self.assertIn("mma_m16n8k8_tf32(", tf32)
+        self.assertNotIn("a_rest", tf32)
+        self.assertIn("products tf32x3", parts)
+        self.assertIn("a_rest", parts)
+        self.assertEqual(len({self.ricci("show", *product, *more, "--key", env=hidden).stdout
+                              for more in ([], ["--precision", "tf32"], ["--precision", "tf32x3"])}), 3)
+        self.assertIn("products in tf32x3,", self.ricci("explain", *product, "--precision", "tf32x3", env=hidden).stdout)
+        # What has no tensor core for it is the same kernel.
+        wide = ["ab,bc->ac", "a=64", "b=64", "c=64", "--target", "sm_90"]
+        self.assertEqual(self.ricci("show", *wide, env=hidden).stdout,
+                         self.ricci("show", *wide, "--precision", "tf32", env=hidden).stdout)
+        self.ricci("show", *product, "--precision", "tf16", code=2, env=hidden)
+
 
 class Others(Case):
     def test_version(self):

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <random>
@@ -96,6 +98,43 @@ struct ContractionCase {
   }
   std::string full() const { return codegen::portable_prelude(program) + source.prelude + "\n" + source.text; }
 
+  /// For operands of f32 that are any numbers in [-1, 1): the largest error of an element of an f32 result, relative to
+  /// the sum of its products' moduli; by the kernel interpreter.
+  double largest_error(std::uint64_t seed) const {
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<float> real(-1, 1);
+    std::vector<std::vector<float>> tensors;
+    std::vector<std::vector<double>> exact, moduli;
+    for (const auto& buffer : program.buffers) {
+      tensors.emplace_back(static_cast<std::size_t>(buffer.last + 1));
+      if (!buffer.written) {
+        for (auto& x : tensors.back()) x = real(random);
+      }
+      exact.emplace_back(tensors.back().begin(), tensors.back().end());
+      moduli.push_back(exact.back());
+      for (auto& x : moduli.back()) x = std::abs(x);
+    }
+    ir::Program wide = program;
+    for (auto& buffer : wide.buffers) buffer.type = DType::f64;
+    for (auto& node : wide.nodes) node.type = DType::f64;
+    std::vector<void*> got, wanted, sizes;
+    for (std::size_t b = 0; b < tensors.size(); ++b) {
+      got.push_back(tensors[b].data());
+      wanted.push_back(exact[b].data());
+      sizes.push_back(moduli[b].data());
+    }
+    ir::interpret(wide, wanted, {});
+    ir::interpret(wide, sizes, {});
+    kernel::execute(tree, got, {});
+    double largest = 0;
+    for (std::size_t b = 0; b < tensors.size(); ++b) {
+      if (!program.buffers[b].written) continue;
+      for (std::size_t k = 0; k < tensors[b].size(); ++k)
+        largest = std::max(largest, std::abs(tensors[b][k] - exact[b][k]) / moduli[b][k]);
+    }
+    return largest;
+  }
+
   /// The tree run by the kernel interpreter; what it did, counted. `same`: whether the results are the program's.
   kernel::Counts interpreted(std::uint64_t seed, bool& same) const {
     std::mt19937_64 random(seed);
@@ -117,7 +156,7 @@ struct ContractionCase {
     return counts;
   }
 
-  /// What is wrong with a run; empty where nothing is.
+  /// What is wrong with a run on the simulator; empty where nothing is.
   std::string wrong(std::uint64_t seed, Report* counts = nullptr) {
     std::mt19937_64 random(seed);
     std::vector<Area> areas;

@@ -192,14 +192,10 @@ inline unsigned word_of(T a, T b, T c, T d) {
   return byte(a) | byte(b) << 8 | byte(c) << 16 | byte(d) << 24;
 }
 
-inline unsigned to_tf32(float x) {
+inline float to_tf32(float x) {
   const unsigned bits = __builtin_bit_cast(unsigned, x), magnitude = bits & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return 0x7fffffffu;
-  return magnitude == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u;
-}
-inline void split_tf32(float x, unsigned& big, unsigned& small) {
-  big = to_tf32(x) & 0xffffe000u;
-  small = to_tf32(x - __builtin_bit_cast(float, big));
+  if (magnitude > 0x7f800000u) return __builtin_bit_cast(float, 0x7fffe000u);
+  return magnitude == 0x7f800000u ? x : __builtin_bit_cast(float, (bits + 0x1000u) & 0xffffe000u);
 }
 
 #define RICCI_SIMT_LOAD_MATRIX(count)                                                            \
@@ -222,8 +218,8 @@ RICCI_SIMT_MMA(m8n8k4_f64, double, 2, double, 1, 1)
 RICCI_SIMT_MMA(m16n8k4_f64, double, 4, double, 2, 1)
 RICCI_SIMT_MMA(m16n8k8_f64, double, 4, double, 4, 2)
 RICCI_SIMT_MMA(m16n8k16_f64, double, 4, double, 8, 4)
-RICCI_SIMT_MMA(m16n8k4_tf32, float, 4, unsigned, 2, 1)
-RICCI_SIMT_MMA(m16n8k8_tf32, float, 4, unsigned, 4, 2)
+RICCI_SIMT_MMA(m16n8k4_tf32, float, 4, float, 2, 1)
+RICCI_SIMT_MMA(m16n8k8_tf32, float, 4, float, 4, 2)
 RICCI_SIMT_MMA(m16n8k8_f16, float, 4, unsigned, 2, 1)
 RICCI_SIMT_MMA(m16n8k16_f16, float, 4, unsigned, 4, 2)
 RICCI_SIMT_MMA(m16n8k8_bf16, float, 4, unsigned, 2, 1)

@@ -22,7 +22,10 @@ using kernel::AtomType;
 using kernel::Fragment;
 
 inline const char* register_type(AtomType type) {
-  return type == AtomType::f64 ? "f64" : type == AtomType::f32 ? "f32" : type == AtomType::i32 ? "i32" : "u32";
+  return type == AtomType::f64                             ? "f64"
+         : type == AtomType::f32 || type == AtomType::tf32 ? "f32"
+         : type == AtomType::i32                           ? "i32"
+                                                           : "u32";
 }
 
 /// What goes in front of every kernel here: on the simulator without, on a GPU with the device's half.
@@ -243,7 +246,7 @@ inline MatrixLoad matrix_load(const Fragment& fragment, bool transposed, std::ui
   return made;
 }
 
-/// Rounds 96 numbers to tf32 and splits them: for each the three results.
+/// Rounds 96 numbers to tf32 and splits them: for each the nearest one, and that of what it leaves.
 inline std::vector<float> numbers_to_round() {
   std::vector<float> x;
   for (const std::uint32_t bits : {0u, 0x80000000u, 0x3f800000u, 0x3f800fffu, 0x3f801000u, 0x3f801001u, 0x3f802fffu,
@@ -257,14 +260,14 @@ inline std::vector<float> numbers_to_round() {
 inline OneWarp rounding_launch() {
   return {R"(extern "C" __global__ void __launch_bounds__(32) round_numbers(const f32* x, u32* out) {
   for (int i = threadIdx.x; i < 96; i += 32) {
-    out[3 * i] = to_tf32(x[i]);
-    split_tf32(x[i], out[3 * i + 1], out[3 * i + 2]);
+    out[2 * i] = __builtin_bit_cast(u32, to_tf32(x[i]));
+    out[2 * i + 1] = __builtin_bit_cast(u32, to_tf32(x[i] - to_tf32(x[i])));
   }
 }
 )",
           "round_numbers",
           {"const f32*", "u32*"},
-          {bytes_of(numbers_to_round()), std::vector<std::byte>(std::size_t{3 * 96 * 4})}};
+          {bytes_of(numbers_to_round()), std::vector<std::byte>(std::size_t{2 * 96 * 4})}};
 }
 /// To nearest, halves away from zero, by arithmetic: what is kept of x in tf32.
 inline float rounded_to_tf32(float x) {

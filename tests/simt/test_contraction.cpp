@@ -1,6 +1,7 @@
 // Contractions for a GPU, scheduled by directives that a person wrote: executed on the simulator without a fault, equal
 // to the interpreter, and with the traffic that their layouts promise.
 #include "catch.hpp"
+#include "kernel/atom_types.hpp"
 #include "ricci/error.hpp"
 #include "simt/contraction_case.hpp"
 
@@ -21,6 +22,10 @@ simt::ContractionCase made(const Case& c) {
   problem.alpha = c.alpha;
   problem.beta = c.beta;
   return {problem, kernel::parse_directives(c.directives)};
+}
+
+kernel::Directives tf32_directives(const std::string& start) {
+  return kernel::parse_directives(start + "atom m16n8k8_tf32 rows a columns c depth b warps 1x1");
 }
 
 constexpr auto kOne = ir::Factor::one, kNone = ir::Factor::zero, kAny = ir::Factor::any;
@@ -141,6 +146,58 @@ TEST_CASE("a tile that fits its layout moves whole sectors and meets no bank con
   REQUIRE(halves.wrong(1, &counts).empty());
   CHECK(counts.shared.wavefronts == counts.shared.ideal);
   CHECK(counts.written.sectors == counts.written.distinct);
+}
+
+TEST_CASE("products in tf32, and in two parts of it, stay within their bounds") {
+  const auto problem = simt::problem_of("ad,db->ab", {{'a', 40}, {'b', 24}, {'d', 72}}, {DType::f32});
+  const std::string start =
+      "tile a:16; tile b:8; order task a0 sum b0; stage A at b0 async a b pad 4; stage B at b0 async b c pad 8;";
+  const auto made_in = [&](Precision precision, const std::string& atom) {
+    auto program = ir::canonicalise(ir::lower(problem));
+    program.precision = kernel::effective_precision(program, precision, 80);
+    CHECK(program.precision == precision);
+    return simt::ContractionCase(program,
+                                 kernel::parse_directives(start + atom + " rows a columns c depth b warps 1x1"));
+  };
+  const auto f32 = made_in(Precision::f32, "atom fma"), tf32 = made_in(Precision::tf32, "atom m16n8k8_tf32");
+  auto parts = kernel::parse_directives(start + "atom m16n8k8_tf32 rows a columns c depth b warps 1x1 parts 2");
+  CHECK(kernel::parse_directives(kernel::print(parts)) == parts);
+  auto program = tf32.program;
+  CHECK_THROWS_AS(simt::ContractionCase(f32.program, parts), PlanError);
+  program.precision = Precision::tf32x3;
+  const simt::ContractionCase tf32x3(program, parts);
+  CHECK_THROWS_AS(simt::ContractionCase(program, tf32_directives(start)), PlanError);
+  CHECK(ir::print(f32.program) != ir::print(tf32.program));
+  CHECK(ir::print(tf32x3.program) != ir::print(tf32.program));
+
+  // Sums of 72 terms in f32, each rounded.
+  const double sums = 72 * 0x1p-24;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto error = tf32.largest_error(seed), error_x3 = tf32x3.largest_error(seed), plain = f32.largest_error(seed);
+    INFO(plain << " " << error_x3 << " " << error);
+    CHECK(plain <= sums);
+    CHECK(error_x3 <= product_error(Precision::tf32x3) + 3 * sums);
+    CHECK(error_x3 <= 4 * plain);  // as f32
+    CHECK(error <= product_error(Precision::tf32) + sums);
+    CHECK(error > 16 * plain);  // the parts are what brings the bits back
+  }
+  // Whole numbers of few bits are exact in tf32: the same on the simulator.
+  auto whole = tf32, whole_x3 = tf32x3;
+  CHECK(whole.wrong(1).empty());
+  CHECK(whole_x3.wrong(1).empty());
+}
+
+TEST_CASE("precision is what a kernel on a GPU can make of it") {
+  const auto program = [](DType type) {
+    return ir::canonicalise(ir::lower(simt::problem_of("ad,db->ab", {{'a', 8}, {'b', 8}, {'d', 8}}, {type})));
+  };
+  CHECK(kernel::effective_precision(program(DType::f32), Precision::tf32x3, 90) == Precision::tf32x3);
+  CHECK(kernel::effective_precision(program(DType::f32), Precision::tf32x3, 75) == Precision::f32);
+  CHECK(kernel::effective_precision(program(DType::f32), Precision::tf32, 0) == Precision::f32);
+  CHECK(kernel::effective_precision(program(DType::f64), Precision::tf32, 90) == Precision::f32);
+  CHECK(kernel::effective_precision(program(DType::c64), Precision::tf32, 90) == Precision::f32);
+  CHECK(parse_precision("tf32x3") == Precision::tf32x3);
+  CHECK_THROWS_AS(parse_precision("tf16"), PlanError);
 }
 
 TEST_CASE("directives that a GPU cannot follow are refused") {

@@ -149,15 +149,14 @@ TEST_CASE("numbers rounded to tf32") {
   const auto x = numbers_to_round();
   for (std::size_t i = 0; i < x.size(); ++i) {
     INFO(i << ": " << x[i]);
-    const float nearest = std::bit_cast<float>(out[3 * i] & 0xffffe000u);
+    const float nearest = std::bit_cast<float>(out[2 * i]);
     if (std::isnan(x[i])) {
       CHECK(std::isnan(nearest));
       continue;
     }
     CHECK(std::bit_cast<std::uint32_t>(nearest) == std::bit_cast<std::uint32_t>(rounded_to_tf32(x[i])));
-    CHECK((out[3 * i + 1] == (out[3 * i] & 0xffffe000u)));
     if (!std::isfinite(nearest)) continue;
-    const double big = nearest, small = std::bit_cast<float>(out[3 * i + 2] & 0xffffe000u);
+    const double big = nearest, small = std::bit_cast<float>(out[2 * i + 1]);
     CHECK(std::fabs(big + small - x[i]) <= std::ldexp(std::fabs(x[i]), -22) + std::ldexp(1.0, -136));
   }
 }

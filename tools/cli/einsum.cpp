@@ -51,6 +51,7 @@ Work prepare(const Options& options, Progress& progress, ComputationTimes& times
   work.einsum.conjugate = parse_conjugate(options.conjugate, options.inputs.size(), "--conj");
   work.einsum.schedule = options.schedule;
   work.einsum.mode = plan_mode(options.mode);
+  work.einsum.precision = parse_precision(options.precision);
   if (options.path == "memory") work.einsum.path = EinsumOptions::Path::memory;
   const auto opaque = opaque_type(options.in_dtype);
   OutputFile::check_tensor(options.output);
@@ -102,7 +103,8 @@ double terms_of(const Spec& spec, const Work& work) {
 DType wide(DType type) { return type == DType::f16 || type == DType::bf16 ? DType::f32 : type; }
 
 // Compares with the interpreter: bit for bit for integers, else within the rounding errors that the sums may have. With
-// M the same sum over moduli, n terms and unit roundoff u, each order of products and sums stays within about n u M.
+// M the same sum over moduli, n terms and unit roundoff u, each order of products and sums stays within about n u M,
+// and products of another precision add their own error for each of them.
 Comparison verify(const Options& options, const Work& work) {
   const auto pointers = [](const auto& buffers) {
     std::vector<const void*> list;
@@ -139,7 +141,8 @@ Comparison verify(const Options& options, const Work& work) {
   constexpr double kSteps = 16, kComplex = 4;  // factors, conversions and the products; the parts of a complex product
   const double relative = kComplex * (terms_of(Spec::parse(options.spec), work) + kSteps) *
                               std::max(roundoff, unit_roundoff(wide(work.output.type))) +
-                          2 * unit_roundoff(work.output.type);
+                          2 * unit_roundoff(work.output.type) +
+                          static_cast<double>(work.inputs.size() - 1) * product_error(work.einsum.precision);
   const double least =
       work.output.type == DType::f64 || work.output.type == DType::c128
           ? std::numeric_limits<double>::denorm_min()
@@ -233,6 +236,7 @@ void add_einsum(Command& app, Session& session) {
   command.add_option("--path", options->path, "With three operands and more: fewest flops, or least memory")
       .one_of({"flops", "memory"})
       .capture_default_str();
+  add_precision_option(command, options->precision);
   add_schedule_options(command, *options);
   command.footer(
       "Examples:\n"

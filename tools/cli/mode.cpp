@@ -26,6 +26,14 @@ void add_mode_options(Command& command, std::string& word) {
       .excludes("--schedule");
 }
 
+void add_precision_option(Command& command, std::string& word) {
+  command
+      .add_option("--precision", word,
+                  "Of products of f32 on a GPU's tensor cores: f32, tf32 (off by 2^-10), or tf32x3 (by 2^-20)")
+      .one_of({"f32", "tf32", "tf32x3"})
+      .capture_default_str();
+}
+
 PlanMode plan_mode(const std::string& word) {
   for (const auto& [known, mode] : kWords) {
     if (word == known) return mode;

@@ -12,6 +12,9 @@ namespace ricci::tools {
 /// the command has already. `word` is the one, without dashes, or left empty.
 void add_mode_options(Command& command, std::string& word);
 
+/// Adds --precision: one of name(Precision)'s words.
+void add_precision_option(Command& command, std::string& word);
+
 /// The mode that they stand for.
 PlanMode plan_mode(const std::string& word);
 

@@ -95,6 +95,7 @@ PlanOptions plan_options(const ProblemOptions& options) {
   }
   plan.schedule = options.schedule;
   plan.mode = plan_mode(options.mode);
+  plan.precision = parse_precision(options.precision);
   return plan;
 }
 
@@ -260,6 +261,7 @@ void add_problem_options(Command& command, ProblemOptions& options) {
   command.add_option("--path", options.path, "With three operands and more: fewest flops, or least memory")
       .one_of({"flops", "memory"})
       .capture_default_str();
+  add_precision_option(command, options.precision);
   command.add_option("--schedule", options.schedule, "A candidate of `ricci explain` instead of the model's choice");
   add_mode_options(command, options.mode);
 }
@@ -342,6 +344,7 @@ std::string show_command(const std::string& spec_text, const std::vector<Layout>
     command += fmt::format(" --conj={}", fmt::join(conjugated, ","));
   }
   if (options.path == EinsumOptions::Path::memory) command += " --path memory";
+  if (options.precision != Precision::f32) command += fmt::format(" --precision {}", name(options.precision));
   if (!options.schedule.empty()) command += " --schedule " + shell_quoted(options.schedule);
   return command;
 }

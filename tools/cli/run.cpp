@@ -202,6 +202,7 @@ struct Verified {
 // value.
 Verified verify(const Options& options, Work& work, const Plan& plan, const std::vector<Buffer>& before) {
   Verified verified;
+  const auto precision = parse_precision(options.precision);
   std::vector<void*> outputs;
   std::vector<const void*> inputs;
   std::vector<Buffer> copies;
@@ -232,7 +233,8 @@ Verified verify(const Options& options, Work& work, const Plan& plan, const std:
       std::vector<double> sizes(static_cast<std::size_t>(layout.elements()));
       moduli(layout, right.data(), sizes.data());
       for (const auto size : sizes) most = std::isfinite(size) ? std::max(most, size) : most;
-      const double relative = options.tolerance >= 0 ? options.tolerance : 2048 * unit_roundoff(layout.type);
+      const double relative =
+          options.tolerance >= 0 ? options.tolerance : 2048 * unit_roundoff(layout.type) + 2 * product_error(precision);
       const auto comparison = compare(layout, got.data(), right.data(), [&](std::size_t) { return relative * most; });
       verified.largest = std::max(verified.largest, comparison.largest);
       if (comparison.difference && !verified.difference) {
@@ -338,6 +340,7 @@ int run(const Options& options, bool json) {
   where.device = options.device == "gpu" ? Device::gpu : Device::cpu;
   where.schedule = options.schedule;
   where.mode = plan_mode(options.mode);
+  where.precision = parse_precision(options.precision);
   where.threads = options.threads;
   const Plan plan = Runtime::global().plan_program(*work.program, where);
   times.plan_ms = now_ms() - start;
@@ -382,6 +385,7 @@ void add_run(Command& app, Session& session) {
                    "Compare with the interpreter before writing: integers bit for bit, floats within --tolerance");
   command.add_option("--tolerance", options->tolerance,
                      "What --verify allows, relative to the largest value of a result; 2^-42 for f64, 2^-13 for f32");
+  add_precision_option(command, options->precision);
   add_schedule_options(command, *options);
   command.footer(
       "Examples:\n"

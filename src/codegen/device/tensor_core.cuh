@@ -1,15 +1,10 @@
 // Tensor cores: every lane of a warp takes part. Which lane holds which elements is in src/kernel/atoms.hpp.
 
-// The upper 19 bits of a binary32, rounded to nearest, halves away from zero. The lower bits count for nothing.
-inline u32 to_tf32(f32 x) {
+// A binary32 rounded to the upper 19 bits, which tensor cores read of it: to nearest, halves away from zero.
+inline f32 to_tf32(f32 x) {
   u32 bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return bits;
-}
-// x is big + small to 22 bits at least: three products of such parts (3xTF32) come close to one in binary32.
-inline void split_tf32(f32 x, u32& big, u32& small) {
-  big = to_tf32(x) & 0xffffe000u;
-  small = to_tf32(x - __builtin_bit_cast(f32, big));
+  return __builtin_bit_cast(f32, bits & 0xffffe000u);
 }
 
 // Elements that share a register, the first in the lowest bits.
@@ -72,17 +67,17 @@ inline void mma_m16n8k16_f64(f64 (&c)[4], const f64 (&a)[8], const f64 (&b)[4]) 
                : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
                  "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
 }
-inline void mma_m16n8k4_tf32(f32 (&c)[4], const u32 (&a)[2], const u32 (&b)[1]) {
+inline void mma_m16n8k4_tf32(f32 (&c)[4], const f32 (&a)[2], const f32 (&b)[1]) {
   asm volatile("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 "
                "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-               : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+               : "r"(__builtin_bit_cast(u32, a[0])), "r"(__builtin_bit_cast(u32, a[1])), "r"(__builtin_bit_cast(u32, b[0])));
 }
-inline void mma_m16n8k8_tf32(f32 (&c)[4], const u32 (&a)[4], const u32 (&b)[2]) {
+inline void mma_m16n8k8_tf32(f32 (&c)[4], const f32 (&a)[4], const f32 (&b)[2]) {
   asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
                "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+               : "r"(__builtin_bit_cast(u32, a[0])), "r"(__builtin_bit_cast(u32, a[1])), "r"(__builtin_bit_cast(u32, a[2])), "r"(__builtin_bit_cast(u32, a[3])), "r"(__builtin_bit_cast(u32, b[0])), "r"(__builtin_bit_cast(u32, b[1])));
 }
 inline void mma_m16n8k8_f16(f32 (&c)[4], const u32 (&a)[2], const u32 (&b)[1]) {
   asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "

@@ -11,6 +11,9 @@
 
 namespace ricci::kernel {
 
+/// A number as tf32: rounded to 11 significant bits, halves away from zero.
+double nearest_tf32(double value);
+
 class Machine {
  public:
   /// Numbers of threads that take part, rising.

@@ -1,4 +1,5 @@
 // Tile statements, executed as they are defined, whatever the layouts that expand() would choose for them.
+#include "kernel/atoms.hpp"
 #include "kernel/expand.hpp"
 #include "kernel/interpret/machine.hpp"
 
@@ -40,9 +41,12 @@ void Machine::one(const Mma& mma, const Threads& threads) {
   const auto sum = apply(ir::OpCode::add, of, {zero_of(of), zero_of(of)});
   const auto conjugate = apply(ir::OpCode::conj, of, {zero_of(of)});
   const auto t = threads.front();
+  const auto* atom = find_atom(mma.atom);
+  const bool rounds = atom != nullptr && atom->a.type == AtomType::tf32 && mma.parts == 1;
   const auto operand = [&](const Access& access, DType from, bool conj) {
     count(access, {t}, false);
-    const auto item = converted(load(access, t).front(), from, of);
+    auto item = converted(load(access, t).front(), from, of);
+    if (rounds && values_) item.value.re = nearest_tf32(item.value.re);
     return conj && is_complex(of) ? operation(conjugate, &item) : item;
   };
   over(mma.rows, t, [&] {

@@ -168,6 +168,11 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
       }
       return {all[static_cast<std::size_t>(lane)]};
     }
+    case Value::Kind::tf32: {
+      auto items = this->value(value.operands.front(), thread);
+      if (values_) items.front().value.re = nearest_tf32(items.front().value.re);
+      return items;
+    }
     case Value::Kind::pack: {
       std::vector<Item> items;
       for (const auto& operand : value.operands) items.push_back(this->value(operand, thread).front());

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
 
 #include "kernel/atoms.hpp"
 #include "kernel/expand.hpp"
@@ -19,6 +20,12 @@ double upper_19_bits(double value) {
 }
 
 }  // namespace
+
+double nearest_tf32(double value) {
+  const auto x = static_cast<float>(value);
+  if (!std::isfinite(x)) return x;
+  return upper_19_bits(std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) + 0x1000u));
+}
 
 void Machine::one(const MatrixLoad& load, const Threads& threads) {
   all_take_part(threads, "an instruction of a warp");

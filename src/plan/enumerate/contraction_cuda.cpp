@@ -138,9 +138,11 @@ class ContractionEnumerator {
   void choose_atom() {
     if (atom_.empty() && type_ == DType::f64 && device_.sm >= 80)
       atom_ = device_.sm >= 90 && device_.sm < 100 ? "m16n8k8_f64" : "m8n8k4_f64";
+    if (atom_.empty() && program_.precision != Precision::f32) choose_tf32();
     fma_ = atom_.empty();
     if (fma_) atom_ = "fma";
     const auto& atom = fma_ ? kernel::fma_atom() : *kernel::find_atom(atom_);
+    const bool is_tf32 = atom.a.type == kernel::AtomType::tf32;
     shared_ = atom.a.per_register();
     operand_type_ = kernel::operand_type(fma_ ? nullptr : &atom, contraction_);
     converted_rows_ = rows_type_ != operand_type_;
@@ -153,7 +155,8 @@ class ContractionEnumerator {
     // Multiply-adds of a multiprocessor in a cycle.
     const bool large = device_.sm == 80 || (device_.sm >= 90 && device_.sm < 110);  // with full double precision
     const double narrow = device_.sm == 80 ? 64 : 128;
-    rate_ = shared_ > 1        ? narrow_rate()
+    rate_ = shared_ > 1        ? f16_rate() * 2 / static_cast<double>(size_)
+            : is_tf32          ? tf32_rate()
             : !fma_            ? (device_.sm >= 90 ? 128 : 64)
             : part_size() == 8 ? (large ? narrow / 2 : 2)
                                : narrow;
@@ -166,16 +169,25 @@ class ContractionEnumerator {
     const kernel::Atom* best = nullptr;
     for (const auto& atom : kernel::kAtoms) {
       if (atom.a.per_register() == 1 || device_.sm < atom.sm) continue;
-      if (!kernel::mismatch(atom, program_, contraction_).empty()) continue;
+      if (!kernel::mismatch(atom, 1, program_, contraction_).empty()) continue;
       if (best == nullptr || atom.k > best->k) best = &atom;
     }
     return best == nullptr ? std::string() : std::string(best->name);
   }
   /// Multiply-adds of elements of 16 or 8 bits by mma.sync. sm_80: NVIDIA's A100 white paper (1024 of f16 a cycle).
   /// sm_90: 0.62 of the 2048 of its white paper, which take wgmma (Luo et al., arXiv:2402.13499). Others: as sm_86.
-  double narrow_rate() const {
-    const double of_f16 = device_.sm == 80 ? 1024 : device_.sm >= 90 && device_.sm < 120 ? 1270 : 512;
-    return of_f16 * 2 / static_cast<double>(size_);
+  double f16_rate() const { return device_.sm == 80 ? 1024 : device_.sm >= 90 && device_.sm < 120 ? 1270 : 512; }
+  /// Half of that; three products of factors in two parts.
+  double tf32_rate() const { return f16_rate() / 2 / (parts_ == 2 ? 3 : 1); }
+  /// tf32, in as many parts as the program's products need, where it is faster than fused multiply-adds.
+  void choose_tf32() {
+    constexpr double kFmaRate = 128;  // of f32, from sm_86 on
+    parts_ = program_.precision == Precision::tf32x3 ? 2 : 1;
+    if (tf32_rate() > kFmaRate) {
+      atom_ = "m16n8k8_tf32";
+    } else {
+      parts_ = 1;
+    }
   }
 
   std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit) const {
@@ -354,7 +366,7 @@ class ContractionEnumerator {
     const auto words = std::max<std::int64_t>(size_ / 4, 1);
     const auto sums = rows * columns / 32 * (size_of(type_) / 4);
     const auto parts = fma_ ? (rows / 8 + columns / 4) * words : (rows / 8 + columns / 8) * 2 * words;
-    return static_cast<int>(sums + parts) + (fma_ ? 64 : 40);
+    return static_cast<int>(sums + parts * parts_) + (fma_ ? 64 : 40);
   }
 
   kernel::WarpTile warp_tile(const Cut& cut) const {
@@ -442,7 +454,7 @@ class ContractionEnumerator {
       }
       return text.empty() ? std::string("1") : text;
     };
-    return fmt::format("{} {} x {} x {} warps {}x{} stages {}", atom_, list(rows_, *cut.rows),
+    return fmt::format("{}{} {} x {} x {} warps {}x{} stages {}", atom_, parts_ > 1 ? "x3" : "", list(rows_, *cut.rows),
                        list(columns_, *cut.columns), list(depth_, *cut.depth), cut.spread.warp_rows,
                        cut.spread.warp_columns, cut.stages);
   }
@@ -537,6 +549,7 @@ class ContractionEnumerator {
     atom.loops = {{"rows", rows}, {"columns", columns}, {"depth", depth}};
     atom.warps = {cut.spread.warp_rows, cut.spread.warp_columns};
     atom.blocks = cut.resident;
+    atom.parts = parts_;
     atom.runs = {cut.spread.run_rows, cut.spread.run_columns, cut.spread.run_depth};
     list.push_back(std::move(atom));
     if (cut.depth->blocks > 1 && cut.stages > 1) {
@@ -559,6 +572,7 @@ class ContractionEnumerator {
   DType type_ = DType::f64;          ///< of the sum
   DType operand_type_ = DType::f64;  ///< of what is staged
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;
+  int parts_ = 1;   ///< of each factor, of tf32
   int shared_ = 1;  ///< elements of an operand in one register
   std::int64_t size_ = 8, result_size_ = 8, row_unit_ = 16, column_unit_ = 8, depth_unit_ = 8, batches_ = 1;
   double rate_ = 1, bytes_ = 0;
