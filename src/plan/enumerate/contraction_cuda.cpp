@@ -321,9 +321,9 @@ class ContractionEnumerator {
         cut.spread = spread(cut, warp_rows, warp_columns);
         const auto rows = up(cut.rows->size, warp_rows * row_unit_),
                    columns = up(cut.columns->size, warp_columns * column_unit_ * (fma_ ? 1 : cut.spread.run_columns));
-        const auto each = rows * columns / (std::int64_t{32} * warp_rows * warp_columns);
+        const auto register_tile = rows * columns / (std::int64_t{32} * warp_rows * warp_columns);
         const auto registers = this->registers(rows / warp_rows, columns / warp_columns);
-        if (registers > kMostRegisters || (each < 8 && warp_rows * warp_columns > 1)) continue;
+        if (registers > kMostRegisters || (register_tile < 8 && warp_rows * warp_columns > 1)) continue;
         // Room to spare in whole warps: the same with fewer of them.
         if (rows - cut.rows->size >= row_unit_ * warp_rows ||
             columns - cut.columns->size >= 2 * column_unit_ * warp_columns)
@@ -403,8 +403,8 @@ class ContractionEnumerator {
     cut.resident = static_cast<int>(resident);
     const double blocks = static_cast<double>(cut.rows->blocks * cut.columns->blocks * batches_);
     const double multiprocessors = device_.multiprocessors;
-    const double transposes = std::ceil(blocks / multiprocessors);
-    const double together = std::min(static_cast<double>(resident), transposes);
+    const double blocks_of_multiprocessor = std::ceil(blocks / multiprocessors);
+    const double resident_blocks = std::min(static_cast<double>(resident), blocks_of_multiprocessor);
     const double k = static_cast<double>(depth * cut.depth->blocks), clock = device_.clock_MHz * 1e6;
     const double compute = static_cast<double>(rows * columns) * k / rate_;
     const double warp_rows = static_cast<double>(rows) / cut.spread.warp_rows;
@@ -415,13 +415,14 @@ class ContractionEnumerator {
     const double written = static_cast<double>(cut.rows->size + cut.columns->size);
     const double banks = (read + written) * k * static_cast<double>(size_) / 128;
     // A multiprocessor has four parts, with a tensor core each.
-    const double busy = warps * together, shares = std::ceil(busy / 4);
+    const double busy = warps * resident_blocks, shares = std::ceil(busy / 4);
     const double steady = busy / (4 * shares) * (shares >= 2 ? 0.96 : 0.88);
     const double chunks = static_cast<double>(cut.depth->blocks);
     // Every chunk has a barrier; what is copied ahead must cover the time that memory takes.
-    const double ahead = (cut.stages - 1) * together * std::max(compute, banks) / chunks;
-    const double stalled = std::max(0.0, kLatencyCycles - ahead) / (cut.stages - 1) + kBarrierCycles;
-    const double pipes = transposes * (std::max(compute, banks) / steady + chunks * stalled / together) / clock;
+    const double prefetched_cycles = (cut.stages - 1) * resident_blocks * std::max(compute, banks) / chunks;
+    const double stalled = std::max(0.0, kLatencyCycles - prefetched_cycles) / (cut.stages - 1) + kBarrierCycles;
+    const double pipes =
+        blocks_of_multiprocessor * (std::max(compute, banks) / steady + chunks * stalled / resident_blocks) / clock;
     const double a_bytes =
         static_cast<double>(cut.rows->size * size_) * sectors(run(rows_, *cut.rows, *cut.depth, true) * size_);
     const double b_bytes = static_cast<double>(cut.columns->size * size_) *
@@ -434,7 +435,8 @@ class ContractionEnumerator {
     const double cached = (blocks * (a_bytes + b_bytes) * k + stored) / (kCacheBytesPerCycle * multiprocessors * clock);
     const double memory =
         (bytes_ + result * (sectors(result_run(cut) * result_size_) - 1)) / (device_.copy_rate_GBs() * 1e9);
-    const double waits = std::ceil(transposes / together) * kBlockCycles / clock / (together > 1 ? 2 : 1);
+    const double waits =
+        std::ceil(blocks_of_multiprocessor / resident_blocks) * kBlockCycles / clock / (resident_blocks > 1 ? 2 : 1);
     const double longest = std::max({pipes, cached, memory});
     return longest + 0.1 * (pipes + cached + memory - longest) + waits + kLaunchSeconds;
   }
