@@ -60,7 +60,7 @@ class Candidate:
     predicted_us: float
     measured_us: float
     step: int
-    baseline: bool
+    written: bool
     chosen: bool
 
 class Plan:

@@ -1,9 +1,10 @@
 """`tensordot` and `transpose` as NumPy has them: what opt_einsum and cotengra want of a backend beside `einsum`."""
 import functools
 import operator
-import string
 
 from ._ricci import einsum, permute
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _axis(axis, rank, what):
@@ -24,8 +25,8 @@ def _tensordot_spec(a_rank, b_rank, a_axes, b_axes):
     if len(a_axes) != len(b_axes) or len(set(a_axes)) != len(a_axes) or len(set(b_axes)) != len(b_axes):
         raise ValueError(f"axes {a_axes} of a and {b_axes} of b are no pairs")
     count = a_rank + b_rank
-    several = count > len(string.ascii_letters)
-    names = [f"x{k}" for k in range(count)] if several else string.ascii_letters
+    several = count > len(_LETTERS)
+    names = [f"x{k}" for k in range(count)] if several else _LETTERS
     a, b = list(names[:a_rank]), list(names[a_rank:count])
     for k, j in zip(a_axes, b_axes):
         b[j] = a[k]
@@ -50,7 +51,7 @@ def _transpose_spec(rank, axes):
     axes = [_axis(axis, rank, "a") for axis in axes]
     if sorted(axes) != list(range(rank)):
         raise ValueError(f"axes {axes} are no permutation of {rank}")
-    return f"{string.ascii_letters[:rank]}->{''.join(string.ascii_letters[axis] for axis in axes)}"
+    return f"{_LETTERS[:rank]}->{''.join(_LETTERS[axis] for axis in axes)}"
 
 
 def transpose(a, axes=None):

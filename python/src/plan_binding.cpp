@@ -172,7 +172,7 @@ void bind_plans(nb::module_& module) {
       .def_ro("predicted_us", &CandidateInfo::predicted_us)
       .def_ro("measured_us", &CandidateInfo::measured_us)
       .def_ro("step", &CandidateInfo::step)
-      .def_ro("baseline", &CandidateInfo::baseline)
+      .def_ro("written", &CandidateInfo::written)
       .def_ro("chosen", &CandidateInfo::chosen)
       .def("__repr__", [](const CandidateInfo& self) {
         return fmt::format("<ricci.Candidate '{}', {:.2f} us predicted{}>", self.name, self.predicted_us,
