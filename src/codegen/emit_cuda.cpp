@@ -541,38 +541,7 @@ void CudaEmitter::emit_warp_exchange() {
     if (writes.rounds() > 1) w_.line("const int u = {};", u);
     writes.declare_inner(w_);
     w_.line("{} in[{}];", c_type(type), mapping.vector);
-    for (int v = 0; v < mapping.vector; ++v) {
-      // position in the read order of the element that this lane writes
-      std::vector<std::string> terms;
-      std::int64_t below = 1;
-      for (const auto& digit : stage.mapping.digits) {
-        const auto name = program_.indices[static_cast<std::size_t>(digit.index)].name;
-        auto value = name;
-        if (v > 0 && digit.index == mapping.digits[0].index) value = fmt::format("({} + {})", name, v);
-        if (digit.step > 1) value += fmt::format(" / {}", digit.step);
-        if (digit.step * digit.count < tile(digit.index)) value += fmt::format(" % {}", digit.count);
-        if (digit.count > 1) terms.push_back(below == 1 ? value : fmt::format("{} * ({})", below, value));
-        below *= digit.count;
-      }
-      w_.open("{{");
-      w_.line("const int p = {};", terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + ")));
-      const auto sources = exchange.sources(u, v);  // (round, element) that some lane needs
-      const auto lane_text = stage.mapping.vector == 1 ? "p % 32" : fmt::format("p / {} % 32", stage.mapping.vector);
-      for (std::size_t s = 0; s < sources.size(); ++s) {
-        const auto [round, element] = sources[s];
-        const auto held = vector_kept ? fmt::format("kept[{}].at[{}]", round, element) : fmt::format("kept[{}]", round);
-        if (s == 0) {
-          w_.line("in[{}] = shuffle({}, {});", v, held, lane_text);
-          continue;
-        }
-        std::vector<std::string> conditions;
-        if (reads.rounds() > 1) conditions.push_back(fmt::format("p / {} == {}", 32 * stage.mapping.vector, round));
-        if (stage.mapping.vector > 1) conditions.push_back(fmt::format("p % {} == {}", stage.mapping.vector, element));
-        w_.line("const {} other{} = shuffle({}, {});", c_type(type), s, held, lane_text);
-        w_.line("if ({}) in[{}] = other{};", fmt::join(conditions, " && "), v, s);
-      }
-      w_.close();
-    }
+    for (int v = 0; v < mapping.vector; ++v) exchange.emit(w_, program_, u, v, vector_kept);
     const auto guard = writes.guard();
     open_guard(guard);
     const auto target = inner_offset(statement.offset, writes);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/writer.hpp"
 #include "ir/schedule.hpp"
 
 namespace ricci::codegen {
@@ -18,6 +19,11 @@ class WarpExchange {
   /// For element v of the vector written in round u: all pairs (round of reading, element of the vector read) that hold
   /// it for some lane, in rising order.
   std::vector<std::pair<std::int64_t, std::int64_t>> sources(std::int64_t u, int v) const;
+
+  /// Writes what gives element v of the vector written in round u its value, in[v], from what the lanes keep of the
+  /// tile: kept[round], or kept[round].at[element] where it is kept in vectors. The shuffles are those that some lane
+  /// needs.
+  void emit(Writer& w, const ir::Program& program, std::int64_t u, int v, bool vectors) const;
 
  private:
   std::size_t number(const ir::ThreadMapping& order,

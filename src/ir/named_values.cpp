@@ -19,7 +19,7 @@ std::vector<bool> named_values(const Program& program) {
   std::vector<int> nesting(count);  // operations inside of one another in the text of a value
   for (std::size_t id = 0; id < count; ++id) {
     const auto& node = program.nodes[id];
-    if (node.kind == NodeKind::param || node.kind == NodeKind::constant || node.kind == NodeKind::index) continue;
+    if (is_leaf(node)) continue;
     for (int k = 0; k < operand_count(node); ++k) {
       const auto operand = node.operand[k];
       if (operand < 0 || operand >= static_cast<NodeId>(id) || named[static_cast<std::size_t>(operand)]) continue;

@@ -64,6 +64,10 @@ int operand_count(OpCode op) noexcept {
   return k < std::size(kOperations) ? kOperations[k].operands : 0;
 }
 
+bool is_leaf(const Node& node) noexcept {
+  return node.kind == NodeKind::param || node.kind == NodeKind::constant || node.kind == NodeKind::index;
+}
+
 int operand_count(const Node& node) noexcept {
   switch (node.kind) {
     case NodeKind::load:

@@ -167,6 +167,8 @@ const char* name_of(OpCode op) noexcept;
 /// to 3.
 int operand_count(OpCode op) noexcept;
 int operand_count(const Node& node) noexcept;
+/// A value that reads no memory and computes nothing: texts spell it out where it is used.
+bool is_leaf(const Node& node) noexcept;
 
 /// Classes of operations: arithmetic on every type but half types (add to neg); functions of floats (sqrt to pow);
 /// comparisons, which give a u8.

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-MAX_LINES = 700
+MAX_LINES = 600
 SOURCE_SUFFIXES = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".c", ".py"}
 FORMAT_SUFFIXES = {".cpp", ".hpp", ".h", ".c"}
 FOLDERS = ["include", "src", "tools", "tests", "bench", "examples", "python"]

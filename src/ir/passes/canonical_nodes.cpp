@@ -9,10 +9,6 @@
 namespace ricci::ir {
 namespace {
 
-bool is_leaf(const Node& node) {
-  return node.kind == NodeKind::param || node.kind == NodeKind::constant || node.kind == NodeKind::index;
-}
-
 /// Keeps the nodes `order`, operands before users, in that order.
 void select_nodes(Program& program, const std::vector<NodeId>& order) {
   std::vector<NodeId> place(program.nodes.size(), -1);

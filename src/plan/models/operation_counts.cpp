@@ -36,8 +36,7 @@ OperationCounts count_operations(const ir::Program& program) {
       for (std::size_t q = 0; q < count; ++q) set[q] = set[q] || node.offset.coefficient[q] != 0;
     }
     if (node.kind == NodeKind::index) set[static_cast<std::size_t>(node.source)] = true;
-    const bool leaf = node.kind == NodeKind::param || node.kind == NodeKind::constant || node.kind == NodeKind::index;
-    if (leaf) continue;
+    if (ir::is_leaf(node)) continue;
     CountedNode counted;
     counted.node = static_cast<ir::NodeId>(id);
     counted.depends = set;
