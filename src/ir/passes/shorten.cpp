@@ -21,8 +21,6 @@ namespace {
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
-bool is_leaf(const Node& node) { return operand_count(node) == 0; }
-
 std::int64_t length_of(const Program& program) {
   std::int64_t total = 0;
   for (const auto& node : program.nodes) total += ir::length_of(node);
@@ -87,7 +85,7 @@ class Shortening {
  private:
   const Node& node(NodeId id) const { return program_.nodes[at(id)]; }
   /// Whether a value can go from one kernel to another.
-  bool carries(NodeId id) const { return closed_[at(id)] && !is_leaf(node(id)); }
+  bool carries(NodeId id) const { return closed_[at(id)] && operand_count(node(id)) > 0; }
 
   /// Cuts the list of nodes where the fewest values cross, once a part is half as long as it may be.
   void choose_cuts() {
@@ -297,7 +295,7 @@ class Shortening {
 }  // namespace
 
 std::int64_t length_of(const Node& node) {
-  if (is_leaf(node)) return 0;
+  if (operand_count(node) == 0) return 0;
   if (node.kind != NodeKind::op) return 1;
   constexpr std::int64_t kFunction = 4, kDivision = 16;  // functions are called, divisions are written out
   if (node.op == OpCode::div || node.op == OpCode::remainder) return kDivision;
