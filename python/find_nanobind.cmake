@@ -24,6 +24,7 @@ if(NOT Python_FOUND)
   ricci_python_refuse("it needs Python 3.10 or later with its headers (python3-dev)")
   return()
 endif()
+set(RICCI_PYTHON_INTERPRETER ${Python_EXECUTABLE} CACHE INTERNAL "Interpreter that the Python package is built for")
 execute_process(
   COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${RICCI_PYTHON_PACKAGES} ${Python_EXECUTABLE} -m nanobind --cmake_dir
   OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

@@ -2,7 +2,8 @@
 if(RICCI_PYTHON AND RICCI_CPU)
   foreach(name IN ITEMS test_arrays test_calls test_exchange test_packages test_documents)
     if(TARGET ricci_python)
-      add_test(NAME run.python_${name} COMMAND ${Python_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/python/tests/run.py ${name})
+      add_test(NAME run.python_${name} COMMAND ${RICCI_PYTHON_INTERPRETER} -B ${PROJECT_SOURCE_DIR}/python/tests/run.py
+        ${name})
     else()
       add_test(NAME run.python_${name} COMMAND ${CMAKE_COMMAND} -E echo "[SKIP] ${RICCI_PYTHON_REFUSED}")
     endif()
