@@ -45,7 +45,7 @@ def permute_table(results):
         rows = [r for r in results if r["bench"] == "permute" and ("NVIDIA" in r["device"]) == gpu]
         if not rows:
             continue
-        limit = "the faster of cuMemcpy and a copy kernel" if gpu else "the faster of two copies past the caches, by as many threads"
+        limit = "the faster of cuMemcpy and a copy kernel" if gpu else "the faster of two copies by nontemporal stores, by as many threads"
         lines += [f"Permutations, share of the device's copy of the same size in the same run ({limit}):", ""]
         head = ["set", "type", "cases", "device", "copy GB/s", "worst", "10th percentile", "median", "geometric mean"]
         head += ["plans", "by the model alone, of measured"] + [title for title, _, _ in (OVER_GPU if gpu else OVER_CPU)]

@@ -95,7 +95,7 @@ double ulps_between(T got, long double want, long double larger) {
   return static_cast<double>(std::abs(static_cast<long double>(got) - want) / ulp);
 }
 
-/// Whether C leaves the sign of a part open: of zeros and infinities beside a part that is no number.
+/// Whether C leaves the sign of a part open: of zeros and infinities beside a part that is NaN.
 inline bool sign_is_open(long double part, long double other) {
   return std::isnan(other) && (part == 0 || std::isinf(part));
 }

@@ -84,9 +84,9 @@ struct CandidateInfo {
 class Plan {
  public:
   /// Runs the plan: one pointer for each of outputs() and inputs(), in their order. A pointer is to element (0, 0, ...)
-  /// of its layout; an output whose old value counts is no input beside that. Parses, hashes and looks up nothing;
-  /// allocates nothing but a workspace that is needed and not given, and the list of more than 1,024 tensors. CPU plans
-  /// return when the results are written.
+  /// of its layout; an output whose old value is used is not counted as an input as well. Parses, hashes and looks up
+  /// nothing; allocates nothing but a workspace that is needed and not given, and the list of more than 1,024 tensors.
+  /// CPU plans return when the results are written.
   ///
   /// Throws, before anything is written: ShapeError when an output overlaps another pointer's elements, when a pointer
   /// is null or breaks the promised alignment, when counts differ; PlanError for factors or parameters that the plan

@@ -16,7 +16,7 @@
 namespace ricci {
 
 namespace formula {
-struct Program;
+struct ProgramGraph;
 }
 
 inline namespace v1 {
@@ -61,14 +61,14 @@ class Expr {
   Expr(const Access& access);
 
   /// For the functions below: node `id` of `graph`.
-  Expr(std::shared_ptr<formula::Program> graph, int id, std::source_location where)
+  Expr(std::shared_ptr<formula::ProgramGraph> graph, int id, std::source_location where)
       : graph_(std::move(graph)), id_(id), where_(where) {}
-  const std::shared_ptr<formula::Program>& graph() const noexcept { return graph_; }
+  const std::shared_ptr<formula::ProgramGraph>& graph() const noexcept { return graph_; }
   int id() const noexcept { return id_; }
   const std::source_location& where() const noexcept { return where_; }
 
  private:
-  std::shared_ptr<formula::Program> graph_;
+  std::shared_ptr<formula::ProgramGraph> graph_;
   int id_ = -1;
   std::source_location where_;
 };
@@ -120,7 +120,7 @@ Symmetries operator&&(Symmetries first, const Symmetries& second);
 /// SumError, TypeError) and ends with file and line.
 class Access {
  public:
-  Access(std::shared_ptr<formula::Program> graph, int tensor, std::vector<Slot> slots, std::source_location where)
+  Access(std::shared_ptr<formula::ProgramGraph> graph, int tensor, std::vector<Slot> slots, std::source_location where)
       : graph_(std::move(graph)), tensor_(tensor), slots_(std::move(slots)), where_(where) {}
   Access(const Access&) = default;
 
@@ -138,14 +138,14 @@ class Access {
   const Access& operator*=(const Expr& value) const;
   const Access& operator/=(const Expr& value) const;
 
-  const std::shared_ptr<formula::Program>& graph() const noexcept { return graph_; }
+  const std::shared_ptr<formula::ProgramGraph>& graph() const noexcept { return graph_; }
   int tensor() const noexcept { return tensor_; }
   const std::vector<Slot>& slots() const noexcept { return slots_; }
   const std::vector<Symmetry>& stated() const noexcept { return stated_; }
   const std::source_location& where() const noexcept { return where_; }
 
  private:
-  std::shared_ptr<formula::Program> graph_;
+  std::shared_ptr<formula::ProgramGraph> graph_;
   int tensor_;
   std::vector<Slot> slots_;
   std::vector<Symmetry> stated_;
@@ -155,7 +155,7 @@ class Access {
 /// A tensor of a program: a handle, valid as long as any handle or the program lives.
 class Tensor {
  public:
-  Tensor(std::shared_ptr<formula::Program> graph, int id) : graph_(std::move(graph)), id_(id) {}
+  Tensor(std::shared_ptr<formula::ProgramGraph> graph, int id) : graph_(std::move(graph)), id_(id) {}
 
   /// The tensor at up to 16 slots.
   Access operator()(const Slot& s0 = {}, const Slot& s1 = {}, const Slot& s2 = {}, const Slot& s3 = {},
@@ -165,7 +165,7 @@ class Tensor {
                     std::source_location where = std::source_location::current()) const;
 
  private:
-  std::shared_ptr<formula::Program> graph_;
+  std::shared_ptr<formula::ProgramGraph> graph_;
   int id_;
 };
 
@@ -365,14 +365,14 @@ class Program {
   /// Of the program as it would be run; every extent must be known.
   FlopCount flops() const;
 
-  const formula::Program& formula() const noexcept { return *graph_; }
+  const formula::ProgramGraph& formula() const noexcept { return *graph_; }
 
  private:
-  explicit Program(std::shared_ptr<formula::Program> graph) : graph_(std::move(graph)) {}
+  explicit Program(std::shared_ptr<formula::ProgramGraph> graph) : graph_(std::move(graph)) {}
   Tensor declare(TensorRole role, const std::string& name, const std::vector<Extent>& extents, DType type,
                  TensorForm form, std::source_location where);
 
-  std::shared_ptr<formula::Program> graph_;
+  std::shared_ptr<formula::ProgramGraph> graph_;
 };
 
 }  // namespace v1

@@ -52,7 +52,7 @@ struct PlanOptions {
   /// Of kernels whose schedule is named nothing is measured.
   PlanMode mode = PlanMode::estimate;
   Precision precision = Precision::f32;  ///< of products of f32 on a GPU's tensor cores; part of the cache keys
-  int measured = 24;                     ///< at most so many candidates of each kernel are timed; at least 1
+  int measured = 24;                     ///< candidates of each kernel that are timed, at most; at least 1
 };
 
 /// Options of a permutation.

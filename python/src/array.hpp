@@ -65,7 +65,7 @@ class Array {
   /// producer's current one. The host never waits.
   ///
   ///   what    how messages call it, "operand 0"
-  ///   throws  TypeError for what is no array, ShapeError for element types and strides that Ricci has no word for
+  ///   throws  TypeError for what is not an array, ShapeError for element types and strides that Ricci does not have
   void take(nb::handle object, const char* what, Stream& stream);
 
   Form form;

@@ -52,7 +52,8 @@ struct EntryView {
 /// The file bytes of an entry. Throws CacheError when a part is larger than kMaxPartBytes.
 std::vector<std::byte> encode(const Entry& entry, std::uint32_t version = kFormatVersion);
 
-/// The size of the whole file that a header announces, of which at least kHeaderBytes are given; 0 if it is no header.
+/// The size of the whole file that a header announces, of which at least kHeaderBytes are given; 0 if it is not a
+/// header.
 std::uint64_t announced_bytes(std::span<const std::byte> header) noexcept;
 
 /// Checks all bytes of a file and finds its parts. `version`, if given, receives the file's format version when the

@@ -192,7 +192,7 @@ EntryPointer Store::Impl::keep(EntryPointer entry) noexcept {
   try {
     const std::lock_guard guard(mutex);
     memory.insert(entry);
-  } catch (...) {  // no memory to remember it: it is found again on disk
+  } catch (...) {  // no memory to keep it: it is found again on disk
   }
   return entry;
 }
@@ -271,7 +271,8 @@ void Store::Impl::publish(const EntryName& name, const Entry& entry) noexcept {
   }
 }
 
-// Returns with the lock, or with the entry that another process made meanwhile, or with neither when waiting is no use.
+// Returns with the lock, or with the entry that another process made meanwhile, or with neither when waiting cannot
+// help.
 EntryPointer Store::Impl::wait_for_lock(std::string_view key, const EntryName& name, Lock* lock) {
   const auto patience = std::chrono::milliseconds(make_depth ? 0 : patience_ms.load());
   const auto begin = Clock::now();

@@ -16,7 +16,7 @@ using kernel::Kernel;
 using kernel::Space;
 
 constexpr const char* kTranspose =
-    R"(// N vectors of N lanes, turned: log2 N rounds that exchange blocks of half the size of those before.
+    R"(// N vectors of N lanes, transposed: log2 N rounds that exchange blocks of half the size of those before.
 template <int... I> struct lanes_of {};
 template <class T, T... I> struct sequence { typedef lanes_of<I...> type; };
 template <int D, int N, class V, int... I>
@@ -40,7 +40,7 @@ inline void transpose(V (&rows)[N]) { exchange<N / 2, N>(rows); }
 
 )";
 
-constexpr const char* kNontemporal = R"(// Past the caches where the address is a whole vector's.
+constexpr const char* kNontemporal = R"(// A nontemporal store where the address is a multiple of a vector.
 template <class V, class T>
 inline void store_nontemporal(T* to, V value) {
   typedef V __attribute__((aligned(sizeof(T)), may_alias)) in_memory;
@@ -91,7 +91,7 @@ class CppPrinter {
     w_.open("for (i64 task = first; task < last; ++task) {{");
     tasks(kernel_.body, kernel_.tasks());
     w_.close();
-    // What went past the caches is there for whoever hears that this function has returned.
+    // Nontemporal stores are not ordered: they are complete for whoever sees that this function has returned.
     if (nontemporal_) w_.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
     w_.close();
     return w_.take();

@@ -174,7 +174,7 @@ KernelText::Text KernelText::operation(const Value& value) {
         y.text.empty() ? fmt::format("{}({})", function, x.text) : fmt::format("{}({}, {})", function, x.text, y.text),
         3};
   };
-  // The order that C has for comparisons and operations on bits is no reader's.
+  // Parentheses around comparisons and operations on bits: few readers know C's precedence of them.
   const auto loose = [&](const char* symbol) {
     return fmt::format("{} {} {}", in_brackets(x, 1), symbol, in_brackets(y, 1));
   };

@@ -26,7 +26,7 @@ void for_each_multi_index(const std::vector<std::int64_t>& extents, const F& cal
   }
 }
 
-std::vector<std::int64_t> extents_of(const TensorDecl& tensor, const Program& program) {
+std::vector<std::int64_t> extents_of(const TensorDecl& tensor, const ProgramGraph& program) {
   std::vector<std::int64_t> extents;
   for (const auto& slot : tensor.slots) extents.push_back(program.extent(slot));
   return extents;
@@ -53,7 +53,7 @@ int sort_slots(const std::vector<Symmetry>& symmetries, std::vector<std::int64_t
   return sign;
 }
 
-std::int64_t count_components(const TensorDecl& tensor, const Program& program) {
+std::int64_t count_components(const TensorDecl& tensor, const ProgramGraph& program) {
   std::int64_t count = 1;
   std::vector<bool> counted(tensor.slots.size());
   for (const auto& symmetry : tensor.form.symmetry.list) {
@@ -73,7 +73,7 @@ std::int64_t count_components(const TensorDecl& tensor, const Program& program) 
   return count;
 }
 
-Components::Components(const TensorDecl& tensor, const Program& program) : symmetries_(tensor.form.symmetry.list) {
+Components::Components(const TensorDecl& tensor, const ProgramGraph& program) : symmetries_(tensor.form.symmetry.list) {
   for_each_multi_index(extents_of(tensor, program), [&](const std::vector<std::int64_t>& at) {
     auto sorted = at;
     if (sort_slots(symmetries_, sorted) == 0 || sorted != at) return;

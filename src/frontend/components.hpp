@@ -14,7 +14,7 @@ namespace ricci::formula {
 inline constexpr std::int64_t kMaxComponentExtent = 16;
 inline constexpr std::int64_t kMaxComponents = 4096;
 
-std::int64_t count_components(const TensorDecl& tensor, const Program& program);
+std::int64_t count_components(const TensorDecl& tensor, const ProgramGraph& program);
 
 /// The value of a multi-index: sign * (stored component), or 0.
 struct Component {
@@ -25,7 +25,7 @@ struct Component {
 /// The stored components of a tensor: its sorted multi-indices, in lexicographic order.
 class Components {
  public:
-  Components(const TensorDecl& tensor, const Program& program);
+  Components(const TensorDecl& tensor, const ProgramGraph& program);
 
   int count() const noexcept { return static_cast<int>(stored_.size()); }
   const std::vector<std::int64_t>& stored(int number) const { return stored_[static_cast<std::size_t>(number)]; }

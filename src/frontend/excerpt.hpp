@@ -15,7 +15,7 @@ std::size_t character_bytes(std::string_view text, std::size_t at) noexcept;
 std::string shortened(std::string_view text, std::size_t most);
 
 /// A line, indented by two, with carets under the bytes at `columns` in the next one. Of a long line what is near the
-/// first of them, with "..." for the rest. Tabs become spaces, what is no UTF-8 question marks.
+/// first of them, with "..." for the rest. Tabs become spaces, bytes that are not UTF-8 question marks.
 std::string underlined(std::string_view line, std::vector<std::size_t> columns);
 
 }  // namespace ricci

@@ -34,11 +34,11 @@ bool is_bitwise(OpCode op) {
          op == OpCode::shift_right;
 }
 
-[[noreturn]] void fail_type(const Place& place, const std::string& what) { fail(place, "TypeError: " + what); }
+[[noreturn]] void fail_type(const SourcePosition& place, const std::string& what) { fail(place, "TypeError: " + what); }
 
 }  // namespace
 
-DType promote(DType x, DType y, const Place& place) {
+DType promote(DType x, DType y, const SourcePosition& place) {
   if (x == y) return x;
   if (is_integer(x) && is_integer(y)) {
     if (is_signed(x) == is_signed(y)) return size_of(x) > size_of(y) ? x : y;
@@ -57,7 +57,7 @@ DType promote(DType x, DType y, const Place& place) {
   return wide ? DType::f64 : DType::f32;
 }
 
-ExprId Program::intern(Expr made, const Place& place) {
+ExprId ProgramGraph::intern(Expr made, const SourcePosition& place) {
   made.terms = 1;
   for (const auto operand : made.operands) {
     made.depth = std::max(made.depth, expr(operand).depth + 1);
@@ -77,7 +77,7 @@ ExprId Program::intern(Expr made, const Place& place) {
   return found->second;
 }
 
-void Program::merge(Expr& made, const Place& place) const {
+void ProgramGraph::merge(Expr& made, const SourcePosition& place) const {
   for (const auto id : made.operands) {
     const auto& operand = expr(id);
     if (operand.kind == Kind::scan || operand.kind == Kind::compact) {
@@ -102,7 +102,7 @@ void Program::merge(Expr& made, const Place& place) const {
   }
 }
 
-ExprId Program::number(Scalar value, bool integral) {
+ExprId ProgramGraph::number(Scalar value, bool integral) {
   Expr made;
   made.kind = Kind::number;
   made.literal = true;
@@ -112,7 +112,7 @@ ExprId Program::number(Scalar value, bool integral) {
   return intern(std::move(made), {});
 }
 
-ExprId Program::param(int id) {
+ExprId ProgramGraph::param(int id) {
   Expr made;
   made.kind = Kind::param;
   made.source = id;
@@ -120,7 +120,7 @@ ExprId Program::param(int id) {
   return intern(std::move(made), {});
 }
 
-ExprId Program::index(int id, const Place& place) {
+ExprId ProgramGraph::index(int id, const SourcePosition& place) {
   Expr made;
   made.kind = Kind::index;
   made.source = id;
@@ -134,7 +134,7 @@ ExprId Program::index(int id, const Place& place) {
 }
 
 /// An access whose `free` lists the indices of its slots, sorted, as often as they stand there.
-Expr Program::plain_access(int id, const std::vector<SlotValue>& slots) const {
+Expr ProgramGraph::plain_access(int id, const std::vector<SlotValue>& slots) const {
   const auto& declared = tensor(id);
   Expr made;
   made.kind = Kind::access;
@@ -154,7 +154,7 @@ Expr Program::plain_access(int id, const std::vector<SlotValue>& slots) const {
   return made;
 }
 
-ExprId Program::make_access(int id, std::vector<SlotValue> slots, bool diagonal, const Place& place) {
+ExprId ProgramGraph::make_access(int id, std::vector<SlotValue> slots, bool diagonal, const SourcePosition& place) {
   check_slots(id, slots, -1, place);
   auto made = plain_access(id, slots);
   const auto all = made.free;
@@ -176,17 +176,17 @@ ExprId Program::make_access(int id, std::vector<SlotValue> slots, bool diagonal,
   return intern(std::move(made), place);
 }
 
-ExprId Program::access(int id, std::vector<SlotValue> slots, const Place& place) {
+ExprId ProgramGraph::access(int id, std::vector<SlotValue> slots, const SourcePosition& place) {
   const auto made = make_access(id, std::move(slots), false, place);
   const auto repeated = expr(made).repeated;
   return repeated.empty() ? made : make_reduce(OpCode::add, repeated, diagonal(made, place), place);
 }
 
-ExprId Program::diagonal_access(int id, std::vector<SlotValue> slots, const Place& place) {
+ExprId ProgramGraph::diagonal_access(int id, std::vector<SlotValue> slots, const SourcePosition& place) {
   return diagonal(make_access(id, std::move(slots), true, place), place);
 }
 
-ExprId Program::diagonal(ExprId x, const Place& place) {
+ExprId ProgramGraph::diagonal(ExprId x, const SourcePosition& place) {
   Expr made;
   made.kind = Kind::diagonal;
   made.type = expr(x).type;
@@ -197,7 +197,7 @@ ExprId Program::diagonal(ExprId x, const Place& place) {
   return intern(std::move(made), place);
 }
 
-DType Program::common_type(ExprId x, ExprId y, const Place& place) const {
+DType ProgramGraph::common_type(ExprId x, ExprId y, const SourcePosition& place) const {
   const auto& a = expr(x);
   const auto& b = expr(y);
   if (a.literal == b.literal) return arithmetic(promote(a.type, b.type, place));
@@ -209,7 +209,7 @@ DType Program::common_type(ExprId x, ExprId y, const Place& place) const {
 }
 
 /// The rules of tensor algebra, for expressions with fields; others are evaluated point by point.
-void Program::check_ranks(OpCode op, ExprId x, ExprId y, const Place& place) const {
+void ProgramGraph::check_ranks(OpCode op, ExprId x, ExprId y, const SourcePosition& place) const {
   const auto& a = expr(x);
   const auto& b = expr(y);
   if (!a.strict && !b.strict) return;
@@ -239,7 +239,7 @@ void Program::check_ranks(OpCode op, ExprId x, ExprId y, const Place& place) con
                    formula::print(*this, y)));
 }
 
-ExprId Program::make_binary(OpCode op, DType type, ExprId x, ExprId y, const Place& place) {
+ExprId ProgramGraph::make_binary(OpCode op, DType type, ExprId x, ExprId y, const SourcePosition& place) {
   Expr made;
   made.kind = Kind::op;
   made.op = op;
@@ -251,7 +251,7 @@ ExprId Program::make_binary(OpCode op, DType type, ExprId x, ExprId y, const Pla
   return intern(std::move(made), place);
 }
 
-ExprId Program::binary(OpCode op, ExprId x, ExprId y, const Place& place) {
+ExprId ProgramGraph::binary(OpCode op, ExprId x, ExprId y, const SourcePosition& place) {
   if (expr(x).literal && expr(y).literal) {
     const auto a = expr(x).value, b = expr(y).value;
     const bool integral = expr(x).integral && expr(y).integral;
@@ -294,12 +294,12 @@ ExprId Program::binary(OpCode op, ExprId x, ExprId y, const Place& place) {
   return contracted.empty() ? made : make_reduce(OpCode::add, contracted, made, place);
 }
 
-ExprId Program::negate(ExprId x, const Place& place) {
+ExprId ProgramGraph::negate(ExprId x, const SourcePosition& place) {
   if (expr(x).literal) return number(-expr(x).value, expr(x).integral);
   return unary(OpCode::neg, x, place);
 }
 
-ExprId Program::unary(OpCode op, ExprId x, const Place& place) {
+ExprId ProgramGraph::unary(OpCode op, ExprId x, const SourcePosition& place) {
   const auto& operand = expr(x);
   const bool complex = is_complex(operand.type);
   if ((op == OpCode::conj || op == OpCode::real_part) && !complex) return x;
@@ -338,12 +338,12 @@ ExprId Program::unary(OpCode op, ExprId x, const Place& place) {
   return intern(std::move(made), place);
 }
 
-ExprId Program::logical_not(ExprId x, const Place& place) {
+ExprId ProgramGraph::logical_not(ExprId x, const SourcePosition& place) {
   if (!is_integer(expr(x).type)) fail_type(place, "'not' is for comparisons and integers");
   return expr(x).truth ? binary(OpCode::equal, x, number(0, true), place) : unary(OpCode::bit_not, x, place);
 }
 
-ExprId Program::cast(DType type, ExprId x, const Place& place) {
+ExprId ProgramGraph::cast(DType type, ExprId x, const SourcePosition& place) {
   const auto from = expr(x).type;
   if (is_half(type)) fail_type(place, fmt::format("nothing is computed in {}; cast to f32", ricci::name(type)));
   if (is_complex(from) && !is_complex(type)) {
@@ -363,7 +363,7 @@ ExprId Program::cast(DType type, ExprId x, const Place& place) {
   return intern(std::move(made), place);
 }
 
-ExprId Program::select(ExprId condition, ExprId x, ExprId y, const Place& place) {
+ExprId ProgramGraph::select(ExprId condition, ExprId x, ExprId y, const SourcePosition& place) {
   const auto& c = expr(condition);
   if (!is_integer(c.type)) fail_type(place, "the first operand of 'select' is a comparison or an integer");
   if (c.strict && !c.free.empty() && c.free != expr(x).free) {
@@ -385,7 +385,7 @@ ExprId Program::select(ExprId condition, ExprId x, ExprId y, const Place& place)
   return intern(std::move(made), place);
 }
 
-ExprId Program::guard(ExprId condition, ExprId x, const Place& place) {
+ExprId ProgramGraph::guard(ExprId condition, ExprId x, const SourcePosition& place) {
   if (!is_integer(expr(condition).type)) {
     fail_type(place, "the first operand of 'guard' is a comparison or an integer");
   }
@@ -397,7 +397,7 @@ ExprId Program::guard(ExprId condition, ExprId x, const Place& place) {
   return intern(std::move(made), place);
 }
 
-ExprId Program::make_reduce(OpCode op, std::vector<int> over, ExprId body, const Place& place) {
+ExprId ProgramGraph::make_reduce(OpCode op, std::vector<int> over, ExprId body, const SourcePosition& place) {
   Expr made;
   made.kind = Kind::reduce;
   made.op = op;
@@ -413,7 +413,7 @@ ExprId Program::make_reduce(OpCode op, std::vector<int> over, ExprId body, const
   return intern(std::move(made), place);
 }
 
-ExprId Program::reduce(OpCode op, std::vector<int> over, ExprId body, const Place& place) {
+ExprId ProgramGraph::reduce(OpCode op, std::vector<int> over, ExprId body, const SourcePosition& place) {
   const auto* word = reduction_word(op);
   if (over.empty()) fail(place, fmt::format("SumError: '{}' names no index", word));
   for (std::size_t k = 0; k < over.size(); ++k) {
@@ -440,7 +440,7 @@ ExprId Program::reduce(OpCode op, std::vector<int> over, ExprId body, const Plac
   return make_reduce(op, std::move(over), body, place);
 }
 
-ExprId Program::scan(OpCode op, int over, ExprId body, bool exclusive, const Place& place) {
+ExprId ProgramGraph::scan(OpCode op, int over, ExprId body, bool exclusive, const SourcePosition& place) {
   const auto reduced = reduce(op, {over}, body, place);  // the same checks
   if (over == grid) fail(place, "SumError: a scan runs over an index, not over the grid");
   Expr made = expr(reduced);
@@ -452,7 +452,7 @@ ExprId Program::scan(OpCode op, int over, ExprId body, bool exclusive, const Pla
   return intern(std::move(made), place);
 }
 
-ExprId Program::compact(int over, ExprId predicate, ExprId payload, const Place& place) {
+ExprId ProgramGraph::compact(int over, ExprId predicate, ExprId payload, const SourcePosition& place) {
   if (!is_integer(expr(predicate).type)) {
     fail_type(place, "the predicate of 'compact' is a comparison or an integer");
   }
@@ -474,7 +474,7 @@ ExprId Program::compact(int over, ExprId predicate, ExprId payload, const Place&
   return intern(std::move(made), place);
 }
 
-ExprId Program::determinant(ExprId matrix, const Place& place) {
+ExprId ProgramGraph::determinant(ExprId matrix, const SourcePosition& place) {
   const auto x = inverse(matrix, place);  // the same checks
   Expr made = expr(x);
   made.kind = Kind::determinant;
@@ -483,7 +483,7 @@ ExprId Program::determinant(ExprId matrix, const Place& place) {
   return intern(std::move(made), place);
 }
 
-ExprId Program::inverse(ExprId id, const Place& place) {
+ExprId ProgramGraph::inverse(ExprId id, const SourcePosition& place) {
   const auto& matrix = expr(id);
   std::vector<int> over;
   if (matrix.kind == Kind::access) {
@@ -511,7 +511,7 @@ ExprId Program::inverse(ExprId id, const Place& place) {
   return intern(std::move(made), place);
 }
 
-ExprId Program::delta(int i, int j, const Place& place) {
+ExprId ProgramGraph::delta(int i, int j, const SourcePosition& place) {
   for (const int index : {i, j}) {
     if (index == grid) fail(place, "'delta' takes two indices, not the grid");
   }
@@ -524,12 +524,12 @@ ExprId Program::delta(int i, int j, const Place& place) {
   return intern(std::move(made), place);
 }
 
-int Program::import_index(const Program& from, int index, const Place& place) {
+int ProgramGraph::import_index(const ProgramGraph& from, int index, const SourcePosition& place) {
   const auto& declared = from.indices[static_cast<std::size_t>(index)];
   return declare_index(declared.name, declared.extent, place);
 }
 
-ExprId Program::import(const Program& from, ExprId id, const Place& place) {
+ExprId ProgramGraph::import(const ProgramGraph& from, ExprId id, const SourcePosition& place) {
   if (&from == this) return id;
   if (!from.tensors.empty() || !from.params.empty()) {
     fail(place, fmt::format("an expression mixes tensors of the programs '{}' and '{}'", name, from.name));

@@ -19,7 +19,7 @@ using ir::OpCode;
 using ExprId = int;
 
 /// Where the user wrote something: a byte of a text, or a line of a source file.
-struct Place {
+struct SourcePosition {
   std::string_view text = {};
   std::size_t offset = 0;
   const char* file = nullptr;
@@ -28,8 +28,8 @@ struct Place {
   std::string describe() const;  ///< begins with a newline; empty for no place
 };
 
-[[noreturn]] void fail(const Place& place, const std::string& what);        ///< SpecError
-[[noreturn]] void fail_shape(const Place& place, const std::string& what);  ///< ShapeError
+[[noreturn]] void fail(const SourcePosition& place, const std::string& what);        ///< SpecError
+[[noreturn]] void fail_shape(const SourcePosition& place, const std::string& what);  ///< ShapeError
 
 struct IndexDecl {
   std::string name;
@@ -115,7 +115,7 @@ struct Statement {
   Assign op = Assign::set;
   ExprId value = -1;
   bool asserted = false;  ///< the left side names its symmetry
-  std::string where;      ///< Place::describe() of the statement
+  std::string where;      ///< SourcePosition::describe() of the statement
 };
 
 /// What components hold at one grid point with random inputs, after the first `statements` of a program (probe.hpp).
@@ -127,7 +127,7 @@ struct ProbedValues {
 };
 
 /// The graph of expressions (operands before users) and the statements.
-struct Program {
+struct ProgramGraph {
   std::string name = "program";
   std::vector<IndexDecl> indices;
   std::vector<TensorDecl> tensors;
@@ -148,43 +148,44 @@ struct Program {
   }
 
   // Declarations (formula_declare.cpp). Names are checked.
-  int declare_index(const std::string& name, std::int64_t extent, const Place& place);
-  void declare_grid(const std::string& name, std::int64_t extent, const Place& place);
-  int declare_tensor(TensorDecl tensor, const Place& place);
-  int declare_param(const std::string& name, DType type, const Place& place);
+  int declare_index(const std::string& name, std::int64_t extent, const SourcePosition& place);
+  void declare_grid(const std::string& name, std::int64_t extent, const SourcePosition& place);
+  int declare_tensor(TensorDecl tensor, const SourcePosition& place);
+  int declare_param(const std::string& name, DType type, const SourcePosition& place);
   int find_index(std::string_view name) const noexcept;   ///< -1: none
   int find_tensor(std::string_view name) const noexcept;  ///< -1: none
   int find_param(std::string_view name) const noexcept;   ///< -1: none
-  void set_extent(int index, std::int64_t extent, const Place& place);
+  void set_extent(int index, std::int64_t extent, const SourcePosition& place);
 
   // Expressions (formula.cpp).
   ExprId number(Scalar value, bool integral);
   ExprId param(int id);
-  ExprId index(int id, const Place& place);
-  ExprId access(int tensor, std::vector<SlotValue> slots, const Place& place);
-  ExprId unary(OpCode op, ExprId x, const Place& place);
-  ExprId binary(OpCode op, ExprId x, ExprId y, const Place& place);
-  ExprId negate(ExprId x, const Place& place);
-  ExprId logical_not(ExprId x, const Place& place);
-  ExprId cast(DType type, ExprId x, const Place& place);
-  ExprId select(ExprId condition, ExprId x, ExprId y, const Place& place);
-  ExprId guard(ExprId condition, ExprId x, const Place& place);
-  ExprId reduce(OpCode op, std::vector<int> over, ExprId body, const Place& place);
-  ExprId scan(OpCode op, int over, ExprId body, bool exclusive, const Place& place);
-  ExprId compact(int over, ExprId predicate, ExprId payload, const Place& place);
-  ExprId determinant(ExprId matrix, const Place& place);
-  ExprId inverse(ExprId matrix, const Place& place);
-  ExprId delta(int i, int j, const Place& place);
-  ExprId diagonal(ExprId x, const Place& place);
+  ExprId index(int id, const SourcePosition& place);
+  ExprId access(int tensor, std::vector<SlotValue> slots, const SourcePosition& place);
+  ExprId unary(OpCode op, ExprId x, const SourcePosition& place);
+  ExprId binary(OpCode op, ExprId x, ExprId y, const SourcePosition& place);
+  ExprId negate(ExprId x, const SourcePosition& place);
+  ExprId logical_not(ExprId x, const SourcePosition& place);
+  ExprId cast(DType type, ExprId x, const SourcePosition& place);
+  ExprId select(ExprId condition, ExprId x, ExprId y, const SourcePosition& place);
+  ExprId guard(ExprId condition, ExprId x, const SourcePosition& place);
+  ExprId reduce(OpCode op, std::vector<int> over, ExprId body, const SourcePosition& place);
+  ExprId scan(OpCode op, int over, ExprId body, bool exclusive, const SourcePosition& place);
+  ExprId compact(int over, ExprId predicate, ExprId payload, const SourcePosition& place);
+  ExprId determinant(ExprId matrix, const SourcePosition& place);
+  ExprId inverse(ExprId matrix, const SourcePosition& place);
+  ExprId delta(int i, int j, const SourcePosition& place);
+  ExprId diagonal(ExprId x, const SourcePosition& place);
   /// diag(A(i, i)).
-  ExprId diagonal_access(int tensor, std::vector<SlotValue> slots, const Place& place);
+  ExprId diagonal_access(int tensor, std::vector<SlotValue> slots, const SourcePosition& place);
   /// Node `id` of another program, whose indices, if any, are taken over by name.
-  ExprId import(const Program& from, ExprId id, const Place& place);
+  ExprId import(const ProgramGraph& from, ExprId id, const SourcePosition& place);
 
   // Statements (formula_check.cpp).
   void check_symmetry_words(int tensor, const std::vector<SlotValue>& slots, const std::vector<Symmetry>& stated,
-                            const Place& place) const;
-  void record(int tensor, std::vector<SlotValue> slots, Assign op, ExprId value, bool asserted, const Place& place);
+                            const SourcePosition& place) const;
+  void record(int tensor, std::vector<SlotValue> slots, Assign op, ExprId value, bool asserted,
+              const SourcePosition& place);
   /// Every access of every statement against the extents that are known by now.
   void check_extents() const;
   void check_extents(const Statement& statement) const;
@@ -194,22 +195,22 @@ struct Program {
 
   int deepest() const noexcept;  ///< depth of the deepest expression of a statement
 
-  ExprId intern(Expr made, const Place& place);  ///< finds or adds
+  ExprId intern(Expr made, const SourcePosition& place);  ///< finds or adds
   /// The type in which an operation computes on two operands.
-  DType common_type(ExprId x, ExprId y, const Place& place) const;
+  DType common_type(ExprId x, ExprId y, const SourcePosition& place) const;
 
  private:
-  void check_name(const std::string& name, const char* what, const Place& place) const;
-  void check_slots(int tensor, const std::vector<SlotValue>& slots, int longer, const Place& place) const;
+  void check_name(const std::string& name, const char* what, const SourcePosition& place) const;
+  void check_slots(int tensor, const std::vector<SlotValue>& slots, int longer, const SourcePosition& place) const;
   Expr plain_access(int tensor, const std::vector<SlotValue>& slots) const;
-  ExprId make_access(int tensor, std::vector<SlotValue> slots, bool diagonal, const Place& place);
-  void check_target(const Expr& target, const Expr& value, Assign op, const Place& place) const;
-  void check_written(const Expr& target, Assign op, ExprId value, const Place& place) const;
-  ExprId make_reduce(OpCode op, std::vector<int> over, ExprId body, const Place& place);
-  ExprId make_binary(OpCode op, DType type, ExprId x, ExprId y, const Place& place);
-  void check_ranks(OpCode op, ExprId x, ExprId y, const Place& place) const;
-  void merge(Expr& made, const Place& place) const;
-  int import_index(const Program& from, int index, const Place& place);
+  ExprId make_access(int tensor, std::vector<SlotValue> slots, bool diagonal, const SourcePosition& place);
+  void check_target(const Expr& target, const Expr& value, Assign op, const SourcePosition& place) const;
+  void check_written(const Expr& target, Assign op, ExprId value, const SourcePosition& place) const;
+  ExprId make_reduce(OpCode op, std::vector<int> over, ExprId body, const SourcePosition& place);
+  ExprId make_binary(OpCode op, DType type, ExprId x, ExprId y, const SourcePosition& place);
+  void check_ranks(OpCode op, ExprId x, ExprId y, const SourcePosition& place) const;
+  void merge(Expr& made, const SourcePosition& place) const;
+  int import_index(const ProgramGraph& from, int index, const SourcePosition& place);
 
   using NameTable = std::map<std::string, int, std::less<>>;
   NameTable index_names_, tensor_names_, param_names_;
@@ -219,23 +220,23 @@ struct Program {
 };
 
 // Words and texts (formula_print.cpp).
-std::string print(const Program& program);             ///< SpecError where a statement's text would be too long
-std::string print(const Program& program, ExprId id);  ///< "(... terms)" where its text would be too long
-std::string print_slot(const Program& program, const SlotValue& slot);
-std::string print_symmetries(const std::vector<Symmetry>& list);              ///< "{}", "(0 1)", "-(0 1)(2 3)"
-std::string braces(const Program& program, const std::vector<int>& indices);  ///< {i,j}
-const char* symbol(OpCode op) noexcept;                                       ///< "+", "sqrt", "shl", ...
-const char* symbol(Assign op) noexcept;                                       ///< "=", "+=", ...
-const char* reduction_word(OpCode op) noexcept;                               ///< "sum", "product", ...
-bool is_word(std::string_view name) noexcept;                                 ///< a word of the language, no name
+std::string print(const ProgramGraph& program);             ///< SpecError where a statement's text would be too long
+std::string print(const ProgramGraph& program, ExprId id);  ///< "(... terms)" where its text would be too long
+std::string print_slot(const ProgramGraph& program, const SlotValue& slot);
+std::string print_symmetries(const std::vector<Symmetry>& list);                   ///< "{}", "(0 1)", "-(0 1)(2 3)"
+std::string braces(const ProgramGraph& program, const std::vector<int>& indices);  ///< {i,j}
+const char* symbol(OpCode op) noexcept;                                            ///< "+", "sqrt", "shl", ...
+const char* symbol(Assign op) noexcept;                                            ///< "=", "+=", ...
+const char* reduction_word(OpCode op) noexcept;                                    ///< "sum", "product", ...
+bool is_word(std::string_view name) noexcept;                                      ///< a word of the language, no name
 
 /// The type in which two operands meet; throws TypeError through `place` when there is none.
-DType promote(DType x, DType y, const Place& place);
+DType promote(DType x, DType y, const SourcePosition& place);
 
 /// Reads the text form (formula_parse.cpp).
-void parse(Program& program, std::string_view text);
+void parse(ProgramGraph& program, std::string_view text);
 
 /// Statements that define the values of a local without a grid: one, with plain indices on its left side.
-const Statement* definition(const Program& program, int tensor) noexcept;
+const Statement* definition(const ProgramGraph& program, int tensor) noexcept;
 
 }  // namespace ricci::formula

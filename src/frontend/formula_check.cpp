@@ -17,7 +17,7 @@ namespace {
 
 /// Calls f(id) for every expression that those are made of, themselves included, once.
 template <class F>
-void for_each_part(const Program& program, std::vector<ExprId> open, F f) {
+void for_each_part(const ProgramGraph& program, std::vector<ExprId> open, F f) {
   std::unordered_set<ExprId> seen;
   while (!open.empty()) {
     const auto id = open.back();
@@ -32,7 +32,8 @@ void for_each_part(const Program& program, std::vector<ExprId> open, F f) {
 }  // namespace
 
 /// `longer`: a slot that has one value more than its index, as the totals of an exclusive scan ask for; or -1.
-void Program::check_slots(int id, const std::vector<SlotValue>& slots, int longer, const Place& place) const {
+void ProgramGraph::check_slots(int id, const std::vector<SlotValue>& slots, int longer,
+                               const SourcePosition& place) const {
   const auto& declared = tensor(id);
   if (slots.size() != declared.slots.size()) {
     fail(place, fmt::format("RankError: '{}' has {} slot{}, got {}", declared.name, declared.slots.size(),
@@ -84,8 +85,8 @@ void Program::check_slots(int id, const std::vector<SlotValue>& slots, int longe
   }
 }
 
-void Program::check_symmetry_words(int id, const std::vector<SlotValue>& slots, const std::vector<Symmetry>& stated,
-                                   const Place& place) const {
+void ProgramGraph::check_symmetry_words(int id, const std::vector<SlotValue>& slots,
+                                        const std::vector<Symmetry>& stated, const SourcePosition& place) const {
   const auto& declared = tensor(id);
   if (slots.size() != declared.slots.size()) return check_slots(id, slots, -1, place);  // which refuses them
   std::vector<Symmetry> kept;
@@ -121,7 +122,7 @@ void Program::check_symmetry_words(int id, const std::vector<SlotValue>& slots, 
                           print_symmetries(stored), print_symmetries(stated)));
 }
 
-void Program::check_target(const Expr& target, const Expr& value, Assign op, const Place& place) const {
+void ProgramGraph::check_target(const Expr& target, const Expr& value, Assign op, const SourcePosition& place) const {
   const auto& declared = tensor(target.source);
   const auto left = fmt::format("{}{}", declared.name, braces(*this, target.free));
   for (const int bound : value.bound) {
@@ -168,7 +169,7 @@ void Program::check_target(const Expr& target, const Expr& value, Assign op, con
 }
 
 /// Outputs, temps and locals hold nothing before a statement has written them.
-void Program::check_written(const Expr& target, Assign op, ExprId value, const Place& place) const {
+void ProgramGraph::check_written(const Expr& target, Assign op, ExprId value, const SourcePosition& place) const {
   const auto known = [&](int id) {
     const auto role = tensor(id).role;
     return role == TensorRole::input || role == TensorRole::inout || first_statement(id) != nullptr;
@@ -187,8 +188,8 @@ void Program::check_written(const Expr& target, Assign op, ExprId value, const P
   });
 }
 
-void Program::record(int id, std::vector<SlotValue> slots, Assign op, ExprId value_id, bool asserted,
-                     const Place& place) {
+void ProgramGraph::record(int id, std::vector<SlotValue> slots, Assign op, ExprId value_id, bool asserted,
+                          const SourcePosition& place) {
   const auto& declared = tensor(id);
   const auto value = expr(value_id);
   if (declared.role == TensorRole::input) {
@@ -274,7 +275,7 @@ void Program::record(int id, std::vector<SlotValue> slots, Assign op, ExprId val
   add_statement(std::move(made));
 }
 
-void Program::add_statement(Statement statement) {
+void ProgramGraph::add_statement(Statement statement) {
   const auto written = static_cast<std::size_t>(expr(statement.target).source);
   if (first_statement_.size() <= written) first_statement_.resize(tensors.size(), -1);
   if (first_statement_[written] < 0) first_statement_[written] = static_cast<int>(statements.size());
@@ -282,22 +283,22 @@ void Program::add_statement(Statement statement) {
   statements.push_back(std::move(statement));
 }
 
-void Program::clear_statements() {
+void ProgramGraph::clear_statements() {
   statements.clear();
   first_statement_.clear();
   deepest_ = 0;
   probed = {};
 }
 
-const Statement* Program::first_statement(int tensor) const noexcept {
+const Statement* ProgramGraph::first_statement(int tensor) const noexcept {
   const auto t = static_cast<std::size_t>(tensor);
   const bool written = tensor >= 0 && t < first_statement_.size() && first_statement_[t] >= 0;
   return written ? &statements[static_cast<std::size_t>(first_statement_[t])] : nullptr;
 }
 
-int Program::deepest() const noexcept { return deepest_; }
+int ProgramGraph::deepest() const noexcept { return deepest_; }
 
-void Program::check_extents(const Statement& statement) const {
+void ProgramGraph::check_extents(const Statement& statement) const {
   try {
     for_each_part(*this, {statement.target, statement.value}, [&](ExprId id) {
       const auto& here = expr(id);
@@ -314,10 +315,12 @@ void Program::check_extents(const Statement& statement) const {
   }
 }
 
-void Program::check_extents() const {
+void ProgramGraph::check_extents() const {
   for (const auto& statement : statements) check_extents(statement);
 }
 
-const Statement* definition(const Program& program, int tensor) noexcept { return program.first_statement(tensor); }
+const Statement* definition(const ProgramGraph& program, int tensor) noexcept {
+  return program.first_statement(tensor);
+}
 
 }  // namespace ricci::formula

@@ -25,7 +25,7 @@ std::string count_text(std::int64_t extent) {
 
 }  // namespace
 
-std::string Place::describe() const {
+std::string SourcePosition::describe() const {
   if (file != nullptr) return fmt::format("\n  {}:{}", file, line);
   if (text.data() == nullptr) return {};
   const auto at = std::min(offset, text.size());
@@ -41,19 +41,19 @@ std::string Place::describe() const {
 // Expressions and names are a user's, of any length.
 constexpr std::size_t kLongestText = 2000;
 
-void fail(const Place& place, const std::string& what) {
+void fail(const SourcePosition& place, const std::string& what) {
   throw SpecError(shortened(what, kLongestText) + place.describe());
 }
 
-void fail_shape(const Place& place, const std::string& what) {
+void fail_shape(const SourcePosition& place, const std::string& what) {
   throw ShapeError(shortened(what, kLongestText) + place.describe());
 }
 
-int Program::find_index(std::string_view wanted) const noexcept { return find_name(index_names_, wanted); }
-int Program::find_tensor(std::string_view wanted) const noexcept { return find_name(tensor_names_, wanted); }
-int Program::find_param(std::string_view wanted) const noexcept { return find_name(param_names_, wanted); }
+int ProgramGraph::find_index(std::string_view wanted) const noexcept { return find_name(index_names_, wanted); }
+int ProgramGraph::find_tensor(std::string_view wanted) const noexcept { return find_name(tensor_names_, wanted); }
+int ProgramGraph::find_param(std::string_view wanted) const noexcept { return find_name(param_names_, wanted); }
 
-void Program::check_name(const std::string& wanted, const char* what, const Place& place) const {
+void ProgramGraph::check_name(const std::string& wanted, const char* what, const SourcePosition& place) const {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   const auto word = [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   if (wanted.empty() || !letter(wanted.front()) || !std::all_of(wanted.begin(), wanted.end(), word)) {
@@ -72,7 +72,7 @@ void Program::check_name(const std::string& wanted, const char* what, const Plac
   }
 }
 
-int Program::declare_index(const std::string& wanted, std::int64_t extent, const Place& place) {
+int ProgramGraph::declare_index(const std::string& wanted, std::int64_t extent, const SourcePosition& place) {
   if (extent < kOpenExtent) {
     fail_shape(place, fmt::format("ExtentError: index {} has extent {}; extents start at 0", wanted, extent));
   }
@@ -91,7 +91,7 @@ int Program::declare_index(const std::string& wanted, std::int64_t extent, const
   return static_cast<int>(indices.size()) - 1;
 }
 
-void Program::declare_grid(const std::string& wanted, std::int64_t extent, const Place& place) {
+void ProgramGraph::declare_grid(const std::string& wanted, std::int64_t extent, const SourcePosition& place) {
   if (grid >= 0) {
     fail(place, fmt::format("NameError: the grid is '{}' already; a program has one",
                             indices[static_cast<std::size_t>(grid)].name));
@@ -100,7 +100,7 @@ void Program::declare_grid(const std::string& wanted, std::int64_t extent, const
   grid = declare_index(wanted, extent, place);
 }
 
-int Program::declare_param(const std::string& wanted, DType type, const Place& place) {
+int ProgramGraph::declare_param(const std::string& wanted, DType type, const SourcePosition& place) {
   check_name(wanted, "a parameter", place);
   if (is_half(type)) {
     fail(place, fmt::format("TypeError: parameter '{}' cannot be {}; use f32", wanted, ricci::name(type)));
@@ -110,7 +110,7 @@ int Program::declare_param(const std::string& wanted, DType type, const Place& p
   return static_cast<int>(params.size()) - 1;
 }
 
-int Program::declare_tensor(TensorDecl made, const Place& place) {
+int ProgramGraph::declare_tensor(TensorDecl made, const SourcePosition& place) {
   check_name(made.name, "a tensor", place);
   const auto refuse = [&](const std::string& what) {
     fail_shape(place, fmt::format("ExtentError: tensor '{}': {}", made.name, what));
@@ -198,7 +198,7 @@ int Program::declare_tensor(TensorDecl made, const Place& place) {
   return static_cast<int>(tensors.size()) - 1;
 }
 
-void Program::set_extent(int index, std::int64_t values, const Place& place) {
+void ProgramGraph::set_extent(int index, std::int64_t values, const SourcePosition& place) {
   auto& declared = indices[static_cast<std::size_t>(index)];
   if (values < 0) {
     fail_shape(place, fmt::format("ExtentError: index {} has extent {}; extents start at 0", declared.name, values));

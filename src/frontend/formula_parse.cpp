@@ -52,7 +52,7 @@ std::optional<OpCode> combiner_of(std::string_view word) {
 
 class Parser {
  public:
-  Parser(Program& program, std::string_view text) : program_(program), text_(text), tokens_(tokens_of(text)) {}
+  Parser(ProgramGraph& program, std::string_view text) : program_(program), text_(text), tokens_(tokens_of(text)) {}
 
   void run() {
     bool first = true;
@@ -79,7 +79,7 @@ class Parser {
     ++at_;
     return true;
   }
-  Place place(const Token& token) const { return {text_, token.offset, nullptr, token.line}; }
+  SourcePosition place(const Token& token) const { return {text_, token.offset, nullptr, token.line}; }
   [[noreturn]] void error(const Token& token, const std::string& what) const { fail(place(token), what); }
 
   void expect(std::string_view symbol, const char* after) {
@@ -578,7 +578,7 @@ class Parser {
     return found;
   }
 
-  Program& program_;
+  ProgramGraph& program_;
   std::string_view text_;
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
@@ -587,6 +587,6 @@ class Parser {
 
 }  // namespace
 
-void parse(Program& program, std::string_view text) { Parser(program, text).run(); }
+void parse(ProgramGraph& program, std::string_view text) { Parser(program, text).run(); }
 
 }  // namespace ricci::formula

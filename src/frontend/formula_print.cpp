@@ -49,7 +49,7 @@ std::string number_text(const Expr& number) {
 
 class Printer {
  public:
-  explicit Printer(const Program& program) : program_(program) {}
+  explicit Printer(const ProgramGraph& program) : program_(program) {}
 
   Text print(ExprId id) const {
     const auto& expr = program_.expr(id);
@@ -162,7 +162,7 @@ class Printer {
     }
   }
 
-  const Program& program_;
+  const ProgramGraph& program_;
 };
 
 const char* role_word(TensorRole role) {
@@ -181,7 +181,7 @@ const char* role_word(TensorRole role) {
   return "?";
 }
 
-std::string declaration(const Program& program, const TensorDecl& tensor) {
+std::string declaration(const ProgramGraph& program, const TensorDecl& tensor) {
   std::vector<std::string> slots;
   for (const auto& slot : tensor.slots) {
     slots.push_back(slot.index < 0 ? fmt::format("{}", slot.value)
@@ -276,7 +276,7 @@ const char* reduction_word(OpCode op) noexcept {
   }
 }
 
-std::string braces(const Program& program, const std::vector<int>& indices) {
+std::string braces(const ProgramGraph& program, const std::vector<int>& indices) {
   std::vector<std::string> names;
   for (const int index : indices) names.push_back(program.indices[static_cast<std::size_t>(index)].name);
   std::sort(names.begin(), names.end());
@@ -292,14 +292,14 @@ std::string print_symmetries(const std::vector<Symmetry>& list) {
   return text;
 }
 
-std::string print_slot(const Program& program, const SlotValue& slot) {
+std::string print_slot(const ProgramGraph& program, const SlotValue& slot) {
   if (slot.position >= 0) return print(program, slot.position);
   if (slot.index < 0) return fmt::format("{}", slot.offset);
   const auto& index = program.indices[static_cast<std::size_t>(slot.index)].name;
   return slot.shifted ? fmt::format("{}{:+d}", index, slot.offset) : index;
 }
 
-std::string print(const Program& program, ExprId id) {
+std::string print(const ProgramGraph& program, ExprId id) {
   constexpr double kMostQuoted = 10000;
   if (program.expr(id).terms > kMostQuoted) return fmt::format("({:.3g} terms)", program.expr(id).terms);
   const auto depth = static_cast<std::size_t>(program.expr(id).depth);
@@ -308,7 +308,7 @@ std::string print(const Program& program, ExprId id) {
 
 namespace {
 
-std::string print_whole(const Program& program) {
+std::string print_whole(const ProgramGraph& program) {
   auto text = fmt::format("program {}\n", program.name);
   if (program.exact) text += "exact\n";
   for (std::size_t k = 0; k < program.indices.size(); ++k) {
@@ -339,7 +339,7 @@ std::string print_whole(const Program& program) {
 
 }  // namespace
 
-std::string print(const Program& program) {
+std::string print(const ProgramGraph& program) {
   constexpr double kMostTerms = 1e7;
   for (const auto& statement : program.statements) {
     const auto terms = program.expr(statement.value).terms;

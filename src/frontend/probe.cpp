@@ -21,7 +21,7 @@ struct NotFollowed {};
 
 class Probe {
  public:
-  Probe(const Program& program, ProbedValues& values) : program_(program), values_(values) {}
+  Probe(const ProgramGraph& program, ProbedValues& values) : program_(program), values_(values) {}
 
   /// All components that a statement on components gives; with `compare` also whether multi-indices that share one
   /// agree.
@@ -302,7 +302,7 @@ class Probe {
     }
   }
 
-  const Program& program_;
+  const ProgramGraph& program_;
   ProbedValues& values_;
   std::map<int, Components> components_;  // by tensor
   std::map<std::pair<ExprId, MultiIndex>, Scalar> known_;
@@ -310,7 +310,7 @@ class Probe {
 
 }  // namespace
 
-Verdict probe_symmetry(Program& program, const Statement& statement) {
+Verdict probe_symmetry(ProgramGraph& program, const Statement& statement) {
   auto& values = program.probed;
   if (!values.followed) return Verdict::unknown;
   Probe probe(program, values);

@@ -8,6 +8,6 @@ namespace ricci::formula {
 /// Runs those of the program's statements on components that were not run yet, then the statement given, and compares
 /// the values that its left side would store in one place. The program keeps the values: each of its statements is run
 /// once, however many are probed.
-Verdict probe_symmetry(Program& program, const Statement& statement);
+Verdict probe_symmetry(ProgramGraph& program, const Statement& statement);
 
 }  // namespace ricci::formula

@@ -161,7 +161,7 @@ bool may_overlap(const Layout& layout) {
 }
 
 /// The occurrences of an axis, with its extent in each.
-struct Place {
+struct AxisUse {
   const Axis* axis;
   std::int64_t extent;
   std::size_t tensor;  ///< operand, or the number of operands for the output
@@ -171,7 +171,7 @@ struct Place {
 void check_extents(const EinsumProblem& problem) {
   const auto& spec = problem.spec;
   const auto operands = spec.operands.size();
-  std::map<std::string, std::vector<Place>> places;
+  std::map<std::string, std::vector<AxisUse>> places;
   for (std::size_t t = 0; t <= operands; ++t) {
     const auto& term = t < operands ? spec.operands[t] : spec.output;
     const auto& layout = t < operands ? problem.inputs[t] : problem.output;
@@ -181,7 +181,7 @@ void check_extents(const EinsumProblem& problem) {
   const auto shape = [&](std::size_t t) {
     return fmt::format("({})", fmt::join(t < operands ? problem.inputs[t].extents : problem.output.extents, ", "));
   };
-  const auto compare = [&](const Place& one, const Place& other) {
+  const auto compare = [&](const AxisUse& one, const AxisUse& other) {
     if (one.extent == other.extent) return;
     const auto carets = spec.caret({one.axis, other.axis});
     if (one.tensor == other.tensor) {
@@ -199,7 +199,7 @@ void check_extents(const EinsumProblem& problem) {
   for (std::size_t t = 0; t <= operands; ++t) {
     for (const auto& axis : t < operands ? spec.operands[t] : spec.output) {
       const auto& list = places[axis.name];
-      const auto wide = std::find_if(list.begin(), list.end(), [](const Place& p) { return p.extent != 1; });
+      const auto wide = std::find_if(list.begin(), list.end(), [](const AxisUse& p) { return p.extent != 1; });
       const auto& reference = axis.broadcasts && wide != list.end() && wide->tensor < operands ? *wide : list.front();
       for (const auto& place : list) {
         if (axis.broadcasts && place.extent == 1 && place.tensor < operands) continue;

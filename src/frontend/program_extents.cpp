@@ -16,7 +16,7 @@ namespace {
 /// What the arrays say of each index, and which array said it.
 class Found {
  public:
-  explicit Found(const Program& program) : program_(program) {}
+  explicit Found(const ProgramGraph& program) : program_(program) {}
 
   void say(int index, std::int64_t extent, const std::string& tensor) {
     const auto& declared = program_.indices[static_cast<std::size_t>(index)];
@@ -35,7 +35,7 @@ class Found {
   const std::map<int, std::pair<std::int64_t, std::string>>& values() const { return values_; }
 
  private:
-  const Program& program_;
+  const ProgramGraph& program_;
   std::map<int, std::pair<std::int64_t, std::string>> values_;
 };
 
@@ -67,7 +67,7 @@ std::int64_t points_of(const TensorDecl& tensor, const TensorInfo& info, const s
 
 }  // namespace
 
-std::vector<TensorInfo> tensor_infos(const Program& program) {
+std::vector<TensorInfo> tensor_infos(const ProgramGraph& program) {
   std::vector<TensorInfo> infos;
   for (const auto& tensor : program.tensors) {
     TensorInfo info;
@@ -115,7 +115,7 @@ std::vector<TensorInfo> tensor_infos(const Program& program) {
   return infos;
 }
 
-void bind(Program& program, const std::map<std::string, std::vector<std::int64_t>>& shapes) {
+void bind(ProgramGraph& program, const std::map<std::string, std::vector<std::int64_t>>& shapes) {
   const auto infos = tensor_infos(program);
   Found found(program);
   for (const auto& [name, shape] : shapes) {

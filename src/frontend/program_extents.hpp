@@ -11,9 +11,9 @@
 namespace ricci::formula {
 
 /// What a caller must bring for each tensor; extents may be open.
-std::vector<TensorInfo> tensor_infos(const Program& program);
+std::vector<TensorInfo> tensor_infos(const ProgramGraph& program);
 
 /// Finds open extents from the shapes of arrays; see ricci::Program::bind().
-void bind(Program& program, const std::map<std::string, std::vector<std::int64_t>>& shapes);
+void bind(ProgramGraph& program, const std::map<std::string, std::vector<std::int64_t>>& shapes);
 
 }  // namespace ricci::formula

@@ -1,4 +1,4 @@
-// The C++ front end: handles that call the checked constructors of a formula::Program.
+// The C++ front end: handles that call the checked constructors of a formula::ProgramGraph.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace {
 
 using formula::ExprId;
 using formula::OpCode;
-using formula::Place;
-using Graph = std::shared_ptr<formula::Program>;
+using formula::SourcePosition;
+using Graph = std::shared_ptr<formula::ProgramGraph>;
 
-Place place_of(const std::source_location& where) {
-  Place place;
+SourcePosition place_of(const std::source_location& where) {
+  SourcePosition place;
   if (where.line() != 0) {
     place.file = where.file_name();
     place.line = where.line();
@@ -28,9 +28,9 @@ Place place_of(const std::source_location& where) {
 }
 
 /// Expressions of indices and numbers alone belong to no program yet.
-Graph fresh() { return std::make_shared<formula::Program>(); }
+Graph fresh() { return std::make_shared<formula::ProgramGraph>(); }
 
-int index_in(const Graph& graph, const Index& index, const Place& place) {
+int index_in(const Graph& graph, const Index& index, const SourcePosition& place) {
   return graph->declare_index(index.name(), index.extent(), place);
 }
 
@@ -62,15 +62,14 @@ Expr combine(std::initializer_list<const Expr*> operands, const Make& make) {
 }
 
 Expr unary(OpCode op, const Expr& x) {
-  return combine({&x}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+  return combine({&x}, [&](formula::ProgramGraph& graph, const std::vector<ExprId>& ids, const SourcePosition& place) {
     return graph.unary(op, ids[0], place);
   });
 }
 
 Expr binary(OpCode op, const Expr& x, const Expr& y) {
-  return combine({&x, &y}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
-    return graph.binary(op, ids[0], ids[1], place);
-  });
+  return combine({&x, &y}, [&](formula::ProgramGraph& graph, const std::vector<ExprId>& ids,
+                               const SourcePosition& place) { return graph.binary(op, ids[0], ids[1], place); });
 }
 
 OpCode op_of(Reduction by) {
@@ -79,7 +78,8 @@ OpCode op_of(Reduction by) {
   return kOps[static_cast<std::size_t>(by)];
 }
 
-std::vector<formula::SlotValue> slots_in(const Graph& graph, const std::vector<Slot>& slots, const Place& place) {
+std::vector<formula::SlotValue> slots_in(const Graph& graph, const std::vector<Slot>& slots,
+                                         const SourcePosition& place) {
   std::vector<formula::SlotValue> made;
   for (const auto& slot : slots) {
     formula::SlotValue value;
@@ -95,7 +95,7 @@ std::vector<formula::SlotValue> slots_in(const Graph& graph, const std::vector<S
 }
 
 /// Slots of an access whose stated symmetry, if any, is the tensor's.
-std::vector<formula::SlotValue> checked_slots(const Access& access, const Place& place) {
+std::vector<formula::SlotValue> checked_slots(const Access& access, const SourcePosition& place) {
   auto slots = slots_in(access.graph(), access.slots(), place);
   if (!access.stated().empty()) {
     access.graph()->check_symmetry_words(access.tensor(), slots, access.stated(), place);
@@ -110,11 +110,10 @@ void record(const Access& target, formula::Assign op, const Expr& value) {
   graph->record(target.tensor(), checked_slots(target, place), op, id, !target.stated().empty(), place);
 }
 
-Expr matrix_function(const Access& matrix, ExprId (formula::Program::*make)(ExprId, const Place&)) {
+Expr matrix_function(const Access& matrix, ExprId (formula::ProgramGraph::*make)(ExprId, const SourcePosition&)) {
   const Expr access(matrix);
-  return combine({&access}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
-    return (graph.*make)(ids[0], place);
-  });
+  return combine({&access}, [&](formula::ProgramGraph& graph, const std::vector<ExprId>& ids,
+                                const SourcePosition& place) { return (graph.*make)(ids[0], place); });
 }
 
 }  // namespace
@@ -194,7 +193,7 @@ Expr operator-(const Expr& x, const Expr& y) { return binary(OpCode::sub, x, y);
 Expr operator*(const Expr& x, const Expr& y) { return binary(OpCode::mul, x, y); }
 Expr operator/(const Expr& x, const Expr& y) { return binary(OpCode::div, x, y); }
 Expr operator-(const Expr& x) {
-  return combine({&x}, [](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+  return combine({&x}, [](formula::ProgramGraph& graph, const std::vector<ExprId>& ids, const SourcePosition& place) {
     return graph.negate(ids[0], place);
   });
 }
@@ -207,7 +206,7 @@ Expr operator!=(const Expr& x, const Expr& y) { return binary(OpCode::not_equal,
 Expr operator&&(const Expr& x, const Expr& y) { return binary(OpCode::bit_and, x, y); }
 Expr operator||(const Expr& x, const Expr& y) { return binary(OpCode::bit_or, x, y); }
 Expr operator!(const Expr& x) {
-  return combine({&x}, [](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+  return combine({&x}, [](formula::ProgramGraph& graph, const std::vector<ExprId>& ids, const SourcePosition& place) {
     return graph.logical_not(ids[0], place);
   });
 }
@@ -246,29 +245,31 @@ Expr max(const Expr& x, const Expr& y) { return binary(OpCode::maximum, x, y); }
 Expr mod(const Expr& x, const Expr& y) { return binary(OpCode::remainder, x, y); }
 
 Expr cast(DType type, const Expr& x) {
-  return combine({&x}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+  return combine({&x}, [&](formula::ProgramGraph& graph, const std::vector<ExprId>& ids, const SourcePosition& place) {
     return graph.cast(type, ids[0], place);
   });
 }
 
 Expr select(const Expr& condition, const Expr& x, const Expr& y) {
-  return combine({&condition, &x, &y}, [](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
-    return graph.select(ids[0], ids[1], ids[2], place);
-  });
+  return combine({&condition, &x, &y},
+                 [](formula::ProgramGraph& graph, const std::vector<ExprId>& ids, const SourcePosition& place) {
+                   return graph.select(ids[0], ids[1], ids[2], place);
+                 });
 }
 
 Expr guard(const Expr& condition, const Expr& x) {
-  return combine({&condition, &x}, [](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
-    return graph.guard(ids[0], ids[1], place);
-  });
+  return combine({&condition, &x}, [](formula::ProgramGraph& graph, const std::vector<ExprId>& ids,
+                                      const SourcePosition& place) { return graph.guard(ids[0], ids[1], place); });
 }
 
 Expr reduce(Reduction by, const Indices& over, const Expr& body) {
-  return combine({&body}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
-    std::vector<int> list;
-    for (const auto& index : over.list) list.push_back(graph.declare_index(index.name(), index.extent(), place));
-    return graph.reduce(op_of(by), std::move(list), ids[0], place);
-  });
+  return combine({&body},
+                 [&](formula::ProgramGraph& graph, const std::vector<ExprId>& ids, const SourcePosition& place) {
+                   std::vector<int> list;
+                   for (const auto& index : over.list)
+                     list.push_back(graph.declare_index(index.name(), index.extent(), place));
+                   return graph.reduce(op_of(by), std::move(list), ids[0], place);
+                 });
 }
 Expr sum(const Indices& over, const Expr& body) { return reduce(Reduction::sum, over, body); }
 Expr product(const Indices& over, const Expr& body) { return reduce(Reduction::product, over, body); }
@@ -278,9 +279,10 @@ Expr maximum(const Indices& over, const Expr& body) { return reduce(Reduction::m
 namespace {
 
 Expr scanned(Reduction by, const Index& over, const Expr& body, bool exclusive) {
-  return combine({&body}, [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
-    return graph.scan(op_of(by), graph.declare_index(over.name(), over.extent(), place), ids[0], exclusive, place);
-  });
+  return combine(
+      {&body}, [&](formula::ProgramGraph& graph, const std::vector<ExprId>& ids, const SourcePosition& place) {
+        return graph.scan(op_of(by), graph.declare_index(over.name(), over.extent(), place), ids[0], exclusive, place);
+      });
 }
 
 }  // namespace
@@ -290,13 +292,13 @@ Expr exclusive_scan(Reduction by, const Index& over, const Expr& body) { return 
 
 Expr compact(const Index& over, const Expr& predicate, const Expr& payload) {
   return combine({&predicate, &payload},
-                 [&](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+                 [&](formula::ProgramGraph& graph, const std::vector<ExprId>& ids, const SourcePosition& place) {
                    return graph.compact(graph.declare_index(over.name(), over.extent(), place), ids[0], ids[1], place);
                  });
 }
 
-Expr det3(const Access& matrix) { return matrix_function(matrix, &formula::Program::determinant); }
-Expr inv3(const Access& matrix) { return matrix_function(matrix, &formula::Program::inverse); }
+Expr det3(const Access& matrix) { return matrix_function(matrix, &formula::ProgramGraph::determinant); }
+Expr inv3(const Access& matrix) { return matrix_function(matrix, &formula::ProgramGraph::inverse); }
 
 Expr delta(const Index& i, const Index& j) {
   const auto graph = fresh();
@@ -304,7 +306,7 @@ Expr delta(const Index& i, const Index& j) {
 }
 
 Expr diag(const Expr& x) {
-  return combine({&x}, [](formula::Program& graph, const std::vector<ExprId>& ids, const Place& place) {
+  return combine({&x}, [](formula::ProgramGraph& graph, const std::vector<ExprId>& ids, const SourcePosition& place) {
     return graph.diagonal(ids[0], place);
   });
 }

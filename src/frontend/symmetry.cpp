@@ -41,10 +41,10 @@ std::string text_of(const Form& form) {
 struct TooLong {};
 
 /// Normal form of expressions under the laws of sums and products, symmetric slots and renaming of summed indices. What
-/// is no sum and no product is a text, and equal texts have one number: long products and deep nests stay short.
+/// is neither a sum nor a product is a text, and equal texts have one number: long products and deep nests stay short.
 class Canonical {
  public:
-  explicit Canonical(const Program& program) : program_(program) {}
+  explicit Canonical(const ProgramGraph& program) : program_(program) {}
 
   Form form(ExprId id, std::map<int, std::string>& names) {
     constexpr int kMostSteps = 100000;  // what is shared is written out
@@ -185,7 +185,7 @@ class Canonical {
     return numbers_.try_emplace(std::move(text), static_cast<int>(numbers_.size())).first->second;
   }
 
-  const Program& program_;
+  const ProgramGraph& program_;
   std::unordered_map<std::string, int> numbers_;
   int depth_ = 0, steps_ = 0;
 };
@@ -196,7 +196,7 @@ struct Exchange {
   bool antisymmetric;
 };
 
-std::vector<Exchange> exchanges(const Program& program, const Expr& target) {
+std::vector<Exchange> exchanges(const ProgramGraph& program, const Expr& target) {
   std::vector<Exchange> list;
   for (const auto& symmetry : program.tensor(target.source).form.symmetry.list) {
     std::vector<int> free;
@@ -209,7 +209,7 @@ std::vector<Exchange> exchanges(const Program& program, const Expr& target) {
 }
 
 /// Whether exchanging the indices of two slots keeps the expression, or flips its sign if asked for.
-bool same_after(const Program& program, const Statement& statement, const Exchange& exchange) {
+bool same_after(const ProgramGraph& program, const Statement& statement, const Exchange& exchange) {
   const auto& target = program.expr(statement.target);
   const auto& p = target.slots[static_cast<std::size_t>(exchange.p)];
   const auto& q = target.slots[static_cast<std::size_t>(exchange.q)];
@@ -237,7 +237,7 @@ bool same_after(const Program& program, const Statement& statement, const Exchan
 
 }  // namespace
 
-Verdict symmetry_of(Program& program, const Statement& statement) {
+Verdict symmetry_of(ProgramGraph& program, const Statement& statement) {
   const auto& target = program.expr(statement.target);
   const auto list = exchanges(program, target);
   // Factors have no sign to exchange: they are the same for all components.
@@ -251,7 +251,7 @@ Verdict symmetry_of(Program& program, const Statement& statement) {
   });
 }
 
-void check_symmetry(Program& program, const Statement& statement) {
+void check_symmetry(ProgramGraph& program, const Statement& statement) {
   const auto& target = program.expr(statement.target);
   const auto verdict = symmetry_of(program, statement);
   if (verdict == Verdict::proven) return;

@@ -12,9 +12,9 @@ enum class Verdict : std::uint8_t {
 };
 
 /// Compares every two multi-indices of the left side that share a stored component.
-Verdict symmetry_of(Program& program, const Statement& statement);
+Verdict symmetry_of(ProgramGraph& program, const Statement& statement);
 
 /// Throws SpecError when disproven and not asserted; logs a warning when unknown, or asserted against the values.
-void check_symmetry(Program& program, const Statement& statement);
+void check_symmetry(ProgramGraph& program, const Statement& statement);
 
 }  // namespace ricci::formula

@@ -1,4 +1,4 @@
-// Work on a stack that is large enough for it, whoever calls.
+// Work on a stack that is large enough for it, however small the caller's is.
 #pragma once
 
 #include <cstddef>

@@ -97,7 +97,7 @@ class Printer {
 
 }  // namespace
 
-std::string print(const Affine& affine, const std::vector<Index>& indices) {
+std::string print(const Affine& affine, const std::vector<LoopIndex>& indices) {
   std::string text;
   const auto term = [&](std::int64_t value, const std::string& factor) {
     if (value == 0) return;

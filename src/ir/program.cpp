@@ -170,7 +170,7 @@ Node identity_constant(OpCode op, DType type) {
   return constant;
 }
 
-Bounds bounds(const Affine& affine, const std::vector<Index>& indices) noexcept {
+Bounds bounds(const Affine& affine, const std::vector<LoopIndex>& indices) noexcept {
   Bounds result{affine.constant, affine.constant};
   for (std::size_t q = 0; q < indices.size(); ++q) {
     const auto reach = affine.coefficient[q] * (indices[q].extent - 1);
@@ -179,7 +179,7 @@ Bounds bounds(const Affine& affine, const std::vector<Index>& indices) noexcept 
   return result;
 }
 
-std::int64_t reached(const Affine& affine, const std::vector<Index>& indices) noexcept {
+std::int64_t reached(const Affine& affine, const std::vector<LoopIndex>& indices) noexcept {
   std::int64_t elements = 1;
   for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
     if (affine.coefficient[q] != 0) elements *= indices[q].extent;

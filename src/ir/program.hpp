@@ -10,7 +10,7 @@
 namespace ricci::ir {
 
 /// A loop variable that runs over 0 .. extent-1.
-struct Index {
+struct LoopIndex {
   std::string name;
   std::int64_t extent = 0;
 };
@@ -143,7 +143,7 @@ struct Statement {
 
 /// Nodes are in evaluation order, operands before users. A node with several users is computed once.
 struct Program {
-  std::vector<Index> indices;
+  std::vector<LoopIndex> indices;
   std::vector<Buffer> buffers;
   std::vector<Param> params;
   std::vector<Node> nodes;
@@ -197,15 +197,15 @@ Node identity_constant(OpCode op, DType type);
 struct Bounds {
   std::int64_t first, last;
 };
-Bounds bounds(const Affine& affine, const std::vector<Index>& indices) noexcept;
+Bounds bounds(const Affine& affine, const std::vector<LoopIndex>& indices) noexcept;
 
 /// Number of elements that an access reaches: the product of the extents of the indices it depends on.
-std::int64_t reached(const Affine& affine, const std::vector<Index>& indices) noexcept;
+std::int64_t reached(const Affine& affine, const std::vector<LoopIndex>& indices) noexcept;
 
 /// The text form, one item a line. It determines the program completely and is the kernel's identity in cache keys. A
 /// node with several users is printed once, as "let", and so is one with deeply nested operands (named_values.hpp).
 std::string print(const Program& program);
-std::string print(const Affine& affine, const std::vector<Index>& indices);
+std::string print(const Affine& affine, const std::vector<LoopIndex>& indices);
 
 /// Throws InternalError, naming the first broken rule: operands out of order, wrong types, accesses out of a buffer's
 /// bounds, coefficients missing. Run after every pass.

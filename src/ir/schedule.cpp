@@ -215,10 +215,10 @@ void verify_register_tile(const Schedule& schedule, const Program& program) {
   // Fewer threads would leave lanes of the warp out of the shuffles.
   if (schedule.cooperative_threads != 1 && schedule.cooperative_threads != 32 &&
       schedule.cooperative_threads != schedule.threads) {
-    broken(schedule, program, "a team is one thread, a warp or the block");
+    broken(schedule, program, "cooperative threads are one thread, a warp or the block");
   }
   if (schedule.items_per_thread < 1 || (schedule.items_per_thread > 1 && schedule.cooperative_threads == 1)) {
-    broken(schedule, program, "the threads of a team take one item or more at a time");
+    broken(schedule, program, "cooperative threads take one item or more each at a time");
   }
   if (schedule.threads % (schedule.mapping.workers * schedule.cooperative_threads) != 0) {
     broken(schedule, program, "tiles share a block's threads evenly");

@@ -98,7 +98,7 @@ enum class Origin : std::uint8_t {
   shuffle,   ///< one axis per lane, summed by a butterfly of shuffles (cuTT, algorithm 1)
 };
 
-/// Tiles aligned to memory sectors of the output, for rows whose length is no multiple of a sector. Row by row, tile
+/// Tiles aligned to memory sectors of the output, for rows whose length is not a multiple of a sector. Row by row, tile
 /// number j holds the values j * tile - phase .. (j + 1) * tile - phase - 1 of `index` (those inside the extent), where
 /// phase is the row's first offset modulo `elements`. The staged load starts elements - 1 earlier and reads these
 /// twice.
@@ -175,7 +175,7 @@ std::string print(const Schedule& schedule, const Program& program);
 std::optional<Schedule> parse_schedule(std::string_view text, const Program& program);
 
 /// Throws InternalError, naming the first rule that the schedule breaks for this program: digits that do not cover the
-/// tile, vectors across a ragged edge, a swizzle that is no bijection, ...
+/// tile, vectors across a ragged edge, a swizzle that is not a bijection, ...
 void verify(const Schedule& schedule, const Program& program);
 
 /// Whether the elements of a mapping's vectors lie side by side in shared memory: by the strides of a tile there, by

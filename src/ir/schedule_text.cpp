@@ -95,7 +95,7 @@ class Reader {
   }
   int index(std::string_view name) {
     const auto& all = program_.indices;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Index& index) { return index.name == name; });
+    const auto found = std::find_if(all.begin(), all.end(), [&](const LoopIndex& index) { return index.name == name; });
     if (found == all.end()) good_ = false;
     return static_cast<int>(found - all.begin());
   }

@@ -24,9 +24,9 @@ Sequence sequence_of(Program program) {
   Step step;
   for (std::size_t k = 0; k < program.buffers.size(); ++k) {
     const auto& buffer = program.buffers[k];
-    sequence.slots.push_back({buffer.name, buffer.written ? Role::output : Role::input, buffer.type, buffer.first,
-                              buffer.last, buffer.alignment});
-    step.slot.push_back(static_cast<int>(k));
+    sequence.storages.push_back({buffer.name, buffer.written ? Role::output : Role::input, buffer.type, buffer.first,
+                                 buffer.last, buffer.alignment});
+    step.storage.push_back(static_cast<int>(k));
   }
   sequence.params = program.params;
   for (std::size_t k = 0; k < program.params.size(); ++k) step.param.push_back(static_cast<int>(k));
@@ -36,7 +36,7 @@ Sequence sequence_of(Program program) {
 }
 
 void verify(const Sequence& sequence) {
-  std::vector<bool> made(sequence.slots.size());  // workspace that a step has written
+  std::vector<bool> made(sequence.storages.size());  // workspace that a step has written
   for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
     const auto& step = sequence.steps[k];
     const auto require = [&](bool holds, const char* rule) {
@@ -44,22 +44,23 @@ void verify(const Sequence& sequence) {
     };
     const auto& program = step.program;
     verify(program);
-    require(step.slot.size() == program.buffers.size(), "every buffer of a step is a slot");
+    require(step.storage.size() == program.buffers.size(), "every buffer of a step is a storage");
     require(step.param.size() == program.params.size(), "every parameter of a step is one of the sequence's");
-    for (std::size_t b = 0; b < step.slot.size(); ++b) {
+    for (std::size_t b = 0; b < step.storage.size(); ++b) {
       const auto& buffer = program.buffers[b];
-      require(step.slot[b] >= 0 && step.slot[b] < static_cast<int>(sequence.slots.size()),
-              "every buffer of a step is a slot");
-      const auto& slot = sequence.slots[static_cast<std::size_t>(step.slot[b])];
-      require(slot.type == buffer.type, "a buffer has its slot's type");
-      require(program.points() == 0 || (buffer.first >= slot.first && buffer.last <= slot.last),
-              "a buffer stays inside its slot");
-      require(buffer.alignment <= std::max(slot.alignment, size_of(slot.type)), "a buffer promises what its slot does");
-      require(!buffer.written || slot.role != Role::input, "no step writes an input");
+      require(step.storage[b] >= 0 && step.storage[b] < static_cast<int>(sequence.storages.size()),
+              "every buffer of a step is a storage");
+      const auto& storage = sequence.storages[static_cast<std::size_t>(step.storage[b])];
+      require(storage.type == buffer.type, "a buffer has its storage's type");
+      require(program.points() == 0 || (buffer.first >= storage.first && buffer.last <= storage.last),
+              "a buffer stays inside its storage");
+      require(buffer.alignment <= std::max(storage.alignment, size_of(storage.type)),
+              "a buffer promises what its storage does");
+      require(!buffer.written || storage.role != Role::input, "no step writes an input");
       for (std::size_t other = 0; other < b; ++other) {
         const auto& that = program.buffers[other];
-        require(step.slot[other] != step.slot[b] || (!buffer.written && !that.written) || that.last < buffer.first ||
-                    buffer.last < that.first,
+        require(step.storage[other] != step.storage[b] || (!buffer.written && !that.written) ||
+                    that.last < buffer.first || buffer.last < that.first,
                 "what a step writes it knows by one buffer");
       }
     }
@@ -70,22 +71,23 @@ void verify(const Sequence& sequence) {
     }
     for (const auto& node : program.nodes) {
       if (node.kind != NodeKind::load) continue;
-      const auto slot = static_cast<std::size_t>(step.slot[static_cast<std::size_t>(node.source)]);
-      require(sequence.slots[slot].role != Role::workspace || made[slot], "workspace is read after it is written");
+      const auto storage = static_cast<std::size_t>(step.storage[static_cast<std::size_t>(node.source)]);
+      require(sequence.storages[storage].role != Role::workspace || made[storage],
+              "workspace is read after it is written");
     }
     for (const auto& statement : program.statements) {
-      made[static_cast<std::size_t>(step.slot[static_cast<std::size_t>(statement.buffer)])] = true;
+      made[static_cast<std::size_t>(step.storage[static_cast<std::size_t>(statement.buffer)])] = true;
     }
   }
 }
 
-void interpret(const Sequence& sequence, const std::vector<void*>& slots, const std::vector<Scalar>& params) {
-  if (slots.size() != sequence.slots.size() || params.size() != sequence.params.size()) {
-    throw InternalError("interpret() takes one pointer per slot and one value per parameter");
+void interpret(const Sequence& sequence, const std::vector<void*>& storages, const std::vector<Scalar>& params) {
+  if (storages.size() != sequence.storages.size() || params.size() != sequence.params.size()) {
+    throw InternalError("interpret() takes one pointer per storage and one value per parameter");
   }
   for (const auto& step : sequence.steps) {
     std::vector<void*> buffers;
-    for (const int slot : step.slot) buffers.push_back(slots[static_cast<std::size_t>(slot)]);
+    for (const int storage : step.storage) buffers.push_back(storages[static_cast<std::size_t>(storage)]);
     std::vector<Scalar> values;
     for (const int param : step.param) values.push_back(params[static_cast<std::size_t>(param)]);
     interpret(step.program, buffers, values);

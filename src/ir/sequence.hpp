@@ -12,7 +12,7 @@ enum class Role : std::uint8_t {
 };
 
 /// Memory of the whole sequence. Offsets lie in [first, last], in elements from the base pointer.
-struct Slot {
+struct Storage {
   std::string name;
   Role role = Role::input;
   DType type = DType::f64;
@@ -20,28 +20,28 @@ struct Slot {
   std::int64_t alignment = 0;  ///< bytes promised for the base pointer; workspace: 256
 };
 
-/// One kernel: which slot is which of its buffers, which parameter is which of its own.
+/// One kernel: which storage is which of its buffers, which parameter is which of its own.
 struct Step {
   Program program;
-  std::vector<int> slot, param;
+  std::vector<int> storage, param;
 };
 
 /// Steps run one after the other; each sees what the earlier ones wrote.
 struct Sequence {
-  std::vector<Slot> slots;
+  std::vector<Storage> storages;
   std::vector<Param> params;
   std::vector<Step> steps;
 
   std::int64_t workspace_bytes() const;  ///< see workspace_layout()
 };
 
-/// One kernel as a sequence: its buffers are the slots, in order, written ones outputs.
+/// One kernel as a sequence: its buffers are the storages, in order, written ones outputs.
 Sequence sequence_of(Program program);
 
-/// Throws InternalError when a step uses a slot that does not exist, has another type, or is too small.
+/// Throws InternalError when a step uses a storage that does not exist, has another type, or is too small.
 void verify(const Sequence& sequence);
 
-/// slots[k] is the base pointer of sequence.slots[k], workspace included.
-void interpret(const Sequence& sequence, const std::vector<void*>& slots, const std::vector<Scalar>& params);
+/// storages[k] is the base pointer of sequence.storages[k], workspace included.
+void interpret(const Sequence& sequence, const std::vector<void*>& storages, const std::vector<Scalar>& params);
 
 }  // namespace ricci::ir

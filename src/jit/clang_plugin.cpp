@@ -62,7 +62,7 @@ std::vector<std::string> places() {
   return folders;
 }
 
-/// Null with a reason when the file is no plug-in for this library.
+/// Null with a reason when the file is not a plug-in for this library.
 const RicciClangApi* open(const std::string& path, std::string& reason) {
   if (access(path.c_str(), F_OK) != 0) {
     reason = kAbsent;

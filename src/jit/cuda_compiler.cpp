@@ -39,17 +39,17 @@ std::vector<std::string> required_flags(const CudaCompileOptions& options) {
 
 constexpr int kMaxStaticShared = 48 * 1024;  // on every architecture
 
-class Program {
+class NvrtcProgram {
  public:
-  Program(const Nvrtc& nvrtc, const std::string& source, const std::string& name) : nvrtc_(nvrtc) {
+  NvrtcProgram(const Nvrtc& nvrtc, const std::string& source, const std::string& name) : nvrtc_(nvrtc) {
     const int code = nvrtc.call.create_program(&program_, source.c_str(), name.c_str(), 0, nullptr, nullptr);
     if (code != api::kNvrtcSuccess)
       throw CompileError(fmt::format("nvrtcCreateProgram failed for {}: {}", name, nvrtc.call.get_error_string(code)),
                          source, "");
   }
-  ~Program() { nvrtc_.call.destroy_program(&program_); }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+  ~NvrtcProgram() { nvrtc_.call.destroy_program(&program_); }
+  NvrtcProgram(const NvrtcProgram&) = delete;
+  NvrtcProgram& operator=(const NvrtcProgram&) = delete;
 
   int compile(const std::vector<std::string>& flags) {
     std::vector<const char*> texts;
@@ -237,7 +237,7 @@ CudaObject compile_cuda(const std::string& source, const std::string& name, cons
     for (std::size_t i = 0; i < kOptional.size(); ++i)
       if (!(dropped >> i & 1u)) flags.emplace_back(kOptional[i]);
     on_stack_of(stack_of(source), [&] {
-      Program program(nvrtc, source, file);
+      NvrtcProgram program(nvrtc, source, file);
       code = program.compile(flags);
       object.log = without_times(program.log());
       if (code == api::kNvrtcSuccess) code = program.cubin(object.cubin);

@@ -58,16 +58,16 @@ class Json {
 
   const std::string& text() const;
   double number() const;
-  /// A number's whole part; `otherwise` where this is no number that fits.
+  /// A number's whole part; `otherwise` where this is not a number that fits.
   std::int64_t integer_or(std::int64_t otherwise) const;
   std::string text_or(const std::string& otherwise) const;
 
   /// Numbers are equal when they count the same.
   friend bool operator==(const Json& a, const Json& b);
 
-  /// On one line, or with each level indented by so many blanks. Bytes that are no UTF-8 become U+FFFD.
+  /// On one line, or with each level indented by `indent` blanks. Bytes that are not UTF-8 become U+FFFD.
   std::string dump(int indent = -1) const;
-  /// Nothing where the text is no JSON, or nested more than 64 deep.
+  /// Nothing where the text is not JSON, or nested more than 64 deep.
   static std::optional<Json> parse(std::string_view text);
 
  private:

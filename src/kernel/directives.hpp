@@ -13,7 +13,7 @@
 //                                   of a multiprocessor at once have room for their registers; `parts 2`: factors of
 //                                   tf32 are sums of two, of which three products are summed
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
-//   nontemporal                     on a CPU: whole vectors of the result are written past the caches
+//   nontemporal                     on a CPU: vectors of the result are written by nontemporal stores
 #pragma once
 
 #include <array>

@@ -397,7 +397,7 @@ class Expander {
     if (same && s && t && s->var == t->var) {
       fast = run(whole, *t, lanes);
     } else if (same && s && t && lanes <= 16 && t->extent >= lanes && s->extent >= lanes) {
-      fast = turned(whole, *t, *s, lanes);
+      fast = transposed(whole, *t, *s, lanes);
     } else {
       fast = singly(whole, inner, {});
     }
@@ -454,9 +454,9 @@ class Expander {
     return body;
   }
 
-  /// Neighbours along s on the one side and along t on the other: blocks of lanes x lanes turned in registers, and what
-  /// they leave over one by one.
-  Body turned(const Copy& copy, const Digit& t, const Digit& s, int lanes) {
+  /// Neighbours along s on the one side and along t on the other: blocks of lanes x lanes transposed in registers, and
+  /// what they leave over one by one.
+  Body transposed(const Copy& copy, const Digit& t, const Digit& s, int lanes) {
     const auto ts = t.extent / lanes, ss = s.extent / lanes;
     const auto tb = kernel_.add_var(name(t.var) + "b", ts), sb = kernel_.add_var(name(s.var) + "b", ss);
     const auto u = kernel_.add_var("u", lanes);

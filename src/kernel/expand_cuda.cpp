@@ -124,7 +124,7 @@ class Expander {
 
   // ---- copies that are waited for at once
 
-  /// repeats: the statements are run again, so that nobody may still read what the next round writes.
+  /// repeats: the statements are run again, so that no thread may still read what the next round writes.
   Body sequence(const Body& from, bool repeats) {
     Body to;
     bool pending = false, async = false, copied_any = false;

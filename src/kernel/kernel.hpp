@@ -168,7 +168,7 @@ struct Flush {
   Value value;
   std::vector<Condition> when;
   Spread spread;
-  bool nontemporal = false;  ///< CPU: whole vectors past the caches
+  bool nontemporal = false;  ///< CPU: whole vectors by nontemporal stores
 };
 
 /// Every element of a register array is 0.
@@ -183,7 +183,7 @@ struct Declare {
   int array = -1;
 };
 
-/// CPU: the N vectors of N lanes of a register array, turned: lane j of vector i becomes lane i of vector j.
+/// CPU: the N vectors of N lanes of a register array, transposed: lane j of vector i becomes lane i of vector j.
 struct Transpose {
   int array = -1;
 };
@@ -191,7 +191,7 @@ struct Transpose {
 struct Store {
   Access to;
   Value value;
-  bool nontemporal = false;  ///< CPU, of a vector: past the caches where its address is a whole vector's
+  bool nontemporal = false;  ///< CPU, of a vector: by a nontemporal store where its address is a multiple of a vector
 };
 
 /// CUDA: `bytes` from global to shared memory that land at a wait; 0 where a condition fails.

@@ -29,7 +29,7 @@ std::optional<Schedule> parse_schedule(std::string_view text, const ir::Program&
 void verify(const Schedule& schedule, const ir::Program& program, Target target);
 
 /// The tree that the schedule's directives build for the program; throws PlanError as build() does, and where the
-/// program is no contraction.
+/// program is not a contraction.
 Kernel build(const ir::Program& program, const Schedule& schedule, Target target);
 
 /// How a kernel is launched.

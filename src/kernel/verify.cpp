@@ -221,7 +221,7 @@ class Verifier {
     const auto& array = kernel_.array(transpose.array);
     if (array.space != Space::registers || array.shape.size() != 1 || array.shape.front() != array.lanes ||
         array.lanes < 2)
-      fail(fmt::format("{} is turned, and has not as many vectors as lanes", array.name));
+      fail(fmt::format("{} is transposed, and has not as many vectors as lanes", array.name));
   }
 
   void one(const AsyncCopy& copy) {

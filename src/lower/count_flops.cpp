@@ -68,7 +68,7 @@ double performed(const Program& program) {
 
 class Written {
  public:
-  explicit Written(const formula::Program& program) : program_(program) {}
+  explicit Written(const formula::ProgramGraph& program) : program_(program) {}
 
   double statement(const formula::Statement& statement) {
     const auto& target = program_.expr(statement.target);
@@ -166,13 +166,13 @@ class Written {
     return cost;
   }
 
-  const formula::Program& program_;
+  const formula::ProgramGraph& program_;
   std::map<formula::ExprId, double> known_;
 };
 
 }  // namespace
 
-FlopCount count_flops(const formula::Program& program) {
+FlopCount count_flops(const formula::ProgramGraph& program) {
   FlopCount count;
   Written written(program);
   on_stack_of(stack_for(static_cast<std::size_t>(program.deepest())), [&] {

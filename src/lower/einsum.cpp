@@ -28,7 +28,7 @@ class Loops {
       }
     }
     std::int64_t points = 1;
-    const bool empty = std::any_of(indices_.begin(), indices_.end(), [](const Index& i) { return i.extent == 0; });
+    const bool empty = std::any_of(indices_.begin(), indices_.end(), [](const LoopIndex& i) { return i.extent == 0; });
     for (const auto& index : indices_) {
       constexpr auto kLimit = std::int64_t{1} << 62;
       if (empty || (!__builtin_mul_overflow(points, index.extent, &points) && points <= kLimit)) continue;
@@ -37,7 +37,7 @@ class Loops {
   }
 
   /// The indices, renamed where a name is in `taken`.
-  std::vector<Index> indices(const std::vector<std::string>& taken) const {
+  std::vector<LoopIndex> indices(const std::vector<std::string>& taken) const {
     auto named = indices_;
     const auto is_taken = [&](const std::string& name) {
       return std::find(taken.begin(), taken.end(), name) != taken.end();
@@ -82,7 +82,7 @@ class Loops {
   }
 
   const Spec& spec_;
-  std::vector<Index> indices_;
+  std::vector<LoopIndex> indices_;
   std::map<std::string, std::size_t> place_;
 };
 
@@ -108,7 +108,7 @@ NodeId product(Builder& builder, const std::vector<NodeId>& operands, DType type
   return value;
 }
 
-Slot slot_of(std::string name, Role role, const Layout& layout) {
+Storage storage_of(std::string name, Role role, const Layout& layout) {
   const auto reach = reach_of(layout);
   return {std::move(name), role,       layout.type,
           reach.first,     reach.last, std::max(layout.alignment, size_of(layout.type))};
@@ -175,30 +175,30 @@ Sequence lower_einsum(const EinsumProblem& given, const Path& path) {
   const auto operands = problem.inputs.size();
   Sequence sequence;
   for (std::size_t k = 0; k < operands; ++k) {
-    sequence.slots.push_back(slot_of(operand_name(k), Role::input, problem.inputs[k]));
+    sequence.storages.push_back(storage_of(operand_name(k), Role::input, problem.inputs[k]));
   }
   const int output = static_cast<int>(operands);
-  sequence.slots.push_back(slot_of(operand_name(operands), Role::output, problem.output));
-  const auto add = [&](const EinsumProblem& step, std::vector<int> slots) {
+  sequence.storages.push_back(storage_of(operand_name(operands), Role::output, problem.output));
+  const auto add = [&](const EinsumProblem& step, std::vector<int> storages) {
     auto program = lower(step);
     std::vector<int> params;
     for (const auto& param : program.params) {
       params.push_back(static_cast<int>(sequence.params.size()));
       sequence.params.push_back(param);  // only the last step has any
     }
-    sequence.steps.push_back({std::move(program), std::move(slots), std::move(params)});
+    sequence.steps.push_back({std::move(program), std::move(storages), std::move(params)});
   };
   if (path.steps.size() == 1) {
-    std::vector<int> slots(operands + 1);
-    for (std::size_t k = 0; k <= operands; ++k) slots[k] = static_cast<int>(k);
-    add(problem, std::move(slots));
+    std::vector<int> storages(operands + 1);
+    for (std::size_t k = 0; k <= operands; ++k) storages[k] = static_cast<int>(k);
+    add(problem, std::move(storages));
     return sequence;
   }
 
   const auto squeezed = squeeze(problem);
   std::vector<Layout> layouts = squeezed.inputs;  // of operands, then of each step's result
-  std::vector<int> slots;
-  for (std::size_t k = 0; k < operands; ++k) slots.push_back(static_cast<int>(k));
+  std::vector<int> storages;
+  for (std::size_t k = 0; k < operands; ++k) storages.push_back(static_cast<int>(k));
   int intermediates = 0;
   for (const auto& planned : path.steps) {
     const bool last = &planned == &path.steps.back();
@@ -210,7 +210,7 @@ Sequence lower_einsum(const EinsumProblem& given, const Path& path) {
       const auto operand = static_cast<std::size_t>(planned.operands[k]);
       step.inputs.push_back(layouts[operand]);
       step.conjugate.push_back(operand < operands && conjugates(problem, operand));
-      used.push_back(slots[operand]);
+      used.push_back(storages[operand]);
       for (std::size_t j = 0; j < step.spec.operands[k].size(); ++j) {
         extents[step.spec.operands[k][j].name] = step.inputs.back().extents[j];
       }
@@ -227,11 +227,11 @@ Sequence lower_einsum(const EinsumProblem& given, const Path& path) {
     }
     int to = output;
     if (!last) {
-      to = static_cast<int>(sequence.slots.size());
-      sequence.slots.push_back(slot_of(fmt::format("W{}", ++intermediates), Role::workspace, step.output));
+      to = static_cast<int>(sequence.storages.size());
+      sequence.storages.push_back(storage_of(fmt::format("W{}", ++intermediates), Role::workspace, step.output));
     }
     layouts.push_back(step.output);
-    slots.push_back(to);
+    storages.push_back(to);
     used.push_back(to);
     add(step, std::move(used));
   }

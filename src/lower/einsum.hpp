@@ -16,7 +16,7 @@ namespace ricci::ir {
 /// operands share with each other, at least f32, and the result once more to the output's. Throws as check() does.
 Program lower(const EinsumProblem& problem);
 
-/// The einsum as one kernel for each step of a path, over the slots of the operands, in order, the output, and the
+/// The einsum as one kernel for each step of a path, over the storages of the operands, in order, the output, and the
 /// intermediates. alpha and beta belong to the last step. Throws as check() does.
 Sequence lower_einsum(const EinsumProblem& problem, const Path& path);
 Sequence lower_einsum(const EinsumProblem& problem, const PathOptions& options = {});

@@ -22,7 +22,7 @@ constexpr double kLargestTemp = 4;
 
 class Factoriser {
  public:
-  explicit Factoriser(const Program& program) : from_(program), made_(program) {
+  explicit Factoriser(const ProgramGraph& program) : from_(program), made_(program) {
     made_.clear_statements();
     made_.einstein = false;
     for (const auto& tensor : made_.tensors) names_.take(tensor.name);
@@ -30,7 +30,7 @@ class Factoriser {
     for (const auto& param : made_.params) names_.take(param.name);
   }
 
-  Program run() {
+  ProgramGraph run() {
     for (const auto& statement : from_.statements) {
       auto changed = statement;
       const auto& target = made_.expr(statement.target);
@@ -216,8 +216,8 @@ class Factoriser {
     return Layout::row_major(type, std::move(extents));
   }
 
-  const Program& from_;
-  Program made_;
+  const ProgramGraph& from_;
+  ProgramGraph made_;
   bool on_components_ = false;
   ExprId target_ = -1;
   std::map<ExprId, ExprId> rewritten_;
@@ -226,6 +226,6 @@ class Factoriser {
 
 }  // namespace
 
-Program factorised(const Program& program) { return Factoriser(program).run(); }
+ProgramGraph factorised(const ProgramGraph& program) { return Factoriser(program).run(); }
 
 }  // namespace ricci::formula

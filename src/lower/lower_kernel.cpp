@@ -75,27 +75,27 @@ const std::vector<int>& Needs::of(ExprId id) {
   return known_.emplace(id, std::move(made)).first->second;
 }
 
-Kernel::Kernel(const Program& program, const Memory& memory, Needs& needs)
+KernelLowering::KernelLowering(const ProgramGraph& program, const Memory& memory, Needs& needs)
     : program_(program), memory_(memory), needs_(needs) {
   builder.program.exact = program.exact;
 }
 
-int Kernel::add_loop(const std::string& name, std::int64_t extent) {
+int KernelLowering::add_loop(const std::string& name, std::int64_t extent) {
   builder.program.indices.push_back({names_.unique(name), extent});
   return static_cast<int>(builder.program.indices.size()) - 1;
 }
 
-std::vector<int> Kernel::add_grid_loops() {
+std::vector<int> KernelLowering::add_grid_loops() {
   std::vector<int> loops;
   const auto& name = program_.indices[static_cast<std::size_t>(program_.grid)].name;
   for (const auto extent : memory_.grid().extents) loops.push_back(add_loop(name, extent));
   return loops;
 }
 
-int Kernel::buffer(int slot) {
-  const auto [place, fresh] = buffers_.try_emplace(slot, static_cast<int>(slots_.size()));
+int KernelLowering::buffer(int storage) {
+  const auto [place, fresh] = buffers_.try_emplace(storage, static_cast<int>(storages_.size()));
   if (!fresh) return place->second;
-  const auto& from = memory_.slots()[static_cast<std::size_t>(slot)];
+  const auto& from = memory_.storages()[static_cast<std::size_t>(storage)];
   ir::Buffer made;
   made.name = names_.unique(from.name);
   made.type = from.type;
@@ -103,18 +103,18 @@ int Kernel::buffer(int slot) {
   made.last = from.last;
   made.alignment = from.alignment;
   builder.program.buffers.push_back(std::move(made));
-  slots_.push_back(slot);
-  return static_cast<int>(slots_.size()) - 1;
+  storages_.push_back(storage);
+  return static_cast<int>(storages_.size()) - 1;
 }
 
-Affine Kernel::position(const SlotValue& slot, const Positions& at) const {
+Affine KernelLowering::position(const SlotValue& slot, const Positions& at) const {
   if (slot.index < 0) return constant_affine(slot.offset);
   auto made = at.of.at(slot.index);
   made.constant += slot.offset;
   return made;
 }
 
-Affine Kernel::offset(const Expr& access, const Positions& at) const {
+Affine KernelLowering::offset(const Expr& access, const Positions& at) const {
   Affine made = constant_affine(memory_.base(access.source, 0));
   for (std::size_t k = 0; k < access.slots.size(); ++k) {
     if (access.slots[k].position >= 0) continue;  // a compaction adds it
@@ -123,54 +123,56 @@ Affine Kernel::offset(const Expr& access, const Positions& at) const {
   return made;
 }
 
-Affine Kernel::offset(int tensor, int component, const Positions& at) const {
+Affine KernelLowering::offset(int tensor, int component, const Positions& at) const {
   Affine made = constant_affine(memory_.base(tensor, component));
   if (!program_.tensor(tensor).form.on_grid) return made;
   for (std::size_t k = 0; k < at.grid.size(); ++k) add_loop_to(made, at.grid[k], memory_.grid_stride(tensor, k));
   return made;
 }
 
-Component Kernel::component(const Expr& access, const Positions& at) const {
+Component KernelLowering::component(const Expr& access, const Positions& at) const {
   std::vector<std::int64_t> multi_index;
   for (const auto& slot : access.slots) multi_index.push_back(position(slot, at).constant);
   return memory_.components(access.source).find(std::move(multi_index));
 }
 
-NodeId Kernel::load(const Expr& access, const Positions& at) {
-  return load_slot(memory_.slot(access.source, 0), offset(access, at));
+NodeId KernelLowering::load(const Expr& access, const Positions& at) {
+  return load_storage(memory_.storage(access.source, 0), offset(access, at));
 }
 
-NodeId Kernel::load(int tensor, int component, const Positions& at) {
-  const auto made = load_slot(memory_.slot(tensor, component), offset(tensor, component, at));
+NodeId KernelLowering::load(int tensor, int component, const Positions& at) {
+  const auto made = load_storage(memory_.storage(tensor, component), offset(tensor, component, at));
   read[{tensor, component}] = made;
   return made;
 }
 
-NodeId Kernel::component_value(const Expr& access, int number, const Positions& at) {
+NodeId KernelLowering::component_value(const Expr& access, int number, const Positions& at) {
   const auto known = current.find({access.source, number});
   if (known != current.end()) return known->second;
   if (on_read) on_read(access, number);
   return load(access.source, number, at);
 }
 
-NodeId Kernel::component_itself(ExprId id, const Positions& at) {
+NodeId KernelLowering::component_itself(ExprId id, const Positions& at) {
   const auto& expr = program_.expr(id);
   if (expr.kind != Kind::access || !program_.tensor(expr.source).expanded()) return -1;
   const auto component = this->component(expr, at);
   return component.sign > 0 ? component_value(expr, component.number, at) : -1;
 }
 
-NodeId Kernel::load_slot(int slot, Affine offset) { return builder.load(buffer(slot), std::move(offset)); }
+NodeId KernelLowering::load_storage(int storage, Affine offset) {
+  return builder.load(buffer(storage), std::move(offset));
+}
 
-void Kernel::store(int slot, Affine offset, NodeId value, std::int64_t step) {
-  const int written = buffer(slot);
+void KernelLowering::store(int storage, Affine offset, NodeId value, std::int64_t step) {
+  const int written = buffer(storage);
   builder.program.buffers[static_cast<std::size_t>(written)].written = true;
   builder.store(written, std::move(offset), value, step);
 }
 
-NodeId Kernel::widened(NodeId node) { return builder.cast(node, arithmetic(builder.node(node).type)); }
+NodeId KernelLowering::widened(NodeId node) { return builder.cast(node, arithmetic(builder.node(node).type)); }
 
-std::string Kernel::key(ExprId id, const Positions& at) const {
+std::string KernelLowering::key(ExprId id, const Positions& at) const {
   const auto& expr = program_.expr(id);
   auto made = fmt::format("{}", id);
   const auto add = [&](const Affine& affine) {
@@ -184,7 +186,7 @@ std::string Kernel::key(ExprId id, const Positions& at) const {
   return made;
 }
 
-NodeId Kernel::value(ExprId id, const Positions& at) {
+NodeId KernelLowering::value(ExprId id, const Positions& at) {
   const auto& expr = program_.expr(id);
   if (expr.kind == Kind::number) return builder.constant(expr.value, expr.type);
   const auto wanted = key(id, at);
@@ -199,7 +201,7 @@ NodeId Kernel::value(ExprId id, const Positions& at) {
   return made;
 }
 
-NodeId Kernel::value_as(ExprId id, DType type, const Positions& at) {
+NodeId KernelLowering::value_as(ExprId id, DType type, const Positions& at) {
   const auto& expr = program_.expr(id);
   if (expr.literal) return builder.constant(expr.value, type);
   const auto node = value(id, at);
@@ -208,7 +210,7 @@ NodeId Kernel::value_as(ExprId id, DType type, const Positions& at) {
   return made;
 }
 
-NodeId Kernel::truth(ExprId id, const Positions& at) {
+NodeId KernelLowering::truth(ExprId id, const Positions& at) {
   const auto& expr = program_.expr(id);
   if (expr.literal) return builder.constant(expr.value == Scalar(0) ? 0 : 1, DType::u8);
   const auto node = value(id, at);
@@ -218,7 +220,7 @@ NodeId Kernel::truth(ExprId id, const Positions& at) {
   return made;
 }
 
-NodeId Kernel::index_value(const Affine& affine) {
+NodeId KernelLowering::index_value(const Affine& affine) {
   const auto constant = [&](std::int64_t value) {
     return builder.integer(static_cast<std::uint64_t>(value), DType::i64);
   };
@@ -235,7 +237,7 @@ NodeId Kernel::index_value(const Affine& affine) {
   return affine.constant == 0 ? sum : builder.op(OpCode::add, DType::i64, sum, constant(affine.constant));
 }
 
-NodeId Kernel::evaluate(const Expr& expr, const Positions& at) {
+NodeId KernelLowering::evaluate(const Expr& expr, const Positions& at) {
   switch (expr.kind) {
     case Kind::param: {
       const auto found = std::find(params_.begin(), params_.end(), expr.source);
@@ -287,7 +289,7 @@ NodeId Kernel::evaluate(const Expr& expr, const Positions& at) {
   }
 }
 
-NodeId Kernel::operation(const Expr& expr, const Positions& at) {
+NodeId KernelLowering::operation(const Expr& expr, const Positions& at) {
   NodeId operand[3] = {-1, -1, -1};
   const bool compares = expr.op == OpCode::equal || expr.op == OpCode::not_equal || expr.op == OpCode::less ||
                         expr.op == OpCode::less_equal;
@@ -314,7 +316,7 @@ NodeId Kernel::operation(const Expr& expr, const Positions& at) {
   return made;
 }
 
-std::vector<int> Kernel::loops_for(int index) {
+std::vector<int> KernelLowering::loops_for(int index) {
   auto& made = loops_[index];
   for (const auto& loops : made) {
     const bool busy = std::any_of(loops.begin(), loops.end(), [&](int loop) { return contains(active_, loop); });
@@ -329,7 +331,7 @@ std::vector<int> Kernel::loops_for(int index) {
   return made.back();
 }
 
-NodeId Kernel::reduction(const Expr& expr, const Positions& at) {
+NodeId KernelLowering::reduction(const Expr& expr, const Positions& at) {
   const auto body = expr.operands[0];
   const auto& needed = needs_.of(body);
   auto inside = at;
@@ -386,7 +388,7 @@ NodeId Kernel::reduction(const Expr& expr, const Positions& at) {
 }
 
 /// Determinant by the first row; inverse element (r, c) is cofactor (c, r) over the determinant.
-NodeId Kernel::matrix(const Expr& expr, const Positions& at) {
+NodeId KernelLowering::matrix(const Expr& expr, const Positions& at) {
   const auto type = expr.type;
   const auto element = [&](std::int64_t row, std::int64_t column) {
     auto there = at;
@@ -425,7 +427,7 @@ NodeId Kernel::matrix(const Expr& expr, const Positions& at) {
   return builder.op(OpCode::div, type, turned ? cofactor(row, column) : cofactor(column, row), determinant);
 }
 
-NodeId Kernel::local(const Expr& access, const Positions& at) {
+NodeId KernelLowering::local(const Expr& access, const Positions& at) {
   const auto* defined = definition(program_, access.source);
   Positions inside;
   inside.grid = at.grid;
@@ -441,7 +443,7 @@ NodeId Kernel::local(const Expr& access, const Positions& at) {
   return made;
 }
 
-void Kernel::drop_unused() {
+void KernelLowering::drop_unused() {
   auto& made = builder.program;
   std::vector<bool> nodes(made.nodes.size()), loops(made.indices.size()), buffers(made.buffers.size()),
       params(made.params.size());
@@ -480,7 +482,7 @@ void Kernel::drop_unused() {
     list.resize(kept);
     return number;
   };
-  (void)keep(slots_, buffers);
+  (void)keep(storages_, buffers);
   (void)keep(params_, params);
   const auto buffer_number = keep(made.buffers, buffers), param_number = keep(made.params, params),
              loop_number = keep(made.indices, loops);
@@ -509,10 +511,10 @@ void Kernel::drop_unused() {
   }
 }
 
-ir::Step Kernel::finish() {
+ir::Step KernelLowering::finish() {
   drop_unused();
   ir::Step step;
-  step.slot = slots_;
+  step.storage = storages_;
   step.param = params_;
   step.program = builder.finish();
   return step;

@@ -27,17 +27,17 @@ ir::Affine constant_affine(std::int64_t value);
 /// components are told apart.
 class Needs {
  public:
-  explicit Needs(const Program& program) : program_(program) {}
+  explicit Needs(const ProgramGraph& program) : program_(program) {}
   const std::vector<int>& of(ExprId id);
 
  private:
-  const Program& program_;
+  const ProgramGraph& program_;
   std::map<ExprId, std::vector<int>> known_;
 };
 
-class Kernel {
+class KernelLowering {
  public:
-  Kernel(const Program& program, const Memory& memory, Needs& needs);
+  KernelLowering(const ProgramGraph& program, const Memory& memory, Needs& needs);
 
   /// A loop of the kernel; the name is made unique.
   int add_loop(const std::string& name, std::int64_t extent);
@@ -56,10 +56,10 @@ class Kernel {
   /// The element itself, in the tensor's type, without widening.
   ir::NodeId load(const Expr& access, const Positions& at);
   ir::NodeId load(int tensor, int component, const Positions& at);
-  ir::NodeId load_slot(int slot, ir::Affine offset);
+  ir::NodeId load_storage(int storage, ir::Affine offset);
   /// If the expression is a component, its value in the tensor's type without widening; else -1.
   ir::NodeId component_itself(ExprId id, const Positions& at);
-  void store(int slot, ir::Affine offset, ir::NodeId value, std::int64_t step = 0);
+  void store(int storage, ir::Affine offset, ir::NodeId value, std::int64_t step = 0);
   Component component(const Expr& access, const Positions& at) const;
 
   /// Components that this kernel's statements have assigned, in the tensors' types; later reads use these values.
@@ -81,7 +81,7 @@ class Kernel {
     ir::NodeId node;
     std::vector<int> loops;  // that run inside of it
   };
-  int buffer(int slot);
+  int buffer(int storage);
   void drop_unused();  ///< loops, buffers and parameters of nodes that no statement needs
   ir::NodeId component_value(const Expr& access, int number, const Positions& at);
   ir::NodeId evaluate(const Expr& expr, const Positions& at);
@@ -96,12 +96,12 @@ class Kernel {
   /// Loops for an index that no reduction around uses.
   std::vector<int> loops_for(int index);
 
-  const Program& program_;
+  const ProgramGraph& program_;
   const Memory& memory_;
   Needs& needs_;
   Names names_;
-  std::vector<int> slots_;                              // per buffer
-  std::unordered_map<int, int> buffers_;                // per slot that has one
+  std::vector<int> storages_;                           // per buffer
+  std::unordered_map<int, int> buffers_;                // per storage that has one
   std::vector<int> params_;                             // per parameter
   std::map<int, std::vector<std::vector<int>>> loops_;  // per index: those of reductions, to be used again
   std::vector<int> active_;                             // loops of the reductions around

@@ -25,7 +25,7 @@ struct Group {
 };
 
 /// Checks of the whole program: every extent is known, every output is written.
-void check_complete(const Program& program) {
+void check_complete(const ProgramGraph& program) {
   for (const auto& index : program.indices) {
     if (index.extent != kOpenExtent) continue;
     throw ShapeError(
@@ -45,12 +45,12 @@ void check_complete(const Program& program) {
 
 class Lowering {
  public:
-  explicit Lowering(const Program& program) : program_(program), needs_(program), memory_(program) {}
+  explicit Lowering(const ProgramGraph& program) : program_(program), needs_(program), memory_(program) {}
 
   ir::Sequence run() {
     find_groups();
     find_workspace();
-    sequence_.slots = memory_.slots();
+    sequence_.storages = memory_.storages();
     for (const auto& param : program_.params) sequence_.params.push_back({param.name, param.type});
     for (const auto& group : groups_) {
       if (group.components) {
@@ -59,7 +59,7 @@ class Lowering {
         lower_loops(group);
       }
     }
-    sequence_.slots = memory_.slots();
+    sequence_.storages = memory_.storages();
     ir::verify(sequence_);
     return std::move(sequence_);
   }
@@ -70,8 +70,8 @@ class Lowering {
   const TensorDecl& tensor(std::size_t k) const { return program_.tensor(target(k).source); }
   const std::string& name_of(int index) const { return program_.indices[static_cast<std::size_t>(index)].name; }
 
-  Kernel make_kernel() {
-    Kernel kernel(program_, memory_, needs_);
+  KernelLowering make_kernel() {
+    KernelLowering kernel(program_, memory_, needs_);
     kernel.on_read = [this](const Expr& access, int component) { check_component(current_, access, component); };
     return kernel;
   }
@@ -191,7 +191,7 @@ class Lowering {
   }
 
   /// The same as `value`, but in terms of what the left side holds and the operation of the statement.
-  static NodeId assigned(Kernel& kernel, Assign op, NodeId before, NodeId value) {
+  static NodeId assigned(KernelLowering& kernel, Assign op, NodeId before, NodeId value) {
     static constexpr OpCode kOps[] = {OpCode::add, OpCode::add, OpCode::sub, OpCode::mul, OpCode::div};
     return kernel.builder.op(kOps[static_cast<std::size_t>(op)], kernel.builder.node(before).type, before, value);
   }
@@ -211,7 +211,7 @@ class Lowering {
   }
 
   void lower_components(const Group& group) {
-    Kernel kernel = make_kernel();
+    KernelLowering kernel = make_kernel();
     Positions at;
     if (group.on_grid) {
       at.grid = kernel.add_grid_loops();
@@ -230,7 +230,7 @@ class Lowering {
     if (!kernel.builder.program.statements.empty()) sequence_.steps.push_back(kernel.finish());
   }
 
-  void component_statement(std::size_t k, Kernel& kernel, Positions at) {
+  void component_statement(std::size_t k, KernelLowering& kernel, Positions at) {
     const auto& made = statement(k);
     const auto& left = target(k);
     const auto& value = program_.expr(made.value);
@@ -273,12 +273,12 @@ class Lowering {
     kernel.forget();
   }
 
-  void store_components(Kernel& kernel, const Positions& at) {
+  void store_components(KernelLowering& kernel, const Positions& at) {
     std::set<int> stored;  // tensors
     for (const auto& [place, node] : kernel.current) {
       if (!memory_.has_place(place.first)) continue;
-      const auto slot = memory_.slot(place.first, place.second);
-      kernel.store(slot, kernel.offset(place.first, place.second, at), node);
+      const auto storage = memory_.storage(place.first, place.second);
+      kernel.store(storage, kernel.offset(place.first, place.second, at), node);
       stored.insert(place.first);
     }
     // A kernel reads what it writes at its own elements alone. Components that it reads and leaves are written back.
@@ -287,7 +287,7 @@ class Lowering {
         const auto known = kernel.read.find({t, c});
         if (known == kernel.read.end() || kernel.current.contains({t, c})) continue;
         if (program_.tensor(t).form.storage == Storage::pointers) continue;
-        kernel.store(memory_.slot(t, c), kernel.offset(t, c, at), known->second);
+        kernel.store(memory_.storage(t, c), kernel.offset(t, c, at), known->second);
       }
     }
   }
@@ -295,7 +295,7 @@ class Lowering {
   // --- statements on loops ------------------------------------------------------------------------------------------
 
   /// A loop for each index of the left side that need not be a constant, in the order of the slots.
-  void add_left_loops(const Expr& left, const std::vector<int>& constants, Kernel& kernel, Positions& at) {
+  void add_left_loops(const Expr& left, const std::vector<int>& constants, KernelLowering& kernel, Positions& at) {
     std::vector<int> order;
     for (const auto& slot : left.slots) {
       if (slot.index >= 0) order.push_back(slot.index);
@@ -347,34 +347,34 @@ class Lowering {
     const auto& left = target(first);
     // Via a temporary where points would read what other points have written.
     const bool detour = reads_elsewhere(first);
-    Kernel kernel = make_kernel();
+    KernelLowering kernel = make_kernel();
     Positions at;
     const auto constants = constants_of(group);
     add_left_loops(left, constants, kernel, at);
     std::vector<std::pair<ir::Affine, NodeId>> results;
     for_each_value(constants, at,
                    [&] { results.emplace_back(kernel.offset(left, at), loop_value(group, detour, kernel, at)); });
-    const int home = memory_.slot(left.source, 0);
+    const int home = memory_.storage(left.source, 0);
     if (!detour) {
       for (auto& [offset, node] : results) kernel.store(home, offset, node);
       sequence_.steps.push_back(kernel.finish());
       return;
     }
     const int temporary = add_temporary(left);
-    Kernel copy = make_kernel();
+    KernelLowering copy = make_kernel();
     Positions there;
     add_left_loops(left, constants, copy, there);
     std::size_t next = 0;
     for_each_value(constants, at, [&] { kernel.store(temporary, dense_offset(left, at), results[next++].second); });
     for_each_value(constants, there, [&] {
-      copy.store(home, copy.offset(left, there), copy.load_slot(temporary, dense_offset(left, there)));
+      copy.store(home, copy.offset(left, there), copy.load_storage(temporary, dense_offset(left, there)));
     });
     sequence_.steps.push_back(kernel.finish());
     sequence_.steps.push_back(copy.finish());
   }
 
   /// What a group of statements leaves in its element; with a detour every element has to have a value.
-  NodeId loop_value(const Group& group, bool detour, Kernel& kernel, const Positions& at) {
+  NodeId loop_value(const Group& group, bool detour, KernelLowering& kernel, const Positions& at) {
     const auto& left = target(group.statements.front());
     const auto type = tensor(group.statements.front()).type;
     const auto compute = arithmetic(type);
@@ -428,7 +428,7 @@ class Lowering {
   }
 
   /// A loop over an index, as the positions of expressions in it.
-  static int add_loop(Kernel& kernel, const std::string& name, std::int64_t extent, ir::Affine& affine) {
+  static int add_loop(KernelLowering& kernel, const std::string& name, std::int64_t extent, ir::Affine& affine) {
     const int loop = kernel.add_loop(name, extent);
     affine.coefficient.resize(static_cast<std::size_t>(loop) + 1);
     affine.coefficient.back() = 1;
@@ -454,21 +454,21 @@ class Lowering {
     }
     if (reads(k, left.source)) {  // the scanned values are saved before the scan overwrites them
       const int temporary = add_temporary(left);
-      Kernel kernel = make_kernel();
+      KernelLowering kernel = make_kernel();
       Positions at;
       add_left_loops(left, {}, kernel, at);
       kernel.store(temporary, dense_offset(left, at), scan_body(scan, kernel, at));
       sequence_.steps.push_back(kernel.finish());
       scan.source = temporary;
     }
-    Kernel kernel = make_kernel();
+    KernelLowering kernel = make_kernel();
     Positions at;
     add_left_loops(left, {scan.over}, kernel, at);
     auto first = at;
     first.of[scan.over] = constant_affine(0);
     const int loop = add_loop(kernel, name_of(scan.over), program_.extent(scan.over), at.of[scan.over]);
     const auto body = scan_body(scan, kernel, at);
-    kernel.store(memory_.slot(left.source, 0), kernel.offset(left, first),
+    kernel.store(memory_.storage(left.source, 0), kernel.offset(left, first),
                  kernel.builder.scan(scan.op, body, loop, scan.exclusive), scan.step);
     sequence_.steps.push_back(kernel.finish());
   }
@@ -481,11 +481,11 @@ class Lowering {
     bool exclusive;
     DType type;
     std::int64_t step = 0;
-    int source = -1;  ///< slot that holds what is scanned; -1: it is computed
+    int source = -1;  ///< storage of what is scanned; -1: it is computed
   };
 
-  NodeId scan_body(const Scan& scan, Kernel& kernel, const Positions& at) const {
-    if (scan.source >= 0) return kernel.load_slot(scan.source, dense_offset(scan.left, at));
+  NodeId scan_body(const Scan& scan, KernelLowering& kernel, const Positions& at) const {
+    if (scan.source >= 0) return kernel.load_storage(scan.source, dense_offset(scan.left, at));
     return kernel.value_as(program_.expr(scan.statement.value).operands[0], scan.type, at);
   }
 
@@ -497,7 +497,7 @@ class Lowering {
       throw SpecError(fmt::format("AliasError: a compaction reads '{}', which it writes; copy it to a temp first{}",
                                   tensor(k).name, statement(k).where));
     }
-    Kernel kernel = make_kernel();
+    KernelLowering kernel = make_kernel();
     Positions at;
     add_left_loops(left, {}, kernel, at);
     std::int64_t step = 0;
@@ -514,12 +514,12 @@ class Lowering {
     const int loop = add_loop(kernel, name_of(over), program_.extent(over), at.of[over]);
     const auto predicate = kernel.truth(value.operands[0], at);
     const auto payload = kernel.value_as(value.operands[1], tensor(k).type, at);
-    kernel.store(memory_.slot(left.source, 0), kernel.offset(left, at),
+    kernel.store(memory_.storage(left.source, 0), kernel.offset(left, at),
                  kernel.builder.compact(predicate, payload, base, loop), step);
     sequence_.steps.push_back(kernel.finish());
   }
 
-  const Program& program_;
+  const ProgramGraph& program_;
   Needs needs_;
   Memory memory_;
   ir::Sequence sequence_;
@@ -533,7 +533,7 @@ class Lowering {
 
 namespace ricci::ir {
 
-Sequence lower(const formula::Program& program) {
+Sequence lower(const formula::ProgramGraph& program) {
   formula::check_complete(program);
   return on_stack_of(stack_for(static_cast<std::size_t>(program.deepest())), [&] {
     if (program.exact) return formula::Lowering(program).run();

@@ -10,11 +10,11 @@ namespace ricci::ir {
 /// statement. Slots stand in the order of declaration (a tensor of component pointers has one for each stored
 /// component, named as TensorInfo::buffers), then the workspace; params in the order of declaration. Throws ShapeError
 /// where an extent is open or a layout impossible, SpecError where a component is read before it is written.
-Sequence lower(const formula::Program& program);
+Sequence lower(const formula::ProgramGraph& program);
 inline Sequence lower(const ricci::Program& program) { return lower(program.formula()); }
 
 /// Arithmetic of the sequence and of the program as written; see FlopCount.
-FlopCount count_flops(const formula::Program& program);
+FlopCount count_flops(const formula::ProgramGraph& program);
 
 }  // namespace ricci::ir
 
@@ -22,6 +22,6 @@ namespace ricci::formula {
 
 /// Products under a sum in the order that takes the fewest operations: inner sums for fields, temps for others.
 /// Statements of an exact program stay as they are.
-Program factorised(const Program& program);
+ProgramGraph factorised(const ProgramGraph& program);
 
 }  // namespace ricci::formula

@@ -60,7 +60,7 @@ std::string Names::unique(const std::string& wanted) {
   }
 }
 
-Memory::Memory(const Program& program) : program_(program), homes_(program.tensors.size()) {
+Memory::Memory(const ProgramGraph& program) : program_(program), homes_(program.tensors.size()) {
   std::vector<std::int64_t> blocks{1};
   if (program.grid >= 0) points_ = program.extent(program.grid);
   for (const auto& tensor : program.tensors) {
@@ -95,21 +95,21 @@ Memory::Memory(const Program& program) : program_(program), homes_(program.tenso
 void Memory::place_in_workspace(int tensor) { place(tensor, ir::Role::workspace); }
 
 int Memory::add_workspace(const std::string& name, DType type, std::int64_t elements) {
-  ir::Slot made;
+  ir::Storage made;
   made.name = names_.unique(name);
   made.role = ir::Role::workspace;
   made.type = type;
   made.last = elements - 1;
   made.alignment = 256;
-  slots_.push_back(std::move(made));
-  return static_cast<int>(slots_.size()) - 1;
+  storages_.push_back(std::move(made));
+  return static_cast<int>(storages_.size()) - 1;
 }
 
 void Memory::place(int id, ir::Role role) {
   const auto& tensor = program_.tensor(id);
   auto& home = homes_[static_cast<std::size_t>(id)];
-  home.first_slot = static_cast<int>(slots_.size());
-  ir::Slot made;
+  home.first_storage = static_cast<int>(storages_.size());
+  ir::Storage made;
   made.name = tensor.name;
   names_.take(made.name);
   made.role = role;
@@ -145,7 +145,7 @@ void Memory::place(int id, ir::Role role) {
     }
     made.first = empty ? 0 : first;
     made.last = empty ? -1 : last;
-    slots_.push_back(std::move(made));
+    storages_.push_back(std::move(made));
     return;
   }
   const auto count = static_cast<std::int64_t>(home.components->count());
@@ -161,7 +161,7 @@ void Memory::place(int id, ir::Role role) {
     made.last = count == 0 || points == 0 ? -1
                 : home.block > 0          ? points * count - 1
                                           : home.leading * (count - 1) + points - 1;
-    slots_.push_back(std::move(made));
+    storages_.push_back(std::move(made));
     return;
   }
   home.per_component = true;
@@ -169,13 +169,13 @@ void Memory::place(int id, ir::Role role) {
     made.name = component_name(tensor.name, home.components->stored(c));
     names_.take(made.name);
     made.last = points - 1;
-    slots_.push_back(made);
+    storages_.push_back(made);
   }
 }
 
-int Memory::slot(int tensor, int component) const {
+int Memory::storage(int tensor, int component) const {
   const auto& home = homes_[static_cast<std::size_t>(tensor)];
-  return home.first_slot + (home.per_component ? component : 0);
+  return home.first_storage + (home.per_component ? component : 0);
 }
 
 std::int64_t Memory::base(int tensor, int component) const {

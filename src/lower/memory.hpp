@@ -1,4 +1,4 @@
-// Storage of a program's tensors: the slots of its sequence, and the offset of every component in them.
+// Storage of a program's tensors: that of its sequence, and the offset of every component in them.
 #pragma once
 
 #include <map>
@@ -35,15 +35,15 @@ class Memory {
  public:
   /// Throws ShapeError where a blocked layout does not divide the points, or two do not divide each other, or where a
   /// layout puts two elements of an output at one place.
-  explicit Memory(const Program& program);
+  explicit Memory(const ProgramGraph& program);
 
-  const std::vector<ir::Slot>& slots() const noexcept { return slots_; }
+  const std::vector<ir::Storage>& storages() const noexcept { return storages_; }
   const GridLoops& grid() const noexcept { return grid_; }
   const Components& components(int tensor) const { return *homes_[static_cast<std::size_t>(tensor)].components; }
 
-  /// The slot of a tensor, or of one of its components where each has its own.
-  int slot(int tensor, int component) const;
-  /// Elements from the slot's base to the tensor's element 0 (expanded: to a component's point 0).
+  /// The storage of a tensor, or of one of its components where each has its own.
+  int storage(int tensor, int component) const;
+  /// Elements from its base to the tensor's element 0 (expanded: to a component's point 0).
   std::int64_t base(int tensor, int component) const;
   /// Elements from one value of a slot to the next; not of expanded tensors.
   std::int64_t stride(int tensor, std::size_t k) const;
@@ -52,13 +52,13 @@ class Memory {
 
   /// Gives a local or a temp a place in the workspace.
   void place_in_workspace(int tensor);
-  bool has_place(int tensor) const { return homes_[static_cast<std::size_t>(tensor)].first_slot >= 0; }
-  /// A dense tensor of the workspace that has no name in the program; its slot.
+  bool has_place(int tensor) const { return homes_[static_cast<std::size_t>(tensor)].first_storage >= 0; }
+  /// A dense tensor of the workspace that has no name in the program; its storage.
   int add_workspace(const std::string& name, DType type, std::int64_t elements);
 
  private:
   struct Home {
-    int first_slot = -1;
+    int first_storage = -1;
     std::vector<std::int64_t> strides;  // dense
     std::int64_t leading = 0, block = 0;
     bool per_component = false;
@@ -66,10 +66,10 @@ class Memory {
   };
   void place(int tensor, ir::Role role);
 
-  const Program& program_;
+  const ProgramGraph& program_;
   std::vector<Home> homes_;
-  std::vector<ir::Slot> slots_;
-  Names names_;  // of the slots
+  std::vector<ir::Storage> storages_;
+  Names names_;  // of the storages
   GridLoops grid_;
   std::int64_t points_ = 1;
 };

@@ -148,27 +148,27 @@ void Plan::operator()(std::span<void* const> outputs, std::span<const void* cons
                     p.target.text()));
   }
   void* few[Impl::kFewSlots];
-  std::vector<void*> many(p.slots.size() > Impl::kFewSlots ? p.slots.size() : 0);
-  void** const slot = many.empty() ? few : many.data();
-  for (std::size_t k = 0; k < outputs.size(); ++k) slot[p.output_slots[k]] = outputs[k];
-  for (std::size_t k = 0; k < inputs.size(); ++k) slot[p.input_slots[k]] = const_cast<void*>(inputs[k]);
-  p.check_pointers(slot);
+  std::vector<void*> many(p.storages.size() > Impl::kFewSlots ? p.storages.size() : 0);
+  void** const storage = many.empty() ? few : many.data();
+  for (std::size_t k = 0; k < outputs.size(); ++k) storage[p.output_storages[k]] = outputs[k];
+  for (std::size_t k = 0; k < inputs.size(); ++k) storage[p.input_storages[k]] = const_cast<void*>(inputs[k]);
+  p.check_pointers(storage);
   const bool watched = call.progress && p.target.device == Device::cpu;
   double work = 0;
   for (std::size_t k = 0; watched && k < p.steps.size(); ++k) work += p.steps[k].work;
   runtime::Watch watch(call.progress, work);
   auto* const watching = watched ? &watch : nullptr;
   if (p.workspace_bytes() == 0) {
-    p.run(slot, param, call.stream, watching);
+    p.run(storage, param, call.stream, watching);
   } else {
     const auto place = [&](char* base) {
       for (std::size_t k = 0; k < p.workspace_offsets.size(); ++k) {
-        if (p.workspace_offsets[k] >= 0) slot[k] = base + p.workspace_offsets[k];
+        if (p.workspace_offsets[k] >= 0) storage[k] = base + p.workspace_offsets[k];
       }
-      p.run(slot, param, call.stream, watching);
+      p.run(storage, param, call.stream, watching);
     };
     if (call.workspace != nullptr) {
-      p.check_workspace(call, slot);
+      p.check_workspace(call, storage);
       place(static_cast<char*>(call.workspace));
     } else {
       const OwnWorkspace own(p.target, p.workspace_bytes(), call.stream);
@@ -179,23 +179,23 @@ void Plan::operator()(std::span<void* const> outputs, std::span<const void* cons
   if (log_enabled(LogTopic::execute)) log_line(LogTopic::execute, p.info.kernel);
 }
 
-void Plan::Impl::check_pointers(void* const* slot) const {
-  for (std::size_t k = 0; k < slots.size(); ++k) {
-    const auto& check = slots[k];
+void Plan::Impl::check_pointers(void* const* storage) const {
+  for (std::size_t k = 0; k < storages.size(); ++k) {
+    const auto& check = storages[k];
     if (!check.touched() || workspace_offsets[k] >= 0) continue;
-    if (slot[k] == nullptr) throw ShapeError(fmt::format("the {} pointer is null", check.label));
-    if (reinterpret_cast<std::intptr_t>(slot[k]) % check.alignment != 0) {
+    if (storage[k] == nullptr) throw ShapeError(fmt::format("the {} pointer is null", check.label));
+    if (reinterpret_cast<std::intptr_t>(storage[k]) % check.alignment != 0) {
       throw ShapeError(
           fmt::format("the {} pointer ({}) is not a multiple of {} bytes, which its layout promises; set "
                       "Layout::alignment to what holds and plan again",
-                      check.label, slot[k], check.alignment));
+                      check.label, storage[k], check.alignment));
     }
   }
   for (const auto& pair : pairs) {
-    const auto& to = slots[static_cast<std::size_t>(pair.written)];
-    const auto& from = slots[static_cast<std::size_t>(pair.other)];
-    const auto a = reinterpret_cast<std::intptr_t>(slot[pair.other]);
-    const auto b = reinterpret_cast<std::intptr_t>(slot[pair.written]);
+    const auto& to = storages[static_cast<std::size_t>(pair.written)];
+    const auto& from = storages[static_cast<std::size_t>(pair.other)];
+    const auto a = reinterpret_cast<std::intptr_t>(storage[pair.other]);
+    const auto b = reinterpret_cast<std::intptr_t>(storage[pair.written]);
     if (a + from.first_byte >= b + to.end_byte || b + to.first_byte >= a + from.end_byte) continue;
     // The spans overlap; elements still do not if both lie on one lattice with different phases.
     const auto lattice = pair.lattice_bytes;
@@ -205,14 +205,14 @@ void Plan::Impl::check_pointers(void* const* slot) const {
     }
   }
   if (target.device == Device::gpu) {
-    for (std::size_t k = 0; k < slots.size(); ++k) {
-      if (!slots[k].touched() || workspace_offsets[k] >= 0) continue;
-      check_device_pointer(slots[k].label, slot[k], slots[k].first_byte, slots[k].end_byte, target.ordinal);
+    for (std::size_t k = 0; k < storages.size(); ++k) {
+      if (!storages[k].touched() || workspace_offsets[k] >= 0) continue;
+      check_device_pointer(storages[k].label, storage[k], storages[k].first_byte, storages[k].end_byte, target.ordinal);
     }
   }
 }
 
-void Plan::Impl::check_workspace(const Call& call, void* const* slot) const {
+void Plan::Impl::check_workspace(const Call& call, void* const* storage) const {
   const auto base = reinterpret_cast<std::intptr_t>(call.workspace);
   if (static_cast<std::int64_t>(call.workspace_bytes) < workspace_bytes()) {
     throw ShapeError(fmt::format("the workspace has {} bytes, this plan needs {}; or give none, and each call makes it",
@@ -221,12 +221,12 @@ void Plan::Impl::check_workspace(const Call& call, void* const* slot) const {
   if (base % 256 != 0) {
     throw ShapeError(fmt::format("the workspace ({}) is not a multiple of 256 bytes", call.workspace));
   }
-  for (std::size_t k = 0; k < slots.size(); ++k) {
-    if (!slots[k].touched() || workspace_offsets[k] >= 0) continue;
-    const auto a = reinterpret_cast<std::intptr_t>(slot[k]);
-    if (a + slots[k].first_byte < base + workspace_bytes() && base < a + slots[k].end_byte) {
+  for (std::size_t k = 0; k < storages.size(); ++k) {
+    if (!storages[k].touched() || workspace_offsets[k] >= 0) continue;
+    const auto a = reinterpret_cast<std::intptr_t>(storage[k]);
+    if (a + storages[k].first_byte < base + workspace_bytes() && base < a + storages[k].end_byte) {
       throw ShapeError(
-          fmt::format("{} and the workspace overlap; give what is written memory of its own", slots[k].label));
+          fmt::format("{} and the workspace overlap; give what is written memory of its own", storages[k].label));
     }
   }
   if (target.device == Device::gpu) {
@@ -234,18 +234,18 @@ void Plan::Impl::check_workspace(const Call& call, void* const* slot) const {
   }
 }
 
-void Plan::Impl::run(void* const* slot, void* const* param, void* stream, runtime::Watch* watch) const {
+void Plan::Impl::run(void* const* storage, void* const* param, void* stream, runtime::Watch* watch) const {
   for (const auto& step : steps) {
     if (watch != nullptr && watch->stopped()) return;
     // Buffers, then parameters, in the program's order.
     void* args[kMaxArguments];
     std::size_t count = 0;
     if (target.device == Device::cpu) {
-      for (const auto k : step.slot) args[count++] = slot[k];
+      for (const auto k : step.storage) args[count++] = storage[k];
       for (const auto k : step.parameter) args[count++] = param[k];
       run_cpu(step, args, watch);
     } else {
-      for (const auto k : step.slot) args[count++] = const_cast<void*>(static_cast<const void*>(&slot[k]));
+      for (const auto k : step.storage) args[count++] = const_cast<void*>(static_cast<const void*>(&storage[k]));
       for (const auto k : step.parameter) args[count++] = param[k];
       jit::cuda::launch(step.kernel->gpu, step.blocks, 1, 1, step.threads, step.dynamic_shared, stream, args);
     }

@@ -26,7 +26,7 @@ double work_of(const runtime::ProgramCounts& counts) {
 /// several tasks per thread balance load. With a line carry (`apart`: distance of a tile and its successor; 0: none)
 /// each task starts with incomplete lines, so tasks must be long.
 int tasks_of(double work, std::int64_t tiles, std::int64_t apart, int threads) {
-  constexpr std::int64_t kPerThread = 4, kCarrying = 32;  // at most one tile in so many starts a line carry
+  constexpr std::int64_t kPerThread = 4, kCarrying = 32;  // at most one tile in kCarrying starts a line carry
   if (threads == 1) return 1;
   const auto per_thread =
       apart == 0 ? kPerThread : std::clamp<std::int64_t>(tiles / (kCarrying * apart * threads), 1, kPerThread);

@@ -53,7 +53,7 @@ std::string rates_text(const plan::MeasuredMemory& measured) {
   std::vector<std::string> parts;
   for (const auto& r : measured.rates) {
     parts.push_back(r.threads == 0 ? fmt::format("{:.0f} GB/s", r.copy_GBs)
-                                   : fmt::format("{:.0f} GB/s with {} {} ({:.0f} past the caches)", r.copy_GBs,
+                                   : fmt::format("{:.0f} GB/s with {} {} ({:.0f} by nontemporal stores)", r.copy_GBs,
                                                  r.threads, r.threads == 1 ? "thread" : "threads", r.streaming_GBs));
   }
   return fmt::format("copies at {}", fmt::join(parts, ", "));

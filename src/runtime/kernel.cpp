@@ -37,7 +37,7 @@ jit::CudaCompileOptions cuda_options(const Target& target, bool exact) {
 }
 
 /// RICCI_DUMP=folder: writes every kernel's source, program and key there.
-void dump(const Kernel& kernel, const ir::Program& program, Device device) {
+void dump(const LoadedKernel& kernel, const ir::Program& program, Device device) {
   const char* folder = std::getenv("RICCI_DUMP");
   if (folder == nullptr || *folder == '\0') return;
   std::error_code error;
@@ -51,7 +51,7 @@ void dump(const Kernel& kernel, const ir::Program& program, Device device) {
 }
 
 /// What the compiler said of a kernel, from the metadata that compile() wrote; 0 where it is missing.
-void read_usage(Kernel& kernel) {
+void read_usage(LoadedKernel& kernel) {
   const auto metadata = Json::parse(kernel.entry->metadata);
   if (!metadata || !metadata->is_object()) return;
   kernel.registers = static_cast<int>((*metadata)["registers"].integer_or(0));
@@ -84,7 +84,7 @@ cache::Entry compile(const std::string& key, const codegen::Source& source, cons
   return entry;
 }
 
-void load(Kernel& kernel, const Target& target, std::size_t dynamic_shared) {
+void load(LoadedKernel& kernel, const Target& target, std::size_t dynamic_shared) {
   const auto start = std::chrono::steady_clock::now();
   if (target.device == Device::cpu) {
     kernel.object = jit::load_object(kernel.entry->binary);
@@ -112,10 +112,10 @@ std::string kernel_key(const ir::Program& program, std::string_view program_text
                      program_text, kernel::print(schedule, program));
 }
 
-std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
-                                          const kernel::Schedule& schedule, const Target& target,
-                                          const MakeNotes& notes) {
-  auto kernel = std::make_shared<Kernel>();
+std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
+                                                const kernel::Schedule& schedule, const Target& target,
+                                                const MakeNotes& notes) {
+  auto kernel = std::make_shared<LoadedKernel>();
   const auto make = [&] {
     const auto start = std::chrono::steady_clock::now();
     const auto source = target.device == Device::cpu ? codegen::emit_cpp(program, schedule, notes())
@@ -146,7 +146,7 @@ std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string
   return kernel;
 }
 
-std::string disassemble(const Kernel& kernel, const Target& target) {
+std::string disassemble(const LoadedKernel& kernel, const Target& target) {
   if (target.device == Device::gpu) return jit::disassemble_cubin(kernel.entry->binary);
   if (jit::cpu_compiler_version().empty()) return {};
   return jit::assemble_cpu(kernel.entry->source, kernel.name, cpu_options(target, kernel.exact));

@@ -31,7 +31,7 @@ struct Target {
 using CpuFunction = void (*)(void* const* args, long long first, long long last, char* scratch);
 
 /// A loaded kernel, shared by all plans that use it.
-struct Kernel {
+struct LoadedKernel {
   std::shared_ptr<const cache::Entry> entry;
   std::string name;
   bool exact = true;  ///< ir::Program::exact
@@ -53,11 +53,11 @@ std::string kernel_key(const ir::Program& program, std::string_view program_text
 using MakeNotes = std::function<codegen::Notes()>;
 
 /// Finds or compiles a kernel, and loads it. Throws CompileError, PlanError, DeviceError. Thread-safe.
-std::shared_ptr<const Kernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
-                                          const kernel::Schedule& schedule, const Target& target,
-                                          const MakeNotes& notes);
+std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
+                                                const kernel::Schedule& schedule, const Target& target,
+                                                const MakeNotes& notes);
 
 /// Assembly or SASS of a kernel; empty where no tool can print it.
-std::string disassemble(const Kernel& kernel, const Target& target);
+std::string disassemble(const LoadedKernel& kernel, const Target& target);
 
 }  // namespace ricci::runtime

@@ -100,7 +100,7 @@ class Track {
     }
     for (const auto& buffer : program.buffers) {
       buffers_.push_back(std::make_unique<DeviceBuffer>(buffer, plan.target.device));
-      slots_.push_back(buffers_.back()->element0());
+      storages_.push_back(buffers_.back()->element0());
     }
     for (const auto& node : program.nodes) {
       if (node.kind == ir::NodeKind::load && program.buffers[static_cast<std::size_t>(node.source)].written) {
@@ -115,7 +115,7 @@ class Track {
     if (stream_) cuda::synchronize();  // the buffers are filled in another stream
   }
 
-  /// Microseconds per run, of so many runs.
+  /// Microseconds per run, over `runs` runs.
   double sample(Step& step, int runs) {
     if (!updates_.empty()) {
       for (const auto k : updates_) buffers_[k]->fill();
@@ -132,12 +132,12 @@ class Track {
  private:
   double run_cpu(int runs) {
     const auto start = std::chrono::steady_clock::now();
-    for (int k = 0; k < runs; ++k) runner_.run(slots_.data(), params_.data(), nullptr);
+    for (int k = 0; k < runs; ++k) runner_.run(storages_.data(), params_.data(), nullptr);
     return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   }
   double run_gpu(int runs) {
     before_->record(stream_->get());
-    for (int k = 0; k < runs; ++k) runner_.run(slots_.data(), params_.data(), stream_->get());
+    for (int k = 0; k < runs; ++k) runner_.run(storages_.data(), params_.data(), stream_->get());
     after_->record(stream_->get());
     after_->wait();
     return 1e3 * cuda::Event::ms_between(*before_, *after_);
@@ -151,7 +151,7 @@ class Track {
   std::unique_ptr<cuda::OwnedStream> stream_;
   std::unique_ptr<cuda::Event> before_, after_;
   std::vector<std::unique_ptr<DeviceBuffer>> buffers_;
-  std::vector<void*> slots_, params_;
+  std::vector<void*> storages_, params_;
   std::vector<ParamBytes> bytes_;
   std::vector<std::size_t> updates_;  // buffers that are read and written
 };
@@ -163,8 +163,8 @@ std::vector<plan::Timing> time_steps(const Plan::Impl& plan, std::vector<Step> s
   if (plan.target.device == Device::gpu) on_device = std::make_unique<cuda::OnDevice>(plan.target.ordinal);
   Track track(plan, steps.front().program);
   std::vector<int> runs(steps.size(), 0);
-  for (auto& step : steps) {  // buffer k of the program is slot k of the track
-    std::iota(step.slot.begin(), step.slot.end(), 0);
+  for (auto& step : steps) {  // buffer k of the program is storage k of the track
+    std::iota(step.storage.begin(), step.storage.end(), 0);
     std::iota(step.parameter.begin(), step.parameter.end(), 0);
   }
   const double sample_us = on_device ? kGpuSampleUs : kSampleUs;

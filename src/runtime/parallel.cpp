@@ -1,9 +1,12 @@
 #include "runtime/parallel.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <thread>
 #include <vector>
+
+#include "runtime/thread_pool.hpp"
 
 namespace ricci::runtime {
 
@@ -20,7 +23,8 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f) {
     }
   };
   std::vector<std::thread> others;
-  for (unsigned k = 1; k < std::thread::hardware_concurrency() && k < count; ++k) others.emplace_back(counts);
+  const auto threads = std::min(count, static_cast<std::size_t>(allowed_processors()));
+  for (std::size_t k = 1; k < threads; ++k) others.emplace_back(counts);
   counts();
   for (auto& other : others) other.join();
   for (const auto& failure : failures) {

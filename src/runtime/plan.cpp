@@ -20,9 +20,9 @@ std::string Plan::Impl::text(const char* comment, const std::function<std::strin
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const auto& step = sequence.steps[static_cast<std::size_t>(steps[k].number)];
     std::string reads, writes;
-    for (std::size_t b = 0; b < step.slot.size(); ++b) {
+    for (std::size_t b = 0; b < step.storage.size(); ++b) {
       auto& side = step.program.buffers[b].written ? writes : reads;
-      side += (side.empty() ? "" : ", ") + sequence.slots[static_cast<std::size_t>(step.slot[b])].name;
+      side += (side.empty() ? "" : ", ") + sequence.storages[static_cast<std::size_t>(step.storage[b])].name;
     }
     all +=
         fmt::format("{}{} step {} of {}: {} -> {}\n", k == 0 ? "" : "\n", comment, k + 1, steps.size(), reads, writes);
@@ -73,10 +73,10 @@ std::vector<CandidateInfo> Plan::candidates() const {
   for (std::size_t k = 0; k < impl_->steps.size(); ++k) {
     const auto& step = impl_->steps[k];
     const auto list = impl_->candidates(step, step.schedule.name);
-    for (std::size_t c = 0; c < list.size(); ++c) {
-      const auto& name = list[c].schedule.name;
+    for (const auto& candidate : list) {
+      const auto& name = candidate.schedule.name;
       const auto* timed = step.tuning ? step.tuning->find(name) : nullptr;
-      infos.push_back({name, list[c].predicted_us, static_cast<int>(k), list[c].written,
+      infos.push_back({name, candidate.predicted_us, static_cast<int>(k), candidate.written,
                        timed == nullptr ? 0 : timed->us, name == step.schedule.name});
     }
   }

@@ -19,7 +19,7 @@
 namespace ricci {
 inline namespace v1 {
 
-/// What a call checks of one slot.
+/// What a call checks of one storage.
 struct SlotCheck {
   std::string label;                          ///< in messages: "input", "output C"
   std::int64_t first_byte = 0, end_byte = 0;  ///< reach of the accesses around the base pointer; empty: not touched
@@ -27,7 +27,7 @@ struct SlotCheck {
   bool touched() const noexcept { return first_byte < end_byte; }
 };
 
-/// Two slots that must not overlap; the first one is written.
+/// Two storages that must not overlap; the first one is written.
 struct PairCheck {
   int written = 0, other = 0;
   /// Every address of the two is its base plus its own constant plus a multiple of lattice_bytes; `phase` is the
@@ -59,12 +59,12 @@ struct Plan::Impl {
     int number = 0;              ///< of the sequence's steps
     ir::Program program;         ///< canonical
     std::string program_text;    ///< as ir::print writes it: keys of kernels and tunings hold it
-    std::vector<int> slot;       ///< of the sequence: per buffer of the canonical program
+    std::vector<int> storage;    ///< of the sequence: per buffer of the canonical program
     std::vector<int> parameter;  ///< of the sequence: per parameter of the canonical program
     kernel::Schedule schedule;
     plan::Reason reason = plan::Reason::estimated;
     std::shared_ptr<const plan::Tuning> tuning;  ///< what is known to have been measured; or null
-    std::shared_ptr<const runtime::Kernel> kernel;
+    std::shared_ptr<const runtime::LoadedKernel> kernel;
     std::int64_t tiles = 0;
     int tasks = 1;    ///< CPU: parts of the tile range
     double work = 0;  ///< CPU: in units of 64 KB or 20,000 operations, whichever are more: ten microseconds or less
@@ -87,11 +87,11 @@ struct Plan::Impl {
   std::vector<Argument> outputs, inputs, params;
 
   // Ready for the call.
-  std::vector<SlotCheck> slots;                ///< per slot of the sequence
-  std::vector<int> output_slots, input_slots;  ///< in the order of a call's pointers
+  std::vector<SlotCheck> storages;                   ///< per storage of the sequence
+  std::vector<int> output_storages, input_storages;  ///< in the order of a call's pointers
   std::vector<PairCheck> pairs;
   std::vector<ParamSource> sources;             ///< per parameter of the sequence
-  std::vector<std::int64_t> workspace_offsets;  ///< per slot of the sequence, in bytes; -1: the caller's
+  std::vector<std::int64_t> workspace_offsets;  ///< per storage of the sequence, in bytes; -1: the caller's
   std::int64_t workspace_bytes() const noexcept { return info.workspace_bytes; }
 
   std::vector<plan::Candidate> candidates(const Step& step, const std::string& wanted) const;
@@ -99,9 +99,9 @@ struct Plan::Impl {
   plan::GpuModel gpu_model() const;              ///< of the target, with what was measured of it
   plan::Candidate best(const Step& step) const;  ///< the first of them
   std::string model_text() const;                ///< of the device, as they are planned with
-  void check_pointers(void* const* slot) const;
-  void check_workspace(const Call& call, void* const* slot) const;
-  void run(void* const* slot, void* const* param, void* stream, runtime::Watch* watch = nullptr) const;
+  void check_pointers(void* const* storage) const;
+  void check_workspace(const Call& call, void* const* storage) const;
+  void run(void* const* storage, void* const* param, void* stream, runtime::Watch* watch = nullptr) const;
   void run_cpu(const Step& step, void* const* args, runtime::Watch* watch) const;
   /// f(step) of all steps, under a heading each where there are several: "<comment> step 2 of 3: W0, C -> D".
   std::string text(const char* comment, const std::function<std::string(const Step&)>& f) const;

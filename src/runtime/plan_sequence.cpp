@@ -37,13 +37,13 @@ bool runs(const ir::Program& program) {
 
 /// CPU kernels use unaligned accesses: a promise would only split the cache and refuse calls.
 void drop_alignments(ir::Sequence& sequence) {
-  for (auto& slot : sequence.slots) slot.alignment = size_of(slot.type);
+  for (auto& storage : sequence.storages) storage.alignment = size_of(storage.type);
   for (auto& step : sequence.steps) {
     for (auto& buffer : step.program.buffers) buffer.alignment = size_of(buffer.type);
   }
 }
 
-/// The lattice of a slot's element addresses over all accesses of all steps: constant + multiples of `bytes`.
+/// The lattice of a storage's element addresses over all accesses of all steps: constant + multiples of `bytes`.
 struct Lattice {
   std::int64_t bytes = 0;
   std::optional<std::int64_t> constant;
@@ -57,7 +57,7 @@ struct Lattice {
   }
 };
 
-/// How the steps use one slot.
+/// How the steps use one storage.
 struct Use {
   bool written = false;
   std::int64_t first = 0, last = -1, alignment = 1;
@@ -65,12 +65,12 @@ struct Use {
 };
 
 std::vector<Use> uses_of(const ir::Sequence& sequence, const std::vector<Plan::Impl::Step>& steps) {
-  std::vector<Use> uses(sequence.slots.size());
+  std::vector<Use> uses(sequence.storages.size());
   for (const auto& planned : steps) {
     const auto& step = sequence.steps[static_cast<std::size_t>(planned.number)];
     const auto& program = step.program;
     const auto use = [&](int buffer) -> Use& {
-      return uses[static_cast<std::size_t>(step.slot[static_cast<std::size_t>(buffer)])];
+      return uses[static_cast<std::size_t>(step.storage[static_cast<std::size_t>(buffer)])];
     };
     for (std::size_t k = 0; k < program.buffers.size(); ++k) {
       const auto& buffer = program.buffers[k];
@@ -100,43 +100,43 @@ std::vector<Use> uses_of(const ir::Sequence& sequence, const std::vector<Plan::I
 
 const char* word(ir::Role role) { return role == ir::Role::output ? "output" : "input"; }
 
-/// Names and checks of the slots, and the pairs that must not overlap.
-void prepare_slots(Plan::Impl& plan, std::vector<std::string> labels, bool aligned) {
+/// Names and checks of the storages, and the pairs that must not overlap.
+void prepare_storages(Plan::Impl& plan, std::vector<std::string> labels, bool aligned) {
   const auto& sequence = plan.sequence;
   const auto uses = uses_of(sequence, plan.steps);
   const auto workspace = ir::workspace_layout(sequence);
-  for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
-    const auto& slot = sequence.slots[k];
-    const auto size = size_of(slot.type);
+  for (std::size_t k = 0; k < sequence.storages.size(); ++k) {
+    const auto& storage = sequence.storages[k];
+    const auto size = size_of(storage.type);
     const auto& use = uses[k];
     SlotCheck check;
-    check.label = k < labels.size() ? labels[k] : fmt::format("{} {}", word(slot.role), slot.name);
+    check.label = k < labels.size() ? labels[k] : fmt::format("{} {}", word(storage.role), storage.name);
     check.first_byte = use.first * size;
     check.end_byte = (use.last + 1) * size;
-    if (aligned) check.alignment = std::max(use.alignment, slot.alignment);
-    plan.slots.push_back(std::move(check));
-    const Argument argument{slot.name, slot.type, use.first, use.last};
-    if (slot.role == ir::Role::workspace) {
-      plan.workspace_offsets.push_back(workspace.offset[k] - slot.first * size);
+    if (aligned) check.alignment = std::max(use.alignment, storage.alignment);
+    plan.storages.push_back(std::move(check));
+    const Argument argument{storage.name, storage.type, use.first, use.last};
+    if (storage.role == ir::Role::workspace) {
+      plan.workspace_offsets.push_back(workspace.offset[k] - storage.first * size);
       continue;
     }
     plan.workspace_offsets.push_back(-1);
-    const bool output = slot.role == ir::Role::output;
+    const bool output = storage.role == ir::Role::output;
     (output ? plan.outputs : plan.inputs).push_back(argument);
-    (output ? plan.output_slots : plan.input_slots).push_back(static_cast<int>(k));
+    (output ? plan.output_storages : plan.input_storages).push_back(static_cast<int>(k));
   }
-  for (const auto written : plan.output_slots) {
+  for (const auto written : plan.output_storages) {
     const auto w = static_cast<std::size_t>(written);
-    if (!uses[w].written || !plan.slots[w].touched()) continue;
-    for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
-      const bool also_written = sequence.slots[k].role == ir::Role::output && uses[k].written;
-      if (sequence.slots[k].role == ir::Role::workspace || !plan.slots[k].touched() || k == w) continue;
+    if (!uses[w].written || !plan.storages[w].touched()) continue;
+    for (std::size_t k = 0; k < sequence.storages.size(); ++k) {
+      const bool also_written = sequence.storages[k].role == ir::Role::output && uses[k].written;
+      if (sequence.storages[k].role == ir::Role::workspace || !plan.storages[k].touched() || k == w) continue;
       if (also_written && k < w) continue;  // each pair once
       PairCheck pair;
       pair.written = written;
       pair.other = static_cast<int>(k);
-      pair.written_bytes = size_of(sequence.slots[w].type);
-      pair.other_bytes = size_of(sequence.slots[k].type);
+      pair.written_bytes = size_of(sequence.storages[w].type);
+      pair.other_bytes = size_of(sequence.storages[k].type);
       pair.lattice_bytes = std::max<std::int64_t>(std::gcd(uses[w].lattice.bytes, uses[k].lattice.bytes), 1);
       pair.phase = uses[k].lattice.constant.value_or(0) - uses[w].lattice.constant.value_or(0);
       plan.pairs.push_back(pair);
@@ -168,7 +168,7 @@ void check_limits(const ir::Sequence& sequence) {
   };
   check(sequence.params.size(), Plan::Impl::kMaxParams, "parameters");
   for (const auto& step : sequence.steps) {
-    check(step.slot.size() + step.param.size(), Plan::Impl::kMaxArguments, "tensors and parameters in one kernel");
+    check(step.storage.size() + step.param.size(), Plan::Impl::kMaxArguments, "tensors and parameters in one kernel");
   }
 }
 
@@ -248,7 +248,7 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
   Plan::Impl::Step step;
   step.number = number;
   auto canonical = ir::canonicalise(lowered.program);
-  for (const int buffer : canonical.buffer) step.slot.push_back(lowered.slot[static_cast<std::size_t>(buffer)]);
+  for (const int buffer : canonical.buffer) step.storage.push_back(lowered.storage[static_cast<std::size_t>(buffer)]);
   for (const int param : canonical.param) step.parameter.push_back(lowered.param[static_cast<std::size_t>(param)]);
   step.program = std::move(canonical);
   step.program.precision = kernel::effective_precision(step.program, wanted.precision, plan.target.sm);
@@ -318,9 +318,9 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     const bool measures = wanted.mode == PlanMode::measure || wanted.mode == PlanMode::remeasure;
     plan->measured = measured_memory(plan->target, measures ? Need::now : Need::if_there);
   }
-  const auto slots = plan->sequence.slots.size();
+  const auto storages = plan->sequence.storages.size();
   auto cut = ir::split_long(plan->sequence, split_limits(*plan));
-  if (cut.slots.size() > slots) plan->uncut = std::exchange(plan->sequence, std::move(cut));
+  if (cut.storages.size() > storages) plan->uncut = std::exchange(plan->sequence, std::move(cut));
   check_limits(plan->sequence);
   if (cpu) {
     drop_alignments(plan->sequence);
@@ -338,7 +338,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   }
   load_steps(*plan);
   const auto start = std::chrono::steady_clock::now();
-  prepare_slots(*plan, std::move(subject.labels), !cpu);
+  prepare_storages(*plan, std::move(subject.labels), !cpu);
   prepare_params(*plan);
   info.steps = static_cast<int>(plan->steps.size());
   if (plan->steps.empty()) {
@@ -363,8 +363,8 @@ namespace runtime {
 void interpret(const ir::Sequence& sequence, std::span<void* const> outputs, std::span<const void* const> inputs,
                const std::vector<Scalar>& params) {
   const auto count = [&](ir::Role role) {
-    const auto has_role = [&](const ir::Slot& slot) { return slot.role == role; };
-    return static_cast<std::size_t>(std::count_if(sequence.slots.begin(), sequence.slots.end(), has_role));
+    const auto has_role = [&](const ir::Storage& storage) { return storage.role == role; };
+    return static_cast<std::size_t>(std::count_if(sequence.storages.begin(), sequence.storages.end(), has_role));
   };
   if (outputs.size() != count(ir::Role::output) || inputs.size() != count(ir::Role::input) ||
       params.size() != sequence.params.size()) {
@@ -378,19 +378,20 @@ void interpret(const ir::Sequence& sequence, std::span<void* const> outputs, std
                          static_cast<std::size_t>(std::max(layout.bytes, ir::kWorkspaceAlignment))),
       &std::free);
   if (!workspace) throw ShapeError(fmt::format("no memory for a workspace of {} bytes", layout.bytes));
-  std::vector<void*> slots;
+  std::vector<void*> storages;
   std::size_t output = 0, input = 0;
-  for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
-    const auto& slot = sequence.slots[k];
-    if (slot.role == ir::Role::workspace) {
-      slots.push_back(static_cast<char*>(workspace.get()) + layout.offset[k] - slot.first * size_of(slot.type));
-    } else if (slot.role == ir::Role::output) {
-      slots.push_back(outputs[output++]);
+  for (std::size_t k = 0; k < sequence.storages.size(); ++k) {
+    const auto& storage = sequence.storages[k];
+    if (storage.role == ir::Role::workspace) {
+      storages.push_back(static_cast<char*>(workspace.get()) + layout.offset[k] -
+                         storage.first * size_of(storage.type));
+    } else if (storage.role == ir::Role::output) {
+      storages.push_back(outputs[output++]);
     } else {
-      slots.push_back(const_cast<void*>(inputs[input++]));
+      storages.push_back(const_cast<void*>(inputs[input++]));
     }
   }
-  ir::interpret(sequence, slots, params);
+  ir::interpret(sequence, storages, params);
 }
 
 }  // namespace runtime

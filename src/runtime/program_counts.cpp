@@ -116,24 +116,24 @@ ProgramCounts count_program(const ir::Sequence& sequence) {
   struct Touched {
     std::int64_t read = 0, written = 0;
   };
-  std::map<int, Touched> slots;
+  std::map<int, Touched> storages;
   for (const auto& step : sequence.steps) {
     const auto arithmetic = arithmetic_of(step.program);
     counts.flops += arithmetic.flops;
     counts.operations += arithmetic.operations;
     const auto traffic = traffic_of(step.program);
-    for (std::size_t k = 0; k < step.slot.size(); ++k) {
-      auto& slot = slots[step.slot[k]];
+    for (std::size_t k = 0; k < step.storage.size(); ++k) {
+      auto& storage = storages[step.storage[k]];
       // Elements written by an earlier step are not compulsory reads.
-      if (slot.written == 0) slot.read += traffic.read[k];
-      slot.written += traffic.written[k];
+      if (storage.written == 0) storage.read += traffic.read[k];
+      storage.written += traffic.written[k];
     }
   }
-  for (const auto& [number, touched] : slots) {
-    const auto& slot = sequence.slots[static_cast<std::size_t>(number)];
-    if (slot.role == ir::Role::workspace) continue;
-    const auto span = std::max<std::int64_t>(slot.last - slot.first + 1, 0);
-    counts.bytes += (std::min(touched.read, span) + std::min(touched.written, span)) * size_of(slot.type);
+  for (const auto& [number, touched] : storages) {
+    const auto& storage = sequence.storages[static_cast<std::size_t>(number)];
+    if (storage.role == ir::Role::workspace) continue;
+    const auto span = std::max<std::int64_t>(storage.last - storage.first + 1, 0);
+    counts.bytes += (std::min(touched.read, span) + std::min(touched.written, span)) * size_of(storage.type);
   }
   return counts;
 }

@@ -31,7 +31,7 @@ class Reader {
  public:
   explicit Reader(const ir::Program& program) : program_(program) {}
 
-  /// Nothing when the program is no einsum.
+  /// Nothing when the program is not an einsum.
   std::optional<Product> read() {
     if (program_.statements.size() != 1) return {};
     NodeId value = uncast(program_.statement().value);

@@ -49,10 +49,10 @@ std::shared_ptr<runtime::ThreadPool> Runtime::Impl::pool(int size) {
   return pool;
 }
 
-std::shared_ptr<const runtime::Kernel> Runtime::Impl::kernel(const std::string& key, const ir::Program& program,
-                                                             const kernel::Schedule& schedule,
-                                                             const runtime::Target& target,
-                                                             const runtime::MakeNotes& notes, bool* shared) {
+std::shared_ptr<const runtime::LoadedKernel> Runtime::Impl::kernel(const std::string& key, const ir::Program& program,
+                                                                   const kernel::Schedule& schedule,
+                                                                   const runtime::Target& target,
+                                                                   const runtime::MakeNotes& notes, bool* shared) {
   const auto name = fmt::format("{}@{}", key, target.ordinal);
   {
     const std::lock_guard lock(mutex_);

@@ -21,14 +21,14 @@ struct Runtime::Impl {
   std::shared_ptr<runtime::ThreadPool> pool(int size);
 
   /// The loaded kernel of a key, shared by all plans of the process. `shared`: it was already loaded.
-  std::shared_ptr<const runtime::Kernel> kernel(const std::string& key, const ir::Program& program,
-                                                const kernel::Schedule& schedule, const runtime::Target& target,
-                                                const runtime::MakeNotes& notes, bool* shared);
+  std::shared_ptr<const runtime::LoadedKernel> kernel(const std::string& key, const ir::Program& program,
+                                                      const kernel::Schedule& schedule, const runtime::Target& target,
+                                                      const runtime::MakeNotes& notes, bool* shared);
 
   /// The subject of a plan.
   struct Subject {
     ir::Sequence sequence;
-    std::vector<std::string> labels;  ///< of the slots in messages; empty: role and name
+    std::vector<std::string> labels;  ///< of the storages in messages; empty: role and name
     std::optional<Factors> factors;   ///< values of the parameters "alpha" and "beta"
     Layout output_layout;
     std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
@@ -66,7 +66,7 @@ struct Runtime::Impl {
 
   std::mutex mutex_;
   std::map<int, std::shared_ptr<runtime::ThreadPool>> pools_;  ///< by their threads
-  std::map<std::string, std::weak_ptr<const runtime::Kernel>> kernels_;
+  std::map<std::string, std::weak_ptr<const runtime::LoadedKernel>> kernels_;
   struct KnownMemory {
     bool looked = false;
     std::shared_ptr<const plan::MeasuredMemory> memory;

@@ -20,13 +20,17 @@
 
 namespace ricci::runtime {
 
-int default_threads() {
+int allowed_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
   // hardware_concurrency() reads a file; the affinity mask is one system call, and is what counts.
-  const int threads = sched_getaffinity(0, sizeof set, &set) == 0
-                          ? std::max(CPU_COUNT(&set), 1)
-                          : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return sched_getaffinity(0, sizeof set, &set) == 0
+             ? std::max(CPU_COUNT(&set), 1)
+             : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+int default_threads() {
+  const int threads = allowed_processors();
   const char* text = std::getenv("RICCI_THREADS");
   if (text == nullptr || *text == '\0') return threads;
   const std::string_view word = text;

@@ -8,7 +8,10 @@ namespace ricci::runtime {
 /// Threads that a runtime may have: more than any machine has processors, fewer than what exhausts one.
 inline constexpr int kMaxThreads = 1024;
 
-/// RICCI_THREADS, else the processors the process may run on (its affinity mask). A value that is no number from 1 to
+/// Processors the calling thread may run on: those of its affinity mask. At least 1.
+int allowed_processors();
+
+/// RICCI_THREADS, else allowed_processors(). A value that is not a number from 1 to
 /// kMaxThreads is a warning; a larger number is kMaxThreads.
 int default_threads();
 

@@ -34,7 +34,7 @@ using fuzz::Generator;
 constexpr double kMostSeconds = 10;       // of one call
 constexpr long kMostKilobytes = 1 << 20;  // of the process
 
-/// An array that ends at a page that nobody may touch.
+/// An array that ends at a page that must not be touched.
 template <class T>
 class Guarded {
  public:

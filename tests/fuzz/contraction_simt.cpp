@@ -21,7 +21,7 @@ struct Drawn {
   std::map<char, std::int64_t> extents;
   ir::EinsumProblem problem;
   int sm = 90;
-  std::optional<DType> bytes;  ///< of operands that are no floats
+  std::optional<DType> bytes;  ///< of operands that are not floats
 };
 
 /// The same contraction of bytes, with sums in i32: as a program, which has types that einsums have not.
@@ -30,9 +30,9 @@ ir::Canonical of_bytes(const Drawn& d, DType type) {
   const std::string terms[] = {d.spec.substr(0, comma), d.spec.substr(comma + 1, arrow - comma - 1),
                                d.spec.substr(arrow + 2)};
   const auto access = [](const char* name, const std::string& term) {
-    std::string text = name;
-    for (std::size_t k = 0; k < term.size(); ++k) text += std::string(k == 0 ? "(" : ", ") + term[k];
-    return term.empty() ? text : text + ")";
+    std::string text = std::string(name) + "(";
+    for (std::size_t k = 0; k < term.size(); ++k) text += std::string(k == 0 ? "" : ", ") + term[k];
+    return text + ")";
   };
   const std::string names[] = {access("A", terms[0]), access("B", terms[1]), access("C", terms[2])};
   std::string text, over;

@@ -17,7 +17,7 @@ using namespace ricci;
 
 namespace {
 
-/// Memory of a slot: a tensor's, or workspace of the sequence.
+/// Memory of a storage: a tensor's, or workspace of the sequence.
 struct Area {
   unsigned char* begin = nullptr;
   std::size_t bytes = 0;
@@ -48,7 +48,7 @@ std::string run(const ir::Step& step, const std::vector<Area>& areas, const std:
   std::vector<void*> pointers, args;
   std::vector<simt::Buffer> buffers;
   for (std::size_t b = 0; b < program.buffer.size(); ++b) {
-    const auto& area = areas[static_cast<std::size_t>(step.slot[static_cast<std::size_t>(program.buffer[b])])];
+    const auto& area = areas[static_cast<std::size_t>(step.storage[static_cast<std::size_t>(program.buffer[b])])];
     pointers.push_back(area.element_0);
     buffers.push_back({area.begin, area.bytes, program.buffers[b].written});
   }
@@ -86,9 +86,9 @@ void check(std::uint64_t seed) {
   std::vector<Area> areas;
   for (auto& tensor : e.tensors) areas.push_back({tensor.begin(), tensor.bytes(), tensor.element_0()});
   std::vector<std::unique_ptr<Line[]>> workspace;
-  for (std::size_t k = areas.size(); k < sequence.slots.size(); ++k) {
-    const auto& slot = sequence.slots[k];
-    const auto lines = static_cast<std::size_t>((slot.last + 1) * size_of(slot.type)) / sizeof(Line) + 1;
+  for (std::size_t k = areas.size(); k < sequence.storages.size(); ++k) {
+    const auto& storage = sequence.storages[k];
+    const auto lines = static_cast<std::size_t>((storage.last + 1) * size_of(storage.type)) / sizeof(Line) + 1;
     workspace.push_back(std::make_unique<Line[]>(lines));
     auto* const begin = workspace.back()[0].at;
     areas.push_back({begin, lines * sizeof(Line), begin});

@@ -40,7 +40,7 @@ namespace {
 constexpr int kSeconds = 10;               // of processor time for one program
 constexpr long kMostKilobytes = 1L << 20;  // of memory that a process uses
 constexpr std::uint64_t kOfOneProcess = 200;
-constexpr std::uint64_t kCompiled = 50;  // one of so many is compiled, too
+constexpr std::uint64_t kCompiled = 50;  // one in kCompiled is compiled, too
 constexpr std::size_t kSmallStack = 256 << 10;
 
 std::vector<std::string> seeds_of_text() {

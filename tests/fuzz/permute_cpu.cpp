@@ -100,7 +100,7 @@ TEST_CASE("any number of threads leaves the same bits") {
     const auto bytes = static_cast<std::size_t>(layout.elements() * size_of(problem.type));
     std::vector<std::uint64_t> from(bytes / 8 + 1), first(from.size()), to(from.size());
     for (std::size_t k = 0; k < from.size(); ++k) from[k] = 0x9e3779b97f4a7c15u * (k + 1);
-    // The model's choice, and the best that waits in an array and writes past the caches.
+    // The model's choice, and the best that waits in an array and writes by nontemporal stores.
     std::vector<std::string> schedules{""};
     for (const auto& candidate : Runtime(with_threads(1)).plan_permute(problem.spec, layout).candidates()) {
       const auto& name = candidate.name;

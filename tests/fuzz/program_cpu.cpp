@@ -12,7 +12,7 @@ namespace {
 std::string failure(std::uint64_t seed, fuzz::Kind kind) {
   plan::CpuModel device_model;
   device_model.vector_bytes = jit::host_cpu().vector_bytes;
-  if (seed % 2 == 0) device_model.cache_bytes = 0;  // stores past the caches
+  if (seed % 2 == 0) device_model.cache_bytes = 0;  // stores by nontemporal stores
   auto made = fuzz::kernel_case(seed, kind, device_model);
   if (!made) return {};
   jit::CpuCompileOptions options;

@@ -127,7 +127,7 @@ class Maker {
     while (tasks < order.size() && !is_summed(order[tasks]->index) && chance(0.7)) ++tasks;
     while (sums > tasks && is_summed(order[sums - 1]->index) && chance(0.8)) --sums;
     if (!linear()) {
-      // A sum whose result is no linear function of it comes in one part.
+      // A sum whose result is not a linear function of it comes in one part.
       std::stable_partition(order.begin(), order.end(), [&](const Level* level) { return !is_summed(level->index); });
       sums = static_cast<std::size_t>(
           std::find_if(order.begin(), order.end(), [&](const Level* level) { return is_summed(level->index); }) -

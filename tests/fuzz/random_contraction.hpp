@@ -22,7 +22,7 @@ struct RandomContraction {
   std::vector<Scalar> params() const;
 };
 
-/// Nothing where the seed's einsum is no contraction of two operands, or has no points.
+/// Nothing where the seed's einsum is not a contraction of two operands, or has no points.
 ///   vector_bytes  widest vectors that lanes of an atom fill
 std::optional<RandomContraction> random_contraction(std::uint64_t seed, int vector_bytes,
                                                     std::int64_t max_points = 20000);

@@ -207,7 +207,7 @@ class Maker : Values {
 
   void finish() {
     auto& program = builder_.program;
-    // An index that nothing runs over any more is no loop of the statements either.
+    // An index that nothing runs over any more is not a loop of the statements either.
     std::vector<bool> used(program.nodes.size());
     std::uint64_t runs = 0;
     for (const auto& statement : program.statements) used[static_cast<std::size_t>(statement.value)] = true;
@@ -271,14 +271,14 @@ Expectation expect(const RandomProgram& random) {
   Expectation made{random.memory, {}};
   auto reference = random.reference;
   reference.exact = random.bits;
-  made.slots = expected(sequence_of(reference), pointers(made.memory), random.params);
+  made.storages = expected(sequence_of(reference), pointers(made.memory), random.params);
   ir::interpret(reference, pointers(made.memory), random.params);
   return made;
 }
 
 std::string difference(const RandomProgram& random, const Expectation& expectation, std::vector<Memory>& memory) {
   const auto sequence = sequence_of(random.reference);
-  if (auto text = compare(sequence, expectation.slots, pointers(memory)); !text.empty()) return text;
+  if (auto text = compare(sequence, expectation.storages, pointers(memory)); !text.empty()) return text;
   for (std::size_t k = 0; k < memory.size(); ++k) {
     const auto& buffer = random.reference.buffers[k];
     const auto size = size_of(buffer.type);

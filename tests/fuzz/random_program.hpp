@@ -49,7 +49,7 @@ struct ProgramLimits {
 /// What `memory` must hold after the program ran, by the reference.
 struct Expectation {
   std::vector<Memory> memory;
-  Expected slots;  ///< see rounding.hpp
+  Expected storages;  ///< see rounding.hpp
 };
 Expectation expect(const RandomProgram& random);
 

@@ -327,12 +327,12 @@ double smallest(DType type) {
 
 /// Slots that some step writes have magnitudes.
 std::vector<int> magnitude_slots(const Sequence& sequence) {
-  std::vector<int> slots(sequence.slots.size(), -1);
-  int next = static_cast<int>(slots.size());
-  for (std::size_t k = 0; k < slots.size(); ++k) {
-    if (sequence.slots[k].role != Role::input) slots[k] = next++;
+  std::vector<int> storages(sequence.storages.size(), -1);
+  int next = static_cast<int>(storages.size());
+  for (std::size_t k = 0; k < storages.size(); ++k) {
+    if (sequence.storages[k].role != Role::input) storages[k] = next++;
   }
-  return slots;
+  return storages;
 }
 
 /// The roundings that a node adds to those of its operands; factors' add up, terms' do not.
@@ -372,7 +372,7 @@ double roundings(const Program& program, const std::vector<double>& counts, cons
     case OpCode::select:
       return most;
     default:
-      return sum + 8;  // functions of a library that is no more exact than that
+      return sum + 8;  // functions of the C library, exact to that many ulp
   }
 }
 
@@ -382,15 +382,16 @@ struct Image {
   void* element_0() { return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(bytes.data()) - first * size); }
 };
 
-/// A copy of what a slot reaches, or zeros.
-Image image_of(const Slot& slot, const void* element_0) {
+/// A copy of what a storage reaches, or zeros.
+Image image_of(const Storage& storage, const void* element_0) {
   Image image;
-  image.first = slot.first;
-  image.size = size_of(slot.type);
-  const auto elements = std::max<std::int64_t>(slot.last - slot.first + 1, 0);
+  image.first = storage.first;
+  image.size = size_of(storage.type);
+  const auto elements = std::max<std::int64_t>(storage.last - storage.first + 1, 0);
   image.bytes.resize(static_cast<std::size_t>(elements * image.size));
   if (element_0 && !image.bytes.empty()) {
-    std::memcpy(image.bytes.data(), static_cast<const char*>(element_0) + slot.first * image.size, image.bytes.size());
+    std::memcpy(image.bytes.data(), static_cast<const char*>(element_0) + storage.first * image.size,
+                image.bytes.size());
   }
   return image;
 }
@@ -411,20 +412,20 @@ double finite(double value, DType type) {
 Sequence twin_of(const Sequence& sequence) {
   const auto magnitude = magnitude_slots(sequence);
   Sequence twin;
-  for (auto slot : sequence.slots) {
-    if (is_complex(slot.type)) {
-      slot.first *= 2;
-      slot.last = 2 * slot.last + 1;
+  for (auto storage : sequence.storages) {
+    if (is_complex(storage.type)) {
+      storage.first *= 2;
+      storage.last = 2 * storage.last + 1;
     }
-    slot.type = part_of(slot.type);
-    twin.slots.push_back(std::move(slot));
+    storage.type = part_of(storage.type);
+    twin.storages.push_back(std::move(storage));
   }
-  for (auto slot : sequence.slots) {
-    if (slot.role == Role::input) continue;
-    slot.name += "_magnitude";
-    slot.type = DType::f64;
-    slot.alignment = 8;
-    twin.slots.push_back(std::move(slot));
+  for (auto storage : sequence.storages) {
+    if (storage.role == Role::input) continue;
+    storage.name += "_magnitude";
+    storage.type = DType::f64;
+    storage.alignment = 8;
+    twin.storages.push_back(std::move(storage));
   }
   std::vector<int> param;
   for (const auto& original : sequence.params) {
@@ -434,11 +435,11 @@ Sequence twin_of(const Sequence& sequence) {
   }
   for (const auto& original : sequence.steps) {
     Step step;
-    step.slot = original.slot;
+    step.storage = original.storage;
     std::vector<bool> has;
-    for (const int slot : original.slot) has.push_back(magnitude[at(slot)] >= 0);
-    for (const int slot : original.slot) {
-      if (magnitude[at(slot)] >= 0) step.slot.push_back(magnitude[at(slot)]);
+    for (const int storage : original.storage) has.push_back(magnitude[at(storage)] >= 0);
+    for (const int storage : original.storage) {
+      if (magnitude[at(storage)] >= 0) step.storage.push_back(magnitude[at(storage)]);
     }
     for (std::size_t p = 0; p < original.param.size(); ++p) {
       step.param.push_back(param[at(original.param[p])]);
@@ -452,38 +453,38 @@ Sequence twin_of(const Sequence& sequence) {
 }
 
 std::vector<double> roundings_of(const Sequence& sequence) {
-  std::vector<double> slots(sequence.slots.size());
+  std::vector<double> storages(sequence.storages.size());
   for (const auto& step : sequence.steps) {
     std::vector<double> counts;
     for (const auto& node : step.program.nodes) {
-      counts.push_back(node.kind == NodeKind::load ? slots[at(step.slot[at(node.source)])]
+      counts.push_back(node.kind == NodeKind::load ? storages[at(step.storage[at(node.source)])]
                                                    : roundings(step.program, counts, node));
     }
     for (const auto& statement : step.program.statements) {
-      auto& slot = slots[at(step.slot[at(statement.buffer)])];
-      slot = std::max(slot, counts[at(statement.value)]);
+      auto& storage = storages[at(step.storage[at(statement.buffer)])];
+      storage = std::max(storage, counts[at(statement.value)]);
     }
   }
-  return slots;
+  return storages;
 }
 
-Expected expected(const Sequence& sequence, const std::vector<void*>& slots, const std::vector<Scalar>& params) {
+Expected expected(const Sequence& sequence, const std::vector<void*>& storages, const std::vector<Scalar>& params) {
   std::vector<Image> images;
   std::vector<void*> pointers;
-  for (std::size_t k = 0; k < slots.size(); ++k) {
-    const bool input = sequence.slots[k].role == Role::input;
-    images.push_back(input ? Image{} : image_of(sequence.slots[k], slots[k]));
-    pointers.push_back(input ? slots[k] : nullptr);
+  for (std::size_t k = 0; k < storages.size(); ++k) {
+    const bool input = sequence.storages[k].role == Role::input;
+    images.push_back(input ? Image{} : image_of(sequence.storages[k], storages[k]));
+    pointers.push_back(input ? storages[k] : nullptr);
   }
-  for (std::size_t k = 0; k < slots.size(); ++k) {
+  for (std::size_t k = 0; k < storages.size(); ++k) {
     if (!pointers[k]) pointers[k] = images[k].element_0();
   }
   auto before = images;
   interpret(sequence, pointers, params);
 
   Expected want;
-  want.bytes.resize(slots.size());
-  want.tolerance.resize(slots.size());
+  want.bytes.resize(storages.size());
+  want.tolerance.resize(storages.size());
   bool exact = true, floats = false;
   double roundoff = 0, floor = 0;
   for (const auto& step : sequence.steps) {
@@ -495,38 +496,41 @@ Expected expected(const Sequence& sequence, const std::vector<void*>& slots, con
     for (std::size_t id = 0; id < program.nodes.size(); ++id) {
       const auto& node = program.nodes[id];
       if (node.kind == NodeKind::load || node.kind == NodeKind::constant || node.kind == NodeKind::param) continue;
-      const bool last = node.kind == NodeKind::op && node.op == OpCode::cast &&
-                        std::any_of(program.statements.begin(), program.statements.end(), [&](const Statement& s) {
-                          return at(s.value) == id && sequence.slots[at(step.slot[at(s.buffer)])].role == Role::output;
-                        });
+      const bool last =
+          node.kind == NodeKind::op && node.op == OpCode::cast &&
+          std::any_of(program.statements.begin(), program.statements.end(), [&](const Statement& s) {
+            return at(s.value) == id && sequence.storages[at(step.storage[at(s.buffer)])].role == Role::output;
+          });
       if (last) continue;  // the rounding to the output's type is counted there
       roundoff = std::max(roundoff, unit_roundoff(node.type));
       floor = std::max(floor, smallest(node.type));
     }
   }
-  for (std::size_t k = 0; k < slots.size(); ++k) {
-    if (sequence.slots[k].role != Role::output) continue;
+  for (std::size_t k = 0; k < storages.size(); ++k) {
+    if (sequence.storages[k].role != Role::output) continue;
     want.bytes[k] = images[k].bytes;
     want.tolerance[k].assign(
-        static_cast<std::size_t>(std::max<std::int64_t>(sequence.slots[k].last - sequence.slots[k].first + 1, 0)), 0.0);
-    floats = floats || !is_integer(sequence.slots[k].type);
+        static_cast<std::size_t>(std::max<std::int64_t>(sequence.storages[k].last - sequence.storages[k].first + 1, 0)),
+        0.0);
+    floats = floats || !is_integer(sequence.storages[k].type);
   }
   if (exact || !floats) return want;
 
   const auto twin = twin_of(sequence);
   std::vector<Image> extra;
   std::vector<void*> twin_pointers;
-  for (std::size_t k = 0; k < slots.size(); ++k) {
-    twin_pointers.push_back(sequence.slots[k].role == Role::input ? slots[k] : before[k].element_0());
+  for (std::size_t k = 0; k < storages.size(); ++k) {
+    twin_pointers.push_back(sequence.storages[k].role == Role::input ? storages[k] : before[k].element_0());
   }
-  for (std::size_t k = 0; k < slots.size(); ++k) {
-    const auto& slot = sequence.slots[k];
-    if (slot.role == Role::input) continue;
-    auto own = slot;
+  for (std::size_t k = 0; k < storages.size(); ++k) {
+    const auto& storage = sequence.storages[k];
+    if (storage.role == Role::input) continue;
+    auto own = storage;
     own.type = DType::f64;
     auto image = image_of(own, nullptr);
     for (std::size_t e = 0; e < image.bytes.size() / 8; ++e) {
-      const double size = size_at(before[k].bytes.data() + e * static_cast<std::size_t>(size_of(slot.type)), slot.type);
+      const double size =
+          size_at(before[k].bytes.data() + e * static_cast<std::size_t>(size_of(storage.type)), storage.type);
       std::memcpy(image.bytes.data() + 8 * e, &size, sizeof size);
     }
     extra.push_back(std::move(image));
@@ -541,43 +545,43 @@ Expected expected(const Sequence& sequence, const std::vector<void*>& slots, con
 
   const auto counts = roundings_of(sequence);
   std::size_t next = 0;
-  for (std::size_t k = 0; k < slots.size(); ++k) {
-    const auto& slot = sequence.slots[k];
-    if (slot.role == Role::input) continue;
+  for (std::size_t k = 0; k < storages.size(); ++k) {
+    const auto& storage = sequence.storages[k];
+    if (storage.role == Role::input) continue;
     const auto& magnitudes = extra[next++].bytes;
-    if (slot.role != Role::output || is_integer(slot.type)) continue;
+    if (storage.role != Role::output || is_integer(storage.type)) continue;
     for (std::size_t e = 0; e < want.tolerance[k].size(); ++e) {
       double magnitude = 0;
       std::memcpy(&magnitude, magnitudes.data() + 8 * e, sizeof magnitude);
       // Both results are off, each by no more than half of this.
-      want.tolerance[k][e] = 2 * ((counts[k] * roundoff + unit_roundoff(slot.type)) * std::max(magnitude, 0.0) +
-                                  counts[k] * floor + smallest(slot.type));
+      want.tolerance[k][e] = 2 * ((counts[k] * roundoff + unit_roundoff(storage.type)) * std::max(magnitude, 0.0) +
+                                  counts[k] * floor + smallest(storage.type));
     }
   }
   return want;
 }
 
-std::string compare(const Sequence& sequence, const Expected& want, const std::vector<void*>& slots) {
-  for (std::size_t k = 0; k < slots.size(); ++k) {
-    const auto& slot = sequence.slots[k];
-    const auto size = static_cast<std::size_t>(size_of(slot.type));
+std::string compare(const Sequence& sequence, const Expected& want, const std::vector<void*>& storages) {
+  for (std::size_t k = 0; k < storages.size(); ++k) {
+    const auto& storage = sequence.storages[k];
+    const auto size = static_cast<std::size_t>(size_of(storage.type));
     for (std::size_t e = 0; e < want.tolerance[k].size(); ++e) {
-      const auto offset = slot.first + static_cast<std::int64_t>(e);
+      const auto offset = storage.first + static_cast<std::int64_t>(e);
       const auto* wanted = want.bytes[k].data() + e * size;
-      const auto* found = static_cast<const unsigned char*>(slots[k]) + offset * size_of(slot.type);
+      const auto* found = static_cast<const unsigned char*>(storages[k]) + offset * size_of(storage.type);
       if (std::memcmp(wanted, found, size) == 0) continue;
-      if (is_integer(slot.type)) return fmt::format("{}[{}] differs in its bits", slot.name, offset);
-      const auto x = float_at(wanted, slot.type), y = float_at(found, slot.type);
+      if (is_integer(storage.type)) return fmt::format("{}[{}] differs in its bits", storage.name, offset);
+      const auto x = float_at(wanted, storage.type), y = float_at(found, storage.type);
       const double tolerance = want.tolerance[k][e];
       for (const bool imaginary : {false, true}) {
-        const double a = finite(imaginary ? x.imag() : x.real(), slot.type);
-        const double b = finite(imaginary ? y.imag() : y.real(), slot.type);
-        if (want.moves) return fmt::format("{}[{}] is {:.17g} instead of {:.17g}, moved", slot.name, offset, b, a);
+        const double a = finite(imaginary ? x.imag() : x.real(), storage.type);
+        const double b = finite(imaginary ? y.imag() : y.real(), storage.type);
+        if (want.moves) return fmt::format("{}[{}] is {:.17g} instead of {:.17g}, moved", storage.name, offset, b, a);
         if (std::isnan(a) && std::isnan(b)) continue;
         if (a == b && (tolerance > 0 || std::signbit(a) == std::signbit(b))) continue;
         if (!std::isfinite(tolerance) || std::fabs(a - b) <= tolerance) continue;
-        return fmt::format("{}[{}]{} is {:.17g} instead of {:.17g}: off by {:.3g}, allowed {:.3g}", slot.name, offset,
-                           imaginary ? " (imaginary part)" : "", b, a, std::fabs(a - b), tolerance);
+        return fmt::format("{}[{}]{} is {:.17g} instead of {:.17g}: off by {:.3g}, allowed {:.3g}", storage.name,
+                           offset, imaginary ? " (imaginary part)" : "", b, a, std::fabs(a - b), tolerance);
       }
     }
   }

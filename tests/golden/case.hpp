@@ -9,7 +9,7 @@
 //   strides_in=, strides_out=   in the order of the spec; dense row-major when left out
 //   alpha=any beta=any|1 conj
 //
-// Or, for what is no permutation,
+// Or, for what is not a permutation,
 //
 //   cuda program register_tile=a:2 tile=...
 //

@@ -156,7 +156,7 @@ class Run(Case):
                 except ValueError:  # Python's for what C gives an infinity at: log 0, atan of +-i
                     self.assertTrue(math.isinf(got.real) or math.isinf(got.imag), (function, value, got))
                     continue
-                open_sign = cmath.isnan(value)  # C leaves it open beside what is no number
+                open_sign = cmath.isnan(value)  # C leaves it open beside a NaN
                 for a, b in ((got.real, want.real), (got.imag, want.imag)):
                     with self.subTest(function=function, z=value, got=got, want=want):
                         if math.isnan(b):

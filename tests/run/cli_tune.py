@@ -155,7 +155,7 @@ class Tune(TuningCase):
         self.assertEqual((again["measured"], again["there"]), (0, 3))
         self.assertEqual([case["plan"] for case in again["cases"]], [case["plan"] for case in result["cases"]])
         self.assertEqual({path: path.read_bytes() for path in tuned(self.cache)}, before)
-        self.assertEqual(self.tune("--only", "second", "--again")["measured"], 1)
+        self.assertEqual(self.tune("--only", "second", "--remeasure")["measured"], 1)
         self.assertEqual(self.tune("--dtype", "f32", "--only", "second")["measured"], 1)
         self.assertEqual(self.tune("--threads", "1", "--only", "third", "--candidates", "1")["measured"], 1)
         plan = self.json("explain", "ab->ba", "a=24", "b=40")["plan"]
@@ -242,7 +242,7 @@ class Tune(TuningCase):
         self.assertIn("not measured", memory())  # an estimate measures nothing
         self.explained("--measure")
         measured = memory()
-        self.assertRegex(measured, r"^copies at [\d.]+ GB/s with 1 thread \([\d.]+ past the caches\), .* 2 threads ")
+        self.assertRegex(measured, r"^copies at [\d.]+ GB/s with 1 thread \([\d.]+ by nontemporal stores\), .* 2 threads ")
         self.explained("--remeasure")
         self.assertEqual(memory(), measured)  # once for each kind of device
         entry, = [path for path in self.cache.rglob("*.k") if b"ricci device_model 1\n" in path.read_bytes()]

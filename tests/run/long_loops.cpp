@@ -75,14 +75,14 @@ std::vector<std::vector<char>> cut_and_executed(const Program& program) {
   const auto plan = runtime.plan_program(program);
   Arrays outputs(plan.outputs(), false), inputs(plan.inputs(), false);
   std::vector<std::vector<char>> workspace;
-  std::vector<void*> slots;
+  std::vector<void*> storages;
   std::size_t output = 0, input = 0;
-  for (const auto& slot : sequence.slots) {
-    if (slot.role == ir::Role::workspace) {
-      workspace.emplace_back(static_cast<std::size_t>((slot.last + 1) * size_of(slot.type)), '\x5a');
-      slots.push_back(workspace.back().data());
+  for (const auto& storage : sequence.storages) {
+    if (storage.role == ir::Role::workspace) {
+      workspace.emplace_back(static_cast<std::size_t>((storage.last + 1) * size_of(storage.type)), '\x5a');
+      storages.push_back(workspace.back().data());
     } else {
-      slots.push_back(slot.role == ir::Role::output ? outputs.pointers[output++] : inputs.pointers[input++]);
+      storages.push_back(storage.role == ir::Role::output ? outputs.pointers[output++] : inputs.pointers[input++]);
     }
   }
   jit::CpuCompileOptions options;
@@ -97,7 +97,7 @@ std::vector<std::vector<char>> cut_and_executed(const Program& program) {
     const auto object = jit::load_object(jit::compile_cpu(source.full(), source.kernel, options).bytes);
     std::vector<void*> arguments;
     for (const int buffer : canonical.buffer) {
-      arguments.push_back(slots[static_cast<std::size_t>(step.slot[static_cast<std::size_t>(buffer)])]);
+      arguments.push_back(storages[static_cast<std::size_t>(step.storage[static_cast<std::size_t>(buffer)])]);
     }
     const auto kernel = reinterpret_cast<void (*)(void* const*, long long, long long)>(object->symbol(source.kernel));
     REQUIRE(kernel != nullptr);

@@ -339,7 +339,7 @@ void Machine::count_accesses(unsigned first, unsigned end) {
   }
 }
 
-// The end of a copy moves nothing more: it is no access of the warp.
+// The end of a copy moves nothing more: it is not an access of the warp.
 void Machine::end_copies(unsigned thread) {
   Lane& lane = lanes_[thread];
   for (; lane.next < lane.log.size() && lane.log[lane.next].touch >= Touch::leave; ++lane.next)

@@ -79,7 +79,7 @@ Conflict Shadow::note_write(Cell& cell, unsigned thread, std::uint32_t site, con
   } else if (!shared_ && cell.read_stamp != 0 && (cell.read_stamp < clock.block || (cell.reader & kManyBlocks))) {
     conflict = {Clash::block, false, reader, cell.read_site, cell.read_stamp < clock.block ? cell.read_stamp : 0};
   }
-  // A plain write that is not synchronised with the adding warp stays the last one, for whoever adds next.
+  // A plain write that is not synchronised with the adding warp stays the last one, for the next warp that adds.
   if (adds && !cell.added && cell.write_stamp >= clock.barrier && cell.write_stamp >= clock.warp[thread / kWarp])
     return conflict;
   cell.added = adds;

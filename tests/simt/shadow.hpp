@@ -48,7 +48,7 @@ class Shadow {
 
   /// Notes an atomic addition: a write, but additions do not clash with each other.
   Conflict add(std::size_t offset, unsigned bytes, unsigned thread, std::uint32_t site, const Clock& clock);
-  /// Notes that an asynchronous copy to there begins: a write now, and until it lands nobody may touch the place.
+  /// Notes that an asynchronous copy to there begins: a write now, and until it lands the place must not be touched.
   Conflict issue(std::size_t offset, unsigned bytes, unsigned thread, std::uint32_t site, const Clock& clock);
   /// A copy from there, issued at that time, is over: a write since then clashes with it. What its own thread wrote
   /// without a synchronisation between is taken for older than the copy.

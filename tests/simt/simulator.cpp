@@ -96,21 +96,21 @@ std::string Report::text() const {
   return text;
 }
 
-struct Kernel::State {
+struct SimulatedKernel::State {
   explicit State(const Launch& given) : launch(given), image(given) {}
   Launch launch;
   Image image;
   std::mutex running;  // shared variables are memory of the image
 };
 
-Kernel::Kernel(const Launch& launch) : state_(std::make_unique<State>(launch)) {}
-Kernel::~Kernel() = default;
-Kernel::Kernel(Kernel&&) noexcept = default;
-Kernel& Kernel::operator=(Kernel&&) noexcept = default;
+SimulatedKernel::SimulatedKernel(const Launch& launch) : state_(std::make_unique<State>(launch)) {}
+SimulatedKernel::~SimulatedKernel() = default;
+SimulatedKernel::SimulatedKernel(SimulatedKernel&&) noexcept = default;
+SimulatedKernel& SimulatedKernel::operator=(SimulatedKernel&&) noexcept = default;
 
-Launch& Kernel::launch() noexcept { return state_->launch; }
+Launch& SimulatedKernel::launch() noexcept { return state_->launch; }
 
-Report Kernel::run(void** arguments, std::span<const Buffer> buffers, const Options& options) {
+Report SimulatedKernel::run(void** arguments, std::span<const Buffer> buffers, const Options& options) {
   const std::lock_guard lock(state_->running);
   const auto start = std::chrono::steady_clock::now();
   Machine machine(state_->image, state_->launch, arguments, buffers, options);
@@ -123,7 +123,7 @@ Report Kernel::run(void** arguments, std::span<const Buffer> buffers, const Opti
 }
 
 Report run(const Launch& launch, void** arguments, std::span<const Buffer> buffers, const Options& options) {
-  return Kernel(launch).run(arguments, buffers, options);
+  return SimulatedKernel(launch).run(arguments, buffers, options);
 }
 
 }  // namespace ricci::simt

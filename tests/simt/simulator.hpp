@@ -56,7 +56,7 @@ struct Options {
 enum class FaultKind {
   out_of_bounds,  ///< outside of every buffer, or in another one than before
   read_only,      ///< a write to a buffer that is not writable
-  misaligned,     ///< an address that is no multiple of the access's size
+  misaligned,     ///< an address that is not a multiple of the access's size
   race,  ///< two threads of a block, no synchronisation between, at least one writes; or a copy that is under way
   block_conflict,     ///< two blocks, at least one writes
   divergent_barrier,  ///< __syncthreads or __syncwarp that some threads do not reach
@@ -131,13 +131,13 @@ struct Report {
 };
 
 /// A kernel compiled for the simulator. Movable; `run` takes one thread at a time (others wait).
-class Kernel {
+class SimulatedKernel {
  public:
-  /// Throws CompileError when the text is no valid kernel, PlanError when there is no CPU compiler.
-  explicit Kernel(const Launch& launch);
-  ~Kernel();
-  Kernel(Kernel&&) noexcept;
-  Kernel& operator=(Kernel&&) noexcept;
+  /// Throws CompileError when the text is not a valid kernel, PlanError when there is no CPU compiler.
+  explicit SimulatedKernel(const Launch& launch);
+  ~SimulatedKernel();
+  SimulatedKernel(SimulatedKernel&&) noexcept;
+  SimulatedKernel& operator=(SimulatedKernel&&) noexcept;
 
   /// Runs the whole grid. `arguments` points to the values of the parameters, as for cuLaunchKernel; pointer values are
   /// host addresses inside `buffers`. After a fault the contents of writable buffers are undefined.

@@ -160,7 +160,7 @@ TEST_CASE("a place that is copied from while others write it") {
   }
 }
 
-TEST_CASE("a copy at an address that is no multiple of its size") {
+TEST_CASE("a copy at an address that is not a multiple of its size") {
   Bench bench;
   const std::string rest = "\ncommit_async();\nwait_async<0>();";
   Fault fault = only(bench.run(kTile + "copy_async<16>(tile + t, A + 2 * t);" + rest));

@@ -28,22 +28,22 @@ struct Line {
   alignas(256) unsigned char at[256];
 };
 
-/// Interprets or simulates `text`, a program of one kernel, whose slots all begin with `given`.
+/// Interprets or simulates `text`, a program of one kernel, whose storages all begin with `given`.
 template <class T>
 Values<T> run(const std::string& text, const std::vector<Values<T>>& given, bool simulate) {
   const auto sequence = ir::lower(Program::parse(text));
   REQUIRE(sequence.steps.size() == 1);
   std::vector<std::unique_ptr<Line[]>> memory;
-  std::vector<void*> slots;
+  std::vector<void*> storages;
   const std::size_t lines = given[0].size() * sizeof(std::complex<T>) / sizeof(Line) + 1;
-  for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
+  for (std::size_t k = 0; k < sequence.storages.size(); ++k) {
     memory.push_back(std::make_unique<Line[]>(lines));
-    slots.push_back(memory.back()[0].at);
+    storages.push_back(memory.back()[0].at);
     const auto& values = given[k % given.size()];
-    std::copy(values.begin(), values.end(), static_cast<std::complex<T>*>(slots.back()));
+    std::copy(values.begin(), values.end(), static_cast<std::complex<T>*>(storages.back()));
   }
   if (!simulate) {
-    ir::interpret(sequence, slots, {});
+    ir::interpret(sequence, storages, {});
   } else {
     const auto& step = sequence.steps.front();
     const auto program = ir::canonicalise(step.program);
@@ -52,18 +52,18 @@ Values<T> run(const std::string& text, const std::vector<Values<T>>& given, bool
     std::vector<void*> pointers, args;
     std::vector<simt::Buffer> buffers;
     for (std::size_t b = 0; b < program.buffer.size(); ++b) {
-      const auto slot = static_cast<std::size_t>(step.slot[static_cast<std::size_t>(program.buffer[b])]);
-      pointers.push_back(slots[slot]);
-      buffers.push_back({memory[slot][0].at, lines * sizeof(Line), program.buffers[b].written});
+      const auto storage = static_cast<std::size_t>(step.storage[static_cast<std::size_t>(program.buffer[b])]);
+      pointers.push_back(storages[storage]);
+      buffers.push_back({memory[storage][0].at, lines * sizeof(Line), program.buffers[b].written});
     }
     for (auto& pointer : pointers) args.push_back(&pointer);
     const auto report = simt::run(simt::launch_of(source, program, schedule), args.data(), buffers, {});
     if (!report.clean()) FAIL(ir::print(program) << source.text << report.text());
   }
-  const auto output = std::find_if(sequence.slots.begin(), sequence.slots.end(),
-                                   [](const ir::Slot& slot) { return slot.role == ir::Role::output; });
+  const auto output = std::find_if(sequence.storages.begin(), sequence.storages.end(),
+                                   [](const ir::Storage& storage) { return storage.role == ir::Role::output; });
   const auto* values =
-      static_cast<const std::complex<T>*>(slots[static_cast<std::size_t>(output - sequence.slots.begin())]);
+      static_cast<const std::complex<T>*>(storages[static_cast<std::size_t>(output - sequence.storages.begin())]);
   return {values, values + given[0].size()};
 }
 

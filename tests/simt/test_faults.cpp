@@ -215,7 +215,7 @@ TEST_CASE("a barrier that some threads do not reach") {
   }
 }
 
-TEST_CASE("a vector at an address that is no multiple of its size") {
+TEST_CASE("a vector at an address that is not a multiple of its size") {
   Bench bench;
   const std::string copy = "store(B + 2 * threadIdx.x, load<vec<double, 2>>(A + 2 * threadIdx.x + OFFSET));";
   std::string wrong = copy, right = copy;

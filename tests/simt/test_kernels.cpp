@@ -125,7 +125,7 @@ extern "C" __global__ void rotate(const c128* A, c128* B) {
   double alpha = 0.5;
   void* arguments[] = {&a_begin, &b_begin, &alpha};
   const Buffer buffers[] = {{a.data(), a.size() * 8, false}, {b.data(), b.size() * 8, true}};
-  Kernel kernel(launch);
+  SimulatedKernel kernel(launch);
   for (const Order order : kOrders) {
     Options options;
     options.order = order;
@@ -233,6 +233,7 @@ TEST_CASE("text that is no kernel is a compile error with its line") {
   launch.source = "extern \"C\" __global__ void k(double* A) {\n  A[0] = undeclared;\n}\n";
   launch.kernel = "k";
   launch.parameter_types = {"double*"};
-  CHECK_THROWS_AS(Kernel(launch), ricci::CompileError);
-  CHECK_THROWS_WITH(Kernel(launch), Catch::Matchers::ContainsSubstring("kernel:2:10: error: use of undeclared"));
+  CHECK_THROWS_AS(SimulatedKernel(launch), ricci::CompileError);
+  CHECK_THROWS_WITH(SimulatedKernel(launch),
+                    Catch::Matchers::ContainsSubstring("kernel:2:10: error: use of undeclared"));
 }

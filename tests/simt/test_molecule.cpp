@@ -80,13 +80,13 @@ class SimulatedBench {
       if (tensor.role == TensorRole::output) place(name_of(tensor.name), tensor.shape);
     }
     const auto sequence = ir::lower(program);
-    std::vector<Array> workspace(sequence.slots.size());
+    std::vector<Array> workspace(sequence.storages.size());
     std::vector<const Array*> areas;
-    for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
-      const auto& slot = sequence.slots[k];
-      REQUIRE(slot.type == DType::f64);
-      if (slot.role == ir::Role::workspace) workspace[k] = Array((slot.last + 1) * size_of(slot.type));
-      areas.push_back(slot.role == ir::Role::workspace ? &workspace[k] : &arrays_.at(name_of(slot.name)));
+    for (std::size_t k = 0; k < sequence.storages.size(); ++k) {
+      const auto& storage = sequence.storages[k];
+      REQUIRE(storage.type == DType::f64);
+      if (storage.role == ir::Role::workspace) workspace[k] = Array((storage.last + 1) * size_of(storage.type));
+      areas.push_back(storage.role == ir::Role::workspace ? &workspace[k] : &arrays_.at(name_of(storage.name)));
     }
     for (const auto& step : sequence.steps) run(step, areas);
   }
@@ -105,7 +105,7 @@ class SimulatedBench {
     std::vector<void*> pointers, args;
     std::vector<simt::Buffer> buffers;
     for (std::size_t b = 0; b < program.buffer.size(); ++b) {
-      const auto& area = *areas[static_cast<std::size_t>(step.slot[static_cast<std::size_t>(program.buffer[b])])];
+      const auto& area = *areas[static_cast<std::size_t>(step.storage[static_cast<std::size_t>(program.buffer[b])])];
       pointers.push_back(area.begin());
       buffers.push_back({area.begin(), area.bytes(), program.buffers[b].written});
     }

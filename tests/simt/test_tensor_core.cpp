@@ -182,7 +182,7 @@ TEST_CASE("a product staged by asynchronous copies") {
   launch.grid_x = m / 64;
   launch.grid_y = n / 64;
   launch.block = 128;
-  Kernel kernel(launch);
+  SimulatedKernel kernel(launch);
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> real(-1, 1);
   struct alignas(32) Sector {

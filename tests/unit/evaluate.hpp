@@ -60,7 +60,7 @@ std::vector<T> run(const ir::Program& program, std::vector<std::vector<T>> value
 }
 
 /// A builder with buffers of one type and as many elements as said; the last one is written.
-inline ir::Builder builder(DType type, std::vector<ir::Index> indices, const std::vector<std::int64_t>& elements) {
+inline ir::Builder builder(DType type, std::vector<ir::LoopIndex> indices, const std::vector<std::int64_t>& elements) {
   ir::Builder b;
   b.program.indices = std::move(indices);
   for (std::size_t k = 0; k < elements.size(); ++k) {

@@ -14,7 +14,7 @@ using test::WholeNumberProgram;
 namespace {
 
 /// Buffers by name with their type and last offset; "out" is written.
-Builder builder(std::vector<Index> indices, std::vector<std::pair<std::string, std::int64_t>> buffers,
+Builder builder(std::vector<LoopIndex> indices, std::vector<std::pair<std::string, std::int64_t>> buffers,
                 DType type = DType::f64) {
   Builder b;
   b.program.indices = std::move(indices);

@@ -62,15 +62,15 @@ Values run(const std::string& spec, const std::vector<Operand>& operands, Values
     verify(sequence);
     auto result = old;
     std::vector<std::vector<double>> workspace;
-    auto slots = buffers;
-    slots.back() = result.data();
-    for (std::size_t k = slots.size(); k < sequence.slots.size(); ++k) {
-      REQUIRE(sequence.slots[k].role == Role::workspace);
-      workspace.emplace_back(static_cast<std::size_t>(sequence.slots[k].last + 1),
+    auto storages = buffers;
+    storages.back() = result.data();
+    for (std::size_t k = storages.size(); k < sequence.storages.size(); ++k) {
+      REQUIRE(sequence.storages[k].role == Role::workspace);
+      workspace.emplace_back(static_cast<std::size_t>(sequence.storages[k].last + 1),
                              std::numeric_limits<double>::quiet_NaN());
-      slots.push_back(workspace.back().data());
+      storages.push_back(workspace.back().data());
     }
-    interpret(sequence, slots, factors);
+    interpret(sequence, storages, factors);
     CHECK(plain == result);
   }
   return plain;

@@ -133,9 +133,9 @@ class Loops {
 /// Slots of a sequence: the tensors, and workspace full of ones (NaN).
 struct Memory {
   explicit Memory(const Sequence& sequence, fuzz::RandomEinsum& e) : pointers(e.pointers()) {
-    for (std::size_t k = pointers.size(); k < sequence.slots.size(); ++k) {
-      const auto& slot = sequence.slots[k];
-      workspace.emplace_back(static_cast<std::size_t>((slot.last + 1) * size_of(slot.type)) + 1, 0xff);
+    for (std::size_t k = pointers.size(); k < sequence.storages.size(); ++k) {
+      const auto& storage = sequence.storages[k];
+      workspace.emplace_back(static_cast<std::size_t>((storage.last + 1) * size_of(storage.type)) + 1, 0xff);
       pointers.push_back(workspace.back().data());
     }
   }

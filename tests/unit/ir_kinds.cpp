@@ -155,12 +155,12 @@ TEST_CASE("what is shared is computed once") {
 
 namespace {
 
-/// w[i] = x[i] + x[i]; y[i] = t * w[i] + y[i], over three slots and a workspace.
+/// w[i] = x[i] + x[i]; y[i] = t * w[i] + y[i], over three storages and a workspace.
 ir::Sequence two_steps() {
   ir::Sequence sequence;
-  sequence.slots = {{"y", ir::Role::output, DType::f64, 0, 2, 8},
-                    {"x", ir::Role::input, DType::f64, 0, 2, 8},
-                    {"w", ir::Role::workspace, DType::f64, 0, 2, 256}};
+  sequence.storages = {{"y", ir::Role::output, DType::f64, 0, 2, 8},
+                       {"x", ir::Role::input, DType::f64, 0, 2, 8},
+                       {"w", ir::Role::workspace, DType::f64, 0, 2, 256}};
   sequence.params = {{"s", DType::f64}, {"t", DType::f64}};
   auto first = builder(DType::f64, {{"i", 3}}, {3, 3});
   const auto x = first.load(0, {{1}, 0});
@@ -176,7 +176,7 @@ ir::Sequence two_steps() {
 
 }  // namespace
 
-TEST_CASE("kernels in order, over slots") {
+TEST_CASE("kernels in order, over storages") {
   const auto sequence = two_steps();
   CHECK_NOTHROW(verify(sequence));
   CHECK(sequence.workspace_bytes() == 256);
@@ -187,17 +187,17 @@ TEST_CASE("kernels in order, over slots") {
   CHECK_THROWS_AS(interpret(sequence, {y.data(), x.data(), w.data()}, {7}), InternalError);
 }
 
-TEST_CASE("slots of a workspace share memory where their lifetimes do not meet") {
+TEST_CASE("storages of a workspace share memory where their lifetimes do not meet") {
   ir::Sequence sequence;
-  sequence.slots = {{"a", ir::Role::workspace, DType::f64, 0, 31, 256},   // 256 bytes
-                    {"b", ir::Role::workspace, DType::u8, -1, 255, 256},  // 257, rounded up to 512
-                    {"c", ir::Role::workspace, DType::f64, 0, -1, 256},   // none
-                    {"d", ir::Role::input, DType::f64, 0, 1000, 8},
-                    {"e", ir::Role::workspace, DType::f32, 0, 127, 256},  // 512
-                    {"f", ir::Role::workspace, DType::f64, 0, 99, 256}};  // used by no step
-  const auto step = [](std::vector<int> slots) { return ir::Step{{}, std::move(slots), {}}; };
+  sequence.storages = {{"a", ir::Role::workspace, DType::f64, 0, 31, 256},   // 256 bytes
+                       {"b", ir::Role::workspace, DType::u8, -1, 255, 256},  // 257, rounded up to 512
+                       {"c", ir::Role::workspace, DType::f64, 0, -1, 256},   // none
+                       {"d", ir::Role::input, DType::f64, 0, 1000, 8},
+                       {"e", ir::Role::workspace, DType::f32, 0, 127, 256},  // 512
+                       {"f", ir::Role::workspace, DType::f64, 0, 99, 256}};  // used by no step
+  const auto step = [](std::vector<int> storages) { return ir::Step{{}, std::move(storages), {}}; };
 
-  SECTION("all at once: the sum of the slots, each rounded up") {
+  SECTION("all at once: the sum of the storages, each rounded up") {
     sequence.steps = {step({0, 1, 2, 3, 4})};
     const auto layout = ir::workspace_layout(sequence);
     CHECK(layout.bytes == 256 + 512 + 512);
@@ -212,7 +212,7 @@ TEST_CASE("slots of a workspace share memory where their lifetimes do not meet")
     CHECK(layout.offset[1] == layout.offset[4]);
     CHECK(layout.offset[0] == 512);
   }
-  SECTION("a slot that is read again later keeps its place") {
+  SECTION("a storage that is read again later keeps its place") {
     sequence.steps = {step({1}), step({0}), step({4}), step({1})};
     const auto layout = ir::workspace_layout(sequence);
     CHECK(layout.bytes == 512 + 512);
@@ -227,18 +227,19 @@ TEST_CASE("each rule of a sequence, broken once") {
     void (*breaks)(ir::Sequence&);
   };
   const Row rows[] = {
-      {"every buffer of a step is a slot", [](ir::Sequence& s) { s.steps[0].slot.pop_back(); }},
-      {"every buffer of a step is a slot", [](ir::Sequence& s) { s.steps[0].slot[0] = 3; }},
-      {"every buffer of a step is a slot", [](ir::Sequence& s) { s.steps[0].slot[0] = -1; }},
+      {"every buffer of a step is a storage", [](ir::Sequence& s) { s.steps[0].storage.pop_back(); }},
+      {"every buffer of a step is a storage", [](ir::Sequence& s) { s.steps[0].storage[0] = 3; }},
+      {"every buffer of a step is a storage", [](ir::Sequence& s) { s.steps[0].storage[0] = -1; }},
       {"every parameter of a step is one of the sequence's", [](ir::Sequence& s) { s.steps[1].param.clear(); }},
       {"every parameter of a step is one of the sequence's", [](ir::Sequence& s) { s.steps[1].param[0] = 2; }},
       {"every parameter of a step is one of the sequence's", [](ir::Sequence& s) { s.params[1].type = DType::f32; }},
-      {"a buffer has its slot's type", [](ir::Sequence& s) { s.slots[1].type = DType::i64; }},
-      {"a buffer stays inside its slot", [](ir::Sequence& s) { s.slots[1].last = 1; }},
-      {"a buffer stays inside its slot", [](ir::Sequence& s) { s.slots[0].first = 1; }},
-      {"a buffer promises what its slot does", [](ir::Sequence& s) { s.steps[0].program.buffers[0].alignment = 16; }},
-      {"no step writes an input", [](ir::Sequence& s) { s.steps[0].slot = {0, 1}; }},
-      {"what a step writes it knows by one buffer", [](ir::Sequence& s) { s.steps[1].slot = {0, 0}; }},
+      {"a buffer has its storage's type", [](ir::Sequence& s) { s.storages[1].type = DType::i64; }},
+      {"a buffer stays inside its storage", [](ir::Sequence& s) { s.storages[1].last = 1; }},
+      {"a buffer stays inside its storage", [](ir::Sequence& s) { s.storages[0].first = 1; }},
+      {"a buffer promises what its storage does",
+       [](ir::Sequence& s) { s.steps[0].program.buffers[0].alignment = 16; }},
+      {"no step writes an input", [](ir::Sequence& s) { s.steps[0].storage = {0, 1}; }},
+      {"what a step writes it knows by one buffer", [](ir::Sequence& s) { s.steps[1].storage = {0, 0}; }},
       {"workspace is read after it is written", [](ir::Sequence& s) { std::swap(s.steps[0], s.steps[1]); }},
   };
   for (const auto& row : rows) {

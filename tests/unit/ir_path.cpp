@@ -274,8 +274,8 @@ TEST_CASE("workspace is known, aligned and taken over") {
   CHECK(path.steps.size() == 4);
   CHECK(path.peak_bytes == 2 * 81 * 8);
   CHECK(sequence.workspace_bytes() == 2 * 768);  // 648 bytes each, rounded up
-  for (const auto& slot : sequence.slots) {
-    if (slot.role == Role::workspace) CHECK(slot.alignment == 256);
+  for (const auto& storage : sequence.storages) {
+    if (storage.role == Role::workspace) CHECK(storage.alignment == 256);
   }
 }
 

@@ -219,7 +219,7 @@ TEST_CASE("each rule of rectangles, broken once") {
 
 namespace {
 
-/// Blocks of 4 x 4 in registers, along the input first, past the caches.
+/// Blocks of 4 x 4 in registers, along the input first, by nontemporal stores.
 Schedule streaming() {
   Schedule schedule;
   schedule.name = "streaming";

@@ -18,29 +18,29 @@ namespace {
 std::vector<std::vector<char>> memory_of(const ir::Sequence& sequence) {
   std::mt19937 random(3);
   std::vector<std::vector<char>> memory;
-  for (const auto& slot : sequence.slots) {
-    auto& bytes = memory.emplace_back(static_cast<std::size_t>((slot.last + 1) * size_of(slot.type)), '\x5a');
+  for (const auto& storage : sequence.storages) {
+    auto& bytes = memory.emplace_back(static_cast<std::size_t>((storage.last + 1) * size_of(storage.type)), '\x5a');
     const auto put = [&](auto zero) {
       for (std::size_t i = 0; i < bytes.size() / sizeof zero; ++i) {
         const auto value = static_cast<decltype(zero)>(random() % 7);
         std::memcpy(bytes.data() + i * sizeof zero, &value, sizeof zero);
       }
     };
-    if (slot.role == ir::Role::workspace) continue;
-    if (slot.type == DType::f32) put(0.0f);
-    if (slot.type == DType::f64) put(0.0);
-    if (slot.type == DType::i32) put(std::int32_t{0});
-    if (slot.type == DType::i64) put(std::int64_t{0});
-    if (slot.type == DType::u64) put(std::uint64_t{0});
+    if (storage.role == ir::Role::workspace) continue;
+    if (storage.type == DType::f32) put(0.0f);
+    if (storage.type == DType::f64) put(0.0);
+    if (storage.type == DType::i32) put(std::int32_t{0});
+    if (storage.type == DType::i64) put(std::int64_t{0});
+    if (storage.type == DType::u64) put(std::uint64_t{0});
   }
   return memory;
 }
 
 std::vector<std::vector<char>> executed(const ir::Sequence& sequence, const std::vector<Scalar>& params) {
   auto memory = memory_of(sequence);
-  std::vector<void*> slots;
-  for (auto& bytes : memory) slots.push_back(bytes.data());
-  ir::interpret(sequence, slots, params);
+  std::vector<void*> storages;
+  for (auto& bytes : memory) storages.push_back(bytes.data());
+  ir::interpret(sequence, storages, params);
   return memory;
 }
 
@@ -53,12 +53,12 @@ ir::Sequence cut(const ir::Program& program, const ir::SplitLimits& limits = kSm
   const auto tiles = ir::split_long(whole, limits);
   const auto wanted = executed(whole, params), got = executed(tiles, params);
   for (std::size_t k = 0; k < wanted.size(); ++k) {
-    INFO(whole.slots[k].name);
+    INFO(whole.storages[k].name);
     for (const auto& step : tiles.steps) UNSCOPED_INFO(ir::print(step.program));
     REQUIRE(wanted[k] == got[k]);
   }
-  for (std::size_t k = wanted.size(); k < tiles.slots.size(); ++k) {
-    CHECK(tiles.slots[k].role == ir::Role::workspace);
+  for (std::size_t k = wanted.size(); k < tiles.storages.size(); ++k) {
+    CHECK(tiles.storages[k].role == ir::Role::workspace);
   }
   return tiles;
 }
@@ -140,7 +140,7 @@ TEST_CASE("sums inside of a scan are computed once") {
     b.store(1, {}, b.scan(guarded ? OpCode::minimum : OpCode::add, body, 0, true), 1);
     const auto tiles = cut(b.finish());
     REQUIRE(tiles.steps.size() == 4);
-    CHECK(tiles.slots[2].last == 499);
+    CHECK(tiles.storages[2].last == 499);
   }
 }
 
@@ -241,9 +241,9 @@ TEST_CASE("sums of products of few tiles of points become equal parts, furthest 
   limits.tile_workers = 24;
   const auto tiles = cut(product(60, 70, false), limits);
   REQUIRE(tiles.steps.size() == 2);
-  REQUIRE(tiles.slots.size() == 4);
+  REQUIRE(tiles.storages.size() == 4);
   // 4200 products are four parts of a thousand at least; 60 is divided by 4, 70 by 2 at most.
-  CHECK(tiles.slots[3].last + 1 == 4 * 20 * 18);
+  CHECK(tiles.storages[3].last + 1 == 4 * 20 * 18);
   const auto& parts = tiles.steps[0].program;
   const auto& to = parts.statement().offset.coefficient;
   CHECK(std::count(to.begin(), to.end(), 20 * 18) == 1);  // the parts

@@ -100,7 +100,7 @@ TEST_CASE("an empty domain reaches nothing") {
 }
 
 TEST_CASE("affine sums as text") {
-  const std::vector<Index> indices = {{"a", 2}, {"b", 3}, {"c", 4}};
+  const std::vector<LoopIndex> indices = {{"a", 2}, {"b", 3}, {"c", 4}};
   const auto text = [&](std::vector<std::int64_t> coefficient, std::int64_t constant) {
     return print(Affine{std::move(coefficient), constant}, indices);
   };
@@ -114,7 +114,7 @@ TEST_CASE("affine sums as text") {
 }
 
 TEST_CASE("bounds of affine sums") {
-  const std::vector<Index> indices = {{"a", 2}, {"b", 3}};
+  const std::vector<LoopIndex> indices = {{"a", 2}, {"b", 3}};
   const auto reach = bounds({{-5, 7}, 3}, indices);
   CHECK(reach.first == -2);
   CHECK(reach.last == 17);

@@ -72,7 +72,7 @@ std::string failure(const Program& program) {
   return "sound";
 }
 
-/// The first constant that is no integer.
+/// The first constant that is not an integer.
 Node& real_constant(Program& program) {
   return *std::find_if(program.nodes.begin(), program.nodes.end(),
                        [](const Node& n) { return n.kind == NodeKind::constant && !is_integer(n.type); });

@@ -44,7 +44,7 @@ Kernel cpu_in_place() {
   return expand(
       built(product(6, 5, 19), "tile a:3; order task a0; atom fma rows a columns c depth b lanes 8", Target::cpu));
 }
-/// An operand that is turned in registers as it is packed.
+/// An operand that is transposed in registers as it is packed.
 Kernel cpu_turned() {
   return expand(built(product(16, 16, 16),
                       "tile a:16:8; order task a0 serial a1; stage A at a0 scratch a1 b a;"

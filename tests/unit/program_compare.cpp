@@ -68,11 +68,11 @@ void write_as(std::byte* to, DType type, const Value& value) {
   }
 }
 
-std::size_t slot_of(const ir::Sequence& sequence, const std::string& name) {
-  for (std::size_t k = 0; k < sequence.slots.size(); ++k) {
-    if (sequence.slots[k].name == name) return k;
+std::size_t storage_of(const ir::Sequence& sequence, const std::string& name) {
+  for (std::size_t k = 0; k < sequence.storages.size(); ++k) {
+    if (sequence.storages[k].name == name) return k;
   }
-  FAIL("no slot " << name);
+  FAIL("no storage " << name);
   return 0;
 }
 
@@ -115,10 +115,10 @@ std::byte* Elements::address(int id, const std::vector<std::int64_t>& multi_inde
     if (strides.empty()) strides = Layout::row_major(tensor.type, extents).strides;
     for (std::size_t k = 0; k < strides.size(); ++k) offset += strides[k] * multi_index[k];
   }
-  const auto slot = slot_of(sequence_, name);
-  REQUIRE(offset >= sequence_.slots[slot].first);
-  REQUIRE(offset <= sequence_.slots[slot].last);
-  return memory_[slot].data() + (offset - sequence_.slots[slot].first) * size_of(tensor.type);
+  const auto storage = storage_of(sequence_, name);
+  REQUIRE(offset >= sequence_.storages[storage].first);
+  REQUIRE(offset <= sequence_.storages[storage].last);
+  return memory_[storage].data() + (offset - sequence_.storages[storage].first) * size_of(tensor.type);
 }
 
 Value Elements::read(int tensor, const std::vector<std::int64_t>& multi_index, std::int64_t point) const {
@@ -141,8 +141,9 @@ void compare(const Program& program, const Inputs& inputs) {
   auto sequence = ir::lower(formula);
   if (inputs.longest_kernel > 0) sequence = ir::shorten(std::move(sequence), {.most = inputs.longest_kernel});
   std::vector<std::vector<std::byte>> memory;
-  for (const auto& slot : sequence.slots) {
-    memory.emplace_back(static_cast<std::size_t>((slot.last - slot.first + 1) * size_of(slot.type)), std::byte{0x3c});
+  for (const auto& storage : sequence.storages) {
+    memory.emplace_back(static_cast<std::size_t>((storage.last - storage.first + 1) * size_of(storage.type)),
+                        std::byte{0x3c});
   }
   Elements elements(formula, sequence, memory);
   Reference reference(formula);
@@ -178,7 +179,7 @@ void compare(const Program& program, const Inputs& inputs) {
       }
       if (tensor.role != TensorRole::output) elements.write(id, multi_index, x, value);
     });
-    // Through the slots, so that equal components are equal and an output holds what it holds.
+    // Through the storages, so that equal components are equal and an output holds what it holds.
     for_each_element(id, [&](const std::vector<std::int64_t>& multi_index, std::int64_t x, std::size_t k) {
       values[k] = elements.read(id, multi_index, x);
       if (is_integer(tensor.type)) values[k].real = static_cast<double>(values[k].integer);
@@ -192,13 +193,13 @@ void compare(const Program& program, const Inputs& inputs) {
   }
   std::vector<void*> pointers;
   for (std::size_t k = 0; k < memory.size(); ++k) {
-    pointers.push_back(memory[k].data() - sequence.slots[k].first * size_of(sequence.slots[k].type));
+    pointers.push_back(memory[k].data() - sequence.storages[k].first * size_of(sequence.storages[k].type));
   }
   const auto before = memory;
   ir::interpret(sequence, pointers, params);
   reference.run();
   for (std::size_t k = 0; k < memory.size(); ++k) {
-    if (sequence.slots[k].role == ir::Role::input) CHECK(memory[k] == before[k]);
+    if (sequence.storages[k].role == ir::Role::input) CHECK(memory[k] == before[k]);
   }
   for (std::size_t t = 0; t < formula.tensors.size(); ++t) {
     const auto& tensor = formula.tensors[t];

@@ -24,7 +24,8 @@ struct Inputs {
 /// Where the elements of a tensor lie in the slots of its sequence.
 class Elements {
  public:
-  Elements(const formula::Program& program, const ir::Sequence& sequence, std::vector<std::vector<std::byte>>& memory)
+  Elements(const formula::ProgramGraph& program, const ir::Sequence& sequence,
+           std::vector<std::vector<std::byte>>& memory)
       : program_(program), sequence_(sequence), memory_(memory) {}
 
   Value read(int tensor, const std::vector<std::int64_t>& multi_index, std::int64_t point) const;
@@ -32,7 +33,7 @@ class Elements {
 
  private:
   std::byte* address(int tensor, const std::vector<std::int64_t>& multi_index, std::int64_t point, int& sign) const;
-  const formula::Program& program_;
+  const formula::ProgramGraph& program_;
   const ir::Sequence& sequence_;
   std::vector<std::vector<std::byte>>& memory_;
 };

@@ -18,11 +18,11 @@ void check_interpreted(const char* type) {
     auto inputs = samples;
     std::vector<std::complex<T>> values(samples.size());
     const auto sequence = ir::lower(program);
-    std::vector<void*> slots;
-    for (const auto& slot : sequence.slots) {
-      slots.push_back(slot.role == ir::Role::output ? static_cast<void*>(values.data()) : inputs.data());
+    std::vector<void*> storages;
+    for (const auto& storage : sequence.storages) {
+      storages.push_back(storage.role == ir::Role::output ? static_cast<void*>(values.data()) : inputs.data());
     }
-    ir::interpret(sequence, slots, {});
+    ir::interpret(sequence, storages, {});
     const auto failures = test::complex_failures(function, samples, values);
     INFO(failures);
     CHECK(failures.empty());

@@ -325,8 +325,8 @@ TEST_CASE("tensors beyond 2^31 elements") {
   const auto sequence = ir::lower(Program::parse(
       "index i = 50000; index j = 70000; grid x = 3000000000\ninput A(i, j) : f32; output y(j, i) : f32\n"
       "input f(3) : f32 on x; output s(2) : f32 on x\ny(j, i) = 2*A(i, j)\ns(1) = f(2)\ns(0) = f(0)"));
-  CHECK(sequence.slots[0].last == 3499999999);
-  CHECK(sequence.slots[2].last == 8999999999);
+  CHECK(sequence.storages[0].last == 3499999999);
+  CHECK(sequence.storages[2].last == 8999999999);
   CHECK_THROWS_WITH(ir::lower(Program::parse("index i = 4000000000; output y(i, i, i) : f32\nindex j k = 4000000000\n"
                                              "y(i, j, k) = 1.0")),
                     "tensor 'y' has more than 2^58 elements");

@@ -104,7 +104,7 @@ std::vector<std::vector<std::int64_t>> multi_indices(const std::vector<std::int6
   return all;
 }
 
-std::vector<std::int64_t> extents_of(const formula::Program& program, int tensor) {
+std::vector<std::int64_t> extents_of(const formula::ProgramGraph& program, int tensor) {
   std::vector<std::int64_t> extents;
   for (const auto& slot : program.tensor(tensor).slots) extents.push_back(program.extent(slot));
   return extents;
@@ -135,7 +135,8 @@ int sorted(const formula::TensorDecl& tensor, std::vector<std::int64_t>& multi_i
 
 }  // namespace
 
-StoredComponent stored_component(const formula::Program& program, int tensor, std::vector<std::int64_t> multi_index) {
+StoredComponent stored_component(const formula::ProgramGraph& program, int tensor,
+                                 std::vector<std::int64_t> multi_index) {
   const int sign = sorted(program.tensor(tensor), multi_index);
   if (sign == 0) return {};
   int number = 0;
@@ -147,7 +148,7 @@ StoredComponent stored_component(const formula::Program& program, int tensor, st
   throw std::logic_error("a multi-index outside of its tensor");
 }
 
-int component_count(const formula::Program& program, int tensor) {
+int component_count(const formula::ProgramGraph& program, int tensor) {
   int number = 0;
   for (auto other : multi_indices(extents_of(program, tensor))) {
     const auto before = other;
@@ -156,7 +157,7 @@ int component_count(const formula::Program& program, int tensor) {
   return number;
 }
 
-Reference::Reference(const formula::Program& program) : program_(program), params_(program.params.size()) {
+Reference::Reference(const formula::ProgramGraph& program) : program_(program), params_(program.params.size()) {
   for (std::size_t t = 0; t < program.tensors.size(); ++t) {
     std::size_t count = static_cast<std::size_t>(program.tensors[t].form.on_grid ? points() : 1);
     for (const auto extent : extents_of(program, static_cast<int>(t))) count *= static_cast<std::size_t>(extent);

@@ -20,7 +20,7 @@ struct Value {
 
 class Reference {
  public:
-  explicit Reference(const formula::Program& program);
+  explicit Reference(const formula::ProgramGraph& program);
 
   /// Values of a tensor at (multi-index, point): row-major, the point last; of a symmetric one all of them.
   std::vector<Value>& values(const std::string& tensor);
@@ -42,7 +42,7 @@ class Reference {
   std::int64_t points() const { return program_.grid < 0 ? 1 : program_.extent(program_.grid); }
   void store(int tensor, std::vector<std::int64_t> multi_index, const Positions& at, Value value);
 
-  const formula::Program& program_;
+  const formula::ProgramGraph& program_;
   std::vector<std::vector<Value>> values_;
   std::vector<Value> params_;
 };
@@ -52,11 +52,12 @@ struct StoredComponent {
   int sign = 0;
   int number = -1;
 };
-StoredComponent stored_component(const formula::Program& program, int tensor, std::vector<std::int64_t> multi_index);
-int component_count(const formula::Program& program, int tensor);
+StoredComponent stored_component(const formula::ProgramGraph& program, int tensor,
+                                 std::vector<std::int64_t> multi_index);
+int component_count(const formula::ProgramGraph& program, int tensor);
 
 /// All multi-indices of the extents, last one fastest.
 std::vector<std::vector<std::int64_t>> multi_indices(const std::vector<std::int64_t>& extents);
-std::vector<std::int64_t> extents_of(const formula::Program& program, int tensor);
+std::vector<std::int64_t> extents_of(const formula::ProgramGraph& program, int tensor);
 
 }  // namespace ricci::test

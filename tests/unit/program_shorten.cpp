@@ -31,8 +31,9 @@ std::int64_t length(const ir::Program& program) {
 }
 
 int workspaces(const ir::Sequence& sequence) {
-  return static_cast<int>(std::count_if(sequence.slots.begin(), sequence.slots.end(),
-                                        [](const ir::Slot& slot) { return slot.role == ir::Role::workspace; }));
+  return static_cast<int>(
+      std::count_if(sequence.storages.begin(), sequence.storages.end(),
+                    [](const ir::Storage& storage) { return storage.role == ir::Role::workspace; }));
 }
 
 constexpr const char* kField = "grid x = 5\ninput v() : f64 on x\noutput y() : f64 on x\ny() = v()\n";
@@ -45,9 +46,9 @@ TEST_CASE("a chain of values is cut into kernels that hand one value on") {
   CHECK(sequence.steps.size() >= 200 / 40);
   CHECK(sequence.steps.size() <= 200 / 20);
   for (const auto& step : sequence.steps) CHECK(length(step.program) <= 40);
-  // One value at a time: a kernel reads one slot and writes another, and two share the memory of all.
+  // One value at a time: a kernel reads one storage and writes another, and two share the memory of all.
   CHECK(workspaces(sequence) == static_cast<int>(sequence.steps.size()) - 1);
-  for (const auto& slot : sequence.slots) CHECK(slot.last == 4);
+  for (const auto& storage : sequence.storages) CHECK(storage.last == 4);
   CHECK(ir::workspace_layout(sequence).bytes == 2 * ir::kWorkspaceAlignment);
   compare(text, {.longest_kernel = 40});
 }

@@ -182,7 +182,7 @@ TEST_CASE("every program in the repository is read, printed, read back and lower
       }
       CHECK(program.flops().performed == 3207);
     }
-    // The counts that these programs are given are no prefix sums of what they fill: ranges would overlap.
+    // The counts that these programs are given are not prefix sums of what they fill: ranges would overlap.
     if (program.name() == "fill" || large) {
       CHECK_FALSE(ir::lower(program).steps.empty());
     } else {

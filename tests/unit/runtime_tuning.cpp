@@ -1,4 +1,4 @@
-// Schedules taken from the tuning store, measured into it, and what happens to entries that are no good.
+// Schedules taken from the tuning store, measured into it, and what happens to entries that are not valid.
 #include "runtime/tuning.hpp"
 
 #include <unistd.h>
@@ -134,7 +134,7 @@ TEST_CASE("what the model chose is kept, and taken by the next process") {
   CHECK(first_word(taken) == other.name);
   CHECK(right(taken));
 
-  // What is no schedule of this program is searched for again, and replaced.
+  // What is not a schedule of this program is searched for again, and replaced.
   auto broken = other;
   broken.mapping.digits.clear();
   auto nonsense = runtime::choice_entry(key, program, other);

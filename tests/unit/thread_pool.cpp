@@ -1,4 +1,4 @@
-// The thread pool: every task once, whoever calls, from wherever, however often.
+// The thread pool: every task once, from any caller, however often.
 #include "runtime/thread_pool.hpp"
 
 #include <sched.h>

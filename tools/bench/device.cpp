@@ -37,7 +37,8 @@ class CpuBench : public Bench {
     constexpr double kSampleMs = 1;
     constexpr int kTrials = 3;
     constexpr double kMostCalls = 10000;
-    // Threads of a peer's OpenMP spin for some 6 ms when its call is over, on the processors of whoever comes next.
+    // Threads of a peer's OpenMP spin for some 6 ms when its call is over, on the processors that the next peer runs
+    // on.
     constexpr std::chrono::milliseconds kRest{15};
     std::vector<std::vector<double>> times(functions.size());
     std::vector<int> calls(functions.size());

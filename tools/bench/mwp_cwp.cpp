@@ -24,7 +24,7 @@ constexpr double kTransactionBytes = 128;   // TranSize
 constexpr int kSampledWarps = 10;           // as many as the paper takes positions to count transactions at
 constexpr std::int64_t kSharedBytes = 128;  // of a wavefront of shared memory
 
-/// Instructions that access memory, of all warps over a whole tile: elements of a vector that are no neighbours there
+/// Instructions that access memory, of all warps over a whole tile: elements of a vector that are not neighbours there
 /// are one each.
 double requests(const ir::ThreadMapping& mapping, const ir::Affine& affine) {
   if (mapping.digits.empty()) return 1;

@@ -34,7 +34,7 @@ void add_type_options(Command& command, OutputOptions& options, const char* dtyp
                       const char* in_dtype_text);                          ///< and --order
 void add_schedule_options(Command& command, ComputationOptions& options);  ///< and --measure, --repeat
 
-/// Throws ShapeError where --repeat is no number of runs.
+/// Throws ShapeError where --repeat is not a number of runs.
 void check_repeat(int repeat);
 
 /// What --in-dtype says that two opaque bytes are; `otherwise` where it says nothing. Throws ShapeError.

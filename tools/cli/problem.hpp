@@ -35,7 +35,7 @@ Plan plan_problem(const ProblemOptions& options);
 /// Reads "a=48" words against a spec: the extent of every axis by name.
 std::map<std::string, std::int64_t> parse_extents(const Spec& spec, const std::vector<std::string>& words);
 
-/// Whether a word names a program's file and is no spec.
+/// Whether a word names a program's file, not a spec.
 bool names_program(const std::string& word);
 
 /// Reads and parses a program; what is wrong in it is said with the file's name. "a=48" words give open extents.
@@ -47,7 +47,7 @@ void check_extents(const std::string& path, const Program& program);
 /// Whether a spec keeps every axis of its one operand.
 bool is_permutation(const Spec& spec);
 
-/// "1,3" or "all" for so many operands. Throws ShapeError, naming `option`.
+/// "1,3" or "all" for that many operands. Throws ShapeError, naming `option`.
 std::vector<bool> parse_conjugate(const std::string& text, std::size_t operands, const char* option);
 
 /// "sm_90" or "90" to 90. Throws DeviceError.

@@ -245,7 +245,7 @@ Verified verify(const Options& options, Work& work, const Plan& plan, const std:
   return verified;
 }
 
-// All results or none: files appear when the last one is written. What is no file (a pipe) is written last.
+// All results or none: files appear when the last one is written. What is not a regular file (a pipe) is written last.
 void write_results(const Work& work, Progress& progress) {
   std::vector<const CallerTensor*> written;
   for (const auto& tensor : work.tensors) {

@@ -25,7 +25,7 @@ namespace {
 struct Options {
   std::string file, device = "cpu", dtype = "f64", only;
   int threads = 0, candidates = PlanOptions{}.measured;
-  bool again = false;
+  bool remeasure = false;
 };
 
 /// One line of the file, whatever it is of.
@@ -118,7 +118,7 @@ int run(const Options& options, bool json) {
   how.device = options.device == "gpu" ? Device::gpu : Device::cpu;
   how.threads = options.threads;
   how.measured = options.candidates;
-  how.mode = options.again ? PlanMode::remeasure : PlanMode::measure;
+  how.mode = options.remeasure ? PlanMode::remeasure : PlanMode::measure;
   interrupted = 0;
   if (std::signal(SIGINT, interrupt) == SIG_IGN) std::signal(SIGINT, SIG_IGN);
 
@@ -208,11 +208,11 @@ void add_tune(Command& app, Session& session) {
   command.add_option("--candidates", options->candidates, "So many of the best by the model are timed")
       .range(1, 1000)
       .capture_default_str();
-  command.add_flag("--again", options->again, "Also cases that were measured before");
+  command.add_flag("--remeasure", options->remeasure, "Also cases that were measured before");
   command.footer(
       "Examples:\n"
       "  ricci tune bench/problems/ttc57.csv --dtype f32\n"
-      "  ricci tune cases.csv --device gpu --candidates 16 --again\n"
+      "  ricci tune cases.csv --device gpu --candidates 16 --remeasure\n"
       "An interrupt (Ctrl-C) ends it after the case at hand, a second one at once; the same command goes on later.");
   run_with(command, session, options, run);
 }

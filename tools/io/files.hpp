@@ -35,9 +35,9 @@ class InputFile {
 };
 
 /// A file that appears whole or not at all: the bytes go to a temporary file next to it, and commit() renames. Until
-/// then, and after any failure, a file of that name that was there before is as it was. A path that is no regular file
-/// (a pipe, /dev/null) is written directly. A link is followed. SIGINT, SIGTERM and SIGHUP remove the temporary file;
-/// what a writer of the same name left that was killed otherwise, the next one removes.
+/// then, and after any failure, a file of that name that was there before is as it was. A path that is not a regular
+/// file (a pipe, /dev/null) is written directly. A link is followed. SIGINT, SIGTERM and SIGHUP remove the temporary
+/// file; what a writer of the same name left that was killed otherwise, the next one removes.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -76,7 +76,7 @@ class OutputFile {
 };
 
 /// A text, whole, without a byte-order mark. Throws IoError where the file cannot be read, is longer than `most` bytes
-/// (a device that never ends), or is no UTF-8 text by its first bytes or a byte 0.
+/// (a device that never ends), or is not UTF-8 text by its first bytes or a byte 0.
 std::string read_text_file(const std::string& path, std::size_t most = std::size_t{64} << 20);
 
 }  // namespace ricci::tools

@@ -10,7 +10,7 @@
 namespace ricci::tools {
 
 /// While it lives, what is being done and for how long stands on the last line of stderr, from the second second on,
-/// and is wiped at the end. Does nothing where stderr is no terminal. Thread-safe.
+/// and is wiped at the end. Does nothing where stderr is not a terminal. Thread-safe.
 class Progress {
  public:
   explicit Progress(std::string what);

@@ -13,7 +13,7 @@
 
 namespace ricci::tools {
 
-/// Prints to stdout, or stderr. What cannot be written is no exception here: main looks at stdout at the end.
+/// Prints to stdout, or stderr. What cannot be written is not an exception here: main looks at stdout at the end.
 template <typename... Args>
 void print(fmt::format_string<Args...> format, Args&&... args) {
   const std::string text = fmt::format(format, std::forward<Args>(args)...);

@@ -23,8 +23,8 @@ std::string generated(const std::vector<std::string>& arguments) {
     if (equals == std::string::npos) throw std::runtime_error(arguments[at] + ": not NAME=FILE");
     const auto name = arguments[at].substr(0, equals);
     const auto content = ricci::codegen::read_text(arguments[at].substr(equals + 1));
-    text += "extern const char* const k" + name + ";\nconst char* const k" + name + " = R\"prelude(" + content +
-            ")prelude\";\n\n";
+    text.append("extern const char* const k").append(name).append(";\nconst char* const k").append(name);
+    text.append(" = R\"prelude(").append(content).append(")prelude\";\n\n");
   }
   if (at + 1 >= arguments.size()) throw std::runtime_error("no sources given after --");
   const std::vector<std::filesystem::path> sources(arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1,

@@ -24,7 +24,7 @@ void for_each_access(Program& program, F f) {
 
 /// Keeps the indices `order[k]`, in that order, and their coefficients. Dropped indices must not be used by any node.
 void select_indices(Program& program, const std::vector<std::size_t>& order) {
-  std::vector<Index> indices;
+  std::vector<LoopIndex> indices;
   std::vector<int> place(program.indices.size(), -1);
   for (const auto q : order) {
     place[q] = static_cast<int>(indices.size());

@@ -238,7 +238,7 @@ namespace {
 std::vector<NodeId> use_order(const Program& program) {
   struct Visit {
     NodeId id;
-    int next = 0;  // of its operands, those that are no leaves first
+    int next = 0;  // of its operands, those that are not leaves first
   };
   std::vector<NodeId> order;
   std::vector<bool> seen(program.nodes.size());

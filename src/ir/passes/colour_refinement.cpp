@@ -272,7 +272,7 @@ void Chains::collect(NodeId root, std::vector<Term>& terms) const {
       const auto& link = program_.nodes[static_cast<std::size_t>(operand)];
       const bool mixed = inverse != (node.op == OpCode::neg || (node.op == OpCode::sub && k == 1));
       if (!inner(operand) && in_sum && link.kind == NodeKind::op && link.op == OpCode::neg) {
-        open.push_back({link.operand[0], !mixed});  // a sign is part of the sum, whoever else may use it
+        open.push_back({link.operand[0], !mixed});  // a sign is part of the sum, whatever else uses it
       } else {
         open.push_back({operand, mixed});
       }

@@ -1,6 +1,6 @@
 // The nodes of a step stand in evaluation order, so every place between two of them is one where it can be cut: what
 // stands before computes, what stands behind reads what it needs of that. A value that needs an index that something
-// runs over, or a guard's, has a meaning inside of its user alone: such nodes are open, and are copied to whoever uses
+// runs over, or a guard's, has a meaning inside of its user alone: such nodes are open, and are copied to each user
 // them.
 #include "ir/passes/shorten.hpp"
 
@@ -210,7 +210,7 @@ class Shortening {
     for (const auto id : needed) {  // operands before users
       if (crosses(id) && segment_[at(id)] < part) {
         const auto& place = places_.at(id);
-        piece.replace(id, piece.builder.load(piece.buffer(sequence, place.slot), row(piece, place)));
+        piece.replace(id, piece.builder.load(piece.buffer(sequence, place.storage), row(piece, place)));
       } else {
         piece.copy(id);
       }
@@ -223,13 +223,13 @@ class Shortening {
     give_places(kept, sequence);
     for (const auto id : kept) {
       const auto& place = places_.at(id);
-      piece.builder.store(piece.buffer(sequence, place.slot, true), row(piece, place), piece.copy(id));
+      piece.builder.store(piece.buffer(sequence, place.storage, true), row(piece, place), piece.copy(id));
     }
     return piece.finish();
   }
 
   struct Place {
-    int slot = -1;
+    int storage = -1;
     std::int64_t first = 0;
   };
 
@@ -248,7 +248,7 @@ class Shortening {
     return piece.affine(made);
   }
 
-  /// Values that leave a part share a slot with those of their type. Slots share memory by their lifetimes
+  /// Values that leave a part share a storage with those of their type. Slots share memory by their lifetimes
   /// (workspace.hpp).
   void give_places(const std::vector<NodeId>& kept, Sequence& sequence) {
     std::map<DType, std::vector<NodeId>> groups;
@@ -262,17 +262,17 @@ class Shortening {
         throw PlanError(
             fmt::format("{} values at {} points between two kernels; together more than 2^58", count, points));
       }
-      sequence.slots.push_back({fresh(sequence), Role::workspace, type, 0, elements - 1, kWorkspaceAlignment});
+      sequence.storages.push_back({fresh(sequence), Role::workspace, type, 0, elements - 1, kWorkspaceAlignment});
       for (std::int64_t k = 0; k < count; ++k) {
-        places_[ids[static_cast<std::size_t>(k)]] = {static_cast<int>(sequence.slots.size()) - 1, k * points};
+        places_[ids[static_cast<std::size_t>(k)]] = {static_cast<int>(sequence.storages.size()) - 1, k * points};
       }
     }
   }
 
-  /// A name that nothing in the step or among the slots has.
+  /// A name that nothing in the step or among the storages has.
   std::string fresh(const Sequence& sequence) const {
     std::set<std::string> names;
-    for (const auto& slot : sequence.slots) names.insert(slot.name);
+    for (const auto& storage : sequence.storages) names.insert(storage.name);
     for (const auto& index : program_.indices) names.insert(index.name);
     for (const auto& buffer : program_.buffers) names.insert(buffer.name);
     for (const auto& param : program_.params) names.insert(param.name);

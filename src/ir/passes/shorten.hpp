@@ -19,8 +19,8 @@ struct KernelLength {
 std::int64_t length_of(const Node& node);
 
 /// Steps that are too long become several, cut where the fewest values are needed on both sides. Those go through
-/// workspace slots behind the others, one element per point. Bodies of reductions are not cut. What is computed is the
-/// same; where rounding is free, no product is fused across a cut.
+/// workspace storages behind the others, one element per point. Bodies of reductions are not cut. What is computed is
+/// the same; where rounding is free, no product is fused across a cut.
 Sequence shorten(Sequence sequence, const KernelLength& length = {});
 
 }  // namespace ricci::ir

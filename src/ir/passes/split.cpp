@@ -119,7 +119,7 @@ class Splitter {
     return cut;
   }
 
-  /// A new slot with `length` elements for each combination of those indices.
+  /// A new storage with `length` elements for each combination of those indices.
   Rows rows(const Program& program, const std::vector<bool>& indices, std::int64_t length, DType type,
             const std::string& stem) {
     Rows made;
@@ -129,15 +129,15 @@ class Splitter {
       made.stride[q] = length;
       length *= program.indices[q].extent;
     }
-    made.slot = static_cast<int>(sequence_.slots.size());
-    sequence_.slots.push_back({fresh(stem), Role::workspace, type, 0, length - 1, 256});
+    made.storage = static_cast<int>(sequence_.storages.size());
+    sequence_.storages.push_back({fresh(stem), Role::workspace, type, 0, length - 1, 256});
     return made;
   }
 
   /// A name that nothing in the sequence has.
   std::string fresh(const std::string& stem) const {
     std::set<std::string> names;
-    for (const auto& slot : sequence_.slots) names.insert(slot.name);
+    for (const auto& storage : sequence_.storages) names.insert(storage.name);
     for (const auto& step : sequence_.steps) {
       for (const auto& index : step.program.indices) names.insert(index.name);
       for (const auto& buffer : step.program.buffers) names.insert(buffer.name);
@@ -180,7 +180,7 @@ class Splitter {
       auto place = piece.row(partial, t, lanes.count);
       if (lanes.count > 1) StepPiece::add_term(place, piece.index(q, lanes.count, 1, 0, "_lane"), 1);
       const auto value = piece.builder.reduce(scan.op, piece.copy(body), {j});
-      piece.builder.store(piece.buffer(sequence_, partial.slot, true), std::move(place), value);
+      piece.builder.store(piece.buffer(sequence_, partial.storage, true), std::move(place), value);
       made.push_back(piece.finish());
     }
     {
@@ -192,10 +192,10 @@ class Splitter {
         lane.push_back(piece.fresh_index("lane", lanes.count));
         StepPiece::add_term(place, lane[0], 1);
       }
-      const auto load = piece.builder.load(piece.buffer(sequence_, partial.slot), std::move(place));
+      const auto load = piece.builder.load(piece.buffer(sequence_, partial.storage), std::move(place));
       const auto combined = piece.builder.reduce(scan.op, load, lane);
       const auto start = scan.operand[1] < 0 ? -1 : piece.copy(scan.operand[1]);
-      piece.builder.store(piece.buffer(sequence_, before.slot, true), piece.row(before, -1),
+      piece.builder.store(piece.buffer(sequence_, before.storage, true), piece.row(before, -1),
                           piece.builder.scan(scan.op, combined, t, true, start), 1);
       const auto to = piece.buffer(statement.buffer, true);
       if (scan.exclusive) {
@@ -234,7 +234,7 @@ class Splitter {
     piece.builder.store(piece.buffer(statement.buffer, true), std::move(place), value, statement.step);
   }
 
-  /// The body of a scan into a slot, the scan over what is there.
+  /// The body of a scan into a storage, the scan over what is there.
   std::vector<Step> write_body(const Step& step, int q, const std::vector<bool>& free) {
     const auto& program = step.program;
     const auto& scan = program.nodes[at(program.statement().value)];
@@ -250,7 +250,7 @@ class Splitter {
       if (any_below(program, scan.operand[0], guards)) {
         value = piece.builder.reduce(scan.op, value, {piece.fresh_index("once", 1)});
       }
-      piece.builder.store(piece.buffer(sequence_, values.slot, true), piece.row(values, -1), value);
+      piece.builder.store(piece.buffer(sequence_, values.storage, true), piece.row(values, -1), value);
       made.push_back(piece.finish());
     }
     StepPiece piece(step);
@@ -295,14 +295,14 @@ class Splitter {
       auto& builder = piece.builder;
       const auto one = builder.guard(piece.copy(compact.operand[0]), builder.constant(1, DType::i64));
       const auto value = builder.reduce(OpCode::add, one, {j});
-      builder.store(piece.buffer(sequence_, counts.slot, true), piece.row(counts, t), value);
+      builder.store(piece.buffer(sequence_, counts.storage, true), piece.row(counts, t), value);
       made.push_back(piece.finish());
     }
     {
       StepPiece piece(step);
       const auto t = piece.fresh_index("tile", tiles->tiles);
       const auto combined = piece.load(sequence_, counts, t);
-      piece.builder.store(piece.buffer(sequence_, before.slot, true), piece.row(before, -1),
+      piece.builder.store(piece.buffer(sequence_, before.storage, true), piece.row(before, -1),
                           piece.builder.scan(OpCode::add, combined, t, true), 1);
       if (tiles->rest > 0) {
         const auto passed = piece.builder.reduce(OpCode::add, combined, {t});
@@ -427,7 +427,7 @@ class Splitter {
     const auto partial = rows(program, depends, apart ? 1 : tiles.tiles * lanes.count, node.type, "partial");
     std::int64_t stride = 1;
     if (apart) {
-      auto& last = sequence_.slots[static_cast<std::size_t>(partial.slot)].last;
+      auto& last = sequence_.storages[static_cast<std::size_t>(partial.storage)].last;
       stride = last + 1;
       last = tiles.tiles * stride - 1;
     }
@@ -449,13 +449,13 @@ class Splitter {
       const auto value = piece.builder.reduce(node.op, piece.copy(node.operand[0]), over);
       auto place = piece.row(partial, t, apart ? stride : lanes.count);
       if (lane >= 0) StepPiece::add_term(place, lane, 1);
-      piece.builder.store(piece.buffer(sequence_, partial.slot, true), std::move(place), value);
+      piece.builder.store(piece.buffer(sequence_, partial.storage, true), std::move(place), value);
       made.push_back(piece.finish());
     }
     // Combined by all points that need it, or once for them.
     const auto result = [&](StepPiece& piece) {
       const auto t = piece.fresh_index("tile", tiles.tiles * lanes.count);
-      const auto part = piece.builder.load(piece.buffer(sequence_, partial.slot), piece.row(partial, t, stride));
+      const auto part = piece.builder.load(piece.buffer(sequence_, partial.storage), piece.row(partial, t, stride));
       auto value = piece.builder.reduce(node.op, part, {t});
       if (tiles.rest > 0) {
         const auto j = piece.index(tiles.index, tiles.rest, 1, tiles.tiles * tiles.length, "_rest");
@@ -473,7 +473,7 @@ class Splitter {
       total = rows(program, depends, 1, node.type, "total");
       StepPiece piece(step);
       const auto value = result(piece);
-      piece.builder.store(piece.buffer(sequence_, total.slot, true), piece.row(total, -1), value);
+      piece.builder.store(piece.buffer(sequence_, total.storage, true), piece.row(total, -1), value);
       made.push_back(piece.finish());
     }
     StepPiece piece(step);

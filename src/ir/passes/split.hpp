@@ -12,7 +12,7 @@ struct SplitLimits {
   std::int64_t parts = 4096;     ///< tiles over all points: some for each worker, to even out; at least 2 * workers
   std::int64_t least = 4096;     ///< values of the smallest tile
   std::int64_t lanes_bytes = 0;  ///< of neighbouring partial results of floats that are combined side by side; 0: none
-  /// Sums of products of two loads go by tiles of so many points, each a worker's, as few as `tile_workers` of which
+  /// Sums of products of two loads go by tiles of that many points, each a worker's, as few as `tile_workers` of which
   /// have work for all. 0: they are like any others.
   std::int64_t tile_points = 0, tile_workers = 0;
   bool scans = true;  ///< scans and compactions, too: they read and compute everything twice
@@ -21,15 +21,16 @@ struct SplitLimits {
 };
 
 /// Steps in which fewer points than workers each combine more than `longest` values become several, through workspace
-/// slots behind the others:
+/// storages behind the others:
 ///
 ///   reduction   partial results of tiles; the rest as it was, with a reduction of the partial results in its place
 ///   scan        partial results of tiles; their exclusive scan; scans of the tiles that begin with its values
 ///   compaction  counts of tiles; their exclusive scan; compactions of the tiles that begin there
 ///
 /// Sums of products are cut into equal parts, so that none of them is ragged. What a ragged last tile holds is left to
-/// the step that combines the partial results. Bodies with reductions in them are computed once, into a slot of their
-/// own. Only where values may be combined in any order: programs that are not exact, and operations that lose nothing.
+/// the step that combines the partial results. Bodies with reductions in them are computed once, into a storage of
+/// their own. Only where values may be combined in any order: programs that are not exact, and operations that lose
+/// nothing.
 Sequence split_long(Sequence sequence, const SplitLimits& limits);
 
 }  // namespace ricci::ir

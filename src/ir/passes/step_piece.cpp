@@ -111,20 +111,20 @@ void StepPiece::add_term(Affine& affine, int index, std::int64_t coefficient) {
 }
 
 int StepPiece::buffer(int old, bool written) {
-  return declare(from_.slot[at(old)], from_.program.buffers[at(old)], written);
+  return declare(from_.storage[at(old)], from_.program.buffers[at(old)], written);
 }
 
-int StepPiece::buffer(const Sequence& sequence, int slot, bool written) {
-  const auto& whole = sequence.slots[at(slot)];
-  return declare(slot, {whole.name, whole.type, false, whole.first, whole.last, whole.alignment}, written);
+int StepPiece::buffer(const Sequence& sequence, int storage, bool written) {
+  const auto& whole = sequence.storages[at(storage)];
+  return declare(storage, {whole.name, whole.type, false, whole.first, whole.last, whole.alignment}, written);
 }
 
-int StepPiece::declare(int slot, Buffer declared, bool written) {
+int StepPiece::declare(int storage, Buffer declared, bool written) {
   auto& buffers = builder.program.buffers;
   std::size_t b = 0;
-  while (b < slot_.size() && (slot_[b] != slot || buffers[b].name != declared.name)) ++b;
-  if (b == slot_.size()) {
-    slot_.push_back(slot);
+  while (b < storage_.size() && (storage_[b] != storage || buffers[b].name != declared.name)) ++b;
+  if (b == storage_.size()) {
+    storage_.push_back(storage);
     buffers.push_back(std::move(declared));
     buffers.back().written = false;
   }
@@ -139,7 +139,7 @@ Affine StepPiece::row(const Rows& rows, int index, std::int64_t stride) {
 }
 
 NodeId StepPiece::load(const Sequence& sequence, const Rows& rows, int index) {
-  return builder.load(buffer(sequence, rows.slot), row(rows, index));
+  return builder.load(buffer(sequence, rows.storage), row(rows, index));
 }
 
 int StepPiece::param(int old) {
@@ -170,7 +170,7 @@ NodeId StepPiece::index_value(int old) {
 Step StepPiece::finish() {
   Step step;
   step.program = builder.finish();
-  step.slot = std::move(slot_);
+  step.storage = std::move(storage_);
   step.param = std::move(param_);
   return step;
 }

@@ -12,9 +12,9 @@
 
 namespace ricci::ir {
 
-/// A slot of partial results: one row per combination of some indices of the step.
+/// A storage of partial results: one row per combination of some indices of the step.
 struct Rows {
-  int slot = -1;
+  int storage = -1;
   std::vector<std::int64_t> stride;  ///< per index of the step's program; 0: not one of the rows'
 };
 
@@ -44,8 +44,8 @@ class StepPiece {
 
   /// The new buffer of the step's buffer `old`.
   int buffer(int old, bool written = false);
-  /// The new buffer of a slot of the sequence.
-  int buffer(const Sequence& sequence, int slot, bool written = false);
+  /// The new buffer of a storage of the sequence.
+  int buffer(const Sequence& sequence, int storage, bool written = false);
   /// The place of this point's row, `stride` further on per value of the new index (-1: its start).
   Affine row(const Rows& rows, int index, std::int64_t stride = 1);
   /// Element `index` of this point's row (-1: the first).
@@ -61,14 +61,14 @@ class StepPiece {
 
   NodeId copy_node(const Node& node);
   std::vector<int> whole(const std::vector<int>& old);
-  int declare(int slot, Buffer declared, bool written);
+  int declare(int storage, Buffer declared, bool written);
   int param(int old);
   NodeId index_value(int old);
 
   const Step& from_;
   std::vector<Place> place_;  // per old index
   std::map<NodeId, NodeId> known_;
-  std::vector<int> slot_, param_;
+  std::vector<int> storage_, param_;
   std::set<std::string> names_;
 };
 

@@ -22,7 +22,7 @@ namespace {
 // and more for long texts; what is not used is address space alone.
 constexpr std::size_t kLeastStack = 8u << 20, kMostStack = 64u << 20, kStackPerByte = 64;
 
-// For the words about an allocation that failed, and for whoever hears them.
+// For the message about an allocation that failed, and for the handler that receives it.
 constexpr std::size_t kReserve = 512u << 10;
 
 /// Shared by the waiter and the thread, whichever stays longer.

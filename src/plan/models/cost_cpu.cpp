@@ -7,7 +7,7 @@
 namespace ricci::plan {
 namespace {
 
-/// GB/s of a memory that is read or written in runs of so many bytes at distant places.
+/// GB/s of a memory that is read or written in runs of that many bytes at distant places.
 double rate(double most, double half, std::int64_t run_bytes) {
   const auto run = static_cast<double>(std::max<std::int64_t>(run_bytes, 1));
   return most * run / (run + half);
@@ -96,12 +96,12 @@ double repeated(const Sides& sides, const ir::Schedule& schedule) {
 }
 
 constexpr std::int64_t kHalfLine = kLineBytes / 2;
-constexpr double kReadGBs = 44, kReadHalfRun = 31;    // of all threads: half the rate at runs of so many bytes
-constexpr double kWriteGBs = 88, kWriteHalfRun = 14;  // past the caches
+constexpr double kReadGBs = 44, kReadHalfRun = 31;    // of all threads: half the rate at runs of that many bytes
+constexpr double kWriteGBs = 88, kWriteHalfRun = 14;  // nontemporal
 constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
 
-/// Nanoseconds of memory where a tile waits in an array and is written past the caches. Reads are asked for ahead, so
-/// that their runs hardly count; writes are in whole lines, all but the ends.
+/// Nanoseconds of memory where a tile waits in an array and is written by nontemporal stores. Reads are asked for
+/// ahead, so that their runs hardly count; writes are in whole lines, all but the ends.
 double through_array_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
                         const CpuModel& device, std::int64_t run_bytes) {
   constexpr double kThroughArrays = 0.9;                // one is read beside the writing of another
@@ -268,7 +268,7 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   const double vector = stage.mapping.vector;
   const auto read_bytes = static_cast<double>(sides.read_bytes());
   const double operation = kOperation * (vector * stage.row_packing * read_bytes > kHalfLine ? kWide : 1);
-  // Of an element in a block: its rows, the rounds of its transpose, and its columns, each in so many stores.
+  // Of an element in a block: its rows, the rounds of its transpose, and its columns, each in that many stores.
   const auto in_block = [&](double rows, double piece, double columns, double stores) {
     const double row_operation = stage.row_packing > 1 ? kOperation : operation;  // a part of a vector
     return (row_operation * rows + operation * (piece * std::log2(piece) + columns * stores)) / (rows * columns);

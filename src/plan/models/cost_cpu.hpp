@@ -15,7 +15,7 @@ using ir::kLineBytes;
 /// EPYC (Zen 5); what counts is how they fall with the length of runs, which is alike on other processors.
 double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuModel& device);
 
-/// Whether runs of so many bytes in the output begin or end within lines.
+/// Whether runs of that many bytes in the output begin or end within lines.
 bool lines_are_shared(const Sides& sides, std::int64_t run_bytes);
 
 /// Nanoseconds of one thread for one element, its memory aside.

@@ -22,9 +22,9 @@ constexpr double kReadRun = 0.006467;    // short runs of one tile
 constexpr double kWriteRun = 0.01212;    // the same, written
 constexpr double kWriteRunFar = 0.1163;  // written runs that stay below kWriteFull, by the missing share
 constexpr double kWriteFull = 1152;      // bytes
-constexpr double kReadBlock = 19.98;     // bytes' worth of a block read in part by a tile, whoever reads the rest
-constexpr double kWriteBlock = 16.09;    // the same, written
-constexpr int kMergeWindow = 4;          // times the tiles that run at once: how long L2 waits for a sector's rest
+constexpr double kReadBlock = 19.98;   // bytes' worth of a block read in part by a tile, whichever tile reads the rest
+constexpr double kWriteBlock = 16.09;  // the same, written
+constexpr int kMergeWindow = 4;        // times the tiles that run at once: how long L2 waits for a sector's rest
 // Bytes asked for by a multiprocessor, beyond which requests queue up, and what each as many more cost.
 struct Queue {
   double bytes, cost;
@@ -43,7 +43,7 @@ constexpr double kAxis = 3.954;         // of a digit or an axis of the origin
 constexpr double kAccess = 1.332;       // of an access
 constexpr double kDivision = 1.775;     // of one instruction's worth of digit arithmetic: multiplications are slow
 constexpr double kElement = 3.695;      // of an element in a vector
-constexpr double kTransposed = 0.1611;  // the same, where rectangles are turned in registers and vectors stay whole
+constexpr double kTransposed = 0.1611;  // the same, where rectangles are transposed in registers and vectors stay whole
 constexpr double kEdge = 4.977;         // of a comparison with a ragged edge
 constexpr double kPhase = 4.935;        // of finding where a skewed row begins
 constexpr double kLongCode = 1998;      // unrolled instructions at which fetching them costs as much again
@@ -74,7 +74,7 @@ double rough_norm(double x, double y, double z) {
   return kRoughly * longest * static_cast<double>(std::pow(1 + share, 1 / kExponent));
 }
 
-/// Of the warps of so many threads.
+/// Of the warps of `threads` threads.
 int lanes_of(int threads) { return (threads + 31) / 32 * 32; }
 
 int tiles_of_block(TileTransfer how, int threads) { return how == TileTransfer::in_warp ? threads / 32 : 1; }

@@ -88,10 +88,10 @@ class CostModel {
   Neighbours neighbours(const std::vector<std::int64_t>& tile, const std::vector<int>& order, std::int64_t at_once,
                         const SideTraffic& write);
   double memory_us(const TileCost::Moved& moved, const Neighbours& near) const;
-  /// Blocks of so many threads, or of more, that a multiprocessor may hold, and tiles that run at once.
+  /// Blocks of that many threads, or of more, that a multiprocessor may hold, and tiles that run at once.
   std::int64_t most_resident(const TileCost& tile, TileTransfer how, int threads) const;
   std::int64_t most_at_once(const TileCost& tile, TileTransfer how, int threads) const;
-  /// How many times as long it takes at least, by how many blocks wait together: so many at most.
+  /// How many times as long it takes at least, by how many blocks wait together: at most that many.
   double least_waiting(double block_bytes, std::int64_t resident, int lanes, bool transposed) const;
   double rate() const;  ///< of a copy, in bytes per microsecond
 

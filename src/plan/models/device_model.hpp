@@ -43,7 +43,7 @@ struct CpuModel {
     return measured > 0 ? measured / threads : usual;
   }
 
-  /// Whether nontemporal stores pay for a kernel that touches so many bytes.
+  /// Whether nontemporal stores pay for a kernel that touches that many bytes.
   bool beyond_caches(double bytes) const { return bytes > 0.75 * static_cast<double>(cache_bytes); }
 };
 std::string print(const CpuModel& device);
