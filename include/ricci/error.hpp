@@ -1,6 +1,7 @@
 // The errors of Ricci: one type per cause, each with a text that names what disagrees and what to do.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -23,25 +24,36 @@ enum class ErrorCode {
 /// The word for a code, as printed by the command line: "spec", "shape", ...
 const char* name(ErrorCode code) noexcept;
 
+/// A place in a text that a user gave: a spec or a program.
+struct TextPosition {
+  int line = 0;              ///< from 1; 0: no place
+  int column = 0;            ///< in bytes, from 1
+  std::int64_t offset = -1;  ///< in bytes from the beginning of the text; -1: no place
+};
+
 /// Base of everything Ricci throws. `what()` is the whole text, several lines, without a trailing newline.
 /// Every error is thrown before outputs, caches or devices are touched, unless its type says otherwise.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
+  Error(ErrorCode code, const std::string& text, TextPosition position = {})
+      : std::runtime_error(text), code_(code), position_(position) {}
   ErrorCode code() const noexcept { return code_; }
+  /// Where the text shows its (first) caret; no place where the fault is in none, or in a C++ program.
+  const TextPosition& position() const noexcept { return position_; }
 
  private:
   ErrorCode code_;
+  TextPosition position_;
 };
 
 class SpecError : public Error {
  public:
-  explicit SpecError(const std::string& text) : Error(ErrorCode::spec, text) {}
+  explicit SpecError(const std::string& text, TextPosition position = {}) : Error(ErrorCode::spec, text, position) {}
 };
 
 class ShapeError : public Error {
  public:
-  explicit ShapeError(const std::string& text) : Error(ErrorCode::shape, text) {}
+  explicit ShapeError(const std::string& text, TextPosition position = {}) : Error(ErrorCode::shape, text, position) {}
 };
 
 class PlanError : public Error {

@@ -1,7 +1,9 @@
 /* The C interface of Ricci: for C, Fortran and anything that calls C.
  *
- * Every function returns RICCI_OK or a negative status; ricci_last_error() then holds the text, per thread.
- * Handles are opaque. All functions are thread-safe; a plan may be executed from any number of threads at once. */
+ * Every function that may fail returns RICCI_OK or a negative status; ricci_last_error() then holds the text, per
+ * thread. Handles are opaque. All functions are thread-safe, except that options are one thread's at a time; a plan may
+ * be executed from any number of threads at once. What can be chosen and what can be asked goes by name, so that a
+ * later version knows more names and changes no type. docs/c.md shows a program. */
 #ifndef RICCI_H
 #define RICCI_H
 
@@ -40,8 +42,6 @@ typedef enum {
   RICCI_C128
 } ricci_dtype;
 
-typedef enum { RICCI_CPU = 0, RICCI_GPU = 1 } ricci_device;
-
 /* How a tensor lies in memory. strides in elements, or null for row-major (C order); alignment in bytes that the base
  * pointer is promised to have, 0 for the element size. */
 typedef struct {
@@ -52,58 +52,66 @@ typedef struct {
   int64_t alignment;
 } ricci_layout;
 
-/* How the schedules of a plan are chosen: by what was measured for the problem earlier, else by the model; the same,
- * but measured now where it was not; measured now in any case; by the model alone. */
-typedef enum {
-  RICCI_PLAN_ESTIMATE = 0,
-  RICCI_PLAN_MEASURE = 1,
-  RICCI_PLAN_REMEASURE = 2,
-  RICCI_PLAN_MODEL = 3
-} ricci_plan_mode;
-
-typedef struct {
-  ricci_device device;
-  int gpu;                   /* ordinal, or -1 for the current device */
-  double alpha_re, alpha_im; /* 1, 0 in ricci_permute_options_default */
-  double beta_re, beta_im;   /* 0, 0 */
-  int conjugate;
-  int threads; /* 0: all */
-  ricci_plan_mode mode;
-} ricci_permute_options;
-
+typedef struct ricci_options ricci_options;
+typedef struct ricci_runtime ricci_runtime;
 typedef struct ricci_plan ricci_plan;
 
 const char* ricci_version(void);
-const char* ricci_last_error(void);
 const char* ricci_status_name(ricci_status status);
 
-ricci_permute_options ricci_permute_options_default(void);
+/* The last failure in the calling thread: text, status, and where in a spec or a program it is. Line and column count
+ * from 1, the offset from 0, in bytes; 0, 0 and -1 where it is in no place of a text. Pointers may be null. The text is
+ * valid until the thread's next failure. */
+const char* ricci_last_error(void);
+ricci_status ricci_last_error_status(void);
+void ricci_last_error_position(int* line, int* column, int64_t* offset);
 
-/* Plans B = alpha * op(A)[perm] + beta * B for a spec such as "abc->cab"; options may be null. On success *plan is to
- * be released with ricci_plan_release. */
-ricci_status ricci_plan_permute(const char* spec, const ricci_layout* input, const ricci_layout* output,
-                                const ricci_permute_options* options, ricci_plan** plan);
+/* Receives each line of the log, without a newline, from any thread, one line at a time. */
+typedef void (*ricci_log_sink)(unsigned topic, const char* line, void* context);
 
-typedef enum { RICCI_PATH_FLOPS = 0, RICCI_PATH_MEMORY = 1 } ricci_path;
+/* Topics: 1 warning (always on), 2 ir, 4 plan, 8 compile, 16 cache, 32 execute; a sum of them. */
+void ricci_set_log_topics(unsigned topics);
+/* Replaces the sink; null restores stderr. */
+void ricci_set_log_sink(ricci_log_sink sink, void* context);
 
-typedef struct {
-  ricci_device device;
-  int gpu;                   /* ordinal, or -1 for the current device */
-  double alpha_re, alpha_im; /* 1, 0 in ricci_einsum_options_default */
-  double beta_re, beta_im;   /* 0, 0 */
-  const int* conjugate;      /* one per operand, or null: conjugate none */
-  ricci_path path;           /* with three operands and more: fewest operations, or least workspace */
-  int threads;               /* 0: all */
-  ricci_plan_mode mode;
-} ricci_einsum_options;
+/* What the options are for. */
+typedef enum {
+  RICCI_OPTIONS_PERMUTE = 0,
+  RICCI_OPTIONS_EINSUM = 1,
+  RICCI_OPTIONS_PROGRAM = 2,
+  RICCI_OPTIONS_RUNTIME = 3
+} ricci_options_kind;
 
-ricci_einsum_options ricci_einsum_options_default(void);
+/* Options with their defaults; to be destroyed with ricci_options_destroy, which takes null too. */
+ricci_status ricci_options_create(ricci_options_kind kind, ricci_options** options);
+void ricci_options_destroy(ricci_options* options);
+
+/* Sets an option as the command line spells it (docs/c.md lists them). RICCI_ERROR_PLAN for a key that options of this
+ * kind do not have; its text lists those that they have. A failure leaves the options as they were.
+ *
+ *   every plan           device, gpu, target, schedule, threads, mode, precision, measured
+ *   permute and einsum   alpha, beta, conj; of an einsum path too
+ *   runtime              cache-dir, threads, pin */
+ricci_status ricci_options_set(ricci_options* options, const char* key, const char* value);
+
+/* A runtime of one's own: a kernel cache and threads. Functions that take a runtime take null for the process-wide one,
+ * which is made on first use. Plans outlive the runtime that made them. options may be null. */
+ricci_status ricci_runtime_create(const ricci_options* options, ricci_runtime** runtime);
+void ricci_runtime_destroy(ricci_runtime* runtime);
+
+/* What the kernel cache of a runtime has done: memory-hits, disk-hits, misses, made, stored, damaged. */
+ricci_status ricci_runtime_number(ricci_runtime* runtime, const char* name, int64_t* value);
+
+/* Plans B = alpha * op(A)[perm] + beta * B for a spec such as "abc->cab"; options of a permutation, or null. On success
+ * *plan is to be released with ricci_plan_release. */
+ricci_status ricci_plan_permute(ricci_runtime* runtime, const char* spec, const ricci_layout* input,
+                                const ricci_layout* output, const ricci_options* options, ricci_plan** plan);
 
 /* Plans C = alpha * sum(op(A) * op(B) * ...) + beta * C for a spec such as "ab,bc->ac". inputs: one layout for each of
  * the `count` operands of the spec; output may be null: row-major, of NumPy's result type (ricci_plan_output_shape);
- * options may be null. */
-ricci_status ricci_plan_einsum(const char* spec, int count, const ricci_layout* inputs, const ricci_layout* output,
-                               const ricci_einsum_options* options, ricci_plan** plan);
+ * options of an einsum, or null. */
+ricci_status ricci_plan_einsum(ricci_runtime* runtime, const char* spec, int count, const ricci_layout* inputs,
+                               const ricci_layout* output, const ricci_options* options, ricci_plan** plan);
 
 /* An index without an extent in a program's text, and its extent. */
 typedef struct {
@@ -111,12 +119,30 @@ typedef struct {
   int64_t extent;
 } ricci_extent;
 
-/* Plans a program from its text (docs/programs.md). extents: `count` of them, for indices that the text leaves open. */
-ricci_status ricci_plan_program(const char* text, int count, const ricci_extent* extents, ricci_device device, int gpu,
-                                int threads, ricci_plan_mode mode, ricci_plan** plan);
+/* Plans a program from its text (docs/programs.md). extents: `count` of them, for indices that the text leaves open;
+ * options of a program, or null. */
+ricci_status ricci_plan_program(ricci_runtime* runtime, const char* text, int count, const ricci_extent* extents,
+                                const ricci_options* options, ricci_plan** plan);
 
-/* Why the schedules of a plan's kernels were taken: "estimated", "tuned" or "measured" each, "; " between them. */
-const char* ricci_plan_choice(const ricci_plan* plan);
+/* A text of a plan, valid until it is released:
+ *
+ *   source     the generated source of all kernels     explain    every candidate, and why one was taken
+ *   program    the canonical programs                  passes     the programs after each pass
+ *   assembly   of all kernels, where a tool prints it  key        the cache keys
+ *   cache-path files of the stored kernels             kernel     names of the generated functions
+ *   schedule   of each kernel                          choice     why it was taken: estimated, named, tuned, measured
+ *   origin     memory, disk, compiled or none */
+ricci_status ricci_plan_text(const ricci_plan* plan, const char* name, const char** text);
+
+/* A number of a plan: steps, plan-ms, generate-ms, compile-ms, load-ms, measure-ms, registers, spill-bytes,
+ * shared-bytes, compulsory-bytes, workspace-bytes, flops. */
+ricci_status ricci_plan_number(const ricci_plan* plan, const char* name, double* value);
+
+/* The same for what is asked most; "" for a null plan. */
+static inline const char* ricci_plan_source(const ricci_plan* plan) {
+  const char* text = "";
+  return plan != 0 && ricci_plan_text(plan, "source", &text) == RICCI_OK ? text : "";
+}
 
 /* What a call of the plan takes: how many arrays it writes and how many it only reads, how many parameters, and their
  * names, in the order of the call ("" past the end). Names are valid until the plan is released. */
@@ -133,18 +159,24 @@ ricci_status ricci_plan_output_shape(const ricci_plan* plan, ricci_dtype* type, 
 /* Bytes of memory that a call needs between its kernels, and makes for itself when it is given none. */
 int64_t ricci_plan_workspace_bytes(const ricci_plan* plan);
 
-/* A scalar parameter of a program. */
+/* A factor, or a parameter of a program. */
 typedef struct {
   double re, im;
 } ricci_scalar;
 
-/* What a call may have beside its arrays; null for none of it. */
+/* What a call may have beside its arrays; null for none of it. Begin with RICCI_CALL: `size` tells which members the
+ * caller's header has, so that later versions may add some at the end. */
 typedef struct {
+  int64_t size;               /* of this struct, in bytes */
+  const ricci_scalar* alpha;  /* null: the plan's. A plan made with alpha = 1 (beta = 0) takes that value alone; */
+  const ricci_scalar* beta;   /* alpha "any" in its options prepares one for all */
   const ricci_scalar* params; /* ricci_plan_params of them */
   void* workspace;            /* aligned to 256 bytes, on the plan's device; null: made by the call */
   int64_t workspace_bytes;
   void* stream; /* CUstream for a GPU plan, else null */
 } ricci_call;
+
+#define RICCI_CALL {(int64_t)sizeof(ricci_call), 0, 0, 0, 0, 0, 0}
 
 /* Runs a plan: one pointer for each array it writes and one for each that it only reads, in the plan's order. */
 ricci_status ricci_execute(const ricci_plan* plan, void* const* outputs, const void* const* inputs,
@@ -152,9 +184,6 @@ ricci_status ricci_execute(const ricci_plan* plan, void* const* outputs, const v
 
 /* The same for plans of one output and one input, as permutations are. stream: CUstream for a GPU plan, else null. */
 ricci_status ricci_plan_execute(const ricci_plan* plan, void* output, const void* input, void* stream);
-
-/* The generated source, of all kernels; valid until the plan is released. */
-const char* ricci_plan_source(const ricci_plan* plan);
 
 void ricci_plan_release(ricci_plan* plan);
 

@@ -70,6 +70,14 @@ struct EinsumOptions : PlanOptions {
   enum class Path { flops, memory } path = Path::flops;
 };
 
+/// What the kernel cache of one runtime has done since it was made.
+struct CacheStatistics {
+  std::uint64_t memory_hits = 0, disk_hits = 0, misses = 0;
+  std::uint64_t made = 0;     ///< kernels compiled, measurements and choices made
+  std::uint64_t stored = 0;   ///< entries that reached the disk
+  std::uint64_t damaged = 0;  ///< files that were refused by their content
+};
+
 /// Thread-safe. Plans outlive the runtime that made them.
 class Runtime {
  public:
@@ -136,6 +144,8 @@ class Runtime {
   /// the model of every later plan on this kind of device. A second or two; what was measured before is replaced. Plans
   /// that measure do it by themselves where nothing is kept. Throws DeviceError, PlanError with target_sm.
   void measure_device(const PlanOptions& options = {});
+
+  CacheStatistics cache_statistics() const noexcept;
 
   struct Impl;
 

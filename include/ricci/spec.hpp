@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ricci/error.hpp"
+
 namespace ricci {
 inline namespace v1 {
 
@@ -44,6 +46,8 @@ struct Spec {
 
   /// `text`, and under it `^` at each of the axes given: the body of every message about a spec.
   std::string caret(const std::vector<const Axis*>& axes) const;
+  /// The place of an axis, as errors tell it.
+  static TextPosition position(const Axis& axis) { return {1, axis.column + 1, axis.column}; }
 };
 
 }  // namespace v1

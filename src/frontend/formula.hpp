@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/program.hpp"
+#include "ricci/error.hpp"
 #include "ricci/program.hpp"
 
 namespace ricci::formula {
@@ -25,7 +26,8 @@ struct SourcePosition {
   const char* file = nullptr;
   unsigned line = 0;  ///< of the file; of the text, 0 where it has to be counted
 
-  std::string describe() const;  ///< begins with a newline; empty for no place
+  std::string describe() const;   ///< begins with a newline; empty for no place
+  TextPosition position() const;  ///< in `text`
 };
 
 [[noreturn]] void fail(const SourcePosition& place, const std::string& what);        ///< SpecError

@@ -28,25 +28,32 @@ std::string count_text(std::int64_t extent) {
 std::string SourcePosition::describe() const {
   if (file != nullptr) return fmt::format("\n  {}:{}", file, line);
   if (text.data() == nullptr) return {};
+  const auto here = position();
+  const auto column = static_cast<std::size_t>(here.column) - 1, begin = static_cast<std::size_t>(here.offset) - column;
+  const auto end = std::min(text.find('\n', begin), text.size());
+  return fmt::format("\n  line {}, column {}:\n{}", here.line, here.column,
+                     underlined(text.substr(begin, end - begin), {column}));
+}
+
+TextPosition SourcePosition::position() const {
+  if (file != nullptr || text.data() == nullptr) return {};
   const auto at = std::min(offset, text.size());
   const auto before = text.substr(0, at);
   const auto newline = before.rfind('\n');
   const auto begin = newline == std::string_view::npos ? 0 : newline + 1;
-  const auto end = std::min(text.find('\n', begin), text.size());
   const auto number = line > 0 ? static_cast<std::ptrdiff_t>(line) : std::count(before.begin(), before.end(), '\n') + 1;
-  return fmt::format("\n  line {}, column {}:\n{}", number, at - begin + 1,
-                     underlined(text.substr(begin, end - begin), {at - begin}));
+  return {static_cast<int>(number), static_cast<int>(at - begin) + 1, static_cast<std::int64_t>(at)};
 }
 
 // Expressions and names are a user's, of any length.
 constexpr std::size_t kLongestText = 2000;
 
 void fail(const SourcePosition& place, const std::string& what) {
-  throw SpecError(shortened(what, kLongestText) + place.describe());
+  throw SpecError(shortened(what, kLongestText) + place.describe(), place.position());
 }
 
 void fail_shape(const SourcePosition& place, const std::string& what) {
-  throw ShapeError(shortened(what, kLongestText) + place.describe());
+  throw ShapeError(shortened(what, kLongestText) + place.describe(), place.position());
 }
 
 int ProgramGraph::find_index(std::string_view wanted) const noexcept { return find_name(index_names_, wanted); }

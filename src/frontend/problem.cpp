@@ -32,7 +32,8 @@ void check_unique(const Spec& spec, const Spec::Term& term, const char* side, co
     for (std::size_t j = i + 1; j < term.size(); ++j) {
       if (term[i].name == term[j].name) {
         throw SpecError(fmt::format("{} appears twice in the {}; {}\n{}", text_of(term[i]), side, rule,
-                                    spec.caret({&term[i], &term[j]})));
+                                    spec.caret({&term[i], &term[j]})),
+                        Spec::position(term[i]));
       }
     }
   }
@@ -53,13 +54,15 @@ void check_permutation_spec(const Spec& spec) {
   check_unique(spec, spec.output, "output", "a permutation uses each axis once");
   for (const auto& axis : spec.output) {
     if (!find(input, axis.name)) {
-      throw SpecError(fmt::format("output {} is not an axis of the input\n{}", text_of(axis), spec.caret({&axis})));
+      throw SpecError(fmt::format("output {} is not an axis of the input\n{}", text_of(axis), spec.caret({&axis})),
+                      Spec::position(axis));
     }
   }
   for (const auto& axis : input) {
     if (!find(spec.output, axis.name)) {
       throw SpecError(fmt::format("input {} is missing in the output; a permutation keeps every axis\n{}",
-                                  text_of(axis), spec.caret({&axis})));
+                                  text_of(axis), spec.caret({&axis})),
+                      Spec::position(axis));
     }
   }
   if (input.size() > static_cast<std::size_t>(kMaxRank)) {
@@ -74,7 +77,8 @@ void check_spec(const Spec& spec) {
                                    [&](const Spec::Term& term) { return find(term, axis.name) != nullptr; });
     if (known) continue;
     throw SpecError(fmt::format("output {} is not an axis of {}\n{}", text_of(axis),
-                                spec.operands.size() == 1 ? "the input" : "any operand", spec.caret({&axis})));
+                                spec.operands.size() == 1 ? "the input" : "any operand", spec.caret({&axis})),
+                    Spec::position(axis));
   }
 }
 
@@ -113,7 +117,8 @@ void check_layout(const Spec& spec, const Spec::Term& term, const Layout& layout
     const auto extent = layout.extents[k];
     if (extent < 0) {
       throw ShapeError(fmt::format("{} of {} has extent {}; extents start at 0\n{}", text_of(term[k]), side.subject,
-                                   extent, spec.caret({&term[k]})));
+                                   extent, spec.caret({&term[k]})),
+                       Spec::position(term[k]));
     }
     std::int64_t reach = 0;
     const bool overflow =
@@ -123,7 +128,8 @@ void check_layout(const Spec& spec, const Spec::Term& term, const Layout& layout
     constexpr auto kLimit = std::int64_t{1} << 58;  // so that byte offsets of 16-byte elements fit 63 bits
     if (overflow || low < -kLimit || high > kLimit) {
       throw ShapeError(fmt::format("{} reaches past 2^58 elements at {} (extent {}, stride {})\n{}", side.subject,
-                                   text_of(term[k]), extent, layout.strides[k], spec.caret({&term[k]})));
+                                   text_of(term[k]), extent, layout.strides[k], spec.caret({&term[k]})),
+                       Spec::position(term[k]));
     }
   }
 }
@@ -187,13 +193,15 @@ void check_extents(const EinsumProblem& problem) {
     if (one.tensor == other.tensor) {
       throw ShapeError(
           fmt::format("{} has extents {} and {} in {}\n{}\nshape {}; an axis that is repeated has one extent",
-                      text_of(*one.axis), one.extent, other.extent, subject(one.tensor), carets, shape(one.tensor)));
+                      text_of(*one.axis), one.extent, other.extent, subject(one.tensor), carets, shape(one.tensor)),
+          Spec::position(*one.axis));
     }
     throw ShapeError(fmt::format("{} has extent {} in {} but {} in {}\n{}\nshapes {} and {}; {}", text_of(*one.axis),
                                  one.extent, subject(one.tensor), other.extent, subject(other.tensor), carets,
                                  shape(one.tensor), shape(other.tensor),
                                  one.axis->broadcasts ? "axes of '...' must agree, but for operands with extent 1"
-                                                      : "axes with one name must agree"));
+                                                      : "axes with one name must agree"),
+                     Spec::position(*one.axis));
   };
   // In the order of the spec, so that the first disagreement is the one that is told.
   for (std::size_t t = 0; t <= operands; ++t) {
@@ -222,7 +230,8 @@ void check_shapes(const EinsumProblem& problem) {
     if (output.strides[k] == 0 && output.extents[k] > 1 && output.elements() > 0) {
       throw ShapeError(
           fmt::format("{} of the output has stride 0 and extent {}: its elements would be written {} times\n{}",
-                      text_of(spec.output[k]), output.extents[k], output.extents[k], spec.caret({&spec.output[k]})));
+                      text_of(spec.output[k]), output.extents[k], output.extents[k], spec.caret({&spec.output[k]})),
+          Spec::position(spec.output[k]));
     }
   }
   if (may_overlap(output)) {

@@ -31,7 +31,8 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
 [[noreturn]] void fail(std::string_view text, std::size_t column, const std::string& what) {
-  throw SpecError(fmt::format("{}\n{}", what, underlined(text, {column})));
+  throw SpecError(fmt::format("{}\n{}", what, underlined(text, {column})),
+                  {1, static_cast<int>(column) + 1, static_cast<std::int64_t>(column)});
 }
 
 /// Two words side by side anywhere make every word of the spec one axis name.

@@ -80,6 +80,11 @@ Runtime::~Runtime() = default;
 Runtime::Runtime(Runtime&&) noexcept = default;
 Runtime& Runtime::operator=(Runtime&&) noexcept = default;
 
+CacheStatistics Runtime::cache_statistics() const noexcept {
+  const auto counters = impl_->store.counters();
+  return {counters.memory_hits, counters.disk_hits, counters.misses, counters.made, counters.stored, counters.damaged};
+}
+
 void Runtime::measure_device(const PlanOptions& options) {
   const auto target = runtime::target_of(options);
   if (target.device == Device::gpu && target.ordinal < 0) {

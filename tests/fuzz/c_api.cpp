@@ -72,17 +72,6 @@ std::int64_t odd_long(Generator& random) {
   return kNumbers[fuzz::pick(random, 0, std::size(kNumbers) - 1)];
 }
 
-double odd_double(Generator& random) {
-  static const double kNumbers[] = {0, -0.0, 1, -1, 0.5, 1e300, -1e300, 9223372036854775808.0, 1.0 / 0.0, 0.0 / 0.0};
-  return kNumbers[fuzz::pick(random, 0, std::size(kNumbers) - 1)];
-}
-
-/// Modes that measure nothing: those take seconds where they are understood.
-int odd_mode(Generator& random) {
-  static constexpr int kModes[] = {INT_MIN, -1, 0, 3, 4, INT_MAX};
-  return kModes[fuzz::pick(random, 0, std::size(kModes) - 1)];
-}
-
 template <class Enum>
 void set_number(Enum& enumerator, int number) {
   std::memcpy(&enumerator, &number, sizeof number);
@@ -155,30 +144,48 @@ struct OddLayout {
 
 bool is_status(int status) { return status <= RICCI_OK && status >= RICCI_ERROR_INTERNAL; }
 
-/// Whether numbers are those of a device, a GPU, a count of threads and a mode.
-bool are_sound(int device, int gpu, int threads, int mode) {
-  return (device == 0 || device == 1) && gpu >= -1 && threads >= 0 && mode >= 0 && mode <= 3;
-}
+/// Options of a kind, a few of them set to odd values, which may be refused; null now and then.
+class OddOptions {
+ public:
+  OddOptions(Generator& random, int kind) {
+    // Nothing that measures: that takes seconds.
+    static constexpr const char* kKeys[] = {"device",    "gpu",   "target", "schedule", "threads", "precision",
+                                            "measured",  "alpha", "beta",   "conj",     "path",    "mode",
+                                            "cache-dir", "pin",   "",       "alpha ",   "\xff"};
+    static constexpr const char* kValues[] = {"cpu",    "gpu",      "0",        "-1",         "1",
+                                              "4",      "any",      "all",      "1,2",        "3",
+                                              ",",      "i",        "-",        "sm_90",      "flops",
+                                              "memory", "f32",      "tf32",     "estimate",   "untuned",
+                                              "1e999",  "nan",      "inf-infi", "2147483648", "-9223372036854775809",
+                                              "",       "\xff\xfe", "4096"};
+    if (fuzz::pick(random, 0, 19) == 0) kind = odd_int(random);
+    if (create_options_by_number(kind, &options_) != RICCI_OK) return;
+    for (auto times = fuzz::pick(random, 0, 3); times > 0; --times) {
+      const auto* key = kKeys[fuzz::pick(random, 0, std::size(kKeys) - 1)];
+      const auto* value = kValues[fuzz::pick(random, 0, std::size(kValues) - 1)];
+      const auto null = fuzz::pick(random, 0, 39);
+      const int status = ricci_options_set(options_, null == 0 ? nullptr : key, null == 1 ? nullptr : value);
+      if (!is_status(status) || status == RICCI_ERROR_INTERNAL) wrong_ = std::string("options: ") + key + "=" + value;
+    }
+  }
+  ~OddOptions() { ricci_options_destroy(options_); }
+  OddOptions(const OddOptions&) = delete;
+  OddOptions& operator=(const OddOptions&) = delete;
+  const ricci_options* get() const { return options_; }
+  const std::string& wrong() const { return wrong_; }
 
-template <class Enum>
-int number_of(const Enum& enumerator) {
-  int number = 0;
-  std::memcpy(&number, &enumerator, sizeof number);
-  return number;
-}
-
-template <class Options>
-bool are_sound(const Options& options) {
-  return are_sound(number_of(options.device), options.gpu, options.threads, number_of(options.mode));
-}
+ private:
+  ricci_options* options_ = nullptr;
+  std::string wrong_;
+};
 
 /// What is wrong with what a planning call gave; nothing if it is sound.
-std::string judge(int status, ricci_plan* plan, bool sound) {
-  std::string wrong;
-  if (status == RICCI_OK && !sound) wrong = "a plan for what is no device, GPU, number of threads, mode or path";
+std::string judge(int status, ricci_plan* plan, const OddOptions& options) {
+  std::string wrong = options.wrong();
   if (!is_status(status)) wrong = "no status: " + std::to_string(status);
   if ((status == RICCI_OK) != (plan != nullptr)) wrong = "a plan and a failure, or neither";
   if (status != RICCI_OK && *ricci_last_error() == '\0') wrong = "a failure without a text";
+  if (status != RICCI_OK && ricci_last_error_status() != status) wrong = "a failure with another status";
   if (status == RICCI_ERROR_INTERNAL) wrong = std::string("a defect: ") + ricci_last_error();
   ricci_plan_release(plan);
   return wrong;
@@ -188,77 +195,29 @@ std::string permute(Generator& random) {
   const auto hit = fuzz::pick(random, 0, 3);
   const OddLayout input(random, {2, 3, 4}, hit == 0),
       output(random, {4, 2, 3}, hit == 1 || fuzz::pick(random, 0, 9) == 0);
-  auto options = ricci_permute_options_default();
-  switch (fuzz::pick(random, 0, 7)) {
-    case 0:
-      set_number(options.device, odd_int(random));
-      break;
-    case 1:
-      options.gpu = odd_int(random);
-      break;
-    case 2:
-      options.alpha_re = odd_double(random);
-      break;
-    case 3:
-      options.beta_im = odd_double(random);
-      break;
-    case 4:
-      options.threads = odd_int(random);
-      break;
-    case 5:
-      set_number(options.mode, odd_mode(random));
-      break;
-    default:
-      options.conjugate = odd_int(random);
-  }
+  const OddOptions options(random, RICCI_OPTIONS_PERMUTE);
   const std::string spec = hit == 2 ? odd_text(random, "abc->cab") : "abc->cab";
   const auto null = fuzz::pick(random, 0, 19);
   ricci_plan* plan = nullptr;
-  const auto status = ricci_plan_permute(null == 0 ? nullptr : spec.c_str(), null == 1 ? nullptr : &input.layout,
-                                         null == 2 ? nullptr : &output.layout, null == 3 ? nullptr : &options,
-                                         null == 4 ? nullptr : &plan);
-  return judge(status, plan, null == 3 || are_sound(options));
+  const auto status =
+      ricci_plan_permute(nullptr, null == 0 ? nullptr : spec.c_str(), null == 1 ? nullptr : &input.layout,
+                         null == 2 ? nullptr : &output.layout, options.get(), null == 4 ? nullptr : &plan);
+  return judge(status, plan, options);
 }
 
 std::string einsum(Generator& random) {
   const auto hit = fuzz::pick(random, 0, 5);
   const OddLayout a(random, {2, 3}, hit == 0), b(random, {3, 4}, hit == 1), output(random, {2, 4}, hit == 2);
   const Guarded<ricci_layout> inputs({a.layout, b.layout});
-  const Guarded<int> conjugate({odd_int(random), 0});
-  auto options = ricci_einsum_options_default();
-  switch (fuzz::pick(random, 0, 7)) {
-    case 0:
-      set_number(options.device, odd_int(random));
-      break;
-    case 1:
-      options.gpu = odd_int(random);
-      break;
-    case 2:
-      options.alpha_im = odd_double(random);
-      break;
-    case 3:
-      options.beta_re = odd_double(random);
-      break;
-    case 4:
-      options.threads = odd_int(random);
-      break;
-    case 5:
-      set_number(options.mode, odd_mode(random));
-      break;
-    case 6:
-      set_number(options.path, odd_int(random));
-      break;
-    default:
-      options.conjugate = conjugate.get();
-  }
+  const OddOptions options(random, RICCI_OPTIONS_EINSUM);
   // The spec has two operands in every case: a caller whose count is the spec's has as many layouts.
   const int count = hit == 3 ? odd_int(random) : 2;
   const auto null = fuzz::pick(random, 0, 19);
   ricci_plan* plan = nullptr;
-  const auto status = ricci_plan_einsum(null == 0 ? nullptr : "ab,bc->ac", count, null == 1 ? nullptr : inputs.get(),
-                                        fuzz::pick(random, 0, 1) == 0 ? nullptr : &output.layout,
-                                        null == 2 ? nullptr : &options, null == 3 ? nullptr : &plan);
-  return judge(status, plan, null == 2 || (are_sound(options) && number_of(options.path) >> 1 == 0));
+  const auto status = ricci_plan_einsum(
+      nullptr, null == 0 ? nullptr : "ab,bc->ac", count, null == 1 ? nullptr : inputs.get(),
+      fuzz::pick(random, 0, 1) == 0 ? nullptr : &output.layout, options.get(), null == 3 ? nullptr : &plan);
+  return judge(status, plan, options);
 }
 
 std::string program(Generator& random) {
@@ -274,15 +233,13 @@ std::string program(Generator& random) {
   const int count =
       hit == 4 ? std::array{INT_MIN, -1, 0, 1, 3, 1 << 30, INT_MAX}[static_cast<std::size_t>(fuzz::pick(random, 0, 6))]
                : 2;
-  const auto other = fuzz::pick(random, 0, 6);
+  const OddOptions options(random, RICCI_OPTIONS_PROGRAM);
   const auto null = fuzz::pick(random, 0, 19);
   ricci_plan* plan = nullptr;
-  const int device = other == 0 ? odd_int(random) : 0, gpu = other == 1 ? odd_int(random) : -1;
-  const int threads = other == 2 ? odd_int(random) : 0, mode = other == 3 ? odd_mode(random) : 0;
   const int status =
-      plan_program_by_numbers(null == 0 ? nullptr : text.c_str(), count, null == 1 ? nullptr : extents.get(), device,
-                              gpu, threads, mode, null == 2 ? nullptr : &plan);
-  return judge(status, plan, are_sound(device, gpu, threads, mode));
+      ricci_plan_program(nullptr, null == 0 ? nullptr : text.c_str(), count, null == 1 ? nullptr : extents.get(),
+                         options.get(), null == 2 ? nullptr : &plan);
+  return judge(status, plan, options);
 }
 
 /// Calls of a plan that is sound, with pointers and sizes that are not.
@@ -292,7 +249,7 @@ std::string execute(Generator& random) {
     const ricci_layout inputs[] = {
         {RICCI_F64, 2, ab, nullptr, 0}, {RICCI_F64, 2, bc, nullptr, 0}, {RICCI_F64, 2, cd, nullptr, 0}};
     ricci_plan* made = nullptr;
-    ricci_plan_einsum("ab,bc,cd->ad", 3, inputs, nullptr, nullptr, &made);
+    ricci_plan_einsum(nullptr, "ab,bc,cd->ad", 3, inputs, nullptr, nullptr, &made);
     return made;
   }();
   if (plan == nullptr) return std::string("no plan: ") + ricci_last_error();
@@ -301,8 +258,9 @@ std::string execute(Generator& random) {
       c(std::vector<double>(8, 1)), d(std::vector<double>(4, 0));
   std::array<void*, 1> outputs = {d.get()};
   std::array<const void*, 3> inputs = {a.get(), b.get(), c.get()};
-  ricci_call call = {nullptr, nullptr, 0, nullptr};
-  switch (fuzz::pick(random, 0, 7)) {
+  ricci_call call = RICCI_CALL;
+  const ricci_scalar factor = {2, 0};
+  switch (fuzz::pick(random, 0, 9)) {
     case 0:
       outputs[0] = nullptr;
       break;
@@ -334,6 +292,12 @@ std::string execute(Generator& random) {
       (void)status_name_by_number(odd_int(random));
       break;
     }
+    case 7:
+      call.size = std::min<std::int64_t>(odd_long(random), sizeof call);
+      break;
+    case 8:
+      (fuzz::pick(random, 0, 1) == 0 ? call.alpha : call.beta) = &factor;
+      break;
     default:
       break;
   }

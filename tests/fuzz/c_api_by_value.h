@@ -8,8 +8,7 @@
 extern "C" {
 #endif
 
-int plan_program_by_numbers(const char* text, int count, const ricci_extent* extents, int device, int gpu, int threads,
-                            int mode, ricci_plan** plan);
+int create_options_by_number(int kind, ricci_options** options);
 const char* status_name_by_number(int status);
 
 #ifdef __cplusplus

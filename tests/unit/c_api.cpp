@@ -1,11 +1,14 @@
 // The C interface, from C++: status and text for each failure, and the same results as the C++ interface.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "catch.hpp"
 #include "ricci/ricci.h"
@@ -25,10 +28,36 @@ void set_number(Enum& enumerator, int number) {
   std::memcpy(&enumerator, &number, sizeof number);
 }
 
+/// Options of a kind, with some of them set.
+class Options {
+ public:
+  explicit Options(ricci_options_kind kind, const std::vector<std::pair<const char*, const char*>>& pairs = {}) {
+    REQUIRE(ricci_options_create(kind, &options_) == RICCI_OK);
+    for (const auto& [key, value] : pairs) {
+      INFO(key << " = " << value);
+      REQUIRE(set(key, value) == RICCI_OK);
+    }
+  }
+  ~Options() { ricci_options_destroy(options_); }
+  Options(const Options&) = delete;
+  Options& operator=(const Options&) = delete;
+  ricci_status set(const char* key, const char* value) { return ricci_options_set(options_, key, value); }
+  operator const ricci_options*() const { return options_; }
+
+ private:
+  ricci_options* options_ = nullptr;
+};
+
+std::string text_of(const ricci_plan* plan, const char* name) {
+  const char* text = nullptr;
+  REQUIRE(ricci_plan_text(plan, name, &text) == RICCI_OK);
+  return text;
+}
+
 ricci_status plan_of(const char* spec, const ricci_layout& input, const ricci_layout& output,
-                     const ricci_permute_options* options = nullptr) {
+                     const ricci_options* options = nullptr) {
   ricci_plan* plan = nullptr;
-  const auto status = ricci_plan_permute(spec, &input, &output, options, &plan);
+  const auto status = ricci_plan_permute(nullptr, spec, &input, &output, options, &plan);
   CHECK((status == RICCI_OK) == (plan != nullptr));
   ricci_plan_release(plan);
   return status;
@@ -36,25 +65,13 @@ ricci_status plan_of(const char* spec, const ricci_layout& input, const ricci_la
 
 }  // namespace
 
-TEST_CASE("version, names, defaults") {
+TEST_CASE("version, names") {
   CHECK(std::string(ricci_version()) == RICCI_VERSION);
   const char* const words[] = {"ok", "spec", "shape", "plan", "compile", "device", "cache", "io", "internal"};
   for (int k = 0; k < 9; ++k) CHECK(std::string(ricci_status_name(static_cast<ricci_status>(-k))) == words[k]);
-  const auto options = ricci_permute_options_default();
-  CHECK(options.device == RICCI_CPU);
-  CHECK(options.gpu == -1);
-  CHECK(options.alpha_re == 1);
-  CHECK(options.alpha_im == 0);
-  CHECK(options.beta_re == 0);
-  CHECK(options.beta_im == 0);
-  CHECK(options.conjugate == 0);
-  CHECK(options.threads == 0);
 }
 
 TEST_CASE("the C enumerations are the C++ ones") {
-  CHECK(RICCI_PLAN_MEASURE == static_cast<int>(ricci::PlanMode::measure));
-  CHECK(RICCI_PLAN_REMEASURE == static_cast<int>(ricci::PlanMode::remeasure));
-  CHECK(RICCI_PLAN_MODEL == static_cast<int>(ricci::PlanMode::model));
   CHECK(RICCI_I8 == static_cast<int>(ricci::DType::i8));
   CHECK(RICCI_F16 == static_cast<int>(ricci::DType::f16));
   CHECK(RICCI_C128 == static_cast<int>(ricci::DType::c128));
@@ -68,7 +85,7 @@ TEST_CASE("plan and execute") {
   ricci::Runtime::interpret_permute("abc->cab", ricci::Layout::row_major(ricci::DType::f64, {2, 3, 4}),
                                     ricci::Layout::row_major(ricci::DType::f64, {4, 2, 3}), a.data(), expected.data());
   ricci_plan* plan = nullptr;
-  REQUIRE(ricci_plan_permute("abc->cab", &kInput, &kOutput, nullptr, &plan) == RICCI_OK);
+  REQUIRE(ricci_plan_permute(nullptr, "abc->cab", &kInput, &kOutput, nullptr, &plan) == RICCI_OK);
   REQUIRE(plan != nullptr);
   CHECK(ricci_plan_execute(plan, b.data(), a.data(), nullptr) == RICCI_OK);
   CHECK(b == expected);
@@ -79,18 +96,14 @@ TEST_CASE("plan and execute") {
 }
 
 TEST_CASE("a mode is taken over") {
-  auto options = ricci_permute_options_default();
-  CHECK(options.mode == RICCI_PLAN_ESTIMATE);
-  for (const auto& [mode, choice] :
-       {std::pair(RICCI_PLAN_REMEASURE, "measured"), std::pair(RICCI_PLAN_MEASURE, "tuned"),
-        std::pair(RICCI_PLAN_ESTIMATE, "tuned"), std::pair(RICCI_PLAN_MODEL, "estimated")}) {
-    options.mode = mode;
+  for (const auto& [mode, choice] : {std::pair("remeasure", "measured"), std::pair("measure", "tuned"),
+                                     std::pair("estimate", "tuned"), std::pair("untuned", "estimated")}) {
+    const Options options(RICCI_OPTIONS_PERMUTE, {{"mode", mode}});
     ricci_plan* plan = nullptr;
-    REQUIRE(ricci_plan_permute("abc->cab", &kInput, &kOutput, &options, &plan) == RICCI_OK);
-    CHECK(std::string(ricci_plan_choice(plan)) == choice);
+    REQUIRE(ricci_plan_permute(nullptr, "abc->cab", &kInput, &kOutput, options, &plan) == RICCI_OK);
+    CHECK(text_of(plan, "choice") == choice);
     ricci_plan_release(plan);
   }
-  CHECK(std::string(ricci_plan_choice(nullptr)).empty());
 }
 
 TEST_CASE("options: factors, conjugation, strides, threads") {
@@ -99,13 +112,9 @@ TEST_CASE("options: factors, conjugation, strides, threads") {
   using C = std::complex<double>;
   const std::array<C, 4> a = {C{1, 2}, C{3, 4}, C{5, 6}, C{7, 8}};
   std::array<C, 4> b = {C{1, 0}, C{1, 0}, C{1, 0}, C{1, 0}};
-  auto options = ricci_permute_options_default();
-  options.alpha_im = 1;  // 1 + i
-  options.beta_re = 2;
-  options.conjugate = 1;
-  options.threads = 1;
+  const Options options(RICCI_OPTIONS_PERMUTE, {{"alpha", "1+1i"}, {"beta", "2"}, {"conj", "all"}, {"threads", "1"}});
   ricci_plan* plan = nullptr;
-  REQUIRE(ricci_plan_permute("ij->ij", &input, &output, &options, &plan) == RICCI_OK);
+  REQUIRE(ricci_plan_permute(nullptr, "ij->ij", &input, &output, options, &plan) == RICCI_OK);
   REQUIRE(ricci_plan_execute(plan, b.data(), a.data(), nullptr) == RICCI_OK);
   const C alpha{1, 1};
   CHECK(b[0] == alpha * std::conj(a[0]) + 2.0);
@@ -140,7 +149,7 @@ TEST_CASE("every failure has its status and its text") {
 
   ricci_plan* plan = nullptr;
   for (int missing = 0; missing < 4; ++missing) {
-    CHECK(ricci_plan_permute(missing == 0 ? nullptr : "abc->cab", missing == 1 ? nullptr : &kInput,
+    CHECK(ricci_plan_permute(nullptr, missing == 0 ? nullptr : "abc->cab", missing == 1 ? nullptr : &kInput,
                              missing == 2 ? nullptr : &kOutput, nullptr,
                              missing == 3 ? nullptr : &plan) == RICCI_ERROR_SHAPE);
     CHECK(std::string(ricci_last_error()) == "a null argument where a value is needed");
@@ -153,47 +162,176 @@ TEST_CASE("every failure has its status and its text") {
 }
 
 TEST_CASE("numbers that are no enumerators, ordinals or counts are refused before anything is read") {
-  auto options = ricci_permute_options_default();
-  set_number(options.device, 7);
-  CHECK(plan_of("abc->cab", kInput, kOutput, &options) == RICCI_ERROR_DEVICE);
-  CHECK(std::string(ricci_last_error()) == "7 is no device; there are 0 (RICCI_CPU) and 1 (RICCI_GPU)");
-  options = ricci_permute_options_default();
-  set_number(options.mode, -1);
-  CHECK(plan_of("abc->cab", kInput, kOutput, &options) == RICCI_ERROR_PLAN);
-  CHECK_THAT(ricci_last_error(), StartsWith("-1 is no plan mode"));
-  for (const int threads : {-4, std::numeric_limits<int>::min()}) {
-    options = ricci_permute_options_default();
-    options.threads = threads;
-    CHECK(plan_of("abc->cab", kInput, kOutput, &options) == RICCI_ERROR_PLAN);
-    CHECK_THAT(ricci_last_error(), StartsWith("a plan of " + std::to_string(threads) + " threads"));
+  for (const char* threads : {"-4", "-2147483648"}) {
+    CHECK(plan_of("abc->cab", kInput, kOutput, Options(RICCI_OPTIONS_PERMUTE, {{"threads", threads}})) ==
+          RICCI_ERROR_PLAN);
+    CHECK_THAT(ricci_last_error(), StartsWith("a plan of " + std::string(threads) + " threads"));
   }
-  options = ricci_permute_options_default();
-  options.gpu = -2;
-  CHECK(plan_of("abc->cab", kInput, kOutput, &options) == RICCI_ERROR_DEVICE);
+  CHECK(plan_of("abc->cab", kInput, kOutput, Options(RICCI_OPTIONS_PERMUTE, {{"gpu", "-2"}})) == RICCI_ERROR_DEVICE);
   CHECK_THAT(ricci_last_error(), StartsWith("-2 is no GPU's number"));
 
   const ricci_layout inputs[] = {kInput, kInput};
   ricci_plan* plan = nullptr;
-  auto einsum = ricci_einsum_options_default();
-  set_number(einsum.path, 2);
-  CHECK(ricci_plan_einsum("abc,abc->", 2, inputs, nullptr, &einsum, &plan) == RICCI_ERROR_PLAN);
-  CHECK_THAT(ricci_last_error(), StartsWith("2 is no path"));
-  const int conjugate[] = {1, 0};
-  einsum = ricci_einsum_options_default();
-  einsum.conjugate = conjugate;
-  for (const int count : {0, 1, 3, 1 << 30}) {  // neither layouts nor conjugations past the spec's operands are read
-    CHECK(ricci_plan_einsum("abc,abc->", count, inputs, nullptr, &einsum, &plan) == RICCI_ERROR_SHAPE);
+  for (const int count : {0, 1, 3, 1 << 30}) {  // no layouts past the spec's operands are read
+    CHECK(ricci_plan_einsum(nullptr, "abc,abc->", count, inputs, nullptr, nullptr, &plan) == RICCI_ERROR_SHAPE);
     CHECK_THAT(ricci_last_error(), StartsWith("the spec has 2 operands, " + std::to_string(count) + " layout"));
   }
+  const Options third(RICCI_OPTIONS_EINSUM, {{"conj", "1,3"}});
+  CHECK(ricci_plan_einsum(nullptr, "abc,abc->", 2, inputs, nullptr, third, &plan) == RICCI_ERROR_SHAPE);
+  CHECK(std::string(ricci_last_error()) == "conj: there is no operand 3; they count from 1 to 2");
 
   const char* const text = "index i\ninput x(i) : f64\noutput y(i) : f64\ny(i) = x(i)\n";
   const ricci_extent extent = {"i", 5};
   for (const int count : {2, 1 << 30}) {
-    CHECK(ricci_plan_program(text, count, &extent, RICCI_CPU, -1, 0, RICCI_PLAN_ESTIMATE, &plan) == RICCI_ERROR_SHAPE);
+    CHECK(ricci_plan_program(nullptr, text, count, &extent, nullptr, &plan) == RICCI_ERROR_SHAPE);
     CHECK_THAT(ricci_last_error(), StartsWith(std::to_string(count) + " extents were given"));
   }
-  CHECK(ricci_plan_program(text, 1, &extent, RICCI_CPU, -1, -1, RICCI_PLAN_ESTIMATE, &plan) == RICCI_ERROR_PLAN);
   CHECK(plan == nullptr);
+}
+
+TEST_CASE("options are refused by key, by value and by kind, and are as before then") {
+  Options einsum(RICCI_OPTIONS_EINSUM, {{"alpha", "any"}, {"path", "memory"}, {"precision", "tf32"}});
+  const struct {
+    const char *key, *value;
+    ricci_status status;
+    const char* text;
+  } refused[] = {
+      {"alhpa", "1", RICCI_ERROR_PLAN,
+       "no option \"alhpa\" here; there are alpha, beta, conj, path, device, gpu, target, schedule, threads, mode, "
+       "precision, measured"},
+      {"cache-dir", "off", RICCI_ERROR_PLAN, "no option \"cache-dir\" here; there are alpha"},
+      {"alpha", "two", RICCI_ERROR_SHAPE, "alpha: 'two' is no number"},
+      {"path", "short", RICCI_ERROR_PLAN, "no path \"short\"; there are flops, memory"},
+      {"device", "tpu", RICCI_ERROR_DEVICE, "no device \"tpu\"; there are cpu, gpu"},
+      {"target", "sm_9", RICCI_ERROR_DEVICE, "target: 'sm_9' is no compute capability"},
+      {"mode", "fast", RICCI_ERROR_PLAN, "no mode \"fast\"; there are estimate, measure, remeasure, untuned"},
+      {"precision", "f16", RICCI_ERROR_PLAN, "no precision \"f16\"; there are f32, tf32, tf32x3"},
+      {"threads", "4294967296", RICCI_ERROR_SHAPE, "threads: '4294967296' does not fit in 32 bits"},
+      {"measured", "", RICCI_ERROR_SHAPE, "measured: '' is no whole number"},
+  };
+  for (const auto& one : refused) {
+    CHECK(einsum.set(one.key, one.value) == one.status);
+    CHECK_THAT(ricci_last_error(), StartsWith(one.text));
+    CHECK(ricci_last_error_status() == one.status);
+  }
+  CHECK(einsum.set(nullptr, "1") == RICCI_ERROR_SHAPE);
+  CHECK(einsum.set("alpha", nullptr) == RICCI_ERROR_SHAPE);
+  const Options permute(RICCI_OPTIONS_PERMUTE);
+  ricci_plan* plan = nullptr;
+  CHECK(ricci_plan_einsum(nullptr, "abc->", 1, &kInput, nullptr, permute, &plan) == RICCI_ERROR_PLAN);
+  CHECK_THAT(ricci_last_error(), StartsWith("these options were created for something else"));
+  ricci_options_kind kind{};
+  set_number(kind, 4);
+  ricci_options* none = nullptr;
+  CHECK(ricci_options_create(kind, &none) == RICCI_ERROR_PLAN);
+  CHECK(none == nullptr);
+  CHECK_THAT(ricci_last_error(), StartsWith("4 is no kind of options"));
+
+  // alpha is still the one for all: the values above changed nothing.
+  REQUIRE(ricci_plan_einsum(nullptr, "abc->", 1, &kInput, nullptr, einsum, &plan) == RICCI_OK);
+  std::array<double, 24> a;
+  a.fill(1);
+  double sum = 0;
+  void* outputs[] = {&sum};
+  const void* from[] = {a.data()};
+  const ricci_scalar factor = {-3, 0};
+  ricci_call call = RICCI_CALL;
+  CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_OK);
+  CHECK(sum == 48);  // "any" is 2 where a call says nothing
+  call.alpha = &factor;
+  CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_OK);
+  CHECK(sum == -72);
+  call.beta = &factor;  // the plan was made with beta = 0
+  CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_ERROR_PLAN);
+  CHECK(sum == -72);
+  // A caller of an older header has fewer members, one of a newer header is told.
+  call.size = offsetof(ricci_call, beta);
+  CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_OK);
+  for (const std::int64_t size : {std::int64_t{0}, std::int64_t{-8}, std::int64_t{sizeof call} + 8}) {
+    call.size = size;
+    CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_ERROR_PLAN);
+    CHECK_THAT(ricci_last_error(), StartsWith("a ricci_call of " + std::to_string(size) + " bytes"));
+  }
+  ricci_plan_release(plan);
+}
+
+TEST_CASE("an error tells its place in a spec and in a program") {
+  int line = -1, column = -1;
+  std::int64_t offset = -2;
+  const auto at = [&] {
+    ricci_last_error_position(&line, &column, &offset);
+    return std::array<std::int64_t, 3>{line, column, offset};
+  };
+  using Place = std::array<std::int64_t, 3>;
+  CHECK(plan_of("abc->ca?", kInput, kOutput) == RICCI_ERROR_SPEC);
+  CHECK(at() == Place{1, 8, 7});
+  CHECK(plan_of("abc->acb", kInput, kOutput) == RICCI_ERROR_SHAPE);
+  CHECK(at() == Place{1, 1, 0});
+  ricci_plan* plan = nullptr;
+  CHECK(ricci_plan_program(nullptr, "index i\noutput y(i) : f64\ny(i) = 1 + z(i)\n", 0, nullptr, nullptr, &plan) ==
+        RICCI_ERROR_SPEC);
+  CHECK_THAT(ricci_last_error(), Catch::Matchers::ContainsSubstring("line 3, column 12"));
+  CHECK(at() == Place{3, 12, 37});
+  CHECK(ricci_plan_text(nullptr, "source", nullptr) == RICCI_ERROR_SHAPE);
+  CHECK(at() == Place{0, 0, -1});
+  ricci_last_error_position(nullptr, nullptr, nullptr);
+}
+
+TEST_CASE("texts and numbers of a plan, by name") {
+  ricci_plan* plan = nullptr;
+  REQUIRE(ricci_plan_permute(nullptr, "abc->cab", &kInput, &kOutput, nullptr, &plan) == RICCI_OK);
+  for (const char* name : {"source", "explain", "program", "passes", "key", "kernel", "schedule", "choice", "origin"}) {
+    INFO(name);
+    CHECK_FALSE(text_of(plan, name).empty());
+  }
+  const char* text = nullptr;
+  CHECK(ricci_plan_text(plan, "poem", &text) == RICCI_ERROR_PLAN);
+  CHECK_THAT(ricci_last_error(), StartsWith("nothing is called \"poem\" here; there are source, explain, program"));
+  CHECK(text == nullptr);
+  double number = 0;
+  CHECK(ricci_plan_number(plan, "compulsory-bytes", &number) == RICCI_OK);
+  CHECK(number == 2 * 24 * 8);
+  CHECK(ricci_plan_number(plan, "steps", &number) == RICCI_OK);
+  CHECK(number == 1);
+  CHECK(ricci_plan_number(plan, "weight", &number) == RICCI_ERROR_PLAN);
+  ricci_plan_release(plan);
+}
+
+TEST_CASE("a runtime of one's own has a cache of its own") {
+  const Options options(RICCI_OPTIONS_RUNTIME, {{"cache-dir", "off"}, {"threads", "2"}, {"pin", "false"}});
+  ricci_runtime* runtime = nullptr;
+  REQUIRE(ricci_runtime_create(options, &runtime) == RICCI_OK);
+  std::int64_t made = -1, stored = -1;
+  CHECK(ricci_runtime_number(runtime, "made", &made) == RICCI_OK);
+  CHECK(made == 0);
+  ricci_plan* plan = nullptr;
+  REQUIRE(ricci_plan_permute(runtime, "abc->cab", &kInput, &kOutput, nullptr, &plan) == RICCI_OK);
+  CHECK(ricci_runtime_number(runtime, "made", &made) == RICCI_OK);
+  CHECK(made > 0);
+  CHECK(ricci_runtime_number(runtime, "stored", &stored) == RICCI_OK);
+  CHECK(stored == 0);
+  CHECK(ricci_runtime_number(runtime, "hits", &made) == RICCI_ERROR_PLAN);
+  ricci_runtime_destroy(runtime);
+  std::array<double, 24> a{}, b{};
+  CHECK(ricci_plan_execute(plan, b.data(), a.data(), nullptr) == RICCI_OK);  // plans outlive it
+  ricci_plan_release(plan);
+  const Options many(RICCI_OPTIONS_RUNTIME, {{"threads", "-1"}});
+  CHECK(ricci_runtime_create(many, &runtime) == RICCI_ERROR_PLAN);
+  CHECK(runtime == nullptr);
+}
+
+TEST_CASE("the log goes where a program wants it") {
+  std::string lines;
+  ricci_set_log_topics(4);
+  ricci_set_log_sink(
+      [](unsigned topic, const char* line, void* context) {
+        if (topic == 4) *static_cast<std::string*>(context) += line;
+      },
+      &lines);
+  CHECK(plan_of("abc->cab", kInput, kOutput) == RICCI_OK);
+  ricci_set_log_sink(nullptr, nullptr);
+  ricci_set_log_topics(0);
+  CHECK_FALSE(lines.empty());
 }
 
 TEST_CASE("the last error is each thread's own") {
@@ -209,7 +347,7 @@ TEST_CASE("the last error is each thread's own") {
 TEST_CASE("rank 0 needs no extents") {
   const ricci_layout scalar = {RICCI_I16, 0, nullptr, nullptr, 0};
   ricci_plan* plan = nullptr;
-  REQUIRE(ricci_plan_permute("->", &scalar, &scalar, nullptr, &plan) == RICCI_OK);
+  REQUIRE(ricci_plan_permute(nullptr, "->", &scalar, &scalar, nullptr, &plan) == RICCI_OK);
   const std::int16_t a = 7;
   std::int16_t b = 0;
   CHECK(ricci_plan_execute(plan, &b, &a, nullptr) == RICCI_OK);
@@ -238,10 +376,9 @@ TEST_CASE("an einsum of three operands, with a workspace of one's own") {
       }
     }
   }
-  auto options = ricci_einsum_options_default();
-  options.alpha_re = 2;
+  const Options options(RICCI_OPTIONS_EINSUM, {{"alpha", "2"}});
   ricci_plan* plan = nullptr;
-  REQUIRE(ricci_plan_einsum("ab,bc,cd->ad", 3, inputs, nullptr, &options, &plan) == RICCI_OK);
+  REQUIRE(ricci_plan_einsum(nullptr, "ab,bc,cd->ad", 3, inputs, nullptr, options, &plan) == RICCI_OK);
   CHECK(ricci_plan_inputs(plan) == 3);
   CHECK(ricci_plan_outputs(plan) == 1);
   CHECK(ricci_plan_params(plan) == 0);
@@ -267,7 +404,9 @@ TEST_CASE("an einsum of three operands, with a workspace of one's own") {
   CHECK(ricci_execute(plan, outputs, from, nullptr) == RICCI_OK);
   for (int k = 0; k < 4; ++k) CHECK(d[k] == expected[k]);
   std::memset(d, 0, sizeof d);
-  ricci_call call = {nullptr, workspace, bytes, nullptr};
+  ricci_call call = RICCI_CALL;
+  call.workspace = workspace;
+  call.workspace_bytes = bytes;
   CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_OK);
   for (int k = 0; k < 4; ++k) CHECK(d[k] == expected[k]);
 
@@ -275,10 +414,11 @@ TEST_CASE("an einsum of three operands, with a workspace of one's own") {
   call.workspace_bytes = bytes - 1;
   CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_ERROR_SHAPE);
   CHECK_THAT(ricci_last_error(), StartsWith("the workspace has "));
-  call = {nullptr, workspace + 8, bytes, nullptr};
+  call.workspace_bytes = bytes;
+  call.workspace = workspace + 8;
   CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_ERROR_SHAPE);
   CHECK_THAT(ricci_last_error(), Catch::Matchers::ContainsSubstring("is not a multiple of 256 bytes"));
-  call = {nullptr, workspace, bytes, nullptr};
+  call.workspace = workspace;
   outputs[0] = workspace + 64;
   CHECK(ricci_execute(plan, outputs, from, &call) == RICCI_ERROR_SHAPE);
   CHECK_THAT(ricci_last_error(), StartsWith("output D and the workspace overlap"));
@@ -301,12 +441,11 @@ TEST_CASE("a program from text, its parameter changing from call to call") {
   const char* const text =
       "program scaled\nindex i\nparam s : f64\ninput x(i) : f64\noutput y(i) : f64\ny(i) = s * x(i) + 1\n";
   ricci_plan* plan = nullptr;
-  CHECK(ricci_plan_program(text, 0, nullptr, RICCI_CPU, -1, 0, RICCI_PLAN_ESTIMATE, &plan) ==
-        RICCI_ERROR_SHAPE);  // i is open
+  CHECK(ricci_plan_program(nullptr, text, 0, nullptr, nullptr, &plan) == RICCI_ERROR_SHAPE);  // i is open
   CHECK(plan == nullptr);
-  CHECK(ricci_plan_program("y(i) = 1", 0, nullptr, RICCI_CPU, -1, 0, RICCI_PLAN_ESTIMATE, &plan) == RICCI_ERROR_SPEC);
+  CHECK(ricci_plan_program(nullptr, "y(i) = 1", 0, nullptr, nullptr, &plan) == RICCI_ERROR_SPEC);
   const ricci_extent extent = {"i", 5};
-  REQUIRE(ricci_plan_program(text, 1, &extent, RICCI_CPU, -1, 0, RICCI_PLAN_ESTIMATE, &plan) == RICCI_OK);
+  REQUIRE(ricci_plan_program(nullptr, text, 1, &extent, nullptr, &plan) == RICCI_OK);
   CHECK(ricci_plan_params(plan) == 1);
   CHECK(std::string(ricci_plan_param_name(plan, 0)) == "s");
   const double x[5] = {1, 2, 3, 4, 5};
@@ -315,13 +454,15 @@ TEST_CASE("a program from text, its parameter changing from call to call") {
   const void* inputs[] = {x};
   for (const double s : {2.0, -0.5, 0.0}) {
     const ricci_scalar value = {s, 0};
-    const ricci_call call = {&value, nullptr, 0, nullptr};
+    ricci_call call = RICCI_CALL;
+    call.params = &value;
     REQUIRE(ricci_execute(plan, outputs, inputs, &call) == RICCI_OK);
     for (int k = 0; k < 5; ++k) CHECK(y[k] == s * x[k] + 1);
   }
   CHECK(ricci_execute(plan, outputs, inputs, nullptr) == RICCI_ERROR_SHAPE);  // no value
   const ricci_scalar wrong = {1, 1};
-  const ricci_call call = {&wrong, nullptr, 0, nullptr};
+  ricci_call call = RICCI_CALL;
+  call.params = &wrong;
   CHECK(ricci_execute(plan, outputs, inputs, &call) == RICCI_ERROR_SHAPE);
   CHECK(std::string(ricci_last_error()) == "parameter s = (1, 1) has an imaginary part, but it is f64");
   ricci_plan_release(plan);

@@ -19,15 +19,16 @@ int main(void) {
   float a[3][8], b[5][3];
   ricci_layout input = {RICCI_F32, 2, in_extents, padded, 0};
   ricci_layout output = {RICCI_F32, 2, out_extents, NULL, 0};
-  ricci_permute_options options = ricci_permute_options_default();
+  ricci_options* options = NULL;
   ricci_plan* plan = NULL;
 
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 8; ++j) a[i][j] = (float)(10 * i + j);
   memset(b, 0, sizeof b);
 
-  options.alpha_re = 2;
-  check(ricci_plan_permute("ij->ji", &input, &output, &options, &plan) == RICCI_OK, "a plan is made");
+  check(ricci_options_create(RICCI_OPTIONS_PERMUTE, &options) == RICCI_OK, "options are made");
+  check(ricci_options_set(options, "alpha", "2") == RICCI_OK, "a factor is set");
+  check(ricci_plan_permute(NULL, "ij->ji", &input, &output, options, &plan) == RICCI_OK, "a plan is made");
   check(plan != NULL, "the plan is there");
   if (plan == NULL) return 1;
   check(ricci_plan_execute(plan, b, a, NULL) == RICCI_OK, "the plan runs");
@@ -38,25 +39,18 @@ int main(void) {
   ricci_plan_release(plan);
 
   plan = NULL;
-  check(ricci_plan_permute("ij->jk", &input, &output, NULL, &plan) == RICCI_ERROR_SPEC, "a wrong spec is refused");
+  check(ricci_plan_permute(NULL, "ij->jk", &input, &output, NULL, &plan) == RICCI_ERROR_SPEC,
+        "a wrong spec is refused");
   check(plan == NULL, "a failure makes no plan");
   check(strcmp(ricci_last_error(), "output axis k is not an axis of the input\n  ij->jk\n       ^") == 0,
         "the text shows the place");
   check(strcmp(ricci_status_name(RICCI_ERROR_SPEC), "spec") == 0, "the status has a name");
 
   /* Any number may come for an enumerator. */
-  {
-    const char* text = "input x() : f64\noutput y() : f64\ny() = x()\n";
-    const ricci_plan_mode mode = RICCI_PLAN_ESTIMATE;
-    check(ricci_plan_program(text, 0, NULL, (ricci_device)7, -1, 0, mode, &plan) == RICCI_ERROR_DEVICE,
-          "7 is no device");
-    check(ricci_plan_program(text, 0, NULL, RICCI_CPU, -2, 0, mode, &plan) == RICCI_ERROR_DEVICE, "-2 is no GPU");
-    check(ricci_plan_program(text, 0, NULL, RICCI_CPU, -1, -4, mode, &plan) == RICCI_ERROR_PLAN, "-4 are no threads");
-    check(ricci_plan_program(text, 0, NULL, RICCI_CPU, -1, 0, (ricci_plan_mode)9, &plan) == RICCI_ERROR_PLAN,
-          "9 is no mode");
-    check(plan == NULL, "none of them makes a plan");
-    check(strcmp(ricci_status_name((ricci_status)5), "unknown") == 0, "5 is no status");
-    check(strcmp(ricci_status_name((ricci_status)-9), "unknown") == 0, "-9 is no status");
-  }
+  ricci_options_destroy(options);
+  check(ricci_options_create((ricci_options_kind)9, &options) == RICCI_ERROR_PLAN, "9 is no kind of options");
+  check(options == NULL, "a failure makes no options");
+  check(strcmp(ricci_status_name((ricci_status)5), "unknown") == 0, "5 is no status");
+  check(strcmp(ricci_status_name((ricci_status)-9), "unknown") == 0, "-9 is no status");
   return failures != 0;
 }

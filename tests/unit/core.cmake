@@ -41,14 +41,21 @@ if(RICCI_CPU)
     ricci_test(openmp_region LABEL unit SOURCES openmp_region.cpp LIBS ricci_runtime OpenMP::OpenMP_CXX)
   endif()
   # The shared library from C99: neither the header nor the linking needs C++.
-  add_executable(unit_c_api_c99 c_api_c99.c)
-  target_link_libraries(unit_c_api_c99 PRIVATE ricci::ricci)
-  target_compile_options(unit_c_api_c99 PRIVATE -Wall -Wextra -pedantic-errors)
-  set_target_properties(unit_c_api_c99 PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
-    LINKER_LANGUAGE C)
-  if(RICCI_SANITIZE)
-    target_link_options(unit_c_api_c99 PRIVATE -fsanitize=address,undefined)  # their runtime must be the first library
-  endif()
-  add_test(NAME unit.c_api_c99 COMMAND unit_c_api_c99)
-  ricci_test_properties(unit.c_api_c99 LABEL unit)
+  function(ricci_c99_test name source)
+    add_executable(unit_${name} ${source})
+    target_link_libraries(unit_${name} PRIVATE ricci::ricci)
+    target_compile_options(unit_${name} PRIVATE -Wall -Wextra -pedantic-errors)
+    set_target_properties(unit_${name} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+      LINKER_LANGUAGE C)
+    if(RICCI_SANITIZE)
+      target_link_options(unit_${name} PRIVATE -fsanitize=address,undefined)  # their runtime must be the first library
+    endif()
+    add_test(NAME unit.${name} COMMAND unit_${name})
+    ricci_test_properties(unit.${name} LABEL unit)
+  endfunction()
+  ricci_c99_test(c_api_c99 c_api_c99.c)
+  # The program of docs/c.md, which shows what it prints.
+  ricci_c99_test(c_example ${PROJECT_SOURCE_DIR}/docs/examples/einsum.c)
+  set_tests_properties(unit.c_example PROPERTIES PASS_REGULAR_EXPRESSION
+    "58 60\n70 72\nthe schedule is estimated\nline 1, column 9: output axis z is not an axis of any operand\n  ik,kj->iz\n          \\^")
 endif()

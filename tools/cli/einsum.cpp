@@ -48,11 +48,11 @@ Work prepare(const Options& options, Progress& progress, ComputationTimes& times
   work.einsum.device = options.device == "gpu" ? Device::gpu : Device::cpu;
   work.einsum.alpha = parse_scalar(options.alpha, "--alpha");
   work.einsum.beta = parse_scalar(options.beta, "--beta");
-  work.einsum.conjugate = parse_conjugate(options.conjugate, options.inputs.size(), "--conj");
+  work.einsum.conjugate = runtime::parse_conjugate(options.conjugate, options.inputs.size(), "--conj");
   work.einsum.schedule = options.schedule;
   work.einsum.mode = plan_mode(options.mode);
   work.einsum.precision = parse_precision(options.precision);
-  if (options.path == "memory") work.einsum.path = EinsumOptions::Path::memory;
+  work.einsum.path = runtime::parse_path(options.path);
   const auto opaque = opaque_type(options.in_dtype);
   OutputFile::check_tensor(options.output);
   check_device(options.device);

@@ -1,20 +1,9 @@
 #include "cli/mode.hpp"
 
-#include <utility>
-
 #include "ricci/error.hpp"
+#include "runtime/options.hpp"
 
 namespace ricci::tools {
-namespace {
-
-constexpr std::pair<const char*, PlanMode> kWords[] = {
-    {"", PlanMode::estimate},
-    {"measure", PlanMode::measure},
-    {"remeasure", PlanMode::remeasure},
-    {"untuned", PlanMode::model},
-};
-
-}  // namespace
 
 void add_mode_options(Command& command, std::string& word) {
   command
@@ -35,9 +24,7 @@ void add_precision_option(Command& command, std::string& word) {
 }
 
 PlanMode plan_mode(const std::string& word) {
-  for (const auto& [known, mode] : kWords) {
-    if (word == known) return mode;
-  }
+  if (const auto mode = runtime::find_mode(word.empty() ? "estimate" : word)) return *mode;
   throw PlanError("--" + word + ": write --measure, --remeasure or --untuned without a value");
 }
 

@@ -80,17 +80,12 @@ Layout layout_of(const Spec& spec, const Spec::Term& term, DType type,
   return Layout::strided(type, shape, values);
 }
 
-Scalar parse_factor(const std::string& text, const char* option) {
-  if (text == "any") return 2;  // neither 0 nor 1: a factor given at run time
-  return parse_scalar(text, option);
-}
-
 PlanOptions plan_options(const ProblemOptions& options) {
   PlanOptions plan;
   plan.device =
       options.device == "gpu" || (options.device.empty() && !options.target.empty()) ? Device::gpu : Device::cpu;
   if (!options.target.empty()) {
-    plan.target_sm = parse_target(options.target);
+    plan.target_sm = runtime::parse_target(options.target, "--target");
     if (plan.device == Device::cpu) throw DeviceError("--target is for --device gpu");
   }
   plan.schedule = options.schedule;
@@ -159,29 +154,6 @@ bool is_permutation(const Spec& spec) {
   for (const auto& axis : spec.operands.front()) in.insert(axis.name);
   for (const auto& axis : spec.output) out.insert(axis.name);
   return in == out && in.size() == spec.operands.front().size() && out.size() == spec.output.size();
-}
-
-std::vector<bool> parse_conjugate(const std::string& text, std::size_t operands, const char* option) {
-  if (text.empty()) return {};
-  std::vector<bool> conjugate(operands, text == "all");
-  if (text == "all") return conjugate;
-  for (const auto& word : split(text, ',')) {
-    const auto number = parse_integer(word, option);
-    if (number < 1 || number > static_cast<std::int64_t>(operands)) {
-      throw ShapeError(fmt::format("{}: there is no operand {}; they count from 1 to {}", option, number, operands));
-    }
-    conjugate[static_cast<std::size_t>(number - 1)] = true;
-  }
-  return conjugate;
-}
-
-int parse_target(const std::string& text) {
-  const std::string digits = text.starts_with("sm_") ? text.substr(3) : text;
-  const bool good =
-      !digits.empty() && digits.size() <= 3 && digits.find_first_not_of("0123456789") == std::string::npos;
-  const int sm = good ? std::stoi(digits) : 0;
-  if (sm < 50) throw DeviceError(fmt::format("--target: '{}' is no compute capability from 5.0; write sm_90", text));
-  return sm;
 }
 
 std::map<std::string, std::int64_t> parse_extents(const Spec& spec, const std::vector<std::string>& words) {
@@ -272,10 +244,10 @@ Plan plan_problem(const ProblemOptions& options) {
   const auto operands = spec.operands.size();
   EinsumOptions einsum;
   static_cast<PlanOptions&>(einsum) = plan_options(options);
-  einsum.alpha = parse_factor(options.alpha, "--alpha");
-  einsum.beta = parse_factor(options.beta, "--beta");
-  einsum.conjugate = parse_conjugate(options.conjugate, operands, "--conj");
-  if (options.path == "memory") einsum.path = EinsumOptions::Path::memory;
+  einsum.alpha = runtime::parse_factor(options.alpha, "--alpha");
+  einsum.beta = runtime::parse_factor(options.beta, "--beta");
+  einsum.conjugate = runtime::parse_conjugate(options.conjugate, operands, "--conj");
+  einsum.path = runtime::parse_path(options.path);
 
   auto words = options.extents;
   words.insert(words.end(), options.more_extents.begin(), options.more_extents.end());

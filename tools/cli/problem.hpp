@@ -47,12 +47,6 @@ void check_extents(const std::string& path, const Program& program);
 /// Whether a spec keeps every axis of its one operand.
 bool is_permutation(const Spec& spec);
 
-/// "1,3" or "all" for that many operands. Throws ShapeError, naming `option`.
-std::vector<bool> parse_conjugate(const std::string& text, std::size_t operands, const char* option);
-
-/// "sm_90" or "90" to 90. Throws DeviceError.
-int parse_target(const std::string& text);
-
 /// The `ricci show` command that makes the same kernels again; empty for a spec with an ellipsis.
 std::string show_command(const std::string& spec_text, const std::vector<Layout>& inputs, const Layout& output,
                          const EinsumOptions& options);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ricci/tensor.hpp"
+#include "runtime/options.hpp"
 
 namespace ricci::tools {
 
@@ -22,14 +23,11 @@ std::string duration_text(double ms);
 /// "(2, 3, 5)", "(7,)", "()".
 std::string shape_text(const std::vector<std::int64_t>& extents);
 
-/// A factor: "2", "-0.5", "1e-3", "2i", "1-0.5j". `option` names it in the error. Throws ShapeError.
-Scalar parse_scalar(std::string_view text, std::string_view option);
+using runtime::parse_integer;
+using runtime::parse_scalar;
 
 /// What parse_scalar reads back to the same factor: "2", "1-0.5i".
 std::string scalar_text(Scalar value);
-
-/// A signed integer, whole. `what` names it in the error, a ShapeError.
-std::int64_t parse_integer(std::string_view text, const std::string& what);
 
 /// In single quotes when a shell would read it otherwise.
 std::string shell_quoted(std::string_view word);

@@ -1,31 +1,58 @@
 // The C interface: the one place where errors become status codes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "frontend/formula.hpp"
 #include "frontend/problem.hpp"
 #include "ricci/error.hpp"
+#include "ricci/log.hpp"
 #include "ricci/program.hpp"
 #include "ricci/ricci.h"
 #include "ricci/runtime.hpp"
 #include "ricci/spec.hpp"
 #include "ricci/version.hpp"
+#include "runtime/options.hpp"
 
 struct ricci_plan {
   ricci::Plan plan;
+  /// Texts that were asked for, by name: a caller's pointers to them live as long as the plan.
+  mutable std::map<std::string, std::string, std::less<>> texts = {};
+  mutable std::mutex texts_mutex = {};
+};
+
+struct ricci_options {
+  ricci::runtime::Options options;
+};
+
+struct ricci_runtime {
+  ricci::Runtime runtime;
 };
 
 namespace {
 
-thread_local std::string last_error;
+struct LastError {
+  std::string text;
+  ricci_status status = RICCI_OK;
+  ricci::TextPosition position;
+};
+thread_local LastError last_error;
 
-ricci_status fail(ricci_status status, const char* text) {
-  last_error = text;
+ricci_status fail(ricci_status status, const char* text, ricci::TextPosition position = {}) {
+  last_error = {text, status, position};
   return status;
 }
 
@@ -36,7 +63,7 @@ ricci_status guarded(F function) {
     function();
     return RICCI_OK;
   } catch (const ricci::Error& error) {
-    return fail(static_cast<ricci_status>(-1 - static_cast<int>(error.code())), error.what());
+    return fail(static_cast<ricci_status>(-1 - static_cast<int>(error.code())), error.what(), error.position());
   } catch (const std::exception& error) {
     return fail(RICCI_ERROR_INTERNAL, error.what());
   }
@@ -78,27 +105,94 @@ ricci::Layout layout_of(const ricci_layout& given) {
   return layout;
 }
 
-ricci::Device device_of(const ricci_device& given) {
-  const int device = number_of(given);
-  if (device == RICCI_CPU) return ricci::Device::cpu;
-  if (device == RICCI_GPU) return ricci::Device::gpu;
-  throw ricci::DeviceError(fmt::format("{} is no device; there are {} (RICCI_CPU) and {} (RICCI_GPU)", device,
-                                       static_cast<int>(RICCI_CPU), static_cast<int>(RICCI_GPU)));
+/// The options of one kind, or their defaults where none are given.
+template <class Kind>
+const Kind& options_of(const ricci_options* given) {
+  static const Kind defaults;
+  if (given == nullptr) return defaults;
+  if (const auto* options = std::get_if<Kind>(&given->options)) return *options;
+  throw ricci::PlanError("these options were created for something else: see ricci_options_kind");
 }
 
-ricci::PlanMode mode_of(const ricci_plan_mode& given) {
-  const int mode = number_of(given);
-  if (mode >= RICCI_PLAN_ESTIMATE && mode <= RICCI_PLAN_MODEL) return static_cast<ricci::PlanMode>(mode);
-  throw ricci::PlanError(fmt::format("{} is no plan mode; there are {} (RICCI_PLAN_ESTIMATE) to {} (RICCI_PLAN_MODEL)",
-                                     mode, static_cast<int>(RICCI_PLAN_ESTIMATE), static_cast<int>(RICCI_PLAN_MODEL)));
+ricci::Runtime& runtime_of(ricci_runtime* given) {
+  return given != nullptr ? given->runtime : ricci::Runtime::global();
 }
 
-ricci::EinsumOptions::Path path_of(const ricci_path& given) {
-  const int path = number_of(given);
-  if (path == RICCI_PATH_FLOPS) return ricci::EinsumOptions::Path::flops;
-  if (path == RICCI_PATH_MEMORY) return ricci::EinsumOptions::Path::memory;
-  throw ricci::PlanError(fmt::format("{} is no path; there are {} (RICCI_PATH_FLOPS) and {} (RICCI_PATH_MEMORY)", path,
-                                     static_cast<int>(RICCI_PATH_FLOPS), static_cast<int>(RICCI_PATH_MEMORY)));
+/// A name, and what it stands for.
+template <class Owner, class Value>
+struct Named {
+  std::string_view name;
+  Value (*get)(const Owner& owner);
+};
+
+constexpr Named<ricci::Plan, std::string> kPlanTexts[] = {
+    {"source", [](const ricci::Plan& plan) { return plan.source(); }},
+    {"explain", [](const ricci::Plan& plan) { return plan.explain(); }},
+    {"program", [](const ricci::Plan& plan) { return plan.program(); }},
+    {"passes", [](const ricci::Plan& plan) { return plan.passes(); }},
+    {"assembly", [](const ricci::Plan& plan) { return plan.assembly(); }},
+    {"key", [](const ricci::Plan& plan) { return plan.key(); }},
+    {"cache-path", [](const ricci::Plan& plan) { return plan.cache_path(); }},
+    {"kernel", [](const ricci::Plan& plan) { return plan.info().kernel; }},
+    {"schedule", [](const ricci::Plan& plan) { return plan.info().schedule; }},
+    {"choice", [](const ricci::Plan& plan) { return plan.info().choice; }},
+    {"origin", [](const ricci::Plan& plan) { return plan.info().origin; }},
+};
+
+using ricci::PlanInfo;
+constexpr Named<PlanInfo, double> kPlanNumbers[] = {
+    {"steps", [](const PlanInfo& info) -> double { return info.steps; }},
+    {"plan-ms", [](const PlanInfo& info) { return info.plan_ms; }},
+    {"generate-ms", [](const PlanInfo& info) { return info.generate_ms; }},
+    {"compile-ms", [](const PlanInfo& info) { return info.compile_ms; }},
+    {"load-ms", [](const PlanInfo& info) { return info.load_ms; }},
+    {"measure-ms", [](const PlanInfo& info) { return info.measure_ms; }},
+    {"registers", [](const PlanInfo& info) -> double { return info.registers; }},
+    {"spill-bytes", [](const PlanInfo& info) -> double { return info.spill_bytes; }},
+    {"shared-bytes", [](const PlanInfo& info) -> double { return info.shared_bytes; }},
+    {"compulsory-bytes", [](const PlanInfo& info) { return static_cast<double>(info.compulsory_bytes); }},
+    {"workspace-bytes", [](const PlanInfo& info) { return static_cast<double>(info.workspace_bytes); }},
+    {"flops", [](const PlanInfo& info) { return info.flops; }},
+};
+
+using ricci::CacheStatistics;
+constexpr Named<CacheStatistics, std::uint64_t> kCacheNumbers[] = {
+    {"memory-hits", [](const CacheStatistics& cache) { return cache.memory_hits; }},
+    {"disk-hits", [](const CacheStatistics& cache) { return cache.disk_hits; }},
+    {"misses", [](const CacheStatistics& cache) { return cache.misses; }},
+    {"made", [](const CacheStatistics& cache) { return cache.made; }},
+    {"stored", [](const CacheStatistics& cache) { return cache.stored; }},
+    {"damaged", [](const CacheStatistics& cache) { return cache.damaged; }},
+};
+
+/// Throws PlanError for an unknown name, listing those that are known.
+template <class Owner, class Value, std::size_t N>
+Value value_of(const Named<Owner, Value> (&all)[N], std::string_view name, const Owner& owner) {
+  std::vector<std::string_view> names;
+  for (const auto& one : all) {
+    if (one.name == name) return one.get(owner);
+    names.push_back(one.name);
+  }
+  throw ricci::PlanError(fmt::format("nothing is called \"{}\" here; there are {}", name, fmt::join(names, ", ")));
+}
+
+/// A call as its caller's header knows it; what that does not have is as if nothing was given.
+ricci_call call_of(const ricci_call* given) {
+  ricci_call call = RICCI_CALL;
+  if (given == nullptr) return call;
+  const auto size = given->size;
+  if (size < static_cast<std::int64_t>(sizeof size) || size > static_cast<std::int64_t>(sizeof call)) {
+    throw ricci::PlanError(
+        fmt::format("a ricci_call of {} bytes; this library knows {}. Begin with RICCI_CALL, and take no newer header "
+                    "than the library",
+                    size, sizeof call));
+  }
+  std::memcpy(&call, given, static_cast<std::size_t>(size));
+  return call;
+}
+
+std::optional<ricci::Scalar> factor_of(const ricci_scalar* given) {
+  return given != nullptr ? std::optional<ricci::Scalar>({given->re, given->im}) : std::nullopt;
 }
 
 int count_of(std::span<const ricci::Argument> arguments) { return static_cast<int>(arguments.size()); }
@@ -112,7 +206,13 @@ const char* name_in(std::span<const ricci::Argument> arguments, int number) {
 extern "C" {
 
 const char* ricci_version(void) { return RICCI_VERSION; }
-const char* ricci_last_error(void) { return last_error.c_str(); }
+const char* ricci_last_error(void) { return last_error.text.c_str(); }
+ricci_status ricci_last_error_status(void) { return last_error.status; }
+void ricci_last_error_position(int* line, int* column, int64_t* offset) {
+  if (line != nullptr) *line = last_error.position.line;
+  if (column != nullptr) *column = last_error.position.column;
+  if (offset != nullptr) *offset = last_error.position.offset;
+}
 
 const char* ricci_status_name(ricci_status status) {
   const int number = number_of(status);
@@ -121,68 +221,101 @@ const char* ricci_status_name(ricci_status status) {
   return known ? ricci::name(static_cast<ricci::ErrorCode>(-1 - number)) : "unknown";
 }
 
-ricci_permute_options ricci_permute_options_default(void) {
-  return {RICCI_CPU, -1, 1, 0, 0, 0, 0, 0, RICCI_PLAN_ESTIMATE};
+void ricci_set_log_topics(unsigned topics) { ricci::set_log_topics(topics); }
+
+void ricci_set_log_sink(ricci_log_sink sink, void* context) {
+  if (sink == nullptr) return ricci::set_log_sink({});
+  ricci::set_log_sink([sink, context](ricci::LogTopic topic, std::string_view line) {
+    sink(static_cast<unsigned>(topic), std::string(line).c_str(), context);
+  });
 }
 
-ricci_status ricci_plan_permute(const char* spec, const ricci_layout* input, const ricci_layout* output,
-                                const ricci_permute_options* options, ricci_plan** plan) {
+ricci_status ricci_options_create(ricci_options_kind kind, ricci_options** options) {
+  if (options == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
+  *options = nullptr;
+  return guarded([&] {
+    using namespace ricci;
+    switch (number_of(kind)) {
+      case RICCI_OPTIONS_PERMUTE:
+        *options = new ricci_options{PermuteOptions{}};
+        break;
+      case RICCI_OPTIONS_EINSUM:
+        *options = new ricci_options{runtime::EinsumTexts{}};
+        break;
+      case RICCI_OPTIONS_PROGRAM:
+        *options = new ricci_options{PlanOptions{}};
+        break;
+      case RICCI_OPTIONS_RUNTIME:
+        *options = new ricci_options{RuntimeOptions{}};
+        break;
+      default:
+        throw PlanError(fmt::format(
+            "{} is no kind of options; there are {} (RICCI_OPTIONS_PERMUTE) to {} "
+            "(RICCI_OPTIONS_RUNTIME)",
+            number_of(kind), static_cast<int>(RICCI_OPTIONS_PERMUTE), static_cast<int>(RICCI_OPTIONS_RUNTIME)));
+    }
+  });
+}
+
+void ricci_options_destroy(ricci_options* options) { delete options; }
+
+ricci_status ricci_options_set(ricci_options* options, const char* key, const char* value) {
+  if (options == nullptr || key == nullptr || value == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
+  return guarded([&] { ricci::runtime::set_option(options->options, key, value); });
+}
+
+ricci_status ricci_runtime_create(const ricci_options* options, ricci_runtime** runtime) {
+  if (runtime == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
+  *runtime = nullptr;
+  return guarded([&] { *runtime = new ricci_runtime{ricci::Runtime(options_of<ricci::RuntimeOptions>(options))}; });
+}
+
+void ricci_runtime_destroy(ricci_runtime* runtime) { delete runtime; }
+
+ricci_status ricci_runtime_number(ricci_runtime* runtime, const char* name, int64_t* value) {
+  if (name == nullptr || value == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
+  return guarded([&] {
+    *value = static_cast<std::int64_t>(value_of(kCacheNumbers, name, runtime_of(runtime).cache_statistics()));
+  });
+}
+
+ricci_status ricci_plan_permute(ricci_runtime* runtime, const char* spec, const ricci_layout* input,
+                                const ricci_layout* output, const ricci_options* options, ricci_plan** plan) {
   if (spec == nullptr || input == nullptr || output == nullptr || plan == nullptr)
     return fail(RICCI_ERROR_SHAPE, kNull);
   *plan = nullptr;
   return guarded([&] {
-    const auto given = options != nullptr ? *options : ricci_permute_options_default();
-    ricci::PermuteOptions permute;
-    permute.device = device_of(given.device);
-    permute.gpu = given.gpu;
-    permute.alpha = {given.alpha_re, given.alpha_im};
-    permute.beta = {given.beta_re, given.beta_im};
-    permute.conjugate = given.conjugate != 0;
-    permute.threads = given.threads;
-    permute.mode = mode_of(given.mode);
-    *plan = new ricci_plan{ricci::Runtime::global().plan_permute(spec, layout_of(*input), layout_of(*output), permute)};
+    const auto& permute = options_of<ricci::PermuteOptions>(options);
+    *plan = new ricci_plan{runtime_of(runtime).plan_permute(spec, layout_of(*input), layout_of(*output), permute)};
   });
 }
 
-ricci_einsum_options ricci_einsum_options_default(void) {
-  return {RICCI_CPU, -1, 1, 0, 0, 0, nullptr, RICCI_PATH_FLOPS, 0, RICCI_PLAN_ESTIMATE};
-}
-
-ricci_status ricci_plan_einsum(const char* spec, int count, const ricci_layout* inputs, const ricci_layout* output,
-                               const ricci_einsum_options* options, ricci_plan** plan) {
+ricci_status ricci_plan_einsum(ricci_runtime* runtime, const char* spec, int count, const ricci_layout* inputs,
+                               const ricci_layout* output, const ricci_options* options, ricci_plan** plan) {
   if (spec == nullptr || count < 0 || (inputs == nullptr && count > 0) || plan == nullptr)
     return fail(RICCI_ERROR_SHAPE, kNull);
   *plan = nullptr;
   return guarded([&] {
-    const auto given = options != nullptr ? *options : ricci_einsum_options_default();
-    ricci::EinsumOptions einsum;
-    einsum.device = device_of(given.device);
-    einsum.gpu = given.gpu;
-    einsum.alpha = {given.alpha_re, given.alpha_im};
-    einsum.beta = {given.beta_re, given.beta_im};
-    einsum.threads = given.threads;
-    einsum.mode = mode_of(given.mode);
-    einsum.path = path_of(given.path);
+    const auto& texts = options_of<ricci::runtime::EinsumTexts>(options);
     if (const auto operands = ricci::Spec::parse(spec).operands.size(); operands != static_cast<std::size_t>(count)) {
       throw ricci::ShapeError(fmt::format("the spec has {} operand{}, {} layout{} given\n  {}", operands,
                                           operands == 1 ? "" : "s", count, count == 1 ? " was" : "s were", spec));
     }
+    const auto einsum = texts.of(static_cast<std::size_t>(count));
     std::vector<ricci::Layout> layouts;
-    for (int k = 0; k < count; ++k) {
-      layouts.push_back(layout_of(inputs[k]));
-      if (given.conjugate != nullptr) einsum.conjugate.push_back(given.conjugate[k] != 0);
-    }
+    for (int k = 0; k < count; ++k) layouts.push_back(layout_of(inputs[k]));
     const auto to = output != nullptr ? layout_of(*output) : ricci::einsum_output(spec, layouts);
-    *plan = new ricci_plan{ricci::Runtime::global().plan_einsum(spec, layouts, to, einsum)};
+    *plan = new ricci_plan{runtime_of(runtime).plan_einsum(spec, layouts, to, einsum)};
   });
 }
 
-ricci_status ricci_plan_program(const char* text, int count, const ricci_extent* extents, ricci_device device, int gpu,
-                                int threads, ricci_plan_mode mode, ricci_plan** plan) {
+ricci_status ricci_plan_program(ricci_runtime* runtime, const char* text, int count, const ricci_extent* extents,
+                                const ricci_options* options, ricci_plan** plan) {
   if (text == nullptr || count < 0 || (extents == nullptr && count > 0) || plan == nullptr)
     return fail(RICCI_ERROR_SHAPE, kNull);
   *plan = nullptr;
   return guarded([&] {
+    const auto& given = options_of<ricci::PlanOptions>(options);
     auto program = ricci::Program::parse(text);
     if (const auto indices = program.formula().indices.size(); static_cast<std::size_t>(count) > indices) {
       throw ricci::ShapeError(fmt::format("{} extents were given, and the program has {} indices", count, indices));
@@ -191,17 +324,23 @@ ricci_status ricci_plan_program(const char* text, int count, const ricci_extent*
       if (extents[k].index == nullptr) throw ricci::ShapeError(kNull);
       program.set_extent(extents[k].index, extents[k].extent);
     }
-    ricci::PlanOptions options;
-    options.device = device_of(device);
-    options.gpu = gpu;
-    options.threads = threads;
-    options.mode = mode_of(mode);
-    *plan = new ricci_plan{ricci::Runtime::global().plan_program(program, options)};
+    *plan = new ricci_plan{runtime_of(runtime).plan_program(program, given)};
   });
 }
 
-const char* ricci_plan_choice(const ricci_plan* plan) {
-  return plan == nullptr ? "" : plan->plan.info().choice.c_str();
+ricci_status ricci_plan_text(const ricci_plan* plan, const char* name, const char** text) {
+  if (plan == nullptr || name == nullptr || text == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
+  return guarded([&] {
+    const std::lock_guard lock(plan->texts_mutex);
+    auto place = plan->texts.find(name);
+    if (place == plan->texts.end()) place = plan->texts.emplace(name, value_of(kPlanTexts, name, plan->plan)).first;
+    *text = place->second.c_str();
+  });
+}
+
+ricci_status ricci_plan_number(const ricci_plan* plan, const char* name, double* value) {
+  if (plan == nullptr || name == nullptr || value == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
+  return guarded([&] { *value = value_of(kPlanNumbers, name, plan->plan.info()); });
 }
 
 int ricci_plan_outputs(const ricci_plan* plan) { return plan == nullptr ? 0 : count_of(plan->plan.outputs()); }
@@ -235,15 +374,17 @@ ricci_status ricci_execute(const ricci_plan* plan, void* const* outputs, const v
                            const ricci_call* call) {
   if (plan == nullptr) return fail(RICCI_ERROR_PLAN, kNull);
   const auto& p = plan->plan;
-  const auto given = call != nullptr ? *call : ricci_call{};
-  if ((outputs == nullptr && !p.outputs().empty()) || (inputs == nullptr && !p.inputs().empty()) ||
-      (given.params == nullptr && !p.params().empty()) || given.workspace_bytes < 0) {
-    return fail(RICCI_ERROR_SHAPE, kNull);
-  }
   return guarded([&] {
+    const auto given = call_of(call);
+    if ((outputs == nullptr && !p.outputs().empty()) || (inputs == nullptr && !p.inputs().empty()) ||
+        (given.params == nullptr && !p.params().empty()) || given.workspace_bytes < 0) {
+      throw ricci::ShapeError(kNull);
+    }
     std::vector<ricci::Scalar> params;
     for (std::size_t k = 0; k < p.params().size(); ++k) params.emplace_back(given.params[k].re, given.params[k].im);
     ricci::Call run;
+    run.alpha = factor_of(given.alpha);
+    run.beta = factor_of(given.beta);
     run.stream = given.stream;
     run.params = params;
     run.workspace = given.workspace;
@@ -261,8 +402,6 @@ ricci_status ricci_plan_execute(const ricci_plan* plan, void* output, const void
     plan->plan(output, input, call);
   });
 }
-
-const char* ricci_plan_source(const ricci_plan* plan) { return plan == nullptr ? "" : plan->plan.source().c_str(); }
 
 void ricci_plan_release(ricci_plan* plan) { delete plan; }
 

@@ -11,7 +11,7 @@ int main(void) {
   ricci_plan* plan = NULL;
 
   for (i = 0; i < 24; ++i) (&a[0][0][0])[i] = i;
-  if (ricci_plan_permute("abc->cab", &in, &out, NULL, &plan) != RICCI_OK) {
+  if (ricci_plan_permute(NULL, "abc->cab", &in, &out, NULL, &plan) != RICCI_OK) {
     fprintf(stderr, "%s\n", ricci_last_error());
     return 1;
   }
@@ -29,7 +29,7 @@ int main(void) {
   ricci_plan_release(plan);
 
   plan = NULL;
-  if (ricci_plan_permute("abc->cad", &in, &out, NULL, &plan) != RICCI_ERROR_SPEC || plan != NULL ||
+  if (ricci_plan_permute(NULL, "abc->cad", &in, &out, NULL, &plan) != RICCI_ERROR_SPEC || plan != NULL ||
       strstr(ricci_last_error(), "d") == NULL) {
     fprintf(stderr, "a bad spec was not refused: \"%s\"\n", ricci_last_error());
     return 1;

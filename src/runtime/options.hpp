@@ -1,0 +1,49 @@
+// Options as texts: the keys and values of the command line and of the C interface, read in one place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ricci/runtime.hpp"
+
+namespace ricci::runtime {
+
+/// A factor: "2", "-0.5", "1e-3", "2i", "1-0.5j". `option` names it in the error. Throws ShapeError.
+Scalar parse_scalar(std::string_view text, std::string_view option);
+
+/// The same, or "any" for one that is given at run time.
+Scalar parse_factor(std::string_view text, std::string_view option);
+
+/// A signed integer, whole. `what` names it in the error, a ShapeError.
+std::int64_t parse_integer(std::string_view text, std::string_view what);
+
+/// "estimate", "measure", "remeasure" or "untuned".
+std::optional<PlanMode> find_mode(std::string_view word) noexcept;
+
+/// "1,3" or "all" for that many operands, "" for none. Throws ShapeError, naming `option`.
+std::vector<bool> parse_conjugate(std::string_view text, std::size_t operands, std::string_view option);
+
+/// "sm_90" or "90" to 90. Throws DeviceError, naming `option`.
+int parse_target(std::string_view text, std::string_view option);
+
+/// "flops" or "memory". Throws PlanError.
+EinsumOptions::Path parse_path(std::string_view text);
+
+/// Options of an einsum whose number of operands is not known yet.
+struct EinsumTexts : EinsumOptions {
+  std::string conjugated;  ///< what parse_conjugate reads
+  EinsumOptions of(std::size_t operands) const;
+};
+
+/// Options of one of the things that have them.
+using Options = std::variant<PermuteOptions, EinsumTexts, PlanOptions, RuntimeOptions>;
+
+/// Sets one option. Throws PlanError for a key that these options do not have, listing those that they have, and the
+/// error of the value's kind for a value that is none, listing what there is; `options` are as before then.
+void set_option(Options& options, std::string_view key, std::string_view value);
+
+}  // namespace ricci::runtime
