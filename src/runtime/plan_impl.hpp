@@ -50,7 +50,7 @@ struct Factors {
   DType type = DType::f64;  ///< in which they are applied
 };
 
-struct Plan::Impl {
+struct __attribute__((visibility("hidden"))) Plan::Impl {
   static constexpr int kMaxArguments = 512, kMaxParams = 128;
   static constexpr std::size_t kFewSlots = 1024;  ///< more are listed in memory that each call allocates
 

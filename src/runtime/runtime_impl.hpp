@@ -14,7 +14,7 @@
 namespace ricci {
 inline namespace v1 {
 
-struct Runtime::Impl {
+struct __attribute__((visibility("hidden"))) Runtime::Impl {
   explicit Impl(RuntimeOptions given);
 
   /// The thread pool with this many threads, made when a plan first needs it.

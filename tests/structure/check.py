@@ -4,7 +4,7 @@
 usage: check.py includes|length|format|headers ROOT [BUILD CXX CC]
 
 includes  #include "..." between the rooms of src/ goes one way: runtime -> lower, plan, codegen, jit, cache; lower -> frontend -> ir;
-          plan, codegen, jit, cache -> ir; inside them as ALLOWED says; examples/ see public headers only, tools/ neither
+          plan, codegen, jit, cache -> ir; inside them as ALLOWED says; examples/ and interfaces/ see public headers only, tools/ neither
           plan nor codegen; public headers see no header of src/, LLVM or CUDA
 length    no source outgrows one room
 format    clang-format 19 would change nothing
@@ -20,7 +20,7 @@ import tempfile
 MAX_LINES = 600
 SOURCE_SUFFIXES = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".c", ".py"}
 FORMAT_SUFFIXES = {".cpp", ".hpp", ".h", ".c"}
-FOLDERS = ["include", "src", "tools", "tests", "bench", "examples", "python"]
+FOLDERS = ["include", "src", "tools", "tests", "bench", "examples", "python", "interfaces"]
 
 # The rooms of src/, and which rooms each may include. A file belongs to the room with the longest name.
 IR = {"ir", "ir/passes", "ir/interpret"}
@@ -95,7 +95,7 @@ def check_includes(root):
                 found.append(f"{relative}: in no room of src/ that ALLOWED knows")
             elif top == "src" and room(name) is not None and room(name) not in ALLOWED[inside]:
                 found.append(f"{where}: {inside} may include {', '.join(sorted(ALLOWED[inside]))}")
-            if top in ("examples", "include") and folder in ALLOWED and (root / "src" / folder).is_dir():
+            if top in ("examples", "include", "interfaces") and folder in ALLOWED and (root / "src" / folder).is_dir():
                 found.append(f"{where}: {top}/ sees public headers only")
             if top == "tools" and folder in TOOLS and folder not in TOOLS[relative.parts[1]]:
                 found.append(f"{where}: {relative.parts[1]} may include {', '.join(sorted(TOOLS[relative.parts[1]]))}")
