@@ -5,6 +5,11 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ricci)
 install(TARGETS ricci EXPORT ricci
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(RICCI_TAPP)
+  install(TARGETS ricci_tapp EXPORT ricci
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 install(EXPORT ricci NAMESPACE ricci:: FILE ricciTargets.cmake DESTINATION ${package_dir})
 configure_package_config_file(cmake/ricciConfig.cmake.in ricciConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(ricciConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -1,0 +1,11 @@
+# Two programs print the same, but for the words of errors, which are each library's own.
+foreach(program OURS THEIRS)
+  execute_process(COMMAND ${${program}} OUTPUT_VARIABLE printed RESULT_VARIABLE result)
+  if(NOT result EQUAL 0 OR printed STREQUAL "")
+    message(FATAL_ERROR "${${program}} ended with ${result}, printing\n${printed}")
+  endif()
+  string(REGEX REPLACE "[Ss]uccess[.]?" "success" ${program}_PRINTED "${printed}")
+endforeach()
+if(NOT OURS_PRINTED STREQUAL THEIRS_PRINTED)
+  message(FATAL_ERROR "ours:\n${OURS_PRINTED}\ntheirs:\n${THEIRS_PRINTED}")
+endif()
