@@ -5,6 +5,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ricci)
 install(TARGETS ricci EXPORT ricci
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# Compilers read only their own module files: the Fortran module is compiled with the program.
+install(FILES interfaces/fortran/ricci.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ricci)
 if(RICCI_TAPP)
   install(TARGETS ricci_tapp EXPORT ricci
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
