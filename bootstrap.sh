@@ -71,6 +71,7 @@ packages=(cmake ninja-build g++ pkgconf libfmt-dev libcli11-dev nlohmann-json3-d
 if [[ $preset != gpu ]]; then
   packages+=(llvm-19-dev clang-19 libclang-19-dev libclang-cpp19-dev libpolly-19-dev lld-19 zlib1g-dev libxml2-dev)
 fi
+[[ $preset != asan ]] || packages+=(libclang-rt-19-dev)
 case $command in
   test) packages+=(catch2 python3 python3-dev python3-numpy clang-format-19) ;;
   lint) packages+=(catch2 python3 clang-format-19 clang-tidy-19) ;;

@@ -11,8 +11,12 @@ if(RICCI_CLANG_FORMAT)
   add_custom_target(format COMMAND ${RICCI_CLANG_FORMAT} -i ${formatted} VERBATIM)
 endif()
 if(RICCI_RUN_CLANG_TIDY)
-  # -quiet leaves the findings; headers are checked through the files that include them (HeaderFilterRegex).
+  # -quiet leaves the findings; headers are checked through the files that include them (HeaderFilterRegex). Without
+  # precompiled headers: each file shows that it includes what it uses, and has a third less to look through.
+  set(plain ${PROJECT_BINARY_DIR}/tidy)
   add_custom_target(tidy
-    COMMAND ${RICCI_RUN_CLANG_TIDY} -quiet -p ${PROJECT_BINARY_DIR} "^${PROJECT_SOURCE_DIR}/(src|tools)/"
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${plain}
+    COMMAND sed -E "s| -Winvalid-pch||; s| -include [^ ]*cmake_pch[^ ]*||" ${PROJECT_BINARY_DIR}/compile_commands.json > ${plain}/compile_commands.json
+    COMMAND ${RICCI_RUN_CLANG_TIDY} -quiet -p ${plain} "^${PROJECT_SOURCE_DIR}/(src|tools)/"
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
 endif()

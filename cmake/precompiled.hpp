@@ -1,5 +1,5 @@
-// Headers that most files include, parsed once for a component. Each file still includes what it uses: builds under the
-// sanitizers, which parse everything anew, check that.
+// Headers that most files include, parsed once for a component. Each file still includes what it uses: `./bootstrap.sh lint`
+// parses each on its own, and so checks that.
 #pragma once
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@ namespace ricci::kernel {
 
 class Ranges {
  public:
-  explicit Ranges(const Kernel& kernel) : kernel_(kernel), in_scope_(kernel.vars.size()) {}
+  explicit Ranges(const Kernel& kernel) : in_scope_(kernel.vars.size()) {}
 
   /// A variable begins to be known, its values 0 to extent-1; false where it is known already.
   bool enter(Var var, std::int64_t extent);
@@ -41,7 +41,6 @@ class Ranges {
   void search(const Step& step, Search& search, int depth) const;
   std::int64_t bounded(const Affine& affine, Search& search) const;
 
-  const Kernel& kernel_;
   std::vector<std::int64_t> in_scope_;  // per variable: its extent, or 0
   std::vector<Condition> conditions_;
 };

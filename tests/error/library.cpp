@@ -123,7 +123,7 @@ TEST_CASE("specs that cannot be read") {
   };
   for (const auto& [spec, text] : rows) {
     INFO(spec);
-    const auto error = thrown_by([&spec = spec] { Spec::parse(spec); });
+    const auto error = thrown_by([&] { Spec::parse(spec); });
     CHECK(error.type == "spec");
     CHECK(error.text == text);
   }
@@ -292,8 +292,7 @@ TEST_CASE("types that are not converted") {
   const auto before = sandbox.listing();
   const std::pair<DType, DType> rows[] = {{DType::f64, DType::i64}, {DType::c64, DType::f32}, {DType::i32, DType::i64}};
   for (const auto& [from, to] : rows) {
-    const auto error =
-        thrown_by([&, from = from, to = to] { sandbox.runtime->plan_permute("a->a", of_type(from), of_type(to)); });
+    const auto error = thrown_by([&] { sandbox.runtime->plan_permute("a->a", of_type(from), of_type(to)); });
     CHECK(error.type == "shape");
     CHECK(error.text ==
           fmt::format("no conversion from {} to {}; types must be equal, or both real floating, both complex, or a "

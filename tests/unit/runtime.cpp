@@ -235,7 +235,7 @@ TEST_CASE("lines that wait for the next tile are whole, in whatever parts tiles 
     const auto input = Layout::row_major(type, extents),
                output = Layout::row_major(type, {extents[2], extents[0], extents[1]});
     const auto size = static_cast<std::size_t>(size_of(type));
-    const auto n = [&extents = extents](std::size_t k) { return static_cast<std::size_t>(extents[k]); };
+    const auto n = [&](std::size_t k) { return static_cast<std::size_t>(extents[k]); };
     std::vector<unsigned char> from(n(0) * n(1) * n(2) * size), want(from.size());
     for (std::size_t k = 0; k < from.size(); ++k) from[k] = static_cast<unsigned char>(k * 7 + k / 251);
     for (std::size_t i = 0; i < n(0) * n(1); ++i) {
