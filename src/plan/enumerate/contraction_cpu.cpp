@@ -60,6 +60,8 @@ class ContractionEnumerator {
           if (rows < 1 || rows > 16) continue;
           for (const bool pack_columns : {true, false}) {
             for (const bool pack_rows : {true, false}) {
+              // Operands of another type than the sum's are converted once, as they are packed.
+              if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
               for (const std::int64_t depth : {192, 320}) {
                 for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
                   add(lanes, vectors, rows, pack_columns, pack_rows, depth, blocks);
@@ -84,15 +86,16 @@ class ContractionEnumerator {
   std::int64_t lane_extent() const { return columns_.back().extent; }
 
   /// Sorts the axes by role, the columns so that C's fastest index is the last of them. Not for what has no such index
-  /// on one side alone, for complex and half types, and for negative strides.
+  /// on one side alone, for sums of complex numbers or of bytes, and for negative strides.
   bool suits() {
     const auto& statement = program_.statement();
     const auto type = contraction_.type;
-    if (type != DType::f64 && type != DType::f32) return false;
-    if (program_.buffers[static_cast<std::size_t>(statement.buffer)].type != type) return false;
+    if (is_complex(type) || is_half(type) || size_of(type) < 4) return false;
     size_ = size_of(type);
     const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
-    beyond_caches_ = device_.beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * size_)) &&
+    sum_in_parts_ = buffer.type == type;
+    beyond_caches_ = sum_in_parts_ &&
+                     device_.beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * size_)) &&
                      std::none_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
                        return node.kind == ir::NodeKind::load && node.source == statement.buffer;
                      });
@@ -111,7 +114,9 @@ class ContractionEnumerator {
     const bool swapped = contraction_.role[static_cast<std::size_t>(lane)] == Role::rows;
     const auto& rows = load(swapped ? contraction_.second : contraction_.first);
     const auto& columns = load(swapped ? contraction_.first : contraction_.second);
-    if (rows.type != type || columns.type != type) return false;
+    if (is_complex(rows.type) || is_complex(columns.type)) return false;
+    convert_rows_ = rows.type != type;
+    convert_columns_ = columns.type != type;
     rows_name_ = program_.buffers[static_cast<std::size_t>(rows.source)].name;
     columns_name_ = program_.buffers[static_cast<std::size_t>(columns.source)].name;
     if (rows_name_ == columns_name_) return false;  // one tensor twice: an operand's name says which
@@ -294,7 +299,8 @@ class ContractionEnumerator {
   /// and then as much as fits, innermost first; divisors of extents where there are any, so that nothing is filled up.
   bool make_depth(Blocking& b, std::int64_t most) const {
     for (auto& axis : b.depth) axis.tile = axis.extent;
-    if (product(b.depth, extent_of) <= 2 * most) return true;
+    // A result of another type than the sum's is rounded once, so that its sum comes in one part.
+    if (product(b.depth, extent_of) <= 2 * most || !sum_in_parts_) return true;
     const auto divisor = [](std::int64_t extent, std::int64_t near) {
       for (auto size = near; size > near / 2; --size) {
         if (extent % size == 0) return size;
@@ -519,7 +525,9 @@ class ContractionEnumerator {
   const kernel::Contraction& contraction_;
   const CpuModel& device_;
   std::int64_t size_ = 8;
-  bool beyond_caches_ = false;  ///< the result is larger than the caches and not read
+  bool beyond_caches_ = false;                           ///< the result is larger than the caches and not read
+  bool sum_in_parts_ = true;                             ///< the result has the type of the sum
+  bool convert_rows_ = false, convert_columns_ = false;  ///< an operand has another type than the sum
   std::string rows_name_, columns_name_;
   Axes rows_, columns_, depth_, batch_;
   std::vector<Candidate> list_;
