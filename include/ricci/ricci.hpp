@@ -8,4 +8,5 @@
 #include "ricci/runtime.hpp"
 #include "ricci/spec.hpp"
 #include "ricci/tensor.hpp"
+#include "ricci/tensor_ref.hpp"
 #include "ricci/version.hpp"
