@@ -4,7 +4,8 @@
  *
  * These declarations are compatible with the headers of the TAPP project: a program compiled with those links with this
  * library, and one compiled with this header with any other. Every handle is a number; 0 and numbers that are no live
- * object's give an error. Thread-safe; a product may be executed from any number of threads at once. */
+ * object's give an error. Thread-safe, but that a tensor info is changed by one thread alone; a product may be executed
+ * from any number of threads at once. */
 #ifndef RICCI_TAPP_H
 #define RICCI_TAPP_H
 
