@@ -116,6 +116,11 @@ class WholeNumberProgram {
   ir::NodeId value(int depth, std::vector<int> allowed) {
     auto& b = builder_;
     const auto sub = [&] { return value(depth - 1, allowed); };
+    // Operands are drawn one by one, the last first: compilers differ in the order in which they evaluate arguments.
+    const auto binary = [&](ir::OpCode op, auto first) {
+      const auto y = sub(), x = first();
+      return b.op(op, type_, x, y);
+    };
     const int kind = depth == 0 ? pick(4) : 2 + pick(10);
     if (kind == 0) return b.constant(1 + pick(3), type_);
     if (kind == 1 && !b.program.params.empty()) return b.param(pick(static_cast<int>(b.program.params.size())));
@@ -126,10 +131,10 @@ class WholeNumberProgram {
       const int buffer = pick(inputs_);
       return b.cast(b.load(buffer, affine(allowed)), type_);
     }
-    if (kind == 4) return b.op(ir::OpCode::sub, type_, sub(), sub());
+    if (kind == 4) return binary(ir::OpCode::sub, sub);
     if (kind == 5) return b.op(ir::OpCode::neg, type_, sub());
-    if (kind == 6) return b.op(ir::OpCode::mul, type_, value(0, allowed), sub());
-    if (kind == 7 && !is_complex(type_)) return b.op(ir::OpCode::minimum, type_, sub(), sub());
+    if (kind == 6) return binary(ir::OpCode::mul, [&] { return value(0, allowed); });
+    if (kind == 7 && !is_complex(type_)) return binary(ir::OpCode::minimum, sub);
     if (kind == 8) {
       std::vector<int> over;
       for (int q = free_; q < indices(); ++q) {
@@ -143,15 +148,19 @@ class WholeNumberProgram {
         return b.reduce(ir::OpCode::add, body, over);
       }
     }
-    if (kind == 9 && !is_complex(type_)) return b.op(ir::OpCode::select, type_, predicate(allowed), sub(), sub());
-    return b.op(ir::OpCode::add, type_, sub(), sub());
+    if (kind == 9 && !is_complex(type_)) {
+      const auto y = sub(), x = sub(), condition = predicate(allowed);
+      return b.op(ir::OpCode::select, type_, condition, x, y);
+    }
+    return binary(ir::OpCode::add, sub);
   }
 
   ir::NodeId predicate(const std::vector<int>& allowed) {
     auto& b = builder_;
     if (allowed.empty()) return b.constant(pick(2), DType::u8);
     const auto q = allowed[static_cast<std::size_t>(pick(static_cast<int>(allowed.size())))];
-    return b.op(ir::OpCode::less, DType::u8, b.index(q), b.constant(pick(4), DType::i64));
+    const auto bound = b.constant(pick(4), DType::i64);
+    return b.op(ir::OpCode::less, DType::u8, b.index(q), bound);
   }
 
   void statement() {
