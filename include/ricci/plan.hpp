@@ -114,6 +114,7 @@ class Plan {
   const std::string& source() const;              ///< generated text, as compiled
   std::string program() const;                    ///< the canonical programs, in text form
   std::string passes() const;                     ///< the programs after each pass
+  std::string kernel() const;                     ///< schedules and, of those by directives, loop trees
   std::string explain() const;                    ///< every candidate with predicted traffic, and why one was taken
   std::vector<CandidateInfo> candidates() const;  ///< best prediction of each kernel first
   std::string assembly() const;                   ///< CPU assembly or SASS; empty where no tool can print it

@@ -7,6 +7,8 @@
 
 #include "cache/format.hpp"
 #include "ir/passes/canonical.hpp"
+#include "kernel/build.hpp"
+#include "kernel/print.hpp"
 #include "runtime/plan_impl.hpp"
 
 namespace ricci {
@@ -56,6 +58,18 @@ std::string Plan::passes() const {
     std::string trace;
     ir::canonicalise(impl_->sequence.steps[static_cast<std::size_t>(step.number)].program, &trace);
     return trace;
+  });
+}
+
+std::string Plan::kernel() const {
+  return impl_->text("#", [this](const Impl::Step& step) {
+    if (!step.schedule.by_directives())
+      return fmt::format("schedule\n{}\nno loop tree: an emitter of src/codegen writes this family from its schedule\n",
+                         kernel::print(step.schedule, step.program));
+    const auto tree = kernel::build(step.program, step.schedule,
+                                    device() == Device::cpu ? kernel::Target::cpu : kernel::Target::cuda);
+    return fmt::format("schedule\n{}\nkernel\n{}\nexpanded kernel\n{}", kernel::print(step.schedule.directives),
+                       kernel::print(tree), kernel::print(kernel::expand(tree)));
   });
 }
 

@@ -25,13 +25,25 @@ class Show(Case):
         self.assertEqual(self.ricci(*shlex.split(again.group(1))).stdout, source)
 
     def test_sections(self):
-        words = ["--ir", "--passes", "--plan", "--source", "--asm", "--key"]
+        words = ["--ir", "--passes", "--plan", "--kernel", "--source", "--asm", "--key"]
         text = self.ricci("show", *SHAPE, *words).stdout
-        self.assertEqual(re.findall(r"^==== (\w+)$", text, re.M), ["ir", "passes", "plan", "source", "asm", "key"])
+        self.assertEqual(re.findall(r"^==== (\w+)$", text, re.M), ["ir", "passes", "plan", "kernel", "source", "asm", "key"])
         shown = self.json("show", *SHAPE, *words)
-        for word in ["ir", "passes", "source", "asm", "key"]:
+        for word in ["ir", "passes", "kernel", "source", "asm", "key"]:
             self.assertGreater(len(shown[word]), 20, word)
             self.assertEqual(self.ricci("show", *SHAPE, "--" + word).stdout.rstrip("\n"), shown[word].rstrip("\n"))
+
+    def test_kernel(self):
+        """The loop tree of a contraction, with tile statements and with instructions, on both targets."""
+        for target in [[], ["--target", "sm_90"]]:
+            text = self.ricci("show", "ik,kj->ij", "i=512", "j=512", "k=512", "--kernel", *target).stdout
+            schedule, built, expanded = re.split(r"^kernel$|^expanded kernel$", text, flags=re.M)
+            self.assertRegex(schedule, r"(?m)^atom \w+ rows ")
+            self.assertIn("mma", built)
+            self.assertIn("flush", built)
+            self.assertNotIn("flush", expanded)
+            self.assertGreater(len(expanded.splitlines()), len(built.splitlines()))
+        self.assertIn("no loop tree", self.ricci("show", *SHAPE, "--kernel").stdout)
 
     def test_options_reach_the_kernel(self):
         plain = self.json("show", *SHAPE, "--key")["key"]

@@ -15,7 +15,7 @@ namespace {
 
 struct Options {
   ProblemOptions problem;
-  bool ir = false, passes = false, plan = false, source = false, assembly = false, key = false;
+  bool ir = false, passes = false, plan = false, kernel = false, source = false, assembly = false, key = false;
 };
 
 std::string assembly_of(const Plan& plan) {
@@ -39,7 +39,7 @@ std::string plan_text(const Plan& plan) {
 
 int run(const Options& options, bool json) {
   const Plan plan = plan_problem(options.problem);
-  const bool any = options.ir || options.passes || options.plan || options.assembly || options.key;
+  const bool any = options.ir || options.passes || options.plan || options.kernel || options.assembly || options.key;
   struct Section {
     const char* name;
     std::string text;
@@ -48,6 +48,7 @@ int run(const Options& options, bool json) {
   if (options.ir) sections.push_back({"ir", plan.program()});
   if (options.passes) sections.push_back({"passes", plan.passes()});
   if (options.plan) sections.push_back({"plan", plan_text(plan)});
+  if (options.kernel) sections.push_back({"kernel", plan.kernel()});
   if (options.source || !any) sections.push_back({"source", plan.source()});
   if (options.assembly) sections.push_back({"asm", assembly_of(plan)});
   if (options.key) sections.push_back({"key", plan.key()});
@@ -78,6 +79,9 @@ void add_show(Command& app, Session& session) {
   command.add_flag("--ir", options->ir, "The canonical program");
   command.add_flag("--passes", options->passes, "The program after each pass");
   command.add_flag("--plan", options->plan, "The schedule, and what the kernel uses");
+  command.add_flag("--kernel", options->kernel,
+                   "The schedule's directives and the loop tree that they build, before and after it is expanded to "
+                   "instructions (contractions; other families have no tree yet)");
   command.add_flag("--source", options->source, "The generated source (what is printed when nothing is chosen)");
   command.add_flag("--asm", options->assembly, "Assembly; for a GPU SASS, where the toolkit's tools are found");
   command.add_flag("--key", options->key, "The text under which the kernel is cached");
