@@ -65,6 +65,18 @@ inline void store_part(T* to, V value) { __builtin_memcpy(to, &value, C * sizeof
 
 )";
 
+std::string pairs(const std::string& vector, int lanes) {
+  std::string turned, conjugated;
+  for (int k = 0; k < lanes; k += 2) {
+    turned += fmt::format(", {}, {}", k + 1, lanes + k);
+    conjugated += fmt::format(", {}, {}", k, lanes + k + 1);
+  }
+  return fmt::format(
+      "inline {0} times_i({0} z) {{ return __builtin_shufflevector(-z, z{1}); }}\n"
+      "inline {0} conj_pairs({0} z) {{ return __builtin_shufflevector(z, -z{2}); }}\n\n",
+      vector, turned, conjugated);
+}
+
 class CppPrinter {
  public:
   explicit CppPrinter(const Kernel& kernel) : kernel_(kernel), text_(kernel, true, true) {}
@@ -106,6 +118,10 @@ class CppPrinter {
           "typedef {} {}_in_memory __attribute__((aligned({}), may_alias));\n\n",
           c_type(type), vector, lanes, vector, vector, size_of(type));
     }
+    if (!text_.pair_types().empty())
+      types += "// Vectors of complex numbers: pairs (x, y) as (-y, x), and as (x, -y).\n";
+    for (const auto& [type, lanes] : text_.pair_types())
+      types += pairs(fmt::format("{}x{}", ricci::name(type), lanes), lanes);
     return types + (nontemporal_ ? kNontemporal : "") + (text_.uses_parts() ? kParts : "") +
            (transposes_ ? kTranspose : "");
   }

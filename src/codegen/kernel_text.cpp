@@ -120,6 +120,13 @@ KernelText::Text KernelText::text(const Value& value) {
       for (const auto& lane : value.operands) lanes += (lanes.empty() ? "" : ", ") + text(lane).text;
       return {fmt::format("{}{{{}}}", vector_type(value.type, value.lanes()), lanes), 3};
     }
+    case Value::Kind::times_i:
+    case Value::Kind::conj_pairs:
+      pairs_.emplace(value.type, value.lanes());
+      vector_type(value.type, value.lanes());
+      return {fmt::format("{}({})", value.kind == Value::Kind::times_i ? "times_i" : "conj_pairs",
+                          text(value.operands[0]).text),
+              3};
     case Value::Kind::op:
       return operation(value);
   }

@@ -37,6 +37,8 @@ class KernelText {
   /// Vector types that were named so far.
   const std::set<std::pair<DType, int>>& vector_types() const { return types_; }
   bool uses_parts() const { return parts_; }
+  /// Those whose vectors are taken for pairs.
+  const std::set<std::pair<DType, int>>& pair_types() const { return pairs_; }
 
  private:
   struct Text {
@@ -57,7 +59,7 @@ class KernelText {
   const kernel::Kernel& kernel_;
   bool vectors_, wide_;
   bool parts_ = false;
-  std::set<std::pair<DType, int>> types_;
+  std::set<std::pair<DType, int>> types_, pairs_;
 };
 
 }  // namespace ricci::codegen

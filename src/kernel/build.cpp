@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kernel/atom_types.hpp"
+#include "kernel/complex_pairs.hpp"
 #include "kernel/expand.hpp"
 #include "kernel/verify.hpp"
 #include "ricci/error.hpp"
@@ -364,6 +365,12 @@ class Builder {
     mma_.conj_a = a.conj;
     mma_.conj_b = b.conj;
     make_accumulator();
+    if (lanes_ > 1 && is_complex(contraction_.type)) {
+      const auto& out = program_.statement();
+      const Access to{out.buffer, {offset(out.offset)}};
+      const auto rule = unpaired(kernel_, to, value(out.value), mma_.accumulator, mma_.columns.back().var);
+      if (!rule.empty()) fail(rule);
+    }
     atom_ = &directive;
   }
 
@@ -371,7 +378,7 @@ class Builder {
   void check_lanes(const Factor& b) {
     if ((lanes_ & (lanes_ - 1)) != 0 || lanes_ > 64) fail("lanes are a power of two, 64 at most");
     const auto type = contraction_.type;
-    if (!is_real(type) && !is_integer(type)) fail(fmt::format("vectors hold no {}", name(type)));
+    if (is_half(type)) fail(fmt::format("vectors hold no {}", name(type)));
     if (mma_.columns.empty()) fail("lanes are neighbours along the last of the columns, and there are none");
     const auto& last = mma_.columns.back();
     auto& array = kernel_.arrays[static_cast<std::size_t>(mma_.b.array)];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/build.hpp"
+#include "kernel/complex_pairs.hpp"
 #include "kernel/verify.hpp"
 
 namespace ricci::kernel {
@@ -55,6 +56,7 @@ Affine position(const std::vector<Digit>& digits) {
 }
 
 Kernel expand(Kernel kernel) {
+  kernel = in_pairs(std::move(kernel));
   const Body body = std::move(kernel.body);
   kernel.body = kernel.target == Target::cpu ? expand_cpu(kernel, body) : expand_cuda(kernel, body);
   verify(kernel);

@@ -190,6 +190,7 @@ class Expander {
     if (value.kind == Value::Kind::load) {
       if (value.access.array == accumulator) {
         result.access = sum;
+        if (!value.access.index.empty()) result.access.index.front() = value.access.index.front();
       } else if (lanes > 1 && value.access.index.front().coefficient(lane) != 0) {
         result.access.lanes = lanes;
         result.access.count = count;
@@ -198,8 +199,14 @@ class Expander {
     for (auto& operand : result.operands) operand = finished(operand, sum, accumulator, lane, lanes, count);
     return result;
   }
+  /// One number for all elements: computed of parameters and constants.
+  static bool is_uniform(const Value& value) {
+    return (value.kind == Value::Kind::param || value.kind == Value::Kind::constant || value.kind == Value::Kind::op) &&
+           std::all_of(value.operands.begin(), value.operands.end(), is_uniform);
+  }
   /// Whether one vector holds the value for neighbours along the lanes.
   static bool moved_by_lanes_alone(const Value& value, int accumulator, Var lane) {
+    if (is_uniform(value)) return true;
     if (value.kind == Value::Kind::op && !has_vectors(value)) return false;
     if (value.kind == Value::Kind::load && !is_real(value.type) && !is_integer(value.type)) return false;
     if (value.kind == Value::Kind::index && value.affine.coefficient(lane) != 0) return false;
@@ -297,10 +304,8 @@ class Expander {
       case ir::OpCode::mul:
       case ir::OpCode::neg:
         return real || is_integer(value.type);
-      case ir::OpCode::scale: {
-        const auto kind = value.operands.front().kind;
-        return (real || is_integer(value.type)) && (kind == Value::Kind::param || kind == Value::Kind::constant);
-      }
+      case ir::OpCode::scale:
+        return (real || is_integer(value.type)) && is_uniform(value.operands.front());
       case ir::OpCode::cast: {
         const auto from = value.operands.front().type;
         return (real && (is_real(from) || is_integer(from))) || (is_integer(value.type) && is_integer(from));
@@ -395,7 +400,8 @@ class Expander {
 
     Body fast;
     if (same && s && t && s->var == t->var) {
-      fast = run(whole, *t, lanes);
+      const bool whole_one = t->extent < lanes && (t->extent & (t->extent - 1)) == 0;
+      fast = run(whole, *t, whole_one ? static_cast<int>(t->extent) : lanes);
     } else if (same && s && t && lanes <= 16 && t->extent >= lanes && s->extent >= lanes) {
       fast = transposed(whole, *t, *s, lanes);
     } else {

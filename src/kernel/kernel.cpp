@@ -46,6 +46,9 @@ int Value::lanes() const noexcept {
     }
     case Kind::pack:
       return static_cast<int>(operands.size());
+    case Kind::times_i:
+    case Kind::conj_pairs:
+      return operands.front().lanes();
     default:
       return 1;
   }

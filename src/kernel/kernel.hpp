@@ -63,14 +63,16 @@ struct Condition {
 /// A scalar or a vector of lanes. An operation of a scalar and a vector takes the scalar for every lane.
 struct Value {
   enum class Kind : std::uint8_t {
-    load,      ///< access
-    param,     ///< Kernel::params[param]
-    constant,  ///< number, or bits of an integer type
-    index,     ///< the value of `affine`, as i64
-    op,        ///< op on operands
-    lane,      ///< lane number `affine` of operand 0
-    tf32,      ///< CUDA: operand 0, an f32, rounded to 11 significant bits, halves away from zero
-    pack,      ///< CUDA: the operands side by side, as a vector
+    load,        ///< access
+    param,       ///< Kernel::params[param]
+    constant,    ///< number, or bits of an integer type
+    index,       ///< the value of `affine`, as i64
+    op,          ///< op on operands
+    lane,        ///< lane number `affine` of operand 0
+    tf32,        ///< CUDA: operand 0, an f32, rounded to 11 significant bits, halves away from zero
+    pack,        ///< CUDA: the operands side by side, as a vector
+    times_i,     ///< CPU: a vector of pairs (x, y), complex numbers, as (-y, x)
+    conj_pairs,  ///< CPU: the same as (x, -y)
   };
   Kind kind = Kind::constant;
   DType type = DType::f64;

@@ -199,6 +199,10 @@ std::string print(const Kernel& kernel, const Value& value) {
       return fmt::format("lane({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
     case Value::Kind::tf32:
       return fmt::format("tf32({})", print(kernel, value.operands.front()));
+    case Value::Kind::times_i:
+      return fmt::format("times_i({})", print(kernel, value.operands.front()));
+    case Value::Kind::conj_pairs:
+      return fmt::format("conj_pairs({})", print(kernel, value.operands.front()));
     case Value::Kind::pack:
     case Value::Kind::op:
       break;

@@ -551,6 +551,10 @@ class Verifier {
         for (const auto& operand : value.operands)
           expect(operand.type == value.type && operand.lanes() == 1, "a vector of lanes of another type");
         return;
+      case Value::Kind::times_i:
+      case Value::Kind::conj_pairs:
+        expect(!cuda() && lanes % 2 == 0 && is_real(value.type), "no pairs of real numbers");
+        return;
       case Value::Kind::op:
         break;
     }

@@ -92,6 +92,9 @@ class Maker {
     std::shuffle(rows.begin(), rows.end(), random_);
     std::shuffle(columns.begin(), columns.end(), random_);
     std::shuffle(depth.begin(), depth.end(), random_);
+    if (is_complex(contraction_.type)) {
+      std::stable_partition(columns.begin(), columns.end(), [&](const std::string& name) { return !has_pairs(name); });
+    }
     if (!columns.empty()) lane_ = columns.back();
     b_is_first_ = swapped;
     const auto add = [&](const char* word, std::vector<std::string>& names) {
@@ -101,11 +104,25 @@ class Maker {
     add("columns", columns);
     add("depth", depth);
     const auto type = contraction_.type;
-    if (lane_.empty() || is_complex(type)) return;
-    const auto lane =
-        std::find_if(levels_.begin(), levels_.end(), [&](const Level& level) { return level.name == lane_; });
+    if (lane_.empty()) return;
+    if (is_complex(type) && !has_pairs(lane_)) return;
+    const auto lane = level_of(lane_);
     if (coefficient(b_is_first_ ? contraction_.first : contraction_.second, lane->index) == 0) return;
     while (atom_.lanes * size_of(type) < vector_bytes_ && chance(0.8)) atom_.lanes *= 2;
+  }
+
+  std::vector<Level>::const_iterator level_of(const std::string& name) const {
+    return std::find_if(levels_.begin(), levels_.end(), [&](const Level& level) { return level.name == name; });
+  }
+  /// Whether the result's complex numbers lie side by side along a level, and nothing is converted.
+  bool has_pairs(const std::string& name) const {
+    const auto& lane = *level_of(name);
+    const auto& index = program_.indices[lane.index];
+    return lane.extent > 1 && lane.name == index.name && program_.statement().offset.coefficient[lane.index] == 1 &&
+           std::all_of(program_.buffers.begin(), program_.buffers.end(),
+                       [&](const ir::Buffer& buffer) { return buffer.type == contraction_.type; }) &&
+           std::all_of(program_.nodes.begin(), program_.nodes.end(),
+                       [&](const ir::Node& node) { return node.type == contraction_.type; });
   }
 
   /// Tasks, loops and loops of the sum; levels of one index from outside in.

@@ -94,6 +94,30 @@ class Einsum(Case):
             values = [complex(*struct.unpack("<dd", e)) for e in load(self.folder / "c.npy")[3]]
             self.assertEqual(values, [2j * x for x in einsum("ab,bc->ac", [(2, 2)] * 2, [operand, b])[1]])
 
+    def test_packed_contractions_of_other_types(self):
+        """Whole numbers, so that every order of the sums gives NumPy's result exactly."""
+        i, j, k = 67, 46, 39
+        count = lambda n, low: [(7 * x + low) % 5 - 2 for x in range(n)]
+        a, b, c = count(i * k, 1), count(k * j, 3), count(i * j, 2)
+        for dtype, code in [("<c16", "dd"), ("<c8", "ff"), ("<i4", "i"), ("<i8", "q")]:
+            cx = dtype[1] == "c"
+            number = (lambda x: complex(x, (x * x) % 3 - 1)) if cx else (lambda x: x)
+            each = lambda x: struct.pack("<" + code, *((x.real, x.imag) if cx else (x,)))
+            values = [[number(x) for x in list_] for list_ in (a, b, c)]
+            for name, shape, list_ in zip("abc", [(i, k), (k, j), (i, j)], values):
+                save(self.folder / f"{name}.npy", shape, dtype, [each(x) for x in list_])
+            for options, left, right in [([], False, False)] + ([(["--conj=1"], True, False), (["--conj=2"], False, True),
+                                                                 (["--conj"], True, True)] if cx else []):
+                save(self.folder / "c.npy", (i, j), dtype, [each(x) for x in values[2]])
+                self.ricci("einsum", "ik,kj->ij", "a.npy", "b.npy", "-o", "c.npy", "--beta", "2", "--alpha",
+                           "3i" if cx else "3", *options)
+                x = [v.conjugate() if left else v for v in values[0]]
+                y = [v.conjugate() if right else v for v in values[1]]
+                want = [(3j if cx else 3) * sum(x[p * k + r] * y[r * j + q] for r in range(k)) + 2 * values[2][p * j + q]
+                        for p in range(i) for q in range(j)]
+                got = [struct.unpack("<" + code, e) for e in load(self.folder / "c.npy")[3]]
+                self.assertEqual([complex(*e) if cx else e[0] for e in got], want, (dtype, options))
+
     def test_beta_adds_to_what_is_there(self):
         operands, files = self.inputs([(3, 4), (4, 5)])
         old = [float(i) for i in range(15)]

@@ -178,6 +178,16 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
       for (const auto& operand : value.operands) items.push_back(this->value(operand, thread).front());
       return items;
     }
+    case Value::Kind::times_i:
+    case Value::Kind::conj_pairs: {
+      auto items = this->value(value.operands.front(), thread);
+      for (std::size_t k = 0; k + 1 < items.size(); k += 2) {
+        if (value.kind == Value::Kind::times_i) std::swap(items[k], items[k + 1]);
+        auto& negated = items[value.kind == Value::Kind::times_i ? k : k + 1].value.re;
+        negated = -negated;
+      }
+      return items;
+    }
     case Value::Kind::op:
       break;
   }

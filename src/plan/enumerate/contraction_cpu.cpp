@@ -55,7 +55,8 @@ class ContractionEnumerator {
       if (lanes < widest && lane_extent() >= 2 * lanes) continue;  // twice the vector would not be emptier
       for (const std::int64_t vectors : {1, 2, 3, 4, 6}) {
         if (vectors > 1 && (vectors - 1) * lanes >= lane_extent()) continue;
-        const auto most = (registers - vectors) / (vectors + (device_.vector_bytes >= 64 ? 0 : 1));
+        // A row of complex numbers has sums of its real and of its imaginary parts.
+        const auto most = (registers - vectors) / (vectors + (device_.vector_bytes >= 64 ? 0 : 1)) / (complex_ ? 2 : 1);
         for (const auto rows : {most, most * 2 / 3, most / 2}) {
           if (rows < 1 || rows > 16) continue;
           for (const bool pack_columns : {true, false}) {
@@ -86,12 +87,13 @@ class ContractionEnumerator {
   std::int64_t lane_extent() const { return columns_.back().extent; }
 
   /// Sorts the axes by role, the columns so that C's fastest index is the last of them. Not for what has no such index
-  /// on one side alone, for sums of complex numbers or of bytes, and for negative strides.
+  /// on one side alone, for sums of bytes, and for negative strides.
   bool suits() {
     const auto& statement = program_.statement();
     const auto type = contraction_.type;
-    if (is_complex(type) || is_half(type) || size_of(type) < 4) return false;
+    if (is_half(type) || size_of(type) < 4) return false;
     size_ = size_of(type);
+    complex_ = is_complex(type);
     const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
     sum_in_parts_ = buffer.type == type;
     beyond_caches_ = sum_in_parts_ &&
@@ -114,9 +116,11 @@ class ContractionEnumerator {
     const bool swapped = contraction_.role[static_cast<std::size_t>(lane)] == Role::rows;
     const auto& rows = load(swapped ? contraction_.second : contraction_.first);
     const auto& columns = load(swapped ? contraction_.first : contraction_.second);
-    if (is_complex(rows.type) || is_complex(columns.type)) return false;
     convert_rows_ = rows.type != type;
     convert_columns_ = columns.type != type;
+    const bool converts = convert_rows_ || convert_columns_ || !sum_in_parts_;
+    if (converts && (complex_ || is_complex(rows.type) || is_complex(columns.type))) return false;
+    if (complex_ && !has_pairs(statement.value, lane)) return false;
     rows_name_ = program_.buffers[static_cast<std::size_t>(rows.source)].name;
     columns_name_ = program_.buffers[static_cast<std::size_t>(columns.source)].name;
     if (rows_name_ == columns_name_) return false;  // one tensor twice: an operand's name says which
@@ -147,6 +151,35 @@ class ContractionEnumerator {
       return std::min(x.in_rows, x.in_columns) > std::min(y.in_rows, y.in_columns);
     });
     return true;
+  }
+
+  /// Whether vectors hold the result's complex numbers, neighbours along `lane`: kernel::unpaired() of what is built.
+  bool has_pairs(ir::NodeId id, int lane) const {
+    if (id == contraction_.reduce) return true;
+    const auto& node = program_.nodes[static_cast<std::size_t>(id)];
+    if (node.type != contraction_.type) return false;
+    if (node.kind == ir::NodeKind::load) return node.offset.coefficient[static_cast<std::size_t>(lane)] == 1;
+    if (node.kind != ir::NodeKind::op) return false;
+    const auto holds = [&](int k) { return has_pairs(node.operand[k], lane); };
+    const auto factor = [&](int k) {
+      const auto& operand = program_.nodes[static_cast<std::size_t>(node.operand[k])];
+      return operand.type == node.type &&
+             (operand.kind == ir::NodeKind::param || operand.kind == ir::NodeKind::constant);
+    };
+    switch (node.op) {
+      case ir::OpCode::add:
+      case ir::OpCode::sub:
+        return holds(0) && holds(1);
+      case ir::OpCode::neg:
+      case ir::OpCode::conj:
+        return holds(0);
+      case ir::OpCode::scale:
+        return factor(0) && holds(1);
+      case ir::OpCode::mul:
+        return (factor(0) && holds(1)) || (factor(1) && holds(0));
+      default:
+        return false;
+    }
   }
 
   /// Tiles of several axes whose product is close to `most` and that leave as little as possible over.
@@ -479,7 +512,8 @@ class ContractionEnumerator {
     const double row_passes = n(parts_of(b.rows, tile_of)), column_passes = n(parts_of(b.columns, tile_of));
     const double chunk = n(product(b.depth, tile_of)), chunks = n(parts_of(b.depth, tile_of));
     // Two fused multiply-adds a cycle, each of which waits four cycles for the one before it; two loads a cycle.
-    double round = std::max({tile_rows * vectors / 2, (tile_rows + vectors) / 2, 4.0});
+    const double sums = tile_rows * (complex_ ? 2 : 1);
+    double round = std::max({sums * vectors / 2, (sums + vectors) / 2, 4.0});
     if (!b.pack_rows) round += 0.1 * tile_rows;
     if (!b.pack_columns) round += 0.25 * vectors;
     const double results = tile_rows * vectors * (chunks > 1 ? 3 : 1.5) + 20;
@@ -525,7 +559,8 @@ class ContractionEnumerator {
   const kernel::Contraction& contraction_;
   const CpuModel& device_;
   std::int64_t size_ = 8;
-  bool beyond_caches_ = false;                           ///< the result is larger than the caches and not read
+  bool beyond_caches_ = false;  ///< the result is larger than the caches and not read
+  bool complex_ = false;
   bool sum_in_parts_ = true;                             ///< the result has the type of the sum
   bool convert_rows_ = false, convert_columns_ = false;  ///< an operand has another type than the sum
   std::string rows_name_, columns_name_;
