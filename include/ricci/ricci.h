@@ -13,7 +13,14 @@
 extern "C" {
 #endif
 
-typedef enum {
+/* Enumerations are ints in C++ as well: a value that names none of them is an error there, not undefined. */
+#ifdef __cplusplus
+#define RICCI_AS_INT : int
+#else
+#define RICCI_AS_INT
+#endif
+
+typedef enum RICCI_AS_INT {
   RICCI_OK = 0,
   RICCI_ERROR_SPEC = -1,
   RICCI_ERROR_SHAPE = -2,
@@ -25,7 +32,7 @@ typedef enum {
   RICCI_ERROR_INTERNAL = -8
 } ricci_status;
 
-typedef enum {
+typedef enum RICCI_AS_INT {
   RICCI_I8,
   RICCI_I16,
   RICCI_I32,
@@ -75,7 +82,7 @@ void ricci_set_log_topics(unsigned topics);
 void ricci_set_log_sink(ricci_log_sink sink, void* context);
 
 /* What the options are for. */
-typedef enum {
+typedef enum RICCI_AS_INT {
   RICCI_OPTIONS_PERMUTE = 0,
   RICCI_OPTIONS_EINSUM = 1,
   RICCI_OPTIONS_PROGRAM = 2,

@@ -6,10 +6,6 @@
 #include <cstdint>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#endif
-
 #if !defined(__x86_64__)
 #error \
     "tests/simt/fiber.cpp: the fiber switch is written for x86-64; add ricci_simt_switch and start() for this processor"
@@ -74,14 +70,7 @@ int FiberStacks::start(void (*entry)(), void** sp) {
   return stack;
 }
 
-void FiberStacks::release(int stack) {
-#if defined(__SANITIZE_ADDRESS__)
-  // Frames that were dropped have left their red zones behind.
-  __asan_unpoison_memory_region(reinterpret_cast<char*>(begin_ + stack * kBytes) + getpagesize(),
-                                kBytes - static_cast<std::size_t>(getpagesize()));
-#endif
-  free_.push_back(stack);
-}
+void FiberStacks::release(int stack) { free_.push_back(stack); }
 
 void FiberStacks::release_all() {
   free_.clear();

@@ -145,8 +145,7 @@ class Machine {
   void add(Fault fault, std::uint64_t place);
   void stop(Fault fault);  // from the scheduler
   static Machine& running();
-  // From a fiber, which is never switched to again. Not [[noreturn]]: the address sanitizer would look for the end of
-  // its stack.
+  // From a fiber, which is never switched to again.
   void leave_for_good();
   std::array<unsigned, 3> block_index(std::uint64_t linear) const;
   std::vector<unsigned> ordered(unsigned first, unsigned end);

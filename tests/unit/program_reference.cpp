@@ -14,7 +14,11 @@ using formula::Expr;
 using formula::Kind;
 using ir::OpCode;
 
-Value of(std::complex<double> value) { return {value, static_cast<std::int64_t>(value.real())}; }
+/// The integer is for values that an integer holds: nothing reads it of any other.
+Value of(std::complex<double> value) {
+  const bool held = std::abs(value.real()) < 0x1p63;
+  return {value, held ? static_cast<std::int64_t>(value.real()) : 0};
+}
 Value of_integer(std::int64_t value) { return {static_cast<double>(value), value}; }
 
 std::int64_t wrapped(std::int64_t value, DType type) {
