@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds for the GPU alone, runs the tests that need one, and the benches; results go to OUTDIR as JSON.
 #
-#   bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|einsum|programs ...]     default: tests bench einsum programs
+#   bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|contract|contract-measured|programs ...]     default: tests bench contract programs
 #
+# BLAS names cuBLAS's file, whose matrix product bounds contractions as Ricci's own does.
 # SETS, DTYPES, TOP, EVERY, REPEAT, SIZES and COMMIT in the environment narrow the benches and name the commit; CUTENSOR
 # and CUTT name the shared libraries that permutations are timed beside, PEERS the device in the names of the files of
 # bench/peers to divide by, such as nvidia-h200. `measured` is `bench` with measured plans, of CANDIDATES by the model where
@@ -10,9 +11,9 @@
 # `limits` copies runs that lie apart, and tiles without exchanging anything (needs nvcc).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|einsum|programs ...]}
+out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|contract|contract-measured|programs ...]}
 shift
-steps=${*:-tests bench einsum programs}
+steps=${*:-tests bench contract programs}
 mkdir -p "$out"
 build=build/gpu
 
@@ -45,6 +46,23 @@ permutations() {
       "$build/bin/ricci-bench" "$bench" "bench/problems/$set.csv" --device gpu --dtype "$dtype" --every "${EVERY:-1}" "$@" \
         $([[ $bench == sweep ]] || peers "$set" "$dtype") --commit "${COMMIT:-unknown}" --output "$name.json" >"$name.txt" 2>&1 || true
       tail -n 14 "$name.txt"
+    done
+  done
+}
+
+# contractions NAME OPTION...: each of SETS in each of DTYPES, of which tf32 and tf32x3 are f32 in that precision, to
+# NAME-SET-DTYPE.json; beside cuBLAS's matrix product where BLAS names the library.
+contractions() {
+  local as=$1 set dtype name precision
+  shift
+  for set in ${SETS:-tccg48}; do
+    for dtype in ${DTYPES:-f64}; do
+      name=$out/$as-$set-$dtype precision=
+      [[ $dtype != tf32* ]] || precision="--precision $dtype"
+      "$build/bin/ricci-bench" contract "bench/problems/$set.csv" --device gpu --dtype "${dtype/tf32*/f32}" $precision \
+        --every "${EVERY:-1}" --repeat "${REPEAT:-7}" ${BLAS:+--blas "$BLAS"} "$@" $(peers "$set" "$dtype") \
+        --commit "${COMMIT:-unknown}" --output "$name.json" >"$name.txt" 2>&1 || true
+      tail -n 5 "$name.txt"
     done
   done
 }
@@ -101,10 +119,11 @@ for step in $steps; do
           { heading; "$build/$program"; } | tee "$out/$program.csv"
       done
       ;;
-    einsum)
-      "$build/bin/ricci-bench" einsum bench/problems/tccg48.csv --device gpu --repeat "${REPEAT:-7}" $(peers tccg48 f64) \
-        --commit "${COMMIT:-unknown}" --output "$out/einsum-tccg48-f64.json" >"$out/einsum-tccg48-f64.txt" 2>&1 || true
-      tail -5 "$out/einsum-tccg48-f64.txt"
+    contract)
+      contractions contract
+      ;;
+    contract-measured)
+      contractions contract-measured --measure
       ;;
     programs)
       # Equations on a million points, in a set of their own; then groups, scans, fills and reductions at full size.

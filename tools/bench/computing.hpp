@@ -1,0 +1,39 @@
+// What `ricci-bench einsum`, `contract` and `run` share: plans that compute, in memory of their own, and their rows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/results.hpp"
+#include "ricci/ricci.hpp"
+
+namespace ricci::tools {
+
+/// A plan with memory of its own on the bench's device.
+struct Loaded {
+  Plan plan;
+  std::vector<void*> outputs;
+  std::vector<const void*> inputs;
+  Call call;
+  std::vector<Scalar> params;
+
+  Loaded(Bench& bench, Plan made);
+  void operator()() const { plan(outputs, inputs, call); }
+};
+
+/// The largest copy that a case is timed beside, in bytes: buffers of the bench are as large.
+constexpr std::int64_t kMostCopied = 512 << 20;
+
+/// Times one plan beside a copy of as many bytes as it must move, at most kMostCopied; the row in the results.
+Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, int repeat,
+                BenchResults& results);
+
+void print_head();
+/// A row of the results, with what a bench has to say beside.
+void print_row(const Json& row, const std::string& note);
+
+/// --device, --repeat, --threads, --output and --commit.
+void add_computing(Command& command, BenchOptions& options);
+
+}  // namespace ricci::tools

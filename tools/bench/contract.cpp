@@ -1,0 +1,268 @@
+// `ricci-bench einsum` and `contract`: einsums beside a copy of the same bytes, and a matrix product, in the same run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "bench/benches.hpp"
+#include "bench/computing.hpp"
+#include "bench/operands.hpp"
+#include "cli/command.hpp"
+#include "cli/mode.hpp"
+#include "io/cases.hpp"
+#include "peers/blas.hpp"
+#include "report/progress.hpp"
+#include "runtime/parallel.hpp"
+
+namespace ricci::tools {
+namespace {
+
+struct Options : BenchOptions {
+  std::vector<std::string> files;
+  std::string peers, blas, precision = "f32";
+  std::vector<std::string> schedules;
+  int top = 1;
+  bool roofline = false;  ///< shares of what copy and matrix product allow, not of the copy alone
+
+  EinsumOptions einsum_options() const {
+    EinsumOptions einsum;
+    static_cast<PlanOptions&>(einsum) = plan_options();
+    einsum.precision = parse_precision(precision);
+    return einsum;
+  }
+};
+
+/// Looks at elements of an einsum's output drawn at random: sums over all inner indices, on the host, in double.
+void check_sample(Bench& bench, const EinsumCase& c, const Spec& spec, const Loaded& loaded, DType type,
+                  Precision precision) {
+  const auto extent = [&](const std::string& name) { return c.extents.at(name); };
+  std::vector<std::string> inner;
+  for (const auto& term : spec.operands) {
+    for (const auto& axis : term) {
+      const auto is = [&](const Spec::Axis& other) { return other.name == axis.name; };
+      const bool outer = std::any_of(spec.output.begin(), spec.output.end(), is);
+      if (!outer && std::find(inner.begin(), inner.end(), axis.name) == inner.end()) inner.push_back(axis.name);
+    }
+  }
+  std::mt19937_64 random(5);
+  const auto offset = [&](const Spec::Term& term, const std::map<std::string, std::int64_t>& at) {
+    std::int64_t place = 0;
+    for (const auto& axis : term) place = place * extent(axis.name) + at.at(axis.name);
+    return place;
+  };
+  double terms = 1;
+  for (const auto& name : inner) terms *= static_cast<double>(extent(name));
+  // Each sum rounds in the type, that of halves in f32; the result is rounded once more.
+  const double in_sums = size_of(type) == 2 ? rounding(DType::f32) : rounding(type);
+  const double products = static_cast<double>(spec.operands.size() - 1);
+  const double bound = (2 * terms + 4) * in_sums + rounding(type) + products * product_error(precision);
+  const int samples = static_cast<int>(std::clamp(3e6 / terms, 4.0, 200.0));
+  for (int s = 0; s < samples; ++s) {
+    std::map<std::string, std::int64_t> at;
+    for (const auto& axis : spec.output) {
+      const auto n = extent(axis.name);
+      at[axis.name] = s == 0 ? n - 1 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+    }
+    for (const auto& name : inner) at[name] = 0;
+    std::complex<double> sum = 0;
+    double magnitude = 0;
+    for (bool more = true; more;) {
+      std::complex<double> product = 1;
+      for (const auto& term : spec.operands) product *= value_at(type, offset(term, at));
+      sum += product;
+      magnitude += std::abs(product);
+      more = false;
+      for (auto name = inner.rbegin(); name != inner.rend() && !more; ++name) {
+        more = ++at[*name] < extent(*name);
+        if (!more) at[*name] = 0;
+      }
+    }
+    std::array<unsigned char, 16> bytes{};
+    bench.fetch(bytes.data(),
+                static_cast<const unsigned char*>(loaded.outputs[0]) + offset(spec.output, at) * size_of(type),
+                size_of(type));
+    const auto got = element(type, bytes.data());
+    if (!(std::abs(got - sum) <= bound * magnitude * (is_complex(type) ? 2 : 1))) {
+      throw InternalError(fmt::format("case {}: an element of the output is {} + {}i, not {} + {}i; please report it",
+                                      c.id, got.real(), got.imag(), sum.real(), sum.imag()));
+    }
+  }
+}
+
+/// The best candidates by prediction beside each other, and schedules that were asked for, in the memory of the chosen
+/// plan: each checked, and timed in turns with the others. What the row says of them.
+Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const Spec& spec,
+                     const std::vector<Layout>& inputs, const EinsumOptions& einsum, const Options& options,
+                     const Loaded& loaded) {
+  auto names = options.schedules;
+  std::map<std::string, double> predicted;
+  for (const auto& candidate : loaded.plan.candidates()) {
+    if (candidate.step != 0 || candidate.written) continue;
+    if (options.top > 1 && static_cast<int>(predicted.size()) < options.top) {
+      predicted[candidate.name] = candidate.predicted_us;
+      names.push_back(candidate.name);
+    }
+  }
+  std::vector<std::optional<Plan>> made(names.size());
+  runtime::in_parallel(names.size(), [&](std::size_t k) {
+    auto named = einsum;
+    named.schedule = names[k];
+    made[k] = runtime.plan_einsum(c.spec, inputs, named);
+  });
+  std::vector<std::function<void()>> functions;
+  for (const auto& plan : made) {
+    functions.emplace_back([&loaded, &plan] { (*plan)(loaded.outputs, loaded.inputs, loaded.call); });
+    functions.back()();
+    check_sample(bench, c, spec, loaded, parse_dtype(options.dtype), einsum.precision);
+  }
+  const auto ms = bench.time(functions, options.repeat);
+  Json list = Json::array();
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const auto& info = made[k]->info();
+    list.push_back({{"plan", names[k]},
+                    {"ms", ms[k]},
+                    {"predicted_ms", predicted[names[k]] / 1e3},
+                    {"registers", info.registers},
+                    {"spill_bytes", info.spill_bytes},
+                    {"shared_bytes", info.shared_bytes}});
+  }
+  return list;
+}
+
+/// GF/s of a large matrix product on the bench's device: the faster of Ricci's own, measured, and a BLAS library's.
+double product_rate(Bench& bench, Runtime& runtime, const Options& options, DType type) {
+  const std::int64_t n = options.gpu() ? 8192 : 2048;
+  const auto einsum = options.einsum_options();
+  const auto square = Layout::row_major(type, {n, n});
+  const std::vector<Layout> inputs{square, square};
+  const Loaded own(bench, runtime.plan_einsum("ab,bc->ac", inputs, einsum));
+  std::vector<std::function<void()>> functions{[&] { own(); }};
+  if (!options.blas.empty() && options.gpu()) {
+    functions.push_back(open_cublas_product(options.blas, type, einsum.precision, n, own.inputs[0], own.inputs[1],
+                                            bench.allocate(n * n * size_of(type))));
+  } else if (!options.blas.empty()) {
+    functions.push_back(open_blas_product(options.blas, type, n));
+  }
+  const auto ms = bench.time(functions, options.repeat);
+  const double flops = own.plan.info().flops;
+  bench.release_allocated();
+  return flops / *std::min_element(ms.begin(), ms.end()) * 1e-6;
+}
+
+int bench_einsum(const Options& options, bool json) {
+  auto cases = read_einsum_cases(options.files.front());
+  select(cases, options, options.files.front());
+  const auto type = parse_dtype(options.dtype);
+  if (is_integer(type)) throw ShapeError("einsums are timed in f16, bf16, f32, f64, c64 and c128; --dtype names one");
+  const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
+  const auto bench = make_bench(options.gpu(), kMostCopied, options.thread_count());
+  Runtime runtime;
+  const auto einsum = options.einsum_options();
+
+  BenchResults results;
+  if (options.roofline) {
+    results.product_rate = product_rate(*bench, runtime, options, type);
+    if (!json) print("matrix product: {:.1f} GF/s\n", results.product_rate);
+  }
+  std::map<std::string, std::vector<double>> against;
+  Progress progress("bench");
+  if (!json) print_head();
+  for (std::size_t n = 0; n < cases.size(); ++n) {
+    const auto& c = cases[n];
+    progress.share(static_cast<double>(n) / static_cast<double>(cases.size()));
+    const auto spec = Spec::parse(c.spec);
+    std::vector<Layout> inputs;
+    for (const auto& term : spec.operands) {
+      std::vector<std::int64_t> extents;
+      for (const auto& axis : term) extents.push_back(c.extents.at(axis.name));
+      inputs.push_back(Layout::row_major(type, std::move(extents)));
+    }
+    const Loaded loaded(*bench, runtime.plan_einsum(c.spec, inputs, einsum));
+    loaded();
+    check_sample(*bench, c, spec, loaded, type, einsum.precision);
+    auto& row = time_plan(*bench, runtime, c.id, loaded, options.repeat, results);
+    std::string note;
+    if (const auto place = peers.find(c.id); place != peers.end()) {
+      for (const auto& [name, ms] : place->second) {
+        row["peers"][name] = ms;
+        against[name].push_back(ms / row["ms"].number());
+        note += fmt::format("{:.2f} of {}  ", against[name].back(), name);
+      }
+    }
+    if (!json) print_row(row, note);
+    if (options.top > 1 || !options.schedules.empty()) {
+      row["candidates"] = time_candidates(*bench, runtime, c, spec, inputs, einsum, options, loaded);
+      for (const auto& each : row["candidates"].elements()) {
+        if (json) break;
+        print("    {:>9.4f} ms, {:>9.4f} predicted, {:>9.1f} GF/s, {:>3} registers, {:>4} B spilled  {}\n",
+              each["ms"].number(), each["predicted_ms"].number(), row["flop"].number() / each["ms"].number() * 1e-6,
+              each["registers"].integer_or(0), each["spill_bytes"].integer_or(0), each["plan"].text());
+      }
+    }
+    bench->release_allocated();
+  }
+  results.bench = options.roofline ? "contract" : "einsum";
+  results.set = set_name(options.files.front());
+  results.dtype = einsum.precision == Precision::f32 ? name(type) : name(einsum.precision);
+  results.command =
+      fmt::format("ricci-bench {} {}.csv --device {} --dtype {}{}", results.bench, results.set, options.device,
+                  options.dtype, options.gpu() ? "" : fmt::format(" --threads {}", options.thread_count()));
+  if (einsum.precision != Precision::f32) results.command += fmt::format(" --precision {}", name(einsum.precision));
+  if (!options.blas.empty()) results.command += " --blas LIBRARY";
+  if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
+  if (options.top > 1) results.command += fmt::format(" --top {}", options.top);
+  for (const auto& schedule : options.schedules) results.command += fmt::format(" --schedule \"{}\"", schedule);
+  if (!options.mode.empty()) results.command += fmt::format(" --{}", options.mode);
+  Json result = results_json(std::move(results), options, bench->device_name());
+  result["speed_over"] = Json::object();
+  for (auto& [name, ratios] : against) result["speed_over"][name] = summary(ratios);
+  report_results(result, options, json);
+  if (!json) {
+    for (const auto& [name, s] : result["speed_over"].items()) print_summary(("times " + name).c_str(), s);
+  }
+  return kDone;
+}
+
+void add_einsums(Command& app, Session& session, bool roofline) {
+  auto options = std::make_shared<Options>();
+  options->roofline = roofline;
+  Command einsum = roofline
+                       ? app.add_subcommand("contract", "Time contractions beside what memory and arithmetic allow")
+                       : app.add_subcommand("einsum", "Time einsums, beside what others took");
+  einsum.add_option("cases", options->files, "CSV with columns id, spec, extents (\"a=24 b=16\")")
+      .required()
+      .expected(1);
+  einsum.add_option("--dtype", options->dtype, "f16, bf16, f32, f64, c64 or c128").capture_default_str();
+  einsum.add_option("--only", options->only, "Cases whose id begins with this");
+  einsum.add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on this device");
+  einsum.add_option("--top", options->top, "Also time this many candidates, each beside its prediction")
+      .range(1, 100)
+      .capture_default_str();
+  einsum.add_option("--schedule", options->schedules,
+                    "Also time this schedule: a candidate's name, or directives with semicolons between them");
+  add_precision_option(einsum, options->precision);
+  add_bench_every(einsum, *options);
+  add_mode_options(einsum, options->mode);
+  add_computing(einsum, *options);
+  if (roofline) {
+    einsum.add_option("--blas", options->blas,
+                      "A library whose matrix product is a limit too: with cblas_dgemm on a CPU, cuBLAS on a GPU");
+  }
+  einsum.footer(
+      fmt::format("Example:\n  ricci-bench {} bench/problems/tccg48.csv --device gpu --peers "
+                  "bench/peers/tccg48_f64_nvidia-h200.csv",
+                  roofline ? "contract" : "einsum"));
+  run_with(einsum, session, options, bench_einsum);
+}
+
+}  // namespace
+
+void add_bench_einsum(Command& app, Session& session) { add_einsums(app, session, false); }
+void add_bench_contract(Command& app, Session& session) { add_einsums(app, session, true); }
+
+}  // namespace ricci::tools

@@ -1,0 +1,24 @@
+// What the tensors of a bench hold: values that every type has exactly, made of an element's place alone.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "ricci/tensor.hpp"
+
+namespace ricci::tools {
+
+/// Element k of a floating tensor, between 1/2 and 3/2 in both parts, so that no sum vanishes: exact in the type.
+std::complex<double> value_at(DType type, std::int64_t k);
+
+/// A tensor's elements: value_at of a floating type, small whole numbers of the others.
+std::vector<unsigned char> contents(DType type, std::int64_t elements);
+
+/// One element of a floating type.
+std::complex<double> element(DType type, const unsigned char* bytes);
+
+/// Half of the distance between 1 and the next number of a floating type: what one rounding may err by.
+double rounding(DType type) noexcept;
+
+}  // namespace ricci::tools
