@@ -9,7 +9,8 @@ DType operand_type(const Atom* atom, const Contraction& contraction) noexcept {
 }
 
 std::string mismatch(const Atom& atom, int parts, const ir::Program& program, const Contraction& contraction) {
-  if (const auto type = dtype_of(atom.c.type); type != contraction.type)
+  const bool in_parts = contraction.type == DType::c128 && atom.a.type == AtomType::f64;
+  if (const auto type = dtype_of(atom.c.type); type != contraction.type && !in_parts)
     return fmt::format("sums in {}, and those of the program are in {}", name(type), name(contraction.type));
   if (atom.a.type == AtomType::tf32) {
     const auto precision = parts == 1 ? Precision::tf32 : Precision::tf32x3;

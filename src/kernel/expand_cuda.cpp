@@ -87,6 +87,11 @@ class Expander {
     auto& sum = kernel.arrays[static_cast<std::size_t>(mma.accumulator)];
     sum.shape = {tile_.rows.atoms(), tile_.columns.atoms()};
     if (!tile_.fma()) sum.shape.push_back(tile_.atom->c.registers());
+    if (!tile_.fma() && is_complex(sum.type)) {
+      // Real and imaginary parts are sums of real products.
+      sum.type = dtype_of(tile_.atom->c.type);
+      sum.shape.insert(sum.shape.begin(), 2);
+    }
     for (const bool first : {true, false}) {
       const auto number = (first ? mma.a : mma.b).array;
       auto& array = kernel.arrays[static_cast<std::size_t>(number)];

@@ -176,7 +176,16 @@ class Flusher {
 
   /// The value of lane `l` of `count`, with its element in place of the accumulator.
   Value finished(const Value& value, const Access& sum, int l, int count) const {
-    if (value.kind == Value::Kind::load && value.access.array == flush_.accumulator) return load_of(value.type, sum);
+    if (value.kind == Value::Kind::load && value.access.array == flush_.accumulator) {
+      const auto type = kernel_.array(flush_.accumulator).type;
+      if (type == value.type) return load_of(type, sum);
+      const auto part = [&](int number) {
+        auto access = sum;
+        access.index.insert(access.index.begin(), Affine(number));
+        return load_of(type, std::move(access));
+      };
+      return apply(ir::OpCode::complex_of, value.type, {part(0), part(1)});
+    }
     const auto& along = columns_width_ > 1 ? flush_.columns : flush_.rows;
     const auto last = std::find_if(along.rbegin(), along.rend(), [](const Digit& d) { return d.extent > 1; });
     if (value.kind == Value::Kind::load && count > 1 && value.access.array == flush_.to.array &&

@@ -37,7 +37,8 @@ struct Operand {
   const Fragment* fragment;
   Affine warp, coordinate;
   DType type;                     ///< of its elements in shared memory
-  int registers = -1, rest = -1;  ///< rest: of factors in two parts, the second one
+  int registers = -1, rest = -1;  ///< rest: of factors in two parts, the second one; of complex ones the imaginary part
+  int minus = -1;                 ///< the imaginary part of a complex second factor, negated
 };
 
 class Multiplier {
@@ -47,7 +48,8 @@ class Multiplier {
         kernel_(threads.kernel),
         mma_(mma),
         tile_(tile),
-        type_(kernel_.array(mma.accumulator).type) {}
+        type_(kernel_.array(mma.accumulator).type),
+        complex_(!tile.fma() && is_complex(kernel_.array(mma.a.array).type)) {}
 
   Body run() {
     auto a = operand(true), b = operand(false);
@@ -58,12 +60,17 @@ class Multiplier {
     for (auto* x : {&a, &b}) {
       std::vector<std::int64_t> shape = {steps, x->side->atoms()};
       if (!tile_.fma()) shape.push_back(x->fragment->registers());
-      const auto of = tile_.fma() ? type_ : x->type;
+      const auto of = tile_.fma() || complex_ ? type_ : x->type;
       x->registers = threads_.registers(x->first ? "a_part" : "b_part", of, shape, x->fragment->per_register());
       body.push_back({Declare{x->registers}});
-      if (mma_.parts > 1) {
-        x->rest = threads_.registers(x->first ? "a_rest" : "b_rest", of, shape);
+      if (mma_.parts > 1 || complex_) {
+        const std::string rest = complex_ ? "imag" : "rest";
+        x->rest = threads_.registers((x->first ? "a_" : "b_") + rest, of, shape);
         body.push_back({Declare{x->rest}});
+      }
+      if (complex_ && !x->first) {
+        x->minus = threads_.registers("b_minus_imag", of, shape);
+        body.push_back({Declare{x->minus}});
       }
       for (auto& statement : loaded(*x)) body.push_back(std::move(statement));
     }
@@ -72,6 +79,20 @@ class Multiplier {
     for (int step = 0; step < steps; ++step) {
       const Access sum{mma_.accumulator, {Affine::of(i), Affine::of(j)}};
       const Access x{a.registers, {Affine(step), Affine::of(i)}}, y{b.registers, {Affine(step), Affine::of(j)}};
+      if (complex_) {
+        // Four real products: instructions negate no operand, so that the minus is in a copy of one.
+        const auto product = [&](int part, int of_a, int of_b) {
+          products.push_back({MmaCall{mma_.atom,
+                                      {mma_.accumulator, {Affine(part), Affine::of(i), Affine::of(j)}},
+                                      {of_a, x.index},
+                                      {of_b, y.index}}});
+        };
+        product(0, a.registers, b.registers);
+        product(1, a.registers, b.rest);
+        product(0, a.rest, b.minus);
+        product(1, a.rest, b.registers);
+        continue;
+      }
       if (!tile_.fma()) {
         // The smallest products first.
         if (mma_.parts > 1) {
@@ -93,7 +114,8 @@ class Multiplier {
     if (tile_.depth.blocks() == 1) return body;
     Loop loop{outer, Bind::unroll, {}, std::move(body)};
     // As long a text as hides what shared memory takes, and not more than compilers are quick with.
-    const auto products_of_round = static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms();
+    const auto products_of_round =
+        static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms() * (complex_ ? 4 : 1);
     const auto most = std::max<std::int64_t>((tile_.fma() ? kMostFmas : kMostProducts) / products_of_round, 1);
     auto times = std::min<std::int64_t>(most, tile_.depth.blocks());
     while (tile_.depth.blocks() % times != 0) --times;
@@ -138,14 +160,20 @@ class Multiplier {
     const int pieces = side.block() * tile_.depth.block() / width;
     int held = -1, piece = 0;
     Body body;
-    if (width > 1) {
-      held = threads_.registers(x.first ? "a_run" : "b_run", type_, {pieces}, width);
+    if (width > 1 || complex_) {
+      held = threads_.registers(x.first ? "a_run" : "b_run", complex_ ? x.type : type_, {pieces}, width);
       body.push_back({Declare{held}});
     }
     for (int p = 0; p < side.block(); p += along) {
       for (int q = 0; q < tile_.depth.block(); q += deep, ++piece) {
         auto from = element(x, o, p, q);
         from.lanes = width;
+        if (complex_) {
+          const Access run{held, {Affine(piece)}};
+          body.push_back({Store{run, load_of(x.type, from)}});
+          put_parts(body, x, place(x, o, p, q), load_of(x.type, run));
+          continue;
+        }
         if (width == 1) {
           put(body, x, place(x, o, p, q), load_of(type_, from));
           continue;
@@ -182,6 +210,17 @@ class Multiplier {
     if (x.rest < 0) return;
     auto rest = apply(ir::OpCode::sub, DType::f32, {std::move(value), load_of(DType::f32, to)});
     body.push_back({Store{{x.rest, to.index}, rounded(std::move(rest))}});
+  }
+
+  /// A complex element's parts into their registers, the imaginary one with the sign of the conjugate where that is
+  /// multiplied.
+  void put_parts(Body& body, const Operand& x, const Access& to, const Value& value) const {
+    body.push_back({Store{to, apply(ir::OpCode::real_part, type_, {value})}});
+    const auto imag = apply(ir::OpCode::imag_part, type_, {value});
+    const auto minus = apply(ir::OpCode::neg, type_, {imag});
+    const bool conj = x.first ? mma_.conj_a : mma_.conj_b;
+    body.push_back({Store{{x.rest, to.index}, conj ? minus : imag}});
+    if (x.minus >= 0) body.push_back({Store{{x.minus, to.index}, conj ? imag : minus}});
   }
 
   /// Registers that several elements share: read as they lie, or put together of single elements.
@@ -276,7 +315,8 @@ class Multiplier {
   Kernel& kernel_;
   const Mma& mma_;
   const WarpTile& tile_;
-  DType type_;
+  DType type_;    ///< of registers: the sum's, of complex sums that of their parts
+  bool complex_;  ///< factors in real and imaginary parts, each product in four
   Affine depth_;
 };
 
@@ -284,11 +324,12 @@ class Multiplier {
 
 Body cleared(Threads& threads, int accumulator) {
   const Array array = threads.kernel.array(accumulator);
-  static constexpr const char* kNames[] = {"i", "j", "e"};
+  static constexpr const char* kNames[] = {"part", "i", "j", "e"};
+  const std::size_t unnamed = array.shape.size() < std::size(kNames) ? 1 : 0;
   Access to{accumulator, {}};
   std::vector<Var> vars;
   for (std::size_t k = 0; k < array.shape.size(); ++k) {
-    vars.push_back(threads.loop_var(kNames[k], array.shape[k]));
+    vars.push_back(threads.loop_var(kNames[k + unnamed], array.shape[k]));
     to.index.push_back(Affine::of(vars.back()));
   }
   Body body{{Store{to, zero_of(array.type)}}};

@@ -98,6 +98,21 @@ const Case kCases[] = {
      kNone,
      "tile a:16; tile b:16; order task a0 sum b0; stage A at b0 async a b pad 2; stage B at b0 async c b pad 1;"
      "atom m16n8k16_f16 rows a columns c depth b warps 1x1 runs 1x1x2; pipeline b0 2"},
+    {"ad,db->ab",  // complex products by real ones of a tensor core
+     {{'a', 40}, {'b', 30}, {'d', 20}},
+     {DType::c128},
+     kAny,
+     kAny,
+     "tile a:32; tile c:16; tile b:8; order task a0 c0 sum b0; stage A at b0 async a b pad 4; stage B at b0 async b c "
+     "pad 2;"
+     "atom m16n8k8_f64 rows a columns c depth b warps 1x2 runs 1x1x1; pipeline b0 2"},
+    {"ad,db->ab",  // the same of sm_80, an operand converted, rows in pairs
+     {{'a', 17}, {'b', 33}, {'d', 12}},
+     {DType::c64, DType::c128, DType::c128},
+     kOne,
+     kNone,
+     "tile c:16; tile b:16; tile a:4; order task c0 b0 sum a0; stage B at a0 shared a c pad 2;"
+     "stage A at a0 async a b; atom m8n8k4_f64 rows c columns b depth a warps 2x1 runs 2x1x1"},
 };
 
 }  // namespace

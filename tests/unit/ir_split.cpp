@@ -190,6 +190,15 @@ TEST_CASE("long reductions of few points become partial results and their combin
   }
 }
 
+TEST_CASE("an index of one value is not cut") {
+  ir::Builder b;
+  b.program.exact = false;
+  b.program.indices = {{"p", 1}, {"q", 1000}};
+  b.program.buffers = {{"x", DType::f64, false, 0, 999, 0}, {"s", DType::f64, true, 0, 0, 0}};
+  b.store(1, {{0, 0}, 0}, b.reduce(OpCode::add, b.load(0, {{1000, 1}, 0}), {0, 1}));
+  CHECK(cut(b.finish()).steps.size() == 2);
+}
+
 TEST_CASE("accumulators over all pairs: the outer loop is cut, sums of others stay whole") {
   ir::Builder b;
   b.program.exact = false;

@@ -108,7 +108,7 @@ class Splitter {
   /// Of an index that few points run over: tiles of a power of two, which every vector divides.
   std::optional<Cut> cut_of(int index, std::int64_t extent, std::int64_t points, std::int64_t times) const {
     const auto most = std::min(limits_.parts / std::max<std::int64_t>(points, 1), extent * times / limits_.least);
-    if (most < 2) return std::nullopt;
+    if (most < 2 || extent < 2) return std::nullopt;
     Cut cut;
     cut.index = index;
     cut.length = power_from((extent + most - 1) / most);

@@ -136,7 +136,7 @@ class ContractionEnumerator {
   }
 
   void choose_atom() {
-    if (atom_.empty() && type_ == DType::f64 && device_.sm >= 80)
+    if (atom_.empty() && (type_ == DType::f64 || type_ == DType::c128) && device_.sm >= 80)
       atom_ = device_.sm >= 90 && device_.sm < 100 ? "m16n8k8_f64" : "m8n8k4_f64";
     if (atom_.empty() && program_.precision != Precision::f32) choose_tf32();
     fma_ = atom_.empty();
@@ -355,6 +355,7 @@ class ContractionEnumerator {
       spread.run_columns = along_depth(false) && result_size_ == 2 ? 2 : 1;
       return spread;
     }
+    if (is_complex(type_)) return spread;  // of 16 bytes: lanes that are neighbours read neighbours
     const bool deep = along_depth(true) || along_depth(false);
     spread.run_depth = deep && atom_ != "m8n8k4_f64" ? 2 : 1;
     spread.run_rows = along_depth(true) || atom_ == "m8n8k4_f64" ? 1 : 2;
@@ -366,7 +367,8 @@ class ContractionEnumerator {
     const auto words = std::max<std::int64_t>(size_ / 4, 1);
     const auto sums = rows * columns / 32 * (size_of(type_) / 4);
     const auto parts = fma_ ? (rows / 8 + columns / 4) * words : (rows / 8 + columns / 8) * 2 * words;
-    return static_cast<int>(sums + parts * parts_) + (fma_ ? 64 : 40);
+    const auto minus = !fma_ && is_complex(type_) ? columns / 8 * words : 0;
+    return static_cast<int>(sums + parts * parts_ + minus) + (fma_ ? 64 : 40);
   }
 
   kernel::WarpTile warp_tile(const Cut& cut) const {
