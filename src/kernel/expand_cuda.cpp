@@ -83,7 +83,7 @@ class Expander {
   Expander(Kernel& kernel, const Mma& mma)
       : kernel_(kernel),
         threads_(kernel, mma.spread),
-        tile_(warp_tile(mma.atom, mma.spread, mma.rows, mma.columns, mma.depth)) {
+        tile_(warp_tile(mma.atom, mma.spread, mma.rows, mma.columns, mma.depth, kernel.array(mma.accumulator).type)) {
     auto& sum = kernel.arrays[static_cast<std::size_t>(mma.accumulator)];
     sum.shape = {tile_.rows.atoms(), tile_.columns.atoms()};
     if (!tile_.fma()) sum.shape.push_back(tile_.atom->c.registers());

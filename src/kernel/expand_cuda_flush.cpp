@@ -20,7 +20,7 @@ class Flusher {
       : threads_(threads), kernel_(threads.kernel), flush_(flush), tile_(tile), c_(tile.atom->c) {
     per_columns_ = tile.fma() ? 1 : 2;
     rows_width_ = width(flush.rows, tile.rows.run);
-    columns_width_ = width(flush.columns, tile.columns.run * per_columns_);
+    columns_width_ = width(flush.columns, tile.columns.run * (tile.apart ? 1 : per_columns_));
     (columns_width_ >= rows_width_ ? rows_width_ : columns_width_) = 1;
   }
 
@@ -112,9 +112,9 @@ class Flusher {
     Body all;
     for (int group = 0; group < side.block(); group += side.run) {
       for (int place = 0; place < side.run * per_columns_; place += columns_width_) {
-        // Column `per_columns_ * member + e` of the atom whose number is group + place % run.
-        const auto coordinate = per_columns_ * threads_.member;
-        const auto position = side.position(threads_.warp_column, outer, group, coordinate) + Affine(place);
+        // Element place / run of the atom whose number is group + place % run.
+        const auto coordinate = tile_.column_of(threads_.member, place / side.run);
+        const auto position = side.position(threads_.warp_column, outer, group, coordinate) + Affine(place % side.run);
         Body body;
         const auto digits = decoded(body, flush_.columns, position, columns_width_, "column");
         std::vector<Condition> when;

@@ -145,7 +145,10 @@ class Multiplier {
   /// The lane's place along one dimension of a fragment.
   Affine coordinate(const Fragment& fragment, bool columns) const {
     const auto of = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
-    return of(fragment.group) ? threads_.group : of(fragment.member) ? threads_.member : Affine(0);
+    if (!of(fragment.group)) return of(fragment.member) ? threads_.member : Affine(0);
+    // Where column n of the atom lies, such that the accumulator's lie apart.
+    if (columns && tile_.apart) return 4 * threads_.digit("odd_column", 4, 2) + threads_.digit("column_pair", 8, 4);
+    return threads_.group;
   }
 
   Body loaded(const Operand& x) {

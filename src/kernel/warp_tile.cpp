@@ -90,6 +90,11 @@ Affine Side::position(const Affine& warp, const Affine& outer, int within, const
          static_cast<std::int64_t>(run) * coordinate + Affine(within % run);
 }
 
+Affine WarpTile::column_of(const Affine& member, int e) const {
+  if (fma()) return member;
+  return apart ? member + Affine(columns.lanes / 2 * e) : 2 * member + Affine(e);
+}
+
 int WarpTile::register_of(const Fragment& fragment, int along, int across) {
   const auto rows = steps(fragment, false), columns = steps(fragment, true);
   for (int e = 0; e < fragment.elements; ++e) {
@@ -101,13 +106,14 @@ int WarpTile::register_of(const Fragment& fragment, int along, int across) {
 }
 
 WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vector<Digit>& rows,
-                   const std::vector<Digit>& columns, const std::vector<Digit>& depth) {
+                   const std::vector<Digit>& columns, const std::vector<Digit>& depth, DType sums) {
   WarpTile tile;
   tile.atom = atom == "fma" ? &kFma : find_atom(atom);
   if (tile.atom == nullptr) throw PlanError(fmt::format("schedule: there is no atom {}", atom));
   tile.rows = side(product(rows), spread.warp_rows, tile.atom->a, false, spread.run_rows);
   tile.columns = side(product(columns), spread.warp_columns, tile.atom->b, true, spread.run_columns);
   tile.depth = side(product(depth), 1, tile.atom->a, true, spread.run_depth);
+  tile.apart = !tile.fma() && is_complex(sums);
   if (const int shared = tile.atom->a.per_register(); shared > 1 && spread.run_depth != shared)
     throw PlanError(fmt::format("schedule: runs of {} along the depth, and registers of {} hold {}", spread.run_depth,
                                 atom, shared));
@@ -165,7 +171,9 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type) {
     for (int lane = 0; lane < 32 && reads.by == ReadBy::lane; ++lane) {
       const auto coordinate = [&](bool columns) {
         const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
-        return moves(fragment.group) ? lane / 4 : moves(fragment.member) ? lane % 4 : 0;
+        const int group = lane / 4;
+        if (moves(fragment.group)) return columns && !first && tile.apart ? group % 2 * 4 + group / 2 : group;
+        return moves(fragment.member) ? lane % 4 : 0;
       };
       address[static_cast<std::size_t>(lane)] =
           size * (along * side.run * coordinate(!first) + deep * tile.depth.run * coordinate(first));

@@ -33,9 +33,14 @@ struct Side {
 struct WarpTile {
   const Atom* atom = nullptr;
   Side rows, columns, depth;
+  /// Columns of the accumulator that a lane holds are 4 apart and those of neighbouring lanes are neighbours; else the
+  /// other way round. Complex results are as wide as an access, and a warp writes whole sectors with one.
+  bool apart = false;
   bool fma() const noexcept { return atom->k == 1; }
   /// Number of the register that holds a lane's element: `along` of the first dimension, `across` of the second one.
   static int register_of(const Fragment& fragment, int along, int across);
+  /// Position among the columns of an atom of the accumulator's element `e` of a lane, `member` being its number there.
+  Affine column_of(const Affine& member, int e) const;
 };
 
 /// Fused multiply-adds of single elements as an atom of 8 x 4 lanes: any type.
@@ -43,8 +48,9 @@ const Atom& fma_atom() noexcept;
 
 /// Throws PlanError: no atom of that name, a depth that it does not divide, runs that fit no whole atoms or, of
 /// elements that share registers, are not those of a register along the depth.
+///   sums  type of the accumulator
 WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vector<Digit>& rows,
-                   const std::vector<Digit>& columns, const std::vector<Digit>& depth);
+                   const std::vector<Digit>& columns, const std::vector<Digit>& depth, DType sums);
 
 /// How a warp reads an operand's rows in shared memory.
 enum class ReadBy : std::uint8_t {

@@ -31,6 +31,8 @@ extern "C" __global__ void __launch_bounds__(64, 1) c128_ab_ca_to_cb_40x40x64(co
   const int warp_row = t / 32;
   const int group = t / 4 % 8;
   const int member = t % 4;
+  const int column_pair = t / 8 % 4;
+  const int odd_column = t / 4 % 2;
   const int A_b = t % 16;
   const int A_a = t / 16;
   const int B_a = t % 8;
@@ -106,11 +108,11 @@ extern "C" __global__ void __launch_bounds__(64, 1) c128_ab_ca_to_cb_40x40x64(co
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
       c128 b_run[2];
-      b_run[0] = A_tile[group + 18 * member + 144 * place + 8 * j];
+      b_run[0] = A_tile[18 * member + column_pair + 4 * odd_column + 144 * place + 8 * j];
       b_part[0][j][0] = b_run[0].re;
       b_imag[0][j][0] = b_run[0].im;
       b_minus_imag[0][j][0] = -b_run[0].im;
-      b_run[1] = A_tile[group + 18 * member + 144 * place + 8 * j + 72];
+      b_run[1] = A_tile[18 * member + column_pair + 4 * odd_column + 144 * place + 8 * j + 72];
       b_part[0][j][1] = b_run[1].re;
       b_imag[0][j][1] = b_run[1].im;
       b_minus_imag[0][j][1] = -b_run[1].im;
@@ -128,20 +130,20 @@ extern "C" __global__ void __launch_bounds__(64, 1) c128_ab_ca_to_cb_40x40x64(co
   }
   #pragma unroll
   for (int j = 0; j < 2; ++j) {
-    if (16 * b0 + 2 * member + 8 * j < 40) {
-      C[1280 * c0 + 16 * b0 + 640 * warp_row + 40 * group + 2 * member + 8 * j] = c128{sum[0][0][j][0], sum[1][0][j][0]};
+    if (16 * b0 + member + 8 * j < 40) {
+      C[1280 * c0 + 16 * b0 + 640 * warp_row + 40 * group + member + 8 * j] = c128{sum[0][0][j][0], sum[1][0][j][0]};
     }
-    if (16 * b0 + 2 * member + 8 * j + 1 < 40) {
-      C[1280 * c0 + 16 * b0 + 640 * warp_row + 40 * group + 2 * member + 8 * j + 1] = c128{sum[0][0][j][1], sum[1][0][j][1]};
+    if (16 * b0 + member + 8 * j + 4 < 40) {
+      C[1280 * c0 + 16 * b0 + 640 * warp_row + 40 * group + member + 8 * j + 4] = c128{sum[0][0][j][1], sum[1][0][j][1]};
     }
   }
   #pragma unroll
   for (int j = 0; j < 2; ++j) {
-    if (16 * b0 + 2 * member + 8 * j < 40) {
-      C[1280 * c0 + 16 * b0 + 640 * warp_row + 40 * group + 2 * member + 8 * j + 320] = c128{sum[0][0][j][2], sum[1][0][j][2]};
+    if (16 * b0 + member + 8 * j < 40) {
+      C[1280 * c0 + 16 * b0 + 640 * warp_row + 40 * group + member + 8 * j + 320] = c128{sum[0][0][j][2], sum[1][0][j][2]};
     }
-    if (16 * b0 + 2 * member + 8 * j + 1 < 40) {
-      C[1280 * c0 + 16 * b0 + 640 * warp_row + 40 * group + 2 * member + 8 * j + 321] = c128{sum[0][0][j][3], sum[1][0][j][3]};
+    if (16 * b0 + member + 8 * j + 4 < 40) {
+      C[1280 * c0 + 16 * b0 + 640 * warp_row + 40 * group + member + 8 * j + 324] = c128{sum[0][0][j][3], sum[1][0][j][3]};
     }
   }
 }

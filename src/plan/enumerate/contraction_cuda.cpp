@@ -372,7 +372,7 @@ class ContractionEnumerator {
   }
 
   kernel::WarpTile warp_tile(const Cut& cut) const {
-    return kernel::warp_tile(atom_, cut.spread, digits(*cut.rows), digits(*cut.columns), digits(*cut.depth));
+    return kernel::warp_tile(atom_, cut.spread, digits(*cut.rows), digits(*cut.columns), digits(*cut.depth), type_);
   }
   /// What the operands' places take in shared memory, with their padding.
   std::int64_t shared_bytes(const Cut& cut) const {
