@@ -72,12 +72,13 @@ def contract_table(results):
     if not rows:
         return []
     lines = ["Contractions, share of the roofline (compulsory bytes at the copy's rate, operations at that of a large matrix product, both of the same run), and speed over others:", ""]
-    lines += ["| set | type | device | matrix product GF/s | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 11]
-    for r in sorted(rows, key=lambda r: (r["set"], r["dtype"], r["device"])):
+    lines += ["| set | type | device | plans | matrix product GF/s | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 12]
+    for r in sorted(rows, key=lambda r: (r["set"], r["dtype"], r["device"], "--measure" not in r["command"])):
+        plans = "measured" if "--measure" in r["command"] else "by the model"
         own = " | ".join(f"{r['summary'][key]:.2f}" for key in ("min", "median", "geomean"))
         for name, s in r["speed_over"].items() or [("-", None)]:
             over = " | ".join(f"{s[key]:.2f}" for key in ("min", "median", "geomean")) if s else "- | - | -"
-            lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {r['limit']['gemm_TFs'] * 1e3:.0f} | {own} | {PEERS.get(name, name)} | {over} |")
+            lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {plans} | {r['limit']['gemm_TFs'] * 1e3:.0f} | {own} | {PEERS.get(name, name)} | {over} |")
     return lines + [""]
 
 
@@ -106,7 +107,8 @@ HEADLINES = [
     ("permute-lyakh504-f32-h200", "504 permutations, f32", lambda r: share(r) + ", " + over(r, "cutensor", "cuTENSOR")),
     ("permute-ttc57-f32-intel-xeon-x2", "57 permutations, f32, two threads", lambda r: over(r, "hptt_measured", "HPTT's measured plans")),
     ("contract-tccg48-f64-intel-xeon-x2", "48 contractions, f64, two threads", lambda r: over(r, "tblis", "TBLIS")),
-    ("einsum-tccg48-f64-h200", "48 contractions, f64, measured plans", lambda r: over(r, "cutensor", "cuTENSOR's best")),
+    ("contract-tccg48-f64-h200", "48 contractions, f64, measured plans", lambda r: over(r, "cutensor", "cuTENSOR's best")),
+    ("contract-tccg48-c128-h200", "48 contractions, c128, measured plans", lambda r: over(r, "cutensor", "cuTENSOR's best")),
     ("run-count_pairs_2e36-h200", "2^36 pairs of many-body states counted", lambda r: f"{r['cases'][0]['ms']:.0f} ms"),
 ]
 
