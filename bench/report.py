@@ -84,32 +84,32 @@ def contract_table(results):
 
 def headlines(read):
     """The README's rows: what, where, the figure, and the file that it is from."""
-    lines = ["| what | where | figure | source |", "|---|---|---|---|"]
+    lines = ["| what | where | figure (worst case) | file in [bench/results](bench/results) |", "|---|---|---|---|"]
     for stem, what, figure in HEADLINES:
         for name, r in read:
             if name == stem:
-                lines.append(f"| {what} | {r['device'].split(',')[0]} | {figure(r)} | [file](bench/results/{stem}.json) |")
+                lines.append(f"| {what} | {r['device'].split(',')[0].removeprefix('NVIDIA ')} | {figure(r)} | `{stem}` |")
     return "\n".join(lines) + "\n"
 
 
 def over(result, peer, title):
     s = result.get("over_" + peer) or result["speed_over"][peer]
-    return f"{s['geomean']:.2f}x {title} (worst {s['min']:.2f}x)"
+    return f"{s['geomean']:.2f}x {title} ({s['min']:.2f}x)"
 
 
 def share(result):
-    return f"{result['summary']['median']:.2f} of a copy (worst {result['summary']['min']:.2f})"
+    return f"{result['summary']['median']:.2f} of a copy ({result['summary']['min']:.2f})"
 
 
 HEADLINES = [
     ("permute-ttc57-f32-h200", "57 permutations, f32", lambda r: share(r) + ", " + over(r, "cutensor", "cuTENSOR")),
     ("permute-ttc57-f64-h200", "57 permutations, f64", lambda r: share(r) + ", " + over(r, "cutensor", "cuTENSOR")),
     ("permute-lyakh504-f32-h200", "504 permutations, f32", lambda r: share(r) + ", " + over(r, "cutensor", "cuTENSOR")),
-    ("permute-ttc57-f32-intel-xeon-x2", "57 permutations, f32, two threads", lambda r: over(r, "hptt_measured", "HPTT's measured plans")),
-    ("contract-tccg48-f64-intel-xeon-x2", "48 contractions, f64, two threads", lambda r: over(r, "tblis", "TBLIS")),
+    ("permute-ttc57-f32-intel-xeon-x2", "57 permutations, f32, 2 threads", lambda r: over(r, "hptt_measured", "HPTT, measured")),
+    ("contract-tccg48-f64-intel-xeon-x2", "48 contractions, f64, 2 threads", lambda r: over(r, "tblis", "TBLIS")),
     ("contract-tccg48-f64-h200", "48 contractions, f64, measured plans", lambda r: over(r, "cutensor", "cuTENSOR's best")),
     ("contract-tccg48-c128-h200", "48 contractions, c128, measured plans", lambda r: over(r, "cutensor", "cuTENSOR's best")),
-    ("run-count_pairs_2e36-h200", "2^36 pairs of many-body states counted", lambda r: f"{r['cases'][0]['ms']:.0f} ms"),
+    ("run-count_pairs_2e36-h200", "2^36 pairs of many-body states", lambda r: f"{r['cases'][0]['ms']:.0f} ms"),
 ]
 
 
