@@ -1,0 +1,110 @@
+// The walk behind verify(): what is known at each statement of a kernel, and the rules that hold there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernel/atoms.hpp"
+#include "kernel/kernel.hpp"
+#include "kernel/ranges.hpp"
+
+namespace ricci::kernel {
+
+constexpr std::int64_t kWidest = 16, kRegister = 4;  // bytes
+constexpr int kMostLanes = 64;
+
+inline bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+
+/// What has happened to an array, as far as statements in order tell.
+enum class Life : std::uint8_t {
+  undeclared,  ///< registers before their declaration
+  empty,
+  copying,  ///< asynchronous copies are not waited for
+  written,  ///< shared: with no barrier since
+  ready,
+};
+
+class Verifier {
+ public:
+  explicit Verifier(const Kernel& kernel)
+      : kernel_(kernel), ranges_(kernel), by_thread_(kernel.vars.size()), unrolled_(kernel.vars.size()) {}
+  void run();
+
+ private:
+  [[noreturn]] void fail(const std::string& rule) const { broken(kernel_, origin_, rule); }
+  void expect(bool holds, const char* rule) const;
+  const Array& array_of(const Access& access) const { return kernel_.array(access.array); }
+  DType type_of(const Access& access) const { return array_of(access).type; }
+  bool cuda() const { return kernel_.target == Target::cuda; }
+
+  // ---- the whole
+
+  static bool has_tiles(const Body& body);
+  void launch() const;
+  void array(int number);
+
+  // ---- statements
+  void body(const Body& body, bool outermost);
+  void enter(Var var);
+  const std::string& name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
+  void loop(const Loop& loop, bool outermost);
+  void one(const Loop& loop) { this->loop(loop, false); }
+  void let(const Let& let);
+  void one(const If& branch);
+  void one(const Comment&) {}
+  void one(const Let&) {}
+  void one(const Declare& declare);
+  void one(const Store& store);
+  void one(const Transpose& transpose);
+  void one(const AsyncCopy& copy);
+  void one(const Commit&) { expect(cuda(), "a group of copies on a CPU"); }
+  void all_threads(const char* what) const;
+  void one(const Wait& wait);
+  void one(const Barrier&);
+  void one(const MatrixLoad& load);
+  void one(const MmaCall& call);
+
+  /// An operand of an atom: the registers of its fragment, all but the last dimension named.
+  void fragment(const Access& access, const Fragment& of, const std::string& atom);
+
+  // ---- tile statements
+  void enter(const std::vector<Digit>& digits);
+  void leave(const std::vector<Digit>& digits);
+  void one(const Copy& copy);
+  void one(const Clear& clear);
+  void one(const Mma& mma);
+  void one(const Flush& flush);
+
+  // ---- accesses and values
+  Life& life_of(int array);
+  const Array& array_of_checked(const Access& access);
+  DType type_of_checked(const Access& access) { return array_of_checked(access).type; }
+  void read_life(int number);
+
+  /// What storing to an array changes.
+  void written(const Access& access);
+  void known(const Affine& affine) const;
+  void conditions(const std::vector<Condition>& when) const;
+  bool by_thread(const Affine& affine) const;
+  bool diverges(const std::vector<Condition>& when) const;
+  void register_index(const Array& array, const Affine& index, std::int64_t extent) const;
+  void access(const Access& access);
+
+  /// Wide accesses of a GPU: of up to 16 bytes, at a multiple of their size.
+  void aligned(const Access& access) const;
+  void value(const Value& value);
+  void lane(const Value& value);
+
+  const Kernel& kernel_;
+  Ranges ranges_;
+  std::vector<bool> by_thread_, unrolled_;  // per variable in scope
+  std::vector<Life> life_;                  // per array
+  std::vector<Var> tasks_;
+  std::int64_t threads_ = 0;  // of the loop over them
+  int divergent_ = 0;         // conditions around that depend on the thread
+  int finished_ = -1;         // the accumulator that a Flush stands for
+  int origin_ = -1;
+  bool tiles_ = false;
+};
+
+}  // namespace ricci::kernel

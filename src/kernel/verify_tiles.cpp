@@ -1,0 +1,115 @@
+// Rules of tile statements.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernel/print.hpp"
+#include "kernel/verifier.hpp"
+
+namespace ricci::kernel {
+
+void Verifier::enter(const std::vector<Digit>& digits) {
+  for (const auto& digit : digits) {
+    enter(digit.var);
+    if (digit.extent != kernel_.extent(digit.var))
+      fail(fmt::format("{} has {} values in a tile and {} of its own", name(digit.var), digit.extent,
+                       kernel_.extent(digit.var)));
+    by_thread_[static_cast<std::size_t>(digit.var)] = unrolled_[static_cast<std::size_t>(digit.var)] = false;
+  }
+}
+
+void Verifier::leave(const std::vector<Digit>& digits) {
+  for (const auto& digit : digits) ranges_.leave(digit.var);
+}
+
+void Verifier::one(const Copy& copy) {
+  if (array_of_checked(copy.to).space == Space::global || array_of_checked(copy.from).space != Space::global)
+    fail("a copy goes from the caller's memory to the kernel's own");
+  enter(copy.digits);
+  conditions(copy.when);
+  access(copy.to);
+  // Each element of the copy has a place of its own.
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;
+  for (const auto& digit : copy.digits) {
+    if (digit.extent > 1) steps.emplace_back(copy.to.index.front().coefficient(digit.var), digit.extent);
+  }
+  std::sort(steps.begin(), steps.end());
+  std::int64_t reached = 0;
+  for (const auto& [step, extent] : steps) {
+    if (step <= reached) fail(fmt::format("a copy writes elements of {} twice", array_of(copy.to).name));
+    reached += step * (extent - 1);
+  }
+  const auto mark = ranges_.mark();
+  ranges_.assume(copy.when);
+  access(copy.from);
+  ranges_.restore(mark);
+  leave(copy.digits);
+  auto& life = life_of(copy.to.array);
+  life = Life::ready;  // expand() puts what is needed between a copy and its readers
+}
+
+void Verifier::one(const Clear& clear) {
+  expect(kernel_.array(clear.array).space == Space::registers, "an accumulator that is no register array");
+  life_of(clear.array) = Life::ready;
+}
+
+void Verifier::one(const Mma& mma) {
+  const auto& sum = kernel_.array(mma.accumulator);
+  read_life(mma.accumulator);
+  enter(mma.rows);
+  enter(mma.columns);
+  enter(mma.depth);
+  const auto product = [](const std::vector<Digit>& digits) {
+    std::int64_t n = 1;
+    for (const auto& digit : digits) n *= digit.extent;
+    return n;
+  };
+  if (!cuda()) {
+    if (mma.atom != "fma") fail(fmt::format("there is no atom {} on a CPU", mma.atom));
+    const auto last = mma.columns.empty() ? 1 : mma.columns.back().extent;
+    const auto vectors = product(mma.columns) / last * ((last + sum.lanes - 1) / sum.lanes);
+    if (sum.shape.size() != 2 || sum.shape[0] != product(mma.rows) || sum.shape[1] != vectors)
+      fail(fmt::format("{} has not the {} x {} registers of its rows and columns", sum.name, product(mma.rows),
+                       vectors));
+  } else if (mma.atom != "fma") {
+    const auto* atom = find_atom(mma.atom);
+    if (!atom) fail(fmt::format("there is no atom {}", mma.atom));
+    if (product(mma.depth) % atom->k != 0)
+      fail(fmt::format("a depth of {} in atoms of {}", product(mma.depth), atom->k));
+  }
+  for (const auto* digits : {&mma.rows, &mma.columns}) {
+    const auto& other = digits == &mma.rows ? mma.b : mma.a;
+    for (const auto& digit : *digits) {
+      if (digit.extent > 1 && other.index.front().coefficient(digit.var) != 0)
+        fail(fmt::format("{} moves the operand of the other side", name(digit.var)));
+    }
+  }
+  access(mma.a);
+  access(mma.b);
+  read_life(mma.a.array);
+  read_life(mma.b.array);
+  leave(mma.depth);
+  leave(mma.columns);
+  leave(mma.rows);
+}
+
+void Verifier::one(const Flush& flush) {
+  enter(flush.rows);
+  enter(flush.columns);
+  conditions(flush.when);
+  const auto mark = ranges_.mark();
+  ranges_.assume(flush.when);
+  finished_ = flush.accumulator;
+  read_life(flush.accumulator);
+  value(flush.value);
+  finished_ = -1;
+  if (flush.value.type != type_of_checked(flush.to))
+    fail(fmt::format("a value of type {} is stored to {}", ricci::name(flush.value.type), print(kernel_, flush.to)));
+  written(flush.to);
+  access(flush.to);
+  ranges_.restore(mark);
+  leave(flush.columns);
+  leave(flush.rows);
+}
+
+}  // namespace ricci::kernel

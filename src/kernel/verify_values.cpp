@@ -1,0 +1,177 @@
+// Rules of accesses and values.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/operation_types.hpp"
+#include "kernel/print.hpp"
+#include "kernel/verifier.hpp"
+
+namespace ricci::kernel {
+
+Life& Verifier::life_of(int array) {
+  if (array < 0 || static_cast<std::size_t>(array) >= kernel_.arrays.size()) fail("an access of no array");
+  return life_[static_cast<std::size_t>(array)];
+}
+
+const Array& Verifier::array_of_checked(const Access& access) {
+  life_of(access.array);
+  return array_of(access);
+}
+
+void Verifier::read_life(int number) {
+  const auto life = life_of(number);
+  const auto& array = kernel_.array(number);
+  const auto rule = [&](const char* text) { fail(fmt::format("{} is read {}", array.name, text)); };
+  if (life == Life::undeclared) rule("where it is not declared");
+  if (life == Life::empty) rule("before anything is written to it");
+  if (life == Life::copying) rule("before a wait for the copies to it");
+  if (life == Life::written && array.space == Space::shared) rule("with no barrier after what is written to it");
+}
+
+void Verifier::written(const Access& access) {
+  auto& life = life_of(access.array);
+  const auto& array = array_of(access);
+  if (life == Life::undeclared) fail(fmt::format("{} is written where it is not declared", array.name));
+  if (array.space == Space::shared) {
+    if (life == Life::empty) life = Life::written;
+  } else {
+    life = Life::ready;
+  }
+  if (array.space != Space::global) return;
+  if (!array.written) fail(fmt::format("{} is written, and is an operand", array.name));
+  for (const auto var : tasks_) {
+    if (kernel_.extent(var) > 1 && access.index.front().coefficient(var) == 0)
+      fail(fmt::format("tasks along {} write the same elements of {}", name(var), array.name));
+  }
+}
+
+void Verifier::known(const Affine& affine) const {
+  if (!ranges_.knows(affine)) fail(fmt::format("{} names what is not known there", print(kernel_, affine)));
+}
+
+void Verifier::conditions(const std::vector<Condition>& when) const {
+  for (const auto& condition : when) known(condition.value);
+}
+
+bool Verifier::by_thread(const Affine& affine) const {
+  return std::any_of(affine.terms.begin(), affine.terms.end(),
+                     [&](const Term& term) { return by_thread_[static_cast<std::size_t>(term.var)]; });
+}
+
+bool Verifier::diverges(const std::vector<Condition>& when) const {
+  return std::any_of(when.begin(), when.end(), [&](const Condition& condition) { return by_thread(condition.value); });
+}
+
+void Verifier::register_index(const Array& array, const Affine& index, std::int64_t extent) const {
+  known(index);
+  for (const auto& term : index.terms) {
+    if (!unrolled_[static_cast<std::size_t>(term.var)])
+      fail(fmt::format("{} is indexed by {}, which is no literal when loops are unrolled", array.name, name(term.var)));
+  }
+  if (!ranges_.never_below(index, 0) || !ranges_.never_above(index, extent - 1))
+    fail(fmt::format("register {} of {} is outside of its {}", print(kernel_, index), array.name, extent));
+}
+
+void Verifier::access(const Access& access) {
+  const auto& array = array_of_checked(access);
+  if (access.lanes < 1 || !is_power_of_two(access.lanes) || access.lanes > kMostLanes || access.count < 0 ||
+      access.count >= std::max(access.lanes, 2))
+    fail(fmt::format("{} has {} lanes, of which {} exist", print(kernel_, access), access.lanes, access.count));
+  if (array.space == Space::registers) {
+    if (access.index.size() != array.shape.size() || access.lanes != array.lanes || access.count != 0)
+      fail(fmt::format("{} is no register of {}", print(kernel_, access), array.name));
+    for (std::size_t k = 0; k < access.index.size(); ++k) register_index(array, access.index[k], array.shape[k]);
+    return;
+  }
+  if (access.index.size() != 1) fail(fmt::format("{} has not one offset", print(kernel_, access)));
+  const auto& offset = access.index.front();
+  known(offset);
+  const auto width = access.count > 0 ? access.count : access.lanes;
+  const auto last = array.shape.front() - width;
+  if (!ranges_.never_above(offset, last)) {
+    fail(fmt::format("{} may reach element {} of {}", print(kernel_, access), ranges_.largest(offset) + width - 1,
+                     array.shape.front()));
+  }
+  if (!ranges_.never_below(offset, array.first)) {
+    fail(fmt::format("{} may reach element {}, before the first one, {}", print(kernel_, access),
+                     -ranges_.largest(-1 * offset), array.first));
+  }
+  if (cuda() && access.lanes > 1) aligned(access);
+}
+
+void Verifier::aligned(const Access& access) const {
+  const auto& array = array_of(access);
+  const auto bytes = access.lanes * size_of(array.type);
+  const auto& offset = access.index.front();
+  bool fits = bytes <= kWidest && is_power_of_two(bytes) && offset.constant % access.lanes == 0;
+  for (const auto& term : offset.terms) fits = fits && term.coefficient % access.lanes == 0;
+  const auto promised = std::max<std::int64_t>(array.alignment, size_of(array.type));
+  if (!fits || (access.lanes > 1 && promised % bytes != 0))
+    fail(fmt::format("{} of {} bytes is not aligned", print(kernel_, access), bytes));
+}
+
+void Verifier::value(const Value& value) {
+  for (const auto& operand : value.operands) this->value(operand);
+  const auto lanes = value.lanes();
+  switch (value.kind) {
+    case Value::Kind::load:
+      if (value.type != type_of_checked(value.access))
+        fail(fmt::format("{} is read as {}", print(kernel_, value.access), ricci::name(value.type)));
+      if (value.access.array == finished_) return;
+      access(value.access);
+      read_life(value.access.array);
+      return;
+    case Value::Kind::param:
+      expect(value.param >= 0 && static_cast<std::size_t>(value.param) < kernel_.params.size() &&
+                 kernel_.params[static_cast<std::size_t>(value.param)].type == value.type,
+             "a parameter that there is not, or of another type");
+      return;
+    case Value::Kind::constant:
+      return;
+    case Value::Kind::index:
+      known(value.affine);
+      return;
+    case Value::Kind::lane:
+      lane(value);
+      return;
+    case Value::Kind::tf32:
+      expect(cuda() && value.operands.size() == 1 && value.type == DType::f32 &&
+                 value.operands.front().type == DType::f32 && value.operands.front().lanes() == 1,
+             "what is no f32 is rounded to tf32, or not on a GPU");
+      return;
+    case Value::Kind::pack:
+      expect(cuda() && !value.operands.empty(), "a vector is put together of lanes on a GPU alone");
+      for (const auto& operand : value.operands)
+        expect(operand.type == value.type && operand.lanes() == 1, "a vector of lanes of another type");
+      return;
+    case Value::Kind::times_i:
+    case Value::Kind::conj_pairs:
+      expect(!cuda() && lanes % 2 == 0 && is_real(value.type), "no pairs of real numbers");
+      return;
+    case Value::Kind::op:
+      break;
+  }
+  if (static_cast<int>(value.operands.size()) != ir::operand_count(value.op))
+    fail(fmt::format("{} of {} operands", ir::name_of(value.op), value.operands.size()));
+  for (const auto& operand : value.operands) {
+    if (operand.lanes() != 1 && operand.lanes() != lanes)
+      fail(fmt::format("{} of {} and {} lanes", ir::name_of(value.op), operand.lanes(), lanes));
+  }
+  DType operands[3] = {};
+  for (std::size_t k = 0; k < value.operands.size(); ++k) operands[k] = value.operands[k].type;
+  if (const char* rule = ir::broken_type_rule(value.op, value.type, operands))
+    fail(fmt::format("{} breaks the rule \"{}\"", print(kernel_, value), rule));
+}
+
+void Verifier::lane(const Value& value) {
+  expect(value.operands.size() == 1 && value.operands.front().type == value.type, "a lane of no vector of its type");
+  known(value.affine);
+  for (const auto& term : value.affine.terms)
+    expect(unrolled_[static_cast<std::size_t>(term.var)], "a lane whose number is no literal when loops are unrolled");
+  const auto lanes = value.operands.front().lanes();
+  if (!ranges_.never_below(value.affine, 0) || !ranges_.never_above(value.affine, lanes - 1))
+    fail(fmt::format("lane {} of {}", print(kernel_, value.affine), lanes));
+}
+
+}  // namespace ricci::kernel
