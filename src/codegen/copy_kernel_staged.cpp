@@ -34,27 +34,20 @@ class StagedEmitter {
         stage_(*schedule.stage),
         prefetch_(prefetch_of(program, schedule)) {}
 
-  /// Before the loop over tiles.
+  /// Before the loop over tiles: where the arrays lie in the worker's scratch memory.
   void emit_arrays() {
-    // Padding: storing part of a line reads a whole line of the array.
-    const auto pad = schedule_.streaming ? kLineBytes / size_of(load().type) : 0;
+    const auto arrays = ir::stage_arrays(program_, schedule_);
     const auto type = c_type(load().type);
-    const auto elements = (stage_.layout.elements + pad + kLineBytes - 1) / kLineBytes * kLineBytes;
-    const auto* arrays = prefetch_.on() ? "[2]" : "";
-    if (stage_.line_carry < 0) {
-      w_.line("{} kept{}[{}] __attribute__((aligned({})));", type, arrays, elements, kLineBytes);
-      return;
-    }
-    // Padding before the array: completing a carried line reads a whole line that ends inside the run.
-    w_.line("{} array{}[{}] __attribute__((aligned({})));", type, arrays, elements + pad, kLineBytes);
+    const auto at = [&](std::int64_t element) {
+      return fmt::format("({}*)scratch{}", type, element == 0 ? "" : fmt::format(" + {}", element));
+    };
     if (prefetch_.on()) {
-      w_.line("{}* const kept[2] = {{array[0] + {}, array[1] + {}}};", type, pad, pad);
+      w_.line("{}* const kept[2] = {{{}, {}}};", type, at(arrays.before), at(arrays.elements + arrays.before));
     } else {
-      w_.line("{}* const kept = array + {};", type, pad);
+      w_.line("{}* __restrict__ const kept = {};", type, at(arrays.before));
     }
-    const auto carry = ir::line_carry_of(program_, schedule_);
-    w_.line("{} waiting[{}] __attribute__((aligned({})));  // carried lines", type, carry.apart * carry.runs * pad,
-            kLineBytes);
+    if (arrays.carried > 0)
+      w_.line("{}* const waiting = {};  // carried lines", type, at(arrays.arrays * arrays.elements));
   }
 
   /// Reading a tile without pipelining.

@@ -37,7 +37,8 @@ class CppEmitter {
   std::string emit(const std::string& kernel) {
     if (!schedule_.computes()) emit_copy_helpers(w_, program_, schedule_);
     const char* suffix = schedule_.computes() ? "" : "_base";
-    w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last)", kernel);
+    w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last{})", kernel,
+            ir::stage_arrays(program_, schedule_).arrays > 0 ? ", char* scratch" : "");
     w_.open("{{");
     for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
       const auto& buffer = program_.buffers[k];

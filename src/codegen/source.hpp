@@ -32,9 +32,9 @@ Source emit_cuda(const ir::Program& program, const ir::Schedule& schedule, const
 /// Shared memory to ask for at the launch: 0 while the static limit of 48 KB is enough.
 std::int64_t dynamic_shared_bytes(const ir::Program& program, const ir::Schedule& schedule);
 
-/// C++ for Clang, without headers: `extern "C" void kernel(void* const* args, i64 first, i64 last)` runs the tiles
-/// [first, last); args holds one pointer per buffer, then one pointer per param value. `vector_bytes` is the widest
-/// vector.
+/// C++ for Clang, without headers: `extern "C" void kernel(void* const* args, i64 first, i64 last, char* scratch)` runs
+/// the tiles [first, last); args holds one pointer per buffer, then one pointer per param value. `vector_bytes` is the
+/// widest vector.
 Source emit_cpp(const ir::Program& program, const ir::Schedule& schedule, const Notes& notes);
 
 /// The same of schedules that may be directives.

@@ -292,6 +292,26 @@ LineCarry line_carry_of(const Program& program, const Schedule& schedule) {
   return carry;
 }
 
+StageArrays stage_arrays(const Program& program, const Schedule& schedule) {
+  StageArrays kept;
+  if (!schedule.stage || schedule.stage->memory != StageMemory::shared) return kept;
+  const auto& stage = *schedule.stage;
+  const auto size = size_of(program.nodes[static_cast<std::size_t>(stage.load)].type);
+  const auto line = std::max<std::int64_t>(kLineBytes / size, 1);
+  const auto whole_lines = [&](std::int64_t elements) { return (elements + line - 1) / line * line; };
+  kept.arrays = stage.prefetch_distance > 0 ? 2 : 1;
+  // Storing part of a line reads a whole line of the array.
+  kept.elements = whole_lines(stage.layout.elements) + (schedule.streaming ? line : 0);
+  if (stage.line_carry >= 0) {
+    kept.before = line;
+    kept.elements += line;
+    const auto carry = line_carry_of(program, schedule);
+    kept.carried = carry.apart * carry.runs * line;
+  }
+  kept.bytes = (kept.arrays * kept.elements + kept.carried) * size;
+  return kept;
+}
+
 TransposeBlock transpose_block(const Schedule& schedule) {
   constexpr int kMostRows = 16;  // limited by the registers that a transpose needs besides
   const auto& stage = *schedule.stage;

@@ -167,6 +167,17 @@ struct LineCarry {
 };
 LineCarry line_carry_of(const Program& program, const Schedule& schedule);
 
+/// The arrays of a staged load on a CPU, in elements. They lie one after the other in the worker's scratch memory, the
+/// carried lines behind them, each at a cache line.
+struct StageArrays {
+  std::int64_t arrays = 0;    ///< two where one is filled while the other is written; 0: the load is not staged so
+  std::int64_t before = 0;    ///< of each array: what completing a carried line reads in front of the tile
+  std::int64_t elements = 0;  ///< of each array, with what is read in front of the tile and behind it
+  std::int64_t carried = 0;
+  std::int64_t bytes = 0;  ///< of all of them
+};
+StageArrays stage_arrays(const Program& program, const Schedule& schedule);
+
 /// The text form, one line an item: part of the kernel's key.
 std::string print(const Schedule& schedule, const Program& program);
 

@@ -53,6 +53,7 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
   }
   launch.tasks = target == Target::cpu ? schedule.tiles(program) : schedule.blocks(program);
   launch.threads = schedule.threads;
+  if (target == Target::cpu) launch.scratch_bytes = ir::stage_arrays(program, schedule).bytes;
   return launch;
 }
 

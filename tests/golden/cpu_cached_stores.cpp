@@ -65,11 +65,11 @@ static inline __attribute__((always_inline)) void write_run(u32* to, const u32* 
   __builtin_memcpy_inline((u8*)to + 136, (const u8*)from + 136, 64);
 }
 
-extern "C" void u32_ab_to_ba_150x90(void* const* args, i64 first, i64 last)
+extern "C" void u32_ab_to_ba_150x90(void* const* args, i64 first, i64 last, char* scratch)
 {
   const u32* const A_base = (const u32*)args[0];
   u32* const B_base = (u32*)args[1];
-  u32 kept[2048] __attribute__((aligned(64)));
+  u32* __restrict__ const kept = (u32*)scratch;
   for (i64 tile = first; tile < last; ++tile) {
     const i64 b0_at = 32 * (tile % 3);
     const i64 b0 = b0_at < 58 ? b0_at : 58;

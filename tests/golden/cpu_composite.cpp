@@ -236,11 +236,11 @@ static inline __attribute__((always_inline)) void write_run(u32* to, const u32* 
   for (i64 lines = (i - before) / 16; lines < 3; ++lines) prefetch.request();
 }
 
-extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64 last)
+extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64 last, char* scratch)
 {
   const u32* const A_base = (const u32*)args[0];
   u32* const B_base = (u32*)args[1];
-  u32 kept[2][9536] __attribute__((aligned(64)));
+  u32* const kept[2] = {(u32*)scratch, (u32*)scratch + 9520};
   if (first >= last) return;
   // Where a tile begins in A.
   const auto begin = [&](i64 tile) {

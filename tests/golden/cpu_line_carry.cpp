@@ -169,13 +169,12 @@ static inline __attribute__((always_inline)) void write_run(u32* to, const u32* 
   for (i64 lines = (i - before) / 16; lines < 3; ++lines) prefetch.request();
 }
 
-extern "C" void u32_abc_to_cba_150x3x70(void* const* args, i64 first, i64 last)
+extern "C" void u32_abc_to_cba_150x3x70(void* const* args, i64 first, i64 last, char* scratch)
 {
   const u32* const A_base = (const u32*)args[0];
   u32* const B_base = (u32*)args[1];
-  u32 array[2][784] __attribute__((aligned(64)));
-  u32* const kept[2] = {array[0] + 16, array[1] + 16};
-  u32 waiting[1280] __attribute__((aligned(64)));  // carried lines
+  u32* const kept[2] = {(u32*)scratch + 16, (u32*)scratch + 800};
+  u32* const waiting = (u32*)scratch + 1568;  // carried lines
   if (first >= last) return;
   // Where a tile begins in A.
   const auto begin = [&](i64 tile) {

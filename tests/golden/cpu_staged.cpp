@@ -231,11 +231,11 @@ static inline __attribute__((always_inline)) void write_run(u16* to, const u16* 
   for (i64 lines = (i - before) / 32; lines < 2; ++lines) prefetch.request();
 }
 
-extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last)
+extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, char* scratch)
 {
   const u16* const A_base = (const u16*)args[0];
   u16* const B_base = (u16*)args[1];
-  u16 kept[2][4672] __attribute__((aligned(64)));
+  u16* const kept[2] = {(u16*)scratch, (u16*)scratch + 4640};
   if (first >= last) return;
   // Where a tile begins in A.
   const auto begin = [&](i64 tile) {

@@ -109,11 +109,11 @@ static inline __attribute__((always_inline)) void write_run(u64* to, const u64* 
   for (i64 lines = (i - before) / 8; lines < 34; ++lines) prefetch.request();
 }
 
-extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
+extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last, char* scratch)
 {
   const u64* const A_base = (const u64*)args[0];
   u64* const B_base = (u64*)args[1];
-  u64 kept[2][5632] __attribute__((aligned(64)));
+  u64* const kept[2] = {(u64*)scratch, (u64*)scratch + 5600};
   if (first >= last) return;
   // Where a tile begins in A.
   const auto begin = [&](i64 tile) {

@@ -1,14 +1,11 @@
 // Programs of any length, planned by a thread with 64 KB of stack, and run: nothing in them grows as a tree, nests
 // without end or takes a stack for each statement.
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <exception>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,35 +13,12 @@
 #include "catch.hpp"
 #include "jit/cuda_compiler.hpp"
 #include "ricci/ricci.hpp"
+#include "small_stack.hpp"
 
 using namespace ricci;
+using tests::on_small_stack;
 
 namespace {
-
-/// On a thread with a stack of 64 KB; what it throws is thrown here.
-void on_small_stack(const std::function<void()>& work) {
-  struct Job {
-    const std::function<void()>* work;
-    std::exception_ptr error;
-  } job{&work, nullptr};
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  REQUIRE(pthread_attr_setstacksize(&attributes, 64 << 10) == 0);
-  pthread_t thread;
-  const auto start = [](void* argument) -> void* {
-    auto* mine = static_cast<Job*>(argument);
-    try {
-      (*mine->work)();
-    } catch (...) {
-      mine->error = std::current_exception();
-    }
-    return nullptr;
-  };
-  REQUIRE(pthread_create(&thread, &attributes, start, &job) == 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-  if (job.error) std::rethrow_exception(job.error);
-}
 
 struct Planned {
   Program program;

@@ -1,7 +1,6 @@
 // Work that gets the stack it needs, on whatever thread it is called.
 #include "ir/own_stack.hpp"
 
-#include <pthread.h>
 #include <sys/resource.h>
 
 #include <stdexcept>
@@ -10,6 +9,7 @@
 
 #include "catch.hpp"
 #include "ricci/error.hpp"
+#include "small_stack.hpp"
 
 using namespace ricci;
 
@@ -25,23 +25,6 @@ int deep(int levels) {
   return levels == 0 ? 0 : deep(levels - 1) + (room[kFrame - 1] == room[0] ? 1 : 0);
 }
 
-void on_small_thread(std::size_t bytes, void (*work)()) {
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  REQUIRE(pthread_attr_setstacksize(&attributes, bytes) == 0);
-  pthread_t thread;
-  const auto start = [](void* argument) -> void* {
-    reinterpret_cast<void (*)()>(argument)();
-    return nullptr;
-  };
-  REQUIRE(pthread_create(&thread, &attributes, start, reinterpret_cast<void*>(work)) == 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-}
-
-int reached = 0;
-bool stayed = false, small = false;
-
 }  // namespace
 
 TEST_CASE("work runs where there is stack for it, else on a thread of its own") {
@@ -52,11 +35,13 @@ TEST_CASE("work runs where there is stack for it, else on a thread of its own") 
 }
 
 TEST_CASE("a thread of 64 KB calls itself as deep as it asks for") {
-  on_small_thread(64 << 10, [] {
-    small = free_stack() > 0 && free_stack() < (64 << 10);
+  int reached = 0;
+  bool stayed = false, small = false;
+  tests::on_small_stack([&] {
+    small = free_stack() > 0 && free_stack() < tests::kSmallStack;
     reached = on_stack_of(stack_for(2000), [] { return deep(2000); });
     // What is there already is used again.
-    on_stack_of(stack_for(100), [] {
+    on_stack_of(stack_for(100), [&] {
       const auto here = std::this_thread::get_id();
       stayed = on_stack_of(stack_for(50), [&] { return std::this_thread::get_id() == here; });
     });

@@ -20,9 +20,9 @@ using ir::Schedule;
 using Tile = std::vector<std::int64_t>;
 
 constexpr std::int64_t kFewestArrayBytes = 64 * 1024,
-                       kMostArrayBytes = 256 * 1024;  // of a staging array, of which a kernel has two on its stack
+                       kMostArrayBytes = 256 * 1024;  // of a staging array, of which a kernel may have two
 constexpr std::int64_t kFewWaitingBytes = 128 * 1024,
-                       kMostWaitingBytes = 512 * 1024;  // of carried lines, on the stack too
+                       kMostWaitingBytes = 512 * 1024;  // of carried lines
 constexpr std::int64_t kMostRows = 32;                  // of a block: the vector registers limit it
 constexpr std::int64_t kPartBytes = 16;                 // of each row with row packing
 constexpr std::int64_t kOpenLines = 8;      // partly written lines: a processor has few write-combining buffers
