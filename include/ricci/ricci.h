@@ -96,10 +96,14 @@ void ricci_options_destroy(ricci_options* options);
 /* Sets an option as the command line spells it (docs/c.md lists them). RICCI_ERROR_PLAN for a key that options of this
  * kind do not have; its text lists those that they have. A failure leaves the options as they were.
  *
- *   every plan           device, gpu, target, schedule, threads, mode, precision, measured
- *   permute and einsum   alpha, beta, conj; of an einsum path too
+ *   every plan           device, gpu, target, schedule, threads, mode, precision, measured, workspace-limit
+ *   permute and einsum   alpha, beta, conj-addend, conj; of an einsum path too
  *   runtime              cache-dir, threads, pin */
 ricci_status ricci_options_set(ricci_options* options, const char* key, const char* value);
+
+/* The same for an option that is a layout. Of permutations and einsums "addend": the layout of C in
+ * D = alpha * ... + beta * C, which a call takes as the last of its inputs. Without it, C is what D holds. */
+ricci_status ricci_options_set_layout(ricci_options* options, const char* key, const ricci_layout* layout);
 
 /* A runtime of one's own: a kernel cache and threads. Functions that take a runtime take null for the process-wide one,
  * which is made on first use. Plans outlive the runtime that made them. options may be null. */

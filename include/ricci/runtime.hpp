@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,17 +54,27 @@ struct PlanOptions {
   PlanMode mode = PlanMode::estimate;
   Precision precision = Precision::f32;  ///< of products of f32 on a GPU's tensor cores; part of the cache keys
   int measured = 24;                     ///< candidates of each kernel that are timed, at most; at least 1
+  /// Bytes of workspace that a call may need; -1: any. An einsum of several products computes some of them again inside
+  /// the loops of others until it fits; what cannot be made to fit is a PlanError that says how much it needs.
+  std::int64_t workspace_limit = -1;
+};
+
+/// Factors and addend of `D = alpha * ... + beta * op(C)`.
+struct UpdateOptions : PlanOptions {
+  Scalar alpha = 1, beta = 0;
+  /// Layout of C, which has D's shape and any strides; a call takes it as the last of its inputs, apart from D. Empty:
+  /// C is what D holds before the call. PlanError with beta = 0.
+  std::optional<Layout> addend;
+  bool conjugate_addend = false;  ///< op(C) = conj(C), with an addend or without; without effect on real types
 };
 
 /// Options of a permutation.
-struct PermuteOptions : PlanOptions {
-  Scalar alpha = 1, beta = 0;
+struct PermuteOptions : UpdateOptions {
   bool conjugate = false;  ///< op(A) = conj(A); allowed and without effect on real types
 };
 
 /// Options of an einsum.
-struct EinsumOptions : PlanOptions {
-  Scalar alpha = 1, beta = 0;
+struct EinsumOptions : UpdateOptions {
   std::vector<bool> conjugate;  ///< op(X) = conj(X), per operand; empty: of none; without effect on real types
   /// With more than two operands, the criterion for the order of products: fewest operations, or fewest bytes of
   /// intermediates.
@@ -89,7 +100,8 @@ class Runtime {
   /// The process-wide runtime with default options, made on first use.
   static Runtime& global();
 
-  /// Plans `B = alpha * op(A)[perm] + beta * B` for one spec such as "abc->cab".
+  /// Plans `B = alpha * op(A)[perm] + beta * B` for one spec such as "abc->cab", or with UpdateOptions::addend + beta *
+  /// op(C) in the place of the old B.
   ///
   ///   input   layout of A; rank 0 to 32, extents from 0, any strides (negative and 0 too)
   ///   output  layout of B; extents must be A's, permuted; strides non-zero and without overlap. Types: equal, or any
@@ -101,7 +113,7 @@ class Runtime {
   Plan plan_permute(std::string_view spec, const Layout& input, const PermuteOptions& options = {});
 
   /// Evaluates the program of such a plan plainly on the host: the oracle of every test and of `--verify`.
-  /// Host pointers. Slow (about 10 million elements a second).
+  /// Host pointers. Slow (about 10 million elements a second). With an addend: interpret_einsum().
   static void interpret_permute(std::string_view spec, const Layout& input, const Layout& output, const void* a,
                                 void* b, Scalar alpha = 1, Scalar beta = 0, bool conjugate = false);
 
@@ -114,15 +126,16 @@ class Runtime {
   ///           all widths each other; integers only integers
   ///   throws  SpecError, ShapeError, PlanError, CompileError; DeviceError when a GPU is asked for and there is none
   ///
-  /// A call takes one output and as many inputs as operands. Three operands and more are multiplied pair by pair
-  /// through a workspace, PlanInfo::workspace_bytes, in an order that is found by dynamic programming up to 8 operands
-  /// and greedily beyond. Half types are summed in f32.
+  /// A call takes one output and as many inputs as operands, and the addend behind them where there is one. Three
+  /// operands and more are multiplied pair by pair through a workspace, PlanInfo::workspace_bytes, in an order that is
+  /// found by dynamic programming up to 8 operands and greedily beyond. Half types are summed in f32.
   Plan plan_einsum(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
                    const EinsumOptions& options = {});
   /// The same into a new row-major tensor, einsum_output().
   Plan plan_einsum(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options = {});
 
-  /// Evaluates an einsum plainly on the host, in one nest of loops over all axes: the oracle. Host pointers.
+  /// Evaluates an einsum plainly on the host, in one nest of loops over all axes: the oracle. Host pointers, `from` as
+  /// a call's inputs.
   static void interpret_einsum(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
                                std::span<const void* const> from, void* to, const EinsumOptions& options = {});
 
@@ -160,7 +173,8 @@ Layout einsum_output(std::string_view spec, std::span<const Layout> inputs);
 /// The order of the products of an einsum, as a table: what each step computes and what it costs.
 std::string explain_path(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options = {});
 
-/// One call: plans (or finds the plan made earlier in this process) and runs on Runtime::global().
+/// One call: plans (or finds the plan made earlier in this process) and runs on Runtime::global(). Without addends, but
+/// for einsum(), whose `from` then ends in it.
 void permute(std::string_view spec, const Layout& input, const void* a, const Layout& output, void* b,
              const PermuteOptions& options = {});
 

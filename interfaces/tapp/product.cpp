@@ -1,5 +1,4 @@
-// Tensor products of TAPP as plans of Ricci: D = alpha * A * B by an einsum, then D += beta * C by a permutation, or
-// both by the einsum where C is D.
+// Tensor products of TAPP as plans of Ricci: einsums with C as an addend, and without one where C is D or not read.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -165,14 +164,14 @@ void check_precision(TAPP_prectype precision, const Term& a, const Term& b, cons
 struct Product : Object {
   TAPP_error refused = 0;  ///< why it cannot be executed
   Term c, d;
-  bool conjugate_c = false, conjugate_d = false, on_gpu = false;
-  PlanPointer multiply;  ///< D = alpha * op(A) * op(B) + beta * D
-  PlanPointer add;       ///< D += beta * op(C)
+  bool conjugate_d = false;
+  PlanPointer in_place;  ///< D = alpha * op(A) * op(B) + beta * op(D)
+  PlanPointer apart;     ///< D = alpha * op(A) * op(B) + beta * op(C)
 
   bool get(TAPP_key key, void** value) override {
     if (key != RICCI_TAPP_EXPLAIN) return false;
     const char* text = nullptr;
-    check(ricci_plan_text(multiply.get(), "explain", &text));
+    check(ricci_plan_text(in_place.get(), "explain", &text));
     *value = const_cast<char*>(text);
     return true;
   }
@@ -194,7 +193,8 @@ OptionsPointer options_of(ricci_options_kind kind, const Handle* handle) {
 }
 
 /// A product without its plans, checked.
-void plan(Product& product, Handle* handle, const Term& a, const Term& b, bool conjugate_a, bool conjugate_b) {
+void plan(Product& product, Handle* handle, const Term& a, const Term& b, bool conjugate_a, bool conjugate_b,
+          bool conjugate_c) {
   const auto& d = product.d;
   for (const auto index : d.indices) {
     if (!a.extent(index) && !b.extent(index)) throw Failure{RICCI_TAPP_INDEX_OF_D};
@@ -205,37 +205,28 @@ void plan(Product& product, Handle* handle, const Term& a, const Term& b, bool c
   if (product.c.extents != d.extents) throw Failure{RICCI_TAPP_EXTENTS_C_D};
 
   std::unique_lock<std::mutex> lock;
-  if (handle != nullptr) {
-    lock = std::unique_lock(handle->mutex);
-    for (const auto& [key, value] : handle->options) {
-      if (key == "device") product.on_gpu = value != "cpu";
-    }
-  }
+  if (handle != nullptr) lock = std::unique_lock(handle->mutex);
   // conj(alpha A B + beta C) = conj(alpha) conj(A) conj(B) + conj(beta) conj(C)
   const bool flip = product.conjugate_d;
-  const auto multiply = options_of(RICCI_OPTIONS_EINSUM, handle);
+  const auto options = options_of(RICCI_OPTIONS_EINSUM, handle);
   const std::string conjugated = std::string(conjugate_a != flip ? "1" : "") +
                                  (conjugate_a != flip && conjugate_b != flip ? "," : "") +
                                  (conjugate_b != flip ? "2" : "");
-  check(ricci_options_set(multiply.get(), "alpha", "any"));
-  check(ricci_options_set(multiply.get(), "beta", "any"));
-  check(ricci_options_set(multiply.get(), "conj", conjugated.c_str()));
+  check(ricci_options_set(options.get(), "alpha", "any"));
+  check(ricci_options_set(options.get(), "beta", "any"));
+  check(ricci_options_set(options.get(), "conj", conjugated.c_str()));
+  check(ricci_options_set(options.get(), "conj-addend", conjugate_c != flip ? "1" : "0"));
   const std::array<ricci_layout, 2> inputs = {a.layout(), b.layout()};
-  const auto output = d.layout();
+  const auto output = d.layout(), addend = product.c.layout();
+  const auto spec = spec_of({&a, &b}, d);
   ricci_plan* made = nullptr;
-  const auto status =
-      ricci_plan_einsum(nullptr, spec_of({&a, &b}, d).c_str(), 2, inputs.data(), &output, multiply.get(), &made);
+  const auto status = ricci_plan_einsum(nullptr, spec.c_str(), 2, inputs.data(), &output, options.get(), &made);
   if (status == RICCI_ERROR_SHAPE && may_alias(d)) throw Failure{RICCI_TAPP_ALIASING_D};
   check(status);
-  product.multiply.reset(made);
-
-  const auto add = options_of(RICCI_OPTIONS_PERMUTE, handle);
-  check(ricci_options_set(add.get(), "alpha", "any"));
-  check(ricci_options_set(add.get(), "beta", "1"));
-  if (product.conjugate_c != flip) check(ricci_options_set(add.get(), "conj", "all"));
-  const auto old = product.c.layout();
-  check(ricci_plan_permute(nullptr, spec_of({&product.c}, d).c_str(), &old, &output, add.get(), &made));
-  product.add.reset(made);
+  product.in_place.reset(made);
+  check(ricci_options_set_layout(options.get(), "addend", &addend));
+  check(ricci_plan_einsum(nullptr, spec.c_str(), 2, inputs.data(), &output, options.get(), &made));
+  product.apart.reset(made);
 }
 
 }  // namespace
@@ -247,30 +238,18 @@ void Product::execute(const ExecutorObject* exec, const void* alpha, const void*
   if (conjugate_d) factor.im = -factor.im, old.im = -old.im;
   const bool adds = old.re != 0 || old.im != 0;
   if (adds && from == nullptr && !d.empty()) throw Failure{RICCI_TAPP_NO_C};
-  const bool in_place = adds && from == to && c.type == d.type && c.strides == d.strides;
-  const bool by_one_plan = in_place && (conjugate_c == conjugate_d || !row(c.type).is_complex);
-  std::vector<std::byte> copy;  // of C, where it is D and has to be conjugated
-  if (adds && !by_one_plan) {
+  const bool same = from == to && c.type == d.type && c.strides == d.strides;
+  if (adds && !same) {
     const auto [first, last] = c.range(from);
     const auto [begin, end] = d.range(to);
-    if (first < end && begin < last) {
-      if (!in_place || on_gpu) throw Failure{RICCI_TAPP_OVERLAP_C_D};
-      copy.assign(first, last);
-      from = copy.data() + (static_cast<const std::byte*>(from) - first);
-    }
+    if (first < end && begin < last) throw Failure{RICCI_TAPP_OVERLAP_C_D};
   }
-
-  static constexpr ricci_scalar kZero = {0, 0};
   ricci_call call = RICCI_CALL;
   call.stream = exec != nullptr ? exec->stream : nullptr;
   call.alpha = &factor;
-  call.beta = by_one_plan ? &old : &kZero;
-  const void* const operands[] = {a, b};
-  check(ricci_execute(multiply.get(), &to, operands, &call));
-  if (!adds || by_one_plan) return;
-  call.alpha = &old;
-  call.beta = nullptr;
-  check(ricci_execute(add.get(), &to, &from, &call));
+  call.beta = &old;
+  const void* const operands[] = {a, b, from};
+  check(ricci_execute((adds && !same ? apart : in_place).get(), &to, operands, &call));
 }
 
 }  // namespace ricci::tapp
@@ -298,10 +277,10 @@ TAPP_error TAPP_create_tensor_product(TAPP_tensor_product* plan, TAPP_handle han
       product->d = term_of(D, idx_D, RICCI_TAPP_EXTENTS_D);
       product->c = term_of(C, idx_C, RICCI_TAPP_EXTENTS_C_D);
       check_precision(prec, a, b, product->d);
-      product->conjugate_c = op_C == TAPP_CONJUGATE;
       product->conjugate_d = op_D == TAPP_CONJUGATE;
       const auto found = find_as<Handle>(handle);
-      ricci::tapp::plan(*product, found.get(), a, b, op_A == TAPP_CONJUGATE, op_B == TAPP_CONJUGATE);
+      ricci::tapp::plan(*product, found.get(), a, b, op_A == TAPP_CONJUGATE, op_B == TAPP_CONJUGATE,
+                        op_C == TAPP_CONJUGATE);
     });
     product->refused = code;
     *plan = enter(std::move(product));

@@ -94,7 +94,7 @@ Side side_of(std::size_t operand, std::size_t operands) {
   return {text, "the layout of " + text};
 }
 
-const Side kOutput{"the output", "the output layout"};
+const Side kOutput{"the output", "the output layout"}, kAddend{"the addend", "the addend's layout"};
 
 void check_layout(const Spec& spec, const Spec::Term& term, const Layout& layout, const Side& side) {
   if (layout.extents.size() != layout.strides.size()) {
@@ -217,6 +217,22 @@ void check_extents(const EinsumProblem& problem) {
   }
 }
 
+void check_addend(const EinsumProblem& problem) {
+  const auto& spec = problem.spec;
+  const auto& addend = *problem.addend;
+  check_layout(spec, spec.output, addend, kAddend);
+  if (problem.beta == Factor::zero) {
+    throw PlanError("an addend with beta = 0 is never read; give beta, or leave the addend out");
+  }
+  for (std::size_t k = 0; k < spec.output.size(); ++k) {
+    if (addend.extents[k] == problem.output.extents[k]) continue;
+    throw ShapeError(fmt::format("{} has extent {} in {} but {} in {}\n{}\nan addend has the output's shape",
+                                 text_of(spec.output[k]), addend.extents[k], kAddend.subject, problem.output.extents[k],
+                                 kOutput.subject, spec.caret({&spec.output[k]})),
+                     Spec::position(spec.output[k]));
+  }
+}
+
 /// All that is independent of types.
 void check_shapes(const EinsumProblem& problem) {
   const auto& spec = problem.spec;
@@ -234,6 +250,7 @@ void check_shapes(const EinsumProblem& problem) {
           Spec::position(spec.output[k]));
     }
   }
+  if (problem.addend) check_addend(problem);
   if (may_overlap(output)) {
     throw ShapeError(
         fmt::format("elements of the output overlap: extents ({}), strides ({}); give each index point an element of "
@@ -314,7 +331,7 @@ DType compute_type(DType input, DType output) {
 DType compute_type(const EinsumProblem& problem) {
   auto type = compute_type(problem.output.type, problem.output.type);
   for (const auto& input : problem.inputs) type = compute_type(input.type, type);
-  return type;
+  return problem.addend ? compute_type(problem.addend->type, type) : type;
 }
 
 DType part_type(DType type) noexcept {
@@ -393,6 +410,7 @@ EinsumProblem squeeze(EinsumProblem problem) {
     layout.strides.resize(kept);
   };
   for (std::size_t k = 0; k < problem.inputs.size(); ++k) squeezed(problem.spec.operands[k], problem.inputs[k]);
+  if (auto term = problem.spec.output; problem.addend) squeezed(term, *problem.addend);
   squeezed(problem.spec.output, problem.output);
   return problem;
 }
@@ -401,14 +419,19 @@ void check(const EinsumProblem& given) {
   const auto problem = expand(given);
   check_spec(problem.spec);
   check_shapes(problem);
-  for (std::size_t k = 0; k < problem.inputs.size(); ++k) {
-    if (converts(problem.inputs[k].type, problem.output.type)) continue;
+  const auto to = problem.output.type;
+  const auto check_type = [&](DType from, const std::string& subject) {
+    if (converts(from, to)) return;
     throw ShapeError(fmt::format(
         "no conversion from {} ({}) to {} (the output); integers go into floats, into integers that hold all "
         "their values and into those of 64 bits, real and complex floats into complex ones, real floats "
         "into real ones",
-        name(problem.inputs[k].type), operand_text(k, problem.inputs.size()), name(problem.output.type)));
+        name(from), subject, name(to)));
+  };
+  for (std::size_t k = 0; k < problem.inputs.size(); ++k) {
+    check_type(problem.inputs[k].type, operand_text(k, problem.inputs.size()));
   }
+  if (problem.addend) check_type(problem.addend->type, kAddend.subject);
 }
 
 void check_permutation(const EinsumProblem& given) {
@@ -416,13 +439,16 @@ void check_permutation(const EinsumProblem& given) {
   const auto problem = expand(given);
   check_permutation_spec(problem.spec);
   check_shapes(problem);
-  const auto from = problem.inputs.front().type, to = problem.output.type;
-  if (from != to && (is_integer(from) || !converts(from, to))) {
+  const auto to = problem.output.type;
+  const auto check_type = [&](DType from) {
+    if (from == to || (!is_integer(from) && converts(from, to))) return;
     throw ShapeError(
         fmt::format("no conversion from {} to {}; types must be equal, or both real floating, both complex, or "
                     "a real floating input with a complex output",
                     name(from), name(to)));
-  }
+  };
+  check_type(problem.inputs.front().type);
+  if (problem.addend) check_type(problem.addend->type);
 }
 
 Layout result_row_major(const Spec& given, const std::vector<Layout>& inputs) {

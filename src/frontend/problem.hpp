@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,14 +15,17 @@ namespace ricci::ir {
 enum class Factor : std::uint8_t { zero, one, any };
 Factor factor_of(Scalar value) noexcept;
 
-/// C = alpha * sum(op(A) * op(B) * ...) + beta * C, for any number of operands. A permutation is the einsum of one
-/// operand that keeps every axis. The spec may hold ellipses: functions that take a problem expand them by the ranks.
+/// D = alpha * sum(op(A) * op(B) * ...) + beta * op(C), for any number of operands; without an addend C is D's old
+/// value. A permutation is the einsum of one operand that keeps every axis. The spec may hold ellipses: functions that
+/// take a problem expand them by the ranks.
 struct EinsumProblem {
   Spec spec;
   std::vector<Layout> inputs;  ///< one per operand of the spec
   Layout output;
   Factor alpha = Factor::one, beta = Factor::zero;
-  std::vector<bool> conjugate = {};  ///< per operand: op(X) = conj(X); empty: none
+  std::vector<bool> conjugate = {};   ///< per operand: op(X) = conj(X); empty: none
+  std::optional<Layout> addend = {};  ///< layout of C; empty: it is the output
+  bool conjugate_addend = false;      ///< op(C) = conj(C)
 };
 
 inline constexpr int kMaxRank = 32;  ///< of one tensor
@@ -67,7 +71,7 @@ void check_factor(const char* which, Scalar value, DType type);
 
 /// "operand B", or "the input" where there is one alone: for messages.
 std::string operand_text(std::size_t operand, std::size_t operands);
-/// Names of operands: A to Z, then A1, B1, ...
+/// Names of operands, of the addend behind them and of the output: A to Z, then A1, B1, ...
 std::string operand_name(std::size_t operand);
 
 /// Elements that a layout reaches, as offsets from its base: [0, -1] when it has none.

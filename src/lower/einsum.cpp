@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "ir/builder.hpp"
 #include "ricci/error.hpp"
@@ -128,7 +129,8 @@ Program lower(const EinsumProblem& given) {
   auto& program = builder.program;
   program.exact = operands == 1 && over.empty();
   std::vector<std::string> taken{"alpha", "beta"};
-  for (std::size_t k = 0; k <= operands; ++k) taken.push_back(operand_name(k));
+  const auto output = operands + (problem.addend ? 1 : 0);
+  for (std::size_t k = 0; k <= output; ++k) taken.push_back(operand_name(k));
   program.indices = loops.indices(taken);
   const auto buffer = [&](std::size_t k, const Layout& layout, bool written) {
     const auto reach = reach_of(layout);
@@ -137,7 +139,8 @@ Program lower(const EinsumProblem& given) {
     return static_cast<int>(k);
   };
   for (std::size_t k = 0; k < operands; ++k) buffer(k, problem.inputs[k], false);
-  const int result = buffer(operands, problem.output, true);
+  if (problem.addend) buffer(operands, *problem.addend, false);
+  const int result = buffer(output, problem.output, true);
   const auto to = loops.access(spec.output, problem.output);
 
   const auto type = compute_type(problem);
@@ -161,7 +164,12 @@ Program lower(const EinsumProblem& given) {
     value = scaled("alpha", problem.alpha, value);
   }
   if (problem.beta != Factor::zero) {
-    const auto old = scaled("beta", problem.beta, builder.load(result, to));
+    auto load = problem.addend ? builder.load(static_cast<int>(operands), loops.access(spec.output, *problem.addend))
+                               : builder.load(result, to);
+    if (problem.conjugate_addend && is_complex(builder.node(load).type)) {
+      load = builder.op(OpCode::conj, builder.node(load).type, load);
+    }
+    const auto old = scaled("beta", problem.beta, load);
     value = value < 0 ? old : builder.op(OpCode::add, type, builder.cast(value, type), builder.cast(old, type));
   }
   if (value < 0) value = builder.constant(0, type);
@@ -177,8 +185,11 @@ Sequence lower_einsum(const EinsumProblem& given, const Path& path) {
   for (std::size_t k = 0; k < operands; ++k) {
     sequence.storages.push_back(storage_of(operand_name(k), Role::input, problem.inputs[k]));
   }
-  const int output = static_cast<int>(operands);
-  sequence.storages.push_back(storage_of(operand_name(operands), Role::output, problem.output));
+  if (problem.addend) {
+    sequence.storages.push_back(storage_of(operand_name(operands), Role::input, *problem.addend));
+  }
+  const int output = static_cast<int>(sequence.storages.size());
+  sequence.storages.push_back(storage_of(operand_name(sequence.storages.size()), Role::output, problem.output));
   const auto add = [&](const EinsumProblem& step, std::vector<int> storages) {
     auto program = lower(step);
     std::vector<int> params;
@@ -189,8 +200,8 @@ Sequence lower_einsum(const EinsumProblem& given, const Path& path) {
     sequence.steps.push_back({std::move(program), std::move(storages), std::move(params)});
   };
   if (path.steps.size() == 1) {
-    std::vector<int> storages(operands + 1);
-    for (std::size_t k = 0; k <= operands; ++k) storages[k] = static_cast<int>(k);
+    std::vector<int> storages(sequence.storages.size());
+    std::iota(storages.begin(), storages.end(), 0);
     add(problem, std::move(storages));
     return sequence;
   }
@@ -219,6 +230,9 @@ Sequence lower_einsum(const EinsumProblem& given, const Path& path) {
       step.output = squeezed.output;
       step.alpha = problem.alpha;
       step.beta = problem.beta;
+      step.addend = squeezed.addend;
+      step.conjugate_addend = problem.conjugate_addend;
+      if (step.addend) used.push_back(static_cast<int>(operands));
     } else {
       std::vector<std::int64_t> shape;
       for (const auto& axis : step.spec.output) shape.push_back(extents.at(axis.name));

@@ -15,121 +15,23 @@
 #include <tuple>
 #include <utility>
 
-#include "ricci/error.hpp"
+#include "lower/network.hpp"
 
 namespace ricci::ir {
 namespace {
 
-constexpr std::size_t kMaxAxes = 1024;
 constexpr std::size_t kMaxExact = 8;
 /// Tensors with a common axis of which the greedy search looks at all pairs; of more, at these many of each.
 constexpr std::size_t kMostNeighbours = 64;
 constexpr double kNever = std::numeric_limits<double>::infinity();
-
-using Axes = std::bitset<kMaxAxes>;
-
-template <class F>
-void for_each(const Axes& axes, F f) {
-  for (auto q = axes._Find_first(); q < kMaxAxes; q = axes._Find_next(q)) f(q);
-}
-
-/// A tensor of the network: an operand or an intermediate.
-struct Tensor {
-  Axes axes;
-  bool complex = false;
-};
-
-/// The operands as sets of axes, and the costs of a step.
-class Network {
- public:
-  explicit Network(const EinsumProblem& squeezed) : problem_(squeezed) {
-    const auto& spec = squeezed.spec;
-    for (std::size_t t = 0; t < spec.operands.size(); ++t) {
-      Tensor tensor;
-      tensor.complex = is_complex(squeezed.inputs[t].type);
-      for (std::size_t k = 0; k < spec.operands[t].size(); ++k) {
-        const auto [place, fresh] = number_.try_emplace(spec.operands[t][k].name, names_.size());
-        if (fresh) {
-          if (names_.size() == kMaxAxes) throw SpecError(fmt::format("a spec has up to {} different axes", kMaxAxes));
-          names_.push_back(place->first);
-          extents_.push_back(static_cast<double>(squeezed.inputs[t].extents[k]));
-        }
-        tensor.axes.set(place->second);
-      }
-      operands_.push_back(tensor);
-    }
-    for (const auto& axis : spec.output) output_.set(number_.at(axis.name));
-    widest_ = compute_type(squeezed);
-  }
-
-  const std::vector<Tensor>& operands() const { return operands_; }
-  const Axes& output() const { return output_; }
-
-  double points(const Axes& axes) const {
-    double product = 1;
-    for_each(axes, [&](std::size_t q) { product *= extents_[q]; });
-    return product;
-  }
-
-  DType type_of(const Tensor& tensor) const { return tensor.complex ? widest_ : part_type(widest_); }
-  double bytes(const Tensor& tensor) const {
-    return points(tensor.axes) * static_cast<double>(size_of(type_of(tensor)));
-  }
-  double operand_bytes(std::size_t k) const {
-    return points(operands_[k].axes) * static_cast<double>(size_of(problem_.inputs[k].type));
-  }
-  double output_bytes() const { return points(output_) * static_cast<double>(size_of(problem_.output.type)); }
-
-  /// Multiplications and additions of reals in a nest of loops over the axes of all `operands` that leaves `kept`.
-  double flops(const std::vector<Tensor>& operands, const Axes& kept) const {
-    Axes all;
-    double reals = 0, complexes = 0;
-    for (const auto& operand : operands) {
-      all |= operand.axes;
-      (operand.complex ? complexes : reals) += 1;
-    }
-    double per_point = std::max(reals - 1, 0.0) + 6 * std::max(complexes - 1, 0.0);
-    if (reals > 0 && complexes > 0) per_point += 2;
-    if (all != kept) per_point += complexes > 0 ? 2 : 1;
-    return points(all) * per_point;
-  }
-
-  Spec::Term term(const std::vector<std::size_t>& axes) const {
-    Spec::Term result;
-    for (const auto q : axes) result.push_back({names_[q]});
-    return result;
-  }
-  const Spec::Term& operand_term(std::size_t k) const { return problem_.spec.operands[k]; }
-  const Spec::Term& output_term() const { return problem_.spec.output; }
-
-  /// The output's axes as they lie in memory, slowest first.
-  std::vector<std::size_t> output_order() const {
-    const auto& strides = problem_.output.strides;
-    std::vector<std::size_t> places(strides.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    std::stable_sort(places.begin(), places.end(),
-                     [&](auto a, auto b) { return std::abs(strides[a]) > std::abs(strides[b]); });
-    for (auto& place : places) place = number_.at(problem_.spec.output[place].name);
-    return places;
-  }
-
- private:
-  const EinsumProblem& problem_;
-  std::map<std::string, std::size_t> number_;
-  std::vector<std::string> names_;
-  std::vector<double> extents_;
-  std::vector<Tensor> operands_;
-  Axes output_;
-  DType widest_ = DType::f64;
-};
 
 /// A way to compute a network: leaves are operands, the root is the output.
 struct Tree {
   struct Node {
     int left = -1, right = -1;  ///< -1: a leaf
     int operand = -1;
-    Tensor result;        ///< of a leaf: without axes that no other tensor has
-    bool summed = false;  ///< a leaf with such axes, which are summed in a step of its own
+    NetworkTensor result;  ///< of a leaf: without axes that no other tensor has
+    bool summed = false;   ///< a leaf with such axes, which are summed in a step of its own
   };
   std::vector<Node> nodes;
   int root = -1;
@@ -149,7 +51,7 @@ class Exact {
     parts_.resize(subsets);
     for (std::size_t set = 1; set < subsets; ++set) {
       auto& part = parts_[set];
-      Axes inside, outside = network.output();
+      AxisSet inside, outside = network.output();
       for (std::size_t k = 0; k < count_; ++k) {
         const auto& operand = network.operands()[k];
         (set >> k & 1 ? inside : outside) |= operand.axes;
@@ -186,7 +88,7 @@ class Exact {
 
  private:
   struct Part {
-    Tensor tensor;
+    NetworkTensor tensor;
     double bytes = 0;  ///< read by the step that takes it
     double held = 0;   ///< bytes of workspace until it is used
     std::size_t operand = 0;
@@ -287,9 +189,9 @@ Tree greedy(const Network& network, Score score) {
     left.push_back(static_cast<int>(tree.nodes.size()));
     tree.nodes.push_back(node);
   }
-  const auto result = [&](int id) -> const Tensor& { return tree.nodes[static_cast<std::size_t>(id)].result; };
+  const auto result = [&](int id) -> const NetworkTensor& { return tree.nodes[static_cast<std::size_t>(id)].result; };
   const auto joined = [&](int a, int b) {
-    Tensor tensor{result(a).axes | result(b).axes, result(a).complex || result(b).complex};
+    NetworkTensor tensor{result(a).axes | result(b).axes, result(a).complex || result(b).complex};
     const auto all = tensor.axes;
     for_each(all, [&](std::size_t q) {
       if (users[q] == (result(a).axes[q] ? 1 : 0) + (result(b).axes[q] ? 1 : 0)) tensor.axes.reset(q);
@@ -388,31 +290,6 @@ Tree greedy(const Network& network, Score score) {
   }
   tree.root = left.front();
   return tree;
-}
-
-/// "ij,jk->ik", or "_0 i , i j -> _0 j" where a name is longer than a letter.
-Spec spec_of(std::vector<Spec::Term> operands, Spec::Term output) {
-  Spec spec;
-  bool words = false;
-  operands.push_back(std::move(output));
-  for (const auto& term : operands) {
-    for (const auto& axis : term) words = words || axis.name.size() > 1;
-  }
-  for (std::size_t t = 0; t < operands.size(); ++t) {
-    if (t > 0) {
-      const std::string sign = t + 1 == operands.size() ? "->" : ",";
-      spec.text += words ? " " + sign + " " : sign;
-    }
-    for (std::size_t k = 0; k < operands[t].size(); ++k) {
-      if (words && k > 0) spec.text += ' ';
-      operands[t][k].column = static_cast<int>(spec.text.size());
-      spec.text += operands[t][k].name;
-    }
-  }
-  spec.output = std::move(operands.back());
-  operands.pop_back();
-  spec.operands = std::move(operands);
-  return spec;
 }
 
 /// A tree's steps, each subtree with the larger need of memory first.
@@ -517,8 +394,8 @@ class Emitter {
     return network_.bytes(node(id).result);
   }
 
-  int add(std::vector<int> operands, std::vector<Spec::Term> terms, const std::vector<Tensor>& tensors, double read,
-          int id) {
+  int add(std::vector<int> operands, std::vector<Spec::Term> terms, const std::vector<NetworkTensor>& tensors,
+          double read, int id) {
     const auto& result = node(id).result;
     const bool last = id == tree_.root;
     PathStep step;
@@ -562,11 +439,8 @@ Path one_step(const Network& network, const EinsumProblem& problem) {
   return path;
 }
 
-}  // namespace
-
-Path find_path(const EinsumProblem& given, const PathOptions& options) {
-  check(given);
-  const auto problem = expand(given);
+/// Without a limit; of a problem without ellipses.
+Path best_path(const EinsumProblem& problem, PathOptions::Minimise minimise) {
   const auto squeezed = squeeze(problem);
   const Network network(squeezed);
   const bool empty = std::any_of(problem.inputs.begin(), problem.inputs.end(),
@@ -575,12 +449,12 @@ Path find_path(const EinsumProblem& given, const PathOptions& options) {
   if (problem.inputs.size() <= 2 || empty || problem.alpha == Factor::zero) {
     path = one_step(network, problem);
   } else if (problem.inputs.size() <= kMaxExact) {
-    path = Emitter(network, Exact(network).solve(options.minimise)).path();
+    path = Emitter(network, Exact(network).solve(minimise)).path();
     path.method = "exact";
   } else {
     for (const auto score : {Score::growth, Score::flops, Score::size}) {
       auto candidate = Emitter(network, greedy(network, score)).path();
-      const bool better = options.minimise == PathOptions::Minimise::flops
+      const bool better = minimise == PathOptions::Minimise::flops
                               ? Cost{candidate.flops, candidate.bytes} < Cost{path.flops, path.bytes}
                               : std::tie(candidate.peak_bytes, candidate.flops) < std::tie(path.peak_bytes, path.flops);
       if (path.steps.empty() || better) path = std::move(candidate);
@@ -588,8 +462,47 @@ Path find_path(const EinsumProblem& given, const PathOptions& options) {
     path.method = "greedy";
   }
   path.operands = static_cast<int>(problem.inputs.size());
+  path.addend = problem.addend.has_value();
   path.single_kernel_flops = network.flops(network.operands(), network.output());
   return path;
+}
+
+}  // namespace
+
+Spec spec_of(std::vector<Spec::Term> operands, Spec::Term output) {
+  Spec spec;
+  bool words = false;
+  operands.push_back(std::move(output));
+  for (const auto& term : operands) {
+    for (const auto& axis : term) words = words || axis.name.size() > 1;
+  }
+  for (std::size_t t = 0; t < operands.size(); ++t) {
+    if (t > 0) {
+      const std::string sign = t + 1 == operands.size() ? "->" : ",";
+      spec.text += words ? " " + sign + " " : sign;
+    }
+    for (std::size_t k = 0; k < operands[t].size(); ++k) {
+      if (words && k > 0) spec.text += ' ';
+      operands[t][k].column = static_cast<int>(spec.text.size());
+      spec.text += operands[t][k].name;
+    }
+  }
+  spec.output = std::move(operands.back());
+  operands.pop_back();
+  spec.operands = std::move(operands);
+  return spec;
+}
+
+Path find_path(const EinsumProblem& given, const PathOptions& options) {
+  check(given);
+  const auto problem = expand(given);
+  auto path = best_path(problem, options.minimise);
+  if (options.workspace_limit < 0) return path;
+  const auto steps = path.steps.size();
+  path = within_limit(problem, std::move(path), options.workspace_limit);
+  if (path.steps.size() == steps || options.minimise == PathOptions::Minimise::memory) return path;
+  auto smaller = within_limit(problem, best_path(problem, PathOptions::Minimise::memory), options.workspace_limit);
+  return smaller.flops < path.flops ? smaller : path;
 }
 
 }  // namespace ricci::ir

@@ -15,6 +15,7 @@ struct PathOptions {
     memory,  ///< fewest bytes of intermediates alive at one time; among equals, fewest operations
   };
   Minimise minimise = Minimise::flops;
+  std::int64_t workspace_limit = -1;  ///< bytes of all intermediates in the workspace; -1: any
 };
 
 /// One kernel of a path. Operands count from 0; the result of step k is operand `operands of the problem + k`.
@@ -28,18 +29,25 @@ struct PathStep {
 };
 
 struct Path {
-  int operands = 0;  ///< of the problem
+  int operands = 0;     ///< of the problem
+  bool addend = false;  ///< whether the output is named behind one
   std::vector<PathStep> steps;
   double flops = 0, bytes = 0;      ///< of all steps
   double single_kernel_flops = 0;   ///< if all operands were multiplied in one nest of loops
   double largest_intermediate = 0;  ///< elements; 0 with one step
   double peak_bytes = 0;            ///< most bytes of intermediates alive at one time
-  std::string method;               ///< "one step", "exact" or "greedy"
+  std::string method;               ///< "one step", "exact" or "greedy", and "within N bytes"
 };
 
 /// One or two operands: one step. Up to 8: the best of all orders, by dynamic programming over subsets, axes that one
-/// operand alone has being summed first. More: the pair that costs least, again and again. Throws as check() does.
+/// operand alone has being summed first. More: the pair that costs least, again and again. Where the intermediates of
+/// the order take more than the limit, within_limit() of it, or of the order of fewest bytes if that costs less. Throws
+/// as check() does.
 Path find_path(const EinsumProblem& problem, const PathOptions& options = {});
+
+/// The path with as few of its intermediates as the limit allows to keep: the step of the largest is made a part of the
+/// nest of loops that uses it, again and again, until the workspace of the sequence fits. One nest needs none.
+Path within_limit(const EinsumProblem& problem, Path path, std::int64_t workspace_limit);
 
 /// A table for people: a line per step, then the sums.
 std::string print(const Path& path);

@@ -22,8 +22,8 @@ std::string print(const Path& path) {
     const auto& step = path.steps[k];
     std::vector<std::string> names;
     for (const int operand : step.operands) names.push_back(name(operand));
-    const auto result =
-        k + 1 == path.steps.size() ? operand_name(static_cast<std::size_t>(path.operands)) : fmt::format("W{}", k + 1);
+    const auto output = static_cast<std::size_t>(path.operands + (path.addend ? 1 : 0));
+    const auto result = k + 1 == path.steps.size() ? operand_name(output) : fmt::format("W{}", k + 1);
     text += fmt::format("{:<12}{:<{}}  {:>10} {:>10} {:>10}\n", fmt::format("{} = {}", result, fmt::join(names, " ")),
                         step.spec.text, width, count(step.flops), count(step.bytes), count(step.elements));
   }

@@ -16,7 +16,9 @@ ir::EinsumProblem problem_of(std::string_view spec, std::span<const Layout> inpu
                             output,
                             ir::factor_of(options.alpha),
                             ir::factor_of(options.beta),
-                            options.conjugate};
+                            options.conjugate,
+                            options.addend,
+                            options.conjugate_addend};
   // alpha = 0 hides the operands, NaN or not. Rare, so it is left to the run-time factor.
   if (problem.alpha == ir::Factor::zero) problem.alpha = ir::Factor::any;
   ir::check(problem);
@@ -28,6 +30,7 @@ ir::EinsumProblem problem_of(std::string_view spec, std::span<const Layout> inpu
 
 ir::PathOptions path_options(const EinsumOptions& options) {
   ir::PathOptions path;
+  path.workspace_limit = options.workspace_limit;
   path.minimise =
       options.path == EinsumOptions::Path::flops ? ir::PathOptions::Minimise::flops : ir::PathOptions::Minimise::memory;
   return path;
@@ -81,6 +84,8 @@ void einsum(std::string_view spec, std::span<const Layout> inputs, std::span<con
   for (const auto factor : {options.alpha, options.beta}) runtime::append(key, factor);
   for (const auto& layout : inputs) runtime::append(key, layout);
   runtime::append(key, output);
+  if (options.conjugate_addend) key += "conj,";
+  if (options.addend) runtime::append(key, *options.addend);
   const auto plan =
       runtime::cached_plan(key, [&] { return Runtime::global().plan_einsum(spec, inputs, output, options); });
   plan(std::span<void* const>(&to, 1), from);

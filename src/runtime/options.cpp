@@ -87,11 +87,17 @@ constexpr Known<PlanOptions> kPlan[] = {
     {"mode", [](PlanOptions& to, Text value) { to.mode = parse_word(kModes, value, "mode"); }},
     {"precision", [](PlanOptions& to, Text value) { to.precision = parse_precision(value); }},
     {"measured", [](PlanOptions& to, Text value) { to.measured = parse_int(value, "measured"); }},
+    {"workspace-limit",
+     [](PlanOptions& to, Text value) { to.workspace_limit = parse_integer(value, "workspace-limit"); }},
+};
+
+constexpr Known<UpdateOptions> kUpdate[] = {
+    {"alpha", [](UpdateOptions& to, Text value) { to.alpha = parse_factor(value, "alpha"); }},
+    {"beta", [](UpdateOptions& to, Text value) { to.beta = parse_factor(value, "beta"); }},
+    {"conj-addend", [](UpdateOptions& to, Text value) { to.conjugate_addend = parse_bool(value, "conj-addend"); }},
 };
 
 constexpr Known<PermuteOptions> kPermute[] = {
-    {"alpha", [](PermuteOptions& to, Text value) { to.alpha = parse_factor(value, "alpha"); }},
-    {"beta", [](PermuteOptions& to, Text value) { to.beta = parse_factor(value, "beta"); }},
     {"conj",
      [](PermuteOptions& to, Text value) {
        const auto conjugate = parse_conjugate(value, 1, "conj");
@@ -100,8 +106,6 @@ constexpr Known<PermuteOptions> kPermute[] = {
 };
 
 constexpr Known<EinsumTexts> kEinsum[] = {
-    {"alpha", [](EinsumTexts& to, Text value) { to.alpha = parse_factor(value, "alpha"); }},
-    {"beta", [](EinsumTexts& to, Text value) { to.beta = parse_factor(value, "beta"); }},
     {"conj", [](EinsumTexts& to, Text value) { to.conjugated = value; }},
     {"path", [](EinsumTexts& to, Text value) { to.path = parse_path(value); }},
 };
@@ -126,11 +130,13 @@ bool set_one(std::span<const Known<Owner>> all, Owner& options, Text key, Text v
 }
 
 bool set_one(PermuteOptions& options, Text key, Text value, std::vector<Text>& keys) {
-  return set_one<PermuteOptions>(kPermute, options, key, value, keys) ||
+  return set_one<UpdateOptions>(kUpdate, options, key, value, keys) ||
+         set_one<PermuteOptions>(kPermute, options, key, value, keys) ||
          set_one<PlanOptions>(kPlan, options, key, value, keys);
 }
 bool set_one(EinsumTexts& options, Text key, Text value, std::vector<Text>& keys) {
-  return set_one<EinsumTexts>(kEinsum, options, key, value, keys) ||
+  return set_one<UpdateOptions>(kUpdate, options, key, value, keys) ||
+         set_one<EinsumTexts>(kEinsum, options, key, value, keys) ||
          set_one<PlanOptions>(kPlan, options, key, value, keys);
 }
 bool set_one(PlanOptions& options, Text key, Text value, std::vector<Text>& keys) {
@@ -221,6 +227,19 @@ void set_option(Options& options, std::string_view key, std::string_view value) 
         std::vector<std::string_view> keys;
         if (set_one(given, key, value, keys)) return;
         throw PlanError(fmt::format("no option \"{}\" here; there are {}", key, fmt::join(keys, ", ")));
+      },
+      options);
+}
+
+void set_option(Options& options, std::string_view key, const Layout& value) {
+  std::visit(
+      [&](auto& given) {
+        if constexpr (std::is_base_of_v<UpdateOptions, std::remove_reference_t<decltype(given)>>) {
+          if (key != "addend") throw PlanError(fmt::format("no layout \"{}\" here; there is addend", key));
+          given.addend = value;
+        } else {
+          throw PlanError(fmt::format("no layout \"{}\" here; options of permutations and einsums have addend", key));
+        }
       },
       options);
 }

@@ -45,5 +45,7 @@ using Options = std::variant<PermuteOptions, EinsumTexts, PlanOptions, RuntimeOp
 /// Sets one option. Throws PlanError for a key that these options do not have, listing those that they have, and the
 /// error of the value's kind for a value that is none, listing what there is; `options` are as before then.
 void set_option(Options& options, std::string_view key, std::string_view value);
+/// The same for an option that is a layout: "addend".
+void set_option(Options& options, std::string_view key, const Layout& value);
 
 }  // namespace ricci::runtime

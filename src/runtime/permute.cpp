@@ -1,6 +1,7 @@
 // Permutations: planned, interpreted, and in one call.
 #include "ir/own_stack.hpp"
 #include "lower/einsum.hpp"
+#include "ricci/error.hpp"
 #include "runtime/plan_cache.hpp"
 #include "runtime/runtime_impl.hpp"
 
@@ -8,9 +9,16 @@ namespace ricci {
 inline namespace v1 {
 namespace {
 
-ir::EinsumProblem problem_of(std::string_view spec, const Layout& input, const Layout& output, Scalar alpha,
-                             Scalar beta, bool conjugate) {
-  ir::EinsumProblem problem{Spec::parse(spec), {input}, output, ir::factor_of(alpha), ir::factor_of(beta), {conjugate}};
+ir::EinsumProblem problem_of(std::string_view spec, const Layout& input, const Layout& output,
+                             const PermuteOptions& options) {
+  ir::EinsumProblem problem{Spec::parse(spec),
+                            {input},
+                            output,
+                            ir::factor_of(options.alpha),
+                            ir::factor_of(options.beta),
+                            {options.conjugate},
+                            options.addend,
+                            options.conjugate_addend};
   // alpha = 0 hides A, NaN or not. Rare, so it is left to the run-time factor.
   if (problem.alpha == ir::Factor::zero) problem.alpha = ir::Factor::any;
   ir::check_permutation(problem);
@@ -23,12 +31,12 @@ Plan Runtime::plan_permute(std::string_view spec, const Layout& input, const Lay
                            const PermuteOptions& options) {
   return on_stack_of(kPlainStack, [&] {
     Impl::Subject subject;
-    const auto problem = problem_of(spec, input, output, options.alpha, options.beta, options.conjugate);
+    const auto problem = problem_of(spec, input, output, options);
     const auto type = ir::compute_type(problem);
     ir::check_factor("alpha", options.alpha, type);
     ir::check_factor("beta", options.beta, type);
     subject.sequence = ir::sequence_of(ir::lower(problem));
-    subject.labels = {"input", "output"};
+    if (!options.addend) subject.labels = {"input", "output"};
     subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, type};
     subject.output_layout = output;
     return impl_->plan(std::move(subject), options);
@@ -42,7 +50,11 @@ Plan Runtime::plan_permute(std::string_view spec, const Layout& input, const Per
 void Runtime::interpret_permute(std::string_view spec, const Layout& input, const Layout& output, const void* a,
                                 void* b, Scalar alpha, Scalar beta, bool conjugate) {
   on_stack_of(kPlainStack, [&] {
-    const auto program = ir::lower(problem_of(spec, input, output, alpha, beta, conjugate));
+    PermuteOptions options;
+    options.alpha = alpha;
+    options.beta = beta;
+    options.conjugate = conjugate;
+    const auto program = ir::lower(problem_of(spec, input, output, options));
     std::vector<Scalar> params;
     for (const auto& param : program.params) params.push_back(param.name == "alpha" ? alpha : beta);
     ir::interpret(program, {const_cast<void*>(a), b}, params);
@@ -52,7 +64,9 @@ void Runtime::interpret_permute(std::string_view spec, const Layout& input, cons
 void permute(std::string_view spec, const Layout& input, const void* a, const Layout& output, void* b,
              const PermuteOptions& options) {
   auto key = runtime::key_of("permute", spec, options);
-  key += options.conjugate ? "conj|" : "|";
+  if (options.addend) throw PlanError("permute() has no place for an addend; plan_permute() has");
+  key += options.conjugate ? "conj" : "";
+  key += options.conjugate_addend ? "|conj|" : "||";
   for (const auto factor : {options.alpha, options.beta}) runtime::append(key, factor);
   for (const auto* layout : {&input, &output}) runtime::append(key, *layout);
   const auto plan =

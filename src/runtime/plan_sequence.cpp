@@ -302,6 +302,10 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   if (wanted.threads < 0) {
     throw PlanError(fmt::format("a plan of {} threads; give 0 for all, or a number from 1", wanted.threads));
   }
+  if (wanted.workspace_limit < -1) {
+    throw PlanError(
+        fmt::format("a workspace limit of {} bytes; give -1 for any, or a number from 0", wanted.workspace_limit));
+  }
   if (wanted.gpu < -1) {
     throw DeviceError(
         fmt::format("{} is no GPU's number; give -1 for the current one, or a number from 0", wanted.gpu));
@@ -319,8 +323,17 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     plan->measured = measured_memory(plan->target, measures ? Need::now : Need::if_there);
   }
   const auto storages = plan->sequence.storages.size();
+  const auto fits = [&](std::int64_t bytes) { return wanted.workspace_limit < 0 || bytes <= wanted.workspace_limit; };
   auto cut = ir::split_long(plan->sequence, split_limits(*plan));
-  if (cut.storages.size() > storages) plan->uncut = std::exchange(plan->sequence, std::move(cut));
+  if (cut.storages.size() > storages && fits(cut.workspace_bytes())) {
+    plan->uncut = std::exchange(plan->sequence, std::move(cut));
+  }
+  if (const auto bytes = plan->sequence.workspace_bytes(); !fits(bytes)) {
+    throw PlanError(
+        fmt::format("this needs a workspace of {} bytes, and the limit is {}; raise "
+                    "PlanOptions::workspace_limit, or declare large temporaries as outputs",
+                    bytes, wanted.workspace_limit));
+  }
   check_limits(plan->sequence);
   if (cpu) {
     drop_alignments(plan->sequence);

@@ -179,6 +179,27 @@ TEST_CASE("results whose type or shape cannot be told") {
         "shape: the spec gives operand A 2 axes, its layout has 1: extents (3)\n  ii,i->i");
 }
 
+TEST_CASE("addends that are refused") {
+  const auto text = [](const Layout& addend, Factor beta, DType type = DType::f64) {
+    EinsumProblem problem{Spec::parse("ij,jk->ik"), {f64({2, 3}), f64({3, 4})}, f64({2, 4})};
+    problem.inputs[0].type = problem.inputs[1].type = problem.output.type = type;
+    problem.beta = beta;
+    problem.addend = addend;
+    return thrown_by([&] { check(problem); });
+  };
+  CHECK(text(f64({2, 4}), Factor::one) == "nothing");
+  CHECK(text(Layout::strided(DType::f64, {2, 4}, {0, 1}), Factor::any) == "nothing");
+  CHECK(text(f64({2, 4}), Factor::zero) ==
+        "plan: an addend with beta = 0 is never read; give beta, or leave the addend out");
+  CHECK(text(f64({2, 5}), Factor::one) ==
+        "shape: axis k has extent 5 in the addend but 4 in the output\n  ij,jk->ik\n          ^\nan addend has the "
+        "output's shape");
+  CHECK(text(f64({4}), Factor::one) ==
+        "shape: the spec gives the addend 2 axes, its layout has 1: extents (4)\n  ij,jk->ik");
+  CHECK_THAT(text(Layout::row_major(DType::c64, {2, 4}), Factor::one),
+             Catch::Matchers::StartsWith("shape: no conversion from c64 (the addend) to f64 (the output)"));
+}
+
 TEST_CASE("a list of conjugations longer than the operands") {
   EinsumProblem problem{
       Spec::parse("i,i->"), {of_type(DType::c64), of_type(DType::c64)}, Layout::row_major(DType::c64, {})};

@@ -16,8 +16,9 @@ void check(Runtime& runtime, std::uint64_t seed) {
   INFO(e.text());
   const auto want = e.expected();
   const auto before = e.tensors.back();
-  const auto plan =
-      runtime.plan_einsum(e.problem.spec.text, e.problem.inputs, e.problem.output, e.options(Device::cpu));
+  const auto options = e.options(Device::cpu);
+  const auto plan = runtime.plan_einsum(e.problem.spec.text, e.problem.inputs, e.problem.output, options);
+  if (options.workspace_limit >= 0) CHECK(plan.info().workspace_bytes <= options.workspace_limit);
   auto pointers = e.pointers();
   void* const output = pointers.back();
   pointers.pop_back();

@@ -31,6 +31,7 @@ class Maker {
     choose_types();
     lay_out();
     choose_factors();
+    choose_addend();
     fill();
     return std::move(made_);
   }
@@ -197,12 +198,27 @@ class Maker {
     }
   }
 
+  void choose_addend() {
+    auto& problem = made_.problem;
+    if (problem.beta == ir::Factor::zero) return;
+    problem.conjugate_addend = chance(0.2);
+    if (!chance(0.4)) return;
+    auto type = output_type_;
+    if (!is_integer(type) && chance(0.3)) type = is_complex(type) && chance(0.5) ? DType::c64 : DType::f32;
+    problem.addend = layout(type, problem.output.extents);
+    for (auto& stride : problem.addend->strides) {
+      if (chance(0.06)) stride = 0;
+    }
+  }
+
   void fill() {
     for (const auto& input : made_.problem.inputs) made_.tensors.emplace_back(random_, input);
+    if (made_.problem.addend) made_.tensors.emplace_back(random_, *made_.problem.addend);
     made_.tensors.emplace_back(random_, made_.problem.output);
     for (auto& tensor : made_.tensors) tensor.fill(random_);
     // What a factor 0 hides may hold anything.
     if (made_.beta == Scalar(0) && chance(0.5)) made_.tensors.back().fill_nan();
+    if (made_.beta == Scalar(0) && made_.problem.addend) made_.tensors[made_.problem.inputs.size()].fill_nan();
     if (made_.alpha == Scalar(0) && chance(0.5)) made_.tensors.front().fill_nan();
   }
 
@@ -233,6 +249,11 @@ std::string RandomEinsum::text() const {
   }
   text += " ->";
   add(problem.output);
+  if (problem.addend) {
+    text += "; addend";
+    add(*problem.addend);
+  }
+  if (problem.conjugate_addend) text += " conj";
   const auto kind = [](ir::Factor factor) { return factor == ir::Factor::any ? "any" : "fixed"; };
   return text + fmt::format("; alpha ({}, {}) {}, beta ({}, {}) {}", alpha.real(), alpha.imag(), kind(problem.alpha),
                             beta.real(), beta.imag(), kind(problem.beta));
@@ -256,6 +277,9 @@ EinsumOptions RandomEinsum::options(Device device) const {
   options.alpha = problem.alpha == ir::Factor::any ? Scalar(2) : alpha;
   options.beta = problem.beta == ir::Factor::any ? Scalar(3) : beta;
   options.conjugate = problem.conjugate;
+  options.addend = problem.addend;
+  options.conjugate_addend = problem.conjugate_addend;
+  if (seed % 3 == 0) options.workspace_limit = static_cast<std::int64_t>(seed / 3 % 4) * 1024;
   options.path = seed % 2 == 0 ? EinsumOptions::Path::flops : EinsumOptions::Path::memory;
   return options;
 }

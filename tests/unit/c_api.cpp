@@ -43,6 +43,7 @@ class Options {
   Options& operator=(const Options&) = delete;
   ricci_status set(const char* key, const char* value) { return ricci_options_set(options_, key, value); }
   operator const ricci_options*() const { return options_; }
+  operator ricci_options*() { return options_; }
 
  private:
   ricci_options* options_ = nullptr;
@@ -197,8 +198,8 @@ TEST_CASE("options are refused by key, by value and by kind, and are as before t
     const char* text;
   } refused[] = {
       {"alhpa", "1", RICCI_ERROR_PLAN,
-       "no option \"alhpa\" here; there are alpha, beta, conj, path, device, gpu, target, schedule, threads, mode, "
-       "precision, measured"},
+       "no option \"alhpa\" here; there are alpha, beta, conj-addend, conj, path, device, gpu, target, schedule, "
+       "threads, mode, precision, measured, workspace-limit"},
       {"cache-dir", "off", RICCI_ERROR_PLAN, "no option \"cache-dir\" here; there are alpha"},
       {"alpha", "two", RICCI_ERROR_SHAPE, "alpha: 'two' is no number"},
       {"path", "short", RICCI_ERROR_PLAN, "no path \"short\"; there are flops, memory"},
@@ -435,6 +436,64 @@ TEST_CASE("an einsum of three operands, with a workspace of one's own") {
   CHECK_THAT(ricci_last_error(),
              StartsWith("this plan writes 1 (D) and reads 3 (A, B, C); 1 and 1 pointers were given"));
   ricci_plan_release(plan);
+}
+
+TEST_CASE("an addend of another type, in another order, read from where it lies") {
+  const std::int64_t square[] = {2, 2}, columns[] = {1, 2};
+  const ricci_layout matrix = {RICCI_F64, 2, square, nullptr, 0}, old = {RICCI_F32, 2, square, columns, 0};
+  const ricci_layout operands[] = {matrix, matrix};
+  Options options(RICCI_OPTIONS_EINSUM, {{"alpha", "2"}, {"beta", "any"}});
+  REQUIRE(ricci_options_set_layout(options, "addend", &old) == RICCI_OK);
+  ricci_plan* plan = nullptr;
+  REQUIRE(ricci_plan_einsum(nullptr, "ij,jk->ik", 2, operands, &matrix, options, &plan) == RICCI_OK);
+  REQUIRE(ricci_plan_inputs(plan) == 3);
+  CHECK(std::string(ricci_plan_output_name(plan, 0)) == "D");
+  const std::array<double, 4> a = {1, 2, 3, 4}, b = {5, 6, 7, 8};
+  const std::array<float, 4> c = {1, 2, 3, 4};
+  std::array<double, 4> d = {};
+  const void* const inputs[] = {a.data(), b.data(), c.data()};
+  void* const outputs[] = {d.data()};
+  const ricci_scalar beta = {-1, 0};
+  ricci_call call = RICCI_CALL;
+  call.beta = &beta;
+  REQUIRE(ricci_execute(plan, outputs, inputs, &call) == RICCI_OK);
+  CHECK(d == std::array<double, 4>{38 - 1, 44 - 3, 86 - 2, 100 - 4});
+  ricci_plan_release(plan);
+
+  CHECK(ricci_options_set_layout(options, "output", &old) == RICCI_ERROR_PLAN);
+  CHECK(std::string(ricci_last_error()) == "no layout \"output\" here; there is addend");
+  Options program(RICCI_OPTIONS_PROGRAM);
+  CHECK(ricci_options_set_layout(program, "addend", &old) == RICCI_ERROR_PLAN);
+  CHECK(ricci_options_set_layout(options, "addend", nullptr) == RICCI_ERROR_SHAPE);
+}
+
+TEST_CASE("a workspace within a limit, or a refusal that says the number") {
+  const std::int64_t shape[] = {64, 64};
+  const ricci_layout matrix = {RICCI_F64, 2, shape, nullptr, 0};
+  const ricci_layout chain[] = {matrix, matrix, matrix};
+  const auto bytes = [&](const char* limit) {
+    const Options options(RICCI_OPTIONS_EINSUM, {{"workspace-limit", limit}});
+    ricci_plan* plan = nullptr;
+    REQUIRE(ricci_plan_einsum(nullptr, "ij,jk,kl->il", 3, chain, nullptr, options, &plan) == RICCI_OK);
+    const auto needed = ricci_plan_workspace_bytes(plan);
+    ricci_plan_release(plan);
+    return needed;
+  };
+  CHECK(bytes("-1") == 64 * 64 * 8);
+  CHECK(bytes("32768") == 64 * 64 * 8);
+  CHECK(bytes("32767") == 0);
+
+  const char* const text =
+      "index i = 64\ninput a(i, j) : f64\ntemp t(i, j) : f64\noutput b(i, j) : f64\n"
+      "t(i, j) = sum(k, a(i, k) * a(k, j))\nb(i, j) = sum(k, t(i, k) * t(k, j))\n";
+  const std::string indexed = std::string("index j = 64\nindex k = 64\n") + text;
+  const Options limited(RICCI_OPTIONS_PROGRAM, {{"workspace-limit", "1000"}});
+  ricci_plan* plan = nullptr;
+  CHECK(ricci_plan_program(nullptr, indexed.c_str(), 0, nullptr, limited, &plan) == RICCI_ERROR_PLAN);
+  CHECK_THAT(ricci_last_error(), StartsWith("this needs a workspace of 32768 bytes, and the limit is 1000"));
+  const Options wrong(RICCI_OPTIONS_PROGRAM, {{"workspace-limit", "-2"}});
+  CHECK(ricci_plan_program(nullptr, indexed.c_str(), 0, nullptr, wrong, &plan) == RICCI_ERROR_PLAN);
+  CHECK_THAT(ricci_last_error(), StartsWith("a workspace limit of -2 bytes"));
 }
 
 TEST_CASE("a program from text, its parameter changing from call to call") {

@@ -53,7 +53,8 @@ class Loops {
       auto& sum = result[to];
       sum = alpha == 0.0L ? Sum{} : Sum{alpha * sum.value, std::abs(alpha) * sum.magnitude};
       if (beta == 0.0L) return;
-      const auto old = beta * std::complex<long double>(fuzz::float_at(at, e_.problem.output.type));
+      auto old = std::complex<long double>(fuzz::float_at(at, addend().type));
+      old = beta * (e_.problem.conjugate_addend ? std::conj(old) : old);
       sum.value += old;
       sum.magnitude += std::abs(old);
     });
@@ -69,13 +70,15 @@ class Loops {
       result[to] += product;
     });
     each_output([&](std::int64_t to, const void* old) {
-      result[to] = whole(e_.alpha) * result[to] + whole(e_.beta) * fuzz::integer_at(old, e_.problem.output.type);
+      result[to] = whole(e_.alpha) * result[to] + whole(e_.beta) * fuzz::integer_at(old, addend().type);
     });
     return result;
   }
 
  private:
   using Point = std::map<std::string, std::int64_t>;
+
+  const Layout& addend() const { return e_.problem.addend ? *e_.problem.addend : e_.problem.output; }
 
   static std::int64_t offset(const Spec::Term& term, const Layout& layout, const Point& point) {
     std::int64_t sum = 0;
@@ -112,13 +115,16 @@ class Loops {
   void each_output(F f) {
     const auto& output = e_.problem.output;
     if (output.elements() == 0) return;
+    auto& old = e_.tensors[e_.tensors.size() - (e_.problem.addend ? 2 : 1)];
     std::vector<std::int64_t> position(output.extents.size());
     while (true) {
-      std::int64_t to = 0;
+      std::int64_t to = 0, from = 0;
       for (std::size_t k = 0; k < position.size(); ++k) {
-        if (output.extents[k] != 1) to += position[k] * output.strides[k];
+        if (output.extents[k] == 1) continue;
+        to += position[k] * output.strides[k];
+        from += position[k] * addend().strides[k];
       }
-      f(to, static_cast<const char*>(e_.tensors.back().element_0()) + to * size_of(output.type));
+      f(to, static_cast<const char*>(old.element_0()) + from * size_of(addend().type));
       std::size_t k = 0;
       while (k < position.size() && ++position[k] == output.extents[k]) position[k++] = 0;
       if (k == position.size()) return;

@@ -279,6 +279,31 @@ TEST_CASE("workspace is known, aligned and taken over") {
   }
 }
 
+TEST_CASE("a limit of the workspace: steps become parts of the nests that use them") {
+  const auto problem = problem_of("ab,bc,cd,de->ae", {{'a', 20}, {'b', 30}, {'c', 40}, {'d', 50}, {'e', 60}});
+  const auto free = find_path(problem);
+  CHECK(free.steps.size() == 3);
+  auto flops = free.flops;
+  for (const std::int64_t limit : {100000, 8192, 6400, 1000, 0}) {
+    PathOptions options;
+    options.workspace_limit = limit;
+    const auto path = find_path(problem, options);
+    INFO(print(path));
+    const auto sequence = lower_einsum(problem, path);
+    CHECK_NOTHROW(verify(sequence));
+    CHECK(sequence.workspace_bytes() <= limit);
+    CHECK(path.flops >= flops);
+    flops = path.flops;
+  }
+  CHECK(flops == free.single_kernel_flops);
+  PathOptions some;
+  some.workspace_limit = 8192;  // one of the two intermediates of 20 x 40 and 20 x 50 elements fits
+  const auto path = find_path(problem, some);
+  CHECK(path.steps.size() == 2);
+  CHECK(path.flops == 2.0 * 20 * 30 * 40 + 3.0 * 20 * 40 * 50 * 60);
+  CHECK(path.method == "exact within 8192 bytes");
+}
+
 TEST_CASE("a path prints as a table") {
   CHECK(print(find_path(problem_of("ij,jk,kl->il", {{'i', 2}, {'j', 3}, {'k', 4}, {'l', 5}}))) ==
         "step        spec             flop      bytes   elements\n"

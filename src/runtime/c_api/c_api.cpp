@@ -264,6 +264,11 @@ ricci_status ricci_options_set(ricci_options* options, const char* key, const ch
   return guarded([&] { ricci::runtime::set_option(options->options, key, value); });
 }
 
+ricci_status ricci_options_set_layout(ricci_options* options, const char* key, const ricci_layout* layout) {
+  if (options == nullptr || key == nullptr || layout == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
+  return guarded([&] { ricci::runtime::set_option(options->options, key, layout_of(*layout)); });
+}
+
 ricci_status ricci_runtime_create(const ricci_options* options, ricci_runtime** runtime) {
   if (runtime == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
   *runtime = nullptr;
