@@ -6,7 +6,7 @@
 #                                     for, e.g. ./bootstrap.sh test -L unit, ./bootstrap.sh test -L deep
 #   ./bootstrap.sh lint               check the layout (clang-format) and the habits (clang-tidy) of the sources
 #
-#   --preset NAME    a preset of CMakePresets.json: release (the default), dev, asan, gpu (CUDA alone, no LLVM)
+#   --preset NAME    a preset of CMakePresets.json: release (the default), dev, asan, gpu (CUDA alone, no LLVM), tidy (of lint)
 #
 # CUDA kernels need NVRTC, not a GPU: it is taken from CUDA_HOME or /usr/local/cuda, else fetched from PyPI into build/, as is
 # nanobind, with which the Python package is built.
@@ -27,7 +27,7 @@ fail() {
   exit 1
 }
 
-preset=release
+preset=
 words=()
 while (($#)); do
   case $1 in
@@ -40,6 +40,7 @@ done
 command=${words[0]}
 rest=("${words[@]:1}")
 case $command in demo | test | lint) ;; *) usage ;; esac
+[[ -n $preset ]] || preset=$([[ $command == lint ]] && echo tidy || echo release)
 build=build/$preset
 logs=build/log
 mkdir -p "$logs"
@@ -74,7 +75,7 @@ fi
 [[ $preset != asan ]] || packages+=(libclang-rt-19-dev)
 case $command in
   test) packages+=(catch2 python3 python3-dev python3-numpy clang-format-19) ;;
-  lint) packages+=(catch2 python3 clang-format-19 clang-tidy-19) ;;
+  lint) packages+=(python3 clang-format-19 clang-tidy-19) ;;
 esac
 
 missing_packages() {
@@ -168,9 +169,9 @@ fi
 # ---- 4. configure and build
 
 tests=OFF
-[[ $command == demo ]] || tests=ON
+[[ $command != test ]] || tests=ON
 # A demo must not take the tests out of a build folder that has them.
-if [[ $command == demo ]] && grep -qs '^RICCI_TESTS:BOOL=ON' "$build/CMakeCache.txt"; then tests=ON; fi
+if grep -qs '^RICCI_TESTS:BOOL=ON' "$build/CMakeCache.txt"; then tests=ON; fi
 configure=(cmake --preset "$preset" "-DRICCI_CUDA=$cuda" "-DRICCI_NVRTC_HINT=$nvrtc" "-DRICCI_TESTS=$tests"
   "-DRICCI_PYTHON_PACKAGES=$([[ ! -d build/python-packages ]] || printf '%s' "$PWD/build/python-packages")")
 if [[ ! -f $build/build.ninja || "$(cat "$build/.configured" 2>/dev/null)" != "${configure[*]}" ]]; then
@@ -204,7 +205,6 @@ case $command in
       "${rest[@]}"
     ;;
   lint)
-    build --target ricci
     say "lint: clang-format"
     python3 tests/structure/check.py format .
     say "lint: clang-tidy"

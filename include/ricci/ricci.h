@@ -152,7 +152,7 @@ ricci_status ricci_plan_number(const ricci_plan* plan, const char* name, double*
 /* The same for what is asked most; "" for a null plan. */
 static inline const char* ricci_plan_source(const ricci_plan* plan) {
   const char* text = "";
-  return plan != 0 && ricci_plan_text(plan, "source", &text) == RICCI_OK ? text : "";
+  return plan && ricci_plan_text(plan, "source", &text) == RICCI_OK ? text : "";
 }
 
 /* What a call of the plan takes: how many arrays it writes and how many it only reads, how many parameters, and their
