@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What the folders promise, checked on the text of the sources.
 
-usage: check.py includes|length|format|headers ROOT [BUILD CXX CC]
+usage: check.py includes|length|rooms|format|headers ROOT [BUILD CXX CC]
 
 includes  #include "..." between the rooms of src/ goes one way: runtime -> lower, plan, codegen, jit, cache; lower -> frontend -> ir;
           plan, codegen, jit, cache -> ir; inside them as ALLOWED says; examples/ and interfaces/ see public headers only, tools/ neither
           plan nor codegen; public headers see no header of src/, LLVM or CUDA
 length    no source outgrows one room
+rooms     the README of a folder of src/ or tools/, or of the one above it, names each of its sources
 format    clang-format 19 would change nothing
 headers   every public header compiles alone, without a warning, ricci.h as C99 and as C++
 """
@@ -117,6 +118,16 @@ def check_length(root):
     return found
 
 
+def check_rooms(root):
+    found = []
+    for path, relative in sources(root, {".cpp", ".hpp"}):
+        if relative.parts[0] in ("src", "tools"):
+            readme = next(folder / "README.md" for folder in path.parents if (folder / "README.md").is_file())
+            if not re.search(rf"\b{path.stem}\b", readme.read_text(encoding="utf-8")):
+                found.append(f"{relative}: {readme.relative_to(root)} does not name it")
+    return found
+
+
 def check_format(root):
     tool = shutil.which("clang-format-19")
     if not tool:
@@ -158,7 +169,7 @@ def main():
     if what == "headers":
         found = check_headers(root, pathlib.Path(sys.argv[3]).resolve(), sys.argv[4], sys.argv[5])
     else:
-        found = {"includes": check_includes, "length": check_length, "format": check_format}[what](root)
+        found = {"includes": check_includes, "length": check_length, "rooms": check_rooms, "format": check_format}[what](root)
     print("\n".join(found) if found else f"{what}: nothing to report")
     return 1 if found else 0
 
