@@ -107,6 +107,11 @@ class CudaPrinter {
     w_.line("const int {} = {};", text_.name(let.var), text);
   }
   void one(const kernel::If& branch) {
+    // A branch around one copy is its own predicate.
+    if (branch.then.size() == 1 && branch.otherwise.empty()) {
+      if (const auto* copy = std::get_if<kernel::AsyncCopy>(&branch.then.front().node))
+        return copied(*copy, text_.condition(branch.when));
+    }
     w_.open("if ({}) {{", text_.condition(branch.when));
     print(branch.then);
     if (!branch.otherwise.empty()) {
@@ -120,14 +125,14 @@ class CudaPrinter {
     const bool word = text_.are_words(kernel_.array(store.to.array));
     w_.line("{}", text_.store(store.to, word ? text_.word(store.value) : text_.value(store.value)));
   }
-  void one(const kernel::AsyncCopy& copy) {
+  void one(const kernel::AsyncCopy& copy) { copied(copy, {}); }
+  /// wanted: where anything is copied at all; empty: everywhere.
+  void copied(const kernel::AsyncCopy& copy, const std::string& wanted) {
     parts_.async = true;
-    const auto to = text_.pointer(copy.to), from = text_.pointer(copy.from);
-    if (copy.when.empty()) {
-      w_.line("copy_async<{}>({}, {});", copy.bytes, to, from);
-    } else {
-      w_.line("copy_async_or_zero<{}>({}, {}, {});", copy.bytes, to, from, text_.condition(copy.when));
-    }
+    w_.line("copy_async{}{}<{}>({}, {}{}{});", copy.when.empty() ? "" : "_or_zero", wanted.empty() ? "" : "_if",
+            copy.bytes, text_.pointer(copy.to), text_.pointer(copy.from),
+            copy.when.empty() ? std::string() : ", " + text_.condition(copy.when),
+            wanted.empty() ? std::string() : ", " + wanted);
   }
   void one(const kernel::Commit&) {
     parts_.async = true;

@@ -41,7 +41,11 @@ std::string KernelText::offset(const Access& access) const {
 
 std::string KernelText::condition(const std::vector<kernel::Condition>& when) const {
   std::vector<std::string> parts;
-  for (const auto& condition : when) parts.push_back(fmt::format("{} < {}", affine(condition.value), condition.below));
+  for (const auto& [value, below] : when) {
+    const bool turned = value.terms.size() == 1 && value.constant == 0 && value.terms.front().coefficient < 0;
+    parts.push_back(turned ? fmt::format("{} > {}", affine(-1 * value), -below)
+                           : fmt::format("{} < {}", affine(value), below));
+  }
   return fmt::format("{}", fmt::join(parts, " && "));
 }
 

@@ -205,7 +205,9 @@ class Expander {
       array.shape.front() *= places;
       visits.push_back(visits_of(threads_, copy));
     }
-    const auto copy_chunk = [&](Body& to, const Affine& chunk, const Affine& place) {
+    // The copies of one round, each on its own; what they are named by goes in front of them.
+    const auto copies_of = [&](Body& names, const Affine& chunk, const Affine& place,
+                               const std::vector<Condition>& only) {
       std::vector<Affine> value(nest.size());
       std::int64_t below = chunks;
       for (std::size_t k = 0; k < nest.size(); ++k) {
@@ -214,10 +216,11 @@ class Expander {
         if (chunk.is_constant()) {
           value[k] = Affine(chunk.constant / below % extent);
         } else {
-          value[k] = threads_.let(to, "next_" + kernel_.vars[static_cast<std::size_t>(nest[k]->var)].name, chunk, below,
-                                  extent);
+          value[k] = threads_.let(names, "next_" + kernel_.vars[static_cast<std::size_t>(nest[k]->var)].name, chunk,
+                                  below, extent);
         }
       }
+      std::vector<Body> moves;
       for (std::size_t c = 0; c < copies.size(); ++c) {
         Copy copy = copies[c];
         for (std::size_t k = 0; k < nest.size(); ++k) {
@@ -225,13 +228,14 @@ class Expander {
           copy.when = with(copy.when, nest[k]->var, value[k]);
         }
         copy.to.index.front() = copy.to.index.front() + size[copy.to.array] * place;
-        append(to, copied(threads_, visits[c], copy), origins[c]);
+        append(moves.emplace_back(), copied(threads_, visits[c], copy, only), origins[c]);
       }
+      return moves;
     };
 
     Body result;
     for (std::int64_t k = 0; k < ahead; ++k) {
-      copy_chunk(result, Affine(k), Affine(k));
+      for (auto& move : copies_of(result, Affine(k), Affine(k), {})) append(result, std::move(move));
       result.push_back({Commit{}});
     }
     const bool one_loop = nest.size() == 1;
@@ -247,15 +251,22 @@ class Expander {
     }
     round.push_back({Wait{static_cast<int>(ahead - 1)}});
     round.push_back({Barrier{}});
+    std::vector<Body> next;
     if (ahead < chunks) {
-      Body next;
       const auto later = now + Affine(ahead);
-      copy_chunk(next, later, wrapped(next, "next_place", later, places));
-      round.push_back({If{{{now, chunks - ahead}}, std::move(next), {}}});
+      const auto next_place = wrapped(round, "next_place", later, places);
+      next = copies_of(round, later, next_place, {{now, chunks - ahead}});
+    }
+    const auto place = wrapped(round, "place", now, places);
+    rest = shifted(std::move(rest), size, place);
+    if (const auto* mma = rest.size() == 1 ? std::get_if<Mma>(&rest.front().node) : nullptr) {
+      // Between the first fragments and later ones: shared memory takes its requests in their order.
+      append(round, multiplied(threads_, *mma, tile_, std::move(next)), rest.front().origin);
+    } else {
+      for (auto& move : next) append(round, std::move(move));
+      append(round, sequence(std::move(rest), false));
     }
     if (chunks > 1) round.push_back({Commit{}});
-    const auto place = wrapped(round, "place", now, places);
-    append(round, sequence(shifted(std::move(rest), size, place), false));
     result.push_back(loop_over(chunk, Bind::serial, std::move(round)));
     if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
     return result;

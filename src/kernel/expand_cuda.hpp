@@ -50,14 +50,17 @@ struct Visits {
 };
 Visits visits_of(Threads& threads, const Copy& copy);
 
-/// The statements of one thread's part. Asynchronous copies still need a commit and a wait.
-Body copied(Threads& threads, const Visits& visits, const Copy& copy);
+/// The statements of one thread's part, where `only` holds. Asynchronous copies still need a commit and a wait.
+Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std::vector<Condition>& only = {});
 
 /// The accumulator's registers, set to 0.
 Body cleared(Threads& threads, int accumulator);
 /// Loads of fragments and products. Throws PlanError where an operand does not lie in shared memory by rows of rising
 /// positions.
-Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile);
+///   between  statements that products hide: the k-th one after the fragments of the k-th step along the depth, those
+///   of
+///            shorter depths after the last one's
+Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between = {});
 /// Elements of shared memory from the start of an operand that fragments reach, what lies beyond its edges included.
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first);
 

@@ -150,7 +150,7 @@ Visits visits_of(Threads& threads, const Copy& copy) {
   return visits;
 }
 
-Body copied(Threads& threads, const Visits& visits, const Copy& copy) {
+Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std::vector<Condition>& only) {
   const auto& kernel = threads.kernel;
   const auto to_type = kernel.array(copy.to.array).type, from_type = kernel.array(copy.from.array).type;
   const auto bytes = visits.vector * size_of(to_type);
@@ -184,10 +184,12 @@ Body copied(Threads& threads, const Visits& visits, const Copy& copy) {
         move = {{If{when, std::move(move), {{Store{to, std::move(nothing)}}}}}};
       }
     }
+    auto taken = visits.when[v];
+    taken.insert(taken.end(), only.begin(), only.end());
+    if (!taken.empty()) move = {{If{std::move(taken), std::move(move), {}}}};
     for (const auto round : visits.rounds | std::views::reverse) {
       if (kernel.extent(round) > 1) move = threads.unrolled(round, std::move(move));
     }
-    if (!visits.when[v].empty()) move = {{If{visits.when[v], std::move(move), {}}}};
     for (auto& statement : move) all.push_back(std::move(statement));
   }
   return all;

@@ -39,6 +39,7 @@ struct Operand {
   DType type;                     ///< of its elements in shared memory
   int registers = -1, rest = -1;  ///< rest: of factors in two parts, the second one; of complex ones the imaginary part
   int minus = -1;                 ///< the imaginary part of a complex second factor, negated
+  int ahead = -1;                 ///< as they are read, a step before they are rounded
 };
 
 class Multiplier {
@@ -51,12 +52,13 @@ class Multiplier {
         type_(kernel_.array(mma.accumulator).type),
         complex_(!tile.fma() && is_complex(kernel_.array(mma.a.array).type)) {}
 
-  Body run() {
+  Body run(std::vector<Body> between) {
     auto a = operand(true), b = operand(false);
     const auto steps = tile_.depth.block() / tile_.depth.per_atom;
-    const auto outer = threads_.loop_var("k", tile_.depth.blocks());
-    depth_ = tile_.depth.blocks() > 1 ? Affine::of(outer) : Affine(0);
-    Body body;
+    const auto blocks = tile_.depth.blocks();
+    const auto outer = threads_.loop_var("k", blocks);
+    depth_ = blocks > 1 ? Affine::of(outer) : Affine(0);
+    Body all, body;
     for (auto* x : {&a, &b}) {
       std::vector<std::int64_t> shape = {steps, x->side->atoms()};
       if (!tile_.fma()) shape.push_back(x->fragment->registers());
@@ -72,7 +74,27 @@ class Multiplier {
         x->minus = threads_.registers("b_minus_imag", of, shape);
         body.push_back({Declare{x->minus}});
       }
-      for (auto& statement : loaded(*x)) body.push_back(std::move(statement));
+      if (!rounded(*x)) {
+        append(body, loaded(*x));
+        continue;
+      }
+      // What is rounded was read a step before, while products ran.
+      const auto reads = reads_of(tile_, x->first, x->along, x->deep, x->type);
+      x->ahead = threads_.registers(x->first ? "a_ahead" : "b_ahead", x->type,
+                                    {x->side->blocks(), x->side->block() * tile_.depth.block() / reads.width()},
+                                    reads.width());
+      all.push_back({Declare{x->ahead}});
+      append(all, with_depth(Affine(0), [&] { return fetched(*x); }));
+      append(body, converted(*x));
+    }
+    if (blocks > 1 && rounded(a)) {
+      Body next;
+      for (const auto* x : {&a, &b}) append(next, with_depth(depth_ + Affine(1), [&] { return fetched(*x); }));
+      body.push_back({If{{{depth_, blocks - 1}}, std::move(next), {}}});
+    }
+    for (std::size_t k = 0; k < between.size(); ++k) {
+      const auto step = std::min(static_cast<std::int64_t>(k), static_cast<std::int64_t>(blocks - 1));
+      append(body, where(only(depth_, step, blocks), std::move(between[k])));
     }
     const auto i = threads_.loop_var("i", a.side->atoms()), j = threads_.loop_var("j", b.side->atoms());
     Body products;
@@ -109,18 +131,21 @@ class Multiplier {
       auto product = apply(ir::OpCode::mul, type_, {value(x, mma_.conj_a), value(y, mma_.conj_b)});
       products.push_back({Store{sum, apply(ir::OpCode::add, type_, {load_of(type_, sum), std::move(product)})}});
     }
-    auto all = threads_.unrolled(i, threads_.unrolled(j, std::move(products)));
-    for (auto& statement : all) body.push_back(std::move(statement));
-    if (tile_.depth.blocks() == 1) return body;
+    append(body, threads_.unrolled(i, threads_.unrolled(j, std::move(products))));
+    if (blocks == 1) {
+      append(all, std::move(body));
+      return all;
+    }
     Loop loop{outer, Bind::unroll, {}, std::move(body)};
     // As long a text as hides what shared memory takes, and not more than compilers are quick with.
     const auto products_of_round =
         static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms() * (complex_ ? 4 : 1);
     const auto most = std::max<std::int64_t>((tile_.fma() ? kMostFmas : kMostProducts) / products_of_round, 1);
-    auto times = std::min<std::int64_t>(most, tile_.depth.blocks());
-    while (tile_.depth.blocks() % times != 0) --times;
-    if (times < tile_.depth.blocks()) loop.times = static_cast<int>(times);
-    return {{std::move(loop)}};
+    auto times = std::min<std::int64_t>(most, blocks);
+    while (blocks % times != 0) --times;
+    if (times < blocks) loop.times = static_cast<int>(times);
+    all.push_back({std::move(loop)});
+    return all;
   }
 
   Operand operand(bool first) const {
@@ -142,6 +167,65 @@ class Multiplier {
   }
 
  private:
+  static void append(Body& to, Body more) {
+    for (auto& statement : more) to.push_back(std::move(statement));
+  }
+  /// That a loop's variable has one value of `count`.
+  static std::vector<Condition> only(const Affine& var, std::int64_t value, std::int64_t count) {
+    std::vector<Condition> when;
+    if (value > 0) when.push_back({-1 * var, 1 - value});
+    if (value + 1 < count) when.push_back({var, value + 1});
+    return when;
+  }
+  /// What `statements` makes at another step of the depth.
+  template <class Statements>
+  Body with_depth(const Affine& depth, const Statements& statements) {
+    const auto kept = std::exchange(depth_, depth);
+    auto body = statements();
+    depth_ = kept;
+    return body;
+  }
+  static bool rounded(const Operand& x) { return x.fragment->type == AtomType::tf32; }
+
+  /// Calls `piece(number, p, q, reads)` for what is read at once of a block along the side.
+  template <class Piece>
+  Body in_pieces(const Operand& x, const Piece& piece) {
+    const auto& side = *x.side;
+    const auto reads = reads_of(tile_, x.first, x.along, x.deep, x.type);
+    const auto outer = threads_.loop_var(x.first ? "i" : "j", side.blocks());
+    const auto o = side.blocks() > 1 ? Affine::of(outer) : Affine(0);
+    Body body;
+    int number = 0;
+    for (int p = 0; p < side.block(); p += reads.along) {
+      for (int q = 0; q < tile_.depth.block(); q += reads.deep) piece(body, o, number++, p, q, reads);
+    }
+    return side.blocks() > 1 ? threads_.unrolled(outer, std::move(body)) : body;
+  }
+  Body fetched(const Operand& x) {
+    return in_pieces(x, [&](Body& body, const Affine& o, int number, int p, int q, const Reads& reads) {
+      auto from = element(x, o, p, q);
+      from.lanes = reads.width();
+      body.push_back({Store{{x.ahead, {o, Affine(number)}, from.lanes}, load_of(x.type, from)}});
+    });
+  }
+  Body converted(const Operand& x) {
+    return in_pieces(x, [&](Body& body, const Affine& o, int number, int p, int q, const Reads& reads) {
+      const Access run{x.ahead, {o, Affine(number)}, reads.width()};
+      for (int l = 0; l < reads.width(); ++l)
+        put(body, x, place(x, o, reads.along > 1 ? p + l : p, reads.along > 1 ? q : q + l), lane_of(run, l));
+    });
+  }
+  Value lane_of(const Access& run, int lane) const {
+    auto vector = load_of(type_, run);
+    if (run.lanes == 1) return vector;
+    Value value;
+    value.kind = Value::Kind::lane;
+    value.type = type_;
+    value.affine = Affine(lane);
+    value.operands = {std::move(vector)};
+    return value;
+  }
+
   /// The lane's place along one dimension of a fragment.
   Affine coordinate(const Fragment& fragment, bool columns) const {
     const auto of = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
@@ -183,14 +267,8 @@ class Multiplier {
         }
         const Access run{held, {Affine(piece)}, width};
         body.push_back({Store{run, load_of(x.type, from)}});
-        for (int l = 0; l < width; ++l) {
-          Value lane;
-          lane.kind = Value::Kind::lane;
-          lane.type = type_;
-          lane.affine = Affine(l);
-          lane.operands = {load_of(type_, run)};
-          put(body, x, place(x, o, along > 1 ? p + l : p, along > 1 ? q : q + l), std::move(lane));
-        }
+        for (int l = 0; l < width; ++l)
+          put(body, x, place(x, o, along > 1 ? p + l : p, along > 1 ? q : q + l), lane_of(run, l));
       }
     }
     return side.blocks() > 1 ? threads_.unrolled(outer, std::move(body)) : body;
@@ -342,7 +420,9 @@ Body cleared(Threads& threads, int accumulator) {
   return all;
 }
 
-Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile) { return Multiplier(threads, mma, tile).run(); }
+Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between) {
+  return Multiplier(threads, mma, tile).run(std::move(between));
+}
 
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first) {
   const auto x = Multiplier(threads, mma, tile).operand(first);

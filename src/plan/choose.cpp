@@ -82,6 +82,58 @@ const char* name(Reason reason) noexcept {
   return "?";
 }
 
+namespace {
+
+/// The columns of a table of candidates whose predictions are of parts: of one of them each part that it has.
+std::vector<std::string> part_names(const std::vector<Candidate>& list) {
+  std::vector<std::string> names;
+  for (const auto& candidate : list) {
+    for (const auto& part : candidate.parts) {
+      if (std::find(names.begin(), names.end(), part.what) == names.end()) names.emplace_back(part.what);
+    }
+  }
+  return names;
+}
+
+std::string head_of(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const auto& part : parts) text += fmt::format(" {:>9}", part);
+  if (!parts.empty()) return text + "   (us, each on its own)\n";
+  return fmt::format(" {:>9} {:>9} {:>11} {:>11} {:>10} {:>6} {:>9}\n", "read run", "write run", "sectors rd",
+                     "sectors wr", "conflicts", "occ.", "tiles");
+}
+
+std::string row_of(const Candidate& candidate, const std::vector<std::string>& parts) {
+  std::string text;
+  for (const auto& name : parts) {
+    const auto part =
+        std::find_if(candidate.parts.begin(), candidate.parts.end(), [&](const TimePart& p) { return p.what == name; });
+    text += part == candidate.parts.end() ? fmt::format(" {:>9}", "-") : fmt::format(" {:>9.1f}", part->us);
+  }
+  if (!parts.empty()) return text + "\n";
+  const auto& t = candidate.traffic;
+  const auto conflicts = t.ideal_wavefronts > 0 ? fmt::format("{:.2f}x", t.bank_wavefronts / t.ideal_wavefronts) : "-";
+  return fmt::format(" {:>7} B {:>7} B {:>11.0f} {:>11.0f} {:>10} {:>5.0f}% {:>9}\n", t.read.run_bytes,
+                     t.write.run_bytes, t.read.sectors, t.write.sectors, conflicts, 100 * t.occupancy, t.tiles);
+}
+
+/// What the chosen one is bound by, or what it moves.
+std::string reckoned(const Candidate& chosen) {
+  if (!chosen.parts.empty()) {
+    const auto longest = std::max_element(chosen.parts.begin(), chosen.parts.end(),
+                                          [](const TimePart& x, const TimePart& y) { return x.us < y.us; });
+    return fmt::format("bound by {} ({:.1f} us){}", longest->what, longest->us,
+                       chosen.note.empty() ? "" : ", " + chosen.note);
+  }
+  const auto& t = chosen.traffic;
+  return fmt::format(
+      "touches {:.0f} B in sectors of 32 B for {} B of elements ({:.2f}x)", t.predicted_bytes(),
+      t.read.bytes + t.write.bytes,
+      t.predicted_bytes() / static_cast<double>(std::max<std::int64_t>(t.read.bytes + t.write.bytes, 1)));
+}
+
+}  // namespace
+
 std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device,
                     Reason reason, Precision precision, const Tuning* tuning) {
   std::string text = fmt::format("candidates for {}{}, best prediction first{}\n\n", device,
@@ -92,24 +144,15 @@ std::string explain(const std::vector<Candidate>& list, const Candidate& chosen,
   const auto measured = [&](const std::string& what) {
     return tuning == nullptr ? std::string() : fmt::format(" {:>10}", what);
   };
-  text += fmt::format("   {:<{}} {:>10}{} {:>9} {:>9} {:>11} {:>11} {:>10} {:>6} {:>9}\n", "schedule", width,
-                      "predicted", measured("measured"), "read run", "write run", "sectors rd", "sectors wr",
-                      "conflicts", "occ.", "tiles");
+  const auto parts = part_names(list);
+  text += fmt::format("   {:<{}} {:>10}{}{}", "schedule", width, "predicted", measured("measured"), head_of(parts));
   for (const auto& candidate : list) {
-    const auto& t = candidate.traffic;
-    const auto conflicts =
-        t.ideal_wavefronts > 0 ? fmt::format("{:.2f}x", t.bank_wavefronts / t.ideal_wavefronts) : "-";
     const auto* timed = tuning == nullptr ? nullptr : tuning->find(candidate.schedule.name);
-    text += fmt::format("{}  {:<{}} {:>7.1f} us{} {:>7} B {:>7} B {:>11.0f} {:>11.0f} {:>10} {:>5.0f}% {:>9}\n",
-                        &candidate == &chosen ? "*" : " ", candidate.schedule.name, width, candidate.predicted_us,
-                        measured(timed == nullptr ? "-" : fmt::format("{:.1f} us", timed->us)), t.read.run_bytes,
-                        t.write.run_bytes, t.read.sectors, t.write.sectors, conflicts, 100 * t.occupancy, t.tiles);
+    text += fmt::format("{}  {:<{}} {:>7.1f} us{}{}", &candidate == &chosen ? "*" : " ", candidate.schedule.name, width,
+                        candidate.predicted_us, measured(timed == nullptr ? "-" : fmt::format("{:.1f} us", timed->us)),
+                        row_of(candidate, parts));
   }
-  const auto& t = chosen.traffic;
-  text +=
-      fmt::format("\n* {}: touches {:.0f} B in sectors of 32 B for {} B of elements ({:.2f}x)", chosen.schedule.name,
-                  t.predicted_bytes(), t.read.bytes + t.write.bytes,
-                  t.predicted_bytes() / static_cast<double>(std::max<std::int64_t>(t.read.bytes + t.write.bytes, 1)));
+  text += fmt::format("\n* {}: {}", chosen.schedule.name, reckoned(chosen));
   switch (reason) {
     case Reason::estimated:
       return text + ", the least predicted time\n";

@@ -73,19 +73,8 @@ extern "C" __global__ void __launch_bounds__(64, 1) c128_ab_ca_to_cb_40x40x64(co
   for (int a0 = 0; a0 < 5; ++a0) {
     wait_async<1>();
     __syncthreads();
-    if (a0 < 3) {
-      const int next_place = (a0 + 2) % 3;
-      const int next_a0 = (a0 + 2) % 5;
-      #pragma unroll
-      for (int r0 = 0; r0 < 2; ++r0) {
-        copy_async_or_zero<16>(A_tile + A_b + 18 * A_a + 72 * r0 + 144 * next_place, A + 16 * b0 + A_b + 40 * A_a + 160 * r0 + 320 * next_a0, 16 * b0 + A_b < 40);
-      }
-      #pragma unroll
-      for (int r0 = 0; r0 < 4; ++r0) {
-        copy_async<16>(B_tile + B_a + 12 * B_c + 96 * r0 + 384 * next_place, B + 1280 * c0 + B_a + 40 * B_c + 320 * r0 + 8 * next_a0);
-      }
-    }
-    commit_async();
+    const int next_place = (a0 + 2) % 3;
+    const int next_a0 = (a0 + 2) % 5;
     const int place = a0 % 3;
     double a_part[1][1][4];
     double a_imag[1][1][4];
@@ -118,6 +107,14 @@ extern "C" __global__ void __launch_bounds__(64, 1) c128_ab_ca_to_cb_40x40x64(co
       b_minus_imag[0][j][1] = -b_run[1].im;
     }
     #pragma unroll
+    for (int r0 = 0; r0 < 2; ++r0) {
+      copy_async_or_zero_if<16>(A_tile + A_b + 18 * A_a + 72 * r0 + 144 * next_place, A + 16 * b0 + A_b + 40 * A_a + 160 * r0 + 320 * next_a0, 16 * b0 + A_b < 40, a0 < 3);
+    }
+    #pragma unroll
+    for (int r0 = 0; r0 < 4; ++r0) {
+      copy_async_if<16>(B_tile + B_a + 12 * B_c + 96 * r0 + 384 * next_place, B + 1280 * c0 + B_a + 40 * B_c + 320 * r0 + 8 * next_a0, a0 < 3);
+    }
+    #pragma unroll
     for (int i = 0; i < 1; ++i) {
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
@@ -127,6 +124,7 @@ extern "C" __global__ void __launch_bounds__(64, 1) c128_ab_ca_to_cb_40x40x64(co
         mma_m16n8k8_f64(sum[1][i][j], a_imag[0][i], b_part[0][j]);
       }
     }
+    commit_async();
   }
   #pragma unroll
   for (int j = 0; j < 2; ++j) {

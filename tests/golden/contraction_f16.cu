@@ -72,7 +72,6 @@ extern "C" __global__ void __launch_bounds__(128, 1) f16_ab_ca_to_bc_64x96x128(c
   for (int a0 = 0; a0 < 2; ++a0) {
     wait_async<1>();
     __syncthreads();
-    commit_async();
     #pragma unroll
     for (int k = 0; k < 2; ++k) {
       u32 a_part[1][2][4];
@@ -94,6 +93,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) f16_ab_ca_to_bc_64x96x128(c
         }
       }
     }
+    commit_async();
   }
   #pragma unroll
   for (int i = 0; i < 2; ++i) {

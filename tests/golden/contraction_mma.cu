@@ -57,33 +57,27 @@ extern "C" __global__ void __launch_bounds__(128, 1) f64_abcd_deaf_to_cbef_6x24x
   for (int r0 = 0; r0 < 3; ++r0) {
     copy_async<16>(A_tile + 2 * A_d + 384 * A_c + 16 * A_b + 128 * r0, A + 96 * c0 + 2 * A_d + 24 * A_c + 768 * A_b + 6144 * r0);
   }
-  if (t < 96) {
-    #pragma unroll
-    for (int r0 = 0; r0 < 4; ++r0) {
-      copy_async<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0);
-    }
+  #pragma unroll
+  for (int r0 = 0; r0 < 4; ++r0) {
+    copy_async_if<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0, t < 96);
   }
   commit_async();
   #pragma unroll
   for (int r0 = 0; r0 < 3; ++r0) {
     copy_async<16>(A_tile + 2 * A_d + 384 * A_c + 16 * A_b + 128 * r0 + 1536, A + 96 * c0 + 2 * A_d + 24 * A_c + 768 * A_b + 6144 * r0 + 8);
   }
-  if (t < 96) {
-    #pragma unroll
-    for (int r0 = 0; r0 < 4; ++r0) {
-      copy_async<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0 + 784, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0 + 23040);
-    }
+  #pragma unroll
+  for (int r0 = 0; r0 < 4; ++r0) {
+    copy_async_if<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0 + 784, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0 + 23040, t < 96);
   }
   commit_async();
   #pragma unroll
   for (int r0 = 0; r0 < 3; ++r0) {
     copy_async<16>(A_tile + 2 * A_d + 384 * A_c + 16 * A_b + 128 * r0 + 3072, A + 96 * c0 + 2 * A_d + 24 * A_c + 768 * A_b + 6144 * r0 + 16);
   }
-  if (t < 96) {
-    #pragma unroll
-    for (int r0 = 0; r0 < 4; ++r0) {
-      copy_async<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0 + 1568, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0 + 46080);
-    }
+  #pragma unroll
+  for (int r0 = 0; r0 < 4; ++r0) {
+    copy_async_if<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0 + 1568, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0 + 46080, t < 96);
   }
   commit_async();
   #pragma unroll 1
@@ -92,22 +86,9 @@ extern "C" __global__ void __launch_bounds__(128, 1) f64_abcd_deaf_to_cbef_6x24x
     const int d0 = chunk % 3;
     wait_async<2>();
     __syncthreads();
-    if (chunk < 15) {
-      const int next_place = (chunk + 3) % 4;
-      const int next_a = (chunk + 3) / 3 % 6;
-      const int next_d0 = (chunk + 3) % 3;
-      #pragma unroll
-      for (int r0 = 0; r0 < 3; ++r0) {
-        copy_async<16>(A_tile + 2 * A_d + 384 * A_c + 16 * A_b + 128 * r0 + 1536 * next_place, A + 96 * c0 + 2 * A_d + 24 * A_c + 768 * A_b + 6144 * r0 + 18432 * next_a + 8 * next_d0);
-      }
-      if (t < 96) {
-        #pragma unroll
-        for (int r0 = 0; r0 < 4; ++r0) {
-          copy_async<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0 + 784 * next_place, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0 + 24 * next_a + 23040 * next_d0);
-        }
-      }
-    }
-    commit_async();
+    const int next_place = (chunk + 3) % 4;
+    const int next_a = (chunk + 3) / 3 % 6;
+    const int next_d0 = (chunk + 3) % 3;
     const int place = chunk % 4;
     double a_part[1][3][4];
     #pragma unroll
@@ -127,12 +108,21 @@ extern "C" __global__ void __launch_bounds__(128, 1) f64_abcd_deaf_to_cbef_6x24x
       b_part[0][j][1] = B_tile[48 * warp_column + group + 196 * member + 784 * place + 8 * j + 98];
     }
     #pragma unroll
+    for (int r0 = 0; r0 < 3; ++r0) {
+      copy_async_if<16>(A_tile + 2 * A_d + 384 * A_c + 16 * A_b + 128 * r0 + 1536 * next_place, A + 96 * c0 + 2 * A_d + 24 * A_c + 768 * A_b + 6144 * r0 + 18432 * next_a + 8 * next_d0, chunk < 15);
+    }
+    #pragma unroll
+    for (int r0 = 0; r0 < 4; ++r0) {
+      copy_async_if<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0 + 784 * next_place, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0 + 24 * next_a + 23040 * next_d0, t < 96 && chunk < 15);
+    }
+    #pragma unroll
     for (int i = 0; i < 3; ++i) {
       #pragma unroll
       for (int j = 0; j < 6; ++j) {
         mma_m16n8k8_f64(sum[i][j], a_part[0][i], b_part[0][j]);
       }
     }
+    commit_async();
   }
   #pragma unroll
   for (int i = 0; i < 3; ++i) {

@@ -139,6 +139,14 @@ __forceinline__ void copy_async(void* shared, const void* global) {
   ricci_at_site_copy_from(global, Bytes, 0);
   ricci_at_site_copy_to(shared, global, Bytes, 0);
 }
+template <int Bytes>
+__forceinline__ void copy_async_if(void* shared, const void* global, bool wanted) {
+  if (wanted) copy_async<Bytes>(shared, global);
+}
+template <int Bytes>
+__forceinline__ void copy_async_or_zero_if(void* shared, const void* global, bool valid, bool wanted) {
+  if (wanted) copy_async_or_zero<Bytes>(shared, global, valid);
+}
 inline void commit_async() { ricci_simt_commit_async(); }
 template <int Groups>
 inline void wait_async() {

@@ -317,7 +317,7 @@ const Fault kFaults[] = {
          get<Let>(k, [&](const Statement& s) { return std::get<Let>(s.node).var == var; }).modulus = 2;
        }
      },
-     "under way"},
+     "with no barrier between"},
     // ---- threads and tasks
     {"a barrier that some threads do not reach", cuda,
      [](Kernel& k) { guard<Barrier>(k, {Affine::of(var_of(k, "t")), 16}); },

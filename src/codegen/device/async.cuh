@@ -22,6 +22,31 @@ inline void copy_async_or_zero(void* shared, const void* global, bool valid) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
                  :: "r"(to), "l"(global), "n"(Bytes), "r"(read) : "memory");
 }
+// The same where `wanted`; else nothing, and both addresses may be any. No branch: other instructions pass between.
+template <int Bytes>
+inline void copy_async_if(void* shared, const void* global, bool wanted) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "an asynchronous copy moves 4, 8 or 16 bytes");
+  const u32 to = (u32)__cvta_generic_to_shared(shared);
+  if (Bytes == 16)
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16;}"
+                 :: "r"(to), "l"(global), "r"((u32)wanted) : "memory");
+  else
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], %3;}"
+                 :: "r"(to), "l"(global), "r"((u32)wanted), "n"(Bytes) : "memory");
+}
+// Where `wanted`, copies where `valid`, else zeros.
+template <int Bytes>
+inline void copy_async_or_zero_if(void* shared, const void* global, bool valid, bool wanted) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "an asynchronous copy moves 4, 8 or 16 bytes");
+  const u32 to = (u32)__cvta_generic_to_shared(shared);
+  const u32 read = valid ? (u32)Bytes : 0u;
+  if (Bytes == 16)
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %3, 0; @p cp.async.cg.shared.global [%0], [%1], 16, %2;}"
+                 :: "r"(to), "l"(global), "r"(read), "r"((u32)wanted) : "memory");
+  else
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %3, 0; @p cp.async.ca.shared.global [%0], [%1], %4, %2;}"
+                 :: "r"(to), "l"(global), "r"(read), "r"((u32)wanted), "n"(Bytes) : "memory");
+}
 // Ends a group: the thread's copies since the last one, or none.
 inline void commit_async() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until at most Groups of the thread's last groups are under way.

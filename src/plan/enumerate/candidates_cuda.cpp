@@ -458,13 +458,14 @@ class CudaCopyEnumerator {
   void refine(Listed& listed) {
     if (listed.refined) return;
     listed.refined = true;
-    auto& [schedule, traffic, predicted_us, written] = listed.candidate;
+    auto& schedule = listed.candidate.schedule;
+    auto& traffic = listed.candidate.traffic;
     if (!schedule.stage || schedule.stage->memory != ir::StageMemory::shared) return;
     const auto& found = layouts_.best(schedule);
     schedule.stage->layout = found.layout;
     traffic.bank_wavefronts = found.wavefronts;
     traffic.ideal_wavefronts = found.ideal;
-    predicted_us = predict(listed, traffic);
+    listed.candidate.predicted_us = predict(listed, traffic);
   }
 
   /// Algorithm 1 of the cuTT paper for the origin, as an alternative of the leader: literals need one division per

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -15,6 +15,8 @@
 #include "kernel/warp_tile.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/contraction_tiles.hpp"
+#include "plan/models/contraction_cost.hpp"
+#include "plan/models/pipe_rates.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -39,9 +41,10 @@ struct Cut {
   const Tile* rows = nullptr;
   const Tile* columns = nullptr;
   const Tile* depth = nullptr;
-  kernel::Spread spread;
+  kernel::Spread spread = {};
   int stages = 1;
   int resident = 1;  ///< blocks of a multiprocessor at once
+  ContractionCounts counts = {};
   double seconds = 0;
 };
 
@@ -53,14 +56,15 @@ class ContractionEnumerator {
   std::vector<Candidate> run() {
     if (!suits()) return {};
     choose_atom();
-    const auto rows = side_tiles(rows_, row_unit_), columns = side_tiles(columns_, column_unit_),
-               depths = depth_tiles();
+    const auto rows = tiles::side_tiles(rows_, row_unit_), columns = tiles::side_tiles(columns_, column_unit_),
+               depths = tiles::depth_tiles(depth_, depth_unit_);
     std::vector<Cut> cuts;
     for (const auto& r : rows) {
       for (const auto& c : columns) {
         if (r.size * c.size < kLeastTile && (r.blocks > 1 || c.blocks > 1)) continue;
         if (r.size * c.size > kMostTile) continue;
-        for (const auto& d : depths) add(cuts, {&r, &c, &d, {}, 1, 1, 0});
+        if (least_seconds(r, c) > kWorthListing * best_seconds_) continue;
+        for (const auto& d : depths) add(cuts, {&r, &c, &d});
       }
     }
     std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& x, const Cut& y) { return x.seconds < y.seconds; });
@@ -77,6 +81,8 @@ class ContractionEnumerator {
       candidate.schedule.directives = directives(cut);
       candidate.schedule.threads = 32 * cut.spread.warps();
       candidate.predicted_us = 1e6 * cut.seconds;
+      candidate.parts = parts_of(contraction_time(cut.counts, device_));
+      candidate.note = round_text(cut.counts);
       list.push_back(std::move(candidate));
     }
     return list;
@@ -84,6 +90,14 @@ class ContractionEnumerator {
 
  private:
   static constexpr std::int64_t kLeastTile = 16 * 16, kMostTile = 192 * 192;
+  static constexpr double kWorthListing = 1.3;  ///< times the best
+
+  /// What the products of these tiles take at least.
+  double least_seconds(const Tile& rows, const Tile& columns) const {
+    const auto blocks = static_cast<double>(rows.blocks * columns.blocks * batches_);
+    return std::ceil(blocks / device_.multiprocessors) * static_cast<double>(rows.size * columns.size) * terms_ /
+           rate_ / (device_.clock_MHz * 1e6);
+  }
 
   const ir::Node& load(const kernel::Factor& factor) const {
     return program_.nodes[static_cast<std::size_t>(factor.load)];
@@ -118,6 +132,7 @@ class ContractionEnumerator {
       if (role == Role::rows) rows_.push_back({index.name, index.extent, a, c[q]});
       if (role == Role::columns) columns_.push_back({index.name, index.extent, b, c[q]});
       if (role == Role::depth) depth_.push_back({index.name, index.extent, a, b});
+      if (role == Role::depth) terms_ *= static_cast<double>(index.extent);
       if (role == Role::batch) batch_.push_back({index.name, index.extent, a, b});
       if (role == Role::batch) batches_ *= index.extent;
     }
@@ -142,7 +157,6 @@ class ContractionEnumerator {
     fma_ = atom_.empty();
     if (fma_) atom_ = "fma";
     const auto& atom = fma_ ? kernel::fma_atom() : *kernel::find_atom(atom_);
-    const bool is_tf32 = atom.a.type == kernel::AtomType::tf32;
     shared_ = atom.a.per_register();
     operand_type_ = kernel::operand_type(fma_ ? nullptr : &atom, contraction_);
     converted_rows_ = rows_type_ != operand_type_;
@@ -152,17 +166,8 @@ class ContractionEnumerator {
     row_unit_ = std::int64_t{atom.m} * (fma_ ? run : 1);
     column_unit_ = std::int64_t{atom.n} * (fma_ ? run : 1);
     depth_unit_ = fma_ ? 1 : std::max(atom.k, 8);
-    // Multiply-adds of a multiprocessor in a cycle.
-    const bool large = device_.sm == 80 || (device_.sm >= 90 && device_.sm < 110);  // with full double precision
-    const double narrow = device_.sm == 80 ? 64 : 128;
-    rate_ = shared_ > 1        ? f16_rate() * 2 / static_cast<double>(size_)
-            : is_tf32          ? tf32_rate()
-            : !fma_            ? (device_.sm >= 90 ? 128 : 64)
-            : part_size() == 8 ? (large ? narrow / 2 : 2)
-                               : narrow;
-    if (is_complex(type_)) rate_ /= 4;
+    rate_ = pipe_rate(device_.sm, fma_ ? nullptr : &atom, type_, parts_);
   }
-  std::int64_t part_size() const { return is_complex(type_) ? size_of(type_) / 2 : size_of(type_); }
 
   /// The deepest product of elements that share registers whose sums are those of the program.
   std::string narrow_atom() const {
@@ -174,106 +179,13 @@ class ContractionEnumerator {
     }
     return best == nullptr ? std::string() : std::string(best->name);
   }
-  /// Multiply-adds of elements of 16 or 8 bits by mma.sync. sm_80: NVIDIA's A100 white paper (1024 of f16 a cycle).
-  /// sm_90: 0.62 of the 2048 of its white paper, which take wgmma (Luo et al., arXiv:2402.13499). Others: as sm_86.
-  double f16_rate() const { return device_.sm == 80 ? 1024 : device_.sm >= 90 && device_.sm < 120 ? 1270 : 512; }
-  /// Half of that; three products of factors in two parts.
-  double tf32_rate() const { return f16_rate() / 2 / (parts_ == 2 ? 3 : 1); }
   /// tf32, in as many parts as the program's products need, where it is faster than fused multiply-adds.
   void choose_tf32() {
-    constexpr double kFmaRate = 128;  // of f32, from sm_86 on
-    parts_ = program_.precision == Precision::tf32x3 ? 2 : 1;
-    if (tf32_rate() > kFmaRate) {
-      atom_ = "m16n8k8_tf32";
-    } else {
-      parts_ = 1;
-    }
-  }
-
-  std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit) const {
-    std::vector<Tile> list;
-    if (axes.empty()) return {Tile{}};
-    std::vector<std::size_t> fastest;
-    for (std::size_t k = 0; k < axes.size(); ++k) {
-      if (std::abs(axes[k].in_operand) == 1 || std::abs(axes[k].in_other) == 1) fastest.push_back(k);
-    }
-    if (fastest.empty()) {
-      fastest.push_back(0);
-      for (std::size_t k = 1; k < axes.size(); ++k) {
-        if (std::abs(axes[k].in_operand) < std::abs(axes[fastest[0]].in_operand)) fastest[0] = k;
-      }
-    }
-    Tiles search(axes, unit);
-    for (const auto f : fastest) {
-      for (const std::int64_t most : {256, 192, 144, 128, 96, 64, 48, 32, 16}) {
-        auto tile = search.of(f, most);
-        const bool known = std::any_of(list.begin(), list.end(),
-                                       [&](const Tile& t) { return t.sizes == tile.sizes && t.order == tile.order; });
-        if (!known) list.push_back(std::move(tile));
-      }
-    }
-    return list;
-  }
-
-  /// Depths that atoms divide; where no extents do, the fastest axis is longer than it is.
-  std::vector<Tile> depth_tiles() const {
-    std::vector<Tile> list;
-    std::vector<std::size_t> fastest;
-    for (std::size_t k = 0; k < depth_.size(); ++k) {
-      if (std::abs(depth_[k].in_operand) == 1 || std::abs(depth_[k].in_other) == 1) fastest.push_back(k);
-    }
-    if (fastest.empty()) fastest.push_back(depth_.size() - 1);
-    for (const auto f : fastest) {
-      for (const std::int64_t steps : {1, 2, 3, 4, 6}) {
-        const auto most = steps * std::max<std::int64_t>(depth_unit_, 8);
-        Tile tile;
-        for (std::size_t k = 0; k < depth_.size(); ++k) {
-          if (k != f) tile.order.push_back(k);
-        }
-        tile.order.push_back(f);
-        tile.sizes.assign(depth_.size(), 1);
-        auto room = most;
-        for (std::size_t k = tile.order.size(); k-- > 0;) {
-          auto& n = tile.sizes[tile.order[k]];
-          const auto extent = depth_[tile.order[k]].extent;
-          n = std::min(room, extent);
-          if (k + 1 < tile.order.size() || n % depth_unit_ == 0) {
-            while (extent % n != 0) --n;  // of the others, what leaves no rest
-          }
-          room /= n;
-        }
-        const auto whole = [&] {
-          return std::accumulate(tile.sizes.begin(), tile.sizes.end(), std::int64_t{1}, std::multiplies<>());
-        };
-        while (whole() % depth_unit_ != 0) ++tile.sizes[f];
-        tile.size = whole();
-        for (std::size_t k = 0; k < depth_.size(); ++k) tile.blocks *= parts(depth_[k].extent, tile.sizes[k]);
-        const bool known = std::any_of(list.begin(), list.end(),
-                                       [&](const Tile& t) { return t.sizes == tile.sizes && t.order == tile.order; });
-        if (!known && tile.size <= 2 * most) list.push_back(std::move(tile));
-      }
-    }
-    // Each operand has neighbours of its own along the depth: whole sectors of both.
-    if (fastest.size() == 2) {
-      for (const auto& [f, g] : {std::pair{fastest[0], fastest[1]}, std::pair{fastest[1], fastest[0]}}) {
-        for (const auto& [m, n] : {std::pair{4, 4}, std::pair{8, 4}, std::pair{4, 8}, std::pair{8, 8}}) {
-          Tile tile;
-          for (std::size_t k = 0; k < depth_.size(); ++k) {
-            if (k != f && k != g) tile.order.push_back(k);
-          }
-          tile.order.push_back(g);
-          tile.order.push_back(f);
-          tile.sizes.assign(depth_.size(), 1);
-          tile.sizes[f] = m;
-          tile.sizes[g] = n;
-          if (depth_[f].extent < m || depth_[g].extent < n || std::int64_t{m} * n % depth_unit_ != 0) continue;
-          tile.size = std::int64_t{m} * n;
-          for (std::size_t k = 0; k < depth_.size(); ++k) tile.blocks *= parts(depth_[k].extent, tile.sizes[k]);
-          list.push_back(std::move(tile));
-        }
-      }
-    }
-    return list;
+    const int parts = program_.precision == Precision::tf32x3 ? 2 : 1;
+    const auto* tf32 = kernel::find_atom("m16n8k8_tf32");
+    if (pipe_rate(device_.sm, tf32, DType::f32, parts) <= pipe_rate(device_.sm, nullptr, DType::f32, 1)) return;
+    atom_ = tf32->name;
+    parts_ = parts;
   }
 
   /// Whether an operand's neighbours lie along the depth.
@@ -282,24 +194,65 @@ class ContractionEnumerator {
     return std::any_of(depth_.begin(), depth_.end(),
                        [&](const Axis& axis) { return (of_rows ? axis.in_operand : axis.in_other) == 1; });
   }
-  /// Neighbours in an operand that a tile holds, in elements.
-  std::int64_t run(const Axes& axes, const Tile& tile, const Tile& depth, bool of_rows) const {
-    for (std::size_t k = 0; k < axes.size(); ++k) {
-      if (axes[k].in_operand == 1) return std::min(tile.sizes[k], axes[k].extent);
+  /// How a block's part of an operand lies in memory.
+  struct Lie {
+    std::int64_t run = 1;      ///< neighbours, in elements
+    std::int64_t fastest = 1;  ///< those along the fastest axis alone
+    std::int64_t step = 1;     ///< from one of these to the next, in shared memory
+  };
+  Lie lie_of(const Cut& cut, bool of_rows) const {
+    struct One {
+      std::int64_t stride, size, extent, in_shared;
+    };
+    std::vector<One> all;
+    const auto& axes = of_rows ? rows_ : columns_;
+    const auto& tile = of_rows ? *cut.rows : *cut.columns;
+    const bool deep = along_depth(of_rows);
+    // Rows of shared memory are a side's or the depth's, with some padding.
+    const auto row = (deep ? cut.depth->size : tile.size) + std::max<std::int64_t>(16 / size_, 1);
+    const auto add = [&](const Axes& list, const Tile& t, bool other, std::int64_t step) {
+      for (std::size_t k = t.order.size(); k-- > 0;) {
+        const auto& axis = list[t.order[k]];
+        all.push_back({std::abs(other ? axis.in_other : axis.in_operand), std::min(t.sizes[t.order[k]], axis.extent),
+                       axis.extent, step});
+        step *= t.sizes[t.order[k]];
+      }
+    };
+    add(axes, tile, false, deep ? row : 1);
+    add(depth_, *cut.depth, !of_rows, deep ? 1 : row);
+    std::sort(all.begin(), all.end(), [](const One& x, const One& y) { return x.stride < y.stride; });
+    Lie lie;
+    for (const auto& one : all) {
+      if (one.stride != lie.run) break;
+      if (lie.run == 1) {
+        lie.fastest = one.size;
+        lie.step = one.in_shared;
+      }
+      lie.run *= one.size;
+      if (one.size != one.extent) break;
     }
-    for (std::size_t k = 0; k < depth_.size(); ++k) {
-      if ((of_rows ? depth_[k].in_operand : depth_[k].in_other) == 1) return std::min(depth.sizes[k], depth_[k].extent);
-    }
-    return 1;
+    return lie;
   }
+  /// Neighbours of the result that a block makes, in elements.
   std::int64_t result_run(const Cut& cut) const {
-    for (std::size_t k = 0; k < columns_.size(); ++k) {
-      if (columns_[k].in_other == 1) return std::min(cut.columns->sizes[k], columns_[k].extent);
+    struct One {
+      std::int64_t stride, size, extent;
+    };
+    std::vector<One> all;
+    for (const auto& [axes, tile] : {std::pair{&rows_, cut.rows}, std::pair{&columns_, cut.columns}}) {
+      for (const auto k : tile->order) {
+        const auto& axis = (*axes)[k];
+        all.push_back({std::abs(axis.in_other), std::min(tile->sizes[k], axis.extent), axis.extent});
+      }
     }
-    for (std::size_t k = 0; k < rows_.size(); ++k) {
-      if (rows_[k].in_other == 1) return std::min(cut.rows->sizes[k], rows_[k].extent);
+    std::sort(all.begin(), all.end(), [](const One& x, const One& y) { return x.stride < y.stride; });
+    std::int64_t run = 1;
+    for (const auto& one : all) {
+      if (one.stride != run) break;
+      run *= one.size;
+      if (one.size != one.extent) break;
     }
-    return 1;
+    return run;
   }
   /// Whether the fastest digit of a side is the result's.
   bool neighbours(const Cut& cut) const {
@@ -314,7 +267,7 @@ class ContractionEnumerator {
     return (run_bytes % kSector == 0 ? whole : whole + 0.5 * kSector) / static_cast<double>(run_bytes);
   }
 
-  void add(std::vector<Cut>& cuts, Cut cut) const {
+  void add(std::vector<Cut>& cuts, Cut cut) {
     for (const int warp_rows : {1, 2, 3, 4}) {
       for (const int warp_columns : {1, 2, 3, 4, 8}) {
         if (warp_rows * warp_columns > 12) continue;
@@ -330,13 +283,19 @@ class ContractionEnumerator {
           continue;
         if (warp_rows > 1 && (warp_rows - 1) * rows / warp_rows >= cut.rows->size) continue;
         Cut best;
+        cut.counts = counts(cut, rows, columns);
         for (const int stages : {2, 3, 4, 6}) {
-          cut.stages = stages;
-          cut.seconds = seconds(cut, rows, columns, registers);
-          if (cut.seconds > 0 && (best.rows == nullptr || cut.seconds < best.seconds)) best = cut;
+          cut.stages = cut.counts.stages = stages;
+          cut.resident = static_cast<int>(resident(cut, rows, columns, registers));
+          if (cut.resident < 1) break;
+          cut.counts.resident = cut.resident;
+          cut.seconds = contraction_time(cut.counts, device_).total;
+          if (best.rows == nullptr || cut.seconds < best.seconds) best = cut;
           if (stages > cut.depth->blocks) break;
         }
-        if (best.rows != nullptr) cuts.push_back(best);
+        if (best.rows == nullptr || best.seconds > kWorthListing * best_seconds_) continue;
+        best_seconds_ = std::min(best_seconds_, best.seconds);
+        cuts.push_back(best);
       }
     }
   }
@@ -368,7 +327,9 @@ class ContractionEnumerator {
     const auto sums = rows * columns / 32 * (size_of(type_) / 4);
     const auto parts = fma_ ? (rows / 8 + columns / 4) * words : (rows / 8 + columns / 8) * 2 * words;
     const auto minus = !fma_ && is_complex(type_) ? columns / 8 * words : 0;
-    return static_cast<int>(sums + parts * parts_ + minus) + (fma_ ? 64 : 40);
+    // What is rounded is read a step ahead.
+    const auto ahead = !fma_ && kernel::find_atom(atom_)->a.type == kernel::AtomType::tf32 ? parts : 0;
+    return static_cast<int>(sums + parts * parts_ + minus + ahead) + (fma_ ? 64 : 40);
   }
 
   kernel::WarpTile warp_tile(const Cut& cut) const {
@@ -390,63 +351,107 @@ class ContractionEnumerator {
   }
   static constexpr std::int64_t kLine = 128;
 
-  /// 0 where it does not fit.
-  double seconds(Cut& cut, std::int64_t rows, std::int64_t columns, int registers) const {
-    const auto depth = cut.depth->size;
-    const auto shared = cut.stages * depth * (rows + columns + 16) * size_;
+  /// Room for blocks of a multiprocessor; 0 where one does not fit.
+  std::int64_t resident(const Cut& cut, std::int64_t rows, std::int64_t columns, int registers) const {
+    const auto shared = cut.stages * cut.depth->size * (rows + columns + 16) * size_;
     if (shared > device_.shared_bytes_per_block - 1024) return 0;
     const auto warps = cut.spread.warps();
     // Each of a multiprocessor's four parts has its own registers.
     const auto warps_of_part = kRegistersPerPart / (32 * up(registers, 8));
-    const auto resident = std::min({device_.shared_bytes_per_multiprocessor / (shared + 1024),
-                                    static_cast<std::int64_t>(device_.threads_per_multiprocessor / (32 * warps)),
-                                    4 * warps_of_part / (warps < 4 ? warps : static_cast<int>(up(warps, 4)))});
-    if (resident < 1) return 0;
-    cut.resident = static_cast<int>(resident);
-    const double blocks = static_cast<double>(cut.rows->blocks * cut.columns->blocks * batches_);
-    const double multiprocessors = device_.multiprocessors;
-    const double blocks_of_multiprocessor = std::ceil(blocks / multiprocessors);
-    const double resident_blocks = std::min(static_cast<double>(resident), blocks_of_multiprocessor);
-    const double k = static_cast<double>(depth * cut.depth->blocks), clock = device_.clock_MHz * 1e6;
-    const double compute = static_cast<double>(rows * columns) * k / rate_;
-    const double warp_rows = static_cast<double>(rows) / cut.spread.warp_rows;
-    const double warp_columns = static_cast<double>(columns) / cut.spread.warp_columns;
-    // Fused multiply-adds read for each lane, fragments for each warp.
-    const double lanes_read = 32 * (warp_rows / 8 + warp_columns / 4);
-    const double read = warps * (fma_ ? lanes_read : warp_rows + warp_columns);
-    const double written = static_cast<double>(cut.rows->size + cut.columns->size);
-    const double banks = (read + written) * k * static_cast<double>(size_) / 128;
-    // A multiprocessor has four parts, with a tensor core each.
-    const double busy = warps * resident_blocks, shares = std::ceil(busy / 4);
-    const double steady = busy / (4 * shares) * (shares >= 2 ? 0.96 : 0.88);
-    const double chunks = static_cast<double>(cut.depth->blocks);
-    // Every chunk has a barrier; what is copied ahead must cover the time that memory takes.
-    const double prefetched_cycles = (cut.stages - 1) * resident_blocks * std::max(compute, banks) / chunks;
-    const double stalled = std::max(0.0, kLatencyCycles - prefetched_cycles) / (cut.stages - 1) + kBarrierCycles;
-    const double pipes =
-        blocks_of_multiprocessor * (std::max(compute, banks) / steady + chunks * stalled / resident_blocks) / clock;
-    const double a_bytes =
-        static_cast<double>(cut.rows->size * size_) * sectors(run(rows_, *cut.rows, *cut.depth, true) * size_);
-    const double b_bytes = static_cast<double>(cut.columns->size * size_) *
-                           sectors(run(columns_, *cut.columns, *cut.depth, false) * size_);
+    return std::min({device_.shared_bytes_per_multiprocessor / (shared + 1024),
+                     static_cast<std::int64_t>(device_.threads_per_multiprocessor / (32 * warps)),
+                     4 * warps_of_part / (warps < 4 ? warps : static_cast<int>(up(warps, 4)))});
+  }
+
+  /// Elements that one instruction copies of an operand: neighbours along its fastest axis, which rows in shared memory
+  /// run along, too, at multiples of as many.
+  std::int64_t copied_at_once(const Cut& cut, bool of_rows) const {
+    if (of_rows ? converted_rows_ : converted_columns_) return 1;
+    const bool deep = along_depth(of_rows);
+    const auto& axes = deep ? depth_ : of_rows ? rows_ : columns_;
+    const auto& tile = deep ? *cut.depth : of_rows ? *cut.rows : *cut.columns;
+    const auto step = [&](const Axis& axis) { return of_rows || !deep ? axis.in_operand : axis.in_other; };
+    if (tile.order.empty() || step(axes[tile.order.back()]) != 1) return 1;
+    const auto& fastest = axes[tile.order.back()];
+    for (auto n = std::max<std::int64_t>(16 / size_, 1); n > 1; n /= 2) {
+      if (tile.sizes[tile.order.back()] % n != 0 || fastest.extent % n != 0) continue;
+      const auto fits = [&](const Axes& list, bool other) {
+        return std::all_of(list.begin(), list.end(), [&](const Axis& axis) {
+          return &axis == &fastest || (other ? axis.in_other : axis.in_operand) % n == 0;
+        });
+      };
+      if (fits(of_rows ? rows_ : columns_, false) && fits(depth_, !of_rows) && fits(batch_, !of_rows)) return n;
+    }
+    return 1;
+  }
+
+  /// What a block does, by its tile and its warps; `rows` and `columns` as its warps hold them.
+  ContractionCounts counts(const Cut& cut, std::int64_t rows, std::int64_t columns) const {
+    ContractionCounts counts;
+    const auto depth = static_cast<double>(cut.depth->size);
+    counts.blocks = static_cast<double>(cut.rows->blocks * cut.columns->blocks * batches_);
+    counts.rounds = static_cast<double>(cut.depth->blocks);
+    counts.warps = cut.spread.warps();
+    const double threads = 32.0 * counts.warps;
+    counts.pipe_cycles = static_cast<double>(rows * columns) * depth / rate_;
+
+    // Fragments: elements of a lane by the instructions that read them, and the wavefronts of each.
+    const double lane_rows = static_cast<double>(rows) / cut.spread.warp_rows / (fma_ ? 8 : 32);
+    const double lane_columns = static_cast<double>(columns) / cut.spread.warp_columns / (fma_ ? 4 : 32);
+    const auto at_once = [&](bool of_rows) {
+      if (shared_ > 1) return 4.0 * shared_;
+      const int run = along_depth(of_rows) ? cut.spread.run_depth
+                      : of_rows            ? cut.spread.run_rows
+                                           : cut.spread.run_columns;
+      return static_cast<double>(std::min<std::int64_t>(run, std::max<std::int64_t>(16 / size_, 1)));
+    };
+    const double warps = counts.warps, size = static_cast<double>(size_);
+    counts.instructions = warps * depth * (lane_rows / at_once(true) + lane_columns / at_once(false));
+    counts.fragment_wavefronts = warps * depth * (lane_rows + lane_columns) * 32 * size / 128;
+    if (fma_) {
+      counts.instructions += warps * depth * lane_rows * lane_columns * (is_complex(type_) ? 4 : 1);
+    } else {
+      const auto& atom = *kernel::find_atom(atom_);
+      const double products = static_cast<double>(rows * columns) / (atom.m * atom.n) * depth / atom.k;
+      counts.instructions += products * (is_complex(type_) ? 4 : parts_ == 2 ? 3 : 1);
+      // Rounding to tf32 is a test for infinities and an addition; a second part takes a subtraction and the same.
+      if (atom.a.type == kernel::AtomType::tf32)
+        counts.instructions += warps * depth * (lane_rows + lane_columns) * (parts_ == 2 ? 5 : 2);
+      if (is_complex(type_)) counts.instructions += warps * depth * lane_columns;
+    }
+    // Copies: an instruction and its addresses. Lanes that write across rows of shared memory meet in banks.
+    double moved = 0;
+    for (const bool of_rows : {true, false}) {
+      const auto lie = lie_of(cut, of_rows);
+      const auto n = copied_at_once(cut, of_rows);
+      const double elements = static_cast<double>((of_rows ? cut.rows : cut.columns)->size) * depth;
+      constexpr double kOfCopy = 3;
+      counts.instructions += warps * kOfCopy * std::ceil(elements / static_cast<double>(n) / threads);
+      if (n == 1 && lie.fastest > 1 && lie.step != 1) {
+        counts.scattered += elements;
+      } else {
+        counts.copied_wavefronts += elements * size / 128;
+      }
+      counts.lines +=
+          elements / static_cast<double>(std::min({lie.run, std::max<std::int64_t>(kLine / size_, 1), 32 * n}));
+      moved += elements * size * sectors(lie.run * size_);
+    }
+    constexpr double kOfRound = 24;
+    counts.instructions += warps * kOfRound;
+    // Complex results are put together of two sums each.
+    counts.stores = warps * (is_complex(type_) ? 15 : 3) * static_cast<double>(rows * columns) / threads;
+
     const auto& out = buffer(program_.statement().buffer);
     const double result = static_cast<double>((out.last - out.first + 1) * result_size_) * (reads_result_ ? 2 : 1);
     // Elements that do not lie side by side in a lane are sectors of their own on their way.
     const double stored =
         result * (neighbours(cut) ? 1 : static_cast<double>(kSector) / static_cast<double>(result_size_));
-    const double cached = (blocks * (a_bytes + b_bytes) * k + stored) / (kCacheBytesPerCycle * multiprocessors * clock);
-    const double memory =
-        (bytes_ + result * (sectors(result_run(cut) * result_size_) - 1)) / (device_.copy_rate_GBs() * 1e9);
-    const double waits =
-        std::ceil(blocks_of_multiprocessor / resident_blocks) * kBlockCycles / clock / (resident_blocks > 1 ? 2 : 1);
-    const double longest = std::max({pipes, cached, memory});
-    return longest + 0.1 * (pipes + cached + memory - longest) + waits + kLaunchSeconds;
+    counts.cached_bytes = counts.blocks * moved * counts.rounds + stored;
+    counts.memory_bytes = bytes_ + result * (sectors(result_run(cut) * result_size_) - 1);
+    counts.result_bytes = result;
+    counts.result_run_bytes = static_cast<double>(result_run(cut) * result_size_);
+    return counts;
   }
-  static constexpr double kCacheBytesPerCycle = 21;  ///< of a multiprocessor, from the second cache (H200: 5.5 TB/s)
-  static constexpr double kBlockCycles = 2500;       ///< before the first product and after the last one
-  static constexpr double kLaunchSeconds = 2e-6;
-  static constexpr double kLatencyCycles = 1000;  ///< of memory
-  static constexpr double kBarrierCycles = 60;
 
   // ---- text
 
@@ -579,7 +584,8 @@ class ContractionEnumerator {
   int parts_ = 1;   ///< of each factor, of tf32
   int shared_ = 1;  ///< elements of an operand in one register
   std::int64_t size_ = 8, result_size_ = 8, row_unit_ = 16, column_unit_ = 8, depth_unit_ = 8, batches_ = 1;
-  double rate_ = 1, bytes_ = 0;
+  double rate_ = 1, bytes_ = 0, terms_ = 1;
+  double best_seconds_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace

@@ -109,4 +109,11 @@ class Tiles {
   double score_ = -1;
 };
 
+/// Of the rows or the columns: from 16 to 256 positions, each along every axis that is the fastest of a tensor.
+///   unit  positions that warps take at once
+std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit);
+
+/// Of the depth, multiples of `unit`; where no extents are, the fastest axis is longer than it is.
+std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit);
+
 }  // namespace ricci::plan::tiles

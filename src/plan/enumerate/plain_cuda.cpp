@@ -246,7 +246,9 @@ class PlainCudaEnumerator {
     if (counts_.sequential && shape.cooperative_threads == 1 && scattered(shape)) memory_us *= 2;
 
     Candidate candidate;
-    candidate.predicted_us = std::max(busy_us, memory_us) + 2;
+    constexpr double kLaunchUs = 2;
+    candidate.predicted_us = std::max(busy_us, memory_us) + kLaunchUs;
+    candidate.parts = {{"memory", memory_us}, {"issue", busy_us}, {"launch", kLaunchUs}};
     // No reads between two pieces: the times add in part.
     if (counts_.sequential) candidate.predicted_us += 0.3 * std::min(busy_us, memory_us);
     auto& schedule = candidate.schedule;

@@ -1,16 +1,27 @@
 // A schedule with its counted traffic and predicted time.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "kernel/schedule.hpp"
 #include "plan/models/traffic.hpp"
 
 namespace ricci::plan {
 
+/// What a part of the work would take on its own, in microseconds.
+struct TimePart {
+  const char* what;  ///< a column's head in what `explain` prints
+  double us = 0;
+};
+
 struct Candidate {
   kernel::Schedule schedule;
   Traffic traffic;
   double predicted_us = 0;
-  bool written = false;  ///< given as a text, not proposed: listed last
+  std::vector<TimePart> parts;  ///< of the prediction; none where `traffic` says what it is of
+  std::string note;             ///< what else `explain` says of it
+  bool written = false;         ///< given as a text, not proposed: listed last
 };
 
 }  // namespace ricci::plan

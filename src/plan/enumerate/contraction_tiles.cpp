@@ -1,0 +1,94 @@
+#include "plan/enumerate/contraction_tiles.hpp"
+
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace ricci::plan::tiles {
+
+std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit) {
+  std::vector<Tile> list;
+  if (axes.empty()) return {Tile{}};
+  std::vector<std::size_t> fastest;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    if (std::abs(axes[k].in_operand) == 1 || std::abs(axes[k].in_other) == 1) fastest.push_back(k);
+  }
+  if (fastest.empty()) {
+    fastest.push_back(0);
+    for (std::size_t k = 1; k < axes.size(); ++k) {
+      if (std::abs(axes[k].in_operand) < std::abs(axes[fastest[0]].in_operand)) fastest[0] = k;
+    }
+  }
+  Tiles search(axes, unit);
+  for (const auto f : fastest) {
+    for (const std::int64_t most : {256, 192, 144, 128, 96, 64, 48, 32, 16}) {
+      auto tile = search.of(f, most);
+      const bool known = std::any_of(list.begin(), list.end(),
+                                     [&](const Tile& t) { return t.sizes == tile.sizes && t.order == tile.order; });
+      if (!known) list.push_back(std::move(tile));
+    }
+  }
+  return list;
+}
+
+std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit) {
+  std::vector<Tile> list;
+  std::vector<std::size_t> fastest;
+  for (std::size_t k = 0; k < depth.size(); ++k) {
+    if (std::abs(depth[k].in_operand) == 1 || std::abs(depth[k].in_other) == 1) fastest.push_back(k);
+  }
+  if (fastest.empty()) fastest.push_back(depth.size() - 1);
+  for (const auto f : fastest) {
+    for (const std::int64_t steps : {1, 2, 3, 4, 6}) {
+      const auto most = steps * std::max<std::int64_t>(unit, 8);
+      Tile tile;
+      for (std::size_t k = 0; k < depth.size(); ++k) {
+        if (k != f) tile.order.push_back(k);
+      }
+      tile.order.push_back(f);
+      tile.sizes.assign(depth.size(), 1);
+      auto room = most;
+      for (std::size_t k = tile.order.size(); k-- > 0;) {
+        auto& n = tile.sizes[tile.order[k]];
+        const auto extent = depth[tile.order[k]].extent;
+        n = std::min(room, extent);
+        if (k + 1 < tile.order.size() || n % unit == 0) {
+          while (extent % n != 0) --n;  // of the others, what leaves no rest
+        }
+        room /= n;
+      }
+      const auto whole = [&] {
+        return std::accumulate(tile.sizes.begin(), tile.sizes.end(), std::int64_t{1}, std::multiplies<>());
+      };
+      while (whole() % unit != 0) ++tile.sizes[f];
+      tile.size = whole();
+      for (std::size_t k = 0; k < depth.size(); ++k) tile.blocks *= parts(depth[k].extent, tile.sizes[k]);
+      const bool known = std::any_of(list.begin(), list.end(),
+                                     [&](const Tile& t) { return t.sizes == tile.sizes && t.order == tile.order; });
+      if (!known && tile.size <= 2 * most) list.push_back(std::move(tile));
+    }
+  }
+  // Each operand has neighbours of its own along the depth: whole sectors of both.
+  if (fastest.size() == 2) {
+    for (const auto& [f, g] : {std::pair{fastest[0], fastest[1]}, std::pair{fastest[1], fastest[0]}}) {
+      for (const auto& [m, n] : {std::pair{4, 4}, std::pair{8, 4}, std::pair{4, 8}, std::pair{8, 8}}) {
+        Tile tile;
+        for (std::size_t k = 0; k < depth.size(); ++k) {
+          if (k != f && k != g) tile.order.push_back(k);
+        }
+        tile.order.push_back(g);
+        tile.order.push_back(f);
+        tile.sizes.assign(depth.size(), 1);
+        tile.sizes[f] = m;
+        tile.sizes[g] = n;
+        if (depth[f].extent < m || depth[g].extent < n || std::int64_t{m} * n % unit != 0) continue;
+        tile.size = std::int64_t{m} * n;
+        for (std::size_t k = 0; k < depth.size(); ++k) tile.blocks *= parts(depth[k].extent, tile.sizes[k]);
+        list.push_back(std::move(tile));
+      }
+    }
+  }
+  return list;
+}
+
+}  // namespace ricci::plan::tiles

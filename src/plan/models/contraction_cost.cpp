@@ -1,0 +1,95 @@
+// Constants are fitted to the times of tccg48 in f64, c128 and f32 on an NVIDIA H200
+// (bench/results/contract-*-h200.json: 240 kernels, off by 14 % in the mean of squares), in cycles and bytes, so that
+// another device comes in by its model.
+#include "plan/models/contraction_cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ricci::plan {
+namespace {
+
+constexpr double kCacheBytes = 24.8;  // of a multiprocessor in a cycle, from the second cache
+constexpr double kBlock = 2950;       // cycles before a block's first product and after its last one
+constexpr double kLatency = 980;      // of memory
+constexpr double kBarrier = 142;      // of a round
+constexpr double kExposed = 0.15;     // share of copies that a block's products do not hide
+constexpr double kFragment = 1.08;    // cycles of a wavefront that is read
+constexpr double kCopied = 2;         // of one that is written
+constexpr double kScattered = 0.63;   // of an element that is written on its own
+constexpr double kLine = 0.1;         // of a line
+constexpr double kStore = 4;          // of an instruction that stores results
+constexpr double kCompulsory = 0.9;   // of the time that a copy of as many bytes takes
+constexpr double kShortRun = 0.03;    // more for results in short runs
+constexpr double kWholeRun = 1152;    // bytes (cost_cuda.cpp)
+constexpr double kLaunchSeconds = 2e-6;
+
+/// What takes times that run side by side: the norm of their cubes.
+template <class... Times>
+double side_by_side(Times... times) {
+  return std::cbrt(((times * times * times) + ...));
+}
+/// The same inside of a round, where more is hidden: of their eighth powers.
+template <class... Times>
+double hidden(Times... times) {
+  const auto eighth = [](double x) { return x * x * x * x * x * x * x * x; };
+  return std::sqrt(std::sqrt(std::sqrt((eighth(times) + ...))));
+}
+
+}  // namespace
+
+double ContractionCounts::shared_cycles() const {
+  return kFragment * fragment_wavefronts + kCopied * copied_wavefronts + kScattered * scattered + kLine * lines;
+}
+
+ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device) {
+  const double multiprocessors = device.multiprocessors, clock = device.clock_MHz * 1e6;
+  const double in_turns = std::ceil(counts.blocks / multiprocessors);  // blocks of one multiprocessor
+  const double resident = std::min(counts.resident, in_turns);
+  // A multiprocessor has four parts with pipes and issue of their own. Three warps leave one to the next block's.
+  const double parts = counts.warps / 4.0, whole_parts = counts.warps == 3 ? 1 : parts;
+  const double balance = resident * parts / std::ceil(resident * whole_parts);
+  const double own = std::min(parts, parts / std::ceil(parts));  // of these, what a block alone keeps busy
+  const double shared = counts.shared_cycles(), issue = counts.issue_cycles();
+  const double round = hidden(counts.pipe_cycles / own, shared, issue / own);
+  // What is copied ahead must cover the time that memory takes.
+  const double ahead = (counts.stages - 1) * resident * round;
+  const double waited = kBarrier + kExposed * (shared - kFragment * counts.fragment_wavefronts) +
+                        std::max(0.0, kLatency - ahead) / (counts.stages - 1);
+  const double stores = kStore * counts.stores;
+  const double alone = kBlock + counts.rounds * (round + waited) + stores;
+  const double short_run = kShortRun * std::max(0.0, 1 - counts.result_run_bytes / kWholeRun);
+
+  ContractionTime time;
+  const double turns = in_turns / clock;
+  time.products = turns * counts.rounds * counts.pipe_cycles / balance;
+  time.shared = turns * counts.rounds * shared;
+  time.issue = turns * counts.rounds * issue / balance;
+  time.stores = turns * stores;
+  time.alone = turns * alone / resident;
+  time.cache = counts.cached_bytes / (kCacheBytes * multiprocessors * clock);
+  time.memory = (kCompulsory * counts.memory_bytes + short_run * counts.result_bytes) / (device.copy_rate_GBs() * 1e9);
+  time.launch = kLaunchSeconds;
+  time.total = side_by_side(time.products, time.shared, time.issue, time.stores, time.alone, time.cache, time.memory) +
+               time.launch;
+  return time;
+}
+
+std::vector<TimePart> parts_of(const ContractionTime& time) {
+  return {{"memory", 1e6 * time.memory}, {"L2", 1e6 * time.cache},     {"products", 1e6 * time.products},
+          {"shared", 1e6 * time.shared}, {"issue", 1e6 * time.issue},  {"stores", 1e6 * time.stores},
+          {"alone", 1e6 * time.alone},   {"launch", 1e6 * time.launch}};
+}
+
+std::string round_text(const ContractionCounts& counts) {
+  const double shared = counts.shared_cycles(), issue = counts.issue_cycles();
+  return fmt::format(
+      "a block's round takes {:.0f} cycles of products, {:.0f} of shared memory and {:.0f} of issue: products are "
+      "{:.2f} "
+      "of the most",
+      counts.pipe_cycles, shared, issue, counts.pipe_cycles / std::max({counts.pipe_cycles, shared, issue}));
+}
+
+}  // namespace ricci::plan

@@ -1,0 +1,51 @@
+// What a contraction by tiles is predicted to take on a GPU: counts of a launch, and the times that they make.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/models/candidate.hpp"
+#include "plan/models/device_model.hpp"
+
+namespace ricci::plan {
+
+/// Counts of a launch whose blocks each make one tile of the result, round by round of the sum.
+struct ContractionCounts {
+  double blocks = 1, rounds = 1;
+  double resident = 1;  ///< blocks that a multiprocessor has room for
+  int warps = 1, stages = 2;
+
+  // Of one block in one round.
+  double pipe_cycles = 0;   ///< of a multiprocessor's tensor cores, or of its units for multiply-adds
+  double instructions = 0;  ///< of warps, products among them
+  double fragment_wavefronts = 0, copied_wavefronts = 0;  ///< of shared memory: read, and written
+  double scattered = 0;  ///< elements that are copied one by one, across rows of shared memory
+  double lines = 0;      ///< of 128 bytes that warps ask for, to copy them
+
+  double stores = 0;            ///< instructions of warps that finish and write a block's result
+  double cached_bytes = 0;      ///< of the launch, through the second cache
+  double memory_bytes = 0;      ///< of the launch, by whole sectors
+  double result_bytes = 0;      ///< of these, of the result
+  double result_run_bytes = 0;  ///< neighbours of it that a block makes
+
+  /// Cycles of a multiprocessor that a block's round takes: of shared memory and its queue, and to issue it.
+  double shared_cycles() const;
+  double issue_cycles() const { return instructions / 4; }
+};
+
+/// What each part of the work takes on its own, in seconds, and all of it together.
+struct ContractionTime {
+  double memory = 0, cache = 0;
+  double products = 0, shared = 0, issue = 0;
+  double alone = 0;  ///< each block as if nothing ran beside it, over the blocks that do
+  double stores = 0, launch = 0;
+  double total = 0;
+};
+ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device);
+
+/// The same as columns of a table.
+std::vector<TimePart> parts_of(const ContractionTime& time);
+/// What a round of a block is made of, in words: its products' share of what it takes at least.
+std::string round_text(const ContractionCounts& counts);
+
+}  // namespace ricci::plan
