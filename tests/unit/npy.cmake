@@ -4,8 +4,8 @@ if(RICCI_TOOLS)
   ricci_test(tool_text LABEL unit SOURCES tool_text.cpp LIBS ricci_tool)
   ricci_test(tools_models LABEL unit SOURCES tools_models.cpp LIBS ricci_bench_tool)
 
-  # Libraries in the place of cuTENSOR, cuTT and HPTT.
-  foreach(fake cutensor old_cutensor cutt hptt)
+  # Libraries in the place of cuTENSOR, cuTT, HPTT, TBLIS and einsum_ir.
+  foreach(fake cutensor old_cutensor cutt hptt tblis einsum_ir)
     string(REPLACE old_ "" source ${fake})
     add_library(fake_${fake} MODULE fake_${source}.cpp)
     target_include_directories(fake_${fake} PRIVATE ${PROJECT_SOURCE_DIR}/tools)
@@ -17,6 +17,10 @@ if(RICCI_TOOLS)
     FAKE_OLD_CUTENSOR="$<TARGET_FILE:fake_old_cutensor>" FAKE_CUTT="$<TARGET_FILE:fake_cutt>"
     FAKE_HPTT="$<TARGET_FILE:fake_hptt>")
   add_dependencies(unit_tools_peers fake_cutensor fake_old_cutensor fake_cutt fake_hptt)
+  ricci_test(tools_contractions LABEL unit SOURCES tools_contractions.cpp LIBS ricci_bench_tool)
+  target_compile_definitions(unit_tools_contractions PRIVATE FAKE_TBLIS="$<TARGET_FILE:fake_tblis>"
+    FAKE_EINSUM_IR="$<TARGET_FILE:fake_einsum_ir>")
+  add_dependencies(unit_tools_contractions fake_tblis fake_einsum_ir)
 
   # Our declarations against NVIDIA's, where both headers are.
   find_path(RICCI_CUTENSOR_INCLUDE cutensor.h HINTS $ENV{CUTENSOR_HOME}/include /usr/local/cuda/include)

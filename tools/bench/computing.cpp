@@ -31,7 +31,7 @@ Loaded::Loaded(Bench& bench, Plan made) : plan(std::move(made)) {
 }
 
 Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, int repeat,
-                BenchResults& results) {
+                BenchResults& results, const std::vector<PeerRun>& others) {
   const auto& info = loaded.plan.info();
   const auto copied = std::clamp<std::int64_t>(info.compulsory_bytes / 2, 1 << 20, kMostCopied);
   std::vector<std::function<void()>> functions{[&] { loaded(); }, [&] { bench.copy(copied); }};
@@ -40,8 +40,10 @@ Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loa
     copy = gpu_copy(runtime, DType::f64, copied / 8);
     functions.emplace_back([&] { (*copy)(bench.output(), bench.input()); });
   }
+  const auto own = static_cast<std::ptrdiff_t>(functions.size());
+  for (const auto& other : others) functions.push_back(other.run);
   const auto ms = bench.time(functions, repeat);
-  const double rate = 2.0 * static_cast<double>(copied) / *std::min_element(ms.begin() + 1, ms.end()) * 1e-6;
+  const double rate = 2.0 * static_cast<double>(copied) / *std::min_element(ms.begin() + 1, ms.begin() + own) * 1e-6;
   results.copy_rate = std::max(results.copy_rate, rate);
   const double of_copy = static_cast<double>(info.compulsory_bytes) / ms[0] * 1e-6 / rate;
   const double of_product = results.product_rate > 0 ? info.flops / ms[0] * 1e-6 / results.product_rate : 0;
@@ -60,6 +62,7 @@ Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loa
               {"plan_ms", info.plan_ms},
               {"compile_ms", info.compile_ms},
               {"peers", Json::object()}};
+  for (std::size_t k = 0; k < others.size(); ++k) row["peers"][others[k].name] = ms[static_cast<std::size_t>(own) + k];
   results.rows.push_back(std::move(row));
   return results.rows.back();
 }

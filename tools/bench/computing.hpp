@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/results.hpp"
+#include "peers/library.hpp"
 #include "ricci/ricci.hpp"
 
 namespace ricci::tools {
@@ -25,9 +26,10 @@ struct Loaded {
 /// The largest copy that a case is timed beside, in bytes: buffers of the bench are as large.
 constexpr std::int64_t kMostCopied = 512 << 20;
 
-/// Times one plan beside a copy of as many bytes as it must move, at most kMostCopied; the row in the results.
+/// Times one plan beside a copy of as many bytes as it must move, at most kMostCopied, in turns with others that run;
+/// the row in the results, in which each of the others is a peer.
 Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, int repeat,
-                BenchResults& results);
+                BenchResults& results, const std::vector<PeerRun>& others = {});
 
 void print_head();
 /// A row of the results, with what a bench has to say beside.

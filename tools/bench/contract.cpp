@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <random>
@@ -16,6 +17,7 @@
 #include "cli/mode.hpp"
 #include "io/cases.hpp"
 #include "peers/blas.hpp"
+#include "peers/contraction.hpp"
 #include "report/progress.hpp"
 #include "runtime/parallel.hpp"
 
@@ -27,6 +29,8 @@ struct Options : BenchOptions {
   std::string peers, blas, precision = "f32";
   std::vector<std::string> schedules;
   int top = 1;
+  double most_gflop = 0;                                                                      ///< 0: cases as they are
+  std::vector<std::string> libraries = std::vector<std::string>(contraction_kinds().size());  ///< a file each, or none
   bool roofline = false;  ///< shares of what copy and matrix product allow, not of the copy alone
 
   EinsumOptions einsum_options() const {
@@ -38,8 +42,9 @@ struct Options : BenchOptions {
 };
 
 /// Looks at elements of an einsum's output drawn at random: sums over all inner indices, on the host, in double.
-void check_sample(Bench& bench, const EinsumCase& c, const Spec& spec, const Loaded& loaded, DType type,
-                  Precision precision) {
+/// Nothing where they are right, else one that is not.
+std::string wrong_element(Bench& bench, const EinsumCase& c, const Spec& spec, const Loaded& loaded, DType type,
+                          Precision precision) {
   const auto extent = [&](const std::string& name) { return c.extents.at(name); };
   std::vector<std::string> inner;
   for (const auto& term : spec.operands) {
@@ -88,10 +93,78 @@ void check_sample(Bench& bench, const EinsumCase& c, const Spec& spec, const Loa
                 size_of(type));
     const auto got = element(type, bytes.data());
     if (!(std::abs(got - sum) <= bound * magnitude * (is_complex(type) ? 2 : 1))) {
-      throw InternalError(fmt::format("case {}: an element of the output is {} + {}i, not {} + {}i; please report it",
-                                      c.id, got.real(), got.imag(), sum.real(), sum.imag()));
+      return fmt::format("an element of the output is {} + {}i, not {} + {}i", got.real(), got.imag(), sum.real(),
+                         sum.imag());
     }
   }
+  return {};
+}
+
+void check_sample(Bench& bench, const EinsumCase& c, const Spec& spec, const Loaded& loaded, DType type,
+                  Precision precision) {
+  const auto wrong = wrong_element(bench, c, spec, loaded, type, precision);
+  if (!wrong.empty()) throw InternalError(fmt::format("case {}: {}; please report it", c.id, wrong));
+}
+
+/// Extents made smaller by one factor until the case has no more operations than that.
+void shrink(EinsumCase& c, double most_flops) {
+  double points = 1;
+  for (const auto& [axis, extent] : c.extents) points *= static_cast<double>(extent);
+  const double by = std::pow(most_flops / 2 / points, 1.0 / static_cast<double>(c.extents.size()));
+  if (by >= 1) return;
+  for (auto& [axis, extent] : c.extents)
+    extent = std::max(std::int64_t{1}, static_cast<std::int64_t>(static_cast<double>(extent) * by));
+}
+
+using Libraries = std::vector<std::unique_ptr<ContractionLibrary>>;
+
+Libraries open_libraries(const Options& options) {
+  Libraries libraries;
+  for (std::size_t k = 0; k < options.libraries.size(); ++k) {
+    const auto& kind = contraction_kinds()[k];
+    if (options.libraries[k].empty()) continue;
+    if (options.gpu()) throw ShapeError(fmt::format("{} is for --device cpu", kind.option));
+    libraries.push_back(kind.open(options.libraries[k]));
+  }
+  return libraries;
+}
+
+/// What the libraries make of a case in the memory of the plan; `refused` has what they do not compute, or not rightly.
+std::vector<PeerRun> prepare_libraries(const Libraries& libraries, Bench& bench, const EinsumCase& c, const Spec& spec,
+                                       const Loaded& loaded, const Options& options,
+                                       std::map<std::string, std::string>& refused) {
+  std::vector<PeerRun> runs;
+  if (libraries.empty() || spec.operands.size() != 2) return runs;
+  const auto type = parse_dtype(options.dtype);
+  std::map<std::string, char> letters;
+  const auto tensor = [&](const Spec::Term& term) {
+    PeerContraction::Tensor made;
+    for (const auto& axis : term) {
+      const auto letter = letters.emplace(axis.name, static_cast<char>('a' + letters.size())).first->second;
+      made.axes += letter;
+      made.extents.push_back(c.extents.at(axis.name));
+    }
+    return made;
+  };
+  const PeerContraction problem{type, tensor(spec.operands[0]), tensor(spec.operands[1]), tensor(spec.output),
+                                options.thread_count()};
+  for (const auto& library : libraries) {
+    for (auto& run : library->prepare(problem, loaded.outputs[0], loaded.inputs[0], loaded.inputs[1])) {
+      if (!run.run) {
+        refused[run.name] = run.refused;
+        continue;
+      }
+      const auto& out = loaded.plan.outputs()[0];
+      std::memset(loaded.outputs[0], 0xff, static_cast<std::size_t>((out.last + 1) * size_of(type)));
+      run.run();
+      if (const auto wrong = wrong_element(bench, c, spec, loaded, type, Precision::f32); !wrong.empty()) {
+        refused[run.name] = wrong;
+        continue;
+      }
+      runs.push_back(std::move(run));
+    }
+  }
+  return runs;
 }
 
 /// The best candidates by prediction beside each other, and schedules that were asked for, in the memory of the chosen
@@ -157,9 +230,13 @@ double product_rate(Bench& bench, Runtime& runtime, const Options& options, DTyp
 int bench_einsum(const Options& options, bool json) {
   auto cases = read_einsum_cases(options.files.front());
   select(cases, options, options.files.front());
+  if (options.most_gflop > 0) {
+    for (auto& c : cases) shrink(c, options.most_gflop * 1e9);
+  }
   const auto type = parse_dtype(options.dtype);
   if (is_integer(type)) throw ShapeError("einsums are timed in f16, bf16, f32, f64, c64 and c128; --dtype names one");
   const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
+  const auto libraries = open_libraries(options);
   const auto bench = make_bench(options.gpu(), kMostCopied, options.thread_count());
   Runtime runtime;
   const auto einsum = options.einsum_options();
@@ -185,14 +262,32 @@ int bench_einsum(const Options& options, bool json) {
     const Loaded loaded(*bench, runtime.plan_einsum(c.spec, inputs, einsum));
     loaded();
     check_sample(*bench, c, spec, loaded, type, einsum.precision);
-    auto& row = time_plan(*bench, runtime, c.id, loaded, options.repeat, results);
+    std::map<std::string, std::string> refused;
+    const auto others = prepare_libraries(libraries, *bench, c, spec, loaded, options, refused);
+    auto& row = time_plan(*bench, runtime, c.id, loaded, options.repeat, results, others);
     std::string note;
+    for (const auto& [name, why] : refused) {
+      row["refused"][name] = why;
+      note += fmt::format("{} refused: {}  ", name, why);
+    }
+    const auto compare = [&](const std::string& name) {
+      against[name].push_back(row["peers"][name].number() / row["ms"].number());
+      note += fmt::format("{:.2f} of {}  ", against[name].back(), name);
+    };
+    for (const auto& other : others) compare(other.name);
     if (const auto place = peers.find(c.id); place != peers.end()) {
+      // What was timed just now counts, not what a file says of the same peer.
       for (const auto& [name, ms] : place->second) {
+        if (row["peers"].contains(name)) continue;
         row["peers"][name] = ms;
-        against[name].push_back(ms / row["ms"].number());
-        note += fmt::format("{:.2f} of {}  ", against[name].back(), name);
+        compare(name);
       }
+    }
+    if (const auto listed = row["peers"].items(); listed.size() > 1) {
+      const auto best = std::min_element(listed.begin(), listed.end(), [](const auto& x, const auto& y) {
+        return x.second.number() < y.second.number();
+      });
+      against["the fastest of them"].push_back(best->second.number() / row["ms"].number());
     }
     if (!json) print_row(row, note);
     if (options.top > 1 || !options.schedules.empty()) {
@@ -214,6 +309,11 @@ int bench_einsum(const Options& options, bool json) {
                   options.dtype, options.gpu() ? "" : fmt::format(" --threads {}", options.thread_count()));
   if (einsum.precision != Precision::f32) results.command += fmt::format(" --precision {}", name(einsum.precision));
   if (!options.blas.empty()) results.command += " --blas LIBRARY";
+  for (std::size_t k = 0; k < options.libraries.size(); ++k) {
+    if (!options.libraries[k].empty()) results.command += fmt::format(" {} LIBRARY", contraction_kinds()[k].option);
+  }
+  if (options.most_gflop > 0) results.command += fmt::format(" --most-gflop {}", options.most_gflop);
+  if (!options.peers.empty()) results.command += " --peers " + set_name(options.peers) + ".csv";
   if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
   if (options.top > 1) results.command += fmt::format(" --top {}", options.top);
   for (const auto& schedule : options.schedules) results.command += fmt::format(" --schedule \"{}\"", schedule);
@@ -240,6 +340,10 @@ void add_einsums(Command& app, Session& session, bool roofline) {
   einsum.add_option("--dtype", options->dtype, "f16, bf16, f32, f64, c64 or c128").capture_default_str();
   einsum.add_option("--only", options->only, "Cases whose id begins with this");
   einsum.add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on this device");
+  einsum
+      .add_option("--most-gflop", options->most_gflop,
+                  "Make the extents of larger cases smaller, all by one factor, down to so many GFLOP (0: as they are)")
+      .capture_default_str();
   einsum.add_option("--top", options->top, "Also time this many candidates, each beside its prediction")
       .range(1, 100)
       .capture_default_str();
@@ -250,6 +354,8 @@ void add_einsums(Command& app, Session& session, bool roofline) {
   add_mode_options(einsum, options->mode);
   add_computing(einsum, *options);
   if (roofline) {
+    for (std::size_t k = 0; k < options->libraries.size(); ++k)
+      einsum.add_option(contraction_kinds()[k].option, options->libraries[k], contraction_kinds()[k].help);
     einsum.add_option("--blas", options->blas,
                       "A library whose matrix product is a limit too: with cblas_dgemm on a CPU, cuBLAS on a GPU");
   }

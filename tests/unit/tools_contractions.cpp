@@ -1,0 +1,82 @@
+// Libraries of contractions beside Ricci: their calls, with libraries of plain loops in their place.
+#include <dlfcn.h>
+
+#include <complex>
+
+#include "catch.hpp"
+#include "peers/contraction.hpp"
+#include "ricci/error.hpp"
+
+using namespace ricci;
+using namespace ricci::tools;
+
+namespace {
+
+template <class Function>
+Function* in_library(const char* file, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(dlopen(file, RTLD_NOW | RTLD_NOLOAD), name));
+}
+
+/// "abc,cd->dba" of whole numbers, whose sums are exact; the runs that the library makes of it.
+template <class T>
+std::vector<PeerRun> check(ContractionLibrary& library, DType type) {
+  const std::int64_t a = 3, b = 4, c = 5, d = 2;
+  const PeerContraction problem{type, {"abc", {a, b, c}}, {"cd", {c, d}}, {"dba", {d, b, a}}, 2};
+  std::vector<T> first(a * b * c), second(c * d), result(d * b * a);
+  for (std::size_t k = 0; k < first.size(); ++k) first[k] = static_cast<T>(static_cast<float>(k % 7) - 2);
+  for (std::size_t k = 0; k < second.size(); ++k) second[k] = static_cast<T>(static_cast<float>(k % 5) - 1);
+  auto runs = library.prepare(problem, result.data(), first.data(), second.data());
+  for (const auto& run : runs) {
+    if (!run.run) continue;
+    std::fill(result.begin(), result.end(), T(99));
+    run.run();
+    for (std::int64_t i = 0; i < a; ++i) {
+      for (std::int64_t j = 0; j < b; ++j) {
+        for (std::int64_t l = 0; l < d; ++l) {
+          T sum = 0;
+          for (std::int64_t k = 0; k < c; ++k)
+            sum += first[static_cast<std::size_t>((i * b + j) * c + k)] * second[static_cast<std::size_t>(k * d + l)];
+          CHECK(result[static_cast<std::size_t>((l * b + j) * a + i)] == sum);
+        }
+      }
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("TBLIS is called for each of its types, with the threads of the problem") {
+  const auto library = open_tblis(FAKE_TBLIS);
+  CHECK(check<float>(*library, DType::f32).size() == 1);
+  CHECK(check<double>(*library, DType::f64).size() == 1);
+  CHECK(check<std::complex<float>>(*library, DType::c64).size() == 1);
+  const auto runs = check<std::complex<double>>(*library, DType::c128);
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].name == "tblis");
+  CHECK(in_library<unsigned()>(FAKE_TBLIS, "fake_threads")() == 2);
+  CHECK(check<float>(*library, DType::f16).empty());
+}
+
+TEST_CASE("einsum_ir's adapter is asked for all its ways, and its plans are given back") {
+  const auto alive = [] { return in_library<int()>(FAKE_EINSUM_IR, "fake_alive")(); };
+  const auto library = open_einsum_ir(FAKE_EINSUM_IR);
+  check<float>(*library, DType::f32);
+  {
+    const auto runs = check<double>(*library, DType::f64);
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].name == "einsum_ir");
+    CHECK(!runs[1].run);
+    CHECK(runs[1].refused == "the library compiles no such contraction");
+    CHECK(alive() == 1);
+  }
+  CHECK(alive() == 0);
+  CHECK(check<std::complex<float>>(*library, DType::c64).empty());
+}
+
+TEST_CASE("a library that lacks a function of TBLIS is named with the function") {
+  CHECK_THROWS_MATCHES(open_tblis(FAKE_EINSUM_IR), IoError, Catch::Matchers::Predicate<IoError>([](const IoError& e) {
+                         return std::string(e.what()).find("has no tblis_tensor_mult") != std::string::npos;
+                       }));
+  CHECK_THROWS_AS(open_einsum_ir("/nowhere/libeinsum_ir.so"), IoError);
+}

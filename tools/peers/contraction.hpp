@@ -1,0 +1,50 @@
+// Libraries that contractions are timed beside in the same run, each opened from a file that the user names.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "peers/library.hpp"
+
+namespace ricci::tools {
+
+/// result[...] = sum of first[...] * second[...] over what the result lacks, between dense row-major tensors on a CPU.
+struct PeerContraction {
+  struct Tensor {
+    std::string axes;                   ///< a letter each
+    std::vector<std::int64_t> extents;  ///< slowest first
+  };
+  DType type = DType::f64;
+  Tensor first, second, result;
+  int threads = 1;
+};
+
+class ContractionLibrary {
+ public:
+  virtual ~ContractionLibrary() = default;
+  /// Plans it, between memory aligned to 64 bytes; planning may write the result. None for what the library is not
+  /// made for.
+  virtual std::vector<PeerRun> prepare(const PeerContraction& problem, void* result, const void* first,
+                                       const void* second) = 0;
+};
+
+struct ContractionKind {
+  const char* option;  ///< "--tblis"
+  const char* help;
+  /// Throws IoError, naming the file, where it cannot be opened, and the function that it lacks.
+  std::unique_ptr<ContractionLibrary> (*open)(const std::string& file);
+};
+
+/// All that are known.
+std::span<const ContractionKind> contraction_kinds();
+
+/// TBLIS 1 through its C interface, which plans in each call.
+std::unique_ptr<ContractionLibrary> open_tblis(const std::string& file);
+/// What adapters/einsum_ir.cpp makes of a user's einsum_ir.
+std::unique_ptr<ContractionLibrary> open_einsum_ir(const std::string& file);
+
+}  // namespace ricci::tools
