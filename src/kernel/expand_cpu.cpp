@@ -1,11 +1,10 @@
-// Tile statements on a CPU: packing by vectors or by transposes in registers, products of register tiles, and the
-// writing of what they summed.
+// Tile statements on a CPU: products of register tiles, and the writing of what they summed.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "kernel/expand.hpp"
+#include "kernel/expand_cpu.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
@@ -39,6 +38,7 @@ class Expander {
     inner.body = body(loop.body);
     return {{std::move(inner)}};
   }
+  Body one(const Copy& copy) { return expand_copy_cpu(kernel_, copy, origin_); }
   Body one(const If& branch) { return {{If{branch.when, body(branch.then), body(branch.otherwise)}}}; }
 
   /// Nested loops over digits, the first outermost.
@@ -107,14 +107,7 @@ class Expander {
   }
 
   int registers(const std::string& stem, DType type, std::int64_t count, int lanes) {
-    Array array;
-    array.name = stem;
-    array.type = type;
-    array.space = Space::registers;
-    array.shape = {count};
-    array.lanes = lanes;
-    array.origin = origin_;
-    return kernel_.add_array(std::move(array));
+    return add_registers(kernel_, stem, type, count, lanes, origin_);
   }
   static std::int64_t product(const std::vector<Digit>& digits) {
     std::int64_t n = 1;
@@ -150,15 +143,9 @@ class Expander {
   }
 
   Value factor(Access access, DType to, bool conj) const {
-    auto value = converted(std::move(access), to);
+    auto value = converted(kernel_, std::move(access), to);
     return conj && is_complex(to) ? apply(ir::OpCode::conj, to, {std::move(value)}) : value;
   }
-  Value converted(Access access, DType to) const {
-    const auto from = type(access);
-    auto value = load_of(from, std::move(access));
-    return from == to ? value : apply(ir::OpCode::cast, to, {std::move(value)});
-  }
-
   /// Loops over columns, the last vector on its own where only a part of it is elements of the caller's memory.
   template <class Make>
   Body tail_apart(const Columns& columns, const std::vector<Digit>& elements, const Access& access, const Make& make) {
@@ -345,161 +332,28 @@ class Expander {
     return result;
   }
 
-  // ---- copies
-
-  /// Loops over digits as far as they are inside of the tensor: a digit that is a block of a ragged index ends where
-  /// the index does.
-  Body copy_loops(const std::vector<Digit>& digits, const std::vector<Digit>& inner_digits,
-                  const std::vector<Condition>& when, Body inner) {
-    for (std::size_t k = digits.size(); k-- > 0;) {
-      std::vector<Condition> limits;
-      for (const auto& condition : when) {
-        if (condition.value.coefficient(digits[k].var) == 0) continue;
-        auto base = condition.value;
-        for (const auto& d : inner_digits) base = base.with(d.var, Affine(0));
-        const auto step = condition.value.coefficient(digits[k].var);
-        for (std::size_t j = 0; j < digits.size(); ++j) {
-          const bool block = !digits[j].padded && condition.value.coefficient(digits[j].var) > 1;
-          if (j > k || (j < k && !block)) base = base.with(digits[j].var, Affine(0));
-        }
-        if (step > 1 && !digits[k].padded) limits.push_back({base, condition.below});
-      }
-      inner = {loop_over(digits[k].var, Bind::serial, std::move(inner), std::move(limits))};
-    }
-    return inner;
-  }
-
-  Body one(const Copy& copy) {
-    const auto of = type(copy.to);
-    const auto lanes = static_cast<int>(kernel_.vector_bytes / size_of(of));
-    auto digits = copy.digits;
-    std::erase_if(digits, [](const Digit& d) { return d.extent == 1; });
-    Copy whole = copy;
-    for (const auto& d : copy.digits) {
-      if (d.extent > 1) continue;
-      whole.to = with(whole.to, d.var, 0);
-      whole.from = with(whole.from, d.var, 0);
-      whole.when = with(whole.when, d.var, 0);
-    }
-    const auto step = [](const Access& access, const Digit& d) { return access.index.front().coefficient(d.var); };
-    std::optional<Digit> t, s;
-    for (const auto& d : digits) {
-      if (step(whole.to, d) == 1) t = d;
-      if (step(whole.from, d) == 1) s = d;
-    }
-    const bool same = type(copy.from) == of && lanes > 1 && !is_complex(of);
-    std::vector<Digit> inner;
-    if (t) inner.push_back(*t);
-    if (s && t && s->var != t->var) inner.push_back(*s);
-    std::vector<Digit> outer;
-    for (const auto& d : digits) {
-      if (std::none_of(inner.begin(), inner.end(), [&](const Digit& i) { return i.var == d.var; })) outer.push_back(d);
-    }
-    std::stable_sort(outer.begin(), outer.end(),
-                     [&](const Digit& x, const Digit& y) { return step(whole.from, x) > step(whole.from, y); });
-
-    Body fast;
-    if (same && s && t && s->var == t->var) {
-      const bool whole_one = t->extent < lanes && (t->extent & (t->extent - 1)) == 0;
-      fast = run(whole, *t, whole_one ? static_cast<int>(t->extent) : lanes);
-    } else if (same && s && t && lanes <= 16 && t->extent >= lanes && s->extent >= lanes) {
-      fast = transposed(whole, *t, *s, lanes);
-    } else {
-      fast = singly(whole, inner, {});
-    }
-    // Conditions on the inner digits: all of them hold, or each element is asked.
-    std::vector<Condition> all, each;
-    for (const auto& condition : whole.when) {
-      const auto element = std::find_if(digits.begin(), digits.end(),
-                                        [&](const Digit& d) { return condition.value.coefficient(d.var) == 1; });
-      if (element == digits.end()) continue;
-      // Blocks that end with the index hold nothing beyond it, where the loops over them end there.
-      const bool ends = std::all_of(digits.begin(), digits.end(), [&](const Digit& d) {
-        const auto by = condition.value.coefficient(d.var);
-        const bool is_inner = std::any_of(inner.begin(), inner.end(), [&](const Digit& i) { return i.var == d.var; });
-        return by == 0 || by == 1 || (!is_inner && !d.padded);
-      });
-      if (ends && condition.below % element->extent == 0) continue;
-      auto last = condition;
-      for (const auto& d : inner) last.value = last.value.with(d.var, Affine(d.extent - 1));
-      all.push_back(std::move(last));
-      each.push_back(condition);
-    }
-    Body body = all.empty() ? std::move(fast) : where(all, std::move(fast), singly(whole, inner, each));
-    return copy_loops(outer, inner, whole.when, std::move(body));
-  }
-
-  /// Element by element, 0 where a condition fails.
-  Body singly(const Copy& copy, std::vector<Digit> inner, const std::vector<Condition>& when) {
-    std::reverse(inner.begin(), inner.end());
-    Body store{{Store{copy.to, converted(copy.from, type(copy.to))}}};
-    if (!when.empty()) store = where(when, std::move(store), {{Store{copy.to, zero_of(type(copy.to))}}});
-    for (std::size_t k = inner.size(); k-- > 0;) store = {loop_over(inner[k].var, Bind::serial, std::move(store))};
-    return store;
-  }
-
-  /// Neighbours on both sides: vectors, and a last one in part.
-  Body run(const Copy& copy, const Digit& t, int lanes) {
-    Body body;
-    const auto vectors = t.extent / lanes;
-    const auto move = [&](const Affine& first, int count) {
-      Access to = with(copy.to, t.var, first), from = with(copy.from, t.var, first);
-      to.lanes = from.lanes = lanes;
-      to.count = from.count = count;
-      return Statement{Store{to, load_of(type(from), from)}};
-    };
-    if (vectors > 0) {
-      const auto v = kernel_.add_var(name(t.var) + "v", vectors);
-      if (vectors == 1) {
-        body.push_back(move(Affine(0), 0));
-      } else {
-        body.push_back(loop_over(v, vectors <= 4 ? Bind::unroll : Bind::serial, {move(Affine::of(v, lanes), 0)}));
-      }
-    }
-    if (t.extent % lanes != 0) body.push_back(move(Affine(vectors * lanes), static_cast<int>(t.extent % lanes)));
-    return body;
-  }
-
-  /// Neighbours along s on the one side and along t on the other: blocks of lanes x lanes transposed in registers, and
-  /// what they leave over one by one.
-  Body transposed(const Copy& copy, const Digit& t, const Digit& s, int lanes) {
-    const auto ts = t.extent / lanes, ss = s.extent / lanes;
-    const auto tb = kernel_.add_var(name(t.var) + "b", ts), sb = kernel_.add_var(name(s.var) + "b", ss);
-    const auto u = kernel_.add_var("u", lanes);
-    const int rows = registers("rows", type(copy.to), lanes, lanes);
-    const auto block = [&](Access access, Var along, Var across) {
-      access = with(access, along, Affine::of(along == t.var ? tb : sb, lanes));
-      access = with(access, across, Affine::of(across == t.var ? tb : sb, lanes) + Affine::of(u));
-      access.lanes = lanes;
-      return access;
-    };
-    const auto from = block(copy.from, s.var, t.var), to = block(copy.to, t.var, s.var);
-    const Access row{rows, {Affine::of(u)}, lanes};
-    Body turn{{Declare{rows}}};
-    turn.push_back(loop_over(u, Bind::unroll, {{Store{row, load_of(type(from), from)}}}));
-    turn.push_back({Transpose{rows}});
-    turn.push_back(loop_over(u, Bind::unroll, {{Store{to, load_of(type(to), row)}}}));
-    Body body{loop_over(sb, Bind::serial, {loop_over(tb, Bind::serial, std::move(turn))})};
-    const auto rest = [&](const Digit& part, std::int64_t done, const Digit& other, std::int64_t count) {
-      if (part.extent == done || count == 0) return;
-      const auto p = kernel_.add_var(name(part.var) + "r", part.extent - done),
-                 o = kernel_.add_var(name(other.var), count);
-      Copy left = copy;
-      left.to = with(with(left.to, part.var, Affine::of(p) + Affine(done)), other.var, Affine::of(o));
-      left.from = with(with(left.from, part.var, Affine::of(p) + Affine(done)), other.var, Affine::of(o));
-      for (auto& statement : singly(left, {{p, part.extent - done}, {o, count}}, {}))
-        body.push_back(std::move(statement));
-    };
-    rest(s, ss * lanes, t, t.extent);
-    rest(t, ts * lanes, s, ss * lanes);
-    return body;
-  }
-
   Kernel& kernel_;
   int origin_ = -1;  // of the statement that is being expanded
 };
 
 }  // namespace
+
+int add_registers(Kernel& kernel, const std::string& stem, DType type, std::int64_t count, int lanes, int origin) {
+  Array array;
+  array.name = stem;
+  array.type = type;
+  array.space = Space::registers;
+  array.shape = {count};
+  array.lanes = lanes;
+  array.origin = origin;
+  return kernel.add_array(std::move(array));
+}
+
+Value converted(const Kernel& kernel, Access access, DType to) {
+  const auto from = kernel.array(access.array).type;
+  auto value = load_of(from, std::move(access));
+  return from == to ? value : apply(ir::OpCode::cast, to, {std::move(value)});
+}
 
 Body expand_cpu(Kernel& kernel, const Body& body) { return Expander(kernel).body(body); }
 

@@ -114,10 +114,17 @@ class Maker {
   std::vector<Level>::const_iterator level_of(const std::string& name) const {
     return std::find_if(levels_.begin(), levels_.end(), [&](const Level& level) { return level.name == name; });
   }
-  /// Whether the result's complex numbers lie side by side along a level, and nothing is converted.
+  /// Whether the complex numbers of the result, and of what is added to it, lie side by side along a level, and nothing
+  /// is converted.
   bool has_pairs(const std::string& name) const {
     const auto& lane = *level_of(name);
     const auto& index = program_.indices[lane.index];
+    for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
+      const auto id = static_cast<ir::NodeId>(n);
+      const auto& node = program_.nodes[n];
+      if (node.kind != ir::NodeKind::load || id == contraction_.first.load || id == contraction_.second.load) continue;
+      if (node.offset.coefficient[lane.index] != 1) return false;
+    }
     return lane.extent > 1 && lane.name == index.name && program_.statement().offset.coefficient[lane.index] == 1 &&
            std::all_of(program_.buffers.begin(), program_.buffers.end(),
                        [&](const ir::Buffer& buffer) { return buffer.type == contraction_.type; }) &&

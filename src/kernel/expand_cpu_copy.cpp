@@ -1,0 +1,277 @@
+// Copies on a CPU: packing by vectors, by transposes in registers, or element by element.
+#include <algorithm>
+#include <optional>
+
+#include "kernel/expand_cpu.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+class CopyExpander {
+ public:
+  CopyExpander(Kernel& kernel, int origin) : kernel_(kernel), origin_(origin) {}
+
+  Body all(const Copy& copy) {
+    const auto of = type(copy.to);
+    const auto lanes = static_cast<int>(kernel_.vector_bytes / size_of(of));
+    auto digits = copy.digits;
+    std::erase_if(digits, [](const Digit& d) { return d.extent == 1; });
+    Copy whole = copy;
+    for (const auto& d : copy.digits) {
+      if (d.extent > 1) continue;
+      whole.to = with(whole.to, d.var, 0);
+      whole.from = with(whole.from, d.var, 0);
+      whole.when = with(whole.when, d.var, 0);
+    }
+    const auto step = [](const Access& access, const Digit& d) { return access.index.front().coefficient(d.var); };
+    std::optional<Digit> t, s;
+    for (const auto& d : digits) {
+      if (step(whole.to, d) == 1) t = d;
+      if (step(whole.from, d) == 1) s = d;
+    }
+    std::vector<Digit> inner;
+    if (t) inner.push_back(*t);
+    if (s && t && s->var != t->var) inner.push_back(*s);
+    std::vector<Digit> outer;
+    for (const auto& d : digits) {
+      if (std::none_of(inner.begin(), inner.end(), [&](const Digit& i) { return i.var == d.var; })) outer.push_back(d);
+    }
+    std::stable_sort(outer.begin(), outer.end(),
+                     [&](const Digit& x, const Digit& y) { return step(whole.from, x) > step(whole.from, y); });
+
+    // Conditions that can fail: blocks that end with the index hold nothing beyond it, where the loops over them end.
+    std::vector<Condition> when;
+    bool by_blocks = true;
+    for (const auto& condition : whole.when) {
+      const auto element = std::find_if(digits.begin(), digits.end(),
+                                        [&](const Digit& d) { return condition.value.coefficient(d.var) == 1; });
+      if (element == digits.end()) continue;
+      const bool ends = std::all_of(digits.begin(), digits.end(), [&](const Digit& d) {
+        const auto by = condition.value.coefficient(d.var);
+        const bool is_inner = std::any_of(inner.begin(), inner.end(), [&](const Digit& i) { return i.var == d.var; });
+        return by == 0 || by == 1 || (!is_inner && !d.padded);
+      });
+      if (ends && condition.below % element->extent == 0) continue;
+      const auto first = condition.value.with(element->var, Affine(0));
+      by_blocks = by_blocks && first.constant == 0 &&
+                  std::all_of(first.terms.begin(), first.terms.end(),
+                              [&](const auto& term) { return term.coefficient % element->extent == 0; }) &&
+                  std::all_of(inner.begin(), inner.end(), [&](const Digit& d) {
+                    return d.var == element->var || condition.value.coefficient(d.var) == 0;
+                  });
+      when.push_back(condition);
+    }
+    const Tile tile{t, s, type(copy.from) == of && lanes > 1 && !is_complex(of), lanes};
+    if (by_blocks) return copy_loops(outer, inner, whole.when, blocks(whole, tile, digits, when));
+    std::vector<Condition> all = when;
+    for (auto& condition : all) {
+      for (const auto& d : inner) condition.value = condition.value.with(d.var, Affine(d.extent - 1));
+    }
+    return copy_loops(outer, inner, whole.when, where(all, moved(whole, tile), singly(whole, inner, when)));
+  }
+
+ private:
+  const std::string& name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
+  DType type(const Access& access) const { return kernel_.array(access.array).type; }
+
+  static Body nest(const std::vector<Digit>& digits, Body inner) {
+    for (std::size_t k = digits.size(); k-- > 0;) inner = {loop_over(digits[k].var, Bind::serial, std::move(inner))};
+    return inner;
+  }
+
+  /// Loops over digits as far as they are inside of the tensor: a digit that is a block of a ragged index ends where
+  /// the index does.
+  Body copy_loops(const std::vector<Digit>& digits, const std::vector<Digit>& inner_digits,
+                  const std::vector<Condition>& when, Body inner) {
+    for (std::size_t k = digits.size(); k-- > 0;) {
+      std::vector<Condition> limits;
+      for (const auto& condition : when) {
+        if (condition.value.coefficient(digits[k].var) == 0) continue;
+        auto base = condition.value;
+        for (const auto& d : inner_digits) base = base.with(d.var, Affine(0));
+        const auto step = condition.value.coefficient(digits[k].var);
+        for (std::size_t j = 0; j < digits.size(); ++j) {
+          const bool block = !digits[j].padded && condition.value.coefficient(digits[j].var) > 1;
+          if (j > k || (j < k && !block)) base = base.with(digits[j].var, Affine(0));
+        }
+        if (step > 1 && !digits[k].padded) limits.push_back({base, condition.below});
+      }
+      inner = {loop_over(digits[k].var, Bind::serial, std::move(inner), std::move(limits))};
+    }
+    return inner;
+  }
+
+  /// The innermost digits of a copy: neighbours in what is written and in what is read.
+  struct Tile {
+    std::optional<Digit> t, s;
+    bool by_vectors = false;
+    int lanes = 1;
+
+    std::vector<Digit> digits() const {
+      std::vector<Digit> list;
+      if (t) list.push_back(*t);
+      if (s && t && s->var != t->var) list.push_back(*s);
+      return list;
+    }
+    Tile with_digit(Var var, const Digit& by) const {
+      Tile result = *this;
+      for (auto* digit : {&result.t, &result.s}) {
+        if (*digit && (*digit)->var == var) *digit = by;
+      }
+      return result;
+    }
+  };
+
+  /// The elements of a tile, all of which exist.
+  Body moved(const Copy& copy, const Tile& tile) {
+    const auto& [t, s, by_vectors, lanes] = tile;
+    if (by_vectors && s && t && s->var == t->var) {
+      const bool whole = t->extent < lanes && (t->extent & (t->extent - 1)) == 0;
+      return run(copy, *t, whole ? static_cast<int>(t->extent) : lanes);
+    }
+    if (by_vectors && s && t && lanes <= 16 && fill_registers(t->extent, s->extent, lanes))
+      return transposed(copy, *t, *s, lanes);
+    return singly(copy, tile.digits(), {});
+  }
+
+  /// The elements of a tile that exist: all, or as many as an index has in its last block, which is a literal. What a
+  /// padded digit has beyond them is 0.
+  Body blocks(const Copy& copy, const Tile& tile, const std::vector<Digit>& digits, std::vector<Condition> when) {
+    if (when.empty()) return moved(copy, tile);
+    const auto condition = when.back();
+    when.pop_back();
+    const auto element = *std::find_if(digits.begin(), digits.end(),
+                                       [&](const Digit& d) { return condition.value.coefficient(d.var) == 1; });
+    const auto inner = tile.digits();
+    const bool outside = std::none_of(inner.begin(), inner.end(), [&](const Digit& d) { return d.var == element.var; });
+    auto then = blocks(copy, tile, digits, when);
+    if (outside) return where({condition}, std::move(then), element.padded ? zeros(copy, inner) : Body());
+    const auto first = condition.value.with(element.var, Affine(0));
+    const auto rest = condition.below % element.extent;
+    const auto only = [&](const Digit& by, std::int64_t from) {
+      Copy part = copy;
+      for (auto* access : {&part.to, &part.from})
+        *access = with(*access, element.var, Affine::of(by.var) + Affine(from));
+      return part;
+    };
+    const auto digit_of = [&](std::int64_t extent) {
+      return Digit{kernel_.add_var(name(element.var), extent), extent};
+    };
+    Body otherwise;
+    if (rest > 0) {
+      const auto few = digit_of(rest);
+      otherwise = blocks(only(few, 0), tile.with_digit(element.var, few), digits, when);
+    }
+    if (element.padded) {
+      const auto beyond = digit_of(element.extent - rest);
+      auto ends = zeros(only(beyond, rest), tile.with_digit(element.var, beyond).digits());
+      for (auto& statement : ends) otherwise.push_back(std::move(statement));
+      otherwise = where({{first, condition.below}}, std::move(otherwise), zeros(copy, inner));
+    }
+    return where({{first + Affine(element.extent - 1), condition.below}}, std::move(then), std::move(otherwise));
+  }
+
+  Body zeros(const Copy& copy, const std::vector<Digit>& digits) {
+    return nest(digits, {{Store{copy.to, zero_of(type(copy.to))}}});
+  }
+
+  /// Element by element, 0 where a condition fails.
+  Body singly(const Copy& copy, std::vector<Digit> inner, const std::vector<Condition>& when) {
+    std::reverse(inner.begin(), inner.end());
+    Body store{{Store{copy.to, converted(kernel_, copy.from, type(copy.to))}}};
+    if (!when.empty()) store = where(when, std::move(store), {{Store{copy.to, zero_of(type(copy.to))}}});
+    return nest(inner, std::move(store));
+  }
+
+  /// Neighbours on both sides: vectors, and a last one in part.
+  Body run(const Copy& copy, const Digit& t, int lanes) {
+    Body body;
+    const auto vectors = t.extent / lanes;
+    const auto move = [&](const Affine& first, int count) {
+      Access to = with(copy.to, t.var, first), from = with(copy.from, t.var, first);
+      to.lanes = from.lanes = lanes;
+      to.count = from.count = count;
+      return Statement{Store{to, load_of(type(from), from)}};
+    };
+    if (vectors > 0) {
+      const auto v = kernel_.add_var(name(t.var) + "v", vectors);
+      if (vectors == 1) {
+        body.push_back(move(Affine(0), 0));
+      } else {
+        body.push_back(loop_over(v, vectors <= 4 ? Bind::unroll : Bind::serial, {move(Affine::of(v, lanes), 0)}));
+      }
+    }
+    if (t.extent % lanes != 0) body.push_back(move(Affine(vectors * lanes), static_cast<int>(t.extent % lanes)));
+    return body;
+  }
+
+  /// Whether so many elements along t and along s are worth a transposition in registers.
+  static bool fill_registers(std::int64_t ts, std::int64_t ss, int lanes) {
+    return std::min<std::int64_t>(ts, lanes) * std::min<std::int64_t>(ss, lanes) >= 2 * lanes && ts > 1 && ss > 1;
+  }
+
+  /// Neighbours along s on the one side and along t on the other: blocks of lanes x lanes transposed in registers, in
+  /// part at the ends of t and s. Of a few of t, all that lies along s is read before the next ones.
+  Body transposed(const Copy& copy, const Digit& t, const Digit& s, int lanes) {
+    const int rows = add_registers(kernel_, "rows", type(copy.to), lanes, lanes, origin_);
+    const auto block = [&](const Affine& from_t, std::int64_t ts, const Affine& from_s, std::int64_t ss) -> Body {
+      if (!fill_registers(ts, ss, lanes)) {
+        const auto p = kernel_.add_var(name(t.var) + "r", ts), o = kernel_.add_var(name(s.var) + "r", ss);
+        Copy left = copy;
+        for (auto* access : {&left.to, &left.from})
+          *access = with(with(*access, t.var, from_t + Affine::of(p)), s.var, from_s + Affine::of(o));
+        return singly(left, {{p, ts}, {o, ss}}, {});
+      }
+      const auto vectors = [&](Access access, Var along, const Affine& from, std::int64_t count, Var across,
+                               const Affine& at) {
+        access = with(with(std::move(access), along, from), across, at);
+        access.lanes = lanes;
+        access.count = static_cast<int>(count % lanes);
+        return access;
+      };
+      const auto u = kernel_.add_var("u", ts), w = kernel_.add_var("w", ss);
+      const auto row = [&](const Affine& index) { return Access{rows, {index}, lanes}; };
+      Body turn{{Declare{rows}}};
+      auto from = vectors(copy.from, s.var, from_s, ss, t.var, from_t + Affine::of(u));
+      turn.push_back(
+          loop_over(u, Bind::unroll, {{Store{row(Affine::of(u)), load_of(type(copy.from), std::move(from))}}}));
+      if (ts < lanes) {
+        const auto z = kernel_.add_var("z", lanes - ts);
+        turn.push_back(loop_over(z, Bind::unroll, {{Store{row(Affine::of(z) + Affine(ts)), zero_of(type(copy.to))}}}));
+      }
+      turn.push_back({Transpose{rows}});
+      auto to = vectors(copy.to, t.var, from_t, ts, s.var, from_s + Affine::of(w));
+      turn.push_back(loop_over(w, Bind::unroll, {{Store{std::move(to), load_of(type(copy.to), row(Affine::of(w)))}}}));
+      return turn;
+    };
+    const auto along_s = [&](const Affine& from_t, std::int64_t ts) {
+      Body body;
+      if (const auto whole = s.extent / lanes; whole > 0) {
+        const auto sb = kernel_.add_var(name(s.var) + "b", whole);
+        body.push_back(loop_over(sb, Bind::serial, block(from_t, ts, Affine::of(sb, lanes), lanes)));
+      }
+      if (const auto rest = s.extent % lanes; rest > 0) {
+        for (auto& statement : block(from_t, ts, Affine(s.extent - rest), rest)) body.push_back(std::move(statement));
+      }
+      return body;
+    };
+    Body body;
+    if (const auto whole = t.extent / lanes; whole > 0) {
+      const auto tb = kernel_.add_var(name(t.var) + "b", whole);
+      body.push_back(loop_over(tb, Bind::serial, along_s(Affine::of(tb, lanes), lanes)));
+    }
+    if (const auto rest = t.extent % lanes; rest > 0) {
+      for (auto& statement : along_s(Affine(t.extent - rest), rest)) body.push_back(std::move(statement));
+    }
+    return body;
+  }
+
+  Kernel& kernel_;
+  int origin_;  // of the copy
+};
+
+}  // namespace
+
+Body expand_copy_cpu(Kernel& kernel, const Copy& copy, int origin) { return CopyExpander(kernel, origin).all(copy); }
+
+}  // namespace ricci::kernel
