@@ -29,10 +29,11 @@ std::string print(const GpuModel& device) {
 }
 
 std::string print(const CpuModel& device) {
-  const auto& [vector, l1, l2, cache, threads, copy, streaming, rows, apart] = device;
+  const auto& [vector, l1, l2, cache, threads, copy, streaming, rows, apart, clock] = device;
   return fmt::format(
-      "{} B vectors, {} threads, caches of {} B, {} B, {} B, copies at {} and {} GB/s, rows {} times, apart {} times\n",
-      vector, threads, l1, l2, cache, copy, streaming, rows, apart);
+      "{} B vectors, {} threads, caches of {} B, {} B, {} B, copies at {} and {} GB/s, rows {} times, apart {} times, "
+      "{} MHz\n",
+      vector, threads, l1, l2, cache, copy, streaming, rows, apart, clock);
 }
 
 }  // namespace ricci::plan

@@ -36,6 +36,7 @@ struct CpuModel {
   double slower_rows = 1;
   /// Slowdown of nontemporal stores whose neighbouring lines follow after 256 others, pages apart.
   double slower_apart = 1.4;
+  double clock_MHz = 3000;
 
   /// Copy bandwidth per thread: measured, or else `usual`.
   double thread_GBs(bool streaming, double usual) const {

@@ -1,0 +1,106 @@
+#include "plan/enumerate/contraction_blocks.hpp"
+
+#include <algorithm>
+
+namespace ricci::plan::gett {
+
+void cover(Axes& axes, std::int64_t most) {
+  double best = 0;
+  std::vector<std::int64_t> chosen(axes.size(), 1), now(axes.size(), 1);
+  const auto search = [&](const auto& self, std::size_t k, std::int64_t room, double used) -> void {
+    if (k == axes.size()) {
+      double points = 1;
+      for (const auto t : now) points *= static_cast<double>(t);
+      const double score = used * points / (points + 2);
+      if (score > best * 1.001) {
+        best = score;
+        chosen = now;
+      }
+      return;
+    }
+    for (std::int64_t t = 1; t <= std::min(room, axes[k].extent); ++t) {
+      now[k] = t;
+      const auto e = axes[k].extent;
+      self(self, k + 1, room / t, used * static_cast<double>(e) / static_cast<double>(up(e, t)));
+    }
+    now[k] = 1;
+  };
+  // More than a few axes: the longest ones alone.
+  Axes longest = axes;
+  if (axes.size() > 3) {
+    std::vector<std::size_t> order(axes.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::stable_sort(order.begin(), order.end(), [&](auto x, auto y) { return axes[x].extent > axes[y].extent; });
+    Axes few{axes[order[0]], axes[order[1]], axes[order[2]]};
+    cover(few, most);
+    for (auto& axis : axes) axis.tile = 1;
+    for (std::size_t k = 0; k < 3; ++k) axes[order[k]].tile = few[k].tile;
+    return;
+  }
+  search(search, 0, most, 1);
+  for (std::size_t k = 0; k < axes.size(); ++k) axes[k].tile = chosen[k];
+}
+
+bool cover_adjacent(Axes& axes, std::int64_t most) {
+  bool same = true;
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    auto& axis = axes[k];
+    std::int64_t best = 1;
+    double used = 0;
+    for (std::int64_t t = 1; t <= std::min(most, axis.extent); ++t) {
+      const auto n = static_cast<double>(t);
+      const double score = static_cast<double>(axis.extent) / static_cast<double>(up(axis.extent, t)) * n / (n + 2);
+      if (score <= used * 1.001) continue;
+      used = score;
+      best = t;
+    }
+    same = same && best == axis.tile;
+    axis.tile = best;
+    most /= best;
+  }
+  return !same;
+}
+
+void grow(Axes& axes, std::int64_t room, std::int64_t line, std::int64_t Axis::* stride) {
+  std::vector<Axis*> order;
+  for (auto& axis : axes) {
+    axis.block = axis.tile;
+    order.push_back(&axis);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](const Axis* x, const Axis* y) { return x->*stride < y->*stride; });
+  for (auto* axis : order) {
+    const auto now = product(axes, block_of);
+    auto times = std::clamp<std::int64_t>(room / now, 1, parts(axis->extent, axis->tile));
+    const auto tiles = parts(axis->extent, axis->tile);
+    auto even = parts(tiles, parts(tiles, times));  // blocks of equal size
+    // Of what is read along this axis whole lines, as far as there is room.
+    const auto unit = std::max<std::int64_t>(line / axis->tile, 1);
+    if (axis == order.front() && axis->extent % line == 0 && 2 * times > unit)
+      even = std::max(up(even, unit) <= times ? up(even, unit) : times / unit * unit, unit);
+    axis->block = axis->tile * std::min(even, tiles);
+  }
+}
+
+void grow_along_result(Axes& axes, std::int64_t room, std::int64_t line) {
+  for (auto& axis : axes) {
+    const auto lines = axis.in_columns == 1 ? parts(line, axis.tile) : 1;
+    axis.block = axis.tile * std::min(lines, parts(axis.extent, axis.tile));
+  }
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    auto& axis = axes[k];
+    const auto others = product(axes, block_of) / axis.block, tiles = parts(axis.extent, axis.tile);
+    const auto times = std::clamp<std::int64_t>(room / others / axis.tile, axis.block / axis.tile, tiles);
+    axis.block = std::max(axis.block, axis.tile * parts(tiles, parts(tiles, times)));
+  }
+}
+
+void cut(Axes& axes, std::int64_t count) {
+  for (auto& axis : axes) {
+    const auto blocks = parts(axis.extent, axis.block);
+    const auto n = std::clamp<std::int64_t>(count, 1, blocks);
+    axis.task = axis.block * parts(blocks, n);
+    count = parts(count, parts(axis.extent, axis.task));
+  }
+}
+
+}  // namespace ricci::plan::gett

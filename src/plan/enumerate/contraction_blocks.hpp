@@ -1,0 +1,24 @@
+// Sizes of register tiles, of blocks for caches and of tasks, along groups of axes.
+#pragma once
+
+#include "plan/models/contraction_blocking.hpp"
+
+namespace ricci::plan::gett {
+
+/// Tiles of several axes whose product is close to `most` and that leave as little as possible over.
+void cover(Axes& axes, std::int64_t most);
+
+/// A tile of as many neighbours in the result as there is room for; false if it is the tile that the axes had.
+bool cover_adjacent(Axes& axes, std::int64_t most);
+
+/// Makes blocks of the axes larger, those first whose `stride` is small, until `room` elements are reached; along the
+/// first of them whole lines of so many elements.
+void grow(Axes& axes, std::int64_t room, std::int64_t line, std::int64_t Axis::* stride);
+
+/// A line along what is contiguous in the columns' operand, then all that fits along what is contiguous in the result.
+void grow_along_result(Axes& axes, std::int64_t room, std::int64_t line);
+
+/// Cuts the axes into about `count` tasks, the outermost of the result first.
+void cut(Axes& axes, std::int64_t count);
+
+}  // namespace ricci::plan::gett

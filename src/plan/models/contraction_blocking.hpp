@@ -1,0 +1,66 @@
+// How a CPU computes a contraction: register tiles, blocks for its caches, tasks for its threads.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ricci::plan::gett {
+
+inline std::int64_t up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+inline std::int64_t parts(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit; }
+
+/// An index, its steps in the operands and its blocks, from the register tile outwards.
+struct Axis {
+  int index = 0;
+  std::int64_t extent = 1;
+  std::int64_t in_rows = 0, in_columns = 0,
+               in_result = 0;  ///< strides in the operand of the rows, of the columns, in C
+  std::int64_t tile = 1;       ///< of the register tile; of a depth axis, what is summed in one go
+  std::int64_t block = 1;      ///< packed together: a multiple of the tile
+  std::int64_t task = 1;       ///< of a task: a multiple of the block
+};
+using Axes = std::vector<Axis>;
+
+template <class Of>
+std::int64_t product(const Axes& axes, Of of) {
+  std::int64_t n = 1;
+  for (const auto& axis : axes) n *= of(axis);
+  return n;
+}
+constexpr auto extent_of = [](const Axis& axis) { return axis.extent; };
+constexpr auto tile_of = [](const Axis& axis) { return axis.tile; };
+constexpr auto block_of = [](const Axis& axis) { return axis.block; };
+
+template <class Of>
+std::int64_t parts_of(const Axes& axes, Of of) {
+  std::int64_t n = 1;
+  for (const auto& axis : axes) n *= parts(axis.extent, of(axis));
+  return n;
+}
+
+/// How the columns that a task packs are chosen.
+enum class Blocks : std::uint8_t {
+  near,            ///< for the second cache, reaching along what is contiguous in the operand
+  rows_of_result,  ///< for the second cache: a line of that, then along what is contiguous in the result
+  wide,            ///< for the last cache
+};
+
+/// Everything about one candidate.
+struct Blocking {
+  Axes rows, columns, depth;
+  std::int64_t lanes = 1;
+  bool adjacent = false;  ///< rows of a tile are neighbours in the result
+  bool pack_rows = true, pack_columns = true;
+  Blocks blocks = Blocks::near;
+  std::int64_t row_tasks = 1, column_tasks = 1;
+};
+
+/// What all candidates share.
+struct Problem {
+  Axes batch;
+  std::int64_t size = 8;  ///< bytes of an element
+  bool complex = false;
+  bool beyond_caches = false;  ///< the result is larger than the caches and not read
+};
+
+}  // namespace ricci::plan::gett

@@ -1,0 +1,12 @@
+// The predicted time of a contraction on a CPU.
+#pragma once
+
+#include "plan/models/contraction_blocking.hpp"
+#include "plan/models/device_model.hpp"
+
+namespace ricci::plan::gett {
+
+/// Microseconds on all threads: cycles of the register tiles and of packing, beside what memory takes.
+double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+
+}  // namespace ricci::plan::gett
