@@ -76,9 +76,9 @@ struct PermuteOptions : UpdateOptions {
 /// Options of an einsum.
 struct EinsumOptions : UpdateOptions {
   std::vector<bool> conjugate;  ///< op(X) = conj(X), per operand; empty: of none; without effect on real types
-  /// With more than two operands, the criterion for the order of products: fewest operations, or fewest bytes of
-  /// intermediates.
-  enum class Path { flops, memory } path = Path::flops;
+  /// With more than two operands, the criterion for the order of products: the least time that the device's rates of
+  /// arithmetic and memory and the start of each kernel allow, fewest operations, or fewest bytes of intermediates.
+  enum class Path { time, flops, memory } path = Path::time;
 };
 
 /// What the kernel cache of one runtime has done since it was made.

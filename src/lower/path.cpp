@@ -38,15 +38,34 @@ struct Tree {
 };
 
 struct Cost {
-  double flops = 0, bytes = 0;
-  Cost operator+(const Cost& other) const { return {flops + other.flops, bytes + other.bytes}; }
-  bool operator<(const Cost& other) const { return std::tie(flops, bytes) < std::tie(other.flops, other.bytes); }
+  double us = 0, flops = 0, bytes = 0;  // us: 0 where time does not count
+  Cost operator+(const Cost& other) const { return {us + other.us, flops + other.flops, bytes + other.bytes}; }
+  bool operator<(const Cost& other) const {
+    return std::tie(us, flops, bytes) < std::tie(other.us, other.flops, other.bytes);
+  }
+};
+
+/// What steps cost under a criterion.
+class Pricing {
+ public:
+  explicit Pricing(const PathOptions& options)
+      : counts_time_(options.minimise == PathOptions::Minimise::time), rates_(options.rates) {}
+
+  Cost of_step(double flops, double bytes) const {
+    if (!counts_time_) return {0, flops, bytes};
+    return {std::max(flops / rates_.flops_per_us, bytes / rates_.bytes_per_us) + rates_.start_us, flops, bytes};
+  }
+
+ private:
+  bool counts_time_;
+  PathRates rates_;
 };
 
 /// The best tree of all, by dynamic programming over subsets of the operands.
 class Exact {
  public:
-  explicit Exact(const Network& network) : network_(network), count_(network.operands().size()) {
+  Exact(const Network& network, const Pricing& pricing)
+      : network_(network), pricing_(pricing), count_(network.operands().size()) {
     const std::size_t subsets = std::size_t{1} << count_;
     parts_.resize(subsets);
     for (std::size_t set = 1; set < subsets; ++set) {
@@ -95,7 +114,7 @@ class Exact {
     bool summed = false;
   };
   struct Choice {
-    Cost cost{kNever, kNever};
+    Cost cost{kNever, kNever, kNever};
     std::size_t first = 0;  ///< computed before the rest of the subset
   };
 
@@ -103,12 +122,13 @@ class Exact {
 
   Cost step(std::size_t set, std::size_t first) const {
     const auto &a = parts_[first], &b = parts_[set ^ first];
-    return {network_.flops({a.tensor, b.tensor}, parts_[set].tensor.axes), a.bytes + b.bytes + parts_[set].bytes};
+    return pricing_.of_step(network_.flops({a.tensor, b.tensor}, parts_[set].tensor.axes),
+                            a.bytes + b.bytes + parts_[set].bytes);
   }
   Cost leaf(const Part& part) const {
     if (!part.summed) return {};
-    return {network_.flops({network_.operands()[part.operand]}, part.tensor.axes),
-            network_.operand_bytes(part.operand) + part.bytes};
+    return pricing_.of_step(network_.flops({network_.operands()[part.operand]}, part.tensor.axes),
+                            network_.operand_bytes(part.operand) + part.bytes);
   }
 
   /// Fewest bytes of intermediates at one time, over all trees.
@@ -162,6 +182,7 @@ class Exact {
   }
 
   const Network& network_;
+  const Pricing& pricing_;
   std::size_t count_;
   std::vector<Part> parts_;
   std::vector<double> peaks_;
@@ -295,7 +316,8 @@ Tree greedy(const Network& network, Score score) {
 /// A tree's steps, each subtree with the larger need of memory first.
 class Emitter {
  public:
-  Emitter(const Network& network, const Tree& tree) : network_(network), tree_(tree) {
+  Emitter(const Network& network, const Tree& tree, const Pricing& pricing)
+      : network_(network), tree_(tree), pricing_(pricing) {
     peaks_.resize(tree.nodes.size());
     orders_.resize(tree.nodes.size());
     orders_[static_cast<std::size_t>(tree.root)] = network.output_order();
@@ -406,6 +428,8 @@ class Emitter {
     step.flops = network_.flops(tensors, result.axes);
     step.bytes = read + (last ? network_.output_bytes() : network_.bytes(result));
     step.elements = network_.points(result.axes);
+    step.us = pricing_.of_step(step.flops, step.bytes).us;
+    path_.us += step.us;
     if (!last) path_.largest_intermediate = std::max(path_.largest_intermediate, step.elements);
     path_.flops += step.flops;
     path_.bytes += step.bytes;
@@ -415,13 +439,14 @@ class Emitter {
 
   const Network& network_;
   const Tree& tree_;
+  const Pricing& pricing_;
   std::vector<double> peaks_;
   std::vector<std::vector<std::size_t>> orders_;  ///< per node: axes of its result, slowest first
   std::vector<int> operand_;                      ///< per node: the operand that holds its result
   Path path_;
 };
 
-Path one_step(const Network& network, const EinsumProblem& problem) {
+Path one_step(const Network& network, const EinsumProblem& problem, const Pricing& pricing) {
   PathStep step;
   step.operands.resize(problem.inputs.size());
   std::iota(step.operands.begin(), step.operands.end(), 0);
@@ -432,6 +457,7 @@ Path one_step(const Network& network, const EinsumProblem& problem) {
   step.bytes += network.output_bytes();
   step.elements = network.points(network.output());
   Path path;
+  path.us = step.us = pricing.of_step(step.flops, step.bytes).us;
   path.flops = step.flops;
   path.bytes = step.bytes;
   path.method = "one step";
@@ -439,24 +465,27 @@ Path one_step(const Network& network, const EinsumProblem& problem) {
   return path;
 }
 
+Cost cost_of(const Path& path) { return {path.us, path.flops, path.bytes}; }
+
 /// Without a limit; of a problem without ellipses.
-Path best_path(const EinsumProblem& problem, PathOptions::Minimise minimise) {
+Path best_path(const EinsumProblem& problem, const PathOptions& options) {
+  const Pricing pricing(options);
   const auto squeezed = squeeze(problem);
   const Network network(squeezed);
   const bool empty = std::any_of(problem.inputs.begin(), problem.inputs.end(),
                                  [](const Layout& layout) { return layout.elements() == 0; });
   Path path;
   if (problem.inputs.size() <= 2 || empty || problem.alpha == Factor::zero) {
-    path = one_step(network, problem);
+    path = one_step(network, problem, pricing);
   } else if (problem.inputs.size() <= kMaxExact) {
-    path = Emitter(network, Exact(network).solve(minimise)).path();
+    path = Emitter(network, Exact(network, pricing).solve(options.minimise), pricing).path();
     path.method = "exact";
   } else {
     for (const auto score : {Score::growth, Score::flops, Score::size}) {
-      auto candidate = Emitter(network, greedy(network, score)).path();
-      const bool better = minimise == PathOptions::Minimise::flops
-                              ? Cost{candidate.flops, candidate.bytes} < Cost{path.flops, path.bytes}
-                              : std::tie(candidate.peak_bytes, candidate.flops) < std::tie(path.peak_bytes, path.flops);
+      auto candidate = Emitter(network, greedy(network, score), pricing).path();
+      const bool better = options.minimise == PathOptions::Minimise::memory
+                              ? std::tie(candidate.peak_bytes, candidate.flops) < std::tie(path.peak_bytes, path.flops)
+                              : cost_of(candidate) < cost_of(path);
       if (path.steps.empty() || better) path = std::move(candidate);
     }
     path.method = "greedy";
@@ -496,12 +525,13 @@ Spec spec_of(std::vector<Spec::Term> operands, Spec::Term output) {
 Path find_path(const EinsumProblem& given, const PathOptions& options) {
   check(given);
   const auto problem = expand(given);
-  auto path = best_path(problem, options.minimise);
+  auto path = best_path(problem, options);
+  if (options.minimise == PathOptions::Minimise::time) path = fused(problem, std::move(path), options.rates);
   if (options.workspace_limit < 0) return path;
   const auto steps = path.steps.size();
   path = within_limit(problem, std::move(path), options.workspace_limit);
   if (path.steps.size() == steps || options.minimise == PathOptions::Minimise::memory) return path;
-  auto smaller = within_limit(problem, best_path(problem, PathOptions::Minimise::memory), options.workspace_limit);
+  auto smaller = within_limit(problem, best_path(problem, {PathOptions::Minimise::memory}), options.workspace_limit);
   return smaller.flops < path.flops ? smaller : path;
 }
 

@@ -28,6 +28,7 @@ std::string print(const Path& path) {
                         step.spec.text, width, count(step.flops), count(step.bytes), count(step.elements));
   }
   text += fmt::format("path {}: {} flop", path.method, count(path.flops));
+  if (path.us > 0) text += fmt::format(", {:.3g} us predicted", path.us);
   if (path.steps.size() > 1) {
     text += fmt::format(
         " (one nest of loops: {}), {} bytes moved, largest intermediate {} elements, {} bytes of "

@@ -2,6 +2,7 @@
 #include "lower/einsum.hpp"
 
 #include "ir/own_stack.hpp"
+#include "plan/models/step_rates.hpp"
 #include "runtime/plan_cache.hpp"
 #include "runtime/runtime_impl.hpp"
 
@@ -28,12 +29,32 @@ ir::EinsumProblem problem_of(std::string_view spec, std::span<const Layout> inpu
   return problem;
 }
 
-ir::PathOptions path_options(const EinsumOptions& options) {
+/// threads: of a CPU.
+ir::PathOptions path_options(const ir::EinsumProblem& problem, const EinsumOptions& options, int threads) {
   ir::PathOptions path;
   path.workspace_limit = options.workspace_limit;
-  path.minimise =
-      options.path == EinsumOptions::Path::flops ? ir::PathOptions::Minimise::flops : ir::PathOptions::Minimise::memory;
+  if (problem.inputs.size() <= 2) return path;  // one step
+  if (options.path == EinsumOptions::Path::memory) path.minimise = ir::PathOptions::Minimise::memory;
+  if (options.path != EinsumOptions::Path::time) return path;
+  const auto type = ir::compute_type(problem);
+  const auto target = runtime::target_of(options);
+  const auto rates = target.device == Device::cpu ? plan::step_rates(runtime::cpu_model(target.cpu, threads), type)
+                                                  : plan::step_rates(runtime::gpu_model(target), type);
+  path.minimise = ir::PathOptions::Minimise::time;
+  path.rates = {rates.flops_per_us, rates.bytes_per_us, rates.start_us, rates.nest_flops_per_us, rates.term_us};
   return path;
+}
+
+/// What tells plans of one einsum apart in the plan cache.
+const char* name(EinsumOptions::Path path) {
+  switch (path) {
+    case EinsumOptions::Path::flops:
+      return "einsum of few operations";
+    case EinsumOptions::Path::memory:
+      return "einsum in little memory";
+    default:
+      return "einsum";
+  }
 }
 
 }  // namespace
@@ -48,7 +69,7 @@ Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs,
   return on_stack_of(kPlainStack, [&] {
     Impl::Subject subject;
     const auto problem = problem_of(spec, inputs, output, options);
-    subject.sequence = ir::lower_einsum(problem, path_options(options));
+    subject.sequence = ir::lower_einsum(problem, path_options(problem, options, impl_->threads_of(options)));
     subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, ir::compute_type(problem)};
     subject.output_layout = output;
     return impl_->plan(std::move(subject), options);
@@ -72,14 +93,15 @@ void Runtime::interpret_einsum(std::string_view spec, std::span<const Layout> in
 std::string explain_path(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options) {
   return on_stack_of(kPlainStack, [&] {
     const auto output = einsum_output(spec, inputs);
-    return ir::print(ir::find_path(problem_of(spec, inputs, output, options), path_options(options)));
+    const auto problem = problem_of(spec, inputs, output, options);
+    const int threads = options.threads > 0 ? options.threads : runtime::default_threads();
+    return ir::print(ir::find_path(problem, path_options(problem, options, threads)));
   });
 }
 
 void einsum(std::string_view spec, std::span<const Layout> inputs, std::span<const void* const> from,
             const Layout& output, void* to, const EinsumOptions& options) {
-  auto key =
-      runtime::key_of(options.path == EinsumOptions::Path::flops ? "einsum" : "einsum in little memory", spec, options);
+  auto key = runtime::key_of(name(options.path), spec, options);
   for (const bool conjugate : options.conjugate) key += conjugate ? "conj," : ",";
   for (const auto factor : {options.alpha, options.beta}) runtime::append(key, factor);
   for (const auto& layout : inputs) runtime::append(key, layout);

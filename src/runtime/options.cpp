@@ -211,7 +211,9 @@ int parse_target(std::string_view text, std::string_view option) {
 
 EinsumOptions::Path parse_path(std::string_view text) {
   static constexpr std::pair<std::string_view, EinsumOptions::Path> kWords[] = {
-      {"flops", EinsumOptions::Path::flops}, {"memory", EinsumOptions::Path::memory}};
+      {"time", EinsumOptions::Path::time},
+      {"flops", EinsumOptions::Path::flops},
+      {"memory", EinsumOptions::Path::memory}};
   return parse_word(kWords, text, "path");
 }
 

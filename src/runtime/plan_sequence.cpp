@@ -172,11 +172,6 @@ void check_limits(const ir::Sequence& sequence) {
   }
 }
 
-plan::GpuModel device_model_of(const runtime::Target& target, const plan::MeasuredMemory* measured) {
-  return target.ordinal >= 0 ? runtime::gpu_model(jit::cuda::device_info(target.ordinal), measured)
-                             : plan::GpuModel::of_capability(target.sm);
-}
-
 /// How long loops are split. On a CPU a split that affects rounding does not depend on the number of threads. Exact
 /// loops are split only where enough threads gain from it: tiled scans read memory twice, which two threads do not make
 /// up for.
@@ -194,7 +189,7 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
     limits.exact_scans = plan.threads > 2;
     limits.exact_reductions = plan.threads > 1;
   } else {
-    const auto multiprocessors = device_model_of(plan.target, nullptr).multiprocessors;
+    const auto multiprocessors = runtime::gpu_model(plan.target).multiprocessors;
     limits.workers = 8 * std::int64_t{multiprocessors};
     limits.parts = 32 * std::int64_t{multiprocessors};
     limits.tile_points = 64 * 64;
@@ -229,7 +224,7 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
   return list;
 }
 
-plan::GpuModel Plan::Impl::gpu_model() const { return device_model_of(target, measured.get()); }
+plan::GpuModel Plan::Impl::gpu_model() const { return runtime::gpu_model(target, measured.get()); }
 
 plan::Candidate Plan::Impl::best(const Step& step) const {
   if (target.device == Device::cpu) return plan::choose(candidates(step, {}), {});
@@ -316,7 +311,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   plan->output_layout = std::move(subject.output_layout);
   plan->target = runtime::target_of(wanted);
   const bool cpu = wanted.device == Device::cpu;
-  plan->threads = std::max(1, std::min(wanted.threads > 0 ? wanted.threads : threads, threads));
+  plan->threads = threads_of(wanted);
   plan->executor = options.executor;
   if (wanted.mode != PlanMode::model && (cpu || plan->target.ordinal >= 0)) {
     const bool measures = wanted.mode == PlanMode::measure || wanted.mode == PlanMode::remeasure;

@@ -149,6 +149,11 @@ plan::GpuModel gpu_model(const jit::cuda::DeviceInfo& info, const plan::Measured
   return model;
 }
 
+plan::GpuModel gpu_model(const Target& target, const plan::MeasuredMemory* measured) {
+  return target.ordinal >= 0 ? gpu_model(jit::cuda::device_info(target.ordinal), measured)
+                             : plan::GpuModel::of_capability(target.sm);
+}
+
 namespace {
 
 /// Bytes of the last-level cache of one core, from sysfs; sysconf() adds up all caches of the package. 0: unknown.

@@ -40,6 +40,11 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
   enum class Need { if_there, now, anew };
   std::shared_ptr<const plan::MeasuredMemory> measured_memory(const runtime::Target& target, Need need);
 
+  /// Of a CPU, for a plan with these options.
+  int threads_of(const PlanOptions& wanted) const {
+    return std::max(1, std::min(wanted.threads > 0 ? wanted.threads : threads, threads));
+  }
+
   RuntimeOptions options;
   int threads;
   bool pinned;  ///< threads of the pools

@@ -159,7 +159,7 @@ class Einsum(Case):
                 self.assertEqual(self.ricci(*shlex.split(again.group(1))).stdout, source)
 
     def test_sections_of_several_kernels(self):
-        words = ["ab,bc,cd->ad", "a=5", "b=4", "c=6", "d=3"]
+        words = ["ab,bc,cd->ad", "a=5", "b=4", "c=6", "d=3", "--path", "flops"]
         for section, comment in [("--ir", "#"), ("--passes", "#"), ("--source", "//"), ("--key", "#"), ("--asm", "#")]:
             text = self.ricci("show", *words, section).stdout
             self.assertEqual(re.findall(rf"^{comment} step (\d) of 2: (.*)$", text, re.M),

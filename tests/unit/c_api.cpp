@@ -202,7 +202,7 @@ TEST_CASE("options are refused by key, by value and by kind, and are as before t
        "threads, mode, precision, measured, workspace-limit"},
       {"cache-dir", "off", RICCI_ERROR_PLAN, "no option \"cache-dir\" here; there are alpha"},
       {"alpha", "two", RICCI_ERROR_SHAPE, "alpha: 'two' is no number"},
-      {"path", "short", RICCI_ERROR_PLAN, "no path \"short\"; there are flops, memory"},
+      {"path", "short", RICCI_ERROR_PLAN, "no path \"short\"; there are time, flops, memory"},
       {"device", "tpu", RICCI_ERROR_DEVICE, "no device \"tpu\"; there are cpu, gpu"},
       {"target", "sm_9", RICCI_ERROR_DEVICE, "target: 'sm_9' is no compute capability"},
       {"mode", "fast", RICCI_ERROR_PLAN, "no mode \"fast\"; there are estimate, measure, remeasure, untuned"},
@@ -377,7 +377,7 @@ TEST_CASE("an einsum of three operands, with a workspace of one's own") {
       }
     }
   }
-  const Options options(RICCI_OPTIONS_EINSUM, {{"alpha", "2"}});
+  const Options options(RICCI_OPTIONS_EINSUM, {{"alpha", "2"}, {"path", "flops"}});
   ricci_plan* plan = nullptr;
   REQUIRE(ricci_plan_einsum(nullptr, "ab,bc,cd->ad", 3, inputs, nullptr, options, &plan) == RICCI_OK);
   CHECK(ricci_plan_inputs(plan) == 3);

@@ -316,3 +316,55 @@ TEST_CASE("a path prints as a table") {
         "B = A       ij->ji           0         96          6\n"
         "path one step: 0 flop, 96 bytes moved\n");
 }
+
+TEST_CASE("the path of least time takes no longer than that of fewest operations") {
+  const std::map<char, std::int64_t> extents{{'i', 40}, {'j', 3}, {'k', 60}, {'l', 7}, {'m', 25}, {'n', 90}};
+  const PathRates rates{1e4, 20, 1e-3, 1e-3, 0};  // arithmetic that memory can hardly feed; nests that never pay
+  const auto us = [&](const PathStep& step) {
+    return std::max(step.flops / rates.flops_per_us, step.bytes / rates.bytes_per_us) + rates.start_us;
+  };
+  std::mt19937 random(7);
+  const std::string letters = "ijklmn";
+  int faster = 0;
+  for (int n = 0; n < 200; ++n) {
+    std::string text;
+    for (int operand = 0; operand < 5; ++operand) {
+      if (operand > 0) text += ',';
+      auto all = letters;
+      std::shuffle(all.begin(), all.end(), random);
+      text += all.substr(0, 1 + random() % 3);
+    }
+    text += "->";
+    for (const char c : letters) {
+      if (text.find(c) < text.size() - 2 && random() % 4 == 0) text += c;
+    }
+    INFO(text);
+    const auto problem = problem_of(text, extents);
+    const auto fast = find_path(problem, {PathOptions::Minimise::time, rates}), few = find_path(problem, kFlops);
+    double of_fast = 0, of_few = 0;
+    for (const auto& step : fast.steps) of_fast += us(step);
+    for (const auto& step : few.steps) of_few += us(step);
+    CHECK(fast.us == Approx(of_fast));
+    CHECK(of_fast <= of_few * (1 + 1e-12));
+    CHECK(fast.flops >= few.flops);
+    if (of_fast < of_few * 0.99) ++faster;
+  }
+  CHECK(faster >= 5);
+}
+
+TEST_CASE("steps that take less time inside others are parts of them") {
+  const auto problem = problem_of("ab,bc,cd,de->ae", {{'a', 4}, {'b', 4}, {'c', 4}, {'d', 4}, {'e', 4}});
+  const auto path_of = [&](const PathRates& rates) { return find_path(problem, {PathOptions::Minimise::time, rates}); };
+  // A start that costs more than all operations; sums term by term; and what lies between.
+  const auto one = path_of({1e6, 1e6, 10, 1e5, 0});
+  CHECK(specs(one) == std::vector<std::string>{"ab,bc,cd,de->ae"});
+  CHECK(one.flops == one.single_kernel_flops);
+  CHECK(one.us == Approx(10 + one.flops / 1e5));
+  CHECK(one.largest_intermediate == 0);
+  CHECK(one.peak_bytes == 0);
+  CHECK(specs(path_of({1e6, 1e6, 1e-6, 1e5, 0})).size() == 3);
+  const auto two = path_of({1e6, 1e6, 2, 1e5, 0.1});
+  CHECK(two.steps.size() == 2);
+  CHECK(two.steps[0].operands.size() + two.steps[1].operands.size() == 5);
+  CHECK(two.peak_bytes > 0);
+}

@@ -22,7 +22,7 @@ namespace {
 struct Options : OutputOptions {
   std::string spec;
   std::vector<std::string> inputs;
-  std::string conjugate, path = "flops";
+  std::string conjugate, path = "time";
 };
 
 // What is asked, with all tensors in host memory.
@@ -233,8 +233,8 @@ void add_einsum(Command& app, Session& session) {
                    "What two opaque bytes ('<V2') in the inputs are: bf16");
   command.add_flag("--verify", options->verify,
                    "Compare with the interpreter before writing: integers bit for bit, floats within their rounding");
-  command.add_option("--path", options->path, "With three operands and more: fewest flops, or least memory")
-      .one_of({"flops", "memory"})
+  command.add_option("--path", options->path, "With three operands and more: least time, fewest flops, or least memory")
+      .one_of({"time", "flops", "memory"})
       .capture_default_str();
   add_precision_option(command, options->precision);
   add_schedule_options(command, *options);

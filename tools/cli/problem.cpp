@@ -230,8 +230,8 @@ void add_problem_options(Command& command, ProblemOptions& options) {
       .capture_default_str();
   command.add_flag("--conj{all}", options.conjugate,
                    "Conjugate complex elements, of all operands or of these: --conj=1,2");
-  command.add_option("--path", options.path, "With three operands and more: fewest flops, or least memory")
-      .one_of({"flops", "memory"})
+  command.add_option("--path", options.path, "With three operands and more: least time, fewest flops, or least memory")
+      .one_of({"time", "flops", "memory"})
       .capture_default_str();
   add_precision_option(command, options.precision);
   command.add_option("--schedule", options.schedule, "A candidate of `ricci explain` instead of the model's choice");
@@ -315,7 +315,8 @@ std::string show_command(const std::string& spec_text, const std::vector<Layout>
   } else if (!conjugated.empty()) {
     command += fmt::format(" --conj={}", fmt::join(conjugated, ","));
   }
-  if (options.path == EinsumOptions::Path::memory) command += " --path memory";
+  if (options.path != EinsumOptions::Path::time)
+    command += options.path == EinsumOptions::Path::memory ? " --path memory" : " --path flops";
   if (options.precision != Precision::f32) command += fmt::format(" --precision {}", name(options.precision));
   if (!options.schedule.empty()) command += " --schedule " + shell_quoted(options.schedule);
   return command;
