@@ -92,7 +92,7 @@ Affine Side::position(const Affine& warp, const Affine& outer, int within, const
 
 Affine WarpTile::column_of(const Affine& member, int e) const {
   if (fma()) return member;
-  return apart ? member + Affine(columns.lanes / 2 * e) : 2 * member + Affine(e);
+  return apart ? member + Affine(std::int64_t{columns.lanes} / 2 * e) : 2 * member + Affine(e);
 }
 
 int WarpTile::register_of(const Fragment& fragment, int along, int across) {
