@@ -18,6 +18,20 @@ inline namespace v1 {
 enum class Device { cpu, gpu };
 const char* name(Device device) noexcept;  ///< "cpu", "gpu"
 
+/// Constant operands of a plan, rewritten once as its kernels read them best. Immutable, cheap to copy, for any number
+/// of calls at once; keeps its memory.
+class Packed {
+ public:
+  std::int64_t bytes() const noexcept;
+
+  struct Impl;
+  explicit Packed(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
+  const Impl& impl() const noexcept { return *impl_; }  ///< for Ricci's own programs: no part of the interface
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
 /// Arguments of one execution of a plan besides its tensors.
 struct Call {
   /// Factors of a permutation or an einsum, `B = alpha * ... + beta * B`; left out: those the plan was made with. A
@@ -36,6 +50,8 @@ struct Call {
   /// the share that is done, 0 to 1. On any of the threads that work, on one at a time. What it throws ends the call at
   /// the next tiles, is thrown by it, and leaves what it writes undefined. Empty: nothing is told.
   std::function<void(double share)> progress = {};
+  /// What Plan::pack() of this plan has made; null for a plan without constant operands.
+  const Packed* packed = nullptr;
 };
 
 /// Statistics of a plan, for logs, benches and `explain`.
@@ -56,6 +72,7 @@ struct PlanInfo {
   /// where its old value is used. Workspace does not count.
   std::int64_t compulsory_bytes = 0;
   std::int64_t workspace_bytes = 0;
+  std::int64_t packed_bytes = 0;  ///< what Plan::pack() makes for the constant operands
   /// Additions, multiplications, divisions and functions of real floating numbers, each 1 (a complex product is 6);
   /// what does not depend on an index is done once for all its values.
   double flops = 0;
@@ -88,6 +105,11 @@ class Plan {
   /// nothing; allocates nothing but a workspace that is needed and not given, and the list of more than 1,024 tensors.
   /// CPU plans return when the results are written.
   ///
+  /// GPU plans launch on the stream, in the context that is current, and may be captured into a CUDA graph: nothing is
+  /// waited for, and nothing allocated if the workspace is given (without, its allocation is captured too). The tensors
+  /// may lie on any device of the plan's compute capability, all on one, which is to be the current one; the first call
+  /// on a device that the plan was not made for loads its kernels there, see load().
+  ///
   /// Throws, before anything is written: ShapeError when an output overlaps another pointer's elements, when a pointer
   /// is null or breaks the promised alignment, when counts differ; PlanError for factors or parameters that the plan
   /// was not made for; DeviceError for a pointer that the plan's device cannot reach. A launch that fails is a
@@ -103,12 +125,22 @@ class Plan {
     operator()(std::span<void* const>(&output, 1), std::span<const void* const>(&input, 1), call);
   }
 
+  /// Packs the operands that EinsumOptions::constant names: one pointer for each of constants(), in their order. The
+  /// tensors are not needed any more when it is done, on a GPU in the order of the stream, which calls have to follow.
+  /// Allocates PlanInfo::packed_bytes on the tensors' device, so it is not to be captured. Throws as a call does, and
+  /// PlanError for a plan without constants.
+  Packed pack(std::span<const void* const> constants, void* stream = nullptr) const;
+  /// Loads the kernels of a GPU plan on another device of its compute capability ahead of the first call there, which
+  /// otherwise does it: to be done before a capture. DeviceError for a device that is not there or of another kind.
+  void load(int gpu) const;
+
   Device device() const noexcept;
   const PlanInfo& info() const noexcept;
-  std::span<const Argument> outputs() const noexcept;  ///< what a call writes
-  std::span<const Argument> inputs() const noexcept;   ///< what a call reads alone
-  std::span<const Argument> params() const noexcept;   ///< what Call::params has values for
-  const Layout& output_layout() const noexcept;        ///< of a permutation or an einsum; rank 0 for a program
+  std::span<const Argument> outputs() const noexcept;    ///< what a call writes
+  std::span<const Argument> inputs() const noexcept;     ///< what a call reads alone
+  std::span<const Argument> params() const noexcept;     ///< what Call::params has values for
+  std::span<const Argument> constants() const noexcept;  ///< what pack() takes
+  const Layout& output_layout() const noexcept;          ///< of a permutation or an einsum; rank 0 for a program
 
   // Texts of all kernels, with a heading for each where there are several.
   const std::string& source() const;              ///< generated text, as compiled

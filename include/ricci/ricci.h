@@ -62,6 +62,7 @@ typedef struct {
 typedef struct ricci_options ricci_options;
 typedef struct ricci_runtime ricci_runtime;
 typedef struct ricci_plan ricci_plan;
+typedef struct ricci_packed ricci_packed;
 
 const char* ricci_version(void);
 const char* ricci_status_name(ricci_status status);
@@ -97,7 +98,7 @@ void ricci_options_destroy(ricci_options* options);
  * kind do not have; its text lists those that they have. A failure leaves the options as they were.
  *
  *   every plan           device, gpu, target, schedule, threads, mode, precision, measured, workspace-limit
- *   permute and einsum   alpha, beta, conj-addend, conj; of an einsum path too
+ *   permute and einsum   alpha, beta, conj-addend, conj; of an einsum constant and path too
  *   runtime              cache-dir, threads, pin */
 ricci_status ricci_options_set(ricci_options* options, const char* key, const char* value);
 
@@ -146,7 +147,7 @@ ricci_status ricci_plan_program(ricci_runtime* runtime, const char* text, int co
 ricci_status ricci_plan_text(const ricci_plan* plan, const char* name, const char** text);
 
 /* A number of a plan: steps, plan-ms, generate-ms, compile-ms, load-ms, measure-ms, registers, spill-bytes,
- * shared-bytes, compulsory-bytes, workspace-bytes, flops. */
+ * shared-bytes, compulsory-bytes, workspace-bytes, packed-bytes, flops. */
 ricci_status ricci_plan_number(const ricci_plan* plan, const char* name, double* value);
 
 /* The same for what is asked most; "" for a null plan. */
@@ -170,6 +171,17 @@ ricci_status ricci_plan_output_shape(const ricci_plan* plan, ricci_dtype* type, 
 /* Bytes of memory that a call needs between its kernels, and makes for itself when it is given none. */
 int64_t ricci_plan_workspace_bytes(const ricci_plan* plan);
 
+/* Operands of an einsum that its option "constant" names ("2", or "1,3") stay the same from call to call: their number,
+ * and what rewrites them once as the kernels read them best. A call takes the other operands alone, and *packed; it may
+ * be used by any number of calls at once, and is released after the last of them. stream: CUstream for a GPU plan. */
+int ricci_plan_constants(const ricci_plan* plan);
+ricci_status ricci_plan_pack(const ricci_plan* plan, const void* const* constants, void* stream, ricci_packed** packed);
+void ricci_packed_release(ricci_packed* packed);
+
+/* Loads the kernels of a GPU plan on another device of the same kind, ahead of the first call whose tensors lie there,
+ * which does it otherwise: to be done before a capture into a CUDA graph. */
+ricci_status ricci_plan_load(const ricci_plan* plan, int gpu);
+
 /* A factor, or a parameter of a program. */
 typedef struct {
   double re, im;
@@ -184,10 +196,11 @@ typedef struct {
   const ricci_scalar* params; /* ricci_plan_params of them */
   void* workspace;            /* aligned to 256 bytes, on the plan's device; null: made by the call */
   int64_t workspace_bytes;
-  void* stream; /* CUstream for a GPU plan, else null */
+  void* stream;               /* CUstream for a GPU plan, else null */
+  const ricci_packed* packed; /* what ricci_plan_pack made with this plan; null without constant operands */
 } ricci_call;
 
-#define RICCI_CALL {(int64_t)sizeof(ricci_call), 0, 0, 0, 0, 0, 0}
+#define RICCI_CALL {(int64_t)sizeof(ricci_call), 0, 0, 0, 0, 0, 0, 0}
 
 /* Runs a plan: one pointer for each array it writes and one for each that it only reads, in the plan's order. */
 ricci_status ricci_execute(const ricci_plan* plan, void* const* outputs, const void* const* inputs,

@@ -79,6 +79,10 @@ struct EinsumOptions : UpdateOptions {
   /// With more than two operands, the criterion for the order of products: the least time that the device's rates of
   /// arithmetic and memory and the start of each kernel allow, fewest operations, or fewest bytes of intermediates.
   enum class Path { time, flops, memory } path = Path::time;
+  /// Operands that stay the same from call to call, per operand; empty: none. They are given to Plan::pack() once, and
+  /// a call takes the others alone: what depends on constants only is computed once, the rest of them is copied into
+  /// the order (and on a CPU the type) in which kernels read without packing. PlanError if all are.
+  std::vector<bool> constant;
 };
 
 /// What the kernel cache of one runtime has done since it was made.

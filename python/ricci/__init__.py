@@ -27,6 +27,7 @@ from ._program import Program
 from ._ricci import (
     Candidate,
     Layout,
+    Packed,
     Plan,
     PlanInfo,
     ProgramPlan,
@@ -66,6 +67,7 @@ __all__ = [
     "InternalError",
     "IoError",
     "Layout",
+    "Packed",
     "Plan",
     "PlanError",
     "PlanInfo",

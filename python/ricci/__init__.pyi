@@ -10,6 +10,7 @@ DTypeLike = Any
 Stream = Any
 Order = Literal["C", "F", "A", "K"]
 Mode = Literal["estimate", "measure", "remeasure", "model"]
+Precision = Literal["f32", "tf32", "tf32x3"]
 
 __version__: str
 __all__: list[str]
@@ -53,6 +54,7 @@ class PlanInfo:
     shared_bytes: int
     compulsory_bytes: int
     workspace_bytes: int
+    packed_bytes: int
     flops: float
 
 class Candidate:
@@ -62,6 +64,10 @@ class Candidate:
     step: int
     written: bool
     chosen: bool
+
+class Packed:
+    @property
+    def bytes(self) -> int: ...
 
 class Plan:
     source: str
@@ -79,7 +85,9 @@ class Plan:
         alpha: complex | None = ...,
         beta: complex | None = ...,
         stream: Stream = ...,
+        packed: Packed | None = ...,
     ) -> Array: ...
+    def pack(self, *constants: Array, stream: Stream = ...) -> Packed: ...
     def candidates(self) -> list[Candidate]: ...
     def explain(self) -> str: ...
     def passes(self) -> str: ...
@@ -112,7 +120,15 @@ class Program:
     @property
     def open_extents(self) -> list[str]: ...
     def plan(
-        self, *, gpu: int = ..., threads: int = ..., schedule: str = ..., mode: Mode = ..., **values: Any
+        self,
+        *,
+        gpu: int = ...,
+        threads: int = ...,
+        schedule: str = ...,
+        mode: Mode = ...,
+        precision: Precision = ...,
+        workspace_limit: int | None = ...,
+        **values: Any,
     ) -> ProgramPlan: ...
     def __call__(self, *, stream: Stream = ..., **values: Any) -> Any: ...
 
@@ -135,6 +151,7 @@ def permute(
     conj: bool = ...,
     dtype: DTypeLike | None = ...,
     stream: Stream = ...,
+    addend: Array | None = ...,
 ) -> Array: ...
 def einsum(
     spec: str,
@@ -146,6 +163,7 @@ def einsum(
     beta: complex = ...,
     conj: Sequence[bool] = ...,
     stream: Stream = ...,
+    addend: Array | None = ...,
 ) -> Array: ...
 def plan_permute(
     spec: str,
@@ -160,6 +178,9 @@ def plan_permute(
     threads: int = ...,
     schedule: str = ...,
     mode: Mode = ...,
+    precision: Precision = ...,
+    workspace_limit: int | None = ...,
+    addend: Array | Layout | None = ...,
 ) -> Plan: ...
 def plan_einsum(
     spec: str,
@@ -173,6 +194,10 @@ def plan_einsum(
     threads: int = ...,
     schedule: str = ...,
     mode: Mode = ...,
+    precision: Precision = ...,
+    workspace_limit: int | None = ...,
+    addend: Array | Layout | None = ...,
+    constant: Sequence[bool] = ...,
 ) -> Plan: ...
 def doctor() -> list[Finding]: ...
 def tensordot(a: Array, b: Array, axes: int | tuple[Sequence[int] | int, Sequence[int] | int] = ...) -> Array: ...

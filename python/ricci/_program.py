@@ -58,7 +58,7 @@ class Program:
         """Names of the indices whose extents come from arrays or from the call."""
         return self._text.open_extents
 
-    def plan(self, *, gpu=-1, threads=0, schedule="", mode="estimate", **values):
+    def plan(self, *, gpu=-1, threads=0, schedule="", mode="estimate", precision="f32", workspace_limit=None, **values):
         """A plan to be looked at (source, explain(), ...), for arrays or their shapes, and extents, by name."""
         extents, shapes = {}, {}
         for name, value in values.items():
@@ -70,7 +70,7 @@ class Program:
             else:
                 part = next(iter(self._parts(tensor, value).values()))
                 shapes[name], gpu = _form(part, name)
-        return self._text.plan(extents, shapes, gpu, threads, schedule, mode)
+        return self._text.plan(extents, shapes, gpu, threads, schedule, mode, precision, workspace_limit)
 
     def __call__(self, *, stream=None, **values):
         arrays, extents, shapes, like, gpu = {}, {}, {}, None, -1
@@ -109,7 +109,7 @@ class Program:
         key = (tuple(sorted(extents.items())), tuple((name, *shape) for name, shape in sorted(shapes.items())), gpu)
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._text.plan(extents, shapes, gpu, 0, "", "estimate")
+            plan = self._text.plan(extents, shapes, gpu)
             with self._lock:
                 if len(self._plans) >= _KEPT_PLANS:
                     self._plans.clear()

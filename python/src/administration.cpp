@@ -17,23 +17,6 @@ namespace {
 
 using namespace nb::literals;
 
-/// Every ricci::Error as the exception of its name in ricci._errors.
-void translate(const std::exception_ptr& thrown, void*) {
-  static constexpr std::array<const char*, 8> kNames = {"SpecError",   "ShapeError", "PlanError", "CompileError",
-                                                        "DeviceError", "CacheError", "IoError",   "InternalError"};
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    const nb::object type = nb::module_::import_("ricci._errors").attr(kNames[static_cast<std::size_t>(error.code())]);
-    nb::object raised = type(error.what());
-    if (const auto* const compile = dynamic_cast<const CompileError*>(&error)) {
-      raised.attr("source") = compile->source();
-      raised.attr("log") = compile->log();
-    }
-    PyErr_SetObject(type.ptr(), raised.ptr());
-  }
-}
-
 cache::Config config() { return cache::Config::from_environment(); }
 
 const char* word(DoctorLine::State state) {
@@ -75,6 +58,23 @@ nb::dict prune(bool all, std::optional<std::uint64_t> max_bytes) {
 
 }  // namespace
 
+/// Every ricci::Error as the exception of its name in ricci._errors.
+void translate(const std::exception_ptr& thrown, void*) {
+  static constexpr std::array<const char*, 8> kNames = {"SpecError",   "ShapeError", "PlanError", "CompileError",
+                                                        "DeviceError", "CacheError", "IoError",   "InternalError"};
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const nb::object type = nb::module_::import_("ricci._errors").attr(kNames[static_cast<std::size_t>(error.code())]);
+    nb::object raised = type(error.what());
+    if (const auto* const compile = dynamic_cast<const CompileError*>(&error)) {
+      raised.attr("source") = compile->source();
+      raised.attr("log") = compile->log();
+    }
+    PyErr_SetObject(type.ptr(), raised.ptr());
+  }
+}
+
 void bind_administration(nb::module_& module) {
   module.attr("__version__") = RICCI_VERSION;
   nb::register_exception_translator(translate);
@@ -98,4 +98,5 @@ NB_MODULE(_ricci, module) {
   ricci::python::bind_operations(module);
   ricci::python::bind_plans(module);
   ricci::python::bind_programs(module);
+  ricci::python::bind_jax(module);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <mutex>
@@ -38,6 +39,7 @@ std::optional<DType> integer_of(bool is_signed, std::int64_t bytes) {
 
 /// A format of the struct module as an element type, as PEP 3118 extends it to complex numbers.
 DType type_of_format(const char* format, std::int64_t bytes, const char* what) {
+  if (format != nullptr && format[0] == 'd' && format[1] == '\0') return DType::f64;
   std::string_view text = format == nullptr ? "B" : format;
   const char foreign = std::endian::native == std::endian::little ? '>' : '<';
   const std::string whole(text);
@@ -106,32 +108,67 @@ void row_major(Form& form) noexcept {
 struct Producer {
   const dlpack::ExchangeApi* exchange = nullptr;
   bool is_torch = false;
+  // PyTorch's alone: looked up once, since a call asks each of its tensors.
+  nb::object requires_grad, is_neg, is_conj, resolve_neg, resolve_conj, grad_enabled;
 };
 
-Producer producer_of(PyTypeObject* type) {
-  static std::mutex mutex;
-  static auto* known = new std::unordered_map<PyTypeObject*, Producer>;
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto place = known->find(type); place != known->end()) return place->second;
-  }
-  Producer producer;
+/// Never destroyed: the interpreter may be gone before.
+const Producer& make_producer(PyTypeObject* type) {
+  auto* const producer = new Producer;
   const nb::handle object(reinterpret_cast<PyObject*>(type));
-  producer.is_torch = nb::hasattr(object, "requires_grad");
   if (const nb::object capsule = nb::getattr(object, "__dlpack_c_exchange_api__", nb::none());
       PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") != 0) {
     const auto* api =
         static_cast<const dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
     while (api != nullptr && api->version.major != 1) api = api->previous;
-    producer.exchange = api;
+    producer->exchange = api;
+  }
+  producer->is_torch = nb::hasattr(object, "requires_grad") && nb::hasattr(object, "resolve_neg");
+  if (producer->is_torch) {
+    producer->requires_grad = object.attr("requires_grad");
+    producer->is_neg = object.attr("is_neg");
+    producer->is_conj = object.attr("is_conj");
+    producer->resolve_neg = object.attr("resolve_neg");
+    producer->resolve_conj = object.attr("resolve_conj");
+    producer->grad_enabled = nb::module_::import_("torch").attr("is_grad_enabled");
   }
   object.inc_ref();
-  const std::lock_guard lock(mutex);
-  known->emplace(type, producer);
-  return producer;
+  return *producer;
 }
 
-bool truth(nb::handle object, const char* name) { return nb::cast<bool>(object.attr(name)); }
+const Producer& producer_of(PyTypeObject* type) {
+  // Programs use a type or two: the last ones are found without a lock.
+  thread_local std::array<std::pair<PyTypeObject*, const Producer*>, 2> last = {};
+  if (last[0].first == type) return *last[0].second;
+  std::swap(last[0], last[1]);
+  if (last[0].first == type) return *last[0].second;
+  static std::mutex mutex;
+  static auto* known = new std::unordered_map<PyTypeObject*, const Producer*>;
+  const auto find = [&]() -> const Producer* {
+    const std::lock_guard lock(mutex);
+    const auto place = known->find(type);
+    return place == known->end() ? nullptr : place->second;
+  };
+  const auto* producer = find();
+  if (producer == nullptr) {
+    const auto& made = make_producer(type);  // without the lock: it runs Python
+    const std::lock_guard lock(mutex);
+    producer = known->emplace(type, &made).first->second;
+  }
+  last[0] = {type, producer};
+  return *producer;
+}
+
+bool is_true(nb::handle answer) { return answer.is(Py_True); }
+
+/// The value of an attribute that a type's descriptor makes, without looking for it.
+nb::object value_of(const nb::object& descriptor, nb::handle object) {
+  auto* const get = reinterpret_cast<descrgetfunc>(PyType_GetSlot(Py_TYPE(descriptor.ptr()), Py_tp_descr_get));
+  if (get == nullptr) return nb::borrow(descriptor);
+  PyObject* const value = get(descriptor.ptr(), object.ptr(), reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())));
+  if (value == nullptr) nb::raise_python_error();
+  return nb::steal(value);
+}
 
 /// The current stream of the package that made an array on a GPU.
 void* current_stream(nb::handle array) {
@@ -172,7 +209,7 @@ void Form::normalise() noexcept {
 }
 
 bool Form::same(const Form& other) const noexcept {
-  if (type != other.type || device != other.device || gpu != other.gpu || rank != other.rank) return false;
+  if (type != other.type || device != other.device || rank != other.rank) return false;
   for (int k = 0; k < rank; ++k) {
     if (extents[k] != other.extents[k] || strides[k] != other.strides[k]) return false;
   }
@@ -199,7 +236,7 @@ Stream::Stream(nb::handle given) {
 }
 
 Array::~Array() {
-  if (buffer_) PyBuffer_Release(buffer_.get());
+  if (has_buffer_) PyBuffer_Release(&buffer_);
   if (managed_ != nullptr && managed_->deleter != nullptr) managed_->deleter(managed_);
   if (versioned_ != nullptr && versioned_->deleter != nullptr) versioned_->deleter(versioned_);
 }
@@ -231,31 +268,28 @@ void Array::finish() noexcept {
 }
 
 bool Array::take_exchange(nb::handle object, const char* what, Stream& stream) {
-  const auto producer = producer_of(Py_TYPE(object.ptr()));
+  const auto& producer = producer_of(Py_TYPE(object.ptr()));
   if (producer.exchange == nullptr) return false;
   if (producer.is_torch) {
     // The table hands out memory whatever is pending on it.
-    if (truth(object, "requires_grad") && nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")())) {
+    if (is_true(value_of(producer.requires_grad, object)) && is_true(producer.grad_enabled())) {
       throw nb::type_error(
           fmt::format("{} requires a gradient, which is not recorded here; use ricci.torch.einsum, or detach() it",
                       what)
               .c_str());
     }
-    for (const char* lazy : {"conj", "neg"}) {
-      if (!nb::cast<bool>(object.attr(fmt::format("is_{}", lazy).c_str())())) continue;
-      kept_ = object.attr(fmt::format("resolve_{}", lazy).c_str())();
+    if (is_true(producer.is_neg(object))) {
+      kept_ = producer.resolve_neg(object);
       object = kept_;
     }
   }
-  dlpack::Tensor tensor;
-  if (producer.exchange->to_borrowed != nullptr) {
-    if (producer.exchange->to_borrowed(object.ptr(), &tensor) != 0) nb::raise_python_error();
-  } else {
-    if (producer.exchange->to_managed(object.ptr(), &versioned_) != 0) nb::raise_python_error();
-    tensor = versioned_->tensor;
-    read_only = (versioned_->flags & dlpack::kReadOnly) != 0;
-  }
+  dlpack::Tensor tensor = borrow(*producer.exchange, object);
   set_tensor(tensor, what);
+  if (producer.is_torch && is_complex(form.type) && is_true(producer.is_conj(object))) {
+    kept_ = producer.resolve_conj(object);
+    tensor = borrow(*producer.exchange, kept_);
+    set_tensor(tensor, what);
+  }
   if (form.device == Device::gpu && !stream.known()) {
     void* current = nullptr;
     if (producer.exchange->current_stream(tensor.device.type, tensor.device.id, &current) != 0) {
@@ -266,24 +300,36 @@ bool Array::take_exchange(nb::handle object, const char* what, Stream& stream) {
   return true;
 }
 
+dlpack::Tensor Array::borrow(const dlpack::ExchangeApi& exchange, nb::handle object) {
+  dlpack::Tensor tensor;
+  if (exchange.to_borrowed != nullptr) {
+    if (exchange.to_borrowed(object.ptr(), &tensor) != 0) nb::raise_python_error();
+    return tensor;
+  }
+  if (versioned_ != nullptr && versioned_->deleter != nullptr) versioned_->deleter(versioned_);
+  versioned_ = nullptr;
+  if (exchange.to_managed(object.ptr(), &versioned_) != 0) nb::raise_python_error();
+  read_only = (versioned_->flags & dlpack::kReadOnly) != 0;
+  return versioned_->tensor;
+}
+
 bool Array::take_buffer(nb::handle object, const char* what) {
   if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
-  auto view = std::make_unique<Py_buffer>();
-  if (PyObject_GetBuffer(object.ptr(), view.get(), PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
+  if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
     // Element types without a format, such as bfloat16, may still be told by DLPack.
     PyErr_Clear();
     return false;
   }
-  buffer_ = std::move(view);
-  form.type = type_of_format(buffer_->format, buffer_->itemsize, what);
+  has_buffer_ = true;
+  form.type = type_of_format(buffer_.format, buffer_.itemsize, what);
   form.device = Device::cpu;
   form.gpu = -1;
-  form.rank = checked_rank(buffer_->ndim, what);
-  data = buffer_->buf;
-  read_only = buffer_->readonly != 0;
+  form.rank = checked_rank(buffer_.ndim, what);
+  data = buffer_.buf;
+  read_only = buffer_.readonly != 0;
   for (int k = 0; k < form.rank; ++k) {
-    form.extents[k] = buffer_->shape[k];
-    form.strides[k] = elements_of(buffer_->strides[k], buffer_->shape[k], buffer_->itemsize, what);
+    form.extents[k] = buffer_.shape[k];
+    form.strides[k] = elements_of(buffer_.strides[k], buffer_.shape[k], buffer_.itemsize, what);
   }
   return true;
 }

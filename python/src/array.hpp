@@ -34,7 +34,7 @@ struct Form {
   Layout layout() const;
   /// Gives strides without a meaning the value 1.
   void normalise() noexcept;
-  /// Apart from alignment.
+  /// Apart from alignment, and from which GPU it is.
   bool same(const Form& other) const noexcept;
 };
 
@@ -74,13 +74,15 @@ class Array {
 
  private:
   bool take_exchange(nb::handle object, const char* what, Stream& stream);
+  dlpack::Tensor borrow(const dlpack::ExchangeApi& exchange, nb::handle object);
   bool take_buffer(nb::handle object, const char* what);
   bool take_capsule(nb::handle object, const char* what, Stream& stream);
   bool take_cuda_interface(nb::handle object, const char* what, Stream& stream);
   void set_tensor(const dlpack::Tensor& tensor, const char* what);
   void finish() noexcept;
 
-  std::unique_ptr<Py_buffer> buffer_;
+  Py_buffer buffer_;
+  bool has_buffer_ = false;
   dlpack::ManagedTensor* managed_ = nullptr;
   dlpack::ManagedTensorVersioned* versioned_ = nullptr;
   nb::object kept_;  ///< what stands in for the caller's object

@@ -121,14 +121,14 @@ struct Maker {
 };
 
 /// Makers are few, and kept for the life of the process.
-const Maker& maker_of(nb::handle like, const Form& form) {
+const Maker& maker_of(nb::handle like, const Form& form, int gpu) {
   static std::mutex mutex;
   static auto* makers = new std::vector<std::unique_ptr<Maker>>;
   PyTypeObject* const type = Py_TYPE(like.ptr());
   const auto find = [&]() -> const Maker* {
     const std::lock_guard lock(mutex);
     for (const auto& maker : *makers) {
-      if (maker->type == type && maker->element == form.type && maker->device == form.device && maker->gpu == form.gpu)
+      if (maker->type == type && maker->element == form.type && maker->device == form.device && maker->gpu == gpu)
         return maker.get();
     }
     return nullptr;
@@ -136,7 +136,7 @@ const Maker& maker_of(nb::handle like, const Form& form) {
   if (const auto* const maker = find()) return *maker;
   const nb::object made =
       nb::module_::import_("ricci._frameworks").attr("maker")(like, numpy_name(form.type), form.device == Device::gpu);
-  auto maker = std::make_unique<Maker>(Maker{type, form.type, form.device, form.gpu, made[0], made[1], made[2]});
+  auto maker = std::make_unique<Maker>(Maker{type, form.type, form.device, gpu, made[0], made[1], made[2]});
   nb::handle(reinterpret_cast<PyObject*>(type)).inc_ref();
   const std::lock_guard lock(mutex);
   makers->push_back(std::move(maker));
@@ -163,6 +163,7 @@ void write_key(std::string& key, const Operation& operation, std::span<const Arr
   key.clear();
   key += static_cast<char>(operation.kind);
   key += out != nullptr ? 'o' : operation.order;
+  key += operation.has_addend ? '+' : '=';
   key += operation.type ? static_cast<char>('a' + static_cast<int>(*operation.type)) : '-';
   key += factor_kind(operation.alpha);
   key += factor_kind(operation.beta);
@@ -257,8 +258,8 @@ NewArray new_array(const Form& form, const std::vector<int>& memory_order) {
   return made;
 }
 
-Allocated allocate(nb::handle like, const NewArray& wanted) {
-  const auto& maker = maker_of(like, wanted.form);
+Allocated allocate(nb::handle like, const NewArray& wanted, int gpu) {
+  const auto& maker = maker_of(like, wanted.form, gpu);
   nb::object array = maker.make(wanted.shape);
   if (!wanted.axes.is_none()) array = maker.transpose(array, wanted.axes);
   return {std::move(array), maker.finish};
@@ -273,34 +274,44 @@ char order_of(std::string_view text) {
 }
 
 PlannedOperation::PlannedOperation(const Operation& operation, const std::vector<Form>& given, const Form* out)
-    : plan(std::shared_ptr<const Plan::Impl>()), inputs(given), beta(operation.beta) {
+    : plan(std::shared_ptr<const Plan::Impl>()), beta(operation.beta), has_addend(operation.has_addend) {
+  std::vector<Form> operands = given;
   std::vector<Layout> layouts;
-  for (const auto& input : inputs) layouts.push_back(input.layout());
-  auto options = operation.options;
-  options.device = inputs[0].device;
-  options.gpu = inputs[0].gpu;
+  UpdateOptions options;
+  static_cast<PlanOptions&>(options) = operation.options;
+  options.device = operands[0].device;
+  options.gpu = operands[0].gpu;
+  options.alpha = operation.alpha;
+  options.beta = operation.beta;
+  if (has_addend) {
+    options.addend = operands.back().layout();
+    operands.pop_back();
+  }
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    layouts.push_back(operands[k].layout());
+    const bool constant = k < operation.constant.size() && operation.constant[k];
+    (constant ? constants : inputs).push_back(operands[k]);
+  }
+  if (has_addend) inputs.push_back(given.back());
   {
     const nb::gil_scoped_release detached;
-    result.form = out != nullptr ? *out : result_form(operation, layouts, inputs);
+    result.form = out != nullptr ? *out : result_form(operation, layouts, operands);
     const auto output = result.form.layout();
     if (operation.kind == Operation::Kind::permute) {
       PermuteOptions permute;
-      static_cast<PlanOptions&>(permute) = options;
-      permute.alpha = operation.alpha;
-      permute.beta = operation.beta;
+      static_cast<UpdateOptions&>(permute) = options;
       permute.conjugate = !operation.conjugate.empty() && operation.conjugate[0];
       plan = Runtime::global().plan_permute(operation.spec, layouts[0], output, permute);
     } else {
       EinsumOptions einsum;
-      static_cast<PlanOptions&>(einsum) = options;
-      einsum.alpha = operation.alpha;
-      einsum.beta = operation.beta;
+      static_cast<UpdateOptions&>(einsum) = options;
       einsum.conjugate = operation.conjugate;
+      einsum.constant = operation.constant;
       plan = Runtime::global().plan_einsum(operation.spec, layouts, output, einsum);
     }
   }
   if (out == nullptr) {
-    result = new_array(result.form, memory_order(operation, inputs, result.form.rank));
+    result = new_array(result.form, memory_order(operation, operands, result.form.rank));
   } else {
     // A plan made for the caller's array may be called without one where its axes are dense in some order.
     auto order = row_order(out->rank);
@@ -308,6 +319,11 @@ PlannedOperation::PlannedOperation(const Operation& operation, const std::vector
     result = new_array(*out, order);
     if (!is_dense(*out, order)) result.shape = nb::none();
   }
+  // Giving the interpreter away and taking it back takes as long as this does.
+  constexpr std::int64_t kBriefBytes = 8192;
+  constexpr double kBriefFlops = 10000;
+  brief =
+      plan.device() == Device::cpu && plan.info().compulsory_bytes <= kBriefBytes && plan.info().flops <= kBriefFlops;
 }
 
 nb::object PlannedOperation::run(nb::handle first, std::span<const Array> operands, nb::handle out,
@@ -316,7 +332,7 @@ nb::object PlannedOperation::run(nb::handle first, std::span<const Array> operan
   Array own;
   if (out_array == nullptr) {
     if (result.shape.is_none()) throw ShapeError("this plan writes an array with gaps; give it, out=");
-    made = allocate(first, result);
+    made = allocate(first, result, operands[0].form.gpu);
     Stream stream{nb::none()};
     stream.set(call.stream);
     own.take(made.array, "the result", stream);
@@ -328,16 +344,29 @@ nb::object PlannedOperation::run(nb::handle first, std::span<const Array> operan
   const void** const from = many.empty() ? few.data() : many.data();
   for (std::size_t k = 0; k < operands.size(); ++k) from[k] = operands[k].data;
   {
-    const nb::gil_scoped_release detached;
+    std::optional<nb::gil_scoped_release> detached;
+    if (!brief) detached.emplace();
     void* const to = out_array->data;
     plan(std::span<void* const>(&to, 1), std::span<const void* const>(from, operands.size()), call);
   }
   return out.is_none() ? made.result() : nb::borrow(out);
 }
 
-nb::object execute(const Operation& operation, nb::args operands, nb::handle out, nb::handle given_stream) {
+nb::args with_addend(nb::args operands, nb::handle addend) {
+  if (addend.is_none()) return operands;
+  nb::list all(operands);
+  all.append(addend);
+  return nb::borrow<nb::args>(nb::tuple(all));
+}
+
+nb::object execute(Operation& operation, nb::args given, nb::handle out, nb::handle addend, nb::handle given_stream) {
+  if (given.size() == 0) throw nb::type_error("no operand was given");
+  operation.has_addend = !addend.is_none();
+  if (operation.beta != Scalar(0) && out.is_none() && !operation.has_addend) {
+    throw PlanError("beta counts the old values of out, and no out was given");
+  }
+  const auto operands = with_addend(given, addend);
   const std::size_t count = operands.size();
-  if (count == 0) throw nb::type_error("no operand was given");
   Stream stream(given_stream);
   std::array<Array, 3> few;
   const std::unique_ptr<Array[]> many(count > few.size() ? new Array[count] : nullptr);
@@ -370,7 +399,7 @@ void bind_operations(nb::module_& module) {
   module.def(
       "permute",
       [](std::string_view spec, nb::handle x, nb::handle out, std::string_view order, Scalar alpha, Scalar beta,
-         bool conj, nb::handle dtype, nb::handle stream) {
+         bool conj, nb::handle dtype, nb::handle stream, nb::handle addend) {
         Operation operation;
         operation.kind = Operation::Kind::permute;
         operation.spec = spec;
@@ -379,19 +408,16 @@ void bind_operations(nb::module_& module) {
         operation.alpha = alpha;
         operation.beta = beta;
         operation.conjugate = {conj};
-        if (beta != Scalar(0) && out.is_none()) {
-          throw PlanError("beta counts the old values of out, and no out was given");
-        }
-        return execute(operation, nb::borrow<nb::args>(nb::make_tuple(x)), out, stream);
+        return execute(operation, nb::borrow<nb::args>(nb::make_tuple(x)), out, addend, stream);
       },
       "spec"_a, "x"_a, nb::kw_only(), "out"_a = nb::none(), "order"_a = "C", "alpha"_a = 1.0, "beta"_a = 0.0,
-      "conj"_a = false, "dtype"_a = nb::none(), "stream"_a = nb::none(),
-      "out = alpha * op(x)[permuted] + beta * out for a spec such as 'abc->cab'. Returns out, or a new array of x's "
-      "kind.");
+      "conj"_a = false, "dtype"_a = nb::none(), "stream"_a = nb::none(), "addend"_a = nb::none(),
+      "out = alpha * op(x)[permuted] + beta * addend for a spec such as 'abc->cab'; without an addend it is out's old "
+      "value. Returns out, or a new array of x's kind.");
   module.def(
       "einsum",
       [](std::string_view spec, nb::args operands, nb::handle out, std::string_view order, nb::handle dtype,
-         Scalar alpha, Scalar beta, const std::vector<bool>& conj, nb::handle stream) {
+         Scalar alpha, Scalar beta, const std::vector<bool>& conj, nb::handle stream, nb::handle addend) {
         Operation operation;
         operation.spec = spec;
         operation.order = order_of(order);
@@ -399,16 +425,12 @@ void bind_operations(nb::module_& module) {
         operation.alpha = alpha;
         operation.beta = beta;
         operation.conjugate = conj;
-        if (beta != Scalar(0) && out.is_none()) {
-          throw PlanError("beta counts the old values of out, and no out was given");
-        }
-        return execute(operation, operands, out, stream);
+        return execute(operation, operands, out, addend, stream);
       },
       "spec"_a, "operands"_a, nb::kw_only(), "out"_a = nb::none(), "order"_a = "K", "dtype"_a = nb::none(),
-      "alpha"_a = 1.0, "beta"_a = 0.0, "conj"_a = std::vector<bool>{}, "stream"_a = nb::none(),
-      "out = alpha * sum(op(A) * op(B) * ...) + beta * out for a spec such as 'ab,bc->ac'. Returns out, or a new "
-      "array\n"
-      "of the first operand's kind.");
+      "alpha"_a = 1.0, "beta"_a = 0.0, "conj"_a = std::vector<bool>{}, "stream"_a = nb::none(), "addend"_a = nb::none(),
+      "out = alpha * sum(op(A) * op(B) * ...) + beta * addend for a spec such as 'ab,bc->ac'; without an addend it is\n"
+      "out's old value. Returns out, or a new array of the first operand's kind.");
   module.def(
       "_terms",
       [](std::string_view spec, const std::vector<int>& ranks) {

@@ -22,7 +22,8 @@ struct Operation {
   char order = 'C';           ///< of a new result: C, F, A or K, as in NumPy
   std::optional<DType> type;  ///< of a new result
   Scalar alpha = 1, beta = 0;
-  std::vector<bool> conjugate;
+  std::vector<bool> conjugate, constant;
+  bool has_addend = false;  ///< the last of the operands is C in alpha * ... + beta * C
   PlanOptions options;
 };
 
@@ -44,25 +45,36 @@ class PlannedOperation {
                  const Call& call) const;
 
   Plan plan;
-  std::vector<Form> inputs;
+  std::vector<Form> inputs, constants;  ///< of a call, and of Plan::pack
   Scalar beta;
+  bool has_addend;
+  bool brief = false;  ///< over before another thread could take the interpreter
   NewArray result;
 };
+
+/// The slot of the type of plans for `plan(a, b, out=c)`.
+PyObject* call_plan(PyObject* self, PyObject* operands, PyObject* keywords) noexcept;
+
+/// Sets Python's error for a ricci::Error.
+void translate(const std::exception_ptr& thrown, void*);
 
 /// Takes all operands; throws DeviceError unless they are on one device.
 void take_operands(nb::args operands, std::span<Array> arrays, Stream& stream);
 /// Takes the array to write to; throws ShapeError for one that is read-only, DeviceError for another device.
 void take_output(nb::handle out, Array& array, const Array& first, Stream& stream);
 
-/// Plans on first use; finds the plan again for operands of equal forms.
-nb::object execute(const Operation& operation, nb::args operands, nb::handle out, nb::handle stream);
+/// Plans on first use; finds the plan again for operands of equal forms. An addend is appended to the operands.
+nb::object execute(Operation& operation, nb::args operands, nb::handle out, nb::handle addend, nb::handle stream);
+
+/// The operands and behind them the addend, if there is one.
+nb::args with_addend(nb::args operands, nb::handle addend);
 
 /// A new array of the kind that `like` is, for memory of that form: `array` to write to, `result` to hand out.
 struct Allocated {
   nb::object array, finish;
   nb::object result() const { return finish.is_none() ? array : finish(array); }
 };
-Allocated allocate(nb::handle like, const NewArray& wanted);
+Allocated allocate(nb::handle like, const NewArray& wanted, int gpu);
 
 /// NewArray of a layout whose axes are dense in some order.
 NewArray new_array(const Form& form, const std::vector<int>& memory_order);
@@ -73,9 +85,15 @@ char order_of(std::string_view text);
 void bind_operations(nb::module_& module);
 void bind_plans(nb::module_& module);
 void bind_programs(nb::module_& module);
+void bind_jax(nb::module_& module);
 void bind_administration(nb::module_& module);
 
-/// Device, threads, schedule and mode from the keywords of plan_permute() and the like.
-PlanOptions plan_options(int threads, const std::string& schedule, const std::string& mode);
+/// Keywords of plan_permute() and the like, as PlanOptions.
+struct PlanWords {
+  int threads = 0;
+  std::string schedule, mode = "estimate", precision = "f32";
+  std::optional<std::int64_t> workspace_limit;
+  PlanOptions options() const;
+};
 
 }  // namespace ricci::python

@@ -16,53 +16,6 @@ namespace {
 
 using namespace nb::literals;
 
-std::string text_of(const Form& form) {
-  std::string text = fmt::format("{} (", numpy_name(form.type));
-  for (int k = 0; k < form.rank; ++k) text += fmt::format("{}{}", k == 0 ? "" : ", ", form.extents[k]);
-  text += ") strides (";
-  for (int k = 0; k < form.rank; ++k) text += fmt::format("{}{}", k == 0 ? "" : ", ", form.strides[k]);
-  return text + (form.device == Device::gpu ? fmt::format(") on GPU {}", form.gpu) : ") on the CPU");
-}
-
-void check_form(const char* what, const Form& given, const Form& planned) {
-  if (!given.same(planned)) {
-    throw ShapeError(fmt::format("{} is {}\nthis plan was made for {}\nplan for the array at hand, or copy it", what,
-                                 text_of(given), text_of(planned)));
-  }
-}
-
-nb::object call_plan(const PlannedOperation& planned, nb::args operands, nb::handle out, std::optional<Scalar> alpha,
-                     std::optional<Scalar> beta, nb::handle given_stream) {
-  const std::size_t count = operands.size();
-  if (count != planned.inputs.size()) {
-    throw ShapeError(fmt::format("this plan reads {} operand{}; {} were given", planned.inputs.size(),
-                                 planned.inputs.size() == 1 ? "" : "s", count));
-  }
-  Stream stream(given_stream);
-  std::array<Array, 3> few;
-  const std::unique_ptr<Array[]> many(count > few.size() ? new Array[count] : nullptr);
-  const std::span<Array> arrays(many ? many.get() : few.data(), count);
-  take_operands(operands, arrays, stream);
-  for (std::size_t k = 0; k < count; ++k) {
-    if (!arrays[k].form.same(planned.inputs[k]))
-      check_form(fmt::format("operand {}", k).c_str(), arrays[k].form, planned.inputs[k]);
-  }
-  Call call;
-  call.alpha = alpha;
-  call.beta = beta;
-  call.stream = stream.handle();
-  if (out.is_none()) {
-    if (beta.value_or(planned.beta) != Scalar(0)) {
-      throw PlanError("beta counts the old values of out, and no out was given");
-    }
-    return planned.run(operands[0], arrays, out, nullptr, call);
-  }
-  Array written;
-  take_output(out, written, arrays[0], stream);
-  check_form("out", written.form, planned.result.form);
-  return planned.run(operands[0], arrays, out, &written, call);
-}
-
 /// The form of what a plan is asked for: a Layout, or an array that is looked at and not kept.
 Form form_of(nb::handle given, const char* what) {
   if (nb::isinstance<Layout>(given)) return Form::of(nb::cast<const Layout&>(given), Device::cpu, -1);
@@ -73,22 +26,22 @@ Form form_of(nb::handle given, const char* what) {
 }
 
 struct Wishes {
-  nb::handle out;
+  nb::handle out, addend;
   std::string_view order;
   nb::handle dtype;
   Scalar alpha, beta;
-  int threads;
-  const std::string& schedule;
-  const std::string& mode;
+  PlanWords words;
 };
 
-std::shared_ptr<PlannedOperation> make_plan(Operation operation, nb::args operands, const Wishes& wishes) {
-  if (operands.size() == 0) throw nb::type_error("no operand was given");
+std::shared_ptr<PlannedOperation> make_plan(Operation operation, nb::args given, const Wishes& wishes) {
+  if (given.size() == 0) throw nb::type_error("no operand was given");
+  operation.has_addend = !wishes.addend.is_none();
+  const auto operands = with_addend(given, wishes.addend);
   operation.order = order_of(wishes.order);
   if (!wishes.dtype.is_none()) operation.type = dtype_of(wishes.dtype);
   operation.alpha = wishes.alpha;
   operation.beta = wishes.beta;
-  operation.options = plan_options(wishes.threads, wishes.schedule, wishes.mode);
+  operation.options = wishes.words.options();
   std::vector<Form> forms;
   for (std::size_t k = 0; k < operands.size(); ++k) {
     forms.push_back(form_of(operands[k], fmt::format("operand {}", k).c_str()));
@@ -96,6 +49,26 @@ std::shared_ptr<PlannedOperation> make_plan(Operation operation, nb::args operan
   if (wishes.out.is_none()) return std::make_shared<PlannedOperation>(operation, forms, nullptr);
   const auto out = form_of(wishes.out, "out");
   return std::make_shared<PlannedOperation>(operation, forms, &out);
+}
+
+/// Packs arrays for the constant operands of a plan, with the interpreter detached.
+Packed pack(const PlannedOperation& planned, nb::args operands, nb::handle given_stream) {
+  if (operands.size() != planned.constants.size()) {
+    throw ShapeError(
+        fmt::format("this plan has {} constant operands; {} were given", planned.constants.size(), operands.size()));
+  }
+  Stream stream(given_stream);
+  const std::unique_ptr<Array[]> arrays(new Array[operands.size() + 1]);
+  take_operands(operands, {arrays.get(), operands.size()}, stream);
+  std::vector<const void*> pointers;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    if (!arrays[k].form.same(planned.constants[k])) {
+      throw ShapeError(fmt::format("constant operand {} has another type, shape, strides or device than the plan", k));
+    }
+    pointers.push_back(arrays[k].data);
+  }
+  const nb::gil_scoped_release detached;
+  return planned.plan.pack(pointers, stream.handle());
 }
 
 nb::tuple tuple_of(const std::vector<std::int64_t>& numbers) {
@@ -130,10 +103,12 @@ void bind_layout(nb::module_& module) {
 
 }  // namespace
 
-PlanOptions plan_options(int threads, const std::string& schedule, const std::string& mode) {
+PlanOptions PlanWords::options() const {
   PlanOptions options;
   options.threads = threads;
   options.schedule = schedule;
+  options.precision = parse_precision(precision);
+  if (workspace_limit) options.workspace_limit = *workspace_limit;
   constexpr std::array<std::pair<const char*, PlanMode>, 4> kModes = {{{"estimate", PlanMode::estimate},
                                                                        {"measure", PlanMode::measure},
                                                                        {"remeasure", PlanMode::remeasure},
@@ -166,6 +141,7 @@ void bind_plans(nb::module_& module) {
       .def_ro("shared_bytes", &PlanInfo::shared_bytes)
       .def_ro("compulsory_bytes", &PlanInfo::compulsory_bytes)
       .def_ro("workspace_bytes", &PlanInfo::workspace_bytes)
+      .def_ro("packed_bytes", &PlanInfo::packed_bytes)
       .def_ro("flops", &PlanInfo::flops);
   nb::class_<CandidateInfo>(module, "Candidate", "One schedule that the planner considered.")
       .def_ro("name", &CandidateInfo::name)
@@ -179,12 +155,21 @@ void bind_plans(nb::module_& module) {
                            self.chosen ? ", chosen" : "");
       });
 
+  nb::class_<Packed>(module, "Packed",
+                     "Constant operands of a plan, as its kernels read them. For any number of calls.")
+      .def_prop_ro("bytes", &Packed::bytes)
+      .def("__repr__", [](const Packed& self) { return fmt::format("<ricci.Packed, {} bytes>", self.bytes()); });
+
+  static const PyType_Slot kCall[] = {{Py_tp_call, reinterpret_cast<void*>(&call_plan)}, {0, nullptr}};
   nb::class_<PlannedOperation> plan(
-      module, "Plan", "One permutation or einsum, decided and compiled. Immutable, for any number of threads.");
+      module, "Plan", nb::type_slots(kCall),
+      "One permutation or einsum, decided and compiled. Immutable, for any number of threads. plan(*operands, "
+      "out=None, "
+      "alpha=None,\nbeta=None, stream=None, packed=None) runs it on arrays of the forms that it was made for, the "
+      "addend behind the operands.\nReturns out, or a new array.");
   bind_plan_texts(plan);
-  plan.def("__call__", &call_plan, "operands"_a, nb::kw_only(), "out"_a = nb::none(), "alpha"_a = nb::none(),
-           "beta"_a = nb::none(), "stream"_a = nb::none(),
-           "Runs the plan on arrays of the forms that it was made for. Returns out, or a new array.")
+  plan.def("pack", &pack, "constants"_a, nb::kw_only(), "stream"_a = nb::none(),
+           "The constant operands, rewritten once for packed= of any number of calls; they are not needed afterwards.")
       .def_prop_ro("output", [](const PlannedOperation& self) { return self.result.form.layout(); })
       .def_prop_ro("inputs", [](const PlannedOperation& self) {
         std::vector<Layout> layouts;
@@ -195,30 +180,40 @@ void bind_plans(nb::module_& module) {
   module.def(
       "plan_permute",
       [](std::string_view spec, nb::handle x, nb::handle out, std::string_view order, Scalar alpha, Scalar beta,
-         bool conj, nb::handle dtype, int threads, const std::string& schedule, const std::string& mode) {
+         bool conj, nb::handle dtype, int threads, const std::string& schedule, const std::string& mode,
+         const std::string& precision, std::optional<std::int64_t> workspace_limit, nb::handle addend) {
         Operation operation;
         operation.kind = Operation::Kind::permute;
         operation.spec = spec;
         operation.conjugate = {conj};
-        return make_plan(operation, nb::borrow<nb::args>(nb::make_tuple(x)),
-                         {out, order, dtype, alpha, beta, threads, schedule, mode});
+        return make_plan(
+            operation, nb::borrow<nb::args>(nb::make_tuple(x)),
+            {out, addend, order, dtype, alpha, beta, {threads, schedule, mode, precision, workspace_limit}});
       },
       "spec"_a, "x"_a, nb::kw_only(), "out"_a = nb::none(), "order"_a = "C", "alpha"_a = 1.0, "beta"_a = 0.0,
       "conj"_a = false, "dtype"_a = nb::none(), "threads"_a = 0, "schedule"_a = "", "mode"_a = "estimate",
-      "A plan for arrays like x (and out), which may be Layouts.");
+      "precision"_a = "f32", "workspace_limit"_a = nb::none(), "addend"_a = nb::none(),
+      "A plan for arrays like x (and out and addend), which may be Layouts.");
   module.def(
       "plan_einsum",
       [](std::string_view spec, nb::args operands, nb::handle out, std::string_view order, nb::handle dtype,
          Scalar alpha, Scalar beta, const std::vector<bool>& conj, int threads, const std::string& schedule,
-         const std::string& mode) {
+         const std::string& mode, const std::string& precision, std::optional<std::int64_t> workspace_limit,
+         nb::handle addend, const std::vector<bool>& constant) {
         Operation operation;
         operation.spec = spec;
         operation.conjugate = conj;
-        return make_plan(operation, operands, {out, order, dtype, alpha, beta, threads, schedule, mode});
+        operation.constant = constant;
+        return make_plan(
+            operation, operands,
+            {out, addend, order, dtype, alpha, beta, {threads, schedule, mode, precision, workspace_limit}});
       },
       "spec"_a, "operands"_a, nb::kw_only(), "out"_a = nb::none(), "order"_a = "K", "dtype"_a = nb::none(),
       "alpha"_a = 1.0, "beta"_a = 0.0, "conj"_a = std::vector<bool>{}, "threads"_a = 0, "schedule"_a = "",
-      "mode"_a = "estimate", "A plan for arrays like the operands (and out), which may be Layouts.");
+      "mode"_a = "estimate", "precision"_a = "f32", "workspace_limit"_a = nb::none(), "addend"_a = nb::none(),
+      "constant"_a = std::vector<bool>{},
+      "A plan for arrays like the operands (and out and addend), which may be Layouts. Operands that are constant are "
+      "given to\nits pack() once, and calls take the others alone.");
 }
 
 }  // namespace ricci::python

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -115,7 +116,7 @@ nb::object new_part(const PlannedProgram& planned, const std::string& buffer, nb
   std::vector<int> order;
   for (int k = 0; k < form.rank; ++k) order.push_back(k);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return form.strides[a] > form.strides[b]; });
-  return allocate(like, new_array(form, order)).array;
+  return allocate(like, new_array(form, order), form.gpu).array;
 }
 
 nb::tuple strings(const std::vector<std::string>& from) {
@@ -148,14 +149,16 @@ void bind_programs(nb::module_& module) {
       .def(
           "plan",
           [](const ProgramText& self, const Extents& extents, const Shapes& shapes, int gpu, int threads,
-             const std::string& schedule, const std::string& mode) {
-            auto options = plan_options(threads, schedule, mode);
+             const std::string& schedule, const std::string& mode, const std::string& precision,
+             std::optional<std::int64_t> workspace_limit) {
+            auto options = PlanWords{threads, schedule, mode, precision, workspace_limit}.options();
             if (gpu >= 0) options.device = Device::gpu;
             options.gpu = gpu;
             const nb::gil_scoped_release detached;
             return std::make_shared<PlannedProgram>(self.text, extents, shapes, options);
           },
-          "extents"_a, "shapes"_a, "gpu"_a, "threads"_a, "schedule"_a, "mode"_a);
+          "extents"_a, "shapes"_a, "gpu"_a = -1, "threads"_a = 0, "schedule"_a = "", "mode"_a = "estimate",
+          "precision"_a = "f32", "workspace_limit"_a = nb::none());
 
   nb::class_<PlannedProgram> plan(module, "ProgramPlan", "A program with all extents known, decided and compiled.");
   bind_plan_texts(plan);

@@ -150,6 +150,58 @@ class Plans(unittest.TestCase):
         with self.assertRaises(ricci.PlanError):
             plan(a, b, out=out, alpha=3)
 
+    def test_addend(self):
+        a, b, c = np.random.rand(5, 6), np.random.rand(6, 7), np.random.rand(7, 5).T
+        plan = ricci.plan_einsum("ab,bc->ac", a, b, addend=c, alpha=2, beta=3)
+        np.testing.assert_allclose(plan(a, b, c), 2 * (a @ b) + 3 * c)
+        out = np.empty((5, 7))
+        self.assertIs(plan(a, b, c, out=out, beta=-1), out)
+        np.testing.assert_allclose(out, 2 * (a @ b) - c)
+        np.testing.assert_allclose(ricci.einsum("ab,bc->ac", a, b, addend=c.astype("f4"), beta=1), a @ b + c.astype("f4"))
+        np.testing.assert_allclose(ricci.permute("ab->ba", a, addend=2 * a.T, beta=1), 3 * a.T)
+        row = np.broadcast_to(np.arange(7.0), (5, 7))
+        np.testing.assert_allclose(ricci.einsum("ab,bc->ac", a, b, addend=row, beta=1), a @ b + row)
+        with self.assertRaisesRegex(ricci.PlanError, "beta = 0"):
+            ricci.einsum("ab,bc->ac", a, b, addend=c)
+        with self.assertRaisesRegex(ricci.ShapeError, "overlap"):
+            ricci.einsum("ab,bc->ac", a, b, addend=c, beta=1, out=c)
+
+    def test_constants_are_packed_once(self):
+        a, b, c = np.random.rand(5, 6), np.random.rand(6, 7).astype("f4"), np.random.rand(8, 7)
+        plan = ricci.plan_einsum("ab,bc,dc->ad", a, b, c, constant=[False, True, True])
+        packed = plan.pack(b, c)
+        self.assertEqual(packed.bytes, plan.info.packed_bytes)
+        wanted = a @ b @ c.T
+        b[:], c[:] = 0, 0
+        np.testing.assert_allclose(plan(a, packed=packed), wanted)
+        np.testing.assert_allclose(plan(2 * a, packed=packed), 2 * wanted)
+        with self.assertRaisesRegex(ricci.PlanError, "constant operands; give what its pack"):
+            plan(a)
+        with self.assertRaisesRegex(ricci.ShapeError, "reads 1 operand; 3 were given"):
+            plan(a, b, c, packed=packed)
+        with self.assertRaisesRegex(ricci.ShapeError, "constant operand 0 has another"):
+            plan.pack(c, b)
+        with self.assertRaisesRegex(TypeError, "packed"):
+            plan(a, packed=3)
+
+    def test_a_limit_of_the_workspace(self):
+        chain = [np.random.rand(20, 20) for _ in range(3)]
+        plan = ricci.plan_einsum("ab,bc,cd->ad", *chain, workspace_limit=100)
+        self.assertEqual(plan.info.workspace_bytes, 0)
+        np.testing.assert_allclose(plan(*chain), np.linalg.multi_dot(chain))
+        self.assertGreater(ricci.plan_einsum("ab,bc,cd->ad", *chain).info.workspace_bytes, 100)
+
+    def test_what_a_call_does_not_know(self):
+        x = np.random.rand(3, 4)
+        plan = ricci.plan_permute("ab->ba", x)
+        with self.assertRaisesRegex(TypeError, "no keyword 'output'"):
+            plan(x, output=x)
+        with self.assertRaises(TypeError):
+            plan(x, alpha="two")
+        with self.assertRaises(TypeError):
+            plan(object())
+        np.testing.assert_array_equal(plan(x, **{"".join(["o", "ut"]): np.empty((4, 3))}), x.T)
+
     def test_factors_of_each_call(self):
         x = np.arange(6.0).reshape(2, 3)
         plan = ricci.plan_permute("ab->ba", x, alpha=2, beta=0.5)

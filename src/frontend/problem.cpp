@@ -257,6 +257,15 @@ void check_shapes(const EinsumProblem& problem) {
                     "its own\n  {}",
                     fmt::join(output.extents, ", "), fmt::join(output.strides, ", "), spec.text));
   }
+  const auto constants = std::count(problem.constant.begin(), problem.constant.end(), true);
+  if (!problem.constant.empty() && problem.constant.size() != problem.inputs.size()) {
+    throw ShapeError(fmt::format("constant has {} entries, the spec {} operands\n  {}", problem.constant.size(),
+                                 problem.inputs.size(), spec.text));
+  }
+  if (constants > 0 && constants == static_cast<std::ptrdiff_t>(problem.inputs.size())) {
+    throw PlanError(
+        fmt::format("all operands are constant, so there is nothing to compute from call to call\n  {}", spec.text));
+  }
   if (problem.conjugate.size() > problem.inputs.size()) {
     throw ShapeError(fmt::format("conjugate has {} entries, the spec {} operands\n  {}", problem.conjugate.size(),
                                  problem.inputs.size(), spec.text));

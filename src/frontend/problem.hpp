@@ -26,6 +26,7 @@ struct EinsumProblem {
   std::vector<bool> conjugate = {};   ///< per operand: op(X) = conj(X); empty: none
   std::optional<Layout> addend = {};  ///< layout of C; empty: it is the output
   bool conjugate_addend = false;      ///< op(C) = conj(C)
+  std::vector<bool> constant = {};    ///< per operand: the same in all calls; empty: none
 };
 
 inline constexpr int kMaxRank = 32;  ///< of one tensor

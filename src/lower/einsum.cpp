@@ -109,13 +109,13 @@ NodeId product(Builder& builder, const std::vector<NodeId>& operands, DType type
   return value;
 }
 
+}  // namespace
+
 Storage storage_of(std::string name, Role role, const Layout& layout) {
   const auto reach = reach_of(layout);
   return {std::move(name), role,       layout.type,
           reach.first,     reach.last, std::max(layout.alignment, size_of(layout.type))};
 }
-
-}  // namespace
 
 Program lower(const EinsumProblem& given) {
   check(given);

@@ -21,4 +21,7 @@ Program lower(const EinsumProblem& problem);
 Sequence lower_einsum(const EinsumProblem& problem, const Path& path);
 Sequence lower_einsum(const EinsumProblem& problem, const PathOptions& options = {});
 
+/// The memory that a layout reaches, as a storage.
+Storage storage_of(std::string name, Role role, const Layout& layout);
+
 }  // namespace ricci::ir

@@ -28,6 +28,7 @@ void for_each(const AxisSet& axes, F f) {
 struct NetworkTensor {
   AxisSet axes;
   bool complex = false;
+  bool constant = false;  ///< made of constant operands alone: what that takes is done once and counts nothing
 };
 
 /// The operands as sets of axes, and the costs of a step.
@@ -38,6 +39,7 @@ class Network {
     for (std::size_t t = 0; t < spec.operands.size(); ++t) {
       NetworkTensor tensor;
       tensor.complex = is_complex(squeezed.inputs[t].type);
+      tensor.constant = t < squeezed.constant.size() && squeezed.constant[t];
       for (std::size_t k = 0; k < spec.operands[t].size(); ++k) {
         const auto [place, fresh] = number_.try_emplace(spec.operands[t][k].name, names_.size());
         if (fresh) {
@@ -75,10 +77,13 @@ class Network {
   double flops(const std::vector<NetworkTensor>& operands, const AxisSet& kept) const {
     AxisSet all;
     double reals = 0, complexes = 0;
+    bool constant = true;
     for (const auto& operand : operands) {
+      constant = constant && operand.constant;
       all |= operand.axes;
       (operand.complex ? complexes : reals) += 1;
     }
+    if (constant) return 0;
     double per_point = std::max(reals - 1, 0.0) + 6 * std::max(complexes - 1, 0.0);
     if (reals > 0 && complexes > 0) per_point += 2;
     if (all != kept) per_point += complexes > 0 ? 2 : 1;

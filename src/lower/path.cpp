@@ -51,6 +51,10 @@ class Pricing {
   explicit Pricing(const PathOptions& options)
       : counts_time_(options.minimise == PathOptions::Minimise::time), rates_(options.rates) {}
 
+  /// What depends on constant operands alone is done once.
+  Cost of_step(const NetworkTensor& result, double flops, double bytes) const {
+    return result.constant ? Cost() : of_step(flops, bytes);
+  }
   Cost of_step(double flops, double bytes) const {
     if (!counts_time_) return {0, flops, bytes};
     return {std::max(flops / rates_.flops_per_us, bytes / rates_.bytes_per_us) + rates_.start_us, flops, bytes};
@@ -71,10 +75,13 @@ class Exact {
     for (std::size_t set = 1; set < subsets; ++set) {
       auto& part = parts_[set];
       AxisSet inside, outside = network.output();
+      part.tensor.constant = true;
       for (std::size_t k = 0; k < count_; ++k) {
         const auto& operand = network.operands()[k];
-        (set >> k & 1 ? inside : outside) |= operand.axes;
-        part.tensor.complex = part.tensor.complex || ((set >> k & 1) != 0 && operand.complex);
+        const bool is_in = (set >> k & 1) != 0;
+        (is_in ? inside : outside) |= operand.axes;
+        part.tensor.complex = part.tensor.complex || (is_in && operand.complex);
+        part.tensor.constant = part.tensor.constant && (!is_in || operand.constant);
       }
       part.tensor.axes = inside & outside;
       part.bytes = network.bytes(part.tensor);
@@ -122,12 +129,12 @@ class Exact {
 
   Cost step(std::size_t set, std::size_t first) const {
     const auto &a = parts_[first], &b = parts_[set ^ first];
-    return pricing_.of_step(network_.flops({a.tensor, b.tensor}, parts_[set].tensor.axes),
+    return pricing_.of_step(parts_[set].tensor, network_.flops({a.tensor, b.tensor}, parts_[set].tensor.axes),
                             a.bytes + b.bytes + parts_[set].bytes);
   }
   Cost leaf(const Part& part) const {
     if (!part.summed) return {};
-    return pricing_.of_step(network_.flops({network_.operands()[part.operand]}, part.tensor.axes),
+    return pricing_.of_step(part.tensor, network_.flops({network_.operands()[part.operand]}, part.tensor.axes),
                             network_.operand_bytes(part.operand) + part.bytes);
   }
 
@@ -212,7 +219,8 @@ Tree greedy(const Network& network, Score score) {
   }
   const auto result = [&](int id) -> const NetworkTensor& { return tree.nodes[static_cast<std::size_t>(id)].result; };
   const auto joined = [&](int a, int b) {
-    NetworkTensor tensor{result(a).axes | result(b).axes, result(a).complex || result(b).complex};
+    NetworkTensor tensor{result(a).axes | result(b).axes, result(a).complex || result(b).complex,
+                         result(a).constant && result(b).constant};
     const auto all = tensor.axes;
     for_each(all, [&](std::size_t q) {
       if (users[q] == (result(a).axes[q] ? 1 : 0) + (result(b).axes[q] ? 1 : 0)) tensor.axes.reset(q);
@@ -428,7 +436,7 @@ class Emitter {
     step.flops = network_.flops(tensors, result.axes);
     step.bytes = read + (last ? network_.output_bytes() : network_.bytes(result));
     step.elements = network_.points(result.axes);
-    step.us = pricing_.of_step(step.flops, step.bytes).us;
+    step.us = pricing_.of_step(result, step.flops, step.bytes).us;
     path_.us += step.us;
     if (!last) path_.largest_intermediate = std::max(path_.largest_intermediate, step.elements);
     path_.flops += step.flops;

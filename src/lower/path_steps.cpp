@@ -22,13 +22,25 @@ void inline_step(Path& path, std::size_t number) {
   }
 }
 
+namespace {
+
+bool is_constant(const Path& path, std::size_t operand, const EinsumProblem& problem) {
+  const auto inputs = problem.inputs.size();
+  if (operand < inputs) return operand < problem.constant.size() && problem.constant[operand];
+  const auto& from = path.steps[operand - inputs].operands;
+  return std::all_of(from.begin(), from.end(),
+                     [&](int k) { return is_constant(path, static_cast<std::size_t>(k), problem); });
+}
+
+}  // namespace
+
 std::vector<NetworkTensor> tensors_of(const Path& path, const PathStep& step, const EinsumProblem& problem,
                                       const Network& network) {
   std::vector<NetworkTensor> tensors;
   for (std::size_t k = 0; k < step.operands.size(); ++k) {
     const auto operand = static_cast<std::size_t>(step.operands[k]), inputs = problem.inputs.size();
     const auto type = operand < inputs ? problem.inputs[operand].type : path.steps[operand - inputs].type;
-    tensors.push_back({network.axes_of(step.spec.operands[k]), is_complex(type)});
+    tensors.push_back({network.axes_of(step.spec.operands[k]), is_complex(type), is_constant(path, operand, problem)});
   }
   return tensors;
 }

@@ -55,17 +55,19 @@ void check_param(const Argument& param, Scalar value) {
   ir::check_range("parameter " + param.name, value, param.type);
 }
 
-/// Host pointers that a GPU plan was given, device pointers out of bounds, pointers of another device.
+/// Host pointers that a GPU plan was given, device pointers out of bounds, pointers of another device than `ordinal`,
+/// which is that of the first one (-1: not known yet). `home`: the plan's own device.
 void check_device_pointer(const std::string& label, const void* pointer, std::int64_t first_byte, std::int64_t end_byte,
-                          int ordinal) {
+                          int home, int& ordinal) {
   const auto info = jit::cuda::pointer_info(pointer);
   if (!info.device) {
     throw DeviceError(fmt::format("the {} ({}) is not device memory; copy the tensor to device {}, or plan for the CPU",
-                                  label, pointer, ordinal));
+                                  label, pointer, home));
   }
+  if (ordinal < 0 && !info.managed) ordinal = info.ordinal;
   if (info.ordinal != ordinal && !info.managed) {
-    throw DeviceError(
-        fmt::format("the {} ({}) belongs to device {}, the plan to device {}", label, pointer, info.ordinal, ordinal));
+    throw DeviceError(fmt::format("the {} ({}) belongs to device {}, other tensors of this call to device {}", label,
+                                  pointer, info.ordinal, ordinal));
   }
   if (info.bytes == 0) return;
   const auto offset = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer) - info.base);
@@ -80,17 +82,18 @@ void check_device_pointer(const std::string& label, const void* pointer, std::in
 /// A workspace that the call allocates.
 class OwnWorkspace {
  public:
-  OwnWorkspace(const runtime::Target& target, std::int64_t bytes, void* stream) : target_(target), stream_(stream) {
-    if (target.device == Device::gpu) {
-      memory_ = jit::cuda::allocate_in_order(static_cast<std::size_t>(bytes), target.ordinal, stream);
+  /// ordinal: GPU; -1: host memory.
+  OwnWorkspace(int ordinal, std::int64_t bytes, void* stream) : ordinal_(ordinal), stream_(stream) {
+    if (ordinal >= 0) {
+      memory_ = jit::cuda::allocate_in_order(static_cast<std::size_t>(bytes), ordinal, stream);
     } else {
       memory_ = std::aligned_alloc(256, static_cast<std::size_t>(bytes));  // a multiple of 256
       if (memory_ == nullptr) throw DeviceError(fmt::format("no memory for a workspace of {} bytes", bytes));
     }
   }
   ~OwnWorkspace() {
-    if (target_.device == Device::gpu) {
-      jit::cuda::release_in_order(memory_, target_.ordinal, stream_);
+    if (ordinal_ >= 0) {
+      jit::cuda::release_in_order(memory_, ordinal_, stream_);
     } else {
       std::free(memory_);
     }
@@ -100,7 +103,7 @@ class OwnWorkspace {
   char* get() const noexcept { return static_cast<char*>(memory_); }
 
  private:
-  const runtime::Target& target_;
+  int ordinal_;
   void* stream_;
   void* memory_ = nullptr;
 };
@@ -152,26 +155,27 @@ void Plan::operator()(std::span<void* const> outputs, std::span<const void* cons
   void** const storage = many.empty() ? few : many.data();
   for (std::size_t k = 0; k < outputs.size(); ++k) storage[p.output_storages[k]] = outputs[k];
   for (std::size_t k = 0; k < inputs.size(); ++k) storage[p.input_storages[k]] = const_cast<void*>(inputs[k]);
-  p.check_pointers(storage);
+  p.place_packed(call, storage);
+  const int ordinal = p.check_pointers(storage);
   const bool watched = call.progress && p.target.device == Device::cpu;
   double work = 0;
   for (std::size_t k = 0; watched && k < p.steps.size(); ++k) work += p.steps[k].work;
   runtime::Watch watch(call.progress, work);
   auto* const watching = watched ? &watch : nullptr;
   if (p.workspace_bytes() == 0) {
-    p.run(storage, param, call.stream, watching);
+    p.run(storage, param, ordinal, call.stream, watching);
   } else {
     const auto place = [&](char* base) {
       for (std::size_t k = 0; k < p.workspace_offsets.size(); ++k) {
         if (p.workspace_offsets[k] >= 0) storage[k] = base + p.workspace_offsets[k];
       }
-      p.run(storage, param, call.stream, watching);
+      p.run(storage, param, ordinal, call.stream, watching);
     };
     if (call.workspace != nullptr) {
-      p.check_workspace(call, storage);
+      p.check_workspace(call, storage, ordinal);
       place(static_cast<char*>(call.workspace));
     } else {
-      const OwnWorkspace own(p.target, p.workspace_bytes(), call.stream);
+      const OwnWorkspace own(ordinal, p.workspace_bytes(), call.stream);
       place(own.get());
     }
   }
@@ -179,7 +183,38 @@ void Plan::operator()(std::span<void* const> outputs, std::span<const void* cons
   if (log_enabled(LogTopic::execute)) log_line(LogTopic::execute, p.info.kernel);
 }
 
-void Plan::Impl::check_pointers(void* const* storage) const {
+void Plan::Impl::place_packed(const Call& call, void** storage) const {
+  if (call.packed == nullptr) {
+    if (packing) throw PlanError("this plan has constant operands; give what its pack() made, Call::packed");
+    return;
+  }
+  const auto& packed = call.packed->impl();
+  if (packed.plan.get() != this) throw PlanError("Call::packed was made by the pack() of another plan");
+  for (const auto& k : kept) storage[k.storage] = packed.base() + k.offset_bytes;
+}
+
+int Plan::Impl::device_of(std::span<const void* const> pointers) const {
+  if (target.device == Device::cpu) return -1;
+  for (const auto* pointer : pointers) {
+    const auto found = jit::cuda::pointer_info(pointer);
+    if (found.device && !found.managed) return found.ordinal;
+  }
+  return target.ordinal;
+}
+
+void Plan::Impl::load(int ordinal) const {
+  for (const auto& step : steps) step.kernel->gpu->on(ordinal);
+}
+
+void Plan::load(int gpu) const {
+  if (impl_->target.device != Device::gpu || impl_->target.ordinal < 0) {
+    throw PlanError(fmt::format("a plan for {} has no kernels to load on a GPU", impl_->target.text()));
+  }
+  impl_->load(gpu);
+  if (impl_->packing) impl_->packing->load(gpu);
+}
+
+int Plan::Impl::check_pointers(void* const* storage) const {
   for (std::size_t k = 0; k < storages.size(); ++k) {
     const auto& check = storages[k];
     if (!check.touched() || workspace_offsets[k] >= 0) continue;
@@ -204,15 +239,19 @@ void Plan::Impl::check_pointers(void* const* storage) const {
       throw ShapeError(fmt::format("{} and {} overlap; give what is written memory of its own", from.label, to.label));
     }
   }
-  if (target.device == Device::gpu) {
-    for (std::size_t k = 0; k < storages.size(); ++k) {
-      if (!storages[k].touched() || workspace_offsets[k] >= 0) continue;
-      check_device_pointer(storages[k].label, storage[k], storages[k].first_byte, storages[k].end_byte, target.ordinal);
-    }
+  if (target.device == Device::cpu) return -1;
+  int ordinal = -1;
+  for (std::size_t k = 0; k < storages.size(); ++k) {
+    if (!storages[k].touched() || workspace_offsets[k] >= 0) continue;
+    check_device_pointer(storages[k].label, storage[k], storages[k].first_byte, storages[k].end_byte, target.ordinal,
+                         ordinal);
   }
+  if (ordinal < 0) ordinal = target.ordinal;  // managed memory alone
+  if (ordinal != target.ordinal) load(ordinal);
+  return ordinal;
 }
 
-void Plan::Impl::check_workspace(const Call& call, void* const* storage) const {
+void Plan::Impl::check_workspace(const Call& call, void* const* storage, int ordinal) const {
   const auto base = reinterpret_cast<std::intptr_t>(call.workspace);
   if (static_cast<std::int64_t>(call.workspace_bytes) < workspace_bytes()) {
     throw ShapeError(fmt::format("the workspace has {} bytes, this plan needs {}; or give none, and each call makes it",
@@ -230,11 +269,11 @@ void Plan::Impl::check_workspace(const Call& call, void* const* storage) const {
     }
   }
   if (target.device == Device::gpu) {
-    check_device_pointer("workspace", call.workspace, 0, workspace_bytes(), target.ordinal);
+    check_device_pointer("workspace", call.workspace, 0, workspace_bytes(), target.ordinal, ordinal);
   }
 }
 
-void Plan::Impl::run(void* const* storage, void* const* param, void* stream, runtime::Watch* watch) const {
+void Plan::Impl::run(void* const* storage, void* const* param, int ordinal, void* stream, runtime::Watch* watch) const {
   for (const auto& step : steps) {
     if (watch != nullptr && watch->stopped()) return;
     // Buffers, then parameters, in the program's order.
@@ -247,7 +286,8 @@ void Plan::Impl::run(void* const* storage, void* const* param, void* stream, run
     } else {
       for (const auto k : step.storage) args[count++] = const_cast<void*>(static_cast<const void*>(&storage[k]));
       for (const auto k : step.parameter) args[count++] = param[k];
-      jit::cuda::launch(step.kernel->gpu, step.blocks, 1, 1, step.threads, step.dynamic_shared, stream, args);
+      jit::cuda::launch(step.kernel->gpu->on(ordinal), step.blocks, 1, 1, step.threads, step.dynamic_shared, stream,
+                        args);
     }
   }
 }

@@ -1,8 +1,12 @@
 // Einsums of any number of operands: planned, interpreted, and in one call.
 #include "lower/einsum.hpp"
 
+#include <algorithm>
+
 #include "ir/own_stack.hpp"
+#include "lower/constants.hpp"
 #include "plan/models/step_rates.hpp"
+#include "ricci/error.hpp"
 #include "runtime/plan_cache.hpp"
 #include "runtime/runtime_impl.hpp"
 
@@ -19,7 +23,8 @@ ir::EinsumProblem problem_of(std::string_view spec, std::span<const Layout> inpu
                             ir::factor_of(options.beta),
                             options.conjugate,
                             options.addend,
-                            options.conjugate_addend};
+                            options.conjugate_addend,
+                            options.constant};
   // alpha = 0 hides the operands, NaN or not. Rare, so it is left to the run-time factor.
   if (problem.alpha == ir::Factor::zero) problem.alpha = ir::Factor::any;
   ir::check(problem);
@@ -57,6 +62,10 @@ const char* name(EinsumOptions::Path path) {
   }
 }
 
+bool has_constants(const EinsumOptions& options) {
+  return std::find(options.constant.begin(), options.constant.end(), true) != options.constant.end();
+}
+
 }  // namespace
 
 Layout einsum_output(std::string_view spec, std::span<const Layout> inputs) {
@@ -69,7 +78,21 @@ Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs,
   return on_stack_of(kPlainStack, [&] {
     Impl::Subject subject;
     const auto problem = problem_of(spec, inputs, output, options);
-    subject.sequence = ir::lower_einsum(problem, path_options(problem, options, impl_->threads_of(options)));
+    const auto path = path_options(problem, options, impl_->threads_of(options));
+    if (has_constants(options)) {
+      auto split = ir::lower_constant_einsum(problem, options.device == Device::cpu, path);
+      Impl::Subject packing;
+      packing.sequence = std::move(split.packing);
+      PlanOptions where = options;
+      where.schedule.clear();  // names are those of the products
+      where.workspace_limit = -1;
+      where.mode = options.mode == PlanMode::model ? PlanMode::model : PlanMode::estimate;
+      subject.packing = impl_->plan(std::move(packing), where);
+      subject.sequence = std::move(split.rest);
+      subject.kept = std::move(split.kept);
+    } else {
+      subject.sequence = ir::lower_einsum(problem, path);
+    }
     subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, ir::compute_type(problem)};
     subject.output_layout = output;
     return impl_->plan(std::move(subject), options);
@@ -101,6 +124,9 @@ std::string explain_path(std::string_view spec, std::span<const Layout> inputs, 
 
 void einsum(std::string_view spec, std::span<const Layout> inputs, std::span<const void* const> from,
             const Layout& output, void* to, const EinsumOptions& options) {
+  if (has_constants(options)) {
+    throw PlanError("einsum() has no place for constant operands; Runtime::plan_einsum() has");
+  }
   auto key = runtime::key_of(name(options.path), spec, options);
   for (const bool conjugate : options.conjugate) key += conjugate ? "conj," : ",";
   for (const auto factor : {options.alpha, options.beta}) runtime::append(key, factor);

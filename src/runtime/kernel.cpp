@@ -91,13 +91,26 @@ void load(LoadedKernel& kernel, const Target& target, std::size_t dynamic_shared
     kernel.cpu = reinterpret_cast<CpuFunction>(kernel.object->symbol(kernel.name));
     if (kernel.cpu == nullptr) throw InternalError(fmt::format("the object of {} does not define it", kernel.name));
   } else if (target.ordinal >= 0) {
-    kernel.module = std::make_unique<jit::cuda::Module>(kernel.entry->binary, target.ordinal);
-    kernel.gpu = kernel.module->function(kernel.name, dynamic_shared);
+    kernel.gpu = std::make_unique<const DeviceFunctions>(kernel.entry, kernel.name, dynamic_shared);
+    kernel.gpu->on(target.ordinal);
   }
   kernel.load_ms = ms_since(start);
 }
 
 }  // namespace
+
+void* DeviceFunctions::on(int ordinal) const {
+  const auto at = static_cast<std::size_t>(ordinal);
+  if (at >= kMostDevices) throw DeviceError(fmt::format("device {}: Ricci numbers up to {}", ordinal, kMostDevices));
+  if (void* const known = functions_[at].load(std::memory_order_acquire)) return known;
+  const std::lock_guard lock(mutex_);
+  if (!modules_[at]) {
+    auto module = std::make_unique<jit::cuda::Module>(entry_->binary, ordinal);
+    functions_[at].store(module->function(name_, dynamic_shared_), std::memory_order_release);
+    modules_[at] = std::move(module);
+  }
+  return functions_[at].load(std::memory_order_relaxed);
+}
 
 std::string Target::text() const { return device == Device::cpu ? cpu.text() : fmt::format("sm_{}", sm); }
 

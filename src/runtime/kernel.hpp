@@ -1,8 +1,11 @@
 // A loaded kernel, its properties, and the key under which it is cached.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "cache/store.hpp"
@@ -30,6 +33,24 @@ struct Target {
 /// calling conventions that Ricci runs on.
 using CpuFunction = void (*)(void* const* args, long long first, long long last, char* scratch);
 
+/// A GPU kernel on the devices that it has been loaded on. Thread-safe.
+class DeviceFunctions {
+ public:
+  DeviceFunctions(std::shared_ptr<const cache::Entry> entry, std::string name, std::size_t dynamic_shared)
+      : entry_(std::move(entry)), name_(std::move(name)), dynamic_shared_(dynamic_shared) {}
+  /// The handle on a device; loads the kernel there if nobody has. Throws DeviceError.
+  void* on(int ordinal) const;
+
+ private:
+  static constexpr std::size_t kMostDevices = 64;
+  std::shared_ptr<const cache::Entry> entry_;
+  std::string name_;
+  std::size_t dynamic_shared_;
+  mutable std::mutex mutex_;
+  mutable std::array<std::unique_ptr<jit::cuda::Module>, kMostDevices> modules_;
+  mutable std::array<std::atomic<void*>, kMostDevices> functions_ = {};
+};
+
 /// A loaded kernel, shared by all plans that use it.
 struct LoadedKernel {
   std::shared_ptr<const cache::Entry> entry;
@@ -40,8 +61,7 @@ struct LoadedKernel {
   cache::Outcome outcome = cache::Outcome::made;
   std::shared_ptr<const jit::LoadedObject> object;  // CPU
   CpuFunction cpu = nullptr;
-  std::unique_ptr<jit::cuda::Module> module;  // GPU
-  void* gpu = nullptr;
+  std::unique_ptr<const DeviceFunctions> gpu;  // GPU, where there is one
 };
 
 /// Everything that decides the binary, as text: the canonical program, schedule, target, compiler, flags, generator.

@@ -132,12 +132,13 @@ class Track {
  private:
   double run_cpu(int runs) {
     const auto start = std::chrono::steady_clock::now();
-    for (int k = 0; k < runs; ++k) runner_.run(storages_.data(), params_.data(), nullptr);
+    for (int k = 0; k < runs; ++k) runner_.run(storages_.data(), params_.data(), -1, nullptr);
     return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   }
   double run_gpu(int runs) {
     before_->record(stream_->get());
-    for (int k = 0; k < runs; ++k) runner_.run(storages_.data(), params_.data(), stream_->get());
+    for (int k = 0; k < runs; ++k)
+      runner_.run(storages_.data(), params_.data(), runner_.target.ordinal, stream_->get());
     after_->record(stream_->get());
     after_->wait();
     return 1e3 * cuda::Event::ms_between(*before_, *after_);

@@ -100,13 +100,14 @@ constexpr Known<UpdateOptions> kUpdate[] = {
 constexpr Known<PermuteOptions> kPermute[] = {
     {"conj",
      [](PermuteOptions& to, Text value) {
-       const auto conjugate = parse_conjugate(value, 1, "conj");
+       const auto conjugate = parse_operands(value, 1, "conj");
        to.conjugate = !conjugate.empty() && conjugate.front();
      }},
 };
 
 constexpr Known<EinsumTexts> kEinsum[] = {
     {"conj", [](EinsumTexts& to, Text value) { to.conjugated = value; }},
+    {"constant", [](EinsumTexts& to, Text value) { to.constants = value; }},
     {"path", [](EinsumTexts& to, Text value) { to.path = parse_path(value); }},
 };
 
@@ -184,20 +185,20 @@ std::optional<PlanMode> find_mode(std::string_view word) noexcept {
   return std::nullopt;
 }
 
-std::vector<bool> parse_conjugate(std::string_view text, std::size_t operands, std::string_view option) {
+std::vector<bool> parse_operands(std::string_view text, std::size_t operands, std::string_view option) {
   if (text.empty()) return {};
-  std::vector<bool> conjugate(operands, text == "all");
-  if (text == "all") return conjugate;
+  std::vector<bool> named(operands, text == "all");
+  if (text == "all") return named;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const auto number = parse_integer(text.substr(begin, end - begin), option);
     if (number < 1 || number > static_cast<std::int64_t>(operands)) {
       throw ShapeError(fmt::format("{}: there is no operand {}; they count from 1 to {}", option, number, operands));
     }
-    conjugate[static_cast<std::size_t>(number - 1)] = true;
+    named[static_cast<std::size_t>(number - 1)] = true;
     begin = end + 1;
   }
-  return conjugate;
+  return named;
 }
 
 int parse_target(std::string_view text, std::string_view option) {
@@ -219,7 +220,8 @@ EinsumOptions::Path parse_path(std::string_view text) {
 
 EinsumOptions EinsumTexts::of(std::size_t operands) const {
   EinsumOptions options = *this;
-  options.conjugate = parse_conjugate(conjugated, operands, "conj");
+  options.conjugate = parse_operands(conjugated, operands, "conj");
+  options.constant = parse_operands(constants, operands, "constant");
   return options;
 }
 

@@ -25,7 +25,7 @@ std::int64_t parse_integer(std::string_view text, std::string_view what);
 std::optional<PlanMode> find_mode(std::string_view word) noexcept;
 
 /// "1,3" or "all" for that many operands, "" for none. Throws ShapeError, naming `option`.
-std::vector<bool> parse_conjugate(std::string_view text, std::size_t operands, std::string_view option);
+std::vector<bool> parse_operands(std::string_view text, std::size_t operands, std::string_view option);
 
 /// "sm_90" or "90" to 90. Throws DeviceError, naming `option`.
 int parse_target(std::string_view text, std::string_view option);
@@ -35,7 +35,7 @@ EinsumOptions::Path parse_path(std::string_view text);
 
 /// Options of an einsum whose number of operands is not known yet.
 struct EinsumTexts : EinsumOptions {
-  std::string conjugated;  ///< what parse_conjugate reads
+  std::string conjugated, constants;  ///< what parse_operands reads
   EinsumOptions of(std::size_t operands) const;
 };
 

@@ -39,6 +39,9 @@ const PlanInfo& Plan::info() const noexcept { return impl_->info; }
 std::span<const Argument> Plan::outputs() const noexcept { return impl_->outputs; }
 std::span<const Argument> Plan::inputs() const noexcept { return impl_->inputs; }
 std::span<const Argument> Plan::params() const noexcept { return impl_->params; }
+std::span<const Argument> Plan::constants() const noexcept {
+  return impl_->packing ? impl_->packing->inputs() : std::span<const Argument>();
+}
 const Layout& Plan::output_layout() const noexcept { return impl_->output_layout; }
 const std::string& Plan::source() const { return impl_->source; }
 

@@ -12,6 +12,7 @@
 #include "plan/plan.hpp"
 #include "ricci/plan.hpp"
 #include "ricci/runtime.hpp"
+#include "runtime/host_memory.hpp"
 #include "runtime/kernel.hpp"
 #include "runtime/thread_pool.hpp"
 #include "runtime/watch.hpp"
@@ -86,6 +87,14 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   PlanInfo info;
   std::vector<Argument> outputs, inputs, params;
 
+  /// A storage that Plan::pack() fills, and its place in what that makes.
+  struct Kept {
+    int storage = -1;
+    std::int64_t offset_bytes = 0;  ///< of the element that the storage's pointer is to
+  };
+  std::vector<Kept> kept;       ///< in the order of the outputs of `packing`
+  std::optional<Plan> packing;  ///< of the constant operands, where there are any
+
   // Ready for the call.
   std::vector<SlotCheck> storages;                   ///< per storage of the sequence
   std::vector<int> output_storages, input_storages;  ///< in the order of a call's pointers
@@ -99,12 +108,33 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   plan::GpuModel gpu_model() const;              ///< of the target, with what was measured of it
   plan::Candidate best(const Step& step) const;  ///< the first of them
   std::string model_text() const;                ///< of the device, as they are planned with
-  void check_pointers(void* const* storage) const;
-  void check_workspace(const Call& call, void* const* storage) const;
-  void run(void* const* storage, void* const* param, void* stream, runtime::Watch* watch = nullptr) const;
+  void place_packed(const Call& call, void** storage) const;
+  /// The device of the first pointer that is a GPU's, the plan's own where there is none; -1 on a CPU.
+  int device_of(std::span<const void* const> pointers) const;
+  /// The device that a call runs on; -1 on a CPU.
+  int check_pointers(void* const* storage) const;
+  void check_workspace(const Call& call, void* const* storage, int ordinal) const;
+  void load(int ordinal) const;
+  void run(void* const* storage, void* const* param, int ordinal, void* stream, runtime::Watch* watch = nullptr) const;
   void run_cpu(const Step& step, void* const* args, runtime::Watch* watch) const;
   /// f(step) of all steps, under a heading each where there are several: "<comment> step 2 of 3: W0, C -> D".
   std::string text(const char* comment, const std::function<std::string(const Step&)>& f) const;
+};
+
+/// Memory of packed operands.
+struct __attribute__((visibility("hidden"))) Packed::Impl {
+  /// ordinal: GPU; -1: host memory.
+  Impl(std::shared_ptr<const Plan::Impl> of, int ordinal);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  std::byte* base() const noexcept { return gpu_ != nullptr ? gpu_ : cpu_.get(); }
+
+  const std::shared_ptr<const Plan::Impl> plan;  ///< that they are packed for
+
+ private:
+  runtime::HostMemory cpu_;
+  std::byte* gpu_ = nullptr;
 };
 
 }  // namespace v1

@@ -101,7 +101,7 @@ std::vector<Use> uses_of(const ir::Sequence& sequence, const std::vector<Plan::I
 const char* word(ir::Role role) { return role == ir::Role::output ? "output" : "input"; }
 
 /// Names and checks of the storages, and the pairs that must not overlap.
-void prepare_storages(Plan::Impl& plan, std::vector<std::string> labels, bool aligned) {
+void prepare_storages(Plan::Impl& plan, std::vector<std::string> labels, const std::vector<int>& kept, bool aligned) {
   const auto& sequence = plan.sequence;
   const auto uses = uses_of(sequence, plan.steps);
   const auto workspace = ir::workspace_layout(sequence);
@@ -121,6 +121,7 @@ void prepare_storages(Plan::Impl& plan, std::vector<std::string> labels, bool al
       continue;
     }
     plan.workspace_offsets.push_back(-1);
+    if (std::find(kept.begin(), kept.end(), static_cast<int>(k)) != kept.end()) continue;
     const bool output = storage.role == ir::Role::output;
     (output ? plan.outputs : plan.inputs).push_back(argument);
     (output ? plan.output_storages : plan.input_storages).push_back(static_cast<int>(k));
@@ -141,6 +142,16 @@ void prepare_storages(Plan::Impl& plan, std::vector<std::string> labels, bool al
       pair.phase = uses[k].lattice.constant.value_or(0) - uses[w].lattice.constant.value_or(0);
       plan.pairs.push_back(pair);
     }
+  }
+}
+
+/// Places of the packed operands, one behind the other.
+void prepare_kept(Plan::Impl& plan, const std::vector<int>& kept) {
+  for (const int number : kept) {
+    const auto& storage = plan.sequence.storages[static_cast<std::size_t>(number)];
+    const auto bytes = std::max<std::int64_t>(storage.last + 1, 0) * size_of(storage.type);  // dense, from 0
+    plan.kept.push_back({number, plan.info.packed_bytes});
+    plan.info.packed_bytes += (bytes + ir::kWorkspaceAlignment - 1) / ir::kWorkspaceAlignment * ir::kWorkspaceAlignment;
   }
 }
 
@@ -346,7 +357,9 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   }
   load_steps(*plan);
   const auto start = std::chrono::steady_clock::now();
-  prepare_storages(*plan, std::move(subject.labels), !cpu);
+  plan->packing = std::move(subject.packing);
+  prepare_storages(*plan, std::move(subject.labels), subject.kept, !cpu);
+  prepare_kept(*plan, subject.kept);
   prepare_params(*plan);
   info.steps = static_cast<int>(plan->steps.size());
   if (plan->steps.empty()) {

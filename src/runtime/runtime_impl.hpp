@@ -31,6 +31,9 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
     std::vector<std::string> labels;  ///< of the storages in messages; empty: role and name
     std::optional<Factors> factors;   ///< values of the parameters "alpha" and "beta"
     Layout output_layout;
+    /// What packs constant operands, and the storages of the sequence that its outputs are.
+    std::optional<Plan> packing = {};
+    std::vector<int> kept = {};
     std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   };
   Plan plan(Subject subject, const PlanOptions& options);

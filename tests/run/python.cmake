@@ -1,6 +1,6 @@
 # The Python package: python/tests, and the examples of docs/python.md. Skipped, saying why, where it was not built.
 if(RICCI_PYTHON AND RICCI_CPU)
-  foreach(name IN ITEMS test_arrays test_calls test_exchange test_packages test_documents)
+  foreach(name IN ITEMS test_arrays test_numpys_own test_calls test_exchange test_packages test_documents)
     if(TARGET ricci_python)
       add_test(NAME run.python_${name} COMMAND ${RICCI_PYTHON_INTERPRETER} -B ${PROJECT_SOURCE_DIR}/python/tests/run.py
         ${name})

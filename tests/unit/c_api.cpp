@@ -198,7 +198,8 @@ TEST_CASE("options are refused by key, by value and by kind, and are as before t
     const char* text;
   } refused[] = {
       {"alhpa", "1", RICCI_ERROR_PLAN,
-       "no option \"alhpa\" here; there are alpha, beta, conj-addend, conj, path, device, gpu, target, schedule, "
+       "no option \"alhpa\" here; there are alpha, beta, conj-addend, conj, constant, path, device, gpu, target, "
+       "schedule, "
        "threads, mode, precision, measured, workspace-limit"},
       {"cache-dir", "off", RICCI_ERROR_PLAN, "no option \"cache-dir\" here; there are alpha"},
       {"alpha", "two", RICCI_ERROR_SHAPE, "alpha: 'two' is no number"},
@@ -465,6 +466,63 @@ TEST_CASE("an addend of another type, in another order, read from where it lies"
   Options program(RICCI_OPTIONS_PROGRAM);
   CHECK(ricci_options_set_layout(program, "addend", &old) == RICCI_ERROR_PLAN);
   CHECK(ricci_options_set_layout(options, "addend", nullptr) == RICCI_ERROR_SHAPE);
+}
+
+TEST_CASE("a constant operand is packed once, and used by many calls") {
+  const std::int64_t shape[] = {3, 4}, wide[] = {5, 4}, out[] = {3, 5};
+  const ricci_layout operands[] = {{RICCI_F32, 2, shape, nullptr, 0}, {RICCI_F32, 2, wide, nullptr, 0}};
+  const ricci_layout output = {RICCI_F32, 2, out, nullptr, 0};
+  const Options options(RICCI_OPTIONS_EINSUM, {{"constant", "2"}});
+  ricci_plan* plan = nullptr;
+  REQUIRE(ricci_plan_einsum(nullptr, "ij,kj->ik", 2, operands, &output, options, &plan) == RICCI_OK);
+  CHECK(ricci_plan_inputs(plan) == 1);
+  CHECK(ricci_plan_constants(plan) == 1);
+  double bytes = 0;
+  CHECK(ricci_plan_number(plan, "packed-bytes", &bytes) == RICCI_OK);
+  CHECK(bytes == 256);
+  std::array<float, 20> b;
+  std::iota(b.begin(), b.end(), 1.0F);
+  const void* const constants[] = {b.data()};
+  ricci_packed* packed = nullptr;
+  REQUIRE(ricci_plan_pack(plan, constants, nullptr, &packed) == RICCI_OK);
+  const auto kept = b;
+  b.fill(0);  // no longer needed
+
+  std::array<float, 12> a;
+  std::array<float, 15> c;
+  const void* const inputs[] = {a.data()};
+  void* const outputs[] = {c.data()};
+  CHECK(ricci_execute(plan, outputs, inputs, nullptr) == RICCI_ERROR_PLAN);
+  CHECK_THAT(ricci_last_error(), StartsWith("this plan has constant operands; give what its pack() made"));
+  ricci_call call = RICCI_CALL;
+  call.packed = packed;
+  for (const float first : {1.0F, -3.0F}) {
+    std::iota(a.begin(), a.end(), first);
+    REQUIRE(ricci_execute(plan, outputs, inputs, &call) == RICCI_OK);
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t k = 0; k < 5; ++k) {
+        float sum = 0;
+        for (std::size_t j = 0; j < 4; ++j) sum += a[4 * i + j] * kept[4 * k + j];
+        CHECK(c[5 * i + k] == sum);
+      }
+    }
+  }
+  ricci_plan* other = nullptr;
+  REQUIRE(ricci_plan_einsum(nullptr, "ij,kj->ik", 2, operands, &output, options, &other) == RICCI_OK);
+  CHECK(ricci_execute(other, outputs, inputs, &call) == RICCI_ERROR_PLAN);
+  CHECK(std::string(ricci_last_error()) == "Call::packed was made by the pack() of another plan");
+  ricci_plan_release(other);
+  ricci_plan_release(plan);
+  ricci_packed_release(packed);  // outlives its plan
+
+  const Options all(RICCI_OPTIONS_EINSUM, {{"constant", "all"}});
+  CHECK(ricci_plan_einsum(nullptr, "ij,kj->ik", 2, operands, &output, all, &plan) == RICCI_ERROR_PLAN);
+  CHECK_THAT(ricci_last_error(), StartsWith("all operands are constant, so there is nothing to compute"));
+  REQUIRE(ricci_plan_einsum(nullptr, "ij,kj->ik", 2, operands, &output, nullptr, &plan) == RICCI_OK);
+  CHECK(ricci_plan_pack(plan, constants, nullptr, &packed) == RICCI_ERROR_PLAN);
+  CHECK_THAT(ricci_last_error(), StartsWith("this plan has no constant operands"));
+  CHECK(ricci_plan_load(plan, 0) == RICCI_ERROR_PLAN);
+  ricci_plan_release(plan);
 }
 
 TEST_CASE("a workspace within a limit, or a refusal that says the number") {

@@ -48,7 +48,7 @@ Work prepare(const Options& options, Progress& progress, ComputationTimes& times
   work.einsum.device = options.device == "gpu" ? Device::gpu : Device::cpu;
   work.einsum.alpha = parse_scalar(options.alpha, "--alpha");
   work.einsum.beta = parse_scalar(options.beta, "--beta");
-  work.einsum.conjugate = runtime::parse_conjugate(options.conjugate, options.inputs.size(), "--conj");
+  work.einsum.conjugate = runtime::parse_operands(options.conjugate, options.inputs.size(), "--conj");
   work.einsum.schedule = options.schedule;
   work.einsum.mode = plan_mode(options.mode);
   work.einsum.precision = parse_precision(options.precision);

@@ -246,7 +246,7 @@ Plan plan_problem(const ProblemOptions& options) {
   static_cast<PlanOptions&>(einsum) = plan_options(options);
   einsum.alpha = runtime::parse_factor(options.alpha, "--alpha");
   einsum.beta = runtime::parse_factor(options.beta, "--beta");
-  einsum.conjugate = runtime::parse_conjugate(options.conjugate, operands, "--conj");
+  einsum.conjugate = runtime::parse_operands(options.conjugate, operands, "--conj");
   einsum.path = runtime::parse_path(options.path);
 
   auto words = options.extents;

@@ -42,6 +42,10 @@ struct ricci_runtime {
   ricci::Runtime runtime;
 };
 
+struct ricci_packed {
+  ricci::Packed packed;
+};
+
 namespace {
 
 struct LastError {
@@ -152,6 +156,7 @@ constexpr Named<PlanInfo, double> kPlanNumbers[] = {
     {"shared-bytes", [](const PlanInfo& info) -> double { return info.shared_bytes; }},
     {"compulsory-bytes", [](const PlanInfo& info) { return static_cast<double>(info.compulsory_bytes); }},
     {"workspace-bytes", [](const PlanInfo& info) { return static_cast<double>(info.workspace_bytes); }},
+    {"packed-bytes", [](const PlanInfo& info) { return static_cast<double>(info.packed_bytes); }},
     {"flops", [](const PlanInfo& info) { return info.flops; }},
 };
 
@@ -375,6 +380,24 @@ int64_t ricci_plan_workspace_bytes(const ricci_plan* plan) {
   return plan == nullptr ? 0 : plan->plan.info().workspace_bytes;
 }
 
+int ricci_plan_constants(const ricci_plan* plan) { return plan == nullptr ? 0 : count_of(plan->plan.constants()); }
+
+ricci_status ricci_plan_pack(const ricci_plan* plan, const void* const* constants, void* stream,
+                             ricci_packed** packed) {
+  if (plan == nullptr || packed == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
+  *packed = nullptr;
+  const auto count = plan->plan.constants().size();
+  if (constants == nullptr && count > 0) return fail(RICCI_ERROR_SHAPE, kNull);
+  return guarded([&] { *packed = new ricci_packed{plan->plan.pack({constants, count}, stream)}; });
+}
+
+void ricci_packed_release(ricci_packed* packed) { delete packed; }
+
+ricci_status ricci_plan_load(const ricci_plan* plan, int gpu) {
+  if (plan == nullptr) return fail(RICCI_ERROR_SHAPE, kNull);
+  return guarded([&] { plan->plan.load(gpu); });
+}
+
 ricci_status ricci_execute(const ricci_plan* plan, void* const* outputs, const void* const* inputs,
                            const ricci_call* call) {
   if (plan == nullptr) return fail(RICCI_ERROR_PLAN, kNull);
@@ -393,6 +416,7 @@ ricci_status ricci_execute(const ricci_plan* plan, void* const* outputs, const v
     run.stream = given.stream;
     run.params = params;
     run.workspace = given.workspace;
+    run.packed = given.packed != nullptr ? &given.packed->packed : nullptr;
     run.workspace_bytes = static_cast<std::size_t>(given.workspace_bytes);
     p(std::span<void* const>(outputs, p.outputs().size()), std::span<const void* const>(inputs, p.inputs().size()),
       run);

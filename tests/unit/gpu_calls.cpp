@@ -1,0 +1,139 @@
+// What calls of GPU plans ask of the driver: launches and nothing else, on the device that the tensors are on. The
+// driver is tests/unit/fake_driver.cpp, so that no GPU is needed, and each of its answers is known.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "jit/cuda_compiler.hpp"
+#include "jit/cuda_driver.hpp"
+#include "ricci/ricci.hpp"
+
+using namespace ricci;
+namespace cuda = jit::cuda;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+Lines asked() {
+  using Asked = void (*)(void (*)(const char*, void*), void*);
+  static const auto hand_out =
+      reinterpret_cast<Asked>(::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "fake_driver_asked"));
+  REQUIRE(hand_out != nullptr);
+  Lines lines;
+  hand_out([](const char* text, void* to) { static_cast<Lines*>(to)->emplace_back(text); }, &lines);
+  return lines;
+}
+
+class Memory {
+ public:
+  Memory(std::size_t bytes, int device) {
+    const cuda::OnDevice on_device(device);
+    pointer_ = cuda::allocate(bytes);
+  }
+  ~Memory() { cuda::release(pointer_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  void* get() const { return pointer_; }
+
+ private:
+  void* pointer_;
+};
+
+constexpr std::int64_t kSide = 64;
+constexpr std::size_t kBytes = 8 * kSide * kSide;
+const auto kMatrix = [] {
+  auto layout = Layout::row_major(DType::f64, {kSide, kSide});
+  layout.alignment = 256;
+  return layout;
+}();
+
+Plan chain(Runtime& runtime, std::vector<bool> constant = {}) {
+  EinsumOptions options;
+  options.device = Device::gpu;
+  options.gpu = 0;
+  options.constant = std::move(constant);
+  const std::vector<Layout> inputs(3, kMatrix);
+  return runtime.plan_einsum("ab,bc,cd->ad", inputs, kMatrix, options);
+}
+
+RuntimeOptions in_memory() {
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  return options;
+}
+
+bool no_compiler() {
+  if (!jit::cuda_compiler_version().empty()) return false;
+  std::printf("[SKIP] no NVRTC\n");
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a call launches, and neither waits nor allocates: it may be captured into a graph") {
+  if (no_compiler()) return;
+  Runtime runtime(in_memory());
+  const auto plan = chain(runtime);
+  const Memory a(kBytes, 0), b(kBytes, 0), c(kBytes, 0), d(kBytes, 0);
+  const auto bytes = static_cast<std::size_t>(plan.info().workspace_bytes);
+  REQUIRE(bytes == kBytes);
+  const Memory workspace(bytes, 0);
+  Call call;
+  call.stream = reinterpret_cast<void*>(77);
+  call.workspace = workspace.get();
+  call.workspace_bytes = bytes;
+  asked();
+  plan({d.get()}, {a.get(), b.get(), c.get()}, call);
+  CHECK(asked() == Lines(2, "launch on device 0 stream 77"));
+  call.workspace = nullptr;
+  plan({d.get()}, {a.get(), b.get(), c.get()}, call);
+  CHECK(asked() == Lines{"allocate in order on device 0", "launch on device 0 stream 77",
+                         "launch on device 0 stream 77", "free in order on device 0"});
+}
+
+TEST_CASE("one plan on several devices: its kernels are loaded where tensors are, once") {
+  if (no_compiler()) return;
+  Runtime runtime(in_memory());
+  const auto plan = chain(runtime);
+  const Memory a(kBytes, 1), b(kBytes, 1), c(kBytes, 1), d(kBytes, 1), workspace(kBytes, 1), elsewhere(kBytes, 0);
+  Call call;
+  call.workspace = workspace.get();
+  call.workspace_bytes = kBytes;
+  const cuda::OnDevice on_device(1);
+  asked();
+  plan({d.get()}, {a.get(), b.get(), c.get()}, call);
+  const Lines launches(2, "launch on device 1 stream 0");
+  const auto first = asked();
+  CHECK(first.front() == "load on device 1");
+  CHECK(Lines(first.end() - 2, first.end()) == launches);
+  plan({d.get()}, {a.get(), b.get(), c.get()}, call);
+  CHECK(asked() == launches);
+  CHECK_THROWS_WITH(
+      plan({elsewhere.get()}, {a.get(), b.get(), c.get()}, call),
+      Catch::Matchers::ContainsSubstring("belongs to device 1, other tensors of this call to device 0") ||
+          Catch::Matchers::ContainsSubstring("belongs to device 0, other tensors of this call to device 1"));
+  CHECK(asked().empty());
+}
+
+TEST_CASE("kernels are loaded ahead of a capture, and not on devices of another kind") {
+  if (no_compiler()) return;
+  Runtime runtime(in_memory());
+  const auto plan = chain(runtime, {false, true, true});
+  const Memory a(kBytes, 1), b(kBytes, 1), c(kBytes, 1), d(kBytes, 1);
+  plan.load(1);
+  const cuda::OnDevice on_device(1);
+  const std::vector<const void*> constants = {b.get(), c.get()};
+  asked();
+  const auto packed = plan.pack(constants);
+  CHECK(packed.bytes() == static_cast<std::int64_t>(kBytes));  // the product of both
+  for (const auto& line : asked()) CHECK(line.find("on device 1") != std::string::npos);
+  Call call;
+  call.packed = &packed;
+  plan(d.get(), a.get(), call);
+  CHECK(asked() == Lines{"launch on device 1 stream 0"});
+  CHECK_THROWS_WITH(plan.load(2), Catch::Matchers::ContainsSubstring("another architecture"));
+  CHECK_THROWS_WITH(plan.load(3), Catch::Matchers::ContainsSubstring("no CUDA device 3"));
+}
