@@ -86,6 +86,48 @@ bool sums(const std::vector<Part>& parts, std::int64_t workers) {
   return true;
 }
 
+/// The same where threads do not come out even: a digit that more threads are left for than it has values lets the
+/// others rest, and one that fewer are left for has a last round that is not full.
+struct Uneven {
+  std::int64_t active = 1;  ///< threads
+  std::int64_t rounds = 1;
+  std::vector<std::int64_t> threads;  ///< per part
+};
+Uneven uneven(const std::vector<Part>& parts, std::int64_t workers) {
+  Uneven made;
+  std::int64_t rest = workers;
+  for (const auto& part : parts) {
+    const auto n = part.digit.extent / part.step, rounds = (n + rest - 1) / rest;
+    made.threads.push_back((n + rounds - 1) / rounds);  // no more than as many rounds need
+    made.active *= made.threads.back();
+    made.rounds *= rounds;
+    rest = rounds > 1 ? 1 : rest / n;
+  }
+  return made;
+}
+
+/// Adds a visit by such threads.
+void add_uneven(Threads& threads, const std::vector<Part>& parts, const Uneven& made, const std::string& stem,
+                Visits& visits) {
+  auto& value = visits.value.emplace_back(parts.size());
+  auto& when = visits.when.emplace_back();
+  std::int64_t divisor = 1;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto n = parts[k].digit.extent / parts[k].step, at_once = made.threads[k];
+    const auto name = stem + threads.kernel.vars[static_cast<std::size_t>(parts[k].digit.var)].name;
+    auto v = threads.let(threads.names, name, Affine::of(threads.thread), divisor, at_once);
+    divisor *= at_once;
+    if (at_once < n) {
+      visits.rounds.push_back(
+          threads.loop_var("r" + std::to_string(visits.rounds.size()), (n + at_once - 1) / at_once));
+      v = v + Affine::of(visits.rounds.back(), at_once);
+      if (n % at_once != 0) when.push_back({v, n});
+    }
+    value[parts[k].number] = parts[k].step * v;
+  }
+  if (made.active < threads.count) when.push_back({Affine::of(threads.thread), made.active});
+}
+
 }  // namespace
 
 Visits visits_of(Threads& threads, const Copy& copy) {
@@ -131,6 +173,11 @@ Visits visits_of(Threads& threads, const Copy& copy) {
     visits.when.emplace_back();
     const auto active = std::min(workers, units);
     if (active < count) visits.when[0].push_back({Affine::of(threads.thread), active});
+    return visits;
+  }
+  // Places that are decoded for each round take registers for each.
+  if (const auto made = uneven(parts, count); made.rounds > 1 && made.rounds <= 2 * rounds_of(count)) {
+    add_uneven(threads, parts, made, stem, visits);
     return visits;
   }
   for (std::int64_t round = 0; round < rounds_of(count); ++round) {

@@ -74,6 +74,39 @@ bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
   return shared;
 }
 
+bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
+  constexpr int kTries = 6;
+  constexpr double kWorthTrying = 1.5;  // times the first prediction
+  bool shared = load(plan, step);
+  // Registers are estimated where schedules are chosen. Where a compiler says that there are too few, the next ones
+  // are tried, once: the choice is kept as it then is.
+  const auto spills = [](const Step& one) { return one.kernel->spill_bytes; };
+  const bool fresh = !shared && step.kernel->outcome == cache::Outcome::made;
+  if (!fresh || spills(step) == 0 || step.reason != plan::Reason::estimated || !step.schedule.by_directives())
+    return shared;
+  const auto list = plan.candidates(step, {});
+  const auto chosen = step.schedule.name;
+  int tried = 0;
+  for (const auto& candidate : list) {
+    if (spills(step) == 0 || tried == kTries || candidate.predicted_us > kWorthTrying * list.front().predicted_us)
+      break;
+    if (candidate.schedule.name == chosen || !candidate.schedule.by_directives()) continue;
+    ++tried;
+    auto other = step;
+    other.schedule = candidate.schedule;
+    prepare(plan, other);
+    const bool known = load(plan, other);
+    if (spills(other) >= spills(step)) continue;
+    step = std::move(other);
+    shared = known;
+  }
+  if (step.schedule.name != chosen) {
+    const auto key = runtime::choice_key(step.program_text, plan.target, plan.model_text());
+    store.put(runtime::choice_entry(key, step.program, step.schedule));
+  }
+  return shared;
+}
+
 kernel::Schedule Runtime::Impl::best(const Plan::Impl& plan, const Step& step) {
   const auto key = runtime::choice_key(step.program_text, plan.target, plan.model_text());
   if (auto kept = runtime::find_choice(store, key, step.program, plan.target.family())) return std::move(*kept);

@@ -209,6 +209,40 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
   return limits;
 }
 
+/// What the kernels of a sequence are predicted to take on a GPU, with a launch each.
+double predicted_us(const ir::Sequence& sequence, const plan::GpuModel& device, Precision precision) {
+  double us = 0;
+  for (const auto& step : sequence.steps) {
+    if (!runs(step.program)) continue;
+    auto program = ir::canonicalise(step.program);
+    program.precision = kernel::effective_precision(program, precision, device.sm);
+    us += plan::best_candidate(program, device).predicted_us;
+  }
+  return us;
+}
+
+/// A sequence with its long loops split. On a GPU sums of products come in as many parts as are predicted to take the
+/// least time: blocks for all multiprocessors, whatever tiles they are of, against partial results to be read again.
+ir::Sequence split(const Plan::Impl& plan, Precision precision) {
+  auto limits = split_limits(plan);
+  auto best = ir::split_long(plan.sequence, limits);
+  if (plan.target.device == Device::cpu || best.storages.size() == plan.sequence.storages.size()) return best;
+  const auto device = runtime::gpu_model(plan.target);
+  auto least = predicted_us(best, device, precision);
+  auto bytes = best.workspace_bytes();
+  for (const int more : {2, 4}) {
+    limits.tile_workers = 2 * more * std::int64_t{device.multiprocessors};
+    auto other = ir::split_long(plan.sequence, limits);
+    if (other.workspace_bytes() == bytes) continue;
+    bytes = other.workspace_bytes();
+    const auto us = predicted_us(other, device, precision);
+    if (us >= least) continue;
+    least = us;
+    best = std::move(other);
+  }
+  return best;
+}
+
 }  // namespace
 
 std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std::string& wanted) const {
@@ -270,16 +304,25 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
 void Runtime::Impl::load_steps(Plan::Impl& plan) {
   // Steps with equal kernels wait for the first of them, which compiles it.
   std::map<std::string, std::size_t> known;
-  std::vector<std::size_t> first, equal;
+  std::vector<std::size_t> first;
+  std::vector<std::pair<std::size_t, std::size_t>> equal;  // a step, and the first of its kind
   for (std::size_t k = 0; k < plan.steps.size(); ++k) {
     const auto& step = plan.steps[k];
-    const bool fresh = known.emplace(step.program_text + kernel::print(step.schedule, step.program), k).second;
-    (fresh ? first : equal).push_back(k);
+    const auto [place, fresh] = known.emplace(step.program_text + kernel::print(step.schedule, step.program), k);
+    if (fresh) {
+      first.push_back(k);
+    } else {
+      equal.emplace_back(k, place->second);
+    }
   }
   std::vector<char> shared(plan.steps.size());  // a byte each: threads write neighbouring elements
-  const auto load_step = [&](std::size_t k) { shared[k] = load(plan, plan.steps[k]) ? 1 : 0; };
+  const auto load_step = [&](std::size_t k) { shared[k] = load_chosen(plan, plan.steps[k]) ? 1 : 0; };
   runtime::in_parallel(first.size(), [&](std::size_t n) { load_step(first[n]); });
-  for (const auto k : equal) load_step(k);
+  for (const auto& [k, as] : equal) {
+    plan.steps[k].schedule = plan.steps[as].schedule;
+    prepare(plan, plan.steps[k]);
+    load_step(k);
+  }
   auto& info = plan.info;
   for (std::size_t k = 0; k < plan.steps.size(); ++k) {
     const auto& step = plan.steps[k];
@@ -330,7 +373,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   }
   const auto storages = plan->sequence.storages.size();
   const auto fits = [&](std::int64_t bytes) { return wanted.workspace_limit < 0 || bytes <= wanted.workspace_limit; };
-  auto cut = ir::split_long(plan->sequence, split_limits(*plan));
+  auto cut = split(*plan, wanted.precision);
   if (cut.storages.size() > storages && fits(cut.workspace_bytes())) {
     plan->uncut = std::exchange(plan->sequence, std::move(cut));
   }

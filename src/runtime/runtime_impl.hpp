@@ -68,6 +68,9 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
   /// Sets what follows from a step's schedule: tiles, tasks, blocks.
   void prepare(Plan::Impl& plan, Plan::Impl::Step& step);
   /// Finds or compiles the kernels of all prepared steps, several at a time, and adds their times to the plan's info.
+  /// load(), and where that compiled a kernel of the model's choice that spills registers, the next candidates'
+  /// instead, as long as one of a few spills less.
+  bool load_chosen(Plan::Impl& plan, Plan::Impl::Step& step);
   void load_steps(Plan::Impl& plan);
   /// Finds or compiles the kernel of a prepared step. True where a plan of this process has it loaded.
   bool load(const Plan::Impl& plan, Plan::Impl::Step& step);

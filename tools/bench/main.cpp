@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
        "  ricci-bench sweep bench/problems/ttc57.csv --every 8                at one size after the other\n"
        "  ricci-bench einsum bench/problems/tccg48.csv --device gpu           contractions\n"
        "  ricci-bench run examples/programs/grid/eq1*.ricci --extent x=1000000  programs",
-       {add_bench_permute, add_bench_sweep, add_bench_einsum, add_bench_contract, add_bench_run},
+       {add_bench_permute, add_bench_sweep, add_bench_einsum, add_bench_contract, add_bench_predict, add_bench_run},
        {}},
       argc, argv);
 }

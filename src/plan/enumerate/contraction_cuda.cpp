@@ -163,9 +163,10 @@ class ContractionEnumerator {
     converted_columns_ = columns_type_ != operand_type_;
     size_ = size_of(operand_type_);
     const int run = fma_ ? static_cast<int>(std::max<std::int64_t>(16 / size_, 1)) : 1;
-    row_unit_ = std::int64_t{atom.m} * (fma_ ? run : 1);
+    row_unit_ = std::int64_t{atom.m} * (fma_ && !along_depth(true) ? run : 1);
     column_unit_ = std::int64_t{atom.n} * (fma_ ? run : 1);
-    depth_unit_ = fma_ ? 1 : std::max(atom.k, 8);
+    const bool deep = along_depth(true) || along_depth(false);
+    depth_unit_ = !fma_ ? std::max(atom.k, 8) : deep ? run : 1;
     rate_ = pipe_rate(device_.sm, fma_ ? nullptr : &atom, type_, parts_);
   }
 
@@ -190,69 +191,26 @@ class ContractionEnumerator {
 
   /// Whether an operand's neighbours lie along the depth.
   bool along_depth(bool of_rows) const {
-    if (fma_) return false;  // its lanes read along their own side
     return std::any_of(depth_.begin(), depth_.end(),
                        [&](const Axis& axis) { return (of_rows ? axis.in_operand : axis.in_other) == 1; });
   }
   /// How a block's part of an operand lies in memory.
-  struct Lie {
-    std::int64_t run = 1;      ///< neighbours, in elements
-    std::int64_t fastest = 1;  ///< those along the fastest axis alone
-    std::int64_t step = 1;     ///< from one of these to the next, in shared memory
-  };
-  Lie lie_of(const Cut& cut, bool of_rows) const {
-    struct One {
-      std::int64_t stride, size, extent, in_shared;
-    };
-    std::vector<One> all;
-    const auto& axes = of_rows ? rows_ : columns_;
+  tiles::Lie lie_of(const Cut& cut, bool of_rows) const {
+    std::vector<tiles::Reach> all;
     const auto& tile = of_rows ? *cut.rows : *cut.columns;
     const bool deep = along_depth(of_rows);
     // Rows of shared memory are a side's or the depth's, with some padding.
     const auto row = (deep ? cut.depth->size : tile.size) + std::max<std::int64_t>(16 / size_, 1);
-    const auto add = [&](const Axes& list, const Tile& t, bool other, std::int64_t step) {
-      for (std::size_t k = t.order.size(); k-- > 0;) {
-        const auto& axis = list[t.order[k]];
-        all.push_back({std::abs(other ? axis.in_other : axis.in_operand), std::min(t.sizes[t.order[k]], axis.extent),
-                       axis.extent, step});
-        step *= t.sizes[t.order[k]];
-      }
-    };
-    add(axes, tile, false, deep ? row : 1);
-    add(depth_, *cut.depth, !of_rows, deep ? 1 : row);
-    std::sort(all.begin(), all.end(), [](const One& x, const One& y) { return x.stride < y.stride; });
-    Lie lie;
-    for (const auto& one : all) {
-      if (one.stride != lie.run) break;
-      if (lie.run == 1) {
-        lie.fastest = one.size;
-        lie.step = one.in_shared;
-      }
-      lie.run *= one.size;
-      if (one.size != one.extent) break;
-    }
-    return lie;
+    tiles::reach(all, of_rows ? rows_ : columns_, tile, false, deep ? row : 1);
+    tiles::reach(all, depth_, *cut.depth, !of_rows, deep ? 1 : row);
+    return tiles::lie_of(std::move(all));
   }
   /// Neighbours of the result that a block makes, in elements.
   std::int64_t result_run(const Cut& cut) const {
-    struct One {
-      std::int64_t stride, size, extent;
-    };
-    std::vector<One> all;
-    for (const auto& [axes, tile] : {std::pair{&rows_, cut.rows}, std::pair{&columns_, cut.columns}}) {
-      for (const auto k : tile->order) {
-        const auto& axis = (*axes)[k];
-        all.push_back({std::abs(axis.in_other), std::min(tile->sizes[k], axis.extent), axis.extent});
-      }
-    }
-    std::sort(all.begin(), all.end(), [](const One& x, const One& y) { return x.stride < y.stride; });
-    std::int64_t run = 1;
-    for (const auto& one : all) {
-      if (one.stride != run) break;
-      run *= one.size;
-      if (one.size != one.extent) break;
-    }
-    return run;
+    std::vector<tiles::Reach> all;
+    tiles::reach(all, rows_, *cut.rows, true, 1);
+    tiles::reach(all, columns_, *cut.columns, true, 1);
+    return tiles::lie_of(std::move(all)).run;
   }
   /// Whether the fastest digit of a side is the result's.
   bool neighbours(const Cut& cut) const {
@@ -275,7 +233,7 @@ class ContractionEnumerator {
         const auto rows = up(cut.rows->size, warp_rows * row_unit_),
                    columns = up(cut.columns->size, warp_columns * column_unit_ * (fma_ ? 1 : cut.spread.run_columns));
         const auto register_tile = rows * columns / (std::int64_t{32} * warp_rows * warp_columns);
-        const auto registers = this->registers(rows / warp_rows, columns / warp_columns);
+        const auto registers = this->registers(rows / warp_rows, columns / warp_columns, cut.spread);
         if (registers > kMostRegisters || (register_tile < 8 && warp_rows * warp_columns > 1)) continue;
         // Room to spare in whole warps: the same with fewer of them.
         if (rows - cut.rows->size >= row_unit_ * warp_rows ||
@@ -305,7 +263,15 @@ class ContractionEnumerator {
     spread.warp_rows = warp_rows;
     spread.warp_columns = warp_columns;
     if (fma_) {
-      spread.run_rows = spread.run_columns = static_cast<int>(std::max<std::int64_t>(16 / size_, 1));
+      const auto run = static_cast<int>(std::max<std::int64_t>(16 / size_, 1));
+      spread.run_rows = along_depth(true) ? 1 : run;
+      spread.run_columns = run;
+      if (!along_depth(true) && !along_depth(false)) return spread;
+      // Neighbours along the depth are in registers for all of them at once: as many as there is room for.
+      constexpr std::int64_t kMostSums = 64;
+      const auto sums = up(cut.rows->size, row_unit_ * warp_rows) * up(cut.columns->size, column_unit_ * warp_columns) /
+                        (std::int64_t{32} * warp_rows * warp_columns) * (size_of(type_) / 4);
+      spread.run_depth = sums > kMostSums ? std::max(run / 2, 1) : run;
       return spread;
     }
     if (shared_ > 1) {
@@ -318,14 +284,14 @@ class ContractionEnumerator {
     const bool deep = along_depth(true) || along_depth(false);
     spread.run_depth = deep && atom_ != "m8n8k4_f64" ? 2 : 1;
     spread.run_rows = along_depth(true) || atom_ == "m8n8k4_f64" ? 1 : 2;
-    (void)cut;
     return spread;
   }
 
-  int registers(std::int64_t rows, std::int64_t columns) const {
+  int registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread) const {
     const auto words = std::max<std::int64_t>(size_ / 4, 1);
     const auto sums = rows * columns / 32 * (size_of(type_) / 4);
-    const auto parts = fma_ ? (rows / 8 + columns / 4) * words : (rows / 8 + columns / 8) * 2 * words;
+    const auto parts =
+        fma_ ? (rows / 8 + columns / 4) * words * spread.run_depth : (rows / 8 + columns / 8) * 2 * words;
     const auto minus = !fma_ && is_complex(type_) ? columns / 8 * words : 0;
     // What is rounded is read a step ahead.
     const auto ahead = !fma_ && kernel::find_atom(atom_)->a.type == kernel::AtomType::tf32 ? parts : 0;

@@ -6,6 +6,30 @@
 
 namespace ricci::plan::tiles {
 
+void reach(std::vector<Reach>& all, const Axes& axes, const Tile& tile, bool other, std::int64_t step) {
+  for (std::size_t k = tile.order.size(); k-- > 0;) {
+    const auto& axis = axes[tile.order[k]];
+    const auto size = tile.sizes[tile.order[k]];
+    all.push_back({std::abs(other ? axis.in_other : axis.in_operand), std::min(size, axis.extent), axis.extent, step});
+    step *= size;
+  }
+}
+
+Lie lie_of(std::vector<Reach> all) {
+  std::sort(all.begin(), all.end(), [](const Reach& x, const Reach& y) { return x.stride < y.stride; });
+  Lie lie;
+  for (const auto& one : all) {
+    if (one.stride != lie.run) break;
+    if (lie.run == 1) {
+      lie.fastest = one.size;
+      lie.step = one.in_shared;
+    }
+    lie.run *= one.size;
+    if (one.size != one.extent) break;
+  }
+  return lie;
+}
+
 std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit) {
   std::vector<Tile> list;
   if (axes.empty()) return {Tile{}};

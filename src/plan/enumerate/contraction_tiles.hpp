@@ -28,6 +28,23 @@ struct Tile {
   double used = 1;  ///< of the positions of all blocks
 };
 
+/// How far a tile reaches along one axis of a tensor.
+struct Reach {
+  std::int64_t stride, size, extent;
+  std::int64_t in_shared;  ///< step in the block's own memory
+};
+/// Adds what a tile reaches along a group's axes: in the operand or in the other tensor, its fastest digit `step` apart
+/// in the block's own memory.
+void reach(std::vector<Reach>& all, const Axes& axes, const Tile& tile, bool other, std::int64_t step);
+
+/// How a block's part of a tensor lies in memory.
+struct Lie {
+  std::int64_t run = 1;      ///< neighbours, in elements
+  std::int64_t fastest = 1;  ///< those along the fastest axis alone
+  std::int64_t step = 1;     ///< from one of these to the next, in the block's own memory
+};
+Lie lie_of(std::vector<Reach> all);
+
 /// Tiles of a group of axes.
 class Tiles {
  public:

@@ -24,6 +24,8 @@ constexpr double kStore = 4;          // of an instruction that stores results
 constexpr double kCompulsory = 0.9;   // of the time that a copy of as many bytes takes
 constexpr double kShortRun = 0.03;    // more for results in short runs
 constexpr double kWholeRun = 1152;    // bytes (cost_cuda.cpp)
+constexpr double kFewWarps =
+    1.04;  // of products by blocks of fewer than four warps, none of which led where it was timed
 constexpr double kLaunchSeconds = 2e-6;
 
 /// What takes times that run side by side: the norm of their cubes.
@@ -64,7 +66,7 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
 
   ContractionTime time;
   const double turns = in_turns / clock;
-  time.products = turns * counts.rounds * counts.pipe_cycles / balance;
+  time.products = turns * counts.rounds * counts.pipe_cycles / balance * (counts.warps < 4 ? kFewWarps : 1);
   time.shared = turns * counts.rounds * shared;
   time.issue = turns * counts.rounds * issue / balance;
   time.stores = turns * stores;
