@@ -1,7 +1,9 @@
 // An expanded kernel as CUDA C++: one function, a task a block.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "codegen/expression.hpp"
 #include "codegen/kernel_source.hpp"
@@ -23,7 +25,8 @@ constexpr std::int64_t kSharedAlignment = 128;
 constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
 
 std::int64_t bytes_of(const Array& array) {
-  return (array.elements() * size_of(array.type) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+  const auto unit = array.alignment > 0 ? array.alignment : kSharedAlignment;
+  return (array.elements() * size_of(array.type) + unit - 1) / unit * unit;
 }
 
 class CudaPrinter {
@@ -36,16 +39,17 @@ class CudaPrinter {
     for (const auto& array : kernel_.arrays) {
       if (array.space != Space::global) continue;
       argument(fmt::format("{}{}* {}{}", array.written ? "" : "const ", c_type(array.type),
-                           array.written ? "" : "__restrict__ ", array.name));
+                           array.restricted ? "__restrict__ " : "", array.name));
     }
     for (const auto& param : kernel_.params) argument(fmt::format("{} {}", c_type(param.type), param.name));
-    w_.line("extern \"C\" __global__ void __launch_bounds__({}, {}) {}({})", kernel_.threads, kernel_.blocks, name,
-            arguments);
+    w_.line("extern \"C\" __global__ void __launch_bounds__({}{})", kernel_.threads,
+            kernel_.blocks > 0 ? fmt::format(", {}", kernel_.blocks) : "");
+    w_.line("{}({})", name, arguments);
     w_.open("{{");
     shared();
-    print(kernel_.body);
+    print_function(kernel_.body);
     w_.close();
-    return w_.take();
+    return tables_.take() + w_.take();
   }
 
   const DeviceParts& parts() const { return parts_; }
@@ -54,16 +58,38 @@ class CudaPrinter {
   void shared() {
     const bool dynamic = shared_bytes(kernel_) > kStaticSharedBytes;
     std::int64_t at = 0;
-    if (dynamic) w_.line("extern __shared__ __align__({}) unsigned char shared[];", kSharedAlignment);
+    const bool several = std::count_if(kernel_.arrays.begin(), kernel_.arrays.end(),
+                                       [](const Array& array) { return array.space == Space::shared; }) > 1;
+    if (dynamic && several) w_.line("extern __shared__ __align__({}) unsigned char shared[];", kSharedAlignment);
     for (const auto& array : kernel_.arrays) {
       if (array.space != Space::shared) continue;
       const auto type = c_type(array.type);
-      if (dynamic) {
+      const auto alignment = array.alignment > 0 ? array.alignment : kSharedAlignment;
+      if (dynamic && !several) {
+        w_.line("extern __shared__ __align__({}) {} {}[];", alignment, type, array.name);
+      } else if (dynamic) {
         w_.line("{}* const {} = ({}*)(shared + {});", type, array.name, type, at);
       } else {
-        w_.line("__shared__ __align__({}) {} {}[{}];", kSharedAlignment, type, array.name, array.elements());
+        w_.line("__shared__ __align__({}) {} {}[{}];", alignment, type, array.name, array.elements());
       }
       at += bytes_of(array);
+    }
+  }
+
+  /// Where a condition is around the rest of the function, others return.
+  void print_function(const Body& body) {
+    for (const auto& statement : body) {
+      const auto* loop = std::get_if<kernel::Loop>(&statement.node);
+      const auto* branch = std::get_if<kernel::If>(&statement.node);
+      if (loop != nullptr && (loop->bind == Bind::task || loop->bind == Bind::thread)) {
+        bound(*loop);
+        print_function(loop->body);
+      } else if (branch != nullptr && &statement == &body.back() && branch->otherwise.empty()) {
+        for (const auto& condition : branch->when) leave_unless(condition);
+        print_function(branch->then);
+      } else {
+        std::visit([&](const auto& node) { one(node); }, statement.node);
+      }
     }
   }
 
@@ -74,11 +100,6 @@ class CudaPrinter {
   void one(const kernel::Loop& loop) {
     const auto& name = text_.name(loop.var);
     const auto extent = kernel_.extent(loop.var);
-    if (loop.bind == Bind::task) return task(loop);
-    if (loop.bind == Bind::thread) {
-      w_.line("const int {} = (int)threadIdx.x;", name);
-      return print(loop.body);
-    }
     const auto limit = loop.when.empty() ? std::string() : " && " + text_.condition(loop.when);
     w_.line("#pragma unroll{}", loop.bind != Bind::unroll ? " 1"
                                 : loop.times > 0          ? fmt::format(" {}", loop.times)
@@ -87,24 +108,37 @@ class CudaPrinter {
     print(loop.body);
     w_.close();
   }
-  /// A digit of the block's number.
-  void task(const kernel::Loop& loop) {
+  void leave_unless(const kernel::Condition& condition) {
+    w_.line("if ({}) return;", text_.condition({{-1 * condition.value, 1 - condition.below}}));
+  }
+  /// A thread's number, or a digit of its block's.
+  void bound(const kernel::Loop& loop) {
+    if (loop.bind == Bind::thread) {
+      if (thread_below_ == 0) thread_below_ = kernel_.threads;
+      const bool outermost = thread_below_ == kernel_.threads;
+      thread_below_ /= kernel_.extent(loop.var);
+      std::string number = "threadIdx.x";
+      if (thread_below_ > 1) number += fmt::format(" / {}", thread_below_);
+      if (!outermost) number += fmt::format(" % {}", kernel_.extent(loop.var));
+      w_.line("const int {} = {};", text_.name(loop.var), number);
+      return;
+    }
     if (below_ == 0) below_ = kernel_.tasks();
     const auto extent = kernel_.extent(loop.var);
     const bool first = below_ == kernel_.tasks();
     below_ /= extent;
-    auto number = below_ == 1 ? std::string("(int)blockIdx.x") : fmt::format("(int)blockIdx.x / {}", below_);
+    const bool whole = first && below_ == 1;
+    auto number = whole         ? std::string("blockIdx.x")
+                  : below_ == 1 ? std::string("(int)blockIdx.x")
+                                : fmt::format("(int)blockIdx.x / {}", below_);
     if (!first) number += fmt::format(" % {}", extent);
     w_.line("const int {} = {};", text_.name(loop.var), extent == 1 ? "0" : number);
-    for (const auto& condition : loop.when) w_.line("if (!({})) return;", text_.condition({condition}));
-    print(loop.body);
+    for (const auto& condition : loop.when) leave_unless(condition);
   }
   void one(const kernel::Let& let) {
-    auto text = text_.affine(let.of);
-    if (let.of.terms.size() + (let.of.constant != 0 ? 1 : 0) > 1) text = "(" + text + ")";
-    if (let.divisor > 1) text = fmt::format("{} / {}", text, let.divisor);
-    if (let.modulus > 0) text = fmt::format("{} % {}", text, let.modulus);
-    w_.line("const int {} = {};", text_.name(let.var), text);
+    if (let.in_place) return text_.say_in_place(let);
+    const bool wide = text_.is_wide(kernel::Affine::of(let.var));
+    w_.line("const {} {} = {};", wide ? "i64" : "int", text_.name(let.var), text_.quotient(let, wide));
   }
   void one(const kernel::If& branch) {
     // A branch around one copy is its own predicate.
@@ -121,8 +155,22 @@ class CudaPrinter {
     w_.close();
   }
   void one(const kernel::Comment& comment) { w_.line("// {}", comment.text); }
+  void one(const kernel::Section& section) {
+    if (!section.title.empty()) {
+      w_.blank();
+      w_.line("// {}", section.title);
+    }
+    w_.open("{{");
+    print(section.body);
+    w_.close();
+  }
+  void one(const kernel::Advance& advance) {
+    if (advance.by == kernel::Affine()) return;
+    w_.line("{} += {};", kernel_.array(advance.array).name, text_.affine(advance.by, text_.is_wide(advance.by)));
+  }
+  void one(const kernel::AdvanceByLanes& advance);
   void one(const kernel::Store& store) {
-    const bool word = text_.are_words(kernel_.array(store.to.array));
+    const bool word = text_.are_words(store.to.array);
     w_.line("{}", text_.store(store.to, word ? text_.word(store.value) : text_.value(store.value)));
   }
   void one(const kernel::AsyncCopy& copy) { copied(copy, {}); }
@@ -156,11 +204,16 @@ class CudaPrinter {
     const auto& array = kernel_.array(declaration.array);
     std::string shape;
     for (const auto extent : array.shape) shape += fmt::format("[{}]", extent);
-    w_.line("{} {}{};",
-            text_.are_words(array) ? std::string("u32")
-            : array.lanes > 1      ? text_.vector_type(array.type, array.lanes)
-                                   : std::string(c_type(array.type)),
-            array.name, shape);
+    w_.line("{} {}{}{};", register_type(declaration.array), array.name, shape, declaration.zeros ? " = {}" : "");
+  }
+  void one(const kernel::Define& define) {
+    w_.line("const {} {} = {};", register_type(define.array), kernel_.array(define.array).name,
+            text_.value(define.value));
+  }
+  std::string register_type(int number) {
+    const auto& array = kernel_.array(number);
+    if (text_.are_words(number)) return "u32";
+    return array.lanes > 1 ? text_.vector_type(array.type, array.lanes) : std::string(c_type(array.type));
   }
   template <class Other>
   void one(const Other&) {
@@ -169,10 +222,57 @@ class CudaPrinter {
 
   const Kernel& kernel_;
   KernelText text_;
-  Writer w_;
+  Writer w_, tables_;
   DeviceParts parts_;
-  std::int64_t below_ = 0;
+  std::int64_t below_ = 0, thread_below_ = 0;
 };
+
+void CudaPrinter::one(const kernel::AdvanceByLanes& advance) {
+  std::vector<std::int64_t> divisors, extents;
+  for (const auto var : advance.digits) {
+    const auto& digit = text_.said_in_place(var);
+    divisors.push_back(digit.divisor);
+    // The last digit needs no remainder; with its number of values the tables hold one all the same.
+    extents.push_back(digit.modulus > 0 ? digit.modulus : kernel_.extent(digit.var));
+  }
+  const auto table = [&](const std::string& name, const char* type, const std::vector<std::int64_t>& values) {
+    tables_.line("static __device__ const {} {}[{}] = {{{}}};", type, name, values.size(), fmt::join(values, ", "));
+  };
+  struct Move {
+    std::string array, constant;
+    const char* type;
+  };
+  std::vector<Move> moves;
+  tables_.line("// per digit of the block's number: its divisor, its number of values, what it moves each array by");
+  table("kDivisor", "int", divisors);
+  table("kExtent", "int", extents);
+  for (const auto& [array, by] : advance.moves) {
+    std::vector<std::int64_t> steps;
+    for (const auto var : advance.digits) steps.push_back(by.coefficient(var));
+    const auto& name = kernel_.array(array).name;
+    const char* type = text_.is_wide(by) ? "i64" : "int";
+    table("kStep" + name, type, steps);
+    const auto constant =
+        by.constant == 0 ? "" : fmt::format(" {} {}", by.constant < 0 ? '-' : '+', std::abs(by.constant));
+    moves.push_back({name, constant, type});
+  }
+  tables_.blank();
+
+  w_.blank();
+  w_.line("// origin: lane k holds digit k, a butterfly adds them up");
+  w_.line("const int lane = threadIdx.x % 32;");
+  for (const auto& move : moves) w_.line("{} step{} = 0;", move.type, move.array);
+  w_.open("if (lane < {}) {{", advance.digits.size());
+  w_.line("const int digit = {} / kDivisor[lane] % kExtent[lane];",
+          text_.affine(text_.said_in_place(advance.digits.front()).of));
+  for (const auto& move : moves) w_.line("step{} = digit * kStep{}[lane];", move.array, move.array);
+  w_.close();
+  w_.line("#pragma unroll");
+  w_.open("for (int mask = 16; mask > 0; mask /= 2) {{");
+  for (const auto& move : moves) w_.line("step{} += shuffle_xor(step{}, mask);", move.array, move.array);
+  w_.close();
+  for (const auto& move : moves) w_.line("{} += step{}{};", move.array, move.array, move.constant);
+}
 
 }  // namespace
 

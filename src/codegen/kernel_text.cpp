@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "codegen/expression.hpp"
 #include "codegen/point.hpp"
 #include "ricci/error.hpp"
@@ -15,7 +17,46 @@ using kernel::Affine;
 using kernel::Space;
 using kernel::Value;
 
+namespace {
+
 constexpr std::int64_t kNarrow = std::int64_t{1} << 31;  ///< elements that 32-bit offsets reach
+
+bool is_sum(const Affine& value) { return value.terms.size() + (value.constant != 0 ? 1 : 0) > 1; }
+
+/// Registers that instructions of a warp take.
+void add_fragments(const kernel::Body& body, std::set<int>& fragments) {
+  for (const auto& statement : body) {
+    if (const auto* load = std::get_if<kernel::MatrixLoad>(&statement.node)) fragments.insert(load->to.array);
+    if (const auto* call = std::get_if<kernel::MmaCall>(&statement.node))
+      fragments.insert({call->d.array, call->a.array, call->b.array});
+    kernel::for_each_body(statement, [&](const kernel::Body& inner) { add_fragments(inner, fragments); });
+  }
+}
+
+}  // namespace
+
+KernelText::KernelText(const kernel::Kernel& kernel, bool vectors, bool wide)
+    : kernel_(kernel), vectors_(vectors), wide_(wide) {
+  add_fragments(kernel.body, fragments_);
+}
+
+const std::string& KernelText::name(kernel::Var var) const {
+  const auto said = in_place_.find(var);
+  return said == in_place_.end() ? kernel_.vars[static_cast<std::size_t>(var)].name : said->second.second;
+}
+
+std::string KernelText::quotient(const kernel::Let& let, bool wide) const {
+  auto text = affine(let.of, wide);
+  if (is_sum(let.of) && (let.divisor > 1 || let.modulus > 0)) text = fmt::format("({})", text);
+  if (let.divisor > 1) text += fmt::format(" / {}", let.divisor);
+  if (let.modulus > 0) text += fmt::format(" % {}", let.modulus);
+  return text;
+}
+
+bool KernelText::is_wide(const Affine& value) const {
+  const auto reached = kernel::bounds(value, [&](kernel::Var var) { return kernel_.extent(var); });
+  return reached.last >= kNarrow || reached.first < -kNarrow;
+}
 
 std::string KernelText::affine(const Affine& value, bool wide) const {
   std::string text;
@@ -27,7 +68,14 @@ std::string KernelText::affine(const Affine& value, bool wide) const {
       text += "-";
     }
     const auto literal = fmt::format("{}{}", magnitude, wide ? "LL" : "");
-    text += factor.empty() ? literal : magnitude == 1 ? factor : fmt::format("{} * {}", literal, factor);
+    if (factor.empty()) {
+      text += literal;
+    } else if (magnitude == 1) {
+      text += factor;
+    } else {
+      const bool several = factor.find(' ') != std::string::npos;
+      text += fmt::format("{} * {}", literal, several ? fmt::format("({})", factor) : factor);
+    }
   };
   for (const auto& [var, coefficient] : value.terms) term(coefficient, name(var));
   if (value.constant != 0 || text.empty()) term(value.constant, "");
@@ -35,16 +83,28 @@ std::string KernelText::affine(const Affine& value, bool wide) const {
 }
 
 std::string KernelText::offset(const Access& access) const {
-  const bool large = array(access).space == Space::global && array(access).elements() > kNarrow;
-  return affine(access.index.front(), wide_ || large);
+  const auto& offset = access.index.front();
+  const auto& to = array(access);
+  const bool large = to.space == Space::global && to.elements() > kNarrow && is_wide(offset);
+  const auto text = affine(offset, wide_ || large);
+  const auto& [shift, mask, unit] = to.swizzle;
+  return mask == 0 ? text : fmt::format("swizzle<{}, {}, {}>({})", shift, mask, unit, text);
 }
 
 std::string KernelText::condition(const std::vector<kernel::Condition>& when) const {
   std::vector<std::string> parts;
-  for (const auto& [value, below] : when) {
-    const bool turned = value.terms.size() == 1 && value.constant == 0 && value.terms.front().coefficient < 0;
-    parts.push_back(turned ? fmt::format("{} > {}", affine(-1 * value), -below)
-                           : fmt::format("{} < {}", affine(value), below));
+  for (std::size_t k = 0; k < when.size(); ++k) {
+    const auto& [value, below] = when[k];
+    const bool turned = !value.terms.empty() && std::all_of(value.terms.begin(), value.terms.end(),
+                                                            [](const auto& term) { return term.coefficient < 0; });
+    if (k + 1 < when.size() && when[k + 1].value == -1 * value && when[k + 1].below == 2 - below) {
+      parts.push_back(fmt::format("{} == {}", affine(value), below - 1));
+      ++k;
+    } else if (turned) {
+      parts.push_back(fmt::format("{} > {}", affine(-1 * value), -below));
+    } else {
+      parts.push_back(fmt::format("{} < {}", affine(value), below));
+    }
   }
   return fmt::format("{}", fmt::join(parts, " && "));
 }
@@ -55,9 +115,7 @@ std::string KernelText::vector_type(DType type, int lanes) {
   return fmt::format("{}x{}", ricci::name(type), lanes);
 }
 
-bool KernelText::are_words(const kernel::Array& array) const {
-  return !vectors_ && array.space == Space::registers && array.lanes > 1 && array.lanes * size_of(array.type) == 4;
-}
+bool KernelText::are_words(int array) const { return kernel_.array(array).lanes > 1 && fragments_.contains(array); }
 
 std::string KernelText::word(const Value& value) {
   if (value.kind == Value::Kind::load) return fmt::format("load<u32>({})", pointer(value.access));
@@ -73,13 +131,17 @@ std::string KernelText::pointer(const Access& access) const {
 
 std::string KernelText::registers(const Access& access) const {
   std::string text = array(access).name;
-  for (const auto& index : access.index) text += fmt::format("[{}]", affine(index));
+  for (std::size_t k = 0; k < access.index.size(); ++k) {
+    const bool lane = k == array(access).shape.size();
+    text += fmt::format("{}[{}]", lane && !vectors_ ? ".at" : "", affine(access.index[k]));
+  }
   return text;
 }
 
 std::string KernelText::load(const Access& access) {
   const auto& from = array(access);
   if (from.space == Space::registers) return registers(access);
+  if (access.whole) return fmt::format("load_whole({})", pointer(access));
   if (access.lanes == 1) return fmt::format("{}[{}]", from.name, offset(access));
   const auto type = vector_type(from.type, access.lanes);
   if (!vectors_) return fmt::format("load<{}>({})", type, pointer(access));
@@ -93,6 +155,7 @@ std::string KernelText::load(const Access& access) {
 std::string KernelText::store(const Access& access, const std::string& value) {
   const auto& to = array(access);
   if (to.space == Space::registers) return fmt::format("{} = {};", registers(access), value);
+  if (access.whole) return fmt::format("store_whole({}, {});", pointer(access), value);
   if (access.lanes == 1) return fmt::format("{}[{}] = {};", to.name, offset(access), value);
   const auto type = vector_type(to.type, access.lanes);
   if (!vectors_) return fmt::format("store({}, {});", pointer(access), value);
@@ -124,6 +187,8 @@ KernelText::Text KernelText::text(const Value& value) {
       for (const auto& lane : value.operands) lanes += (lanes.empty() ? "" : ", ") + text(lane).text;
       return {fmt::format("{}{{{}}}", vector_type(value.type, value.lanes()), lanes), 3};
     }
+    case Value::Kind::shuffle:
+      return {fmt::format("shuffle({}, {})", text(value.operands[0]).text, affine(value.affine)), 3};
     case Value::Kind::times_i:
     case Value::Kind::conj_pairs:
       pairs_.emplace(value.type, value.lanes());

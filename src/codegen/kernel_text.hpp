@@ -1,6 +1,7 @@
 // Text of the nodes that both languages share: index expressions, conditions, accesses and values of a kernel.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,9 +15,17 @@ namespace ricci::codegen {
 class KernelText {
  public:
   /// vectors: in C++ a vector of lanes is a value of its own; in CUDA C++ `vec<T, N>`, which is only moved.
-  KernelText(const kernel::Kernel& kernel, bool vectors, bool wide) : kernel_(kernel), vectors_(vectors), wide_(wide) {}
+  KernelText(const kernel::Kernel& kernel, bool vectors, bool wide);
 
-  const std::string& name(kernel::Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
+  /// The name of a variable, or what stands in its place.
+  const std::string& name(kernel::Var var) const;
+  /// "(t + 256 * u) / 16 % 7".
+  std::string quotient(const kernel::Let& let, bool wide = false) const;
+  /// From here on the expression is said wherever the name would stand.
+  void say_in_place(const kernel::Let& let) { in_place_[let.var] = {let, quotient(let)}; }
+  const kernel::Let& said_in_place(kernel::Var var) const { return in_place_.at(var).first; }
+  /// Whether 32 bits are too few for the values of an expression.
+  bool is_wide(const kernel::Affine& value) const;
   std::string affine(const kernel::Affine& value) const { return affine(value, wide_); }
   /// wide: in 64 bits.
   std::string affine(const kernel::Affine& value, bool wide) const;
@@ -29,8 +38,8 @@ class KernelText {
   std::string value(const kernel::Value& value);
   std::string pointer(const kernel::Access& access) const;
   std::string vector_type(DType type, int lanes);
-  /// CUDA: whether registers hold several narrow elements as one u32, as fragments of tensor cores do.
-  bool are_words(const kernel::Array& array) const;
+  /// CUDA: whether registers hold several narrow elements as one u32: fragments that instructions of a warp take.
+  bool are_words(int array) const;
   /// What such a register is set to.
   std::string word(const kernel::Value& value);
 
@@ -60,6 +69,8 @@ class KernelText {
   bool vectors_, wide_;
   bool parts_ = false;
   std::set<std::pair<DType, int>> types_, pairs_;
+  std::map<kernel::Var, std::pair<kernel::Let, std::string>> in_place_;
+  std::set<int> fragments_;
 };
 
 }  // namespace ricci::codegen

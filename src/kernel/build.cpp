@@ -55,6 +55,7 @@ class Builder {
       array.shape = {buffer.last + 1};
       array.alignment = buffer.alignment;
       array.written = buffer.written;
+      array.restricted = !buffer.written;
       array.first = buffer.first;
       kernel_.add_array(std::move(array));
     }

@@ -38,6 +38,8 @@ void made_by(Body& body, int origin) {
     if (statement.origin < 0) statement.origin = origin;
     if (auto* loop = std::get_if<Loop>(&statement.node)) {
       made_by(loop->body, statement.origin);
+    } else if (auto* section = std::get_if<Section>(&statement.node)) {
+      made_by(section->body, statement.origin);
     } else if (auto* branch = std::get_if<If>(&statement.node)) {
       made_by(branch->then, statement.origin);
       made_by(branch->otherwise, statement.origin);
@@ -56,6 +58,7 @@ Affine position(const std::vector<Digit>& digits) {
 }
 
 Kernel expand(Kernel kernel) {
+  if (!has_tiles(kernel.body)) return kernel;
   kernel = in_pairs(std::move(kernel));
   const Body body = std::move(kernel.body);
   kernel.body = kernel.target == Target::cpu ? expand_cpu(kernel, body) : expand_cuda(kernel, body);

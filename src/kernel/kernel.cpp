@@ -22,6 +22,29 @@ std::int64_t task_product(const Kernel& kernel, const Body& body) {
 
 }  // namespace
 
+std::int64_t thread_product(const Kernel& kernel, const Body& body) {
+  for (const auto& statement : body) {
+    std::int64_t product = 1;
+    for_each_body(statement, [&](const Body& inner) {
+      if (product == 1) product = thread_product(kernel, inner);
+    });
+    if (const auto* loop = std::get_if<Loop>(&statement.node); loop != nullptr && loop->bind == Bind::thread)
+      product *= kernel.extent(loop->var);
+    if (product > 1) return product;
+  }
+  return 1;
+}
+
+bool has_tiles(const Body& body) {
+  return std::any_of(body.begin(), body.end(), [](const Statement& statement) {
+    const auto& node = statement.node;
+    bool tiles = std::holds_alternative<Copy>(node) || std::holds_alternative<Mma>(node) ||
+                 std::holds_alternative<Flush>(node) || std::holds_alternative<Clear>(node);
+    for_each_body(statement, [&](const Body& inner) { tiles = tiles || has_tiles(inner); });
+    return tiles;
+  });
+}
+
 void broken(const Kernel& kernel, int origin, const std::string& rule) {
   const bool known = origin >= 0 && static_cast<std::size_t>(origin) < kernel.directives.size();
   throw InternalError(
@@ -46,6 +69,7 @@ int Value::lanes() const noexcept {
     }
     case Kind::pack:
       return static_cast<int>(operands.size());
+    case Kind::shuffle:
     case Kind::times_i:
     case Kind::conj_pairs:
       return operands.front().lanes();

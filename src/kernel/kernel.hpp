@@ -28,8 +28,19 @@ enum class Space : std::uint8_t {
   registers,  ///< of a thread; every index into it is a literal once loops are unrolled
 };
 
-/// Elements of `lanes` neighbours each (1: single ones), in as many dimensions as `shape` has; global, scratch and
-/// shared arrays have one, and are addressed by their offset in single elements, from `first` to shape[0] - 1.
+/// Where element `offset` of a shared array lies: offset ^ ((offset >> shift & mask) << unit). Bits of a row are mixed
+/// into bits of a column, so that columns are spread over the banks; the lowest `unit` bits stay, so that 2^unit
+/// neighbours stay neighbours. Mask 0: none.
+struct Swizzle {
+  int shift = 0;
+  std::int64_t mask = 0;
+  int unit = 0;
+  std::int64_t operator()(std::int64_t offset) const noexcept { return offset ^ ((offset >> shift & mask) << unit); }
+};
+
+/// Elements of `lanes` neighbours each (1: single ones), in as many dimensions as `shape` has (registers: none is one
+/// element); global, scratch and shared arrays have one, and are addressed by their offset in single elements, from
+/// `first` to shape[0] - 1.
 struct Array {
   std::string name;
   DType type = DType::f64;
@@ -38,20 +49,24 @@ struct Array {
   int lanes = 1;
   std::int64_t alignment = 0;  ///< bytes: promised for an argument, asked for otherwise
   bool written = false;
+  Swizzle swizzle = {};      ///< shared
   std::int64_t first = 0;    ///< global: the smallest offset, negative where strides are
   std::int64_t results = 0;  ///< global: elements that a run over all tasks writes, each by one task (0: not known)
+  bool restricted = false;   ///< global, CUDA: compilers may take it that nothing else reaches its elements
   int origin = -1;           ///< directive that made it: number of a line of Kernel::directives
 
   std::int64_t elements() const noexcept;
 };
 
 /// Elements of an array: `lanes` neighbours from `index` on, of which the first `count` exist (0: all of them). What is
-/// read beyond them is 0, nothing is written there.
+/// read beyond them is 0, nothing is written there. With one index more than a register array has dimensions, the last
+/// is the number of a lane.
 struct Access {
   int array = -1;
   std::vector<Affine> index;
   int lanes = 1;
   int count = 0;
+  bool whole = false;  ///< CUDA: an element of 16 bytes by one instruction, where a compiler would take two
 };
 
 /// value < below. Conditions are conjunctions of these.
@@ -71,6 +86,7 @@ struct Value {
     lane,        ///< lane number `affine` of operand 0
     tf32,        ///< CUDA: operand 0, an f32, rounded to 11 significant bits, halves away from zero
     pack,        ///< CUDA: the operands side by side, as a vector
+    shuffle,     ///< CUDA: operand 0 as lane `affine` of the warp has it; all lanes of the warp take part
     times_i,     ///< CPU: a vector of pairs (x, y), complex numbers, as (-y, x)
     conj_pairs,  ///< CPU: the same as (x, -y)
   };
@@ -93,7 +109,7 @@ enum class Bind : std::uint8_t {
   serial,
   unroll,  ///< spelt out by the compiler
   task,    ///< a digit of the task's number (CPU) or of the block's (CUDA); the first task loop is the slowest digit
-  thread,  ///< CUDA: a digit of the thread's number
+  thread,  ///< CUDA: a digit of the thread's number; the first thread loop is the slowest digit
 };
 
 /// var = 0 .. extent-1 in order, as long as `when` holds: it fails for all later values once it fails.
@@ -111,6 +127,7 @@ struct Let {
   Var var = 0;
   Affine of;
   std::int64_t divisor = 1, modulus = 0;
+  bool in_place = false;  ///< texts say the expression wherever the name would stand
 };
 
 struct If {
@@ -121,6 +138,12 @@ struct If {
 /// A line for people.
 struct Comment {
   std::string text;
+};
+
+/// Statements whose names end with them; `title`, where there is one, is a line for people above them.
+struct Section {
+  std::string title;
+  Body body;
 };
 
 // ---- tile statements: expand() resolves them
@@ -183,6 +206,28 @@ struct Clear {
 /// A register array begins to live: it stands before the first use, in a body around all of them.
 struct Declare {
   int array = -1;
+  bool zeros = false;  ///< its elements are 0
+};
+
+/// A single register that begins to live with a value.
+struct Define {
+  int array = -1;
+  Value value;
+};
+
+/// CUDA: offsets into a global array are from here on counted from `by` further on. It stands in no loop but those over
+/// tasks and threads, and no statement after the body that it stands in accesses the array.
+struct Advance {
+  int array = -1;
+  Affine by;
+};
+
+/// CUDA: the same for several arrays at once, whose ways are sums of digits of one number, found by a warp together:
+/// its lane k takes the k-th digit, and a butterfly of shuffles adds up what the digits move each array by. The digits
+/// are names that are said in place, all of them quotients or remainders of one expression.
+struct AdvanceByLanes {
+  std::vector<Var> digits;
+  std::vector<Advance> moves;
 };
 
 /// CPU: the N vectors of N lanes of a register array, transposed: lane j of vector i becomes lane i of vector j.
@@ -225,11 +270,19 @@ struct MmaCall {
 };
 
 struct Statement {
-  std::variant<Loop, Let, If, Comment, Copy, Mma, Flush, Clear, Declare, Store, Transpose, AsyncCopy, Commit, Wait,
-               Barrier, MatrixLoad, MmaCall>
+  std::variant<Loop, Let, If, Comment, Section, Copy, Mma, Flush, Clear, Declare, Define, Advance, AdvanceByLanes,
+               Store, Transpose, AsyncCopy, Commit, Wait, Barrier, MatrixLoad, MmaCall>
       node;
   int origin = -1;  ///< directive that made it: number of a line of Kernel::directives
 };
+
+/// f(body) for each body in a statement.
+template <class F>
+void for_each_body(const Statement& statement, F&& f) {
+  if (const auto* loop = std::get_if<Loop>(&statement.node)) f(loop->body);
+  if (const auto* section = std::get_if<Section>(&statement.node)) f(section->body);
+  if (const auto* branch = std::get_if<If>(&statement.node)) f(branch->then), f(branch->otherwise);
+}
 
 struct Kernel {
   Target target = Target::cpu;
@@ -237,8 +290,8 @@ struct Kernel {
   std::vector<Array> arrays;  ///< arguments first, in the program's order of buffers
   std::vector<ir::Param> params;
   Body body;
-  int threads = 1;                      ///< of a block (CUDA)
-  int blocks = 1;                       ///< of a multiprocessor at once, for whose registers compilers make room (CUDA)
+  int threads = 1;  ///< of a block (CUDA)
+  int blocks = 1;   ///< of a multiprocessor at once, for whose registers compilers make room; 0: as they like (CUDA)
   int vector_bytes = 64;                ///< widest vectors that copies are made of (CPU)
   std::vector<std::string> directives;  ///< one line each, for people and for `origin`
 
@@ -249,6 +302,12 @@ struct Kernel {
   std::int64_t tasks() const;                         ///< product of the extents of the task loops
   std::int64_t bytes_of(Space space) const noexcept;  ///< of all arrays of a space, each at its alignment
 };
+
+/// Product of the extents of the thread loops that are nested in a body, 1 where there is none.
+std::int64_t thread_product(const Kernel& kernel, const Body& body);
+
+/// Whether there are tile statements, which expand() resolves, in a body or further inside.
+bool has_tiles(const Body& body);
 
 /// Throws InternalError: the rule that a kernel breaks and, where one made the node, the directive.
 [[noreturn]] void broken(const Kernel& kernel, int origin, const std::string& rule);

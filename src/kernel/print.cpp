@@ -44,9 +44,12 @@ class Printer {
   void array(const Array& array) {
     std::string shape;
     for (const auto extent : array.shape) shape += fmt::format("[{}]", extent);
-    line("{} {} : {}{}{}{}{}{}", kernel::name_of(array.space), array.name, ricci::name(array.type),
+    line("{} {} : {}{}{}{}{}{}{}", kernel::name_of(array.space), array.name, ricci::name(array.type),
          array.lanes > 1 ? fmt::format("x{}", array.lanes) : "", shape,
          array.first < 0 ? fmt::format(" from {}", array.first) : "",
+         array.swizzle.mask != 0
+             ? fmt::format(" swizzle {} {} {}", array.swizzle.shift, array.swizzle.mask, array.swizzle.unit)
+             : "",
          array.alignment > 0 ? fmt::format(" align {}", array.alignment) : "", array.written ? " written" : "");
   }
 
@@ -94,6 +97,10 @@ class Printer {
     inside(branch.otherwise);
   }
   void one(const Comment& comment) { line("# {}", comment.text); }
+  void one(const Section& section) {
+    line("section{}", section.title.empty() ? "" : " # " + section.title);
+    inside(section.body);
+  }
 
   void one(const Copy& copy) {
     line("copy {} = {} over {}{}{}", text(copy.to), text(copy.from), text(copy.digits), where("where", copy.when),
@@ -114,7 +121,15 @@ class Printer {
   }
   void one(const Clear& clear) { line("clear {}", array_name(clear.array)); }
 
-  void one(const Declare& declare) { line("declare {}", array_name(declare.array)); }
+  void one(const Declare& declare) {
+    line("declare {}{}", array_name(declare.array), declare.zeros ? " of zeros" : "");
+  }
+  void one(const Define& define) { line("declare {} = {}", array_name(define.array), print(kernel_, define.value)); }
+  void one(const Advance& advance) { line("advance {} by {}", array_name(advance.array), text(advance.by)); }
+  void one(const AdvanceByLanes& advance) {
+    for (const auto& move : advance.moves)
+      line("advance {} by {}, a digit a lane", array_name(move.array), text(move.by));
+  }
   void one(const Transpose& transpose) { line("transpose {}", array_name(transpose.array)); }
   void one(const Store& store) { line("{} = {}", text(store.to), print(kernel_, store.value)); }
   void one(const AsyncCopy& copy) {
@@ -171,7 +186,10 @@ std::string print(const Kernel& kernel, const Access& access) {
   std::string text = known ? kernel.array(access.array).name : fmt::format("?{}", access.array);
   const bool vectors = known && kernel.array(access.array).space != Space::registers && access.lanes > 1;
   for (const auto& index : access.index) {
-    text += fmt::format("[{}{}]", print(kernel, index), vectors ? fmt::format(" : {}", access.lanes) : "");
+    text += fmt::format("[{}{}]", print(kernel, index),
+                        access.whole ? " : whole"
+                        : vectors    ? fmt::format(" : {}", access.lanes)
+                                     : "");
   }
   return access.count > 0 ? fmt::format("{}, first {}", text, access.count) : text;
 }
@@ -199,6 +217,8 @@ std::string print(const Kernel& kernel, const Value& value) {
       return fmt::format("lane({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
     case Value::Kind::tf32:
       return fmt::format("tf32({})", print(kernel, value.operands.front()));
+    case Value::Kind::shuffle:
+      return fmt::format("shuffle({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
     case Value::Kind::times_i:
       return fmt::format("times_i({})", print(kernel, value.operands.front()));
     case Value::Kind::conj_pairs:

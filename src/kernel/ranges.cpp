@@ -48,25 +48,117 @@ bool Ranges::knows(const Affine& affine) const {
   });
 }
 
+/// In terms of loop variables, quotients and remainders: names of sums are spelt out.
+Affine Ranges::spelt_out(Affine affine) const {
+  for (auto named = named_.rbegin(); named != named_.rend(); ++named) {
+    const bool sum = named->divisor == 1 && named->modulus == 0;
+    if (sum && affine.coefficient(named->var) != 0) affine = affine.with(named->var, named->of);
+  }
+  return affine;
+}
+
+/// With names of multiples in place of what they are multiples of.
+Affine Ranges::in_names(Affine affine) const {
+  for (const auto& [var, of, divisor, modulus, in_place] : named_) {
+    if (divisor != 1 || modulus != 0 || of.terms.size() != 1 || of.constant != 0) continue;
+    const auto& [multiplied, factor] = of.terms.front();
+    const auto coefficient = affine.coefficient(multiplied);
+    if (coefficient % factor == 0)
+      affine = affine.with(multiplied, Affine::of(var, 1)) + Affine::of(var, coefficient / factor - coefficient);
+  }
+  return affine;
+}
+
+void Ranges::assume(const Condition& condition) { assume(std::vector{condition}); }
+
 void Ranges::assume(const std::vector<Condition>& conditions) {
-  conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
+  const auto first = conditions_.size();
+  for (const auto& condition : conditions) {
+    const Condition spelt{spelt_out(condition.value), condition.below};
+    // In both forms, either of which an expression may be in.
+    conditions_.push_back({condition.value, largest_below(spelt) + 1});
+    if (spelt.value != condition.value) conditions_.push_back(spelt);
+  }
+  if (!conditions.empty()) narrow(first);
+}
+
+void Ranges::narrow(std::size_t first) {
+  constexpr int kDepth = 2, kTries = 40;
+  const auto told = [&](const Affine& affine) {
+    return std::any_of(affine.terms.begin(), affine.terms.end(), [&](const Term& term) {
+      return std::any_of(conditions_.begin() + static_cast<std::ptrdiff_t>(first), conditions_.end(),
+                         [&](const Condition& condition) { return condition.value.coefficient(term.var) != 0; });
+    });
+  };
+  for (const auto& let : named_) {
+    auto& extent = in_scope_[static_cast<std::size_t>(let.var)];
+    if (let.modulus != 0 || extent == 1 || !told(let.of)) continue;
+    std::int64_t step = 0;
+    for (const auto& term : let.of.terms) step = std::gcd(step, term.coefficient);
+    if (step == 0) continue;
+    auto steps = let.of - let.of.constant;
+    for (auto& term : steps.terms) term.coefficient /= step;
+    Search s;
+    s.tries = kTries;
+    s.used.assign(conditions_.size(), false);
+    search({steps, 1, 0, in_box(steps), 0}, s, kDepth);
+    const auto most = floor_divided(step * s.best + let.of.constant, let.divisor);
+    if (most + 1 >= extent) continue;
+    narrowed_.push_back({let.var, extent});
+    extent = std::max<std::int64_t>(most + 1, 1);
+  }
+}
+
+void Ranges::restore(const Mark& mark) {
+  conditions_.resize(mark.conditions);
+  named_.resize(mark.named);
+  for (; narrowed_.size() > mark.narrowed; narrowed_.pop_back()) {
+    auto& extent = in_scope_[static_cast<std::size_t>(narrowed_.back().var)];
+    if (extent > 0) extent = narrowed_.back().extent;
+  }
+}
+
+bool Ranges::is_multiple(Affine affine, std::int64_t factor) const {
+  for (auto named = named_.rbegin(); named != named_.rend(); ++named) {
+    const auto coefficient = affine.coefficient(named->var);
+    if (coefficient % factor == 0) continue;
+    // A remainder differs from what it is of by a multiple of the modulus.
+    if (named->divisor != 1 || coefficient * named->modulus % factor != 0) return false;
+    affine = affine.with(named->var, named->of);
+  }
+  return affine.constant % factor == 0 && std::all_of(affine.terms.begin(), affine.terms.end(),
+                                                      [&](const Term& term) { return term.coefficient % factor == 0; });
+}
+
+const Let* Ranges::name(Var var) const {
+  const auto named = std::find_if(named_.begin(), named_.end(), [&](const Let& let) { return let.var == var; });
+  return named == named_.end() ? nullptr : &*named;
+}
+
+bool Ranges::depends(const Affine& affine, Var on) const {
+  return std::any_of(affine.terms.begin(), affine.terms.end(), [&](const Term& term) {
+    if (term.var == on) return true;
+    const auto* named = name(term.var);
+    return named != nullptr && depends(named->of, on);
+  });
 }
 
 void Ranges::assume(const Let& let) {
+  named_.push_back({let.var, spelt_out(let.of), let.divisor, let.modulus, let.in_place});
+  if (let.divisor == 1 && let.modulus == 0) return;
   // divisor * var <= of, and of < divisor * (var + 1) where nothing is taken off.
   const auto scaled = Affine::of(let.var, let.divisor);
-  conditions_.push_back({scaled - let.of, 1});
-  if (let.modulus == 0) conditions_.push_back({let.of - scaled, let.divisor});
+  const auto& of = named_.back().of;
+  conditions_.push_back({scaled - of, 1});
+  if (let.modulus == 0) conditions_.push_back({of - scaled, let.divisor});
 }
 
 std::int64_t Ranges::in_box(const Affine& affine) const {
   return bounds(affine, [&](Var v) { return in_scope_[static_cast<std::size_t>(v)]; }).last;
 }
 
-/// Takes conditions off, the one first that leaves least.
-void Ranges::search(const Step& step, Search& s, int depth) const {
-  s.best = std::min(s.best, step.bound);
-  if (depth == 0 || s.best <= s.limit) return;
+/// All that is left where one condition more is taken off.
+std::vector<Ranges::Step> Ranges::next(const Step& step, const Search& s) const {
   constexpr std::int64_t kLargestScale = std::int64_t{1} << 20;
   std::vector<Step> next;
   for (std::size_t c = 0; c < conditions_.size(); ++c) {
@@ -85,6 +177,28 @@ void Ranges::search(const Step& step, Search& s, int depth) const {
       next.push_back(std::move(one));
     }
   }
+  return next;
+}
+
+/// Takes conditions off as long as each leaves less.
+void Ranges::greedily(Step step, Search& s) const {
+  s.best = std::min(s.best, step.bound);
+  while (s.best > s.limit) {
+    auto steps = next(step, s);
+    const auto least =
+        std::min_element(steps.begin(), steps.end(), [](const Step& x, const Step& y) { return x.bound < y.bound; });
+    if (least == steps.end() || least->bound >= step.bound) return;
+    step = std::move(*least);
+    s.used[step.used] = true;
+    s.best = std::min(s.best, step.bound);
+  }
+}
+
+/// Takes conditions off, the one first that leaves least.
+void Ranges::search(const Step& step, Search& s, int depth) const {
+  s.best = std::min(s.best, step.bound);
+  if (depth == 0 || s.best <= s.limit) return;
+  auto next = this->next(step, s);
   std::stable_sort(next.begin(), next.end(), [](const Step& x, const Step& y) { return x.bound < y.bound; });
   for (const auto& one : next) {
     if (--s.tries < 0) return;
@@ -98,12 +212,23 @@ void Ranges::search(const Step& step, Search& s, int depth) const {
 std::int64_t Ranges::bounded(const Affine& affine, Search& s) const {
   constexpr int kDepth = 6;
   s.used.assign(conditions_.size(), false);
+  greedily({affine, 1, 0, in_box(affine), 0}, s);
+  if (s.best <= s.limit) return s.best;
+  s.used.assign(conditions_.size(), false);
   search({affine, 1, 0, in_box(affine), 0}, s, kDepth);
   return s.best;
 }
 
-bool Ranges::never_above(const Affine& affine, std::int64_t limit) const {
-  if (in_box(affine) <= limit) return true;
+bool Ranges::never_above(const Affine& expression, std::int64_t limit) const {
+  if (in_box(expression) <= limit) return true;
+  for (const auto& form : {expression, in_names(expression)}) {
+    Search s;
+    s.limit = limit;
+    s.used.assign(conditions_.size(), false);
+    greedily({form, 1, 0, in_box(form), 0}, s);
+    if (s.best <= limit) return true;
+  }
+  const auto affine = spelt_out(expression);
   Search s;
   s.limit = limit;
   return bounded(affine, s) <= limit;
@@ -111,7 +236,7 @@ bool Ranges::never_above(const Affine& affine, std::int64_t limit) const {
 
 std::int64_t Ranges::largest(const Affine& affine) const {
   Search s;
-  return bounded(affine, s);
+  return bounded(spelt_out(affine), s);
 }
 
 }  // namespace ricci::kernel

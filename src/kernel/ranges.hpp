@@ -18,14 +18,17 @@ class Ranges {
   bool knows(const Affine& affine) const;
 
   /// Conditions hold from here on, until the mark is restored.
-  void assume(const Condition& condition) { conditions_.push_back(condition); }
+  void assume(const Condition& condition);
   void assume(const std::vector<Condition>& conditions);
   /// `condition` is false.
-  void assume_not(const Condition& condition) { conditions_.push_back({-1 * condition.value, 1 - condition.below}); }
+  void assume_not(const Condition& condition) { assume({-1 * condition.value, 1 - condition.below}); }
   /// var = of / divisor % modulus.
   void assume(const Let& let);
-  std::size_t mark() const noexcept { return conditions_.size(); }
-  void restore(std::size_t mark) { conditions_.resize(mark); }
+  struct Mark {
+    std::size_t conditions, named, narrowed;
+  };
+  Mark mark() const noexcept { return {conditions_.size(), named_.size(), narrowed_.size()}; }
+  void restore(const Mark& mark);
 
   /// Whether the expression is never above `limit`, or never below it. False where it cannot be told: intervals, sums
   /// of multiples of conditions, and the steps that the terms of a condition go in are what is known.
@@ -34,6 +37,13 @@ class Ranges {
   /// The largest value that could be told to be none too small.
   std::int64_t largest(const Affine& affine) const;
 
+  /// Whether the expression is known to be a multiple of `factor`: by its coefficients and what its names stand for.
+  bool is_multiple(Affine affine, std::int64_t factor) const;
+  /// What a name stands for, where it is one; null otherwise.
+  const Let* name(Var var) const;
+  /// Whether a variable is in the expression, or in what its names stand for.
+  bool depends(const Affine& affine, Var on) const;
+
  private:
   struct Step;
   struct Search;
@@ -41,8 +51,21 @@ class Ranges {
   void search(const Step& step, Search& search, int depth) const;
   std::int64_t bounded(const Affine& affine, Search& search) const;
 
+  Affine spelt_out(Affine affine) const;
+  Affine in_names(Affine affine) const;
+  /// Narrows the values of names of quotients by what has just been assumed.
+  void narrow(std::size_t first);
+  void greedily(Step step, Search& search) const;
+  std::vector<Step> next(const Step& step, const Search& search) const;
+
+  struct Narrowed {
+    Var var;
+    std::int64_t extent;  ///< before
+  };
   std::vector<std::int64_t> in_scope_;  // per variable: its extent, or 0
   std::vector<Condition> conditions_;
+  std::vector<Let> named_;  // that are in scope, of what spelt_out() gives
+  std::vector<Narrowed> narrowed_;
 };
 
 }  // namespace ricci::kernel

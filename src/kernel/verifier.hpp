@@ -1,6 +1,7 @@
 // The walk behind verify(): what is known at each statement of a kernel, and the rules that hold there.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace ricci::kernel {
 
 constexpr std::int64_t kWidest = 16, kRegister = 4;  // bytes
-constexpr int kMostLanes = 64;
+constexpr int kMostLanes = 64, kWarp = 32;
 
 inline bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
@@ -24,10 +25,13 @@ enum class Life : std::uint8_t {
   ready,
 };
 
+/// Threads of a block that differ in a value.
+enum class Varies : std::uint8_t { never, by_warp, by_lane };
+
 class Verifier {
  public:
   explicit Verifier(const Kernel& kernel)
-      : kernel_(kernel), ranges_(kernel), by_thread_(kernel.vars.size()), unrolled_(kernel.vars.size()) {}
+      : kernel_(kernel), ranges_(kernel), varies_(kernel.vars.size()), unrolled_(kernel.vars.size()) {}
   void run();
 
  private:
@@ -39,7 +43,6 @@ class Verifier {
 
   // ---- the whole
 
-  static bool has_tiles(const Body& body);
   void launch() const;
   void array(int number);
 
@@ -49,16 +52,23 @@ class Verifier {
   const std::string& name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
   void loop(const Loop& loop, bool outermost);
   void one(const Loop& loop) { this->loop(loop, false); }
+  void thread_digit(const Loop& loop);
   void let(const Let& let);
   void one(const If& branch);
   void one(const Comment&) {}
+  void one(const Section& section) { body(section.body, false); }
   void one(const Let&) {}
   void one(const Declare& declare);
+  void one(const Define& define);
+  void one(const Advance& advance);
+  void one(const AdvanceByLanes& advance);
   void one(const Store& store);
   void one(const Transpose& transpose);
   void one(const AsyncCopy& copy);
   void one(const Commit&) { expect(cuda(), "a group of copies on a CPU"); }
   void all_threads(const char* what) const;
+  void all_lanes(const char* what) const;
+  void whole_warps(const char* what) const;
   void one(const Wait& wait);
   void one(const Barrier&);
   void one(const MatrixLoad& load);
@@ -85,24 +95,32 @@ class Verifier {
   void written(const Access& access);
   void known(const Affine& affine) const;
   void conditions(const std::vector<Condition>& when) const;
-  bool by_thread(const Affine& affine) const;
-  bool diverges(const std::vector<Condition>& when) const;
+  Varies varies(const Affine& affine) const;
+  Varies varies(const std::vector<Condition>& when) const;
+  void diverge(Varies varies, int by);
   void register_index(const Array& array, const Affine& index, std::int64_t extent) const;
+  void register_access(const Access& access) const;
   void access(const Access& access);
+  /// An offset, counted from element 0 of the array.
+  Affine offset(const Access& access) const;
 
-  /// Wide accesses of a GPU: of up to 16 bytes, at a multiple of their size.
+  /// Wide accesses of a GPU: at a multiple of their size, of up to 16 bytes in shared memory.
   void aligned(const Access& access) const;
   void value(const Value& value);
   void lane(const Value& value);
 
   const Kernel& kernel_;
   Ranges ranges_;
-  std::vector<bool> by_thread_, unrolled_;  // per variable in scope
-  std::vector<Life> life_;                  // per array
+  std::vector<Varies> varies_;                // per variable in scope
+  std::vector<bool> unrolled_;                // likewise
+  std::vector<Life> life_;                    // per array
+  std::vector<std::optional<Affine>> moved_;  // per array: how far it has been advanced; nothing: not known any more
   std::vector<Var> tasks_;
-  std::int64_t threads_ = 0;  // of the loop over them
-  int divergent_ = 0;         // conditions around that depend on the thread
-  int finished_ = -1;         // the accumulator that a Flush stands for
+  std::int64_t thread_below_ = 0;  // threads that share the digits of the loops around; 0: outside of them
+  int divergent_ = 0;              // conditions around that depend on the thread
+  int divergent_lanes_ = 0;        // those of them that depend on the lane
+  int rounds_ = 0;                 // loops around but those over tasks and threads
+  int finished_ = -1;              // the accumulator that a Flush stands for
   int origin_ = -1;
   bool tiles_ = false;
 };

@@ -12,7 +12,7 @@
 namespace ricci::kernel {
 namespace {
 
-constexpr int kWarp = 32, kMostThreads = 1024;
+constexpr int kMostThreads = 1024;
 constexpr std::int64_t kMostShared = 227 * 1024, kMostBlocks = (std::int64_t{1} << 31) - 1;
 
 }  // namespace
@@ -27,21 +27,12 @@ void Verifier::run() {
                     : array.space == Space::registers && !tiles_ ? Life::undeclared
                                                                  : Life::empty);
   }
+  moved_.assign(kernel_.arrays.size(), Affine());
   body(kernel_.body, true);
 }
 
 void Verifier::expect(bool holds, const char* rule) const {
   if (!holds) fail(rule);
-}
-
-bool Verifier::has_tiles(const Body& body) {
-  return std::any_of(body.begin(), body.end(), [](const Statement& statement) {
-    const auto& node = statement.node;
-    if (const auto* loop = std::get_if<Loop>(&node)) return has_tiles(loop->body);
-    if (const auto* branch = std::get_if<If>(&node)) return has_tiles(branch->then) || has_tiles(branch->otherwise);
-    return std::holds_alternative<Copy>(node) || std::holds_alternative<Mma>(node) ||
-           std::holds_alternative<Flush>(node) || std::holds_alternative<Clear>(node);
-  });
 }
 
 void Verifier::launch() const {
@@ -52,8 +43,8 @@ void Verifier::launch() const {
     if (kernel_.threads != 1) fail(fmt::format("{} threads on a CPU", kernel_.threads));
     return;
   }
-  if (kernel_.threads < 1 || kernel_.threads > kMostThreads || kernel_.threads % kWarp != 0)
-    fail(fmt::format("{} threads are no whole warps, or more than {}", kernel_.threads, kMostThreads));
+  if (kernel_.threads < 1 || kernel_.threads > kMostThreads)
+    fail(fmt::format("{} threads are none, or more than {}", kernel_.threads, kMostThreads));
   if (kernel_.tasks() > kMostBlocks) fail(fmt::format("{} blocks are more than a launch takes", kernel_.tasks()));
   if (const auto bytes = kernel_.bytes_of(Space::shared); bytes > kMostShared)
     fail(fmt::format("{} bytes of shared memory are more than {}", bytes, kMostShared));
@@ -63,7 +54,7 @@ void Verifier::array(int number) {
   const auto& array = kernel_.array(number);
   origin_ = array.origin;
   const bool flat = array.space != Space::registers;
-  if (array.shape.empty() || (flat && array.shape.size() != 1)) fail(array.name + " has no shape of its space");
+  if (flat && array.shape.size() != 1) fail(array.name + " has no shape of its space");
   const bool global = array.space == Space::global;
   for (const auto extent : array.shape) {
     // A tensor of no elements is never read.
@@ -75,6 +66,13 @@ void Verifier::array(int number) {
   if (array.written && !global) fail(array.name + " is a result, and not of the caller");
   if (array.space == Space::scratch && cuda()) fail(array.name + " is scratch memory, and a GPU has none");
   if (array.space == Space::shared && !cuda()) fail(array.name + " is shared memory, and a CPU has none");
+  if (const auto& [shift, mask, unit] = array.swizzle; mask != 0) {
+    // Each group of addresses that differ in the changed bits alone is mapped upon itself.
+    const auto group = (mask + 1) << unit;
+    if (!is_power_of_two(mask + 1) || unit < 0 || shift < 0 || (std::int64_t{1} << shift) < group)
+      fail(fmt::format("the swizzle of {} is no bijection", array.name));
+    if (array.space != Space::shared) fail(fmt::format("{} has a swizzle, and is not shared", array.name));
+  }
   if (array.alignment < 0 || (array.alignment > 0 && !is_power_of_two(array.alignment)))
     fail(fmt::format("{} is aligned to {}", array.name, array.alignment));
 }
@@ -82,7 +80,7 @@ void Verifier::array(int number) {
 void Verifier::body(const Body& body, bool outermost) {
   const auto mark = ranges_.mark();
   std::vector<Var> names;
-  std::vector<int> declared;
+  std::vector<int> declared, advanced;
   for (const auto& statement : body) {
     origin_ = statement.origin;
     if (const auto* loop = std::get_if<Loop>(&statement.node); loop && loop->bind == Bind::task) {
@@ -96,10 +94,16 @@ void Verifier::body(const Body& body, bool outermost) {
       continue;
     }
     if (const auto* declare = std::get_if<Declare>(&statement.node)) declared.push_back(declare->array);
+    if (const auto* define = std::get_if<Define>(&statement.node)) declared.push_back(define->array);
+    if (const auto* advance = std::get_if<Advance>(&statement.node)) advanced.push_back(advance->array);
+    if (const auto* lanes = std::get_if<AdvanceByLanes>(&statement.node)) {
+      for (const auto& move : lanes->moves) advanced.push_back(move.array);
+    }
     std::visit([&](const auto& node) { one(node); }, statement.node);
   }
   for (const auto var : names) ranges_.leave(var);
   for (const auto array : declared) life_[static_cast<std::size_t>(array)] = Life::undeclared;
+  for (const auto array : advanced) moved_[static_cast<std::size_t>(array)].reset();
   ranges_.restore(mark);
 }
 
@@ -112,26 +116,34 @@ void Verifier::enter(Var var) {
 void Verifier::loop(const Loop& loop, bool outermost) {
   enter(loop.var);
   if (loop.bind == Bind::task) tasks_.push_back(loop.var);
-  if (loop.bind == Bind::thread) {
-    if (!cuda()) fail("a loop over threads on a CPU");
-    if (threads_ > 0) fail("a loop over threads inside of another one");
-    threads_ = kernel_.extent(loop.var);
-    if (threads_ != kernel_.threads)
-      fail(fmt::format("a loop over {} threads in a block of {}", threads_, kernel_.threads));
-  }
-  by_thread_[static_cast<std::size_t>(loop.var)] = loop.bind == Bind::thread;
+  const auto around = thread_below_;
+  if (loop.bind == Bind::thread) thread_digit(loop);
+  const bool repeats = loop.bind != Bind::task && loop.bind != Bind::thread;
+  varies_[static_cast<std::size_t>(loop.var)] = loop.bind != Bind::thread    ? Varies::never
+                                                : thread_below_ % kWarp == 0 ? Varies::by_warp
+                                                                             : Varies::by_lane;
   unrolled_[static_cast<std::size_t>(loop.var)] = loop.bind == Bind::unroll;
   conditions(loop.when);
-  const bool divides = diverges(loop.when);
-  divergent_ += divides;
+  diverge(varies(loop.when), 1);
+  rounds_ += repeats;
   const auto mark = ranges_.mark();
   ranges_.assume(loop.when);
   body(loop.body, outermost);
   ranges_.restore(mark);
-  divergent_ -= divides;
-  if (loop.bind == Bind::thread) threads_ = 0;
+  rounds_ -= repeats;
+  diverge(varies(loop.when), -1);
+  thread_below_ = around;
   if (loop.bind == Bind::task) tasks_.pop_back();
   ranges_.leave(loop.var);
+}
+
+/// A digit of the thread's number: threads that share its value are neighbours.
+void Verifier::thread_digit(const Loop& loop) {
+  if (!cuda()) fail("a loop over threads on a CPU");
+  const auto threads = kernel_.extent(loop.var) * thread_product(kernel_, loop.body);
+  const auto expected = thread_below_ > 0 ? thread_below_ : kernel_.threads;
+  if (threads != expected) fail(fmt::format("a loop over {} threads in a block of {}", threads, expected));
+  thread_below_ = threads / kernel_.extent(loop.var);
 }
 
 void Verifier::let(const Let& let) {
@@ -144,15 +156,14 @@ void Verifier::let(const Let& let) {
     fail(fmt::format("{} may be above {}", name(let.var), last));
   }
   enter(let.var);
-  by_thread_[static_cast<std::size_t>(let.var)] = by_thread(let.of);
+  varies_[static_cast<std::size_t>(let.var)] = varies(let.of);
   unrolled_[static_cast<std::size_t>(let.var)] = false;
   ranges_.assume(let);
 }
 
 void Verifier::one(const If& branch) {
   conditions(branch.when);
-  const bool divides = diverges(branch.when);
-  divergent_ += divides;
+  diverge(varies(branch.when), 1);
   const auto mark = ranges_.mark();
   // What no value reaches is not looked at.
   const bool never = std::any_of(branch.when.begin(), branch.when.end(), [&](const Condition& condition) {
@@ -164,14 +175,55 @@ void Verifier::one(const If& branch) {
   if (branch.when.size() == 1) ranges_.assume_not(branch.when.front());
   body(branch.otherwise, false);
   ranges_.restore(mark);
-  divergent_ -= divides;
+  diverge(varies(branch.when), -1);
+}
+
+void Verifier::diverge(Varies varies, int by) {
+  if (varies != Varies::never) divergent_ += by;
+  if (varies == Varies::by_lane) divergent_lanes_ += by;
 }
 
 void Verifier::one(const Declare& declare) {
   auto& life = life_of(declare.array);
   if (kernel_.array(declare.array).space != Space::registers) fail("a declaration of what is no register array");
   if (life != Life::undeclared) fail(fmt::format("{} is declared twice", kernel_.array(declare.array).name));
-  life = Life::empty;
+  life = declare.zeros ? Life::ready : Life::empty;
+}
+
+void Verifier::one(const Define& define) {
+  const Access whole{define.array, {}, array_of_checked({define.array, {}}).lanes};
+  one(Declare{define.array});
+  one(Store{whole, define.value});
+}
+
+void Verifier::one(const Advance& advance) {
+  expect(cuda(), "an array is advanced on a CPU");
+  life_of(advance.array);
+  const auto& array = kernel_.array(advance.array);
+  if (array.space != Space::global) fail(fmt::format("{} is advanced, and is not of the caller", array.name));
+  if (rounds_ > 0) fail(fmt::format("{} is advanced in a loop", array.name));
+  known(advance.by);
+  auto& moved = moved_[static_cast<std::size_t>(advance.array)];
+  if (!moved) fail(fmt::format("{} is advanced after the end of the body in which it was before", array.name));
+  *moved = *moved + advance.by;
+}
+
+void Verifier::one(const AdvanceByLanes& advance) {
+  all_lanes("shuffles of a warp");
+  if (advance.digits.empty() || advance.digits.size() > static_cast<std::size_t>(kWarp))
+    fail(fmt::format("{} digits for the lanes of a warp", advance.digits.size()));
+  const auto* first = ranges_.name(advance.digits.front());
+  for (const auto var : advance.digits) {
+    const auto* digit = ranges_.name(var);
+    if (digit == nullptr || !digit->in_place || digit->of != first->of) fail("digits that are not of one number");
+  }
+  for (const auto& move : advance.moves) {
+    one(move);
+    for (const auto& term : move.by.terms) {
+      if (std::find(advance.digits.begin(), advance.digits.end(), term.var) == advance.digits.end())
+        fail(fmt::format("{} is no digit that a lane has", name(term.var)));
+    }
+  }
 }
 
 void Verifier::one(const Store& store) {
@@ -219,8 +271,20 @@ void Verifier::one(const AsyncCopy& copy) {
 
 void Verifier::all_threads(const char* what) const {
   expect(cuda(), "a barrier or a wait on a CPU");
-  if (threads_ == 0) fail(fmt::format("{} outside of the loop over threads", what));
+  if (thread_below_ == 0) fail(fmt::format("{} outside of the loop over threads", what));
   if (divergent_ > 0) fail(fmt::format("{} where not all threads of a block pass", what));
+}
+
+void Verifier::all_lanes(const char* what) const {
+  expect(cuda(), "lanes of a warp on a CPU");
+  if (thread_below_ == 0) fail(fmt::format("{} outside of the loop over threads", what));
+  if (divergent_lanes_ > 0) fail(fmt::format("{} where not all lanes of a warp pass", what));
+  whole_warps(what);
+}
+
+void Verifier::whole_warps(const char* what) const {
+  if (kernel_.threads % kWarp != 0)
+    fail(fmt::format("{} in a block of {} threads, which are no whole warps", what, kernel_.threads));
 }
 
 void Verifier::one(const Wait& wait) {
@@ -240,6 +304,7 @@ void Verifier::one(const Barrier&) {
 
 void Verifier::one(const MatrixLoad& load) {
   all_threads("an instruction of a warp");
+  whole_warps("an instruction of a warp");
   const auto& to = array_of_checked(load.to);
   const auto& from = array_of_checked(load.from);
   const auto count = to.shape.back(), size = size_of(to.type);
@@ -257,6 +322,7 @@ void Verifier::one(const MatrixLoad& load) {
 
 void Verifier::one(const MmaCall& call) {
   all_threads("an instruction of a warp");
+  whole_warps("an instruction of a warp");
   const auto* atom = find_atom(call.atom);
   if (!atom) fail(fmt::format("there is no atom {}", call.atom));
   fragment(call.a, atom->a, call.atom);

@@ -15,9 +15,13 @@ namespace ricci::kernel {
 /// - registers are indexed by literals and by variables of unrolled loops, and declared around what uses them;
 /// - order: something is written to an array before it is read; to shared memory with a barrier between, and a wait
 ///   where it was copied asynchronously;
-/// - barriers, waits and instructions of warps stand where all threads of a block pass;
+/// - barriers, waits and instructions of warps stand where all threads of a block pass, shuffles where all lanes of a
+///   warp do;
 /// - every task loop moves every result, and nothing that is read only is written;
-/// - wide accesses of a GPU are aligned and of 2 to 16 bytes; blocks, threads and memory are what a launch takes;
+/// - arrays are advanced once for all rounds of a loop, and not accessed where it is not known how far;
+/// - swizzles are bijections that keep vectors whole;
+/// - wide accesses of a GPU are aligned, and of 2 to 16 bytes in shared memory; blocks, threads and memory are what a
+///   launch takes;
 /// - an atom exists, and its operands have its types and sizes.
 void verify(const Kernel& kernel);
 

@@ -14,7 +14,8 @@ void Verifier::enter(const std::vector<Digit>& digits) {
     if (digit.extent != kernel_.extent(digit.var))
       fail(fmt::format("{} has {} values in a tile and {} of its own", name(digit.var), digit.extent,
                        kernel_.extent(digit.var)));
-    by_thread_[static_cast<std::size_t>(digit.var)] = unrolled_[static_cast<std::size_t>(digit.var)] = false;
+    varies_[static_cast<std::size_t>(digit.var)] = Varies::never;
+    unrolled_[static_cast<std::size_t>(digit.var)] = false;
   }
 }
 

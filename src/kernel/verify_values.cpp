@@ -41,7 +41,7 @@ void Verifier::written(const Access& access) {
   if (array.space != Space::global) return;
   if (!array.written) fail(fmt::format("{} is written, and is an operand", array.name));
   for (const auto var : tasks_) {
-    if (kernel_.extent(var) > 1 && access.index.front().coefficient(var) == 0)
+    if (kernel_.extent(var) > 1 && !ranges_.depends(offset(access), var))
       fail(fmt::format("tasks along {} write the same elements of {}", name(var), array.name));
   }
 }
@@ -54,13 +54,16 @@ void Verifier::conditions(const std::vector<Condition>& when) const {
   for (const auto& condition : when) known(condition.value);
 }
 
-bool Verifier::by_thread(const Affine& affine) const {
-  return std::any_of(affine.terms.begin(), affine.terms.end(),
-                     [&](const Term& term) { return by_thread_[static_cast<std::size_t>(term.var)]; });
+Varies Verifier::varies(const Affine& affine) const {
+  auto most = Varies::never;
+  for (const auto& term : affine.terms) most = std::max(most, varies_[static_cast<std::size_t>(term.var)]);
+  return most;
 }
 
-bool Verifier::diverges(const std::vector<Condition>& when) const {
-  return std::any_of(when.begin(), when.end(), [&](const Condition& condition) { return by_thread(condition.value); });
+Varies Verifier::varies(const std::vector<Condition>& when) const {
+  auto most = Varies::never;
+  for (const auto& condition : when) most = std::max(most, varies(condition.value));
+  return most;
 }
 
 void Verifier::register_index(const Array& array, const Affine& index, std::int64_t extent) const {
@@ -78,17 +81,14 @@ void Verifier::access(const Access& access) {
   if (access.lanes < 1 || !is_power_of_two(access.lanes) || access.lanes > kMostLanes || access.count < 0 ||
       access.count >= std::max(access.lanes, 2))
     fail(fmt::format("{} has {} lanes, of which {} exist", print(kernel_, access), access.lanes, access.count));
-  if (array.space == Space::registers) {
-    if (access.index.size() != array.shape.size() || access.lanes != array.lanes || access.count != 0)
-      fail(fmt::format("{} is no register of {}", print(kernel_, access), array.name));
-    for (std::size_t k = 0; k < access.index.size(); ++k) register_index(array, access.index[k], array.shape[k]);
-    return;
-  }
+  if (array.space == Space::registers) return register_access(access);
   if (access.index.size() != 1) fail(fmt::format("{} has not one offset", print(kernel_, access)));
-  const auto& offset = access.index.front();
-  known(offset);
+  known(access.index.front());
+  const auto offset = this->offset(access);
   const auto width = access.count > 0 ? access.count : access.lanes;
-  const auto last = array.shape.front() - width;
+  // A swizzle mixes elements of a whole group.
+  const auto group = array.swizzle.mask == 0 ? 1 : (array.swizzle.mask + 1) << array.swizzle.unit;
+  const auto last = array.shape.front() / group * group - width;
   if (!ranges_.never_above(offset, last)) {
     fail(fmt::format("{} may reach element {} of {}", print(kernel_, access), ranges_.largest(offset) + width - 1,
                      array.shape.front()));
@@ -97,17 +97,36 @@ void Verifier::access(const Access& access) {
     fail(fmt::format("{} may reach element {}, before the first one, {}", print(kernel_, access),
                      -ranges_.largest(-1 * offset), array.first));
   }
-  if (cuda() && access.lanes > 1) aligned(access);
+  if (access.whole && (!cuda() || access.lanes > 1 || size_of(array.type) != kWidest))
+    fail(fmt::format("{} is no single element of {} bytes", print(kernel_, access), kWidest));
+  if (cuda() && (access.lanes > 1 || access.whole)) aligned(access);
+}
+
+void Verifier::register_access(const Access& access) const {
+  const auto& array = array_of(access);
+  const bool of_lane = array.lanes > 1 && access.index.size() == array.shape.size() + 1;
+  if ((!of_lane && access.index.size() != array.shape.size()) || access.lanes != (of_lane ? 1 : array.lanes) ||
+      access.count != 0 || access.whole)
+    fail(fmt::format("{} is no register of {}", print(kernel_, access), array.name));
+  for (std::size_t k = 0; k < access.index.size(); ++k)
+    register_index(array, access.index[k], k < array.shape.size() ? array.shape[k] : array.lanes);
+}
+
+Affine Verifier::offset(const Access& access) const {
+  const auto& moved = moved_[static_cast<std::size_t>(access.array)];
+  if (!moved) fail(fmt::format("{} is accessed after the body in which it is advanced", array_of(access).name));
+  return access.index.front() + *moved;
 }
 
 void Verifier::aligned(const Access& access) const {
   const auto& array = array_of(access);
   const auto bytes = access.lanes * size_of(array.type);
-  const auto& offset = access.index.front();
-  bool fits = bytes <= kWidest && is_power_of_two(bytes) && offset.constant % access.lanes == 0;
-  for (const auto& term : offset.terms) fits = fits && term.coefficient % access.lanes == 0;
-  const auto promised = std::max<std::int64_t>(array.alignment, size_of(array.type));
-  if (!fits || (access.lanes > 1 && promised % bytes != 0))
+  // Compilers make several accesses of a wider one; banks are counted for single ones.
+  const bool narrow = bytes <= kWidest || array.space == Space::global;
+  const bool fits = narrow && is_power_of_two(bytes) && ranges_.is_multiple(offset(access), access.lanes) &&
+                    (array.swizzle.mask == 0 || access.lanes <= 1 << array.swizzle.unit);
+  const auto promised = std::max<std::int64_t>(array.alignment, access.whole ? 0 : size_of(array.type));
+  if (!fits || ((access.lanes > 1 || access.whole) && promised % bytes != 0))
     fail(fmt::format("{} of {} bytes is not aligned", print(kernel_, access), bytes));
 }
 
@@ -144,6 +163,14 @@ void Verifier::value(const Value& value) {
       expect(cuda() && !value.operands.empty(), "a vector is put together of lanes on a GPU alone");
       for (const auto& operand : value.operands)
         expect(operand.type == value.type && operand.lanes() == 1, "a vector of lanes of another type");
+      return;
+    case Value::Kind::shuffle:
+      all_lanes("a shuffle");
+      expect(value.operands.size() == 1 && value.operands.front().type == value.type && lanes == 1,
+             "a shuffle of no single value of its type");
+      known(value.affine);
+      if (!ranges_.never_below(value.affine, 0) || !ranges_.never_above(value.affine, kWarp - 1))
+        fail(fmt::format("lane {} of a warp", print(kernel_, value.affine)));
       return;
     case Value::Kind::times_i:
     case Value::Kind::conj_pairs:

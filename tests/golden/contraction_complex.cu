@@ -21,13 +21,14 @@
 //            atom m16n8k8_f64 rows c columns b depth a warps 2x1 runs 1x1x1
 //            pipeline a0 3
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/contraction_complex.case
-extern "C" __global__ void __launch_bounds__(64, 1) c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B, c128* C)
+extern "C" __global__ void __launch_bounds__(64, 1)
+c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B, c128* C)
 {
   __shared__ __align__(128) c128 A_tile[432];
   __shared__ __align__(128) c128 B_tile[1152];
   const int b0 = (int)blockIdx.x / 2;
   const int c0 = (int)blockIdx.x % 2;
-  const int t = (int)threadIdx.x;
+  const int t = threadIdx.x;
   const int warp_row = t / 32;
   const int group = t / 4 % 8;
   const int member = t % 4;

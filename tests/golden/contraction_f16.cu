@@ -21,13 +21,14 @@
 //            atom m16n8k16_f16 rows b columns c depth a warps 2x2 runs 1x2x2
 //            pipeline a0 3
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/contraction_f16.case
-extern "C" __global__ void __launch_bounds__(128, 1) f16_ab_ca_to_bc_64x96x128(const f16* __restrict__ A, const f16* __restrict__ B, f16* C)
+extern "C" __global__ void __launch_bounds__(128, 1)
+f16_ab_ca_to_bc_64x96x128(const f16* __restrict__ A, const f16* __restrict__ B, f16* C)
 {
   __shared__ __align__(128) f16 A_tile[4608];
   __shared__ __align__(128) f16 B_tile[5120];
   const int b0 = (int)blockIdx.x / 2;
   const int c0 = (int)blockIdx.x % 2;
-  const int t = (int)threadIdx.x;
+  const int t = threadIdx.x;
   const int warp_row = t / 64;
   const int warp_column = t / 32 % 2;
   const int group = t / 4 % 8;

@@ -24,14 +24,15 @@
 //            atom m16n8k8_f64 rows c b columns e f depth d warps 2x2 runs 1x1x2
 //            pipeline d0 4
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/contraction_mma.case
-extern "C" __global__ void __launch_bounds__(128, 1) f64_abcd_deaf_to_cbef_6x24x32x24x20x24(const double* __restrict__ A, const double* __restrict__ B, double* C)
+extern "C" __global__ void __launch_bounds__(128, 1)
+f64_abcd_deaf_to_cbef_6x24x32x24x20x24(const double* __restrict__ A, const double* __restrict__ B, double* C)
 {
   extern __shared__ __align__(128) unsigned char shared[];
   double* const A_tile = (double*)(shared + 0);
   double* const B_tile = (double*)(shared + 49152);
   const int c0 = (int)blockIdx.x / 5;
   const int e0 = (int)blockIdx.x % 5;
-  const int t = (int)threadIdx.x;
+  const int t = threadIdx.x;
   const int warp_row = t / 64;
   const int warp_column = t / 32 % 2;
   const int group = t / 4 % 8;

@@ -87,6 +87,18 @@ inline void store(T* p, V value) {
 #pragma clang loop unroll(full)
   for (unsigned i = 0; i < sizeof(V) / sizeof(Unit); ++i) reinterpret_cast<volatile Unit*>(p)[i] = units[i];
 }
+template <class T>
+struct alignas(sizeof(T)) RicciSimtWhole {
+  T at[1];
+};
+template <class T>
+inline T load_whole(const T* p) {
+  return load<RicciSimtWhole<T>>(p).at[0];
+}
+template <class T>
+inline void store_whole(T* p, T value) {
+  store(p, RicciSimtWhole<T>{{value}});
+}
 template <class V, class T>
 inline V load_streaming(const T* p) {
   return load<V>(p);

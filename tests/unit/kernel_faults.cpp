@@ -5,9 +5,8 @@
 #include "catch.hpp"
 #include "ir/passes/canonical.hpp"
 #include "kernel/build.hpp"
-#include "kernel/interpret/execute.hpp"
 #include "kernel/print.hpp"
-#include "kernel/verify.hpp"
+#include "kernel_places.hpp"
 #include "lower/einsum.hpp"
 #include "ricci/error.hpp"
 
@@ -75,68 +74,11 @@ Kernel cuda_in_steps() {
 
 // ---- finding places in a tree
 
-using Place = std::function<bool(const Statement&)>;
-bool anything(const Statement&) { return true; }
-
-/// The first statement with such a node for which `holds`, with the body that it stands in.
-template <class Node>
-std::pair<Body*, std::size_t> find(Body& body, const Place& holds = anything) {
-  for (std::size_t k = 0; k < body.size(); ++k) {
-    auto& node = body[k].node;
-    if (std::holds_alternative<Node>(node) && holds(body[k])) return {&body, k};
-    std::pair<Body*, std::size_t> inner{nullptr, 0};
-    if (auto* loop = std::get_if<Loop>(&node)) inner = find<Node>(loop->body, holds);
-    if (auto* branch = std::get_if<If>(&node)) {
-      inner = find<Node>(branch->then, holds);
-      if (!inner.first) inner = find<Node>(branch->otherwise, holds);
-    }
-    if (inner.first) return inner;
-  }
-  return {nullptr, 0};
-}
-template <class Node>
-Node& get(Kernel& kernel, const Place& holds = anything) {
-  const auto [body, k] = find<Node>(kernel.body, holds);
-  REQUIRE(body != nullptr);
-  return std::get<Node>((*body)[k].node);
-}
-template <class Node>
-void drop(Kernel& kernel, const Place& holds = anything) {
-  const auto [body, k] = find<Node>(kernel.body, holds);
-  REQUIRE(body != nullptr);
-  body->erase(body->begin() + static_cast<std::ptrdiff_t>(k));
-}
-/// A statement as the only one under a condition.
-template <class Node>
-void guard(Kernel& kernel, const Condition& condition, const Place& holds = anything) {
-  const auto [body, k] = find<Node>(kernel.body, holds);
-  REQUIRE(body != nullptr);
-  auto statement = std::move((*body)[k]);
-  (*body)[k] = {If{{condition}, {std::move(statement)}, {}}};
-}
-
-Var var_of(const Kernel& kernel, const std::string& name) {
-  for (std::size_t v = 0; v < kernel.vars.size(); ++v) {
-    if (kernel.vars[v].name == name) return static_cast<Var>(v);
-  }
-  FAIL("no variable " << name);
-  return -1;
-}
-Array& array_of(Kernel& kernel, const std::string& name) {
-  for (auto& array : kernel.arrays) {
-    if (array.name == name) return array;
-  }
-  FAIL("no array " << name);
-  return kernel.arrays.front();
-}
 Place loop_over(const Kernel& kernel, Bind bind, const std::string& name) {
   return [&kernel, bind, name](const Statement& s) {
     const auto& loop = std::get<Loop>(s.node);
     return loop.bind == bind && (name.empty() || kernel.vars[static_cast<std::size_t>(loop.var)].name == name);
   };
-}
-Place store_to(const Kernel& kernel, const std::string& name) {
-  return [&kernel, name](const Statement& s) { return kernel.array(std::get<Store>(s.node).to.array).name == name; };
 }
 Place copy_to(const Kernel& kernel, const std::string& name) {
   return
@@ -148,21 +90,6 @@ Place ragged_loop(Bind bind) {
     return loop.bind == bind && !loop.when.empty();
   };
 }
-void scale(Affine& affine, Var var, std::int64_t coefficient) {
-  affine = affine + Affine::of(var, coefficient - affine.coefficient(var));
-}
-
-/// What verify() says, or, where it says nothing, check_elements().
-std::string found(const Kernel& kernel) {
-  try {
-    verify(kernel);
-    check_elements(kernel, 50000000);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
-
 struct Fault {
   const char* name;
   Kernel (*make)();
@@ -391,7 +318,8 @@ const Fault kFaults[] = {
      },
      "of A_packed twice"},
     // ---- launch and accesses
-    {"threads that are no whole warps", cuda, [](Kernel& k) { k.threads = 40; }, "are no whole warps"},
+    {"a block of other threads than its loop", cuda, [](Kernel& k) { k.threads = 40; },
+     "a loop over 32 threads in a block of 40"},
     {"a loop over other threads than the block has", cuda, [](Kernel& k) { k.threads = 64; },
      "a loop over 32 threads in a block of 64"},
     {"more shared memory than a block has", cuda, [](Kernel& k) { array_of(k, "A_tile").shape.front() = 40000; },

@@ -3,6 +3,11 @@ template <class V, class T>
 inline V load(const T* p) { return *reinterpret_cast<const V*>(p); }
 template <class V, class T>
 inline void store(T* p, V v) { *reinterpret_cast<V*>(p) = v; }
+// The same of one element of 16 bytes, which would be two accesses otherwise.
+template <class T>
+inline T load_whole(const T* p) { return load<vec<T, 1>>(p).at[0]; }
+template <class T>
+inline void store_whole(T* p, T v) { store(p, vec<T, 1>{{v}}); }
 
 // The value of another lane of the warp; all lanes must call it.
 template <class T>

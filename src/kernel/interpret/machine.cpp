@@ -8,33 +8,6 @@
 namespace ricci::kernel {
 namespace {
 
-bool has_tiles(const Body& body) {
-  for (const auto& statement : body) {
-    const auto& node = statement.node;
-    if (std::holds_alternative<Copy>(node) || std::holds_alternative<Mma>(node) || std::holds_alternative<Flush>(node))
-      return true;
-    if (const auto* loop = std::get_if<Loop>(&node); loop && has_tiles(loop->body)) return true;
-    if (const auto* branch = std::get_if<If>(&node);
-        branch && (has_tiles(branch->then) || has_tiles(branch->otherwise)))
-      return true;
-  }
-  return false;
-}
-
-/// Product of the extents of the thread loops on the first way down.
-std::int64_t thread_product(const Kernel& kernel, const Body& body) {
-  for (const auto& statement : body) {
-    std::int64_t product = 1;
-    if (const auto* loop = std::get_if<Loop>(&statement.node)) {
-      product = thread_product(kernel, loop->body) * (loop->bind == Bind::thread ? kernel.extent(loop->var) : 1);
-    } else if (const auto* branch = std::get_if<If>(&statement.node)) {
-      product = thread_product(kernel, branch->then);
-    }
-    if (product > 1) return product;
-  }
-  return 1;
-}
-
 const Loop* task_loop(const Body& body) {
   if (body.size() != 1) return nullptr;
   const auto* loop = std::get_if<Loop>(&body.front().node);
@@ -49,6 +22,7 @@ Machine::Machine(const Kernel& kernel, const std::vector<void*>* buffers, const 
       threads_(has_tiles(kernel.body) ? 1 : kernel.threads),
       values_(buffers != nullptr),
       env_(kernel.vars.size() * static_cast<std::size_t>(threads_)),
+      advanced_(kernel.arrays.size() * static_cast<std::size_t>(threads_)),
       memory_(kernel, threads_, buffers),
       steps_(steps) {
   for (std::size_t k = 0; k < params.size(); ++k)
@@ -81,6 +55,7 @@ void Machine::tasks(const Body& body, std::int64_t number, bool corners) {
   }
   memory_.begin_task(number);
   tiles_.clear();
+  std::fill(advanced_.begin(), advanced_.end(), 0);
   ++counts_.tasks;
   Threads threads(static_cast<std::size_t>(threads_));
   std::iota(threads.begin(), threads.end(), 0);
@@ -115,7 +90,7 @@ void Machine::one(const Loop& loop, const Threads& threads) {
   if (loop.bind == Bind::thread) {
     const bool outermost = thread_product_ == 0;
     if (outermost) thread_product_ = kernel_.extent(loop.var) * thread_product(kernel_, loop.body);
-    thread_digits(loop, threads, thread_product_);
+    thread_digits(loop, threads, outermost ? thread_product_ : threads_);
     if (outermost) thread_product_ = 0;
     return;
   }
@@ -143,10 +118,35 @@ void Machine::one(const If& branch, const Threads& threads) {
   if (!otherwise.empty()) execute(branch.otherwise, otherwise);
 }
 
+void Machine::one(const Declare& declare, const Threads& threads) {
+  if (!declare.zeros) return;
+  const auto elements = kernel_.array(declare.array).elements();
+  for (const auto t : threads) {
+    for (std::int64_t e = 0; e < elements; ++e) memory_.write(declare.array, e, t, {});
+  }
+}
+
+void Machine::one(const Define& define, const Threads& threads) {
+  one(Store{{define.array, {}, kernel_.array(define.array).lanes}, define.value}, threads);
+}
+
+void Machine::one(const Advance& advance, const Threads& threads) {
+  for (const auto t : threads) advanced(advance.array, t) += at(advance.by, t);
+}
+
+void Machine::one(const AdvanceByLanes& advance, const Threads& threads) {
+  whole_warps(threads, "shuffles");
+  for (const auto& move : advance.moves) one(move, threads);
+}
+
 void Machine::one(const Store& store, const Threads& threads) {
   count_loads(store.value, threads);
+  check_shuffles(store.value, threads);
   count(store.to, threads, true);
-  for (const auto t : threads) this->store(store.to, value(store.value, t), t);
+  // All lanes have read what they exchange before any of them writes.
+  std::vector<std::vector<Item>> values;
+  for (const auto t : threads) values.push_back(value(store.value, t));
+  for (std::size_t k = 0; k < threads.size(); ++k) this->store(store.to, values[k], threads[k]);
 }
 
 void Machine::one(const Transpose& transpose, const Threads& threads) {
@@ -188,6 +188,17 @@ void Machine::all_take_part(const Threads& threads, const char* what) const {
   if (threads.size() == static_cast<std::size_t>(threads_)) return;
   broken(kernel_, origin_,
          fmt::format("{} is reached by {} of the {} threads of a block", what, threads.size(), threads_));
+}
+
+void Machine::whole_warps(const Threads& threads, const char* what) const {
+  constexpr int kWarp = 32;
+  for (std::size_t k = 0; k < threads.size(); ++k) {
+    const auto first = k - k % kWarp;
+    if (threads.size() % kWarp == 0 && threads[k] == threads[first] + static_cast<int>(k % kWarp) &&
+        threads[first] % kWarp == 0)
+      continue;
+    broken(kernel_, origin_, fmt::format("{} that not all lanes of a warp reach", what));
+  }
 }
 
 void Machine::one(const Wait& wait, const Threads& threads) {

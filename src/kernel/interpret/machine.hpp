@@ -38,7 +38,11 @@ class Machine {
   void one(const Let& let, const Threads& threads);
   void one(const If& branch, const Threads& threads);
   void one(const Comment&, const Threads&) {}
-  void one(const Declare&, const Threads&) {}
+  void one(const Section& section, const Threads& threads) { execute(section.body, threads); }
+  void one(const Declare& declare, const Threads& threads);
+  void one(const Define& define, const Threads& threads);
+  void one(const Advance& advance, const Threads& threads);
+  void one(const AdvanceByLanes& advance, const Threads& threads);
   void one(const Store& store, const Threads& threads);
   void one(const Transpose& transpose, const Threads& threads);
   void one(const AsyncCopy& copy, const Threads& threads);
@@ -55,6 +59,7 @@ class Machine {
   void over(std::span<const Digit> digits, int thread, const std::function<void()>& each);
   void thread_digits(const Loop& loop, const Threads& threads, std::int64_t product);
   void all_take_part(const Threads& threads, const char* what) const;
+  void whole_warps(const Threads& threads, const char* what) const;
 
   std::int64_t& variable(Var var, int thread) {
     return env_[static_cast<std::size_t>(var) * static_cast<std::size_t>(threads_) + static_cast<std::size_t>(thread)];
@@ -72,12 +77,18 @@ class Machine {
   Item converted(const Item& item, DType from, DType to);
   void count(const Access& access, const Threads& threads, bool writes);
   void count_loads(const Value& value, const Threads& threads);
+  void check_shuffles(const Value& value, const Threads& threads) const;
+  std::int64_t& advanced(int array, int thread) {
+    return advanced_[static_cast<std::size_t>(array) * static_cast<std::size_t>(threads_) +
+                     static_cast<std::size_t>(thread)];
+  }
 
   const Kernel& kernel_;
   int threads_;
   bool values_;
   std::vector<ir::oracle::Value> params_;
-  std::vector<std::int64_t> env_;  // per variable and thread
+  std::vector<std::int64_t> env_;       // per variable and thread
+  std::vector<std::int64_t> advanced_;  // per array and thread: what its offsets are counted from
   Memory memory_;
   Counts counts_;
   std::int64_t steps_;

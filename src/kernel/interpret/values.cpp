@@ -92,7 +92,11 @@ bool Machine::holds(const std::vector<Condition>& when, int thread) const {
 
 std::int64_t Machine::element(const Access& access, int thread) const {
   const auto& array = kernel_.array(access.array);
-  if (array.space != Space::registers) return at(access.index.front(), thread);
+  if (array.space != Space::registers) {
+    const auto moved = advanced_[static_cast<std::size_t>(access.array) * static_cast<std::size_t>(threads_) +
+                                 static_cast<std::size_t>(thread)];
+    return array.swizzle(at(access.index.front(), thread) + moved);
+  }
   std::int64_t element = 0;
   for (std::size_t k = 0; k < array.shape.size(); ++k) {
     // An instruction on fragments names the first of its registers by the dimensions around them.
@@ -104,7 +108,13 @@ std::int64_t Machine::element(const Access& access, int thread) const {
     }
     element = element * array.shape[k] + index;
   }
-  return element * array.lanes;
+  if (access.index.size() <= array.shape.size()) return element * array.lanes;
+  const auto lane = at(access.index.back(), thread);
+  if (lane < 0 || lane >= array.lanes) {
+    broken(kernel_, origin_,
+           "lane " + std::to_string(lane) + " of a vector of " + std::to_string(array.lanes) + " is accessed");
+  }
+  return element * array.lanes + lane;
 }
 
 std::vector<Item> Machine::load(const Access& access, int thread) {
@@ -178,6 +188,11 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
       for (const auto& operand : value.operands) items.push_back(this->value(operand, thread).front());
       return items;
     }
+    case Value::Kind::shuffle: {
+      const auto lane = at(value.affine, thread);
+      if (lane < 0 || lane >= kWarp) broken(kernel_, origin_, "lane " + std::to_string(lane) + " of a warp is read");
+      return this->value(value.operands.front(), thread / kWarp * kWarp + static_cast<int>(lane));
+    }
     case Value::Kind::times_i:
     case Value::Kind::conj_pairs: {
       auto items = this->value(value.operands.front(), thread);
@@ -225,6 +240,11 @@ void Machine::count(const Access& access, const Threads& threads, bool writes) {
       own.lanes.emplace_back(threads[k] % kWarp, element(access, threads[k]) * size);
     array.space == Space::global ? count_sectors(own, moved) : count_wavefronts(own, moved);
   }
+}
+
+void Machine::check_shuffles(const Value& value, const Threads& threads) const {
+  if (value.kind == Value::Kind::shuffle) whole_warps(threads, "a shuffle");
+  for (const auto& operand : value.operands) check_shuffles(operand, threads);
 }
 
 void Machine::count_loads(const Value& value, const Threads& threads) {
