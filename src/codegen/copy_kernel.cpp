@@ -8,7 +8,6 @@
 #include "codegen/compute.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/nontemporal.hpp"
-#include "codegen/thread_mapping.hpp"
 #include "codegen/transpose.hpp"
 
 namespace ricci::codegen {
@@ -18,6 +17,14 @@ namespace {
 using ir::NodeId;
 using ir::Program;
 using ir::Schedule;
+
+/// The name of a tile's first value of index q ("a0"), or empty when that is always 0. Where a tile holds one value,
+/// the origin is the index itself ("a").
+std::string origin_name(const Program& program, const Schedule& schedule, int q) {
+  const auto k = static_cast<std::size_t>(q);
+  if (schedule.tile[k] == program.indices[k].extent) return {};
+  return schedule.tile[k] == 1 ? program.indices[k].name : program.indices[k].name + "0";
+}
 
 class CopyEmitter {
  public:

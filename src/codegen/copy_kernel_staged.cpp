@@ -15,7 +15,6 @@
 #include "codegen/copy_kernel.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/nontemporal.hpp"
-#include "codegen/thread_mapping.hpp"
 #include "codegen/transpose.hpp"
 
 namespace ricci::codegen {

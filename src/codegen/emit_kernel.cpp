@@ -17,7 +17,8 @@ Source emit_cpp(const ir::Program& program, const kernel::Schedule& schedule, co
 }
 
 Source emit_cuda(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes) {
-  if (!schedule.by_directives()) return emit_cuda(program, static_cast<const ir::Schedule&>(schedule), notes);
+  if (!schedule.builds(kernel::Target::cuda))
+    return emit_cuda(program, static_cast<const ir::Schedule&>(schedule), notes);
   Source source;
   source.kernel = kernel_name(program);
   const auto tree = kernel::expand(kernel::build(program, schedule, kernel::Target::cuda));

@@ -25,19 +25,16 @@ struct Source {
   std::string full() const { return portable + device + text; }
 };
 
-/// CUDA C++ for NVRTC, without headers. Launch: grid of schedule.blocks(program) x 1 x 1, blocks of schedule.threads,
-/// dynamic shared memory of dynamic_shared_bytes(). Arguments: one pointer per buffer, then one value per param.
+/// CUDA C++ for NVRTC, without headers, of a schedule with a register tile. Launch: grid of schedule.blocks(program) x
+/// 1 x 1, blocks of schedule.threads. Arguments: one pointer per buffer, then one value per param.
 Source emit_cuda(const ir::Program& program, const ir::Schedule& schedule, const Notes& notes);
-
-/// Shared memory to ask for at the launch: 0 while the static limit of 48 KB is enough.
-std::int64_t dynamic_shared_bytes(const ir::Program& program, const ir::Schedule& schedule);
 
 /// C++ for Clang, without headers: `extern "C" void kernel(void* const* args, i64 first, i64 last, char* scratch)` runs
 /// the tiles [first, last); args holds one pointer per buffer, then one pointer per param value. `vector_bytes` is the
 /// widest vector.
 Source emit_cpp(const ir::Program& program, const ir::Schedule& schedule, const Notes& notes);
 
-/// The same of schedules that may be directives.
+/// The same of any schedule: of those that build a tree (kernel::Schedule::builds), by it. Arguments are the same.
 Source emit_cpp(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes);
 Source emit_cuda(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes);
 

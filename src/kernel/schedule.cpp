@@ -1,6 +1,7 @@
 #include "kernel/schedule.hpp"
 
 #include "kernel/build.hpp"
+#include "kernel/permute/build_permute.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
@@ -37,6 +38,7 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
 }
 
 Kernel build(const ir::Program& program, const Schedule& schedule, Target target) {
+  if (!schedule.by_directives()) return build_permute(program, schedule);
   const auto contraction = contraction_of(program);
   if (!contraction) throw PlanError("schedule: these directives are for a contraction, which this program is not");
   return build(program, *contraction, schedule.directives, target);

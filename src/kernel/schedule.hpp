@@ -19,6 +19,8 @@ struct Schedule : ir::Schedule {
 
   Directives directives;  ///< empty: the fields of ir::Schedule say it all
   bool by_directives() const noexcept { return !directives.empty(); }
+  /// Whether build() makes a tree of it; other schedules go to emitters of src/codegen.
+  bool builds(Target target) const noexcept { return by_directives() || (target == Target::cuda && !computes()); }
 };
 
 /// The text form without the name: part of the kernel's key.
@@ -28,8 +30,8 @@ std::optional<Schedule> parse_schedule(std::string_view text, const ir::Program&
 /// Throws InternalError or PlanError, naming the first rule that the schedule breaks for this program.
 void verify(const Schedule& schedule, const ir::Program& program, Target target);
 
-/// The tree that the schedule's directives build for the program; throws PlanError as build() does, and where the
-/// program is not a contraction.
+/// The tree of a schedule that builds() one for the target, which expand() may have to be applied to. Throws PlanError
+/// as build() does, where directives are not for the program, and where a launch has too many blocks.
 Kernel build(const ir::Program& program, const Schedule& schedule, Target target);
 
 /// How a kernel is launched.

@@ -9,9 +9,9 @@
 extern "C" __global__ void __launch_bounds__(256)
 f32_ab_to_ba_100x60(const float* __restrict__ A, float* __restrict__ B, float alpha, float beta)
 {
-  static __shared__ __align__(16) float tile[1056];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) float tile[1056];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 32 * (block % 4);
   const int b0 = 32 * (block / 4);
   A += b0 + 60 * a0;

@@ -9,9 +9,9 @@
 extern "C" __global__ void __launch_bounds__(128)
 c64_ab_to_ba_64x64(const c64* __restrict__ A, c64* __restrict__ B, c64 alpha)
 {
-  static __shared__ __align__(16) c64 tile[288];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) c64 tile[288];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 16 * (block % 4);
   const int b0 = 16 * (block / 4);
   A += b0 + 64 * a0;
@@ -19,15 +19,9 @@ c64_ab_to_ba_64x64(const c64* __restrict__ A, c64* __restrict__ B, c64 alpha)
 
   // read A along b
   {
-    const int b = 2 * (t % 8);
     const int a = t / 8;
-    vec<c64, 2> kept[1];
-    {
-      kept[0] = load<vec<c64, 2>>(A + b + 64 * a);
-    }
-    {
-      store(tile + b + 18 * a, kept[0]);
-    }
+    const int b = 2 * (t % 8);
+    store(tile + b + 18 * a, load<vec<c64, 2>>(A + b + 64 * a));
   }
   __syncthreads();
 
@@ -35,16 +29,16 @@ c64_ab_to_ba_64x64(const c64* __restrict__ A, c64* __restrict__ B, c64 alpha)
   {
     const int b = t / 8;
     const int a = 2 * (t % 8);
-    {
-      vec<c64, 2> in0;
-      #pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        in0.at[v] = tile[b + 18 * a + 18 * v];
-      }
-      vec<c64, 2> out;
-      #pragma unroll
-      for (int v = 0; v < 2; ++v) out.at[v] = scale(alpha, conj(in0.at[v]));
-      store(B + 64 * b + a, out);
+    vec<c64, 2> in_A;
+    #pragma unroll
+    for (int v = 0; v < 2; ++v) {
+      in_A.at[v] = tile[b + 18 * a + 18 * v];
     }
+    vec<c64, 2> out;
+    #pragma unroll
+    for (int v = 0; v < 2; ++v) {
+      out.at[v] = scale(alpha, conj(in_A.at[v]));
+    }
+    store(B + 64 * b + a, out);
   }
 }

@@ -9,8 +9,8 @@
 extern "C" __global__ void __launch_bounds__(256)
 u64_a_to_a_14800(const u64* __restrict__ A, u64* __restrict__ B)
 {
-  const int t = threadIdx.x;
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 1024 * block;
   A += a0;
   B += a0;
@@ -20,14 +20,14 @@ u64_a_to_a_14800(const u64* __restrict__ A, u64* __restrict__ B)
     vec<u64, 2> kept[2];
     #pragma unroll
     for (int u = 0; u < 2; ++u) {
-      const int a = 2 * (t + 256 * u);
+      const int a = 2 * t + 512 * u;
       if (a0 + a < 14800) {
         kept[u] = load<vec<u64, 2>>(A + a);
       }
     }
     #pragma unroll
     for (int u = 0; u < 2; ++u) {
-      const int a = 2 * (t + 256 * u);
+      const int a = 2 * t + 512 * u;
       if (a0 + a < 14800) {
         store(B + a, kept[u]);
       }

@@ -9,9 +9,9 @@
 extern "C" __global__ void __launch_bounds__(128)
 f64_f16_abc_to_acb_20x64x32(const double* __restrict__ A, f16* __restrict__ B)
 {
-  static __shared__ __align__(16) double tile[1056];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) double tile[1056];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int b0 = 32 * (block % 2);
   const int a = block / 2;
   A += 2048 * a + 32 * b0;
@@ -41,16 +41,11 @@ f64_f16_abc_to_acb_20x64x32(const double* __restrict__ A, f16* __restrict__ B)
   {
     const int c = t / 4;
     const int b = 8 * (t % 4);
-    {
-      vec<double, 8> in0;
-      #pragma unroll
-      for (int v = 0; v < 8; ++v) {
-        in0.at[v] = tile[c + 33 * b + 33 * v];
-      }
-      vec<f16, 8> out;
-      #pragma unroll
-      for (int v = 0; v < 8; ++v) out.at[v] = cast_f16(in0.at[v]);
-      store(B + 64 * c + b, out);
+    vec<f16, 8> out;
+    #pragma unroll
+    for (int v = 0; v < 8; ++v) {
+      out.at[v] = cast_f16(tile[c + 33 * b + 33 * v]);
     }
+    store(B + 64 * c + b, out);
   }
 }

@@ -9,8 +9,8 @@
 extern "C" __global__ void __launch_bounds__(256)
 u8_a_to_a_3000000001(const u8* __restrict__ A, u8* __restrict__ B)
 {
-  const int t = threadIdx.x;
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const i64 a0 = 4096LL * block;
   A += a0;
   B += a0;

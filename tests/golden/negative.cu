@@ -9,8 +9,8 @@
 extern "C" __global__ void __launch_bounds__(128)
 u32_ab_to_ab_30x64(const u32* __restrict__ A, u32* __restrict__ B)
 {
-  const int t = threadIdx.x;
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 4 * block;
   A += -64 * a0 + 1856;
   B += 70 * a0 - 2030;

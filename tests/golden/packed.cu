@@ -9,9 +9,9 @@
 extern "C" __global__ void __launch_bounds__(256)
 u32_abc_to_cba_9x7x200(const u32* __restrict__ A, u32* __restrict__ B)
 {
-  static __shared__ __align__(16) u32 tile[1017];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) u32 tile[1017];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int c0 = 16 * block;
   A += c0;
   B += 63 * c0;

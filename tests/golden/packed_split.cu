@@ -9,9 +9,9 @@
 extern "C" __global__ void __launch_bounds__(128)
 u64_abcd_to_dcba_70x5x6x44(const u64* __restrict__ A, u64* __restrict__ B)
 {
-  static __shared__ __align__(16) u64 tile[880];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) u64 tile[880];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 16 * (block % 5);
   const int d0 = 11 * (block / 5 % 4);
   const int c = block / 20;

@@ -9,8 +9,8 @@
 extern "C" __global__ void __launch_bounds__(128)
 u64_ab_to_ba_42x90(const u64* __restrict__ A, u64* __restrict__ B)
 {
-  const int t = threadIdx.x;
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int b0 = 6 * block;
   A += b0;
   B += 42 * b0;

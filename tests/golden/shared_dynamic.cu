@@ -10,8 +10,8 @@ extern "C" __global__ void __launch_bounds__(512)
 c128_ab_to_ba_256x256(const c128* __restrict__ A, c128* __restrict__ B)
 {
   extern __shared__ __align__(16) c128 tile[];
-  const int t = threadIdx.x;
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 64 * (block % 4);
   const int b0 = 64 * (block / 4);
   A += b0 + 256 * a0;
@@ -20,16 +20,16 @@ c128_ab_to_ba_256x256(const c128* __restrict__ A, c128* __restrict__ B)
   // read A along b
   {
     const int b = t % 64;
-    vec<c128, 1> kept[8];
+    c128 kept[8];
     #pragma unroll
     for (int u = 0; u < 8; ++u) {
       const int a = t / 64 + 8 * u;
-      kept[u] = load<vec<c128, 1>>(A + b + 256 * a);
+      kept[u] = load_whole(A + b + 256 * a);
     }
     #pragma unroll
     for (int u = 0; u < 8; ++u) {
       const int a = t / 64 + 8 * u;
-      store(tile + b + 65 * a, kept[u]);
+      store_whole(tile + b + 65 * a, kept[u]);
     }
   }
   __syncthreads();
@@ -40,9 +40,7 @@ c128_ab_to_ba_256x256(const c128* __restrict__ A, c128* __restrict__ B)
     #pragma unroll
     for (int u = 0; u < 8; ++u) {
       const int b = t / 64 + 8 * u;
-      vec<c128, 1> in0;
-      in0 = load<vec<c128, 1>>(tile + b + 65 * a);
-      store(B + 256 * b + a, in0);
+      store_whole(B + 256 * b + a, load_whole(tile + b + 65 * a));
     }
   }
 }

@@ -6,28 +6,28 @@
 // index      32 bits: largest offset 887039
 // schedule   shuffled
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/shuffled.case
-// per tiled axis: divisor of the tile number, number of tiles, stride of a tile in each buffer
+// per digit of the block's number: its divisor, its number of values, what it moves each array by
 static __device__ const int kDivisor[4] = {1, 3, 30, 480};
-static __device__ const int kTiles[4] = {3, 10, 16, 12};
+static __device__ const int kExtent[4] = {3, 10, 16, 12};
 static __device__ const int kStepA[4] = {16, 88704, 33, 7392};
 static __device__ const int kStepB[4] = {430080, 14, 140, 2240};
 
 extern "C" __global__ void __launch_bounds__(128)
 u64_abcde_to_ebdac_10x12x14x16x33(const u64* __restrict__ A, u64* __restrict__ B)
 {
-  static __shared__ __align__(16) u64 tile[238];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) u64 tile[238];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int e0 = 16 * (block % 3);
 
-  // origin: lane k holds axis k, a butterfly adds them up
+  // origin: lane k holds digit k, a butterfly adds them up
   const int lane = threadIdx.x % 32;
   int stepA = 0;
   int stepB = 0;
   if (lane < 4) {
-    const int number = block / kDivisor[lane] % kTiles[lane];
-    stepA = number * kStepA[lane];
-    stepB = number * kStepB[lane];
+    const int digit = block / kDivisor[lane] % kExtent[lane];
+    stepA = digit * kStepA[lane];
+    stepB = digit * kStepB[lane];
   }
   #pragma unroll
   for (int mask = 16; mask > 0; mask /= 2) {

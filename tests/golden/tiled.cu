@@ -9,9 +9,9 @@
 extern "C" __global__ void __launch_bounds__(256)
 u64_abc_to_cba_48x50x40(const u64* __restrict__ A, u64* __restrict__ B)
 {
-  static __shared__ __align__(16) u64 tile[1056];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) u64 tile[1056];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 32 * (block % 2);
   const int c0 = 32 * (block / 2 % 2);
   const int b = block / 4;

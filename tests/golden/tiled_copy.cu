@@ -9,8 +9,8 @@
 extern "C" __global__ void __launch_bounds__(128)
 u32_abc_to_bac_24x18x96(const u32* __restrict__ A, u32* __restrict__ B)
 {
-  const int t = threadIdx.x;
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 8 * (block % 3);
   const int b = block / 3;
   A += 96 * b + 1728 * a0;

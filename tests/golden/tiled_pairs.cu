@@ -9,9 +9,9 @@
 extern "C" __global__ void __launch_bounds__(256)
 u32_ab_to_ba_1024x1024(const u32* __restrict__ A, u32* __restrict__ B)
 {
-  static __shared__ __align__(16) u32 tile[2112];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) u32 tile[2112];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 32 * (block % 32);
   const int b0 = 64 * (block / 32);
   A += b0 + 1024 * a0;

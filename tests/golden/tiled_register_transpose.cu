@@ -9,9 +9,9 @@
 extern "C" __global__ void __launch_bounds__(256)
 u32_ab_to_ba_512x256(const u32* __restrict__ A, u32* __restrict__ B)
 {
-  static __shared__ __align__(16) u32 tile[4096];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) u32 tile[4096];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 64 * (block % 8);
   const int b0 = 64 * (block / 8);
   A += b0 + 256 * a0;
@@ -21,19 +21,19 @@ u32_ab_to_ba_512x256(const u32* __restrict__ A, u32* __restrict__ B)
   {
     const int b = 4 * (t % 16);
     const int a = 4 * (t / 16);
-    vec<u32, 4> kept[1][4];
-    {
-      #pragma unroll
-      for (int r = 0; r < 4; ++r) kept[0][r] = load<vec<u32, 4>>(A + b + 256 * a + 256 * r);
+    vec<u32, 4> kept[4];
+    #pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      kept[r] = load<vec<u32, 4>>(A + b + 256 * a + 256 * r);
     }
-    {
+    #pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      vec<u32, 4> column;
       #pragma unroll
-      for (int v = 0; v < 4; ++v) {
-        vec<u32, 4> column;
-        #pragma unroll
-        for (int r = 0; r < 4; ++r) column.at[r] = kept[0][r].at[v];
-        store(tile + swizzle<8, 7, 2>(64 * b + a + 64 * v), column);
+      for (int r = 0; r < 4; ++r) {
+        column.at[r] = kept[r].at[v];
       }
+      store(tile + swizzle<8, 7, 2>(64 * b + a + 64 * v), column);
     }
   }
   __syncthreads();
@@ -44,9 +44,7 @@ u32_ab_to_ba_512x256(const u32* __restrict__ A, u32* __restrict__ B)
     #pragma unroll
     for (int u = 0; u < 4; ++u) {
       const int b = t / 16 + 16 * u;
-      vec<u32, 4> in0;
-      in0 = load<vec<u32, 4>>(tile + swizzle<8, 7, 2>(64 * b + a));
-      store(B + 512 * b + a, in0);
+      store(B + 512 * b + a, load<vec<u32, 4>>(tile + swizzle<8, 7, 2>(64 * b + a)));
     }
   }
 }

@@ -9,13 +9,13 @@
 extern "C" __global__ void __launch_bounds__(128)
 u64_ab_to_ba_67x41(const u64* __restrict__ A, u64* __restrict__ B)
 {
-  static __shared__ __align__(16) u64 tile[1155];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) u64 tile[1155];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 32 * (block % 3);
   const int b0 = 32 * (block / 3);
-  A += b0 + 41 * a0;
-  B += 67 * b0 + a0;
+  A += b0 + 41 * a0 - 123;
+  B += 67 * b0 + a0 - 3;
 
   // read A along b
   {
@@ -23,16 +23,16 @@ u64_ab_to_ba_67x41(const u64* __restrict__ A, u64* __restrict__ B)
     u64 kept[9];
     #pragma unroll
     for (int u = 0; u < 9; ++u) {
-      const int a = t / 32 + 4 * u - 3;
-      if (t + 128 * u < 1120 && b0 + b < 41 && a0 + a >= 0 && a0 + a < 67) {
+      const int a = t / 32 + 4 * u;
+      if (t + 128 * u < 1120 && b0 + b < 41 && a0 + a > 2 && a0 + a < 70) {
         kept[u] = A[b + 41 * a];
       }
     }
     #pragma unroll
     for (int u = 0; u < 9; ++u) {
-      const int a = t / 32 + 4 * u - 3;
-      if (t + 128 * u < 1120 && b0 + b < 41 && a0 + a >= 0 && a0 + a < 67) {
-        tile[b + 33 * a + 99] = kept[u];
+      const int a = t / 32 + 4 * u;
+      if (t + 128 * u < 1120 && b0 + b < 41 && a0 + a > 2 && a0 + a < 70) {
+        tile[b + 33 * a] = kept[u];
       }
     }
   }
@@ -43,21 +43,22 @@ u64_ab_to_ba_67x41(const u64* __restrict__ A, u64* __restrict__ B)
     #pragma unroll
     for (int u = 0; u < 4; ++u) {
       const int b = t / 16 + 8 * u;
-      const int phase = (3 * b + 3 * b0) & 3;
-      const int a = 2 * (t % 16) - phase;
-      if (b0 + b < 41 && a0 + a >= -1 && a0 + a < 67) {
-        vec<u64, 2> in0;
+      const int phase = (3 * b0 + 3 * b) % 4;
+      const int a = 2 * (t % 16) - phase + 3;
+      if (b0 + b < 41 && a0 + a > 1 && a0 + a < 70) {
+        vec<u64, 2> in_A;
         #pragma unroll
         for (int v = 0; v < 2; ++v) {
-          in0.at[v] = tile[b + 33 * a + 99 + 33 * v];
+          in_A.at[v] = tile[b + 33 * a + 33 * v];
         }
-        if (a0 + a >= 0 && a0 + a + 2 <= 67) {
-          store(B + 67 * b + a, in0);
-        }
-        else {
+        if (a0 + a > 2 && a0 + a < 69) {
+          store(B + 67 * b + a, in_A);
+        } else {
           #pragma unroll
           for (int v = 0; v < 2; ++v) {
-            if (a0 + a + v >= 0 && a0 + a + v < 67) B[67 * b + a + v] = in0.at[v];
+            if (a0 + a + v > 2 && a0 + a + v < 70) {
+              B[67 * b + a + v] = in_A.at[v];
+            }
           }
         }
       }

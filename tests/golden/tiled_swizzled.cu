@@ -9,9 +9,9 @@
 extern "C" __global__ void __launch_bounds__(256)
 u32_ab_to_ba_512x256(const u32* __restrict__ A, u32* __restrict__ B)
 {
-  static __shared__ __align__(16) u32 tile[4096];
-  const int t = threadIdx.x;
+  __shared__ __align__(16) u32 tile[4096];
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int a0 = 64 * (block % 8);
   const int b0 = 64 * (block / 8);
   A += b0 + 256 * a0;
@@ -40,12 +40,12 @@ u32_ab_to_ba_512x256(const u32* __restrict__ A, u32* __restrict__ B)
     #pragma unroll
     for (int u = 0; u < 4; ++u) {
       const int b = t / 16 + 16 * u;
-      vec<u32, 4> in0;
+      vec<u32, 4> in_A;
       #pragma unroll
       for (int v = 0; v < 4; ++v) {
-        in0.at[v] = tile[swizzle<8, 15, 2>(b + 64 * a + 64 * v)];
+        in_A.at[v] = tile[swizzle<8, 15, 2>(b + 64 * a + 64 * v)];
       }
-      store(B + 512 * b + a, in0);
+      store(B + 512 * b + a, in_A);
     }
   }
 }

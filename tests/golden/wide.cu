@@ -9,8 +9,8 @@
 extern "C" __global__ void __launch_bounds__(256)
 u8_ab_to_ab_70000x40000(const u8* __restrict__ A, u8* __restrict__ B)
 {
-  const int t = threadIdx.x;
   const int block = blockIdx.x;
+  const int t = threadIdx.x;
   const int b0 = 1024 * (block % 40);
   const int a = block / 40;
   A += 40001LL * a + b0;

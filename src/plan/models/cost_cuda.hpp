@@ -114,8 +114,7 @@ class CostModel {
 };
 
 /// Instructions that the digits of a mapping cost per access: those that change with both thread and round are divided
-/// out of the position each time (codegen::ThreadCoordinates::digit_part), the others once per thread or at compile
-/// time.
+/// out of the position each time (kernel::TileWalk), the others once per thread or at compile time.
 class DigitCost {
  public:
   DigitCost() = default;

@@ -1,0 +1,552 @@
+#include "kernel/permute/build_permute.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "kernel/expand.hpp"
+#include "kernel/permute/tile.hpp"
+#include "kernel/permute/warp_exchange.hpp"
+#include "kernel/verify.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+using ir::NodeId;
+
+constexpr int kWarp = 32;
+constexpr std::int64_t kWidest = 16;  // bytes of one access
+constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
+
+void append(Body& body, Body more) {
+  for (auto& statement : more) body.push_back(std::move(statement));
+}
+
+class Builder {
+ public:
+  Builder(const ir::Program& program, const ir::Schedule& schedule)
+      : program_(program), schedule_(schedule), tile_{program, schedule, kernel_, -1, {}} {
+    kernel_.target = Target::cuda;
+    kernel_.threads = schedule.threads;
+    kernel_.blocks = 0;
+    kernel_.params = program.params;
+    for (const auto& buffer : program.buffers) {
+      Array array;
+      array.name = buffer.name;
+      array.type = buffer.type;
+      array.shape = {buffer.last + 1};
+      array.first = buffer.first;
+      array.alignment = buffer.alignment;
+      array.written = buffer.written;
+      array.restricted = true;
+      kernel_.add_array(std::move(array));
+    }
+    const auto& statement = program.statement();
+    kernel_.arrays[static_cast<std::size_t>(statement.buffer)].results = ir::reached(statement.offset, program.indices);
+    if (schedule.stage && schedule.stage->memory == ir::StageMemory::shared) add_shared();
+  }
+
+  Kernel run() {
+    Body names, block;
+    const auto number = tile_number(names);
+    origins(block, number);
+    if (!schedule_.stage) {
+      write(block);
+    } else if (schedule_.stage->memory == ir::StageMemory::warp) {
+      exchange(block);
+    } else {
+      read(block);
+      block.push_back({Barrier{}});
+      write(block);
+    }
+    kernel_.body = around(std::move(names), std::move(block), number);
+    return std::move(kernel_);
+  }
+
+ private:
+  const ir::Node& node(NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
+  const std::string& name_of(int buffer) const { return kernel_.array(buffer).name; }
+  const ir::Statement& statement() const { return program_.statement(); }
+
+  // ---- arrays
+
+  void add_shared() {
+    const auto& layout = schedule_.stage->layout;
+    Array array;
+    array.name = tile_.fresh("tile");
+    array.type = node(schedule_.stage->load).type;
+    array.space = Space::shared;
+    array.shape = {layout.elements};
+    array.alignment = kWidest;
+    array.swizzle = {layout.shift, layout.mask, layout.unit};
+    shared_ = kernel_.add_array(std::move(array));
+  }
+
+  /// Registers of single elements or vectors, in as many dimensions as are given.
+  int add_registers(const std::string& name, DType type, int lanes, std::vector<std::int64_t> shape = {}) {
+    Array array;
+    array.name = tile_.fresh(name);
+    array.type = type;
+    array.space = Space::registers;
+    array.lanes = lanes;
+    array.shape = std::move(shape);
+    return kernel_.add_array(std::move(array));
+  }
+
+  Access access(int array, Affine offset, int lanes) const {
+    Access access{array, {std::move(offset)}, lanes};
+    access.whole = lanes == 1 && size_of(kernel_.array(array).type) == kWidest;
+    return access;
+  }
+  Access registers(int array, std::vector<Affine> index) const {
+    const auto& of = kernel_.array(array);
+    const bool of_lane = index.size() > of.shape.size();
+    return {array, std::move(index), of_lane ? 1 : of.lanes};
+  }
+  Value load(Access access) const {
+    const auto type = kernel_.array(access.array).type;
+    return load_of(type, std::move(access));
+  }
+
+  // ---- the block
+
+  /// The number of the tile: of the block, or of a part of its threads.
+  Affine tile_number(Body& names) {
+    const auto blocks = schedule_.blocks(program_);
+    if (blocks > kMostBlocks)
+      throw PlanError(fmt::format("{} tiles are more than a launch takes (2^31 - 1)", schedule_.tiles(program_)));
+    const int each = schedule_.tiles_per_block(), workers = schedule_.mapping.workers;
+    block_ = kernel_.add_var(tile_.fresh(each == 1 ? "block" : "group"), blocks);
+    if (each > 1) part_ = kernel_.add_var(tile_.fresh(workers == kWarp ? "warp" : "part"), each);
+    tile_.thread = kernel_.add_var(tile_.fresh("t"), workers);
+    const auto block = blocks == 1 ? Affine() : Affine::of(block_);
+    if (each == 1) return block;
+    const auto number = kernel_.add_var(tile_.fresh("block"), 1);
+    return named(kernel_, names, number, each * block + Affine::of(part_));
+  }
+
+  /// Loops over blocks and threads around all; where the last block has more threads than tiles, they do nothing.
+  Body around(Body names, Body inside, const Affine& number) {
+    const auto tiles = schedule_.tiles(program_);
+    if (tiles % schedule_.tiles_per_block() != 0) inside = {{If{{{number, tiles}}, std::move(inside), {}}}};
+    append(names, std::move(inside));
+    Body body{loop_over(tile_.thread, Bind::thread, std::move(names))};
+    if (part_ >= 0) body = {loop_over(part_, Bind::thread, std::move(body))};
+    if (schedule_.blocks(program_) > 1) body = {loop_over(block_, Bind::task, std::move(body))};
+    return body;
+  }
+
+  /// The origin of the tile, and arrays advanced to it.
+  void origins(Body& body, const Affine& number) {
+    tile_.origin.resize(program_.indices.size());
+    std::vector<Var> names(program_.indices.size());
+    for (int q = 0; q < tile_.indices(); ++q) {
+      const bool one = tile_.extent(q) == 1;
+      if (schedule_.tiles_along(program_, q) > 1)
+        names[static_cast<std::size_t>(q)] = kernel_.add_var(tile_.index(q).name + (one ? "" : "0"), 1);
+    }
+    // Where lanes of a warp find the origin, a digit is named only if guards and phases ask for it too.
+    const bool by_lanes = schedule_.origin == ir::Origin::shuffle && schedule_.tiles(program_) > 1;
+    AdvanceByLanes by_digits;
+    auto origin = tile_.origin;
+    std::int64_t below = 1;
+    for (const auto q : schedule_.order) {
+      const auto k = static_cast<std::size_t>(q);
+      const auto count = schedule_.tiles_along(program_, q);
+      if (count == 1) continue;
+      // The last block may have more threads than tiles, but those do nothing.
+      const bool last = below * count == schedule_.tiles(program_);
+      const auto digit = kernel_.add_var(tile_.index(q).name + "_tile", count);
+      body.push_back({Let{digit, number, below, last ? 0 : count, true}});
+      by_digits.digits.push_back(digit);
+      origin[k] = tile_.extent(q) * Affine::of(digit);
+      const bool asked = tile_.index(q).extent % tile_.extent(q) != 0 || schedule_.skew.on();
+      if (!by_lanes || asked) tile_.origin[k] = named(kernel_, body, names[k], origin[k], by_lanes);
+      below *= count;
+    }
+    by_digits.moves = advances(by_lanes ? origin : tile_.origin);
+    if (by_lanes) {
+      body.push_back({std::move(by_digits)});
+    } else {
+      for (auto& move : by_digits.moves) body.push_back({std::move(move)});
+    }
+  }
+
+  /// How far the tile's origin lies into each array that is accessed; those that are read come first.
+  std::vector<Advance> advances(const std::vector<Affine>& origin) const {
+    std::vector<Advance> moves;
+    const auto add = [&](int buffer, const ir::Affine& affine) {
+      if (std::any_of(moves.begin(), moves.end(), [&](const Advance& move) { return move.array == buffer; })) return;
+      Affine by = affine.constant;
+      for (int q = 0; q < tile_.indices(); ++q) {
+        const auto coefficient = affine.coefficient[static_cast<std::size_t>(q)];
+        by = by + coefficient * (origin[static_cast<std::size_t>(q)] - tile_.lead(q));
+      }
+      moves.push_back({buffer, by});
+    };
+    for (const auto id : loads_) {
+      if (node(id).source != statement().buffer) add(node(id).source, node(id).offset);
+    }
+    add(statement().buffer, statement().offset);
+    return moves;
+  }
+
+  // ---- rounds
+
+  /// body(u) for every round of a walk, with its names, under its guard: in a loop that is spelt out, or once.
+  template <class F>
+  void each_round(Body& to, TileWalk& walk, F&& body) {
+    const bool loops = walk.rounds() > 1;
+    const Affine u = loops ? Affine::of(walk.round()) : Affine();
+    Body round = walk.names(u);
+    append(round, where(walk.guard(), body(u)));
+    if (loops) {
+      to.push_back(loop_over(walk.round(), Bind::unroll, std::move(round)));
+    } else {
+      append(to, std::move(round));
+    }
+  }
+
+  /// One element per value of `v`, a new variable.
+  template <class F>
+  Statement each_element(const char* name, int count, F&& body) {
+    const auto v = kernel_.add_var(tile_.fresh(name), count);
+    return loop_over(v, Bind::unroll, body(Affine::of(v)));
+  }
+
+  std::vector<Affine> slot(const TileWalk& walk, const Affine& u) const {
+    return walk.rounds() > 1 ? std::vector{u} : std::vector<Affine>{};
+  }
+
+  Affine shared_offset(const TileWalk& walk) const { return walk.offset(schedule_.stage->layout.stride); }
+  std::int64_t shared_step(const ir::ThreadMapping& mapping) const {
+    return schedule_.stage->layout.stride[static_cast<std::size_t>(mapping.digits.front().index)];
+  }
+  std::int64_t coefficient(const ir::Affine& affine, const ir::MixedRadixDigit& digit) const {
+    return affine.coefficient[static_cast<std::size_t>(digit.index)];
+  }
+
+  // ---- reading a tile into shared memory
+
+  void read(Body& body) {
+    const auto& stage = *schedule_.stage;
+    TileWalk walk(tile_, stage.mapping, nullptr);
+    Section section{fmt::format("read {} along {}", name_of(node(stage.load).source), walk.first_name()),
+                    walk.outer_names()};
+    const bool whole = stage.mapping.rows == 1 && ir::keeps_vectors(schedule_, stage.mapping);
+    if (walk.rounds() == 1 && whole) {
+      each_round(section.body, walk, [&](const Affine&) {
+        return Body{{Store{access(shared_, shared_offset(walk), stage.mapping.vector), from(stage.load, walk)}}};
+      });
+    } else {
+      read_in_rounds(section.body, walk, whole);
+    }
+    body.push_back({std::move(section)});
+  }
+
+  /// All elements of a thread are loaded before any of them is stored.
+  void read_in_rounds(Body& body, TileWalk& walk, bool whole) {
+    const auto& mapping = walk.mapping();
+    const auto kept = keep(body, schedule_.stage->load, walk);
+    each_round(body, walk, [&](const Affine& u) -> Body {
+      if (mapping.rows > 1) return {columns(kept, walk, u)};
+      if (whole) {
+        const auto to = access(shared_, shared_offset(walk), mapping.vector);
+        return {{Store{to, load(registers(kept, slot(walk, u)))}}};
+      }
+      return {each_element("v", mapping.vector, [&](const Affine& v) -> Body {
+        auto lane = slot(walk, u);
+        lane.push_back(v);
+        const auto to = access(shared_, shared_offset(walk) + shared_step(mapping) * v, 1);
+        return {{Store{to, load(registers(kept, std::move(lane)))}}};
+      })};
+    });
+  }
+
+  /// The load's elements of this thread, in registers that are declared here.
+  int keep(Body& body, NodeId id, TileWalk& walk, bool zeros = false) {
+    const auto& mapping = walk.mapping();
+    std::vector<std::int64_t> shape;
+    if (walk.rounds() > 1) shape.push_back(walk.rounds());
+    if (mapping.rows > 1) shape.push_back(mapping.rows);
+    const auto kept = add_registers("kept", node(id).type, mapping.vector, std::move(shape));
+    body.push_back({Declare{kept, zeros}});
+    append(body, kept_loads(kept, id, walk));
+    return kept;
+  }
+
+  Body kept_loads(int kept, NodeId id, TileWalk& walk) {
+    const auto& mapping = walk.mapping();
+    Body body;
+    each_round(body, walk, [&](const Affine& u) -> Body {
+      if (mapping.rows == 1) return {{Store{registers(kept, slot(walk, u)), from(id, walk)}}};
+      const auto step = coefficient(node(id).offset, mapping.digits[1]);
+      return {each_element("r", mapping.rows, [&](const Affine& r) -> Body {
+        auto row = slot(walk, u);
+        row.push_back(r);
+        return {{Store{registers(kept, std::move(row)), from(id, walk, step * r)}}};
+      })};
+    });
+    return body;
+  }
+
+  /// The columns of a rectangle in registers, each stored in one access.
+  Statement columns(int kept, const TileWalk& walk, const Affine& u) {
+    const auto& mapping = walk.mapping();
+    return each_element("v", mapping.vector, [&](const Affine& v) -> Body {
+      const auto column = add_registers("column", kernel_.array(kept).type, mapping.rows);
+      const auto gather = each_element("r", mapping.rows, [&](const Affine& r) -> Body {
+        auto lane = slot(walk, u);
+        lane.insert(lane.end(), {r, v});
+        return {{Store{registers(column, {r}), load(registers(kept, std::move(lane)))}}};
+      });
+      const auto to = access(shared_, shared_offset(walk) + shared_step(mapping) * v, mapping.rows);
+      return {{Declare{column}}, gather, {Store{to, load(registers(column, {}))}}};
+    });
+  }
+
+  /// What a load reads at the position that a walk is at, a vector where its accesses are: `more` elements further on.
+  Value from(NodeId id, const TileWalk& walk, const Affine& more = {}) const {
+    return load(access(node(id).source, walk.offset(node(id).offset.coefficient) + more, walk.mapping().vector));
+  }
+
+  // ---- the statement
+
+  /// What a load of the statement stands for at one position: whole, as a vector, and element by element.
+  struct Operand {
+    std::optional<Value> whole;              // where one access has it
+    std::function<Value(const Affine&)> at;  // element v
+  };
+
+  void write(Body& body) {
+    const auto& mapping = schedule_.mapping;
+    TileWalk walk(tile_, mapping, schedule_.skew.on() ? &statement().offset : nullptr);
+    const auto& to = name_of(statement().buffer);
+    const auto first = walk.first_name();
+    Section section{first.empty() ? "write " + to : fmt::format("write {} along {}", to, first), walk.outer_names()};
+    // Without a stage the main load goes to registers first, so that all loads are in flight before the first store.
+    int kept = -1;
+    if (!schedule_.stage && !loads_.empty() && walk.rounds() > 1 && is_vector(loads_.front(), mapping))
+      kept = keep(section.body, loads_.front(), walk);
+    each_round(section.body, walk, [&](const Affine& u) {
+      Operands operands;
+      for (const auto id : loads_) {
+        if (kept >= 0 && id == loads_.front()) {
+          operands[id] = in_registers(kept, slot(walk, u));
+        } else {
+          operands[id] = is_staged(id) ? in_shared(walk) : in_memory(id, walk);
+        }
+      }
+      return stored(walk, operands);
+    });
+    body.push_back({std::move(section)});
+  }
+
+  using Operands = std::map<NodeId, Operand>;
+
+  bool is_staged(NodeId id) const { return schedule_.stage && schedule_.stage->load == id; }
+  bool is_vector(NodeId id, const ir::ThreadMapping& mapping) const {
+    return mapping.vector == 1 ||
+           ir::vector_access(program_, node(id).source, node(id).offset, mapping.digits[0].index, mapping.vector);
+  }
+
+  Operand in_registers(int array, std::vector<Affine> index) const {
+    return {load(registers(array, index)), [this, array, index](const Affine& v) {
+              auto lane = index;
+              lane.push_back(v);
+              return load(registers(array, std::move(lane)));
+            }};
+  }
+  Operand in_shared(const TileWalk& walk) const {
+    const auto& mapping = walk.mapping();
+    const auto offset = shared_offset(walk);
+    const auto step = mapping.vector > 1 ? shared_step(mapping) : 0;
+    Operand operand{{}, [this, offset, step](const Affine& v) { return load(access(shared_, offset + step * v, 1)); }};
+    if (ir::keeps_vectors(schedule_, mapping)) operand.whole = load(access(shared_, offset, mapping.vector));
+    return operand;
+  }
+  Operand in_memory(NodeId id, const TileWalk& walk) const {
+    const auto& mapping = walk.mapping();
+    const auto offset = walk.offset(node(id).offset.coefficient);
+    const auto step = mapping.vector > 1 ? coefficient(node(id).offset, mapping.digits.front()) : 0;
+    const auto array = node(id).source;
+    Operand operand{{},
+                    [this, array, offset, step](const Affine& v) { return load(access(array, offset + step * v, 1)); }};
+    if (is_vector(id, mapping)) operand.whole = load(access(array, offset, mapping.vector));
+    return operand;
+  }
+
+  /// The statement at one position, of operands that are there.
+  Body stored(const TileWalk& walk, Operands& operands) {
+    const auto& mapping = walk.mapping();
+    const auto& to = kernel_.array(statement().buffer);
+    const auto offset = walk.offset(statement().offset.coefficient);
+    const auto target = access(statement().buffer, offset, mapping.vector);
+    if (mapping.vector == 1)
+      return {{Store{target, value(statement().value, [&](NodeId id) { return *operands[id].whole; })}}};
+    const auto& top = node(statement().value);
+    const bool copies = top.kind == ir::NodeKind::load && top.type == to.type;
+    if (copies && operands[statement().value].whole && !schedule_.skew.on())
+      return {{Store{target, *operands[statement().value].whole}}};
+    Body body;
+    for (const auto id : loads_) hold(body, id, walk, operands);
+    int out = -1;
+    if (copies) {
+      out = operands[statement().value].whole->access.array;
+    } else {
+      out = add_registers("out", to.type, mapping.vector);
+      body.push_back({Declare{out}});
+      body.push_back(each_element("v", mapping.vector, [&](const Affine& v) -> Body {
+        return {{Store{registers(out, {v}), value(statement().value, [&](NodeId id) { return operands[id].at(v); })}}};
+      }));
+    }
+    append(body, store_vector(walk, out, target));
+    return body;
+  }
+
+  /// Reads an operand into a register of its own, where one access has it or its elements make one vector.
+  void hold(Body& body, NodeId id, const TileWalk& walk, Operands& operands) {
+    auto& operand = operands[id];
+    const auto lanes = walk.mapping().vector;
+    const bool held = operand.whole && kernel_.array(operand.whole->access.array).space == Space::registers;
+    if (held || (!operand.whole && lanes * size_of(node(id).type) > kWidest)) return;
+    const auto array = add_registers("in_" + name_of(node(id).source), node(id).type, lanes);
+    if (operand.whole) {
+      body.push_back({Define{array, *operand.whole}});
+    } else {
+      body.push_back({Declare{array}});
+      body.push_back(each_element(
+          "v", lanes, [&](const Affine& v) -> Body { return {{Store{registers(array, {v}), operand.at(v)}}}; }));
+    }
+    operand = in_registers(array, {});
+  }
+
+  /// Stores a vector; at the cut ends of a skewed tile, the elements inside the row.
+  Body store_vector(const TileWalk& walk, int vector, const Access& to) {
+    const Statement whole{Store{to, load(registers(vector, {}))}};
+    if (!schedule_.skew.on()) return {whole};
+    const int q = schedule_.skew.index, lanes = walk.mapping().vector;
+    const auto place = tile_.origin_of(q) + walk.inner(q);
+    const auto lead = tile_.lead(q), end = tile_.index(q).extent + lead;
+    const auto ends = each_element("v", lanes, [&](const Affine& v) {
+      auto element = access(to.array, to.index.front() + v, 1);
+      return where({{-1 * (place + v), 1 - lead}, {place + v, end}}, {{Store{element, load(registers(vector, {v}))}}});
+    });
+    return where({{-1 * place, 1 - lead}, {place, end - lanes + 1}}, {whole}, {ends});
+  }
+
+  template <class Leaf>
+  Value value(NodeId id, Leaf leaf) const {
+    const auto& n = node(id);
+    if (n.kind == ir::NodeKind::load) return leaf(id);
+    Value value;
+    value.type = n.type;
+    value.op = n.op;
+    if (n.kind == ir::NodeKind::param) {
+      value.kind = Value::Kind::param;
+      value.param = n.source;
+      return value;
+    }
+    if (n.kind != ir::NodeKind::op) throw InternalError("a kernel that moves elements has no loops of its own");
+    value.kind = Value::Kind::op;
+    for (int k = 0; k < ir::operand_count(n); ++k) value.operands.push_back(this->value(n.operand[k], leaf));
+    return value;
+  }
+
+  // ---- the exchange within a warp
+
+  void exchange(Body& body) {
+    const auto& stage = *schedule_.stage;
+    TileWalk reads(tile_, stage.mapping, nullptr);
+    Section reading{fmt::format("read {} along {}", name_of(node(stage.load).source), reads.first_name()),
+                    reads.outer_names()};
+    std::vector<std::int64_t> shape;
+    if (reads.rounds() > 1) shape.push_back(reads.rounds());
+    const auto kept = add_registers("kept", node(stage.load).type, stage.mapping.vector, std::move(shape));
+    auto loads = kept_loads(kept, stage.load, reads);
+    append(reading.body, std::move(loads));
+    // All lanes take part in the exchange, also with what they have not read.
+    body.push_back({Declare{kept, !reads.guard().empty()}});
+    body.push_back({std::move(reading)});
+
+    TileWalk writes(tile_, schedule_.mapping, nullptr);
+    WarpExchange exchange(tile_, kept);
+    Section writing{
+        fmt::format("exchange within the warp, write {} along {}", name_of(statement().buffer), writes.first_name()),
+        writes.outer_names()};
+    const auto lanes = schedule_.mapping.vector;
+    const auto first = exchange.sources(0, 0);
+    bool alike = true;
+    for (std::int64_t u = 0; u < writes.rounds(); ++u) {
+      for (int v = 0; v < lanes; ++v) alike = alike && exchange.sources(u, v) == first;
+    }
+    if (alike) {
+      // Every round has the same shuffles.
+      const bool loops = writes.rounds() > 1;
+      auto round = exchanged(writes, exchange, loops ? Affine::of(writes.round()) : Affine(), {});
+      if (loops) round = {loop_over(writes.round(), Bind::unroll, std::move(round))};
+      append(writing.body, std::move(round));
+    } else {
+      for (std::int64_t u = 0; u < writes.rounds(); ++u)
+        writing.body.push_back({Section{"", exchanged(writes, exchange, u, u)}});
+    }
+    body.push_back({std::move(writing)});
+  }
+
+  /// One round of the exchange and what it writes; `spelt` is its number where elements are spelt out.
+  Body exchanged(TileWalk& writes, WarpExchange& exchange, const Affine& u, std::optional<std::int64_t> spelt) {
+    const auto lanes = schedule_.mapping.vector;
+    Body round = writes.names(u);
+    const auto in = add_registers("in", node(schedule_.stage->load).type, lanes);
+    round.push_back({Declare{in}});
+    const auto lane = [&](const Affine& v) {
+      return registers(in, lanes > 1 ? std::vector{v} : std::vector<Affine>{});
+    };
+    if (!spelt && lanes > 1) {
+      round.push_back(each_element(
+          "v", lanes, [&](const Affine& v) { return exchange.exchanged(writes, v, exchange.sources(0, 0), lane(v)); }));
+    } else {
+      for (int v = 0; v < lanes; ++v) {
+        auto element = exchange.exchanged(writes, v, exchange.sources(spelt.value_or(0), v), lane(v));
+        round.push_back({Section{"", std::move(element)}});
+      }
+    }
+    Operands operands;
+    for (const auto id : loads_) operands[id] = is_staged(id) ? in_registers(in, {}) : in_memory(id, writes);
+    append(round, where(writes.guard(), stored(writes, operands)));
+    return round;
+  }
+
+  /// Loads that the statement uses, in the order in which it does.
+  std::vector<NodeId> loads_of(NodeId id) const {
+    std::vector<NodeId> loads;
+    value(id, [&](NodeId load) {
+      if (std::find(loads.begin(), loads.end(), load) == loads.end()) loads.push_back(load);
+      return Value();
+    });
+    return loads;
+  }
+
+  const ir::Program& program_;
+  const ir::Schedule& schedule_;
+  Kernel kernel_;
+  Tile tile_;
+  Var block_ = -1, part_ = -1;
+  int shared_ = -1;
+  std::vector<NodeId> loads_ = loads_of(program_.statement().value);
+};
+
+}  // namespace
+
+Kernel build_permute(const ir::Program& program, const ir::Schedule& schedule) {
+  ir::verify(schedule, program);
+  auto kernel = Builder(program, schedule).run();
+  verify(kernel);
+  return kernel;
+}
+
+}  // namespace ricci::kernel

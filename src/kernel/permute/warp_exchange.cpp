@@ -1,0 +1,107 @@
+#include "kernel/permute/warp_exchange.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "kernel/expand.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+constexpr std::int64_t kWarp = 32;
+
+}  // namespace
+
+WarpExchange::WarpExchange(const Tile& tile, int kept)
+    : tile_(tile), reads_(tile.schedule.stage->mapping), kept_(kept) {
+  std::int64_t volume = 1;
+  for (const auto extent : tile.schedule.tile) {
+    weight_.push_back(volume);
+    volume *= extent;
+  }
+  read_position_.resize(static_cast<std::size_t>(volume));
+  for (std::int64_t p = 0; p < volume; ++p) read_position_[number(reads_, p)] = p;
+}
+
+std::size_t WarpExchange::number(const ir::ThreadMapping& order, std::int64_t p) const {
+  std::int64_t sum = 0;
+  for (const auto& digit : order.digits) {
+    sum += weight_[static_cast<std::size_t>(digit.index)] * digit.step * (p % digit.count);
+    p /= digit.count;
+  }
+  return static_cast<std::size_t>(sum);
+}
+
+WarpExchange::Sources WarpExchange::sources(std::int64_t round, int element) const {
+  const auto& writes = tile_.schedule.mapping;
+  Sources sources;
+  for (std::int64_t lane = 0; lane < kWarp; ++lane) {
+    const auto position = lane + kWarp * round;
+    if (position >= writes.positions()) continue;
+    const auto p = read_position_[number(writes, position * writes.vector + element)];
+    const std::pair source{p / reads_.vector / kWarp, p % reads_.vector};
+    if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
+  }
+  std::sort(sources.begin(), sources.end());
+  return sources;
+}
+
+Affine WarpExchange::position(Body& names, const TileWalk& writes, const Affine& v) {
+  Affine sum;
+  std::int64_t below = 1;
+  for (const auto& digit : reads_.digits) {
+    const bool along = digit.index == writes.mapping().digits.front().index;
+    const auto value = along ? writes.inner(digit.index) + v : writes.inner(digit.index);
+    const bool whole = digit.step * digit.count >= tile_.extent(digit.index);
+    if (digit.count > 1)
+      sum = sum + below * quotient(tile_.kernel, names, "digit", value, digit.step, whole ? 0 : digit.count);
+    below *= digit.count;
+  }
+  return sum;
+}
+
+Value WarpExchange::kept(const std::pair<std::int64_t, std::int64_t>& source, const Affine& lane) const {
+  const auto& array = tile_.kernel.array(kept_);
+  Access access{kept_, {}};
+  if (!array.shape.empty()) access.index.emplace_back(source.first);
+  if (array.lanes > 1) access.index.emplace_back(source.second);
+  Value shuffle;
+  shuffle.kind = Value::Kind::shuffle;
+  shuffle.type = array.type;
+  shuffle.affine = lane;
+  shuffle.operands.push_back(load_of(array.type, std::move(access)));
+  return shuffle;
+}
+
+Body WarpExchange::exchanged(const TileWalk& writes, const Affine& v, const Sources& sources, const Access& to) {
+  Body body;
+  auto& kernel = tile_.kernel;
+  const auto p = named(kernel, body, kernel.add_var(tile_.fresh("p"), 1), position(body, writes, v));
+  const auto lane = quotient(kernel, body, "lane", p, reads_.vector, kWarp);
+  body.push_back({Store{to, kept(sources.front(), lane)}});
+  if (sources.size() == 1) return body;
+  const auto is = [](const Affine& value, std::int64_t number, std::vector<Condition>& when) {
+    when.push_back({value, number + 1});
+    when.push_back({-1 * value, 1 - number});
+  };
+  Affine round, element;
+  if (reads_.rounds() > 1) round = quotient(kernel, body, "round", p, kWarp * reads_.vector, 0);
+  if (reads_.vector > 1) element = quotient(kernel, body, "element", p, 1, reads_.vector);
+  for (std::size_t s = 1; s < sources.size(); ++s) {
+    const auto& array = kernel.array(kept_);
+    Array other;
+    other.name = tile_.fresh("other" + std::to_string(s));
+    other.type = array.type;
+    other.space = Space::registers;
+    const auto number = kernel.add_array(std::move(other));
+    body.push_back({Define{number, kept(sources[s], lane)}});
+    If branch;
+    if (reads_.rounds() > 1) is(round, sources[s].first, branch.when);
+    if (reads_.vector > 1) is(element, sources[s].second, branch.when);
+    branch.then.push_back({Store{to, load_of(kernel.array(number).type, {number, {}})}});
+    body.push_back({std::move(branch)});
+  }
+  return body;
+}
+
+}  // namespace ricci::kernel

@@ -1,0 +1,215 @@
+// Faults planted into kernels that move elements, each found by name: by verify() from the tree alone, or by
+// check_elements() where every element has to be followed.
+#include "catch.hpp"
+#include "ir/passes/canonical.hpp"
+#include "kernel/permute/build_permute.hpp"
+#include "kernel/print.hpp"
+#include "kernel_places.hpp"
+#include "lower/einsum.hpp"
+
+using namespace ricci;
+using namespace ricci::kernel;
+
+namespace {
+
+/// A permutation of a dense row-major tensor with a schedule in its text form.
+Kernel built(const char* spec, std::vector<std::int64_t> extents, DType type, const char* schedule) {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse(spec);
+  auto input = Layout::row_major(type, extents);
+  problem.output = ir::permuted_row_major(problem.spec, input);
+  input.alignment = problem.output.alignment = 32;
+  problem.inputs = {input};
+  const auto program = ir::canonicalise(ir::lower(problem));
+  const auto parsed = ir::parse_schedule(schedule, program);
+  REQUIRE(parsed);
+  return build_permute(program, *parsed);
+}
+
+/// Ragged along both, in shared memory; positions are no whole rounds.
+Kernel ragged() {
+  return built("abc->cba", {9, 7, 41}, DType::u32,
+               "tile 16 7 9\norder c a b\nmapping a:9 b:7 c:16 vector 1 workers 256\n"
+               "stage 0 shared mapping c:16 b:7 a:9 vector 1 workers 256\n"
+               "layout 1 16 113 shift 0 mask 0 unit 0 elements 1017\nthreads 256 origin literals\n");
+}
+/// Tiles cut where the output's sectors begin.
+Kernel skewed() {
+  return built("ab->ba", {67, 41}, DType::u64,
+               "tile 32 32\norder a b\nmapping a:32 b:32 vector 2 workers 128\n"
+               "stage 0 shared mapping b:32 a:35 vector 1 workers 128\n"
+               "layout 1 33 shift 0 mask 0 unit 0 elements 1155\nskew a elements 4\nthreads 128 origin literals\n");
+}
+/// Vectors on both sides of a swizzled array, a rectangle transposed in registers.
+Kernel swizzled() {
+  return built("ab->ba", {128, 128}, DType::u32,
+               "tile 64 64\norder a b\nmapping a:64 b:64 vector 4 workers 256\n"
+               "stage 0 shared mapping b:64 a:4 a:16/4 vector 4 rows 4 workers 256\n"
+               "layout 64 1 shift 8 mask 7 unit 2 elements 4096\nthreads 256 origin literals\n");
+}
+/// A tile for each warp, exchanged by shuffles; the last block has warps without one.
+Kernel exchanged() {
+  return built("ab->ba", {300, 8}, DType::u32,
+               "tile 8 32\norder a b\nmapping a:32 b:8 vector 4 workers 32\n"
+               "stage 0 warp mapping b:8 a:32 vector 4 workers 32\nthreads 256 origin literals\n");
+}
+/// The origin found by shuffles.
+Kernel shuffled() {
+  return built("abcde->ebdac", {3, 4, 14, 5, 33}, DType::u64,
+               "tile 16 1 1 1 14\norder c e a d b\nmapping c:14 e:16 vector 1 workers 128\n"
+               "stage 0 shared mapping e:16 c:14 vector 1 workers 128\n"
+               "layout 1 0 0 0 17 shift 0 mask 0 unit 0 elements 238\nthreads 128 origin shuffle\n");
+}
+/// Elements of 16 bytes.
+Kernel wide_elements() {
+  return built("ab->ba", {64, 64}, DType::c128,
+               "tile 32 32\norder a b\nmapping a:32 b:32 vector 1 workers 256\n"
+               "stage 0 shared mapping b:32 a:32 vector 1 workers 256\n"
+               "layout 1 33 shift 0 mask 0 unit 0 elements 1056\nthreads 256 origin literals\n");
+}
+
+Place of_array(const Kernel& kernel, const std::string& name) {
+  return [&kernel, name](const Statement& s) { return kernel.array(std::get<Advance>(s.node).array).name == name; };
+}
+bool shuffles(const Statement& s) { return std::get<Store>(s.node).value.kind == Value::Kind::shuffle; }
+Let& let_of(Kernel& kernel, const std::string& name) {
+  return get<Let>(kernel, [&](const Statement& s) {
+    return kernel.vars[static_cast<std::size_t>(std::get<Let>(s.node).var)].name == name;
+  });
+}
+
+struct Fault {
+  const char* name;
+  Kernel (*make)();
+  void (*plant)(Kernel& kernel);
+  const char* said;
+};
+
+const Fault kFaults[] = {
+    // ---- bounds
+    {"a ragged tile read whole", ragged, [](Kernel& k) { get<If>(k).when.clear(); }, "may reach element"},
+    {"positions past the tile", ragged, [](Kernel& k) { get<If>(k).when.erase(get<If>(k).when.begin()); },
+     "may reach element"},
+    {"a skewed tile read from before the first row", skewed,
+     [](Kernel& k) {
+       auto& when = get<If>(k).when;
+       std::erase_if(when, [](const Condition& c) { return c.below < 0; });
+     },
+     "before the first one"},
+    {"a skewed tile read past the last row", skewed, [](Kernel& k) { get<If>(k).when.pop_back(); },
+     "may reach element"},
+    {"an origin that is too far on", skewed, [](Kernel& k) { get<Advance>(k, of_array(k, "A")).by.constant += 41; },
+     "may reach element"},
+    {"a tile's shared array that is too small", ragged, [](Kernel& k) { array_of(k, "tile").shape.front() = 1000; },
+     "may reach element"},
+    {"a swizzled array that ends in the middle of a group", swizzled,
+     [](Kernel& k) { array_of(k, "tile").shape.front() -= 4; }, "may reach element"},
+    {"warps without a tile", exchanged,
+     [](Kernel& k) {
+       const auto [body, n] = find<If>(k.body);
+       auto then = std::move(std::get<If>((*body)[n].node).then);
+       body->pop_back();
+       for (auto& statement : then) body->push_back(std::move(statement));
+     },
+     "may be above"},
+    {"a digit of more values than its name", ragged,
+     [](Kernel& k) { --k.vars[static_cast<std::size_t>(let_of(k, "c").var)].extent; }, "may be above"},
+    {"a lane of a vector that it has not", swizzled,
+     [](Kernel& k) { get<Store>(k, store_to(k, "column")).to.index.back().constant = 1; }, "is outside of its 4"},
+    // ---- order
+    {"no barrier between reading and writing", ragged, [](Kernel& k) { drop<Barrier>(k); },
+     "with no barrier after what is written to it"},
+    {"registers before their declaration", ragged, [](Kernel& k) { drop<Declare>(k); }, "where it is not declared"},
+    {"a name after the end of its section", ragged,
+     [](Kernel& k) {
+       auto store = get<Store>(k, store_to(k, "B"));
+       const auto [body, n] = find<Section>(k.body);
+       body->push_back({std::move(store)});
+     },
+     "names what is not known there"},
+    {"two threads at one place of the shared array", ragged,
+     [](Kernel& k) {
+       auto& to = get<Store>(k, store_to(k, "tile")).to.index.front();
+       scale(to, let_of(k, "b").var, 8);
+     },
+     "with no barrier between"},
+    {"elements that no thread has loaded", skewed, [](Kernel& k) { get<If>(k).when.front().below = 400; },
+     "that nothing has written"},
+    // ---- arrays that are advanced
+    {"tiles that write one place", ragged, [](Kernel& k) { drop<Advance>(k, of_array(k, "B")); },
+     "write the same elements of B"},
+    {"an array advanced in a loop", ragged,
+     [](Kernel& k) {
+       auto& loop = get<Loop>(k, [](const Statement& s) { return std::get<Loop>(s.node).bind == Bind::unroll; });
+       loop.body.insert(loop.body.begin(), {Advance{0, 1}});
+     },
+     "is advanced in a loop"},
+    {"an array that is accessed after the section that advanced it", ragged,
+     [](Kernel& k) {
+       auto& section = get<Section>(k);
+       section.body.insert(section.body.begin(), {Advance{1, 0}});
+     },
+     "after the body in which it is advanced"},
+    {"a shared array that is advanced", ragged, [](Kernel& k) { get<Advance>(k).array = 2; }, "is not of the caller"},
+    {"an origin by what no lane has", shuffled,
+     [](Kernel& k) {
+       auto& by = get<AdvanceByLanes>(k).moves.front().by;
+       by = by + Affine::of(var_of(k, "block"));
+     },
+     "is no digit that a lane has"},
+    {"digits of two numbers", shuffled, [](Kernel& k) { get<AdvanceByLanes>(k).digits.push_back(var_of(k, "block")); },
+     "are not of one number"},
+    {"an origin found by half a warp", shuffled,
+     [](Kernel& k) { guard<AdvanceByLanes>(k, {Affine::of(var_of(k, "t")), 16}); },
+     "shuffles of a warp where not all lanes"},
+    // ---- lanes
+    {"a shuffle that some lanes do not reach", exchanged,
+     [](Kernel& k) { guard<Store>(k, {Affine::of(var_of(k, "t")), 31}, shuffles); },
+     "a shuffle where not all lanes of a warp pass"},
+    {"a shuffle from lane 32", exchanged, [](Kernel& k) { get<Store>(k, shuffles).value.affine.constant = 1; },
+     "of a warp"},
+    {"shuffles in a block of broken warps", shuffled,
+     [](Kernel& k) { k.vars[static_cast<std::size_t>(var_of(k, "t"))].extent = k.threads = 100; },
+     "which are no whole warps"},
+    {"loops over other threads than the block has", exchanged, [](Kernel& k) { k.threads = 128; },
+     "a loop over 256 threads in a block of 128"},
+    // ---- layouts
+    {"a swizzle that is no bijection", swizzled, [](Kernel& k) { array_of(k, "tile").swizzle.shift = 4; },
+     "is no bijection"},
+    {"a swizzle of a mask with gaps", swizzled, [](Kernel& k) { array_of(k, "tile").swizzle.mask = 5; },
+     "is no bijection"},
+    {"a swizzle that breaks vectors", swizzled, [](Kernel& k) { array_of(k, "tile").swizzle.unit = 1; },
+     "is not aligned"},
+    {"a swizzle of a tensor", swizzled, [](Kernel& k) { array_of(k, "A").swizzle = {8, 7, 2}; }, "is not shared"},
+    {"rows of vectors at odd places", swizzled,
+     [](Kernel& k) { scale(get<Store>(k, store_to(k, "tile")).to.index.front(), var_of(k, "v"), 62); },
+     "is not aligned"},
+    {"vectors of rows whose phase is not taken off", skewed, [](Kernel& k) { let_of(k, "phase").modulus = 1; },
+     "is not aligned"},
+    {"elements of 16 bytes at multiples of 8", wide_elements, [](Kernel& k) { array_of(k, "A").alignment = 8; },
+     "is not aligned"},
+    {"one instruction for an element of 4 bytes", ragged,
+     [](Kernel& k) { get<Store>(k, store_to(k, "B")).to.whole = true; }, "is no single element of 16 bytes"},
+};
+
+}  // namespace
+
+TEST_CASE("kernels that move elements without a fault pass") {
+  for (const auto make : {ragged, skewed, swizzled, exchanged, shuffled, wide_elements}) {
+    const auto kernel = make();
+    INFO(print(kernel));
+    CHECK(found(kernel).empty());
+  }
+}
+
+TEST_CASE("faults planted into kernels that move elements are found by name") {
+  for (const auto& fault : kFaults) {
+    INFO(fault.name);
+    auto kernel = fault.make();
+    fault.plant(kernel);
+    INFO(print(kernel));
+    const auto text = found(kernel);
+    INFO("said: " << text);
+    CHECK(text.find(fault.said) != std::string::npos);
+  }
+}
