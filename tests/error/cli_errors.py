@@ -146,7 +146,7 @@ class Einsum(Refused):
                 (["ab,bc->ac", *two, "--alpha", "i"], "alpha", "shape"),
                 (["ab,bc->ac", *two, "--beta", "1"], "c.npy: cannot be read", "io"),
                 (["ab,bc->ac", *two, "--repeat", "0"], "--repeat: at least 1", "shape"),
-                (["ab,bc->ac", *two, "--path", "luck"], "--path: luck not in {flops,memory}", "usage"),
+                (["ab,bc->ac", *two, "--path", "luck"], "--path: luck not in {time,flops,memory}", "usage"),
                 (["ab,bc->ac", "a.npy", "b.npy"], "--output is required; see ricci einsum --help", "usage"),
                 (["ab,bc->ac", "a.npy", "b.npy", "-o", "no/c.npy"], "no/c.npy: cannot be written: no directory no", "io"),
                 (["ab,ab->", "yes.npy", "a.npy", "-o", "c.npy"], "yes.npy: holds bool, which has no sums", "shape")]:

@@ -68,15 +68,16 @@ void einsum(std::uint64_t seed, Output& out) {
   auto random = fuzz::random_einsum(seed, {3000, 4});
   const auto& problem = random.problem;
   std::vector<std::string> inputs;
-  for (std::size_t k = 0; k + 1 < random.tensors.size(); ++k) inputs.push_back(out.tensor(random.tensors[k]));
-  const auto old = out.tensor(random.tensors.back());
+  for (std::size_t k = 0; k < problem.inputs.size(); ++k) inputs.push_back(out.tensor(random.tensors[k]));
+  // The addend where there is one, else what the output holds before.
+  const auto old = out.tensor(random.tensors[problem.inputs.size()]);
   const auto program = ir::lower(problem);
   ir::interpret(program, random.pointers(), random.params(program.params));
   std::vector<int> conjugate(problem.conjugate.begin(), problem.conjugate.end());
   out.add(fmt::format(R"({{"kind": "einsum", "seed": {}, "spec": "{}", "conjugate": [{}], "alpha": ["{:a}", "{:a}"], )"
-                      R"("beta": ["{:a}", "{:a}"], "inputs": [{}], "old": {}, "result": {}}})",
+                      R"("beta": ["{:a}", "{:a}"], "inputs": [{}], "conjugate_old": {:d}, "old": {}, "result": {}}})",
                       seed, problem.spec.text, fmt::join(conjugate, ", "), random.alpha.real(), random.alpha.imag(),
-                      random.beta.real(), random.beta.imag(), fmt::join(inputs, ", "), old,
+                      random.beta.real(), random.beta.imag(), fmt::join(inputs, ", "), problem.conjugate_addend, old,
                       out.tensor(random.tensors.back())));
 }
 

@@ -55,7 +55,7 @@ def magnitude(values):
 def einsum(case, inputs, old):
     """The result and what bounds its error, None for integers."""
     alpha, beta = number(case["alpha"]), number(case["beta"])
-    names = [t["type"] for t in case["inputs"]] + [case["result"]["type"]]
+    names = [t["type"] for t in case["inputs"]] + [case["old"]["type"], case["result"]["type"]]
     as_float = not is_integer(names[-1])
     operands = [np.conj(wide(x, as_float)) if c else wide(x, as_float) for x, c in zip(inputs, case["conjugate"])]
     if is_integer(names[-1]):
@@ -63,14 +63,17 @@ def einsum(case, inputs, old):
             return np.uint64(int(value.real) % 2**64)
         total = np.einsum(case["spec"], *operands) * factor(alpha)
         return total + wide(old) * factor(beta), None
+    old = wide(old, as_float)
+    if case["conjugate_old"]:
+        old = np.conj(old)
     total = np.zeros(old.shape, np.complex128)
     size = np.zeros(old.shape)
     if alpha != 0:  # a factor 0 hides whatever there is
         total = total + alpha * np.einsum(case["spec"], *operands)
         size = size + magnitude(np.array(alpha)) * np.einsum(case["spec"], *[magnitude(x) for x in operands])
     if beta != 0:
-        total = total + beta * wide(old)
-        size = size + magnitude(np.array(beta)) * magnitude(wide(old))
+        total = total + beta * old
+        size = size + magnitude(np.array(beta)) * magnitude(old)
     points = 1
     for count in {name: n for x, t in zip(operands, case["spec"].split("->")[0].split(","))
                   for name, n in zip(t.replace("...", ""), x.shape)}.values():
