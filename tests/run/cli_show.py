@@ -43,6 +43,9 @@ class Show(Case):
             self.assertIn("flush", built)
             self.assertNotIn("flush", expanded)
             self.assertGreater(len(expanded.splitlines()), len(built.splitlines()))
+        moved = self.ricci("show", *SHAPE, "--kernel", "--target", "sm_90").stdout
+        self.assertRegex(moved, r"(?m)^ *advance B by ")
+        self.assertNotIn("expanded kernel", moved)
         self.assertIn("no loop tree", self.ricci("show", *SHAPE, "--kernel").stdout)
 
     def test_options_reach_the_kernel(self):

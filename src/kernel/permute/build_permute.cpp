@@ -383,13 +383,13 @@ class Builder {
   /// The statement at one position, of operands that are there.
   Body stored(const TileWalk& walk, Operands& operands) {
     const auto& mapping = walk.mapping();
-    const auto& to = kernel_.array(statement().buffer);
+    const auto type = kernel_.array(statement().buffer).type;
     const auto offset = walk.offset(statement().offset.coefficient);
     const auto target = access(statement().buffer, offset, mapping.vector);
     if (mapping.vector == 1)
       return {{Store{target, value(statement().value, [&](NodeId id) { return *operands[id].whole; })}}};
     const auto& top = node(statement().value);
-    const bool copies = top.kind == ir::NodeKind::load && top.type == to.type;
+    const bool copies = top.kind == ir::NodeKind::load && top.type == type;
     if (copies && operands[statement().value].whole && !schedule_.skew.on())
       return {{Store{target, *operands[statement().value].whole}}};
     Body body;
@@ -398,7 +398,7 @@ class Builder {
     if (copies) {
       out = operands[statement().value].whole->access.array;
     } else {
-      out = add_registers("out", to.type, mapping.vector);
+      out = add_registers("out", type, mapping.vector);
       body.push_back({Declare{out}});
       body.push_back(each_element("v", mapping.vector, [&](const Affine& v) -> Body {
         return {{Store{registers(out, {v}), value(statement().value, [&](NodeId id) { return operands[id].at(v); })}}};

@@ -79,7 +79,7 @@ TileWalk::Part TileWalk::part(std::size_t k) {
   const bool is_last = k + 1 == mapping_.digits.size();
   const auto modulus = is_last ? 0 : count;
   const auto of_thread = [&](std::int64_t n) {
-    return step * quotient(tile_.kernel, outer_, "digit", Affine::of(tile_.thread), below, n);
+    return step * quotient(tile_.kernel, outer_, digit_name(mapping_.digits[k]), Affine::of(tile_.thread), below, n);
   };
   if (rounds() == 1 || workers % (below * count) == 0) return {of_thread(below * count == workers ? 0 : modulus)};
   if (below % workers == 0) return {{}, true, false, below / workers, modulus, step};
@@ -88,6 +88,11 @@ TileWalk::Part TileWalk::part(std::size_t k) {
     return {of_thread(0), true, false, 1, is_last ? 0 : count / stride, step * stride};
   }
   return {{}, true, true, below, modulus, step};
+}
+
+/// For people: texts say digits in place.
+std::string TileWalk::digit_name(const ir::MixedRadixDigit& digit) const {
+  return tile_.index(digit.index).name + "_digit" + (digit.step == 1 ? "" : std::to_string(digit.step));
 }
 
 bool TileWalk::by_round(int q) const {
@@ -102,7 +107,8 @@ Affine TileWalk::sum(Body& names, int q) {
     sum = sum + part.fixed;
     if (!part.by_round) continue;
     const auto of = part.mixed ? Affine::of(tile_.thread) + mapping_.workers * u_ : u_;
-    sum = sum + part.scale * quotient(tile_.kernel, names, "digit", of, part.divisor, part.modulus);
+    sum = sum +
+          part.scale * quotient(tile_.kernel, names, tile_.index(q).name + "_round", of, part.divisor, part.modulus);
   }
   return sum;
 }
@@ -127,7 +133,7 @@ Body TileWalk::names(const Affine& u) {
     reduced[q] = 0;
     auto first = offset(reduced) + (output_->constant & (skew.elements - 1));
     for (int p = 0; p < tile_.indices(); ++p) first = first + reduced[static_cast<std::size_t>(p)] * tile_.origin_of(p);
-    const auto phase = quotient(tile_.kernel, names, "digit", first, 1, skew.elements);
+    const auto phase = quotient(tile_.kernel, names, "row_phase", first, 1, skew.elements);
     before = Affine(tile_.lead(skew.index)) - named(tile_.kernel, names, phase_, phase);
   }
   inner_[q] = named(tile_.kernel, names, var_[q], sum(names, skew.index) + before);

@@ -69,6 +69,7 @@ class TileWalk {
     std::int64_t divisor = 1, modulus = 0, scale = 0;
   };
   Part part(std::size_t k);
+  std::string digit_name(const ir::MixedRadixDigit& digit) const;
   Affine sum(Body& names, int q);
   bool by_round(int q) const;
   bool is_skewed(int q) const { return tile_.schedule.skew.index == q; }
