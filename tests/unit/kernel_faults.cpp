@@ -217,11 +217,10 @@ const Fault kFaults[] = {
      "nothing has written"},
     {"zeros that are not written past the end of a sum", cpu_short,
      [](Kernel& k) {
-       get<If>(k, [](const Statement& s) {
-         const auto& branch = std::get<If>(s.node);
-         const auto* store = branch.otherwise.empty() ? nullptr : std::get_if<Store>(&branch.otherwise.front().node);
-         return store != nullptr && store->value.kind == Value::Kind::constant;
-       }).otherwise.clear();
+       drop<Store>(k, [&k](const Statement& s) {
+         const auto& store = std::get<Store>(s.node);
+         return k.array(store.to.array).space == Space::scratch && store.value.kind == Value::Kind::constant;
+       });
      },
      "nothing has written"},
     {"a missing barrier after copies", cuda, [](Kernel& k) { drop<Barrier>(k); },
