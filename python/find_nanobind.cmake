@@ -24,6 +24,8 @@ if(NOT Python_FOUND)
   ricci_python_refuse("it needs Python 3.10 or later with its headers (python3-dev)")
   return()
 endif()
+execute_process(COMMAND ${Python_EXECUTABLE} -c "import sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"
+  OUTPUT_VARIABLE RICCI_PYTHON_FREE_THREADED OUTPUT_STRIP_TRAILING_WHITESPACE)
 set(RICCI_PYTHON_INTERPRETER ${Python_EXECUTABLE} CACHE INTERNAL "Interpreter that the Python package is built for")
 execute_process(
   COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${RICCI_PYTHON_PACKAGES} ${Python_EXECUTABLE} -m nanobind --cmake_dir

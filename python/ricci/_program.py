@@ -23,7 +23,8 @@ class Program:
 
     def __init__(self, text):
         self._text = ProgramText(text)
-        self._tensors = {tensor.name: tensor for tensor in self._text.tensors if tensor.buffers}
+        brought = [tensor for tensor in self._text.tensors if tensor.role in ("input", "output", "inout")]
+        self._tensors = {tensor.name: tensor for tensor in brought}
         self._params = [param.name for param in self._text.params]
         self._plans = {}
         self._lock = threading.Lock()

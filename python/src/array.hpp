@@ -11,6 +11,25 @@
 #include "ricci/plan.hpp"
 #include "ricci/tensor.hpp"
 
+#if defined(Py_LIMITED_API) && Py_LIMITED_API < 0x030B0000
+// The buffer protocol is in the stable ABI from 3.11 on; 3.10 has the same structure and functions.
+extern "C" {
+struct Py_buffer {
+  void* buf;
+  PyObject* obj;
+  Py_ssize_t len, itemsize;
+  int readonly, ndim;
+  char* format;
+  Py_ssize_t *shape, *strides, *suboffsets;
+  void* internal;
+};
+int PyObject_CheckBuffer(PyObject* object);
+int PyObject_GetBuffer(PyObject* object, Py_buffer* view, int flags);
+void PyBuffer_Release(Py_buffer* view);
+}
+inline constexpr int PyBUF_FORMAT = 0x0004, PyBUF_STRIDES = 0x0010 | 0x0008;
+#endif
+
 namespace ricci::python {
 
 namespace nb = nanobind;

@@ -55,6 +55,7 @@ std::vector<std::string> places() {
   if (std::string beside = folder_of_this_code(); !beside.empty()) {
     folders.push_back(beside);
     folders.push_back(beside + "/ricci");
+    folders.push_back(beside + "/../ricci_clang");             // the package of that name beside Python's
     folders.push_back(beside + "/../" RICCI_LIBDIR "/ricci");  // the command line, in bin/ of a prefix that was moved
   }
   folders.emplace_back(RICCI_PLUGIN_BUILD_DIR);

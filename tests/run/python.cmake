@@ -11,4 +11,11 @@ if(RICCI_PYTHON AND RICCI_CPU)
       ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python:${RICCI_PYTHON_PACKAGES}")
     set_tests_properties(run.python_${name} PROPERTIES SKIP_REGULAR_EXPRESSION "\\[SKIP\\]")
   endforeach()
+  if(TARGET ricci_python)
+    add_test(NAME run.notebook COMMAND ${RICCI_PYTHON_INTERPRETER} -B ${CMAKE_CURRENT_SOURCE_DIR}/notebook.py
+      ${PROJECT_SOURCE_DIR}/examples/python.ipynb)
+    ricci_test_properties(run.notebook LABEL run
+      ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python:${RICCI_PYTHON_PACKAGES}")
+    set_tests_properties(run.notebook PROPERTIES SKIP_REGULAR_EXPRESSION "\\[SKIP\\]")
+  endif()
 endif()
