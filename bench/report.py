@@ -4,6 +4,7 @@
 usage: bench/report.py [--check]     --check: exit 1 if they are not what the results say
 """
 import json
+import math
 import pathlib
 import re
 import sys
@@ -80,6 +81,45 @@ def contract_table(results):
             over = " | ".join(f"{s[key]:.2f}" for key in ("min", "median", "geomean")) if s else "- | - | -"
             lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {plans} | {r['limit']['gemm_TFs'] * 1e3:.0f} | {own} | {PEERS.get(name, name)} | {over} |")
     return lines + [""]
+
+
+def predicted_table(results):
+    """What the model says, apart from what was timed; and why where it says that a case takes longer than cuTENSOR took."""
+    rows = [r for r in results if r["bench"] == "contract-predicted"]
+    if not rows:
+        return []
+    lines = ["Contractions as predicted without a device (none of these was timed; limits and others' times are of an H200), share of the roofline, and what others took over the prediction:", ""]
+    lines += ["| set | type | for | cases | kernels that spill | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 12]
+    for r in sorted(rows, key=lambda r: (r["set"], r["dtype"])):
+        own = " | ".join(f"{r['summary'][key]:.2f}" for key in ("min", "median", "geomean"))
+        spilled = sum(c["spill_bytes"] > 0 for c in r["cases"])
+        for name, s in r["speed_over"].items() or [("-", None)]:
+            over = " | ".join(f"{s[key]:.2f}" for key in ("min", "median", "geomean")) if s else "- | - | -"
+            lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {len(r['cases'])} | {spilled} | {own} | {PEERS.get(name, name)} | {over} |")
+    lines.append("")
+    slow = [(r, c) for r in rows for c in r["cases"] if c["predicted_ms"] > 0.95 * c["peers"].get("cutensor", float("inf"))]
+    if slow:
+        lines += [f"{len(slow)} predictions are above 0.95 of what cuTENSOR took. What their longest kernels are bound by, by the model:", ""]
+        lines += ["| bound by | cases | predicted over cuTENSOR, worst | geometric mean | for example |", "|" + "---|" * 5]
+        bound = {}
+        for r, c in slow:
+            found = re.match(r"bound by ([\w ]+?) \(", c["reason"])
+            bound.setdefault(found.group(1) if found else "not told", []).append((c["predicted_ms"] / c["peers"]["cutensor"], r, c))
+        for name, those in sorted(bound.items(), key=lambda item: -len(item[1])):
+            ratios = [ratio for ratio, _, _ in those]
+            ratio, r, c = max(those, key=lambda each: each[0])
+            mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+            lines.append(f"| {BOUND.get(name, name)} | {len(those)} | {ratio:.2f} | {mean:.2f} | {c['id']} {r['dtype']}: {c['plan'].split(';')[0]} |")
+        lines.append("")
+    return lines
+
+
+# The model's parts in words.
+BOUND = {"memory": "memory", "L2": "bytes through the second cache: tiles are too small for how often operands are read again",
+         "products": "products: padding of ragged tiles, and waves that are not full",
+         "shared": "shared memory: operands whose neighbours lie along another axis than the tile's rows are copied one by one",
+         "issue": "issue of instructions", "stores": "stores of results",
+         "alone": "blocks that wait with nothing beside them: latency of memory, barriers, a first and a last round"}
 
 
 def headlines(read):
@@ -218,7 +258,7 @@ def plot_lines(drawn):
 
 def section(read, drawn):
     results = [result for _, result in read]
-    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + einsum_table(results) + program_table(results) + counting_table(results) + latency_table(results)
+    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + predicted_table(results) + einsum_table(results) + program_table(results) + counting_table(results) + latency_table(results)
     lines.append("Each row is a file in [bench/results](../bench/results), with device, date, commit and command.")
     return "\n".join(lines) + "\n"
 

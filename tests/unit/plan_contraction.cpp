@@ -1,0 +1,94 @@
+// What the model says of contractions on a GPU: near to what published kernels took, and of which parts.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "ir/passes/canonical.hpp"
+#include "lower/einsum.hpp"
+#include "plan/enumerate/contraction.hpp"
+#include "plan/models/contraction_cost.hpp"
+#include "plan/plan.hpp"
+
+using namespace ricci;
+
+namespace {
+
+ir::Program contraction(const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents, DType type) {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse(spec);
+  problem.inputs = {Layout::row_major(type, extents.at(0)), Layout::row_major(type, extents.at(1))};
+  problem.output = Layout::row_major(type, extents.at(2));
+  return ir::canonicalise(ir::lower(problem));
+}
+
+}  // namespace
+
+TEST_CASE("kernels that were timed on an H200 are predicted") {
+  struct Timed {
+    const char* spec;
+    std::vector<std::vector<std::int64_t>> extents;
+    const char* schedule;
+    double ms;  ///< bench/results/contract-tccg48-f64-h200.json
+  };
+  const std::vector<std::int64_t> four = {72, 72, 72, 72};
+  const Timed kTimed[] = {
+      {"fbea,ecfd->dcba", {four, four, four}, "m16n8k8_f64 b4d24 x e4f24 x a24 warps 2x2 stages 2", 5.3957},
+      {"dca,bd->cba",
+       {{312, 296, 312}, {296, 312}, {296, 296, 312}},
+       "m16n8k8_f64 d74 x b4c24 x a24 warps 1x4 stages 2",
+       0.4297},
+      {"be,dcea->dcba", {{72, 72}, four, four}, "m16n8k8_f64 d72 x a4c24 x b24 warps 1x4 stages 2", 0.1435},
+  };
+  const auto device = plan::GpuModel::of_capability(90);
+  for (const auto& timed : kTimed) {
+    const auto list = plan::contraction_candidates(contraction(timed.spec, timed.extents, DType::f64), device);
+    const auto found = std::find_if(list.begin(), list.end(),
+                                    [&](const plan::Candidate& c) { return c.schedule.name == timed.schedule; });
+    INFO(timed.spec << ": " << timed.schedule);
+    REQUIRE(found != list.end());
+    CHECK(found->predicted_us * 1e-3 == Approx(timed.ms).epsilon(0.15));
+  }
+}
+
+TEST_CASE("no part of a contraction's time is longer than all of it") {
+  const auto device = plan::GpuModel::of_capability(90);
+  for (const auto type : {DType::f32, DType::f64, DType::c128}) {
+    const auto program = contraction("ab,bc->ac", {{500, 300}, {300, 700}, {500, 700}}, type);
+    const auto list = plan::candidates(program, device);
+    for (const auto& candidate : list) {
+      INFO(candidate.schedule.name);
+      REQUIRE_FALSE(candidate.parts.empty());
+      for (const auto& part : candidate.parts) CHECK(part.us <= candidate.predicted_us);
+    }
+    const auto table = plan::explain(list, list.front(), "a device", plan::Reason::estimated);
+    for (const auto* word : {" memory ", " products ", "bound by ", "a block's round takes "})
+      CHECK(table.find(word) != std::string::npos);
+  }
+}
+
+TEST_CASE("more of anything takes a contraction longer") {
+  plan::ContractionCounts counts;
+  counts.blocks = 1000;
+  counts.rounds = 10;
+  counts.resident = 2;
+  counts.warps = 4;
+  counts.pipe_cycles = 1000;
+  counts.instructions = 800;
+  counts.fragment_wavefronts = 300;
+  counts.memory_bytes = counts.cached_bytes = 1e8;
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto least = plan::contraction_time(counts, device).total;
+  using Count = double plan::ContractionCounts::*;
+  for (const Count count :
+       {&plan::ContractionCounts::blocks, &plan::ContractionCounts::rounds, &plan::ContractionCounts::pipe_cycles,
+        &plan::ContractionCounts::instructions, &plan::ContractionCounts::fragment_wavefronts,
+        &plan::ContractionCounts::memory_bytes, &plan::ContractionCounts::cached_bytes}) {
+    auto more = counts;
+    more.*count *= 2;
+    CHECK(plan::contraction_time(more, device).total > least);
+  }
+  auto scattered = counts;
+  scattered.scattered = 4000;
+  CHECK(plan::contraction_time(scattered, device).total > 1.5 * least);
+}
