@@ -41,26 +41,6 @@ void cover(Axes& axes, std::int64_t most) {
   for (std::size_t k = 0; k < axes.size(); ++k) axes[k].tile = chosen[k];
 }
 
-bool cover_adjacent(Axes& axes, std::int64_t most) {
-  bool same = true;
-  for (std::size_t k = axes.size(); k-- > 0;) {
-    auto& axis = axes[k];
-    std::int64_t best = 1;
-    double used = 0;
-    for (std::int64_t t = 1; t <= std::min(most, axis.extent); ++t) {
-      const auto n = static_cast<double>(t);
-      const double score = static_cast<double>(axis.extent) / static_cast<double>(up(axis.extent, t)) * n / (n + 2);
-      if (score <= used * 1.001) continue;
-      used = score;
-      best = t;
-    }
-    same = same && best == axis.tile;
-    axis.tile = best;
-    most /= best;
-  }
-  return !same;
-}
-
 void grow(Axes& axes, std::int64_t room, std::int64_t line, std::int64_t Axis::* stride) {
   std::vector<Axis*> order;
   for (auto& axis : axes) {

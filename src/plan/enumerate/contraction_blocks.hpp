@@ -8,9 +8,6 @@ namespace ricci::plan::gett {
 /// Tiles of several axes whose product is close to `most` and that leave as little as possible over.
 void cover(Axes& axes, std::int64_t most);
 
-/// A tile of as many neighbours in the result as there is room for; false if it is the tile that the axes had.
-bool cover_adjacent(Axes& axes, std::int64_t most);
-
 /// Makes blocks of the axes larger, those first whose `stride` is small, until `room` elements are reached; along the
 /// first of them whole lines of so many elements.
 void grow(Axes& axes, std::int64_t room, std::int64_t line, std::int64_t Axis::* stride);

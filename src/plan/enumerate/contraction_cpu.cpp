@@ -40,10 +40,9 @@ class ContractionEnumerator {
             for (const bool pack_rows : {true, false}) {
               // Operands of another type than the sum's are converted once, as they are packed.
               if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
-              for (const std::int64_t depth : {192, 320}) {
+              for (const std::int64_t depth : {24, 48, 96, 192, 320}) {
                 for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
-                  for (const bool adjacent : {false, true})
-                    add(lanes, vectors, rows, adjacent, pack_columns, pack_rows, depth, blocks);
+                  add(lanes, vectors, rows, pack_columns, pack_rows, depth, blocks);
                 }
               }
             }
@@ -74,12 +73,16 @@ class ContractionEnumerator {
     problem_.complex = is_complex(type);
     const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
     sum_in_parts_ = buffer.type == type;
-    problem_.beyond_caches =
-        sum_in_parts_ && device_.beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * problem_.size)) &&
+    const auto& c = statement.offset.coefficient;
+    // Lines that rows of the result share would be written by parts: twice, and read between.
+    problem_.nontemporal =
+        sum_in_parts_ &&
+        std::all_of(c.begin(), c.end(),
+                    [&](std::int64_t step) { return step == 1 || step * problem_.size % 64 == 0; }) &&
+        device_.beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * problem_.size)) &&
         std::none_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
           return node.kind == ir::NodeKind::load && node.source == statement.buffer;
         });
-    const auto& c = statement.offset.coefficient;
     int lane = -1;
     for (std::size_t q = 0; q < c.size(); ++q) {
       const auto role = contraction_.role[q];
@@ -163,9 +166,9 @@ class ContractionEnumerator {
   const std::string& name(const Axis& axis) const {
     return program_.indices[static_cast<std::size_t>(axis.index)].name;
   }
-  void add(std::int64_t lanes, std::int64_t vectors, std::int64_t most_rows, bool adjacent, bool pack_columns,
-           bool pack_rows, std::int64_t most_depth, Blocks blocks) {
-    Blocking b{rows_, columns_, depth_, lanes, adjacent, pack_rows, pack_columns, blocks};
+  void add(std::int64_t lanes, std::int64_t vectors, std::int64_t most_rows, bool pack_columns, bool pack_rows,
+           std::int64_t most_depth, Blocks blocks) {
+    Blocking b{rows_, columns_, depth_, lanes, pack_rows, pack_columns, blocks};
     if (!make_tiles(b, vectors, most_rows) || !make_depth(b, most_depth)) return;
     const auto share = device_.cache_bytes / 2 / std::max(device_.threads, 1);
     make_blocks(b, blocks == Blocks::wide ? std::min<std::int64_t>(share, 8 << 20) : device_.l2_bytes / 2);
@@ -185,7 +188,6 @@ class ContractionEnumerator {
     auto text = fmt::format("gett {}x{} depth {}", product(b.rows, tile_of), product(b.columns, tile_of),
                             product(b.depth, tile_of));
     if (b.lanes < device_.vector_bytes / problem_.size) text += fmt::format(" lanes {}", b.lanes);
-    if (b.adjacent) text += " adjacent";
     if (b.blocks != Blocks::near) text += b.blocks == Blocks::wide ? " wide" : " along";
     if (b.pack_rows || b.pack_columns) {
       text +=
@@ -201,7 +203,6 @@ class ContractionEnumerator {
     if (!b.pack_columns && (lane.in_columns != 1 || lane.extent % lane.tile != 0)) return false;
     if (b.rows.empty() && b.pack_rows) return false;
     cover(b.rows, most_rows);
-    if (b.adjacent && !cover_adjacent(b.rows, most_rows)) return false;
     return b.pack_rows ||
            std::all_of(b.rows.begin(), b.rows.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
   }
@@ -240,10 +241,15 @@ class ContractionEnumerator {
   /// columns', which a task packs once, for `room` bytes. Smaller ones where there would be too few tasks.
   void make_blocks(Blocking& b, std::int64_t room) const {
     const auto chunk = product(b.depth, tile_of);
-    const auto most_rows = std::max(device_.l2_bytes * 2 / 5 / problem_.size / chunk, product(b.rows, tile_of));
-    grow(b.rows, most_rows, 64 / problem_.size, &Axis::in_rows);
     const auto batch = product(problem_.batch, extent_of), depth = product(b.depth, extent_of);
     const auto rows = product(b.rows, extent_of), columns = product(b.columns, extent_of);
+    const auto tile_rows = product(b.rows, tile_of);
+    // Few rows where writing is most of the work: tiles come back soon to where they wrote before.
+    constexpr std::int64_t kShortSum = 128, kFewTiles = 8;
+    const bool few = depth <= kShortSum && batch * rows * columns * problem_.size > 2 * device_.l2_bytes;
+    const auto of_cache = few ? device_.l1_bytes / 2 : device_.l2_bytes * 2 / 5;
+    const auto most_rows = std::max(of_cache / problem_.size / chunk, few ? kFewTiles * tile_rows : tile_rows);
+    grow(b.rows, most_rows, few ? 1 : 64 / problem_.size, few ? &Axis::in_result : &Axis::in_rows);
     const auto counts =
         2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth * batch);
     // A task each where results are few and the sums long: what is packed is packed as rarely as can be.
@@ -330,7 +336,7 @@ class ContractionEnumerator {
     atom.loops = {{"rows", rows}, {"columns", columns}, {"depth", depth}};
     atom.lanes = static_cast<int>(b.lanes);
     list.push_back(std::move(atom));
-    if (problem_.beyond_caches && depth_chunks(b) == 1) {
+    if (problem_.nontemporal && depth_chunks(b) == 1) {
       Directive streaming;
       streaming.kind = Directive::Kind::nontemporal;
       list.push_back(std::move(streaming));

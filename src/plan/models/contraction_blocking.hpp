@@ -49,7 +49,6 @@ enum class Blocks : std::uint8_t {
 struct Blocking {
   Axes rows, columns, depth;
   std::int64_t lanes = 1;
-  bool adjacent = false;  ///< rows of a tile are neighbours in the result
   bool pack_rows = true, pack_columns = true;
   Blocks blocks = Blocks::near;
   std::int64_t row_tasks = 1, column_tasks = 1;
@@ -60,7 +59,7 @@ struct Problem {
   Axes batch;
   std::int64_t size = 8;  ///< bytes of an element
   bool complex = false;
-  bool beyond_caches = false;  ///< the result is larger than the caches and not read
+  bool nontemporal = false;  ///< results go by nontemporal stores: whole lines, larger than the caches and not read
 };
 
 }  // namespace ricci::plan::gett

@@ -6,94 +6,166 @@
 namespace ricci::plan::gett {
 namespace {
 
-/// Cycles that an element costs that is read along the axis which is contiguous in memory, if the block reaches along
-/// it: otherwise each one takes a line of its own.
-double packing_cycles(const Axes& first, const Axes& second, bool rows, std::int64_t lanes, std::int64_t size) {
-  double along = 1;
-  bool transposed = true;
-  for (const auto* axes : {&first, &second}) {
-    for (const auto& axis : *axes) {
-      if ((rows ? axis.in_rows : axis.in_columns) != 1) continue;
-      along = static_cast<double>(std::min(axis.extent, std::max(axis.block, axis.tile)));
-      transposed = axes == &second || axis.tile < lanes;
-    }
-  }
-  const double line = 64.0 / static_cast<double>(size);
-  return (transposed ? (along >= static_cast<double>(lanes) ? 1.0 : 2.0) : 0.5) + 6 * std::max(0.0, 1 - along / line);
-}
+// Cycles, fitted to schedules of contractions timed on an Intel Xeon with AVX-512.
+constexpr double kFarRun = 60, kNearRun = 8;  // for each run of neighbours that is read from memory, from a cache
+constexpr double kCrowdedLine = 20;           // for each line from memory while the second cache is full of blocks
+constexpr double kStoredRun = 18;             // for each run that nontemporal stores write, alone
+constexpr double kContinuedRun = 8;           // the same where the next tile writes on
+constexpr double kCachedRun = 4;              // for each run that is written into a cache
+constexpr double kPanelLine = 2.5;            // for each line of a register tile's columns that the first cache lacks
+constexpr double kStrewnLine = 4;             // the same of columns that are read in place: sets of the cache overflow
 
-/// Elements side by side in memory that a block holds, over axes of two kinds.
-template <class Step>
-double run(const Axes& first, const Axes& second, Step step) {
+double n(std::int64_t value) { return static_cast<double>(value); }
+
+/// Elements side by side in memory, over axes of two kinds of which a part is held.
+template <class Step, class Reach>
+double run(const Axes& first, const Axes& second, Step step, Reach reach_of) {
   double length = 1;
   for (bool longer = true; longer;) {
     longer = false;
     for (const auto* axes : {&first, &second}) {
       for (const auto& axis : *axes) {
-        const auto reach = std::min(std::max(axis.block, axis.tile), axis.extent);
-        if (static_cast<double>(step(axis)) != length || reach == 1) continue;
-        length *= static_cast<double>(reach);
+        const auto reach = std::min(reach_of(axis), axis.extent);
+        if (n(step(axis)) != length || reach == 1) continue;
+        length *= n(reach);
         longer = reach == axis.extent;
       }
     }
   }
   return length;
 }
+constexpr auto held = [](const Axis& axis) { return std::max(axis.block, axis.tile); };
+
+/// One operand as it is packed.
+struct Packed {
+  const Axes& side;  ///< rows or columns
+  const Axes& depth;
+  bool rows;
+  double bytes;  ///< of the operand
+  double crowd;  ///< share of the second cache that blocks take while it is read
+};
+
+class Model {
+ public:
+  Model(const Blocking& b, const Problem& problem, const CpuModel& device) : b_(b), problem_(problem), device_(device) {
+    batch_ = n(product(problem.batch, extent_of));
+    depth_ = n(product(b.depth, extent_of));
+    rows_ = n(product(b.rows, extent_of));
+    columns_ = n(product(b.columns, extent_of));
+    chunk_ = n(product(b.depth, tile_of));
+    chunks_ = n(parts_of(b.depth, tile_of));
+    size_ = n(problem.size);
+    line_ = 64 / size_;
+    const double block = n(product(b.columns, block_of));
+    blocks_bytes_ =
+        size_ * ((b.pack_columns ? block * chunk_ : 0) + (b.pack_rows ? n(product(b.rows, block_of)) * chunk_ : 0));
+    result_bytes_ = size_ * block * n(product(b.rows, task_of));
+    if (chunks_ > 1) blocks_bytes_ += result_bytes_;
+  }
+
+  double us() const {
+    const double workers = std::min<double>(device_.threads, n(b_.row_tasks * b_.column_tasks) * batch_);
+    const double compute = (products() + columns() + rows()) / workers / device_.clock_MHz;
+    // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
+    const double results = chunks_ > 1 && is_far(result_bytes_) ? 2 * chunks_ : is_nontemporal() ? 1 : 2;
+    const double bytes = size_ * batch_ * (rows_ * depth_ + columns_ * depth_ + rows_ * columns_ * results);
+    const double rate = device_.thread_GBs(false, 20) * device_.threads;
+    const double memory = device_.beyond_caches(bytes) ? bytes / rate * 1e-3 : 0;
+    return std::cbrt(std::pow(compute, 3) + std::pow(memory, 3)) + 1;
+  }
+
+ private:
+  static constexpr auto task_of = [](const Axis& axis) { return std::max(axis.task, axis.tile); };
+  bool is_nontemporal() const { return problem_.nontemporal && chunks_ == 1; }
+  bool is_far(double bytes) const { return bytes > 2 * n(device_.l2_bytes); }
+
+  /// Register tiles, and the writing of their sums.
+  double products() const {
+    const double tile_rows = n(product(b_.rows, tile_of)), tile_columns = n(product(b_.columns, tile_of));
+    const auto& lane = b_.columns.back();
+    const double vectors = tile_columns / n(lane.tile) * n(parts(lane.tile, b_.lanes));
+    const double row_passes = n(parts_of(b_.rows, tile_of)), column_passes = n(parts_of(b_.columns, tile_of));
+    // Two fused multiply-adds a cycle, each of which waits four cycles for the one before it; two loads a cycle.
+    const double sums = tile_rows * (problem_.complex ? 2 : 1);
+    double round = std::max({sums * vectors / 2, (sums + vectors) / 2, 4.0});
+    if (!b_.pack_rows) round += 0.1 * tile_rows;
+    if (!b_.pack_columns) round += 0.25 * vectors;
+    // All row tiles read the columns' panel again.
+    const double panel = size_ * tile_columns * chunk_, lines = tile_columns / line_, l1 = n(device_.l1_bytes);
+    if (row_passes > 1 && !b_.pack_columns && panel > l1 / 4) round = std::max(round, kStrewnLine * lines);
+    if (row_passes > 1 && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
+    const auto in_result = [](const Axis& axis) { return axis.in_result; };
+    const double length = run(b_.columns, b_.rows, in_result, tile_of);
+    const bool stored = is_nontemporal();
+    const bool continued = !b_.rows.empty() && n(b_.rows.back().in_result) == length;
+    const bool far = is_far(size_ * batch_ * rows_ * columns_) && (chunks_ == 1 || is_far(result_bytes_));
+    // A line that a tile leaves in part waits for the block's next tile, or is read and written again.
+    const bool left = length == run(b_.columns, b_.rows, in_result, held) && std::fmod(length, line_) != 0;
+    const double each = stored ? (continued ? kContinuedRun : kStoredRun)
+                        : far  ? kStoredRun + (left ? kFarRun : 0)
+                               : kCachedRun;
+    const double results = tile_rows * vectors * (chunks_ > 1 ? 3 : 1) + 20 + tile_rows * tile_columns / length * each;
+    double cycles = row_passes * column_passes * chunks_ * (chunk_ * round + results);
+    // Elements on their way from the second or the last cache into the first one, once for each block of rows.
+    cycles += columns_ * depth_ * n(parts_of(b_.rows, block_of)) * from_cache();
+    return batch_ * cycles;
+  }
+  double from_cache() const { return (b_.blocks == Blocks::wide ? 0.1 : 0.03) * size_; }
+
+  /// Cycles that an element costs that is packed: more where runs are short, and where it comes from memory.
+  double packing(const Packed& operand) const {
+    const auto step = [&](const Axis& axis) { return operand.rows ? axis.in_rows : axis.in_columns; };
+    double along = 1;
+    bool transposed = true;
+    for (const auto* axes : {&operand.side, &operand.depth}) {
+      for (const auto& axis : *axes) {
+        if (step(axis) != 1) continue;
+        along = n(std::min(axis.extent, held(axis)));
+        transposed = axes == &operand.depth || axis.tile < b_.lanes;
+      }
+    }
+    const double moved = transposed ? (along >= n(b_.lanes) ? 1.0 : 2.0) : 0.5;
+    const double length = run(operand.side, operand.depth, step, held);
+    if (!is_far(operand.bytes)) return moved + from_cache() + kNearRun / length;
+    return moved + kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
+  }
+  double crowd() const { return blocks_bytes_ / n(device_.l2_bytes); }
+
+  double columns() const {
+    const double elements = batch_ * columns_ * depth_;
+    const Packed operand{b_.columns, b_.depth, false, size_ * elements, crowd()};
+    if (b_.pack_columns) return elements * n(b_.row_tasks) * packing(operand);
+    const double row_passes = n(parts_of(b_.rows, tile_of));
+    const double length = run(b_.columns, b_.depth, [](const Axis& axis) { return axis.in_columns; }, tile_of);
+    return elements * (0.3 + row_passes * 0.05 + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
+  }
+
+  double rows() const {
+    const double elements = batch_ * rows_ * depth_;
+    const Packed operand{b_.rows, b_.depth, true, size_ * elements, crowd()};
+    if (b_.pack_rows) return elements * n(b_.column_tasks) * packing(operand);
+    double along = 1;
+    for (const auto* axes : {&b_.depth, &b_.rows}) {
+      for (const auto& axis : *axes) along = axis.in_rows == 1 ? n(axis.tile) : along;
+    }
+    const double column_passes = n(parts_of(b_.columns, tile_of));
+    const double length = run(b_.rows, b_.depth, [](const Axis& axis) { return axis.in_rows; }, held);
+    const double first = (is_far(operand.bytes) ? kFarRun : 0) / length;
+    return elements * (first + column_passes * 0.15 + 0.6 * std::max(1.0, line_ / along) + column_passes / length);
+  }
+
+  const Blocking& b_;
+  const Problem& problem_;
+  const CpuModel& device_;
+  double batch_, depth_, rows_, columns_, chunk_, chunks_, size_, line_;
+  double blocks_bytes_;  ///< of what a task keeps in the second cache
+  double result_bytes_;  ///< of a task
+};
 
 }  // namespace
 
-double predicted_us(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  const auto n = [](std::int64_t value) { return static_cast<double>(value); };
-  const double batch = n(product(problem.batch, extent_of)), depth = n(product(b.depth, extent_of));
-  const double rows = n(product(b.rows, extent_of)), columns = n(product(b.columns, extent_of));
-  const double tile_rows = n(product(b.rows, tile_of));
-  const double vectors =
-      n(product(b.columns, tile_of)) / n(b.columns.back().tile) * n(parts(b.columns.back().tile, b.lanes));
-  const double row_passes = n(parts_of(b.rows, tile_of)), column_passes = n(parts_of(b.columns, tile_of));
-  const double chunk = n(product(b.depth, tile_of)), chunks = n(parts_of(b.depth, tile_of));
-  // Two fused multiply-adds a cycle, each of which waits four cycles for the one before it; two loads a cycle.
-  const double sums = tile_rows * (problem.complex ? 2 : 1);
-  double round = std::max({sums * vectors / 2, (sums + vectors) / 2, 4.0});
-  if (!b.pack_rows) round += 0.1 * tile_rows;
-  if (!b.pack_columns) round += 0.25 * vectors;
-  const double results = tile_rows * vectors * (chunks > 1 ? 3 : 1.5) + 20;
-  double cycles = batch * row_passes * column_passes * chunks * (chunk * round + results);
-  const double line = 64.0 / n(problem.size);
-  // Elements on their way from the second or the last cache into the first one, once for each block of rows.
-  double blocks_of_rows = 1;
-  for (const auto& axis : b.rows) blocks_of_rows *= n(parts(axis.extent, axis.block));
-  const double from_cache = (b.blocks == Blocks::wide ? 0.1 : 0.03) * n(problem.size);
-  cycles += batch * columns * depth * blocks_of_rows * from_cache;
-  // Each run of neighbours that is read or written apart from the one before costs a translation of its address.
-  constexpr double kRunCycles = 30;
-  const auto result_run = run(b.columns, b.rows, [](const Axis& axis) { return axis.in_result; });
-  const auto column_run = run(b.columns, b.depth, [](const Axis& axis) { return axis.in_columns; });
-  cycles += batch * rows * columns * chunks / result_run * kRunCycles;
-  cycles += batch * columns * depth * n(b.row_tasks) / column_run * kRunCycles;
-  if (b.pack_columns) {
-    cycles += batch * columns * depth * n(b.row_tasks) *
-              (packing_cycles(b.columns, b.depth, false, b.lanes, problem.size) + from_cache);
-  } else {
-    cycles += batch * columns * depth * (0.3 + row_passes * 0.05);
-  }
-  if (b.pack_rows) {
-    cycles += batch * rows * depth * n(b.column_tasks) * packing_cycles(b.rows, b.depth, true, b.lanes, problem.size);
-  } else {
-    double along = 1;
-    for (const auto* axes : {&b.depth, &b.rows}) {
-      for (const auto& axis : *axes) along = axis.in_rows == 1 ? n(axis.tile) : along;
-    }
-    const auto row_run = run(b.rows, b.depth, [](const Axis& axis) { return axis.in_rows; });
-    cycles +=
-        batch * rows * depth * (column_passes * 0.15 + 0.6 * std::max(1.0, line / along) + column_passes / row_run);
-  }
-  const double workers = std::min<double>(device.threads, n(b.row_tasks * b.column_tasks) * batch);
-  const double bytes =
-      n(problem.size) * batch * (rows * depth + columns * depth + rows * columns * (chunks > 1 ? 3 : 1));
-  const double rate = device.thread_GBs(false, 20) * n(device.threads);
-  const double compute = cycles / workers / device.clock_MHz,
-               memory = device.beyond_caches(bytes) ? bytes / rate * 1e-3 : 0;
-  return std::cbrt(std::pow(compute, 3) + std::pow(memory, 3)) + 1;
+double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
+  return Model(blocking, problem, device).us();
 }
 
 }  // namespace ricci::plan::gett
