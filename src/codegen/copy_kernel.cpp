@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "codegen/compute.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/nontemporal.hpp"
 #include "codegen/transpose.hpp"
@@ -24,6 +23,12 @@ std::string origin_name(const Program& program, const Schedule& schedule, int q)
   const auto k = static_cast<std::size_t>(q);
   if (schedule.tile[k] == program.indices[k].extent) return {};
   return schedule.tile[k] == 1 ? program.indices[k].name : program.indices[k].name + "0";
+}
+
+/// `number / below % count`, without operations that have no effect.
+std::string digit(const char* number, std::int64_t below, std::int64_t count, bool last) {
+  std::string text = below == 1 ? number : fmt::format("{} / {}", number, below);
+  return last ? text : text + fmt::format(" % {}", count);
 }
 
 class CopyEmitter {
@@ -398,6 +403,19 @@ class CopyEmitter {
 };
 
 }  // namespace
+
+std::vector<std::string> tile_numbers(const ir::Program& program, const ir::Schedule& schedule, const char* number) {
+  std::vector<std::string> text(program.indices.size());
+  std::int64_t below = 1;
+  const auto total = schedule.tiles(program);
+  for (const auto q : schedule.order) {
+    const auto count = schedule.tiles_along(program, q);
+    if (count == 1) continue;
+    text[static_cast<std::size_t>(q)] = digit(number, below, count, below * count == total);
+    below *= count;
+  }
+  return text;
+}
 
 void emit_copy_helpers(Writer& w, const Program& program, const Schedule& schedule) {
   const auto types = [&](const char* name, DType type, int vector) {

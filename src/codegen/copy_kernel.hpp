@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "codegen/writer.hpp"
 #include "ir/schedule.hpp"
 
 namespace ricci::codegen {
+
+/// Per index, the expression that computes its tile number from the overall tile number; empty where there is one tile.
+std::vector<std::string> tile_numbers(const ir::Program& program, const ir::Schedule& schedule, const char* number);
 
 /// Emits the definitions before the function: vector types, the transpose in registers, nontemporal stores.
 void emit_copy_helpers(Writer& writer, const ir::Program& program, const ir::Schedule& schedule);

@@ -11,7 +11,6 @@
 #include <functional>
 #include <numeric>
 
-#include "codegen/compute.hpp"
 #include "codegen/copy_kernel.hpp"
 #include "codegen/expression.hpp"
 #include "codegen/nontemporal.hpp"

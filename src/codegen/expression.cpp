@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <sstream>
 
@@ -73,6 +75,44 @@ const char* c_type(DType type) {
   }
 }
 
+std::string literal(Scalar value, DType type) {
+  const auto real = [](double x, bool narrow) {
+    if (narrow) x = static_cast<float>(x);
+    const char* bits = narrow ? "f32" : "f64";
+    if (std::isnan(x)) return fmt::format("nan_{}()", bits);
+    if (std::isinf(x)) return fmt::format("{}infinity_{}()", x < 0 ? "-" : "", bits);
+    auto text = narrow ? fmt::format("{}", static_cast<float>(x)) : fmt::format("{}", x);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return narrow ? text + "f" : text;
+  };
+  switch (type) {
+    case DType::f32:
+      return real(value.real(), true);
+    case DType::f64:
+      return real(value.real(), false);
+    case DType::c64:
+      return fmt::format("c64{{{}, {}}}", real(value.real(), true), real(value.imag(), true));
+    case DType::c128:
+      return fmt::format("c128{{{}, {}}}", real(value.real(), false), real(value.imag(), false));
+    case DType::f16:
+    case DType::bf16:
+      if (value != Scalar(0)) throw InternalError("a literal of a half type");
+      return fmt::format("{}{{}}", name(type));
+    default:
+      throw InternalError("a literal of an integer type by a float");
+  }
+}
+
+std::string literal(std::uint64_t bits, DType type) {
+  const auto number = static_cast<std::int64_t>(bits);
+  // C has no negative literals, and none of the smallest value without its sign.
+  if (type == DType::i32 && number == std::numeric_limits<std::int32_t>::min()) return "(i32)0x80000000u";
+  if (type == DType::i64 && number == std::numeric_limits<std::int64_t>::min()) return "(i64)0x8000000000000000ULL";
+  if (type == DType::i32) return fmt::format("{}", number);
+  if (type == DType::u64 && number < 0) return fmt::format("(u64){}ULL", bits);
+  return fmt::format("({}){}{}", name(type), number, size_of(type) == 8 ? "LL" : "");
+}
+
 std::string affine_text(const std::vector<std::int64_t>& coefficient, std::int64_t constant,
                         const std::function<std::string(int)>& name, bool wide) {
   std::string text;
@@ -126,29 +166,6 @@ std::vector<NodeId> loads_of(const Program& program, NodeId id) {
     return std::string();
   });
   return loads;
-}
-
-std::vector<bool> chosen_beside_written(const Program& program) {
-  std::vector<bool> chosen(program.buffers.size());
-  for (const auto& select : program.nodes) {
-    if (select.kind != NodeKind::op || select.op != ir::OpCode::select) continue;
-    std::vector<bool> below(program.nodes.size());
-    for (const int arm : {1, 2}) below[static_cast<std::size_t>(select.operand[arm])] = true;
-    std::vector<bool> loaded(program.buffers.size());
-    bool written = false;
-    for (std::size_t id = below.size(); id-- > 0;) {
-      const auto& node = program.nodes[id];
-      if (!below[id]) continue;
-      for (const auto operand : node.operand) {
-        if (operand >= 0) below[static_cast<std::size_t>(operand)] = true;
-      }
-      if (node.kind != NodeKind::load) continue;
-      loaded[static_cast<std::size_t>(node.source)] = true;
-      written = written || program.buffers[static_cast<std::size_t>(node.source)].written;
-    }
-    for (std::size_t k = 0; k < chosen.size(); ++k) chosen[k] = chosen[k] || (written && loaded[k]);
-  }
-  return chosen;
 }
 
 std::string kernel_name(const Program& program) {

@@ -12,6 +12,11 @@ namespace ricci::codegen {
 /// The C type of one element: "u64", "float", "c128".
 const char* c_type(DType type);
 
+/// A literal of that type: "2.5", "1.5f", "c128{0.0, 1.0}"; of an integer type, by the bits of a constant: "-3",
+/// "(u8)7".
+std::string literal(Scalar value, DType type);
+std::string literal(std::uint64_t bits, DType type);
+
 /// A sum of products: "1280 * a + 40 * b + c", or "0". `name(q)` is the text for index q; an empty text is a zero. With
 /// `wide`, products are formed in 64 bits.
 std::string affine_text(const std::vector<std::int64_t>& coefficient, std::int64_t constant,
@@ -22,11 +27,6 @@ std::string value_text(const ir::Program& program, ir::NodeId id, const std::fun
 
 /// Loads that the statement's value uses, in evaluation order.
 std::vector<ir::NodeId> loads_of(const ir::Program& program, ir::NodeId id);
-
-/// Per buffer: whether a select chooses between a load of it and a load of a buffer that the kernel writes. Compilers
-/// merge the two loads, and NVRTC 13.0 then assumes of the merged load what `const __restrict__` says of one of them,
-/// that no store changes it: it may move the load across a store. Such buffers get no `__restrict__`.
-std::vector<bool> chosen_beside_written(const ir::Program& program);
 
 /// Portable prelude: the parts that the program needs.
 std::string portable_prelude(const ir::Program& program);

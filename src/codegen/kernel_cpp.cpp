@@ -1,6 +1,8 @@
 // An expanded kernel as C++ for Clang: one function over a range of tasks.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/expression.hpp"
 #include "codegen/kernel_source.hpp"
 #include "codegen/kernel_text.hpp"
@@ -53,6 +55,24 @@ inline void store_nontemporal(T* to, V value) {
 
 )";
 
+constexpr const char* kRows = R"(// Neighbours by vectors, while those that follow are prefetched.
+template <class V, bool Prefetch, bool Nontemporal, class T>
+static __attribute__((noinline)) void copy_row(T* __restrict__ to, const T* __restrict__ from, int count) {
+  typedef V __attribute__((aligned(sizeof(T)), may_alias)) in_memory;
+  #pragma clang loop unroll_count(4)
+  for (int i = 0; i < count; i += sizeof(V) / sizeof(T)) {
+    if constexpr (Prefetch) __builtin_prefetch(from + count + i, 0, 2);
+    const V value = *(const in_memory*)(from + i);
+    if constexpr (Nontemporal) {
+      store_nontemporal<V>(to + i, value);
+    } else {
+      *(in_memory*)(to + i) = value;
+    }
+  }
+}
+
+)";
+
 constexpr const char* kParts = R"(// The first C lanes of a vector; what is not read is 0.
 template <class V, int C, class T>
 inline V load_part(const T* from) {
@@ -77,12 +97,34 @@ std::string pairs(const std::string& vector, int lanes) {
       vector, turned, conjugated);
 }
 
+std::string prefixes(const std::string& vector, int lanes) {
+  auto text = fmt::format("// Sums of the lanes up to each.\ninline {} prefixes({} x) {{\n  const {} zero = 0;\n",
+                          vector, vector, vector);
+  for (int span = 1; span < lanes; span *= 2) {
+    std::string order;
+    for (int v = 0; v < lanes; ++v) order += fmt::format(", {}", v < span ? v : lanes + v - span);
+    text += fmt::format("  x += __builtin_shufflevector(zero, x{});\n", order);
+  }
+  return text + "  return x;\n}\n\n";
+}
+
+std::string shifted(const std::string& vector, const char* element, int lanes) {
+  std::string order = fmt::format(", {}", lanes);
+  for (int v = 0; v + 1 < lanes; ++v) order += fmt::format(", {}", v);
+  return fmt::format(
+      "// The lanes after one that comes before them.\n"
+      "inline {0} shifted({0} x, {1} before) {{ return __builtin_shufflevector(x, ({0})before{2}); }}\n\n",
+      vector, element, order);
+}
+
 class CppPrinter {
  public:
   explicit CppPrinter(const Kernel& kernel) : kernel_(kernel), text_(kernel, true, true) {}
 
   std::string print(const std::string& name) {
-    w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last, char* scratch)", name);
+    const bool works = std::any_of(kernel_.arrays.begin(), kernel_.arrays.end(),
+                                   [](const kernel::Array& array) { return array.space == Space::scratch; });
+    w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last{})", name, works ? ", char* scratch" : "");
     w_.open("{{");
     std::size_t argument = 0;
     std::int64_t at = 0;
@@ -122,8 +164,12 @@ class CppPrinter {
       types += "// Vectors of complex numbers: pairs (x, y) as (-y, x), and as (x, -y).\n";
     for (const auto& [type, lanes] : text_.pair_types())
       types += pairs(fmt::format("{}x{}", ricci::name(type), lanes), lanes);
-    return types + (nontemporal_ ? kNontemporal : "") + (text_.uses_parts() ? kParts : "") +
-           (transposes_ ? kTranspose : "");
+    for (const auto& [type, lanes] : text_.scanned_types())
+      types += prefixes(fmt::format("{}x{}", ricci::name(type), lanes), lanes);
+    for (const auto& [type, lanes] : text_.shifted_types())
+      types += shifted(fmt::format("{}x{}", ricci::name(type), lanes), c_type(type), lanes);
+    return types + (nontemporal_ || rows_ ? kNontemporal : "") + (rows_ ? kRows : "") +
+           (text_.uses_parts() ? kParts : "") + (transposes_ ? kTranspose : "");
   }
 
  private:
@@ -155,21 +201,37 @@ class CppPrinter {
 
   void one(const kernel::Loop& loop) {
     const auto& name = text_.name(loop.var);
-    if (loop.bind == Bind::unroll) w_.line("#pragma unroll");
+    pragma(loop.bind);
     const auto limit = loop.when.empty() ? std::string() : " && " + text_.condition(loop.when);
-    w_.open("for ({} {} = 0; {} < {}{}; ++{}) {{", loop.bind == Bind::unroll ? "int" : "i64", name, name,
-            kernel_.extent(loop.var), limit, name);
+    w_.open("for ({} {} = {}; {} < {}{}; {}) {{", loop.bind == Bind::unroll ? "int" : "i64", name,
+            text_.affine(loop.first), name, kernel_.extent(loop.var), limit, next(name, loop.step));
     print(loop.body);
     w_.close();
   }
-  void one(const kernel::Let& let) {
-    auto text = text_.affine(let.of);
-    if (let.divisor > 1) text = fmt::format("({}) / {}", text, let.divisor);
-    if (let.modulus > 0) text = fmt::format("({}) % {}", text, let.modulus);
-    w_.line("const i64 {} = {};", text_.name(let.var), text);
+  void pragma(Bind bind) {
+    if (bind == Bind::unroll) w_.line("#pragma unroll");
+    if (bind == Bind::vector) w_.line("#pragma clang loop vectorize(assume_safety)");
   }
+  static std::string next(const std::string& name, std::int64_t step) {
+    return step == 1 ? "++" + name : fmt::format("{} += {}", name, step);
+  }
+  void one(const kernel::Sweep& sweep) {
+    const auto& name = text_.name(sweep.var);
+    const auto begin = fmt::format("i64 {} = {}", name, text_.affine(sweep.first));
+    const bool whole = sweep.parts.size() == 1;
+    if (!whole) w_.line("{};", begin);
+    for (const auto& part : sweep.parts) {
+      pragma(part.bind);
+      const auto inside = part.step == 1 ? fmt::format("{} < {}", name, text_.affine(sweep.end))
+                                         : fmt::format("{} + {} <= {}", name, part.step, text_.affine(sweep.end));
+      w_.open("for ({}; {}; {}) {{", whole ? begin : "", inside, next(name, part.step));
+      print(part.body);
+      w_.close();
+    }
+  }
+  void one(const kernel::Let& let) { w_.line("const i64 {} = {};", text_.name(let.var), text_.let(let)); }
   void one(const kernel::If& branch) {
-    w_.open("if ({}) {{", text_.condition(branch.when));
+    w_.open("if ({}) {{", text_.condition(branch));
     print(branch.then);
     if (!branch.otherwise.empty()) {
       w_.otherwise();
@@ -179,14 +241,24 @@ class CppPrinter {
   }
   void one(const kernel::Comment& comment) { w_.line("// {}", comment.text); }
   void one(const kernel::Store& store) {
-    const auto value = text_.value(store.value);
     if (!store.nontemporal) {
-      w_.line("{}", text_.store(store.to, value));
+      w_.line("{}", text_.store(store));
       return;
     }
     nontemporal_ = true;
     w_.line("store_nontemporal<{}>({}, {});", text_.vector_type(kernel_.array(store.to.array).type, store.to.lanes),
-            text_.pointer(store.to), value);
+            text_.pointer(store.to), text_.value(store.value));
+  }
+  void one(const kernel::Define& define) {
+    w_.line("{} = {};", text_.declaration(define.array), text_.value(define.value));
+  }
+  void one(const kernel::Scatter& scatter) { w_.line("{}", text_.scatter(scatter)); }
+  void one(const kernel::Prefetch& prefetch) { w_.line("__builtin_prefetch({}, 0, 2);", text_.pointer(prefetch.from)); }
+  void one(const kernel::CopyRow& copy) {
+    rows_ = true;
+    nontemporal_ = nontemporal_ || copy.nontemporal;
+    w_.line("copy_row<{}, {}, {}>({}, {}, {});", text_.vector_type(kernel_.array(copy.to.array).type, copy.lanes),
+            copy.prefetch, copy.nontemporal, text_.pointer(copy.to), text_.pointer(copy.from), copy.count);
   }
   void one(const kernel::Transpose& transpose) {
     transposes_ = true;
@@ -196,18 +268,12 @@ class CppPrinter {
   void one(const Other&) {
     throw InternalError("a statement that no C++ text has");
   }
-  void one(const kernel::Declare& declaration) {
-    const auto& array = kernel_.array(declaration.array);
-    std::string shape;
-    for (const auto extent : array.shape) shape += fmt::format("[{}]", extent);
-    w_.line("{} {}{};", array.lanes > 1 ? text_.vector_type(array.type, array.lanes) : std::string(c_type(array.type)),
-            array.name, shape);
-  }
+  void one(const kernel::Declare& declaration) { w_.line("{};", text_.declaration(declaration.array)); }
 
   const Kernel& kernel_;
   KernelText text_;
   Writer w_;
-  bool transposes_ = false, nontemporal_ = false;
+  bool transposes_ = false, nontemporal_ = false, rows_ = false;
 };
 
 }  // namespace

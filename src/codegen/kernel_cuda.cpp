@@ -53,6 +53,7 @@ class CudaPrinter {
   }
 
   const DeviceParts& parts() const { return parts_; }
+  std::string functions() const { return text_.called_definitions(); }
 
  private:
   void shared() {
@@ -84,7 +85,8 @@ class CudaPrinter {
       if (loop != nullptr && (loop->bind == Bind::task || loop->bind == Bind::thread)) {
         bound(*loop);
         print_function(loop->body);
-      } else if (branch != nullptr && &statement == &body.back() && branch->otherwise.empty()) {
+      } else if (branch != nullptr && &statement == &body.back() && branch->otherwise.empty() &&
+                 branch->values.empty()) {
         for (const auto& condition : branch->when) leave_unless(condition);
         print_function(branch->then);
       } else {
@@ -101,10 +103,14 @@ class CudaPrinter {
     const auto& name = text_.name(loop.var);
     const auto extent = kernel_.extent(loop.var);
     const auto limit = loop.when.empty() ? std::string() : " && " + text_.condition(loop.when);
-    w_.line("#pragma unroll{}", loop.bind != Bind::unroll ? " 1"
-                                : loop.times > 0          ? fmt::format(" {}", loop.times)
-                                                          : "");
-    w_.open("for (int {} = 0; {} < {}{}; ++{}) {{", name, name, extent, limit, name);
+    if (loop.bind != Bind::any) {
+      w_.line("#pragma unroll{}", loop.bind != Bind::unroll ? " 1"
+                                  : loop.times > 0          ? fmt::format(" {}", loop.times)
+                                                            : "");
+    }
+    const auto next = loop.step == 1 ? "++" + name : fmt::format("{} += {}", name, loop.step);
+    w_.open("for ({} {} = {}; {} < {}{}; {}) {{", text_.type(loop.var), name, text_.affine(loop.first), name, extent,
+            limit, next);
     print(loop.body);
     w_.close();
   }
@@ -137,16 +143,15 @@ class CudaPrinter {
   }
   void one(const kernel::Let& let) {
     if (let.in_place) return text_.say_in_place(let);
-    const bool wide = text_.is_wide(kernel::Affine::of(let.var));
-    w_.line("const {} {} = {};", wide ? "i64" : "int", text_.name(let.var), text_.quotient(let, wide));
+    w_.line("const {} {} = {};", text_.type(let.var), text_.name(let.var), text_.let(let));
   }
   void one(const kernel::If& branch) {
     // A branch around one copy is its own predicate.
-    if (branch.then.size() == 1 && branch.otherwise.empty()) {
+    if (branch.then.size() == 1 && branch.otherwise.empty() && branch.values.empty()) {
       if (const auto* copy = std::get_if<kernel::AsyncCopy>(&branch.then.front().node))
         return copied(*copy, text_.condition(branch.when));
     }
-    w_.open("if ({}) {{", text_.condition(branch.when));
+    w_.open("if ({}) {{", text_.condition(branch));
     print(branch.then);
     if (!branch.otherwise.empty()) {
       w_.otherwise();
@@ -169,9 +174,26 @@ class CudaPrinter {
     w_.line("{} += {};", kernel_.array(advance.array).name, text_.affine(advance.by, text_.is_wide(advance.by)));
   }
   void one(const kernel::AdvanceByLanes& advance);
-  void one(const kernel::Store& store) {
-    const bool word = text_.are_words(store.to.array);
-    w_.line("{}", text_.store(store.to, word ? text_.word(store.value) : text_.value(store.value)));
+  void one(const kernel::Store& store) { w_.line("{}", text_.store(store)); }
+  void one(const kernel::Define& define) {
+    w_.line("{} = {};", text_.declaration(define.array), text_.value(define.value));
+  }
+  void one(const kernel::Scatter& scatter) { w_.line("{}", text_.scatter(scatter)); }
+  void one(const kernel::LaneReduce& reduce) {
+    const auto own = text_.load(reduce.registers);
+    w_.line("#pragma unroll");
+    w_.line("for (int mask = 16; mask > 0; mask /= 2) {} = {};", own,
+            text_.combined(reduce.op, kernel_.array(reduce.registers.array).type, own,
+                           fmt::format("shuffle_xor({}, mask)", own)));
+  }
+  void one(const kernel::LaneScan& scan) {
+    const auto own = text_.load(scan.registers);
+    const auto type = kernel_.array(scan.registers.array).type;
+    w_.line("#pragma unroll");
+    w_.open("for (int span = 1; span < 32; span *= 2) {{");
+    w_.line("const {} below = shuffle_up({}, span);", c_type(type), own);
+    w_.line("if ((int)(threadIdx.x % 32) >= span) {} = {};", own, text_.combined(scan.op, type, "below", own));
+    w_.close();
   }
   void one(const kernel::AsyncCopy& copy) { copied(copy, {}); }
   /// wanted: where anything is copied at all; empty: everywhere.
@@ -190,7 +212,7 @@ class CudaPrinter {
     parts_.async = true;
     w_.line("wait_async<{}>();", wait.groups);
   }
-  void one(const kernel::Barrier&) { w_.line("__syncthreads();"); }
+  void one(const kernel::Barrier& barrier) { w_.line("{}();", barrier.warp ? "__syncwarp" : "__syncthreads"); }
   void one(const kernel::MatrixLoad& load) {
     parts_.tensor_core = true;
     w_.line("load_matrix_x{}{}({}, {});", kernel_.array(load.to.array).shape.back(),
@@ -201,19 +223,7 @@ class CudaPrinter {
     w_.line("mma_{}({}, {}, {});", call.atom, text_.load(call.d), text_.load(call.a), text_.load(call.b));
   }
   void one(const kernel::Declare& declaration) {
-    const auto& array = kernel_.array(declaration.array);
-    std::string shape;
-    for (const auto extent : array.shape) shape += fmt::format("[{}]", extent);
-    w_.line("{} {}{}{};", register_type(declaration.array), array.name, shape, declaration.zeros ? " = {}" : "");
-  }
-  void one(const kernel::Define& define) {
-    w_.line("const {} {} = {};", register_type(define.array), kernel_.array(define.array).name,
-            text_.value(define.value));
-  }
-  std::string register_type(int number) {
-    const auto& array = kernel_.array(number);
-    if (text_.are_words(number)) return "u32";
-    return array.lanes > 1 ? text_.vector_type(array.type, array.lanes) : std::string(c_type(array.type));
+    w_.line("{}{};", text_.declaration(declaration.array), declaration.zeros ? " = {}" : "");
   }
   template <class Other>
   void one(const Other&) {
@@ -288,6 +298,7 @@ KernelSource print_cuda(const Kernel& kernel, const std::string& name) {
   CudaPrinter printer(kernel);
   KernelSource source;
   source.text = printer.print(name);
+  source.functions = printer.functions();
   source.prelude = device_prelude(printer.parts());
   return source;
 }

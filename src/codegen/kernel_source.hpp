@@ -10,13 +10,15 @@
 namespace ricci::codegen {
 
 struct KernelSource {
-  std::string prelude;  ///< types and functions that the text uses beside the portable prelude
+  std::string functions;  ///< CUDA: those that the text calls, for any C++ compiler
+  std::string prelude;    ///< types and functions that the text uses beside the portable prelude
   std::string text;
 };
 
 /// C++ for Clang: `extern "C" void name(void* const* args, i64 first, i64 last, char* scratch)` runs the tasks [first,
 /// last) of an expanded kernel; args holds one pointer per global array, then one pointer per parameter's value;
-/// scratch is Kernel::bytes_of(Space::scratch) bytes at a multiple of 64, of the calling thread alone.
+/// scratch is Kernel::bytes_of(Space::scratch) bytes at a multiple of 64, of the calling thread alone; without scratch
+/// arrays there is no such argument.
 KernelSource print_cpp(const kernel::Kernel& kernel, const std::string& name);
 
 /// CUDA C++ for NVRTC: `extern "C" __global__ void name(pointers, parameters)` of an expanded kernel, to be launched as

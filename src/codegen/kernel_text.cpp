@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "codegen/expression.hpp"
-#include "codegen/point.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::codegen {
@@ -20,6 +19,38 @@ using kernel::Value;
 namespace {
 
 constexpr std::int64_t kNarrow = std::int64_t{1} << 31;  ///< elements that 32-bit offsets reach
+
+constexpr int kWrittenOut = 32;  ///< places that NVRTC writes a function's instructions out at
+
+const char* symbol_of(OpCode op) {
+  switch (op) {
+    case OpCode::equal:
+      return "==";
+    case OpCode::not_equal:
+      return "!=";
+    case OpCode::less:
+      return "<";
+    case OpCode::less_equal:
+      return "<=";
+    case OpCode::bit_and:
+      return "&";
+    case OpCode::bit_or:
+      return "|";
+    default:
+      return "^";
+  }
+}
+
+std::string function_name(OpCode op, DType type) { return fmt::format("{}_{}", ir::name_of(op), name(type)); }
+
+/// The terms of one sign, with positive coefficients.
+Affine side(const Affine& value, bool positive) {
+  Affine part;
+  for (const auto& term : value.terms) {
+    if ((term.coefficient > 0) == positive) part.terms.push_back({term.var, std::abs(term.coefficient)});
+  }
+  return part;
+}
 
 bool is_sum(const Affine& value) { return value.terms.size() + (value.constant != 0 ? 1 : 0) > 1; }
 
@@ -38,6 +69,95 @@ void add_fragments(const kernel::Body& body, std::set<int>& fragments) {
 KernelText::KernelText(const kernel::Kernel& kernel, bool vectors, bool wide)
     : kernel_(kernel), vectors_(vectors), wide_(wide) {
   add_fragments(kernel.body, fragments_);
+  look_at(kernel.body);
+  find_truths();
+}
+
+void KernelText::find_truths() {
+  for (const auto& [array, value] : set_to_) truths_.insert(array);
+  // All of them, until one is found to be set to something else.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [array, value] : set_to_) {
+      const bool digit = value && value->kind == Value::Kind::constant && value->bits <= 1;
+      if (!digit && !(value && is_truth(*value))) changed = truths_.erase(array) > 0 || changed;
+    }
+  }
+}
+
+void KernelText::look_at(const kernel::Body& body) {
+  for (const auto& statement : body) {
+    const auto& node = statement.node;
+    if (const auto* loop = std::get_if<kernel::Loop>(&node)) {
+      look_at(loop->body);
+    } else if (const auto* section = std::get_if<kernel::Section>(&node)) {
+      look_at(section->body);
+    } else if (const auto* sweep = std::get_if<kernel::Sweep>(&node)) {
+      for (const auto& part : sweep->parts) look_at(part.body);
+    } else if (const auto* branch = std::get_if<kernel::If>(&node)) {
+      for (const auto& value : branch->values) look_at(value);
+      look_at(branch->then);
+      look_at(branch->otherwise);
+    } else if (const auto* store = std::get_if<kernel::Store>(&node)) {
+      stored_.insert(store->to.array);
+      look_at(store->value);
+      const auto& to = kernel_.array(store->to.array);
+      if (to.space == Space::registers && to.type == DType::u8 && to.lanes == 1)
+        set_to_.emplace_back(store->to.array, &store->value);
+    } else if (const auto* define = std::get_if<kernel::Define>(&node)) {
+      look_at(define->value);
+      const auto& to = kernel_.array(define->array);
+      if (to.type == DType::u8 && to.lanes == 1) set_to_.emplace_back(define->array, &define->value);
+    } else if (const auto* scatter = std::get_if<kernel::Scatter>(&node)) {
+      look_at(scatter->value);
+    } else if (const auto* reduce = std::get_if<kernel::LaneReduce>(&node)) {
+      stored_.insert(reduce->registers.array);
+      set_to_.emplace_back(reduce->registers.array, nullptr);
+    } else if (const auto* scan = std::get_if<kernel::LaneScan>(&node)) {
+      stored_.insert(scan->registers.array);
+      set_to_.emplace_back(scan->registers.array, nullptr);
+    }
+  }
+}
+
+void KernelText::look_at(const Value& value) {
+  if (value.kind == Value::Kind::op && ir::is_function(value.op)) ++functions_[{value.op, value.type}];
+  for (const auto& operand : value.operands) look_at(operand);
+}
+
+// NVRTC writes each function out wherever it stands, a hundred instructions and more for a sine of doubles: 200 of them
+// take it eight seconds, as calls a third of one.
+std::string KernelText::called_definitions() const {
+  std::string text;
+  for (const auto& [function, places] : functions_) {
+    if (vectors_ || places <= kWrittenOut) continue;
+    const auto [op, type] = function;
+    const auto* c = c_type(type);
+    const char* suffix = type == DType::f32 ? "f" : "";
+    const bool two = ir::operand_count(op) == 2;
+    const auto value = op == OpCode::rsqrt ? fmt::format("1.0{} / sqrt{}(x)", suffix, suffix)
+                                           : fmt::format("{}{}(x{})", ir::name_of(op), suffix, two ? ", y" : "");
+    text += fmt::format("static __attribute__((noinline)) {} {}({} x{}) {{ return {}; }}\n", c, function_name(op, type),
+                        c, two ? fmt::format(", {} y", c) : "", value);
+  }
+  return text.empty() ? text : "// Called from many places.\n" + text + "\n";
+}
+
+const char* KernelText::type(kernel::Var var) const {
+  // The value after the last one fits, too.
+  return wide_ || kernel_.extent(var) > (std::int64_t{1} << 30) ? "i64" : "int";
+}
+
+std::string KernelText::declaration(int number) {
+  const auto& array = kernel_.array(number);
+  const auto type = are_words(number) ? std::string("u32")
+                    : array.lanes > 1 ? vector_type(array.type, array.lanes)
+                                      : std::string(c_type(array.type));
+  std::string text = array.alignment > 0 ? fmt::format("alignas({}) ", array.alignment) : "";
+  if (array.shape.empty() && !stored_.contains(number)) text += "const ";
+  text += fmt::format("{} {}", type, array.name);
+  for (const auto extent : array.shape) text += fmt::format("[{}]", extent);
+  return text;
 }
 
 const std::string& KernelText::name(kernel::Var var) const {
@@ -60,6 +180,8 @@ bool KernelText::is_wide(const Affine& value) const {
 
 std::string KernelText::affine(const Affine& value, bool wide) const {
   std::string text;
+  // A number alone is wide where it has to be.
+  wide = wide && (!value.is_constant() || is_wide(value));
   const auto term = [&](std::int64_t coefficient, const std::string& factor) {
     const auto magnitude = coefficient < 0 ? -coefficient : coefficient;
     if (!text.empty()) {
@@ -85,7 +207,8 @@ std::string KernelText::affine(const Affine& value, bool wide) const {
 std::string KernelText::offset(const Access& access) const {
   const auto& offset = access.index.front();
   const auto& to = array(access);
-  const bool large = to.space == Space::global && to.elements() > kNarrow && is_wide(offset);
+  const bool large =
+      to.space == Space::global && (to.shape.front() > kNarrow || -to.first > kNarrow) && is_wide(offset);
   const auto text = affine(offset, wide_ || large);
   const auto& [shift, mask, unit] = to.swizzle;
   return mask == 0 ? text : fmt::format("swizzle<{}, {}, {}>({})", shift, mask, unit, text);
@@ -95,18 +218,43 @@ std::string KernelText::condition(const std::vector<kernel::Condition>& when) co
   std::vector<std::string> parts;
   for (std::size_t k = 0; k < when.size(); ++k) {
     const auto& [value, below] = when[k];
-    const bool turned = !value.terms.empty() && std::all_of(value.terms.begin(), value.terms.end(),
-                                                            [](const auto& term) { return term.coefficient < 0; });
     if (k + 1 < when.size() && when[k + 1].value == -1 * value && when[k + 1].below == 2 - below) {
       parts.push_back(fmt::format("{} == {}", affine(value), below - 1));
       ++k;
-    } else if (turned) {
-      parts.push_back(fmt::format("{} > {}", affine(-1 * value), -below));
+      continue;
+    }
+    const auto more = side(value, true), less = side(value, false);
+    const auto apart = value.constant - below;
+    if (less.terms.empty()) {
+      const bool first = value.terms.size() == 1 && value.terms.front().coefficient == 1 && apart == -1;
+      parts.push_back(first ? fmt::format("{} == 0", affine(more)) : fmt::format("{} < {}", affine(value), below));
+    } else if (more.terms.empty()) {
+      parts.push_back(fmt::format("{} > {}", affine(less), apart));
+    } else if (apart >= 0) {
+      parts.push_back(apart == 0 ? fmt::format("{} < {}", affine(more), affine(less))
+                                 : fmt::format("{} <= {}", affine(more + Affine(apart + 1)), affine(less)));
     } else {
-      parts.push_back(fmt::format("{} < {}", affine(value), below));
+      parts.push_back(fmt::format("{} < {}", affine(more), affine(less + Affine(-apart))));
     }
   }
   return fmt::format("{}", fmt::join(parts, " && "));
+}
+
+std::string KernelText::condition(const kernel::If& branch) {
+  auto text = condition(branch.when);
+  const bool alone = branch.when.empty() && branch.values.size() == 1;
+  for (const auto& value : branch.values)
+    text += (text.empty() ? "" : " && ") + (alone ? truth(value).text : in_brackets(truth(value), 1));
+  return text;
+}
+
+std::string KernelText::negated(const std::vector<kernel::Condition>& when) const {
+  std::vector<std::string> parts;
+  for (const auto& one : when) {
+    parts.push_back(side(one.value, false).terms.empty() ? fmt::format("{} >= {}", affine(one.value), one.below)
+                                                         : fmt::format("!({})", condition({one})));
+  }
+  return fmt::format("{}", fmt::join(parts, " || "));
 }
 
 std::string KernelText::vector_type(DType type, int lanes) {
@@ -140,7 +288,10 @@ std::string KernelText::registers(const Access& access) const {
 
 std::string KernelText::load(const Access& access) {
   const auto& from = array(access);
-  if (from.space == Space::registers) return registers(access);
+  if (from.space == Space::registers && access.lanes <= from.lanes) return registers(access);
+  if (from.space == Space::registers) {
+    return fmt::format("*(const {}_in_memory*)&{}", vector_type(from.type, access.lanes), registers(access));
+  }
   if (access.whole) return fmt::format("load_whole({})", pointer(access));
   if (access.lanes == 1) return fmt::format("{}[{}]", from.name, offset(access));
   const auto type = vector_type(from.type, access.lanes);
@@ -166,18 +317,75 @@ std::string KernelText::store(const Access& access, const std::string& value) {
   return fmt::format("*({}_in_memory*)({}) = {};", type, pointer(access), value);
 }
 
-std::string KernelText::value(const Value& value) { return text(value).text; }
+std::string KernelText::store(const kernel::Store& store) {
+  const auto& value = store.value;
+  const auto& to = array(store.to);
+  if (are_words(store.to.array)) return this->store(store.to, word(value));
+  // "sum += x" for what is added to itself.
+  const bool sums = value.kind == Value::Kind::op && (value.op == OpCode::add || value.op == OpCode::mul) &&
+                    is_real(value.type) && to.space == Space::registers;
+  if (sums && value.operands[0].kind == Value::Kind::load && value.operands[0].access.array == store.to.array &&
+      value.operands[0].access.index == store.to.index) {
+    return fmt::format("{} {}= {};", registers(store.to), value.op == OpCode::add ? '+' : '*',
+                       text(value.operands[1]).text);
+  }
+  return this->store(store.to, this->value(value));
+}
+
+std::string KernelText::scatter(const kernel::Scatter& scatter) {
+  const auto& array = kernel_.array(scatter.array);
+  const auto place = value(scatter.place);
+  return fmt::format("if ({} >= {} && {} < {}) {}[{}] = {};", place, array.first, place, array.shape.front(),
+                     array.name, place, value(scatter.value));
+}
+
+std::string KernelText::let(const kernel::Let& let) const {
+  const auto text = quotient(let, wide_ || is_wide(let.of));
+  return let.most >= 0 ? fmt::format("{} < {} ? {} : {}", text, let.most, text, affine(Affine(let.most))) : text;
+}
+
+std::string KernelText::combined(OpCode op, DType type, const std::string& x, const std::string& y) {
+  return scalar(op, type, type, {x, 3}, {y, 3}, {}).text;
+}
+
+std::string KernelText::value(const Value& value) {
+  return is_truth(value) && value.type == DType::u8 ? truth(value).text : text(value).text;
+}
+
+bool KernelText::is_truth(const Value& value) const {
+  if (value.kind == Value::Kind::load) return truths_.contains(value.access.array);
+  if (value.kind != Value::Kind::op || value.type != DType::u8) return false;
+  const bool joins = value.op == OpCode::bit_and || value.op == OpCode::bit_or;
+  return ir::is_comparison(value.op) || (joins && is_truth(value.operands[0]) && is_truth(value.operands[1]));
+}
+
+KernelText::Text KernelText::truth(const Value& value) {
+  if (value.kind != Value::Kind::op || !is_truth(value)) return text(value);
+  const auto &x = value.operands[0], &y = value.operands[1];
+  if (ir::is_comparison(value.op)) {
+    return {fmt::format("{} {} {}", in_brackets(text(x), 1), symbol_of(value.op), in_brackets(text(y), 1)), 1};
+  }
+  const bool both = value.op == OpCode::bit_and;
+  const auto side = [&](const Value& operand) {
+    const bool alike = is_truth(operand) && operand.op == value.op;
+    return alike ? truth(operand).text : in_brackets(truth(operand), 1);
+  };
+  return {fmt::format("{} {} {}", side(x), both ? "&&" : "||", side(y)), both ? 1 : 0};
+}
 
 KernelText::Text KernelText::text(const Value& value) {
   switch (value.kind) {
     case Value::Kind::load:
-      return {load(value.access), 3};
+      return {load(value.access), value.access.lanes > 1 && array(value.access).lanes == 1 && vectors_ ? 2 : 3};
     case Value::Kind::param:
       return {kernel_.params[static_cast<std::size_t>(value.param)].name, 3};
     case Value::Kind::constant:
       return constant(value);
     case Value::Kind::index:
-      return {fmt::format("(i64)({})", affine(value.affine)), 2};
+      return {value.affine.terms.size() == 1 && value.affine == Affine::of(value.affine.terms.front().var)
+                  ? fmt::format("(i64){}", affine(value.affine))
+                  : fmt::format("(i64)({})", affine(value.affine)),
+              2};
     case Value::Kind::lane:
       return {fmt::format("{}{}[{}]", load(value.operands[0].access), vectors_ ? "" : ".at", affine(value.affine)), 3};
     case Value::Kind::tf32:
@@ -188,7 +396,20 @@ KernelText::Text KernelText::text(const Value& value) {
       return {fmt::format("{}{{{}}}", vector_type(value.type, value.lanes()), lanes), 3};
     }
     case Value::Kind::shuffle:
-      return {fmt::format("shuffle({}, {})", text(value.operands[0]).text, affine(value.affine)), 3};
+    case Value::Kind::shuffle_up:
+      return {fmt::format("{}({}, {})", value.kind == Value::Kind::shuffle ? "shuffle" : "shuffle_up",
+                          text(value.operands[0]).text, affine(value.affine)),
+              3};
+    case Value::Kind::ballot:
+      return {fmt::format("ballot({})", truth(value.operands[0]).text), 3};
+    case Value::Kind::prefixes:
+      scanned_.emplace(value.type, value.lanes());
+      vector_type(value.type, value.lanes());
+      return {fmt::format("prefixes({})", text(value.operands[0]).text), 3};
+    case Value::Kind::shifted:
+      shifted_.emplace(value.type, value.lanes());
+      vector_type(value.type, value.lanes());
+      return {fmt::format("shifted({}, {})", text(value.operands[0]).text, text(value.operands[1]).text), 3};
     case Value::Kind::times_i:
     case Value::Kind::conj_pairs:
       pairs_.emplace(value.type, value.lanes());
@@ -205,7 +426,8 @@ KernelText::Text KernelText::text(const Value& value) {
 KernelText::Text KernelText::constant(const Value& value) {
   auto text = is_integer(value.type) ? literal(value.bits, value.type) : literal(value.number, value.type);
   const int rank = text[0] == '-' || text[0] == '(' ? 2 : 3;
-  return {std::move(text), rank};
+  const bool negative = text[0] == '-' && is_real(value.type);
+  return {std::move(text), rank, negative};
 }
 
 /// Operations that vectors have: those that expand() gives to vectors.
@@ -238,13 +460,20 @@ KernelText::Text KernelText::on_lanes(const Value& value, const Text& x, const T
 }
 
 KernelText::Text KernelText::operation(const Value& value) {
-  const auto x = text(value.operands[0]);
-  const auto y = value.operands.size() > 1 ? text(value.operands[1]) : Text{};
+  const auto& operands = value.operands;
+  if (value.lanes() == 1 && ir::is_comparison(value.op)) return {fmt::format("(u8)({})", truth(value).text), 2};
+  const auto x = value.op == OpCode::select ? truth(operands[0]) : text(operands[0]);
+  const auto y = operands.size() > 1 ? text(operands[1]) : Text{};
   if (value.lanes() > 1) return on_lanes(value, x, y);
-  const std::string type = c_type(value.type);
-  const bool real = is_real(value.type);
+  return scalar(value.op, value.type, operands[0].type, x, y, operands.size() > 2 ? text(operands[2]) : Text{});
+}
+
+KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Text& x, const Text& y,
+                                    const Text& z) const {
+  const std::string type = c_type(dtype);
+  const bool real = is_real(dtype);
   // C computes with integers narrower than int as ints: what they combine to is cast back.
-  const bool narrow = is_integer(value.type) && size_of(value.type) < 4;
+  const bool narrow = is_integer(dtype) && size_of(dtype) < 4;
   const auto call = [&](const std::string& function) {
     return Text{
         y.text.empty() ? fmt::format("{}({})", function, x.text) : fmt::format("{}({}, {})", function, x.text, y.text),
@@ -257,9 +486,10 @@ KernelText::Text KernelText::operation(const Value& value) {
   const auto bits = [&](const char* symbol) {
     return narrow ? Text{fmt::format("({})({})", type, loose(symbol)), 2} : Text{loose(symbol), 0};
   };
-  const auto truth = [&](const char* symbol) { return Text{fmt::format("(u8)({})", loose(symbol)), 2}; };
-  switch (value.op) {
+  switch (op) {
     case OpCode::add:
+      // The interpreter adds from the left: a sum on the right keeps its brackets.
+      if (real && y.negative) return infix(x, "-", {y.text.substr(1)}, 1);
       return real ? infix(x, "+", y, 1) : call("add");
     case OpCode::sub:
       return real ? infix(x, "-", y, 1) : call("sub");
@@ -274,10 +504,10 @@ KernelText::Text KernelText::operation(const Value& value) {
     case OpCode::conj:
       return call("conj");
     case OpCode::cast:
-      if (is_integer(value.operands[0].type) && is_half(value.type))
-        return {fmt::format("cast_{}(cast_f64({}))", ricci::name(value.type), x.text), 3};
-      if (is_integer(value.type)) return {fmt::format("({}){}", type, in_brackets(x, 3)), 2};
-      return call(fmt::format("cast_{}", ricci::name(value.type)));
+      if (is_integer(from) && is_half(dtype))
+        return {fmt::format("cast_{}(cast_f64({}))", ricci::name(dtype), x.text), 3};
+      if (is_integer(dtype)) return {fmt::format("({}){}", type, in_brackets(x, 3)), 2};
+      return call(fmt::format("cast_{}", ricci::name(dtype)));
     case OpCode::real_part:
       return {in_brackets(x, 3) + ".re", 3};
     case OpCode::imag_part:
@@ -293,9 +523,10 @@ KernelText::Text KernelText::operation(const Value& value) {
     case OpCode::sign:
       return call("sign");
     case OpCode::rsqrt:
-      return {fmt::format("{} / {}({})", literal(Scalar(1), value.type), function("sqrt", value.type), x.text), 2};
+      if (is_called(op, dtype)) return call(function_name(op, dtype));
+      return {fmt::format("{} / {}({})", literal(Scalar(1), dtype), function("sqrt", dtype), x.text), 2};
     case OpCode::remainder:
-      return call(fmt::format("remainder_of<{}>", type));
+      return call(real ? function("fmod", dtype) : fmt::format("remainder_of<{}>", type));
     case OpCode::bit_and:
       return bits("&");
     case OpCode::bit_or:
@@ -310,27 +541,22 @@ KernelText::Text KernelText::operation(const Value& value) {
       return call(fmt::format("shift_right<{}>", type));
     case OpCode::popcount: {
       // Narrow signed values must not bring their sign along.
-      const bool wide = size_of(value.type) == 8;
-      const auto word = wide ? x.text : fmt::format("(u{}){}", 8 * size_of(value.type), in_brackets(x, 3));
+      const bool wide = size_of(dtype) == 8;
+      const auto word = wide ? x.text : fmt::format("(u{}){}", 8 * size_of(dtype), in_brackets(x, 3));
       const char* function =
           vectors_ ? (wide ? "__builtin_popcountll" : "__builtin_popcount") : (wide ? "popcount64" : "popcount32");
       return {fmt::format("({}){}({})", type, function, word), 2};
     }
-    case OpCode::equal:
-      return truth("==");
-    case OpCode::not_equal:
-      return truth("!=");
-    case OpCode::less:
-      return truth("<");
-    case OpCode::less_equal:
-      return truth("<=");
     case OpCode::select:
-      return {
-          fmt::format("{} ? {} : {}", in_brackets(x, 1), in_brackets(y, 1), in_brackets(text(value.operands[2]), 1)),
-          0};
+      return {fmt::format("{} ? {} : {}", in_brackets(x, 1), in_brackets(y, 1), in_brackets(z, 1)), 0};
     default:
-      return call(function(ir::name_of(value.op), value.type));
+      return call(is_called(op, dtype) ? function_name(op, dtype) : function(ir::name_of(op), dtype));
   }
+}
+
+bool KernelText::is_called(OpCode op, DType type) const {
+  const auto places = functions_.find({op, type});
+  return !vectors_ && places != functions_.end() && places->second > kWrittenOut;
 }
 
 std::string KernelText::function(const std::string& name, DType type) const {

@@ -26,16 +26,28 @@ class KernelText {
   const kernel::Let& said_in_place(kernel::Var var) const { return in_place_.at(var).first; }
   /// Whether 32 bits are too few for the values of an expression.
   bool is_wide(const kernel::Affine& value) const;
-  std::string affine(const kernel::Affine& value) const { return affine(value, wide_); }
+  std::string affine(const kernel::Affine& value) const { return affine(value, wide_ || is_wide(value)); }
   /// wide: in 64 bits.
   std::string affine(const kernel::Affine& value, bool wide) const;
   /// Of an access to memory: in 64 bits where the array may need them.
   std::string offset(const kernel::Access& access) const;
   std::string condition(const std::vector<kernel::Condition>& when) const;
+  std::string condition(const kernel::If& branch);
+  /// When one of the conditions fails.
+  std::string negated(const std::vector<kernel::Condition>& when) const;
   /// "A[40 * a + b]", "*(const f64x8_in_memory*)(A + 40 * a)", "sum[r][v]".
   std::string load(const kernel::Access& access);
   std::string store(const kernel::Access& access, const std::string& value);
+  std::string store(const kernel::Store& store);
+  std::string scatter(const kernel::Scatter& scatter);
+  std::string let(const kernel::Let& let) const;
   std::string value(const kernel::Value& value);
+  /// x op y, of two texts that need no brackets.
+  std::string combined(ir::OpCode op, DType type, const std::string& x, const std::string& y);
+  /// "int" or "i64", as its values need.
+  const char* type(kernel::Var var) const;
+  /// Of the registers that a statement declares: "const double a", "f64x8 sum[4]".
+  std::string declaration(int array);
   std::string pointer(const kernel::Access& access) const;
   std::string vector_type(DType type, int lanes);
   /// CUDA: whether registers hold several narrow elements as one u32: fragments that instructions of a warp take.
@@ -46,29 +58,50 @@ class KernelText {
   /// Vector types that were named so far.
   const std::set<std::pair<DType, int>>& vector_types() const { return types_; }
   bool uses_parts() const { return parts_; }
+  /// Those of whose lanes prefixes are summed, or that are shifted.
+  const std::set<std::pair<DType, int>>& scanned_types() const { return scanned_; }
+  const std::set<std::pair<DType, int>>& shifted_types() const { return shifted_; }
+  /// CUDA: definitions of functions that are called from many places.
+  std::string called_definitions() const;
   /// Those whose vectors are taken for pairs.
   const std::set<std::pair<DType, int>>& pair_types() const { return pairs_; }
 
  private:
   struct Text {
     std::string text;
-    int rank = 3;  // 3: an atom, 2: a product, 1: a sum, 0: anything looser
+    int rank = 3;           // 3: an atom, 2: a product, 1: a sum, 0: anything looser
+    bool negative = false;  // a literal with a sign
   };
   Text text(const kernel::Value& value);
   Text operation(const kernel::Value& value);
+  Text scalar(ir::OpCode op, DType type, DType from, const Text& x, const Text& y, const Text& z) const;
+  /// Known to be 0 or 1: a comparison, a register that holds nothing else, or made of some by "and" and "or".
+  bool is_truth(const kernel::Value& value) const;
+  /// The value as a condition (zero or not); of rank 1 when it needs no brackets beside "&&".
+  Text truth(const kernel::Value& value);
   Text constant(const kernel::Value& value);
   Text on_lanes(const kernel::Value& value, const Text& x, const Text& y);
   /// C's function of that name, which both compilers know without a header.
+  bool is_called(ir::OpCode op, DType type) const;
   std::string function(const std::string& name, DType type) const;
   static std::string in_brackets(const Text& x, int rank);
   static Text infix(const Text& x, const char* symbol, const Text& y, int rank);
   const kernel::Array& array(const kernel::Access& access) const { return kernel_.array(access.array); }
   std::string registers(const kernel::Access& access) const;
 
+  void look_at(const kernel::Body& body);
+  void look_at(const kernel::Value& value);
+  void find_truths();
+
   const kernel::Kernel& kernel_;
   bool vectors_, wide_;
+  /// What single registers of u8 are set to, nothing where lanes combine them.
+  std::vector<std::pair<int, const kernel::Value*>> set_to_;
+  std::set<int> truths_;                                   // registers that are 0 or 1
+  std::set<int> stored_;                                   // registers that are stored to after their declaration
+  std::map<std::pair<ir::OpCode, DType>, int> functions_;  // how often each stands in the text
   bool parts_ = false;
-  std::set<std::pair<DType, int>> types_, pairs_;
+  std::set<std::pair<DType, int>> types_, pairs_, scanned_, shifted_;
   std::map<kernel::Var, std::pair<kernel::Let, std::string>> in_place_;
   std::set<int> fragments_;
 };

@@ -193,11 +193,12 @@ void verify_register_tile(const Schedule& schedule, const Program& program) {
     broken(schedule, program, "strips and streams are made of lanes");
   }
   if (schedule.strip > 0) {
-    const auto lane = static_cast<std::size_t>(schedule.lane);
     const bool outermost_sums =
         std::any_of(program.nodes.begin(), program.nodes.end(), [](const Node& node) { return !node.over.empty(); });
-    if (outermost_sums || schedule.register_tile[lane] != 1 || schedule.strip % schedule.lanes != 0 ||
-        schedule.mapping.digits.empty() || schedule.mapping.digits.front().index != schedule.lane) {
+    const bool tiled = std::any_of(schedule.register_tile.begin(), schedule.register_tile.end(),
+                                   [](std::int64_t values) { return values != 1; });
+    if (outermost_sums || tiled || schedule.strip % schedule.lanes != 0 || schedule.mapping.digits.empty() ||
+        schedule.mapping.digits.front().index != schedule.lane) {
       broken(schedule, program, "strips run along the innermost loop of a program without reductions");
     }
   }

@@ -14,7 +14,8 @@ namespace ricci::kernel {
 Kernel build(const ir::Program& program, const Contraction& contraction, const Directives& directives, Target target,
              int vector_bytes = 64);
 
-/// Tile statements resolved into native ones by the layouts on both of their sides. Verified.
+/// Tile statements resolved into native ones by the layouts on both of their sides; a kernel of native ones as it is.
+/// Verified.
 Kernel expand(Kernel kernel);
 
 }  // namespace ricci::kernel

@@ -70,6 +70,8 @@ int Value::lanes() const noexcept {
     case Kind::pack:
       return static_cast<int>(operands.size());
     case Kind::shuffle:
+    case Kind::prefixes:
+    case Kind::shifted:
     case Kind::times_i:
     case Kind::conj_pairs:
       return operands.front().lanes();

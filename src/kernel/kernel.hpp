@@ -25,7 +25,7 @@ enum class Space : std::uint8_t {
   global,     ///< memory of the caller: an argument
   scratch,    ///< CPU: memory of the worker, from one task to the next
   shared,     ///< CUDA: memory of the block
-  registers,  ///< of a thread; every index into it is a literal once loops are unrolled
+  registers,  ///< of a thread; every index into it is a literal once loops are unrolled or, on a CPU, made of vectors
 };
 
 /// Where element `offset` of a shared array lies: offset ^ ((offset >> shift & mask) << unit). Bits of a row are mixed
@@ -60,7 +60,8 @@ struct Array {
 
 /// Elements of an array: `lanes` neighbours from `index` on, of which the first `count` exist (0: all of them). What is
 /// read beyond them is 0, nothing is written there. With one index more than a register array has dimensions, the last
-/// is the number of a lane.
+/// is the number of a lane. Several lanes of single registers of a CPU are
+/// neighbours along the last dimension.
 struct Access {
   int array = -1;
   std::vector<Affine> index;
@@ -87,6 +88,10 @@ struct Value {
     tf32,        ///< CUDA: operand 0, an f32, rounded to 11 significant bits, halves away from zero
     pack,        ///< CUDA: the operands side by side, as a vector
     shuffle,     ///< CUDA: operand 0 as lane `affine` of the warp has it; all lanes of the warp take part
+    shuffle_up,  ///< CUDA: operand 0 of the lane `affine`, a literal, below; the lowest lanes keep their own
+    ballot,      ///< CUDA: a u32 of one bit for each lane of the warp: whether its operand 0, a u8, is not 0
+    prefixes,    ///< CPU: of a vector the sums of its lanes up to each one
+    shifted,     ///< CPU: a vector of operand 1, then the lanes of operand 0 but for the last one
     times_i,     ///< CPU: a vector of pairs (x, y), complex numbers, as (-y, x)
     conj_pairs,  ///< CPU: the same as (x, -y)
   };
@@ -107,32 +112,54 @@ using Body = std::vector<Statement>;
 
 enum class Bind : std::uint8_t {
   serial,
+  any,     ///< serial, and spelt out as far as the compiler likes
   unroll,  ///< spelt out by the compiler
+  vector,  ///< CPU: rounds that do not depend on each other, several at once as vectors
   task,    ///< a digit of the task's number (CPU) or of the block's (CUDA); the first task loop is the slowest digit
   thread,  ///< CUDA: a digit of the thread's number; the first thread loop is the slowest digit
 };
 
-/// var = 0 .. extent-1 in order, as long as `when` holds: it fails for all later values once it fails.
+/// var = first, first + step, ... below its extent, as long as `when` holds: it fails for all later values once it
+/// fails.
 struct Loop {
   Var var = 0;
   Bind bind = Bind::serial;
-  std::vector<Condition> when;
-  Body body;
-  int times = 0;   ///< of Bind::unroll: rounds that are spelt out together; 0: all
-  int stages = 1;  ///< above 1: the body's copies run up to stages - 1 rounds ahead; expand() resolves it
+  std::vector<Condition> when = {};
+  Body body = {};
+  int times = 0;      ///< of Bind::unroll: rounds that are spelt out together; 0: all
+  int stages = 1;     ///< above 1: the body's copies run up to stages - 1 rounds ahead; expand() resolves it
+  Affine first = {};  ///< other than 0: not of tasks and threads
+  std::int64_t step = 1;
 };
 
-/// var = of / divisor % modulus (modulus 0: no remainder is taken). `of` is not negative.
+/// A strip-mined loop: var goes from `first` on by the first part's step while that many values are left below `end`,
+/// then on by the next part's.
+struct Sweep {
+  struct Part {
+    std::int64_t step = 1;  ///< each divides the one before
+    Body body = {};
+    Bind bind = Bind::any;
+  };
+  Var var = 0;
+  Affine first, end;
+  std::vector<Part> parts;
+};
+
+/// var = of / divisor % modulus (modulus 0: no remainder is taken), or `most` where it is above that (-1: no limit).
+/// `of` is not negative.
 struct Let {
   Var var = 0;
   Affine of;
   std::int64_t divisor = 1, modulus = 0;
   bool in_place = false;  ///< texts say the expression wherever the name would stand
+  std::int64_t most = -1;
 };
 
+/// `then` where all conditions of `when` hold and none of `values` is 0.
 struct If {
-  std::vector<Condition> when;
-  Body then, otherwise;
+  std::vector<Condition> when = {};
+  Body then = {}, otherwise = {};
+  std::vector<Value> values = {};
 };
 
 /// A line for people.
@@ -241,6 +268,39 @@ struct Store {
   bool nontemporal = false;  ///< CPU, of a vector: by a nontemporal store where its address is a multiple of a vector
 };
 
+/// array[place] = value, where the array has such an element.
+struct Scatter {
+  int array = -1;
+  Value place;  ///< i64
+  Value value;
+};
+
+/// CPU: the cache line of an element that is read soon. It may lie outside of the array.
+struct Prefetch {
+  Access from;
+};
+
+/// CPU: `count` neighbours from one array to another by vectors of `lanes`; the next `count` of the source are
+/// prefetched on the way. Nontemporal where an address is a multiple of a vector.
+struct CopyRow {
+  Access to, from;
+  std::int64_t count = 0;
+  int lanes = 1;
+  bool prefetch = false, nontemporal = false;
+};
+
+/// CUDA: a register of every lane of a warp becomes the combination of all of them, in one order for all.
+struct LaneReduce {
+  Access registers;
+  ir::OpCode op = ir::OpCode::add;
+};
+
+/// CUDA: a register of every lane becomes the combination of those of the lanes up to it.
+struct LaneScan {
+  Access registers;
+  ir::OpCode op = ir::OpCode::add;
+};
+
 /// CUDA: `bytes` from global to shared memory that land at a wait; 0 where a condition fails.
 struct AsyncCopy {
   Access to, from;
@@ -251,7 +311,10 @@ struct Commit {};
 struct Wait {
   int groups = 0;  ///< that may still be under way
 };
-struct Barrier {};
+/// Of all threads of a block, or of a warp.
+struct Barrier {
+  bool warp = false;
+};
 
 /// CUDA: one instruction of a warp that reads as many 8 x 16 byte matrices of shared memory as `to` has registers:
 /// lanes 8 i to 8 i + 7 point to the rows of the i-th, 16 bytes from `from` on. Register i of lane l then holds bytes 4
@@ -270,8 +333,9 @@ struct MmaCall {
 };
 
 struct Statement {
-  std::variant<Loop, Let, If, Comment, Section, Copy, Mma, Flush, Clear, Declare, Define, Advance, AdvanceByLanes,
-               Store, Transpose, AsyncCopy, Commit, Wait, Barrier, MatrixLoad, MmaCall>
+  std::variant<Loop, Sweep, Let, If, Comment, Section, Copy, Mma, Flush, Clear, Declare, Define, Scatter, Advance,
+               AdvanceByLanes, Store, Transpose, Prefetch, CopyRow, LaneReduce, LaneScan, AsyncCopy, Commit, Wait,
+               Barrier, MatrixLoad, MmaCall>
       node;
   int origin = -1;  ///< directive that made it: number of a line of Kernel::directives
 };
@@ -281,6 +345,9 @@ template <class F>
 void for_each_body(const Statement& statement, F&& f) {
   if (const auto* loop = std::get_if<Loop>(&statement.node)) f(loop->body);
   if (const auto* section = std::get_if<Section>(&statement.node)) f(section->body);
+  if (const auto* sweep = std::get_if<Sweep>(&statement.node)) {
+    for (const auto& part : sweep->parts) f(part.body);
+  }
   if (const auto* branch = std::get_if<If>(&statement.node)) f(branch->then), f(branch->otherwise);
 }
 

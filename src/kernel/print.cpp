@@ -10,8 +10,12 @@ const char* name_of(Bind bind) {
   switch (bind) {
     case Bind::serial:
       return "for";
+    case Bind::any:
+      return "loop";
     case Bind::unroll:
       return "unroll";
+    case Bind::vector:
+      return "vector";
     case Bind::task:
       return "task";
     case Bind::thread:
@@ -81,16 +85,29 @@ class Printer {
   }
 
   void one(const Loop& loop) {
-    line("{} {} in {}{}{}", name_of(loop.bind), name(loop.var), kernel_.extent(loop.var), where("while", loop.when),
+    const bool steps = loop.step != 1 || loop.first != Affine();
+    line("{} {}{} in {}{}{}{}", name_of(loop.bind), name(loop.var),
+         steps ? fmt::format(" from {} by {}", text(loop.first), loop.step) : "", kernel_.extent(loop.var),
+         loop.times > 0 ? fmt::format(", {} at once", loop.times) : "", where("while", loop.when),
          loop.stages > 1 ? fmt::format(", copies in {} places", loop.stages) : "");
     inside(loop.body);
   }
+  void one(const Sweep& sweep) {
+    line("sweep {} from {} to {}", name(sweep.var), text(sweep.first), text(sweep.end));
+    for (const auto& part : sweep.parts) {
+      line("{} by {}", name_of(part.bind), part.step);
+      inside(part.body);
+    }
+  }
   void one(const Let& let) {
-    line("let {} = ({}){}{}", name(let.var), text(let.of), let.divisor > 1 ? fmt::format(" / {}", let.divisor) : "",
-         let.modulus > 0 ? fmt::format(" % {}", let.modulus) : "");
+    line("let {} = ({}){}{}{}", name(let.var), text(let.of), let.divisor > 1 ? fmt::format(" / {}", let.divisor) : "",
+         let.modulus > 0 ? fmt::format(" % {}", let.modulus) : "",
+         let.most >= 0 ? fmt::format(" at most {}", let.most) : "");
   }
   void one(const If& branch) {
-    line("if {}", print(kernel_, branch.when));
+    auto when = print(kernel_, branch.when);
+    for (const auto& value : branch.values) when += (when.empty() ? "" : " and ") + print(kernel_, value);
+    line("if {}", when);
     inside(branch.then);
     if (branch.otherwise.empty()) return;
     line("else");
@@ -130,14 +147,27 @@ class Printer {
     for (const auto& move : advance.moves)
       line("advance {} by {}, a digit a lane", array_name(move.array), text(move.by));
   }
+  void one(const Scatter& scatter) {
+    line("scatter {}[{}] = {}", array_name(scatter.array), print(kernel_, scatter.place),
+         print(kernel_, scatter.value));
+  }
+  void one(const Prefetch& prefetch) { line("prefetch {}", text(prefetch.from)); }
+  void one(const CopyRow& copy) {
+    line("row {} = {} of {} by {}{}{}", text(copy.to), text(copy.from), copy.count, copy.lanes,
+         copy.prefetch ? ", the next one prefetched" : "", copy.nontemporal ? ", nontemporal" : "");
+  }
+  void one(const LaneReduce& reduce) { line("lanes {} = {} of all", text(reduce.registers), ir::name_of(reduce.op)); }
+  void one(const LaneScan& scan) { line("lanes {} = {} up to each", text(scan.registers), ir::name_of(scan.op)); }
   void one(const Transpose& transpose) { line("transpose {}", array_name(transpose.array)); }
-  void one(const Store& store) { line("{} = {}", text(store.to), print(kernel_, store.value)); }
+  void one(const Store& store) {
+    line("{} = {}{}", text(store.to), print(kernel_, store.value), store.nontemporal ? ", nontemporal" : "");
+  }
   void one(const AsyncCopy& copy) {
     line("async {} = {} of {} bytes{}", text(copy.to), text(copy.from), copy.bytes, where("where", copy.when));
   }
   void one(const Commit&) { line("commit"); }
   void one(const Wait& wait) { line("wait {}", wait.groups); }
-  void one(const Barrier&) { line("barrier"); }
+  void one(const Barrier& barrier) { line("barrier{}", barrier.warp ? " of a warp" : ""); }
   void one(const MatrixLoad& load) {
     line("matrix {} = {}{}", text(load.to), text(load.from), load.transposed ? " transposed" : "");
   }
@@ -219,6 +249,15 @@ std::string print(const Kernel& kernel, const Value& value) {
       return fmt::format("tf32({})", print(kernel, value.operands.front()));
     case Value::Kind::shuffle:
       return fmt::format("shuffle({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
+    case Value::Kind::shuffle_up:
+      return fmt::format("shuffle_up({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
+    case Value::Kind::ballot:
+      return fmt::format("ballot({})", print(kernel, value.operands.front()));
+    case Value::Kind::prefixes:
+      return fmt::format("prefixes({})", print(kernel, value.operands.front()));
+    case Value::Kind::shifted:
+      return fmt::format("shifted({}, {})", print(kernel, value.operands.front()),
+                         print(kernel, value.operands.back()));
     case Value::Kind::times_i:
       return fmt::format("times_i({})", print(kernel, value.operands.front()));
     case Value::Kind::conj_pairs:

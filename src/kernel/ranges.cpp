@@ -34,11 +34,20 @@ struct Ranges::Search {
   std::vector<bool> used;
 };
 
-bool Ranges::enter(Var var, std::int64_t extent) {
+bool Ranges::enter(Var var, std::int64_t extent, std::int64_t multiple) {
   auto& place = in_scope_[static_cast<std::size_t>(var)];
   if (place != 0) return false;
-  place = extent;
+  auto& by = multiples_[static_cast<std::size_t>(var)];
+  by = std::max<std::int64_t>(multiple, 1);
+  place = (extent - 1) / by * by + 1;
   return true;
+}
+
+std::int64_t Ranges::multiple(std::int64_t step, const Affine& affine) const {
+  auto divisor = std::gcd(step, affine.constant);
+  for (const auto& [var, by] : affine.terms)
+    divisor = std::gcd(divisor, by * multiples_[static_cast<std::size_t>(var)]);
+  return divisor;
 }
 
 bool Ranges::knows(const Affine& affine) const {
@@ -59,7 +68,7 @@ Affine Ranges::spelt_out(Affine affine) const {
 
 /// With names of multiples in place of what they are multiples of.
 Affine Ranges::in_names(Affine affine) const {
-  for (const auto& [var, of, divisor, modulus, in_place] : named_) {
+  for (const auto& [var, of, divisor, modulus, in_place, most] : named_) {
     if (divisor != 1 || modulus != 0 || of.terms.size() != 1 || of.constant != 0) continue;
     const auto& [multiplied, factor] = of.terms.front();
     const auto coefficient = affine.coefficient(multiplied);
@@ -74,12 +83,25 @@ void Ranges::assume(const Condition& condition) { assume(std::vector{condition})
 void Ranges::assume(const std::vector<Condition>& conditions) {
   const auto first = conditions_.size();
   for (const auto& condition : conditions) {
+    narrow(condition);
     const Condition spelt{spelt_out(condition.value), condition.below};
     // In both forms, either of which an expression may be in.
     conditions_.push_back({condition.value, largest_below(spelt) + 1});
     if (spelt.value != condition.value) conditions_.push_back(spelt);
   }
   if (!conditions.empty()) narrow(first);
+}
+
+void Ranges::narrow(const Condition& condition) {
+  const auto& [terms, constant] = condition.value;
+  if (terms.size() != 1 || terms.front().coefficient < 0) return;
+  const auto [var, by] = terms.front();
+  auto& extent = in_scope_[static_cast<std::size_t>(var)];
+  const auto multiple = multiples_[static_cast<std::size_t>(var)];
+  const auto last = floor_divided(floor_divided(condition.below - 1 - constant, by), multiple) * multiple;
+  if (extent == 0 || last < 0 || last + 1 >= extent) return;
+  narrowed_.push_back({var, extent});
+  extent = last + 1;
 }
 
 void Ranges::narrow(std::size_t first) {
@@ -121,13 +143,15 @@ void Ranges::restore(const Mark& mark) {
 bool Ranges::is_multiple(Affine affine, std::int64_t factor) const {
   for (auto named = named_.rbegin(); named != named_.rend(); ++named) {
     const auto coefficient = affine.coefficient(named->var);
-    if (coefficient % factor == 0) continue;
+    if (coefficient * multiples_[static_cast<std::size_t>(named->var)] % factor == 0) continue;
     // A remainder differs from what it is of by a multiple of the modulus.
     if (named->divisor != 1 || coefficient * named->modulus % factor != 0) return false;
     affine = affine.with(named->var, named->of);
   }
-  return affine.constant % factor == 0 && std::all_of(affine.terms.begin(), affine.terms.end(),
-                                                      [&](const Term& term) { return term.coefficient % factor == 0; });
+  return affine.constant % factor == 0 && std::all_of(affine.terms.begin(), affine.terms.end(), [&](const Term& term) {
+           const auto by = multiples_[static_cast<std::size_t>(term.var)];
+           return term.coefficient * by % factor == 0;
+         });
 }
 
 const Let* Ranges::name(Var var) const {
@@ -144,6 +168,12 @@ bool Ranges::depends(const Affine& affine, Var on) const {
 }
 
 void Ranges::assume(const Let& let) {
+  if (let.most >= 0) {
+    // It is at most its expression, and not always that.
+    assume({Affine::of(let.var, let.divisor) - let.of, 1});
+    assume({Affine::of(let.var), let.most + 1});
+    return;
+  }
   named_.push_back({let.var, spelt_out(let.of), let.divisor, let.modulus, let.in_place});
   if (let.divisor == 1 && let.modulus == 0) return;
   // divisor * var <= of, and of < divisor * (var + 1) where nothing is taken off.

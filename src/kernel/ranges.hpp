@@ -10,12 +10,15 @@ namespace ricci::kernel {
 
 class Ranges {
  public:
-  explicit Ranges(const Kernel& kernel) : in_scope_(kernel.vars.size()) {}
+  explicit Ranges(const Kernel& kernel) : in_scope_(kernel.vars.size()), multiples_(kernel.vars.size(), 1) {}
 
-  /// A variable begins to be known, its values 0 to extent-1; false where it is known already.
-  bool enter(Var var, std::int64_t extent);
+  /// A variable begins to be known, its values 0 to extent-1, multiples of a number; false where it is known already.
+  bool enter(Var var, std::int64_t extent, std::int64_t multiple = 1);
   void leave(Var var) { in_scope_[static_cast<std::size_t>(var)] = 0; }
   bool knows(const Affine& affine) const;
+
+  /// What divides `step` and every value of the expression; 0 of zeros.
+  std::int64_t multiple(std::int64_t step, const Affine& affine) const;
 
   /// Conditions hold from here on, until the mark is restored.
   void assume(const Condition& condition);
@@ -55,6 +58,8 @@ class Ranges {
   Affine in_names(Affine affine) const;
   /// Narrows the values of names of quotients by what has just been assumed.
   void narrow(std::size_t first);
+  /// Narrows the values of a variable that is alone in a condition.
+  void narrow(const Condition& condition);
   void greedily(Step step, Search& search) const;
   std::vector<Step> next(const Step& step, const Search& search) const;
 
@@ -63,6 +68,7 @@ class Ranges {
     std::int64_t extent;  ///< before
   };
   std::vector<std::int64_t> in_scope_;  // per variable: its extent, or 0
+  std::vector<std::int64_t> multiples_;
   std::vector<Condition> conditions_;
   std::vector<Let> named_;  // that are in scope, of what spelt_out() gives
   std::vector<Narrowed> narrowed_;

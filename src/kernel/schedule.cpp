@@ -2,6 +2,7 @@
 
 #include "kernel/build.hpp"
 #include "kernel/permute/build_permute.hpp"
+#include "kernel/program/build_program.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
@@ -38,7 +39,10 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
 }
 
 Kernel build(const ir::Program& program, const Schedule& schedule, Target target) {
-  if (!schedule.by_directives()) return build_permute(program, schedule);
+  if (!schedule.by_directives()) {
+    ir::verify(schedule, program);
+    return schedule.computes() ? build_program(program, schedule, target) : build_permute(program, schedule);
+  }
   const auto contraction = contraction_of(program);
   if (!contraction) throw PlanError("schedule: these directives are for a contraction, which this program is not");
   return build(program, *contraction, schedule.directives, target);
@@ -55,7 +59,10 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
   }
   launch.tasks = target == Target::cpu ? schedule.tiles(program) : schedule.blocks(program);
   launch.threads = schedule.threads;
-  if (target == Target::cpu) launch.scratch_bytes = ir::stage_arrays(program, schedule).bytes;
+  if (target == Target::cpu) {
+    launch.scratch_bytes =
+        schedule.computes() ? scratch_bytes(program, schedule) : ir::stage_arrays(program, schedule).bytes;
+  }
   return launch;
 }
 

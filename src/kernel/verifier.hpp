@@ -31,7 +31,12 @@ enum class Varies : std::uint8_t { never, by_warp, by_lane };
 class Verifier {
  public:
   explicit Verifier(const Kernel& kernel)
-      : kernel_(kernel), ranges_(kernel), varies_(kernel.vars.size()), unrolled_(kernel.vars.size()) {}
+      : kernel_(kernel),
+        ranges_(kernel),
+        varies_(kernel.vars.size()),
+        unrolled_(kernel.vars.size()),
+        tasks_of_(kernel.vars.size()),
+        registers_(kernel.arrays.size()) {}
   void run();
 
  private:
@@ -48,11 +53,12 @@ class Verifier {
 
   // ---- statements
   void body(const Body& body, bool outermost);
-  void enter(Var var);
+  void enter(Var var, std::int64_t multiple = 1);
   const std::string& name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
   void loop(const Loop& loop, bool outermost);
   void one(const Loop& loop) { this->loop(loop, false); }
   void thread_digit(const Loop& loop);
+  void one(const Sweep& sweep);
   void let(const Let& let);
   void one(const If& branch);
   void one(const Comment&) {}
@@ -63,6 +69,7 @@ class Verifier {
   void one(const Advance& advance);
   void one(const AdvanceByLanes& advance);
   void one(const Store& store);
+  void one(const Scatter& scatter);
   void one(const Transpose& transpose);
   void one(const AsyncCopy& copy);
   void one(const Commit&) { expect(cuda(), "a group of copies on a CPU"); }
@@ -70,7 +77,13 @@ class Verifier {
   void all_lanes(const char* what) const;
   void whole_warps(const char* what) const;
   void one(const Wait& wait);
-  void one(const Barrier&);
+  void one(const Barrier& barrier);
+  void one(const Prefetch& prefetch);
+  void one(const CopyRow& copy);
+  void one(const LaneReduce& reduce) { combine(reduce.registers, reduce.op, Varies::by_warp); }
+  void one(const LaneScan& scan) { combine(scan.registers, scan.op, Varies::by_lane); }
+  /// A register of each lane, combined with those of others.
+  void combine(const Access& registers, ir::OpCode op, Varies result);
   void one(const MatrixLoad& load);
   void one(const MmaCall& call);
 
@@ -98,6 +111,11 @@ class Verifier {
   Varies varies(const Affine& affine) const;
   Varies varies(const std::vector<Condition>& when) const;
   void diverge(Varies varies, int by);
+  Varies varies(const Value& value) const;
+  /// What is stored to registers decides which threads have different ones.
+  void holds(const Access& to, Varies value);
+  /// The tasks from whose numbers an expression follows, as of here.
+  std::vector<Var> tasks_of(const Affine& affine) const;
   void register_index(const Array& array, const Affine& index, std::int64_t extent) const;
   void register_access(const Access& access) const;
   void access(const Access& access);
@@ -108,11 +126,14 @@ class Verifier {
   void aligned(const Access& access) const;
   void value(const Value& value);
   void lane(const Value& value);
+  void exchange(const Value& value);
 
   const Kernel& kernel_;
   Ranges ranges_;
   std::vector<Varies> varies_;                // per variable in scope
   std::vector<bool> unrolled_;                // likewise
+  std::vector<std::vector<Var>> tasks_of_;    // likewise: tasks from whose numbers it follows
+  std::vector<Varies> registers_;             // per array: what was stored to it last
   std::vector<Life> life_;                    // per array
   std::vector<std::optional<Affine>> moved_;  // per array: how far it has been advanced; nothing: not known any more
   std::vector<Var> tasks_;

@@ -57,8 +57,8 @@ void Verifier::array(int number) {
   if (flat && array.shape.size() != 1) fail(array.name + " has no shape of its space");
   const bool global = array.space == Space::global;
   for (const auto extent : array.shape) {
-    // A tensor of no elements is never read.
-    if (extent < (global ? 0 : 1)) fail(fmt::format("{} has an extent of {}", array.name, extent));
+    // A tensor of no elements is never read; one that is reached backwards may end before its base.
+    if (extent < (global ? array.first : 1)) fail(fmt::format("{} has an extent of {}", array.name, extent));
   }
   if (flat && array.lanes != 1) fail(array.name + " holds vectors, and is no register array");
   if (!is_power_of_two(array.lanes) || array.lanes > kMostLanes)
@@ -101,37 +101,48 @@ void Verifier::body(const Body& body, bool outermost) {
     }
     std::visit([&](const auto& node) { one(node); }, statement.node);
   }
+  ranges_.restore(mark);
   for (const auto var : names) ranges_.leave(var);
   for (const auto array : declared) life_[static_cast<std::size_t>(array)] = Life::undeclared;
   for (const auto array : advanced) moved_[static_cast<std::size_t>(array)].reset();
-  ranges_.restore(mark);
 }
 
-void Verifier::enter(Var var) {
+void Verifier::enter(Var var, std::int64_t multiple) {
   if (var < 0 || static_cast<std::size_t>(var) >= kernel_.vars.size()) fail("a loop has no variable");
-  if (!ranges_.enter(var, kernel_.extent(var)))
+  if (!ranges_.enter(var, kernel_.extent(var), multiple))
     fail(fmt::format("{} is bound inside of a loop over it", kernel_.vars[static_cast<std::size_t>(var)].name));
 }
 
 void Verifier::loop(const Loop& loop, bool outermost) {
-  enter(loop.var);
+  const bool digit = loop.bind == Bind::task || loop.bind == Bind::thread;
+  known(loop.first);
+  if (loop.step < 1 || (digit && (loop.step != 1 || loop.first != Affine())))
+    fail(fmt::format("{} goes in steps of {} from {}", name(loop.var), loop.step, print(kernel_, loop.first)));
+  if (!ranges_.never_below(loop.first, 0)) fail(fmt::format("{} begins below 0", name(loop.var)));
+  expect(loop.bind != Bind::vector || !cuda(), "a loop made of vectors on a GPU");
+  enter(loop.var, ranges_.multiple(loop.step, loop.first));
   if (loop.bind == Bind::task) tasks_.push_back(loop.var);
   const auto around = thread_below_;
   if (loop.bind == Bind::thread) thread_digit(loop);
-  const bool repeats = loop.bind != Bind::task && loop.bind != Bind::thread;
-  varies_[static_cast<std::size_t>(loop.var)] = loop.bind != Bind::thread    ? Varies::never
-                                                : thread_below_ % kWarp == 0 ? Varies::by_warp
-                                                                             : Varies::by_lane;
-  unrolled_[static_cast<std::size_t>(loop.var)] = loop.bind == Bind::unroll;
+  const bool repeats = !digit;
+  const auto place = static_cast<std::size_t>(loop.var);
+  varies_[place] = loop.bind != Bind::thread    ? varies(loop.first)
+                   : thread_below_ % kWarp == 0 ? Varies::by_warp
+                                                : Varies::by_lane;
+  unrolled_[place] = loop.bind == Bind::unroll || loop.bind == Bind::vector;
+  tasks_of_[place] = loop.bind == Bind::task ? std::vector{loop.var} : tasks_of(loop.first);
   conditions(loop.when);
-  diverge(varies(loop.when), 1);
+  // Threads that begin at other values have other rounds.
+  const auto parted = std::max(varies(loop.when), varies(loop.first));
+  diverge(parted, 1);
   rounds_ += repeats;
   const auto mark = ranges_.mark();
+  if (!loop.first.is_constant() || loop.first.constant != 0) ranges_.assume({loop.first - Affine::of(loop.var), 1});
   ranges_.assume(loop.when);
   body(loop.body, outermost);
   ranges_.restore(mark);
   rounds_ -= repeats;
-  diverge(varies(loop.when), -1);
+  diverge(parted, -1);
   thread_below_ = around;
   if (loop.bind == Bind::task) tasks_.pop_back();
   ranges_.leave(loop.var);
@@ -146,24 +157,71 @@ void Verifier::thread_digit(const Loop& loop) {
   thread_below_ = threads / kernel_.extent(loop.var);
 }
 
+void Verifier::one(const Sweep& sweep) {
+  known(sweep.first);
+  known(sweep.end);
+  if (!ranges_.never_below(sweep.first, 0)) fail(fmt::format("{} begins below 0", name(sweep.var)));
+  if (const auto extent = kernel_.extent(sweep.var); !ranges_.never_above(sweep.end, extent))
+    fail(fmt::format("{} may end at {}, above {}", name(sweep.var), ranges_.largest(sweep.end), extent));
+  expect(!sweep.parts.empty(), "a strip-mined loop of no parts");
+  const auto parted = std::max(varies(sweep.first), varies(sweep.end));
+  diverge(parted, 1);
+  ++rounds_;
+  enter(sweep.var);
+  const auto place = static_cast<std::size_t>(sweep.var);
+  varies_[place] = varies(sweep.first);
+  unrolled_[place] = false;
+  tasks_of_[place] = tasks_of(sweep.first);
+  auto step = sweep.parts.front().step;
+  for (const auto& part : sweep.parts) {
+    if (part.step < 1 || step % part.step != 0)
+      fail(fmt::format("{} goes in steps of {} after steps of {}", name(sweep.var), part.step, step));
+    if (part.bind != Bind::any && (part.bind != Bind::vector || cuda()))
+      fail(fmt::format("{} is strip-mined, and bound to something else", name(sweep.var)));
+    step = part.step;
+    const auto mark = ranges_.mark();
+    ranges_.assume({sweep.first - Affine::of(sweep.var), 1});
+    ranges_.assume({Affine::of(sweep.var) - sweep.end, 1 - step});
+    if (sweep.end.is_constant()) ranges_.assume({Affine::of(sweep.var), sweep.end.constant - step + 1});
+    body(part.body, false);
+    ranges_.restore(mark);
+  }
+  ranges_.leave(sweep.var);
+  --rounds_;
+  diverge(parted, -1);
+}
+
 void Verifier::let(const Let& let) {
   known(let.of);
   if (let.divisor < 1 || let.modulus < 0) fail(fmt::format("{} is divided by {}", name(let.var), let.divisor));
   if (!ranges_.never_below(let.of, 0)) fail(fmt::format("{} is a quotient of what may be negative", name(let.var)));
   const auto last = kernel_.extent(let.var) - 1;
-  if (let.modulus > 0 ? let.modulus - 1 > last && !ranges_.never_above(let.of, let.divisor * (last + 1) - 1)
-                      : !ranges_.never_above(let.of, let.divisor * (last + 1) - 1)) {
+  if (let.most > last) fail(fmt::format("{} may be {}, above {}", name(let.var), let.most, last));
+  if (let.most >= 0) {
+    // Nothing else bounds it.
+  } else if (let.modulus > 0 ? let.modulus - 1 > last && !ranges_.never_above(let.of, let.divisor * (last + 1) - 1)
+                             : !ranges_.never_above(let.of, let.divisor * (last + 1) - 1)) {
     fail(fmt::format("{} may be above {}", name(let.var), last));
   }
-  enter(let.var);
-  varies_[static_cast<std::size_t>(let.var)] = varies(let.of);
-  unrolled_[static_cast<std::size_t>(let.var)] = false;
+  const bool whole = let.divisor == 1 && let.modulus == 0 && let.most < 0;
+  enter(let.var, whole ? ranges_.multiple(0, let.of) : 1);
+  const auto place = static_cast<std::size_t>(let.var);
+  varies_[place] = varies(let.of);
+  unrolled_[place] = false;
+  tasks_of_[place] = tasks_of(let.of);
   ranges_.assume(let);
 }
 
 void Verifier::one(const If& branch) {
   conditions(branch.when);
-  diverge(varies(branch.when), 1);
+  auto parted = varies(branch.when);
+  for (const auto& condition : branch.values) {
+    value(condition);
+    if (condition.type != DType::u8 || condition.lanes() != 1)
+      fail(fmt::format("{} decides, and is no u8", print(kernel_, condition)));
+    parted = std::max(parted, varies(condition));
+  }
+  diverge(parted, 1);
   const auto mark = ranges_.mark();
   // What no value reaches is not looked at.
   const bool never = std::any_of(branch.when.begin(), branch.when.end(), [&](const Condition& condition) {
@@ -172,10 +230,10 @@ void Verifier::one(const If& branch) {
   ranges_.assume(branch.when);
   if (!never) body(branch.then, false);
   ranges_.restore(mark);
-  if (branch.when.size() == 1) ranges_.assume_not(branch.when.front());
+  if (branch.when.size() == 1 && branch.values.empty()) ranges_.assume_not(branch.when.front());
   body(branch.otherwise, false);
   ranges_.restore(mark);
-  diverge(varies(branch.when), -1);
+  diverge(parted, -1);
 }
 
 void Verifier::diverge(Varies varies, int by) {
@@ -188,12 +246,14 @@ void Verifier::one(const Declare& declare) {
   if (kernel_.array(declare.array).space != Space::registers) fail("a declaration of what is no register array");
   if (life != Life::undeclared) fail(fmt::format("{} is declared twice", kernel_.array(declare.array).name));
   life = declare.zeros ? Life::ready : Life::empty;
+  registers_[static_cast<std::size_t>(declare.array)] = Varies::never;
 }
 
 void Verifier::one(const Define& define) {
-  const Access whole{define.array, {}, array_of_checked({define.array, {}}).lanes};
   one(Declare{define.array});
-  one(Store{whole, define.value});
+  const auto& array = kernel_.array(define.array);
+  if (!array.shape.empty()) fail(fmt::format("{} of several registers begins with a value", array.name));
+  one(Store{{define.array, {}, array.lanes}, define.value});
 }
 
 void Verifier::one(const Advance& advance) {
@@ -226,6 +286,39 @@ void Verifier::one(const AdvanceByLanes& advance) {
   }
 }
 
+void Verifier::one(const Scatter& scatter) {
+  value(scatter.place);
+  value(scatter.value);
+  const auto& array = array_of_checked({scatter.array, {}});
+  if (scatter.place.type != DType::i64 || scatter.place.lanes() != 1)
+    fail(fmt::format("{} is a place in {}, and no i64", print(kernel_, scatter.place), array.name));
+  if (array.space != Space::global || !array.written) fail(fmt::format("{} takes no results", array.name));
+  if (scatter.value.type != array.type || scatter.value.lanes() != 1)
+    fail(fmt::format("a value of type {} is stored to {}", ricci::name(scatter.value.type), array.name));
+}
+
+void Verifier::one(const Prefetch& prefetch) {
+  expect(!cuda(), "a prefetch on a GPU");
+  if (array_of_checked(prefetch.from).space != Space::global || prefetch.from.index.size() != 1)
+    fail(fmt::format("{} is prefetched", print(kernel_, prefetch.from)));
+  known(prefetch.from.index.front());
+}
+
+void Verifier::one(const CopyRow& copy) {
+  expect(!cuda(), "a row is copied by vectors on a CPU alone");
+  if (type_of_checked(copy.from) != type_of_checked(copy.to)) fail("a copied row is of one type");
+  if (copy.lanes < 1 || copy.count < copy.lanes || copy.count % copy.lanes != 0)
+    fail(fmt::format("a row of {} is copied by vectors of {}", copy.count, copy.lanes));
+  for (const auto* side : {&copy.from, &copy.to}) {
+    auto end = *side;
+    access(end);
+    end.index.front() = end.index.front() + Affine(copy.count - 1);
+    access(end);
+  }
+  read_life(copy.from.array);
+  written(copy.to);
+}
+
 void Verifier::one(const Store& store) {
   value(store.value);
   const auto lanes = store.value.lanes();
@@ -235,6 +328,7 @@ void Verifier::one(const Store& store) {
     fail(fmt::format("a value of type {} is stored to {}", ricci::name(store.value.type), print(kernel_, store.to)));
   written(store.to);
   access(store.to);
+  holds(store.to, varies(store.value));
 }
 
 void Verifier::one(const Transpose& transpose) {
@@ -295,7 +389,8 @@ void Verifier::one(const Wait& wait) {
   }
 }
 
-void Verifier::one(const Barrier&) {
+void Verifier::one(const Barrier& barrier) {
+  if (barrier.warp) return all_lanes("a barrier of a warp");
   all_threads("a barrier");
   for (std::size_t k = 0; k < life_.size(); ++k) {
     if (kernel_.arrays[k].space == Space::shared && life_[k] == Life::written) life_[k] = Life::ready;

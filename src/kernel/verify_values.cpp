@@ -41,7 +41,9 @@ void Verifier::written(const Access& access) {
   if (array.space != Space::global) return;
   if (!array.written) fail(fmt::format("{} is written, and is an operand", array.name));
   for (const auto var : tasks_) {
-    if (kernel_.extent(var) > 1 && !ranges_.depends(offset(access), var))
+    const auto moved = tasks_of(offset(access));
+    const bool moves = std::find(moved.begin(), moved.end(), var) != moved.end();
+    if (kernel_.extent(var) > 1 && !moves && !ranges_.depends(offset(access), var))
       fail(fmt::format("tasks along {} write the same elements of {}", name(var), array.name));
   }
 }
@@ -105,11 +107,15 @@ void Verifier::access(const Access& access) {
 void Verifier::register_access(const Access& access) const {
   const auto& array = array_of(access);
   const bool of_lane = array.lanes > 1 && access.index.size() == array.shape.size() + 1;
-  if ((!of_lane && access.index.size() != array.shape.size()) || access.lanes != (of_lane ? 1 : array.lanes) ||
-      access.count != 0 || access.whole)
+  // Neighbours along the last dimension make a vector on a CPU.
+  const bool row = !cuda() && array.lanes == 1 && access.lanes > 1 && !array.shape.empty();
+  if ((!of_lane && access.index.size() != array.shape.size()) ||
+      (access.lanes != (of_lane ? 1 : array.lanes) && !row) || access.count != 0 || access.whole)
     fail(fmt::format("{} is no register of {}", print(kernel_, access), array.name));
-  for (std::size_t k = 0; k < access.index.size(); ++k)
-    register_index(array, access.index[k], k < array.shape.size() ? array.shape[k] : array.lanes);
+  for (std::size_t k = 0; k < access.index.size(); ++k) {
+    const auto extent = k < array.shape.size() ? array.shape[k] : array.lanes;
+    register_index(array, access.index[k], row && k + 1 == array.shape.size() ? extent - access.lanes + 1 : extent);
+  }
 }
 
 Affine Verifier::offset(const Access& access) const {
@@ -160,7 +166,7 @@ void Verifier::value(const Value& value) {
              "what is no f32 is rounded to tf32, or not on a GPU");
       return;
     case Value::Kind::pack:
-      expect(cuda() && !value.operands.empty(), "a vector is put together of lanes on a GPU alone");
+      expect(!value.operands.empty(), "a vector of no lanes");
       for (const auto& operand : value.operands)
         expect(operand.type == value.type && operand.lanes() == 1, "a vector of lanes of another type");
       return;
@@ -171,6 +177,18 @@ void Verifier::value(const Value& value) {
       known(value.affine);
       if (!ranges_.never_below(value.affine, 0) || !ranges_.never_above(value.affine, kWarp - 1))
         fail(fmt::format("lane {} of a warp", print(kernel_, value.affine)));
+      return;
+    case Value::Kind::shuffle_up:
+    case Value::Kind::ballot:
+      exchange(value);
+      return;
+    case Value::Kind::prefixes:
+    case Value::Kind::shifted:
+      expect(!cuda() && lanes > 1 && !is_complex(value.type) && value.operands.front().type == value.type,
+             "the lanes of no vector of a CPU");
+      if (value.operands.size() != (value.kind == Value::Kind::shifted ? 2U : 1U) ||
+          value.operands.back().type != value.type)
+        fail(fmt::format("{} has other operands", print(kernel_, value)));
       return;
     case Value::Kind::times_i:
     case Value::Kind::conj_pairs:

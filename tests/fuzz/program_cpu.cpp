@@ -24,7 +24,8 @@ std::string failure(std::uint64_t seed, fuzz::Kind kind) {
   } catch (const CompileError& error) {
     return made->told(error.what() + error.log());
   }
-  const auto run = reinterpret_cast<void (*)(void* const*, long long, long long)>(object->symbol(made->source.kernel));
+  const auto run =
+      reinterpret_cast<void (*)(void* const*, long long, long long, char*)>(object->symbol(made->source.kernel));
   std::vector<void*> args;
   for (const int buffer : made->program.buffer) {
     args.push_back(made->memory[static_cast<std::size_t>(buffer)].element_0());
@@ -32,8 +33,13 @@ std::string failure(std::uint64_t seed, fuzz::Kind kind) {
   for (auto& value : made->values) args.push_back(value.at);
   const auto tiles = made->schedule.tiles(made->program);
   const auto cut = static_cast<std::int64_t>(seed % 5) * tiles / 4;  // two ranges, as two threads would take them
-  run(args.data(), cut, tiles);
-  run(args.data(), 0, cut);
+  struct alignas(64) Line {
+    char at[64];
+  };
+  const auto launch = kernel::launch_of(made->program, made->schedule, kernel::Target::cpu);
+  std::vector<Line> scratch(static_cast<std::size_t>(launch.scratch_bytes / 64 + 1));
+  run(args.data(), cut, tiles, scratch.front().at);
+  run(args.data(), 0, cut, scratch.front().at);
   return made->verdict();
 }
 

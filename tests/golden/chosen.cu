@@ -14,10 +14,9 @@
 extern "C" __global__ void __launch_bounds__(256)
 f64_a_a_to_a_1003(const double* __restrict__ A, const double* B, double* C)
 {
+  const int a_tile = blockIdx.x;
   const int t = threadIdx.x;
-  const int block = blockIdx.x;
-  const int a = 256 * block + t;
-  if (a >= 1003) return;
-
+  const int a = 256 * a_tile + t;
+  if (a > 1002) return;
   C[a] = 0.0 < A[a] ? B[a] : C[a];
 }

@@ -16,17 +16,14 @@
 extern "C" __global__ void __launch_bounds__(128)
 f64_ab_bc_to_ac_96x50x80(const double* __restrict__ A, const double* __restrict__ B, double* __restrict__ C)
 {
+  const int a_tile = (int)blockIdx.x / 3;
+  const int c_tile = (int)blockIdx.x % 3;
   const int t = threadIdx.x;
-  const int block = blockIdx.x;
-  const int a = 32 * (block / 3) + t / 16;
-  const int c = 32 * (block % 3) + t % 16;
-  if (c >= 80) return;
-
-  int c_at[2];  // values past the end load the first one, and are not stored
-  #pragma unroll
-  for (int uc = 0; uc < 2; ++uc) {
-    c_at[uc] = c + 16 * uc < 80 ? c + 16 * uc : c;
-  }
+  const int tc = t % 16;
+  const int ta = t / 16;
+  const int a = 32 * a_tile + ta;
+  const int c = 32 * c_tile + tc;
+  if (c > 79) return;
   double sum[4][2];
   #pragma unroll
   for (int ua = 0; ua < 4; ++ua) {
@@ -44,7 +41,8 @@ f64_ab_bc_to_ac_96x50x80(const double* __restrict__ A, const double* __restrict_
     double b2[2];
     #pragma unroll
     for (int uc = 0; uc < 2; ++uc) {
-      b2[uc] = B[c_at[uc] + 80 * b];
+      const int c_at = c + 16 * uc < 79 ? c + 16 * uc : 79;
+      b2[uc] = B[c_at + 80 * b];
     }
     #pragma unroll
     for (int ua = 0; ua < 4; ++ua) {
@@ -58,8 +56,9 @@ f64_ab_bc_to_ac_96x50x80(const double* __restrict__ A, const double* __restrict_
   for (int ua = 0; ua < 4; ++ua) {
     #pragma unroll
     for (int uc = 0; uc < 2; ++uc) {
+      const int c_at = c + 16 * uc < 79 ? c + 16 * uc : 79;
       if (c + 16 * uc < 80) {
-        C[80 * a + 640 * ua + c_at[uc]] = sum[ua][uc];
+        C[80 * a + 640 * ua + c_at] = sum[ua][uc];
       }
     }
   }

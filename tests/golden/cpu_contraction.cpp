@@ -15,16 +15,14 @@
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_contraction.case
 extern "C" void f64_ab_bc_to_ac_96x50x80(void* const* args, i64 first, i64 last)
 {
-  const double* const A = (const double*)args[0];
-  const double* const B = (const double*)args[1];
-  double* const C = (double*)args[2];
-  for (i64 tile = first; tile < last; ++tile) {
-    const i64 a0 = 24 * tile;
-    const i64 a_end = a0 + 24;
-    i64 a = a0;
-    for (; a + 4 <= a_end; a += 4) {
-      i64 c = 0;
-      for (; c + 16 <= 80; c += 16) {
+  const double* __restrict__ const A = (const double*)args[0];
+  const double* __restrict__ const B = (const double*)args[1];
+  double* __restrict__ const C = (double*)args[2];
+  for (i64 task = first; task < last; ++task) {
+    const i64 a_tile = task;
+    const i64 a0 = 24LL * a_tile;
+    for (i64 a = a0; a + 4 <= a0 + 24LL; a += 4) {
+      for (i64 c = 0; c + 16 <= 80; c += 16) {
         f64x8 sum[4][2];
         #pragma unroll
         for (int ua = 0; ua < 4; ++ua) {

@@ -22,14 +22,15 @@
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_grid.case
 extern "C" void f64_4_outputs_of_4_loads_1000003(void* const* args, i64 first, i64 last)
 {
-  const double* const A = (const double*)args[0];
-  const double* const B = (const double*)args[1];
-  double* const C = (double*)args[2];
-  double* const D = (double*)args[3];
+  const double* __restrict__ const A = (const double*)args[0];
+  const double* __restrict__ const B = (const double*)args[1];
+  double* __restrict__ const C = (double*)args[2];
+  double* __restrict__ const D = (double*)args[3];
   const double alpha = *(const double*)args[4];
-  for (i64 tile = first; tile < last; ++tile) {
-    const i64 a0 = 8000 * tile;
-    const i64 a_end = a0 + 8000 < 1000003 ? a0 + 8000 : 1000003;
+  for (i64 task = first; task < last; ++task) {
+    const i64 a_tile = task;
+    const i64 a0 = 8000LL * a_tile;
+    const i64 a_end = a0 + 8000LL < 1000003 ? a0 + 8000LL : 1000003;
     i64 a = a0;
     for (; a + 8 <= a_end; a += 8) {
       const f64x8 a2 = *(const f64x8_in_memory*)(A + a);

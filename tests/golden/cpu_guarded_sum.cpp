@@ -14,13 +14,12 @@
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_guarded_sum.case
 extern "C" void f32_ab_to_ab_1000x300(void* const* args, i64 first, i64 last)
 {
-  const float* const A = (const float*)args[0];
-  float* const B = (float*)args[1];
-  for (i64 tile = first; tile < last; ++tile) {
-    const i64 a0 = 100 * tile;
-    const i64 a_end = a0 + 100;
-    i64 a = a0;
-    for (; a + 4 <= a_end; a += 4) {
+  const float* __restrict__ const A = (const float*)args[0];
+  float* __restrict__ const B = (float*)args[1];
+  for (i64 task = first; task < last; ++task) {
+    const i64 a_tile = task;
+    const i64 a0 = 100LL * a_tile;
+    for (i64 a = a0; a + 4 <= a0 + 100LL; a += 4) {
       float sum[4];
       #pragma unroll
       for (int ua = 0; ua < 4; ++ua) {
@@ -37,7 +36,7 @@ extern "C" void f32_ab_to_ab_1000x300(void* const* args, i64 first, i64 last)
         for (int ua = 0; ua < 4; ++ua) {
           value[ua] = 0.0f < a2[ua];
         }
-        bool any = false;
+        u8 any = (u8)0;
         #pragma unroll
         for (int ua = 0; ua < 4; ++ua) {
           any = any || value[ua];

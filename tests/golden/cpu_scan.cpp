@@ -13,23 +13,23 @@
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_scan.case
 extern "C" void i32_ab_to_ab_6x5000(void* const* args, i64 first, i64 last)
 {
-  const i32* const A = (const i32*)args[0];
-  i32* const B = (i32*)args[1];
-  for (i64 tile = first; tile < last; ++tile) {
-    const i64 a = tile;
+  const i32* __restrict__ const A = (const i32*)args[0];
+  i32* __restrict__ const B = (i32*)args[1];
+  for (i64 task = first; task < last; ++task) {
+    const i64 a = task;
     i32 running = 0;
-    i64 b_at = 0;
-    for (; b_at + 16 <= 5000; b_at += 16) {
+    i64 b = 0;
+    for (; b + 16 <= 5000; b += 16) {
       alignas(64) i32 item[16];
-      for (int v = 0; v < 16; ++v) {
-        const i64 b = b_at + v;
-        item[v] = A[5000LL * a + b];
+      #pragma clang loop vectorize(assume_safety)
+      for (i64 v = 0; v < 16; ++v) {
+        item[v] = A[5000LL * a + b + v];
       }
-      const row_i32 upto2 = inclusive_scan(*(const row_i32_in_memory*)item) + (row_i32)(u32)running;
-      *(row_i32_in_memory*)(B + 5000LL * a + b_at) = upto2;
-      running = (i32)upto2[15];
+      const i32x16 upto = prefixes(*(const i32x16_in_memory*)&item[0]) + running;
+      *(i32x16_in_memory*)(B + 5000LL * a + b) = upto;
+      running = upto[15];
     }
-    for (i64 b = b_at; b < 5000; ++b) {
+    for (; b < 5000; ++b) {
       running = add(running, A[5000LL * a + b]);
       B[5000LL * a + b] = running;
     }

@@ -15,38 +15,39 @@
 // index      32 bits: largest offset 2000005
 // schedule   cpu_strip
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_strip.case
-extern "C" void f64_2_outputs_of_4_loads_1000003(void* const* args, i64 first, i64 last)
+extern "C" void f64_2_outputs_of_4_loads_1000003(void* const* args, i64 first, i64 last, char* scratch)
 {
-  const double* const A = (const double*)args[0];
-  const double* const B = (const double*)args[1];
-  double* const C = (double*)args[2];
-  for (i64 tile = first; tile < last; ++tile) {
-    const i64 a0 = 8192 * tile;
-    const i64 a_end = a0 + 8192 < 1000003 ? a0 + 8192 : 1000003;
+  const double* __restrict__ const A = (const double*)args[0];
+  const double* __restrict__ const B = (const double*)args[1];
+  double* __restrict__ const C = (double*)args[2];
+  double* __restrict__ const in = (double*)(scratch + 0);
+  double* __restrict__ const out = (double*)(scratch + 4352);
+  for (i64 task = first; task < last; ++task) {
+    const i64 a_tile = task;
+    const i64 a0 = 8192LL * a_tile;
+    const i64 a_end = a0 + 8192LL < 1000003 ? a0 + 8192LL : 1000003;
     i64 a = a0;
-    alignas(64) double in[544];
-    alignas(64) double out[272];
     for (; a + 128 <= a_end; a += 128) {
-      copy(in + 0, A + a, 128);
-      copy(in + 136, B + a, 128);
-      copy(in + 272, B + a + 1000003LL, 128);
-      copy(in + 408, A + a + 1000003LL, 128);
+      copy_row<f64x8, true, false>(in, A + a, 128);
+      copy_row<f64x8, true, false>(in + 136, B + a, 128);
+      copy_row<f64x8, true, false>(in + 272, B + a + 1000003LL, 128);
+      copy_row<f64x8, true, false>(in + 408, A + a + 1000003LL, 128);
       for (i64 point = 0; point < 128; point += 8) {
-        const f64x8 a2 = *(const f64x8*)(in + 0 + point);
-        const f64x8 a3 = *(const f64x8*)(in + 408 + point);
-        const f64x8 value = *(const f64x8*)(in + 136 + point) * a2 + *(const f64x8*)(in + 272 + point) * a3;
-        *(f64x8*)(out + 0 + point) = a2 * value;
-        *(f64x8*)(out + 136 + point) = a3 * value;
+        const f64x8 a2 = *(const f64x8_in_memory*)(in + point);
+        const f64x8 a3 = *(const f64x8_in_memory*)(in + point + 408LL);
+        const f64x8 value = *(const f64x8_in_memory*)(in + point + 136LL) * a2 + *(const f64x8_in_memory*)(in + point + 272LL) * a3;
+        *(f64x8_in_memory*)(out + point) = a2 * value;
+        *(f64x8_in_memory*)(out + point + 136LL) = a3 * value;
       }
-      copy_streaming(C + a, out + 0, 128);
-      copy_streaming(C + a + 1000003LL, out + 136, 128);
+      copy_row<f64x8, false, true>(C + a, out, 128);
+      copy_row<f64x8, false, true>(C + a + 1000003LL, out + 136, 128);
     }
     for (; a + 8 <= a_end; a += 8) {
       const f64x8 a2 = *(const f64x8_in_memory*)(A + a);
       const f64x8 a3 = *(const f64x8_in_memory*)(A + a + 1000003LL);
       const f64x8 value = *(const f64x8_in_memory*)(B + a) * a2 + *(const f64x8_in_memory*)(B + a + 1000003LL) * a3;
-      stream(C + a, a2 * value);
-      stream(C + a + 1000003LL, a3 * value);
+      store_nontemporal<f64x8>(C + a, a2 * value);
+      store_nontemporal<f64x8>(C + a + 1000003LL, a3 * value);
     }
     for (; a < a_end; ++a) {
       const double a2 = A[a];

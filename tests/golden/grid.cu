@@ -23,11 +23,10 @@
 extern "C" __global__ void __launch_bounds__(256)
 f64_4_outputs_of_4_loads_1000003(const double* __restrict__ A, const double* __restrict__ B, double* __restrict__ C, double* __restrict__ D, double alpha)
 {
+  const int a_tile = blockIdx.x;
   const int t = threadIdx.x;
-  const int block = blockIdx.x;
-  const int a = 256 * block + t;
-  if (a >= 1000003) return;
-
+  const int a = 256 * a_tile + t;
+  if (a > 1000002) return;
   const double a2 = A[a];
   const double b = B[a];
   C[a] = -(alpha * a2 + b * a2);

@@ -15,11 +15,10 @@
 extern "C" __global__ void __launch_bounds__(256)
 f32_ab_to_ab_1000x300(const float* __restrict__ A, float* __restrict__ B)
 {
+  const int a_tile = blockIdx.x;
   const int t = threadIdx.x / 32;
   const int member = threadIdx.x % 32;
-  const int block = blockIdx.x;
-  const int a = 8 * block + t;
-
+  const int a = 8 * a_tile + t;
   float sum = 0.0f;
   #pragma unroll 8
   for (int b = member; b < 300; b += 32) {
@@ -30,7 +29,6 @@ f32_ab_to_ab_1000x300(const float* __restrict__ A, float* __restrict__ B)
   }
   #pragma unroll
   for (int mask = 16; mask > 0; mask /= 2) sum = sum + shuffle_xor(sum, mask);
-  if (member == 0) {
-    B[a] = sum;
-  }
+  if (member > 0) return;
+  B[a] = sum;
 }

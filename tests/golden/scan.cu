@@ -14,64 +14,66 @@
 extern "C" __global__ void __launch_bounds__(256)
 i32_ab_to_ab_6x5000(const i32* __restrict__ A, i32* __restrict__ B)
 {
+  __shared__ __align__(128) i32 parts[16];
+  const int a = blockIdx.x;
   const int member = threadIdx.x;
-  const int block = blockIdx.x;
-  const int a = block;
-
   i32 running = 0;
-  static __shared__ i32 parts[2][8];
-  int parity = 0;
-  const int lane = member % 32, warp = member / 32;
+  const int lane = member % 32;
+  const int warp = member / 32;
   #pragma unroll 1
   for (int b0 = 0; b0 < 5000; b0 += 1024) {
+    const int parity = b0 / 1024 % 2;
+    const int b_at = b0 + 4 * lane + 128 * warp;
     i32 item[1][4];
-    {
-      const int b_at = b0 + 128 * warp + 4 * lane;
-      vec<i32, 4> A_items = {};
-      if (b_at < 5000) A_items = load<vec<i32, 4>>(A + 5000 * a + b_at);
+    #pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      item[0][v] = 0;
+    }
+    if (b_at < 5000) {
+      const vec<i32, 4> A_items = load<vec<i32, 4>>(A + 5000 * a + b_at);
       #pragma unroll
       for (int v = 0; v < 4; ++v) {
-        const int b = b_at + v;
-        item[0][v] = 0;
-        if (b_at < 5000) {
-          item[0][v] = A_items.at[v];
-        }
+        item[0][v] = A_items.at[v];
       }
     }
-    i32 sum = 0;  // of the warp's rows so far
-    {
-      #pragma unroll
-      for (int v = 1; v < 4; ++v) item[0][v] = add(item[0][v - 1], item[0][v]);
-      i32 upto = item[0][3];  // the lane
-      #pragma unroll
-      for (int span = 1; span < 32; span *= 2) {
-        const i32 below = shuffle_up(upto, span);
-        if (lane >= span) upto = add(below, upto);
-      }
-      i32 below = shuffle_up(upto, 1);
-      below = lane == 0 ? sum : (i32)(add(sum, below));
-      sum = add(sum, shuffle(upto, 31));
-      #pragma unroll
-      for (int v = 0; v < 4; ++v) item[0][v] = add(below, item[0][v]);
+    // of the warp's rows so far
+    i32 sum = 0;
+    #pragma unroll
+    for (int v = 1; v < 4; ++v) {
+      item[0][v] = add(item[0][v - 1], item[0][v]);
+    }
+    i32 upto = item[0][3];
+    #pragma unroll
+    for (int span = 1; span < 32; span *= 2) {
+      const i32 below = shuffle_up(upto, span);
+      if ((int)(threadIdx.x % 32) >= span) upto = add(below, upto);
+    }
+    i32 below = shuffle_up(upto, 1);
+    if (lane == 0) {
+      below = sum;
+    } else {
+      below = add(sum, below);
+    }
+    sum = add(sum, shuffle(upto, 31));
+    #pragma unroll
+    for (int v = 0; v < 4; ++v) {
+      item[0][v] = add(below, item[0][v]);
     }
     i32 before = running;
-    if (lane == 0) parts[parity][warp] = sum;
+    if (lane == 0) {
+      parts[warp + 8 * parity] = sum;
+    }
     __syncthreads();
     #pragma unroll
     for (int other = 0; other < 8; ++other) {
-      const i32 part = parts[parity][other];
-      if (other < warp) before = add(before, part);
+      const i32 part = parts[8 * parity + other];
+      if (other < warp) {
+        before = add(before, part);
+      }
       running = add(running, part);
     }
-    parity ^= 1;
-    {
-      const int b_at = b0 + 128 * warp + 4 * lane;
-      if (b_at < 5000) {
-        vec<i32, 4> out;
-        #pragma unroll
-        for (int v = 0; v < 4; ++v) out.at[v] = add(before, item[0][v]);
-        store(B + 5000 * a + b_at, out);
-      }
+    if (b_at < 5000) {
+      store(B + 5000 * a + b_at, vec<i32, 4>{add(before, item[0][0]), add(before, item[0][1]), add(before, item[0][2]), add(before, item[0][3])});
     }
   }
 }

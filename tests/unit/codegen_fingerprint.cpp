@@ -85,7 +85,7 @@ TEST_CASE("edits of the generator's sources", "[fingerprint]") {
       write(file, "/* about\n   this file */\n\n" + read_text(file) + "\n\t// The end.\n");
     }
     CHECK(fingerprint(files) == built);
-    const auto emitter = find(files, "emit_cuda.cpp");
+    const auto emitter = find(files, "emit_kernel.cpp");
     auto text = read_text(emitter);
     const auto comment = text.find("//");
     REQUIRE(comment != std::string::npos);

@@ -24,6 +24,11 @@ std::pair<Body*, std::size_t> find(Body& body, const Place& holds = anything) {
     if (std::holds_alternative<Node>(node) && holds(body[k])) return {&body, k};
     std::pair<Body*, std::size_t> inner{nullptr, 0};
     if (auto* loop = std::get_if<Loop>(&node)) inner = find<Node>(loop->body, holds);
+    if (auto* sweep = std::get_if<Sweep>(&node)) {
+      for (auto& part : sweep->parts) {
+        if (!inner.first) inner = find<Node>(part.body, holds);
+      }
+    }
     if (auto* section = std::get_if<Section>(&node)) inner = find<Node>(section->body, holds);
     if (auto* branch = std::get_if<If>(&node)) {
       inner = find<Node>(branch->then, holds);

@@ -68,6 +68,7 @@ void Machine::execute(const Body& body, const Threads& threads) {
     if (steps_ < 0) throw Left{};
     origin_ = statement.origin;
     memory_.set_origin(origin_);
+    passing_ = &threads;
     std::visit([&](const auto& node) { one(node, threads); }, statement.node);
   }
 }
@@ -95,11 +96,26 @@ void Machine::one(const Loop& loop, const Threads& threads) {
     return;
   }
   Threads inside = threads;
-  for (std::int64_t k = 0; k < kernel_.extent(loop.var); ++k) {
-    for (const auto t : inside) variable(loop.var, t) = k;
-    std::erase_if(inside, [&](int t) { return !holds(loop.when, t); });
+  for (const auto t : inside) variable(loop.var, t) = at(loop.first, t);
+  const auto extent = kernel_.extent(loop.var);
+  for (;;) {
+    std::erase_if(inside, [&](int t) { return variable(loop.var, t) >= extent || !holds(loop.when, t); });
     if (inside.empty()) return;
     execute(loop.body, inside);
+    for (const auto t : inside) variable(loop.var, t) += loop.step;
+  }
+}
+
+void Machine::one(const Sweep& sweep, const Threads& threads) {
+  for (const auto t : threads) variable(sweep.var, t) = at(sweep.first, t);
+  for (const auto& part : sweep.parts) {
+    Threads inside = threads;
+    for (;;) {
+      std::erase_if(inside, [&](int t) { return variable(sweep.var, t) + part.step > at(sweep.end, t); });
+      if (inside.empty()) break;
+      execute(part.body, inside);
+      for (const auto t : inside) variable(sweep.var, t) += part.step;
+    }
   }
 }
 
@@ -107,13 +123,15 @@ void Machine::one(const Let& let, const Threads& threads) {
   for (const auto t : threads) {
     auto result = at(let.of, t) / let.divisor;
     if (let.modulus > 0) result %= let.modulus;
+    if (let.most >= 0) result = std::min(result, let.most);
     variable(let.var, t) = result;
   }
 }
 
 void Machine::one(const If& branch, const Threads& threads) {
   Threads then, otherwise;
-  for (const auto t : threads) (holds(branch.when, t) ? then : otherwise).push_back(t);
+  for (const auto& value : branch.values) count_loads(value, threads);
+  for (const auto t : threads) (holds(branch, t) ? then : otherwise).push_back(t);
   if (!then.empty()) execute(branch.then, then);
   if (!otherwise.empty()) execute(branch.otherwise, otherwise);
 }
@@ -143,10 +161,40 @@ void Machine::one(const Store& store, const Threads& threads) {
   count_loads(store.value, threads);
   check_shuffles(store.value, threads);
   count(store.to, threads, true);
-  // All lanes have read what they exchange before any of them writes.
+  // Lanes exchange what they have before any of them stores.
   std::vector<std::vector<Item>> values;
   for (const auto t : threads) values.push_back(value(store.value, t));
   for (std::size_t k = 0; k < threads.size(); ++k) this->store(store.to, values[k], threads[k]);
+}
+
+void Machine::one(const Scatter& scatter, const Threads& threads) {
+  const auto& array = kernel_.array(scatter.array);
+  count_loads(scatter.place, threads);
+  count_loads(scatter.value, threads);
+  for (const auto t : threads) {
+    const auto place = value(scatter.place, t).front();
+    const auto item = value(scatter.value, t).front();
+    if (!values_) continue;
+    if (place.unwritten >= 0) broken(kernel_, origin_, array.name + " is written at a place that nothing has written");
+    const auto element = static_cast<std::int64_t>(place.value.integer);
+    if (element < array.first || element >= array.shape.front()) continue;
+    auto& moved = counts_.written[static_cast<std::size_t>(array.space)];
+    ++moved.accesses;
+    moved.bytes += size_of(array.type);
+    memory_.write(scatter.array, element, t, item);
+  }
+}
+
+void Machine::one(const CopyRow& copy, const Threads& threads) {
+  auto from = copy.from, to = copy.to;
+  from.lanes = to.lanes = copy.lanes;
+  for (std::int64_t k = 0; k < copy.count; k += copy.lanes) {
+    count(from, threads, false);
+    count(to, threads, true);
+    for (const auto t : threads) store(to, load(from, t), t);
+    from.index.front() = from.index.front() + Affine(copy.lanes);
+    to.index.front() = to.index.front() + Affine(copy.lanes);
+  }
 }
 
 void Machine::one(const Transpose& transpose, const Threads& threads) {
@@ -206,7 +254,12 @@ void Machine::one(const Wait& wait, const Threads& threads) {
   for (const auto t : threads) memory_.wait(t, wait.groups);
 }
 
-void Machine::one(const Barrier&, const Threads& threads) {
+void Machine::one(const Barrier& barrier, const Threads& threads) {
+  if (barrier.warp) {
+    whole_warps(threads, "a barrier of a warp");
+    for (const auto t : threads) memory_.barrier_of_warp(t);
+    return;
+  }
   all_take_part(threads, "a barrier");
   ++counts_.barriers;
   memory_.barrier();

@@ -35,6 +35,7 @@ class Machine {
   void tasks(const Body& body, std::int64_t number, bool corners);
   void execute(const Body& body, const Threads& threads);
   void one(const Loop& loop, const Threads& threads);
+  void one(const Sweep& sweep, const Threads& threads);
   void one(const Let& let, const Threads& threads);
   void one(const If& branch, const Threads& threads);
   void one(const Comment&, const Threads&) {}
@@ -44,13 +45,24 @@ class Machine {
   void one(const Advance& advance, const Threads& threads);
   void one(const AdvanceByLanes& advance, const Threads& threads);
   void one(const Store& store, const Threads& threads);
+  void one(const Scatter& scatter, const Threads& threads);
   void one(const Transpose& transpose, const Threads& threads);
   void one(const AsyncCopy& copy, const Threads& threads);
   void one(const Commit&, const Threads& threads);
   void one(const Wait& wait, const Threads& threads);
-  void one(const Barrier&, const Threads& threads);
+  void one(const Barrier& barrier, const Threads& threads);
   void one(const MatrixLoad& load, const Threads& threads);
   void one(const MmaCall& call, const Threads& threads);
+  void one(const Prefetch&, const Threads&) {}
+  void one(const CopyRow& copy, const Threads& threads);
+  // ---- lanes.cpp: what the lanes of a warp do together, and those of a vector
+  void one(const LaneReduce& reduce, const Threads& threads);
+  void one(const LaneScan& scan, const Threads& threads);
+  /// Of each warp that passes, the register of every lane as `combine` leaves it.
+  void over_lanes(const Access& registers, const Threads& threads,
+                  const std::function<void(std::vector<Item>& lanes)>& combine);
+  std::vector<Item> exchanged(const Value& value, int thread);
+  std::vector<Item> rearranged(const Value& value, std::vector<Item> lanes, int thread);
   // ---- tiles.cpp: tile statements, by their definition
   void one(const Copy& copy, const Threads& threads);
   void one(const Clear& clear, const Threads& threads);
@@ -66,6 +78,7 @@ class Machine {
   }
   std::int64_t at(const Affine& affine, int thread) const;
   bool holds(const std::vector<Condition>& when, int thread) const;
+  bool holds(const If& branch, int thread);
 
   // ---- values.cpp
   std::int64_t element(const Access& access, int thread) const;
@@ -93,8 +106,9 @@ class Machine {
   Counts counts_;
   std::int64_t steps_;
   int origin_ = -1;
-  bool all_tasks_ = true;            // none has been left out
-  std::int64_t thread_product_ = 0;  // threads that the thread loops around number; 0 outside of them
+  const Threads* passing_ = nullptr;  // those that the statement is executed by
+  bool all_tasks_ = true;             // none has been left out
+  std::int64_t thread_product_ = 0;   // threads that the thread loops around number; 0 outside of them
   /// Accumulators of tile statements: by element, whatever layout the atom gives them.
   std::map<int, std::map<std::pair<std::int64_t, std::int64_t>, Item>> tiles_;
   const Item* finished_ = nullptr;  // the element that a Flush is writing

@@ -13,7 +13,8 @@ Memory::Memory(const Kernel& kernel, int threads, const std::vector<void*>* buff
       threads_(threads),
       buffers_(buffers),
       cells_(kernel.arrays.size()),
-      flights_(static_cast<std::size_t>(threads)) {}
+      flights_(static_cast<std::size_t>(threads)),
+      warp_intervals_(static_cast<std::size_t>(warp_of(threads) + 1)) {}
 
 void Memory::begin_task(std::int64_t task) {
   task_ = task;
@@ -70,17 +71,21 @@ void Memory::check_flights(int array, std::int64_t element) const {
   }
 }
 
-void Memory::meet(Met& met, int array, std::int64_t element, int thread, bool writes) const {
+void Memory::meet(Met& met, int array, std::int64_t element, int thread, bool writes) {
+  const auto now = warp_interval(thread);
   met.several = met.several || (met.task >= 0 && met.task != task_);
   if (met.several && (met.written || writes)) {
     fail(array, element, fmt::format("is accessed by task {} and others, and written by one of them", task_));
   }
-  if (met.written_in == interval_ && met.writer != thread) {
+  if (met.written_in == interval_ && met.writer != thread &&
+      (warp_of(met.writer) != warp_of(thread) || met.written_in_warp == now)) {
     fail(array, element,
          fmt::format("is {} by thread {} and written by thread {} with no barrier between", writes ? "written" : "read",
                      thread, met.writer));
   }
-  if (writes && met.read_in == interval_ && met.reader != thread) {
+  const bool read = met.read_in == interval_;
+  const bool alike = met.reading_warp == warp_of(thread);
+  if (writes && read && met.reader != thread && (!alike || met.read_in_warp == now)) {
     fail(array, element,
          fmt::format("is written by thread {} and read by {} with no barrier between", thread,
                      met.reader < 0 ? "others" : fmt::format("thread {}", met.reader)));
@@ -89,10 +94,14 @@ void Memory::meet(Met& met, int array, std::int64_t element, int thread, bool wr
   if (writes) {
     met.written = true;
     met.written_in = interval_;
+    met.written_in_warp = now;
     met.writer = thread;
   } else {
-    met.reader = met.read_in == interval_ && met.reader != thread ? -2 : thread;
+    const bool first = !read || (alike && met.read_in_warp != now);
+    met.reader = first || met.reader == thread ? thread : -2;
+    met.reading_warp = !read || alike ? warp_of(thread) : -2;
     met.read_in = interval_;
+    met.read_in_warp = now;
   }
 }
 
@@ -143,6 +152,7 @@ void Memory::wait(int thread, int groups) {
     // It lands now: other threads read it after a barrier that follows.
     auto& both = *met(flight.array, flight.element);
     both.written_in = interval_;
+    both.written_in_warp = warp_interval(thread);
     both.writer = thread;
     --under_way_;
     return true;

@@ -25,6 +25,8 @@ class Memory {
   /// Registers, scratch and shared memory hold nothing at the beginning of a task.
   void begin_task(std::int64_t task);
   void barrier() { ++interval_; }
+  /// Of the warp of a thread.
+  void barrier_of_warp(int thread) { ++warp_interval(thread); }
   /// The directive named by what is thrown from here on.
   void set_origin(int origin) { origin_ = origin; }
 
@@ -45,6 +47,9 @@ class Memory {
     std::int64_t task = -1;
     std::int64_t written_in = -1, read_in = -1;
     int writer = -1, reader = -1;  // reader -2: several
+    int reading_warp = -1;         // -2: several
+    /// The same intervals between barriers of the writer's warp, and of the readers'.
+    std::int64_t written_in_warp = -1, read_in_warp = -1;
     bool written = false;
     bool several = false;  // tasks that touched it
   };
@@ -67,8 +72,10 @@ class Memory {
   const Array& array(int number) const { return kernel_.array(number); }
   [[noreturn]] void fail(int array, std::int64_t element, const std::string& rule) const;
   void check_bounds(int array, std::int64_t element) const;
+  static int warp_of(int thread) { return thread / 32; }
+  std::int64_t& warp_interval(int thread) { return warp_intervals_[static_cast<std::size_t>(warp_of(thread))]; }
   void check_flights(int array, std::int64_t element) const;
-  void meet(Met& met, int array, std::int64_t element, int thread, bool writes) const;
+  void meet(Met& met, int array, std::int64_t element, int thread, bool writes);
   Met* met(int array, std::int64_t element);
   std::size_t cell(int array, std::int64_t element, int thread) const;
   char* address(int array, std::int64_t element) const;
@@ -80,6 +87,7 @@ class Memory {
   std::vector<Flights> flights_;  // per thread
   std::size_t under_way_ = 0;
   std::int64_t task_ = -1, interval_ = 0;
+  std::vector<std::int64_t> warp_intervals_;
   int origin_ = -1;
 };
 

@@ -90,6 +90,17 @@ bool Machine::holds(const std::vector<Condition>& when, int thread) const {
                      [&](const Condition& condition) { return at(condition.value, thread) < condition.below; });
 }
 
+bool Machine::holds(const If& branch, int thread) {
+  if (!holds(branch.when, thread)) return false;
+  return std::all_of(branch.values.begin(), branch.values.end(), [&](const Value& condition) {
+    const auto item = value(condition, thread).front();
+    if (item.unwritten >= 0)
+      broken(kernel_, origin_,
+             "an element of " + kernel_.array(item.unwritten).name + " decides that nothing has written");
+    return !values_ || item.value.integer != 0;
+  });
+}
+
 std::int64_t Machine::element(const Access& access, int thread) const {
   const auto& array = kernel_.array(access.array);
   if (array.space != Space::registers) {
@@ -193,6 +204,12 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
       if (lane < 0 || lane >= kWarp) broken(kernel_, origin_, "lane " + std::to_string(lane) + " of a warp is read");
       return this->value(value.operands.front(), thread / kWarp * kWarp + static_cast<int>(lane));
     }
+    case Value::Kind::shuffle_up:
+    case Value::Kind::ballot:
+      return exchanged(value, thread);
+    case Value::Kind::prefixes:
+    case Value::Kind::shifted:
+      return rearranged(value, this->value(value.operands.front(), thread), thread);
     case Value::Kind::times_i:
     case Value::Kind::conj_pairs: {
       auto items = this->value(value.operands.front(), thread);

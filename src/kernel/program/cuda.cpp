@@ -1,0 +1,135 @@
+// A program as a kernel for a GPU: a point, or a register tile of points, for each thread or group of threads.
+#include <algorithm>
+
+#include "kernel/program/point.hpp"
+#include "kernel/program/targets.hpp"
+#include "kernel/program/tasks.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+constexpr int kWarp = 32;
+
+class Workers {
+ public:
+  Workers(const ir::Program& program, const ir::Schedule& schedule)
+      : program_(program), schedule_(schedule), kernel_(kernel_of(program, Target::cuda)) {
+    kernel_.threads = schedule.threads;
+    block_.register_tile = schedule.register_tile;
+    block_.register_tile.resize(program.indices.size(), 1);
+    block_.apart.assign(program.indices.size(), 1);
+    block_.ragged.assign(program.indices.size(), false);
+    block_.cooperative_threads = schedule.cooperative_threads;
+    block_.items_per_thread = schedule.items_per_thread;
+  }
+
+  Kernel build() {
+    add_indices();
+    std::vector<Var> own;
+    for (std::size_t q = 0; q < program_.indices.size(); ++q)
+      own.push_back(schedule_.tile[q] == 1 ? block_.vars[q].value : -1);
+    const auto tasks = tasks_of(kernel_, program_, schedule_, own);
+    auto inside = body_.collect([&] { add_threads(tasks.number); });
+    kernel_.body = within(tasks, std::move(inside));
+    return std::move(kernel_);
+  }
+
+ private:
+  /// Values of an index that all workers together reach, also past its end.
+  std::int64_t reached(std::size_t q) const {
+    const auto extent = program_.indices[q].extent, tile = schedule_.tile[q];
+    return free_[q] ? (extent + tile - 1) / tile * tile : extent;
+  }
+
+  void add_indices() {
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+      const auto& index = program_.indices[q];
+      IndexVars vars;
+      vars.value = kernel_.add_var(index.name, std::max<std::int64_t>(reached(q), 1));
+      if (block_.register_tile[q] > 1) {
+        vars.place = kernel_.add_var("u" + index.name, block_.register_tile[q]);
+        vars.inside = kernel_.add_var(index.name + "_at", index.extent);
+      }
+      block_.vars.push_back(vars);
+    }
+  }
+
+  /// The thread's number as that of a worker and, where several share a point, as a member of it.
+  void add_threads(const std::vector<Affine>& tile_number) {
+    const auto shared = schedule_.cooperative_threads;
+    const bool alone = shared == 1, all = !alone && shared == schedule_.threads;
+    int digits = 0;
+    const auto digit = [&](const char* name, int extent) {
+      const auto var = kernel_.add_var(name, extent);
+      body_.open(Loop{.var = var, .bind = Bind::thread});
+      ++digits;
+      return var;
+    };
+    if (!all) worker_ = digit("t", schedule_.threads / shared);
+    if (!alone) block_.member = digit("member", shared);
+    if (all) worker_ = block_.member;
+    add_point(tile_number);
+    body_.close(digits);
+  }
+
+  void add_point(const std::vector<Affine>& tile_number) {
+    // Cooperative threads leave together, so no barrier or shuffle waits for a missing one.
+    int opened = 0;
+    const auto require = [&](std::vector<Condition> when) {
+      if (when.empty()) return;
+      body_.open(If{std::move(when)});
+      ++opened;
+    };
+    const auto positions = schedule_.mapping.positions();
+    if (positions < schedule_.mapping.workers) require({{Affine::of(worker_), positions}});
+    std::vector<Condition> inside;
+    std::vector<Affine> thread(program_.indices.size());
+    std::int64_t below = 1;
+    for (const auto& d : schedule_.mapping.digits) {
+      if (d.count == 1) continue;
+      thread[static_cast<std::size_t>(d.index)] = digit(d, below, positions);
+      below *= d.count;
+    }
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+      if (!free_[q]) continue;
+      const auto extent = program_.indices[q].extent, tile = schedule_.tile[q];
+      block_.apart[q] = tile / block_.register_tile[q];
+      const auto var = block_.vars[q].value;
+      if (tile == 1 && extent > 1) continue;  // the task's own number
+      body_.add(Let{var, tile * tile_number[q] + thread[q]});
+      if (extent % tile == 0) continue;
+      block_.ragged[q] = block_.register_tile[q] > 1;
+      inside.push_back({Affine::of(var), extent});
+    }
+    require(std::move(inside));
+    PointBuilder(kernel_, body_, program_, block_).build();
+    body_.close(opened);
+  }
+
+  /// Of the worker's number: a variable of its own, where it is more than the number itself.
+  Affine digit(const ir::MixedRadixDigit& d, std::int64_t below, std::int64_t positions) {
+    const bool last = below * d.count == positions;  // workers beyond have no point
+    if (below == 1 && last && positions == schedule_.mapping.workers) return Affine::of(worker_);
+    const auto& name = program_.indices[static_cast<std::size_t>(d.index)].name;
+    const auto workers = schedule_.mapping.workers;
+    const auto var = kernel_.add_var("t" + name, last ? (workers + below - 1) / below : d.count);
+    body_.add(Let{var, Affine::of(worker_), below, last ? 0 : d.count});
+    return Affine::of(var);
+  }
+
+  const ir::Program& program_;
+  const ir::Schedule& schedule_;
+  Kernel kernel_;
+  BodyWriter body_;
+  PointBlock block_;
+  std::vector<bool> free_ = program_.free_indices();
+  Var worker_ = -1;
+};
+
+}  // namespace
+
+Kernel build_cuda(const ir::Program& program, const ir::Schedule& schedule) {
+  return Workers(program, schedule).build();
+}
+
+}  // namespace ricci::kernel

@@ -1,0 +1,242 @@
+// Reductions of a point: their loops, what is unrolled of them, sums, and what threads that share one combine.
+#include <algorithm>
+
+#include "kernel/expand.hpp"
+#include "kernel/program/point.hpp"
+
+namespace ricci::kernel {
+
+using ir::Node;
+using ir::NodeId;
+using ir::NodeKind;
+using ir::OpCode;
+
+namespace {
+
+constexpr int kWarp = 32;
+
+Value combined(OpCode op, DType type, Value x, Value y) { return apply(op, type, {std::move(x), std::move(y)}); }
+
+}  // namespace
+
+/// Whether the value contains a reduction that is not computed yet.
+bool PointBuilder::loops_below(NodeId id) const {
+  const auto used = needed(id);
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    if (used[k] && program_.nodes[k].kind == NodeKind::reduce) return true;
+  }
+  return false;
+}
+
+/// Number of values computed for one value of `id`; short inner loops count as unrolled.
+double PointBuilder::values_below(NodeId id) const {
+  const auto used = needed(id);
+  std::vector<double> copies(used.size());
+  copies.back() = 1;
+  double total = 0;
+  for (auto k = used.size(); k-- > 0;) {
+    const auto& n = program_.nodes[k];
+    if (!used[k] || is_leaf(n)) continue;
+    double values = copies[k];
+    const auto set = unrolled(static_cast<NodeId>(k));
+    for (std::size_t q = 0; q < block_.register_tile.size(); ++q)
+      values *= set[q] ? static_cast<double>(block_.register_tile[q]) : 1;
+    total += values;
+    double inner = copies[k];
+    for (const int q : n.over) inner *= extent(q) <= kUnrolled ? static_cast<double>(extent(q)) : 1;
+    for (const auto operand : n.operand) {
+      if (operand >= 0)
+        copies[static_cast<std::size_t>(operand)] = std::max(copies[static_cast<std::size_t>(operand)], inner);
+    }
+  }
+  return total;
+}
+
+/// Which loops of a reduction are unrolled: short ones, from the inside out, as long as the text stays short. A loop
+/// around one that is not unrolled stays a loop, too. (Of 72 copies of a loop over bytes LLVM 19 makes one reduction,
+/// and crashes in the selection of its instructions.)
+std::vector<bool> PointBuilder::unrolled_loops(const Node& reduce, bool shared) const {
+  constexpr double kValues = 2048;  // compile time grows faster than length
+  std::vector<bool> unroll(reduce.over.size());
+  double values = values_below(reduce.operand[0]);
+  for (auto k = unroll.size(); k-- > 0;) {
+    const auto n = extent(reduce.over[k]);
+    if (n > kUnrolled) break;
+    const bool split = shared && k + 1 == unroll.size();
+    if (split) continue;
+    values *= static_cast<double>(n);
+    if (values > kValues) break;
+    unroll[k] = true;
+  }
+  return unroll;
+}
+
+/// The variable of a loop over an index: its own, or another one inside of such a loop.
+Var PointBuilder::enter_index(int q) {
+  auto& var = block_.vars[static_cast<std::size_t>(q)].value;
+  auto& outer = looped_[static_cast<std::size_t>(q)];
+  outer.push_back(var);
+  if (outer.size() > 1) var = kernel_.add_var(names_.fresh(index_name(q)), extent(q));
+  return var;
+}
+
+void PointBuilder::leave_index(int q) {
+  auto& outer = looped_[static_cast<std::size_t>(q)];
+  block_.vars[static_cast<std::size_t>(q)].value = outer.back();
+  outer.pop_back();
+}
+
+int PointBuilder::start_value(NodeId id, const std::string& stem, OpCode op) {
+  const auto set = unrolled(id);
+  const auto type = node(id).type;
+  const auto array = add_registers(stem, type, set, lanes_of(id));
+  if (set.none()) {
+    body_.add(Define{array, identity_of(op, type)});
+    return array;
+  }
+  body_.add(Declare{array});
+  const int loops = open_unrolled(set);
+  body_.add(Store{cell(array, set), identity_of(op, type)});
+  body_.close(loops);
+  return array;
+}
+
+void PointBuilder::open_loop(int q, Loop loop) {
+  loop.var = enter_index(q);
+  body_.open(std::move(loop));
+}
+
+void PointBuilder::close_loop(int q) {
+  body_.close();
+  leave_index(q);
+}
+
+void PointBuilder::declare_reduce(NodeId id) {
+  const auto& n = node(id);
+  const auto set = unrolled(id);
+  const char* stem = n.op == OpCode::add ? "sum" : n.op == OpCode::mul ? "product" : "reduced";
+  if (has_no_values(n)) {
+    name(id, start_value(id, stem, n.op));
+    return;
+  }
+  IndexSet over;
+  for (const int q : n.over) over[static_cast<std::size_t>(q)] = true;
+  hoist(n.operand[0], over);
+  const auto array = start_value(id, stem, n.op);
+  const auto outside = forget(over);
+  const bool shared = block_.cooperative_threads > 1 && loops_ == 0;
+  const auto unroll = unrolled_loops(n, shared);
+  for (std::size_t k = 0; k < n.over.size(); ++k) {
+    Loop loop;
+    loop.bind = unroll[k] ? Bind::unroll : Bind::any;
+    if (shared && k + 1 == n.over.size()) {
+      loop.first = Affine::of(block_.member);
+      loop.step = block_.cooperative_threads;
+      // Loads of a thread that are in flight at once.
+      constexpr int kLoads = 8;
+      if (extent(n.over[k]) >= std::int64_t{kLoads} * block_.cooperative_threads && !loops_below(n.operand[0])) {
+        loop.bind = Bind::unroll;
+        loop.times = kLoads;
+      }
+    }
+    open_loop(n.over[k], std::move(loop));
+  }
+  ++loops_;
+  open_scope();
+  accumulate(n.operand[0], cell(array, set), n.op, set);
+  close_scope();
+  --loops_;
+  for (auto k = n.over.size(); k-- > 0;) close_loop(n.over[k]);
+  for (const auto& [other, known] : outside) arrays_[other] = known;
+  if (shared) combine_threads(id, array);
+  name(id, array);
+}
+
+/// target op= value (target = value without an operation) where all guards around the value hold. The whole tile is
+/// skipped where no point needs it.
+void PointBuilder::accumulate(NodeId id, const Access& target, std::optional<OpCode> op, const IndexSet& target_set) {
+  std::vector<NodeId> conditions;
+  int opened = 0;
+  while (node(id).kind == NodeKind::guard && !arrays_.contains(id)) {
+    const auto predicate = node(id).operand[0];
+    const auto set = unrolled(predicate);
+    If branch;
+    if (set.none()) {
+      prepare(predicate, set);
+      branch.values.push_back(condition(predicate));
+    } else {
+      if (!arrays_.contains(predicate) && !is_leaf(node(predicate))) declare(predicate);
+      const auto any = add_registers("any", DType::u8, {}, 1);
+      body_.add(Define{any, constant_of(DType::u8, 0)});
+      auto either = combined(OpCode::bit_or, DType::u8, value_of(any, {}), condition(predicate));
+      const int loops = open_unrolled(set);
+      body_.add(Store{cell(any, {}), std::move(either)});
+      body_.close(loops);
+      branch.values.push_back(value_of(any, {}));
+      conditions.push_back(predicate);
+    }
+    body_.open(std::move(branch));
+    open_scope();
+    ++opened;
+    id = node(id).operand[1];
+  }
+  prepare(id, target_set);
+  const auto type = node(id).type;
+  auto result = value(id);
+  if (op) result = combined(*op, type, load_of(type, target), std::move(result));
+  If branch;
+  for (const auto predicate : conditions) branch.values.push_back(condition(predicate));
+  const int loops = open_unrolled(target_set);
+  if (!conditions.empty()) body_.open(std::move(branch));
+  body_.add(Store{target, std::move(result)});
+  body_.close(loops + (conditions.empty() ? 0 : 1));
+  for (; opened > 0; --opened) {
+    close_scope();
+    body_.close();
+  }
+}
+
+/// Combines the partial results of the cooperative threads; all of them get the result. The order does not depend on
+/// timing.
+void PointBuilder::combine_threads(NodeId id, int array) {
+  const auto& n = node(id);
+  const auto set = unrolled(id);
+  const auto own = cell(array, set);
+  int loops = open_unrolled(set);
+  body_.add(LaneReduce{own, n.op});
+  body_.close(loops);
+  if (block_.cooperative_threads <= kWarp) return;
+  const int warps = block_.cooperative_threads / kWarp;
+  // Of each value of the tile one part for each warp.
+  Affine place;
+  std::int64_t parts = warps;
+  for (std::size_t q = block_.register_tile.size(); q-- > 0;) {
+    if (!set[q]) continue;
+    place = place + Affine::of(block_.vars[q].place, parts);
+    parts *= block_.register_tile[q];
+  }
+  const auto shared = kernel_.add_array({names_.fresh("parts"), n.type, Space::shared, {parts}});
+  const auto warp = kernel_.add_var(names_.fresh("warp"), warps);
+  body_.add(Let{warp, Affine::of(block_.member), kWarp});
+  // The first lane of each warp.
+  const auto lane = kernel_.add_var(names_.fresh("lane"), kWarp);
+  body_.add(Let{lane, Affine::of(block_.member), 1, kWarp});
+  loops = open_unrolled(set);
+  body_.open(If{{{Affine::of(lane), 1}}});
+  body_.add(Store{{shared, {place + Affine::of(warp)}}, value_of(array, set)});
+  body_.close(loops + 1);
+  body_.add(Barrier{});
+  loops = open_unrolled(set);
+  body_.add(Store{own, load_of(n.type, {shared, {place}})});
+  const auto other = kernel_.add_var(names_.fresh("other"), warps);
+  Loop rest;
+  rest.var = other;
+  rest.bind = Bind::any;
+  rest.first = Affine(1);
+  body_.open(std::move(rest));
+  body_.add(
+      Store{own, combined(n.op, n.type, value_of(array, set), load_of(n.type, {shared, {place + Affine::of(other)}}))});
+  body_.close(loops + 1);
+}
+
+}  // namespace ricci::kernel

@@ -1,0 +1,210 @@
+// Scans and compactions of a point by one worker, value by value; sums on a CPU vector by vector.
+#include <algorithm>
+#include <tuple>
+
+#include "kernel/expand.hpp"
+#include "kernel/program/point.hpp"
+
+namespace ricci::kernel {
+
+using ir::NodeKind;
+using ir::OpCode;
+
+namespace {
+
+constexpr int kRowBytes = 64;
+
+/// Elements of a row: one vector of a CPU.
+int row_length(DType type) { return kRowBytes / static_cast<int>(size_of(type)); }
+
+/// Whether a CPU scans the statement's values vector by vector: reorderable sums of values without reductions.
+bool adds_rows(const ir::Program& program, const ir::Node& n) {
+  if (n.op != OpCode::add || is_complex(n.type)) return false;
+  if (size_of(n.type) < 4 || (program.exact && !is_integer(n.type))) return false;
+  if (program.indices[static_cast<std::size_t>(n.over[0])].extent < std::int64_t{2} * row_length(n.type)) return false;
+  return std::none_of(program.nodes.begin(), program.nodes.end(),
+                      [](const ir::Node& node) { return node.kind == NodeKind::reduce; });
+}
+
+}  // namespace
+
+ir::Affine PointBuilder::places(const ir::Statement& statement) const {
+  auto affine = statement.offset;
+  affine.coefficient[static_cast<std::size_t>(node(statement.value).over[0])] = statement.step;
+  return affine;
+}
+
+/// The combination of all values, as element `at` of the scan.
+void PointBuilder::add_total(const ir::Statement& statement, int running, std::int64_t at) {
+  auto total = statement.offset;
+  total.constant += statement.step * at;
+  body_.add(Store{{statement.buffer, {offset(total)}}, value_of(running, {})});
+}
+
+int PointBuilder::start_running(const ir::Node& n) {
+  if (n.operand[1] >= 0) prepare(n.operand[1], IndexSet());
+  auto start = n.operand[1] >= 0 ? value(n.operand[1]) : identity_of(n.op, n.type);
+  const auto running = add_registers("running", n.type, {}, 1);
+  body_.add(Define{running, std::move(start)});
+  return running;
+}
+
+void PointBuilder::add_scan(const ir::Statement& statement) {
+  if (block_.cooperative_threads > 1) {
+    add_cooperative_scan(statement);
+    return;
+  }
+  const auto& n = node(statement.value);
+  const int q = n.over[0];
+  const auto running = start_running(n);
+  if (extent(q) > 0) {
+    hoist(n.operand[0], IndexSet().set(static_cast<std::size_t>(q)));
+    if (cpu() && adds_rows(program_, n)) {
+      Sweep sweep{enter_index(q), {}, Affine(extent(q)), {}};
+      const int length = row_length(n.type);
+      sweep.parts.push_back({length, body_.collect([&] { add_scanned_row(statement, running); })});
+      if (extent(q) % length != 0)
+        sweep.parts.push_back({1, body_.collect([&] { add_scanned_value(statement, running); })});
+      body_.add(std::move(sweep));
+      leave_index(q);
+    } else {
+      open_loop(q, {.bind = extent(q) <= kUnrolled ? Bind::unroll : Bind::any});
+      add_scanned_value(statement, running);
+      close_loop(q);
+    }
+  }
+  if (n.exclusive) add_total(statement, running, extent(q));
+}
+
+void PointBuilder::add_scanned_value(const ir::Statement& statement, int running) {
+  const auto& n = node(statement.value);
+  open_scope();
+  // Where the element stands that is stored: the scan may be in place.
+  const auto item = n.exclusive ? add_registers("item", n.type, {}, 1) : running;
+  if (n.exclusive) body_.add(Define{item, value_of(running, {})});
+  accumulate(n.operand[0], cell(item, {}), n.op, IndexSet());
+  body_.add(Store{{statement.buffer, {offset(places(statement))}}, value_of(running, {})});
+  if (n.exclusive) body_.add(Store{cell(running, {}), value_of(item, {})});
+  close_scope();
+}
+
+/// One vector of a scan: log2(lanes) additions.
+void PointBuilder::add_scanned_row(const ir::Statement& statement, int running) {
+  const auto& n = node(statement.value);
+  const int q = n.over[0], length = row_length(n.type);
+  Array items;
+  items.name = names_.fresh("item");
+  items.type = n.type;
+  items.space = Space::registers;
+  items.shape = {length};
+  items.alignment = kRowBytes;
+  const auto item = kernel_.add_array(std::move(items));
+  body_.add(Declare{item});
+  const auto neighbour = kernel_.add_var(names_.fresh("v"), length);
+  const auto inside = [&](Bind bind, const std::function<void()>& write) {
+    body_.open(Loop{.var = neighbour, .bind = bind});
+    at_neighbour(q, neighbour, write);
+    body_.close();
+  };
+  const Access one{item, {Affine::of(neighbour)}};
+  inside(Bind::vector, [&] {
+    open_scope();
+    if (node(n.operand[0]).kind == NodeKind::guard) body_.add(Store{one, identity_of(n.op, n.type)});
+    accumulate(n.operand[0], one, std::nullopt, IndexSet());
+    close_scope();
+  });
+  Value sums;
+  sums.kind = Value::Kind::prefixes;
+  sums.type = n.type;
+  sums.operands.push_back(load_of(n.type, {item, {Affine(0)}, length}));
+  const auto upto = add_registers("upto", n.type, {}, length);
+  body_.add(Define{upto, apply(OpCode::add, n.type, {std::move(sums), value_of(running, {})})});
+  auto stored = upto;
+  if (n.exclusive) {
+    Value before;
+    before.kind = Value::Kind::shifted;
+    before.type = n.type;
+    before.operands = {value_of(upto, {}), value_of(running, {})};
+    stored = add_registers("before", n.type, {}, length);
+    body_.add(Define{stored, std::move(before)});
+  }
+  Value lane;
+  lane.kind = Value::Kind::lane;
+  lane.type = n.type;
+  if (statement.step == 1) {
+    body_.add(Store{{statement.buffer, {offset(places(statement))}, length}, value_of(stored, {})});
+  } else {
+    inside(Bind::unroll, [&] {
+      lane.operands = {value_of(stored, {})};
+      lane.affine = Affine::of(neighbour);
+      body_.add(Store{{statement.buffer, {offset(places(statement))}}, lane});
+    });
+  }
+  lane.operands = {value_of(upto, {})};
+  lane.affine = Affine(length - 1);
+  body_.add(Store{cell(running, {}), std::move(lane)});
+}
+
+/// The index at a distance from its variable.
+void PointBuilder::at_neighbour(int q, Var distance, const std::function<void()>& write) {
+  const auto outer = std::pair(block_.lane, block_.point);
+  block_.lane = q;
+  block_.point = distance;
+  write();
+  std::tie(block_.lane, block_.point) = outer;
+}
+
+/// Where the first element that passes goes, as a variable.
+int PointBuilder::start_place(const ir::Statement& statement) {
+  const auto base = node(statement.value).operand[2];
+  prepare(base, IndexSet());
+  auto first = value(base);
+  if (const auto from = offset(statement.offset); from != Affine()) {
+    Value index;
+    index.kind = Value::Kind::index;
+    index.type = DType::i64;
+    index.affine = from;
+    first = apply(OpCode::add, DType::i64, {std::move(index), std::move(first)});
+  }
+  const auto place = add_registers("place", DType::i64, {}, 1);
+  body_.add(Define{place, std::move(first)});
+  return place;
+}
+
+void PointBuilder::add_compact(const ir::Statement& statement) {
+  if (block_.cooperative_threads > 1) {
+    add_cooperative_compact(statement);
+    return;
+  }
+  const auto& n = node(statement.value);
+  const auto place = start_place(statement);
+  const int q = n.over[0];
+  if (extent(q) == 0) return;
+  open_loop(q, {.bind = extent(q) <= kUnrolled ? Bind::unroll : Bind::any});
+  open_scope();
+  prepare(n.operand[0], IndexSet());
+  If passes;
+  passes.values.push_back(condition(n.operand[0]));
+  body_.open(std::move(passes));
+  open_scope();
+  prepare(n.operand[1], IndexSet());
+  body_.add(Scatter{statement.buffer, value_of(place, {}), value(n.operand[1])});
+  advance(place, statement.step);
+  close_scope();
+  body_.close();
+  close_scope();
+  close_loop(q);
+}
+
+void PointBuilder::advance(int place, std::int64_t step, std::optional<Value> times) {
+  Value by;
+  by.type = DType::i64;
+  by.bits = static_cast<std::uint64_t>(step);
+  if (times) {
+    auto count = apply(OpCode::cast, DType::i64, {*std::move(times)});
+    by = step == 1 ? std::move(count) : apply(OpCode::mul, DType::i64, {std::move(by), std::move(count)});
+  }
+  body_.add(Store{cell(place, {}), apply(OpCode::add, DType::i64, {value_of(place, {}), std::move(by)})});
+}
+
+}  // namespace ricci::kernel

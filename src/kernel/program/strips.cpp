@@ -1,0 +1,37 @@
+#include "kernel/program/strips.hpp"
+
+#include <algorithm>
+
+#include "kernel/kernel.hpp"
+#include "kernel/program/build_program.hpp"
+
+namespace ricci::kernel {
+
+Strips strips_of(const ir::Program& program, const ir::Schedule& schedule) {
+  Strips strips;
+  const auto lane = static_cast<std::size_t>(schedule.lane);
+  // One more line per row: rows of a power of two would map to the same cache sets.
+  strips.row = schedule.strip + ir::kLineBytes / size_of(program.buffers.front().type);
+  for (std::size_t id = 0; id < program.nodes.size(); ++id) {
+    const auto& node = program.nodes[id];
+    if (node.kind == ir::NodeKind::load && node.offset.coefficient[lane] == 1)
+      strips.loads.emplace(static_cast<ir::NodeId>(id), static_cast<int>(strips.loads.size()));
+  }
+  if (std::all_of(program.statements.begin(), program.statements.end(),
+                  [&](const auto& s) { return s.offset.coefficient[lane] == 1; }))
+    strips.stores = static_cast<std::int64_t>(program.statements.size());
+  return strips;
+}
+
+std::int64_t scratch_bytes(const ir::Program& program, const ir::Schedule& schedule) {
+  if (schedule.strip == 0 || !schedule.parts.empty()) return 0;
+  const auto strips = strips_of(program, schedule);
+  Kernel kernel;
+  const auto type = program.buffers.front().type;
+  for (const auto elements : {strips.in_elements(), strips.out_elements()}) {
+    if (elements > 0) kernel.add_array({"", type, Space::scratch, {elements}});
+  }
+  return kernel.bytes_of(Space::scratch);
+}
+
+}  // namespace ricci::kernel

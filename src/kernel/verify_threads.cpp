@@ -1,0 +1,64 @@
+// Rules of what threads have in common: which of them pass a place, which have different values, what they exchange.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernel/print.hpp"
+#include "kernel/verifier.hpp"
+
+namespace ricci::kernel {
+
+Varies Verifier::varies(const Value& value) const {
+  if (value.kind == Value::Kind::ballot) return Varies::by_warp;
+  if (value.kind == Value::Kind::shuffle) return std::max(Varies::by_warp, varies(value.affine));
+  auto most = value.kind == Value::Kind::index ? varies(value.affine) : Varies::never;
+  if (value.kind == Value::Kind::shuffle_up) most = Varies::by_lane;
+  if (value.kind == Value::Kind::load) {
+    for (const auto& index : value.access.index) most = std::max(most, varies(index));
+    if (array_of(value.access).space == Space::registers)
+      most = std::max(most, registers_[static_cast<std::size_t>(value.access.array)]);
+  }
+  for (const auto& operand : value.operands) most = std::max(most, varies(operand));
+  return most;
+}
+
+void Verifier::holds(const Access& to, Varies value) {
+  if (array_of(to).space != Space::registers) return;
+  auto& now = registers_[static_cast<std::size_t>(to.array)];
+  // Threads that do not pass keep what they had.
+  const auto parted = divergent_lanes_ > 0 ? Varies::by_lane : divergent_ > 0 ? Varies::by_warp : Varies::never;
+  now = parted == Varies::never ? value : std::max({now, value, parted});
+}
+
+std::vector<Var> Verifier::tasks_of(const Affine& affine) const {
+  std::vector<Var> all;
+  for (const auto& term : affine.terms) {
+    const auto& tasks = tasks_of_[static_cast<std::size_t>(term.var)];
+    all.insert(all.end(), tasks.begin(), tasks.end());
+  }
+  return all;
+}
+
+void Verifier::combine(const Access& registers, ir::OpCode op, Varies result) {
+  all_lanes("a combination of lanes");
+  const auto& array = array_of_checked(registers);
+  if (array.space != Space::registers || array.lanes != 1)
+    fail(fmt::format("{} is no register of a lane", print(kernel_, registers)));
+  if (!ir::associates(op)) fail(fmt::format("lanes are combined by {}, which does not associate", ir::name_of(op)));
+  access(registers);
+  read_life(registers.array);
+  holds(registers, result);
+}
+
+void Verifier::exchange(const Value& value) {
+  all_lanes("an exchange between lanes");
+  expect(value.operands.size() == 1 && value.operands.front().lanes() == 1, "an exchange of no single value");
+  const bool votes = value.kind == Value::Kind::ballot;
+  const auto type = value.operands.front().type;
+  if (votes ? type != DType::u8 || value.type != DType::u32 : type != value.type)
+    fail(fmt::format("{} has a value of type {}", print(kernel_, value), ricci::name(type)));
+  if (!votes && (!value.affine.is_constant() || value.affine.constant < 0 || value.affine.constant >= kWarp))
+    fail(fmt::format("{} names no lane of a warp", print(kernel_, value)));
+}
+
+}  // namespace ricci::kernel
