@@ -334,6 +334,50 @@ TEST_CASE("a contraction takes directives for a schedule") {
   CHECK_THROWS_AS(Runtime::global().plan_einsum("ik,kj->ij", inputs, options), PlanError);
 }
 
+TEST_CASE("a contraction has the same bits for any number of threads") {
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  options.threads = 8;
+  Runtime runtime(std::move(options));
+  const struct {
+    const char* spec;
+    std::vector<std::int64_t> a, b;
+  } problems[] = {{"ab,bc->ac", {70, 900}, {900, 90}},
+                  {"ab,bc->ac", {9, 4000}, {4000, 11}},
+                  {"abc,dbc->ad", {33, 40, 17}, {50, 40, 17}},
+                  {"abcd,cefb->adef", {6, 30, 20, 9}, {20, 7, 12, 30}}};
+  for (const auto& [spec, a_extents, b_extents] : problems) {
+    for (const auto type : {DType::f32, DType::f64, DType::c128}) {
+      INFO(spec << " in " << name(type));
+      const Layout inputs[] = {Layout::row_major(type, a_extents), Layout::row_major(type, b_extents)};
+      const auto part = is_complex(type) ? size_of(type) / 2 : size_of(type);
+      const auto filled = [&](const Layout& layout) {
+        std::vector<unsigned char> bytes(static_cast<std::size_t>(layout.elements() * size_of(type)));
+        for (std::size_t k = 0; k < bytes.size() / static_cast<std::size_t>(part); ++k) {
+          const double value = static_cast<double>(k * 7919 % 1009) / 503 - 1;
+          const auto narrow = static_cast<float>(value);
+          std::memcpy(&bytes[k * static_cast<std::size_t>(part)],
+                      part == 4 ? static_cast<const void*>(&narrow) : &value, static_cast<std::size_t>(part));
+        }
+        return bytes;
+      };
+      const auto a = filled(inputs[0]), b = filled(inputs[1]);
+      const auto output = einsum_output(spec, inputs);
+      std::vector<unsigned char> first;
+      for (int threads = 1; threads <= 8; ++threads) {
+        EinsumOptions einsum;
+        einsum.threads = threads;
+        std::vector<unsigned char> c(static_cast<std::size_t>(output.elements() * size_of(type)));
+        const void* const from[] = {a.data(), b.data()};
+        void* const to[] = {c.data()};
+        runtime.plan_einsum(spec, inputs, output, einsum)(to, from);
+        if (threads == 1) first = c;
+        CHECK(c == first);
+      }
+    }
+  }
+}
+
 TEST_CASE("einsum and contract in one call, the second time without planning") {
   const Layout a = f64({2, 3}), b = f64({3, 2}), c = f64({2, 2});
   const double x[] = {1, 2, 3, 4, 5, 6}, y[] = {1, 0, 0, 1, 1, 1};

@@ -485,21 +485,36 @@ class CpuCopyEnumerator {
   std::set<std::string> names_;
 };
 
+bool is_by_directives(const Candidate& candidate) { return candidate.schedule.by_directives(); }
+
+/// Plain schedules, then register tiles of a contraction where there are such.
+std::vector<Candidate> computing(const ir::Program& program, const CpuModel& device) {
+  auto list = plain_candidates(program, device);
+  auto contractions = contraction_candidates(program, device);
+  // Plain schedules read their operands again and again, which their prediction takes to be in the first cache.
+  constexpr double kRereads = 8;
+  double bytes = 0;
+  for (const auto& buffer : program.buffers)
+    bytes += static_cast<double>((buffer.last - buffer.first + 1) * size_of(buffer.type));
+  const bool beyond = !contractions.empty() && bytes > static_cast<double>(device.l2_bytes);
+  for (auto& candidate : list) candidate.predicted_us *= beyond ? kRereads : 1;
+  for (auto& candidate : contractions) list.push_back(std::move(candidate));
+  return list;
+}
+
 }  // namespace
 
 std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& device) {
   if (!is_copy(program)) {
-    auto list = plain_candidates(program, device);
-    auto contractions = contraction_candidates(program, device);
-    // Plain schedules read their operands again and again, which their prediction takes to be in the first cache.
-    constexpr double kRereads = 8;
-    double bytes = 0;
-    for (const auto& buffer : program.buffers)
-      bytes += static_cast<double>((buffer.last - buffer.first + 1) * size_of(buffer.type));
-    const bool beyond = !contractions.empty() && bytes > static_cast<double>(device.l2_bytes);
-    for (auto& candidate : list) candidate.predicted_us *= beyond ? kRereads : 1;
-    for (auto& candidate : contractions) list.push_back(std::move(candidate));
-    return fastest(std::move(list));
+    auto list = computing(program, device);
+    if (!std::any_of(list.begin(), list.end(), is_by_directives)) return fastest(std::move(list));
+    // Register tiles sum in another order than plain schedules: which are preferred does not depend on the threads.
+    const bool tiles = is_by_directives(fastest(computing(program, device.alone())).front());
+    const auto others = std::stable_partition(list.begin(), list.end(),
+                                              [&](const Candidate& c) { return is_by_directives(c) == tiles; });
+    auto preferred = fastest({list.begin(), others}), rest = fastest({others, list.end()});
+    preferred.insert(preferred.end(), rest.begin(), rest.end());
+    return preferred;
   }
   auto list = CpuCopyEnumerator(program, device).run();
   return list;

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/contraction_blocks.hpp"
 #include "plan/models/cost_contraction_cpu.hpp"
+#include "ricci/error.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -25,6 +27,29 @@ class ContractionEnumerator {
 
   std::vector<Candidate> run() {
     if (!suits()) return {};
+    const auto depth = summed_in_one_go();
+    for_each_register_tile([&](std::int64_t lanes, std::int64_t vectors, std::int64_t rows) {
+      for (const bool pack_columns : {true, false}) {
+        for (const bool pack_rows : {true, false}) {
+          // Operands of another type than the sum's are converted once, as they are packed.
+          if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
+          for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
+            add(lanes, vectors, rows, pack_columns, pack_rows, depth, blocks);
+          }
+        }
+      }
+    });
+    std::stable_sort(list_.begin(), list_.end(),
+                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+    constexpr std::size_t kKept = 24;
+    if (list_.size() > kKept) list_.resize(kKept);
+    return std::move(list_);
+  }
+
+ private:
+  /// f(lanes, vectors, rows at most) of the register tiles that suit the columns' fastest index.
+  template <class F>
+  void for_each_register_tile(F f) const {
     const auto widest = device_.vector_bytes / problem_.size;
     const auto registers = device_.vector_bytes >= 64 ? 31 : 15;
     for (auto lanes = widest; lanes >= std::max<std::int64_t>(widest / 4, 2); lanes /= 2) {
@@ -35,29 +60,31 @@ class ContractionEnumerator {
         const auto most =
             (registers - vectors) / (vectors + (device_.vector_bytes >= 64 ? 0 : 1)) / (problem_.complex ? 2 : 1);
         for (const auto rows : {most, most * 2 / 3, most / 2}) {
-          if (rows < 1 || rows > 16) continue;
-          for (const bool pack_columns : {true, false}) {
-            for (const bool pack_rows : {true, false}) {
-              // Operands of another type than the sum's are converted once, as they are packed.
-              if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
-              for (const std::int64_t depth : {24, 48, 96, 192, 320}) {
-                for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
-                  add(lanes, vectors, rows, pack_columns, pack_rows, depth, blocks);
-                }
-              }
-            }
-          }
+          if (rows >= 1 && rows <= 16) f(lanes, vectors, rows);
         }
       }
     }
-    std::stable_sort(list_.begin(), list_.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-    constexpr std::size_t kKept = 24;
-    if (list_.size() > kKept) list_.resize(kKept);
-    return std::move(list_);
   }
 
- private:
+  /// How many terms are summed in one go, at most: what the model takes on one thread, see CpuModel::alone().
+  std::int64_t summed_in_one_go() const {
+    const auto alone = device_.alone();
+    ContractionEnumerator single(program_, contraction_, alone);
+    if (!single.suits()) throw InternalError("a contraction that suits several threads and not one");
+    std::int64_t best = 320;
+    double least = std::numeric_limits<double>::infinity();
+    for_each_register_tile([&](std::int64_t lanes, std::int64_t vectors, std::int64_t rows) {
+      for (const std::int64_t depth : {24, 48, 96, 192, 320}) {
+        Blocking b{rows_, columns_, depth_, lanes, !rows_.empty(), true, Blocks::near};
+        if (!single.make_tiles(b, vectors, rows) || !single.make_depth(b, depth)) continue;
+        single.make_blocks(b, alone.l2_bytes / 2);
+        const auto us = predicted_us(b, problem_, alone);
+        if (us < least) least = us, best = depth;
+      }
+    });
+    return best;
+  }
+
   const ir::Node& load(const kernel::Factor& factor) const {
     return program_.nodes[static_cast<std::size_t>(factor.load)];
   }

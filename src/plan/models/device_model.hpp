@@ -38,6 +38,15 @@ struct CpuModel {
   double slower_apart = 1.4;
   double clock_MHz = 3000;
 
+  /// The same for one thread, without what was measured for a number of them: decides in which order terms are summed,
+  /// so that results do not depend on the number of threads.
+  CpuModel alone() const {
+    auto model = *this;
+    model.threads = 1;
+    model.copy_GBs = model.streaming_GBs = 0;
+    return model;
+  }
+
   /// Copy bandwidth per thread: measured, or else `usual`.
   double thread_GBs(bool streaming, double usual) const {
     const double measured = streaming ? streaming_GBs : copy_GBs;
