@@ -125,7 +125,7 @@ struct Loop {
   Var var = 0;
   Bind bind = Bind::serial;
   std::vector<Condition> when = {};
-  Body body = {};
+  Body body;
   int times = 0;      ///< of Bind::unroll: rounds that are spelt out together; 0: all
   int stages = 1;     ///< above 1: the body's copies run up to stages - 1 rounds ahead; expand() resolves it
   Affine first = {};  ///< other than 0: not of tasks and threads
@@ -137,7 +137,7 @@ struct Loop {
 struct Sweep {
   struct Part {
     std::int64_t step = 1;  ///< each divides the one before
-    Body body = {};
+    Body body;
     Bind bind = Bind::any;
   };
   Var var = 0;
@@ -158,7 +158,7 @@ struct Let {
 /// `then` where all conditions of `when` hold and none of `values` is 0.
 struct If {
   std::vector<Condition> when = {};
-  Body then = {}, otherwise = {};
+  Body then, otherwise;
   std::vector<Value> values = {};
 };
 

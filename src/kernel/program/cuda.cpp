@@ -8,8 +8,6 @@
 namespace ricci::kernel {
 namespace {
 
-constexpr int kWarp = 32;
-
 class Workers {
  public:
   Workers(const ir::Program& program, const ir::Schedule& schedule)
@@ -61,7 +59,7 @@ class Workers {
     int digits = 0;
     const auto digit = [&](const char* name, int extent) {
       const auto var = kernel_.add_var(name, extent);
-      body_.open(Loop{.var = var, .bind = Bind::thread});
+      body_.open(Loop{.var = var, .bind = Bind::thread, .body = {}});
       ++digits;
       return var;
     };
@@ -77,7 +75,7 @@ class Workers {
     int opened = 0;
     const auto require = [&](std::vector<Condition> when) {
       if (when.empty()) return;
-      body_.open(If{std::move(when)});
+      body_.open(If{std::move(when), {}, {}});
       ++opened;
     };
     const auto positions = schedule_.mapping.positions();

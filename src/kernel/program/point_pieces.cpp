@@ -120,7 +120,7 @@ void PointBuilder::open_pieces(const Pieces& p) {
     body_.add(Let{p.lane, Affine::of(block_.member), 1, kWarp});
     body_.add(Let{p.warp, Affine::of(block_.member), kWarp});
   }
-  if (p.several()) body_.open(Loop{.var = p.first, .step = p.length});
+  if (p.several()) body_.open(Loop{.var = p.first, .body = {}, .step = p.length});
   if (p.parity >= 0) body_.add(Let{p.parity, Affine::of(p.first), p.length, 2});
   if (p.rows == 1) add_first_in_row(p);
 }
@@ -140,7 +140,7 @@ void PointBuilder::add_first_in_row(const Pieces& p) {
 /// `write` for every row of a thread; the index is the first of its values there.
 void PointBuilder::over_rows(const Pieces& p, const std::function<void()>& write) {
   if (p.rows > 1) {
-    body_.open(Loop{.var = p.row, .bind = Bind::unroll});
+    body_.open(Loop{.var = p.row, .bind = Bind::unroll, .body = {}});
     add_first_in_row(p);
   }
   auto& var = block_.vars[static_cast<std::size_t>(p.index)].value;
@@ -154,13 +154,13 @@ void PointBuilder::over_rows(const Pieces& p, const std::function<void()>& write
 /// `write` for every neighbour that a thread takes at a time; the index is that neighbour.
 void PointBuilder::over_neighbours(const Pieces& p, std::int64_t first, const std::function<void()>& write) {
   if (p.vector == 1) return write();
-  body_.open(Loop{.var = p.neighbour, .bind = Bind::unroll, .first = Affine(first)});
+  body_.open(Loop{.var = p.neighbour, .bind = Bind::unroll, .body = {}, .first = Affine(first)});
   at_neighbour(p.index, p.neighbour, write);
   body_.close();
 }
 
 void PointBuilder::inside_piece(const Pieces& p, const std::function<void()>& write) {
-  if (p.ragged) body_.open(If{{{Affine::of(p.at), extent(p.index)}}});
+  if (p.ragged) body_.open(If{{{Affine::of(p.at), extent(p.index)}}, {}, {}});
   write();
   if (p.ragged) body_.close();
 }
@@ -190,12 +190,12 @@ void PointBuilder::across_warps(const Pieces& p, int own, const std::function<vo
   const std::int64_t halves = p.parity >= 0 ? 2 : 1;
   const auto parts = kernel_.add_array({names_.fresh("parts"), type, Space::shared, {halves * p.warps}});
   const auto half = p.parity >= 0 ? Affine::of(p.parity, p.warps) : Affine();
-  body_.open(If{{{Affine::of(p.lane), 1}}});
+  body_.open(If{{{Affine::of(p.lane), 1}}, {}, {}});
   body_.add(Store{{parts, {half + Affine::of(p.warp)}}, value_of(own, {})});
   body_.close();
   body_.add(Barrier{});
   const auto other = kernel_.add_var(names_.fresh("other"), p.warps);
-  body_.open(Loop{.var = other, .bind = Bind::unroll});
+  body_.open(Loop{.var = other, .bind = Bind::unroll, .body = {}});
   const auto part = add_registers("part", type, {}, 1);
   body_.add(Define{part, load_of(type, {parts, {half + Affine::of(other)}})});
   each(value_of(part, {}), other);
@@ -233,10 +233,10 @@ void PointBuilder::add_items(const Pieces& p, const ir::Node& n, int items) {
 void PointBuilder::scan_warp(const Pieces& p, const ir::Node& n, int items, int sum, bool exclusive, bool carried) {
   const auto combine = [&](Value x, Value y) { return apply(n.op, n.type, {std::move(x), std::move(y)}); };
   const auto at = [&](const Affine& neighbour) { return load_of(n.type, item(p, items, neighbour)); };
-  if (p.rows > 1) body_.open(Loop{.var = p.row, .bind = Bind::unroll});
+  if (p.rows > 1) body_.open(Loop{.var = p.row, .bind = Bind::unroll, .body = {}});
   const auto v = Affine::of(p.neighbour);
   if (p.vector > 1) {
-    body_.open(Loop{.var = p.neighbour, .bind = Bind::unroll, .first = Affine(1)});
+    body_.open(Loop{.var = p.neighbour, .bind = Bind::unroll, .body = {}, .first = Affine(1)});
     body_.add(Store{item(p, items, v), combine(at(v - Affine(1)), at(v))});
     body_.close();
   }
@@ -258,7 +258,7 @@ void PointBuilder::scan_warp(const Pieces& p, const ir::Node& n, int items, int 
     if (p.vector > 1) {  // from the last one down
       const auto up = kernel_.add_var(names_.fresh("v"), p.vector - 1);
       const auto down = Affine(p.vector - 1) - Affine::of(up);
-      body_.open(Loop{.var = up, .bind = Bind::unroll});
+      body_.open(Loop{.var = up, .bind = Bind::unroll, .body = {}});
       body_.add(Store{item(p, items, down), combine(value_of(below, {}), at(down - Affine(1)))});
       body_.close();
     }
@@ -324,7 +324,7 @@ void PointBuilder::add_cooperative_scan(const ir::Statement& statement) {
     };
     if (p.warps > 1) {
       across_warps(p, sum, [&](const Value& part, Var other) {
-        body_.open(If{{{Affine::of(other) - Affine::of(p.warp), 0}}});
+        body_.open(If{{{Affine::of(other) - Affine::of(p.warp), 0}}, {}, {}});
         extend(before, part);
         body_.close();
         extend(running, part);
@@ -346,7 +346,7 @@ void PointBuilder::add_cooperative_scan(const ir::Statement& statement) {
 
 /// By one of the threads.
 void PointBuilder::add_last_total(const ir::Statement& statement, int running, std::int64_t at) {
-  body_.open(If{{{Affine::of(block_.member), 1}}});
+  body_.open(If{{{Affine::of(block_.member), 1}}, {}, {}});
   add_total(statement, running, at);
   body_.close();
 }
@@ -388,7 +388,7 @@ void PointBuilder::add_cooperative_compact(const ir::Statement& statement) {
   body_.add(Define{before, value_of(place, {})});
   if (p.warps > 1) {
     across_warps(p, found, [&](const Value& part, Var other) {
-      body_.open(If{{{Affine::of(other) - Affine::of(p.warp), 0}}});
+      body_.open(If{{{Affine::of(other) - Affine::of(p.warp), 0}}, {}, {}});
       advance(before, step, part);
       body_.close();
       advance(place, step, part);

@@ -222,7 +222,7 @@ void PointBuilder::combine_threads(NodeId id, int array) {
   const auto lane = kernel_.add_var(names_.fresh("lane"), kWarp);
   body_.add(Let{lane, Affine::of(block_.member), 1, kWarp});
   loops = open_unrolled(set);
-  body_.open(If{{{Affine::of(lane), 1}}});
+  body_.open(If{{{Affine::of(lane), 1}}, {}, {}});
   body_.add(Store{{shared, {place + Affine::of(warp)}}, value_of(array, set)});
   body_.close(loops + 1);
   body_.add(Barrier{});

@@ -68,7 +68,7 @@ void PointBuilder::add_scan(const ir::Statement& statement) {
       body_.add(std::move(sweep));
       leave_index(q);
     } else {
-      open_loop(q, {.bind = extent(q) <= kUnrolled ? Bind::unroll : Bind::any});
+      open_loop(q, {.bind = extent(q) <= kUnrolled ? Bind::unroll : Bind::any, .body = {}});
       add_scanned_value(statement, running);
       close_loop(q);
     }
@@ -102,7 +102,7 @@ void PointBuilder::add_scanned_row(const ir::Statement& statement, int running) 
   body_.add(Declare{item});
   const auto neighbour = kernel_.add_var(names_.fresh("v"), length);
   const auto inside = [&](Bind bind, const std::function<void()>& write) {
-    body_.open(Loop{.var = neighbour, .bind = bind});
+    body_.open(Loop{.var = neighbour, .bind = bind, .body = {}});
     at_neighbour(q, neighbour, write);
     body_.close();
   };
@@ -180,7 +180,7 @@ void PointBuilder::add_compact(const ir::Statement& statement) {
   const auto place = start_place(statement);
   const int q = n.over[0];
   if (extent(q) == 0) return;
-  open_loop(q, {.bind = extent(q) <= kUnrolled ? Bind::unroll : Bind::any});
+  open_loop(q, {.bind = extent(q) <= kUnrolled ? Bind::unroll : Bind::any, .body = {}});
   open_scope();
   prepare(n.operand[0], IndexSet());
   If passes;
