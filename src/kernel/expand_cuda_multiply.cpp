@@ -231,7 +231,10 @@ class Multiplier {
     const auto of = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
     if (!of(fragment.group)) return of(fragment.member) ? threads_.member : Affine(0);
     // Where column n of the atom lies, such that the accumulator's lie apart.
-    if (columns && tile_.apart) return 4 * threads_.digit("odd_column", 4, 2) + threads_.digit("column_pair", 8, 4);
+    if (columns && tile_.apart) {
+      const auto pair = threads_.digit("column_pair", 8, 4);  // named first, whatever the compiler
+      return 4 * threads_.digit("odd_column", 4, 2) + pair;
+    }
     return threads_.group;
   }
 

@@ -231,7 +231,7 @@ ir::Sequence split(const Plan::Impl& plan, Precision precision) {
   auto least = predicted_us(best, device, precision);
   auto bytes = best.workspace_bytes();
   for (const int more : {2, 4}) {
-    limits.tile_workers = 2 * more * std::int64_t{device.multiprocessors};
+    limits.tile_workers = std::int64_t{2} * more * device.multiprocessors;
     auto other = ir::split_long(plan.sequence, limits);
     if (other.workspace_bytes() == bytes) continue;
     bytes = other.workspace_bytes();

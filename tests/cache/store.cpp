@@ -184,7 +184,7 @@ TEST_CASE("make may call the store, also for its own key and for one that waits 
 }
 
 TEST_CASE("a child forked in the middle of other threads' work can use the store") {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(RICCI_SANITIZED)
   RICCI_SKIP("the sanitizer's allocator may be locked in the child, and then stays so");
 #endif
   TemporaryFolder folder;
@@ -290,7 +290,7 @@ TEST_CASE("a hit on disk takes well under 100 microseconds") {
     REQUIRE(found);
   }
   std::printf("best hit on disk: %lld ns\n", static_cast<long long>(best.count()));
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(RICCI_SANITIZED)
   CHECK(best < 2ms);
 #else
   CHECK(best < 100us);

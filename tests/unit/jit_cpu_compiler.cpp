@@ -275,7 +275,7 @@ TEST_CASE("compiler: threads compile and load at once", "[jit]") {
 }
 
 TEST_CASE("compiler: two hundred compilations leave nothing behind", "[jit]") {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(RICCI_SANITIZED)
   RICCI_SKIP("the address sanitizer keeps what is freed");
 #endif
   const auto compile = [](int count) {
