@@ -207,7 +207,8 @@ class CopyExpander {
 
   /// Whether so many elements along t and along s are worth a transposition in registers.
   static bool fill_registers(std::int64_t ts, std::int64_t ss, int lanes) {
-    return std::min<std::int64_t>(ts, lanes) * std::min<std::int64_t>(ss, lanes) >= 2 * lanes && ts > 1 && ss > 1;
+    return std::min<std::int64_t>(ts, lanes) * std::min<std::int64_t>(ss, lanes) >= std::int64_t{2} * lanes && ts > 1 &&
+           ss > 1;
   }
 
   /// Neighbours along s on the one side and along t on the other: blocks of lanes x lanes transposed in registers, in

@@ -264,7 +264,7 @@ class Expander {
       append(round, multiplied(threads_, *mma, tile_, std::move(next)), rest.front().origin);
     } else {
       for (auto& move : next) append(round, std::move(move));
-      append(round, sequence(std::move(rest), false));
+      append(round, sequence(rest, false));
     }
     if (chunks > 1) round.push_back({Commit{}});
     result.push_back(loop_over(chunk, Bind::serial, std::move(round)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 namespace ricci::kernel {
 namespace {
@@ -59,9 +60,9 @@ bool Ranges::knows(const Affine& affine) const {
 
 /// In terms of loop variables, quotients and remainders: names of sums are spelt out.
 Affine Ranges::spelt_out(Affine affine) const {
-  for (auto named = named_.rbegin(); named != named_.rend(); ++named) {
-    const bool sum = named->divisor == 1 && named->modulus == 0;
-    if (sum && affine.coefficient(named->var) != 0) affine = affine.with(named->var, named->of);
+  for (const auto& named : std::views::reverse(named_)) {
+    const bool sum = named.divisor == 1 && named.modulus == 0;
+    if (sum && affine.coefficient(named.var) != 0) affine = affine.with(named.var, named.of);
   }
   return affine;
 }
@@ -141,12 +142,12 @@ void Ranges::restore(const Mark& mark) {
 }
 
 bool Ranges::is_multiple(Affine affine, std::int64_t factor) const {
-  for (auto named = named_.rbegin(); named != named_.rend(); ++named) {
-    const auto coefficient = affine.coefficient(named->var);
-    if (coefficient * multiples_[static_cast<std::size_t>(named->var)] % factor == 0) continue;
+  for (const auto& named : std::views::reverse(named_)) {
+    const auto coefficient = affine.coefficient(named.var);
+    if (coefficient * multiples_[static_cast<std::size_t>(named.var)] % factor == 0) continue;
     // A remainder differs from what it is of by a multiple of the modulus.
-    if (named->divisor != 1 || coefficient * named->modulus % factor != 0) return false;
-    affine = affine.with(named->var, named->of);
+    if (named.divisor != 1 || coefficient * named.modulus % factor != 0) return false;
+    affine = affine.with(named.var, named.of);
   }
   return affine.constant % factor == 0 && std::all_of(affine.terms.begin(), affine.terms.end(), [&](const Term& term) {
            const auto by = multiples_[static_cast<std::size_t>(term.var)];

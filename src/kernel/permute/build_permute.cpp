@@ -354,7 +354,7 @@ class Builder {
            ir::vector_access(program_, node(id).source, node(id).offset, mapping.digits[0].index, mapping.vector);
   }
 
-  Operand in_registers(int array, std::vector<Affine> index) const {
+  Operand in_registers(int array, const std::vector<Affine>& index) const {
     return {load(registers(array, index)), [this, array, index](const Affine& v) {
               auto lane = index;
               lane.push_back(v);
