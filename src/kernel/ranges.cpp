@@ -106,7 +106,6 @@ void Ranges::narrow(const Condition& condition) {
 }
 
 void Ranges::narrow(std::size_t first) {
-  constexpr int kDepth = 2, kTries = 40;
   const auto told = [&](const Affine& affine) {
     return std::any_of(affine.terms.begin(), affine.terms.end(), [&](const Term& term) {
       return std::any_of(conditions_.begin() + static_cast<std::ptrdiff_t>(first), conditions_.end(),
@@ -114,22 +113,27 @@ void Ranges::narrow(std::size_t first) {
     });
   };
   for (const auto& let : named_) {
-    auto& extent = in_scope_[static_cast<std::size_t>(let.var)];
-    if (let.modulus != 0 || extent == 1 || !told(let.of)) continue;
-    std::int64_t step = 0;
-    for (const auto& term : let.of.terms) step = std::gcd(step, term.coefficient);
-    if (step == 0) continue;
-    auto steps = let.of - let.of.constant;
-    for (auto& term : steps.terms) term.coefficient /= step;
-    Search s;
-    s.tries = kTries;
-    s.used.assign(conditions_.size(), false);
-    search({steps, 1, 0, in_box(steps), 0}, s, kDepth);
-    const auto most = floor_divided(step * s.best + let.of.constant, let.divisor);
-    if (most + 1 >= extent) continue;
-    narrowed_.push_back({let.var, extent});
-    extent = std::max<std::int64_t>(most + 1, 1);
+    if (told(let.of)) narrow(let);
   }
+}
+
+/// A quotient by what its expression can be under the conditions, whole: by its two conditions alone it need not be.
+void Ranges::narrow(const Let& let) {
+  constexpr int kDepth = 2, kTries = 40;
+  auto& extent = in_scope_[static_cast<std::size_t>(let.var)];
+  std::int64_t step = 0;
+  for (const auto& term : let.of.terms) step = std::gcd(step, term.coefficient);
+  if (let.modulus != 0 || extent <= 1 || step == 0) return;
+  auto steps = let.of - let.of.constant;
+  for (auto& term : steps.terms) term.coefficient /= step;
+  Search s;
+  s.tries = kTries;
+  s.used.assign(conditions_.size(), false);
+  search({steps, 1, 0, in_box(steps), 0}, s, kDepth);
+  const auto most = floor_divided(step * s.best + let.of.constant, let.divisor);
+  if (most + 1 >= extent) return;
+  narrowed_.push_back({let.var, extent});
+  extent = std::max<std::int64_t>(most + 1, 1);
 }
 
 void Ranges::restore(const Mark& mark) {
@@ -176,6 +180,7 @@ void Ranges::assume(const Let& let) {
     return;
   }
   named_.push_back({let.var, spelt_out(let.of), let.divisor, let.modulus, let.in_place});
+  narrow(named_.back());
   if (let.divisor == 1 && let.modulus == 0) return;
   // divisor * var <= of, and of < divisor * (var + 1) where nothing is taken off.
   const auto scaled = Affine::of(let.var, let.divisor);

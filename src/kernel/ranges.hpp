@@ -58,6 +58,7 @@ class Ranges {
   Affine in_names(Affine affine) const;
   /// Narrows the values of names of quotients by what has just been assumed.
   void narrow(std::size_t first);
+  void narrow(const Let& let);
   /// Narrows the values of a variable that is alone in a condition.
   void narrow(const Condition& condition);
   void greedily(Step step, Search& search) const;

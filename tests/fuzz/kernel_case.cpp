@@ -34,7 +34,11 @@ std::optional<KernelCase> make(std::uint64_t seed, Kind kind, const Model& devic
   made.program = ir::canonicalise(made.random.program);
   const auto list = plan::candidates(made.program, device_model);
   made.schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
-  made.source = emit(made.program, made.schedule);
+  try {
+    made.source = emit(made.program, made.schedule);
+  } catch (const Error& error) {
+    throw InternalError(made.told(error.what()));
+  }
   made.memory = made.random.memory;
   made.values.resize(made.program.params.size());
   for (std::size_t k = 0; k < made.values.size(); ++k) {

@@ -320,6 +320,7 @@ class Builder {
   struct Operand {
     std::optional<Value> whole;              // where one access has it
     std::function<Value(const Affine&)> at;  // element v
+    int part = 1;                            // neighbours that one access has, where none has the whole
   };
 
   void write(Body& body) {
@@ -366,7 +367,10 @@ class Builder {
     const auto offset = shared_offset(walk);
     const auto step = mapping.vector > 1 ? shared_step(mapping) : 0;
     Operand operand{{}, [this, offset, step](const Affine& v) { return load(access(shared_, offset + step * v, 1)); }};
-    if (ir::keeps_vectors(schedule_, mapping)) operand.whole = load(access(shared_, offset, mapping.vector));
+    if (!ir::keeps_vectors(schedule_, mapping)) return operand;
+    operand.part =
+        static_cast<int>(std::min<std::int64_t>(mapping.vector, kWidest / size_of(kernel_.array(shared_).type)));
+    if (operand.part == mapping.vector) operand.whole = load(access(shared_, offset, mapping.vector));
     return operand;
   }
   Operand in_memory(NodeId id, const TileWalk& walk) const {
@@ -413,16 +417,33 @@ class Builder {
     auto& operand = operands[id];
     const auto lanes = walk.mapping().vector;
     const bool held = operand.whole && kernel_.array(operand.whole->access.array).space == Space::registers;
-    if (held || (!operand.whole && lanes * size_of(node(id).type) > kWidest)) return;
+    const bool scattered = !operand.whole && operand.part == 1;
+    if (held || (scattered && lanes * size_of(node(id).type) > kWidest)) return;
     const auto array = add_registers("in_" + name_of(node(id).source), node(id).type, lanes);
     if (operand.whole) {
       body.push_back({Define{array, *operand.whole}});
+    } else if (!scattered) {
+      body.push_back({Declare{array}});
+      body.push_back(each_part(array, operand));
     } else {
       body.push_back({Declare{array}});
       body.push_back(each_element(
           "v", lanes, [&](const Affine& v) -> Body { return {{Store{registers(array, {v}), operand.at(v)}}}; }));
     }
     operand = in_registers(array, {});
+  }
+
+  /// Elements that are wider than one access, as where they are converted to narrower ones: a vector for each part.
+  Statement each_part(int array, const Operand& operand) {
+    const int lanes = operand.part;
+    return each_element("p", kernel_.array(array).lanes / lanes, [&](const Affine& p) -> Body {
+      auto neighbours = operand.at(lanes * p);
+      neighbours.access.lanes = lanes;
+      const auto part = add_registers("part", kernel_.array(array).type, lanes);
+      return {{Define{part, neighbours}}, each_element("v", lanes, [&](const Affine& v) -> Body {
+                return {{Store{registers(array, {lanes * p + v}), load(registers(part, {v}))}}};
+              })};
+    });
   }
 
   /// Stores a vector; at the cut ends of a skewed tile, the elements inside the row.

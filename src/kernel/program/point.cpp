@@ -129,7 +129,7 @@ bool PointBuilder::wants_name(NodeId id, const IndexSet& around) const {
 }
 
 // Chains of values are as long as programs are: a list of what is open takes the place of calls within calls.
-void PointBuilder::prepare(NodeId id, const IndexSet& around) {
+void PointBuilder::prepare(NodeId id, const IndexSet& around, bool guarded) {
   struct Visit {
     NodeId id;
     IndexSet around;  // of its operands
@@ -139,7 +139,13 @@ void PointBuilder::prepare(NodeId id, const IndexSet& around) {
   std::vector<Visit> open;
   const auto enter = [&](NodeId value, const IndexSet& set) {
     const auto& n = node(value);
-    if (arrays_.contains(value) || is_leaf(n)) return;
+    if (arrays_.contains(value)) return;
+    if (is_leaf(n)) {
+      const bool inline_guarded =
+          guarded && std::none_of(open.begin(), open.end(), [](const Visit& visit) { return visit.named; });
+      if (!inline_guarded && reads_of_others(value)) declare(value);
+      return;
+    }
     if (n.kind == NodeKind::reduce || n.kind == NodeKind::guard) {
       declare(value);
       return;
@@ -197,12 +203,24 @@ void PointBuilder::declare_value(NodeId id) {
   if (set.none()) {
     body_.add(Define{array, std::move(value)});
   } else {
-    body_.add(Declare{array});
+    const bool guarded = reads_of_others(id);
+    body_.add(Declare{array, guarded});
     const int loops = open_unrolled(set);
+    if (guarded) body_.open(If{store_guard(set), {}, {}});
     body_.add(Store{cell(array, set), std::move(value)});
-    body_.close(loops);
+    body_.close(loops + (guarded ? 1 : 0));
   }
   name(id, array);
+}
+
+bool PointBuilder::reads_of_others(NodeId id) const {
+  const auto& n = node(id);
+  if (n.kind != NodeKind::load || !program_.buffers[static_cast<std::size_t>(n.source)].written) return false;
+  const auto set = unrolled(id);
+  for (std::size_t q = 0; q < block_.register_tile.size(); ++q) {
+    if (set[q] && block_.ragged[q]) return true;
+  }
+  return false;
 }
 
 bool PointBuilder::has_no_values(const ir::Node& n) const {

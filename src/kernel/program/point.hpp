@@ -66,8 +66,11 @@ class PointBuilder {
   // ---- point.cpp: what is declared, in which order
   void find_dependencies();
   void find_reductions_around();
-  /// Declares all that value(id) needs in a statement that is unrolled over `around`.
-  void prepare(ir::NodeId id, const IndexSet& around);
+  /// Declares all that value(id) needs in a statement that is unrolled over `around`; `guarded`: what that statement
+  /// computes itself it computes of points that exist.
+  void prepare(ir::NodeId id, const IndexSet& around, bool guarded = false);
+  /// Whether the load must leave out what lies past the end: another worker may write the last element that exists.
+  bool reads_of_others(ir::NodeId id) const;
   bool wants_name(ir::NodeId id, const IndexSet& around) const;
   void declare(ir::NodeId id);
   /// Declares a value whose operands need no further statement.
@@ -92,6 +95,7 @@ class PointBuilder {
   double values_below(ir::NodeId id) const;
   std::vector<bool> unrolled_loops(const ir::Node& reduce, bool shared) const;
   Var enter_index(int q);
+  void enter_index(int q, Var as);
   void leave_index(int q);
   void open_loop(int q, Loop loop);
   void close_loop(int q);
@@ -171,8 +175,12 @@ class PointBuilder {
   std::vector<std::vector<ir::NodeId>> scope_;  // what each open scope declared
   /// Loads that were read as a vector of neighbours: its array, and the variable of the lane.
   std::map<ir::NodeId, std::pair<int, Var>> vectors_;
-  std::vector<std::vector<Var>> looped_;  // per index: the variables of its open loops
-  int loops_ = 0;                         // open reduction loops
+  /// What an index was outside of its open loops: its variable, and the point along it.
+  struct Outside {
+    Var value, point;
+  };
+  std::vector<std::vector<Outside>> looped_;  // per index
+  int loops_ = 0;                             // open reduction loops
 };
 
 /// Values as nodes of a kernel.

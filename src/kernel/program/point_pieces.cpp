@@ -143,11 +143,9 @@ void PointBuilder::over_rows(const Pieces& p, const std::function<void()>& write
     body_.open(Loop{.var = p.row, .bind = Bind::unroll, .body = {}});
     add_first_in_row(p);
   }
-  auto& var = block_.vars[static_cast<std::size_t>(p.index)].value;
-  const auto outer = var;
-  var = p.at;
+  enter_index(p.index, p.at);
   write();
-  var = outer;
+  leave_index(p.index);
   if (p.rows > 1) body_.close();
 }
 

@@ -73,16 +73,23 @@ std::vector<bool> PointBuilder::unrolled_loops(const Node& reduce, bool shared) 
 
 /// The variable of a loop over an index: its own, or another one inside of such a loop.
 Var PointBuilder::enter_index(int q) {
+  const auto& vars = block_.vars[static_cast<std::size_t>(q)];
+  const bool inside = !looped_[static_cast<std::size_t>(q)].empty();
+  enter_index(q, inside ? kernel_.add_var(names_.fresh(index_name(q)), extent(q)) : vars.value);
+  return vars.value;
+}
+
+void PointBuilder::enter_index(int q, Var as) {
   auto& var = block_.vars[static_cast<std::size_t>(q)].value;
-  auto& outer = looped_[static_cast<std::size_t>(q)];
-  outer.push_back(var);
-  if (outer.size() > 1) var = kernel_.add_var(names_.fresh(index_name(q)), extent(q));
-  return var;
+  looped_[static_cast<std::size_t>(q)].push_back({var, block_.point});
+  var = as;
+  if (q == block_.lane) block_.point = -1;
 }
 
 void PointBuilder::leave_index(int q) {
   auto& outer = looped_[static_cast<std::size_t>(q)];
-  block_.vars[static_cast<std::size_t>(q)].value = outer.back();
+  block_.vars[static_cast<std::size_t>(q)].value = outer.back().value;
+  block_.point = outer.back().point;
   outer.pop_back();
 }
 
@@ -165,7 +172,7 @@ void PointBuilder::accumulate(NodeId id, const Access& target, std::optional<OpC
       prepare(predicate, set);
       branch.values.push_back(condition(predicate));
     } else {
-      if (!arrays_.contains(predicate) && !is_leaf(node(predicate))) declare(predicate);
+      if (!arrays_.contains(predicate) && (!is_leaf(node(predicate)) || reads_of_others(predicate))) declare(predicate);
       const auto any = add_registers("any", DType::u8, {}, 1);
       body_.add(Define{any, constant_of(DType::u8, 0)});
       auto either = combined(OpCode::bit_or, DType::u8, value_of(any, {}), condition(predicate));

@@ -99,12 +99,12 @@ void PointBuilder::add_store(const ir::Statement& statement) {
       open_scope();
       ++opened;
     } else {
-      prepare(predicate, set);
+      prepare(predicate, set, true);
       conditions.push_back(predicate);
     }
     id = node(id).operand[1];
   }
-  prepare(id, set);
+  prepare(id, set, true);
   if (block_.cooperative_threads > 1) {
     inner.when.push_back({Affine::of(block_.member), 1});
     wait_for_readers(statement);
