@@ -110,7 +110,9 @@ class Verifier {
   void conditions(const std::vector<Condition>& when) const;
   Varies varies(const Affine& affine) const;
   Varies varies(const std::vector<Condition>& when) const;
-  void diverge(Varies varies, int by);
+  void part(Varies by);
+  void other_part();
+  void join();
   Varies varies(const Value& value) const;
   /// What is stored to registers decides which threads have different ones.
   void holds(const Access& to, Varies value);
@@ -130,12 +132,19 @@ class Verifier {
 
   const Kernel& kernel_;
   Ranges ranges_;
-  std::vector<Varies> varies_;                // per variable in scope
-  std::vector<bool> unrolled_;                // likewise
-  std::vector<std::vector<Var>> tasks_of_;    // likewise: tasks from whose numbers it follows
-  std::vector<Varies> registers_;             // per array: what was stored to it last
-  std::vector<Life> life_;                    // per array
-  std::vector<std::optional<Affine>> moved_;  // per array: how far it has been advanced; nothing: not known any more
+  std::vector<Varies> varies_;              // per variable in scope
+  std::vector<bool> unrolled_;              // likewise
+  std::vector<std::vector<Var>> tasks_of_;  // likewise: tasks from whose numbers it follows
+  std::vector<Varies> registers_;           // per array: what was stored to it last
+  /// A branch or loop around that threads pass by what has this in common, and how many stores were before it.
+  struct Part {
+    Varies by;
+    std::size_t stored;
+  };
+  std::vector<Part> parts_;
+  std::vector<std::pair<int, Varies>> stored_;  // to registers inside of them: the array, and what it held
+  std::vector<Life> life_;                      // per array
+  std::vector<std::optional<Affine>> moved_;    // per array: how far it has been advanced; nothing: not known any more
   std::vector<Var> tasks_;
   std::int64_t thread_below_ = 0;  // threads that share the digits of the loops around; 0: outside of them
   int divergent_ = 0;              // conditions around that depend on the thread

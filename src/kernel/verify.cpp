@@ -134,7 +134,7 @@ void Verifier::loop(const Loop& loop, bool outermost) {
   conditions(loop.when);
   // Threads that begin at other values have other rounds.
   const auto parted = std::max(varies(loop.when), varies(loop.first));
-  diverge(parted, 1);
+  part(parted);
   rounds_ += repeats;
   const auto mark = ranges_.mark();
   if (!loop.first.is_constant() || loop.first.constant != 0) ranges_.assume({loop.first - Affine::of(loop.var), 1});
@@ -142,7 +142,7 @@ void Verifier::loop(const Loop& loop, bool outermost) {
   body(loop.body, outermost);
   ranges_.restore(mark);
   rounds_ -= repeats;
-  diverge(parted, -1);
+  join();
   thread_below_ = around;
   if (loop.bind == Bind::task) tasks_.pop_back();
   ranges_.leave(loop.var);
@@ -165,7 +165,7 @@ void Verifier::one(const Sweep& sweep) {
     fail(fmt::format("{} may end at {}, above {}", name(sweep.var), ranges_.largest(sweep.end), extent));
   expect(!sweep.parts.empty(), "a strip-mined loop of no parts");
   const auto parted = std::max(varies(sweep.first), varies(sweep.end));
-  diverge(parted, 1);
+  part(parted);
   ++rounds_;
   enter(sweep.var);
   const auto place = static_cast<std::size_t>(sweep.var);
@@ -188,7 +188,7 @@ void Verifier::one(const Sweep& sweep) {
   }
   ranges_.leave(sweep.var);
   --rounds_;
-  diverge(parted, -1);
+  join();
 }
 
 void Verifier::let(const Let& let) {
@@ -221,7 +221,7 @@ void Verifier::one(const If& branch) {
       fail(fmt::format("{} decides, and is no u8", print(kernel_, condition)));
     parted = std::max(parted, varies(condition));
   }
-  diverge(parted, 1);
+  part(parted);
   const auto mark = ranges_.mark();
   // What no value reaches is not looked at.
   const bool never = std::any_of(branch.when.begin(), branch.when.end(), [&](const Condition& condition) {
@@ -230,15 +230,11 @@ void Verifier::one(const If& branch) {
   ranges_.assume(branch.when);
   if (!never) body(branch.then, false);
   ranges_.restore(mark);
+  other_part();
   if (branch.when.size() == 1 && branch.values.empty()) ranges_.assume_not(branch.when.front());
   body(branch.otherwise, false);
   ranges_.restore(mark);
-  diverge(parted, -1);
-}
-
-void Verifier::diverge(Varies varies, int by) {
-  if (varies != Varies::never) divergent_ += by;
-  if (varies == Varies::by_lane) divergent_lanes_ += by;
+  join();
 }
 
 void Verifier::one(const Declare& declare) {

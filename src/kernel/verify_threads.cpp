@@ -25,9 +25,35 @@ Varies Verifier::varies(const Value& value) const {
 void Verifier::holds(const Access& to, Varies value) {
   if (array_of(to).space != Space::registers) return;
   auto& now = registers_[static_cast<std::size_t>(to.array)];
-  // Threads that do not pass keep what they had.
-  const auto parted = divergent_lanes_ > 0 ? Varies::by_lane : divergent_ > 0 ? Varies::by_warp : Varies::never;
-  now = parted == Varies::never ? value : std::max({now, value, parted});
+  if (!parts_.empty()) stored_.emplace_back(to.array, now);
+  now = value;
+}
+
+/// From here on only some threads pass, those that have the same value of something; until join().
+void Verifier::part(Varies by) {
+  if (by != Varies::never) ++divergent_;
+  if (by == Varies::by_lane) ++divergent_lanes_;
+  parts_.push_back({by, stored_.size()});
+}
+
+/// The other way of a branch begins: what the first one stored may be there or not.
+void Verifier::other_part() {
+  for (auto k = parts_.back().stored; k < stored_.size(); ++k) {
+    const auto& [array, before] = stored_[k];
+    auto& now = registers_[static_cast<std::size_t>(array)];
+    // Threads that do not pass keep what they had.
+    now = std::max({now, before, parts_.back().by});
+  }
+}
+
+/// All threads that passed before part() go on.
+void Verifier::join() {
+  other_part();
+  const auto by = parts_.back().by;
+  if (by != Varies::never) --divergent_;
+  if (by == Varies::by_lane) --divergent_lanes_;
+  parts_.pop_back();
+  if (parts_.empty()) stored_.clear();
 }
 
 std::vector<Var> Verifier::tasks_of(const Affine& affine) const {
