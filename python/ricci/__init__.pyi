@@ -1,19 +1,47 @@
-# Types of the package. Array: an object that offers DLPack, a buffer or __cuda_array_interface__; numbers and nested
+# Types of the package. _Array: an object that offers DLPack, a buffer or __cuda_array_interface__; numbers and nested
 # sequences of them become NumPy arrays.
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from . import cache as cache
 
-Array = Any
-DTypeLike = Any
-Stream = Any
-Order = Literal["C", "F", "A", "K"]
-Mode = Literal["estimate", "measure", "remeasure", "model"]
-Precision = Literal["f32", "tf32", "tf32x3"]
+_Array = Any
+_DTypeLike = Any
+_Stream = Any
+_Order = Literal["C", "F", "A", "K"]
+_Mode = Literal["estimate", "measure", "remeasure", "model"]
+_Precision = Literal["f32", "tf32", "tf32x3"]
+_Progress = bool | Callable[[float], Any] | None
 
 __version__: str
-__all__: list[str]
+__all__ = [
+    "CacheError",
+    "Candidate",
+    "CompileError",
+    "DeviceError",
+    "Error",
+    "Finding",
+    "InternalError",
+    "IoError",
+    "Layout",
+    "Packed",
+    "Plan",
+    "PlanError",
+    "PlanInfo",
+    "Program",
+    "ProgramPlan",
+    "ShapeError",
+    "SpecError",
+    "__version__",
+    "cache",
+    "doctor",
+    "einsum",
+    "permute",
+    "plan_einsum",
+    "plan_permute",
+    "tensordot",
+    "transpose",
+]
 
 class Error(Exception): ...
 class SpecError(Error, ValueError): ...
@@ -30,7 +58,7 @@ class IoError(Error, OSError): ...
 class InternalError(Error): ...
 
 class Layout:
-    def __init__(self, shape: Sequence[int], dtype: DTypeLike = ..., strides: Sequence[int] | None = ...) -> None: ...
+    def __init__(self, shape: Sequence[int], dtype: _DTypeLike = ..., strides: Sequence[int] | None = ...) -> None: ...
     @property
     def dtype(self) -> str: ...
     @property
@@ -39,67 +67,107 @@ class Layout:
     def strides(self) -> tuple[int, ...]: ...
 
 class PlanInfo:
-    steps: int
-    kernel: str
-    schedule: str
-    choice: str
-    origin: str
-    plan_ms: float
-    generate_ms: float
-    compile_ms: float
-    load_ms: float
-    measure_ms: float
-    registers: int
-    spill_bytes: int
-    shared_bytes: int
-    compulsory_bytes: int
-    workspace_bytes: int
-    packed_bytes: int
-    flops: float
+    @property
+    def steps(self) -> int: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def schedule(self) -> str: ...
+    @property
+    def choice(self) -> str: ...
+    @property
+    def origin(self) -> str: ...
+    @property
+    def plan_ms(self) -> float: ...
+    @property
+    def generate_ms(self) -> float: ...
+    @property
+    def compile_ms(self) -> float: ...
+    @property
+    def load_ms(self) -> float: ...
+    @property
+    def measure_ms(self) -> float: ...
+    @property
+    def registers(self) -> int: ...
+    @property
+    def spill_bytes(self) -> int: ...
+    @property
+    def shared_bytes(self) -> int: ...
+    @property
+    def compulsory_bytes(self) -> int: ...
+    @property
+    def workspace_bytes(self) -> int: ...
+    @property
+    def packed_bytes(self) -> int: ...
+    @property
+    def flops(self) -> float: ...
 
 class Candidate:
-    name: str
-    predicted_us: float
-    measured_us: float
-    step: int
-    written: bool
-    chosen: bool
+    @property
+    def name(self) -> str: ...
+    @property
+    def predicted_us(self) -> float: ...
+    @property
+    def measured_us(self) -> float: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def written(self) -> bool: ...
+    @property
+    def chosen(self) -> bool: ...
 
 class Packed:
     @property
     def bytes(self) -> int: ...
 
 class Plan:
-    source: str
-    program: str
-    key: str
-    cache_path: str
-    device: Literal["cpu", "gpu"]
-    info: PlanInfo
-    output: Layout
-    inputs: list[Layout]
+    @property
+    def source(self) -> str: ...
+    @property
+    def program(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def cache_path(self) -> str: ...
+    @property
+    def device(self) -> Literal["cpu", "gpu"]: ...
+    @property
+    def info(self) -> PlanInfo: ...
+    @property
+    def output(self) -> Layout: ...
+    @property
+    def inputs(self) -> list[Layout]: ...
     def __call__(
         self,
-        *operands: Array,
-        out: Array | None = ...,
+        *operands: _Array,
+        out: _Array | None = ...,
         alpha: complex | None = ...,
         beta: complex | None = ...,
-        stream: Stream = ...,
+        stream: _Stream = ...,
         packed: Packed | None = ...,
-    ) -> Array: ...
-    def pack(self, *constants: Array, stream: Stream = ...) -> Packed: ...
+        progress: _Progress = ...,
+    ) -> _Array: ...
+    def pack(self, *constants: _Array, stream: _Stream = ...) -> Packed: ...
     def candidates(self) -> list[Candidate]: ...
     def explain(self) -> str: ...
     def passes(self) -> str: ...
     def assembly(self) -> str: ...
 
 class ProgramPlan:
-    source: str
-    program: str
-    key: str
-    cache_path: str
-    device: Literal["cpu", "gpu"]
-    info: PlanInfo
+    @property
+    def source(self) -> str: ...
+    @property
+    def program(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def cache_path(self) -> str: ...
+    @property
+    def device(self) -> Literal["cpu", "gpu"]: ...
+    @property
+    def info(self) -> PlanInfo: ...
+    @property
+    def tensors(self) -> list[Any]: ...
     def candidates(self) -> list[Candidate]: ...
     def explain(self) -> str: ...
     def passes(self) -> str: ...
@@ -125,12 +193,12 @@ class Program:
         gpu: int = ...,
         threads: int = ...,
         schedule: str = ...,
-        mode: Mode = ...,
-        precision: Precision = ...,
+        mode: _Mode = ...,
+        precision: _Precision = ...,
         workspace_limit: int | None = ...,
         **values: Any,
     ) -> ProgramPlan: ...
-    def __call__(self, *, stream: Stream = ..., **values: Any) -> Any: ...
+    def __call__(self, *, stream: _Stream = ..., progress: _Progress = ..., **values: Any) -> Any: ...
 
 class Finding(tuple[str, str, str]):
     @property
@@ -142,63 +210,68 @@ class Finding(tuple[str, str, str]):
 
 def permute(
     spec: str,
-    x: Array,
+    x: _Array,
     *,
-    out: Array | None = ...,
-    order: Order = ...,
+    out: _Array | None = ...,
+    order: _Order = ...,
     alpha: complex = ...,
     beta: complex = ...,
     conj: bool = ...,
-    dtype: DTypeLike | None = ...,
-    stream: Stream = ...,
-    addend: Array | None = ...,
-) -> Array: ...
+    dtype: _DTypeLike | None = ...,
+    stream: _Stream = ...,
+    addend: _Array | None = ...,
+    workspace_limit: int | None = ...,
+    progress: _Progress = ...,
+) -> _Array: ...
 def einsum(
     spec: str,
-    *operands: Array,
-    out: Array | None = ...,
-    order: Order = ...,
-    dtype: DTypeLike | None = ...,
+    *operands: _Array,
+    out: _Array | None = ...,
+    order: _Order = ...,
+    dtype: _DTypeLike | None = ...,
     alpha: complex = ...,
     beta: complex = ...,
     conj: Sequence[bool] = ...,
-    stream: Stream = ...,
-    addend: Array | None = ...,
-) -> Array: ...
+    stream: _Stream = ...,
+    addend: _Array | None = ...,
+    precision: _Precision = ...,
+    workspace_limit: int | None = ...,
+    progress: _Progress = ...,
+) -> _Array: ...
 def plan_permute(
     spec: str,
-    x: Array | Layout,
+    x: _Array | Layout,
     *,
-    out: Array | Layout | None = ...,
-    order: Order = ...,
+    out: _Array | Layout | None = ...,
+    order: _Order = ...,
     alpha: complex = ...,
     beta: complex = ...,
     conj: bool = ...,
-    dtype: DTypeLike | None = ...,
+    dtype: _DTypeLike | None = ...,
     threads: int = ...,
     schedule: str = ...,
-    mode: Mode = ...,
-    precision: Precision = ...,
+    mode: _Mode = ...,
+    precision: _Precision = ...,
     workspace_limit: int | None = ...,
-    addend: Array | Layout | None = ...,
+    addend: _Array | Layout | None = ...,
 ) -> Plan: ...
 def plan_einsum(
     spec: str,
-    *operands: Array | Layout,
-    out: Array | Layout | None = ...,
-    order: Order = ...,
-    dtype: DTypeLike | None = ...,
+    *operands: _Array | Layout,
+    out: _Array | Layout | None = ...,
+    order: _Order = ...,
+    dtype: _DTypeLike | None = ...,
     alpha: complex = ...,
     beta: complex = ...,
     conj: Sequence[bool] = ...,
     threads: int = ...,
     schedule: str = ...,
-    mode: Mode = ...,
-    precision: Precision = ...,
+    mode: _Mode = ...,
+    precision: _Precision = ...,
     workspace_limit: int | None = ...,
-    addend: Array | Layout | None = ...,
+    addend: _Array | Layout | None = ...,
     constant: Sequence[bool] = ...,
 ) -> Plan: ...
 def doctor() -> list[Finding]: ...
-def tensordot(a: Array, b: Array, axes: int | tuple[Sequence[int] | int, Sequence[int] | int] = ...) -> Array: ...
-def transpose(a: Array, axes: Sequence[int] | None = ...) -> Array: ...
+def tensordot(a: _Array, b: _Array, axes: int | tuple[Sequence[int] | int, Sequence[int] | int] = ...) -> _Array: ...
+def transpose(a: _Array, axes: Sequence[int] | None = ...) -> _Array: ...

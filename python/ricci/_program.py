@@ -19,6 +19,7 @@ class Program:
     a dict. `inout` tensors and outputs that are given are written in place. A tensor `layout pointers` takes a dict of
     arrays by buffer name, or a sequence in the order of its buffers. Arrays lie as declared, row-major unless the
     program says otherwise. Plans are kept for equal extents; any number of threads may call.
+    progress=True shows a bar of long calls on a CPU; a function is told the share that is done.
     """
 
     def __init__(self, text):
@@ -73,7 +74,7 @@ class Program:
                 shapes[name], gpu = _form(part, name)
         return self._text.plan(extents, shapes, gpu, threads, schedule, mode, precision, workspace_limit)
 
-    def __call__(self, *, stream=None, **values):
+    def __call__(self, *, stream=None, progress=None, **values):
         arrays, extents, shapes, like, gpu = {}, {}, {}, None, -1
         params = [values.pop(name, None) for name in self._params]
         missing = [name for name, value in zip(self._params, params) if value is None]
@@ -103,7 +104,7 @@ class Program:
                 results[name] = made if len(made) > 1 else made[tensor.buffers[0]]
             elif tensor.role != "input":
                 results[name] = values[name]
-        plan._call(arrays, params, stream)
+        plan._call(arrays, params, stream, progress)
         return next(iter(results.values())) if len(results) == 1 else results
 
     def _planned(self, extents, shapes, gpu):

@@ -168,6 +168,8 @@ void write_key(std::string& key, const Operation& operation, std::span<const Arr
   key += factor_kind(operation.alpha);
   key += factor_kind(operation.beta);
   for (const bool conjugate : operation.conjugate) key += conjugate ? 'c' : '.';
+  key += static_cast<char>('0' + static_cast<int>(operation.options.precision));
+  append(key, &operation.options.workspace_limit, sizeof operation.options.workspace_limit);
   key += operation.spec;
   key += '\0';
   for (const auto& input : inputs) append(key, input.form);
@@ -345,7 +347,8 @@ nb::object PlannedOperation::run(nb::handle first, std::span<const Array> operan
   for (std::size_t k = 0; k < operands.size(); ++k) from[k] = operands[k].data;
   {
     std::optional<nb::gil_scoped_release> detached;
-    if (!brief) detached.emplace();
+    // Any of the threads that work may ask for the interpreter to tell of progress.
+    if (!brief || call.progress) detached.emplace();
     void* const to = out_array->data;
     plan(std::span<void* const>(&to, 1), std::span<const void* const>(from, operands.size()), call);
   }
@@ -359,7 +362,25 @@ nb::args with_addend(nb::args operands, nb::handle addend) {
   return nb::borrow<nb::args>(nb::tuple(all));
 }
 
-nb::object execute(Operation& operation, nb::args given, nb::handle out, nb::handle addend, nb::handle given_stream) {
+Progress::Progress(nb::handle given, Device device) : told_(nb::none()) {
+  if (given.is_none() || given.is(Py_False)) return;
+  if (!given.is(Py_True) && PyCallable_Check(given.ptr()) == 0)
+    throw nb::type_error("progress= takes None, True for a bar, or a function of the share that is done, 0 to 1");
+  if (device != Device::cpu) return;
+  told_ = given.is(Py_True) ? nb::module_::import_("ricci._progress").attr("Bar")() : nb::borrow(given);
+}
+
+std::function<void(double)> Progress::function() const {
+  if (told_.is_none()) return {};
+  return [told = told_.ptr()](double share) {
+    const nb::gil_scoped_acquire attached;
+    const nb::handle function(told);
+    function(share);
+  };
+}
+
+nb::object execute(Operation& operation, nb::args given, nb::handle out, nb::handle addend, nb::handle given_stream,
+                   nb::handle given_progress) {
   if (given.size() == 0) throw nb::type_error("no operand was given");
   operation.has_addend = !addend.is_none();
   if (operation.beta != Scalar(0) && out.is_none() && !operation.has_addend) {
@@ -391,6 +412,8 @@ nb::object execute(Operation& operation, nb::args given, nb::handle out, nb::han
   if (operation.alpha != Scalar(1)) call.alpha = operation.alpha;
   if (operation.beta != Scalar(0)) call.beta = operation.beta;
   call.stream = stream.handle();
+  const Progress progress(given_progress, arrays[0].form.device);
+  call.progress = progress.function();
   return planned->run(operands[0], arrays, out, written, call);
 }
 
@@ -399,7 +422,8 @@ void bind_operations(nb::module_& module) {
   module.def(
       "permute",
       [](std::string_view spec, nb::handle x, nb::handle out, std::string_view order, Scalar alpha, Scalar beta,
-         bool conj, nb::handle dtype, nb::handle stream, nb::handle addend) {
+         bool conj, nb::handle dtype, nb::handle stream, nb::handle addend, std::optional<std::int64_t> workspace_limit,
+         nb::handle progress) {
         Operation operation;
         operation.kind = Operation::Kind::permute;
         operation.spec = spec;
@@ -408,16 +432,19 @@ void bind_operations(nb::module_& module) {
         operation.alpha = alpha;
         operation.beta = beta;
         operation.conjugate = {conj};
-        return execute(operation, nb::borrow<nb::args>(nb::make_tuple(x)), out, addend, stream);
+        if (workspace_limit) operation.options.workspace_limit = *workspace_limit;
+        return execute(operation, nb::borrow<nb::args>(nb::make_tuple(x)), out, addend, stream, progress);
       },
       "spec"_a, "x"_a, nb::kw_only(), "out"_a = nb::none(), "order"_a = "C", "alpha"_a = 1.0, "beta"_a = 0.0,
       "conj"_a = false, "dtype"_a = nb::none(), "stream"_a = nb::none(), "addend"_a = nb::none(),
+      "workspace_limit"_a = nb::none(), "progress"_a = nb::none(),
       "out = alpha * op(x)[permuted] + beta * addend for a spec such as 'abc->cab'; without an addend it is out's old "
       "value. Returns out, or a new array of x's kind.");
   module.def(
       "einsum",
       [](std::string_view spec, nb::args operands, nb::handle out, std::string_view order, nb::handle dtype,
-         Scalar alpha, Scalar beta, const std::vector<bool>& conj, nb::handle stream, nb::handle addend) {
+         Scalar alpha, Scalar beta, const std::vector<bool>& conj, nb::handle stream, nb::handle addend,
+         const std::string& precision, std::optional<std::int64_t> workspace_limit, nb::handle progress) {
         Operation operation;
         operation.spec = spec;
         operation.order = order_of(order);
@@ -425,10 +452,13 @@ void bind_operations(nb::module_& module) {
         operation.alpha = alpha;
         operation.beta = beta;
         operation.conjugate = conj;
-        return execute(operation, operands, out, addend, stream);
+        operation.options.precision = parse_precision(precision);
+        if (workspace_limit) operation.options.workspace_limit = *workspace_limit;
+        return execute(operation, operands, out, addend, stream, progress);
       },
       "spec"_a, "operands"_a, nb::kw_only(), "out"_a = nb::none(), "order"_a = "K", "dtype"_a = nb::none(),
       "alpha"_a = 1.0, "beta"_a = 0.0, "conj"_a = std::vector<bool>{}, "stream"_a = nb::none(), "addend"_a = nb::none(),
+      "precision"_a = "f32", "workspace_limit"_a = nb::none(), "progress"_a = nb::none(),
       "out = alpha * sum(op(A) * op(B) * ...) + beta * addend for a spec such as 'ab,bc->ac'; without an addend it is\n"
       "out's old value. Returns out, or a new array of the first operand's kind.");
   module.def(

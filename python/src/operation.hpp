@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -63,8 +64,21 @@ void take_operands(nb::args operands, std::span<Array> arrays, Stream& stream);
 /// Takes the array to write to; throws ShapeError for one that is read-only, DeviceError for another device.
 void take_output(nb::handle out, Array& array, const Array& first, Stream& stream);
 
+/// Who is told how much of a call is done, as its progress= says: nobody for None, a bar for True, or a function. Keeps
+/// the function as long as the call may ask it.
+class Progress {
+ public:
+  /// Throws TypeError for anything else. Nothing is told of calls on a GPU.
+  Progress(nb::handle given, Device device);
+  std::function<void(double)> function() const;
+
+ private:
+  nb::object told_;
+};
+
 /// Plans on first use; finds the plan again for operands of equal forms. An addend is appended to the operands.
-nb::object execute(Operation& operation, nb::args operands, nb::handle out, nb::handle addend, nb::handle stream);
+nb::object execute(Operation& operation, nb::args operands, nb::handle out, nb::handle addend, nb::handle stream,
+                   nb::handle progress);
 
 /// The operands and behind them the addend, if there is one.
 nb::args with_addend(nb::args operands, nb::handle addend);

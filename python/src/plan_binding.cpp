@@ -165,7 +165,8 @@ void bind_plans(nb::module_& module) {
       module, "Plan", nb::type_slots(kCall),
       "One permutation or einsum, decided and compiled. Immutable, for any number of threads. plan(*operands, "
       "out=None, "
-      "alpha=None,\nbeta=None, stream=None, packed=None) runs it on arrays of the forms that it was made for, the "
+      "alpha=None,\nbeta=None, stream=None, packed=None, progress=None) runs it on arrays of the forms that it was "
+      "made for, the "
       "addend behind the operands.\nReturns out, or a new array.");
   bind_plan_texts(plan);
   plan.def("pack", &pack, "constants"_a, nb::kw_only(), "stream"_a = nb::none(),

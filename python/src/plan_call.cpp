@@ -28,16 +28,17 @@ std::string text_of(const Form& form) {
 
 /// The keywords of a call.
 struct Keywords {
-  nb::handle out, alpha, beta, stream, packed;  ///< null where not given, or None
+  nb::handle out, alpha, beta, stream, packed, progress;  ///< null where not given, or None
 };
 
 Keywords read(PyObject* given) {
-  static const std::array<PyObject*, 5> kNames = {
-      PyUnicode_InternFromString("out"), PyUnicode_InternFromString("alpha"), PyUnicode_InternFromString("beta"),
-      PyUnicode_InternFromString("stream"), PyUnicode_InternFromString("packed")};
+  static const std::array<PyObject*, 6> kNames = {
+      PyUnicode_InternFromString("out"),    PyUnicode_InternFromString("alpha"),
+      PyUnicode_InternFromString("beta"),   PyUnicode_InternFromString("stream"),
+      PyUnicode_InternFromString("packed"), PyUnicode_InternFromString("progress")};
   Keywords keywords;
-  const std::array<nb::handle*, 5> places = {&keywords.out, &keywords.alpha, &keywords.beta, &keywords.stream,
-                                             &keywords.packed};
+  const std::array<nb::handle*, 6> places = {&keywords.out,    &keywords.alpha,  &keywords.beta,
+                                             &keywords.stream, &keywords.packed, &keywords.progress};
   PyObject *name = nullptr, *value = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(given, &at, &name, &value) != 0;) {
     std::size_t k = 0;
@@ -47,8 +48,8 @@ Keywords read(PyObject* given) {
     }
     if (k == kNames.size()) {
       const std::string text = nb::cast<std::string>(nb::handle(name));
-      throw nb::type_error(fmt::format("a plan's call has no keyword '{}'; there are out, alpha, beta, stream and "
-                                       "packed",
+      throw nb::type_error(fmt::format("a plan's call has no keyword '{}'; there are out, alpha, beta, stream, "
+                                       "packed and progress",
                                        text)
                                .c_str());
     }
@@ -81,6 +82,11 @@ nb::object call(const PlannedOperation& planned, nb::args operands, const Keywor
   call.beta = factor(keywords.beta);
   call.stream = stream.handle();
   if (keywords.packed.is_valid()) call.packed = &nb::cast<const Packed&>(keywords.packed);
+  std::optional<Progress> progress;
+  if (keywords.progress.is_valid()) {
+    progress.emplace(keywords.progress, planned.plan.device());
+    call.progress = progress->function();
+  }
   const nb::handle out = keywords.out;
   if (!out.is_valid()) {
     if (!planned.has_addend && call.beta.value_or(planned.beta) != Scalar(0)) {

@@ -90,7 +90,7 @@ void take(const PlannedProgram& planned, const nb::dict& arrays, const Argument&
 }
 
 void call_program(const PlannedProgram& planned, const nb::dict& arrays, const std::vector<Scalar>& params,
-                  nb::handle given_stream) {
+                  nb::handle given_stream, nb::handle given_progress) {
   Stream stream(given_stream);
   std::deque<Array> held;
   std::vector<void*> outputs;
@@ -106,6 +106,8 @@ void call_program(const PlannedProgram& planned, const nb::dict& arrays, const s
   Call call;
   call.params = params;
   call.stream = stream.handle();
+  const Progress progress(given_progress, planned.plan.device());
+  call.progress = progress.function();
   const nb::gil_scoped_release detached;
   planned.plan(outputs, inputs, call);
 }
@@ -163,7 +165,7 @@ void bind_programs(nb::module_& module) {
   nb::class_<PlannedProgram> plan(module, "ProgramPlan", "A program with all extents known, decided and compiled.");
   bind_plan_texts(plan);
   plan.def_ro("tensors", &PlannedProgram::tensors)
-      .def("_call", &call_program, "arrays"_a, "params"_a, "stream"_a.none())
+      .def("_call", &call_program, "arrays"_a, "params"_a, "stream"_a.none(), "progress"_a.none())
       .def("_new", &new_part, "buffer"_a, "like"_a);
 
   module.def(

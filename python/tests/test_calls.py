@@ -6,11 +6,14 @@ import pathlib
 import sys
 import threading
 import time
+import types
 import unittest
+import unittest.mock
 
 import numpy as np
 
 import ricci
+from ricci._progress import Bar
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -120,6 +123,69 @@ class Threads(unittest.TestCase):
             thread.join()
         self.assertGreater(during, 2)
         np.testing.assert_allclose(out, a @ a)
+
+
+class Progress(unittest.TestCase):
+    def setUp(self):
+        self.a = np.random.rand(700, 700)
+
+    def test_functions_are_told_the_share(self):
+        plan = ricci.plan_einsum("ab,bc->ac", self.a, self.a)
+        program = ricci.Program("index i j\ninput x(i, j) : f64\noutput y(j, i) : f64\ny(j, i) = x(i, j)\n")
+        for call in (
+            lambda told: plan(self.a, self.a, progress=told),
+            lambda told: ricci.einsum("ab,bc->ac", self.a, self.a, progress=told),
+            lambda told: ricci.permute("ab->ba", self.a, progress=told),
+            lambda told: ricci.permute("ab->ba", self.a[:2, :2], progress=told),
+            lambda told: program(x=self.a, progress=told),
+        ):
+            shares = []
+            call(shares.append)
+            self.assertEqual(shares, sorted(shares))
+            self.assertEqual(shares[-1], 1)
+
+    def test_what_they_raise_ends_the_call(self):
+        def stop(share):
+            raise KeyError("enough")
+
+        with self.assertRaisesRegex(KeyError, "enough"):
+            ricci.einsum("ab,bc->ac", self.a, self.a, progress=stop)
+        with self.assertRaisesRegex(TypeError, "progress="):
+            ricci.einsum("ab,bc->ac", self.a, self.a, progress="bar")
+        np.testing.assert_allclose(ricci.einsum("ab,bc->ac", self.a, self.a, progress=True), self.a @ self.a)
+
+    def test_bars(self):
+        class Made:
+            def __init__(self, total, **_):
+                self.shown, self.closed = [], False
+                bars.append(self)
+
+            def refresh(self):
+                self.shown.append(self.n)
+
+            def close(self):
+                self.closed = True
+
+        bars, stood_for = [], types.ModuleType("tqdm.auto")
+        stood_for.tqdm = Made
+        with unittest.mock.patch.dict(sys.modules, {"tqdm": types.ModuleType("tqdm"), "tqdm.auto": stood_for}):
+            with unittest.mock.patch("ricci._progress._QUIET_S", 0):
+                bar = Bar()
+                for share in (0.25, 0.5, 1):
+                    bar(share)
+                Bar()(1.0)  # over at once: nothing to show
+        self.assertEqual([(bar.shown, bar.closed) for bar in bars], [([25, 50, 100], True)])
+
+
+class Limits(unittest.TestCase):
+    def test_workspace_and_precision(self):
+        a = np.random.rand(8, 8)
+        chain = ("ab,bc,cd->ad", a, a, a)
+        np.testing.assert_allclose(ricci.einsum(*chain, workspace_limit=0), a @ a @ a)
+        np.testing.assert_allclose(ricci.einsum(*chain), a @ a @ a)
+        with self.assertRaisesRegex(ricci.Error, "precision"):
+            ricci.einsum(*chain, precision="f8")
+        self.assertEqual(ricci.einsum("ab,bc->ac", a.astype("f4"), a.astype("f4"), precision="tf32").dtype, np.float32)
 
 
 class Programs(unittest.TestCase):
