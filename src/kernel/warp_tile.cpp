@@ -56,17 +56,17 @@ std::int64_t wavefronts(const std::array<std::int64_t, 32>& address, std::int64_
   const auto lanes = std::clamp<std::int64_t>(kBanks * kWord / bytes, 1, 32);
   std::int64_t all = 0;
   for (std::int64_t start = 0; start < 32; start += lanes) {
-    std::array<std::vector<std::int64_t>, kBanks> words;
-    std::size_t most = 0;
+    std::array<std::array<std::int64_t, 32>, kBanks> words;  // different ones of each bank, of which
+    std::array<std::size_t, kBanks> counts{};                // there are so many
     for (auto lane = start; lane < start + lanes; ++lane) {
       for (std::int64_t word = 0; word < bytes / kWord; ++word) {
         const auto at = address[static_cast<std::size_t>(lane)] / kWord + word;
-        auto& bank = words[static_cast<std::size_t>(at % kBanks)];
-        if (std::find(bank.begin(), bank.end(), at) == bank.end()) bank.push_back(at);
-        most = std::max(most, bank.size());
+        const auto bank = static_cast<std::size_t>(at % kBanks);
+        const auto end = words[bank].begin() + static_cast<std::ptrdiff_t>(counts[bank]);
+        if (std::find(words[bank].begin(), end, at) == end) words[bank][counts[bank]++] = at;
       }
     }
-    all += static_cast<std::int64_t>(most);
+    all += static_cast<std::int64_t>(*std::max_element(counts.begin(), counts.end()));
   }
   return all;
 }

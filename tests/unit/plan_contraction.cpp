@@ -67,6 +67,34 @@ TEST_CASE("no part of a contraction's time is longer than all of it") {
   }
 }
 
+TEST_CASE("the best contraction is the first of the list") {
+  struct Case {
+    const char* spec;
+    std::vector<std::vector<std::int64_t>> extents;
+  };
+  const Case kCases[] = {{"ab,bc->ac", {{500, 300}, {300, 700}, {500, 700}}},
+                         {"ab,b->a", {{4000, 3000}, {3000}, {4000}}},
+                         {"xab,xbc->xac", {{300, 5, 7}, {300, 7, 11}, {300, 5, 11}}},
+                         {"dac,bcd->ba", {{40, 60, 30}, {70, 30, 40}, {70, 60}}},
+                         {"dfae,cebf->dcba", {{12, 16, 20, 24}, {16, 24, 12, 16}, {12, 16, 12, 20}}}};
+  for (const int sm : {80, 90, 100}) {
+    const auto device = plan::GpuModel::of_capability(sm);
+    for (const auto type : {DType::f32, DType::f64, DType::c64, DType::c128, DType::bf16}) {
+      for (const auto& [spec, extents] : kCases) {
+        INFO(spec << " in " << name(type) << " on sm_" << sm);
+        const auto program = contraction(spec, extents, type);
+        const auto list = plan::contraction_candidates(program, device);
+        const auto best = plan::best_contraction(program, device);
+        REQUIRE(best.has_value() == !list.empty());
+        if (!best) continue;
+        CHECK(best->schedule.name == list.front().schedule.name);
+        CHECK(best->predicted_us == list.front().predicted_us);
+        CHECK(best->schedule.directives == list.front().schedule.directives);
+      }
+    }
+  }
+}
+
 TEST_CASE("more of anything takes a contraction longer") {
   plan::ContractionCounts counts;
   counts.blocks = 1000;

@@ -253,12 +253,7 @@ int bench_einsum(const Options& options, bool json) {
     const auto& c = cases[n];
     progress.share(static_cast<double>(n) / static_cast<double>(cases.size()));
     const auto spec = Spec::parse(c.spec);
-    std::vector<Layout> inputs;
-    for (const auto& term : spec.operands) {
-      std::vector<std::int64_t> extents;
-      for (const auto& axis : term) extents.push_back(c.extents.at(axis.name));
-      inputs.push_back(Layout::row_major(type, std::move(extents)));
-    }
+    const auto inputs = operand_layouts(c, spec, type);
     const Loaded loaded(*bench, runtime.plan_einsum(c.spec, inputs, einsum));
     loaded();
     check_sample(*bench, c, spec, loaded, type, einsum.precision);

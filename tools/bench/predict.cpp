@@ -63,17 +63,13 @@ int bench_predict(const Options& options, bool json) {
   results.copy_rate = limits.copy_GBs;
   results.product_rate = limits.product_TFs * 1e3;
   std::map<std::string, std::vector<double>> against;
+  std::vector<double> planned, compiled;
   Progress progress("predict");
   for (std::size_t n = 0; n < cases.size(); ++n) {
     const auto& c = cases[n];
     progress.share(static_cast<double>(n) / static_cast<double>(cases.size()));
     const auto spec = Spec::parse(c.spec);
-    std::vector<Layout> inputs;
-    for (const auto& term : spec.operands) {
-      std::vector<std::int64_t> extents;
-      for (const auto& axis : term) extents.push_back(c.extents.at(axis.name));
-      inputs.push_back(Layout::row_major(type, std::move(extents)));
-    }
+    const auto inputs = operand_layouts(c, spec, type);
     const auto plan = runtime.plan_einsum(c.spec, inputs, einsum);
     const auto& info = plan.info();
     double us = 0, longest = 0;
@@ -90,6 +86,8 @@ int bench_predict(const Options& options, bool json) {
                                      info.flops * 1e-9 / limits.product_TFs) /
                             ms;
     results.fractions.push_back(fraction);
+    planned.push_back(info.plan_ms);
+    if (info.compile_ms > 0) compiled.push_back(info.compile_ms / info.steps);
     Json row = {{"id", c.id},
                 {"plan", info.schedule},
                 {"predicted_ms", ms},
@@ -125,10 +123,14 @@ int bench_predict(const Options& options, bool json) {
   if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
   Json result = results_json(std::move(results), options, options.target + " (no device)");
   result["predicted"] = true;
+  result["plan_ms"] = summary(planned);
+  if (!compiled.empty()) result["compile_ms"] = summary(compiled);
   result["speed_over"] = Json::object();
   for (auto& [name, ratios] : against) result["speed_over"][name] = summary(ratios);
   report_results(result, options, json);
   if (!json) {
+    print_summary("ms to plan", result["plan_ms"]);
+    if (!compiled.empty()) print_summary("ms to compile a kernel", result["compile_ms"]);
     for (const auto& [name, s] : result["speed_over"].items()) print_summary(("times " + name).c_str(), s);
   }
   return kDone;

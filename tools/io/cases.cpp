@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "ricci/error.hpp"
-#include "ricci/spec.hpp"
 
 namespace ricci::tools {
 namespace {
@@ -155,6 +154,16 @@ Peers read_peers(const std::string& file) {
     }
   }
   return peers;
+}
+
+std::vector<Layout> operand_layouts(const EinsumCase& c, const Spec& spec, DType type) {
+  std::vector<Layout> operands;
+  for (const auto& term : spec.operands) {
+    std::vector<std::int64_t> extents;
+    for (const auto& axis : term) extents.push_back(c.extents.at(axis.name));
+    operands.push_back(Layout::row_major(type, std::move(extents)));
+  }
+  return operands;
 }
 
 std::string set_name(const std::string& file) { return std::filesystem::path(file).stem().string(); }

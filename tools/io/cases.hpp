@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ricci/spec.hpp"
 #include "ricci/tensor.hpp"
 
 namespace ricci::tools {
@@ -35,6 +36,8 @@ struct EinsumCase {
 /// Reads columns `id`, `spec` (quoted where it has commas) and `extents` ("a=24 b=16"). Throws IoError with the line
 /// that cannot be read.
 std::vector<EinsumCase> read_einsum_cases(const std::string& file);
+/// Row-major operands of a case. Throws std::out_of_range for an axis without extent.
+std::vector<Layout> operand_layouts(const EinsumCase& c, const Spec& spec, DType type);
 
 /// Milliseconds that others took: case, then name of the other.
 using Peers = std::map<std::string, std::map<std::string, double>>;

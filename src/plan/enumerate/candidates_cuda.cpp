@@ -536,12 +536,19 @@ class CudaCopyEnumerator {
 
 /// Plain schedules, and those of contractions.
 std::vector<Candidate> computing_candidates(const ir::Program& program, const GpuModel& device) {
-  auto plain = plain_candidates(program, device);
   auto list = contraction_candidates(program, device);
-  constexpr std::size_t kPlain = 4;  // beside others, of those that are good for anything
-  if (!list.empty() && plain.size() > kPlain) plain.resize(kPlain);
-  for (auto& candidate : plain) list.push_back(std::move(candidate));
+  constexpr std::size_t kPlain = 4, kPlainAlone = 24;  // beside others, of those that are good for anything
+  for (auto& candidate : plain_candidates(program, device, list.empty() ? kPlainAlone : kPlain))
+    list.push_back(std::move(candidate));
   return fastest(std::move(list));
+}
+
+Candidate best_computing(const ir::Program& program, const GpuModel& device) {
+  auto contraction = best_contraction(program, device);
+  auto plain = plain_candidates(program, device, 1);
+  if (contraction && (plain.empty() || contraction->predicted_us <= plain.front().predicted_us))
+    return std::move(*contraction);
+  return choose(plain, {});
 }
 
 }  // namespace
@@ -552,7 +559,7 @@ std::vector<Candidate> candidates(const ir::Program& program, const GpuModel& de
 }
 
 Candidate best_candidate(const ir::Program& program, const GpuModel& device) {
-  if (!is_copy(program)) return std::move(computing_candidates(program, device).front());
+  if (!is_copy(program)) return best_computing(program, device);
   return CudaCopyEnumerator(program, device).best();
 }
 

@@ -1,6 +1,7 @@
 // Schedules of contractions, as lists of directives.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "plan/models/candidate.hpp"
@@ -12,5 +13,7 @@ namespace ricci::plan {
 /// the kernel IR suits it. Pure and thread-safe.
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device);
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const GpuModel& device);
+/// The first of them, in a part of the time.
+std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device);
 
 }  // namespace ricci::plan

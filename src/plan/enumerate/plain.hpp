@@ -12,7 +12,8 @@ namespace ricci::plan {
 /// combines one load with the old output in a few operations, each used once.
 bool is_copy(const ir::Program& program);
 
-std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device);
+/// The fastest by prediction, at most `most` of them.
+std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device, std::size_t most);
 std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device);
 
 }  // namespace ricci::plan

@@ -42,12 +42,29 @@ class PlainCudaEnumerator {
     }
   }
 
-  std::vector<Candidate> run() {
-    for (const auto& shape : shapes()) add_shape(shape);
-    return fastest(std::move(list_));
+  /// The fastest, at most `most` of them. All are priced, and these are built.
+  std::vector<Candidate> run(std::size_t most) {
+    const auto shapes = this->shapes();
+    for (const auto& shape : shapes) add_shape(shape);
+    std::stable_sort(priced_.begin(), priced_.end(), [](const Priced& x, const Priced& y) { return x.us < y.us; });
+    std::vector<Candidate> list;
+    std::set<std::string> names;
+    for (const auto& priced : priced_) {
+      if (list.size() == most) break;
+      auto candidate = built(priced);
+      if (names.insert(candidate.schedule.name).second) list.push_back(std::move(candidate));
+    }
+    return list;
   }
 
  private:
+  struct Priced {
+    const BlockShape* shape;
+    RegisterTile tile;
+    double us, memory_us, busy_us;
+  };
+  static constexpr double kLaunchUs = 2;
+
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
   std::vector<BlockShape> shapes() const {
@@ -250,20 +267,27 @@ class PlainCudaEnumerator {
     // Some sectors are evicted from L2 before their next use.
     if (counts_.sequential && shape.cooperative_threads == 1 && scattered(shape)) memory_us *= 2;
 
-    Candidate candidate;
-    constexpr double kLaunchUs = 2;
-    candidate.predicted_us = std::max(busy_us, memory_us) + kLaunchUs;
-    candidate.parts = {{"memory", memory_us}, {"issue", busy_us}, {"launch", kLaunchUs}};
+    double us = std::max(busy_us, memory_us) + kLaunchUs;
     // No reads between two pieces: the times add in part.
-    if (counts_.sequential) candidate.predicted_us += 0.3 * std::min(busy_us, memory_us);
+    if (counts_.sequential) us += 0.3 * std::min(busy_us, memory_us);
+    priced_.push_back({&shape, tile, us, memory_us, busy_us});
+  }
+
+  Candidate built(const Priced& priced) const {
+    const auto& shape = *priced.shape;
+    const auto& tile = priced.tile;
+    const auto count = program_.indices.size();
+    Candidate candidate;
+    candidate.predicted_us = priced.us;
+    candidate.parts = {{"memory", priced.memory_us}, {"issue", priced.busy_us}, {"launch", kLaunchUs}};
     auto& schedule = candidate.schedule;
     schedule.tile.assign(count, 1);
     schedule.register_tile.assign(count, 1);
     std::string shape_text;
     for (std::size_t q = 0; q < count; ++q) {
       if (!counts_.free[q]) continue;
-      schedule.register_tile[q] = tile_count(q);
-      schedule.tile[q] = shape.positions[q] * tile_count(q);
+      schedule.register_tile[q] = tile.count(q);
+      schedule.tile[q] = shape.positions[q] * tile.count(q);
     }
     for (const auto q : shape.digits) {
       const auto n = shape.positions[static_cast<std::size_t>(q)];
@@ -282,23 +306,21 @@ class PlainCudaEnumerator {
         fmt::format("plain{}{}{}{}", shape_text, tile.text(program_),
                     shape.cooperative_threads > 1 ? fmt::format(" cooperative {}", shape.cooperative_threads) : "",
                     shape.items_per_thread > 1 ? fmt::format(" per thread {}", shape.items_per_thread) : "");
-    if (!names_.insert(schedule.name).second) return;
     candidate.traffic.tiles = schedule.tiles(program_);
-    list_.push_back(std::move(candidate));
+    return candidate;
   }
 
   const ir::Program& program_;
   const GpuModel& device_;
   OperationCounts counts_;
   bool sums_ = false, products_ = false, heavy_ = false, cooperates_ = true;
-  std::vector<Candidate> list_;
-  std::set<std::string> names_;
+  std::vector<Priced> priced_;
 };
 
 }  // namespace
 
-std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device) {
-  return PlainCudaEnumerator(program, device).run();
+std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device, std::size_t most) {
+  return PlainCudaEnumerator(program, device).run(most);
 }
 
 }  // namespace ricci::plan

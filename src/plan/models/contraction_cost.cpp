@@ -79,6 +79,12 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
   return time;
 }
 
+double least_time_of_bytes(const ContractionCounts& counts, const GpuModel& device) {
+  const double cache = counts.cached_bytes / (kCacheBytes * device.multiprocessors * device.clock_MHz * 1e6);
+  const double memory = kCompulsory * counts.memory_bytes / (device.copy_rate_GBs() * 1e9);
+  return side_by_side(cache, memory) + kLaunchSeconds;
+}
+
 std::vector<TimePart> parts_of(const ContractionTime& time) {
   return {{"memory", 1e6 * time.memory}, {"L2", 1e6 * time.cache},     {"products", 1e6 * time.products},
           {"shared", 1e6 * time.shared}, {"issue", 1e6 * time.issue},  {"stores", 1e6 * time.stores},

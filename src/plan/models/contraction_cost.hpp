@@ -43,6 +43,9 @@ struct ContractionTime {
 };
 ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device);
 
+/// A lower bound of it, by the bytes of the counts alone.
+double least_time_of_bytes(const ContractionCounts& counts, const GpuModel& device);
+
 /// The same as columns of a table.
 std::vector<TimePart> parts_of(const ContractionTime& time);
 /// What a round of a block is made of, in words: its products' share of what it takes at least.

@@ -1,0 +1,131 @@
+// The schedule of a contraction for a GPU, as a name and as directives.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plan/enumerate/gpu_contraction.hpp"
+
+namespace ricci::plan {
+
+using kernel::Directive;
+using tiles::Axes;
+using tiles::parts;
+using tiles::Tile;
+
+std::string GpuContraction::name(const Cut& cut) const {
+  const auto list = [](const Axes& axes, const Tile& tile) {
+    std::string text;
+    for (const auto k : tile.order) {
+      if (tile.sizes[k] > 1) text += fmt::format("{}{}", axes[k].name, tile.sizes[k]);
+    }
+    return text.empty() ? std::string("1") : text;
+  };
+  return fmt::format("{}{} {} x {} x {} warps {}x{} stages {}", atom_name, factor_parts > 1 ? "x3" : "",
+                     list(row_axes, *cut.rows), list(column_axes, *cut.columns), list(depth_axes, *cut.depth),
+                     cut.spread.warp_rows, cut.spread.warp_columns, cut.stages);
+}
+
+kernel::Directives GpuContraction::directives(const Cut& cut) const {
+  kernel::Directives list;
+  std::vector<std::string> row_blocks, column_blocks, chunks, task, near;
+  // Of many blocks either way, eight rows of them go together: what they read stays in the cache.
+  constexpr std::int64_t kGrouped = 8;
+  std::size_t grouped = row_axes.size();
+  if (cut.rows->blocks >= 2 * kGrouped && cut.columns->blocks >= kGrouped) {
+    for (const auto k : cut.rows->order) {
+      if (parts(row_axes[k].extent, cut.rows->sizes[k]) >= 2 * kGrouped) grouped = k;
+    }
+  }
+  const auto tile = [&](const Axes& axes, const Tile& t, std::vector<std::string>& blocks, std::size_t group) {
+    for (const auto k : t.order) {
+      const auto n = t.sizes[k];
+      Directive d;
+      d.kind = Directive::Kind::tile;
+      d.subject = axes[k].name;
+      d.sizes = {n};
+      if (k == group) {
+        d.sizes = {kGrouped * n, n};
+        near = {axes[k].name + "1"};
+      }
+      if (n == axes[k].extent) continue;
+      list.push_back(std::move(d));
+      blocks.push_back(axes[k].name + "0");
+    }
+  };
+  tile(row_axes, *cut.rows, row_blocks, grouped);
+  tile(column_axes, *cut.columns, column_blocks, column_axes.size());
+  tile(depth_axes, *cut.depth, chunks, depth_axes.size());
+  for (const auto& axis : batch_axes) task.push_back(axis.name);
+  const bool columns_last = !near.empty() || cut.columns->blocks <= cut.rows->blocks;
+  for (const auto& n : columns_last ? row_blocks : column_blocks) task.push_back(n);
+  for (const auto& n : columns_last ? column_blocks : row_blocks) task.push_back(n);
+  for (const auto& n : near) task.push_back(n);
+  if (chunks.empty() && task.empty()) {
+    // All of it is one tile: a loop of one round to stage at.
+    const auto k = cut.depth->order.back();
+    Directive d;
+    d.kind = Directive::Kind::tile;
+    d.subject = depth_axes[k].name;
+    d.sizes = {depth_axes[k].extent, depth_axes[k].extent};
+    list.push_back(std::move(d));
+    chunks = {depth_axes[k].name + "0", depth_axes[k].name + "1"};
+  }
+  // Loops of one round outside: the innermost one is the pipeline.
+  std::stable_sort(chunks.begin(), chunks.end(), [&](const std::string& x, const std::string& y) {
+    const auto rounds = [&](const std::string& name) {
+      for (std::size_t k = 0; k < depth_axes.size(); ++k) {
+        if (depth_axes[k].name + "0" == name) return parts(depth_axes[k].extent, cut.depth->sizes[k]) > 1;
+      }
+      return false;
+    };
+    return !rounds(x) && rounds(y);
+  });
+  Directive order;
+  order.kind = Directive::Kind::order;
+  if (!task.empty()) order.loops.emplace_back("task", task);
+  if (!chunks.empty()) order.loops.emplace_back("sum", chunks);
+  list.push_back(order);
+  const auto at = chunks.empty() ? task.back() : chunks.back();
+  const auto names = [](const Axes& axes, const Tile& t) {
+    std::vector<std::string> all;
+    for (const auto k : t.order) all.push_back(axes[k].name);
+    return all;
+  };
+  const auto rows = names(row_axes, *cut.rows), columns = names(column_axes, *cut.columns),
+             depth = names(depth_axes, *cut.depth);
+  const auto spread = warp_tile(cut);
+  const auto stage = [&](bool of_rows) {
+    Directive d;
+    d.kind = Directive::Kind::stage;
+    d.subject = of_rows ? rows_name_ : columns_name_;
+    d.at = at;
+    d.space = (of_rows ? converted_rows_ : converted_columns_) ? "shared" : "async";
+    const bool along_depth = deep(of_rows);
+    auto dimensions = along_depth ? (of_rows ? rows : columns) : depth;
+    for (const auto& n : along_depth ? depth : (of_rows ? rows : columns)) dimensions.push_back(n);
+    d.loops.emplace_back("", std::move(dimensions));
+    d.padding = kernel::best_padding(spread, of_rows, along_depth, operand_type);
+    list.push_back(std::move(d));
+  };
+  stage(true);
+  stage(false);
+  Directive atom;
+  atom.kind = Directive::Kind::atom;
+  atom.subject = atom_name;
+  atom.loops = {{"rows", rows}, {"columns", columns}, {"depth", depth}};
+  atom.warps = {cut.spread.warp_rows, cut.spread.warp_columns};
+  atom.blocks = cut.resident;
+  atom.parts = factor_parts;
+  atom.runs = {cut.spread.run_rows, cut.spread.run_columns, cut.spread.run_depth};
+  list.push_back(std::move(atom));
+  if (cut.depth->blocks > 1 && cut.stages > 1) {
+    Directive pipeline;
+    pipeline.kind = Directive::Kind::pipeline;
+    pipeline.subject = at;
+    pipeline.sizes = {cut.stages};
+    list.push_back(std::move(pipeline));
+  }
+  return list;
+}
+
+}  // namespace ricci::plan

@@ -1,0 +1,202 @@
+#include "plan/enumerate/gpu_contraction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernel/atom_types.hpp"
+#include "plan/models/pipe_rates.hpp"
+
+namespace ricci::plan {
+namespace {
+
+using kernel::Role;
+using tiles::Axes;
+using tiles::Axis;
+using tiles::Tile;
+using tiles::up;
+
+/// Elements of the widest access.
+std::int64_t widest(std::int64_t size) { return std::max<std::int64_t>(16 / size, 1); }
+
+/// The deepest product of elements that share registers whose sums are those of the program; null where there is none.
+const kernel::Atom* narrow_atom(const ir::Program& program, const kernel::Contraction& contraction, int sm) {
+  const kernel::Atom* best = nullptr;
+  for (const auto& atom : kernel::kAtoms) {
+    if (atom.a.per_register() == 1 || sm < atom.sm) continue;
+    if (!kernel::mismatch(atom, 1, program, contraction).empty()) continue;
+    if (best == nullptr || atom.k > best->k) best = &atom;
+  }
+  return best;
+}
+
+std::vector<kernel::Digit> digits(const Tile& tile) { return {{0, tile.size}}; }
+
+}  // namespace
+
+std::optional<GpuContraction> GpuContraction::of(const ir::Program& program, const GpuModel& device) {
+  const auto contraction = kernel::contraction_of(program);
+  GpuContraction result;
+  if (!contraction || !result.sort_axes(program, *contraction) || !result.choose_atom(program, *contraction, device))
+    return std::nullopt;
+  return result;
+}
+
+bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contraction& contraction) {
+  const auto& statement = program.statement();
+  type = contraction.type;
+  if (is_half(type)) return false;
+  const auto& c = statement.offset.coefficient;
+  bool swapped = false;
+  for (std::size_t q = 0; q < c.size(); ++q) {
+    const auto role = contraction.role[q];
+    if (role == Role::summed || role == Role::other || role == Role::broadcast) return false;
+    if (role == Role::rows && c[q] == 1 && program.indices[q].extent > 1) swapped = true;
+  }
+  const auto load = [&](const kernel::Factor& factor) -> const ir::Node& {
+    return program.nodes[static_cast<std::size_t>(factor.load)];
+  };
+  const auto& first = load(swapped ? contraction.second : contraction.first);
+  const auto& second = load(swapped ? contraction.first : contraction.second);
+  if (first.source == second.source) return false;  // one tensor twice: an operand's name says which
+  rows_type_ = buffer(program, first.source).type;
+  columns_type_ = buffer(program, second.source).type;
+  rows_name_ = buffer(program, first.source).name;
+  columns_name_ = buffer(program, second.source).name;
+  for (std::size_t q = 0; q < c.size(); ++q) {
+    const auto a = first.offset.coefficient[q], b = second.offset.coefficient[q];
+    auto role = contraction.role[q];
+    if (swapped && (role == Role::rows || role == Role::columns))
+      role = role == Role::rows ? Role::columns : Role::rows;
+    const auto& index = program.indices[q];
+    if (role == Role::rows) row_axes.push_back({index.name, index.extent, a, c[q]});
+    if (role == Role::columns) column_axes.push_back({index.name, index.extent, b, c[q]});
+    if (role == Role::depth) depth_axes.push_back({index.name, index.extent, a, b});
+    if (role == Role::depth) terms *= static_cast<double>(index.extent);
+    if (role == Role::batch) batch_axes.push_back({index.name, index.extent, a, b});
+    if (role == Role::batch) batches *= index.extent;
+  }
+  if (depth_axes.empty()) return false;
+  for (const auto& axis : depth_axes) {
+    deep_rows = deep_rows || axis.in_operand == 1;
+    deep_columns = deep_columns || axis.in_other == 1;
+  }
+  for (const auto& node : program.nodes)
+    reads_result = reads_result || (node.kind == ir::NodeKind::load && node.source == statement.buffer);
+  result_size = size_of(out(program).type);
+  for (const auto& b : program.buffers) bytes += static_cast<double>((b.last - b.first + 1) * size_of(b.type));
+  if (reads_result) bytes += static_cast<double>((out(program).last - out(program).first + 1) * result_size);
+  return true;
+}
+
+bool GpuContraction::choose_atom(const ir::Program& program, const kernel::Contraction& contraction,
+                                 const GpuModel& device) {
+  const auto* instruction = narrow_atom(program, contraction, device.sm);
+  if (instruction == nullptr && is_integer(type)) return false;
+  if (instruction == nullptr && (type == DType::f64 || type == DType::c128) && device.sm >= 80)
+    instruction = kernel::find_atom(device.sm >= 90 && device.sm < 100 ? "m16n8k8_f64" : "m8n8k4_f64");
+  if (instruction == nullptr && program.precision != Precision::f32) {
+    // tf32, in as many parts as the program's products need, where it is faster than fused multiply-adds.
+    const int needed = program.precision == Precision::tf32x3 ? 2 : 1;
+    const auto* tf32 = kernel::find_atom("m16n8k8_tf32");
+    if (pipe_rate(device.sm, tf32, type, needed) > pipe_rate(device.sm, nullptr, type, 1)) {
+      instruction = tf32;
+      factor_parts = needed;
+    }
+  }
+  fma = instruction == nullptr;
+  const auto& used = fma ? kernel::fma_atom() : *instruction;
+  atom_name = used.name;
+  per_register = used.a.per_register();
+  operand_type = kernel::operand_type(instruction, contraction);
+  converted_rows_ = rows_type_ != operand_type;
+  converted_columns_ = columns_type_ != operand_type;
+  size = size_of(operand_type);
+  const auto run = fma ? widest(size) : 1;
+  row_unit = std::int64_t{used.m} * (deep_rows ? 1 : run);
+  column_unit = std::int64_t{used.n} * run;
+  depth_unit = !fma ? std::max(used.k, 8) : deep_rows || deep_columns ? run : 1;
+  rate = pipe_rate(device.sm, instruction, type, factor_parts);
+  return true;
+}
+
+kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const {
+  kernel::Spread spread;
+  spread.warp_rows = warp_rows;
+  spread.warp_columns = warp_columns;
+  const bool any_deep = deep_rows || deep_columns;
+  if (fma) {
+    const auto run = static_cast<int>(widest(size));
+    spread.run_rows = deep_rows ? 1 : run;
+    spread.run_columns = run;
+    if (!any_deep) return spread;
+    // Neighbours along the depth are in registers for all of them at once: as many as there is room for.
+    constexpr std::int64_t kMostSums = 64;
+    const auto sums = up(rows, row_unit * warp_rows) * up(columns, column_unit * warp_columns) /
+                      (std::int64_t{32} * warp_rows * warp_columns) * (size_of(type) / 4);
+    spread.run_depth = sums > kMostSums ? std::max(run / 2, 1) : run;
+    return spread;
+  }
+  if (per_register > 1) {
+    // Neighbours of the result to a lane, where the columns are not read across their rows.
+    spread.run_depth = per_register;
+    spread.run_columns = deep_columns && result_size == 2 ? 2 : 1;
+    return spread;
+  }
+  if (is_complex(type)) return spread;  // of 16 bytes: lanes that are neighbours read neighbours
+  const bool narrow = atom().m == 8;
+  spread.run_depth = any_deep && !narrow ? 2 : 1;
+  spread.run_rows = deep_rows || narrow ? 1 : 2;
+  return spread;
+}
+
+int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread) const {
+  const auto words = std::max<std::int64_t>(size / 4, 1);
+  const auto sums = rows * columns / 32 * (size_of(type) / 4);
+  const auto operands =
+      fma ? (rows / 8 + columns / 4) * words * spread.run_depth : (rows / 8 + columns / 8) * 2 * words;
+  const auto minus = !fma && is_complex(type) ? columns / 8 * words : 0;
+  // What is rounded is read a step ahead.
+  const auto ahead = !fma && atom().a.type == kernel::AtomType::tf32 ? operands : 0;
+  return static_cast<int>(sums + operands * factor_parts + minus + ahead) + (fma ? 64 : 40);
+}
+
+kernel::WarpTile GpuContraction::warp_tile(const Cut& cut) const {
+  return kernel::warp_tile(atom_name, cut.spread, digits(*cut.rows), digits(*cut.columns), digits(*cut.depth), type);
+}
+
+std::int64_t GpuContraction::shared_bytes(const Cut& cut) const {
+  constexpr std::int64_t kLine = 128;
+  const auto tile = warp_tile(cut);
+  std::int64_t all = 0;
+  for (const bool of_rows : {true, false}) {
+    const auto padding = kernel::best_padding(tile, of_rows, deep(of_rows), operand_type);
+    const auto& side = of_rows ? tile.rows : tile.columns;
+    const auto elements = deep(of_rows) ? side.padded * (tile.depth.extent + padding)
+                                        : tile.depth.extent * (side.extent + padding) + side.padded - side.extent;
+    all += std::min<std::int64_t>(cut.stages, cut.depth->blocks) * up(elements * size, kLine);
+  }
+  return all;
+}
+
+std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, const Tile& chunk) const {
+  if (of_rows ? converted_rows_ : converted_columns_) return 1;
+  const bool along_depth = deep(of_rows);
+  const auto& side_axes = of_rows ? row_axes : column_axes;
+  const auto& axes = along_depth ? depth_axes : side_axes;
+  const auto& tile = along_depth ? chunk : side;
+  const auto step = [&](const Axis& axis) { return of_rows || !along_depth ? axis.in_operand : axis.in_other; };
+  if (tile.order.empty() || step(axes[tile.order.back()]) != 1) return 1;
+  const auto& fastest = axes[tile.order.back()];
+  for (auto n = widest(size); n > 1; n /= 2) {
+    if (tile.sizes[tile.order.back()] % n != 0 || fastest.extent % n != 0) continue;
+    const auto fits = [&](const Axes& list, bool other) {
+      return std::all_of(list.begin(), list.end(), [&](const Axis& axis) {
+        return &axis == &fastest || (other ? axis.in_other : axis.in_operand) % n == 0;
+      });
+    };
+    if (fits(side_axes, false) && fits(depth_axes, !of_rows) && fits(batch_axes, !of_rows)) return n;
+  }
+  return 1;
+}
+
+}  // namespace ricci::plan

@@ -1,0 +1,79 @@
+// A contraction as a GPU's blocks see it: axes by role, what multiplies, and what one way to cut it takes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernel/atoms.hpp"
+#include "kernel/contraction.hpp"
+#include "kernel/directives.hpp"
+#include "kernel/warp_tile.hpp"
+#include "plan/enumerate/contraction_tiles.hpp"
+#include "plan/models/device_model.hpp"
+
+namespace ricci::plan {
+
+/// How a contraction may be cut: what a candidate is made of.
+struct Cut {
+  const tiles::Tile* rows = nullptr;
+  const tiles::Tile* columns = nullptr;
+  const tiles::Tile* depth = nullptr;
+  kernel::Spread spread = {};
+  int stages = 1;
+  int resident = 1;  ///< blocks of a multiprocessor at once
+  double seconds = 0;
+};
+
+class GpuContraction {
+ public:
+  /// Nothing where no schedule of the kernel IR suits the program.
+  static std::optional<GpuContraction> of(const ir::Program& program, const GpuModel& device);
+
+  /// How lanes and warps share a tile of rows x columns.
+  kernel::Spread spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const;
+  /// Of a thread, as far as they can be told: of a warp's tile.
+  int registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread) const;
+  /// What the operands' places take in shared memory, with their padding.
+  std::int64_t shared_bytes(const Cut& cut) const;
+  /// Elements that one instruction copies of an operand: neighbours along its fastest axis, which rows in shared memory
+  /// run along, too, at multiples of as many.
+  std::int64_t copied_at_once(bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) const;
+
+  std::string name(const Cut& cut) const;
+  kernel::Directives directives(const Cut& cut) const;
+
+  const ir::Buffer& out(const ir::Program& program) const { return buffer(program, program.statement().buffer); }
+
+  tiles::Axes row_axes, column_axes, depth_axes, batch_axes;  ///< columns: the side that has the result's neighbours
+  DType type = DType::f64;                                    ///< of the sum
+  DType operand_type = DType::f64;                            ///< of what is staged
+  std::int64_t size = 8, result_size = 8;                     ///< bytes, of a staged element and of the result's
+  bool reads_result = false;
+  bool deep_rows = false, deep_columns = false;  ///< whether an operand's neighbours lie along the depth
+  std::string atom_name;
+  bool fma = false;
+  int factor_parts = 1;                                         ///< tf32 numbers whose sum a factor is
+  int per_register = 1;                                         ///< elements of an operand
+  std::int64_t row_unit = 16, column_unit = 8, depth_unit = 8;  ///< positions that warps take at once
+  double rate = 1;                                              ///< products of a multiprocessor in a cycle
+  double terms = 1;                                             ///< of a sum
+  std::int64_t batches = 1;
+  double bytes = 0;  ///< of all tensors
+
+  const kernel::Atom& atom() const { return fma ? kernel::fma_atom() : *kernel::find_atom(atom_name); }
+  bool deep(bool of_rows) const { return of_rows ? deep_rows : deep_columns; }
+
+ private:
+  bool sort_axes(const ir::Program& program, const kernel::Contraction& contraction);
+  bool choose_atom(const ir::Program& program, const kernel::Contraction& contraction, const GpuModel& device);
+  kernel::WarpTile warp_tile(const Cut& cut) const;
+  static const ir::Buffer& buffer(const ir::Program& program, int number) {
+    return program.buffers[static_cast<std::size_t>(number)];
+  }
+
+  std::string rows_name_, columns_name_;
+  DType rows_type_ = DType::f64, columns_type_ = DType::f64;
+  bool converted_rows_ = false, converted_columns_ = false;
+};
+
+}  // namespace ricci::plan
