@@ -14,6 +14,11 @@ namespace ricci::kernel {
 Kernel build(const ir::Program& program, const Contraction& contraction, const Directives& directives, Target target,
              int vector_bytes = 64);
 
+/// The same of a group: per section of the directives the loops of its products, inside of loops over tasks that all
+/// sections share. A task's block of the result stays in the caches from one section to the next.
+Kernel build(const ir::Program& program, const Group& group, const Directives& directives, Target target,
+             int vector_bytes = 64);
+
 /// Tile statements resolved into native ones by the layouts on both of their sides; a kernel of native ones as it is.
 /// Verified.
 Kernel expand(Kernel kernel);

@@ -30,27 +30,16 @@ std::optional<Factor> factor_of(const ir::Program& program, NodeId id) {
   }
 }
 
-}  // namespace
-
-std::vector<int> Contraction::indices(Role which) const {
-  std::vector<int> list;
-  for (std::size_t q = 0; q < role.size(); ++q) {
-    if (role[q] == which) list.push_back(static_cast<int>(q));
-  }
-  return list;
+/// Whether a node sums over indices in an order that is free.
+bool is_free_sum(const ir::Program& program, const ir::Node& sum) {
+  if (sum.kind != NodeKind::reduce || sum.op != OpCode::add || sum.over.empty()) return false;
+  return !program.exact || ir::exactly_associates(sum.op, sum.type);
 }
 
-std::int64_t Contraction::extent(const ir::Program& program, Role which) const {
-  std::int64_t product = 1;
-  for (const auto q : indices(which)) product *= program.indices[static_cast<std::size_t>(q)].extent;
-  return product;
-}
-
-std::optional<Contraction> contraction_of(const ir::Program& program, NodeId reduce) {
+/// A product of two loads, among what `reduce` sums.
+std::optional<Contraction> product_of(const ir::Program& program, NodeId reduce, NodeId id) {
   const auto& sum = node(program, reduce);
-  if (sum.kind != NodeKind::reduce || sum.op != OpCode::add || sum.over.empty()) return std::nullopt;
-  if (program.exact && !ir::exactly_associates(sum.op, sum.type)) return std::nullopt;  // in the order of its text
-  const auto& product = node(program, sum.operand[0]);
+  const auto& product = node(program, id);
   if (product.kind != NodeKind::op || product.op != OpCode::mul) return std::nullopt;
   const auto first = factor_of(program, product.operand[0]), second = factor_of(program, product.operand[1]);
   if (!first || !second) return std::nullopt;
@@ -75,6 +64,49 @@ std::optional<Contraction> contraction_of(const ir::Program& program, NodeId red
   return result;
 }
 
+/// f(negative, term) for each term of a chain of sums and differences.
+template <class F>
+void for_each_term(const ir::Program& program, NodeId id, bool negative, const F& f) {
+  const auto& n = node(program, id);
+  const bool chains = n.kind == NodeKind::op && (n.op == OpCode::add || n.op == OpCode::sub || n.op == OpCode::neg);
+  if (!chains) return f(negative, id);
+  for_each_term(program, n.operand[0], negative != (n.op == OpCode::neg), f);
+  if (n.op != OpCode::neg) for_each_term(program, n.operand[1], negative != (n.op == OpCode::sub), f);
+}
+
+bool is_elementwise(const ir::Program& program, NodeId id) {
+  const auto& n = node(program, id);
+  if (n.kind == NodeKind::reduce || n.kind == NodeKind::guard || n.kind == NodeKind::scan ||
+      n.kind == NodeKind::compact)
+    return false;
+  for (int k = 0; k < ir::operand_count(n); ++k) {
+    if (!is_elementwise(program, n.operand[k])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<int> Contraction::indices(Role which) const {
+  std::vector<int> list;
+  for (std::size_t q = 0; q < role.size(); ++q) {
+    if (role[q] == which) list.push_back(static_cast<int>(q));
+  }
+  return list;
+}
+
+std::int64_t Contraction::extent(const ir::Program& program, Role which) const {
+  std::int64_t product = 1;
+  for (const auto q : indices(which)) product *= program.indices[static_cast<std::size_t>(q)].extent;
+  return product;
+}
+
+std::optional<Contraction> contraction_of(const ir::Program& program, NodeId reduce) {
+  const auto& sum = node(program, reduce);
+  if (!is_free_sum(program, sum)) return std::nullopt;
+  return product_of(program, reduce, sum.operand[0]);
+}
+
 std::optional<Contraction> contraction_of(const ir::Program& program) {
   if (program.statements.size() != 1) return std::nullopt;
   NodeId reduce = -1;
@@ -93,6 +125,32 @@ std::optional<Contraction> contraction_of(const ir::Program& program) {
     if (result->role[q] == Role::other && out[q] != 0) result->role[q] = Role::broadcast;
   }
   return result;
+}
+
+std::optional<Group> group_of(const ir::Program& program) {
+  if (program.statements.size() != 1 || program.exact) return std::nullopt;
+  const auto& statement = program.statement();
+  Group group;
+  bool fits = true;
+  for_each_term(program, statement.value, false, [&](bool negative, NodeId id) {
+    const auto& sum = node(program, id);
+    if (!is_free_sum(program, sum)) {
+      fits = fits && is_elementwise(program, id);
+      group.addends.push_back({negative, id});
+      return;
+    }
+    for_each_term(program, sum.operand[0], negative, [&](bool subtracted, NodeId term) {
+      auto product = product_of(program, id, term);
+      fits = fits && product;
+      if (!product) return;
+      product->negative = subtracted;
+      for (std::size_t q = 0; q < product->role.size(); ++q)
+        fits = fits && (product->role[q] != Role::other || statement.offset.coefficient[q] == 0);
+      group.products.push_back(std::move(*product));
+    });
+  });
+  if (!fits || group.products.size() < 2) return std::nullopt;
+  return group;
 }
 
 }  // namespace ricci::kernel

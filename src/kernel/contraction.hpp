@@ -28,6 +28,7 @@ struct Factor {
 struct Contraction {
   ir::NodeId reduce = -1;
   Factor first, second;
+  bool negative = false;    ///< of a group: it is subtracted
   DType type = DType::f64;  ///< in which products and sums are computed
   std::vector<Role> role;   ///< per index of the program
 
@@ -42,5 +43,19 @@ std::optional<Contraction> contraction_of(const ir::Program& program, ir::NodeId
 
 /// That of a program's only statement, whose value holds one reduction and, around it, elementwise operations alone.
 std::optional<Contraction> contraction_of(const ir::Program& program);
+
+/// Several contractions whose sums a statement adds up, in any order, and what it adds beside them.
+struct Group {
+  struct Addend {
+    bool negative = false;
+    ir::NodeId node = -1;  ///< elementwise
+  };
+  std::vector<Contraction> products;  ///< in the order of the program's nodes
+  std::vector<Addend> addends;
+};
+
+/// The group of a program's only statement, where its value is a sum of at least two products, each summed over indices
+/// of its own, with no others in them than those of the result, and of elementwise values. Pure.
+std::optional<Group> group_of(const ir::Program& program);
 
 }  // namespace ricci::kernel

@@ -38,6 +38,8 @@ std::string print(const Directive& d) {
       return fmt::format("atom {}{} lanes {}", d.subject, groups(), d.lanes);
     case Kind::pipeline:
       return fmt::format("pipeline {} {}", d.subject, d.sizes.front());
+    case Kind::products:
+      return fmt::format("products {}", fmt::join(d.sizes, " "));
     case Kind::nontemporal:
       return "nontemporal";
   }
@@ -157,10 +159,14 @@ Directive parse_line(std::string_view line) {
     d.kind = Kind::pipeline;
     d.subject = words.name("a loop");
     d.sizes.push_back(words.number(words.next()));
+  } else if (what == "products") {
+    d.kind = Kind::products;
+    d.sizes.push_back(words.number(words.next()));
+    for (auto word = words.next(); !word.empty(); word = words.next()) d.sizes.push_back(words.number(word));
   } else if (what == "nontemporal") {
     d.kind = Kind::nontemporal;
   } else {
-    words.fail(what, "tile, order, stage, atom, pipeline or nontemporal");
+    words.fail(what, "tile, order, stage, atom, pipeline, products or nontemporal");
   }
   return d;
 }

@@ -13,6 +13,8 @@
 //                                   of a multiprocessor at once have room for their registers; `parts 2`: factors of
 //                                   tf32 are sums of two, of which three products are summed
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
+//   products 3 7                    of a group: what follows, up to the next such line, is how its products 3 and 7 are
+//                                   computed, an atom each, into one accumulator. All sections have the same tasks
 //   nontemporal                     on a CPU: vectors of the result are written by nontemporal stores
 #pragma once
 
@@ -28,10 +30,10 @@
 namespace ricci::kernel {
 
 struct Directive {
-  enum class Kind : std::uint8_t { tile, order, stage, atom, pipeline, nontemporal };
+  enum class Kind : std::uint8_t { tile, order, stage, atom, pipeline, products, nontemporal };
   Kind kind = Kind::tile;
   std::string subject;              ///< tile: index; stage: operand; atom: its name; pipeline: loop
-  std::vector<std::int64_t> sizes;  ///< tile: by levels; pipeline: stages
+  std::vector<std::int64_t> sizes;  ///< tile: by levels; pipeline: stages; products: their numbers, from 1
   std::string at, space;            ///< stage
   /// order: per binding the loops; stage: dimensions, under ""; atom: under "rows", "columns", "depth"
   std::vector<std::pair<std::string, std::vector<std::string>>> loops;

@@ -38,6 +38,7 @@ class Expander {
     inner.body = body(loop.body);
     return {{std::move(inner)}};
   }
+  Body one(const Section& section) { return {{Section{section.title, body(section.body)}}}; }
   Body one(const Copy& copy) { return expand_copy_cpu(kernel_, copy, origin_); }
   Body one(const If& branch) { return {{If{branch.when, body(branch.then), body(branch.otherwise)}}}; }
 
@@ -136,7 +137,8 @@ class Expander {
     for (auto& s : tail_apart(columns, mma.columns, from_b, read_b)) round.push_back(std::move(s));
     const Access sum{mma.accumulator, {row, column}, lanes};
     auto term = apply(ir::OpCode::mul, of, {load_of(of, {a, {row}}), load_of(of, {b, {column}, lanes})});
-    Body add{{Store{sum, apply(ir::OpCode::add, of, {load_of(of, sum), std::move(term)})}}};
+    const auto op = mma.negative ? ir::OpCode::sub : ir::OpCode::add;
+    Body add{{Store{sum, apply(op, of, {load_of(of, sum), std::move(term)})}}};
     for (auto& s : loops(mma.rows, Bind::unroll, loops(columns.digits, Bind::unroll, std::move(add))))
       round.push_back(std::move(s));
     return loops(mma.depth, Bind::serial, std::move(round));

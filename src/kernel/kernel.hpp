@@ -198,14 +198,16 @@ struct Spread {
   int warps() const noexcept { return warp_rows * warp_columns; }
 };
 
-/// acc += a * b for all digits: `rows` are those of operand a, `columns` those of b and, innermost first, the lanes;
-/// `depth` those summed over. acc is addressed by the accumulator's layout, which the atom decides.
+/// acc += a * b (negative, on a CPU: acc -= a * b) for all digits: `rows` are those of operand a, `columns` those of b
+/// and, innermost first, the lanes; `depth` those summed over. acc is addressed by the accumulator's layout, which the
+/// atom decides.
 struct Mma {
   std::string atom;
   std::vector<Digit> rows, columns, depth;
   int accumulator = -1;
   Access a, b;
   bool conj_a = false, conj_b = false;
+  bool negative = false;
   int parts = 1;  ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
   Spread spread;
 };

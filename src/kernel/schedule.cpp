@@ -43,9 +43,10 @@ Kernel build(const ir::Program& program, const Schedule& schedule, Target target
     ir::verify(schedule, program);
     return schedule.computes() ? build_program(program, schedule, target) : build_permute(program, schedule);
   }
-  const auto contraction = contraction_of(program);
-  if (!contraction) throw PlanError("schedule: these directives are for a contraction, which this program is not");
-  return build(program, *contraction, schedule.directives, target);
+  if (const auto contraction = contraction_of(program))
+    return build(program, *contraction, schedule.directives, target);
+  if (const auto group = group_of(program)) return build(program, *group, schedule.directives, target);
+  throw PlanError("schedule: these directives are for a contraction or a group of them, which this program is not");
 }
 
 Launch launch_of(const ir::Program& program, const Schedule& schedule, Target target) {

@@ -255,7 +255,8 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
   if (listed) return list;
   // A text in place of a name: directives of a contraction, or a schedule as it is printed.
   std::optional<kernel::Schedule> schedule;
-  if (wanted.find("atom ") != std::string::npos && kernel::contraction_of(step.program)) {
+  const bool products = kernel::contraction_of(step.program) || kernel::group_of(step.program);
+  if (wanted.find("atom ") != std::string::npos && products) {
     schedule.emplace().directives = kernel::parse_directives(wanted);
   } else {
     schedule = kernel::parse_schedule(wanted, step.program);

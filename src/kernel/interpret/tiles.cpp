@@ -38,7 +38,7 @@ void Machine::one(const Mma& mma, const Threads& threads) {
   const auto cleared = tiles_.find(mma.accumulator);
   if (cleared == tiles_.end()) broken(kernel_, origin_, "a sum is added to that nothing has cleared");
   const auto term = apply(ir::OpCode::mul, of, {zero_of(of), zero_of(of)});
-  const auto sum = apply(ir::OpCode::add, of, {zero_of(of), zero_of(of)});
+  const auto sum = apply(mma.negative ? ir::OpCode::sub : ir::OpCode::add, of, {zero_of(of), zero_of(of)});
   const auto conjugate = apply(ir::OpCode::conj, of, {zero_of(of)});
   const auto t = threads.front();
   const auto* atom = find_atom(mma.atom);

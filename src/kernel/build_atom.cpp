@@ -1,0 +1,236 @@
+// What the atom directive makes: products, their accumulator, and what is done with its sums.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernel/atom_types.hpp"
+#include "kernel/builder.hpp"
+#include "kernel/complex_pairs.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+
+constexpr int kThreadsOfWarp = 32, kMostThreads = 1024;
+
+void Builder::atom(const Directive& directive) {
+  if (atoms_ == products_.size()) fail("there is an atom already");
+  const auto& contraction = product().of;
+  auto& mma = product().mma;
+  mma.atom = directive.subject;
+  mma.parts = directive.parts;
+  const auto lanes = directive.lanes;
+  mma.spread = {directive.warps[0], directive.warps[1], directive.runs[0], directive.runs[1], directive.runs[2]};
+  if ((kernel_.target == Target::cuda) != (directive.warps[0] > 0))
+    fail(kernel_.target == Target::cuda ? "warps are missing" : "warps on a CPU");
+  if (kernel_.target == Target::cuda) {
+    kernel_.threads = kThreadsOfWarp * mma.spread.warps();
+    kernel_.blocks = directive.blocks;
+    if (kernel_.threads > kMostThreads) fail(fmt::format("more than {} threads in a block", kMostThreads));
+  }
+  for (const auto& [word, names] : directive.loops) {
+    for (const auto& name : names) {
+      const auto var = loop(name);
+      if (place(var)) fail(fmt::format("{} is a loop of the order", name));
+      (word == "rows" ? mma.rows : word == "columns" ? mma.columns : mma.depth).push_back({var, kernel_.extent(var)});
+    }
+  }
+  if (directive.subject != "fma" && (kernel_.target == Target::cpu || instruction_ == nullptr))
+    fail(fmt::format("there is no atom {}{}", directive.subject, kernel_.target == Target::cpu ? " on a CPU" : ""));
+  std::int64_t deep = 1;
+  for (const auto& digit : mma.depth) deep *= digit.extent;
+  if (instruction_ != nullptr && deep % instruction_->k != 0)
+    fail(fmt::format("a depth of {} in atoms of {}", deep, instruction_->k));
+  if (instruction_ != nullptr) {
+    if (const auto rule = mismatch(*instruction_, directive.parts, program_, contraction); !rule.empty()) fail(rule);
+  }
+  for (std::size_t q = 0; q < axes_.size(); ++q) {
+    for (const auto& level : axes_[q].levels) {
+      if (place(level.var) || level.count == 1 || role(product(), static_cast<int>(q)) == Role::other) continue;
+      const auto has = [&](const std::vector<Digit>& digits) {
+        return std::any_of(digits.begin(), digits.end(), [&](const Digit& d) { return d.var == level.var; });
+      };
+      const auto& name = var_name(level.var);
+      if (!has(mma.rows) && !has(mma.columns) && !has(mma.depth))
+        fail(fmt::format("{} is in no order and not in the atom", name));
+      if (has(mma.depth) != is_summed(static_cast<int>(q)))
+        fail(fmt::format("depth are summed indices, which {} is {}", name, has(mma.depth) ? "none of" : "one of"));
+    }
+  }
+  for (const auto& digit : mma.depth) {
+    // Both operands are 0 past the end of an index; an operand without it would add what it has.
+    const auto q = index_of(digit.var);
+    if (ends_inside(static_cast<std::size_t>(q)) && role(product(), q) != Role::depth)
+      fail(fmt::format("a tile of {} does not divide it, and {} is no index of both operands",
+                       program_.indices[static_cast<std::size_t>(q)].name, var_name(digit.var)));
+  }
+  // The operand that the rows move is the atom's first one.
+  const auto moved = [&](const std::vector<Digit>& digits, const Factor& factor) {
+    return std::any_of(digits.begin(), digits.end(), [&](const Digit& d) {
+      return node(factor.load).offset.coefficient[static_cast<std::size_t>(index_of(d.var))] != 0;
+    });
+  };
+  const bool swapped = moved(mma.rows, contraction.second) || moved(mma.columns, contraction.first);
+  const auto& a = swapped ? contraction.second : contraction.first;
+  const auto& b = swapped ? contraction.first : contraction.second;
+  if (moved(mma.rows, b) || moved(mma.columns, a)) fail("rows are indices of one operand, columns those of the other");
+  mma.a = operand(a);
+  mma.b = operand(b);
+  if (lanes > 1) check_lanes(mma, b, lanes);
+  mma.conj_a = a.conj;
+  mma.conj_b = b.conj;
+  mma.negative = contraction.negative;
+  make_accumulator(mma, lanes);
+  if (lanes > 1 && is_complex(contraction.type)) {
+    if (group_ != nullptr) fail("no groups of complex products yet");
+    const auto& out = program_.statement();
+    const auto written = result().value(out.value, mma.accumulator);
+    const auto rule = unpaired(kernel_, result().element(), written, mma.accumulator, mma.columns.back().var);
+    if (!rule.empty()) fail(rule);
+  }
+  ++atoms_;
+}
+
+void Builder::check_lanes(const Mma& mma, const Factor& b, int lanes) {
+  if ((lanes & (lanes - 1)) != 0 || lanes > 64) fail("lanes are a power of two, 64 at most");
+  const auto type = product().of.type;
+  if (is_half(type)) fail(fmt::format("vectors hold no {}", name(type)));
+  if (mma.columns.empty()) fail("lanes are neighbours along the last of the columns, and there are none");
+  const auto& last = mma.columns.back();
+  auto& array = kernel_.arrays[static_cast<std::size_t>(mma.b.array)];
+  if (is_half(array.type))
+    fail(fmt::format("vectors of {} are not converted: {} must be staged", name(array.type), array.name));
+  if (last.extent > 1 && mma.b.index.front().coefficient(last.var) != 1) {
+    fail(fmt::format("lanes are neighbours along {}, and those of {} are apart: it must be staged", var_name(last.var),
+                     kernel_.array(node(b.load).source).name));
+  }
+  if (array.space != Space::global && last.extent % lanes != 0) array.shape.front() += lanes - last.extent % lanes;
+}
+
+Access Builder::operand(const Factor& factor) const {
+  const auto& product = products_[atoms_];
+  const auto& load = node(factor.load);
+  const auto& staged = &factor == &product.of.first ? product.first : product.second;
+  if (staged.array >= 0) return staged.access;
+  for (const auto& condition : inside(load.offset, true)) {
+    for (const auto& term : condition.value.terms) {
+      if (!place(term.var)) {
+        fail(fmt::format("{} is read past its end: a tile of {} does not divide it, so it must be staged",
+                         kernel_.array(load.source).name,
+                         program_.indices[static_cast<std::size_t>(index_of(term.var))].name));
+      }
+    }
+  }
+  return global(factor.load);
+}
+
+void Builder::make_accumulator(Mma& mma, int lanes) {
+  if (atoms_ > 0) {
+    const auto& before = products_.front().mma;
+    const auto same = [](const std::vector<Digit>& x, const std::vector<Digit>& y) {
+      return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                        [](const Digit& s, const Digit& t) { return s.var == t.var; });
+    };
+    const bool fits = same(mma.rows, before.rows) && same(mma.columns, before.columns) &&
+                      lanes == kernel_.array(before.accumulator).lanes && mma.atom == before.atom;
+    if (!fits) fail("products that add to one accumulator have the same rows, columns and lanes");
+    mma.accumulator = before.accumulator;
+    return;
+  }
+  Array sum;
+  sum.name = "sum";
+  sum.type = product().of.type;
+  sum.space = Space::registers;
+  sum.lanes = lanes;
+  sum.origin = atom_number_ = origin();
+  std::int64_t rows = 1, columns = 1;
+  for (const auto& digit : mma.rows) rows *= digit.extent;
+  for (std::size_t k = 0; k < mma.columns.size(); ++k) {
+    const bool last = k + 1 == mma.columns.size();
+    columns *= last ? (mma.columns[k].extent + lanes - 1) / lanes : mma.columns[k].extent;
+  }
+  sum.shape = {rows, columns};
+  mma.accumulator = kernel_.add_array(std::move(sum));
+}
+
+void Builder::pad(Copy& copy) const {
+  for (auto& digit : copy.digits) {
+    const bool summed = std::any_of(products_.begin(), products_.end(), [&](const Product& product) {
+      const auto& depth = product.mma.depth;
+      return std::any_of(depth.begin(), depth.end(), [&](const Digit& d) { return d.var == digit.var; });
+    });
+    digit.padded = summed && ends_inside(static_cast<std::size_t>(index_of(digit.var)));
+  }
+}
+
+Body Builder::assemble(std::size_t k) {
+  if (k < order_.size() && !order_[k].sum) return loop_of(k, assemble(k + 1));
+  Body body;
+  body.push_back({Clear{products_.front().mma.accumulator}, atom_number_});
+  for (auto& statement : sums(k)) body.push_back(std::move(statement));
+  for (auto& statement : flush()) body.push_back(std::move(statement));
+  return body;
+}
+
+Body Builder::sums(std::size_t k) {
+  if (k < order_.size()) return loop_of(k, sums(k + 1));
+  Body body;
+  for (const auto& product : products_) body.push_back({product.mma, atom_number_});
+  return body;
+}
+
+Body Builder::loop_of(std::size_t k, Body inner) {
+  Loop loop;
+  loop.var = order_[k].var;
+  loop.bind = order_[k].bind;
+  loop.stages = order_[k].stages;
+  const auto q = index_of(loop.var);
+  const auto& axis = axes_[static_cast<std::size_t>(q)];
+  if (axis.ragged && axis.levels.front().var != loop.var) {
+    Affine base;
+    for (const auto& level : axis.levels) {
+      if (level.count > 1) base = base + Affine::of(level.var, level.step);
+      if (level.var == loop.var) break;
+    }
+    loop.when.push_back({base, extent(q)});
+  }
+  loop.body = std::move(order_[k].first);
+  for (auto& statement : inner) loop.body.push_back(std::move(statement));
+  if (kernel_.extent(loop.var) == 1) return std::move(loop.body);
+  return {{std::move(loop), order_[k].origin}};
+}
+
+Body Builder::flush() {
+  const auto& mma = products_.front().mma;
+  const auto& statement = program_.statement();
+  const auto result = this->result();
+  Flush whole;
+  whole.rows = mma.rows;
+  whole.columns = mma.columns;
+  whole.accumulator = mma.accumulator;
+  whole.atom = mma.atom;
+  whole.spread = mma.spread;
+  whole.to = result.element();
+  whole.when = inside(statement.offset, true);
+  whole.nontemporal = nontemporal_;
+  Flush more = whole;
+  std::vector<Condition> first;
+  for (const auto& one : order_) {
+    const auto q = index_of(one.var);
+    if (!one.sum && is_summed(q) && kernel_.extent(one.var) > 1) first.push_back({Affine::of(one.var), 1});
+  }
+  if (nontemporal_ && (!first.empty() || group_ != nullptr))
+    throw PlanError("schedule: nontemporal: the sum comes in several parts, which are read again");
+  if (products_.size() > 1 && !first.empty())
+    throw PlanError("schedule: products that add to one accumulator are summed in one part each");
+  if (group_ != nullptr) {
+    more.value = result.added(mma.accumulator);
+    whole.value = earlier_arrays_ > program_.buffers.size() ? more.value : result.begun(*group_, mma.accumulator);
+  } else {
+    whole.value = result.value(statement.value, mma.accumulator);
+    if (!first.empty()) more.value = result.added(statement.value, mma.accumulator);
+  }
+  if (first.empty()) return {{std::move(whole), atom_number_}};
+  return {{If{std::move(first), {{std::move(whole), atom_number_}}, {{std::move(more), atom_number_}}}, atom_number_}};
+}
+
+}  // namespace ricci::kernel

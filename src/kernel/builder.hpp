@@ -1,0 +1,181 @@
+// The loops of a contraction or of a part of a group, as directives make them one after the other.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/atoms.hpp"
+#include "kernel/build.hpp"
+#include "kernel/result.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+
+/// One loop of an index: `count` values, `step` elements of the index apart.
+struct Level {
+  Var var = 0;
+  std::int64_t count = 1, step = 1;
+};
+
+struct Axis {
+  std::vector<Level> levels;  ///< from outside in
+  Affine value;               ///< of the index
+  bool ragged = false;        ///< some values of the levels are past the index's extent
+};
+
+struct Ordered {
+  Var var = 0;
+  Bind bind = Bind::serial;
+  bool sum = false;  ///< inside of the accumulator's life
+  int stages = 1;    ///< places of the copies in its body
+  Body first;        ///< statements before the loops inside: copies
+  int origin = -1;   ///< number of the directive
+};
+
+/// A product and how it is computed.
+struct Product {
+  struct Staged {
+    int array = -1;
+    Access access;
+  };
+  Contraction of;
+  Staged first = {}, second = {};
+  Mma mma = {};
+};
+
+/// The loops of one product, or of several of a group that add to one accumulator.
+class Builder {
+ public:
+  /// Adds to a kernel that has the program's arguments, and what earlier sections of a group made.
+  ///   group  that the products are of; null where the one product is all
+  Builder(Kernel& kernel, const ir::Program& program, std::vector<Product> products, const Group* group)
+      : kernel_(kernel),
+        program_(program),
+        products_(std::move(products)),
+        group_(group),
+        axes_(program.indices.size()),
+        earlier_vars_(kernel.vars.size()),
+        earlier_arrays_(kernel.arrays.size()) {}
+
+  /// Each directive stands on those before it.
+  void run(std::span<const Directive> directives);
+
+  /// The loops over tasks, from outside in.
+  std::vector<Var> tasks() const;
+  /// What a task does.
+  Body of_task();
+  /// The loops over tasks around what each of them does.
+  Body around(Body body) {
+    for (auto k = tasks().size(); k-- > 0;) body = loop_of(k, std::move(body));
+    return body;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& rule) const {
+    throw PlanError(fmt::format("schedule: {}: {}", current_, rule));
+  }
+  const ir::Node& node(ir::NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
+  Axis& axis(int q) { return axes_[static_cast<std::size_t>(q)]; }
+  const std::string& var_name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
+  /// Number of the directive that is being applied.
+  int origin() const { return static_cast<int>(kernel_.directives.size()) - 1; }
+  std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
+
+  void apply(const Directive& directive);
+  void tile(const Directive& directive);
+  void order(const Directive& directive);
+  void stage(const Directive& directive);
+  void atom(const Directive& directive);
+  void pipeline(const Directive& directive);
+
+  void split(int q, const std::vector<std::int64_t>& sizes);
+
+  /// A new variable, or that of an earlier section.
+  Var var_of(std::string name, std::int64_t count) {
+    for (std::size_t v = 0; v < earlier_vars_; ++v) {
+      if (kernel_.vars[v].name == name && kernel_.vars[v].extent == count) return static_cast<Var>(v);
+    }
+    return kernel_.add_var(std::move(name), count);
+  }
+
+  Var loop(const std::string& name) const;
+  /// The index that a loop is of.
+  int index_of(Var var) const;
+  Product& product() { return products_[atoms_]; }  ///< that the next atom computes
+  static Role role(const Product& product, int q) { return product.of.role[static_cast<std::size_t>(q)]; }
+
+  bool is_summed(int q) const {
+    return std::any_of(products_.begin(), products_.end(), [&](const Product& product) {
+      return role(product, q) == Role::depth || role(product, q) == Role::summed;
+    });
+  }
+  std::optional<std::size_t> place(Var var) const {
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      if (order_[k].var == var) return k;
+    }
+    return std::nullopt;
+  }
+
+  /// An operand's offset in its own buffer, over all loops.
+  Affine offset(const ir::Affine& affine) const;
+  Access global(ir::NodeId load) const { return {node(load).source, {offset(node(load).offset)}}; }
+
+  /// What holds for the elements of a tensor among the values of all levels; `tile`: of levels whose loops end where
+  /// the index does.
+  std::vector<Condition> inside(const ir::Affine& affine, bool tile) const;
+
+  /// Whether an index ends inside of what the loops of the order leave to the atom: they end with whole blocks.
+  bool ends_inside(std::size_t q) const;
+
+  /// A new array, or one of an earlier section, whose elements nothing reads any more.
+  int array_of(Array array);
+
+  /// Whether vectors of columns can be read, and room for the last one where columns end inside of it.
+  void check_lanes(const Mma& mma, const Factor& b, int lanes);
+
+  Access operand(const Factor& factor) const;
+
+  /// That of the section: all of its products have the same rows and columns.
+  void make_accumulator(Mma& mma, int lanes);
+
+  /// Sums run over whole tiles, so what is past the end of a summed index is read; a result past the end of its own
+  /// index is dropped, whatever it was made of.
+  void pad(Copy& copy) const;
+
+  // ---- the tree
+
+  Body assemble(std::size_t k);
+  Body sums(std::size_t k);
+  Body loop_of(std::size_t k, Body inner);
+
+  Result result() const {
+    std::vector<Affine> values;
+    for (const auto& axis : axes_) values.push_back(axis.value);
+    return {kernel_, program_, std::move(values)};
+  }
+
+  /// What is done with the finished sum; where it comes in several parts, the first one sets and the others add.
+  Body flush();
+
+  Kernel& kernel_;
+  const ir::Program& program_;
+  std::vector<Product> products_;
+  const Group* group_;
+  std::vector<Axis> axes_;  // per index of the program
+  std::size_t earlier_vars_, earlier_arrays_;
+  std::vector<std::size_t> reused_;  // arrays of earlier sections
+  std::vector<Ordered> order_;
+  std::size_t atoms_ = 0;  // of the products so far
+  bool nontemporal_ = false;
+  const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds
+  int atom_number_ = -1;
+  std::string current_ = "the program";
+};
+
+}  // namespace ricci::kernel

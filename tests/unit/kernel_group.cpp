@@ -1,0 +1,143 @@
+// Groups of products with splits of their own: what is one, and kernels of them beside the interpreter.
+#include <vector>
+
+#include "catch.hpp"
+#include "kernel/build.hpp"
+#include "kernel/interpret/execute.hpp"
+#include "lower/lower_program.hpp"
+#include "ricci/error.hpp"
+
+using namespace ricci;
+using namespace ricci::kernel;
+
+namespace {
+
+ir::Program lowered(const std::string& statement) {
+  return ir::lower(Program::parse("index a = 7\nindex b = 6\nindex c = 19\nindex k = 5\nindex l = 3\n"
+                                  "input A(a, b, k) : f64\ninput B(k, c) : f64\ninput E(l, a) : f64\n"
+                                  "input F(c, b, l) : f64\ninput G(b, a, l) : f64\ninput H(l, c) : f64\n"
+                                  "input z(a, b) : f64\ninout y(a, b, c) : f64\n" +
+                                  statement))
+      .steps.front()
+      .program;
+}
+
+/// a and b beside c, a beside b and c, and the first split again.
+const char* const kThree =
+    "y(a, b, c) += sum(k, A(a, b, k) * B(k, c)) - sum(l, E(l, a) * F(c, b, l)) - z(a, b) + sum(l, G(b, a, l) * H(l, "
+    "c))";
+
+/// Ragged in a and c; E and F are packed, B and H read in place.
+const std::string kFirst =
+    "tile a:4:2; order task a0 serial a1; stage A at a1 scratch k b a; atom fma rows b a columns c depth k lanes 8;"
+    "stage G at a1 scratch l b a; atom fma rows b a columns c depth l lanes 8;";
+const std::string kSecond =
+    "tile a:4; tile c:8; order task a0 serial c0; stage E at a0 scratch l a; stage F at c0 scratch l b c;"
+    "atom fma rows a columns b c depth l lanes 4;";
+const std::string kWhole = "products 1 3;" + kFirst + "products 2;" + kSecond;
+
+/// Small whole numbers: every order of every sum gives the same bits.
+std::vector<std::vector<double>> tensors(const ir::Program& program) {
+  std::vector<std::vector<double>> list;
+  for (const auto& buffer : program.buffers) {
+    auto& values = list.emplace_back(static_cast<std::size_t>(buffer.last + 1));
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<double>((7 * k + 3 * list.size()) % 11) - 5;
+  }
+  return list;
+}
+
+std::vector<void*> pointers(std::vector<std::vector<double>>& list) {
+  std::vector<void*> all;
+  for (auto& values : list) all.push_back(values.data());
+  return all;
+}
+
+Kernel built(const ir::Program& program, const std::string& directives) {
+  return build(program, *group_of(program), parse_directives(directives), Target::cpu);
+}
+
+}  // namespace
+
+TEST_CASE("a group is a sum of products over the result's indices") {
+  const auto group = group_of(lowered(kThree));
+  REQUIRE(group);
+  REQUIRE(group->products.size() == 3);
+  REQUIRE(group->addends.size() == 2);
+  const auto negative = [&](std::size_t k) { return group->products[k].negative; };
+  CHECK((!negative(0) && negative(1) && !negative(2)));
+  const auto a = static_cast<std::size_t>(0), b = static_cast<std::size_t>(1);
+  CHECK(group->products[0].role[a] == group->products[0].role[b]);
+  CHECK(group->products[1].role[a] != group->products[1].role[b]);
+
+  CHECK(!group_of(lowered("y(a, b, c) += sum(k, A(a, b, k) * B(k, c))")));  // one product is a contraction
+  CHECK(!group_of(lowered("y(a, b, c) += sum(k, A(a, b, k) * B(k, c)) + sum(l, E(l, a) * H(l, c))")));  // b in neither
+  CHECK(!group_of(lowered("y(a, b, c) += z(a, b) * (sum(k, A(a, b, k) * B(k, c)) + sum(l, G(b, a, l) * H(l, c)))")));
+}
+
+TEST_CASE("a group's kernel is what the interpreter computes, before and after expand") {
+  const auto program = lowered(kThree);
+  auto want = tensors(program);
+  ir::interpret(program, pointers(want), {});
+  // A depth in parts adds to what the first part set; sections come in any order.
+  const std::string parted =
+      "products 2; tile a:4; tile l:1; order task a0 serial l0; stage E at l0 scratch l a; stage F at l0 scratch l b c;"
+      "atom fma rows a columns b c depth l lanes 8; products 3 1; tile a:4:2; order task a0 serial a1;"
+      "stage G at a1 scratch l b a; atom fma rows b a columns c depth l lanes 8; stage A at a1 scratch k b a;"
+      "atom fma rows b a columns c depth k lanes 8";
+  for (const auto& directives : {kWhole, parted}) {
+    const auto tiles = built(program, directives);
+    const auto expanded = expand(tiles);
+    for (const auto* tree : {&tiles, &expanded}) {
+      auto got = tensors(program);
+      execute(*tree, pointers(got), {});
+      CHECK(got == want);
+    }
+  }
+}
+
+TEST_CASE("sections use the scratch memory of those before them") {
+  const auto program = lowered("y(a, b, c) += sum(l, A(a, b, l + 0) * H(l, c)) + sum(k, A(a, b, k) * B(k, c))");
+  const auto section = [](const std::string& depth) {
+    return "tile a:6; order task a0; stage A at a0 scratch " + depth + " b a; atom fma rows b a columns c depth " +
+           depth + " lanes 8;";
+  };
+  const auto both = built(program, "products 1;" + section("l") + "products 2;" + section("k"));
+  std::vector<std::int64_t> elements;
+  for (const auto& array : both.arrays) {
+    if (array.space == Space::scratch) elements.push_back(array.elements());
+  }
+  CHECK(elements == std::vector<std::int64_t>{5 * 6 * 6});  // as many as the larger one has
+}
+
+TEST_CASE("a group's directives that break a rule") {
+  using Catch::Matchers::Contains;
+  const auto program = lowered(kThree);
+  const auto text = [&](const std::string& directives) -> std::string {
+    try {
+      built(program, directives);
+    } catch (const PlanError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  CHECK_THAT(text(kFirst), Contains("begin with their products"));
+  CHECK_THAT(text("products 1 3;" + kFirst), Contains("a product of the group is missing"));
+  CHECK_THAT(text(kWhole + "products 2;" + kSecond), Contains("has it already"));
+  CHECK_THAT(text(kWhole + "products 4;" + kSecond), Contains("no product 4"));
+  CHECK_THAT(text("products 2;" + kFirst), Contains("no operand of the product has that name"));
+  CHECK_THAT(text("products 1 3; tile a:4:2; order task a0 serial a1; stage A at a1 scratch k b a;"
+                  "atom fma rows b a columns c depth k lanes 8; stage G at a1 scratch l b a;"
+                  "atom fma rows a b columns c depth l lanes 8"),
+             Contains("have the same rows, columns and lanes"));
+  CHECK_THAT(
+      text("products 1 3;" + kFirst + "products 2; order task a serial b; atom fma rows columns c depth l lanes 1"),
+      Contains("all sections of a group have the same tasks"));
+  CHECK_THAT(text(kWhole + "nontemporal"), Contains("the result is read too"));
+  CHECK_THAT(text("products 1 3; tile a:4:2; tile l:1; order task a0 serial a1 l0; stage A at a1 scratch k b a;"
+                  "atom fma rows b a columns c depth k lanes 8; stage G at a1 scratch l0 l b a;"
+                  "atom fma rows b a columns c depth l lanes 8; products 2;" +
+                  kSecond),
+             Contains("in one part each"));
+  CHECK_THROWS_WITH(build(program, *group_of(program), parse_directives(kWhole), Target::cuda),
+                    Contains("no groups of products on this target"));
+}
