@@ -53,7 +53,8 @@ std::string Plan::passes() const {
   std::string before;
   if (impl_->uncut) {
     for (const auto& step : impl_->uncut->steps) {
-      before += fmt::format("-- as lowered, before long loops are cut into tiles\n{}", ir::print(step.program));
+      before += fmt::format("-- as lowered, before long loops are cut into tiles and operands copied\n{}",
+                            ir::print(step.program));
     }
     before += '\n';
   }

@@ -74,7 +74,7 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   };
 
   ir::Sequence sequence;              ///< as it was lowered, long loops cut into tiles
-  std::optional<ir::Sequence> uncut;  ///< as it was lowered, where any was cut
+  std::optional<ir::Sequence> uncut;  ///< as it was lowered, where any was cut or copied
   std::vector<Step> steps;            ///< steps that have points
   std::optional<Factors> factors;
   Layout output_layout;

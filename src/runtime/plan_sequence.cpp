@@ -8,10 +8,12 @@
 #include <numeric>
 
 #include "ir/passes/canonical.hpp"
+#include "ir/passes/copy_operand.hpp"
 #include "ir/passes/split.hpp"
 #include "ir/workspace.hpp"
 #include "kernel/atom_types.hpp"
 #include "kernel/contraction.hpp"
+#include "plan/enumerate/contraction.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 #include "runtime/parallel.hpp"
@@ -209,14 +211,17 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
   return limits;
 }
 
-/// What the kernels of a sequence are predicted to take on a GPU, with a launch each.
+/// What the best kernel of a program is predicted to take on a GPU, with its launch.
+double predicted_us(const ir::Program& whole, const plan::GpuModel& device, Precision precision) {
+  auto program = ir::canonicalise(whole);
+  program.precision = kernel::effective_precision(program, precision, device.sm);
+  return plan::best_candidate(program, device).predicted_us;
+}
+
 double predicted_us(const ir::Sequence& sequence, const plan::GpuModel& device, Precision precision) {
   double us = 0;
   for (const auto& step : sequence.steps) {
-    if (!runs(step.program)) continue;
-    auto program = ir::canonicalise(step.program);
-    program.precision = kernel::effective_precision(program, precision, device.sm);
-    us += plan::best_candidate(program, device).predicted_us;
+    if (runs(step.program)) us += predicted_us(step.program, device, precision);
   }
   return us;
 }
@@ -241,6 +246,45 @@ ir::Sequence split(const Plan::Impl& plan, Precision precision) {
     best = std::move(other);
   }
   return best;
+}
+
+/// A step with its program in canonical form.
+ir::Step canonical_step(const ir::Step& step) {
+  auto canonical = ir::canonicalise(step.program);
+  ir::Step made;
+  for (const int buffer : canonical.buffer) made.storage.push_back(step.storage[static_cast<std::size_t>(buffer)]);
+  for (const int param : canonical.param) made.param.push_back(step.param[static_cast<std::size_t>(param)]);
+  made.program = std::move(canonical);
+  return made;
+}
+
+/// A sequence in which operands of products are copied into another order first, where both kernels are predicted to
+/// take less time than the gathers of one; on a GPU.
+ir::Sequence with_copies(ir::Sequence sequence, const plan::GpuModel& device, Precision precision) {
+  for (std::size_t k = 0; k < sequence.steps.size();) {
+    if (!runs(sequence.steps[k].program)) {
+      ++k;
+      continue;
+    }
+    auto whole = sequence;
+    whole.steps[k] = canonical_step(sequence.steps[k]);
+    auto& program = whole.steps[k].program;
+    program.precision = kernel::effective_precision(program, precision, device.sm);
+    std::optional<ir::Sequence> best;
+    double least = 0;
+    for (const auto& order : plan::operand_orders(program, device)) {
+      if (least == 0) least = predicted_us(program, device, precision);
+      auto copied = ir::copy_operand(whole, k, order.load, order.indices);
+      const auto us = predicted_us(copied.steps[k].program, device, precision) +
+                      predicted_us(copied.steps[k + 1].program, device, precision);
+      if (us >= least) continue;
+      least = us;
+      best = std::move(copied);
+    }
+    if (best) sequence = std::move(*best);
+    ++k;  // of a copy and its step the step is looked at again: there is another operand
+  }
+  return sequence;
 }
 
 }  // namespace
@@ -377,6 +421,13 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   auto cut = split(*plan, wanted.precision);
   if (cut.storages.size() > storages && fits(cut.workspace_bytes())) {
     plan->uncut = std::exchange(plan->sequence, std::move(cut));
+  }
+  if (!cpu) {
+    auto copied = with_copies(plan->sequence, runtime::gpu_model(plan->target), wanted.precision);
+    if (copied.steps.size() > plan->sequence.steps.size() && fits(copied.workspace_bytes())) {
+      auto gathered = std::exchange(plan->sequence, std::move(copied));
+      if (!plan->uncut) plan->uncut = std::move(gathered);
+    }
   }
   if (const auto bytes = plan->sequence.workspace_bytes(); !fits(bytes)) {
     throw PlanError(

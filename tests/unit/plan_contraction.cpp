@@ -95,6 +95,24 @@ TEST_CASE("the best contraction is the first of the list") {
   }
 }
 
+TEST_CASE("an operand that lies across the other one may be worth a copy, one that does not is none") {
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto across =
+      contraction("bfae,cedf->dcba", {{72, 72, 72, 72}, {72, 72, 72, 72}, {72, 72, 72, 72}}, DType::f64);
+  const auto orders = plan::operand_orders(across, device);
+  REQUIRE_FALSE(orders.empty());
+  for (const auto& order : orders) {
+    const auto& load = across.nodes.at(static_cast<std::size_t>(order.load));
+    REQUIRE(load.kind == ir::NodeKind::load);
+    for (std::size_t q = 0; q < across.indices.size(); ++q) {
+      const auto times = std::count(order.indices.begin(), order.indices.end(), static_cast<int>(q));
+      CHECK(times == (load.offset.coefficient[q] != 0 ? 1 : 0));
+    }
+  }
+  const auto along = contraction("ab,bc->ac", {{4096, 4096}, {4096, 4096}, {4096, 4096}}, DType::f64);
+  CHECK(plan::operand_orders(along, device).empty());
+}
+
 TEST_CASE("more of anything takes a contraction longer") {
   plan::ContractionCounts counts;
   counts.blocks = 1000;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "ir/passes/step_piece.hpp"
 
@@ -130,22 +129,8 @@ class Splitter {
       length *= program.indices[q].extent;
     }
     made.storage = static_cast<int>(sequence_.storages.size());
-    sequence_.storages.push_back({fresh(stem), Role::workspace, type, 0, length - 1, 256});
+    sequence_.storages.push_back({fresh_name(sequence_, stem), Role::workspace, type, 0, length - 1, 256});
     return made;
-  }
-
-  /// A name that nothing in the sequence has.
-  std::string fresh(const std::string& stem) const {
-    std::set<std::string> names;
-    for (const auto& storage : sequence_.storages) names.insert(storage.name);
-    for (const auto& step : sequence_.steps) {
-      for (const auto& index : step.program.indices) names.insert(index.name);
-      for (const auto& buffer : step.program.buffers) names.insert(buffer.name);
-      for (const auto& param : step.program.params) names.insert(param.name);
-    }
-    auto name = stem;
-    for (int k = 2; names.contains(name); ++k) name = fmt::format("{}{}", stem, k);
-    return name;
   }
 
   // ---- scans

@@ -1,11 +1,26 @@
 #include "ir/passes/step_piece.hpp"
 
+#include <fmt/format.h>
+
 namespace ricci::ir {
 namespace {
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 }  // namespace
+
+std::string fresh_name(const Sequence& sequence, const std::string& stem) {
+  std::set<std::string> names;
+  for (const auto& storage : sequence.storages) names.insert(storage.name);
+  for (const auto& step : sequence.steps) {
+    for (const auto& index : step.program.indices) names.insert(index.name);
+    for (const auto& buffer : step.program.buffers) names.insert(buffer.name);
+    for (const auto& param : step.program.params) names.insert(param.name);
+  }
+  auto name = stem;
+  for (int k = 2; names.contains(name); ++k) name = fmt::format("{}{}", stem, k);
+  return name;
+}
 
 StepPiece::StepPiece(const Step& from) : from_(from), place_(from.program.indices.size()) {
   builder.program.exact = from.program.exact;

@@ -18,6 +18,9 @@ struct Rows {
   std::vector<std::int64_t> stride;  ///< per index of the step's program; 0: not one of the rows'
 };
 
+/// The stem, or one with a number, that names nothing in the sequence yet.
+std::string fresh_name(const Sequence& sequence, const std::string& stem);
+
 /// A new step. Nodes, accesses and statements of the old one are copied into it; indices, buffers and parameters come
 /// along as they are named.
 class StepPiece {

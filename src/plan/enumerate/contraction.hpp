@@ -16,4 +16,13 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
 /// The first of them, in a part of the time.
 std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device);
 
+/// An order of an operand's indices, slowest first, in which a copy of it would be read.
+struct OperandOrder {
+  ir::NodeId load = -1;
+  std::vector<int> indices;
+};
+/// Orders that may be worth a copy: the best schedule of the operand as it lies would be that much faster if its
+/// gathers were of whole vectors and sectors. Whether one is, predictions of both kernels say.
+std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device);
+
 }  // namespace ricci::plan

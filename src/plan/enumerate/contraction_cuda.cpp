@@ -1,6 +1,7 @@
 // Schedules of contractions for a GPU: tiles over groups of axes, operands staged in shared memory, warps on tensor
 // cores or fused multiply-adds; and what each is predicted to take.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -59,17 +60,10 @@ class ContractionEnumerator {
   ///   worth  of those that are listed, times the time of the best one at most
   ///   most   of them
   std::vector<Candidate> run(double worth, std::size_t most) {
-    worth_ = worth;
-    best_seconds_ = std::numeric_limits<double>::infinity();
-    std::vector<Cut> cuts;
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-      for (std::size_t c = 0; c < columns_.size(); ++c) add(cuts, r, c);
-    }
-    std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& x, const Cut& y) { return x.seconds < y.seconds; });
     std::vector<Candidate> list;
     std::set<std::string> names;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, int> alike;
-    for (const auto& cut : cuts) {
+    for (const auto& cut : cuts(worth)) {
       if (list.size() == most || cut.seconds > worth_ * best_seconds_) break;
       if (++alike[{cut.rows->size, cut.columns->size, cut.depth->size}] > kAlike) continue;
       if (contraction_.shared_bytes(cut) > device_.shared_bytes_per_block) continue;
@@ -79,7 +73,7 @@ class ContractionEnumerator {
       candidate.schedule.directives = contraction_.directives(cut);
       candidate.schedule.threads = 32 * cut.spread.warps();
       candidate.predicted_us = 1e6 * cut.seconds;
-      const auto counts = counts_of(cut);
+      const auto counts = counts_of(cut, row_copies(cut), column_copies(cut));
       candidate.parts = parts_of(contraction_time(counts, device_));
       candidate.note = round_text(counts);
       list.push_back(std::move(candidate));
@@ -87,8 +81,32 @@ class ContractionEnumerator {
     return list;
   }
 
+  /// What the best one would save if the rows' operand, or the columns', were copied by whole vectors and sectors.
+  std::array<double, 2> gather_seconds() {
+    const auto all = cuts(1);
+    if (all.empty()) return {};
+    const auto& cut = all.front();
+    const auto a = row_copies(cut), b = column_copies(cut);
+    const auto saved = [&](const ContractionCounts& counts) {
+      return cut.seconds - contraction_time(counts, device_).total;
+    };
+    return {saved(counts_of(cut, whole(a), b)), saved(counts_of(cut, a, whole(b)))};
+  }
+
  private:
   static constexpr std::int64_t kLeastTile = 16 * 16, kMostTile = 192 * 192;
+
+  /// All ways to cut the contraction that may be worth listing, best first.
+  std::vector<Cut> cuts(double worth) {
+    worth_ = worth;
+    best_seconds_ = std::numeric_limits<double>::infinity();
+    std::vector<Cut> all;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      for (std::size_t c = 0; c < columns_.size(); ++c) add(all, r, c);
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Cut& x, const Cut& y) { return x.seconds < y.seconds; });
+    return all;
+  }
 
   /// All ways to cut a tile of the result that may be worth listing.
   void add(std::vector<Cut>& cuts, std::size_t row, std::size_t column) {
@@ -281,10 +299,24 @@ class ContractionEnumerator {
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stored;
   }
 
-  ContractionCounts counts_of(const Cut& cut) const {
-    const auto chunk = static_cast<std::size_t>(cut.depth - depths_.data());
-    const auto& a = row_copies_[static_cast<std::size_t>(cut.rows - rows_.data()) * depths_.size() + chunk];
-    const auto& b = column_copies_[static_cast<std::size_t>(cut.columns - columns_.data()) * depths_.size() + chunk];
+  std::size_t chunk(const Cut& cut) const { return static_cast<std::size_t>(cut.depth - depths_.data()); }
+  const Copies& row_copies(const Cut& cut) const {
+    return row_copies_[static_cast<std::size_t>(cut.rows - rows_.data()) * depths_.size() + chunk(cut)];
+  }
+  const Copies& column_copies(const Cut& cut) const {
+    return column_copies_[static_cast<std::size_t>(cut.columns - columns_.data()) * depths_.size() + chunk(cut)];
+  }
+  /// The same elements by whole vectors and sectors.
+  Copies whole(const Copies& of) const {
+    Copies copies;
+    copies.elements = of.elements;
+    copies.at_once = std::max(16.0 / static_cast<double>(contraction_.size), 1.0);
+    copies.bytes = of.elements * static_cast<double>(contraction_.size);
+    copies.wavefronts = copies.lines = copies.bytes / kLine;
+    return copies;
+  }
+
+  ContractionCounts counts_of(const Cut& cut, const Copies& a, const Copies& b) const {
     auto counts = of_result(*cut.rows, *cut.columns);
     set_copies(counts, a, b, *cut.depth);
     set_round(counts, cut, a, b, held_rows(cut), held_columns(cut));
@@ -318,6 +350,22 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
     if (auto list = enumerator.run(worth, 1); !list.empty()) return std::move(list.front());
   }
   return std::nullopt;
+}
+
+std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device) {
+  const auto contraction = GpuContraction::of(program, device);
+  if (!contraction) return {};
+  ContractionEnumerator enumerator(program, *contraction, device);
+  const auto saved = enumerator.gather_seconds();
+  std::vector<OperandOrder> orders;
+  for (const bool of_rows : {true, false}) {
+    const auto load = contraction->load(of_rows);
+    const double copied = 2 * contraction->elements(of_rows) *
+                          static_cast<double>(size_of(program.nodes[static_cast<std::size_t>(load)].type));
+    if (saved[of_rows ? 0 : 1] < copied / (device.copy_rate_GBs() * 1e9)) continue;
+    for (const bool deep : {true, false}) orders.push_back({load, contraction->order(of_rows, deep)});
+  }
+  return orders;
 }
 
 }  // namespace ricci::plan

@@ -17,6 +17,7 @@ struct Axis {
   std::int64_t extent = 1;
   std::int64_t in_operand = 0;  ///< stride in the operand that the side belongs to; of depth in that of the rows
   std::int64_t in_other = 0;    ///< of rows and columns in the result, of depth in the operand of the columns
+  int index = -1;               ///< of the program
 };
 using Axes = std::vector<Axis>;
 

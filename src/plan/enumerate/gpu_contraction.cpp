@@ -58,6 +58,8 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
   const auto& first = load(swapped ? contraction.second : contraction.first);
   const auto& second = load(swapped ? contraction.first : contraction.second);
   if (first.source == second.source) return false;  // one tensor twice: an operand's name says which
+  rows_load_ = (swapped ? contraction.second : contraction.first).load;
+  columns_load_ = (swapped ? contraction.first : contraction.second).load;
   rows_type_ = buffer(program, first.source).type;
   columns_type_ = buffer(program, second.source).type;
   rows_name_ = buffer(program, first.source).name;
@@ -68,11 +70,12 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
     if (swapped && (role == Role::rows || role == Role::columns))
       role = role == Role::rows ? Role::columns : Role::rows;
     const auto& index = program.indices[q];
-    if (role == Role::rows) row_axes.push_back({index.name, index.extent, a, c[q]});
-    if (role == Role::columns) column_axes.push_back({index.name, index.extent, b, c[q]});
-    if (role == Role::depth) depth_axes.push_back({index.name, index.extent, a, b});
+    const auto number = static_cast<int>(q);
+    if (role == Role::rows) row_axes.push_back({index.name, index.extent, a, c[q], number});
+    if (role == Role::columns) column_axes.push_back({index.name, index.extent, b, c[q], number});
+    if (role == Role::depth) depth_axes.push_back({index.name, index.extent, a, b, number});
     if (role == Role::depth) terms *= static_cast<double>(index.extent);
-    if (role == Role::batch) batch_axes.push_back({index.name, index.extent, a, b});
+    if (role == Role::batch) batch_axes.push_back({index.name, index.extent, a, b, number});
     if (role == Role::batch) batches *= index.extent;
   }
   if (depth_axes.empty()) return false;
@@ -197,6 +200,29 @@ std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, cons
     if (fits(side_axes, false) && fits(depth_axes, !of_rows) && fits(batch_axes, !of_rows)) return n;
   }
   return 1;
+}
+
+double GpuContraction::elements(bool of_rows) const {
+  double count = terms * static_cast<double>(batches);
+  for (const auto& axis : of_rows ? row_axes : column_axes) count *= static_cast<double>(axis.extent);
+  return count;
+}
+
+std::vector<int> GpuContraction::order(bool of_rows, bool along_depth) const {
+  std::vector<int> all;
+  const auto add = [&](const Axes& axes, bool other) {
+    std::vector<std::pair<std::int64_t, int>> by_stride;
+    for (const auto& axis : axes)
+      by_stride.emplace_back(-std::abs(other ? axis.in_other : axis.in_operand), axis.index);
+    std::sort(by_stride.begin(), by_stride.end());
+    for (const auto& [stride, index] : by_stride) all.push_back(index);
+  };
+  const auto& side = of_rows ? row_axes : column_axes;
+  add(batch_axes, !of_rows);
+  if (along_depth) add(side, true);
+  add(depth_axes, of_rows);
+  if (!along_depth) add(side, true);
+  return all;
 }
 
 }  // namespace ricci::plan

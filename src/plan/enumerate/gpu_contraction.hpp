@@ -39,6 +39,13 @@ class GpuContraction {
   /// run along, too, at multiples of as many.
   std::int64_t copied_at_once(bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) const;
 
+  ir::NodeId load(bool of_rows) const { return of_rows ? rows_load_ : columns_load_; }
+  /// Of an operand, each that is read.
+  double elements(bool of_rows) const;
+  /// Indices of an operand, slowest first, in which blocks read it by whole vectors: along the depth, in the order in
+  /// which it lies in the other one, or along its own side, as that lies in the result.
+  std::vector<int> order(bool of_rows, bool along_depth) const;
+
   std::string name(const Cut& cut) const;
   kernel::Directives directives(const Cut& cut) const;
 
@@ -71,6 +78,7 @@ class GpuContraction {
     return program.buffers[static_cast<std::size_t>(number)];
   }
 
+  ir::NodeId rows_load_ = -1, columns_load_ = -1;
   std::string rows_name_, columns_name_;
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;
   bool converted_rows_ = false, converted_columns_ = false;

@@ -1,0 +1,36 @@
+#include "ir/passes/copy_operand.hpp"
+
+#include "ir/passes/step_piece.hpp"
+
+namespace ricci::ir {
+
+Sequence copy_operand(Sequence sequence, std::size_t step, NodeId load, const std::vector<int>& order) {
+  const auto old = sequence.steps[step];
+  const auto& program = old.program;
+  const auto& node = program.nodes[static_cast<std::size_t>(load)];
+  Rows rows;
+  rows.stride.assign(program.indices.size(), 0);
+  std::int64_t elements = 1;
+  for (auto q = order.rbegin(); q != order.rend(); ++q) {
+    rows.stride[static_cast<std::size_t>(*q)] = elements;
+    elements *= program.indices[static_cast<std::size_t>(*q)].extent;
+  }
+  rows.storage = static_cast<int>(sequence.storages.size());
+  sequence.storages.push_back({fresh_name(sequence, "copy"), Role::workspace, node.type, 0, elements - 1, 256});
+
+  StepPiece copy(old);
+  const auto value = copy.copy(load);
+  copy.builder.store(copy.buffer(sequence, rows.storage, true), copy.row(rows, -1), value);
+  StepPiece rest(old);
+  rest.replace(load, rest.load(sequence, rows, -1));
+  for (const auto& statement : program.statements) {
+    const auto stored = rest.copy(statement.value);
+    rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), stored, statement.step);
+  }
+  sequence.steps[step] = copy.finish();
+  sequence.steps.insert(sequence.steps.begin() + static_cast<std::ptrdiff_t>(step) + 1, rest.finish());
+  verify(sequence);
+  return sequence;
+}
+
+}  // namespace ricci::ir
