@@ -1,12 +1,67 @@
 #include "prelude.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "kernel/extensions.hpp"
+
 namespace ricci::codegen {
+namespace {
+
+using kernel::AtomType;
+using kernel::Fragment;
+
+/// How a fragment's registers are declared and handed to an instruction.
+const char* register_type(const Fragment& fragment) {
+  if (fragment.type == AtomType::f64) return "f64";
+  if (fragment.type == AtomType::f32 || fragment.type == AtomType::tf32) return "f32";
+  return fragment.type == AtomType::i32 ? "i32" : "u32";
+}
+std::vector<std::string> handed(const Fragment& fragment, const char* name, const char* access) {
+  const char letter = fragment.type == AtomType::f64 ? 'd' : fragment.type == AtomType::f32 ? 'f' : 'r';
+  std::vector<std::string> list;
+  for (int r = 0; r < fragment.registers(); ++r) {
+    list.push_back(fragment.type == AtomType::tf32
+                       ? fmt::format("\"{}r\"(__builtin_bit_cast(u32, {}[{}]))", access, name, r)
+                       : fmt::format("\"{}{}\"({}[{}])", access, letter, name, r));
+  }
+  return list;
+}
+
+/// The device function of an added atom, as tensor_core.cuh has those of the others.
+std::string function_of(const kernel::AddedAtom& added) {
+  const auto& atom = added.atom;
+  int next = 0;
+  const auto numbers = [&](const Fragment& fragment, int first) {
+    std::vector<std::string> list;
+    for (int r = 0; r < fragment.registers(); ++r) list.push_back(fmt::format("%{}", first + r));
+    next = first + fragment.registers();
+    return fmt::format("{{{}}}", fmt::join(list, ", "));
+  };
+  const auto c = numbers(atom.c, 0), a = numbers(atom.a, next), b = numbers(atom.b, next);
+  return fmt::format(
+      "inline void mma_{}({} (&c)[{}], const {} (&a)[{}], const {} (&b)[{}]) {{\n"
+      "  asm volatile(\"{} \"\n"
+      "               \"{}, {}, {}, {};\"\n"
+      "               : {}\n"
+      "               : {}, {});\n"
+      "}}\n",
+      atom.name, register_type(atom.c), atom.c.registers(), register_type(atom.a), atom.a.registers(),
+      register_type(atom.b), atom.b.registers(), added.instruction, c, a, b, c,
+      fmt::join(handed(atom.c, "c", "+"), ", "), fmt::join(handed(atom.a, "a", ""), ", "),
+      fmt::join(handed(atom.b, "b", ""), ", "));
+}
+
+}  // namespace
 
 std::string device_prelude(const DeviceParts& parts) {
   std::string text = prelude::kCuda;
   if (parts.async) text.append("\n").append(prelude::kAsync);
   if (parts.tensor_core) text.append("\n").append(prelude::kTensorCore);
   if (parts.reduce) text.append("\n").append(prelude::kReduce);
+  for (const auto& name : parts.added_atoms) text.append("\n").append(function_of(*kernel::find_added_atom(name)));
   return text;
 }
 

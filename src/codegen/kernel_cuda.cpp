@@ -10,6 +10,7 @@
 #include "codegen/kernel_text.hpp"
 #include "codegen/prelude.hpp"
 #include "codegen/writer.hpp"
+#include "kernel/extensions.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::codegen {
@@ -220,6 +221,7 @@ class CudaPrinter {
   }
   void one(const kernel::MmaCall& call) {
     parts_.tensor_core = true;
+    if (kernel::find_added_atom(call.atom) != nullptr) parts_.added_atoms.insert(call.atom);
     w_.line("mma_{}({}, {}, {});", call.atom, text_.load(call.d), text_.load(call.a), text_.load(call.b));
   }
   void one(const kernel::Declare& declaration) {

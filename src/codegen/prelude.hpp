@@ -1,6 +1,7 @@
 // The files of device/ as text, compiled into the library (see CMakeLists.txt).
 #pragma once
 
+#include <set>
 #include <string>
 
 namespace ricci::codegen::prelude {
@@ -25,6 +26,7 @@ struct DeviceParts {
   bool async = false;        ///< async.cuh: copies from global to shared memory that are waited for in groups
   bool tensor_core = false;  ///< tensor_core.cuh: matrix loads, products of fragments, tf32
   bool reduce = false;       ///< reduce.cuh: additions to memory that others add to, sums over a warp
+  std::set<std::string> added_atoms = {};  ///< by name (kernel/extensions.hpp)
 };
 
 /// The device's own half of a CUDA kernel's prelude, `Source::device`: accesses and shuffles, then the parts asked for.

@@ -136,11 +136,7 @@ inline constexpr std::array<Atom, 12> kAtoms = {{
      atoms::of_c(AtomType::i32, 16)},
 }};
 
-/// The atom of that name; null when there is none.
-constexpr const Atom* find_atom(std::string_view name) noexcept {
-  for (const Atom& atom : kAtoms)
-    if (atom.name == name) return &atom;
-  return nullptr;
-}
+/// The atom of that name, one of these or an added one (extensions.hpp); null when there is none.
+const Atom* find_atom(std::string_view name) noexcept;
 
 }  // namespace ricci::kernel

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "kernel/arguments.hpp"
 #include "kernel/atom_types.hpp"
 #include "kernel/builder.hpp"
+#include "kernel/extensions.hpp"
 #include "kernel/verify.hpp"
 #include "ricci/error.hpp"
 
@@ -73,6 +75,8 @@ void Builder::apply(const Directive& directive) {
       return;
     case Kind::products:
       fail("sections of products are for groups of them");
+    case Kind::added:
+      fail("it rewrites the tree, which is made by all directives of other words in front of it");
   }
 }
 
@@ -274,40 +278,43 @@ namespace {
 
 /// A kernel with the program's arguments.
 Kernel with_arguments(const ir::Program& program, Target target, int vector_bytes) {
-  Kernel kernel;
-  kernel.target = target;
+  auto kernel = kernel_of(program, target);
   kernel.vector_bytes = vector_bytes;
-  for (const auto& buffer : program.buffers) {
-    Array array;
-    array.name = buffer.name;
-    array.type = buffer.type;
-    array.shape = {buffer.last + 1};
-    array.alignment = buffer.alignment;
-    array.written = buffer.written;
-    array.restricted = !buffer.written;
-    array.first = buffer.first;
-    kernel.add_array(std::move(array));
-  }
+  for (auto& array : kernel.arrays) array.restricted = array.restricted && !array.written;
   const auto& statement = program.statement();
   kernel.arrays[static_cast<std::size_t>(statement.buffer)].results = ir::reached(statement.offset, program.indices);
-  kernel.params = program.params;
+  return kernel;
+}
+
+/// Takes the directives that rewrite a tree off the end of those that make one.
+Directives take_added(Directives& directives) {
+  auto first = directives.end();
+  while (first != directives.begin() && (first - 1)->kind == Kind::added) --first;
+  Directives added(first, directives.end());
+  directives.erase(first, directives.end());
+  return added;
+}
+
+Kernel rewritten(Kernel kernel, const Directives& added) {
+  verify(kernel);
+  for (const auto& directive : added) rewrite(kernel, directive);
   return kernel;
 }
 
 }  // namespace
 
-Kernel build(const ir::Program& program, const Contraction& contraction, const Directives& directives, Target target,
+Kernel build(const ir::Program& program, const Contraction& contraction, Directives directives, Target target,
              int vector_bytes) {
+  const auto added = take_added(directives);
   auto kernel = with_arguments(program, target, vector_bytes);
   Builder builder(kernel, program, {{contraction}}, nullptr);
   builder.run(directives);
   kernel.body = builder.around(builder.of_task());
-  verify(kernel);
-  return kernel;
+  return rewritten(std::move(kernel), added);
 }
 
-Kernel build(const ir::Program& program, const Group& group, const Directives& directives, Target target,
-             int vector_bytes) {
+Kernel build(const ir::Program& program, const Group& group, Directives directives, Target target, int vector_bytes) {
+  const auto added = take_added(directives);
   if (target != Target::cpu) throw PlanError("schedule: no groups of products on this target yet");
   auto kernel = with_arguments(program, target, vector_bytes);
   std::vector<Builder> sections;
@@ -335,8 +342,7 @@ Kernel build(const ir::Program& program, const Group& group, const Directives& d
   if (std::find(computed.begin(), computed.end(), false) != computed.end())
     throw PlanError("schedule: a product of the group is missing");
   kernel.body = sections.front().around(std::move(body));
-  verify(kernel);
-  return kernel;
+  return rewritten(std::move(kernel), added);
 }
 
 }  // namespace ricci::kernel

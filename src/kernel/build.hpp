@@ -11,12 +11,12 @@ namespace ricci::kernel {
 /// that is not there, levels that do not divide each other, an operand read beyond its end, ... Verified (verify.hpp).
 ///   contraction   of the program's only statement (contraction_of)
 ///   vector_bytes  widest vectors of the processor, which copies are made of: 16, 32 or 64 (CPU)
-Kernel build(const ir::Program& program, const Contraction& contraction, const Directives& directives, Target target,
+Kernel build(const ir::Program& program, const Contraction& contraction, Directives directives, Target target,
              int vector_bytes = 64);
 
 /// The same of a group: per section of the directives the loops of its products, inside of loops over tasks that all
 /// sections share. A task's block of the result stays in the caches from one section to the next.
-Kernel build(const ir::Program& program, const Group& group, const Directives& directives, Target target,
+Kernel build(const ir::Program& program, const Group& group, Directives directives, Target target,
              int vector_bytes = 64);
 
 /// Tile statements resolved into native ones by the layouts on both of their sides; a kernel of native ones as it is.

@@ -4,14 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
+#include "kernel/extensions.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
 namespace {
 
 using Kind = Directive::Kind;
+
+constexpr std::array<std::string_view, 7> kWords = {"tile",     "order",    "stage",      "atom",
+                                                    "pipeline", "products", "nontemporal"};
 
 std::string print(const Directive& d) {
   const auto groups = [&] {
@@ -42,6 +47,8 @@ std::string print(const Directive& d) {
       return fmt::format("products {}", fmt::join(d.sizes, " "));
     case Kind::nontemporal:
       return "nontemporal";
+    case Kind::added:
+      return d.subject + groups();
   }
   return {};
 }
@@ -165,13 +172,22 @@ Directive parse_line(std::string_view line) {
     for (auto word = words.next(); !word.empty(); word = words.next()) d.sizes.push_back(words.number(word));
   } else if (what == "nontemporal") {
     d.kind = Kind::nontemporal;
+  } else if (find_directive(what) != nullptr) {
+    d.kind = Kind::added;
+    d.subject = what;
+    d.loops.push_back({"", {}});
+    for (auto word = words.next(); !word.empty(); word = words.next()) d.loops.back().second.emplace_back(word);
   } else {
-    words.fail(what, "tile, order, stage, atom, pipeline, products or nontemporal");
+    words.fail(what, fmt::format("one of {}", fmt::join(kWords, ", ")).c_str());
   }
   return d;
 }
 
 }  // namespace
+
+bool is_directive(std::string_view word) noexcept {
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
 
 std::string print(const Directives& directives) {
   std::string text;

@@ -16,6 +16,8 @@
 //   products 3 7                    of a group: what follows, up to the next such line, is how its products 3 and 7 are
 //                                   computed, an atom each, into one accumulator. All sections have the same tasks
 //   nontemporal                     on a CPU: vectors of the result are written by nontemporal stores
+//
+// Words that programs add (extensions.hpp) stand behind all of these.
 #pragma once
 
 #include <array>
@@ -30,12 +32,13 @@
 namespace ricci::kernel {
 
 struct Directive {
-  enum class Kind : std::uint8_t { tile, order, stage, atom, pipeline, products, nontemporal };
+  enum class Kind : std::uint8_t { tile, order, stage, atom, pipeline, products, nontemporal, added };
   Kind kind = Kind::tile;
-  std::string subject;              ///< tile: index; stage: operand; atom: its name; pipeline: loop
+  std::string subject;              ///< tile: index; stage: operand; atom: its name; pipeline: loop; added: its word
   std::vector<std::int64_t> sizes;  ///< tile: by levels; pipeline: stages; products: their numbers, from 1
   std::string at, space;            ///< stage
-  /// order: per binding the loops; stage: dimensions, under ""; atom: under "rows", "columns", "depth"
+  /// order: per binding the loops; stage: dimensions, under ""; atom: under "rows", "columns", "depth";
+  /// added: the words behind its own, under ""
   std::vector<std::pair<std::string, std::vector<std::string>>> loops;
   int lanes = 1;                        ///< atom, on a CPU
   std::array<int, 2> warps = {0, 0};    ///< atom, on a GPU: along rows and columns
@@ -48,6 +51,9 @@ struct Directive {
 };
 
 using Directives = std::vector<Directive>;
+
+/// Whether lines begin with that word, added ones aside.
+bool is_directive(std::string_view word) noexcept;
 
 /// One line a directive; parse(print(x)) == x.
 std::string print(const Directives& directives);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "kernel/expand_cpu.hpp"
+#include "kernel/extensions.hpp"
 
 namespace ricci::kernel {
 namespace {
@@ -273,6 +274,9 @@ class CopyExpander {
 
 }  // namespace
 
-Body expand_copy_cpu(Kernel& kernel, const Copy& copy, int origin) { return CopyExpander(kernel, origin).all(copy); }
+Body expand_copy_cpu(Kernel& kernel, const Copy& copy, int origin) {
+  if (const auto* rule = find_rule(kernel, copy)) return rule->expand(kernel, copy, {});
+  return CopyExpander(kernel, origin).all(copy);
+}
 
 }  // namespace ricci::kernel

@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "kernel/expand_cuda.hpp"
+#include "kernel/extensions.hpp"
 
 namespace ricci::kernel::cuda {
 namespace {
@@ -132,6 +133,7 @@ void add_uneven(Threads& threads, const std::vector<Part>& parts, const Uneven& 
 
 Visits visits_of(Threads& threads, const Copy& copy) {
   const auto& kernel = threads.kernel;
+  if (find_rule(kernel, copy) != nullptr) return {};
   const auto size = size_of(kernel.array(copy.to.array).type);
   const bool same = kernel.array(copy.from.array).type == kernel.array(copy.to.array).type;
   Visits visits;
@@ -198,6 +200,8 @@ Visits visits_of(Threads& threads, const Copy& copy) {
 }
 
 Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std::vector<Condition>& only) {
+  if (const auto* rule = find_rule(threads.kernel, copy))
+    return where(only, rule->expand(threads.kernel, copy, {Affine::of(threads.thread), threads.count}));
   const auto& kernel = threads.kernel;
   const auto to_type = kernel.array(copy.to.array).type, from_type = kernel.array(copy.from.array).type;
   const auto bytes = visits.vector * size_of(to_type);

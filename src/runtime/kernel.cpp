@@ -11,6 +11,7 @@
 #include "jit/cpu_compiler.hpp"
 #include "jit/cuda_compiler.hpp"
 #include "json/json.hpp"
+#include "kernel/extensions.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 
@@ -117,8 +118,8 @@ std::string Target::text() const { return device == Device::cpu ? cpu.text() : f
 std::string kernel_key(const ir::Program& program, std::string_view program_text, const kernel::Schedule& schedule,
                        const Target& target) {
   const bool cpu = target.device == Device::cpu;
-  return fmt::format("ricci kernel 1\ngenerator {}\ntarget {} {}\ncompiler {}\nflags {}\n{}{}",
-                     codegen::generator_version(), name(target.device), target.text(),
+  return fmt::format("ricci kernel 1\ngenerator {}\n{}target {} {}\ncompiler {}\nflags {}\n{}{}",
+                     codegen::generator_version(), kernel::added_rules(), name(target.device), target.text(),
                      cpu ? jit::cpu_compiler_version() : jit::cuda_compiler_version(),
                      cpu ? jit::cpu_flags_text(cpu_options(target, program.exact))
                          : jit::cuda_flags_text(cuda_options(target, program.exact)),

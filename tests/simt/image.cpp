@@ -13,6 +13,7 @@
 
 #include "jit/cpu_compiler.hpp"
 #include "jit/object_loader.hpp"
+#include "kernel/extensions.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::simt {
@@ -101,10 +102,23 @@ unsigned find_launch_bounds(const std::string& text, const std::string& kernel) 
   return 0;
 }
 
+// What cuda_host.hpp says of the atoms that are there from the start.
+std::string twin_of(const kernel::Atom& atom) {
+  const auto type = [](const kernel::Fragment& fragment) {
+    using kernel::AtomType;
+    if (fragment.type == AtomType::f64) return "double";
+    if (fragment.type == AtomType::f32 || fragment.type == AtomType::tf32) return "float";
+    return fragment.type == AtomType::i32 ? "int" : "unsigned";
+  };
+  return fmt::format("RICCI_SIMT_MMA({}, {}, {}, {}, {}, {})\n", atom.name, type(atom.c), atom.c.registers(),
+                     type(atom.a), atom.a.registers(), atom.b.registers());
+}
+
 }  // namespace
 
 std::string simulated_text(const Launch& launch) {
   std::string text = host_prelude();
+  for (const auto& added : kernel::added_atoms()) text += twin_of(added.atom);
   text += "#line 1 \"kernel\"\n" + with_shared_sizes(launch.source, launch.dynamic_shared);
   text += "\n#line 1 \"launch\"\n";
   std::string values;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "kernel/arguments.hpp"
 #include "kernel/expand.hpp"
 #include "kernel/permute/tile.hpp"
 #include "kernel/permute/warp_exchange.hpp"
@@ -30,21 +31,8 @@ class Builder {
  public:
   Builder(const ir::Program& program, const ir::Schedule& schedule)
       : program_(program), schedule_(schedule), tile_{program, schedule, kernel_, -1, {}} {
-    kernel_.target = Target::cuda;
+    kernel_ = kernel_of(program, Target::cuda);
     kernel_.threads = schedule.threads;
-    kernel_.blocks = 0;
-    kernel_.params = program.params;
-    for (const auto& buffer : program.buffers) {
-      Array array;
-      array.name = buffer.name;
-      array.type = buffer.type;
-      array.shape = {buffer.last + 1};
-      array.first = buffer.first;
-      array.alignment = buffer.alignment;
-      array.written = buffer.written;
-      array.restricted = true;
-      kernel_.add_array(std::move(array));
-    }
     const auto& statement = program.statement();
     kernel_.arrays[static_cast<std::size_t>(statement.buffer)].results = ir::reached(statement.offset, program.indices);
     if (schedule.stage && schedule.stage->memory == ir::StageMemory::shared) add_shared();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ir/passes/canonical_nodes.hpp"
+#include "kernel/arguments.hpp"
 #include "kernel/program/point.hpp"
 #include "kernel/program/strips.hpp"
 #include "kernel/program/targets.hpp"

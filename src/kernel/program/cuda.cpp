@@ -1,6 +1,7 @@
 // A program as a kernel for a GPU: a point, or a register tile of points, for each thread or group of threads.
 #include <algorithm>
 
+#include "kernel/arguments.hpp"
 #include "kernel/program/point.hpp"
 #include "kernel/program/targets.hpp"
 #include "kernel/program/tasks.hpp"

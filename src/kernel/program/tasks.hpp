@@ -1,4 +1,4 @@
-// What the kernels of both targets begin with: arguments, and tasks that are tiles of the free indices.
+// Tasks of both targets: tiles of the free indices.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,6 @@
 #include "kernel/kernel.hpp"
 
 namespace ricci::kernel {
-
-/// A kernel with the program's buffers and parameters, and nothing in it.
-Kernel kernel_of(const ir::Program& program, Target target);
 
 struct Tasks {
   std::vector<Var> vars;       ///< of the task loops, slowest first

@@ -1,0 +1,93 @@
+#include "kernel/extensions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernel/expand.hpp"
+#include "kernel/verify.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+/// Entries stay where they are: others point to them.
+struct Tables {
+  std::deque<AddedDirective> directives;
+  std::deque<CopyRule> rules;
+  std::deque<AddedAtom> atoms;
+};
+Tables& tables() {
+  static Tables all;
+  return all;
+}
+
+template <class Entry, class Is>
+const Entry* find(const std::deque<Entry>& entries, Is is) {
+  const auto found = std::find_if(entries.begin(), entries.end(), is);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+void refuse(std::string_view what, std::string_view name) {
+  throw InternalError(fmt::format("there is {} \"{}\" already", what, name));
+}
+
+}  // namespace
+
+void add(AddedDirective directive) {
+  if (is_directive(directive.word) || find_directive(directive.word) != nullptr) refuse("a directive", directive.word);
+  tables().directives.push_back(std::move(directive));
+}
+
+const AddedDirective* find_directive(std::string_view word) noexcept {
+  return find(tables().directives, [&](const AddedDirective& one) { return one.word == word; });
+}
+
+void rewrite(Kernel& kernel, const Directive& directive) {
+  auto line = print(Directives{directive});
+  line.pop_back();  // its end
+  kernel.directives.push_back(line);
+  const auto rule = find_directive(directive.subject)->pass(kernel, directive.loops.front().second);
+  if (!rule.empty()) throw PlanError(fmt::format("schedule: {}: {}", line, rule));
+  made_by(kernel.body, static_cast<int>(kernel.directives.size()) - 1);
+  verify(kernel);
+}
+
+void add(CopyRule rule) {
+  const auto same = [&](const CopyRule& other) { return other.name == rule.name; };
+  if (find(tables().rules, same) != nullptr) refuse("a rule", rule.name);
+  tables().rules.push_back(std::move(rule));
+}
+
+const CopyRule* find_rule(const Kernel& kernel, const Copy& copy) {
+  return find(tables().rules,
+              [&](const CopyRule& rule) { return rule.target == kernel.target && rule.applies(kernel, copy); });
+}
+
+std::string added_rules() {
+  std::string text;
+  for (const auto& rule : tables().rules) text += (text.empty() ? "rules " : ", ") + rule.name;
+  return text.empty() ? text : text + "\n";
+}
+
+void add(AddedAtom atom) {
+  if (find_atom(atom.atom.name) != nullptr) refuse("an atom", atom.atom.name);
+  verify(atom.atom);
+  tables().atoms.push_back(std::move(atom));
+}
+
+const AddedAtom* find_added_atom(std::string_view name) noexcept {
+  return find(tables().atoms, [&](const AddedAtom& one) { return one.atom.name == name; });
+}
+
+const std::deque<AddedAtom>& added_atoms() noexcept { return tables().atoms; }
+
+const Atom* find_atom(std::string_view name) noexcept {
+  for (const Atom& atom : kAtoms)
+    if (atom.name == name) return &atom;
+  const auto* added = find_added_atom(name);
+  return added != nullptr ? &added->atom : nullptr;
+}
+
+}  // namespace ricci::kernel
