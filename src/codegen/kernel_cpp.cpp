@@ -253,7 +253,9 @@ class CppPrinter {
     w_.line("{} = {};", text_.declaration(define.array), text_.value(define.value));
   }
   void one(const kernel::Scatter& scatter) { w_.line("{}", text_.scatter(scatter)); }
-  void one(const kernel::Prefetch& prefetch) { w_.line("__builtin_prefetch({}, 0, 2);", text_.pointer(prefetch.from)); }
+  void one(const kernel::Prefetch& prefetch) {
+    w_.line("__builtin_prefetch({}, {});", text_.pointer(prefetch.from), prefetch.written ? "1, 3" : "0, 2");
+  }
   void one(const kernel::CopyRow& copy) {
     rows_ = true;
     nontemporal_ = nontemporal_ || copy.nontemporal;

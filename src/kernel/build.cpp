@@ -67,6 +67,10 @@ void Builder::apply(const Directive& directive) {
       return atom(directive);
     case Kind::pipeline:
       return pipeline(directive);
+    case Kind::prefetch:
+      if (kernel_.target == Target::cuda) fail("results are prefetched on a CPU alone");
+      prefetched_ = true;
+      return;
     case Kind::nontemporal:
       nontemporal_ = true;
       for (const auto& n : program_.nodes) {

@@ -165,6 +165,12 @@ void Builder::pad(Copy& copy) const {
 Body Builder::assemble(std::size_t k) {
   if (k < order_.size() && !order_[k].sum) return loop_of(k, assemble(k + 1));
   Body body;
+  if (prefetched_) {
+    const auto& mma = products_.front().mma;
+    auto digits = mma.rows;
+    digits.insert(digits.end(), mma.columns.begin(), mma.columns.end());
+    body.push_back({Prefetch{result().element(), std::move(digits), true}, atom_number_});
+  }
   body.push_back({Clear{products_.front().mma.accumulator}, atom_number_});
   for (auto& statement : sums(k)) body.push_back(std::move(statement));
   for (auto& statement : flush()) body.push_back(std::move(statement));

@@ -172,7 +172,7 @@ class Builder {
   std::vector<std::size_t> reused_;  // arrays of earlier sections
   std::vector<Ordered> order_;
   std::size_t atoms_ = 0;  // of the products so far
-  bool nontemporal_ = false;
+  bool nontemporal_ = false, prefetched_ = false;
   const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds
   int atom_number_ = -1;
   std::string current_ = "the program";

@@ -15,8 +15,8 @@ namespace {
 
 using Kind = Directive::Kind;
 
-constexpr std::array<std::string_view, 7> kWords = {"tile",     "order",    "stage",      "atom",
-                                                    "pipeline", "products", "nontemporal"};
+constexpr std::array<std::string_view, 8> kWords = {"tile",     "order",    "stage",    "atom",
+                                                    "pipeline", "products", "prefetch", "nontemporal"};
 
 std::string print(const Directive& d) {
   const auto groups = [&] {
@@ -45,6 +45,8 @@ std::string print(const Directive& d) {
       return fmt::format("pipeline {} {}", d.subject, d.sizes.front());
     case Kind::products:
       return fmt::format("products {}", fmt::join(d.sizes, " "));
+    case Kind::prefetch:
+      return "prefetch";
     case Kind::nontemporal:
       return "nontemporal";
     case Kind::added:
@@ -170,6 +172,8 @@ Directive parse_line(std::string_view line) {
     d.kind = Kind::products;
     d.sizes.push_back(words.number(words.next()));
     for (auto word = words.next(); !word.empty(); word = words.next()) d.sizes.push_back(words.number(word));
+  } else if (what == "prefetch") {
+    d.kind = Kind::prefetch;
   } else if (what == "nontemporal") {
     d.kind = Kind::nontemporal;
   } else if (find_directive(what) != nullptr) {

@@ -15,6 +15,7 @@
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
 //   products 3 7                    of a group: what follows, up to the next such line, is how its products 3 and 7 are
 //                                   computed, an atom each, into one accumulator. All sections have the same tasks
+//   prefetch                        on a CPU: lines of the result are fetched while the sums that go there are computed
 //   nontemporal                     on a CPU: vectors of the result are written by nontemporal stores
 //
 // Words that programs add (extensions.hpp) stand behind all of these.
@@ -32,7 +33,7 @@
 namespace ricci::kernel {
 
 struct Directive {
-  enum class Kind : std::uint8_t { tile, order, stage, atom, pipeline, products, nontemporal, added };
+  enum class Kind : std::uint8_t { tile, order, stage, atom, pipeline, products, prefetch, nontemporal, added };
   Kind kind = Kind::tile;
   std::string subject;              ///< tile: index; stage: operand; atom: its name; pipeline: loop; added: its word
   std::vector<std::int64_t> sizes;  ///< tile: by levels; pipeline: stages; products: their numbers, from 1

@@ -10,6 +10,8 @@
 namespace ricci::kernel {
 namespace {
 
+constexpr std::int64_t kLineBytes = 64;
+
 class Expander {
  public:
   explicit Expander(Kernel& kernel) : kernel_(kernel) {}
@@ -60,6 +62,8 @@ class Expander {
       if (auto* store = std::get_if<Store>(&statement.node)) {
         store->to = with(std::move(store->to), var, by);
         store->value = with(std::move(store->value), var, by);
+      } else if (auto* prefetch = std::get_if<Prefetch>(&statement.node)) {
+        prefetch->from = with(std::move(prefetch->from), var, by);
       } else if (auto* loop = std::get_if<Loop>(&statement.node)) {
         loop->when = with(std::move(loop->when), var, by);
         loop->body = substituted(loop->body, var, by);
@@ -168,6 +172,28 @@ class Expander {
     }
     for (auto& s : tail) all.push_back(std::move(s));
     return loops(outer, Bind::unroll, std::move(all));
+  }
+
+  /// Lines along the last digit, and that of its last element where the others do not all begin with a line.
+  Body one(const Prefetch& prefetch) {
+    if (prefetch.digits.empty()) return {{prefetch}};
+    auto outer = prefetch.digits;
+    const auto last = outer.back();
+    outer.pop_back();
+    const auto step = std::max<std::int64_t>(prefetch.from.index.front().coefficient(last.var), 1);
+    const auto line_elements = std::max<std::int64_t>(kLineBytes / size_of(type(prefetch.from)) / step, 1);
+    const auto at = [&](const Affine& element) {
+      return Statement{Prefetch{with(prefetch.from, last.var, element), {}, prefetch.written}};
+    };
+    const auto count = (last.extent + line_elements - 1) / line_elements;
+    const Digit line{kernel_.add_var(name(last.var) + "l", count), count};
+    auto lines = loops({line}, Bind::unroll, {at(Affine::of(line.var, line_elements))});
+    const auto& terms = prefetch.from.index.front().terms;
+    const bool aligned = std::all_of(terms.begin(), terms.end(), [&](const auto& term) {
+      return term.var == last.var || term.coefficient % line_elements == 0;
+    });
+    if (!aligned && last.extent > 1) lines.push_back(at(Affine(last.extent - 1)));
+    return loops(outer, Bind::unroll, std::move(lines));
   }
 
   // ---- results

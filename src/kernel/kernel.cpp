@@ -40,6 +40,7 @@ bool has_tiles(const Body& body) {
     const auto& node = statement.node;
     bool tiles = std::holds_alternative<Copy>(node) || std::holds_alternative<Mma>(node) ||
                  std::holds_alternative<Flush>(node) || std::holds_alternative<Clear>(node);
+    if (const auto* prefetch = std::get_if<Prefetch>(&node)) tiles = !prefetch->digits.empty();
     for_each_body(statement, [&](const Body& inner) { tiles = tiles || has_tiles(inner); });
     return tiles;
   });

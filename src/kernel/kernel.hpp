@@ -277,9 +277,12 @@ struct Scatter {
   Value value;
 };
 
-/// CPU: the cache line of an element that is read soon. It may lie outside of the array.
+/// CPU: the cache line of an element that is read or written soon, which may lie outside of the array; with digits, a
+/// tile statement: the lines of all elements that they reach, the last digit's neighbours a line at a time.
 struct Prefetch {
   Access from;
+  std::vector<Digit> digits;
+  bool written = false;
 };
 
 /// CPU: `count` neighbours from one array to another by vectors of `lanes`; the next `count` of the source are

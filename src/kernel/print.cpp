@@ -151,7 +151,9 @@ class Printer {
     line("scatter {}[{}] = {}", array_name(scatter.array), print(kernel_, scatter.place),
          print(kernel_, scatter.value));
   }
-  void one(const Prefetch& prefetch) { line("prefetch {}", text(prefetch.from)); }
+  void one(const Prefetch& prefetch) {
+    line("prefetch {}{}", text(prefetch.from), prefetch.digits.empty() ? "" : " over " + text(prefetch.digits));
+  }
   void one(const CopyRow& copy) {
     line("row {} = {} of {} by {}{}{}", text(copy.to), text(copy.from), copy.count, copy.lanes,
          copy.prefetch ? ", the next one prefetched" : "", copy.nontemporal ? ", nontemporal" : "");

@@ -297,7 +297,9 @@ void Verifier::one(const Prefetch& prefetch) {
   expect(!cuda(), "a prefetch on a GPU");
   if (array_of_checked(prefetch.from).space != Space::global || prefetch.from.index.size() != 1)
     fail(fmt::format("{} is prefetched", print(kernel_, prefetch.from)));
+  enter(prefetch.digits);
   known(prefetch.from.index.front());
+  leave(prefetch.digits);
 }
 
 void Verifier::one(const CopyRow& copy) {

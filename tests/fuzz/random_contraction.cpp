@@ -21,6 +21,11 @@ class Maker {
     choose_atom();
     choose_order();
     stage_operands();
+    if (chance(0.3)) {
+      Directive prefetch;
+      prefetch.kind = Directive::Kind::prefetch;
+      directives_.push_back(prefetch);
+    }
     directives_.push_back(atom_);
     return std::move(directives_);
   }

@@ -150,7 +150,8 @@ class TileLoops {
         auto place = node.offset.coefficient;
         place.push_back(node.offset.constant);
         if (!prefetched.emplace(node.source, std::move(place)).second) continue;
-        body_.add(Prefetch{{node.source, {start(node.offset) + Affine::of(block_.point) + Affine(schedule_.strip)}}});
+        body_.add(Prefetch{
+            {node.source, {start(node.offset) + Affine::of(block_.point) + Affine(schedule_.strip)}}, {}, false});
       }
       PointBuilder(kernel_, body_, program, block_).build();
       body_.close();

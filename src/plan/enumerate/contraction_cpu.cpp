@@ -101,6 +101,7 @@ class ContractionEnumerator {
     const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
     sum_in_parts_ = buffer.type == type;
     const auto& c = statement.offset.coefficient;
+    problem_.far_result = (buffer.last - buffer.first + 1) * problem_.size > device_.l2_bytes;
     // Lines that rows of the result share would be written by parts: twice, and read between.
     problem_.nontemporal =
         sum_in_parts_ &&
@@ -363,10 +364,11 @@ class ContractionEnumerator {
     atom.loops = {{"rows", rows}, {"columns", columns}, {"depth", depth}};
     atom.lanes = static_cast<int>(b.lanes);
     list.push_back(std::move(atom));
-    if (problem_.nontemporal && depth_chunks(b) == 1) {
-      Directive streaming;
-      streaming.kind = Directive::Kind::nontemporal;
-      list.push_back(std::move(streaming));
+    const bool nontemporal = problem_.nontemporal && depth_chunks(b) == 1;
+    if (nontemporal || problem_.far_result) {
+      Directive stores;
+      stores.kind = nontemporal ? Directive::Kind::nontemporal : Directive::Kind::prefetch;
+      list.push_back(std::move(stores));
     }
     return list;
   }

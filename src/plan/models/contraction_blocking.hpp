@@ -59,6 +59,7 @@ struct Problem {
   Axes batch;
   std::int64_t size = 8;  ///< bytes of an element
   bool complex = false;
+  bool far_result = false;   ///< the result is larger than the second cache
   bool nontemporal = false;  ///< results go by nontemporal stores: whole lines, larger than the caches and not read
 };
 
