@@ -22,6 +22,9 @@ std::vector<std::string> flags(const CpuCompileOptions& options) {
       // Without this, 64-byte vectors are quietly split into halves.
       fmt::format("-mprefer-vector-width={}", options.target.vector_bytes * 8),
       options.contract ? "-ffp-contract=fast" : "-ffp-contract=off", "-complex-range=basic",
+      // With a frame pointer LLVM can align a frame when it finds that vectors have to be spilled; without one such
+      // vectors lie across cache lines.
+      "-mframe-pointer=all",
       // No calls that the source does not make: no memcpy for a copy loop, no libm, no runtime of the language.
       "-ffreestanding", "-fno-builtin", "-fno-rtti", "-fno-threadsafe-statics",
       // Self-contained source: no header of the machine can change what a key stands for.
