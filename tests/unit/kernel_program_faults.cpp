@@ -213,7 +213,9 @@ const Fault kFaults[] = {
      },
      "before anything is written to it"},
     {"a prefetch on a GPU", by_warp,
-     [](Kernel& k) { get<Loop>(k, loop_over(k, Bind::unroll, "q")).body.push_back({Prefetch{{0, {Affine(0)}}}}); },
+     [](Kernel& k) {
+       get<Loop>(k, loop_over(k, Bind::unroll, "q")).body.push_back({Prefetch{{0, {Affine(0)}}, {}, false}});
+     },
      "a prefetch on a GPU"},
     {"a prefetch of registers", parts, [](Kernel& k) { get<Prefetch>(k).from = {get<Define>(k).array, {}}; },
      "is prefetched"},

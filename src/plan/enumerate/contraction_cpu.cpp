@@ -55,7 +55,9 @@ class ContractionEnumerator {
     for (auto lanes = widest; lanes >= std::max<std::int64_t>(widest / 4, 2); lanes /= 2) {
       if (lanes < widest && lane_extent() >= 2 * lanes) continue;  // twice the vector would not be emptier
       for (const std::int64_t vectors : {1, 2, 3, 4, 6}) {
-        if (vectors > 1 && (vectors - 1) * lanes >= lane_extent()) continue;
+        // More than the fastest index has are those of as many values of the one before it.
+        const auto along = parts(lane_extent(), lanes);
+        if (vectors > along && (columns_.size() == 1 || vectors % along != 0)) continue;
         // A row of complex numbers has sums of its real and of its imaginary parts.
         const auto most =
             (registers - vectors) / (vectors + (device_.vector_bytes >= 64 ? 0 : 1)) / (problem_.complex ? 2 : 1);
@@ -228,6 +230,11 @@ class ContractionEnumerator {
   bool make_tiles(Blocking& b, std::int64_t vectors, std::int64_t most_rows) const {
     auto& lane = b.columns.back();
     lane.tile = std::min(vectors * b.lanes, up(lane.extent, b.lanes));
+    if (const auto more = vectors / parts(lane.tile, b.lanes); more > 1) {
+      auto& next = b.columns[b.columns.size() - 2];
+      next.tile = parts(next.extent, parts(next.extent, more));
+      if (!b.pack_columns && next.extent % next.tile != 0) return false;
+    }
     if (!b.pack_columns && (lane.in_columns != 1 || lane.extent % lane.tile != 0)) return false;
     if (b.rows.empty() && b.pack_rows) return false;
     cover(b.rows, most_rows);
@@ -241,11 +248,13 @@ class ContractionEnumerator {
     for (auto& axis : b.depth) axis.tile = axis.extent;
     // A result of another type than the sum's is rounded once, so that its sum comes in one part.
     if (product(b.depth, extent_of) <= 2 * most || !sum_in_parts_) return true;
-    const auto divisor = [](std::int64_t extent, std::int64_t near) {
-      for (auto size = near; size > near / 2; --size) {
+    const bool exact = !b.pack_rows || !b.pack_columns;  // what is read in place ends where the index does
+    const auto divisor = [&](std::int64_t extent, std::int64_t near) {
+      if (exact && extent <= near * 2 && extent % near != 0) return extent;
+      for (auto size = near; size > (exact ? 1 : near / 2); --size) {
         if (extent % size == 0) return size;
       }
-      return near;
+      return exact ? std::int64_t{1} : near;
     };
     for (auto& axis : b.depth) {
       const bool contiguous = axis.in_rows == 1 || axis.in_columns == 1;
@@ -261,7 +270,7 @@ class ContractionEnumerator {
       if (room <= axis.tile) continue;
       axis.tile = room == axis.extent ? room : divisor(axis.extent, parts(axis.extent, parts(axis.extent, room)));
     }
-    return (b.pack_rows && b.pack_columns) ||
+    return !exact ||
            std::all_of(b.depth.begin(), b.depth.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
   }
 

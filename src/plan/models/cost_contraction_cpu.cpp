@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ricci::plan::gett {
 namespace {
@@ -13,6 +14,7 @@ constexpr double kStoredRun = 18;             // for each run that nontemporal s
 constexpr double kContinuedRun = 8;           // the same where the next tile writes on
 constexpr double kCachedRun = 4;              // for each run that is written into a cache
 constexpr double kPanelLine = 2.5;            // for each line of a register tile's columns that the first cache lacks
+constexpr double kMetLine = 3.5;              // for each that was driven out, as lines of columns meet in few sets
 constexpr double kStrewnLine = 4;             // the same of columns that are read in place: sets of the cache overflow
 
 double n(std::int64_t value) { return static_cast<double>(value); }
@@ -93,22 +95,45 @@ class Model {
     // All row tiles read the columns' panel again.
     const double panel = size_ * tile_columns * chunk_, lines = tile_columns / line_, l1 = n(device_.l1_bytes);
     if (row_passes > 1 && !b_.pack_columns && panel > l1 / 4) round = std::max(round, kStrewnLine * lines);
+    if (row_passes > 1 && !b_.pack_columns && chunk_ * lines > lines_of_sets()) round += kMetLine * lines;
     if (row_passes > 1 && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
     const auto in_result = [](const Axis& axis) { return axis.in_result; };
     const double length = run(b_.columns, b_.rows, in_result, tile_of);
     const bool stored = is_nontemporal();
     const bool continued = !b_.rows.empty() && n(b_.rows.back().in_result) == length;
     const bool far = is_far(size_ * batch_ * rows_ * columns_) && (chunks_ == 1 || is_far(result_bytes_));
-    // A line that a tile leaves in part waits for the block's next tile, or is read and written again.
-    const bool left = length == run(b_.columns, b_.rows, in_result, held) && std::fmod(length, line_) != 0;
+    // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
+    // with, is read and written again.
+    const double written_on = run(b_.columns, b_.rows, in_result, held);
+    const double left = begins_with_lines() && std::fmod(written_on, line_) == 0 ? 0 : length / written_on;
     const double each = stored ? (continued ? kContinuedRun : kStoredRun)
-                        : far  ? kStoredRun + (left ? kFarRun : 0)
+                        : far  ? kStoredRun + left * kFarRun
                                : kCachedRun;
     const double results = tile_rows * vectors * (chunks_ > 1 ? 3 : 1) + 20 + tile_rows * tile_columns / length * each;
     double cycles = row_passes * column_passes * chunks_ * (chunk_ * round + results);
     // Elements on their way from the second or the last cache into the first one, once for each block of rows.
     cycles += columns_ * depth_ * n(parts_of(b_.rows, block_of)) * from_cache();
     return batch_ * cycles;
+  }
+  /// Whether runs of the result begin with a line, wherever a tile is.
+  bool begins_with_lines() const {
+    const auto whole = [&](const Axis& axis) {
+      return axis.in_result == 1 || std::fmod(n(axis.in_result), line_) == 0;
+    };
+    return std::all_of(b_.columns.begin(), b_.columns.end(), whole) &&
+           std::all_of(b_.rows.begin(), b_.rows.end(), whole);
+  }
+  /// Lines of columns, read in place, that the first cache holds: one step of the depth after the other goes to the
+  /// next of few sets where steps are multiples of a large power of two.
+  double lines_of_sets() const {
+    constexpr std::int64_t kSets = 64;
+    std::int64_t step = 0;
+    for (const auto& axis : b_.depth) {
+      if (axis.tile > 1 && (step == 0 || axis.in_columns < step)) step = axis.in_columns;
+    }
+    const auto bytes = step * problem_.size;
+    const auto sets = bytes % 64 != 0 || bytes == 0 ? kSets : kSets / std::gcd(bytes / 64, kSets);
+    return n(sets) * n(device_.l1_bytes) / n(64 * kSets);
   }
   double from_cache() const { return (b_.blocks == Blocks::wide ? 0.1 : 0.03) * size_; }
 
