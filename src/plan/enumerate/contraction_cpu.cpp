@@ -54,7 +54,7 @@ class ContractionEnumerator {
     const auto registers = device_.vector_bytes >= 64 ? 31 : 15;
     for (auto lanes = widest; lanes >= std::max<std::int64_t>(widest / 4, 2); lanes /= 2) {
       if (lanes < widest && lane_extent() >= 2 * lanes) continue;  // twice the vector would not be emptier
-      for (const std::int64_t vectors : {1, 2, 3, 4, 6}) {
+      for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6}) {
         // More than the fastest index has are those of as many values of the one before it.
         const auto along = parts(lane_extent(), lanes);
         if (vectors > along && (columns_.size() == 1 || vectors % along != 0)) continue;
