@@ -118,6 +118,7 @@ std::string twin_of(const kernel::Atom& atom) {
 
 std::string simulated_text(const Launch& launch) {
   std::string text = host_prelude();
+  if (launch.as_written) text += "extern \"C\" { __attribute__((used)) char ricci_trace_as_written; }\n";
   for (const auto& added : kernel::added_atoms()) text += twin_of(added.atom);
   text += "#line 1 \"kernel\"\n" + with_shared_sizes(launch.source, launch.dynamic_shared);
   text += "\n#line 1 \"launch\"\n";

@@ -450,6 +450,7 @@ void Machine::stop(Fault fault) {
 void Machine::fill(Report& report) const {
   report.faults = faults_;
   report.blocks = blocks_done_;
+  report.flops = flops_;
   std::map<std::tuple<unsigned, Space, bool, unsigned>, LineTraffic> lines;
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     const Site& site = sites_[i];

@@ -168,7 +168,7 @@ class Machine {
   Lane* lane_ = nullptr;  // that runs
   unsigned thread_ = 0;
   std::array<unsigned, 3> block_{};
-  std::uint64_t blocks_done_ = 0;
+  std::uint64_t blocks_done_ = 0, flops_ = 0;
   Clock clock_;
   std::vector<std::uint32_t> block_starts_;   // clock at the start of each block that ran,
   std::vector<std::uint64_t> block_numbers_;  // and which it was

@@ -90,10 +90,12 @@ void Machine::call_whole_warp(unsigned first, unsigned end) {
     out[lane] = own.out;
     registers[lane] = static_cast<std::uint32_t*>(own.out);
   }
-  if (call.kind == WarpCall::Kind::multiply)
+  if (call.kind == WarpCall::Kind::multiply) {
     multiply(*call.atom, out, a, b);
-  else
+    flops_ += 2ull * static_cast<unsigned>(call.atom->m * call.atom->n * call.atom->k);
+  } else {
     load_matrices(a, call.count, call.transposed, registers);
+  }
 }
 
 void Machine::on_shuffle(void* value, unsigned bytes, unsigned source, unsigned line) {

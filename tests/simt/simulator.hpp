@@ -23,6 +23,9 @@ struct Launch {
   unsigned grid_x = 1, grid_y = 1, grid_z = 1;
   unsigned block = 1;              ///< threads; one-dimensional
   std::size_t dynamic_shared = 0;  ///< bytes behind `extern __shared__`
+  /// Accesses are counted as the text has them; else as they are left by a compiler, which joins some, takes them out
+  /// of loops and leaves out what nobody needs.
+  bool as_written = false;
 };
 
 /// Memory of the caller that the kernel may touch. Accesses outside all buffers are faults. Sectors are counted from
@@ -123,6 +126,7 @@ struct Report {
   GlobalTraffic read, written;
   std::vector<LineTraffic> lines;  ///< in source order
   std::uint64_t blocks = 0;        ///< that ran to their end
+  std::uint64_t flops = 0;         ///< of tensor cores: two for each product and its sum
   double compile_ms = 0, run_ms = 0;
 
   bool clean() const { return faults.empty(); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <llvm/Analysis/InlineCost.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -13,6 +14,8 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/IPO/Inliner.h>
+#include <llvm/Transforms/Scalar/SROA.h>
 
 namespace ricci::clang_plugin {
 namespace {
@@ -20,6 +23,7 @@ namespace {
 using namespace llvm;
 
 constexpr char kHook[] = "ricci_trace";
+constexpr char kAsWritten[] = "ricci_trace_as_written";
 constexpr char kLines[] = "ricci_trace_lines";
 constexpr char kAtSite[] = "ricci_at_site_";
 constexpr unsigned kWriteBit = 1u << 5;
@@ -28,9 +32,13 @@ constexpr std::uint64_t kLargestAccess = 16;
 
 class AccessTracing : public PassInfoMixin<AccessTracing> {
  public:
-  PreservedAnalyses run(Module& module, ModuleAnalysisManager&) {
+  /// as_written: the pass that stands in front of the optimiser, not that behind it.
+  explicit AccessTracing(bool as_written) : as_written_(as_written) {}
+
+  PreservedAnalyses run(Module& module, ModuleAnalysisManager& analyses) {
     hook_ = module.getGlobalVariable(kHook);
-    if (!hook_) return PreservedAnalyses::all();
+    if (!hook_ || (module.getGlobalVariable(kAsWritten) != nullptr) != as_written_) return PreservedAnalyses::all();
+    if (as_written_) resolve_locals(module, analyses);
     lines_.clear();
     for (Function& function : module)
       if (!function.isDeclaration() && !function.hasFnAttribute(Attribute::DisableSanitizerInstrumentation))
@@ -44,6 +52,15 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
   static bool isRequired() { return true; }
 
  private:
+  /// Calls inlined, so that every pointer to a local variable is known for one.
+  static void resolve_locals(Module& module, ModuleAnalysisManager& analyses) {
+    constexpr int kAnySize = 1 << 20;
+    ModulePassManager passes;
+    passes.addPass(ModuleInlinerWrapperPass(getInlineParams(kAnySize)));
+    passes.addPass(createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
+    passes.run(module, analyses);
+  }
+
   void trace(Function& function) {
     std::vector<Instruction*> accesses;
     for (BasicBlock& block : function)
@@ -116,6 +133,7 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
     new GlobalVariable(module, data->getType(), true, GlobalValue::ExternalLinkage, data, kLines);
   }
 
+  bool as_written_;
   GlobalVariable* hook_ = nullptr;
   std::vector<std::uint32_t> lines_;
 };
@@ -123,8 +141,10 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
 }  // namespace
 
 void register_access_tracing(PassBuilder& builder) {
+  builder.registerPipelineStartEPCallback(
+      [](ModulePassManager& passes, OptimizationLevel) { passes.addPass(AccessTracing(true)); });
   builder.registerOptimizerLastEPCallback(
-      [](ModulePassManager& passes, OptimizationLevel) { passes.addPass(AccessTracing()); });
+      [](ModulePassManager& passes, OptimizationLevel) { passes.addPass(AccessTracing(false)); });
 }
 
 }  // namespace ricci::clang_plugin

@@ -12,7 +12,8 @@ class PassBuilder;
 
 namespace ricci::clang_plugin {
 
-/// Adds the pass to the end of the optimisation pipeline, so that it sees the accesses that remain. Call before
+/// Adds the pass to the end of the optimisation pipeline, so that it sees the accesses that remain, and to its start
+/// for sources with a variable `extern "C" char ricci_trace_as_written`, of which it sees every access. Call before
 /// building the pipeline.
 ///
 /// `access` is `site << 8 | write << 5 | bytes`: bytes is 1, 2, 4, 8 or 16 (larger accesses and constant-size copies

@@ -171,6 +171,7 @@ void Machine::one(const Scatter& scatter, const Threads& threads) {
   const auto& array = kernel_.array(scatter.array);
   count_loads(scatter.place, threads);
   count_loads(scatter.value, threads);
+  std::vector<std::pair<int, std::int64_t>> written;
   for (const auto t : threads) {
     const auto place = value(scatter.place, t).front();
     const auto item = value(scatter.value, t).front();
@@ -178,11 +179,10 @@ void Machine::one(const Scatter& scatter, const Threads& threads) {
     if (place.unwritten >= 0) broken(kernel_, origin_, array.name + " is written at a place that nothing has written");
     const auto element = static_cast<std::int64_t>(place.value.integer);
     if (element < array.first || element >= array.shape.front()) continue;
-    auto& moved = counts_.written[static_cast<std::size_t>(array.space)];
-    ++moved.accesses;
-    moved.bytes += size_of(array.type);
+    written.emplace_back(t, element);
     memory_.write(scatter.array, element, t, item);
   }
+  count(array, written, size_of(array.type), true);
 }
 
 void Machine::one(const CopyRow& copy, const Threads& threads) {

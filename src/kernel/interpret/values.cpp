@@ -241,20 +241,28 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
 }
 
 void Machine::count(const Access& access, const Threads& threads, bool writes) {
+  std::vector<std::pair<int, std::int64_t>> elements;
+  for (const auto t : threads) elements.emplace_back(t, element(access, t));
   const auto& array = kernel_.array(access.array);
+  count(array, elements, existing(access) * size_of(array.type), writes);
+  if (access.lanes > 1) {
+    (writes ? counts_.written : counts_.read)[static_cast<std::size_t>(array.space)].vectors +=
+        static_cast<std::int64_t>(threads.size());
+  }
+}
+
+void Machine::count(const Array& array, const std::vector<std::pair<int, std::int64_t>>& elements, std::int64_t bytes,
+                    bool writes) {
   auto& moved = (writes ? counts_.written : counts_.read)[static_cast<std::size_t>(array.space)];
-  const auto size = size_of(array.type);
-  const auto bytes = existing(access) * size;
-  moved.accesses += static_cast<std::int64_t>(threads.size());
-  moved.bytes += static_cast<std::int64_t>(threads.size()) * bytes;
-  if (access.lanes > 1) moved.vectors += static_cast<std::int64_t>(threads.size());
+  moved.accesses += static_cast<std::int64_t>(elements.size());
+  moved.bytes += static_cast<std::int64_t>(elements.size()) * bytes;
   if (kernel_.target != Target::cuda || (array.space != Space::global && array.space != Space::shared)) return;
-  for (std::size_t k = 0; k < threads.size();) {
-    const int warp = threads[k] / kWarp;
+  for (std::size_t k = 0; k < elements.size();) {
+    const int warp = elements[k].first / kWarp;
     WarpAccess own;
     own.bytes = bytes;
-    for (; k < threads.size() && threads[k] / kWarp == warp; ++k)
-      own.lanes.emplace_back(threads[k] % kWarp, element(access, threads[k]) * size);
+    for (; k < elements.size() && elements[k].first / kWarp == warp; ++k)
+      own.lanes.emplace_back(elements[k].first % kWarp, elements[k].second * size_of(array.type));
     array.space == Space::global ? count_sectors(own, moved) : count_wavefronts(own, moved);
   }
 }

@@ -1,0 +1,26 @@
+// Random contractions in random axis orders, for a GPU: types, views, factors and device drawn too.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "ir/passes/canonical.hpp"
+#include "lower/einsum.hpp"
+
+namespace ricci::fuzz {
+
+struct GpuContraction {
+  std::string spec;
+  std::map<char, std::int64_t> extents;
+  ir::EinsumProblem problem;
+  int sm = 90;
+  std::optional<DType> bytes;  ///< of operands that are not floats
+
+  std::string text() const;
+  ir::Canonical program() const;
+};
+GpuContraction gpu_contraction(std::mt19937_64& random);
+
+}  // namespace ricci::fuzz
