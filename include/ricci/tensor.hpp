@@ -19,8 +19,8 @@ std::int64_t size_of(DType type) noexcept;  ///< bytes of one element: 1, 2, 4, 
 const char* name(DType type) noexcept;      ///< "f64", "c128", ...
 bool is_integer(DType type) noexcept;       ///< i8..i64 and u8..u64
 bool is_complex(DType type) noexcept;       ///< c64 and c128
-/// In what tensor cores may compute products of f32, whose sums stay in f32: on a GPU from sm_80 on, for sums of
-/// products of two tensors; elsewhere products are those of f32.
+/// In what tensor cores may compute products of f32, and the real ones that those of c64 are made of, whose sums stay
+/// in f32: on a GPU from sm_80 on, for sums of products of two tensors; elsewhere products are those of f32.
 enum class Precision : std::uint8_t {
   f32,     ///< products of f32, fused into the sum
   tf32,    ///< factors rounded to 11 significant bits: a product is off by 2^-10 of itself at most

@@ -9,7 +9,8 @@ DType operand_type(const Atom* atom, const Contraction& contraction) noexcept {
 }
 
 std::string mismatch(const Atom& atom, int parts, const ir::Program& program, const Contraction& contraction) {
-  const bool in_parts = contraction.type == DType::c128 && atom.a.type == AtomType::f64;
+  const bool in_parts = (contraction.type == DType::c128 && atom.a.type == AtomType::f64) ||
+                        (contraction.type == DType::c64 && atom.a.type == AtomType::tf32);
   if (const auto type = dtype_of(atom.c.type); type != contraction.type && !in_parts)
     return fmt::format("sums in {}, and those of the program are in {}", name(type), name(contraction.type));
   if (atom.a.type == AtomType::tf32) {
@@ -33,7 +34,8 @@ std::string mismatch(const Atom& atom, int parts, const ir::Program& program, co
 Precision effective_precision(const ir::Program& program, Precision wanted, int sm) {
   if (wanted == Precision::f32 || sm < find_atom("m16n8k8_tf32")->sm) return Precision::f32;
   const auto contraction = contraction_of(program);
-  return contraction && contraction->type == DType::f32 ? wanted : Precision::f32;
+  const bool single = contraction && (contraction->type == DType::f32 || contraction->type == DType::c64);
+  return single ? wanted : Precision::f32;
 }
 
 }  // namespace ricci::kernel

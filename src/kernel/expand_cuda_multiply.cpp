@@ -28,6 +28,11 @@ std::int64_t stride_of(const Kernel& kernel, const Access& access, const std::ve
   return stride;
 }
 
+/// Registers of real numbers. Of tf32 in two parts each number is the sum of both.
+struct Numbers {
+  int registers = -1, rest = -1;
+};
+
 /// One operand: its side of the tile, where it lies, and the registers that it is read into.
 struct Operand {
   bool first;
@@ -36,10 +41,11 @@ struct Operand {
   const Side* side;
   const Fragment* fragment;
   Affine warp, coordinate;
-  DType type;                     ///< of its elements in shared memory
-  int registers = -1, rest = -1;  ///< rest: of factors in two parts, the second one; of complex ones the imaginary part
-  int minus = -1;                 ///< the imaginary part of a complex second factor, negated
-  int ahead = -1;                 ///< as they are read, a step before they are rounded
+  DType type;       ///< of its elements in shared memory
+  Numbers numbers;  ///< of complex factors the real parts
+  Numbers imag;     ///< of complex factors
+  Numbers minus;    ///< the imaginary part of a complex second factor, negated
+  int ahead = -1;   ///< as they are read, a step before they are rounded
 };
 
 class Multiplier {
@@ -62,18 +68,20 @@ class Multiplier {
     for (auto* x : {&a, &b}) {
       std::vector<std::int64_t> shape = {steps, x->side->atoms()};
       if (!tile_.fma()) shape.push_back(x->fragment->registers());
-      const auto of = tile_.fma() || complex_ ? type_ : x->type;
-      x->registers = threads_.registers(x->first ? "a_part" : "b_part", of, shape, x->fragment->per_register());
-      body.push_back({Declare{x->registers}});
-      if (mma_.parts > 1 || complex_) {
-        const std::string rest = complex_ ? "imag" : "rest";
-        x->rest = threads_.registers((x->first ? "a_" : "b_") + rest, of, shape);
-        body.push_back({Declare{x->rest}});
-      }
-      if (complex_ && !x->first) {
-        x->minus = threads_.registers("b_minus_imag", of, shape);
-        body.push_back({Declare{x->minus}});
-      }
+      const auto declared = [&](const std::string& name, const std::string& rest) {
+        Numbers numbers;
+        const auto of = tile_.fma() || complex_ ? type_ : x->type;
+        numbers.registers = threads_.registers(name, of, shape, x->fragment->per_register());
+        body.push_back({Declare{numbers.registers}});
+        if (mma_.parts == 1) return numbers;
+        numbers.rest = threads_.registers(rest, of, shape);
+        body.push_back({Declare{numbers.rest}});
+        return numbers;
+      };
+      const std::string side = x->first ? "a" : "b";
+      x->numbers = declared(side + "_part", side + "_rest");
+      if (complex_) x->imag = declared(side + "_imag", side + "_imag_rest");
+      if (complex_ && !x->first) x->minus = declared("b_minus_imag", "b_minus_imag_rest");
       if (!rounded(*x)) {
         append(body, loaded(*x));
         continue;
@@ -99,37 +107,39 @@ class Multiplier {
     const auto i = threads_.loop_var("i", a.side->atoms()), j = threads_.loop_var("j", b.side->atoms());
     Body products;
     for (int step = 0; step < steps; ++step) {
+      const std::vector<Affine> row = {Affine(step), Affine::of(i)}, column = {Affine(step), Affine::of(j)};
+      const auto product = [&](const Access& sum, const Numbers& of_a, const Numbers& of_b) {
+        // The smallest products first.
+        if (mma_.parts > 1) {
+          products.push_back({MmaCall{mma_.atom, sum, {of_a.rest, row}, {of_b.registers, column}}});
+          products.push_back({MmaCall{mma_.atom, sum, {of_a.registers, row}, {of_b.rest, column}}});
+        }
+        products.push_back({MmaCall{mma_.atom, sum, {of_a.registers, row}, {of_b.registers, column}}});
+      };
       const Access sum{mma_.accumulator, {Affine::of(i), Affine::of(j)}};
-      const Access x{a.registers, {Affine(step), Affine::of(i)}}, y{b.registers, {Affine(step), Affine::of(j)}};
       if (complex_) {
         // Four real products: instructions negate no operand, so that the minus is in a copy of one.
-        const auto product = [&](int part, int of_a, int of_b) {
-          products.push_back({MmaCall{mma_.atom,
-                                      {mma_.accumulator, {Affine(part), Affine::of(i), Affine::of(j)}},
-                                      {of_a, x.index},
-                                      {of_b, y.index}}});
+        const auto part = [&](int number) {
+          return Access{mma_.accumulator, {Affine(number), Affine::of(i), Affine::of(j)}};
         };
-        product(0, a.registers, b.registers);
-        product(1, a.registers, b.rest);
-        product(0, a.rest, b.minus);
-        product(1, a.rest, b.registers);
+        product(part(0), a.numbers, b.numbers);
+        product(part(1), a.numbers, b.imag);
+        product(part(0), a.imag, b.minus);
+        product(part(1), a.imag, b.numbers);
         continue;
       }
       if (!tile_.fma()) {
-        // The smallest products first.
-        if (mma_.parts > 1) {
-          products.push_back({MmaCall{mma_.atom, sum, {a.rest, x.index}, y}});
-          products.push_back({MmaCall{mma_.atom, sum, x, {b.rest, y.index}}});
-        }
-        products.push_back({MmaCall{mma_.atom, sum, x, y}});
+        product(sum, a.numbers, b.numbers);
         continue;
       }
       const auto value = [&](const Access& access, bool conj) {
         auto v = load_of(type_, access);
         return conj ? apply(ir::OpCode::conj, type_, {std::move(v)}) : v;
       };
-      auto product = apply(ir::OpCode::mul, type_, {value(x, mma_.conj_a), value(y, mma_.conj_b)});
-      products.push_back({Store{sum, apply(ir::OpCode::add, type_, {load_of(type_, sum), std::move(product)})}});
+      auto multiplied =
+          apply(ir::OpCode::mul, type_,
+                {value({a.numbers.registers, row}, mma_.conj_a), value({b.numbers.registers, column}, mma_.conj_b)});
+      products.push_back({Store{sum, apply(ir::OpCode::add, type_, {load_of(type_, sum), std::move(multiplied)})}});
     }
     append(body, threads_.unrolled(i, threads_.unrolled(j, std::move(products))));
     if (blocks == 1) {
@@ -212,15 +222,15 @@ class Multiplier {
     return in_pieces(x, [&](Body& body, const Affine& o, int number, int p, int q, const Reads& reads) {
       const Access run{x.ahead, {o, Affine(number)}, reads.width()};
       for (int l = 0; l < reads.width(); ++l)
-        put(body, x, place(x, o, reads.along > 1 ? p + l : p, reads.along > 1 ? q : q + l), lane_of(run, l));
+        put(body, x, place(x, o, reads.along > 1 ? p + l : p, reads.along > 1 ? q : q + l), lane_of(x.type, run, l));
     });
   }
-  Value lane_of(const Access& run, int lane) const {
-    auto vector = load_of(type_, run);
+  static Value lane_of(DType type, const Access& run, int lane) {
+    auto vector = load_of(type, run);
     if (run.lanes == 1) return vector;
     Value value;
     value.kind = Value::Kind::lane;
-    value.type = type_;
+    value.type = type;
     value.affine = Affine(lane);
     value.operands = {std::move(vector)};
     return value;
@@ -251,60 +261,56 @@ class Multiplier {
     int held = -1, piece = 0;
     Body body;
     if (width > 1 || complex_) {
-      held = threads_.registers(x.first ? "a_run" : "b_run", complex_ ? x.type : type_, {pieces}, width);
+      held = threads_.registers(x.first ? "a_run" : "b_run", x.type, {pieces}, width);
       body.push_back({Declare{held}});
     }
     for (int p = 0; p < side.block(); p += along) {
       for (int q = 0; q < tile_.depth.block(); q += deep, ++piece) {
         auto from = element(x, o, p, q);
         from.lanes = width;
-        if (complex_) {
-          const Access run{held, {Affine(piece)}};
-          body.push_back({Store{run, load_of(x.type, from)}});
-          put_parts(body, x, place(x, o, p, q), load_of(x.type, run));
-          continue;
-        }
-        if (width == 1) {
-          put(body, x, place(x, o, p, q), load_of(type_, from));
+        if (held < 0) {
+          put(body, x, place(x, o, p, q), load_of(x.type, from));
           continue;
         }
         const Access run{held, {Affine(piece)}, width};
         body.push_back({Store{run, load_of(x.type, from)}});
         for (int l = 0; l < width; ++l)
-          put(body, x, place(x, o, along > 1 ? p + l : p, along > 1 ? q : q + l), lane_of(run, l));
+          put(body, x, place(x, o, along > 1 ? p + l : p, along > 1 ? q : q + l), lane_of(x.type, run, l));
       }
     }
     return side.blocks() > 1 ? threads_.unrolled(outer, std::move(body)) : body;
   }
 
-  /// An element into its register; of tf32 rounded, what the rounding leaves as a second part.
+  /// An element into its registers: a complex one by its parts, the imaginary one with the sign of the conjugate where
+  /// that is multiplied.
   void put(Body& body, const Operand& x, const Access& to, Value value) const {
-    if (x.fragment->type != AtomType::tf32) {
-      body.push_back({Store{to, std::move(value)}});
+    if (!complex_) return put_number(body, x, x.numbers, to.index, std::move(value));
+    put_number(body, x, x.numbers, to.index, apply(ir::OpCode::real_part, type_, {value}));
+    const auto imag = apply(ir::OpCode::imag_part, type_, {std::move(value)});
+    const auto minus = apply(ir::OpCode::neg, type_, {imag});
+    const bool conj = x.first ? mma_.conj_a : mma_.conj_b;
+    put_number(body, x, x.imag, to.index, conj ? minus : imag);
+    if (x.minus.registers >= 0) put_number(body, x, x.minus, to.index, conj ? imag : minus);
+  }
+
+  /// A number into its register; of tf32 rounded, what the rounding leaves as a second part.
+  static void put_number(Body& body, const Operand& x, const Numbers& to, const std::vector<Affine>& index,
+                         Value value) {
+    if (!rounded(x)) {
+      body.push_back({Store{{to.registers, index}, std::move(value)}});
       return;
     }
-    const auto rounded = [](Value of) {
+    const auto rounding = [](Value of) {
       Value result;
       result.kind = Value::Kind::tf32;
       result.type = DType::f32;
       result.operands.push_back(std::move(of));
       return result;
     };
-    body.push_back({Store{to, rounded(value)}});
-    if (x.rest < 0) return;
-    auto rest = apply(ir::OpCode::sub, DType::f32, {std::move(value), load_of(DType::f32, to)});
-    body.push_back({Store{{x.rest, to.index}, rounded(std::move(rest))}});
-  }
-
-  /// A complex element's parts into their registers, the imaginary one with the sign of the conjugate where that is
-  /// multiplied.
-  void put_parts(Body& body, const Operand& x, const Access& to, const Value& value) const {
-    body.push_back({Store{to, apply(ir::OpCode::real_part, type_, {value})}});
-    const auto imag = apply(ir::OpCode::imag_part, type_, {value});
-    const auto minus = apply(ir::OpCode::neg, type_, {imag});
-    const bool conj = x.first ? mma_.conj_a : mma_.conj_b;
-    body.push_back({Store{{x.rest, to.index}, conj ? minus : imag}});
-    if (x.minus >= 0) body.push_back({Store{{x.minus, to.index}, conj ? imag : minus}});
+    body.push_back({Store{{to.registers, index}, rounding(value)}});
+    if (to.rest < 0) return;
+    auto rest = apply(ir::OpCode::sub, DType::f32, {std::move(value), load_of(DType::f32, {to.registers, index})});
+    body.push_back({Store{{to.rest, index}, rounding(std::move(rest))}});
   }
 
   /// Registers that several elements share: read as they lie, or put together of single elements.
@@ -364,9 +370,10 @@ class Multiplier {
           const auto moved = (first(bit) - start).constant;
           index = index + moved * threads_.digit(fmt::format("matrix_bit{}", bit), kMatrixRows * bit, 2);
         }
-        MatrixLoad load{{x.registers, {Affine(step), (side.block() / side.per_atom) * o + Affine(atom)}, shared},
-                        {x.base.array, {std::move(index)}, static_cast<int>(kMatrixBytes / size_of(x.type))},
-                        transposed};
+        MatrixLoad load{
+            {x.numbers.registers, {Affine(step), (side.block() / side.per_atom) * o + Affine(atom)}, shared},
+            {x.base.array, {std::move(index)}, static_cast<int>(kMatrixBytes / size_of(x.type))},
+            transposed};
         body.push_back({std::move(load)});
       }
     }
@@ -389,7 +396,7 @@ class Multiplier {
   Access place(const Operand& x, const Affine& outer, int p, int q) const {
     const auto& side = *x.side;
     const auto atom = (side.block() / side.per_atom) * outer + Affine(p / side.per_atom);
-    Access access{x.registers, {Affine(q / tile_.depth.per_atom), atom}};
+    Access access{x.numbers.registers, {Affine(q / tile_.depth.per_atom), atom}};
     const int s = p % side.per_atom, k = q % tile_.depth.per_atom;
     if (!tile_.fma()) access.index.emplace_back(register_of(x, s, k) / x.fragment->per_register());
     return access;

@@ -103,20 +103,27 @@ struct ContractionCase {
   double largest_error(std::uint64_t seed) const {
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<float> real(-1, 1);
-    std::vector<std::vector<float>> tensors;
+    std::vector<std::vector<float>> tensors;  // complex numbers as pairs
     std::vector<std::vector<double>> exact, moduli;
+    const auto reals = [](const ir::Buffer& buffer) { return is_complex(buffer.type) ? std::size_t{2} : 1; };
     for (const auto& buffer : program.buffers) {
-      tensors.emplace_back(static_cast<std::size_t>(buffer.last + 1));
+      const auto pair = reals(buffer);
+      tensors.emplace_back(static_cast<std::size_t>(buffer.last + 1) * pair);
       if (!buffer.written) {
         for (auto& x : tensors.back()) x = real(random);
       }
       exact.emplace_back(tensors.back().begin(), tensors.back().end());
       moduli.push_back(exact.back());
-      for (auto& x : moduli.back()) x = std::abs(x);
+      auto& sizes = moduli.back();
+      for (std::size_t k = 0; k < sizes.size(); k += pair) {
+        sizes[k] = pair == 1 ? std::abs(sizes[k]) : std::hypot(sizes[k], sizes[k + 1]);
+        if (pair == 2) sizes[k + 1] = 0;
+      }
     }
+    const auto widened = [](DType type) { return is_complex(type) ? DType::c128 : DType::f64; };
     ir::Program wide = program;
-    for (auto& buffer : wide.buffers) buffer.type = DType::f64;
-    for (auto& node : wide.nodes) node.type = DType::f64;
+    for (auto& buffer : wide.buffers) buffer.type = widened(buffer.type);
+    for (auto& node : wide.nodes) node.type = widened(node.type);
     std::vector<void*> got, wanted, sizes;
     for (std::size_t b = 0; b < tensors.size(); ++b) {
       got.push_back(tensors[b].data());
@@ -129,8 +136,9 @@ struct ContractionCase {
     double largest = 0;
     for (std::size_t b = 0; b < tensors.size(); ++b) {
       if (!program.buffers[b].written) continue;
+      const auto pair = reals(program.buffers[b]);
       for (std::size_t k = 0; k < tensors[b].size(); ++k)
-        largest = std::max(largest, std::abs(tensors[b][k] - exact[b][k]) / moduli[b][k]);
+        largest = std::max(largest, std::abs(tensors[b][k] - exact[b][k]) / moduli[b][k / pair * pair]);
     }
     return largest;
   }

@@ -202,6 +202,40 @@ TEST_CASE("products in tf32, and in two parts of it, stay within their bounds") 
   CHECK(whole_x3.wrong(1).empty());
 }
 
+TEST_CASE("complex products in tf32 stay within the bounds of their real ones") {
+  const auto problem = simt::problem_of("ad,db->ab", {{'a', 40}, {'b', 24}, {'d', 72}}, {DType::c64});
+  const std::string start =
+      "tile a:32; tile c:16; tile b:8; order task a0 c0 sum b0; stage A at b0 async a b pad 2;"
+      "stage B at b0 async b c pad 2;";
+  const auto made_in = [&](Precision precision, const std::string& atom, const std::string& end) {
+    auto program = ir::canonicalise(ir::lower(problem));
+    program.precision = kernel::effective_precision(program, precision, 80);
+    return simt::ContractionCase(
+        program,
+        kernel::parse_directives(start + atom + " rows a columns c depth b warps 1x2 " + end + "; pipeline b0 2"));
+  };
+  for (const std::string runs : {"runs 1x1x1", "runs 2x1x2"}) {
+    const auto f32 = made_in(Precision::f32, "atom fma", runs);
+    const auto tf32 = made_in(Precision::tf32, "atom m16n8k8_tf32", runs);
+    const auto tf32x3 = made_in(Precision::tf32x3, "atom m16n8k8_tf32", runs + " parts 2");
+    // Sums of 72 terms in each part, of two products each.
+    const double sums = 2 * 72 * 0x1p-24;
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const auto error = tf32.largest_error(seed), error_x3 = tf32x3.largest_error(seed),
+                 plain = f32.largest_error(seed);
+      INFO(plain << " " << error_x3 << " " << error);
+      CHECK(plain <= sums);
+      CHECK(error_x3 <= 2 * product_error(Precision::tf32x3) + 3 * sums);
+      CHECK(error_x3 <= 4 * plain);
+      CHECK(error <= 2 * product_error(Precision::tf32) + sums);
+      CHECK(error > 16 * plain);
+    }
+    auto whole = tf32, whole_x3 = tf32x3;
+    CHECK(whole.wrong(1).empty());
+    CHECK(whole_x3.wrong(1).empty());
+  }
+}
+
 TEST_CASE("precision is what a kernel on a GPU can make of it") {
   const auto program = [](DType type) {
     return ir::canonicalise(ir::lower(simt::problem_of("ad,db->ab", {{'a', 8}, {'b', 8}, {'d', 8}}, {type})));
@@ -210,7 +244,8 @@ TEST_CASE("precision is what a kernel on a GPU can make of it") {
   CHECK(kernel::effective_precision(program(DType::f32), Precision::tf32x3, 75) == Precision::f32);
   CHECK(kernel::effective_precision(program(DType::f32), Precision::tf32, 0) == Precision::f32);
   CHECK(kernel::effective_precision(program(DType::f64), Precision::tf32, 90) == Precision::f32);
-  CHECK(kernel::effective_precision(program(DType::c64), Precision::tf32, 90) == Precision::f32);
+  CHECK(kernel::effective_precision(program(DType::c64), Precision::tf32, 90) == Precision::tf32);
+  CHECK(kernel::effective_precision(program(DType::c128), Precision::tf32, 90) == Precision::f32);
   CHECK(parse_precision("tf32x3") == Precision::tf32x3);
   CHECK_THROWS_AS(parse_precision("tf16"), PlanError);
 }

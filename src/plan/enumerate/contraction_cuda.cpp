@@ -280,10 +280,11 @@ class ContractionEnumerator {
     } else {
       const auto& atom = c.atom();
       const double products = static_cast<double>(rows * columns) / (atom.m * atom.n) * depth / atom.k;
-      counts.instructions += products * (is_complex(c.type) ? 4 : c.factor_parts == 2 ? 3 : 1);
+      counts.instructions += products * (is_complex(c.type) ? 4 : 1) * (c.factor_parts == 2 ? 3 : 1);
       // Rounding to tf32 is a test for infinities and an addition; a second part takes a subtraction and the same.
       if (atom.a.type == kernel::AtomType::tf32)
-        counts.instructions += warps * depth * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2);
+        counts.instructions +=
+            warps * depth * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
       if (is_complex(c.type)) counts.instructions += warps * depth * lane_columns;
     }
     // Copies: an instruction and its addresses.

@@ -145,7 +145,7 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
     spread.run_columns = deep_columns && result_size == 2 ? 2 : 1;
     return spread;
   }
-  if (is_complex(type)) return spread;  // of 16 bytes: lanes that are neighbours read neighbours
+  if (type == DType::c128) return spread;  // of 16 bytes: lanes that are neighbours read neighbours
   const bool narrow = atom().m == 8;
   spread.run_depth = any_deep && !narrow ? 2 : 1;
   spread.run_rows = deep_rows || narrow ? 1 : 2;
@@ -157,7 +157,7 @@ int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const ker
   const auto sums = rows * columns / 32 * (size_of(type) / 4);
   const auto operands =
       fma ? (rows / 8 + columns / 4) * words * spread.run_depth : (rows / 8 + columns / 8) * 2 * words;
-  const auto minus = !fma && is_complex(type) ? columns / 8 * words : 0;
+  const auto minus = !fma && is_complex(type) ? columns / 8 * words * factor_parts : 0;
   // What is rounded is read a step ahead.
   const auto ahead = !fma && atom().a.type == kernel::AtomType::tf32 ? operands : 0;
   return static_cast<int>(sums + operands * factor_parts + minus + ahead) + (fma ? 64 : 40);
