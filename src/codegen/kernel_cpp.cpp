@@ -240,6 +240,12 @@ class CppPrinter {
     w_.close();
   }
   void one(const kernel::Comment& comment) { w_.line("// {}", comment.text); }
+  void one(const kernel::Section& section) {
+    w_.line("// {}", section.title);
+    w_.open("{{");
+    print(section.body);
+    w_.close();
+  }
   void one(const kernel::Store& store) {
     if (!store.nontemporal) {
       w_.line("{}", text_.store(store));

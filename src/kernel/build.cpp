@@ -2,6 +2,7 @@
 #include "kernel/build.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -36,15 +37,21 @@ void Builder::run(std::span<const Directive> directives) {
   }
 }
 
-std::vector<Var> Builder::tasks() const {
-  std::vector<Var> vars;
+std::vector<Builder::Task> Builder::tasks() const {
+  std::vector<Task> list;
   for (const auto& one : order_) {
-    if (one.bind == Bind::task) vars.push_back(one.var);
+    if (one.bind != Bind::task) continue;
+    for (const auto& level : axes_[static_cast<std::size_t>(index_of(one.var))].levels) {
+      if (level.var == one.var) list.push_back({one.var, level.step});
+    }
   }
-  return vars;
+  return list;
 }
 
-Body Builder::of_task() {
+Body Builder::of_task(bool is_first, bool is_last, int block) {
+  is_first_ = is_first;
+  is_last_ = is_last;
+  block_ = block;
   const auto count = tasks().size();
   Body body;
   if (count > 0) body = std::move(order_[count - 1].first);
@@ -321,11 +328,14 @@ Kernel build(const ir::Program& program, const Group& group, Directives directiv
   const auto added = take_added(directives);
   if (target != Target::cpu) throw PlanError("schedule: no groups of products on this target yet");
   auto kernel = with_arguments(program, target, vector_bytes);
+  const auto is_head = [](const Directive& d) { return d.kind == Kind::products; };
+  const auto count = std::count_if(directives.begin(), directives.end(), is_head);
   std::vector<Builder> sections;
   std::vector<bool> computed(group.products.size());
   Body body;
+  int block = -1;
   for (auto from = directives.begin(); from != directives.end();) {
-    if (from->kind != Kind::products) throw PlanError("schedule: sections of a group begin with their products");
+    if (!is_head(*from)) throw PlanError("schedule: sections of a group begin with their products");
     std::vector<Product> products;
     for (const auto number : from->sizes) {
       const auto k = static_cast<std::size_t>(number - 1);
@@ -334,13 +344,15 @@ Kernel build(const ir::Program& program, const Group& group, Directives directiv
       computed[k] = true;
       products.push_back({group.products[k]});
     }
-    const auto end =
-        std::find_if(from + 1, directives.end(), [](const Directive& d) { return d.kind == Kind::products; });
+    const auto end = std::find_if(from + 1, directives.end(), is_head);
     auto& section = sections.emplace_back(kernel, program, std::move(products), &group);
     section.run({from + 1, end});
     if (section.tasks() != sections.front().tasks())
       throw PlanError("schedule: all sections of a group have the same tasks");
-    body.push_back({Section{"", section.of_task()}});
+    const bool is_first = sections.size() == 1, is_last = static_cast<std::ptrdiff_t>(sections.size()) == count;
+    if (is_first && !is_last) block = section.add_block();
+    body.push_back(
+        {Section{fmt::format("products {}", fmt::join(from->sizes, " ")), section.of_task(is_first, is_last, block)}});
     from = end;
   }
   if (std::find(computed.begin(), computed.end(), false) != computed.end())

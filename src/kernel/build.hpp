@@ -15,7 +15,8 @@ Kernel build(const ir::Program& program, const Contraction& contraction, Directi
              int vector_bytes = 64);
 
 /// The same of a group: per section of the directives the loops of its products, inside of loops over tasks that all
-/// sections share. A task's block of the result stays in the caches from one section to the next.
+/// sections share. Sums of a task are in a block of the worker's memory, dense, from one section to the next; the last
+/// section writes the result.
 Kernel build(const ir::Program& program, const Group& group, Directives directives, Target target,
              int vector_bytes = 64);
 

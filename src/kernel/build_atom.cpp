@@ -205,6 +205,47 @@ Body Builder::loop_of(std::size_t k, Body inner) {
   return {{std::move(loop), order_[k].origin}};
 }
 
+std::vector<std::size_t> Builder::result_order() const {
+  const auto& step = program_.statement().offset.coefficient;
+  std::vector<std::size_t> order;
+  for (std::size_t q = 0; q < step.size(); ++q) {
+    if (step[q] != 0) order.push_back(q);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t x, std::size_t y) { return std::abs(step[x]) < std::abs(step[y]); });
+  return order;
+}
+
+std::int64_t Builder::block_extent(std::size_t q) const {
+  const auto& outermost = axes_[q].levels.front();
+  const auto at = place(outermost.var);
+  return at && order_[*at].bind == Bind::task ? outermost.step : extent(static_cast<int>(q));
+}
+
+int Builder::add_block() {
+  const auto& result = kernel_.array(program_.statement().buffer);
+  Array block;
+  block.name = result.name + "_block";
+  block.type = result.type;
+  block.space = Space::scratch;
+  block.alignment = 64;
+  block.shape = {1};
+  for (const auto q : result_order()) block.shape.front() *= block_extent(q);
+  return kernel_.add_array(std::move(block));
+}
+
+Access Builder::in_block() const {
+  Affine offset;
+  std::int64_t stride = 1;
+  for (const auto q : result_order()) {
+    auto value = axes_[q].value;
+    for (const auto& task : tasks()) value = value.with(task.var, Affine(0));
+    offset = offset + stride * value;
+    stride *= block_extent(q);
+  }
+  return {block_, {offset}};
+}
+
 Body Builder::flush() {
   const auto& mma = products_.front().mma;
   const auto& statement = program_.statement();
@@ -229,8 +270,11 @@ Body Builder::flush() {
   if (products_.size() > 1 && !first.empty())
     throw PlanError("schedule: products that add to one accumulator are summed in one part each");
   if (group_ != nullptr) {
-    more.value = result.added(mma.accumulator);
-    whole.value = earlier_arrays_ > program_.buffers.size() ? more.value : result.begun(*group_, mma.accumulator);
+    const auto sum = result.load({mma.accumulator, {}});
+    whole.to = more.to = is_last_ ? result.element() : in_block();
+    more.value = result.plus(more.to, sum);
+    whole.value = is_first_ ? sum : result.plus(in_block(), sum);
+    if (is_last_) whole.value = result.finished(*group_, std::move(whole.value));
   } else {
     whole.value = result.value(statement.value, mma.accumulator);
     if (!first.empty()) more.value = result.added(statement.value, mma.accumulator);

@@ -66,10 +66,18 @@ class Builder {
   /// Each directive stands on those before it.
   void run(std::span<const Directive> directives);
 
-  /// The loops over tasks, from outside in.
-  std::vector<Var> tasks() const;
-  /// What a task does.
-  Body of_task();
+  /// A loop over tasks, and how far apart they are.
+  struct Task {
+    Var var = 0;
+    std::int64_t step = 1;
+    bool operator==(const Task&) const = default;
+  };
+  /// From outside in.
+  std::vector<Task> tasks() const;
+  /// Memory of the worker for a task's block of the result, laid out as the result is.
+  int add_block();
+  /// What a task does. Of a group, sections before the last one leave their sums in the block.
+  Body of_task(bool is_first = true, bool is_last = true, int block = -1);
   /// The loops over tasks around what each of them does.
   Body around(Body body) {
     for (auto k = tasks().size(); k-- > 0;) body = loop_of(k, std::move(body));
@@ -154,6 +162,11 @@ class Builder {
   Body sums(std::size_t k);
   Body loop_of(std::size_t k, Body inner);
 
+  /// The indices of the result, fastest first.
+  std::vector<std::size_t> result_order() const;
+  std::int64_t block_extent(std::size_t q) const;
+  /// The element of a task's block of the result.
+  Access in_block() const;
   Result result() const {
     std::vector<Affine> values;
     for (const auto& axis : axes_) values.push_back(axis.value);
@@ -167,7 +180,9 @@ class Builder {
   const ir::Program& program_;
   std::vector<Product> products_;
   const Group* group_;
-  std::vector<Axis> axes_;  // per index of the program
+  bool is_first_ = true, is_last_ = true;  // of the group's sections
+  int block_ = -1;                         // of the result, where there are several sections
+  std::vector<Axis> axes_;                 // per index of the program
   std::size_t earlier_vars_, earlier_arrays_;
   std::vector<std::size_t> reused_;  // arrays of earlier sections
   std::vector<Ordered> order_;

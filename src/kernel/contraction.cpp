@@ -64,25 +64,37 @@ std::optional<Contraction> product_of(const ir::Program& program, NodeId reduce,
   return result;
 }
 
-/// f(negative, term) for each term of a chain of sums and differences.
-template <class F>
-void for_each_term(const ir::Program& program, NodeId id, bool negative, const F& f) {
-  const auto& n = node(program, id);
-  const bool chains = n.kind == NodeKind::op && (n.op == OpCode::add || n.op == OpCode::sub || n.op == OpCode::neg);
-  if (!chains) return f(negative, id);
-  for_each_term(program, n.operand[0], negative != (n.op == OpCode::neg), f);
-  if (n.op != OpCode::neg) for_each_term(program, n.operand[1], negative != (n.op == OpCode::sub), f);
-}
+/// Sums and differences as lists of their terms, as far as these are few: a node may be a term many times over.
+class Terms {
+ public:
+  explicit Terms(const ir::Program& program) : program_(program) {}
 
-bool is_elementwise(const ir::Program& program, NodeId id) {
-  const auto& n = node(program, id);
-  if (n.kind == NodeKind::reduce || n.kind == NodeKind::guard || n.kind == NodeKind::scan ||
-      n.kind == NodeKind::compact)
-    return false;
-  for (int k = 0; k < ir::operand_count(n); ++k) {
-    if (!is_elementwise(program, n.operand[k])) return false;
+  /// f(negative, term) for each term; false where there are too many.
+  template <class F>
+  bool each(NodeId id, bool negative, const F& f) {
+    if (--room_ < 0) return false;
+    const auto& n = node(program_, id);
+    const bool chains = n.kind == NodeKind::op && (n.op == OpCode::add || n.op == OpCode::sub || n.op == OpCode::neg);
+    if (!chains) return f(negative, id), true;
+    return each(n.operand[0], negative != (n.op == OpCode::neg), f) &&
+           (n.op == OpCode::neg || each(n.operand[1], negative != (n.op == OpCode::sub), f));
   }
-  return true;
+
+ private:
+  const ir::Program& program_;
+  int room_ = 1000;  // nodes
+};
+
+/// Per node: whether it is made of loads, numbers and operations alone.
+std::vector<bool> elementwise(const ir::Program& program) {
+  std::vector<bool> is(program.nodes.size());
+  for (std::size_t k = 0; k < is.size(); ++k) {  // operands come first
+    const auto& n = program.nodes[k];
+    is[k] = n.kind != NodeKind::reduce && n.kind != NodeKind::guard && n.kind != NodeKind::scan &&
+            n.kind != NodeKind::compact;
+    for (int j = 0; j < ir::operand_count(n); ++j) is[k] = is[k] && is[static_cast<std::size_t>(n.operand[j])];
+  }
+  return is;
 }
 
 }  // namespace
@@ -130,26 +142,31 @@ std::optional<Contraction> contraction_of(const ir::Program& program) {
 std::optional<Group> group_of(const ir::Program& program) {
   if (program.statements.size() != 1 || program.exact) return std::nullopt;
   const auto& statement = program.statement();
+  const auto is_elementwise = elementwise(program);
   Group group;
+  Terms terms(program);
   bool fits = true;
-  for_each_term(program, statement.value, false, [&](bool negative, NodeId id) {
+  const auto add_product = [&](NodeId reduce, bool negative, NodeId id) {
+    auto product = product_of(program, reduce, id);
+    fits = fits && product;
+    if (!product) return;
+    product->negative = negative;
+    for (std::size_t q = 0; q < product->role.size(); ++q)
+      fits = fits && (product->role[q] != Role::other || statement.offset.coefficient[q] == 0);
+    group.products.push_back(std::move(*product));
+  };
+  const bool few = terms.each(statement.value, false, [&](bool negative, NodeId id) {
     const auto& sum = node(program, id);
-    if (!is_free_sum(program, sum)) {
-      fits = fits && is_elementwise(program, id);
+    if (is_free_sum(program, sum)) {
+      const bool few_products = terms.each(sum.operand[0], negative,
+                                           [&](bool subtracted, NodeId term) { add_product(id, subtracted, term); });
+      fits = fits && few_products;
+    } else {
+      fits = fits && is_elementwise[static_cast<std::size_t>(id)];
       group.addends.push_back({negative, id});
-      return;
     }
-    for_each_term(program, sum.operand[0], negative, [&](bool subtracted, NodeId term) {
-      auto product = product_of(program, id, term);
-      fits = fits && product;
-      if (!product) return;
-      product->negative = subtracted;
-      for (std::size_t q = 0; q < product->role.size(); ++q)
-        fits = fits && (product->role[q] != Role::other || statement.offset.coefficient[q] == 0);
-      group.products.push_back(std::move(*product));
-    });
   });
-  if (!fits || group.products.size() < 2) return std::nullopt;
+  if (!few || !fits || group.products.size() < 2) return std::nullopt;
   return group;
 }
 

@@ -78,18 +78,18 @@ Value Result::added(ir::NodeId id, int accumulator) const {
     if (!more) more = part(top.operand[1]);
   }
   if (!more) throw PlanError("schedule: a sum in parts needs a result that is linear in it");
-  return apply(ir::OpCode::add, type, {load(element()), std::move(*more)});
+  return plus(element(), std::move(*more));
 }
 
-Value Result::added(int accumulator) const {
-  return apply(ir::OpCode::add, kernel_.array(accumulator).type, {load(element()), load({accumulator, {}})});
+Value Result::plus(Access to, Value more) const {
+  const auto type = more.type;
+  return apply(ir::OpCode::add, type, {load(std::move(to)), std::move(more)});
 }
 
-Value Result::begun(const Group& group, int accumulator) const {
-  auto sum = load({accumulator, {}});
+Value Result::finished(const Group& group, Value sum) const {
   for (const auto& addend : group.addends) {
-    sum = apply(addend.negative ? ir::OpCode::sub : ir::OpCode::add, sum.type,
-                {std::move(sum), value(addend.node, accumulator)});
+    const auto type = sum.type;
+    sum = apply(addend.negative ? ir::OpCode::sub : ir::OpCode::add, type, {std::move(sum), value(addend.node, -1)});
   }
   return sum;
 }

@@ -22,15 +22,15 @@ class Result {
   /// What the element becomes by a further part of a sum in that node: the part goes through the factor that the whole
   /// sum goes through. Throws PlanError where the node is not linear in it.
   Value added(ir::NodeId id, int accumulator) const;
-  /// The same of a group's products.
-  Value added(int accumulator) const;
-  /// What the element is by the first of a group's products and what is added beside them.
-  Value begun(const Group& group, int accumulator) const;
+  Value load(Access access) const;
+  /// An element and what is added to it.
+  Value plus(Access to, Value more) const;
+  /// The sum of a group's products, and what is added beside them.
+  Value finished(const Group& group, Value sum) const;
 
  private:
   const ir::Node& node(ir::NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
   Access access(int buffer, const ir::Affine& offset) const;
-  Value load(Access access) const;
 
   const Kernel& kernel_;
   const ir::Program& program_;

@@ -106,7 +106,8 @@ TEST_CASE("sections use the scratch memory of those before them") {
   for (const auto& array : both.arrays) {
     if (array.space == Space::scratch) elements.push_back(array.elements());
   }
-  CHECK(elements == std::vector<std::int64_t>{5 * 6 * 6});  // as many as the larger one has
+  // What A is packed into, with as many as the larger depth has, and the block of the result.
+  CHECK(elements == std::vector<std::int64_t>{5 * 6 * 6, 6 * 6 * 19});
 }
 
 TEST_CASE("a group's directives that break a rule") {

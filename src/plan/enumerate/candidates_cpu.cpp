@@ -487,10 +487,11 @@ class CpuCopyEnumerator {
 
 bool is_by_directives(const Candidate& candidate) { return candidate.schedule.by_directives(); }
 
-/// Plain schedules, then register tiles of a contraction where there are such.
+/// Plain schedules, then register tiles of a contraction or of a group where there are such.
 std::vector<Candidate> computing(const ir::Program& program, const CpuModel& device) {
   auto list = plain_candidates(program, device);
   auto contractions = contraction_candidates(program, device);
+  if (contractions.empty()) contractions = group_candidates(program, device);
   // Plain schedules read their operands again and again, which their prediction takes to be in the first cache.
   constexpr double kRereads = 8;
   double bytes = 0;

@@ -25,4 +25,7 @@ struct OperandOrder {
 /// gathers were of whole vectors and sectors. Whether one is, predictions of both kernels say.
 std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device);
 
+/// For a program that is a group of contractions (kernel::group_of): sections of directives, best first by prediction.
+std::vector<Candidate> group_candidates(const ir::Program& program, const CpuModel& device);
+
 }  // namespace ricci::plan

@@ -74,6 +74,32 @@ void grow_along_result(Axes& axes, std::int64_t room, std::int64_t line) {
   }
 }
 
+void cut_depth(Axes& depth, std::int64_t most, std::int64_t size, bool exact) {
+  for (auto& axis : depth) axis.tile = axis.extent;
+  if (product(depth, extent_of) <= 2 * most) return;
+  const auto divisor = [&](std::int64_t extent, std::int64_t near) {
+    if (exact && extent <= near * 2 && extent % near != 0) return extent;
+    for (auto step = near; step > (exact ? 1 : near / 2); --step) {
+      if (extent % step == 0) return step;
+    }
+    return exact ? std::int64_t{1} : near;
+  };
+  for (auto& axis : depth) {
+    const bool contiguous = axis.in_rows == 1 || axis.in_columns == 1;
+    const auto line = 64 / size;
+    axis.tile = !contiguous               ? 1
+                : axis.extent % line == 0 ? line * (axis.extent % (2 * line) == 0 ? 2 : 1)
+                                          : divisor(axis.extent, std::min<std::int64_t>(axis.extent, 2 * line));
+  }
+  for (std::size_t k = depth.size(); k-- > 0;) {
+    auto& axis = depth[k];
+    const auto others = product(depth, tile_of) / axis.tile;
+    const auto room = std::clamp<std::int64_t>(most / others, axis.tile, axis.extent);
+    if (room <= axis.tile) continue;
+    axis.tile = room == axis.extent ? room : divisor(axis.extent, parts(axis.extent, parts(axis.extent, room)));
+  }
+}
+
 void cut(Axes& axes, std::int64_t count) {
   for (auto& axis : axes) {
     const auto blocks = parts(axis.extent, axis.block);

@@ -15,6 +15,13 @@ void grow(Axes& axes, std::int64_t room, std::int64_t line, std::int64_t Axis::*
 /// A line along what is contiguous in the columns' operand, then all that fits along what is contiguous in the result.
 void grow_along_result(Axes& axes, std::int64_t room, std::int64_t line);
 
+/// What is summed in one go: all of it where that is no more than twice as many terms as `most`, else a line along what
+/// is contiguous in either operand, and then as much as fits, innermost first; divisors of extents where there are any,
+/// so that nothing is filled up.
+///   size   bytes of an element
+///   exact  divisors alone: an operand is read in place
+void cut_depth(Axes& depth, std::int64_t most, std::int64_t size, bool exact);
+
 /// Cuts the axes into about `count` tasks, the outermost of the result first.
 void cut(Axes& axes, std::int64_t count);
 

@@ -10,6 +10,7 @@
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/contraction_blocks.hpp"
+#include "plan/enumerate/contraction_section.hpp"
 #include "plan/models/cost_contraction_cpu.hpp"
 #include "ricci/error.hpp"
 
@@ -17,7 +18,6 @@ namespace ricci::plan {
 namespace {
 
 using namespace gett;
-using kernel::Directive;
 using kernel::Role;
 
 class ContractionEnumerator {
@@ -242,34 +242,11 @@ class ContractionEnumerator {
            std::all_of(b.rows.begin(), b.rows.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
   }
 
-  /// What is summed in one go: all of it where that is little, else a line along what is contiguous in either operand,
-  /// and then as much as fits, innermost first; divisors of extents where there are any, so that nothing is filled up.
+  /// False where an operand that is read in place would be read past its end.
   bool make_depth(Blocking& b, std::int64_t most) const {
-    for (auto& axis : b.depth) axis.tile = axis.extent;
     // A result of another type than the sum's is rounded once, so that its sum comes in one part.
-    if (product(b.depth, extent_of) <= 2 * most || !sum_in_parts_) return true;
     const bool exact = !b.pack_rows || !b.pack_columns;  // what is read in place ends where the index does
-    const auto divisor = [&](std::int64_t extent, std::int64_t near) {
-      if (exact && extent <= near * 2 && extent % near != 0) return extent;
-      for (auto size = near; size > (exact ? 1 : near / 2); --size) {
-        if (extent % size == 0) return size;
-      }
-      return exact ? std::int64_t{1} : near;
-    };
-    for (auto& axis : b.depth) {
-      const bool contiguous = axis.in_rows == 1 || axis.in_columns == 1;
-      const auto line = 64 / problem_.size;
-      axis.tile = !contiguous               ? 1
-                  : axis.extent % line == 0 ? line * (axis.extent % (2 * line) == 0 ? 2 : 1)
-                                            : divisor(axis.extent, std::min<std::int64_t>(axis.extent, 2 * line));
-    }
-    for (std::size_t k = b.depth.size(); k-- > 0;) {
-      auto& axis = b.depth[k];
-      const auto others = product(b.depth, tile_of) / axis.tile;
-      const auto room = std::clamp<std::int64_t>(most / others, axis.tile, axis.extent);
-      if (room <= axis.tile) continue;
-      axis.tile = room == axis.extent ? room : divisor(axis.extent, parts(axis.extent, parts(axis.extent, room)));
-    }
+    cut_depth(b.depth, sum_in_parts_ ? most : product(b.depth, extent_of), problem_.size, exact);
     return !exact ||
            std::all_of(b.depth.begin(), b.depth.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
   }
@@ -315,68 +292,18 @@ class ContractionEnumerator {
   }
 
   kernel::Directives directives(const Blocking& b) const {
-    kernel::Directives list;
-    using Names = std::vector<std::string>;
-    Names tasks, serial, row_blocks, column_tiles, row_tiles, rows, columns, depth;
-    const auto tile = [&](const Axis& axis, std::vector<std::int64_t> sizes) {
-      Directive directive;
-      directive.kind = Directive::Kind::tile;
-      directive.subject = name(axis);
-      directive.sizes = std::move(sizes);
-      list.push_back(std::move(directive));
-    };
+    std::vector<std::string> tasks;
     for (const auto& axis : problem_.batch) tasks.push_back(name(axis));
-    for (const auto& axis : b.columns) {
-      tile(axis, {axis.task, axis.tile});
-      tasks.push_back(name(axis) + "0");
-      column_tiles.push_back(name(axis) + "1");
-      columns.push_back(name(axis));
+    for (const auto* axes : {&b.columns, &b.rows}) {
+      for (const auto& axis : *axes) tasks.push_back(name(axis) + "0");
     }
-    for (const auto& axis : b.rows) {
-      tile(axis, {axis.task, axis.block, axis.tile});
-      tasks.push_back(name(axis) + "0");
-      row_blocks.push_back(name(axis) + "1");
-      row_tiles.push_back(name(axis) + "2");
-      rows.push_back(name(axis));
-    }
-    for (const auto& axis : b.depth) {
-      if (axis.tile != axis.extent) {
-        tile(axis, {axis.tile});
-        serial.push_back(name(axis) + "0");
-      }
-      depth.push_back(name(axis));
-    }
-    const auto columns_at = serial.empty() ? tasks.back() : serial.back();
-    for (const auto* names : {&row_blocks, &column_tiles, &row_tiles})
-      serial.insert(serial.end(), names->begin(), names->end());
-    Directive order;
-    order.kind = Directive::Kind::order;
-    order.loops = {{"task", tasks}, {"serial", serial}};
-    list.push_back(std::move(order));
-    const auto stage = [&](const std::string& operand, const std::string& at, const Names& outer, const Names& inner) {
-      Directive directive;
-      directive.kind = Directive::Kind::stage;
-      directive.subject = operand;
-      directive.at = at;
-      directive.space = "scratch";
-      Names dimensions = outer;
-      dimensions.insert(dimensions.end(), depth.begin(), depth.end());
-      dimensions.insert(dimensions.end(), inner.begin(), inner.end());
-      directive.loops = {{"", std::move(dimensions)}};
-      list.push_back(std::move(directive));
-    };
-    if (b.pack_columns) stage(columns_name_, columns_at, column_tiles, columns);
-    if (b.pack_rows) stage(rows_name_, row_blocks.back(), row_tiles, rows);
-    Directive atom;
-    atom.kind = Directive::Kind::atom;
-    atom.subject = "fma";
-    atom.loops = {{"rows", rows}, {"columns", columns}, {"depth", depth}};
-    atom.lanes = static_cast<int>(b.lanes);
-    list.push_back(std::move(atom));
+    kernel::Directives list;
+    add_loops(list, program_, b, tasks);
+    add_product(list, program_, b, tasks.back(), rows_name_, columns_name_);
     const bool nontemporal = problem_.nontemporal && depth_chunks(b) == 1;
     if (nontemporal || problem_.far_result) {
-      Directive stores;
-      stores.kind = nontemporal ? Directive::Kind::nontemporal : Directive::Kind::prefetch;
+      kernel::Directive stores;
+      stores.kind = nontemporal ? kernel::Directive::Kind::nontemporal : kernel::Directive::Kind::prefetch;
       list.push_back(std::move(stores));
     }
     return list;

@@ -52,6 +52,7 @@ struct Blocking {
   bool pack_rows = true, pack_columns = true;
   Blocks blocks = Blocks::near;
   std::int64_t row_tasks = 1, column_tasks = 1;
+  bool joined = false;  ///< of a group: adds to the register tiles of the product before it
 };
 
 /// What all candidates share.
@@ -60,6 +61,7 @@ struct Problem {
   std::int64_t size = 8;  ///< bytes of an element
   bool complex = false;
   bool far_result = false;   ///< the result is larger than the second cache
+  bool group = false;        ///< of products into blocks of the result that stay in the second cache
   bool nontemporal = false;  ///< results go by nontemporal stores: whole lines, larger than the caches and not read
 };
 

@@ -67,7 +67,7 @@ class Model {
 
   double us() const {
     const double workers = std::min<double>(device_.threads, n(b_.row_tasks * b_.column_tasks) * batch_);
-    const double compute = (products() + columns() + rows()) / workers / device_.clock_MHz;
+    const double compute = cycles() / workers / device_.clock_MHz;
     // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
     const double results = chunks_ > 1 && is_far(result_bytes_) ? 2 * chunks_ : is_nontemporal() ? 1 : 2;
     const double bytes = size_ * batch_ * (rows_ * depth_ + columns_ * depth_ + rows_ * columns_ * results);
@@ -75,6 +75,9 @@ class Model {
     const double memory = device_.beyond_caches(bytes) ? bytes / rate * 1e-3 : 0;
     return std::cbrt(std::pow(compute, 3) + std::pow(memory, 3)) + 1;
   }
+
+  /// Of one thread, without the memory's.
+  double cycles() const { return products() + columns() + rows(); }
 
  private:
   static constexpr auto task_of = [](const Axis& axis) { return std::max(axis.task, axis.tile); };
@@ -101,7 +104,8 @@ class Model {
     const double length = run(b_.columns, b_.rows, in_result, tile_of);
     const bool stored = is_nontemporal();
     const bool continued = !b_.rows.empty() && n(b_.rows.back().in_result) == length;
-    const bool far = is_far(size_ * batch_ * rows_ * columns_) && (chunks_ == 1 || is_far(result_bytes_));
+    const bool again = chunks_ > 1 || problem_.group;  // results are read, added to and written
+    const bool far = is_far(size_ * batch_ * rows_ * columns_) && (!again || is_far(result_bytes_));
     // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
     // with, is read and written again.
     const double written_on = run(b_.columns, b_.rows, in_result, held);
@@ -109,7 +113,8 @@ class Model {
     const double each = stored ? (continued ? kContinuedRun : kStoredRun)
                         : far  ? kStoredRun + left * kFarRun
                                : kCachedRun;
-    const double results = tile_rows * vectors * (chunks_ > 1 ? 3 : 1) + 20 + tile_rows * tile_columns / length * each;
+    const double results =
+        b_.joined ? 0 : tile_rows * vectors * (again ? 3 : 1) + 20 + tile_rows * tile_columns / length * each;
     double cycles = row_passes * column_passes * chunks_ * (chunk_ * round + results);
     // Elements on their way from the second or the last cache into the first one, once for each block of rows.
     cycles += columns_ * depth_ * n(parts_of(b_.rows, block_of)) * from_cache();
@@ -191,6 +196,10 @@ class Model {
 
 double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
   return Model(blocking, problem, device).us();
+}
+
+double cycles_in_group(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
+  return Model(blocking, problem, device).cycles();
 }
 
 }  // namespace ricci::plan::gett

@@ -9,4 +9,8 @@ namespace ricci::plan::gett {
 /// Microseconds on all threads: cycles of the register tiles and of packing, beside what memory takes.
 double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
+/// Cycles that a product of a group takes on one thread, all tasks together: the result stays in the second cache from
+/// one product to the next.
+double cycles_in_group(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+
 }  // namespace ricci::plan::gett

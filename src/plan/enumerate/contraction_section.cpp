@@ -1,0 +1,83 @@
+#include "plan/enumerate/contraction_section.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace ricci::plan::gett {
+namespace {
+
+using kernel::Directive;
+using Names = std::vector<std::string>;
+
+const std::string& name(const ir::Program& program, const Axis& axis) {
+  return program.indices[static_cast<std::size_t>(axis.index)].name;
+}
+
+/// Names of a level of all axes; no level: the innermost.
+Names loops(const ir::Program& program, const Axes& axes, const char* level = "") {
+  Names names;
+  for (const auto& axis : axes) names.push_back(name(program, axis) + level);
+  return names;
+}
+
+bool in_parts(const Axis& axis) { return axis.tile != axis.extent; }
+
+}  // namespace
+
+void add_loops(kernel::Directives& list, const ir::Program& program, const Blocking& blocking, const Names& tasks) {
+  const auto tile = [&](const Axis& axis, std::vector<std::int64_t> sizes) {
+    Directive directive;
+    directive.kind = Directive::Kind::tile;
+    directive.subject = name(program, axis);
+    directive.sizes = std::move(sizes);
+    list.push_back(std::move(directive));
+  };
+  Names serial;
+  for (const auto& axis : blocking.columns) tile(axis, {axis.task, axis.tile});
+  for (const auto& axis : blocking.rows) tile(axis, {axis.task, axis.block, axis.tile});
+  for (const auto& axis : blocking.depth) {
+    if (!in_parts(axis)) continue;
+    tile(axis, {axis.tile});
+    serial.push_back(name(program, axis) + "0");
+  }
+  for (const auto& names :
+       {loops(program, blocking.rows, "1"), loops(program, blocking.columns, "1"), loops(program, blocking.rows, "2")})
+    serial.insert(serial.end(), names.begin(), names.end());
+  Directive order;
+  order.kind = Directive::Kind::order;
+  order.loops = {{"task", tasks}, {"serial", std::move(serial)}};
+  list.push_back(std::move(order));
+}
+
+void add_product(kernel::Directives& list, const ir::Program& program, const Blocking& blocking,
+                 const std::string& last_task, const std::string& rows_operand, const std::string& columns_operand) {
+  const auto depth = loops(program, blocking.depth);
+  const auto stage = [&](const std::string& operand, const std::string& at, Names dimensions, const Axes& side) {
+    Directive directive;
+    directive.kind = Directive::Kind::stage;
+    directive.subject = operand;
+    directive.at = at;
+    directive.space = "scratch";
+    for (const auto& names : {depth, loops(program, side)})
+      dimensions.insert(dimensions.end(), names.begin(), names.end());
+    directive.loops = {{"", std::move(dimensions)}};
+    list.push_back(std::move(directive));
+  };
+  if (blocking.pack_columns) {
+    std::string at = last_task;
+    for (const auto& axis : blocking.depth) at = in_parts(axis) ? name(program, axis) + "0" : at;
+    stage(columns_operand, at, loops(program, blocking.columns, "1"), blocking.columns);
+  }
+  if (blocking.pack_rows)
+    stage(rows_operand, name(program, blocking.rows.back()) + "1", loops(program, blocking.rows, "2"), blocking.rows);
+  Directive atom;
+  atom.kind = Directive::Kind::atom;
+  atom.subject = "fma";
+  atom.loops = {
+      {"rows", loops(program, blocking.rows)}, {"columns", loops(program, blocking.columns)}, {"depth", depth}};
+  atom.lanes = static_cast<int>(blocking.lanes);
+  list.push_back(std::move(atom));
+}
+
+}  // namespace ricci::plan::gett

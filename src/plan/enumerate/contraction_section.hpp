@@ -1,0 +1,23 @@
+// Directives of a contraction on a CPU, or of a part of a group of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "kernel/directives.hpp"
+#include "plan/models/contraction_blocking.hpp"
+
+namespace ricci::plan::gett {
+
+/// Tiles of all axes and the order of their loops: tasks, parts of the depth, blocks of rows, tiles of columns and
+/// rows.
+///   tasks  loops over tasks, the slowest first: an index of the batch, or any other one's name with a 0 behind it
+void add_loops(kernel::Directives& list, const ir::Program& program, const Blocking& blocking,
+               const std::vector<std::string>& tasks);
+
+/// What is packed of a product's operands, and its atom, inside of such loops.
+void add_product(kernel::Directives& list, const ir::Program& program, const Blocking& blocking,
+                 const std::string& last_task, const std::string& rows_operand, const std::string& columns_operand);
+
+}  // namespace ricci::plan::gett
