@@ -1,5 +1,7 @@
 #include "ir/passes/copy_operand.hpp"
 
+#include <ranges>
+
 #include "ir/passes/step_piece.hpp"
 
 namespace ricci::ir {
@@ -11,9 +13,9 @@ Sequence copy_operand(Sequence sequence, std::size_t step, NodeId load, const st
   Rows rows;
   rows.stride.assign(program.indices.size(), 0);
   std::int64_t elements = 1;
-  for (auto q = order.rbegin(); q != order.rend(); ++q) {
-    rows.stride[static_cast<std::size_t>(*q)] = elements;
-    elements *= program.indices[static_cast<std::size_t>(*q)].extent;
+  for (const int q : std::views::reverse(order)) {
+    rows.stride[static_cast<std::size_t>(q)] = elements;
+    elements *= program.indices[static_cast<std::size_t>(q)].extent;
   }
   rows.storage = static_cast<int>(sequence.storages.size());
   sequence.storages.push_back({fresh_name(sequence, "copy"), Role::workspace, node.type, 0, elements - 1, 256});
