@@ -1,5 +1,7 @@
-// What random kernels for a GPU move and compute: bytes, sectors, wavefronts and flops as the kernel interpreter counts
-// them are those that the simulator counts of the text. Permutations are in kernel_permute.cpp.
+// What kernels of random programs for a GPU move: bytes, sectors and wavefronts as the kernel interpreter counts them
+// are those that the simulator counts of the text. Permutations are in kernel_permute.cpp.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -7,14 +9,8 @@
 
 #include "catch.hpp"
 #include "fuzz/kernel_case.hpp"
-#include "fuzz/random_gpu_contraction.hpp"
-#include "fuzz/random_problem.hpp"
-#include "kernel/atom_types.hpp"
 #include "kernel/build.hpp"
 #include "kernel/interpret/execute.hpp"
-#include "plan/enumerate/contraction.hpp"
-#include "ricci/error.hpp"
-#include "simt/contraction_case.hpp"
 #include "simt/emitted.hpp"
 
 using namespace ricci;
@@ -95,39 +91,4 @@ TEST_CASE("what the kernel interpreter counts of programs is what the simulator 
   });
   std::printf("%d programs counted alike, %d of them with what they read\n", compared, whole);
   CHECK(whole > 0);
-}
-
-TEST_CASE("what the kernel interpreter counts of contractions is what the simulator counts of their text") {
-  const auto first = fuzz::first_seed(740001);
-  const int count = fuzz::cases(12);
-  int compared = 0, by_atoms = 0;
-  for (int k = 0; k < count; ++k) {
-    const auto seed = first + static_cast<std::uint64_t>(k);
-    std::mt19937_64 random(seed);
-    const auto drawn = fuzz::gpu_contraction(random);
-    auto program = drawn.program();
-    program.precision = kernel::effective_precision(program, static_cast<Precision>(seed % 3), drawn.sm);
-    if (has_complex(program)) continue;
-    const auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(drawn.sm));
-    if (list.empty()) continue;
-    simt::ContractionCase kernel(program, list[random() % list.size()].schedule.directives);
-    INFO("seed " << seed << ": " << drawn.text() << "\n" << kernel.source.text);
-    bool same_results = false;
-    const auto counts = kernel.interpreted(seed, same_results);
-    CHECK(same_results);
-    simt::Report report;
-    REQUIRE(kernel.wrong(seed, &report).empty());
-    Comparison same;
-    // The host's compiler joins the two branches of a guarded store, and stores of neighbours.
-    if (kernel.source.text.find("} else {") == std::string::npos) compare_writes(same, counts, report, true);
-    // Factors of a result are applied outside of tensor cores.
-    const bool atoms = kernel.source.text.find("mma_") != std::string::npos && program.params.empty();
-    if (atoms) same("flops", counts.flops, report.flops), ++by_atoms;
-    INFO(same.text);
-    CHECK(same.text.empty());
-    ++compared;
-  }
-  std::printf("%d of %d contractions from seed %llu counted alike, %d of them with the flops of tensor cores\n",
-              compared, count, static_cast<unsigned long long>(first), by_atoms);
-  if (fuzz::enough(count)) CHECK(by_atoms > 0);
 }
