@@ -90,13 +90,6 @@ Place ragged_loop(Bind bind) {
     return loop.bind == bind && !loop.when.empty();
   };
 }
-struct Fault {
-  const char* name;
-  Kernel (*make)();
-  void (*plant)(Kernel& kernel);
-  const char* said;
-};
-
 const Fault kFaults[] = {
     // ---- bounds
     {"a tile that does not divide its index is copied whole", cpu_tiles, [](Kernel& k) { get<Copy>(k).when.clear(); },
@@ -340,24 +333,12 @@ const Fault kFaults[] = {
 }  // namespace
 
 TEST_CASE("kernels without a fault pass") {
-  for (const auto make : {cpu_tiles, cpu, cpu_in_place, cpu_turned, cuda_tiles, cuda, cuda_halves, cuda_in_steps}) {
-    const auto kernel = make();
-    INFO(print(kernel));
-    CHECK(found(kernel).empty());
-  }
+  check_sound({cpu_tiles, cpu, cpu_in_place, cpu_turned, cuda_tiles, cuda, cuda_halves, cuda_in_steps});
 }
 
 TEST_CASE("faults planted into kernels are found by name") {
   CHECK(std::size(kFaults) >= 40);
-  for (const auto& fault : kFaults) {
-    INFO(fault.name);
-    auto kernel = fault.make();
-    fault.plant(kernel);
-    INFO(print(kernel));
-    const auto text = found(kernel);
-    INFO("said: " << text);
-    CHECK(text.find(fault.said) != std::string::npos);
-  }
+  check_faults(kFaults);
 }
 
 TEST_CASE("a fault names the directive that made the node") {

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "catch.hpp"
 #include "kernel/interpret/execute.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/print.hpp"
 #include "kernel/verify.hpp"
 #include "ricci/error.hpp"
 
@@ -89,6 +92,34 @@ inline std::string found(const Kernel& kernel) {
     return error.what();
   }
   return {};
+}
+
+struct Fault {
+  const char* name;
+  Kernel (*make)();
+  void (*plant)(Kernel& kernel);
+  const char* said;
+};
+
+/// Nothing is said of these kernels.
+inline void check_sound(std::initializer_list<Kernel (*)()> kernels) {
+  for (const auto make : kernels) {
+    const auto kernel = make();
+    INFO(print(kernel));
+    CHECK(found(kernel).empty());
+  }
+}
+/// Each fault is found, by its name.
+inline void check_faults(std::span<const Fault> faults) {
+  for (const auto& fault : faults) {
+    INFO(fault.name);
+    auto kernel = fault.make();
+    fault.plant(kernel);
+    INFO(print(kernel));
+    const auto text = found(kernel);
+    INFO("said: " << text);
+    CHECK(text.find(fault.said) != std::string::npos);
+  }
 }
 
 }  // namespace ricci::kernel

@@ -134,13 +134,6 @@ Place loop_over(const Kernel& kernel, Bind bind, const std::string& name) {
   };
 }
 
-struct Fault {
-  const char* name;
-  Kernel (*make)();
-  void (*plant)(Kernel& kernel);
-  const char* said;
-};
-
 const Fault kFaults[] = {
     // ---- values and registers
     {"a value of another type", by_warp,
@@ -276,21 +269,7 @@ const Fault kFaults[] = {
 }  // namespace
 
 TEST_CASE("kernels of programs without a fault pass") {
-  for (const auto make : {by_block, by_warp, vectors, strips, parts, ragged, scanned_cuda, scanned_cpu}) {
-    const auto kernel = make();
-    INFO(print(kernel));
-    CHECK(found(kernel).empty());
-  }
+  check_sound({by_block, by_warp, vectors, strips, parts, ragged, scanned_cuda, scanned_cpu});
 }
 
-TEST_CASE("faults planted into kernels of programs are found by name") {
-  for (const auto& fault : kFaults) {
-    INFO(fault.name);
-    auto kernel = fault.make();
-    fault.plant(kernel);
-    INFO(print(kernel));
-    const auto text = found(kernel);
-    INFO("said: " << text);
-    CHECK(text.find(fault.said) != std::string::npos);
-  }
-}
+TEST_CASE("faults planted into kernels of programs are found by name") { check_faults(kFaults); }
