@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "kernel/contraction.hpp"
@@ -187,7 +188,7 @@ class GroupEnumerator {
     }
   }
 
-  /// The fastest way to compute a product, and its cycles; none where nothing fits.
+  /// The fastest way to compute a product, and its cycles; packing both operands always works.
   double choose(Product& product, const std::vector<std::int64_t>& block, std::int64_t vectors, bool joined) const {
     auto b = product.axes;
     b.joined = joined;
@@ -206,7 +207,7 @@ class GroupEnumerator {
     const auto& lane = b.columns.back();
     const auto whole = [](const Axis& axis) { return axis.extent % axis.tile == 0; };
     const bool depth_whole = std::all_of(b.depth.begin(), b.depth.end(), whole);
-    double least = -1;
+    auto least = std::numeric_limits<double>::infinity();
     for (const bool pack_columns : {true, false}) {
       if (!pack_columns && (lane.in_columns != 1 || !whole(lane) || !depth_whole)) continue;
       for (const bool pack_rows : {true, false}) {
@@ -214,7 +215,7 @@ class GroupEnumerator {
         b.pack_columns = pack_columns;
         b.pack_rows = pack_rows;
         const auto cycles = cycles_in_group(b, problem_, device_);
-        if (least >= 0 && cycles >= least) continue;
+        if (cycles >= least) continue;
         least = cycles;
         product.axes.pack_columns = pack_columns;
         product.axes.pack_rows = pack_rows;
@@ -243,10 +244,8 @@ class GroupEnumerator {
     }
     Candidate candidate;
     auto& schedule = candidate.schedule;
-    schedule.name = fmt::format(
-        "gett group of {} {}x{} block", group_.products.size(),
-        sections.front().front().axes.rows.empty() ? 1 : product(sections.front().front().axes.rows, tile_of),
-        vectors * lanes);
+    schedule.name = fmt::format("gett group of {} {}x{} block", group_.products.size(),
+                                product(sections.front().front().axes.rows, tile_of), vectors * lanes);
     for (const int q : free_) {
       const auto size = block[static_cast<std::size_t>(q)];
       if (size > 1) schedule.name += fmt::format(" {}{}", name(q), size);
