@@ -148,18 +148,20 @@ TEST_CASE("a lock is free when it is released, whoever inherited its descriptor"
   (void)wait_for(child);
 }
 
-TEST_CASE("kill -9 in the middle of writing, 300 times") {
+TEST_CASE("kill -9 in the middle of writing, 300 times or more") {
   TemporaryFolder folder;
   Config config = config_at(folder / "root");
   config.max_memory_bytes = 0;
   constexpr std::size_t kBytes = 200'000;
   constexpr int kKeys = 6;
   std::mt19937 random(7);
-  int hits = 0, wrong = 0, killed = 0;
+  int hits = 0, wrong = 0, killed = 0, writers = 0;
   std::uint64_t damaged = 0;
   std::vector<Entry> entries;
   for (int i = 0; i < kKeys; ++i) entries.push_back(entry_of(key_of(i), kBytes));
-  for (int round = 0; round < 300; ++round) {
+  std::size_t left_over = 0;
+  // More rounds where a fast disk lets few of the kills come in the middle of writing.
+  for (int round = 0; round < 300 || (left_over <= 20 && round < 3000); ++round, ++writers) {
     int gate[2];
     REQUIRE(::pipe(gate) == 0);
     const pid_t child = start_child([&] {
@@ -186,10 +188,10 @@ TEST_CASE("kill -9 in the middle of writing, 300 times") {
     damaged += store.counters().damaged;
     if (round % 3 == 0)  // so that writers meet both empty and full directories
       for (const fs::path& file : entry_files(config.root)) fs::remove(file);
+    left_over = count_files(config.root / "tmp");
   }
-  const std::size_t left_over = count_files(config.root / "tmp");
-  std::printf("300 writers killed: %d hits, %zu temporary files left over\n", hits, left_over);
-  CHECK(killed == 300);
+  std::printf("%d writers killed: %d hits, %zu temporary files left over\n", writers, hits, left_over);
+  CHECK(killed == writers);
   CHECK(wrong == 0);
   CHECK(damaged == 0);
   CHECK(hits > 100);      // the readers really saw entries of killed writers
