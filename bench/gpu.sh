@@ -5,7 +5,7 @@
 #
 # BLAS names cuBLAS's file, whose matrix product bounds contractions as Ricci's own does.
 # SETS, DTYPES, TOP, EVERY, REPEAT, SIZES and COMMIT in the environment narrow the benches and name the commit; CUTENSOR
-# and CUTT name the shared libraries that permutations are timed beside, PEERS the device in the names of the files of
+# and CUTT name the shared libraries that permutations are timed beside (contractions: the first), PEERS the device in the names of the files of
 # bench/peers to divide by, such as nvidia-h200. `measured` is `bench` with measured plans, of CANDIDATES by the model where
 # that is set; `sweep` takes the sets at one size after the other, `profile` has Nsight Compute count what the model's choices do,
 # `limits` copies runs that lie apart, and tiles without exchanging anything (needs nvcc).
@@ -60,7 +60,8 @@ contractions() {
       name=$out/$as-$set-$dtype precision=
       [[ $dtype != tf32* ]] || precision="--precision $dtype"
       "$build/bin/ricci-bench" contract "bench/problems/$set.csv" --device gpu --dtype "${dtype/tf32*/f32}" $precision \
-        --every "${EVERY:-1}" --repeat "${REPEAT:-7}" ${BLAS:+--blas "$BLAS"} "$@" $(peers "$set" "$dtype") \
+        --every "${EVERY:-1}" --repeat "${REPEAT:-7}" ${BLAS:+--blas "$BLAS"} \
+        ${CUTENSOR:+--cutensor "$CUTENSOR"} "$@" $(peers "$set" "$dtype") \
         --commit "${COMMIT:-unknown}" --output "$name.json" >"$name.txt" 2>&1 || true
       tail -n 5 "$name.txt"
     done

@@ -1,9 +1,12 @@
-// A library with cuTENSOR's names that permutes on the host, refuses what it is told to, and counts what is alive.
+// A library with cuTENSOR's names that permutes and contracts on the host, refuses what it is told to, and counts what
+// is alive.
+#include <complex>
 #include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "fake_contraction.hpp"
 #include "peers/api.hpp"
 
 namespace cutensor = ricci::tools::cutensor;
@@ -15,12 +18,17 @@ struct TensorDescriptorTag {
   int type;
 };
 struct OperationDescriptorTag {
-  std::vector<std::int64_t> a_strides, b_extents;  // in the order of b's modes, fastest first
+  std::vector<std::int64_t> a_strides, b_extents;  // of a permutation: in the order of b's modes, fastest first
+  fake::Tensor first, second, result;              // of a contraction
   int type;
 };
-struct PlanPreferenceTag {};
+struct PlanPreferenceTag {
+  int algorithm;
+};
 struct PlanTag {
   OperationDescriptorTag operation;
+  int algorithm;
+  std::uint64_t workspace;
 };
 struct ComputeDescriptorTag {
   int bits;
@@ -29,14 +37,15 @@ struct ComputeDescriptorTag {
 
 namespace {
 
+constexpr std::uint64_t kWorkspace = 4096;  // of a contraction
 int alive = 0;
-std::string log;
+std::string calls;
 const char* refusing = "";  // the function that answers "not supported"
 cutensor::ComputeDescriptorTag compute_32{32}, compute_64{64};
 
 /// What a call is answered with, after it was noted.
 int answer(const char* function) {
-  log += std::string(function) + ' ';
+  calls += std::string(function) + ' ';
   return std::strcmp(function, refusing) == 0 ? int{cutensor::kNotSupported} : int{cutensor::kSuccess};
 }
 
@@ -76,10 +85,10 @@ extern "C" {
 
 // For the test.
 int fake_alive() { return alive; }
-const char* fake_log() { return log.c_str(); }
+const char* fake_log() { return calls.c_str(); }
 void fake_refuse(const char* function) {
   refusing = function;
-  log.clear();
+  calls.clear();
 }
 
 extern const cutensor::ComputeDescriptor CUTENSOR_COMPUTE_DESC_32F, CUTENSOR_COMPUTE_DESC_64F;
@@ -102,7 +111,7 @@ int cutensorCreatePermutation(cutensor::Handle, cutensor::OperationDescriptor* o
                               const std::int32_t* b_modes, cutensor::ComputeDescriptor compute) {
   const bool wide = a->type == cutensor::kR64F || a->type == cutensor::kC64F;
   if (a_op != cutensor::kOpIdentity || a->type != b->type || compute->bits != (wide ? 64 : 32)) return 7;
-  cutensor::OperationDescriptorTag made{{}, b->extents, a->type};
+  cutensor::OperationDescriptorTag made{{}, b->extents, {}, {}, {}, a->type};
   for (std::size_t k = 0; k < b->extents.size(); ++k) {
     std::int64_t stride = 1;
     std::size_t place = 0;
@@ -123,16 +132,49 @@ int cutensorOperationDescriptorGetAttribute(cutensor::Handle, cutensor::Operatio
   return answer("scalar");
 }
 
+int cutensorCreateContraction(cutensor::Handle, cutensor::OperationDescriptor* operation, cutensor::TensorDescriptor a,
+                              const std::int32_t* a_modes, int a_op, cutensor::TensorDescriptor b,
+                              const std::int32_t* b_modes, int b_op, cutensor::TensorDescriptor c,
+                              const std::int32_t* c_modes, int c_op, cutensor::TensorDescriptor d,
+                              const std::int32_t* d_modes, cutensor::ComputeDescriptor compute) {
+  const bool wide = a->type == cutensor::kR64F || a->type == cutensor::kC64F;
+  if (a_op != cutensor::kOpIdentity || b_op != a_op || c_op != a_op || c != d || c_modes != d_modes) return 7;
+  if (a->type != b->type || a->type != c->type || compute->bits != (wide ? 64 : 32)) return 7;
+  const auto tensor = [](cutensor::TensorDescriptor from, const std::int32_t* modes) {
+    ricci::fake::Tensor made;
+    for (std::size_t k = 0; k < from->extents.size(); ++k) {
+      made.axes += static_cast<char>(modes[k]);
+      made.extents.push_back(from->extents[k]);
+      made.strides.push_back(k == 0 ? 1 : made.strides[k - 1] * made.extents[k - 1]);
+    }
+    return made;
+  };
+  return make(
+      "contraction", operation,
+      cutensor::OperationDescriptorTag{{}, {}, tensor(a, a_modes), tensor(b, b_modes), tensor(c, c_modes), a->type});
+}
+
+int cutensorEstimateWorkspaceSize(cutensor::Handle, cutensor::OperationDescriptor, cutensor::PlanPreference,
+                                  int preference, std::uint64_t* bytes) {
+  if (preference != cutensor::kWorkspaceMax) return 7;
+  *bytes = kWorkspace;
+  return answer("workspace");
+}
+
 int cutensorCreatePlanPreference(cutensor::Handle, cutensor::PlanPreference* preference, int algorithm, int jit_mode) {
-  if (algorithm != cutensor::kAlgoDefault || jit_mode != cutensor::kJitModeNone) return 7;
-  return make("preference", preference, cutensor::PlanPreferenceTag{});
+  if (jit_mode != cutensor::kJitModeNone) return 7;
+  return make("preference", preference, cutensor::PlanPreferenceTag{algorithm});
 }
 int cutensorDestroyPlanPreference(cutensor::PlanPreference preference) { return destroy(preference); }
 
 int cutensorCreatePlan(cutensor::Handle, cutensor::Plan* plan, cutensor::OperationDescriptor operation,
                        cutensor::PlanPreference preference, std::uint64_t workspace_limit) {
-  if (preference == nullptr || workspace_limit != 0) return 7;
-  return make("plan", plan, cutensor::PlanTag{*operation});
+  const bool permutes = operation->first.axes.empty();
+  if (preference == nullptr || (permutes && preference->algorithm != cutensor::kAlgoDefault)) return 7;
+  if (workspace_limit != (permutes ? 0 : kWorkspace)) return 7;
+  // As cuTENSOR has no transposes of everything for everything.
+  if (preference->algorithm == cutensor::kAlgoTtgt) return cutensor::kNotSupported;
+  return make("plan", plan, cutensor::PlanTag{*operation, preference->algorithm, workspace_limit});
 }
 int cutensorDestroyPlan(cutensor::Plan plan) { return destroy(plan); }
 
@@ -164,4 +206,30 @@ int cutensorPermute(cutensor::Handle handle, cutensor::Plan plan, const void* al
   return answer("permute");
 }
 #endif
+
+int cutensorContract(cutensor::Handle handle, cutensor::Plan plan, const void* alpha, const void* a, const void* b,
+                     const void* beta, const void* c, void* d, void* workspace, std::uint64_t workspace_bytes,
+                     cutensor::Stream stream) {
+  const auto& operation = plan->operation;
+  if (handle == nullptr || stream != nullptr || c != d) return 7;
+  if (workspace_bytes != kWorkspace) return 7;
+  std::memset(workspace, 0x5a, workspace_bytes);
+  const auto run = [&](auto one) {
+    using T = decltype(one);
+    if (*static_cast<const T*>(alpha) != T(1) || *static_cast<const T*>(beta) != T(0)) return 7;
+    ricci::fake::contract(operation.first, static_cast<const T*>(a), operation.second, static_cast<const T*>(b),
+                          operation.result, static_cast<T*>(d));
+    return answer("contract");
+  };
+  switch (operation.type) {
+    case cutensor::kR32F:
+      return run(0.0F);
+    case cutensor::kR64F:
+      return run(0.0);
+    case cutensor::kC32F:
+      return run(std::complex<float>());
+    default:
+      return run(std::complex<double>());
+  }
+}
 }

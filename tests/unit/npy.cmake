@@ -19,8 +19,8 @@ if(RICCI_TOOLS)
   add_dependencies(unit_tools_peers fake_cutensor fake_old_cutensor fake_cutt fake_hptt)
   ricci_test(tools_contractions LABEL unit SOURCES tools_contractions.cpp LIBS ricci_bench_tool)
   target_compile_definitions(unit_tools_contractions PRIVATE FAKE_TBLIS="$<TARGET_FILE:fake_tblis>"
-    FAKE_EINSUM_IR="$<TARGET_FILE:fake_einsum_ir>")
-  add_dependencies(unit_tools_contractions fake_tblis fake_einsum_ir)
+    FAKE_EINSUM_IR="$<TARGET_FILE:fake_einsum_ir>" FAKE_CUTENSOR="$<TARGET_FILE:fake_cutensor>")
+  add_dependencies(unit_tools_contractions fake_tblis fake_einsum_ir fake_cutensor)
 
   # Our declarations against NVIDIA's, where both headers are.
   find_path(RICCI_CUTENSOR_INCLUDE cutensor.h HINTS $ENV{CUTENSOR_HOME}/include /usr/local/cuda/include)

@@ -21,7 +21,16 @@ Function* in_library(const char* file, const char* name) {
 template <class T>
 std::vector<PeerRun> check(ContractionLibrary& library, DType type) {
   const std::int64_t a = 3, b = 4, c = 5, d = 2;
-  const PeerContraction problem{type, {"abc", {a, b, c}}, {"cd", {c, d}}, {"dba", {d, b, a}}, 2};
+  std::vector<unsigned char> workspace;
+  const PeerContraction problem{.type = type,
+                                .first = {"abc", {a, b, c}},
+                                .second = {"cd", {c, d}},
+                                .result = {"dba", {d, b, a}},
+                                .threads = 2,
+                                .allocate = [&](std::int64_t bytes) {
+                                  workspace.resize(static_cast<std::size_t>(bytes));
+                                  return workspace.data();
+                                }};
   std::vector<T> first(a * b * c), second(c * d), result(d * b * a);
   for (std::size_t k = 0; k < first.size(); ++k) first[k] = static_cast<T>(static_cast<float>(k % 7) - 2);
   for (std::size_t k = 0; k < second.size(); ++k) second[k] = static_cast<T>(static_cast<float>(k % 5) - 1);
@@ -72,6 +81,34 @@ TEST_CASE("einsum_ir's adapter is asked for all its ways, and its plans are give
   }
   CHECK(alive() == 0);
   CHECK(check<std::complex<float>>(*library, DType::c64).empty());
+}
+
+TEST_CASE("cuTENSOR contracts by each of its algorithms that takes the problem, all in one workspace") {
+  const auto alive = [] { return in_library<int()>(FAKE_CUTENSOR, "fake_alive")(); };
+  const auto refuse = [](const char* function) {
+    in_library<void(const char*)>(FAKE_CUTENSOR, "fake_refuse")(function);
+  };
+  {
+    const auto library = open_cutensor_contraction(FAKE_CUTENSOR);
+    refuse("");
+    CHECK(check<float>(*library, DType::f32).size() == 4);  // all but one
+    CHECK(check<std::complex<float>>(*library, DType::c64).size() == 4);
+    CHECK(check<std::complex<double>>(*library, DType::c128).size() == 4);
+    {
+      const auto runs = check<double>(*library, DType::f64);
+      REQUIRE(runs.size() == 4);
+      CHECK(runs[3].name == "cutensor");
+      CHECK(alive() == 1 + 4 * 6);  // the handle; three tensors, operation, preference and plan of each
+    }
+    CHECK(alive() == 1);
+    refuse("contraction");
+    const auto refused = check<double>(*library, DType::f64);
+    REQUIRE(refused.size() == 1);
+    CHECK(!refused[0].run);
+    CHECK(refused[0].refused == "cutensorCreateContraction: not supported (15)");
+    refuse("");
+  }
+  CHECK(alive() == 0);
 }
 
 TEST_CASE("a library that lacks a function of TBLIS is named with the function") {

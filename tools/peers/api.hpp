@@ -19,17 +19,23 @@ using ComputeDescriptor = struct ComputeDescriptorTag*;  ///< the library's vari
 using Stream = void*;                                    ///< cudaStream_t
 
 enum : int {
-  kSuccess = 0,        // cutensorStatus_t
-  kNotSupported = 15,  // cutensorStatus_t
-  kOpIdentity = 1,     // cutensorOperator_t
-  kAlgoDefault = -1,   // cutensorAlgo_t
-  kJitModeNone = 0,    // cutensorJitMode_t
-  kScalarType = 1,     // cutensorOperationDescriptorAttribute_t
-  kR32F = 0,           // cudaDataType_t, from here on
+  kSuccess = 0,              // cutensorStatus_t
+  kNotSupported = 15,        // cutensorStatus_t
+  kOpIdentity = 1,           // cutensorOperator_t
+  kAlgoDefault = -1,         // cutensorAlgo_t
+  kAlgoDefaultPatient = -6,  // cutensorAlgo_t
+  kAlgoGett = -4,            // cutensorAlgo_t
+  kAlgoTgett = -3,           // cutensorAlgo_t
+  kAlgoTtgt = -2,            // cutensorAlgo_t
+  kJitModeNone = 0,          // cutensorJitMode_t
+  kWorkspaceMax = 3,         // cutensorWorksizePreference_t
+  kScalarType = 1,           // cutensorOperationDescriptorAttribute_t
+  kR32F = 0,                 // cudaDataType_t, from here on
   kR64F = 1,
   kR16F = 2,
   kC32F = 4,
   kC64F = 5,
+  kR16BF = 14,
 };
 
 struct Functions {
@@ -41,13 +47,20 @@ struct Functions {
   int (*destroy_tensor_descriptor)(TensorDescriptor);
   int (*create_permutation)(Handle, OperationDescriptor*, TensorDescriptor a, const std::int32_t* a_modes, int a_op,
                             TensorDescriptor b, const std::int32_t* b_modes, ComputeDescriptor);
+  int (*create_contraction)(Handle, OperationDescriptor*, TensorDescriptor a, const std::int32_t* a_modes, int a_op,
+                            TensorDescriptor b, const std::int32_t* b_modes, int b_op, TensorDescriptor c,
+                            const std::int32_t* c_modes, int c_op, TensorDescriptor d, const std::int32_t* d_modes,
+                            ComputeDescriptor);
   int (*get_operation_attribute)(Handle, OperationDescriptor, int attribute, void* value, std::size_t bytes);
   int (*destroy_operation_descriptor)(OperationDescriptor);
   int (*create_plan_preference)(Handle, PlanPreference*, int algorithm, int jit_mode);
   int (*destroy_plan_preference)(PlanPreference);
+  int (*estimate_workspace)(Handle, OperationDescriptor, PlanPreference, int preference, std::uint64_t* bytes);
   int (*create_plan)(Handle, Plan*, OperationDescriptor, PlanPreference, std::uint64_t workspace_limit);
   int (*destroy_plan)(Plan);
   int (*permute)(Handle, Plan, const void* alpha, const void* a, void* b, Stream);
+  int (*contract)(Handle, Plan, const void* alpha, const void* a, const void* b, const void* beta, const void* c,
+                  void* d, void* workspace, std::uint64_t workspace_bytes, Stream);
 };
 
 }  // namespace ricci::tools::cutensor

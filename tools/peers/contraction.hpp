@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace ricci::tools {
 
-/// result[...] = sum of first[...] * second[...] over what the result lacks, between dense row-major tensors on a CPU.
+/// result[...] = sum of first[...] * second[...] over what the result lacks, between dense row-major tensors.
 struct PeerContraction {
   struct Tensor {
     std::string axes;                   ///< a letter each
@@ -20,20 +21,24 @@ struct PeerContraction {
   };
   DType type = DType::f64;
   Tensor first, second, result;
-  int threads = 1;
+  Precision precision = Precision::f32;         ///< of products of f32
+  int threads = 1;                              ///< on a CPU
+  std::function<void*(std::int64_t)> allocate;  ///< bytes of the device for a workspace, kept as long as the runs
 };
 
 class ContractionLibrary {
  public:
   virtual ~ContractionLibrary() = default;
-  /// Plans it, between memory aligned to 64 bytes; planning may write the result. None for what the library is not
-  /// made for.
+  /// Plans it, between memory of the library's device aligned to 64 bytes (256 on a GPU); planning may write the
+  /// result. None for what the library is not made for. Runs of one name are several ways, of which the fastest counts.
   virtual std::vector<PeerRun> prepare(const PeerContraction& problem, void* result, const void* first,
                                        const void* second) = 0;
 };
 
 struct ContractionKind {
   const char* option;  ///< "--tblis"
+  const char* title;   ///< "TBLIS"
+  Device device;       ///< where its tensors are
   const char* help;
   /// Throws IoError, naming the file, where it cannot be opened, and the function that it lacks.
   std::unique_ptr<ContractionLibrary> (*open)(const std::string& file);
@@ -46,5 +51,8 @@ std::span<const ContractionKind> contraction_kinds();
 std::unique_ptr<ContractionLibrary> open_tblis(const std::string& file);
 /// What adapters/einsum_ir.cpp makes of a user's einsum_ir.
 std::unique_ptr<ContractionLibrary> open_einsum_ir(const std::string& file);
+
+/// cuTENSOR 2, by the fastest of its algorithms.
+std::unique_ptr<ContractionLibrary> open_cutensor_contraction(const std::string& file);
 
 }  // namespace ricci::tools

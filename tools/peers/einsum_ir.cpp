@@ -52,13 +52,4 @@ class EinsumIr : public ContractionLibrary {
 
 std::unique_ptr<ContractionLibrary> open_einsum_ir(const std::string& file) { return std::make_unique<EinsumIr>(file); }
 
-std::span<const ContractionKind> contraction_kinds() {
-  static constexpr std::array kKinds = {
-      ContractionKind{"--tblis", "CPU: TBLIS 1's shared library, timed in turns with Ricci", open_tblis},
-      ContractionKind{"--einsum-ir", "CPU: einsum_ir as tools/peers/adapters makes a library of it, likewise",
-                      open_einsum_ir},
-  };
-  return kKinds;
-}
-
 }  // namespace ricci::tools
