@@ -248,12 +248,12 @@ class ContractionEnumerator {
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + result_bytes_;
   }
 
-  /// Whether the fastest digit of a side is the result's.
-  bool neighbours(const Cut& cut) const {
-    const auto is = [](const Axes& axes, const Tile& tile) {
-      return !tile.order.empty() && axes[tile.order.back()].in_other == 1;
+  /// Neighbours of the result among the rows or columns of a side's fastest digit; 1 where it is not the result's.
+  std::int64_t neighbours(const Cut& cut) const {
+    const auto of = [](const Axes& axes, const Tile& tile) -> std::int64_t {
+      return !tile.order.empty() && axes[tile.order.back()].in_other == 1 ? tile.sizes[tile.order.back()] : 1;
     };
-    return is(contraction_.column_axes, *cut.columns) || is(contraction_.row_axes, *cut.rows);
+    return std::max(of(contraction_.column_axes, *cut.columns), of(contraction_.row_axes, *cut.rows));
   }
 
   /// What a block does in a round, by its warps, which hold so many rows and columns.
@@ -295,8 +295,11 @@ class ContractionEnumerator {
     // Complex results are put together of two sums each.
     counts.stores = warps * (is_complex(c.type) ? 15 : 3) * static_cast<double>(rows * columns) / threads;
     // Elements that do not lie side by side in a lane are sectors of their own on their way.
+    const auto run = neighbours(cut);
     const double stored =
-        result_bytes_ * (neighbours(cut) ? 1 : static_cast<double>(kSector) / static_cast<double>(c.result_size));
+        result_bytes_ * (run > 1 ? 1 : static_cast<double>(kSector) / static_cast<double>(c.result_size));
+    // Eight rows or columns of a product are the neighbours that lanes can write together.
+    counts.store_lines = static_cast<double>(rows * columns) / static_cast<double>(std::min<std::int64_t>(run, 8));
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stored;
   }
 
