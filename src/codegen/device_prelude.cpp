@@ -54,12 +54,37 @@ std::string function_of(const kernel::AddedAtom& added) {
       fmt::join(handed(atom.b, "b", ""), ", "));
 }
 
+/// The device function of an atom of a warp group: an instruction of so many times the atom's columns.
+std::string group_function_of(const kernel::Atom& atom, int times) {
+  const int registers = times * atom.c.registers(), per = atom.c.registers();
+  std::vector<std::string> numbers, handed;
+  for (int r = 0; r < registers; ++r) {
+    numbers.push_back(fmt::format("%{}", r));
+    handed.push_back(fmt::format("\"+f\"(d[{}][{}])", r / per, r % per));
+  }
+  const auto type = name(dtype_of(atom.a.type));
+  return fmt::format(
+      "template <int ATransposed, int BTransposed>\n"
+      "inline void {}(f32 (&d)[{}][{}], u64 a, u64 b) {{\n"
+      "  asm volatile(\"{{.reg .pred p; setp.ne.b32 p, 1, 0; \"\n"
+      "               \"wgmma.mma_async.sync.aligned.m{}n{}k{}.f32.{}.{} \"\n"
+      "               \"{{{}}}, %{}, %{}, p, 1, 1, %{}, %{};}}\"\n"
+      "               : {}\n"
+      "               : \"l\"(a), \"l\"(b), \"n\"(ATransposed), \"n\"(BTransposed));\n"
+      "}}\n",
+      atom.name, times, per, atom.m * atom.warps, atom.n * times, atom.k, type, type, fmt::join(numbers, ", "),
+      registers, registers + 1, registers + 2, registers + 3, fmt::join(handed, ", "));
+}
+
 }  // namespace
 
 std::string device_prelude(const DeviceParts& parts) {
   std::string text = prelude::kCuda;
   if (parts.async) text.append("\n").append(prelude::kAsync);
   if (parts.tensor_core) text.append("\n").append(prelude::kTensorCore);
+  if (parts.warp_group) text.append("\n").append(prelude::kWarpGroup);
+  for (const auto& [name, times] : parts.group_products)
+    text.append("\n").append(group_function_of(*kernel::find_atom(name), times));
   if (parts.reduce) text.append("\n").append(prelude::kReduce);
   for (const auto& name : parts.added_atoms) text.append("\n").append(function_of(*kernel::find_added_atom(name)));
   return text;

@@ -11,6 +11,7 @@
 #include "codegen/prelude.hpp"
 #include "codegen/writer.hpp"
 #include "kernel/extensions.hpp"
+#include "kernel/warp_group.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::codegen {
@@ -62,7 +63,11 @@ class CudaPrinter {
     std::int64_t at = 0;
     const bool several = std::count_if(kernel_.arrays.begin(), kernel_.arrays.end(),
                                        [](const Array& array) { return array.space == Space::shared; }) > 1;
-    if (dynamic && several) w_.line("extern __shared__ __align__({}) unsigned char shared[];", kSharedAlignment);
+    auto widest = kSharedAlignment;
+    for (const auto& array : kernel_.arrays) {
+      if (array.space == Space::shared) widest = std::max(widest, array.alignment);
+    }
+    if (dynamic && several) w_.line("extern __shared__ __align__({}) unsigned char shared[];", widest);
     for (const auto& array : kernel_.arrays) {
       if (array.space != Space::shared) continue;
       const auto type = c_type(array.type);
@@ -205,13 +210,22 @@ class CudaPrinter {
             copy.when.empty() ? std::string() : ", " + text_.condition(copy.when),
             wanted.empty() ? std::string() : ", " + wanted);
   }
-  void one(const kernel::Commit&) {
-    parts_.async = true;
-    w_.line("commit_async();");
+  void one(const kernel::Commit& commit) {
+    (commit.products ? parts_.warp_group : parts_.async) = true;
+    w_.line("commit_{}();", commit.products ? "products" : "async");
   }
   void one(const kernel::Wait& wait) {
+    if (wait.sums >= 0) {
+      parts_.warp_group = true;
+      return w_.line("wait_products<{}>({});", wait.groups, kernel_.array(wait.sums).name);
+    }
     parts_.async = true;
     w_.line("wait_async<{}>();", wait.groups);
+  }
+  void one(const kernel::Fence& fence) {
+    parts_.warp_group = true;
+    w_.line("fence_{}({});", fence.sums >= 0 ? "sums" : "shared",
+            fence.sums >= 0 ? kernel_.array(fence.sums).name : "");
   }
   void one(const kernel::Barrier& barrier) { w_.line("{}();", barrier.warp ? "__syncwarp" : "__syncthreads"); }
   void one(const kernel::MatrixLoad& load) {
@@ -223,6 +237,19 @@ class CudaPrinter {
     parts_.tensor_core = true;
     if (kernel::find_added_atom(call.atom) != nullptr) parts_.added_atoms.insert(call.atom);
     w_.line("mma_{}({}, {}, {});", call.atom, text_.load(call.d), text_.load(call.a), text_.load(call.b));
+  }
+  void one(const kernel::GroupMma& product) {
+    parts_.warp_group = true;
+    const auto& sum = kernel_.array(product.d.array);
+    parts_.group_products.insert({product.atom, static_cast<int>(sum.shape[1])});
+    w_.line("{}<{:d}, {:d}>({}, {}, {});", product.atom, !product.a.along_depth, !product.b.along_depth,
+            text_.load(product.d), matrix(product.a), matrix(product.b));
+  }
+  std::string matrix(const kernel::SharedMatrix& matrix) {
+    const auto& array = kernel_.array(matrix.start.array);
+    const auto size = size_of(array.type);
+    return fmt::format("shared_matrix<{}>({}, {}, {})", kernel::row_of(array) * size, text_.unswizzled(matrix.start),
+                       matrix.leading * size, matrix.stride * size);
   }
   void one(const kernel::Declare& declaration) {
     w_.line("{}{};", text_.declaration(declaration.array), declaration.zeros ? " = {}" : "");

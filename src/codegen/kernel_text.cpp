@@ -60,6 +60,7 @@ void add_fragments(const kernel::Body& body, std::set<int>& fragments) {
     if (const auto* load = std::get_if<kernel::MatrixLoad>(&statement.node)) fragments.insert(load->to.array);
     if (const auto* call = std::get_if<kernel::MmaCall>(&statement.node))
       fragments.insert({call->d.array, call->a.array, call->b.array});
+    if (const auto* product = std::get_if<kernel::GroupMma>(&statement.node)) fragments.insert(product->d.array);
     kernel::for_each_body(statement, [&](const kernel::Body& inner) { add_fragments(inner, fragments); });
   }
 }
@@ -270,6 +271,11 @@ std::string KernelText::word(const Value& value) {
   std::string elements;
   for (const auto& element : value.operands) elements += (elements.empty() ? "" : ", ") + text(element).text;
   return fmt::format("word_of({})", elements);
+}
+
+std::string KernelText::unswizzled(const Access& access) const {
+  const auto& offset = access.index.front();
+  return offset == Affine() ? array(access).name : fmt::format("{} + {}", array(access).name, affine(offset, wide_));
 }
 
 std::string KernelText::pointer(const Access& access) const {

@@ -49,6 +49,8 @@ class KernelText {
   /// Of the registers that a statement declares: "const double a", "f64x8 sum[4]".
   std::string declaration(int array);
   std::string pointer(const kernel::Access& access) const;
+  /// To where an element would lie without a swizzle.
+  std::string unswizzled(const kernel::Access& access) const;
   std::string vector_type(DType type, int lanes);
   /// CUDA: whether registers hold several narrow elements as one u32: fragments that instructions of a warp take.
   bool are_words(int array) const;

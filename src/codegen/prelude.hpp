@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 namespace ricci::codegen::prelude {
 
@@ -14,6 +15,7 @@ extern const char* const kCast;
 extern const char* const kCuda;
 extern const char* const kAsync;
 extern const char* const kTensorCore;
+extern const char* const kWarpGroup;
 extern const char* const kReduce;
 
 }  // namespace ricci::codegen::prelude
@@ -25,7 +27,10 @@ namespace ricci::codegen {
 struct DeviceParts {
   bool async = false;        ///< async.cuh: copies from global to shared memory that are waited for in groups
   bool tensor_core = false;  ///< tensor_core.cuh: matrix loads, products of fragments, tf32
-  bool reduce = false;       ///< reduce.cuh: additions to memory that others add to, sums over a warp
+  bool warp_group = false;   ///< warp_group.cuh: fences, groups and operands of products by warp groups; sm_90 alone
+  /// Functions of these: the atom's name, and how many times its columns an instruction has.
+  std::set<std::pair<std::string, int>> group_products = {};
+  bool reduce = false;                     ///< reduce.cuh: additions to memory that others add to, sums over a warp
   std::set<std::string> added_atoms = {};  ///< by name (kernel/extensions.hpp)
 };
 

@@ -27,7 +27,8 @@ std::atomic<unsigned> refused{0};  // one bit for each of kOptional
 
 std::vector<std::string> required_flags(const CudaCompileOptions& options) {
   std::vector<std::string> flags = {
-      fmt::format("--gpu-architecture=sm_{}", options.sm),  // sm_, not compute_: CUBIN in one step
+      // sm_, not compute_: CUBIN in one step. sm_90a: products by warp groups; it runs where sm_90 does.
+      fmt::format("--gpu-architecture=sm_{}{}", options.sm, options.sm == 90 ? "a" : ""),
       "--std=c++17",
       "-default-device",
       options.contract ? "--fmad=true" : "--fmad=false",

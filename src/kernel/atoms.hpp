@@ -66,12 +66,15 @@ struct Fragment {
   constexpr int registers() const noexcept { return elements / per_register(); }
 };
 
-/// C[m][n] += sum over k of A[m][k] * B[k][n] by one warp: the device function `mma_<name>(c, a, b)`.
+/// C[m][n] += sum over k of A[m][k] * B[k][n] by one warp: the device function `mma_<name>(c, a, b)`. By the four warps
+/// of a group: each its own m rows, and n columns or a multiple of them; A and B lie in shared memory (warp_group.hpp),
+/// C as of one warp after the other: the device function `<name>(c, a, b)`.
 struct Atom {
   std::string_view name;  ///< "m16n8k8_f64"
   int m = 0, n = 0, k = 0;
-  int sm = 0;        ///< least compute capability, times ten
+  int sm = 0;        ///< least compute capability, times ten; of a warp group the only one
   Fragment a, b, c;  ///< m x k, k x n, m x n
+  int warps = 1;     ///< that multiply together
 };
 
 namespace atoms {
@@ -107,8 +110,7 @@ constexpr Fragment b_word(AtomType type, int rows) { return of_b(type, rows, row
 
 }  // namespace atoms
 
-/// The atoms of mma.sync, each a function of device/tensor_core.cuh. Those of a warp group (wgmma) hold their operands
-/// in shared memory and take 128 lanes: they will need a description of their own.
+/// The atoms of mma.sync, each a function of device/tensor_core.cuh.
 inline constexpr std::array<Atom, 12> kAtoms = {{
     {"m8n8k4_f64", 8, 8, 4, 80, atoms::of_a(AtomType::f64, 8, 4, 1, 1, {}), atoms::b_word(AtomType::f64, 4),
      atoms::of_c(AtomType::f64, 8)},
@@ -134,6 +136,15 @@ inline constexpr std::array<Atom, 12> kAtoms = {{
      atoms::of_c(AtomType::i32, 16)},
     {"m16n8k32_u8", 16, 8, 32, 80, atoms::a_byte(AtomType::u8), atoms::b_byte(AtomType::u8),
      atoms::of_c(AtomType::i32, 16)},
+}};
+
+/// The atoms of wgmma, whose instructions have 8 to 256 columns.
+inline constexpr int kGroupWarps = 4, kMostGroupColumns = 256;
+inline constexpr std::array<Atom, 2> kGroupAtoms = {{
+    {"wgmma_f16", 16, 8, 16, 90, atoms::a_half(AtomType::f16, 16), atoms::b_half(AtomType::f16, 16),
+     atoms::of_c(AtomType::f32, 16), kGroupWarps},
+    {"wgmma_bf16", 16, 8, 16, 90, atoms::a_half(AtomType::bf16, 16), atoms::b_half(AtomType::bf16, 16),
+     atoms::of_c(AtomType::f32, 16), kGroupWarps},
 }};
 
 /// The atom of that name, one of these or an added one (extensions.hpp); null when there is none.

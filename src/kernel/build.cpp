@@ -11,6 +11,7 @@
 #include "kernel/builder.hpp"
 #include "kernel/extensions.hpp"
 #include "kernel/verify.hpp"
+#include "kernel/warp_group.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
@@ -247,6 +248,7 @@ void Builder::stage(const Directive& directive) {
                          kernel_.vars[static_cast<std::size_t>(level.var)].name, directive.at));
     }
   }
+  if (instruction_ != nullptr && instruction_->warps > 1) spread_rows(array, copy, directive.padding);
   array.shape = {stride};
   array.origin = origin();
   staged.array = array_of(std::move(array));
@@ -256,6 +258,19 @@ void Builder::stage(const Directive& directive) {
   copy.when = inside(load.offset, false);
   copy.async = directive.space == "async";
   order_[*at].first.push_back({std::move(copy), origin()});
+}
+
+void Builder::spread_rows(Array& array, const Copy& copy, int padding) const {
+  std::int64_t row = size_of(array.type);
+  for (std::size_t k = copy.digits.size(); k-- > 0;) {
+    if (is_summed(index_of(copy.digits[k].var)) != is_summed(index_of(copy.digits.back().var))) break;
+    row *= copy.digits[k].extent;
+  }
+  array.swizzle = swizzle_of_rows(row, array.type);
+  array.alignment = kMatrixBlock;
+  if (array.swizzle.mask == 0 || padding != 0)
+    fail(fmt::format("a warp group reads rows of 32, 64 or 128 bytes with nothing between them, and these have {}",
+                     row));
 }
 
 int Builder::array_of(Array array) {

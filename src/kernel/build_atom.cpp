@@ -42,6 +42,7 @@ void Builder::atom(const Directive& directive) {
     fail(fmt::format("a depth of {} in atoms of {}", deep, instruction_->k));
   if (instruction_ != nullptr) {
     if (const auto rule = mismatch(*instruction_, directive.parts, program_, contraction); !rule.empty()) fail(rule);
+    if (instruction_->warps > 1) check_group(mma);
   }
   for (std::size_t q = 0; q < axes_.size(); ++q) {
     for (const auto& level : axes_[q].levels) {
@@ -88,6 +89,22 @@ void Builder::atom(const Directive& directive) {
     if (!rule.empty()) fail(rule);
   }
   ++atoms_;
+}
+
+void Builder::check_group(const Mma& mma) const {
+  const auto count = [](const std::vector<Digit>& digits) {
+    std::int64_t n = 1;
+    for (const auto& digit : digits) n *= digit.extent;
+    return n;
+  };
+  const auto& [warp_rows, warp_columns, run_rows, run_columns, run_depth] = mma.spread;
+  if (warp_columns != 1 || warp_rows % instruction_->warps != 0 || count(mma.rows) != instruction_->m * warp_rows)
+    fail(fmt::format("groups of {} warps take {} rows each, and all columns", instruction_->warps,
+                     instruction_->warps * instruction_->m));
+  if (count(mma.columns) % instruction_->n != 0 || count(mma.columns) > kMostGroupColumns)
+    fail(fmt::format("{} columns are no multiple of {} up to {}", count(mma.columns), instruction_->n,
+                     kMostGroupColumns));
+  if (run_rows != 1 || run_columns != 1) fail("a lane of a warp group holds no runs along rows or columns");
 }
 
 void Builder::check_lanes(const Mma& mma, const Factor& b, int lanes) {

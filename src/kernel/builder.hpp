@@ -141,8 +141,14 @@ class Builder {
   /// Whether an index ends inside of what the loops of the order leave to the atom: they end with whole blocks.
   bool ends_inside(std::size_t q) const;
 
+  /// The layout of an operand that a warp group reads: rows of neighbours, swizzled.
+  void spread_rows(Array& array, const Copy& copy, int padding) const;
+
   /// A new array, or one of an earlier section, whose elements nothing reads any more.
   int array_of(Array array);
+
+  /// What an atom of a warp group takes.
+  void check_group(const Mma& mma) const;
 
   /// Whether vectors of columns can be read, and room for the last one where columns end inside of it.
   void check_lanes(const Mma& mma, const Factor& b, int lanes);

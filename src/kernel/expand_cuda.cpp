@@ -8,12 +8,11 @@
 #include <map>
 #include <optional>
 
+#include "kernel/warp_group.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
 namespace cuda {
-
-constexpr int kWarp = 32;
 
 Threads::Threads(Kernel& of, const Spread& spread) : kernel(of), count(kWarp * spread.warps()) {
   for (const auto& var : kernel.vars) taken_.insert(var.name);
@@ -97,10 +96,11 @@ class Expander {
       auto& array = kernel.arrays[static_cast<std::size_t>(number)];
       if (array.space != Space::shared)
         throw PlanError(fmt::format("schedule: {} is not staged, and atoms read shared memory", array.name));
-      const auto line = kLine / size_of(array.type);
-      array.shape.front() =
-          (std::max(array.shape.front(), reached(threads_, mma, tile_, first)) + line - 1) / line * line;
-      array.alignment = kLine;
+      const auto unit = tile_.of_groups() ? kMatrixBlock : kLine;
+      const auto line = unit / size_of(array.type);
+      const auto reach = tile_.of_groups() ? 0 : reached(threads_, mma, tile_, first);
+      array.shape.front() = (std::max(array.shape.front(), reach) + line - 1) / line * line;
+      array.alignment = unit;
     }
   }
 
@@ -142,13 +142,21 @@ class Expander {
       }
       if (pending) {
         if (async) append(to, {{Commit{}}, {Wait{0}}});
-        to.push_back({Barrier{}});
+        append(to, barrier());
         pending = async = false;
       }
       append(to, std::visit([&](const auto& node) { return one(node); }, statement.node), statement.origin);
     }
     if (copied_any && repeats) to.push_back({Barrier{}});
     return to;
+  }
+
+  /// Between copies and what reads them.
+  Body barrier() const {
+    Body body;
+    if (tile_.of_groups()) body.push_back({Fence{}});
+    body.push_back({Barrier{}});
+    return body;
   }
 
   template <class Native>
@@ -159,7 +167,12 @@ class Expander {
     return {{If{branch.when, sequence(branch.then, false), sequence(branch.otherwise, false)}}};
   }
   Body one(const Clear& clear) { return cleared(threads_, clear.array); }
-  Body one(const Mma& mma) { return multiplied(threads_, mma, tile_); }
+  Body one(const Mma& mma) {
+    if (!tile_.of_groups()) return multiplied(threads_, mma, tile_);
+    auto body = multiplied_by_groups(threads_, mma, tile_);
+    body.push_back({Wait{0, mma.accumulator}});
+    return body;
+  }
   Body one(const Flush& flush) { return flushed(threads_, flush, tile_); }
   Body one(const Loop& loop) {
     if (loop.bind == Bind::task) throw PlanError("schedule: on a GPU operands are staged inside of all task loops");
@@ -195,8 +208,10 @@ class Expander {
         rest.push_back(statement);
       }
     }
-    const auto ahead = std::min<std::int64_t>(nest.back()->stages - 1, chunks);  // rounds
-    const auto places = std::min(ahead + 1, chunks);
+    // Products of a warp group may be under way until the next round's are: their place is not copied to before.
+    const bool overlap = tile_.of_groups() && nest.back()->stages > 2;
+    const auto ahead = std::min<std::int64_t>(nest.back()->stages - (overlap ? 2 : 1), chunks);  // rounds
+    const auto places = std::min(ahead + (overlap ? 2 : 1), chunks);
     std::map<int, std::int64_t> size;  // of one place, per array
     std::vector<Visits> visits;
     for (const auto& copy : copies) {
@@ -250,7 +265,7 @@ class Expander {
       }
     }
     round.push_back({Wait{static_cast<int>(ahead - 1)}});
-    round.push_back({Barrier{}});
+    append(round, barrier());
     std::vector<Body> next;
     if (ahead < chunks) {
       const auto later = now + Affine(ahead);
@@ -259,7 +274,14 @@ class Expander {
     }
     const auto place = wrapped(round, "place", now, places);
     rest = shifted(std::move(rest), size, place);
-    if (const auto* mma = rest.size() == 1 ? std::get_if<Mma>(&rest.front().node) : nullptr) {
+    int sums = -1;
+    const auto* mma = rest.size() == 1 ? std::get_if<Mma>(&rest.front().node) : nullptr;
+    if (mma != nullptr && tile_.of_groups()) {
+      append(round, multiplied_by_groups(threads_, *mma, tile_), rest.front().origin);
+      for (auto& move : next) append(round, std::move(move));
+      sums = mma->accumulator;
+      round.push_back({Wait{overlap ? 1 : 0, sums}});
+    } else if (mma != nullptr) {
       // Between the first fragments and later ones: shared memory takes its requests in their order.
       append(round, multiplied(threads_, *mma, tile_, std::move(next)), rest.front().origin);
     } else {
@@ -268,6 +290,7 @@ class Expander {
     }
     if (chunks > 1) round.push_back({Commit{}});
     result.push_back(loop_over(chunk, Bind::serial, std::move(round)));
+    if (overlap) result.push_back({Wait{0, sums}});
     if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
     return result;
   }

@@ -14,6 +14,8 @@
 
 namespace ricci::kernel::cuda {
 
+constexpr int kWarp = 32;
+
 /// Places of a thread, and the names that stand in front of all loops.
 struct Threads {
   Kernel& kernel;
@@ -63,6 +65,9 @@ Body cleared(Threads& threads, int accumulator);
 Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between = {});
 /// Elements of shared memory from the start of an operand that fragments reach, what lies beyond its edges included.
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first);
+
+/// The same by warp groups: products are under way behind it, committed as one group.
+Body multiplied_by_groups(Threads& threads, const Mma& mma, const WarpTile& tile);
 
 /// Every element of the accumulator to memory.
 Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile);

@@ -84,6 +84,8 @@ const AddedAtom* find_added_atom(std::string_view name) noexcept {
 const std::deque<AddedAtom>& added_atoms() noexcept { return tables().atoms; }
 
 const Atom* find_atom(std::string_view name) noexcept {
+  for (const Atom& atom : kGroupAtoms)
+    if (atom.name == name) return &atom;
   for (const Atom& atom : kAtoms)
     if (atom.name == name) return &atom;
   const auto* added = find_added_atom(name);

@@ -46,6 +46,14 @@ bool has_tiles(const Body& body) {
   });
 }
 
+bool has_group_products(const Body& body) {
+  return std::any_of(body.begin(), body.end(), [](const Statement& statement) {
+    bool found = std::holds_alternative<GroupMma>(statement.node);
+    for_each_body(statement, [&](const Body& inner) { found = found || has_group_products(inner); });
+    return found;
+  });
+}
+
 void broken(const Kernel& kernel, int origin, const std::string& rule) {
   const bool known = origin >= 0 && static_cast<std::size_t>(origin) < kernel.directives.size();
   throw InternalError(

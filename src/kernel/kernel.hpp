@@ -312,9 +312,13 @@ struct AsyncCopy {
   int bytes = 16;
   std::vector<Condition> when;
 };
-struct Commit {};
+/// Closes a group of a thread's copies, or of its warp group's products.
+struct Commit {
+  bool products = false;
+};
 struct Wait {
   int groups = 0;  ///< that may still be under way
+  int sums = -1;   ///< of products: the registers that they add to
 };
 /// Of all threads of a block, or of a warp.
 struct Barrier {
@@ -337,10 +341,34 @@ struct MmaCall {
   Access d, a, b;
 };
 
+/// CUDA: what a thread has written is seen by products of warp groups: to shared memory by those behind the barrier
+/// that follows, to registers by its own.
+struct Fence {
+  int sums = -1;  ///< registers that products add to; -1: shared memory
+};
+
+/// An operand of a warp group's product in shared memory: rows of neighbours, each of as many bytes as the array's
+/// swizzle spreads (32, 64 or 128), along the depth or along the operand's own side. Eight rows are a block. Element
+/// (side p, depth k) lies at offset(p, k) from `start` (warp_group.hpp).
+struct SharedMatrix {
+  Access start;
+  bool along_depth = true;
+  std::int64_t leading = 0;  ///< along the side: elements from one row to the next one of the same depth
+  std::int64_t stride = 0;   ///< elements from one block to the next
+};
+
+/// CUDA: d += a * b by the four warps of a group, which goes on while they do: committed and waited for as copies are.
+/// Of d's registers all but the first index, the group's rows, are taken: eight columns each of the second.
+struct GroupMma {
+  std::string atom;
+  Access d;
+  SharedMatrix a, b;
+};
+
 struct Statement {
   std::variant<Loop, Sweep, Let, If, Comment, Section, Copy, Mma, Flush, Clear, Declare, Define, Scatter, Advance,
                AdvanceByLanes, Store, Transpose, Prefetch, CopyRow, LaneReduce, LaneScan, AsyncCopy, Commit, Wait,
-               Barrier, MatrixLoad, MmaCall>
+               Barrier, MatrixLoad, MmaCall, Fence, GroupMma>
       node;
   int origin = -1;  ///< directive that made it: number of a line of Kernel::directives
 };
@@ -380,6 +408,9 @@ std::int64_t thread_product(const Kernel& kernel, const Body& body);
 
 /// Whether there are tile statements, which expand() resolves, in a body or further inside.
 bool has_tiles(const Body& body);
+
+/// Whether warp groups multiply in a body or further inside.
+bool has_group_products(const Body& body);
 
 /// Throws InternalError: the rule that a kernel breaks and, where one made the node, the directive.
 [[noreturn]] void broken(const Kernel& kernel, int origin, const std::string& rule);

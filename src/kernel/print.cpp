@@ -167,13 +167,24 @@ class Printer {
   void one(const AsyncCopy& copy) {
     line("async {} = {} of {} bytes{}", text(copy.to), text(copy.from), copy.bytes, where("where", copy.when));
   }
-  void one(const Commit&) { line("commit"); }
-  void one(const Wait& wait) { line("wait {}", wait.groups); }
+  void one(const Commit& commit) { line("commit{}", commit.products ? " products" : ""); }
+  void one(const Wait& wait) {
+    line("wait {}{}", wait.groups, wait.sums >= 0 ? " of products to " + array_name(wait.sums) : "");
+  }
+  void one(const Fence& fence) { line("fence {}", fence.sums >= 0 ? array_name(fence.sums) : "shared"); }
   void one(const Barrier& barrier) { line("barrier{}", barrier.warp ? " of a warp" : ""); }
   void one(const MatrixLoad& load) {
     line("matrix {} = {}{}", text(load.to), text(load.from), load.transposed ? " transposed" : "");
   }
   void one(const MmaCall& call) { line("{} {} += {} * {}", call.atom, text(call.d), text(call.a), text(call.b)); }
+  std::string text(const SharedMatrix& matrix) const {
+    const auto strides = matrix.along_depth ? fmt::format("rows along the depth, blocks {} apart", matrix.stride)
+                                            : fmt::format("rows {} and blocks {} apart", matrix.leading, matrix.stride);
+    return fmt::format("{} ({})", text(matrix.start), strides);
+  }
+  void one(const GroupMma& product) {
+    line("{} {} += {} * {}", product.atom, text(product.d), text(product.a), text(product.b));
+  }
 
   const std::string& array_name(int number) const { return kernel_.array(number).name; }
 

@@ -22,7 +22,10 @@ enum class Life : std::uint8_t {
   empty,
   copying,  ///< asynchronous copies are not waited for
   written,  ///< shared: with no barrier since
+  fenced,   ///< the same, and products of warp groups see it from there on
   ready,
+  shown,        ///< shared: for products of warp groups, too
+  multiplying,  ///< registers: products to them are not waited for
 };
 
 /// Threads of a block that differ in a value.
@@ -36,7 +39,8 @@ class Verifier {
         varies_(kernel.vars.size()),
         unrolled_(kernel.vars.size()),
         tasks_of_(kernel.vars.size()),
-        registers_(kernel.arrays.size()) {}
+        registers_(kernel.arrays.size()),
+        unfenced_(kernel.arrays.size()) {}
   void run();
 
  private:
@@ -72,7 +76,7 @@ class Verifier {
   void one(const Scatter& scatter);
   void one(const Transpose& transpose);
   void one(const AsyncCopy& copy);
-  void one(const Commit&) { expect(cuda(), "a group of copies on a CPU"); }
+  void one(const Commit& commit);
   void all_threads(const char* what) const;
   void all_lanes(const char* what) const;
   void whole_warps(const char* what) const;
@@ -86,6 +90,12 @@ class Verifier {
   void combine(const Access& registers, ir::OpCode op, Varies result);
   void one(const MatrixLoad& load);
   void one(const MmaCall& call);
+
+  // ---- warp groups
+  void one(const Fence& fence);
+  void one(const GroupMma& product);
+  void matrix(const SharedMatrix& matrix, const Fragment& of, std::int64_t positions, std::int64_t deep);
+  void whole_groups() const;
 
   /// An operand of an atom: the registers of its fragment, all but the last dimension named.
   void fragment(const Access& access, const Fragment& of, const std::string& atom);
@@ -144,6 +154,7 @@ class Verifier {
   std::vector<Part> parts_;
   std::vector<std::pair<int, Varies>> stored_;  // to registers inside of them: the array, and what it held
   std::vector<Life> life_;                      // per array
+  std::vector<bool> unfenced_;                  // per array: registers written with no fence since
   std::vector<std::optional<Affine>> moved_;    // per array: how far it has been advanced; nothing: not known any more
   std::vector<Var> tasks_;
   std::int64_t thread_below_ = 0;  // threads that share the digits of the loops around; 0: outside of them

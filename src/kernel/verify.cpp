@@ -361,6 +361,11 @@ void Verifier::one(const AsyncCopy& copy) {
   if (life == Life::empty) life = Life::copying;
 }
 
+void Verifier::one(const Commit& commit) {
+  expect(cuda(), "a group of copies on a CPU");
+  if (commit.products) whole_groups();
+}
+
 void Verifier::all_threads(const char* what) const {
   expect(cuda(), "a barrier or a wait on a CPU");
   if (thread_below_ == 0) fail(fmt::format("{} outside of the loop over threads", what));
@@ -382,6 +387,11 @@ void Verifier::whole_warps(const char* what) const {
 void Verifier::one(const Wait& wait) {
   all_threads("a wait");
   if (wait.groups < 0) fail("a wait for less than no groups");
+  if (wait.sums >= 0) {
+    whole_groups();
+    if (auto& life = life_of(wait.sums); wait.groups == 0 && life == Life::multiplying) life = Life::ready;
+    return;
+  }
   for (auto& life : life_) {
     if (life == Life::copying) life = Life::written;
   }
@@ -391,6 +401,7 @@ void Verifier::one(const Barrier& barrier) {
   if (barrier.warp) return all_lanes("a barrier of a warp");
   all_threads("a barrier");
   for (std::size_t k = 0; k < life_.size(); ++k) {
+    if (life_[k] == Life::fenced) life_[k] = Life::shown;
     if (kernel_.arrays[k].space == Space::shared && life_[k] == Life::written) life_[k] = Life::ready;
   }
 }

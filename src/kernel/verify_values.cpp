@@ -26,17 +26,22 @@ void Verifier::read_life(int number) {
   if (life == Life::undeclared) rule("where it is not declared");
   if (life == Life::empty) rule("before anything is written to it");
   if (life == Life::copying) rule("before a wait for the copies to it");
-  if (life == Life::written && array.space == Space::shared) rule("with no barrier after what is written to it");
+  if ((life == Life::written && array.space == Space::shared) || life == Life::fenced)
+    rule("with no barrier after what is written to it");
+  if (life == Life::multiplying) rule("while products to it are under way: a wait is missing");
 }
 
 void Verifier::written(const Access& access) {
   auto& life = life_of(access.array);
   const auto& array = array_of(access);
   if (life == Life::undeclared) fail(fmt::format("{} is written where it is not declared", array.name));
+  if (life == Life::multiplying)
+    fail(fmt::format("{} is written while products to it are under way: a wait is missing", array.name));
   if (array.space == Space::shared) {
     if (life == Life::empty) life = Life::written;
   } else {
     life = Life::ready;
+    unfenced_[static_cast<std::size_t>(access.array)] = array.space == Space::registers;
   }
   if (array.space != Space::global) return;
   if (!array.written) fail(fmt::format("{} is written, and is an operand", array.name));

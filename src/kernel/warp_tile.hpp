@@ -37,6 +37,8 @@ struct WarpTile {
   /// other way round. Complex results are as wide as an access, and a warp writes whole sectors with one.
   bool apart = false;
   bool fma() const noexcept { return atom->k == 1; }
+  /// Products by warp groups, which go on while their threads do.
+  bool of_groups() const noexcept { return atom->warps > 1; }
   /// Number of the register that holds a lane's element: `along` of the first dimension, `across` of the second one.
   static int register_of(const Fragment& fragment, int along, int across);
   /// Position among the columns of an atom of the accumulator's element `e` of a lane, `member` being its number there.

@@ -247,6 +247,44 @@ RICCI_SIMT_MMA(m16n8k16_bf16, float, 4, unsigned, 4, 2)
 RICCI_SIMT_MMA(m16n8k32_i8, int, 4, unsigned, 4, 2)
 RICCI_SIMT_MMA(m16n8k32_u8, int, 4, unsigned, 4, 2)
 
+// warp_group.cuh. Addresses are counted from the anchor of shared memory, which is as well aligned.
+RICCI_SIMT_HOOK void ricci_at_site_multiply_group(const char* atom, unsigned times, float* sums, unsigned long long a,
+                                                  bool a_transposed, unsigned long long b, bool b_transposed,
+                                                  unsigned site) {
+  ricci_simt_hooks->multiply_group(atom, times, sums, a, a_transposed, b, b_transposed, site);
+}
+RICCI_SIMT_HOOK void ricci_simt_fence_sums(unsigned line) { ricci_simt_hooks->fence_sums(line); }
+RICCI_SIMT_HOOK void ricci_simt_commit_products(unsigned line) { ricci_simt_hooks->commit_products(line); }
+RICCI_SIMT_HOOK void ricci_simt_wait_products(unsigned groups, unsigned line) {
+  ricci_simt_hooks->wait_products(groups, line);
+}
+RICCI_SIMT_HOOK void ricci_simt_fence_shared() { ricci_simt_hooks->fence_shared(); }
+
+template <int RowBytes>
+inline unsigned long long shared_matrix(const void* start, int leading, int stride) {
+  const unsigned long long swizzle = RowBytes == 128 ? 1 : RowBytes == 64 ? 2 : 3;
+  const unsigned long long address = (const char*)start - ricci_simt_shared;
+  return (address & 0x3ffff) >> 4 | (unsigned long long)(leading >> 4) << 16 | (unsigned long long)(stride >> 4) << 32 |
+         swizzle << 62;
+}
+inline void fence_shared() { ricci_simt_fence_shared(); }
+template <class Sums>
+inline void fence_sums(Sums&, unsigned line = __builtin_LINE()) {
+  ricci_simt_fence_sums(line);
+}
+inline void commit_products(unsigned line = __builtin_LINE()) { ricci_simt_commit_products(line); }
+template <int Groups, class Sums>
+inline void wait_products(Sums&, unsigned line = __builtin_LINE()) {
+  ricci_simt_wait_products(Groups, line);
+}
+#define RICCI_SIMT_WGMMA(name)                                                                 \
+  template <int ATransposed, int BTransposed, int Times>                                       \
+  __forceinline__ void name(float(&d)[Times][4], unsigned long long a, unsigned long long b) { \
+    ricci_at_site_multiply_group(#name, Times, d[0], a, ATransposed, b, BTransposed, 0);       \
+  }
+RICCI_SIMT_WGMMA(wgmma_f16)
+RICCI_SIMT_WGMMA(wgmma_bf16)
+
 inline int popcount32(unsigned x) { return __builtin_popcount(x); }
 inline int popcount64(unsigned long long x) { return __builtin_popcountll(x); }
 // CUDA's mathematical functions, by the host's.

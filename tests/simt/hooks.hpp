@@ -25,5 +25,13 @@ struct RicciSimtHooks {
   void (*load_matrix)(unsigned* registers, const void* row, unsigned count, bool transposed, unsigned site);
   /// The atom of that name in kernel/atoms.hpp, on the thread's own registers.
   void (*multiply)(const char* atom, void* c, const void* a, const void* b, unsigned line);
+  /// Of a warp group: `times` the columns of the atom of that name; a, b: descriptors as shared_matrix makes them.
+  void (*multiply_group)(const char* atom, unsigned times, float* sums, unsigned long long a, bool a_transposed,
+                         unsigned long long b, bool b_transposed, unsigned site);
+  /// wgmma.fence, commit_group and wait_group of a thread, and fence.proxy.async.
+  void (*fence_sums)(unsigned line);
+  void (*commit_products)(unsigned line);
+  void (*wait_products)(unsigned groups, unsigned line);
+  void (*fence_shared)();
 };
 }

@@ -20,7 +20,6 @@ namespace ricci::simt {
 namespace {
 
 constexpr char kAnchor[] = "ricci_simt_shared";
-constexpr std::size_t kAnchorBytes = 1024;
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path);

@@ -16,6 +16,9 @@ class LoadedObject;
 
 namespace ricci::simt {
 
+/// Shared variables are behind so many bytes, from whose start they are placed.
+constexpr std::size_t kAnchorBytes = 1024;
+
 struct SharedVariable {
   std::string name;
   std::uint64_t begin = 0;  ///< address

@@ -25,9 +25,10 @@ constexpr int kPoison = 0xa5;
 
 }  // namespace
 
-const RicciSimtHooks Machine::kHooks = {on_coordinate,      on_sync_threads,  on_sync_warp,    on_shuffle,
-                                        on_copy_async_from, on_copy_async_to, on_commit_async, on_wait_async,
-                                        on_atomic_add,      on_load_matrix,   on_multiply};
+const RicciSimtHooks Machine::kHooks = {on_coordinate,      on_sync_threads,    on_sync_warp,     on_shuffle,
+                                        on_copy_async_from, on_copy_async_to,   on_commit_async,  on_wait_async,
+                                        on_atomic_add,      on_load_matrix,     on_multiply,      on_multiply_group,
+                                        on_fence_sums,      on_commit_products, on_wait_products, on_fence_shared};
 
 Machine::Machine(const Image& image, const Launch& launch, void** arguments, std::span<const Buffer> buffers,
                  const Options& options)
@@ -134,6 +135,12 @@ void Machine::run_block(std::uint64_t index) {
     lane.stack = -1;
     lane.copies.clear();
     lane.groups = 0;
+    lane.products.clear();
+    lane.held.clear();
+    lane.product_groups = 0;
+    lane.sums_fenced = false;
+    lane.unfenced.clear();
+    lane.issued_products = 0;
     lane.log.clear();
     lane.next = 0;
   }
@@ -143,6 +150,7 @@ void Machine::run_block(std::uint64_t index) {
       if (stopped_) return;
     }
   } while (pass_barrier());
+  if (!stopped_) check_groups();
   if (!stopped_) ++blocks_done_;
 }
 
@@ -188,6 +196,7 @@ void Machine::run_warp(unsigned warp) {
 void Machine::enter_lane() {
   t_machine->image_.call(t_machine->arguments_);
   t_machine->report_unfinished_copies();
+  t_machine->report_unfinished_products();
   t_machine->lane_->status = Status::finished;
   t_machine->leave_for_good();
 }
@@ -241,6 +250,7 @@ void Machine::on_access(const void* pointer, unsigned access) {
   if (region < 0) return;  // a local variable whose address was taken
   m.lane_->log.push_back({address, site, static_cast<std::uint16_t>(region), static_cast<std::uint8_t>(bytes),
                           write ? Touch::write : Touch::read});
+  if (write && m.regions_[region].space == Space::shared) m.written_to_shared(region);
 }
 
 // The region of an access that may happen; -1 for a local variable.
@@ -381,6 +391,8 @@ Conflict Machine::note(const Record& record, unsigned thread) {
     case Touch::land:
       shadow.land(offset, record.bytes, thread, clock_);
       return {};
+    case Touch::multiply:
+      return shadow.access(offset, record.bytes, false, thread, record.site, clock_, options_.check_uninitialised);
     default:
       return shadow.access(offset, record.bytes, record.touch == Touch::write, thread, record.site, clock_,
                            options_.check_uninitialised);

@@ -1,7 +1,9 @@
 // One run of a kernel: blocks one after another, the threads of a block as fibers, every access seen before it happens.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <random>
 #include <span>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "fiber.hpp"
+#include "group_matrix.hpp"
 #include "image.hpp"
 #include "kernel/atoms.hpp"
 #include "shadow.hpp"
@@ -32,8 +35,11 @@ class Machine {
 
   // How an access touches memory. An asynchronous copy is a read, a write that is issued, and its landing: until then
   // what it reads must stay as it was, and `leave` looks whether it did.
-  enum class Touch : std::uint8_t { read, write, add, issue, leave, land };
-  static constexpr bool writes(Touch touch) { return touch != Touch::read && touch != Touch::leave; }
+  // What a product of a warp group reads is no access of a warp either, and must stay until the product is over.
+  enum class Touch : std::uint8_t { read, write, add, issue, leave, land, multiply };
+  static constexpr bool writes(Touch touch) {
+    return touch != Touch::read && touch != Touch::leave && touch != Touch::multiply;
+  }
 
   // An access that has been let through, kept until its warp synchronises.
   struct Record {
@@ -72,14 +78,31 @@ class Machine {
     std::uint8_t bytes;
   };
 
+  // What a thread has to do of its warp group's product that it has not waited for.
+  struct GroupProduct {
+    const kernel::Atom* atom;
+    unsigned times;  // the atom's columns
+    float* sums;
+    GroupMatrix a, b;
+    unsigned group;
+    std::uint32_t site, issued;
+    std::vector<std::uint64_t> read;  // 16 bytes each that this thread answers for
+  };
+
   struct Lane {
     void* sp = nullptr;
     int stack = -1;
     Status status = Status::ready;
     unsigned line = 0;  // of the synchronisation it waits at
     WarpCall call;
-    std::vector<AsyncCopy> copies;  // oldest first
-    unsigned groups = 0;            // that it has committed
+    std::vector<AsyncCopy> copies;              // oldest first
+    unsigned groups = 0;                        // that it has committed
+    std::deque<GroupProduct> products;          // oldest first
+    std::map<float*, std::vector<float>> held;  // registers of products under way, and what they will hold
+    unsigned product_groups = 0;                // that it has committed
+    bool sums_fenced = false;                   // since products have last given them back
+    std::vector<std::uint16_t> unfenced;        // regions of shared memory that it has written since its last fence
+    std::uint64_t issued_products = 0;          // of all, in their order: the same for the threads of a group
     std::vector<Record> log;
     std::size_t next = 0;  // first record of the log that is not yet counted
   };
@@ -118,6 +141,13 @@ class Machine {
   static void on_load_matrix(unsigned* registers, const void* row, unsigned count, bool transposed, unsigned site);
   static void on_multiply(const char* atom, void* c, const void* a, const void* b, unsigned line);
 
+  static void on_multiply_group(const char* atom, unsigned times, float* sums, unsigned long long a, bool a_transposed,
+                                unsigned long long b, bool b_transposed, unsigned site);
+  static void on_fence_sums(unsigned line);
+  static void on_commit_products(unsigned line);
+  static void on_wait_products(unsigned groups, unsigned line);
+  static void on_fence_shared();
+
   bool launch_is_possible();
   void run_block(std::uint64_t index);
   void run_warp(unsigned warp);
@@ -128,6 +158,14 @@ class Machine {
   void shuffle(unsigned first, unsigned end);
   void call_whole_warp(unsigned first, unsigned end);
   void report_unfinished_copies();
+  void report_unfinished_products();
+  void add_product(const GroupProduct& product, float* sums) const;
+  void check_groups();
+  void written_to_shared(int region) {
+    auto& all = lane_->unfenced;
+    if (std::find(all.begin(), all.end(), region) == all.end()) all.push_back(static_cast<std::uint16_t>(region));
+  }
+  void refuse_product(FaultKind kind, unsigned line, std::string detail);
   int admit(std::uint64_t address, unsigned bytes, bool write, std::uint32_t site);
   int admit(const void* pointer, unsigned bytes, bool write, std::uint32_t site, Space space);
   Conflict note(const Record& record, unsigned thread);

@@ -40,6 +40,12 @@ const char* name(FaultKind kind) noexcept {
       return "absent lane";
     case FaultKind::unfinished_copy:
       return "unfinished copy";
+    case FaultKind::unfinished_product:
+      return "unfinished product";
+    case FaultKind::unfenced_product:
+      return "unfenced product";
+    case FaultKind::touched_sums:
+      return "touched sums";
     case FaultKind::uninitialised:
       return "uninitialised";
     case FaultKind::launch:
@@ -57,6 +63,10 @@ std::string Fault::text() const {
     case FaultKind::divergent_barrier:
     case FaultKind::absent_lane:
       return text + fmt::format(": {} {}{}", other, detail, at_line(other_line));
+    case FaultKind::unfinished_product:
+    case FaultKind::unfenced_product:
+    case FaultKind::touched_sums:
+      return text + ": " + detail;
     default:
       break;
   }

@@ -61,12 +61,15 @@ enum class FaultKind {
   read_only,      ///< a write to a buffer that is not writable
   misaligned,     ///< an address that is not a multiple of the access's size
   race,  ///< two threads of a block, no synchronisation between, at least one writes; or a copy that is under way
-  block_conflict,     ///< two blocks, at least one writes
-  divergent_barrier,  ///< __syncthreads or __syncwarp that some threads do not reach
-  absent_lane,        ///< a shuffle, matrix load or product that some lanes do not reach, or from one that has left
-  unfinished_copy,    ///< an asynchronous copy that its thread does not commit, or wait for, before it ends
-  uninitialised,      ///< see Options::check_uninitialised
-  launch,             ///< block, grid or shared memory beyond what a GPU takes, or beyond __launch_bounds__
+  block_conflict,      ///< two blocks, at least one writes
+  divergent_barrier,   ///< __syncthreads or __syncwarp that some threads do not reach
+  absent_lane,         ///< a shuffle, matrix load or product that some lanes do not reach, or from one that has left
+  unfinished_copy,     ///< an asynchronous copy that its thread does not commit, or wait for, before it ends
+  unfinished_product,  ///< the same of a product of a warp group
+  unfenced_product,    ///< a product of a warp group with no fence after its sums or operands were written
+  touched_sums,        ///< registers of such a product that its thread has written before it waited
+  uninitialised,       ///< see Options::check_uninitialised
+  launch,              ///< block, grid or shared memory beyond what a GPU takes, or beyond __launch_bounds__
 };
 
 const char* name(FaultKind kind) noexcept;

@@ -98,6 +98,34 @@ const Case kCases[] = {
      kNone,
      "tile a:16; tile b:16; order task a0 sum b0; stage A at b0 async a b pad 2; stage B at b0 async c b pad 1;"
      "atom m16n8k16_f16 rows a columns c depth b warps 1x1 runs 1x1x2; pipeline b0 2"},
+    {"ad,bd->ab",  // warp groups: rows of 128 bytes along the depth, products under way into the next round
+     {{'a', 120}, {'b', 40}, {'d', 320}},
+     {DType::bf16, DType::bf16, DType::f32},
+     kOne,
+     kNone,
+     "tile a:64; tile b:64; order task a0 sum b0; stage A at b0 async a b; stage B at b0 async c b;"
+     "atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; pipeline b0 4"},
+    {"da,db->ab",  // along both sides, two groups; columns of 64 bytes in two panels
+     {{'a', 200}, {'b', 64}, {'d', 96}},
+     {DType::f16},
+     kAny,
+     kAny,
+     "tile b:128:64; tile c:64:32; tile a:32; order task b0 c0 sum a0; stage A at a0 async b1 a b;"
+     "stage B at a0 async c1 a c; atom wgmma_f16 rows b1 b columns c1 c depth a warps 8x1 runs 1x1x2; pipeline a0 3"},
+    {"xda,bd->xab",  // rows of 32 bytes, two places: products end with their round
+     {{'x', 3}, {'a', 64}, {'b', 24}, {'d', 80}},
+     {DType::bf16},
+     kOne,
+     kNone,
+     "tile b:16; order task a sum b0; stage A at b0 async b c; stage B at b0 async d b;"
+     "atom wgmma_bf16 rows c columns d depth b warps 4x1 runs 1x1x2; pipeline b0 2"},
+    {"ad,db->ab",  // no pipeline: one round of operands along different ways
+     {{'a', 128}, {'b', 16}, {'d', 64}},
+     {DType::f16, DType::f16, DType::f32},
+     kOne,
+     kNone,
+     "tile a:64; order task a0; stage A at a0 async a b; stage B at a0 async b c;"
+     "atom wgmma_f16 rows a columns c depth b warps 4x1 runs 1x1x2"},
     {"ad,db->ab",  // complex products by real ones of a tensor core
      {{'a', 40}, {'b', 30}, {'d', 20}},
      {DType::c128},

@@ -228,8 +228,8 @@ void Machine::one(const AsyncCopy& copy, const Threads& threads) {
   }
 }
 
-void Machine::one(const Commit&, const Threads& threads) {
-  for (const auto t : threads) memory_.commit(t);
+void Machine::one(const Commit& commit, const Threads& threads) {
+  for (const auto t : threads) commit.products ? memory_.commit_products(t) : memory_.commit(t);
 }
 
 void Machine::all_take_part(const Threads& threads, const char* what) const {
@@ -251,7 +251,8 @@ void Machine::whole_warps(const Threads& threads, const char* what) const {
 
 void Machine::one(const Wait& wait, const Threads& threads) {
   all_take_part(threads, "a wait");
-  for (const auto t : threads) memory_.wait(t, wait.groups);
+  for (const auto t : threads)
+    wait.sums >= 0 ? memory_.wait_for_products(t, wait.groups) : memory_.wait(t, wait.groups);
 }
 
 void Machine::one(const Barrier& barrier, const Threads& threads) {

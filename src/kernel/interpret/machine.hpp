@@ -53,6 +53,8 @@ class Machine {
   void one(const Barrier& barrier, const Threads& threads);
   void one(const MatrixLoad& load, const Threads& threads);
   void one(const MmaCall& call, const Threads& threads);
+  void one(const Fence& fence, const Threads& threads);
+  void one(const GroupMma& product, const Threads& threads);
   void one(const Prefetch&, const Threads&) {}
   void one(const CopyRow& copy, const Threads& threads);
   // ---- lanes.cpp: what the lanes of a warp do together, and those of a vector

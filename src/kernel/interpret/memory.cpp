@@ -14,6 +14,8 @@ Memory::Memory(const Kernel& kernel, int threads, const std::vector<void*>* buff
       buffers_(buffers),
       cells_(kernel.arrays.size()),
       flights_(static_cast<std::size_t>(threads)),
+      multiplies_(has_group_products(kernel.body)),
+      products_(static_cast<std::size_t>(threads)),
       warp_intervals_(static_cast<std::size_t>(warp_of(threads) + 1)) {}
 
 void Memory::begin_task(std::int64_t task) {
@@ -29,6 +31,7 @@ void Memory::begin_task(std::int64_t task) {
     if (array.space == Space::shared) cells_[k].met.assign(static_cast<std::size_t>(array.elements()), {});
   }
   for (auto& flights : flights_) flights = {};
+  for (auto& products : products_) products = {};
   under_way_ = 0;
 }
 
@@ -91,8 +94,11 @@ void Memory::meet(Met& met, int array, std::int64_t element, int thread, bool wr
                      met.reader < 0 ? "others" : fmt::format("thread {}", met.reader)));
   }
   met.task = task_;
+  if (writes && met.products > 0)
+    fail(array, element, "is written while a product of a warp group reads it: a wait is missing");
   if (writes) {
     met.written = true;
+    met.fenced = false;
     met.written_in = interval_;
     met.written_in_warp = now;
     met.writer = thread;
@@ -109,6 +115,7 @@ Item Memory::read(int array, std::int64_t element, int thread) {
   check_bounds(array, element);
   if (auto* both = met(array, element)) meet(*both, array, element, thread, false);
   check_flights(array, element);
+  check_products(array, element, thread);
   if (this->array(array).space != Space::global)
     return cells_[static_cast<std::size_t>(array)].items[cell(array, element, thread)];
   Item item;
@@ -120,6 +127,8 @@ void Memory::write(int array, std::int64_t element, int thread, const Item& item
   check_bounds(array, element);
   if (auto* both = met(array, element)) meet(*both, array, element, thread, true);
   check_flights(array, element);
+  check_products(array, element, thread);
+  write_before_products(array, element, thread);
   if (this->array(array).space != Space::global) {
     cells_[static_cast<std::size_t>(array)].items[cell(array, element, thread)] = item;
     return;
@@ -154,6 +163,7 @@ void Memory::wait(int thread, int groups) {
     both.written_in = interval_;
     both.written_in_warp = warp_interval(thread);
     both.writer = thread;
+    write_before_products(flight.array, flight.element, thread);
     --under_way_;
     return true;
   });

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ir/interpret/interpret_value.hpp"
@@ -38,6 +41,20 @@ class Memory {
   void commit(int thread);
   void wait(int thread, int groups);
 
+  // Products of warp groups (product_memory.cpp). Registers that they add to must not be touched until they are waited
+  // for, nor what they read be written.
+
+  /// An element of shared memory as such a product reads it, on account of one of the group's threads.
+  Item read_for_product(int array, std::int64_t element, int thread);
+  /// A register that the thread's next product adds to, whatever is under way.
+  Item sum(int array, std::int64_t element, int thread) const;
+  /// What a product makes of the thread's registers from `first` on.
+  void multiply(int array, std::int64_t first, int thread, const std::vector<Item>& sums);
+  void commit_products(int thread);
+  void wait_for_products(int thread, int groups);
+  /// What the thread has written is seen by products: to a register array, -1: to shared memory.
+  void fence(int thread, int sums);
+
   /// After all tasks.
   void check_results() const;
 
@@ -52,6 +69,9 @@ class Memory {
     std::int64_t written_in_warp = -1, read_in_warp = -1;
     bool written = false;
     bool several = false;  // tasks that touched it
+    bool fenced = false;   // since it was written
+    std::int64_t fenced_in = -1;
+    int products = 0;  // under way, that read it
   };
   struct Cells {
     std::vector<Item> items;
@@ -68,6 +88,27 @@ class Memory {
     std::vector<Flight> flights;
     int group = 0;  // that is open
   };
+
+  /// Products of a thread that are not waited for.
+  struct Products {
+    struct Read {
+      int array;
+      std::int64_t element;
+      int group;
+    };
+    struct Sum {
+      Item item;
+      int group;
+    };
+    std::map<std::pair<int, std::int64_t>, Sum> sums;
+    std::vector<Read> reads;
+    std::vector<std::pair<int, std::int64_t>> unfenced;  // elements of shared memory that it wrote
+    std::set<std::pair<int, std::int64_t>> written;      // registers, since the last fence
+    int group = 0;                                       // that is open
+  };
+
+  void check_products(int array, std::int64_t element, int thread) const;
+  void write_before_products(int array, std::int64_t element, int thread);
 
   const Array& array(int number) const { return kernel_.array(number); }
   [[noreturn]] void fail(int array, std::int64_t element, const std::string& rule) const;
@@ -86,6 +127,8 @@ class Memory {
   std::vector<Cells> cells_;      // per array
   std::vector<Flights> flights_;  // per thread
   std::size_t under_way_ = 0;
+  bool multiplies_ = false;         // there are products of warp groups
+  std::vector<Products> products_;  // per thread
   std::int64_t task_ = -1, interval_ = 0;
   std::vector<std::int64_t> warp_intervals_;
   int origin_ = -1;

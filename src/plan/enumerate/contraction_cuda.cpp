@@ -119,8 +119,14 @@ class ContractionEnumerator {
       const auto& depth = depths_[d];
       const auto& a = row_copies_[row * depths_.size() + d];
       const auto& b = column_copies_[column * depths_.size() + d];
+      if (!contraction_.takes(rows, columns, depth)) continue;
       set_copies(counts, a, b, depth);
       if (least_seconds(counts, rows, columns) > worth_ * best_seconds_) continue;
+      if (contraction_.groups) {
+        Cut cut{&rows, &columns, &depth};
+        if (fit(cut, counts, a, b, static_cast<int>(rows.size / contraction_.atom().m), 1)) cuts.push_back(cut);
+        continue;
+      }
       for (const int warp_rows : {1, 2, 3, 4}) {
         for (const int warp_columns : {1, 2, 3, 4, 8}) {
           Cut cut{&rows, &columns, &depth};
@@ -141,9 +147,9 @@ class ContractionEnumerator {
   /// Completes a cut by the number of stages that takes it the least time; false where it is not worth it.
   bool fit(Cut& cut, ContractionCounts& counts, const Copies& a, const Copies& b, int warp_rows, int warp_columns) {
     const auto warps = warp_rows * warp_columns;
-    constexpr int kMostWarps = 12;
-    if (warps > kMostWarps) return false;
     const auto& c = contraction_;
+    const int most_warps = c.groups ? 16 : 12;
+    if (warps > most_warps) return false;
     cut.spread = c.spread(cut.rows->size, cut.columns->size, warp_rows, warp_columns);
     const auto rows = held_rows(cut), columns = held_columns(cut);
     const auto registers = c.registers(rows / warp_rows, columns / warp_columns, cut.spread);
@@ -152,17 +158,21 @@ class ContractionEnumerator {
     if (rows - cut.rows->size >= c.row_unit * warp_rows ||
         columns - cut.columns->size >= 2 * c.column_unit * warp_columns)
       return false;
-    if (warp_rows > 1 && (warp_rows - 1) * rows / warp_rows >= cut.rows->size) return false;
+    if (!c.groups && warp_rows > 1 && (warp_rows - 1) * rows / warp_rows >= cut.rows->size) return false;
     set_round(counts, cut, a, b, rows, columns);
     cut.seconds = std::numeric_limits<double>::infinity();
     Cut tried = cut;
     for (const int stages : {2, 3, 4, 6}) {
-      tried.stages = counts.stages = stages;
+      // What products of a warp group still read when the next ones begin is not copied ahead.
+      if (c.groups && stages < 3) continue;
+      tried.stages = stages;
+      counts.stages = c.groups ? stages - 1 : stages;
       tried.resident = static_cast<int>(resident(tried, rows, columns, registers));
       if (tried.resident < 1) break;
       counts.resident = tried.resident;
       tried.seconds = contraction_time(counts, device_).total;
-      if (tried.seconds < cut.seconds) cut = tried;
+      // Places that cost nothing make room for what memory takes longer at times.
+      if (tried.seconds < cut.seconds || (c.groups && tried.seconds == cut.seconds)) cut = tried;
       if (stages > cut.depth->blocks) break;
     }
     if (!(cut.seconds <= worth_ * best_seconds_) || std::isinf(cut.seconds)) return false;
@@ -172,7 +182,8 @@ class ContractionEnumerator {
 
   /// Rows and columns as the warps hold them.
   std::int64_t held_rows(const Cut& cut) const {
-    return up(cut.rows->size, cut.spread.warp_rows * contraction_.row_unit);
+    return up(cut.rows->size,
+              contraction_.groups ? contraction_.row_unit : cut.spread.warp_rows * contraction_.row_unit);
   }
   std::int64_t held_columns(const Cut& cut) const {
     return up(cut.columns->size,
@@ -265,6 +276,7 @@ class ContractionEnumerator {
     const double warps = counts.warps, threads = 32 * warps, size = static_cast<double>(c.size);
     counts.pipe_cycles = static_cast<double>(rows * columns) * depth / c.rate;
 
+    if (c.groups) return set_group_round(counts, cut, a, b);
     // Fragments: elements of a lane by the instructions that read them, and the wavefronts of each.
     const double lane_rows = static_cast<double>(rows) / cut.spread.warp_rows / (c.fma ? 8 : 32);
     const double lane_columns = static_cast<double>(columns) / cut.spread.warp_columns / (c.fma ? 4 : 32);
@@ -287,13 +299,32 @@ class ContractionEnumerator {
             warps * depth * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
       if (is_complex(c.type)) counts.instructions += warps * depth * lane_columns;
     }
-    // Copies: an instruction and its addresses.
-    constexpr double kOfCopy = 3, kOfRound = 24;
-    for (const auto* of : {&a, &b})
-      counts.instructions += warps * kOfCopy * std::ceil(of->elements / of->at_once / threads);
-    counts.instructions += warps * kOfRound;
+    set_copied(counts, cut, a, b);
     // Complex results are put together of two sums each.
     counts.stores = warps * (is_complex(c.type) ? 15 : 3) * static_cast<double>(rows * columns) / threads;
+  }
+
+  /// The same by warp groups, which read operands themselves: each group all columns.
+  void set_group_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const {
+    const auto& c = contraction_;
+    const auto& atom = c.atom();
+    const double warps = counts.warps, group_count = warps / atom.warps;
+    const double steps = static_cast<double>(cut.depth->size) / atom.k;
+    const auto read = static_cast<double>((c.row_unit + cut.columns->size) * atom.k * c.size) / kLine;
+    counts.fragment_wavefronts = group_count * steps * read;
+    counts.instructions = warps * steps * 4;
+    set_copied(counts, cut, a, b);
+    counts.stores = 3 * static_cast<double>(cut.rows->size * cut.columns->size) / 32;
+  }
+
+  /// Copies: an instruction and its addresses. What goes through the cache.
+  void set_copied(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const {
+    const auto& c = contraction_;
+    const double warps = counts.warps;
+    constexpr double kOfCopy = 3, kOfRound = 24;
+    for (const auto* of : {&a, &b})
+      counts.instructions += warps * kOfCopy * std::ceil(of->elements / of->at_once / (32 * warps));
+    counts.instructions += warps * kOfRound;
     // Elements that do not lie side by side in a lane are sectors of their own on their way.
     const auto run = neighbours(cut);
     const double stored =
@@ -324,7 +355,7 @@ class ContractionEnumerator {
     auto counts = of_result(*cut.rows, *cut.columns);
     set_copies(counts, a, b, *cut.depth);
     set_round(counts, cut, a, b, held_rows(cut), held_columns(cut));
-    counts.stages = cut.stages;
+    counts.stages = contraction_.groups ? cut.stages - 1 : cut.stages;
     counts.resident = cut.resident;
     return counts;
   }
@@ -342,18 +373,33 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
   constexpr double kWorthListing = 1.5;  // times the best
   const auto contraction = GpuContraction::of(program, device);
   if (!contraction) return {};
-  return ContractionEnumerator(program, *contraction, device).run(kWorthListing, kKept);
+  auto list = ContractionEnumerator(program, *contraction, device).run(kWorthListing, kKept);
+  if (const auto groups = contraction->by_groups(program, device)) {
+    for (auto& candidate : ContractionEnumerator(program, *groups, device).run(kWorthListing, kKept / 2))
+      list.push_back(std::move(candidate));
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+  }
+  return list;
 }
 
 std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device) {
   const auto contraction = GpuContraction::of(program, device);
   if (!contraction) return std::nullopt;
-  ContractionEnumerator enumerator(program, *contraction, device);
   // Shared memory is counted to the byte last: where the best ones do not fit, others are priced.
-  for (const double worth : {1.0, 1.05, 1.5}) {
-    if (auto list = enumerator.run(worth, 1); !list.empty()) return std::move(list.front());
+  const auto best_of = [&](const GpuContraction& one) -> std::optional<Candidate> {
+    ContractionEnumerator enumerator(program, one, device);
+    for (const double worth : {1.0, 1.05, 1.5}) {
+      if (auto list = enumerator.run(worth, 1); !list.empty()) return std::move(list.front());
+    }
+    return std::nullopt;
+  };
+  auto best = best_of(*contraction);
+  if (const auto groups = contraction->by_groups(program, device)) {
+    auto other = best_of(*groups);
+    if (other && (!best || other->predicted_us < best->predicted_us)) return other;
   }
-  return std::nullopt;
+  return best;
 }
 
 std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device) {

@@ -36,7 +36,13 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
       if (parts(row_axes[k].extent, cut.rows->sizes[k]) >= 2 * kGrouped) grouped = k;
     }
   }
-  const auto tile = [&](const Axes& axes, const Tile& t, std::vector<std::string>& blocks, std::size_t group) {
+  // What a warp group reads along a side lies in panels as wide as its rows: a level of the side's fastest axis.
+  const auto panel = [&](bool of_rows) {
+    return groups && !deep(of_rows) ? group_row(of_rows, of_rows ? *cut.rows : *cut.columns, *cut.depth) : 0;
+  };
+  std::string row_panels, column_panels;
+  const auto tile = [&](const Axes& axes, const Tile& t, std::vector<std::string>& blocks, std::size_t group,
+                        std::int64_t wide, std::string* panels) {
     for (const auto k : t.order) {
       const auto n = t.sizes[k];
       Directive d;
@@ -47,14 +53,18 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
         d.sizes = {kGrouped * n, n};
         near = {axes[k].name + "1"};
       }
-      if (n == axes[k].extent) continue;
-      list.push_back(std::move(d));
-      blocks.push_back(axes[k].name + "0");
+      const bool split = wide > 0 && wide < n && k == t.order.back();
+      if (split) {
+        *panels = fmt::format("{}{}", axes[k].name, d.sizes.size());
+        d.sizes.push_back(wide);
+      }
+      if (n != axes[k].extent) blocks.push_back(axes[k].name + "0");
+      if (n != axes[k].extent || split) list.push_back(std::move(d));
     }
   };
-  tile(row_axes, *cut.rows, row_blocks, grouped);
-  tile(column_axes, *cut.columns, column_blocks, column_axes.size());
-  tile(depth_axes, *cut.depth, chunks, depth_axes.size());
+  tile(row_axes, *cut.rows, row_blocks, grouped, panel(true), &row_panels);
+  tile(column_axes, *cut.columns, column_blocks, column_axes.size(), panel(false), &column_panels);
+  tile(depth_axes, *cut.depth, chunks, depth_axes.size(), 0, nullptr);
   for (const auto& axis : batch_axes) task.push_back(axis.name);
   const bool columns_last = !near.empty() || cut.columns->blocks <= cut.rows->blocks;
   for (const auto& n : columns_last ? row_blocks : column_blocks) task.push_back(n);
@@ -86,13 +96,14 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   if (!chunks.empty()) order.loops.emplace_back("sum", chunks);
   list.push_back(order);
   const auto at = chunks.empty() ? task.back() : chunks.back();
-  const auto names = [](const Axes& axes, const Tile& t) {
+  const auto names = [](const Axes& axes, const Tile& t, const std::string& panels) {
     std::vector<std::string> all;
     for (const auto k : t.order) all.push_back(axes[k].name);
+    if (!panels.empty()) all.insert(all.end() - 1, panels);
     return all;
   };
-  const auto rows = names(row_axes, *cut.rows), columns = names(column_axes, *cut.columns),
-             depth = names(depth_axes, *cut.depth);
+  const auto rows = names(row_axes, *cut.rows, row_panels), columns = names(column_axes, *cut.columns, column_panels),
+             depth = names(depth_axes, *cut.depth, {});
   const auto spread = warp_tile(cut);
   const auto stage = [&](bool of_rows) {
     Directive d;
@@ -101,10 +112,15 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
     d.at = at;
     d.space = (of_rows ? converted_rows_ : converted_columns_) ? "shared" : "async";
     const bool along_depth = deep(of_rows);
-    auto dimensions = along_depth ? (of_rows ? rows : columns) : depth;
-    for (const auto& n : along_depth ? depth : (of_rows ? rows : columns)) dimensions.push_back(n);
+    const auto& side = of_rows ? rows : columns;
+    auto dimensions = along_depth ? side : depth;
+    for (const auto& n : along_depth ? depth : side) dimensions.push_back(n);
+    if (groups && !along_depth) {
+      dimensions = side;
+      dimensions.insert(dimensions.end() - 1, depth.begin(), depth.end());
+    }
     d.loops.emplace_back("", std::move(dimensions));
-    d.padding = kernel::best_padding(spread, of_rows, along_depth, operand_type);
+    if (!groups) d.padding = kernel::best_padding(spread, of_rows, along_depth, operand_type);
     list.push_back(std::move(d));
   };
   stage(true);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernel/atom_types.hpp"
+#include "kernel/warp_group.hpp"
 #include "plan/models/pipe_rates.hpp"
 
 namespace ricci::plan {
@@ -106,7 +107,14 @@ bool GpuContraction::choose_atom(const ir::Program& program, const kernel::Contr
       factor_parts = needed;
     }
   }
+  set_atom(instruction, contraction, device);
+  return true;
+}
+
+void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Contraction& contraction,
+                              const GpuModel& device) {
   fma = instruction == nullptr;
+  groups = !fma && instruction->warps > 1;
   const auto& used = fma ? kernel::fma_atom() : *instruction;
   atom_name = used.name;
   per_register = used.a.per_register();
@@ -115,11 +123,36 @@ bool GpuContraction::choose_atom(const ir::Program& program, const kernel::Contr
   converted_columns_ = columns_type_ != operand_type;
   size = size_of(operand_type);
   const auto run = fma ? widest(size) : 1;
-  row_unit = std::int64_t{used.m} * (deep_rows ? 1 : run);
+  row_unit = std::int64_t{used.m} * (deep_rows ? 1 : run) * used.warps;
   column_unit = std::int64_t{used.n} * run;
   depth_unit = !fma ? std::max(used.k, 8) : deep_rows || deep_columns ? run : 1;
   rate = pipe_rate(device.sm, instruction, type, factor_parts);
-  return true;
+}
+
+std::optional<GpuContraction> GpuContraction::by_groups(const ir::Program& program, const GpuModel& device) const {
+  const auto contraction = kernel::contraction_of(program);
+  for (const auto& atom : kernel::kGroupAtoms) {
+    if (device.sm != atom.sm || !kernel::mismatch(atom, 1, program, *contraction).empty()) continue;
+    auto result = *this;
+    result.set_atom(&atom, *contraction, device);
+    return result;
+  }
+  return std::nullopt;
+}
+
+std::int64_t GpuContraction::group_row(bool of_rows, const Tile& side, const Tile& depth) const {
+  const auto along = deep(of_rows) ? depth.size : side.order.empty() ? 1 : side.sizes[side.order.back()];
+  for (const std::int64_t row_bytes : {128, 64, 32}) {
+    const auto row = row_bytes / size;
+    if (deep(of_rows) ? along == row : along % row == 0) return row;
+  }
+  return 0;
+}
+
+bool GpuContraction::takes(const Tile& rows, const Tile& columns, const Tile& depth) const {
+  if (!groups) return true;
+  return rows.size % row_unit == 0 && columns.size % column_unit == 0 && columns.size <= kernel::kMostGroupColumns &&
+         depth.size % depth_unit == 0 && group_row(true, rows, depth) > 0 && group_row(false, columns, depth) > 0;
 }
 
 kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const {
@@ -142,6 +175,7 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
   if (per_register > 1) {
     // Neighbours of the result to a lane, where the columns are not read across their rows.
     spread.run_depth = per_register;
+    if (groups) return spread;
     spread.run_columns = deep_columns && result_size == 2 ? 2 : 1;
     return spread;
   }
@@ -153,6 +187,8 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
 }
 
 int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread) const {
+  constexpr int kOfGroups = 48;  // besides sums: addresses, operands' descriptors
+  if (groups) return static_cast<int>(rows * columns / 32) + kOfGroups;
   const auto words = std::max<std::int64_t>(size / 4, 1);
   const auto sums = rows * columns / 32 * (size_of(type) / 4);
   const auto operands =
@@ -172,6 +208,11 @@ std::int64_t GpuContraction::shared_bytes(const Cut& cut) const {
   const auto tile = warp_tile(cut);
   std::int64_t all = 0;
   for (const bool of_rows : {true, false}) {
+    if (groups) {
+      const auto elements = cut.depth->size * (of_rows ? cut.rows : cut.columns)->size;
+      all += std::min<std::int64_t>(cut.stages, cut.depth->blocks) * up(elements * size, kernel::kMatrixBlock);
+      continue;
+    }
     const auto padding = kernel::best_padding(tile, of_rows, deep(of_rows), operand_type);
     const auto& side = of_rows ? tile.rows : tile.columns;
     const auto elements = deep(of_rows) ? side.padded * (tile.depth.extent + padding)

@@ -28,6 +28,14 @@ class GpuContraction {
  public:
   /// Nothing where no schedule of the kernel IR suits the program.
   static std::optional<GpuContraction> of(const ir::Program& program, const GpuModel& device);
+  /// The same by warp groups; nothing where the device or the program has none.
+  std::optional<GpuContraction> by_groups(const ir::Program& program, const GpuModel& device) const;
+
+  /// Whether the atom takes such a tile: one of a warp group has sizes, and rows in shared memory, of its own.
+  bool takes(const tiles::Tile& rows, const tiles::Tile& columns, const tiles::Tile& depth) const;
+  /// Elements of a row of an operand in shared memory, as warp groups read it: along the depth, or of the side's
+  /// fastest axis. 0 where there are none of 32, 64 or 128 bytes.
+  std::int64_t group_row(bool of_rows, const tiles::Tile& side, const tiles::Tile& depth) const;
 
   /// How lanes and warps share a tile of rows x columns.
   kernel::Spread spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const;
@@ -59,6 +67,7 @@ class GpuContraction {
   bool deep_rows = false, deep_columns = false;  ///< whether an operand's neighbours lie along the depth
   std::string atom_name;
   bool fma = false;
+  bool groups = false;                                          ///< an atom of warp groups
   int factor_parts = 1;                                         ///< tf32 numbers whose sum a factor is
   int per_register = 1;                                         ///< elements of an operand
   std::int64_t row_unit = 16, column_unit = 8, depth_unit = 8;  ///< positions that warps take at once
@@ -73,6 +82,7 @@ class GpuContraction {
  private:
   bool sort_axes(const ir::Program& program, const kernel::Contraction& contraction);
   bool choose_atom(const ir::Program& program, const kernel::Contraction& contraction, const GpuModel& device);
+  void set_atom(const kernel::Atom* instruction, const kernel::Contraction& contraction, const GpuModel& device);
   kernel::WarpTile warp_tile(const Cut& cut) const;
   static const ir::Buffer& buffer(const ir::Program& program, int number) {
     return program.buffers[static_cast<std::size_t>(number)];

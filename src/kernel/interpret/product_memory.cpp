@@ -1,0 +1,83 @@
+// What products of warp groups ask of memory: fences before them, and a wait before anyone touches what they use.
+#include "kernel/interpret/memory.hpp"
+
+namespace ricci::kernel {
+
+void Memory::check_products(int array, std::int64_t element, int thread) const {
+  if (!multiplies_ || this->array(array).space != Space::registers) return;
+  if (products_[static_cast<std::size_t>(thread)].sums.contains({array, element}))
+    fail(array, element, "is accessed while a product of a warp group adds to it: a wait is missing");
+}
+
+void Memory::write_before_products(int array, std::int64_t element, int thread) {
+  if (!multiplies_) return;
+  auto& own = products_[static_cast<std::size_t>(thread)];
+  const auto space = this->array(array).space;
+  if (space == Space::registers) own.written.insert({array, element});
+  if (space != Space::shared) return;
+  met(array, element)->fenced = false;
+  own.unfenced.emplace_back(array, element);
+}
+
+Item Memory::read_for_product(int array, std::int64_t element, int thread) {
+  check_bounds(array, element);
+  auto& both = *met(array, element);
+  meet(both, array, element, thread, false);
+  check_flights(array, element);
+  if (both.written && (!both.fenced || both.fenced_in == interval_))
+    fail(array, element, "is read by a product of a warp group with no fence and barrier after it was written");
+  auto& own = products_[static_cast<std::size_t>(thread)];
+  own.reads.push_back({array, element, own.group});
+  ++both.products;
+  return cells_[static_cast<std::size_t>(array)].items[cell(array, element, thread)];
+}
+
+Item Memory::sum(int array, std::int64_t element, int thread) const {
+  check_bounds(array, element);
+  const auto& own = products_[static_cast<std::size_t>(thread)];
+  if (const auto found = own.sums.find({array, element}); found != own.sums.end()) return found->second.item;
+  if (own.written.contains({array, element}))
+    fail(array, element, "is written, and a product of a warp group adds to it with no fence between");
+  return cells_[static_cast<std::size_t>(array)].items[cell(array, element, thread)];
+}
+
+void Memory::multiply(int array, std::int64_t first, int thread, const std::vector<Item>& sums) {
+  auto& own = products_[static_cast<std::size_t>(thread)];
+  for (std::size_t k = 0; k < sums.size(); ++k)
+    own.sums[{array, first + static_cast<std::int64_t>(k)}] = {sums[k], own.group};
+}
+
+void Memory::commit_products(int thread) { ++products_[static_cast<std::size_t>(thread)].group; }
+
+void Memory::wait_for_products(int thread, int groups) {
+  auto& own = products_[static_cast<std::size_t>(thread)];
+  const auto lands = [&](int group) { return group < own.group - groups; };
+  std::erase_if(own.sums, [&](const auto& sum) {
+    const auto& [array, element] = sum.first;
+    if (!lands(sum.second.group)) return false;
+    cells_[static_cast<std::size_t>(array)].items[cell(array, element, thread)] = sum.second.item;
+    return true;
+  });
+  std::erase_if(own.reads, [&](const Products::Read& read) {
+    if (!lands(read.group)) return false;
+    --met(read.array, read.element)->products;
+    return true;
+  });
+}
+
+void Memory::fence(int thread, int sums) {
+  auto& own = products_[static_cast<std::size_t>(thread)];
+  if (sums >= 0) {
+    std::erase_if(own.written, [&](const auto& element) { return element.first == sums; });
+    return;
+  }
+  for (const auto& [array, element] : own.unfenced) {
+    auto& both = *met(array, element);
+    if (both.writer != thread) continue;
+    both.fenced = true;
+    both.fenced_in = interval_;
+  }
+  own.unfenced.clear();
+}
+
+}  // namespace ricci::kernel

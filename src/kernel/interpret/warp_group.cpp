@@ -1,0 +1,69 @@
+// Products of warp groups, each by its definition: sums that land at a wait.
+#include <fmt/format.h>
+
+#include "kernel/atoms.hpp"
+#include "kernel/interpret/machine.hpp"
+#include "kernel/warp_group.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+constexpr int kWarp = 32;
+
+}  // namespace
+
+void Machine::one(const Fence& fence, const Threads& threads) {
+  for (const auto t : threads) memory_.fence(t, fence.sums);
+}
+
+void Machine::one(const GroupMma& product, const Threads& threads) {
+  const auto* atom = find_atom(product.atom);
+  if (!atom) broken(kernel_, origin_, fmt::format("there is no atom {}", product.atom));
+  all_take_part(threads, "an instruction of a warp group");
+  const auto& sum = kernel_.array(product.d.array);
+  const int columns = static_cast<int>(sum.shape[1]) * atom->n, rows = atom->m * atom->warps;
+  const int size = kWarp * atom->warps;
+  for (int first = 0; first < threads_; first += size) {
+    const auto read = [&](const SharedMatrix& matrix, int positions) {
+      const auto& index = matrix.start.index.front();
+      const auto start = at(index, first);
+      for (int t = first + 1; t < first + size; ++t) {
+        if (at(index, t) != start) broken(kernel_, origin_, "threads of a warp group multiply different matrices");
+      }
+      const auto& array = kernel_.array(matrix.start.array);
+      const auto row = row_of(array);
+      std::vector<Item> tile;
+      for (int p = 0; p < positions; ++p) {
+        for (int k = 0; k < atom->k; ++k)
+          tile.push_back(
+              memory_.read_for_product(matrix.start.array, array.swizzle(start + offset(matrix, row, p, k)), first));
+      }
+      return tile;
+    };
+    const auto a = read(product.a, rows), b = read(product.b, columns);
+    counts_.flops += std::int64_t{2} * rows * columns * atom->k;
+    for (int lane = 0; lane < size; ++lane) {
+      const int t = first + lane;
+      const auto start = element(product.d, t);
+      std::vector<Item> sums;
+      for (int n = 0; n < columns; n += atom->n) {
+        for (int e = 0; e < atom->c.elements; ++e) {
+          const auto place = atom->c.at(lane % kWarp, e);
+          const auto row = static_cast<std::size_t>((lane / kWarp * atom->m + place.row) * atom->k);
+          const auto column = static_cast<std::size_t>((n + place.column) * atom->k);
+          auto item = memory_.sum(product.d.array, start + static_cast<std::int64_t>(sums.size()), t);
+          for (int k = 0; values_ && k < atom->k; ++k) {
+            const auto &x = a[row + static_cast<std::size_t>(k)], &y = b[column + static_cast<std::size_t>(k)];
+            // Products of 16-bit numbers are exact in the type of the sum, in which each sum is rounded.
+            item.value.re = static_cast<float>(item.value.re + x.value.re * y.value.re);
+            if (item.unwritten < 0) item.unwritten = x.unwritten >= 0 ? x.unwritten : y.unwritten;
+          }
+          sums.push_back(item);
+        }
+      }
+      memory_.multiply(product.d.array, start, t, sums);
+    }
+  }
+}
+
+}  // namespace ricci::kernel

@@ -1,0 +1,78 @@
+#include "kernel/warp_group.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "kernel/expand.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+constexpr std::int64_t kUnit = 16;  // bytes that a swizzle leaves together
+
+/// Offset of every position of a tile along its digits, the last one fastest.
+std::vector<std::int64_t> offsets(const Access& access, const std::vector<Digit>& digits) {
+  std::vector<std::int64_t> all = {0};
+  for (const auto& digit : digits) {
+    const auto step = access.index.front().coefficient(digit.var);
+    std::vector<std::int64_t> finer;
+    finer.reserve(all.size() * static_cast<std::size_t>(digit.extent));
+    for (const auto start : all) {
+      for (std::int64_t v = 0; v < digit.extent; ++v) finer.push_back(start + v * step);
+    }
+    all = std::move(finer);
+  }
+  return all;
+}
+
+}  // namespace
+
+Swizzle swizzle_of_rows(std::int64_t row_bytes, DType type) noexcept {
+  if (row_bytes != 32 && row_bytes != 64 && row_bytes != kMatrixRow) return {};
+  const auto power = [&](std::int64_t bytes) {
+    return std::countr_zero(static_cast<std::uint64_t>(bytes / size_of(type)));
+  };
+  return {power(kMatrixRow), row_bytes / kUnit - 1, power(kUnit)};
+}
+
+std::int64_t offset(const SharedMatrix& matrix, std::int64_t row, std::int64_t p, std::int64_t k) noexcept {
+  if (matrix.along_depth) return p % kBlockRows * row + p / kBlockRows * matrix.stride + k;
+  return p % row + p / row * matrix.leading + k % kBlockRows * row + k / kBlockRows * matrix.stride;
+}
+
+StagedMatrices matrices_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& side,
+                           const std::vector<Digit>& depth, std::int64_t rows, std::int64_t deep) {
+  const auto& array = kernel.array(access.array);
+  const auto along = offsets(access, side), down = offsets(access, depth);
+  const auto row = row_of(array);
+  const auto positions = static_cast<std::int64_t>(along.size()), deepest = static_cast<std::int64_t>(down.size());
+  const auto at = [](const std::vector<std::int64_t>& all, std::int64_t k) { return all[static_cast<std::size_t>(k)]; };
+  StagedMatrices made;
+  auto& first = made.first;
+  first.start = access;
+  for (const auto* digits : {&side, &depth}) {
+    for (const auto& digit : *digits) first.start = with(first.start, digit.var, 0);
+  }
+  first.along_depth = deepest > 1 && at(down, 1) == 1;
+  first.leading = positions > row ? at(along, row) : row * deep;
+  first.stride = !first.along_depth       ? at(down, kBlockRows)
+                 : positions > kBlockRows ? at(along, kBlockRows)
+                                          : kBlockRows * row;
+  bool fits = array.swizzle.mask != 0 && positions % kBlockRows == 0 && deepest % deep == 0;
+  for (std::int64_t p = 0; fits && p < positions; ++p) fits = at(along, p) == offset(first, row, p, 0);
+  for (std::int64_t k = 0; fits && k < deepest; ++k) {
+    const auto start = at(down, k / deep * deep);
+    fits = at(down, k) == start + offset(first, row, 0, k % deep) && (!first.along_depth || start % row + deep <= row);
+  }
+  if (!fits)
+    throw PlanError(
+        fmt::format("schedule: {} does not lie in rows of {} bytes, eight to a block, as a warp group reads it",
+                    array.name, row * size_of(array.type)));
+  for (std::int64_t k = 0; k < deepest; k += deep) made.steps.push_back(at(down, k));
+  made.of_rows = positions > rows ? at(along, rows) : 0;
+  return made;
+}
+
+}  // namespace ricci::kernel

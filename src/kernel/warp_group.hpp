@@ -1,0 +1,37 @@
+// Operands of a warp group's products in shared memory: the layouts that its instructions read, which are those of
+// CUTLASS (include/cute/arch/mma_sm90_desc.hpp) with a swizzle.
+#pragma once
+
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace ricci::kernel {
+
+/// Rows of 128 bytes, and blocks of eight of them: swizzles repeat at least as often.
+constexpr std::int64_t kMatrixRow = 128, kMatrixBlock = 8 * kMatrixRow;
+constexpr std::int64_t kBlockRows = 8;
+
+/// The swizzle of rows of that many bytes of such elements: 16 bytes of each row change places by the number of its 128
+/// bytes. Nothing (mask 0) where no instruction reads such rows.
+Swizzle swizzle_of_rows(std::int64_t row_bytes, DType type) noexcept;
+
+/// Elements of a row of an array with such a swizzle.
+inline std::int64_t row_of(const Array& array) { return (array.swizzle.mask + 1) << array.swizzle.unit; }
+
+/// Where element (p, k) lies, from that of (0, 0) on.
+///   row  elements of one
+std::int64_t offset(const SharedMatrix& matrix, std::int64_t row, std::int64_t p, std::int64_t k) noexcept;
+
+/// A staged operand as matrices of `deep` along the depth each. Throws PlanError where it lies in another way.
+///   side, depth  digits of the tile
+/// Starts at side 0; `steps`: how far the start moves for each `deep`.
+struct StagedMatrices {
+  SharedMatrix first;
+  std::vector<std::int64_t> steps;
+  std::int64_t of_rows = 0;  ///< elements that the start moves for `rows` positions of the side
+};
+StagedMatrices matrices_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& side,
+                           const std::vector<Digit>& depth, std::int64_t rows, std::int64_t deep);
+
+}  // namespace ricci::kernel

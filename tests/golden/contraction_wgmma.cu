@@ -1,0 +1,109 @@
+// bf16_ab_ca_to_bc_512x256x384        made by ricci 0.1.0 for sm_90; do not edit
+// problem    index b = 256
+//            index c = 384
+//            index a = 512
+//            input A : bf16 [0..131071] align 16
+//            input B : bf16 [0..196607] align 16
+//            output C : bf16 [0..98303] align 16
+//            rounding free
+//            C[384*b + c] = bf16(sum(a : mul(f32(A[b + 256*a]), f32(B[512*c + a]))))
+// extents    b=256 c=384 a=512
+// plan       contraction_wgmma
+// traffic    851968 B (read 655360, write 196608)
+// index      32 bits: largest offset 196607
+// schedule   contraction_wgmma
+//            tile b:128:64
+//            tile c:128
+//            tile a:64
+//            order task b0 c0 sum a0
+//            stage A at a0 async b1 a b
+//            stage B at a0 async c a
+//            atom wgmma_bf16 rows b1 b columns c depth a warps 8x1 runs 1x1x2
+//            pipeline a0 4
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/contraction_wgmma.case
+extern "C" __global__ void __launch_bounds__(256, 1)
+bf16_ab_ca_to_bc_512x256x384(const bf16* __restrict__ A, const bf16* __restrict__ B, bf16* C)
+{
+  extern __shared__ __align__(1024) unsigned char shared[];
+  bf16* const A_tile = (bf16*)(shared + 0);
+  bf16* const B_tile = (bf16*)(shared + 65536);
+  const int b0 = (int)blockIdx.x / 3;
+  const int c0 = (int)blockIdx.x % 3;
+  const int t = threadIdx.x;
+  const int warp_row = t / 32;
+  const int group = t / 4 % 8;
+  const int member = t % 4;
+  const int A_b = t % 8;
+  const int A_b1 = t / 8 % 2;
+  const int A_a = t / 16;
+  const int B_a = t % 8;
+  const int B_c = t / 8;
+  const int warp_group = t / 128;
+  float sum[1][16][4];
+  #pragma unroll
+  for (int i = 0; i < 1; ++i) {
+    #pragma unroll
+    for (int j = 0; j < 16; ++j) {
+      #pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        sum[i][j][e] = 0.0f;
+      }
+    }
+  }
+  #pragma unroll
+  for (int r0 = 0; r0 < 4; ++r0) {
+    copy_async<16>(A_tile + swizzle<6, 7, 3>(8 * A_b + 4096 * A_b1 + 64 * A_a + 1024 * r0), A + 128 * b0 + 8 * A_b + 64 * A_b1 + 256 * A_a + 4096 * r0);
+  }
+  #pragma unroll
+  for (int r0 = 0; r0 < 4; ++r0) {
+    copy_async<16>(B_tile + swizzle<6, 7, 3>(8 * B_a + 64 * B_c + 2048 * r0), B + 65536 * c0 + 8 * B_a + 512 * B_c + 16384 * r0);
+  }
+  commit_async();
+  #pragma unroll
+  for (int r0 = 0; r0 < 4; ++r0) {
+    copy_async<16>(A_tile + swizzle<6, 7, 3>(8 * A_b + 4096 * A_b1 + 64 * A_a + 1024 * r0 + 8192), A + 128 * b0 + 8 * A_b + 64 * A_b1 + 256 * A_a + 4096 * r0 + 16384);
+  }
+  #pragma unroll
+  for (int r0 = 0; r0 < 4; ++r0) {
+    copy_async<16>(B_tile + swizzle<6, 7, 3>(8 * B_a + 64 * B_c + 2048 * r0 + 8192), B + 65536 * c0 + 8 * B_a + 512 * B_c + 16384 * r0 + 64);
+  }
+  commit_async();
+  #pragma unroll 1
+  for (int a0 = 0; a0 < 8; ++a0) {
+    wait_async<1>();
+    fence_shared();
+    __syncthreads();
+    const int next_place = (a0 + 2) % 4;
+    const int next_a0 = (a0 + 2) % 8;
+    const int place = a0 % 4;
+    fence_sums(sum);
+    wgmma_bf16<1, 0>(sum[0], shared_matrix<128>(A_tile + 8192 * place + 4096 * warp_group, 8192, 1024), shared_matrix<128>(B_tile + 8192 * place, 8192, 1024));
+    wgmma_bf16<1, 0>(sum[0], shared_matrix<128>(A_tile + 8192 * place + 4096 * warp_group + 1024, 8192, 1024), shared_matrix<128>(B_tile + 8192 * place + 16, 8192, 1024));
+    wgmma_bf16<1, 0>(sum[0], shared_matrix<128>(A_tile + 8192 * place + 4096 * warp_group + 2048, 8192, 1024), shared_matrix<128>(B_tile + 8192 * place + 32, 8192, 1024));
+    wgmma_bf16<1, 0>(sum[0], shared_matrix<128>(A_tile + 8192 * place + 4096 * warp_group + 3072, 8192, 1024), shared_matrix<128>(B_tile + 8192 * place + 48, 8192, 1024));
+    commit_products();
+    #pragma unroll
+    for (int r0 = 0; r0 < 4; ++r0) {
+      copy_async_if<16>(A_tile + swizzle<6, 7, 3>(8 * A_b + 4096 * A_b1 + 64 * A_a + 1024 * r0 + 8192 * next_place), A + 128 * b0 + 8 * A_b + 64 * A_b1 + 256 * A_a + 4096 * r0 + 16384 * next_a0, a0 < 6);
+    }
+    #pragma unroll
+    for (int r0 = 0; r0 < 4; ++r0) {
+      copy_async_if<16>(B_tile + swizzle<6, 7, 3>(8 * B_a + 64 * B_c + 2048 * r0 + 8192 * next_place), B + 65536 * c0 + 8 * B_a + 512 * B_c + 16384 * r0 + 64 * next_a0, a0 < 6);
+    }
+    wait_products<1>(sum);
+    commit_async();
+  }
+  wait_products<0>(sum);
+  const int b_row = (16 * warp_row + group) % 64;
+  const int b1_row = (16 * warp_row + group) / 64;
+  #pragma unroll
+  for (int j = 0; j < 16; ++j) {
+    store(C + 49152 * b0 + 128 * c0 + 2 * member + 384 * b_row + 24576 * b1_row + 8 * j, vec<bf16, 2>{cast_bf16(sum[0][j][0]), cast_bf16(sum[0][j][1])});
+  }
+  const int b_row_ = (16 * warp_row + group + 8) % 64;
+  const int b1_row_ = (16 * warp_row + group + 8) / 64;
+  #pragma unroll
+  for (int j = 0; j < 16; ++j) {
+    store(C + 49152 * b0 + 128 * c0 + 2 * member + 384 * b_row_ + 24576 * b1_row_ + 8 * j, vec<bf16, 2>{cast_bf16(sum[0][j][2]), cast_bf16(sum[0][j][3])});
+  }
+}

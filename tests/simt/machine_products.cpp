@@ -1,0 +1,167 @@
+// Products of warp groups: each thread does its own part of one where it waits for it.
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "machine.hpp"
+#include "matrix.hpp"
+
+namespace ricci::simt {
+namespace {
+
+constexpr unsigned kGroup = kWarp * kernel::kGroupWarps, kUnit = 16;
+const float kUnderWay = std::bit_cast<float>(0xffa5a5a5u);
+
+std::uint64_t field(std::uint64_t descriptor, unsigned first) { return (descriptor >> first & 0x3fff) << 4; }
+
+}  // namespace
+
+GroupMatrix GroupMatrix::of(std::uint64_t descriptor, bool transposed, std::string& error) {
+  GroupMatrix matrix;
+  matrix.start = field(descriptor, 0);
+  matrix.leading = field(descriptor, 16);
+  matrix.stride = field(descriptor, 32);
+  const auto code = descriptor >> 62;
+  if (code == 0 || (descriptor >> 49 & 7) != 0) error = "a descriptor of no swizzled rows from their block's start on";
+  matrix.row = code == 1 ? 128 : code == 2 ? 64 : 32;
+  matrix.transposed = transposed;
+  if (matrix.stride % (8 * matrix.row) != 0) error = "a descriptor of blocks that are no eight rows apart";
+  return matrix;
+}
+
+std::uint64_t GroupMatrix::at(unsigned p, unsigned k) const {
+  const std::uint64_t along = transposed ? std::uint64_t{2} * p : std::uint64_t{2} * k, down = transposed ? k : p;
+  const auto address =
+      start + along % row + (transposed ? along / row * leading : 0) + down % 8 * row + down / 8 * stride;
+  return address ^ ((address >> 7 & (row / 16 - 1)) << 4);
+}
+
+void Machine::refuse_product(FaultKind kind, unsigned line, std::string detail) {
+  Fault fault = here(kind, thread_, line);
+  fault.detail = std::move(detail);
+  stop(std::move(fault));
+  leave_for_good();
+}
+
+void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, unsigned long long a, bool a_transposed,
+                                unsigned long long b, bool b_transposed, unsigned site) {
+  Machine& m = running();
+  Lane& lane = *m.lane_;
+  const auto line = m.image_.line(site);
+  if (m.launch_.block % kGroup != 0)
+    m.refuse_product(FaultKind::absent_lane, line, "a product of a warp group in a block of no whole groups");
+  std::string error;
+  GroupProduct product{kernel::find_atom(atom),
+                       times,
+                       sums,
+                       GroupMatrix::of(a, a_transposed, error),
+                       GroupMatrix::of(b, b_transposed, error),
+                       lane.product_groups,
+                       site,
+                       m.clock_.now,
+                       {}};
+  if (!error.empty()) m.refuse_product(FaultKind::misaligned, line, error);
+  const unsigned k = static_cast<unsigned>(product.atom->k), columns = times * static_cast<unsigned>(product.atom->n);
+  // Each thread answers for its part of the 16 bytes that lie together.
+  const auto anchor = m.image_.shared_begin() - kAnchorBytes;
+  unsigned unit = 0;
+  const auto reads = [&](const GroupMatrix& matrix, unsigned positions) {
+    const unsigned by_side = matrix.transposed ? kUnit / 2 : 1, by_depth = matrix.transposed ? 1 : kUnit / 2;
+    for (unsigned p = 0; p < positions; p += by_side)
+      for (unsigned q = 0; q < k; q += by_depth)
+        if (unit++ % kGroup == m.thread_ % kGroup) product.read.push_back(anchor + matrix.at(p, q));
+  };
+  reads(product.a, static_cast<unsigned>(product.atom->m * product.atom->warps));
+  reads(product.b, columns);
+  for (const auto address : product.read) {
+    const int region = m.locate(address, kUnit);
+    if (region < 0 || m.regions_[region].space != Space::shared)
+      m.refuse_access(FaultKind::out_of_bounds, region, address, kUnit, false, site, "that is not shared memory");
+    for (const Lane& other : m.lanes_)
+      if (std::find(other.unfenced.begin(), other.unfenced.end(), region) != other.unfenced.end())
+        m.refuse_product(FaultKind::unfenced_product, line,
+                         m.regions_[region].name + " is written with no fence since");
+    lane.log.push_back({address, site, static_cast<std::uint16_t>(region), kUnit, Touch::multiply});
+  }
+  if (auto [held, first] = lane.held.try_emplace(sums); first) {
+    if (!lane.sums_fenced) m.refuse_product(FaultKind::unfenced_product, line, "its sums have no fence");
+    const auto registers = std::size_t{times} * static_cast<unsigned>(product.atom->c.elements);
+    held->second.assign(sums, sums + registers);
+    std::fill(sums, sums + registers, kUnderWay);
+  }
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  for (const std::uint64_t part : {std::uint64_t{times}, std::uint64_t{a}, std::uint64_t{b}})
+    lane.issued_products = (lane.issued_products ^ part) * kPrime + 1;
+  lane.products.push_back(std::move(product));
+}
+
+void Machine::on_fence_sums(unsigned) { running().lane_->sums_fenced = true; }
+void Machine::on_fence_shared() { running().lane_->unfenced.clear(); }
+void Machine::on_commit_products(unsigned) { ++running().lane_->product_groups; }
+
+// A thread's sums of a product, with the values that operands have now.
+void Machine::add_product(const GroupProduct& product, float* sums) const {
+  const auto& atom = *product.atom;
+  const auto anchor = image_.shared_begin() - kAnchorBytes;
+  const auto value = [&](const GroupMatrix& matrix, unsigned p, unsigned k) {
+    std::uint16_t bits;
+    std::memcpy(&bits, reinterpret_cast<const void*>(anchor + matrix.at(p, k)), sizeof bits);
+    return widened(atom.a.type, bits);
+  };
+  const auto warp = thread_ / kWarp % static_cast<unsigned>(atom.warps), deep = static_cast<unsigned>(atom.k);
+  for (unsigned n = 0; n < product.times; ++n)
+    for (int e = 0; e < atom.c.elements; ++e, ++sums) {
+      const auto place = atom.c.at(static_cast<int>(thread_ % kWarp), e);
+      const unsigned row = warp * static_cast<unsigned>(atom.m) + place.row;
+      const unsigned column = n * static_cast<unsigned>(atom.n) + place.column;
+      for (unsigned k = 0; k < deep; ++k)
+        *sums = std::fma(value(product.a, row, k), value(product.b, column, k), *sums);
+    }
+}
+
+void Machine::on_wait_products(unsigned groups, unsigned line) {
+  Machine& m = running();
+  Lane& lane = *m.lane_;
+  for (; !lane.products.empty() && lane.products.front().group + groups < lane.product_groups;
+       lane.products.pop_front()) {
+    const auto& product = lane.products.front();
+    auto& held = lane.held.at(product.sums);
+    for (std::size_t k = 0; k < held.size(); ++k)
+      if (std::bit_cast<std::uint32_t>(product.sums[k]) != std::bit_cast<std::uint32_t>(kUnderWay))
+        m.refuse_product(FaultKind::touched_sums, line, "a register is written while a product adds to it");
+    m.add_product(product, held.data());
+    m.flops_ +=
+        2ull * product.times * static_cast<unsigned>(product.atom->m * product.atom->n * product.atom->k) / kWarp;
+    for (const auto address : product.read)
+      lane.log.push_back({address, product.site, static_cast<std::uint16_t>(m.locate(address, kUnit)), kUnit,
+                          Touch::leave, product.issued});
+    const bool last = std::none_of(lane.products.begin() + 1, lane.products.end(),
+                                   [&](const GroupProduct& other) { return other.sums == product.sums; });
+    if (!last) continue;
+    std::copy(held.begin(), held.end(), product.sums);
+    lane.held.erase(product.sums);
+    lane.sums_fenced = false;
+  }
+}
+
+void Machine::report_unfinished_products() {
+  for (const auto& product : lane_->products) {
+    Fault fault = here(FaultKind::unfinished_product, thread_, image_.line(product.site));
+    fault.detail = "the thread ends without waiting for it";
+    add(std::move(fault), place_of(product.site, false, FaultKind::unfinished_product));
+  }
+}
+
+// After a block: the threads of a group have multiplied the same matrices in the same order.
+void Machine::check_groups() {
+  for (unsigned t = 0; t < launch_.block; ++t) {
+    const unsigned first = t / kGroup * kGroup;
+    if (lanes_[t].issued_products == lanes_[first].issued_products) continue;
+    Fault fault = here(FaultKind::absent_lane, first, 0);
+    fault.other_thread = t;
+    fault.detail = "multiplies other matrices than its warp group";
+    return stop(std::move(fault));
+  }
+}
+
+}  // namespace ricci::simt

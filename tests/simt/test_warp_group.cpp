@@ -1,0 +1,38 @@
+// Contractions by warp groups: the same on the simulator, and by NVRTC into the instructions that they are made of.
+#include "catch.hpp"
+#include "jit/cuda_compiler.hpp"
+#include "simt/warp_group_case.hpp"
+
+using namespace ricci;
+
+TEST_CASE("warp groups multiply operands in every layout that they read") {
+  for (const auto& c : simt::group_cases()) {
+    INFO(c.text() << "\n" << c.directives());
+    auto kernel = c.made(DType::f32);
+    INFO(kernel.source.text);
+    simt::Report report;
+    CHECK(kernel.wrong(static_cast<std::uint64_t>(c.columns), &report) == "");
+    if (c.row_of_rows == 64 && c.row_of_columns == 64) CHECK(report.shared.wavefronts == report.shared.ideal);
+  }
+}
+
+TEST_CASE("products of warp groups become HGMMA, which none of their registers' other uses serialises") {
+  if (jit::cuda_compiler_version().empty()) RICCI_SKIP("no NVRTC");
+  for (const auto& c : simt::group_cases()) {
+    INFO(c.text());
+    const auto kernel = c.made(DType::f32);
+    jit::CudaCompileOptions options;
+    options.sm = 90;
+    const auto object = jit::compile_cuda(kernel.full(), "warp group", options);
+    INFO(kernel.source.text << object.log);
+    CHECK(object.spill_bytes == 0);
+    CHECK(object.log.find("serialized") == std::string::npos);
+    const auto sass = jit::disassemble_cubin(object.cubin);
+    if (sass.empty()) continue;
+    const auto name = fmt::format("HGMMA.64x{}x16.F32", c.columns);
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = sass.find(name, at)) != std::string::npos; at += name.size()) ++count;
+    CHECK(count == static_cast<std::size_t>(c.depth / 16));
+    CHECK(sass.find("LDGSTS") != std::string::npos);
+  }
+}

@@ -1,0 +1,70 @@
+// Contractions by warp groups, one for each way in which their instructions read operands.
+#pragma once
+
+#include <vector>
+
+#include "simt/contraction_case.hpp"
+
+namespace ricci::simt {
+
+struct GroupCase {
+  const char* type;  ///< of both operands
+  bool deep_rows,
+      deep_columns;          ///< whether an operand's neighbours, and its rows in shared memory, lie along the depth
+  int rows, columns, depth;  ///< of a block's tile
+  int row_of_rows, row_of_columns;  ///< elements of a row in shared memory
+  int stages;
+
+  std::string directives() const {
+    // In canonical programs the first index of A is "a": its rows, or the depth.
+    const std::string row = deep_rows ? "a" : "b", deep = deep_rows ? "b" : "a";
+    const auto tile = [](const std::string& index, int whole, int part) {
+      return fmt::format("tile {}:{}{};", index, whole, part < whole ? fmt::format(":{}", part) : "");
+    };
+    // Panels of rows of neighbours stand side by side.
+    const auto names = [](const std::string& index, int whole, int part) {
+      return (part < whole ? index + "1 " : "") + index;
+    };
+    const auto staged = [&](bool along_depth, const std::string& side, int whole, int part) {
+      if (along_depth) return names(side, whole, part) + " " + deep;
+      return (part < whole ? side + "1 " : "") + deep + " " + side;
+    };
+    const int row_part = deep_rows ? rows : row_of_rows, column_part = deep_columns ? columns : row_of_columns;
+    return tile(row, rows, row_part) + tile("c", columns, column_part) + tile(deep, depth, depth) +
+           fmt::format("order task {}0 c0 sum {}0;stage A at {}0 async {};stage B at {}0 async {};", row, deep, deep,
+                       staged(deep_rows, row, rows, row_part), deep, staged(deep_columns, "c", columns, column_part)) +
+           fmt::format("atom wgmma_{} rows {} columns {} depth {} warps {}x1 runs 1x1x2;pipeline {}0 {}", type,
+                       names(row, rows, row_part), names("c", columns, column_part), deep, rows / 16, deep, stages);
+  }
+  std::string text() const {
+    return fmt::format("{} {} x {} x {}, A along its {}, B along its {}, rows of {} and {}", type, rows, columns, depth,
+                       deep_rows ? "depth" : "side", deep_columns ? "depth" : "side", row_of_rows, row_of_columns);
+  }
+  /// Tiles that end inside of the tensors, or tensors inside of them; several rounds.
+  ContractionCase made(DType result) const {
+    const auto operand = std::string(type) == "bf16" ? DType::bf16 : DType::f16;
+    const auto spec = std::string(deep_rows ? "ad," : "da,") + (deep_columns ? "bd" : "db") + "->ab";
+    return {
+        problem_of(
+            spec,
+            {{'a', rows > 64 ? rows - 8 : 88}, {'b', columns > 64 ? columns - 8 : columns + 24}, {'d', 4 * depth + 8}},
+            {operand, operand, result}),
+        kernel::parse_directives(directives())};
+  }
+};
+
+/// Rows of 128, 64 and 32 bytes along both directions, one to four groups, 8 to 256 columns.
+inline const std::vector<GroupCase>& group_cases() {
+  static const std::vector<GroupCase> cases = {
+      {"bf16", true, true, 128, 128, 64, 64, 64, 4},  {"bf16", true, false, 128, 256, 64, 64, 64, 4},
+      {"bf16", false, true, 128, 64, 64, 64, 64, 3},  {"f16", false, false, 128, 128, 64, 64, 64, 4},
+      {"f16", true, true, 64, 8, 32, 32, 32, 2},      {"bf16", true, false, 64, 96, 32, 32, 32, 3},
+      {"f16", false, true, 192, 40, 32, 32, 32, 4},   {"bf16", false, false, 256, 64, 32, 32, 32, 4},
+      {"bf16", true, true, 64, 24, 16, 16, 16, 6},    {"f16", true, false, 64, 48, 16, 16, 16, 3},
+      {"bf16", false, true, 64, 16, 16, 16, 16, 2},   {"bf16", false, false, 64, 32, 16, 16, 16, 4},
+      {"f16", false, false, 128, 192, 64, 32, 64, 3},
+  };
+  return cases;
+}
+
+}  // namespace ricci::simt

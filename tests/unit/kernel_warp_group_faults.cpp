@@ -1,0 +1,102 @@
+// Faults planted into products of warp groups, each found by name (kernel_faults.cpp).
+#include "catch.hpp"
+#include "ir/passes/canonical.hpp"
+#include "kernel/build.hpp"
+#include "kernel_places.hpp"
+#include "lower/einsum.hpp"
+
+using namespace ricci;
+using namespace ricci::kernel;
+
+namespace {
+
+/// C[a][c] = sum A[a][b] B[c][b]: one group, rows along the depth, four rounds in three places.
+Kernel groups() {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse("ab,cb->ac");
+  problem.inputs = {Layout::row_major(DType::bf16, {60, 256}), Layout::row_major(DType::bf16, {16, 256})};
+  problem.output = Layout::row_major(DType::f32, {60, 16});
+  for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
+  const auto program = ir::canonicalise(ir::lower(problem));
+  const auto* directives =
+      "tile a:64; tile b:64; order task a0 sum b0; stage A at b0 async a b; stage B at b0 async c b;"
+      "atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; pipeline b0 3";
+  return expand(build(program, *contraction_of(program), parse_directives(directives), Target::cuda));
+}
+
+bool of_products(const Statement& s) {
+  if (const auto* commit = std::get_if<Commit>(&s.node)) return commit->products;
+  if (const auto* fence = std::get_if<Fence>(&s.node)) return fence->sums >= 0;
+  const auto* wait = std::get_if<Wait>(&s.node);
+  return wait != nullptr && wait->sums >= 0;
+}
+bool of_memory(const Statement& s) { return !of_products(s); }
+bool last_wait(const Statement& s) { return of_products(s) && std::get<Wait>(s.node).groups == 0; }
+
+const Fault kFaults[] = {
+    {"sums that are not waited for", groups, [](Kernel& k) { drop<Wait>(k, last_wait); },
+     "is read while products to it are under way"},
+    {"a group of products that is not closed", groups, [](Kernel& k) { drop<Commit>(k, of_products); },
+     "is written while a product of a warp group reads it"},
+    {"copies to what products still read", groups, [](Kernel& k) { ++get<Wait>(k, of_products).groups; },
+     "is written while a product of a warp group reads it"},
+    {"sums that are written with no fence before products", groups, [](Kernel& k) { drop<Fence>(k, of_products); },
+     "with no fence between"},
+    {"operands that are written with no fence before products", groups, [](Kernel& k) { drop<Fence>(k, of_memory); },
+     "by a warp group with no fence after"},
+    {"a fence behind the barrier", groups,
+     [](Kernel& k) {
+       const auto [body, n] = find<Fence>(k.body, of_memory);
+       REQUIRE(std::holds_alternative<Barrier>((*body)[n + 1].node));
+       std::swap((*body)[n], (*body)[n + 1]);
+     },
+     "by a warp group with no fence after"},
+    {"sums that are written while products are under way", groups,
+     [](Kernel& k) {
+       const auto [body, n] = find<GroupMma>(k.body);
+       const auto sum = std::get<GroupMma>((*body)[n].node).d.array;
+       Value nothing;
+       nothing.type = DType::f32;
+       body->insert(body->begin() + static_cast<std::ptrdiff_t>(n) + 1,
+                    {Store{{sum, {Affine(0), Affine(0), Affine(0)}}, nothing}});
+     },
+     "is written while products to it are under way"},
+    {"rows without a swizzle", groups, [](Kernel& k) { array_of(k, "A_tile").swizzle = {}; },
+     "has no rows that a warp group reads"},
+    {"a swizzle of other bits", groups, [](Kernel& k) { array_of(k, "A_tile").swizzle = {7, 7, 3}; },
+     "has no rows that a warp group reads"},
+    {"an operand that swizzles do not begin with", groups, [](Kernel& k) { array_of(k, "B_tile").alignment = 128; },
+     "has no rows that a warp group reads"},
+    {"blocks that are no eight rows apart", groups, [](Kernel& k) { get<GroupMma>(k).a.stride += 64; },
+     "elements apart, in rows of 64"},
+    {"a start in the second row of a block", groups,
+     [](Kernel& k) { get<GroupMma>(k).b.start.index.front().constant += 64; }, "starts inside of a block"},
+    {"an operand past its end", groups, [](Kernel& k) { array_of(k, "B_tile").shape.front() /= 2; },
+     "may reach element"},
+    {"an operand of another type", groups, [](Kernel& k) { get<GroupMma>(k).atom = "wgmma_f16"; },
+     "is no f16 in shared memory"},
+    {"an atom of one warp", groups, [](Kernel& k) { get<GroupMma>(k).atom = "m16n8k16_bf16"; },
+     "there is no atom m16n8k16_bf16 of a warp group"},
+    {"sums of another atom", groups, [](Kernel& k) { get<GroupMma>(k).d.index.clear(); },
+     "is no accumulator of wgmma_bf16"},
+    {"a product that some warps do not reach", groups,
+     [](Kernel& k) { guard<GroupMma>(k, {Affine::of(var_of(k, "warp_row")), 3}); },
+     "an instruction of a warp group where not all threads"},
+    {"warps of a group that multiply different matrices", groups,
+     [](Kernel& k) {
+       array_of(k, "A_tile").shape.front() += 4096;
+       auto& start = get<GroupMma>(k).a.start.index.front();
+       start = start + Affine::of(var_of(k, "warp_row"), 512);
+     },
+     "threads of a warp group multiply different matrices"},
+};
+
+}  // namespace
+
+TEST_CASE("products of warp groups without a fault pass") { check_sound({groups}); }
+
+TEST_CASE("faults planted into products of warp groups are found by name") { check_faults(kFaults); }
+
+TEST_CASE("the warps of a group hold every element of an atom's fragments once") {
+  for (const auto& atom : kGroupAtoms) CHECK_NOTHROW(verify(atom));
+}
