@@ -299,7 +299,7 @@ class ContractionEnumerator {
             warps * depth * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
       if (is_complex(c.type)) counts.instructions += warps * depth * lane_columns;
     }
-    set_copied(counts, cut, a, b);
+    set_moved(counts, cut, a, b, rows * columns);
     // Complex results are put together of two sums each.
     counts.stores = warps * (is_complex(c.type) ? 15 : 3) * static_cast<double>(rows * columns) / threads;
   }
@@ -313,14 +313,19 @@ class ContractionEnumerator {
     const auto read = static_cast<double>((c.row_unit + cut.columns->size) * atom.k * c.size) / kLine;
     counts.fragment_wavefronts = group_count * steps * read;
     counts.instructions = warps * steps * 4;
-    set_copied(counts, cut, a, b);
-    counts.stores = 3 * static_cast<double>(cut.rows->size * cut.columns->size) / 32;
+    const auto results = cut.rows->size * cut.columns->size;
+    set_moved(counts, cut, a, b, results);
+    counts.stores = 3 * static_cast<double>(results) / 32;
+    counts.overlapped = true;
   }
 
-  /// Copies: an instruction and its addresses. What goes through the cache.
-  void set_copied(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const {
+  /// Copies, and what goes through the cache.
+  ///   results  positions of the tile that warps hold
+  void set_moved(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b,
+                 std::int64_t results) const {
     const auto& c = contraction_;
     const double warps = counts.warps;
+    // An instruction and its addresses.
     constexpr double kOfCopy = 3, kOfRound = 24;
     for (const auto* of : {&a, &b})
       counts.instructions += warps * kOfCopy * std::ceil(of->elements / of->at_once / (32 * warps));
@@ -330,7 +335,7 @@ class ContractionEnumerator {
     const double stored =
         result_bytes_ * (run > 1 ? 1 : static_cast<double>(kSector) / static_cast<double>(c.result_size));
     // Eight rows or columns of a product are the neighbours that lanes can write together.
-    counts.store_lines = static_cast<double>(rows * columns) / static_cast<double>(std::min<std::int64_t>(run, 8));
+    counts.store_lines = static_cast<double>(results) / static_cast<double>(std::min<std::int64_t>(run, 8));
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stored;
   }
 

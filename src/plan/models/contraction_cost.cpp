@@ -68,7 +68,8 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
 
   ContractionTime time;
   const double turns = in_turns / clock;
-  time.products = turns * counts.rounds * (counts.pipe_cycles / balance + kRound) * (counts.warps < 4 ? kFewWarps : 1);
+  time.products = turns * counts.rounds * (counts.pipe_cycles / balance + (counts.overlapped ? 0 : kRound)) *
+                  (counts.warps < 4 ? kFewWarps : 1);
   time.shared = turns * counts.rounds * shared;
   time.issue = turns * counts.rounds * issue / balance;
   time.stores = turns * stores;
