@@ -34,7 +34,8 @@ std::string mismatch(const Atom& atom, int parts, const ir::Program& program, co
 Precision effective_precision(const ir::Program& program, Precision wanted, int sm) {
   if (wanted == Precision::f32 || sm < find_atom("m16n8k8_tf32")->sm) return Precision::f32;
   const auto contraction = contraction_of(program);
-  const bool single = contraction && (contraction->type == DType::f32 || contraction->type == DType::c64);
+  const bool single = contraction && !contraction->indices(Role::depth).empty() &&
+                      (contraction->type == DType::f32 || contraction->type == DType::c64);
   return single ? wanted : Precision::f32;
 }
 

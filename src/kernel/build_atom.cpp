@@ -6,6 +6,7 @@
 #include "kernel/atom_types.hpp"
 #include "kernel/builder.hpp"
 #include "kernel/complex_pairs.hpp"
+#include "kernel/warp_tile.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
@@ -34,7 +35,8 @@ void Builder::atom(const Directive& directive) {
       (word == "rows" ? mma.rows : word == "columns" ? mma.columns : mma.depth).push_back({var, kernel_.extent(var)});
     }
   }
-  if (directive.subject != "fma" && (kernel_.target == Target::cpu || instruction_ == nullptr))
+  const bool fma = kernel_.target == Target::cpu ? directive.subject == "fma" : find_fma(directive.subject) != nullptr;
+  if (!fma && (kernel_.target == Target::cpu || instruction_ == nullptr))
     fail(fmt::format("there is no atom {}{}", directive.subject, kernel_.target == Target::cpu ? " on a CPU" : ""));
   std::int64_t deep = 1;
   for (const auto& digit : mma.depth) deep *= digit.extent;
@@ -80,6 +82,8 @@ void Builder::atom(const Directive& directive) {
   mma.conj_a = a.conj;
   mma.conj_b = b.conj;
   mma.negative = contraction.negative;
+  mma.outer = contraction.indices(Role::depth).empty() && contraction.indices(Role::summed).empty();
+  if (mma.outer && kernel_.target == Target::cpu) fail("no outer products on a CPU");
   make_accumulator(mma, lanes);
   if (lanes > 1 && is_complex(contraction.type)) {
     if (group_ != nullptr) fail("no groups of complex products yet");

@@ -176,7 +176,7 @@ class Builder {
   Result result() const {
     std::vector<Affine> values;
     for (const auto& axis : axes_) values.push_back(axis.value);
-    return {kernel_, program_, std::move(values)};
+    return {kernel_, program_, std::move(values), group_ == nullptr ? products_.front().of.reduce : -1};
   }
 
   /// What is done with the finished sum; where it comes in several parts, the first one sets and the others add.

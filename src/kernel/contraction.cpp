@@ -36,7 +36,7 @@ bool is_free_sum(const ir::Program& program, const ir::Node& sum) {
   return !program.exact || ir::exactly_associates(sum.op, sum.type);
 }
 
-/// A product of two loads, among what `reduce` sums.
+/// A product of two loads, among what `reduce` sums, which may be that product itself.
 std::optional<Contraction> product_of(const ir::Program& program, NodeId reduce, NodeId id) {
   const auto& sum = node(program, reduce);
   const auto& product = node(program, id);
@@ -60,6 +60,19 @@ std::optional<Contraction> product_of(const ir::Program& program, NodeId reduce,
                      : in_a         ? Role::rows
                      : in_b         ? Role::columns
                                     : Role::other;
+  }
+  return result;
+}
+
+/// The only product of two loads of which each has an index that the other one has not.
+std::optional<Contraction> outer_product_of(const ir::Program& program) {
+  std::optional<Contraction> result;
+  for (std::size_t k = 0; k < program.nodes.size(); ++k) {
+    const auto id = static_cast<NodeId>(k);
+    auto product = product_of(program, id, id);
+    if (!product || product->indices(Role::rows).empty() || product->indices(Role::columns).empty()) continue;
+    if (result) return std::nullopt;
+    result = std::move(product);
   }
   return result;
 }
@@ -129,8 +142,7 @@ std::optional<Contraction> contraction_of(const ir::Program& program) {
     if (reduce >= 0) return std::nullopt;
     reduce = static_cast<NodeId>(k);
   }
-  if (reduce < 0) return std::nullopt;
-  auto result = contraction_of(program, reduce);
+  auto result = reduce < 0 ? outer_product_of(program) : contraction_of(program, reduce);
   if (!result) return std::nullopt;
   const auto& out = program.statement().offset.coefficient;
   for (std::size_t q = 0; q < out.size(); ++q) {

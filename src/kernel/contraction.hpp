@@ -24,9 +24,9 @@ struct Factor {
   bool conj = false;
 };
 
-/// sum over the depth of first * second.
+/// sum over the depth of first * second; without a depth the product alone, an outer product.
 struct Contraction {
-  ir::NodeId reduce = -1;
+  ir::NodeId reduce = -1;  ///< the sum, or the outer product
   Factor first, second;
   bool negative = false;    ///< of a group: it is subtracted
   DType type = DType::f64;  ///< in which products and sums are computed
@@ -41,7 +41,8 @@ struct Contraction {
 /// of some role above; nothing for any other reduction. Pure.
 std::optional<Contraction> contraction_of(const ir::Program& program, ir::NodeId reduce);
 
-/// That of a program's only statement, whose value holds one reduction and, around it, elementwise operations alone.
+/// That of a program's only statement, whose value holds one reduction and, around it, elementwise operations alone. Or
+/// an outer product: without a reduction, the only product of two loads that each have an index of their own.
 std::optional<Contraction> contraction_of(const ir::Program& program);
 
 /// Several contractions whose sums a statement adds up, in any order, and what it adds beside them.

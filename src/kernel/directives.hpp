@@ -11,7 +11,8 @@
 //   atom m16n8k8_f64 rows a columns c depth d warps 2x4 runs 2x1x1                on a GPU: a block has 2 x 4 warps; a
 //                                   lane holds runs of 2 neighbours along rows, 1 along columns and depth; `blocks 2`
 //                                   of a multiprocessor at once have room for their registers; `parts 2`: factors of
-//                                   tf32 are sums of two, of which three products are summed
+//                                   tf32 are sums of two, of which three products are summed. `fma` is 8 x 4 lanes that
+//                                   multiply single elements, `fma_row` 1 x 32
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
 //   products 3 7                    of a group: what follows, up to the next such line, is how its products 3 and 7 are
 //                                   computed, an atom each, into one accumulator. All sections have the same tasks

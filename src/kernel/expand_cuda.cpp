@@ -81,6 +81,7 @@ class Expander {
  public:
   Expander(Kernel& kernel, const Mma& mma)
       : kernel_(kernel),
+        outer_(mma.outer),
         threads_(kernel, mma.spread),
         tile_(warp_tile(mma.atom, mma.spread, mma.rows, mma.columns, mma.depth, kernel.array(mma.accumulator).type)) {
     auto& sum = kernel.arrays[static_cast<std::size_t>(mma.accumulator)];
@@ -166,7 +167,7 @@ class Expander {
   Body one(const If& branch) {
     return {{If{branch.when, sequence(branch.then, false), sequence(branch.otherwise, false)}}};
   }
-  Body one(const Clear& clear) { return cleared(threads_, clear.array); }
+  Body one(const Clear& clear) { return outer_ ? Body{{Declare{clear.array}}} : cleared(threads_, clear.array); }
   Body one(const Mma& mma) {
     if (!tile_.of_groups()) return multiplied(threads_, mma, tile_);
     auto body = multiplied_by_groups(threads_, mma, tile_);
@@ -317,6 +318,7 @@ class Expander {
   }
 
   Kernel& kernel_;
+  bool outer_;  ///< nothing is summed
   Threads threads_;
   WarpTile tile_;
   int repeats_ = 0;  ///< loops around what is being expanded

@@ -31,7 +31,8 @@ class Flusher {
     Body all;
     for (int p = 0; p < rows.block(); p += rows_width_) {
       Body body;
-      const auto position = rows.position(threads_.warp_row, outer, p, threads_.group);
+      const auto lane = lane_place(c_, false, threads_.member, threads_.group);
+      const auto position = rows.position(threads_.warp_row, outer, p, lane);
       const auto digits = decoded(body, flush_.rows, position, rows_width_, "row");
       auto when = held(flush_.rows, digits, flush_.columns);
       if (rows.padded > rows.extent) when.push_back({position, rows.extent});
@@ -113,7 +114,7 @@ class Flusher {
     for (int group = 0; group < side.block(); group += side.run) {
       for (int place = 0; place < side.run * per_columns_; place += columns_width_) {
         // Element place / run of the atom whose number is group + place % run.
-        const auto coordinate = tile_.column_of(threads_.member, place / side.run);
+        const auto coordinate = tile_.column_of(threads_.member, threads_.group, place / side.run);
         const auto position = side.position(threads_.warp_column, outer, group, coordinate) + Affine(place % side.run);
         Body body;
         const auto digits = decoded(body, flush_.columns, position, columns_width_, "column");

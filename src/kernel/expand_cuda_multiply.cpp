@@ -139,7 +139,8 @@ class Multiplier {
       auto multiplied =
           apply(ir::OpCode::mul, type_,
                 {value({a.numbers.registers, row}, mma_.conj_a), value({b.numbers.registers, column}, mma_.conj_b)});
-      products.push_back({Store{sum, apply(ir::OpCode::add, type_, {load_of(type_, sum), std::move(multiplied)})}});
+      if (!mma_.outer) multiplied = apply(ir::OpCode::add, type_, {load_of(type_, sum), std::move(multiplied)});
+      products.push_back({Store{sum, std::move(multiplied)}});
     }
     append(body, threads_.unrolled(i, threads_.unrolled(j, std::move(products))));
     if (blocks == 1) {
@@ -238,14 +239,12 @@ class Multiplier {
 
   /// The lane's place along one dimension of a fragment.
   Affine coordinate(const Fragment& fragment, bool columns) const {
-    const auto of = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
-    if (!of(fragment.group)) return of(fragment.member) ? threads_.member : Affine(0);
     // Where column n of the atom lies, such that the accumulator's lie apart.
-    if (columns && tile_.apart) {
+    if (columns && tile_.apart && fragment.group.column != 0) {
       const auto pair = threads_.digit("column_pair", 8, 4);  // named first, whatever the compiler
       return 4 * threads_.digit("odd_column", 4, 2) + pair;
     }
-    return threads_.group;
+    return lane_place(fragment, columns, threads_.member, threads_.group);
   }
 
   Body loaded(const Operand& x) {

@@ -208,7 +208,8 @@ struct Mma {
   Access a, b;
   bool conj_a = false, conj_b = false;
   bool negative = false;
-  int parts = 1;  ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
+  bool outer = false;  ///< acc = a * b: nothing is summed
+  int parts = 1;       ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
   Spread spread;
 };
 

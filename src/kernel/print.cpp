@@ -129,8 +129,11 @@ class Printer {
     };
     line("mma {}{} {} {} {} * {} over rows {}, columns {}, depth {}{}", mma.atom,
          mma.parts > 1 ? fmt::format(" of {} parts", mma.parts) : "", array_name(mma.accumulator),
-         mma.negative ? "-=" : "+=", operand(mma.a, mma.conj_a), operand(mma.b, mma.conj_b), text(mma.rows),
-         text(mma.columns), text(mma.depth), text(mma.spread));
+         mma.outer      ? "="
+         : mma.negative ? "-="
+                        : "+=",
+         operand(mma.a, mma.conj_a), operand(mma.b, mma.conj_b), text(mma.rows), text(mma.columns), text(mma.depth),
+         text(mma.spread));
   }
   void one(const Flush& flush) {
     line("flush {} = {} over rows {}, columns {}{}", text(flush.to), print(kernel_, flush.value), text(flush.rows),

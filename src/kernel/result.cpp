@@ -28,13 +28,12 @@ Value Result::load(Access access) const {
 }
 
 Value Result::value(ir::NodeId id, int accumulator) const {
+  if (id == sum_) return load({accumulator, {}});
   const auto& n = node(id);
   Value value;
   value.type = n.type;
   value.op = n.op;
   switch (n.kind) {
-    case NodeKind::reduce:
-      return load({accumulator, {}});
     case NodeKind::load:
       return load(access(n.source, n.offset));
     case NodeKind::param:
@@ -65,10 +64,9 @@ Value Result::added(ir::NodeId id, int accumulator) const {
     throw PlanError("schedule: a sum in parts needs an output of the sum's own type");
   const auto part = [&](ir::NodeId node_id) -> std::optional<Value> {
     const auto& n = node(node_id);
-    if (n.kind == NodeKind::reduce) return value(node_id, accumulator);
+    if (node_id == sum_) return value(node_id, accumulator);
     const bool factor = n.kind == NodeKind::op && (n.op == ir::OpCode::scale || n.op == ir::OpCode::mul);
-    if (factor && node(n.operand[1]).kind == NodeKind::reduce && node(n.operand[0]).kind != NodeKind::load)
-      return value(node_id, accumulator);
+    if (factor && n.operand[1] == sum_ && node(n.operand[0]).kind != NodeKind::load) return value(node_id, accumulator);
     return std::nullopt;
   };
   auto more = part(id);

@@ -12,12 +12,13 @@ namespace ricci::kernel {
 class Result {
  public:
   ///   indices  the value of each index of the program, over the kernel's loops
-  Result(const Kernel& kernel, const ir::Program& program, std::vector<Affine> indices)
-      : kernel_(kernel), program_(program), indices_(std::move(indices)) {}
+  ///   sum      the node that is computed in the accumulator
+  Result(const Kernel& kernel, const ir::Program& program, std::vector<Affine> indices, ir::NodeId sum)
+      : kernel_(kernel), program_(program), indices_(std::move(indices)), sum_(sum) {}
 
   /// The element of the program's only statement.
   Access element() const;
-  /// A node of the program, elementwise but for sums, for each of which `accumulator` stands.
+  /// A node of the program, elementwise but for the sum, for which `accumulator` stands.
   Value value(ir::NodeId id, int accumulator) const;
   /// What the element becomes by a further part of a sum in that node: the part goes through the factor that the whole
   /// sum goes through. Throws PlanError where the node is not linear in it.
@@ -35,6 +36,7 @@ class Result {
   const Kernel& kernel_;
   const ir::Program& program_;
   std::vector<Affine> indices_;
+  ir::NodeId sum_;
 };
 
 }  // namespace ricci::kernel

@@ -5,6 +5,7 @@
 
 #include "kernel/print.hpp"
 #include "kernel/verifier.hpp"
+#include "kernel/warp_tile.hpp"
 
 namespace ricci::kernel {
 
@@ -72,7 +73,7 @@ void Verifier::one(const Mma& mma) {
     if (sum.shape.size() != 2 || sum.shape[0] != product(mma.rows) || sum.shape[1] != vectors)
       fail(fmt::format("{} has not the {} x {} registers of its rows and columns", sum.name, product(mma.rows),
                        vectors));
-  } else if (mma.atom != "fma") {
+  } else if (find_fma(mma.atom) == nullptr) {
     const auto* atom = find_atom(mma.atom);
     if (!atom) fail(fmt::format("there is no atom {}", mma.atom));
     if (product(mma.depth) % atom->k != 0)

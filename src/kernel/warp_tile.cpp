@@ -79,10 +79,26 @@ constexpr Atom kFma = {"fma",
                        {AtomType::f32, 8, 1, 1, {1, 0}, {0, 0}, {}},
                        {AtomType::f32, 1, 4, 1, {0, 0}, {0, 1}, {}},
                        {AtomType::f32, 8, 4, 1, {1, 0}, {0, 1}, {}}};
+constexpr Atom kFmaRow = {"fma_row",
+                          1,
+                          32,
+                          1,
+                          50,
+                          {AtomType::f32, 1, 1, 1, {0, 0}, {0, 0}, {}},
+                          {AtomType::f32, 1, 32, 1, {0, 4}, {0, 1}, {}},
+                          {AtomType::f32, 1, 32, 1, {0, 4}, {0, 1}, {}}};
 
 }  // namespace
 
-const Atom& fma_atom() noexcept { return kFma; }
+const Atom* find_fma(std::string_view name) noexcept {
+  return name == kFma.name ? &kFma : name == kFmaRow.name ? &kFmaRow : nullptr;
+}
+
+Affine lane_place(const Fragment& fragment, bool columns, const Affine& member, const Affine& group) {
+  const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
+  if (!moves(fragment.group)) return moves(fragment.member) ? member : Affine(0);
+  return moves(fragment.member) ? 4 * group + member : group;
+}
 
 Affine Side::position(const Affine& warp, const Affine& outer, int within, const Affine& coordinate) const {
   const std::int64_t span = static_cast<std::int64_t>(lanes) * run;
@@ -90,8 +106,8 @@ Affine Side::position(const Affine& warp, const Affine& outer, int within, const
          static_cast<std::int64_t>(run) * coordinate + Affine(within % run);
 }
 
-Affine WarpTile::column_of(const Affine& member, int e) const {
-  if (fma()) return member;
+Affine WarpTile::column_of(const Affine& member, const Affine& group, int e) const {
+  if (fma()) return lane_place(atom->c, true, member, group);
   return apart ? member + Affine(std::int64_t{columns.lanes} / 2 * e) : 2 * member + Affine(e);
 }
 
@@ -108,7 +124,8 @@ int WarpTile::register_of(const Fragment& fragment, int along, int across) {
 WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vector<Digit>& rows,
                    const std::vector<Digit>& columns, const std::vector<Digit>& depth, DType sums) {
   WarpTile tile;
-  tile.atom = atom == "fma" ? &kFma : find_atom(atom);
+  tile.atom = find_fma(atom);
+  if (tile.atom == nullptr) tile.atom = find_atom(atom);
   if (tile.atom == nullptr) throw PlanError(fmt::format("schedule: there is no atom {}", atom));
   tile.rows = side(product(rows), spread.warp_rows, tile.atom->a, false, spread.run_rows);
   tile.columns = side(product(columns), spread.warp_columns, tile.atom->b, true, spread.run_columns);
@@ -170,10 +187,9 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type) {
     }
     for (int lane = 0; lane < 32 && reads.by == ReadBy::lane; ++lane) {
       const auto coordinate = [&](bool columns) {
-        const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
         const int group = lane / 4;
-        if (moves(fragment.group)) return columns && !first && tile.apart ? group % 2 * 4 + group / 2 : group;
-        return moves(fragment.member) ? lane % 4 : 0;
+        if (columns && !first && tile.apart) return std::int64_t{group % 2 * 4 + group / 2};
+        return lane_place(fragment, columns, Affine(lane % 4), Affine(group)).constant;
       };
       address[static_cast<std::size_t>(lane)] =
           size * (along * side.run * coordinate(!first) + deep * tile.depth.run * coordinate(first));

@@ -41,12 +41,18 @@ struct WarpTile {
   bool of_groups() const noexcept { return atom->warps > 1; }
   /// Number of the register that holds a lane's element: `along` of the first dimension, `across` of the second one.
   static int register_of(const Fragment& fragment, int along, int across);
-  /// Position among the columns of an atom of the accumulator's element `e` of a lane, `member` being its number there.
-  Affine column_of(const Affine& member, int e) const;
+  /// Position among the columns of an atom of the accumulator's element `e` of a lane.
+  ///   member, group  its number in its group of four lanes, and that of the group
+  Affine column_of(const Affine& member, const Affine& group, int e) const;
 };
 
-/// Fused multiply-adds of single elements as an atom of 8 x 4 lanes: any type.
-const Atom& fma_atom() noexcept;
+/// Fused multiply-adds of single elements as atoms, of any type: `fma` of 8 x 4 lanes, `fma_row` of 1 x 32. Null for
+/// other names.
+const Atom* find_fma(std::string_view name) noexcept;
+
+/// Number of a lane among those with different places along one dimension of a fragment.
+///   member, group  its number in its group of four lanes, and that of the group
+Affine lane_place(const Fragment& fragment, bool columns, const Affine& member, const Affine& group);
 
 /// Throws PlanError: no atom of that name, a depth that it does not divide, runs that fit no whole atoms or, of
 /// elements that share registers, are not those of a register along the depth.

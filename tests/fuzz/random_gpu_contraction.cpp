@@ -57,7 +57,8 @@ GpuContraction gpu_contraction(std::mt19937_64& random) {
   const int largest = rows + columns > 4 ? 9 : rows + columns > 2 ? 20 : 60;
   axes(rows, {&a, &c}, largest);
   axes(columns, {&b, &c}, largest);
-  axes(1 + below(2), {&a, &b}, 40);
+  const int depths = rows > 0 && columns > 0 && below(6) == 0 ? 0 : 1 + below(2);  // none: an outer product
+  axes(depths, {&a, &b}, 40);
   axes(below(4) == 0 ? 1 : 0, {&a, &b, &c}, 4);
   for (auto* term : {&a, &b, &c}) std::shuffle(term->begin(), term->end(), random);
   d.spec = a + "," + b + "->" + c;
@@ -81,7 +82,7 @@ GpuContraction gpu_contraction(std::mt19937_64& random) {
   d.problem.beta = below(3) == 0 ? ir::Factor::any : ir::Factor::zero;
   d.problem.conjugate = {below(3) == 0, below(3) == 0};
   d.sm = below(4) == 0 ? 80 : 90;
-  if (below(6) == 0) d.bytes = below(2) == 0 ? DType::i8 : DType::u8;
+  if (depths > 0 && below(6) == 0) d.bytes = below(2) == 0 ? DType::i8 : DType::u8;
   return d;
 }
 

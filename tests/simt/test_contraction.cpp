@@ -141,6 +141,13 @@ const Case kCases[] = {
      kNone,
      "tile c:16; tile b:16; tile a:4; order task c0 b0 sum a0; stage B at a0 shared a c pad 2;"
      "stage A at a0 async a b; atom m8n8k4_f64 rows c columns b depth a warps 2x1 runs 2x1x1"},
+    {"a,b->ab",  // an outer product: nothing is summed, and a warp writes 64 neighbours
+     {{'a', 40}, {'b', 200}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "tile a:16; tile b:128; order task a0 b0; stage A at b0 async a; stage B at b0 async b;"
+     "atom fma_row rows a columns b warps 1x2 runs 1x2x1"},
 };
 
 }  // namespace

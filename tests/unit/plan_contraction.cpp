@@ -7,6 +7,7 @@
 #include "ir/passes/canonical.hpp"
 #include "lower/einsum.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/plain.hpp"
 #include "plan/models/contraction_cost.hpp"
 #include "plan/plan.hpp"
 
@@ -51,6 +52,19 @@ TEST_CASE("kernels that were timed on an H200 are predicted") {
   }
 }
 
+TEST_CASE("outer products take less than half of what their plain schedule does") {
+  const auto device = plan::GpuModel::of_capability(90);
+  for (const auto type : {DType::f32, DType::f64}) {
+    const auto outer = contraction("ad,cbe->edcba", {{36, 36}, {36, 36, 36}, {36, 36, 36, 36, 36}}, type);
+    const auto best = plan::best_contraction(outer, device);
+    REQUIRE(best.has_value());
+    INFO(best->schedule.name);
+    CHECK(best->predicted_us < 0.5 * plan::plain_candidates(outer, device, 1).front().predicted_us);
+  }
+  // Neither of the factors has an index of its own.
+  CHECK_FALSE(plan::best_contraction(contraction("ab,ab->ab", {{36, 36}, {36, 36}, {36, 36}}, DType::f64), device));
+}
+
 TEST_CASE("no part of a contraction's time is longer than all of it") {
   const auto device = plan::GpuModel::of_capability(90);
   for (const auto type : {DType::f32, DType::f64, DType::c128}) {
@@ -74,6 +88,7 @@ TEST_CASE("the best contraction is the first of the list") {
   };
   const Case kCases[] = {{"ab,bc->ac", {{500, 300}, {300, 700}, {500, 700}}},
                          {"ab,b->a", {{4000, 3000}, {3000}, {4000}}},
+                         {"ca,b->abc", {{90, 80}, {70}, {80, 70, 90}}},
                          {"xab,xbc->xac", {{300, 5, 7}, {300, 7, 11}, {300, 5, 11}}},
                          {"dac,bcd->ba", {{40, 60, 30}, {70, 30, 40}, {70, 60}}},
                          {"dfae,cebf->dcba", {{12, 16, 20, 24}, {16, 24, 12, 16}, {12, 16, 12, 20}}}};

@@ -56,7 +56,7 @@ void Machine::one(const Mma& mma, const Threads& threads) {
         if (--steps_ < 0) throw Left{};
         const Item factors[] = {operand(mma.a, from_a, mma.conj_a), operand(mma.b, from_b, mma.conj_b)};
         const Item terms[] = {element, operation(term, factors)};
-        element = operation(sum, terms);
+        element = mma.outer ? terms[1] : operation(sum, terms);
         counts_.flops += 2;
       });
     });

@@ -325,7 +325,7 @@ class ContractionEnumerator {
 
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device) {
   const auto contraction = kernel::contraction_of(program);
-  if (!contraction) return {};
+  if (!contraction || contraction->indices(kernel::Role::depth).empty()) return {};
   return ContractionEnumerator(program, *contraction, device).run();
 }
 

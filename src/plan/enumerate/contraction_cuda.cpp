@@ -278,8 +278,8 @@ class ContractionEnumerator {
 
     if (c.groups) return set_group_round(counts, cut, a, b);
     // Fragments: elements of a lane by the instructions that read them, and the wavefronts of each.
-    const double lane_rows = static_cast<double>(rows) / cut.spread.warp_rows / (c.fma ? 8 : 32);
-    const double lane_columns = static_cast<double>(columns) / cut.spread.warp_columns / (c.fma ? 4 : 32);
+    const double lane_rows = static_cast<double>(rows) / cut.spread.warp_rows / (c.fma ? c.atom().m : 32);
+    const double lane_columns = static_cast<double>(columns) / cut.spread.warp_columns / (c.fma ? c.atom().n : 32);
     const auto at_once = [&](bool of_rows) {
       if (c.per_register > 1) return 4.0 * c.per_register;
       const int run = c.deep(of_rows) ? cut.spread.run_depth : of_rows ? cut.spread.run_rows : cut.spread.run_columns;
@@ -301,7 +301,8 @@ class ContractionEnumerator {
     }
     set_moved(counts, cut, a, b, rows * columns);
     // Complex results are put together of two sums each.
-    counts.stores = warps * (is_complex(c.type) ? 15 : 3) * static_cast<double>(rows * columns) / threads;
+    const double of_element = c.is_outer() ? 1 + 2.0 / cut.spread.run_columns : is_complex(c.type) ? 15 : 3;
+    counts.stores = warps * of_element * static_cast<double>(rows * columns) / threads;
   }
 
   /// The same by warp groups, which read operands themselves: each group all columns.
@@ -335,7 +336,8 @@ class ContractionEnumerator {
     const double stored =
         result_bytes_ * (run > 1 ? 1 : static_cast<double>(kSector) / static_cast<double>(c.result_size));
     // Eight rows or columns of a product are the neighbours that lanes can write together.
-    counts.store_lines = static_cast<double>(results) / static_cast<double>(std::min<std::int64_t>(run, 8));
+    const std::int64_t together = c.is_outer() ? c.atom().n * cut.spread.run_columns : 8;
+    counts.store_lines = static_cast<double>(results) / static_cast<double>(std::min(run, together));
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stored;
   }
 

@@ -20,9 +20,11 @@ std::string GpuContraction::name(const Cut& cut) const {
     }
     return text.empty() ? std::string("1") : text;
   };
-  return fmt::format("{}{} {} x {} x {} warps {}x{} stages {}", atom_name, factor_parts > 1 ? "x3" : "",
-                     list(row_axes, *cut.rows), list(column_axes, *cut.columns), list(depth_axes, *cut.depth),
-                     cut.spread.warp_rows, cut.spread.warp_columns, cut.stages);
+  const auto tile = fmt::format("{}{} {} x {}", atom_name, factor_parts > 1 ? "x3" : "", list(row_axes, *cut.rows),
+                                list(column_axes, *cut.columns));
+  const auto warps = fmt::format("warps {}x{}", cut.spread.warp_rows, cut.spread.warp_columns);
+  if (is_outer()) return fmt::format("{} {}", tile, warps);
+  return fmt::format("{} x {} {} stages {}", tile, list(depth_axes, *cut.depth), warps, cut.stages);
 }
 
 kernel::Directives GpuContraction::directives(const Cut& cut) const {
@@ -72,13 +74,13 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   for (const auto& n : near) task.push_back(n);
   if (chunks.empty() && task.empty()) {
     // All of it is one tile: a loop of one round to stage at.
-    const auto k = cut.depth->order.back();
+    const auto& axis = is_outer() ? row_axes[cut.rows->order.back()] : depth_axes[cut.depth->order.back()];
     Directive d;
     d.kind = Directive::Kind::tile;
-    d.subject = depth_axes[k].name;
-    d.sizes = {depth_axes[k].extent, depth_axes[k].extent};
+    d.subject = axis.name;
+    d.sizes = {axis.extent, axis.extent};
     list.push_back(std::move(d));
-    chunks = {depth_axes[k].name + "0", depth_axes[k].name + "1"};
+    (is_outer() ? task : chunks) = {axis.name + "0", axis.name + "1"};
   }
   // Loops of one round outside: the innermost one is the pipeline.
   std::stable_sort(chunks.begin(), chunks.end(), [&](const std::string& x, const std::string& y) {
@@ -120,7 +122,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
       dimensions.insert(dimensions.end() - 1, depth.begin(), depth.end());
     }
     d.loops.emplace_back("", std::move(dimensions));
-    if (!groups) d.padding = kernel::best_padding(spread, of_rows, along_depth, operand_type);
+    if (!groups && !is_outer()) d.padding = kernel::best_padding(spread, of_rows, along_depth, operand_type);
     list.push_back(std::move(d));
   };
   stage(true);
@@ -128,7 +130,8 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   Directive atom;
   atom.kind = Directive::Kind::atom;
   atom.subject = atom_name;
-  atom.loops = {{"rows", rows}, {"columns", columns}, {"depth", depth}};
+  atom.loops = {{"rows", rows}, {"columns", columns}};
+  if (!is_outer()) atom.loops.emplace_back("depth", depth);
   atom.warps = {cut.spread.warp_rows, cut.spread.warp_columns};
   atom.blocks = cut.resident;
   atom.parts = factor_parts;

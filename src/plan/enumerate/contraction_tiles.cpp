@@ -57,6 +57,7 @@ std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit) {
 
 std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit) {
   std::vector<Tile> list;
+  if (depth.empty()) return {Tile{}};
   std::vector<std::size_t> fastest;
   for (std::size_t k = 0; k < depth.size(); ++k) {
     if (std::abs(depth[k].in_operand) == 1 || std::abs(depth[k].in_other) == 1) fastest.push_back(k);

@@ -131,7 +131,8 @@ class Tiles {
 ///   unit  positions that warps take at once
 std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit);
 
-/// Of the depth, multiples of `unit`; where no extents are, the fastest axis is longer than it is.
+/// Of the depth, multiples of `unit`; one of one position where there is none; where no extents are, the fastest axis
+/// is longer than it is.
 std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit);
 
 }  // namespace ricci::plan::tiles

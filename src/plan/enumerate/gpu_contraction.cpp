@@ -79,7 +79,6 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
     if (role == Role::batch) batch_axes.push_back({index.name, index.extent, a, b, number});
     if (role == Role::batch) batches *= index.extent;
   }
-  if (depth_axes.empty()) return false;
   for (const auto& axis : depth_axes) {
     deep_rows = deep_rows || axis.in_operand == 1;
     deep_columns = deep_columns || axis.in_other == 1;
@@ -94,6 +93,10 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
 
 bool GpuContraction::choose_atom(const ir::Program& program, const kernel::Contraction& contraction,
                                  const GpuModel& device) {
+  if (is_outer()) {
+    set_atom(nullptr, contraction, device);
+    return !is_integer(type);
+  }
   const auto* instruction = narrow_atom(program, contraction, device.sm);
   if (instruction == nullptr && is_integer(type)) return false;
   if (instruction == nullptr && (type == DType::f64 || type == DType::c128) && device.sm >= 80)
@@ -115,15 +118,19 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
                               const GpuModel& device) {
   fma = instruction == nullptr;
   groups = !fma && instruction->warps > 1;
-  const auto& used = fma ? kernel::fma_atom() : *instruction;
+  // Neighbours of the result are all that an outer product moves: a warp writes them with one instruction.
+  std::int64_t columns = 1;
+  for (const auto& axis : column_axes) columns *= axis.extent;
+  const bool by_rows = is_outer() && columns >= 32 * written_at_once();
+  const auto& used = fma ? *kernel::find_fma(by_rows ? "fma_row" : "fma") : *instruction;
   atom_name = used.name;
   per_register = used.a.per_register();
   operand_type = kernel::operand_type(instruction, contraction);
   converted_rows_ = rows_type_ != operand_type;
   converted_columns_ = columns_type_ != operand_type;
   size = size_of(operand_type);
-  const auto run = fma ? widest(size) : 1;
-  row_unit = std::int64_t{used.m} * (deep_rows ? 1 : run) * used.warps;
+  const auto run = is_outer() ? written_at_once() : fma ? widest(size) : 1;
+  row_unit = std::int64_t{used.m} * (deep_rows || is_outer() ? 1 : run) * used.warps;
   column_unit = std::int64_t{used.n} * run;
   depth_unit = !fma ? std::max(used.k, 8) : deep_rows || deep_columns ? run : 1;
   rate = pipe_rate(device.sm, instruction, type, factor_parts);
@@ -160,6 +167,10 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
   spread.warp_rows = warp_rows;
   spread.warp_columns = warp_columns;
   const bool any_deep = deep_rows || deep_columns;
+  if (is_outer()) {
+    spread.run_columns = static_cast<int>(written_at_once());
+    return spread;
+  }
   if (fma) {
     const auto run = static_cast<int>(widest(size));
     spread.run_rows = deep_rows ? 1 : run;
@@ -192,7 +203,7 @@ int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const ker
   const auto words = std::max<std::int64_t>(size / 4, 1);
   const auto sums = rows * columns / 32 * (size_of(type) / 4);
   const auto operands =
-      fma ? (rows / 8 + columns / 4) * words * spread.run_depth : (rows / 8 + columns / 8) * 2 * words;
+      fma ? (rows / atom().m + columns / atom().n) * words * spread.run_depth : (rows / 8 + columns / 8) * 2 * words;
   const auto minus = !fma && is_complex(type) ? columns / 8 * words * factor_parts : 0;
   // What is rounded is read a step ahead.
   const auto ahead = !fma && atom().a.type == kernel::AtomType::tf32 ? operands : 0;
@@ -239,6 +250,19 @@ std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, cons
       });
     };
     if (fits(side_axes, false) && fits(depth_axes, !of_rows) && fits(batch_axes, !of_rows)) return n;
+  }
+  return 1;
+}
+
+std::int64_t GpuContraction::written_at_once() const {
+  for (auto n = widest(result_size); n > 1; n /= 2) {
+    bool fits = false;
+    for (const auto& axis : column_axes) fits = fits || (axis.in_other == 1 && axis.extent % n == 0);
+    const auto parts = [&](const Axes& axes) {
+      return std::all_of(axes.begin(), axes.end(),
+                         [&](const Axis& axis) { return axis.in_other == 1 || axis.in_other % n == 0; });
+    };
+    if (fits && parts(row_axes) && parts(column_axes)) return n;
   }
   return 1;
 }

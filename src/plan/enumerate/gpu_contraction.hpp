@@ -76,13 +76,16 @@ class GpuContraction {
   std::int64_t batches = 1;
   double bytes = 0;  ///< of all tensors
 
-  const kernel::Atom& atom() const { return fma ? kernel::fma_atom() : *kernel::find_atom(atom_name); }
+  const kernel::Atom& atom() const { return fma ? *kernel::find_fma(atom_name) : *kernel::find_atom(atom_name); }
+  bool is_outer() const { return depth_axes.empty(); }
   bool deep(bool of_rows) const { return of_rows ? deep_rows : deep_columns; }
 
  private:
   bool sort_axes(const ir::Program& program, const kernel::Contraction& contraction);
   bool choose_atom(const ir::Program& program, const kernel::Contraction& contraction, const GpuModel& device);
   void set_atom(const kernel::Atom* instruction, const kernel::Contraction& contraction, const GpuModel& device);
+  /// Elements of the result that an access writes: neighbours along its fastest axis.
+  std::int64_t written_at_once() const;
   kernel::WarpTile warp_tile(const Cut& cut) const;
   static const ir::Buffer& buffer(const ir::Program& program, int number) {
     return program.buffers[static_cast<std::size_t>(number)];

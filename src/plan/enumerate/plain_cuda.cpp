@@ -32,7 +32,7 @@ class PlainCudaEnumerator {
       : program_(program), device_(device), counts_(count_operations(program)) {
     for (const auto& counted : counts_.operations)
       sums_ = sums_ || program.nodes[static_cast<std::size_t>(counted.node)].kind == ir::NodeKind::reduce;
-    products_ = kernel::contraction_of(program).has_value();
+    products_ = sums_ && kernel::contraction_of(program).has_value();
     // Long straight-line code needs many registers per thread: smaller blocks.
     heavy_ = program.nodes.size() > 400;
     // Cooperative threads combine values in another order than the text: not for exact programs.
