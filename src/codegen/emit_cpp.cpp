@@ -52,7 +52,6 @@ class CppEmitter {
 }  // namespace
 
 Source emit_cpp(const Program& program, const Schedule& schedule, const Notes& notes) {
-  if (schedule.computes()) return emit_cpp(program, kernel::Schedule(schedule), notes);
   ir::verify(schedule, program);
   Source source;
   source.kernel = kernel_name(program);

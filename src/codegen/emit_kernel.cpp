@@ -34,6 +34,8 @@ Source emit_cuda(const ir::Program& program, const ir::Schedule& schedule, const
 
 std::int64_t shared_bytes(const ir::Program& program, const kernel::Schedule& schedule, kernel::Target target) {
   if (!schedule.by_directives()) return schedule.shared_bytes(program);
+  // Threads that share a point exchange a value for each warp, without a tree to be built for their number.
+  if (!kernel::has_atom(schedule.directives)) return 0;
   return target == kernel::Target::cpu ? 0 : shared_bytes(kernel::expand(kernel::build(program, schedule, target)));
 }
 

@@ -246,7 +246,7 @@ std::string head_text(const Program& program, const kernel::Schedule& schedule, 
     return fmt::format("{}[{}]", program.buffers[static_cast<std::size_t>(buffer)].name,
                        affine_text(affine.coefficient, affine.constant, name_of));
   };
-  if (schedule.computes()) {
+  if (schedule.by_directives()) {
     constexpr std::ptrdiff_t kLines = 40;
     const auto lines = ir::print(program);
     if (std::count(lines.begin(), lines.end(), '\n') <= kLines) {

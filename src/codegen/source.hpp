@@ -25,8 +25,8 @@ struct Source {
   std::string full() const { return portable + device + text; }
 };
 
-/// CUDA C++ for NVRTC, without headers, of a schedule with a register tile. Launch: grid of schedule.blocks(program) x
-/// 1 x 1, blocks of schedule.threads. Arguments: one pointer per buffer, then one value per param.
+/// CUDA C++ for NVRTC, without headers. Launch: grid of schedule.blocks(program) x 1 x 1, blocks of schedule.threads.
+/// Arguments: one pointer per buffer, then one value per param.
 Source emit_cuda(const ir::Program& program, const ir::Schedule& schedule, const Notes& notes);
 
 /// C++ for Clang, without headers: `extern "C" void kernel(void* const* args, i64 first, i64 last, char* scratch)` runs

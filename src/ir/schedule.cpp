@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "ricci/error.hpp"
 
@@ -142,90 +141,6 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
   }
 }
 
-/// Parts of statements: no earlier part may write what a later one reads.
-void verify_parts(const Schedule& schedule, const Program& program) {
-  std::vector<std::size_t> part_of(program.statements.size());
-  for (std::size_t part = 0; part < schedule.parts.size(); ++part) {
-    for (const int k : schedule.parts[part]) part_of[static_cast<std::size_t>(k)] = part;
-  }
-  for (std::size_t k = 0; k < program.statements.size(); ++k) {
-    std::vector<bool> needed(program.nodes.size());
-    needed[static_cast<std::size_t>(program.statements[k].value)] = true;
-    for (std::size_t id = needed.size(); id-- > 0;) {
-      if (!needed[id]) continue;
-      const auto& node = program.nodes[id];
-      for (int n = 0; n < operand_count(node); ++n) needed[static_cast<std::size_t>(node.operand[n])] = true;
-      if (node.kind != NodeKind::load) continue;
-      for (std::size_t other = 0; other < program.statements.size(); ++other) {
-        const auto& statement = program.statements[other];
-        if (statement.buffer == node.source && statement.offset == node.offset && part_of[other] < part_of[k]) {
-          broken(schedule, program, "no part reads what an earlier one writes");
-        }
-      }
-    }
-  }
-}
-
-/// Schedules with register tiles.
-void verify_register_tile(const Schedule& schedule, const Program& program) {
-  const auto count = program.indices.size();
-  const auto free = program.free_indices();
-  if (schedule.register_tile.size() != count)
-    broken(schedule, program, "a worker takes a number of values of every index");
-  auto positions = schedule.tile;
-  for (std::size_t q = 0; q < count; ++q) {
-    const auto per_worker = schedule.register_tile[q] * (static_cast<int>(q) == schedule.lane ? schedule.lanes : 1);
-    if (schedule.register_tile[q] < 1 || schedule.tile[q] % per_worker != 0) {
-      broken(schedule, program, "the values of one worker divide the tile");
-    }
-    if (!free[q] && schedule.tile[q] != 1) broken(schedule, program, "tiles hold one value of a reduced index");
-    positions[q] /= per_worker;
-  }
-  verify_mapping(schedule, program, schedule.mapping, positions);
-  if (schedule.stage || schedule.skew.on()) broken(schedule, program, "register tiles have no stage");
-  if (schedule.mapping.vector != 1) broken(schedule, program, "register tiles have lanes and no vector");
-  if (schedule.lanes > 1 && !has_lanes(program)) broken(schedule, program, "lanes hold values of one real type");
-  if (schedule.lanes > 1 && (schedule.lane < 0 || schedule.lane >= static_cast<int>(count) ||
-                             !free[static_cast<std::size_t>(schedule.lane)])) {
-    broken(schedule, program, "lanes run along a free index");
-  }
-  if ((schedule.strip > 0 || schedule.streaming) && schedule.lanes <= 1) {
-    broken(schedule, program, "strips and streams are made of lanes");
-  }
-  if (schedule.strip > 0) {
-    const bool outermost_sums =
-        std::any_of(program.nodes.begin(), program.nodes.end(), [](const Node& node) { return !node.over.empty(); });
-    const bool tiled = std::any_of(schedule.register_tile.begin(), schedule.register_tile.end(),
-                                   [](std::int64_t values) { return values != 1; });
-    if (outermost_sums || tiled || schedule.strip % schedule.lanes != 0 || schedule.mapping.digits.empty() ||
-        schedule.mapping.digits.front().index != schedule.lane) {
-      broken(schedule, program, "strips run along the innermost loop of a program without reductions");
-    }
-  }
-  if (!schedule.parts.empty()) {
-    std::vector<int> statements;
-    for (const auto& part : schedule.parts) statements.insert(statements.end(), part.begin(), part.end());
-    std::sort(statements.begin(), statements.end());
-    std::vector<int> all(program.statements.size());
-    std::iota(all.begin(), all.end(), 0);
-    if (schedule.strip == 0 || statements != all) {
-      broken(schedule, program, "the parts of a strip hold every statement once");
-    }
-    verify_parts(schedule, program);
-  }
-  // Fewer threads would leave lanes of the warp out of the shuffles.
-  if (schedule.cooperative_threads != 1 && schedule.cooperative_threads != 32 &&
-      schedule.cooperative_threads != schedule.threads) {
-    broken(schedule, program, "cooperative threads are one thread, a warp or the block");
-  }
-  if (schedule.items_per_thread < 1 || (schedule.items_per_thread > 1 && schedule.cooperative_threads == 1)) {
-    broken(schedule, program, "cooperative threads take one item or more each at a time");
-  }
-  if (schedule.threads % (schedule.mapping.workers * schedule.cooperative_threads) != 0) {
-    broken(schedule, program, "tiles share a block's threads evenly");
-  }
-}
-
 }  // namespace
 
 std::int64_t ThreadMapping::count(std::size_t k) const noexcept {
@@ -250,7 +165,6 @@ std::int64_t Schedule::tiles(const Program& program) const noexcept {
 
 std::int64_t Schedule::tiles_along(const Program& program, int q) const noexcept {
   const auto lead = q == skew.index ? skew.elements - 1 : 0;
-  if (computes() && !program.free_indices()[static_cast<std::size_t>(q)]) return 1;
   return ceil_div(program.indices[static_cast<std::size_t>(q)].extent + lead, tile[static_cast<std::size_t>(q)]);
 }
 
@@ -260,7 +174,7 @@ std::int64_t Schedule::tile_points() const noexcept {
   return product;
 }
 
-int Schedule::tiles_per_block() const noexcept { return threads / (mapping.workers * cooperative_threads); }
+int Schedule::tiles_per_block() const noexcept { return threads / mapping.workers; }
 
 std::int64_t Schedule::blocks(const Program& program) const noexcept {
   return ceil_div(tiles(program), tiles_per_block());
@@ -404,10 +318,6 @@ void verify(const Schedule& schedule, const Program& program) {
     if (schedule.tile[q] < 1 || schedule.tile[q] > std::max<std::int64_t>(program.indices[q].extent, 1)) {
       broken(schedule, program, "a tile lies between 1 and the extent");
     }
-  }
-  if (schedule.computes()) {
-    verify_register_tile(schedule, program);
-    return;
   }
   verify_mapping(schedule, program, schedule.mapping, schedule.tile);
   if (schedule.mapping.rows > 1) broken(schedule, program, "only a stage has rectangles");

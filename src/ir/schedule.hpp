@@ -1,5 +1,6 @@
-// A schedule: how a program is spread over blocks, threads, vectors and loops. Data beside the program; the emitters
-// turn any schedule of any program into source and know no kernel family by name.
+// The schedule of a program that only moves elements: how it is spread over blocks, threads, vectors and loops. Data
+// beside the program; what turns it into a kernel knows no family by name. Other programs have directives
+// (kernel/directives.hpp).
 #pragma once
 
 #include <algorithm>
@@ -114,28 +115,11 @@ struct Schedule {
   std::vector<int> order;          ///< indices by which tiles are numbered, fastest first
   ThreadMapping mapping;           ///< of the statement, which is the order of writing
   std::optional<Stage> stage;
-  int threads = 256;  ///< of a block (CUDA)
-  /// Register tile: per index, the number of values that one worker computes in registers, so that they share loads.
-  /// 1 or more for free indices, 1 for reduced ones. Empty for copies, which use vectors instead. With a register tile
-  /// each position of the mapping is one worker, and tile = positions * register tile along free indices.
-  std::vector<std::int64_t> register_tile;
-  int lane = -1, lanes = 1;  ///< CPU, with a register tile: `lanes` neighbours along index `lane` are one vector
-  /// CPU, with lanes: strip mining. This many points are computed at a time, since a core's TLB and prefetchers follow
-  /// few tensors at once. Without `parts`, all loads go through one buffer and all results through another. With
-  /// `parts` (each statement in exactly one), each part computes the whole strip in place before the next part.
-  std::int64_t strip = 0;
-  std::vector<std::vector<int>> parts;
-  bool streaming =
-      false;  ///< CPU, with lanes or vectors: whole vectors of the output are written by nontemporal stores
-  /// CUDA, with a register tile: neighbouring threads that compute one point together, by dividing its outermost
-  /// reductions, its scans and its compactions.
-  int cooperative_threads = 1;
-  int items_per_thread = 1;  ///< CUDA, cooperative scans: values that a thread takes at a time
+  int threads = 256;       ///< of a block (CUDA)
+  bool streaming = false;  ///< CPU: whole vectors of the output are written by nontemporal stores
   Origin origin = Origin::literals;
   Skew skew;
 
-  /// Whether workers compute register tiles; true also for a program of one point, which has no indices.
-  bool computes() const noexcept { return !register_tile.empty() || tile.empty(); }
   std::int64_t tiles_along(const Program& program, int q) const noexcept;
   std::int64_t tiles(const Program& program) const noexcept;
   std::int64_t tile_points() const noexcept;

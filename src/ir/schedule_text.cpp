@@ -139,30 +139,6 @@ class Reader {
     return stage;
   }
 
-  /// The rest of the "register_tile" line.
-  void computing(Schedule& schedule) {
-    schedule.register_tile = numbers();
-    schedule.cooperative_threads = number_after<int>("cooperative_threads");
-    if (accept("items_per_thread")) schedule.items_per_thread = number<int>();
-    if (accept("lanes")) {
-      const auto word = next();
-      const auto colon = std::min(word.find(':'), word.size() - 1);
-      schedule.lane = index(word.substr(0, colon));
-      schedule.lanes = number<int>(word.substr(colon + 1));
-    }
-    if (accept("strip")) schedule.strip = number<std::int64_t>();
-    while (accept("part")) {
-      auto& part = schedule.parts.emplace_back();
-      for (auto word = next(); good_; word.remove_prefix(1)) {
-        const auto comma = std::min(word.find(','), word.size());
-        part.push_back(number<int>(word.substr(0, comma)));
-        word.remove_prefix(comma);
-        if (word.empty()) break;
-      }
-    }
-    schedule.streaming = accept("streaming");
-  }
-
  private:
   std::string_view text_, words_;
   const Program& program_;
@@ -192,18 +168,7 @@ std::string print(const Schedule& schedule, const Program& program) {
   if (schedule.skew.on()) {
     text += fmt::format("skew {} elements {}\n", index_name(program, schedule.skew.index), schedule.skew.elements);
   }
-  if (schedule.computes()) {
-    text += fmt::format("register_tile {} cooperative_threads {}", fmt::join(schedule.register_tile, " "),
-                        schedule.cooperative_threads);
-    if (schedule.items_per_thread > 1) text += fmt::format(" items_per_thread {}", schedule.items_per_thread);
-    if (schedule.lanes > 1) text += fmt::format(" lanes {}:{}", index_name(program, schedule.lane), schedule.lanes);
-    if (schedule.strip > 0) text += fmt::format(" strip {}", schedule.strip);
-    for (const auto& part : schedule.parts) text += fmt::format(" part {}", fmt::join(part, ","));
-    if (schedule.streaming) text += " streaming";
-    text += '\n';
-  } else if (schedule.streaming) {
-    text += "streaming\n";
-  }
+  if (schedule.streaming) text += "streaming\n";
   return text + fmt::format("threads {} origin {}\n", schedule.threads,
                             schedule.origin == Origin::literals ? "literals" : "shuffle");
 }
@@ -222,11 +187,7 @@ std::optional<Schedule> parse_schedule(std::string_view text, const Program& pro
     schedule.skew.index = reader.index(reader.next());
     schedule.skew.elements = reader.number_after<int>("elements");
   }
-  if (reader.line("register_tile")) {
-    reader.computing(schedule);
-  } else {
-    schedule.streaming = reader.line("streaming");
-  }
+  schedule.streaming = reader.line("streaming");
   reader.expect_line("threads");
   schedule.threads = reader.number<int>();
   reader.expect("origin");

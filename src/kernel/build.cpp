@@ -87,6 +87,12 @@ void Builder::apply(const Directive& directive) {
       return;
     case Kind::products:
       fail("sections of products are for groups of them");
+    case Kind::lanes:
+    case Kind::strip:
+    case Kind::part:
+    case Kind::threads:
+    case Kind::cooperative:
+      fail("it is for programs without an atom");
     case Kind::added:
       fail("it rewrites the tree, which is made by all directives of other words in front of it");
   }
@@ -143,6 +149,7 @@ int Builder::index_of(Var var) const {
 void Builder::order(const Directive& directive) {
   if (!order_.empty()) fail("there is an order already");
   for (const auto& [word, names] : directive.loops) {
+    if (word == "thread") fail("threads are lanes of an atom's warps");
     for (const auto& name : names) {
       Ordered one;
       one.var = loop(name);
@@ -309,21 +316,6 @@ Kernel with_arguments(const ir::Program& program, Target target, int vector_byte
   for (auto& array : kernel.arrays) array.restricted = array.restricted && !array.written;
   const auto& statement = program.statement();
   kernel.arrays[static_cast<std::size_t>(statement.buffer)].results = ir::reached(statement.offset, program.indices);
-  return kernel;
-}
-
-/// Takes the directives that rewrite a tree off the end of those that make one.
-Directives take_added(Directives& directives) {
-  auto first = directives.end();
-  while (first != directives.begin() && (first - 1)->kind == Kind::added) --first;
-  Directives added(first, directives.end());
-  directives.erase(first, directives.end());
-  return added;
-}
-
-Kernel rewritten(Kernel kernel, const Directives& added) {
-  verify(kernel);
-  for (const auto& directive : added) rewrite(kernel, directive);
   return kernel;
 }
 

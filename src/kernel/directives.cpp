@@ -15,8 +15,10 @@ namespace {
 
 using Kind = Directive::Kind;
 
-constexpr std::array<std::string_view, 8> kWords = {"tile",     "order",    "stage",    "atom",
-                                                    "pipeline", "products", "prefetch", "nontemporal"};
+/// By Kind.
+constexpr std::array<std::string_view, 13> kWords = {"tile",     "order",    "stage",       "atom",  "pipeline",
+                                                     "products", "prefetch", "nontemporal", "lanes", "strip",
+                                                     "part",     "threads",  "cooperative"};
 
 std::string print(const Directive& d) {
   const auto groups = [&] {
@@ -43,12 +45,18 @@ std::string print(const Directive& d) {
       return fmt::format("atom {}{} lanes {}", d.subject, groups(), d.lanes);
     case Kind::pipeline:
       return fmt::format("pipeline {} {}", d.subject, d.sizes.front());
+    case Kind::lanes:
+      return fmt::format("lanes {} {}", d.subject, d.sizes.front());
     case Kind::products:
-      return fmt::format("products {}", fmt::join(d.sizes, " "));
+    case Kind::strip:
+    case Kind::part:
+    case Kind::threads:
+      return fmt::format("{} {}", kWords[static_cast<std::size_t>(d.kind)], fmt::join(d.sizes, " "));
+    case Kind::cooperative:
+      return fmt::format("cooperative {}", fmt::join(d.sizes, " items "));
     case Kind::prefetch:
-      return "prefetch";
     case Kind::nontemporal:
-      return "nontemporal";
+      return std::string(kWords[static_cast<std::size_t>(d.kind)]);
     case Kind::added:
       return d.subject + groups();
   }
@@ -128,62 +136,80 @@ Directive parse_line(std::string_view line) {
         d.loops.push_back({std::string(word), {}});
         continue;
       }
-      if (d.loops.empty()) words.fail(word, "one of the words rows, columns, depth, task, serial, sum");
+      if (d.loops.empty()) words.fail(word, "one of the words rows, columns, depth, task, serial, thread, sum");
       d.loops.back().second.emplace_back(word);
     }
   };
-  if (what == "tile") {
-    d.kind = Kind::tile;
-    auto word = words.name("index:size");
-    auto colon = word.find(':');
-    if (colon == std::string_view::npos) words.fail(word, "index:size");
-    d.subject = word.substr(0, colon);
-    while (colon != std::string_view::npos) {
-      word = word.substr(colon + 1);
-      colon = word.find(':');
-      d.sizes.push_back(words.number(word.substr(0, colon)));
-    }
-  } else if (what == "order") {
-    d.kind = Kind::order;
-    groups({"task", "serial", "sum"});
-  } else if (what == "stage") {
-    d.kind = Kind::stage;
-    d.subject = words.name("an operand");
-    if (words.next() != "at") words.fail(line, "\"at\" and a loop");
-    d.at = words.name("a loop");
-    d.space = words.name("scratch, shared or async");
-    d.loops.push_back({"", {}});
-    for (auto word = words.next(); !word.empty(); word = words.next()) {
-      if (word == "pad") {
-        d.padding = static_cast<int>(words.number(words.next()));
-      } else {
-        d.loops.back().second.emplace_back(word);
-      }
-    }
-  } else if (what == "atom") {
-    d.kind = Kind::atom;
-    d.subject = words.name("an atom");
-    groups({"rows", "columns", "depth"});
-  } else if (what == "pipeline") {
-    d.kind = Kind::pipeline;
-    d.subject = words.name("a loop");
-    d.sizes.push_back(words.number(words.next()));
-  } else if (what == "products") {
-    d.kind = Kind::products;
-    d.sizes.push_back(words.number(words.next()));
-    for (auto word = words.next(); !word.empty(); word = words.next()) d.sizes.push_back(words.number(word));
-  } else if (what == "prefetch") {
-    d.kind = Kind::prefetch;
-  } else if (what == "nontemporal") {
-    d.kind = Kind::nontemporal;
-  } else if (find_directive(what) != nullptr) {
-    d.kind = Kind::added;
-    d.subject = what;
-    d.loops.push_back({"", {}});
-    for (auto word = words.next(); !word.empty(); word = words.next()) d.loops.back().second.emplace_back(word);
-  } else {
+  const auto known = std::find(kWords.begin(), kWords.end(), what);
+  if (known == kWords.end() && find_directive(what) == nullptr)
     words.fail(what, fmt::format("one of {}", fmt::join(kWords, ", ")).c_str());
+  d.kind = static_cast<Kind>(known - kWords.begin());
+  switch (d.kind) {
+    case Kind::tile: {
+      auto word = words.name("index:size");
+      auto colon = word.find(':');
+      if (colon == std::string_view::npos) words.fail(word, "index:size");
+      d.subject = word.substr(0, colon);
+      while (colon != std::string_view::npos) {
+        word = word.substr(colon + 1);
+        colon = word.find(':');
+        d.sizes.push_back(words.number(word.substr(0, colon)));
+      }
+      break;
+    }
+    case Kind::order:
+      groups({"task", "serial", "thread", "sum"});
+      break;
+    case Kind::stage:
+      d.subject = words.name("an operand");
+      if (words.next() != "at") words.fail(line, "\"at\" and a loop");
+      d.at = words.name("a loop");
+      d.space = words.name("scratch, shared or async");
+      d.loops.push_back({"", {}});
+      for (auto word = words.next(); !word.empty(); word = words.next()) {
+        if (word == "pad") {
+          d.padding = static_cast<int>(words.number(words.next()));
+        } else {
+          d.loops.back().second.emplace_back(word);
+        }
+      }
+      break;
+    case Kind::atom:
+      d.subject = words.name("an atom");
+      groups({"rows", "columns", "depth"});
+      break;
+    case Kind::pipeline:
+    case Kind::lanes:
+      d.subject = words.name(d.kind == Kind::lanes ? "an index" : "a loop");
+      d.sizes.push_back(words.number(words.next()));
+      break;
+    case Kind::products:
+    case Kind::part:
+      d.sizes.push_back(words.number(words.next()));
+      for (auto word = words.next(); !word.empty(); word = words.next()) d.sizes.push_back(words.number(word));
+      break;
+    case Kind::strip:
+    case Kind::threads:
+      d.sizes.push_back(words.number(words.next()));
+      break;
+    case Kind::cooperative:
+      d.sizes.push_back(words.number(words.next()));
+      if (const auto word = words.next(); word == "items") {
+        d.sizes.push_back(words.number(words.next()));
+      } else if (!word.empty()) {
+        words.fail(word, "\"items\"");
+      }
+      break;
+    case Kind::prefetch:
+    case Kind::nontemporal:
+      break;
+    case Kind::added:
+      d.subject = what;
+      d.loops.push_back({"", {}});
+      for (auto word = words.next(); !word.empty(); word = words.next()) d.loops.back().second.emplace_back(word);
+      break;
   }
+  if (const auto word = words.next(); !word.empty()) words.fail(word, "the end of the line");
   return d;
 }
 
@@ -191,6 +217,10 @@ Directive parse_line(std::string_view line) {
 
 bool is_directive(std::string_view word) noexcept {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+bool has_atom(const Directives& directives) noexcept {
+  return std::any_of(directives.begin(), directives.end(), [](const Directive& d) { return d.kind == Kind::atom; });
 }
 
 std::string print(const Directives& directives) {

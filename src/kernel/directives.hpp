@@ -19,6 +19,17 @@
 //   prefetch                        on a CPU: lines of the result are fetched while the sums that go there are computed
 //   nontemporal                     on a CPU: vectors of the result are written by nontemporal stores
 //
+// Without an atom a program is computed point by point: by rounds over a tile on a CPU, by threads on a GPU. Levels
+// that the order leaves out are what one of them computes in registers; sums and scans are loops of each.
+//
+//   order task a0 thread b a        on a GPU: a block has a thread for each b and a, neighbours along a
+//   order task a0 serial b a1       on a CPU: rounds over a tile
+//   lanes a 8                       on a CPU: 8 neighbours along a are one vector
+//   strip 128                       on a CPU: 128 points along the lanes are read, computed and written at a time
+//   part 1 3                        on a CPU: statements 1 and 3 are computed over a strip, in place, before the next
+//   part threads 256                     on a GPU: of a block cooperative 32 items 4          on a GPU: 32 threads
+//   share the sums or the scan of a point, 4 values each at a time
+//
 // Words that programs add (extensions.hpp) stand behind all of these.
 #pragma once
 
@@ -34,11 +45,28 @@
 namespace ricci::kernel {
 
 struct Directive {
-  enum class Kind : std::uint8_t { tile, order, stage, atom, pipeline, products, prefetch, nontemporal, added };
+  enum class Kind : std::uint8_t {
+    tile,
+    order,
+    stage,
+    atom,
+    pipeline,
+    products,
+    prefetch,
+    nontemporal,
+    lanes,
+    strip,
+    part,
+    threads,
+    cooperative,
+    added
+  };
   Kind kind = Kind::tile;
-  std::string subject;              ///< tile: index; stage: operand; atom: its name; pipeline: loop; added: its word
-  std::vector<std::int64_t> sizes;  ///< tile: by levels; pipeline: stages; products: their numbers, from 1
-  std::string at, space;            ///< stage
+  std::string subject;  ///< tile, lanes: index; stage: operand; atom: its name; pipeline: loop; added: its word
+  /// tile: by levels; pipeline: stages; products, part: numbers of products or statements, from 1; lanes, strip,
+  /// threads: how many; cooperative: threads, and items where they are given
+  std::vector<std::int64_t> sizes;
+  std::string at, space;  ///< stage
   /// order: per binding the loops; stage: dimensions, under ""; atom: under "rows", "columns", "depth";
   /// added: the words behind its own, under ""
   std::vector<std::pair<std::string, std::vector<std::string>>> loops;
@@ -56,6 +84,9 @@ using Directives = std::vector<Directive>;
 
 /// Whether lines begin with that word, added ones aside.
 bool is_directive(std::string_view word) noexcept;
+
+/// Whether they are for products: without an atom they are for any other program.
+bool has_atom(const Directives& directives) noexcept;
 
 /// One line a directive; parse(print(x)) == x.
 std::string print(const Directives& directives);

@@ -38,6 +38,8 @@ void made_by(Body& body, int origin) {
     if (statement.origin < 0) statement.origin = origin;
     if (auto* loop = std::get_if<Loop>(&statement.node)) {
       made_by(loop->body, statement.origin);
+    } else if (auto* sweep = std::get_if<Sweep>(&statement.node)) {
+      for (auto& part : sweep->parts) made_by(part.body, statement.origin);
     } else if (auto* section = std::get_if<Section>(&statement.node)) {
       made_by(section->body, statement.origin);
     } else if (auto* branch = std::get_if<If>(&statement.node)) {

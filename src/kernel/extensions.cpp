@@ -44,14 +44,26 @@ const AddedDirective* find_directive(std::string_view word) noexcept {
   return find(tables().directives, [&](const AddedDirective& one) { return one.word == word; });
 }
 
-void rewrite(Kernel& kernel, const Directive& directive) {
-  auto line = print(Directives{directive});
-  line.pop_back();  // its end
-  kernel.directives.push_back(line);
-  const auto rule = find_directive(directive.subject)->pass(kernel, directive.loops.front().second);
-  if (!rule.empty()) throw PlanError(fmt::format("schedule: {}: {}", line, rule));
-  made_by(kernel.body, static_cast<int>(kernel.directives.size()) - 1);
+Directives take_added(Directives& directives) {
+  auto first = directives.end();
+  while (first != directives.begin() && (first - 1)->kind == Directive::Kind::added) --first;
+  Directives added(first, directives.end());
+  directives.erase(first, directives.end());
+  return added;
+}
+
+Kernel rewritten(Kernel kernel, const Directives& added) {
   verify(kernel);
+  for (const auto& directive : added) {
+    auto line = print(Directives{directive});
+    line.pop_back();  // its end
+    kernel.directives.push_back(line);
+    const auto rule = find_directive(directive.subject)->pass(kernel, directive.loops.front().second);
+    if (!rule.empty()) throw PlanError(fmt::format("schedule: {}: {}", line, rule));
+    made_by(kernel.body, static_cast<int>(kernel.directives.size()) - 1);
+    verify(kernel);
+  }
+  return kernel;
 }
 
 void add(CopyRule rule) {

@@ -23,8 +23,10 @@ struct AddedDirective {
 };
 void add(AddedDirective directive);
 const AddedDirective* find_directive(std::string_view word) noexcept;
-/// Applies and verifies one. Throws PlanError where its rule does not hold.
-void rewrite(Kernel& kernel, const Directive& directive);
+/// Takes those at the end of a list off it: they rewrite the tree that the others make.
+Directives take_added(Directives& directives);
+/// The kernel after these, each applied and verified. Throws PlanError where a rule does not hold.
+Kernel rewritten(Kernel kernel, const Directives& added);
 
 /// Who makes a copy: number 0 .. count - 1, a thread of a block or a CPU's only worker.
 struct Mover {

@@ -3,6 +3,8 @@
 #include "kernel/build.hpp"
 #include "kernel/permute/build_permute.hpp"
 #include "kernel/program/build_program.hpp"
+#include "kernel/program/loops.hpp"
+#include "kernel/program/strips.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
@@ -35,34 +37,38 @@ std::optional<Schedule> parse_schedule(std::string_view text, const ir::Program&
 
 void verify(const Schedule& schedule, const ir::Program& program, Target target) {
   if (!schedule.by_directives()) return ir::verify(schedule, program);
-  build(program, schedule, target);
+  if (has_atom(schedule.directives)) {
+    build(program, schedule, target);
+  } else {
+    loops_of(program, schedule.directives, target);
+  }
 }
 
 Kernel build(const ir::Program& program, const Schedule& schedule, Target target) {
-  if (!schedule.by_directives()) {
-    ir::verify(schedule, program);
-    return schedule.computes() ? build_program(program, schedule, target) : build_permute(program, schedule);
-  }
+  if (!schedule.by_directives()) return build_permute(program, schedule);
+  if (!has_atom(schedule.directives)) return build_program(program, schedule.directives, target);
   if (const auto contraction = contraction_of(program))
     return build(program, *contraction, schedule.directives, target);
   if (const auto group = group_of(program)) return build(program, *group, schedule.directives, target);
-  throw PlanError("schedule: these directives are for a contraction or a group of them, which this program is not");
+  throw PlanError("schedule: an atom is for a contraction or a group of them, which this program is not");
 }
 
 Launch launch_of(const ir::Program& program, const Schedule& schedule, Target target) {
   Launch launch;
-  if (schedule.by_directives()) {
+  if (!schedule.by_directives()) {
+    launch.tasks = target == Target::cpu ? schedule.tiles(program) : schedule.blocks(program);
+    launch.threads = schedule.threads;
+    if (target == Target::cpu) launch.scratch_bytes = ir::stage_arrays(program, schedule).bytes;
+  } else if (!has_atom(schedule.directives)) {  // without building the tree
+    const auto loops = loops_of(program, schedule.directives, target);
+    launch.tasks = loops.tiles(program);
+    launch.threads = loops.threads;
+    launch.scratch_bytes = scratch_bytes(program, loops);
+  } else {
     const auto kernel = build(program, schedule, target);
     launch.tasks = kernel.tasks();
     launch.threads = kernel.threads;
     launch.scratch_bytes = kernel.bytes_of(Space::scratch);
-    return launch;
-  }
-  launch.tasks = target == Target::cpu ? schedule.tiles(program) : schedule.blocks(program);
-  launch.threads = schedule.threads;
-  if (target == Target::cpu) {
-    launch.scratch_bytes =
-        schedule.computes() ? scratch_bytes(program, schedule) : ir::stage_arrays(program, schedule).bytes;
   }
   return launch;
 }

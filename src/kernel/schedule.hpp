@@ -1,5 +1,5 @@
-// The schedule of a kernel: directives, of contractions, or the fields of ir::Schedule; and what launching the kernel
-// takes.
+// The schedule of a kernel: directives, or of what only moves elements the fields of ir::Schedule; and what launching
+// the kernel takes.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct Schedule : ir::Schedule {
   Directives directives;  ///< empty: the fields of ir::Schedule say it all
   bool by_directives() const noexcept { return !directives.empty(); }
   /// Whether build() makes a tree of it; copies of a CPU go to emitters of src/codegen.
-  bool builds(Target target) const noexcept { return by_directives() || computes() || target == Target::cuda; }
+  bool builds(Target target) const noexcept { return by_directives() || target == Target::cuda; }
 };
 
 /// The text form without the name: part of the kernel's key.

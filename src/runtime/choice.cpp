@@ -82,7 +82,8 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
   // are tried, once: the choice is kept as it then is.
   const auto spills = [](const Step& one) { return one.kernel->spill_bytes; };
   const bool fresh = !shared && step.kernel->outcome == cache::Outcome::made;
-  if (!fresh || spills(step) == 0 || step.reason != plan::Reason::estimated || !step.schedule.by_directives())
+  if (!fresh || spills(step) == 0 || step.reason != plan::Reason::estimated ||
+      !kernel::has_atom(step.schedule.directives))
     return shared;
   const auto list = plan.candidates(step, {});
   const auto chosen = step.schedule.name;
@@ -90,7 +91,7 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
   for (const auto& candidate : list) {
     if (spills(step) == 0 || tried == kTries || candidate.predicted_us > kWorthTrying * list.front().predicted_us)
       break;
-    if (candidate.schedule.name == chosen || !candidate.schedule.by_directives()) continue;
+    if (candidate.schedule.name == chosen || !kernel::has_atom(candidate.schedule.directives)) continue;
     ++tried;
     auto other = step;
     other.schedule = candidate.schedule;

@@ -14,6 +14,7 @@
 #include "kernel/atom_types.hpp"
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/plain.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 #include "runtime/parallel.hpp"
@@ -297,11 +298,14 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
                         return c.schedule.name == wanted;
                       });
   if (listed) return list;
-  // A text in place of a name: directives of a contraction, or a schedule as it is printed.
+  // A text in place of a name: directives, or a schedule as it is stored. Products of an atom may be those of another
+  // step.
   std::optional<kernel::Schedule> schedule;
-  const bool products = kernel::contraction_of(step.program) || kernel::group_of(step.program);
-  if (wanted.find("atom ") != std::string::npos && products) {
-    schedule.emplace().directives = kernel::parse_directives(wanted);
+  const auto first = wanted.substr(0, wanted.find_first_of(" ;\n"));
+  if (kernel::is_directive(first) && !plan::is_copy(step.program)) {
+    auto directives = kernel::parse_directives(wanted);
+    const bool products = kernel::contraction_of(step.program) || kernel::group_of(step.program);
+    if (products || !kernel::has_atom(directives)) schedule.emplace().directives = std::move(directives);
   } else {
     schedule = kernel::parse_schedule(wanted, step.program);
   }

@@ -31,12 +31,12 @@ std::string failure(std::uint64_t seed, fuzz::Kind kind) {
     args.push_back(made->memory[static_cast<std::size_t>(buffer)].element_0());
   }
   for (auto& value : made->values) args.push_back(value.at);
-  const auto tiles = made->schedule.tiles(made->program);
+  const auto launch = kernel::launch_of(made->program, made->schedule, kernel::Target::cpu);
+  const auto tiles = launch.tasks;
   const auto cut = static_cast<std::int64_t>(seed % 5) * tiles / 4;  // two ranges, as two threads would take them
   struct alignas(64) Line {
     char at[64];
   };
-  const auto launch = kernel::launch_of(made->program, made->schedule, kernel::Target::cpu);
   std::vector<Line> scratch(static_cast<std::size_t>(launch.scratch_bytes / 64 + 1));
   run(args.data(), cut, tiles, scratch.front().at);
   run(args.data(), 0, cut, scratch.front().at);

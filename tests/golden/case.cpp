@@ -54,14 +54,11 @@ class Parser {
     if (spec_ == "directives") {
       std::string rest;
       for (const auto& line : split(text_, '\n')) {
-        const auto word = line.substr(0, line.find(' '));
-        const bool directive =
-            word == "tile" || word == "order" || word == "stage" || word == "atom" || word == "pipeline";
-        (directive ? directives_ : rest) += line + "\n";
+        (kernel::is_directive(line.substr(0, line.find(' '))) ? directives_ : rest) += line + "\n";
       }
       text_ = rest;
     }
-    if (spec_ == "program" || spec_ == "directives") return;
+    if (spec_ == "directives") return;
     const auto arrow = types.find("->");
     input_type_ = parse_dtype(types.substr(0, arrow));
     output_type_ = arrow == std::string::npos ? input_type_ : parse_dtype(types.substr(arrow + 2));
@@ -109,7 +106,7 @@ class Parser {
   }
 
   ir::Program program() {
-    if (spec_ == "program" || spec_ == "directives") return ir::lower(ricci::Program::parse(text_)).steps.at(0).program;
+    if (spec_ == "directives") return ir::lower(ricci::Program::parse(text_)).steps.at(0).program;
     const auto spec = Spec::parse(spec_);
     return ir::lower({spec,
                       {layout(spec.operands[0], input_type_, option("strides_in"))},
@@ -150,33 +147,13 @@ class Parser {
         schedule.order.push_back(q);
     }
     schedule.threads = std::stoi(option("threads", cuda_ ? "256" : "1"));
-    schedule.cooperative_threads = std::stoi(option("cooperative_threads", "1"));
-    const int workers = std::stoi(option("workers", std::to_string(schedule.threads / schedule.cooperative_threads)));
+    const int workers = std::stoi(option("workers", std::to_string(schedule.threads)));
     schedule.mapping = {digits(option("write")), std::stoi(option("vector", "1")), workers};
     schedule.streaming = streaming_;
     if (option("origin") == "shuffle") schedule.origin = ir::Origin::shuffle;
     if (const auto skew = option("skew"); !skew.empty()) {
       const auto part = digits(skew).front();
       schedule.skew = {part.index, static_cast<int>(part.count)};
-    }
-    if (spec_ == "program") {
-      schedule.register_tile.assign(program_.indices.size(), 1);
-      for (const auto& part : digits(option("register_tile")))
-        schedule.register_tile[static_cast<std::size_t>(part.index)] = part.count;
-      schedule.items_per_thread = std::stoi(option("items_per_thread", "1"));
-      if (const auto lane = option("lane"); !lane.empty()) {
-        const auto part = digits(lane).front();
-        schedule.lane = part.index;
-        schedule.lanes = static_cast<int>(part.count);
-      }
-      schedule.strip = std::stoll(option("strip", "0"));
-      if (const auto parts = option("parts"); !parts.empty()) {
-        for (const auto& part : split(parts, '/')) {
-          auto& list = schedule.parts.emplace_back();
-          for (const auto k : numbers(part)) list.push_back(static_cast<int>(k));
-        }
-      }
-      return schedule;
     }
     const auto read = option("read");
     if (read.empty()) return schedule;

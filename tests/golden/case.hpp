@@ -11,17 +11,13 @@
 //
 // Or, for what is not a permutation,
 //
-//   cuda program register_tile=a:2 tile=...
-//
-// with the text of a program on the lines below, of whose kernels the first is taken. "#" begins a comment there.
-//
-// Or, for a contraction,
-//
 //   cuda directives
 //
-// with the directives, a line each, before the text of its program.
+// with the directives, a line each, and then the text of a program, of whose kernels the first is taken. "#" begins a
+// comment there.
 //
-// What follows speaks of the canonical program, whose indices are a, b, c in the input's order (see the case's .ir):
+// Directives, and what follows, speak of the canonical program, whose indices are a, b, c in the input's order (see the
+// case's .ir):
 //
 //   tile=b:32,c:32        1 for the indices left out
 //   order=b,c,a           fastest first; those left out follow, last of the program first
@@ -36,10 +32,6 @@
 //   swizzle=5:31:0        shift, mask, unit
 //   read_rows=4           with read_vector=: rectangles, whose rows are the second digit of read= (cuda)
 //   skew=a:4              tiles are cut where a's offset in the output is a multiple of 4
-//   register_tile=a:4,b:2 values that one worker computes in registers; write= then numbers the workers of a tile
-//   lane=b:8              neighbours that are one vector value (cpp)
-//   cooperative_threads=32 items_per_thread=4
-//                         threads that compute a point together, scanned values that each takes at a time (cuda)
 //   streaming             whole vectors are written by nontemporal stores (cpp)
 //   vector=2 read_vector=2 threads=256 workers=32 origin=shuffle
 #pragma once

@@ -8,10 +8,14 @@
 //            rounding free
 //            C[80*a + c] = sum(b : mul(A[50*a + b], B[c + 80*b]))
 // extents    a=96 c=80 b=50
-// plan       contraction: accesses of 8 B, 9 tiles
+// plan       contraction
 // traffic    131840 B (read 70400, write 61440)
 // index      32 bits: largest offset 7679
 // schedule   contraction
+//            tile a:32:8
+//            tile c:32:16
+//            order task a0 c0 thread a c
+//            threads 128
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/contraction.case
 extern "C" __global__ void __launch_bounds__(128)
 f64_ab_bc_to_ac_96x50x80(const double* __restrict__ A, const double* __restrict__ B, double* __restrict__ C)

@@ -8,10 +8,14 @@
 //            rounding free
 //            C[80*a + c] = sum(b : mul(A[50*a + b], B[c + 80*b]))
 // extents    a=96 c=80 b=50
-// plan       cpu_contraction: accesses of 8 B, 4 tiles
+// plan       cpu_contraction
 // traffic    131840 B (read 70400, write 61440)
 // index      32 bits: largest offset 7679
 // schedule   cpu_contraction
+//            tile a:24:4
+//            tile c:16
+//            order task a0 serial a1 c0
+//            lanes c 8
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_contraction.case
 extern "C" void f64_ab_bc_to_ac_96x50x80(void* const* args, i64 first, i64 last)
 {

@@ -15,10 +15,13 @@
 //            C[a + 2000006] = neg(add(mul(alpha, %4), mul(%2, %4)))
 //            D[a] = mul(f64(0.5), add(add(add(mul(%2, %2), mul(%1, %1)), mul(%3, %3)), mul(%4, %4)))
 // extents    a=1000003
-// plan       cpu_grid: accesses of 8 B, 126 tiles
+// plan       cpu_grid
 // traffic    64000192 B (read 32000096, write 32000096)
 // index      32 bits: largest offset 3000008
 // schedule   cpu_grid
+//            tile a:8000:8
+//            order task a0 serial a1
+//            lanes a 8
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_grid.case
 extern "C" void f64_4_outputs_of_4_loads_1000003(void* const* args, i64 first, i64 last)
 {

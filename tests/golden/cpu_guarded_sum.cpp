@@ -7,10 +7,12 @@
 //            let %1 = A[300*a + b]
 //            B[a] = sum(b : guard(less(f32(0), %1), %1))
 // extents    a=1000 b=300
-// plan       cpu_guarded_sum: accesses of 4 B, 10 tiles
+// plan       cpu_guarded_sum
 // traffic    1204000 B (read 1200000, write 4000)
 // index      32 bits: largest offset 299999
 // schedule   cpu_guarded_sum
+//            tile a:100:4
+//            order task a0 serial a1
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_guarded_sum.case
 extern "C" void f32_ab_to_ab_1000x300(void* const* args, i64 first, i64 last)
 {

@@ -17,10 +17,17 @@
 //            C[a + 2000000] = add(mul(%2, %7), mul(%4, %8))
 //            C[a + 3000000] = add(mul(%5, %7), mul(%8, %6))
 // extents    a=1000000
-// plan       cpu_parts: accesses of 8 B, 123 tiles
+// plan       cpu_parts
 // traffic    96000000 B (read 64000000, write 32000000)
 // index      32 bits: largest offset 3999999
 // schedule   cpu_parts
+//            tile a:8192:8
+//            order task a0 serial a1
+//            lanes a 8
+//            strip 256
+//            part 1 2
+//            part 3 4
+//            nontemporal
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_parts.case
 extern "C" void f64_4_outputs_of_8_loads_1000000(void* const* args, i64 first, i64 last)
 {

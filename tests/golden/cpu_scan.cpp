@@ -6,10 +6,11 @@
 //            rounding free
 //            B[5000*a] by 1 = scan(sum, b : A[5000*a + b])
 // extents    a=6 b=5000
-// plan       cpu_scan: accesses of 4 B, 6 tiles
+// plan       cpu_scan
 // traffic    240000 B (read 120000, write 120000)
 // index      32 bits: largest offset 29999
 // schedule   cpu_scan
+//            order task a
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_scan.case
 extern "C" void i32_ab_to_ab_6x5000(void* const* args, i64 first, i64 last)
 {

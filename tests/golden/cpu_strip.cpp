@@ -10,10 +10,15 @@
 //            C[a] = mul(%1, %3)
 //            C[a + 1000003] = mul(%2, %3)
 // extents    a=1000003
-// plan       cpu_strip: accesses of 8 B, 123 tiles
+// plan       cpu_strip
 // traffic    48000144 B (read 32000096, write 16000048)
 // index      32 bits: largest offset 2000005
 // schedule   cpu_strip
+//            tile a:8192:8
+//            order task a0 serial a1
+//            lanes a 8
+//            strip 128
+//            nontemporal
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_strip.case
 extern "C" void f64_2_outputs_of_4_loads_1000003(void* const* args, i64 first, i64 last, char* scratch)
 {

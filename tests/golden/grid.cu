@@ -15,10 +15,13 @@
 //            C[a + 2000006] = neg(add(mul(alpha, %4), mul(%2, %4)))
 //            D[a] = mul(f64(0.5), add(add(add(mul(%2, %2), mul(%1, %1)), mul(%3, %3)), mul(%4, %4)))
 // extents    a=1000003
-// plan       grid: accesses of 8 B, 3907 tiles
+// plan       grid
 // traffic    64000192 B (read 32000096, write 32000096)
 // index      32 bits: largest offset 3000008
 // schedule   grid
+//            tile a:256
+//            order task a0 thread a
+//            threads 256
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/grid.case
 extern "C" __global__ void __launch_bounds__(256)
 f64_4_outputs_of_4_loads_1000003(const double* __restrict__ A, const double* __restrict__ B, double* __restrict__ C, double* __restrict__ D, double alpha)

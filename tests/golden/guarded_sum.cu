@@ -7,10 +7,14 @@
 //            let %1 = A[300*a + b]
 //            B[a] = sum(b : guard(less(f32(0), %1), %1))
 // extents    a=1000 b=300
-// plan       guarded_sum: accesses of 4 B, 125 tiles
+// plan       guarded_sum
 // traffic    1204000 B (read 1200000, write 4000)
 // index      32 bits: largest offset 299999
 // schedule   guarded_sum
+//            tile a:8
+//            order task a0 thread a
+//            threads 256
+//            cooperative 32
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/guarded_sum.case
 extern "C" __global__ void __launch_bounds__(256)
 f32_ab_to_ab_1000x300(const float* __restrict__ A, float* __restrict__ B)

@@ -6,10 +6,13 @@
 //            rounding free
 //            B[5000*a] by 1 = scan(sum, b : A[5000*a + b])
 // extents    a=6 b=5000
-// plan       scan: accesses of 4 B, 6 tiles
+// plan       scan
 // traffic    240000 B (read 120000, write 120000)
 // index      32 bits: largest offset 29999
 // schedule   scan
+//            order task a
+//            threads 256
+//            cooperative 256 items 4
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/scan.case
 extern "C" __global__ void __launch_bounds__(256)
 i32_ab_to_ab_6x5000(const i32* __restrict__ A, i32* __restrict__ B)

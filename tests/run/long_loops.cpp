@@ -101,7 +101,7 @@ std::vector<std::vector<char>> cut_and_executed(const Program& program) {
     }
     const auto kernel = reinterpret_cast<void (*)(void* const*, long long, long long)>(object->symbol(source.kernel));
     REQUIRE(kernel != nullptr);
-    kernel(arguments.data(), 0, schedule.tiles(canonical));
+    kernel(arguments.data(), 0, kernel::launch_of(canonical, schedule, kernel::Target::cpu).tasks);
   }
   return outputs.memory;
 }

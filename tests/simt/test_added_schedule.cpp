@@ -1,5 +1,7 @@
 // The worked example of docs/schedules.md: a family of schedules in one file, which no emitter knows of. It is emitted
 // for both languages and gives the interpreter's numbers.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <vector>
 
@@ -32,17 +34,13 @@ ir::Program contraction(std::int64_t a, std::int64_t b, std::int64_t k) {
   return builder.finish();
 }
 
-/// "Columns": a block is one column of `workers` threads along the output's slowest index; each thread computes a row
-/// of four neighbours along the fastest, whose loads of A are one. All that the family is stands in this function.
-ir::Schedule columns(const ir::Program& program, int workers) {
-  ir::Schedule schedule;
+/// "Columns": a block is one column of threads along the output's slowest index; each thread computes a row of four
+/// neighbours along the fastest, whose loads of A are one. All that the family is stands in this function.
+kernel::Schedule columns(int threads) {
+  kernel::Schedule schedule;
   schedule.name = "columns";
-  schedule.tile = {std::min<std::int64_t>(workers, program.indices[0].extent), 4, 1};
-  schedule.register_tile = {1, 4, 1};
-  schedule.order = {1, 0, 2};
-  schedule.mapping.digits = {{0, schedule.tile[0], 1}};
-  schedule.mapping.workers = workers;
-  schedule.threads = workers;
+  schedule.directives =
+      kernel::parse_directives(fmt::format("tile a:{0}; tile b:4; order task a0 b0 thread a; threads {0}", threads));
   return schedule;
 }
 
@@ -69,7 +67,7 @@ void check_close(const std::vector<double>& got, const std::vector<double>& want
 
 TEST_CASE("a schedule that no emitter knows runs on the simulator") {
   const auto program = contraction(37, 30, 19);
-  const auto schedule = columns(program, 32);
+  const auto schedule = columns(32);
   Memory memory(program), want(program);
   ir::interpret(program, want.pointers(), {});
 
@@ -87,13 +85,10 @@ TEST_CASE("a schedule that no emitter knows runs on the simulator") {
 
 TEST_CASE("a schedule that no emitter knows runs on the CPU") {
   const auto program = contraction(37, 30, 19);
-  auto schedule = columns(program, 1);
-  // On a CPU the four neighbours are one vector, and digits are loops.
-  schedule.tile = {8, 4, 1};
-  schedule.register_tile = {2, 1, 1};
-  schedule.lane = 1;
-  schedule.lanes = 4;
-  schedule.mapping.digits = {{1, 1, 1}, {0, 4, 1}};
+  // On a CPU the four neighbours are one vector, and two rows share their loads of B.
+  kernel::Schedule schedule;
+  schedule.name = "columns";
+  schedule.directives = kernel::parse_directives("tile a:8:2; tile b:4:4; order task a0 b0 serial a1 b1; lanes b 4");
   Memory memory(program), want(program);
   ir::interpret(program, want.pointers(), {});
 
@@ -105,6 +100,6 @@ TEST_CASE("a schedule that no emitter knows runs on the CPU") {
   const auto function = reinterpret_cast<void (*)(void* const*, long long, long long)>(object->symbol(source.kernel));
   REQUIRE(function != nullptr);
   const auto pointers = memory.pointers();
-  function(pointers.data(), 0, schedule.tiles(program));
+  function(pointers.data(), 0, kernel::launch_of(program, schedule, kernel::Target::cpu).tasks);
   check_close(memory.c, want.c);
 }

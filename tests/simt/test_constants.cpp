@@ -123,6 +123,6 @@ TEST_CASE("integer constants are exact in C++ text") {
   const auto object = jit::load_object(jit::compile_cpu(source.full(), source.kernel, options).bytes);
   const auto function = reinterpret_cast<void (*)(void* const*, long long, long long)>(object->symbol(source.kernel));
   REQUIRE(function != nullptr);
-  function(constants.pointers().data(), 0, schedule.tiles(program));
+  function(constants.pointers().data(), 0, kernel::launch_of(program, schedule, kernel::Target::cpu).tasks);
   constants.check();
 }

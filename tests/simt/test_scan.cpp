@@ -67,29 +67,31 @@ struct Memory {
   void* begin(std::size_t k) { return buffers[k].data()->at; }
 };
 
-ir::Schedule schedule_of(const ir::Program& program, int cooperative_threads, int items, int warps_per_block = 1) {
-  ir::Schedule schedule;
-  schedule.name = "test";
-  schedule.tile.assign(program.indices.size(), 1);
-  schedule.register_tile.assign(program.indices.size(), 1);
+kernel::Schedule schedule_of(const ir::Program& program, int cooperative_threads, int items, int warps_per_block = 1) {
+  std::string tile, tasks, thread;
   const auto free = program.free_indices();
   int points = 1;
-  for (std::size_t q = 0; q < free.size(); ++q) {
-    schedule.order.push_back(static_cast<int>(q));
-    if (free[q] && points == 1 && cooperative_threads == 32 && program.indices[q].extent >= warps_per_block) {
+  for (std::size_t q = free.size(); q-- > 0;) {
+    const auto& [name, extent] = program.indices[q];
+    if (!free[q]) continue;
+    if (warps_per_block > 1 && points == 1 && cooperative_threads == 32 && extent >= warps_per_block) {
       points = warps_per_block;
-      schedule.tile[q] = points;
-      schedule.mapping.digits.push_back({static_cast<int>(q), points, 1});
+      tile = extent == points ? "" : fmt::format("tile {}:{}; ", name, points);
+      thread = " thread " + name;
+      if (extent > points) tasks += fmt::format(" {}0", name);
+    } else {
+      tasks += " " + name;
     }
   }
-  schedule.cooperative_threads = cooperative_threads;
-  schedule.items_per_thread = items;
-  schedule.threads = cooperative_threads * points;
-  schedule.mapping.workers = points;
+  kernel::Schedule schedule;
+  schedule.name = "test";
+  schedule.directives = kernel::parse_directives(fmt::format(
+      "{}order{}{}; threads {}{}", tile, tasks.empty() ? "" : " task" + tasks, thread, cooperative_threads * points,
+      cooperative_threads == 1 ? "" : fmt::format("; cooperative {} items {}", cooperative_threads, items)));
   return schedule;
 }
 
-std::string run(const ir::Program& program, const ir::Schedule& schedule, simt::Order order, int most = 9) {
+std::string run(const ir::Program& program, const kernel::Schedule& schedule, simt::Order order, int most = 9) {
   Memory memory(program, 5, most), expected(program, 5, most);
   std::vector<void*> pointers, wanted;
   std::vector<simt::Buffer> buffers;
@@ -106,7 +108,7 @@ std::string run(const ir::Program& program, const ir::Schedule& schedule, simt::
   options.order = order;
   options.check_uninitialised = true;
   const auto report = simt::run(simt::launch_of(source, program, schedule), arguments.data(), buffers, options);
-  INFO(ir::print(schedule, program));
+  INFO(kernel::print(schedule, program));
   INFO(report.text());
   INFO(source.portable.size() << source.text);
   REQUIRE(report.clean());
@@ -272,22 +274,28 @@ TEST_CASE("compactions keep the order, and what does not fit is left out") {
 
 TEST_CASE("the planner gives long scans to blocks, compactions to warps and short scans to threads") {
   const auto device_model = plan::GpuModel::of_capability(90);
-  const auto best = [&](const ir::Program& program) {
-    return plan::candidates(program, device_model).front().schedule;
+  /// Threads that share a point.
+  const auto sharing = [](const plan::Candidate& candidate) {
+    for (const auto& directive : candidate.schedule.directives) {
+      if (directive.kind == kernel::Directive::Kind::cooperative) return directive.sizes.front();
+    }
+    return std::int64_t{1};
   };
-  CHECK(best(program_of({.points = 4096, .length = 16384})).cooperative_threads >= 32);
-  CHECK(best(program_of({.points = 1, .length = 16384})).cooperative_threads >= 256);
-  CHECK(best(program_of({.points = 1 << 20, .length = 8})).cooperative_threads == 1);
+  const auto best = [&](const ir::Program& program) {
+    return sharing(plan::candidates(program, device_model).front());
+  };
+  CHECK(best(program_of({.points = 4096, .length = 16384})) >= 32);
+  CHECK(best(program_of({.points = 1, .length = 16384})) >= 256);
+  CHECK(best(program_of({.points = 1 << 20, .length = 8})) == 1);
   ir::Builder b;
   b.program.indices = {{"p", 1 << 17}, {"q", 512}};
   b.program.buffers = {{"x", DType::i32, false, 0, (1 << 26) - 1, 256}, {"y", DType::i32, true, 0, (1 << 26) - 1, 256}};
   const auto x = b.load(0, {{512, 1}, 0});
   b.store(1, {{512, 0}, 0}, b.compact(x, x, b.constant(0, DType::i64), 1), 1);
-  CHECK(best(b.finish()).cooperative_threads == 32);
+  CHECK(best(b.finish()) == 32);
 
   // Sums of floats in the written order are one thread's.
   auto exact = program_of({.type = DType::f32, .points = 16, .length = 16384});
   exact.exact = true;
-  for (const auto& candidate : plan::candidates(exact, device_model))
-    CHECK(candidate.schedule.cooperative_threads == 1);
+  for (const auto& candidate : plan::candidates(exact, device_model)) CHECK(sharing(candidate) == 1);
 }

@@ -13,14 +13,6 @@ namespace {
 
 using ir::OpCode;
 
-ir::Schedule schedule_of(const ir::Program& program, std::vector<std::int64_t> tile) {
-  ir::Schedule schedule;
-  schedule.tile = std::move(tile);
-  for (std::size_t q = 0; q < program.indices.size(); ++q) schedule.order.push_back(static_cast<int>(q));
-  schedule.register_tile.assign(program.indices.size(), 1);
-  return schedule;
-}
-
 /// y[p] = sum of x[p][q]; z[p] = x[p][0] where the sum is positive.
 ir::Program sums() {
   ir::Builder b;
@@ -35,16 +27,11 @@ ir::Program sums() {
   return b.finish();
 }
 Kernel by_block() {
-  auto schedule = schedule_of(sums(), {1, 1});
-  schedule.threads = schedule.cooperative_threads = 128;
-  return build_program(sums(), schedule, Target::cuda);
+  return build_program(sums(), parse_directives("order task p; threads 128; cooperative 128"), Target::cuda);
 }
 Kernel by_warp() {
-  auto schedule = schedule_of(sums(), {4, 1});
-  schedule.mapping = {{{0, 4, 1}}, 1, 4, 1};
-  schedule.cooperative_threads = 32;
-  schedule.threads = 128;
-  return build_program(sums(), schedule, Target::cuda);
+  return build_program(sums(), parse_directives("tile p:4; order task p0 thread p; threads 128; cooperative 32"),
+                       Target::cuda);
 }
 
 /// y[p] = x[p] * x[p], w[p] = x[p] + v[2 p].
@@ -59,33 +46,17 @@ ir::Program fields() {
   b.store(3, {{1}, 0}, b.op(OpCode::add, DType::f64, x, b.load(1, {{2}, 0})));
   return b.finish();
 }
-ir::Schedule lanes() {
-  auto schedule = schedule_of(fields(), {400});
-  schedule.mapping.digits = {{0, 50, 1}};
-  schedule.lane = 0;
-  schedule.lanes = 8;
-  schedule.streaming = true;
-  return schedule;
+Kernel by_lanes(const std::string& more) {
+  return build_program(fields(),
+                       parse_directives("tile p:400:8; order task p0 serial p1; lanes p 8; nontemporal; " + more),
+                       Target::cpu);
 }
-Kernel vectors() { return build_program(fields(), lanes(), Target::cpu); }
-Kernel strips() {
-  auto schedule = lanes();
-  schedule.strip = 64;
-  return build_program(fields(), schedule, Target::cpu);
-}
-Kernel parts() {
-  auto schedule = lanes();
-  schedule.strip = 64;
-  schedule.parts = {{0}, {1}};
-  return build_program(fields(), schedule, Target::cpu);
-}
+Kernel vectors() { return by_lanes(""); }
+Kernel strips() { return by_lanes("strip 64"); }
+Kernel parts() { return by_lanes("strip 64; part 1; part 2"); }
 /// Two values for each thread, the last of which may lie past the end.
 Kernel ragged() {
-  auto schedule = schedule_of(fields(), {256});
-  schedule.register_tile = {2};
-  schedule.mapping = {{{0, 128, 1}}, 1, 128, 1};
-  schedule.threads = 128;
-  return build_program(fields(), schedule, Target::cuda);
+  return build_program(fields(), parse_directives("tile p:256:128; order task p0 thread p; threads 128"), Target::cuda);
 }
 
 /// Prefixes of rows of x in y, and where x is odd in order in z.
@@ -103,12 +74,8 @@ ir::Program prefixes() {
   return b.finish();
 }
 Kernel scanned(Target target) {
-  auto schedule = schedule_of(prefixes(), {1, 1});
-  if (target == Target::cuda) {
-    schedule.threads = schedule.cooperative_threads = 64;
-    schedule.items_per_thread = 4;
-  }
-  return build_program(prefixes(), schedule, target);
+  const std::string more = target == Target::cuda ? "; threads 64; cooperative 64 items 4" : "";
+  return build_program(prefixes(), parse_directives("order task p" + more), target);
 }
 Kernel scanned_cuda() { return scanned(Target::cuda); }
 Kernel scanned_cpu() { return scanned(Target::cpu); }

@@ -123,7 +123,7 @@ TEST_CASE("what the model chose is kept, and taken by the next process") {
   const auto kept = found();
   REQUIRE(kept);
   CHECK(kept->name == first_word(estimated));
-  CHECK(ir::print(*kept, program) == ir::print(list.front().schedule, program));
+  CHECK(kernel::print(*kept, program) == kernel::print(list.front().schedule, program));
 
   // What stands there is what is taken: it is not searched for again.
   const auto& other = list[1].schedule;

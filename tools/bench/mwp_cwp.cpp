@@ -71,7 +71,7 @@ MwpCwp::MwpCwp(const ir::Program& program, const plan::GpuModel& gpu)
 std::optional<MwpCwpKernel> MwpCwp::kernel(const plan::Candidate& candidate) const {
   const auto& schedule = candidate.schedule;
   const auto& traffic = candidate.traffic;
-  if (sides_.load < 0 || schedule.computes()) return std::nullopt;
+  if (sides_.load < 0 || schedule.by_directives()) return std::nullopt;
   const auto& read_mapping = schedule.stage ? schedule.stage->mapping : schedule.mapping;
   const auto& read_offset = program_.nodes[static_cast<std::size_t>(sides_.load)].offset;
   const auto& write_offset = program_.statement().offset;

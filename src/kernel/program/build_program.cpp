@@ -2,23 +2,32 @@
 
 #include <fmt/format.h>
 
+#include "kernel/expand.hpp"
+#include "kernel/extensions.hpp"
+#include "kernel/program/loops.hpp"
 #include "kernel/program/point.hpp"
 #include "kernel/program/targets.hpp"
-#include "kernel/verify.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
 
-Kernel build_program(const ir::Program& program, const ir::Schedule& schedule, Target target) {
+Kernel build_program(const ir::Program& program, Directives directives, Target target) {
   if (program.indices.size() > kMostIndices) {
     throw PlanError(fmt::format("{} indices in one kernel; {} is the most", program.indices.size(), kMostIndices));
   }
+  const auto added = take_added(directives);
+  const auto loops = loops_of(program, directives, target);
   constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
-  if (const auto tiles = schedule.tiles(program); target == Target::cuda && tiles > kMostBlocks)
+  if (const auto tiles = loops.tiles(program); target == Target::cuda && tiles > kMostBlocks)
     throw PlanError(fmt::format("{} tiles are more than a launch takes (2^31 - 1)", tiles));
-  auto kernel = target == Target::cuda ? build_cuda(program, schedule) : build_cpu(program, schedule);
-  verify(kernel);
-  return kernel;
+  auto kernel = target == Target::cuda ? build_cuda(program, loops) : build_cpu(program, loops);
+  // Every loop that is not one of a worker alone stands in the order.
+  for (std::size_t k = 0; k < directives.size(); ++k) {
+    kernel.directives.push_back(print(Directives{directives[k]}));
+    kernel.directives.back().pop_back();  // the line's end
+    if (directives[k].kind == Directive::Kind::order) made_by(kernel.body, static_cast<int>(k));
+  }
+  return rewritten(std::move(kernel), added);
 }
 
 }  // namespace ricci::kernel

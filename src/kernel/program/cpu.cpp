@@ -15,17 +15,16 @@ namespace {
 
 class TileLoops {
  public:
-  TileLoops(const ir::Program& program, const ir::Schedule& schedule)
-      : program_(program), schedule_(schedule), kernel_(kernel_of(program, Target::cpu)) {
+  TileLoops(const ir::Program& program, const ProgramLoops& loops)
+      : program_(program), loops_(loops), kernel_(kernel_of(program, Target::cpu)) {
     const auto count = program.indices.size();
-    block_.register_tile = schedule.register_tile;
-    block_.register_tile.resize(count, 1);
+    block_.register_tile = loops.register_tile;
     block_.apart.assign(count, 1);
     block_.ragged.assign(count, false);
-    block_.lane = schedule.lane;
-    block_.lanes = schedule.lanes;
-    if (schedule.lanes > 1) block_.apart[static_cast<std::size_t>(schedule.lane)] = schedule.lanes;
-    block_.streaming = schedule.streaming;
+    block_.lane = loops.lane;
+    block_.lanes = loops.lanes;
+    if (loops.lanes > 1) block_.apart[static_cast<std::size_t>(loops.lane)] = loops.lanes;
+    block_.nontemporal = loops.nontemporal;
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
   }
 
@@ -33,10 +32,10 @@ class TileLoops {
     add_indices();
     std::vector<Var> own;
     for (std::size_t q = 0; q < program_.indices.size(); ++q) own.push_back(looped(q) ? -1 : block_.vars[q].value);
-    auto tasks = tasks_of(kernel_, program_, schedule_, own);
+    auto tasks = tasks_of(kernel_, program_, loops_, own);
     auto inside = body_.collect([&] {
       find_ends(tasks);
-      add_loops(schedule_.mapping.digits.size());
+      add_loops(loops_.inner.size());
     });
     kernel_.body = within(tasks, std::move(inside));
     return std::move(kernel_);
@@ -44,8 +43,7 @@ class TileLoops {
 
  private:
   bool looped(std::size_t q) const {
-    return std::any_of(schedule_.mapping.digits.begin(), schedule_.mapping.digits.end(),
-                       [&](const ir::MixedRadixDigit& d) { return d.index == static_cast<int>(q); });
+    return std::find(loops_.inner.begin(), loops_.inner.end(), static_cast<int>(q)) != loops_.inner.end();
   }
 
   void add_indices() {
@@ -56,7 +54,7 @@ class TileLoops {
       if (block_.register_tile[q] > 1) vars.place = kernel_.add_var("u" + index.name, block_.register_tile[q]);
       block_.vars.push_back(vars);
     }
-    if (schedule_.strip > 0) block_.point = kernel_.add_var("point", schedule_.strip);
+    if (loops_.strip > 0) block_.point = kernel_.add_var("point", loops_.strip);
   }
 
   /// The first value of each index in a tile, and the end of its values.
@@ -64,7 +62,7 @@ class TileLoops {
     const auto free = program_.free_indices();
     for (std::size_t q = 0; q < program_.indices.size(); ++q) {
       const auto& index = program_.indices[q];
-      const auto tile = schedule_.tile[q];
+      const auto tile = loops_.tile[q];
       const auto first = tile * tasks.number[q];
       first_.push_back(first);
       end_.push_back(first + Affine(tile));
@@ -88,24 +86,23 @@ class TileLoops {
     }
   }
 
-  void add_loops(std::size_t digits) {
-    if (digits == 0) {
+  void add_loops(std::size_t count) {
+    if (count == 0) {
       PointBlock block = block_;
       block.point = -1;
       PointBuilder(kernel_, body_, program_, std::move(block)).build();
       return;
     }
-    const auto q = static_cast<std::size_t>(schedule_.mapping.digits[digits - 1].index);
+    const auto q = static_cast<std::size_t>(loops_.inner[count - 1]);
     const bool on_lanes = static_cast<int>(q) == block_.lane;
     const auto step = block_.register_tile[q] * (on_lanes ? block_.lanes : 1);
     Sweep sweep{block_.vars[q].value, first_[q], end_[q], {}};
-    if (on_lanes && schedule_.strip > 0) {
-      sweep.parts.push_back(
-          {schedule_.strip, body_.collect([&] { schedule_.parts.empty() ? add_strip() : add_parts(); })});
+    if (on_lanes && loops_.strip > 0) {
+      sweep.parts.push_back({loops_.strip, body_.collect([&] { loops_.parts.empty() ? add_strip() : add_parts(); })});
     }
     // Rounds without sums do not depend on each other.
-    const bool vectors = digits == 1 && !sums_ && block_.lanes == 1 && step == 1;
-    sweep.parts.push_back({step, body_.collect([&] { add_loops(digits - 1); }), vectors ? Bind::vector : Bind::any});
+    const bool vectors = count == 1 && !sums_ && block_.lanes == 1 && step == 1;
+    sweep.parts.push_back({step, body_.collect([&] { add_loops(count - 1); }), vectors ? Bind::vector : Bind::any});
     if (program_.indices[q].extent % step != 0) {
       const auto whole = block_;
       block_.register_tile[q] = 1;
@@ -113,7 +110,7 @@ class TileLoops {
         block_.lane = -1;
         block_.lanes = 1;
       }
-      sweep.parts.push_back({1, body_.collect([&] { add_loops(digits - 1); })});
+      sweep.parts.push_back({1, body_.collect([&] { add_loops(count - 1); })});
       block_ = whole;
     }
     body_.add(std::move(sweep));
@@ -139,7 +136,7 @@ class TileLoops {
   void add_parts() {
     const auto lane = static_cast<std::size_t>(block_.lane);
     std::set<std::pair<int, std::vector<std::int64_t>>> prefetched;
-    for (const auto& part : schedule_.parts) {
+    for (const auto& part : loops_.parts) {
       auto program = program_;
       program.statements.clear();
       for (const int k : part) program.statements.push_back(program_.statements[static_cast<std::size_t>(k)]);
@@ -150,8 +147,8 @@ class TileLoops {
         auto place = node.offset.coefficient;
         place.push_back(node.offset.constant);
         if (!prefetched.emplace(node.source, std::move(place)).second) continue;
-        body_.add(Prefetch{
-            {node.source, {start(node.offset) + Affine::of(block_.point) + Affine(schedule_.strip)}}, {}, false});
+        body_.add(
+            Prefetch{{node.source, {start(node.offset) + Affine::of(block_.point) + Affine(loops_.strip)}}, {}, false});
       }
       PointBuilder(kernel_, body_, program, block_).build();
       body_.close();
@@ -160,12 +157,12 @@ class TileLoops {
 
   /// All loads into a buffer, the points, all results out of a buffer.
   void add_strip() {
-    const auto strips = strips_of(program_, schedule_);
+    const auto strips = strips_of(program_, loops_);
     const auto type = program_.buffers.front().type;
     auto block = block_;
     block.row = strips.row;
     const auto row_copy = [&](Access to, Access from) {
-      return CopyRow{std::move(to), std::move(from), schedule_.strip, block_.lanes};
+      return CopyRow{std::move(to), std::move(from), loops_.strip, block_.lanes};
     };
     if (!strips.loads.empty()) {
       block.buffered_loads = strips.loads;
@@ -187,13 +184,13 @@ class TileLoops {
     for (std::int64_t k = 0; k < strips.stores; ++k) {
       const auto& statement = program_.statements[static_cast<std::size_t>(k)];
       auto copy = row_copy({statement.buffer, {start(statement.offset)}}, {block.out, {Affine(k * strips.row)}});
-      copy.nontemporal = schedule_.streaming;
+      copy.nontemporal = loops_.nontemporal;
       body_.add(std::move(copy));
     }
   }
 
   const ir::Program& program_;
-  const ir::Schedule& schedule_;
+  const ProgramLoops& loops_;
   Kernel kernel_;
   BodyWriter body_;
   PointBlock block_;
@@ -203,8 +200,6 @@ class TileLoops {
 
 }  // namespace
 
-Kernel build_cpu(const ir::Program& program, const ir::Schedule& schedule) {
-  return TileLoops(program, schedule).build();
-}
+Kernel build_cpu(const ir::Program& program, const ProgramLoops& loops) { return TileLoops(program, loops).build(); }
 
 }  // namespace ricci::kernel

@@ -11,23 +11,22 @@ namespace {
 
 class Workers {
  public:
-  Workers(const ir::Program& program, const ir::Schedule& schedule)
-      : program_(program), schedule_(schedule), kernel_(kernel_of(program, Target::cuda)) {
-    kernel_.threads = schedule.threads;
-    block_.register_tile = schedule.register_tile;
-    block_.register_tile.resize(program.indices.size(), 1);
+  Workers(const ir::Program& program, const ProgramLoops& loops)
+      : program_(program), loops_(loops), kernel_(kernel_of(program, Target::cuda)) {
+    kernel_.threads = loops.threads;
+    block_.register_tile = loops.register_tile;
     block_.apart.assign(program.indices.size(), 1);
     block_.ragged.assign(program.indices.size(), false);
-    block_.cooperative_threads = schedule.cooperative_threads;
-    block_.items_per_thread = schedule.items_per_thread;
+    block_.cooperative_threads = loops.cooperative_threads;
+    block_.items_per_thread = loops.items_per_thread;
   }
 
   Kernel build() {
     add_indices();
     std::vector<Var> own;
     for (std::size_t q = 0; q < program_.indices.size(); ++q)
-      own.push_back(schedule_.tile[q] == 1 ? block_.vars[q].value : -1);
-    const auto tasks = tasks_of(kernel_, program_, schedule_, own);
+      own.push_back(loops_.tile[q] == 1 ? block_.vars[q].value : -1);
+    const auto tasks = tasks_of(kernel_, program_, loops_, own);
     auto inside = body_.collect([&] { add_threads(tasks.number); });
     kernel_.body = within(tasks, std::move(inside));
     return std::move(kernel_);
@@ -36,7 +35,7 @@ class Workers {
  private:
   /// Values of an index that all workers together reach, also past its end.
   std::int64_t reached(std::size_t q) const {
-    const auto extent = program_.indices[q].extent, tile = schedule_.tile[q];
+    const auto extent = program_.indices[q].extent, tile = loops_.tile[q];
     return free_[q] ? (extent + tile - 1) / tile * tile : extent;
   }
 
@@ -55,8 +54,8 @@ class Workers {
 
   /// The thread's number as that of a worker and, where several share a point, as a member of it.
   void add_threads(const std::vector<Affine>& tile_number) {
-    const auto shared = schedule_.cooperative_threads;
-    const bool alone = shared == 1, all = !alone && shared == schedule_.threads;
+    const auto shared = loops_.cooperative_threads;
+    const bool alone = shared == 1, all = !alone && shared == loops_.threads;
     int digits = 0;
     const auto digit = [&](const char* name, int extent) {
       const auto var = kernel_.add_var(name, extent);
@@ -64,7 +63,7 @@ class Workers {
       ++digits;
       return var;
     };
-    if (!all) worker_ = digit("t", schedule_.threads / shared);
+    if (!all) worker_ = digit("t", loops_.threads / shared);
     if (!alone) block_.member = digit("member", shared);
     if (all) worker_ = block_.member;
     add_point(tile_number);
@@ -79,19 +78,21 @@ class Workers {
       body_.open(If{std::move(when), {}, {}});
       ++opened;
     };
-    const auto positions = schedule_.mapping.positions();
-    if (positions < schedule_.mapping.workers) require({{Affine::of(worker_), positions}});
+    const auto positions = loops_.positions();
+    if (positions < loops_.workers()) require({{Affine::of(worker_), positions}});
     std::vector<Condition> inside;
     std::vector<Affine> thread(program_.indices.size());
     std::int64_t below = 1;
-    for (const auto& d : schedule_.mapping.digits) {
-      if (d.count == 1) continue;
-      thread[static_cast<std::size_t>(d.index)] = digit(d, below, positions);
-      below *= d.count;
+    for (const auto index : loops_.inner) {
+      const auto q = static_cast<std::size_t>(index);
+      const auto count = loops_.positions(q);
+      if (count == 1) continue;
+      thread[q] = digit(q, below, positions);
+      below *= count;
     }
     for (std::size_t q = 0; q < program_.indices.size(); ++q) {
       if (!free_[q]) continue;
-      const auto extent = program_.indices[q].extent, tile = schedule_.tile[q];
+      const auto extent = program_.indices[q].extent, tile = loops_.tile[q];
       block_.apart[q] = tile / block_.register_tile[q];
       const auto var = block_.vars[q].value;
       if (tile == 1 && extent > 1) continue;  // the task's own number
@@ -106,18 +107,19 @@ class Workers {
   }
 
   /// Of the worker's number: a variable of its own, where it is more than the number itself.
-  Affine digit(const ir::MixedRadixDigit& d, std::int64_t below, std::int64_t positions) {
-    const bool last = below * d.count == positions;  // workers beyond have no point
-    if (below == 1 && last && positions == schedule_.mapping.workers) return Affine::of(worker_);
-    const auto& name = program_.indices[static_cast<std::size_t>(d.index)].name;
-    const auto workers = schedule_.mapping.workers;
-    const auto var = kernel_.add_var("t" + name, last ? (workers + below - 1) / below : d.count);
-    body_.add(Let{var, Affine::of(worker_), below, last ? 0 : d.count});
+  Affine digit(std::size_t q, std::int64_t below, std::int64_t positions) {
+    const auto count = loops_.positions(q);
+    const bool last = below * count == positions;  // workers beyond have no point
+    if (below == 1 && last && positions == loops_.workers()) return Affine::of(worker_);
+    const auto& name = program_.indices[q].name;
+    const auto workers = loops_.workers();
+    const auto var = kernel_.add_var("t" + name, last ? (workers + below - 1) / below : count);
+    body_.add(Let{var, Affine::of(worker_), below, last ? 0 : count});
     return Affine::of(var);
   }
 
   const ir::Program& program_;
-  const ir::Schedule& schedule_;
+  const ProgramLoops& loops_;
   Kernel kernel_;
   BodyWriter body_;
   PointBlock block_;
@@ -127,8 +129,6 @@ class Workers {
 
 }  // namespace
 
-Kernel build_cuda(const ir::Program& program, const ir::Schedule& schedule) {
-  return Workers(program, schedule).build();
-}
+Kernel build_cuda(const ir::Program& program, const ProgramLoops& loops) { return Workers(program, loops).build(); }
 
 }  // namespace ricci::kernel

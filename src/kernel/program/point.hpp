@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/schedule.hpp"
+#include "ir/program.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/program/body_writer.hpp"
 #include "kernel/program/names.hpp"
@@ -36,10 +36,10 @@ struct PointBlock {
   int cooperative_threads = 1;  ///< threads `member` = 0 .. n-1 that divide the outermost reductions
   int items_per_thread = 1;     ///< scanned values that one thread takes at a time
   Var member = -1;
-  bool streaming = false;  ///< vectors are written by nontemporal stores
-  Var point = -1;          ///< in a strip: the point's distance along `lane` from the strip's beginning
+  bool nontemporal = false;  ///< stores of vectors
+  Var point = -1;            ///< in a strip: the point's distance along `lane` from the strip's beginning
   /// Loads that are in the strip's buffer `in`, with their row in it, and whether results go to `out`; see
-  /// Schedule::strip.
+  /// Strips.
   std::map<ir::NodeId, int> buffered_loads;
   int in = -1, out = -1;
   std::int64_t row = 0;  ///< elements from one row of a buffer to the next

@@ -133,7 +133,7 @@ void PointBuilder::store_lanes(const ir::Statement& statement, const Affine& fir
     const auto row = (&statement - program_.statements.data()) * block_.row;
     body_.add(Store{{block_.out, {Affine::of(block_.point) + Affine(row)}, block_.lanes}, std::move(value)});
   } else if (step == 1) {
-    body_.add(Store{{statement.buffer, {first}, block_.lanes}, std::move(value), block_.streaming});
+    body_.add(Store{{statement.buffer, {first}, block_.lanes}, std::move(value), block_.nontemporal});
   } else {
     // Lanes that lie apart, one by one.
     const bool vector = value.lanes() > 1;

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
+#include "ir/schedule.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/program/build_program.hpp"
 
 namespace ricci::kernel {
 
-Strips strips_of(const ir::Program& program, const ir::Schedule& schedule) {
+Strips strips_of(const ir::Program& program, const ProgramLoops& loops) {
   Strips strips;
-  const auto lane = static_cast<std::size_t>(schedule.lane);
+  const auto lane = static_cast<std::size_t>(loops.lane);
   // One more line per row: rows of a power of two would map to the same cache sets.
-  strips.row = schedule.strip + ir::kLineBytes / size_of(program.buffers.front().type);
+  strips.row = loops.strip + ir::kLineBytes / size_of(program.buffers.front().type);
   for (std::size_t id = 0; id < program.nodes.size(); ++id) {
     const auto& node = program.nodes[id];
     if (node.kind == ir::NodeKind::load && node.offset.coefficient[lane] == 1)
@@ -23,9 +23,9 @@ Strips strips_of(const ir::Program& program, const ir::Schedule& schedule) {
   return strips;
 }
 
-std::int64_t scratch_bytes(const ir::Program& program, const ir::Schedule& schedule) {
-  if (schedule.strip == 0 || !schedule.parts.empty()) return 0;
-  const auto strips = strips_of(program, schedule);
+std::int64_t scratch_bytes(const ir::Program& program, const ProgramLoops& loops) {
+  if (loops.strip == 0 || !loops.parts.empty()) return 0;
+  const auto strips = strips_of(program, loops);
   Kernel kernel;
   const auto type = program.buffers.front().type;
   for (const auto elements : {strips.in_elements(), strips.out_elements()}) {

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "ir/schedule.hpp"
+#include "kernel/program/loops.hpp"
 
 namespace ricci::kernel {
 
@@ -15,7 +15,10 @@ struct Strips {
   std::int64_t out_elements() const { return row * stores; }
 };
 
-/// Of a schedule with strips and without parts.
-Strips strips_of(const ir::Program& program, const ir::Schedule& schedule);
+/// Of loops with strips and without parts.
+Strips strips_of(const ir::Program& program, const ProgramLoops& loops);
+
+/// What Kernel::bytes_of(Space::scratch) is of the tree, without building it.
+std::int64_t scratch_bytes(const ir::Program& program, const ProgramLoops& loops);
 
 }  // namespace ricci::kernel

@@ -4,13 +4,12 @@
 
 namespace ricci::kernel {
 
-Tasks tasks_of(Kernel& kernel, const ir::Program& program, const ir::Schedule& schedule, const std::vector<Var>& own) {
+Tasks tasks_of(Kernel& kernel, const ir::Program& program, const ProgramLoops& loops, const std::vector<Var>& own) {
   Tasks tasks;
   tasks.number.resize(program.indices.size());
-  for (std::size_t k = schedule.order.size(); k-- > 0;) {
-    const auto q = static_cast<std::size_t>(schedule.order[k]);
-    const auto count = schedule.tiles_along(program, schedule.order[k]);
-    if (count == 1) continue;
+  for (const auto index : loops.tasks) {
+    const auto q = static_cast<std::size_t>(index);
+    const auto count = (program.indices[q].extent + loops.tile[q] - 1) / loops.tile[q];
     const auto var = own[q] >= 0 ? own[q] : kernel.add_var(program.indices[q].name + "_tile", count);
     tasks.vars.push_back(var);
     tasks.number[q] = Affine::of(var);

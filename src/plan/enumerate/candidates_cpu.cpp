@@ -485,7 +485,7 @@ class CpuCopyEnumerator {
   std::set<std::string> names_;
 };
 
-bool is_by_directives(const Candidate& candidate) { return candidate.schedule.by_directives(); }
+bool is_by_atom(const Candidate& candidate) { return kernel::has_atom(candidate.schedule.directives); }
 
 /// Plain schedules, then register tiles of a contraction or of a group where there are such.
 std::vector<Candidate> computing(const ir::Program& program, const CpuModel& device) {
@@ -508,11 +508,11 @@ std::vector<Candidate> computing(const ir::Program& program, const CpuModel& dev
 std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& device) {
   if (!is_copy(program)) {
     auto list = computing(program, device);
-    if (!std::any_of(list.begin(), list.end(), is_by_directives)) return fastest(std::move(list));
+    if (!std::any_of(list.begin(), list.end(), is_by_atom)) return fastest(std::move(list));
     // Register tiles sum in another order than plain schedules: which are preferred does not depend on the threads.
-    const bool tiles = is_by_directives(fastest(computing(program, device.alone())).front());
-    const auto others = std::stable_partition(list.begin(), list.end(),
-                                              [&](const Candidate& c) { return is_by_directives(c) == tiles; });
+    const bool tiles = is_by_atom(fastest(computing(program, device.alone())).front());
+    const auto others =
+        std::stable_partition(list.begin(), list.end(), [&](const Candidate& c) { return is_by_atom(c) == tiles; });
     auto preferred = fastest({list.begin(), others}), rest = fastest({others, list.end()});
     preferred.insert(preferred.end(), rest.begin(), rest.end());
     return preferred;

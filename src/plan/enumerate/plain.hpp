@@ -8,8 +8,8 @@
 
 namespace ricci::plan {
 
-/// Whether copy schedules (staged, transposed, direct) can run the program: one statement over all indices that
-/// combines one load with the old output in a few operations, each used once.
+/// Whether copy schedules (staged, transposed, direct) can run the program: one statement over all indices, of which
+/// there are some, that combines one load with the old output in a few operations, each used once.
 bool is_copy(const ir::Program& program);
 
 /// The fastest by prediction, at most `most` of them.

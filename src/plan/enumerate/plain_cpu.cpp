@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include "plan/enumerate/parts.hpp"
 #include "plan/enumerate/plain.hpp"
+#include "plan/enumerate/plain_directives.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/operation_counts.hpp"
 
@@ -16,6 +16,7 @@ namespace {
 
 using ir::NodeKind;
 using ir::OpCode;
+using Kind = kernel::Directive::Kind;
 
 constexpr std::int64_t kStrip = 128;      // 1 KB of each f64 tensor at a time
 constexpr std::int64_t kPartStrip = 256;  // shared operands of parts stay in L2
@@ -49,10 +50,27 @@ class PlainCpuEnumerator {
       if (!sums_) break;  // only along the output: stores limit these programs
     }
     if (sums_ && !counts_.sequential && !lanes_) add_register_tiles(-1, 1);
-    return fastest(std::move(list_));
+    std::stable_sort(priced_.begin(), priced_.end(),
+                     [](const Priced& x, const Priced& y) { return x.predicted_us < y.predicted_us; });
+    if (priced_.size() > kKept) priced_.resize(kKept);
+    std::vector<Candidate> list;
+    for (const auto& priced : priced_) list.push_back(built(priced));
+    return list;
   }
 
  private:
+  struct Priced {
+    int lane;
+    std::int64_t lanes;
+    RegisterTile tile;
+    std::int64_t strip;
+    const Parts* parts;
+    bool nontemporal;
+    double cycles_per_point, predicted_us;
+    /// Values of an index that a round over a tile computes.
+    std::int64_t block(std::size_t q) const { return tile.count(q) * (static_cast<int>(q) == lane ? lanes : 1); }
+  };
+
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
   void add_register_tiles(int lane, std::int64_t lanes) {
@@ -68,7 +86,7 @@ class PlainCpuEnumerator {
     if (strip > 0 && (strip > extent(lane) || lane != counts_.order.front())) return;
     const auto count = program_.indices.size();
     const auto tile_count = [&](std::size_t q) { return tile.count(q); };
-    const auto block = [&](std::size_t q) { return tile_count(q) * (static_cast<int>(q) == lane ? lanes : 1); };
+    Priced priced{lane, lanes, tile, strip, parts, false, 0, 0};
     // Vector registers for sums and operands.
     const auto registers = device_.vector_bytes >= 64 ? 26 : 13;
     double held = 0, blocks = 1, whole = 1;
@@ -99,7 +117,7 @@ class PlainCpuEnumerator {
     for (std::size_t q = 0; q < count; ++q) {
       if (!counts_.free[q]) continue;
       const auto n = program_.indices[q].extent;
-      const auto along = n / block(q), covered = along * block(q);
+      const auto along = n / priced.block(q), covered = along * priced.block(q);
       blocks *= static_cast<double>(along);
       whole *= static_cast<double>(covered) / static_cast<double>(n);
     }
@@ -108,67 +126,78 @@ class PlainCpuEnumerator {
     const double single = cycles / std::max(1.0, values_of_block(tile_count)) * (sums_ ? 1.5 : 1) + 4;
     const double total = blocks * cycles + points * (1 - whole) * single * (lanes > 1 ? 1.5 : 1);
 
-    Candidate candidate;
     constexpr double kClockMHz = 3000;
     double rate_GBs = 20;  // of one thread
-    auto& schedule = candidate.schedule;
     if (!sums_) {
       // Larger than the caches: nontemporal stores, so that no line is read before it is written.
       const bool beyond = device_.beyond_caches(counts_.compulsory_bytes);
-      schedule.streaming = lanes > 1 && beyond;
-      if (schedule.streaming) rate_GBs *= 1.2;
-      if (beyond) rate_GBs = device_.thread_GBs(schedule.streaming, rate_GBs);
+      priced.nontemporal = lanes > 1 && beyond;
+      if (priced.nontemporal) rate_GBs *= 1.2;
+      if (beyond) rate_GBs = device_.thread_GBs(priced.nontemporal, rate_GBs);
       // More streams than prefetchers and the TLB follow cost bandwidth.
       const auto streams = static_cast<double>(counts_.loads.size() + program_.statements.size());
       rate_GBs *= parts ? 0.9 : strip > 0 ? 0.5 : std::min(1.0, static_cast<double>(kStreams) / streams);
     }
-    schedule.strip = strip;
-    if (parts) schedule.parts = *parts;
-    candidate.predicted_us = std::max(total / kClockMHz, counts_.compulsory_bytes / rate_GBs * 1e-3) / device_.threads;
-    schedule.threads = 1;
-    schedule.register_tile.assign(count, 1);
-    schedule.tile.assign(count, 1);
-    schedule.lane = lane;
-    schedule.lanes = static_cast<int>(lanes);
+    priced.predicted_us = std::max(total / kClockMHz, counts_.compulsory_bytes / rate_GBs * 1e-3) / device_.threads;
+    priced.cycles_per_point = total / points;
+    priced_.push_back(priced);
+  }
+
+  Candidate built(const Priced& priced) const {
+    const auto count = program_.indices.size();
+    Candidate candidate;
+    candidate.predicted_us = priced.predicted_us;
+    auto& schedule = candidate.schedule;
+    std::vector<PlainIndex> indices(count);
     std::int64_t tile_points = 1;
     for (std::size_t q = 0; q < count; ++q) {
       if (!counts_.free[q]) continue;
-      schedule.register_tile[q] = tile_count(q);
-      schedule.tile[q] = block(q);
-      tile_points *= block(q);
+      indices[q] = {priced.block(q), priced.block(q)};
+      tile_points *= priced.block(q);
     }
     // Tiles large enough to amortise finding them, small enough to balance threads.
-    const double per_point = total / points;
-    auto wanted = std::clamp<std::int64_t>(static_cast<std::int64_t>(60e3 / per_point), 1, 8192);
+    auto wanted = std::clamp<std::int64_t>(static_cast<std::int64_t>(60e3 / priced.cycles_per_point), 1, 8192);
     for (const auto q : counts_.order) {
-      auto& n = schedule.tile[static_cast<std::size_t>(q)];
+      auto& n = indices[static_cast<std::size_t>(q)].tile;
       // Whole strips: the remainder would read all tensors at once.
-      const bool strips = strip > 0 && q == lane;
-      const auto unit = strips ? strip : block(static_cast<std::size_t>(q));
-      if (strips) wanted = std::max(wanted, 8 * strip);
+      const bool strips = priced.strip > 0 && q == priced.lane;
+      const auto unit = strips ? priced.strip : priced.block(static_cast<std::size_t>(q));
+      if (strips) wanted = std::max(wanted, 8 * priced.strip);
       const auto grown = std::min(wanted * n / std::max<std::int64_t>(tile_points, 1), extent(q)) / unit * unit;
       if (grown > n) {
         tile_points = tile_points / n * grown;
         n = grown;
       }
     }
+    candidate.traffic.tiles = 1;
+    std::vector<int> looped;
     for (const auto q : counts_.order) {
-      const auto k = static_cast<std::size_t>(q);
-      if (schedule.tile[k] > 1) schedule.mapping.digits.push_back({q, schedule.tile[k] / block(k), 1});
+      const auto n = indices[static_cast<std::size_t>(q)].tile;
+      if (n > 1) looped.push_back(q);
+      candidate.traffic.tiles *= (extent(q) + n - 1) / n;
     }
-    schedule.order = counts_.order;
-    for (std::size_t q = 0; q < count; ++q) {
-      if (!counts_.free[q]) schedule.order.push_back(static_cast<int>(q));
-    }
+    schedule.directives = plain_loops(program_, counts_.order, looped, indices, kernel::Target::cpu);
     schedule.name = "plain";
-    if (lanes > 1)
-      schedule.name += fmt::format(" {} v{}", program_.indices[static_cast<std::size_t>(lane)].name, lanes);
-    schedule.name += tile.text(program_);
-    if (strip > 0) schedule.name += fmt::format(" strip {}", strip);
-    if (parts) schedule.name += fmt::format(" parts {}", parts->size());
-    if (!names_.insert(schedule.name).second) return;
-    candidate.traffic.tiles = schedule.tiles(program_);
-    list_.push_back(std::move(candidate));
+    if (priced.lanes > 1) {
+      const auto& name = program_.indices[static_cast<std::size_t>(priced.lane)].name;
+      schedule.directives.push_back(directive(Kind::lanes, {priced.lanes}));
+      schedule.directives.back().subject = name;
+      schedule.name += fmt::format(" {} v{}", name, priced.lanes);
+    }
+    schedule.name += priced.tile.text(program_);
+    if (priced.strip > 0) {
+      schedule.directives.push_back(directive(Kind::strip, {priced.strip}));
+      schedule.name += fmt::format(" strip {}", priced.strip);
+    }
+    if (priced.parts) {
+      for (const auto& part : *priced.parts) {
+        auto& statements = schedule.directives.emplace_back(directive(Kind::part)).sizes;
+        for (const auto k : part) statements.push_back(k + 1);
+      }
+      schedule.name += fmt::format(" parts {}", priced.parts->size());
+    }
+    if (priced.nontemporal) schedule.directives.push_back(directive(Kind::nontemporal));
+    return candidate;
   }
 
   template <class Count>
@@ -189,14 +218,13 @@ class PlainCpuEnumerator {
   const CpuModel& device_;
   OperationCounts counts_;
   bool lanes_ = false, sums_ = false;
-  std::vector<Candidate> list_;
-  std::set<std::string> names_;
+  std::vector<Priced> priced_;
 };
 
 }  // namespace
 
 bool is_copy(const ir::Program& program) {
-  if (program.statements.size() != 1) return false;
+  if (program.statements.size() != 1 || program.indices.empty()) return false;
   const auto& statement = program.statement();
   // The families write the value as one expression: it is short, and no operation stands in it twice.
   constexpr int kMostOperations = 16;

@@ -8,13 +8,14 @@
 
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/plain.hpp"
+#include "plan/enumerate/plain_directives.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/operation_counts.hpp"
 
 namespace ricci::plan {
 namespace {
 
-using ir::Schedule;
+using Kind = kernel::Directive::Kind;
 
 constexpr std::int64_t kLaunchLimit = std::int64_t{1} << 31;
 
@@ -281,32 +282,29 @@ class PlainCudaEnumerator {
     candidate.predicted_us = priced.us;
     candidate.parts = {{"memory", priced.memory_us}, {"issue", priced.busy_us}, {"launch", kLaunchUs}};
     auto& schedule = candidate.schedule;
-    schedule.tile.assign(count, 1);
-    schedule.register_tile.assign(count, 1);
+    std::vector<PlainIndex> indices(count);
     std::string shape_text;
+    candidate.traffic.tiles = 1;
     for (std::size_t q = 0; q < count; ++q) {
       if (!counts_.free[q]) continue;
-      schedule.register_tile[q] = tile.count(q);
-      schedule.tile[q] = shape.positions[q] * tile.count(q);
+      indices[q] = {shape.positions[q] * tile.count(q), tile.count(q)};
+      candidate.traffic.tiles *= (program_.indices[q].extent + indices[q].tile - 1) / indices[q].tile;
     }
     for (const auto q : shape.digits) {
-      const auto n = shape.positions[static_cast<std::size_t>(q)];
-      schedule.mapping.digits.push_back({q, n, 1});
-      shape_text += fmt::format(" {}{}", program_.indices[static_cast<std::size_t>(q)].name, n);
+      const auto k = static_cast<std::size_t>(q);
+      shape_text += fmt::format(" {}{}", program_.indices[k].name, shape.positions[k]);
     }
-    schedule.order = counts_.order;
-    for (std::size_t q = 0; q < count; ++q) {
-      if (!counts_.free[q]) schedule.order.push_back(static_cast<int>(q));
+    schedule.directives = plain_loops(program_, counts_.order, shape.digits, indices, kernel::Target::cuda);
+    schedule.directives.push_back(directive(Kind::threads, {shape.threads}));
+    if (shape.cooperative_threads > 1) {
+      auto cooperative = directive(Kind::cooperative, {shape.cooperative_threads});
+      if (shape.items_per_thread > 1) cooperative.sizes.push_back(shape.items_per_thread);
+      schedule.directives.push_back(std::move(cooperative));
     }
-    schedule.threads = shape.threads;
-    schedule.cooperative_threads = shape.cooperative_threads;
-    schedule.items_per_thread = shape.items_per_thread;
-    schedule.mapping.workers = shape.threads / shape.cooperative_threads;
     schedule.name =
         fmt::format("plain{}{}{}{}", shape_text, tile.text(program_),
                     shape.cooperative_threads > 1 ? fmt::format(" cooperative {}", shape.cooperative_threads) : "",
                     shape.items_per_thread > 1 ? fmt::format(" per thread {}", shape.items_per_thread) : "");
-    candidate.traffic.tiles = schedule.tiles(program_);
     return candidate;
   }
 

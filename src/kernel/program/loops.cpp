@@ -1,0 +1,320 @@
+#include "kernel/program/loops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "ir/schedule.hpp"
+#include "kernel/extensions.hpp"
+#include "ricci/error.hpp"
+
+namespace ricci::kernel {
+namespace {
+
+using Kind = Directive::Kind;
+
+constexpr std::int64_t kMostRegisters = 1024;  // values of a worker: what a compiler unrolls
+constexpr std::int64_t kMostThreads = 1024;    // of a block
+constexpr std::int64_t kMostLanes = 64;        // bytes of the widest vectors
+
+class LoopMaker {
+ public:
+  LoopMaker(const ir::Program& program, Target target)
+      : program_(program), target_(target), free_(program.free_indices()), levels_(program.indices.size()) {
+    made_.tile.assign(program.indices.size(), 1);
+    made_.register_tile.assign(program.indices.size(), 1);
+  }
+
+  ProgramLoops run(const Directives& directives) {
+    std::size_t next = 0;
+    for (; next < directives.size() && directives[next].kind == Kind::tile; ++next) apply(directives[next]);
+    for (std::size_t q = 0; q < levels_.size(); ++q) {
+      if (levels_[q].empty()) split(q, {extent(q)});
+    }
+    for (; next < directives.size(); ++next) apply(directives[next]);
+    if (!ordered_) throw PlanError("schedule: an order is missing");
+    if (target_ == Target::cuda && !has_threads_) throw PlanError("schedule: the threads of a block are missing");
+    check_parts();
+    return std::move(made_);
+  }
+
+ private:
+  /// A loop of an index: `count` values, `step` elements of the index apart.
+  struct Level {
+    std::string name;
+    std::int64_t count = 1, step = 1;
+    enum class Use : std::uint8_t { registers, task, inner } use = Use::registers;
+  };
+
+  [[noreturn]] void fail(const std::string& rule) const {
+    throw PlanError(fmt::format("schedule: {}: {}", current_, rule));
+  }
+  std::int64_t extent(std::size_t q) const { return std::max<std::int64_t>(program_.indices[q].extent, 1); }
+  const std::string& name(std::size_t q) const { return program_.indices[q].name; }
+  bool cpu() const { return target_ == Target::cpu; }
+
+  void apply(const Directive& directive) {
+    current_ = print(Directives{directive});
+    current_.pop_back();  // the line's end
+    if (directive.kind != Kind::tile && directive.kind != Kind::order && !ordered_) fail("it comes after the order");
+    switch (directive.kind) {
+      case Kind::tile:
+        return tile(directive);
+      case Kind::order:
+        return order(directive);
+      case Kind::lanes:
+        return lanes(directive);
+      case Kind::strip:
+        return strip(directive.sizes.front());
+      case Kind::part:
+        return part(directive.sizes);
+      case Kind::nontemporal:
+        if (made_.lanes == 1) fail("nontemporal stores are of vectors: there are no lanes");
+        made_.nontemporal = true;
+        return;
+      case Kind::threads:
+        return threads(directive.sizes.front());
+      case Kind::cooperative:
+        return cooperative(directive.sizes);
+      case Kind::added:
+        fail("it rewrites the tree, which is made by all directives of other words in front of it");
+      case Kind::stage:
+      case Kind::atom:
+      case Kind::pipeline:
+      case Kind::products:
+      case Kind::prefetch:
+        fail("it is for the products of an atom");
+    }
+  }
+
+  std::size_t index(const std::string& wanted) const {
+    for (std::size_t q = 0; q < levels_.size(); ++q) {
+      if (name(q) == wanted) return q;
+    }
+    fail("no index of this program has that name");
+  }
+
+  void tile(const Directive& directive) {
+    const auto q = index(directive.subject);
+    if (!levels_[q].empty()) fail("this index has levels already");
+    if (!free_[q]) fail("this index is summed or scanned over by each worker alone");
+    if (directive.sizes.front() > extent(q)) fail(fmt::format("{} has {} values", name(q), extent(q)));
+    split(q, directive.sizes);
+  }
+
+  void split(std::size_t q, const std::vector<std::int64_t>& sizes) {
+    const bool whole = sizes.size() == 1 && sizes.front() == extent(q);
+    const auto add = [&](std::size_t number, std::int64_t count, std::int64_t step) {
+      auto text = number == sizes.size() ? name(q) : fmt::format("{}{}", name(q), number);
+      for (std::size_t p = 0; p < levels_.size(); ++p) {
+        const bool taken =
+            std::any_of(levels_[p].begin(), levels_[p].end(), [&](const Level& level) { return level.name == text; });
+        if (taken || (p != q && name(p) == text)) fail(fmt::format("there is a loop {} already", text));
+      }
+      levels_[q].push_back({std::move(text), count, step});
+    };
+    if (!whole) add(0, (extent(q) + sizes.front() - 1) / sizes.front(), sizes.front());
+    for (std::size_t k = 0; k + 1 < sizes.size(); ++k) {
+      if (sizes[k] % sizes[k + 1] != 0) fail(fmt::format("{} is no multiple of {}", sizes[k], sizes[k + 1]));
+      add(k + 1, sizes[k] / sizes[k + 1], sizes[k + 1]);
+    }
+    add(sizes.size(), sizes.back(), 1);
+  }
+
+  void order(const Directive& directive) {
+    if (ordered_) fail("there is an order already");
+    ordered_ = true;
+    for (const auto& [word, names] : directive.loops) {
+      if (word == "sum") fail("sums are loops of each worker alone");
+      if (word == "thread" && cpu()) fail("a CPU has no threads of a block: loops over a tile are serial");
+      if (word == "serial" && !cpu()) fail("a tile of a GPU is spread over threads");
+      if (word == "task" && !made_.inner.empty()) fail("tasks are the outermost loops");
+      for (const auto& loop : names) put(loop, word == "task" ? Level::Use::task : Level::Use::inner);
+    }
+    std::reverse(made_.inner.begin(), made_.inner.end());
+    std::int64_t registers = 1;
+    for (std::size_t q = 0; q < levels_.size(); ++q) {
+      if (!free_[q]) continue;
+      measure(q);
+      registers = std::min(registers * made_.register_tile[q], kMostRegisters + 1);
+    }
+    if (registers > kMostRegisters) fail(fmt::format("a worker has more than {} values in registers", kMostRegisters));
+  }
+
+  void put(const std::string& loop, Level::Use use) {
+    for (std::size_t q = 0; q < levels_.size(); ++q) {
+      const auto place =
+          std::find_if(levels_[q].begin(), levels_[q].end(), [&](const Level& level) { return level.name == loop; });
+      if (place == levels_[q].end()) continue;
+      if (!free_[q]) fail(fmt::format("{} is summed or scanned over by each worker alone", name(q)));
+      if (place->use != Level::Use::registers) fail(fmt::format("{} is named twice", loop));
+      for (const auto& level : levels_[q]) {
+        if (level.use == use) fail(fmt::format("{} and {} are loops of one kind: let them be one", level.name, loop));
+      }
+      place->use = use;
+      if (use == Level::Use::inner) {
+        made_.inner.push_back(static_cast<int>(q));
+      } else if (place->count > 1) {
+        made_.tasks.push_back(static_cast<int>(q));
+      }
+      return;
+    }
+    fail(fmt::format("there is no loop {}", loop));
+  }
+
+  /// What the order makes of the levels of an index: tasks outside, and of a GPU threads, of a CPU registers innermost.
+  void measure(std::size_t q) {
+    const auto& levels = levels_[q];
+    auto& registers = made_.register_tile[q];
+    made_.tile[q] = extent(q);
+    bool has_inner = false, has_registers = false;
+    for (std::size_t k = 0; k < levels.size(); ++k) {
+      const auto& level = levels[k];
+      switch (level.use) {
+        case Level::Use::task:
+          if (has_inner || registers > 1) fail(fmt::format("{} is no outermost loop of {}", level.name, name(q)));
+          made_.tile[q] = level.step;
+          break;
+        case Level::Use::inner:
+          if (!cpu() && level.step > 1)
+            fail(fmt::format("neighbouring threads have neighbours: {} does not", level.name));
+          if (cpu() && registers > 1) fail(fmt::format("{} is a loop inside of what is in registers", level.name));
+          has_inner = true;
+          break;
+        case Level::Use::registers:
+          has_registers = has_registers || level.count > 1;
+          registers *= level.count;
+          break;
+      }
+      if (registers > kMostRegisters) fail(fmt::format("{} is in no loop", level.name));
+    }
+    // What is left of an index by whole register tiles is computed by its loop.
+    if (cpu() && has_registers && !has_inner) fail(fmt::format("{} is in no serial loop", name(q)));
+  }
+
+  void lanes(const Directive& directive) {
+    if (!cpu()) fail("lanes are of the vectors of a CPU");
+    if (made_.lanes > 1) fail("there are lanes already");
+    const auto q = index(directive.subject);
+    const auto count = directive.sizes.front();
+    if (!ir::has_lanes(program_)) fail("lanes hold values of one real type");
+    if (!free_[q]) fail("lanes run along no sum or scan");
+    if (count < 2 || count > kMostLanes || (count & (count - 1)) != 0) fail("vectors have a power of two of lanes");
+    if (made_.register_tile[q] % count != 0)
+      fail(fmt::format("the order leaves {} values of {}", made_.register_tile[q], name(q)));
+    made_.lane = static_cast<int>(q);
+    made_.lanes = static_cast<int>(count);
+    made_.register_tile[q] /= count;
+  }
+
+  void strip(std::int64_t points) {
+    if (made_.lanes == 1) fail("strips are made of lanes, of which there are none");
+    const bool sums = std::any_of(program_.nodes.begin(), program_.nodes.end(),
+                                  [](const ir::Node& node) { return !node.over.empty(); });
+    const bool tiled = std::any_of(made_.register_tile.begin(), made_.register_tile.end(),
+                                   [](std::int64_t values) { return values != 1; });
+    if (sums) fail("strips are of programs without sums and scans");
+    if (tiled) fail("a point of a strip is one vector");
+    if (points % made_.lanes != 0) fail(fmt::format("a strip is whole vectors of {}", made_.lanes));
+    if (made_.inner.front() != made_.lane) fail("strips run along the innermost loop");
+    made_.strip = points;
+  }
+
+  void part(const std::vector<std::int64_t>& numbers) {
+    if (made_.strip == 0) fail("parts are computed strip by strip, and there is no strip");
+    auto& part = made_.parts.emplace_back();
+    for (const auto number : numbers) {
+      if (number > static_cast<std::int64_t>(program_.statements.size()))
+        fail(fmt::format("there is no statement {}", number));
+      part.push_back(static_cast<int>(number - 1));
+    }
+  }
+
+  void threads(std::int64_t count) {
+    if (cpu()) fail("a CPU has no threads of a block");
+    if (has_threads_) fail("the threads of a block are known already");
+    if (count > kMostThreads) fail(fmt::format("a block has at most {} threads", kMostThreads));
+    if (made_.positions() > count) fail(fmt::format("a tile has places for {} threads", made_.positions()));
+    has_threads_ = true;
+    made_.threads = static_cast<int>(count);
+  }
+
+  void cooperative(const std::vector<std::int64_t>& sizes) {
+    constexpr int kWarp = 32, kMostItems = 64;
+    if (!has_threads_) fail("it comes after the threads of a block");
+    const auto count = sizes.front();
+    // Fewer threads would leave lanes of the warp out of the shuffles.
+    if (count != kWarp && count != made_.threads) fail("threads that cooperate are a warp or the block");
+    if (made_.threads % count != 0) fail(fmt::format("{} threads are no whole groups of {}", made_.threads, count));
+    if (made_.positions() > made_.threads / count)
+      fail(fmt::format("a tile has places for {} groups of threads", made_.positions()));
+    made_.cooperative_threads = static_cast<int>(count);
+    if (sizes.size() == 1) return;
+    if (sizes[1] > kMostItems) fail(fmt::format("a thread takes at most {} items", kMostItems));
+    made_.items_per_thread = static_cast<int>(sizes[1]);
+  }
+
+  /// Every statement is in one part, and none in an earlier one than what it reads before it is written.
+  void check_parts() {
+    if (made_.parts.empty()) return;
+    const auto count = program_.statements.size();
+    std::vector<int> part_of(count, -1);
+    std::size_t stated = 0;
+    for (std::size_t p = 0; p < made_.parts.size(); ++p) {
+      for (const int k : made_.parts[p]) part_of[static_cast<std::size_t>(k)] = static_cast<int>(p);
+      stated += made_.parts[p].size();
+    }
+    current_ = "part";
+    if (stated != count || std::find(part_of.begin(), part_of.end(), -1) != part_of.end())
+      fail("the parts of a strip hold every statement once");
+    for (std::size_t k = 0; k < count; ++k) {
+      std::vector<bool> needed(program_.nodes.size());
+      needed[static_cast<std::size_t>(program_.statements[k].value)] = true;
+      for (std::size_t id = needed.size(); id-- > 0;) {
+        if (!needed[id]) continue;
+        const auto& node = program_.nodes[id];
+        for (int n = 0; n < operand_count(node); ++n) needed[static_cast<std::size_t>(node.operand[n])] = true;
+        if (node.kind != ir::NodeKind::load) continue;
+        for (std::size_t other = 0; other < count; ++other) {
+          const auto& statement = program_.statements[other];
+          if (statement.buffer == node.source && statement.offset == node.offset && part_of[other] < part_of[k])
+            fail("no part reads what an earlier one writes");
+        }
+      }
+    }
+  }
+
+  const ir::Program& program_;
+  Target target_;
+  std::vector<bool> free_;                  // per index
+  std::vector<std::vector<Level>> levels_;  // per index, from outside in
+  ProgramLoops made_;
+  bool ordered_ = false, has_threads_ = false;
+  std::string current_ = "the program";
+};
+
+}  // namespace
+
+std::int64_t ProgramLoops::positions() const noexcept {
+  std::int64_t product = 1;
+  for (std::size_t q = 0; q < tile.size(); ++q) product *= positions(q);
+  return product;
+}
+
+std::int64_t ProgramLoops::tiles(const ir::Program& program) const noexcept {
+  std::int64_t product = 1;
+  for (const auto task : tasks) {
+    const auto q = static_cast<std::size_t>(task);
+    product *= (program.indices[q].extent + tile[q] - 1) / tile[q];
+  }
+  return product;
+}
+
+ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target) {
+  take_added(directives);
+  return LoopMaker(program, target).run(directives);
+}
+
+}  // namespace ricci::kernel

@@ -1,0 +1,41 @@
+// The loops of a program, as directives make them one after the other: which loops are tasks, rounds over a tile or
+// threads of a block, and what is left of each index for a worker to compute in registers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "kernel/directives.hpp"
+#include "kernel/kernel.hpp"
+
+namespace ricci::kernel {
+
+struct ProgramLoops {
+  // Per index of the program; 1 where it is summed over.
+  std::vector<std::int64_t> tile;           ///< values of a task
+  std::vector<std::int64_t> register_tile;  ///< values of one worker, along the lanes vectors
+  std::vector<int> tasks;                   ///< indices of several tiles, from outside in
+  /// Indices with rounds over the tile (CPU), or a digit of the worker's number (GPU). The innermost one first.
+  std::vector<int> inner;
+  int lane = -1, lanes = 1;  ///< CPU: `lanes` neighbours along index `lane` are one vector
+  std::int64_t strip = 0;    ///< CPU: points along the lanes that are computed at a time
+  std::vector<std::vector<int>>
+      parts;                    ///< CPU: of the statements, each over the strip before the next; none: all at once
+  bool nontemporal = false;     ///< CPU: of the vectors of results
+  int threads = 1;              ///< GPU: of a block
+  int cooperative_threads = 1;  ///< GPU: that compute one point together
+  int items_per_thread = 1;     ///< GPU: values of a scan that one of them takes at a time
+
+  std::int64_t lanes_along(std::size_t q) const noexcept { return static_cast<int>(q) == lane ? lanes : 1; }
+  /// Workers along an index of a tile.
+  std::int64_t positions(std::size_t q) const noexcept { return tile[q] / (register_tile[q] * lanes_along(q)); }
+  std::int64_t positions() const noexcept;
+  int workers() const noexcept { return threads / cooperative_threads; }  ///< of a block
+  std::int64_t tiles(const ir::Program& program) const noexcept;
+};
+
+/// Throws PlanError naming the directive whose rule does not hold. Directives that rewrite a tree are left out.
+ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target);
+
+}  // namespace ricci::kernel
