@@ -62,6 +62,16 @@ int Threads::registers(const std::string& name, DType type, std::vector<std::int
   return kernel.add_array(std::move(array));
 }
 
+int Threads::shared(const std::string& name, DType type, std::int64_t elements) {
+  Array array;
+  array.name = free_name(name);
+  array.type = type;
+  array.space = Space::shared;
+  array.shape = {elements};
+  array.alignment = 128;
+  return kernel.add_array(std::move(array));
+}
+
 Body Threads::unrolled(Var var, Body inner) { return {loop_over(var, Bind::unroll, std::move(inner))}; }
 
 namespace {

@@ -33,6 +33,7 @@ struct Threads {
   /// A variable for a loop; its name hides none that the loop's body may use.
   Var loop_var(const std::string& name, std::int64_t extent);
   int registers(const std::string& name, DType type, std::vector<std::int64_t> shape, int lanes = 1);
+  int shared(const std::string& name, DType type, std::int64_t elements);
   /// `inner` in a loop that is spelt out; without one for a single value.
   Body unrolled(Var var, Body inner);
 

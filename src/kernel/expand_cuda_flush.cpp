@@ -1,7 +1,9 @@
-// Results: every lane writes the elements of the accumulator that it holds, neighbours in memory together.
+// Results: every lane writes the elements of the accumulator that it holds, neighbours in memory together; or, of warp
+// groups, through shared memory, from which threads write whole lines.
 #include <algorithm>
 
 #include "kernel/expand_cuda.hpp"
+#include "kernel/warp_group.hpp"
 
 namespace ricci::kernel::cuda {
 namespace {
@@ -22,6 +24,28 @@ class Flusher {
     rows_width_ = width(flush.rows, tile.rows.run);
     columns_width_ = width(flush.columns, tile.columns.run * (tile.apart ? 1 : per_columns_));
     (columns_width_ >= rows_width_ ? rows_width_ : columns_width_) = 1;
+  }
+
+  /// Whether results leave in lines: neighbours along the columns, made of nothing but the sums.
+  bool has_lines() const {
+    const auto line = line_elements(kernel_.array(flush_.to.array).type);
+    return tile_.of_groups() && tile_.columns.extent % line == 0 && width(flush_.columns, kUnit) == unit() &&
+           of_sums(flush_.value);
+  }
+
+  /// Line by line of all rows: into shared memory, and from there to where they belong.
+  Body by_lines() {
+    const auto type = kernel_.array(flush_.to.array).type;
+    const auto line = line_elements(type), row = row_elements(type);
+    const auto lines = tile_.columns.extent / line;
+    const auto staged = threads_.shared(kernel_.array(flush_.to.array).name + "_tile", type, tile_.rows.extent * row);
+    const auto s = threads_.loop_var("line", lines);
+    const auto first = lines > 1 ? Affine::of(s, line) : Affine(0);
+    Body body = to_shared(staged, row, lines > 1 ? Affine::of(s, line / tile_.atom->n) : Affine(0));
+    body.push_back({Barrier{}});
+    for (auto& statement : from_shared(staged, row, first)) body.push_back(std::move(statement));
+    if (lines > 1) body.push_back({Barrier{}});
+    return lines > 1 ? threads_.unrolled(s, std::move(body)) : body;
   }
 
   Body run() {
@@ -45,6 +69,62 @@ class Flusher {
   }
 
  private:
+  static constexpr int kUnit = 16;
+
+  int unit() const { return static_cast<int>(kWidest / size_of(kernel_.array(flush_.to.array).type)); }
+  static bool of_sums(const Value& value, int accumulator) {
+    if (value.kind == Value::Kind::index || (value.kind == Value::Kind::load && value.access.array != accumulator))
+      return false;
+    return std::all_of(value.operands.begin(), value.operands.end(),
+                       [&](const Value& operand) { return of_sums(operand, accumulator); });
+  }
+  bool of_sums(const Value& value) const { return of_sums(value, flush_.accumulator); }
+
+  /// What each lane holds of a line's columns, from the `first` eight of them on.
+  Body to_shared(int staged, std::int64_t row, const Affine& first) {
+    const auto j = threads_.loop_var("j", line_elements(kernel_.array(staged).type) / tile_.atom->n);
+    Body body;
+    for (int p = 0; p < tile_.rows.block(); ++p) {
+      Value pair;
+      pair.kind = Value::Kind::pack;
+      pair.type = kernel_.array(staged).type;
+      for (int e = 0; e < per_columns_; ++e)
+        pair.operands.push_back(finished(flush_.value, element({Affine(0), p}, {Affine::of(j) + first, 0}, e), e, 1));
+      Access to{staged,
+                {row * tile_.rows.position(threads_.warp_row, Affine(0), p, threads_.group) +
+                 Affine::of(j, tile_.atom->n) + tile_.column_of(threads_.member, threads_.group, 0)},
+                per_columns_};
+      body.push_back({Store{std::move(to), std::move(pair)}});
+    }
+    return threads_.unrolled(j, std::move(body));
+  }
+
+  /// Threads that are neighbours write 16 bytes each of a line whose columns begin at `first`.
+  Body from_shared(int staged, std::int64_t row, const Affine& first) {
+    const auto type = kernel_.array(staged).type;
+    const auto per_line = line_elements(type) / unit(), rows = threads_.count / per_line;
+    const auto part = threads_.digit("line_part", 1, per_line), line_row = threads_.digit("line_row", per_line, rows);
+    const auto r = threads_.loop_var("r", tile_.rows.extent / rows);
+    const auto position = line_row + Affine::of(r, rows), column = unit() * part + first;
+    Body body;
+    const auto of_rows = decoded(body, flush_.rows, position, 1, "row");
+    const auto of_columns = decoded(body, flush_.columns, column, unit(), "column");
+    auto to = flush_.to;
+    auto when = flush_.when;
+    const auto place = [&](const std::vector<Digit>& digits, const std::vector<Affine>& values) {
+      for (std::size_t k = 0; k < digits.size(); ++k) {
+        to = with(to, digits[k].var, values[k]);
+        when = with(when, digits[k].var, values[k]);
+      }
+    };
+    place(flush_.rows, of_rows);
+    place(flush_.columns, of_columns);
+    to.lanes = unit();
+    Body store{{Store{to, load_of(type, {staged, {row * position + unit() * part}, unit()})}}};
+    for (auto& statement : where(std::move(when), std::move(store))) body.push_back(std::move(statement));
+    return threads_.unrolled(r, std::move(body));
+  }
+
   struct Piece {
     Affine outer;
     int within;
@@ -219,6 +299,9 @@ class Flusher {
 
 }  // namespace
 
-Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile) { return Flusher(threads, flush, tile).run(); }
+Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile) {
+  Flusher flusher(threads, flush, tile);
+  return flusher.has_lines() ? flusher.by_lines() : flusher.run();
+}
 
 }  // namespace ricci::kernel::cuda

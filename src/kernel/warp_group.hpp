@@ -34,4 +34,11 @@ struct StagedMatrices {
 StagedMatrices matrices_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& side,
                            const std::vector<Digit>& depth, std::int64_t rows, std::int64_t deep);
 
+/// Results of a warp group on their way to memory: elements of a line, and of a row of shared memory that holds one
+/// such that lanes which write pairs to eight rows meet in no bank.
+inline std::int64_t line_elements(DType type) { return kMatrixRow / size_of(type); }
+inline std::int64_t row_elements(DType type) {
+  return line_elements(type) + (size_of(type) == 2 ? 16 : 32) / size_of(type);
+}
+
 }  // namespace ricci::kernel

@@ -27,6 +27,7 @@ bf16_ab_ca_to_bc_512x256x384(const bf16* __restrict__ A, const bf16* __restrict_
   extern __shared__ __align__(1024) unsigned char shared[];
   bf16* const A_tile = (bf16*)(shared + 0);
   bf16* const B_tile = (bf16*)(shared + 65536);
+  bf16* const C_tile = (bf16*)(shared + 131072);
   const int b0 = (int)blockIdx.x / 3;
   const int c0 = (int)blockIdx.x % 3;
   const int t = threadIdx.x;
@@ -39,6 +40,8 @@ bf16_ab_ca_to_bc_512x256x384(const bf16* __restrict__ A, const bf16* __restrict_
   const int B_a = t % 8;
   const int B_c = t / 8;
   const int warp_group = t / 128;
+  const int line_part = t % 8;
+  const int line_row = t / 8;
   float sum[1][16][4];
   #pragma unroll
   for (int i = 0; i < 1; ++i) {
@@ -94,16 +97,20 @@ bf16_ab_ca_to_bc_512x256x384(const bf16* __restrict__ A, const bf16* __restrict_
     commit_async();
   }
   wait_products<0>(sum);
-  const int b_row = (16 * warp_row + group) % 64;
-  const int b1_row = (16 * warp_row + group) / 64;
   #pragma unroll
-  for (int j = 0; j < 16; ++j) {
-    store(C + 49152 * b0 + 128 * c0 + 2 * member + 384 * b_row + 24576 * b1_row + 8 * j, vec<bf16, 2>{cast_bf16(sum[0][j][0]), cast_bf16(sum[0][j][1])});
-  }
-  const int b_row_ = (16 * warp_row + group + 8) % 64;
-  const int b1_row_ = (16 * warp_row + group + 8) / 64;
-  #pragma unroll
-  for (int j = 0; j < 16; ++j) {
-    store(C + 49152 * b0 + 128 * c0 + 2 * member + 384 * b_row_ + 24576 * b1_row_ + 8 * j, vec<bf16, 2>{cast_bf16(sum[0][j][2]), cast_bf16(sum[0][j][3])});
+  for (int line = 0; line < 2; ++line) {
+    #pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      store(C_tile + 1152 * warp_row + 72 * group + 2 * member + 8 * j, vec<bf16, 2>{cast_bf16(sum[0][8 * line + j][0]), cast_bf16(sum[0][8 * line + j][1])});
+      store(C_tile + 1152 * warp_row + 72 * group + 2 * member + 8 * j + 576, vec<bf16, 2>{cast_bf16(sum[0][8 * line + j][2]), cast_bf16(sum[0][8 * line + j][3])});
+    }
+    __syncthreads();
+    #pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      const int b_row = (line_row + 32 * r) % 64;
+      const int b1_row = (line_row + 32 * r) / 64;
+      store(C + 49152 * b0 + 128 * c0 + 64 * line + 8 * line_part + 384 * b_row + 24576 * b1_row, load<vec<bf16, 8>>(C_tile + 8 * line_part + 72 * line_row + 2304 * r));
+    }
+    __syncthreads();
   }
 }

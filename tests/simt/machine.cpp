@@ -38,7 +38,8 @@ Machine::Machine(const Image& image, const Launch& launch, void** arguments, std
       options_(options),
       random_(options.seed),
       sites_(image.sites()),
-      stacks_(stacks_of_this_thread()) {
+      stacks_(stacks_of_this_thread()),
+      multiplies_(launch.source.find("wgmma_") != std::string::npos) {
   const auto add_region = [&](std::string name, std::uint64_t begin, std::size_t bytes, Space space, bool writable) {
     Region& region = regions_.emplace_back();
     region.name = std::move(name);
@@ -130,6 +131,7 @@ void Machine::run_block(std::uint64_t index) {
     region.read.begin_block();
     region.written.begin_block();
   }
+  unfenced_.clear();
   for (Lane& lane : lanes_) {
     lane.status = Status::ready;
     lane.stack = -1;
@@ -250,7 +252,7 @@ void Machine::on_access(const void* pointer, unsigned access) {
   if (region < 0) return;  // a local variable whose address was taken
   m.lane_->log.push_back({address, site, static_cast<std::uint16_t>(region), static_cast<std::uint8_t>(bytes),
                           write ? Touch::write : Touch::read});
-  if (write && m.regions_[region].space == Space::shared) m.written_to_shared(region);
+  if (write && m.regions_[region].space == Space::shared) m.written_to_shared(address, bytes);
 }
 
 // The region of an access that may happen; -1 for a local variable.

@@ -8,6 +8,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fiber.hpp"
@@ -101,7 +102,7 @@ class Machine {
     std::map<float*, std::vector<float>> held;  // registers of products under way, and what they will hold
     unsigned product_groups = 0;                // that it has committed
     bool sums_fenced = false;                   // since products have last given them back
-    std::vector<std::uint16_t> unfenced;        // regions of shared memory that it has written since its last fence
+    std::vector<std::uint64_t> unfenced;        // 16 bytes each of shared memory that it has written since its fence
     std::uint64_t issued_products = 0;          // of all, in their order: the same for the threads of a group
     std::vector<Record> log;
     std::size_t next = 0;  // first record of the log that is not yet counted
@@ -161,10 +162,7 @@ class Machine {
   void report_unfinished_products();
   void add_product(const GroupProduct& product, float* sums) const;
   void check_groups();
-  void written_to_shared(int region) {
-    auto& all = lane_->unfenced;
-    if (std::find(all.begin(), all.end(), region) == all.end()) all.push_back(static_cast<std::uint16_t>(region));
-  }
+  void written_to_shared(std::uint64_t address, unsigned bytes);
   void refuse_product(FaultKind kind, unsigned line, std::string detail);
   int admit(std::uint64_t address, unsigned bytes, bool write, std::uint32_t site);
   int admit(const void* pointer, unsigned bytes, bool write, std::uint32_t site, Space space);
@@ -208,8 +206,10 @@ class Machine {
   std::array<unsigned, 3> block_{};
   std::uint64_t blocks_done_ = 0, flops_ = 0;
   Clock clock_;
-  std::vector<std::uint32_t> block_starts_;   // clock at the start of each block that ran,
-  std::vector<std::uint64_t> block_numbers_;  // and which it was
+  bool multiplies_;                                       // by warp groups
+  std::unordered_map<std::uint64_t, unsigned> unfenced_;  // how often each is among those of lanes
+  std::vector<std::uint32_t> block_starts_;               // clock at the start of each block that ran,
+  std::vector<std::uint64_t> block_numbers_;              // and which it was
 };
 
 }  // namespace ricci::simt

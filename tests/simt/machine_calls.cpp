@@ -206,7 +206,7 @@ void Machine::on_wait_async(unsigned groups) {
       lane.log.push_back(
           {copy->from, copy->site, static_cast<std::uint16_t>(source), copy->bytes, Touch::leave, copy->issued});
     lane.log.push_back({copy->to, copy->site, copy->region, copy->bytes, Touch::land});
-    m.written_to_shared(copy->region);
+    m.written_to_shared(copy->to, copy->bytes);
   }
   lane.copies.erase(lane.copies.begin(), copy);
 }

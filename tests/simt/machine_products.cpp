@@ -77,10 +77,8 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
     const int region = m.locate(address, kUnit);
     if (region < 0 || m.regions_[region].space != Space::shared)
       m.refuse_access(FaultKind::out_of_bounds, region, address, kUnit, false, site, "that is not shared memory");
-    for (const Lane& other : m.lanes_)
-      if (std::find(other.unfenced.begin(), other.unfenced.end(), region) != other.unfenced.end())
-        m.refuse_product(FaultKind::unfenced_product, line,
-                         m.regions_[region].name + " is written with no fence since");
+    if (m.unfenced_.contains(address / kUnit))
+      m.refuse_product(FaultKind::unfenced_product, line, m.regions_[region].name + " is written with no fence since");
     lane.log.push_back({address, site, static_cast<std::uint16_t>(region), kUnit, Touch::multiply});
   }
   if (auto [held, first] = lane.held.try_emplace(sums); first) {
@@ -96,7 +94,21 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
 }
 
 void Machine::on_fence_sums(unsigned) { running().lane_->sums_fenced = true; }
-void Machine::on_fence_shared() { running().lane_->unfenced.clear(); }
+
+void Machine::written_to_shared(std::uint64_t address, unsigned bytes) {
+  if (!multiplies_) return;
+  for (auto unit = address / kUnit; unit <= (address + bytes - 1) / kUnit; ++unit) {
+    lane_->unfenced.push_back(unit);
+    ++unfenced_[unit];
+  }
+}
+
+void Machine::on_fence_shared() {
+  Machine& m = running();
+  for (const auto unit : m.lane_->unfenced)
+    if (const auto found = m.unfenced_.find(unit); --found->second == 0) m.unfenced_.erase(found);
+  m.lane_->unfenced.clear();
+}
 void Machine::on_commit_products(unsigned) { ++running().lane_->product_groups; }
 
 // A thread's sums of a product, with the values that operands have now.

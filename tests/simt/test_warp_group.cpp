@@ -8,7 +8,7 @@ using namespace ricci;
 TEST_CASE("warp groups multiply operands in every layout that they read") {
   for (const auto& c : simt::group_cases()) {
     INFO(c.text() << "\n" << c.directives());
-    auto kernel = c.made(DType::f32);
+    auto kernel = c.made();
     INFO(kernel.source.text);
     simt::Report report;
     CHECK(kernel.wrong(static_cast<std::uint64_t>(c.columns), &report) == "");
@@ -20,7 +20,7 @@ TEST_CASE("products of warp groups become HGMMA, which none of their registers' 
   if (jit::cuda_compiler_version().empty()) RICCI_SKIP("no NVRTC");
   for (const auto& c : simt::group_cases()) {
     INFO(c.text());
-    const auto kernel = c.made(DType::f32);
+    const auto kernel = c.made();
     jit::CudaCompileOptions options;
     options.sm = 90;
     const auto object = jit::compile_cuda(kernel.full(), "warp group", options);

@@ -16,7 +16,7 @@ TEST_CASE("warp groups multiply operands in every layout on a GPU") {
   options.sm = 90;
   for (const auto& c : simt::group_cases()) {
     INFO(c.text() << "\n" << c.directives());
-    const auto kernel = c.made(DType::f32);
+    const auto kernel = c.made();
     std::mt19937_64 random(static_cast<std::uint64_t>(c.columns));
     std::vector<simt::Area> areas;
     for (const auto& buffer : kernel.program.buffers) {

@@ -41,8 +41,9 @@ struct GroupCase {
                        deep_rows ? "depth" : "side", deep_columns ? "depth" : "side", row_of_rows, row_of_columns);
   }
   /// Tiles that end inside of the tensors, or tensors inside of them; several rounds.
-  ContractionCase made(DType result) const {
+  ContractionCase made() const {
     const auto operand = std::string(type) == "bf16" ? DType::bf16 : DType::f16;
+    const auto result = stages == 4 ? operand : DType::f32;
     const auto spec = std::string(deep_rows ? "ad," : "da,") + (deep_columns ? "bd" : "db") + "->ab";
     return {
         problem_of(

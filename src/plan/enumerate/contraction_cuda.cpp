@@ -95,6 +95,7 @@ class ContractionEnumerator {
 
  private:
   static constexpr std::int64_t kLeastTile = 16 * 16, kMostTile = 192 * 192;
+  static constexpr std::int64_t kMostGroupTile = 192 * 256;
 
   /// All ways to cut the contraction that may be worth listing, best first.
   std::vector<Cut> cuts(double worth) {
@@ -113,7 +114,7 @@ class ContractionEnumerator {
     const auto& rows = rows_[row];
     const auto& columns = columns_[column];
     if (rows.size * columns.size < kLeastTile && (rows.blocks > 1 || columns.blocks > 1)) return;
-    if (rows.size * columns.size > kMostTile) return;
+    if (rows.size * columns.size > (contraction_.groups ? kMostGroupTile : kMostTile)) return;
     auto counts = of_result(rows, columns);
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       const auto& depth = depths_[d];
@@ -192,8 +193,10 @@ class ContractionEnumerator {
 
   /// Room for blocks of a multiprocessor; 0 where one does not fit.
   std::int64_t resident(const Cut& cut, std::int64_t rows, std::int64_t columns, int registers) const {
-    const auto shared = cut.stages * cut.depth->size * (rows + columns + 16) * contraction_.size;
-    if (shared > device_.shared_bytes_per_block - 1024) return 0;
+    const std::int64_t padding = contraction_.groups ? 0 : 16;
+    const auto shared = cut.stages * cut.depth->size * (rows + columns + padding) * contraction_.size +
+                        (contraction_.groups ? rows * contraction_.line_bytes(*cut.columns) : 0);
+    if (shared > device_.shared_bytes_per_block - (padding > 0 ? 1024 : 0)) return 0;
     const auto warps = cut.spread.warps();
     // Each of a multiprocessor's four parts has its own registers.
     const auto warps_of_part = kRegistersPerPart / (32 * up(registers, 8));
@@ -318,6 +321,9 @@ class ContractionEnumerator {
     set_moved(counts, cut, a, b, results);
     counts.stores = 3 * static_cast<double>(results) / 32;
     counts.overlapped = true;
+    // Lines that leave through shared memory are whole.
+    if (c.line_bytes(*cut.columns) > 0 && neighbours(cut) * c.result_size >= kLine && !c.reads_result)
+      counts.store_lines = static_cast<double>(results * c.result_size) / kLine;
   }
 
   /// Copies, and what goes through the cache.

@@ -85,7 +85,8 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
   }
   for (const auto& node : program.nodes)
     reads_result = reads_result || (node.kind == ir::NodeKind::load && node.source == statement.buffer);
-  result_size = size_of(out(program).type);
+  result_type = out(program).type;
+  result_size = size_of(result_type);
   for (const auto& b : program.buffers) bytes += static_cast<double>((b.last - b.first + 1) * size_of(b.type));
   if (reads_result) bytes += static_cast<double>((out(program).last - out(program).first + 1) * result_size);
   return true;
@@ -139,7 +140,7 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
 std::optional<GpuContraction> GpuContraction::by_groups(const ir::Program& program, const GpuModel& device) const {
   const auto contraction = kernel::contraction_of(program);
   for (const auto& atom : kernel::kGroupAtoms) {
-    if (device.sm != atom.sm || !kernel::mismatch(atom, 1, program, *contraction).empty()) continue;
+    if (is_outer() || device.sm != atom.sm || !kernel::mismatch(atom, 1, program, *contraction).empty()) continue;
     auto result = *this;
     result.set_atom(&atom, *contraction, device);
     return result;
@@ -198,7 +199,7 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
 }
 
 int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread) const {
-  constexpr int kOfGroups = 48;  // besides sums: addresses, operands' descriptors
+  constexpr int kOfGroups = 40;  // besides sums: addresses, operands' descriptors
   if (groups) return static_cast<int>(rows * columns / 32) + kOfGroups;
   const auto words = std::max<std::int64_t>(size / 4, 1);
   const auto sums = rows * columns / 32 * (size_of(type) / 4);
@@ -214,10 +215,14 @@ kernel::WarpTile GpuContraction::warp_tile(const Cut& cut) const {
   return kernel::warp_tile(atom_name, cut.spread, digits(*cut.rows), digits(*cut.columns), digits(*cut.depth), type);
 }
 
+std::int64_t GpuContraction::line_bytes(const Tile& columns) const {
+  return columns.size % kernel::line_elements(result_type) == 0 ? kernel::row_elements(result_type) * result_size : 0;
+}
+
 std::int64_t GpuContraction::shared_bytes(const Cut& cut) const {
   constexpr std::int64_t kLine = 128;
   const auto tile = warp_tile(cut);
-  std::int64_t all = 0;
+  std::int64_t all = groups ? cut.rows->size * line_bytes(*cut.columns) : 0;
   for (const bool of_rows : {true, false}) {
     if (groups) {
       const auto elements = cut.depth->size * (of_rows ? cut.rows : cut.columns)->size;

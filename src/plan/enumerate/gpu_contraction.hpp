@@ -41,7 +41,9 @@ class GpuContraction {
   kernel::Spread spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const;
   /// Of a thread, as far as they can be told: of a warp's tile.
   int registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread) const;
-  /// What the operands' places take in shared memory, with their padding.
+  /// Bytes of shared memory for each row of a warp group's result that may leave in lines (expand_cuda_flush.cpp).
+  std::int64_t line_bytes(const tiles::Tile& columns) const;
+  /// What the operands' places take in shared memory, with their padding, and results on their way.
   std::int64_t shared_bytes(const Cut& cut) const;
   /// Elements that one instruction copies of an operand: neighbours along its fastest axis, which rows in shared memory
   /// run along, too, at multiples of as many.
@@ -63,6 +65,7 @@ class GpuContraction {
   DType type = DType::f64;                                    ///< of the sum
   DType operand_type = DType::f64;                            ///< of what is staged
   std::int64_t size = 8, result_size = 8;                     ///< bytes, of a staged element and of the result's
+  DType result_type = DType::f64;
   bool reads_result = false;
   bool deep_rows = false, deep_columns = false;  ///< whether an operand's neighbours lie along the depth
   std::string atom_name;
