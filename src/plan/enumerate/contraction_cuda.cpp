@@ -249,6 +249,7 @@ class ContractionEnumerator {
     const auto run_bytes = result_run(rows, columns) * contraction_.result_size;
     counts.memory_bytes = contraction_.bytes + result_bytes_ * (sectors(run_bytes) - 1);
     counts.result_bytes = result_bytes_;
+    counts.overlapped = contraction_.groups;
     counts.result_run_bytes = static_cast<double>(run_bytes);
     return counts;
   }
@@ -320,7 +321,6 @@ class ContractionEnumerator {
     const auto results = cut.rows->size * cut.columns->size;
     set_moved(counts, cut, a, b, results);
     counts.stores = 3 * static_cast<double>(results) / 32;
-    counts.overlapped = true;
     // Lines that leave through shared memory are whole.
     if (c.line_bytes(*cut.columns) > 0 && neighbours(cut) * c.result_size >= kLine && !c.reads_result)
       counts.store_lines = static_cast<double>(results * c.result_size) / kLine;
