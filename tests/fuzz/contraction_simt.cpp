@@ -51,3 +51,36 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
       run, count, static_cast<unsigned long long>(first), vectors, halves, bytes, tf32, matrices);
   if (fuzz::enough(count)) CHECK(run > count / 2);
 }
+
+TEST_CASE("random contractions by warp groups are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(520001);
+  const int count = (fuzz::cases(100) + 3) / 4;
+  int run = 0, lines = 0, along_sides = 0;
+  for (int k = 0; k < count; ++k) {
+    const auto seed = first + static_cast<std::uint64_t>(k);
+    std::mt19937_64 random(seed);
+    const auto d = fuzz::group_contraction(random);
+    std::string what = "seed " + std::to_string(seed) + ": " + d.text();
+    try {
+      const auto program = d.program();
+      auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(90));
+      std::erase_if(list, [](const auto& candidate) { return !candidate.schedule.name.starts_with("wgmma_"); });
+      if (list.empty()) continue;
+      const auto& schedule = list[random() % list.size()].schedule;
+      what += "\n" + ir::print(program) + kernel::print(schedule.directives);
+      simt::ContractionCase kernel(program, schedule.directives);
+      const auto wrong = kernel.wrong(seed);
+      if (!wrong.empty()) FAIL(what << kernel.source.text << wrong);
+      ++run;
+      lines += kernel.source.text.find("line_part") != std::string::npos ? 1 : 0;
+      along_sides += kernel.source.text.find("<0, 0>(") == std::string::npos ? 1 : 0;
+    } catch (const CompileError& error) {
+      FAIL(what << error.what() << error.log());
+    } catch (const Error& error) {
+      FAIL(what << error.what());
+    }
+  }
+  std::printf("%d of %d random contractions from seed %llu by warp groups, %d along a side, %d written by lines\n", run,
+              count, static_cast<unsigned long long>(first), along_sides, lines);
+  if (fuzz::enough(fuzz::cases(100))) CHECK(run > count / 4);
+}

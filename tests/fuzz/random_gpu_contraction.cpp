@@ -86,4 +86,35 @@ GpuContraction gpu_contraction(std::mt19937_64& random) {
   return d;
 }
 
+GpuContraction group_contraction(std::mt19937_64& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
+  GpuContraction d;
+  std::string a, b, c;
+  char next = 'a';
+  const auto axis = [&](std::int64_t extent, std::initializer_list<std::string*> in) {
+    d.extents[next] = extent;
+    for (auto* term : in) *term += next;
+    ++next;
+  };
+  // Multiples of 8 more often than not: neighbours that are copied together.
+  const auto extent = [&](int least, int most) {
+    const int n = least + below(most - least + 1);
+    return std::int64_t{below(4) == 0 ? n : (n + 7) / 8 * 8};
+  };
+  for (auto* side : {&a, &b}) {
+    axis(side == &a ? extent(65, 200) : extent(16, 200), {side, &c});
+    if (below(2) == 0) axis(1 + below(4), {side, &c});
+  }
+  axis(extent(16, 90), {&a, &b});
+  if (below(3) == 0) axis(1 + below(4), {&a, &b});
+  if (below(4) == 0) axis(1 + below(3), {&a, &b, &c});
+  for (auto* term : {&a, &b, &c}) std::shuffle(term->begin(), term->end(), random);
+  d.spec = a + "," + b + "->" + c;
+  const auto type = below(2) == 0 ? DType::f16 : DType::bf16;
+  d.problem = simt::problem_of(d.spec, d.extents, {type, type, below(2) == 0 ? type : DType::f32}, 256);
+  d.problem.alpha = below(3) == 0 ? ir::Factor::any : ir::Factor::one;
+  d.problem.beta = below(3) == 0 ? ir::Factor::any : ir::Factor::zero;
+  return d;
+}
+
 }  // namespace ricci::fuzz

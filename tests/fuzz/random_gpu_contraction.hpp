@@ -22,5 +22,7 @@ struct GpuContraction {
   ir::Canonical program() const;
 };
 GpuContraction gpu_contraction(std::mt19937_64& random);
+/// Of halves, large enough for a warp group on sm_90.
+GpuContraction group_contraction(std::mt19937_64& random);
 
 }  // namespace ricci::fuzz
