@@ -12,9 +12,9 @@
 //                                   lane holds runs of 2 neighbours along rows, 1 along columns and depth; `blocks 2`
 //                                   of a multiprocessor at once have room for their registers; `parts 2`: factors of
 //                                   tf32 are sums of two, of which three products are summed. `fma` is 8 x 4 lanes that
+//                                   multiply single elements, `fma_row` 1 x 32
 //   atom wgmma_bf16 rows a columns c depth d warps 8x1 runs 1x1x2                 on sm_90: by groups of four warps, 64
 //                                   rows and all columns each; a stage has swizzled rows in place of padding
-//                                   multiply single elements, `fma_row` 1 x 32
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
 //   products 3 7                    of a group: what follows, up to the next such line, is how its products 3 and 7 are
 //                                   computed, an atom each, into one accumulator. All sections have the same tasks
