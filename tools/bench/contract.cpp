@@ -53,42 +53,64 @@ std::string wrong_element(Bench& bench, const EinsumCase& c, const Spec& spec, c
       if (!outer && std::find(inner.begin(), inner.end(), axis.name) == inner.end()) inner.push_back(axis.name);
     }
   }
-  std::mt19937_64 random(5);
-  const auto offset = [&](const Spec::Term& term, const std::map<std::string, std::int64_t>& at) {
-    std::int64_t place = 0;
-    for (const auto& axis : term) place = place * extent(axis.name) + at.at(axis.name);
-    return place;
+  // Distances of the axes in each dense tensor, and the extents of the inner ones.
+  const auto distances = [&](const Spec::Term& term, const std::vector<std::string>& axes) {
+    std::vector<std::int64_t> all(axes.size(), 0);
+    std::int64_t distance = 1;
+    for (std::size_t k = term.size(); k-- > 0;) {
+      for (std::size_t q = 0; q < axes.size(); ++q) {
+        if (axes[q] == term[k].name) all[q] += distance;
+      }
+      distance *= extent(term[k].name);
+    }
+    return all;
   };
+  std::vector<std::string> outer;
+  for (const auto& axis : spec.output) outer.push_back(axis.name);
+  std::vector<std::int64_t> steps;
   double terms = 1;
-  for (const auto& name : inner) terms *= static_cast<double>(extent(name));
+  for (const auto& name : inner) {
+    steps.push_back(extent(name));
+    terms *= static_cast<double>(extent(name));
+  }
+  std::vector<std::vector<std::int64_t>> outer_distances, inner_distances;
+  for (const auto& term : spec.operands) {
+    outer_distances.push_back(distances(term, outer));
+    inner_distances.push_back(distances(term, inner));
+  }
   // Each sum rounds in the type, that of halves in f32; the result is rounded once more.
   const double in_sums = size_of(type) == 2 ? rounding(DType::f32) : rounding(type);
   const double products = static_cast<double>(spec.operands.size() - 1);
   const double bound = (2 * terms + 4) * in_sums + rounding(type) + products * product_error(precision);
   const int samples = static_cast<int>(std::clamp(3e6 / terms, 4.0, 200.0));
+  std::mt19937_64 random(5);
   for (int s = 0; s < samples; ++s) {
-    std::map<std::string, std::int64_t> at;
-    for (const auto& axis : spec.output) {
-      const auto n = extent(axis.name);
-      at[axis.name] = s == 0 ? n - 1 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+    std::vector<std::int64_t> places(spec.operands.size(), 0);  // of the element's first factors
+    std::int64_t place = 0;
+    for (std::size_t q = 0; q < outer.size(); ++q) {
+      const auto n = extent(outer[q]);
+      const auto at = s == 0 ? n - 1 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+      place = place * n + at;
+      for (std::size_t k = 0; k < places.size(); ++k) places[k] += at * outer_distances[k][q];
     }
-    for (const auto& name : inner) at[name] = 0;
     std::complex<double> sum = 0;
     double magnitude = 0;
+    std::vector<std::int64_t> at(inner.size(), 0);
     for (bool more = true; more;) {
       std::complex<double> product = 1;
-      for (const auto& term : spec.operands) product *= value_at(type, offset(term, at));
+      for (const auto from : places) product *= value_at(type, from);
       sum += product;
       magnitude += std::abs(product);
       more = false;
-      for (auto name = inner.rbegin(); name != inner.rend() && !more; ++name) {
-        more = ++at[*name] < extent(*name);
-        if (!more) at[*name] = 0;
+      for (std::size_t q = inner.size(); q-- > 0 && !more;) {
+        more = ++at[q] < steps[q];
+        const auto by = more ? 1 : 1 - steps[q];  // back to the first
+        for (std::size_t k = 0; k < places.size(); ++k) places[k] += by * inner_distances[k][q];
+        if (!more) at[q] = 0;
       }
     }
     std::array<unsigned char, 16> bytes{};
-    bench.fetch(bytes.data(),
-                static_cast<const unsigned char*>(loaded.outputs[0]) + offset(spec.output, at) * size_of(type),
+    bench.fetch(bytes.data(), static_cast<const unsigned char*>(loaded.outputs[0]) + place * size_of(type),
                 size_of(type));
     const auto got = element(type, bytes.data());
     if (!(std::abs(got - sum) <= bound * magnitude * (is_complex(type) ? 2 : 1))) {
