@@ -1,4 +1,9 @@
 # The Python package: python/tests, and the examples of docs/python.md. Skipped, saying why, where it was not built.
+if(RICCI_PYTHON AND RICCI_CUDA AND TARGET ricci_python)
+  add_test(NAME gpu.python COMMAND ${RICCI_PYTHON_INTERPRETER} -B ${PROJECT_SOURCE_DIR}/python/tests/run.py test_gpu)
+  ricci_test_properties(gpu.python LABEL gpu
+    ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python:${RICCI_PYTHON_PACKAGES}")
+endif()
 if(RICCI_PYTHON AND RICCI_CPU)
   foreach(name IN ITEMS test_arrays test_numpys_own test_calls test_exchange test_packages test_documents)
     if(TARGET ricci_python)
