@@ -236,8 +236,8 @@ ir::Sequence split(const Plan::Impl& plan, Precision precision) {
   const auto device = runtime::gpu_model(plan.target);
   auto least = predicted_us(best, device, precision);
   auto bytes = best.workspace_bytes();
-  for (const int more : {2, 4}) {
-    limits.tile_workers = std::int64_t{2} * more * device.multiprocessors;
+  for (const int workers : {0, 4, 8}) {  // of each multiprocessor; none: in one part
+    limits.tile_workers = std::int64_t{workers} * device.multiprocessors;
     auto other = ir::split_long(plan.sequence, limits);
     if (other.workspace_bytes() == bytes) continue;
     bytes = other.workspace_bytes();

@@ -258,8 +258,11 @@ TEST_CASE("sums of products of few tiles of points become equal parts, furthest 
   CHECK(std::count(to.begin(), to.end(), 20 * 18) == 1);  // the parts
   CHECK(std::count(to.begin(), to.end(), 1) == 1);
   CHECK(cut(product(53, 59, false), limits).steps.size() == 1);  // primes
-  CHECK(cut(product(6, 70, false), limits).steps.size() == 1);   // short
-  CHECK(cut(product(60, 70, true), limits).steps.size() == 1);   // in the order that is written
+  const auto each = cut(product(3, 1999, false), limits);        // primes, of which one is few parts
+  REQUIRE(each.steps.size() == 2);
+  CHECK(each.storages[3].last + 1 == 3 * 20 * 18);
+  CHECK(cut(product(6, 70, false), limits).steps.size() == 1);  // short
+  CHECK(cut(product(60, 70, true), limits).steps.size() == 1);  // in the order that is written
   limits.tile_workers = 8;
   CHECK(cut(product(60, 70, false), limits).steps.size() == 1);  // enough tiles for all
 }

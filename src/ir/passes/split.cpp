@@ -355,7 +355,8 @@ class Splitter {
     std::optional<Cut> best;
     for (const int q : node.over) {
       const auto extent = program.indices[at(q)].extent;
-      for (auto n = std::min(wanted, extent / 2); n > 1; --n) {
+      const bool alone = extent == values;  // each part sums over something
+      for (auto n = std::min(wanted, alone ? extent / 2 : extent); n > 1; --n) {
         if (extent % n != 0) continue;
         if (!best || n > best->tiles) best = Cut{q, extent / n, n, 0};
         break;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -59,11 +60,12 @@ class ContractionEnumerator {
   /// Candidates, best first.
   ///   worth  of those that are listed, times the time of the best one at most
   ///   most   of them
-  std::vector<Candidate> run(double worth, std::size_t most) {
+  ///   bound  seconds, of a candidate that there is already: as if it were one of these
+  std::vector<Candidate> run(double worth, std::size_t most, double bound = std::numeric_limits<double>::infinity()) {
     std::vector<Candidate> list;
     std::set<std::string> names;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, int> alike;
-    for (const auto& cut : cuts(worth)) {
+    for (const auto& cut : cuts(worth, bound)) {
       if (list.size() == most || cut.seconds > worth_ * best_seconds_) break;
       if (++alike[{cut.rows->size, cut.columns->size, cut.depth->size}] > kAlike) continue;
       if (contraction_.shared_bytes(cut) > device_.shared_bytes_per_block) continue;
@@ -81,9 +83,12 @@ class ContractionEnumerator {
     return list;
   }
 
+  /// Of the best one that the last run priced, or its bound.
+  double best_seconds() const { return best_seconds_; }
+
   /// What the best one would save if the rows' operand, or the columns', were copied by whole vectors and sectors.
   std::array<double, 2> gather_seconds() {
-    const auto all = cuts(1);
+    const auto all = cuts(1, std::numeric_limits<double>::infinity());
     if (all.empty()) return {};
     const auto& cut = all.front();
     const auto a = row_copies(cut), b = column_copies(cut);
@@ -98,9 +103,9 @@ class ContractionEnumerator {
   static constexpr std::int64_t kMostGroupTile = 192 * 256;
 
   /// All ways to cut the contraction that may be worth listing, best first.
-  std::vector<Cut> cuts(double worth) {
+  std::vector<Cut> cuts(double worth, double bound) {
     worth_ = worth;
-    best_seconds_ = std::numeric_limits<double>::infinity();
+    best_seconds_ = bound;
     std::vector<Cut> all;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       for (std::size_t c = 0; c < columns_.size(); ++c) add(all, r, c);
@@ -380,37 +385,52 @@ class ContractionEnumerator {
   double result_bytes_ = 0, worth_ = 1, best_seconds_ = 0;
 };
 
+/// A contraction as blocks may see it: by warps, with either operand's side as rows, and by warp groups.
+std::vector<GpuContraction> ways_of(const ir::Program& program, const GpuModel& device) {
+  std::vector<GpuContraction> ways;
+  const auto add = [&](std::optional<GpuContraction> way) {
+    if (way) ways.push_back(std::move(*way));
+  };
+  add(GpuContraction::of(program, device));
+  if (ways.empty()) return ways;
+  add(ways.front().by_groups(program, device));
+  // Of a thin side atoms leave much unused, and less as columns, of which they have fewer than rows.
+  constexpr double kThin = 64;
+  const auto positions = [](const Axes& axes) {
+    double count = 1;
+    for (const auto& axis : axes) count *= static_cast<double>(axis.extent);
+    return count;
+  };
+  if (std::min(positions(ways.front().row_axes), positions(ways.front().column_axes)) < kThin)
+    add(GpuContraction::of(program, device, true));
+  return ways;
+}
+
 }  // namespace
 
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const GpuModel& device) {
   constexpr double kWorthListing = 1.5;  // times the best
-  const auto contraction = GpuContraction::of(program, device);
-  if (!contraction) return {};
-  auto list = ContractionEnumerator(program, *contraction, device).run(kWorthListing, kKept);
-  if (const auto groups = contraction->by_groups(program, device)) {
-    for (auto& candidate : ContractionEnumerator(program, *groups, device).run(kWorthListing, kKept / 2))
-      list.push_back(std::move(candidate));
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+  std::vector<Candidate> list;
+  for (const auto& way : ways_of(program, device)) {
+    auto more = ContractionEnumerator(program, way, device).run(kWorthListing, list.empty() ? kKept : kKept / 2);
+    std::move(more.begin(), more.end(), std::back_inserter(list));
   }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
   return list;
 }
 
 std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device) {
-  const auto contraction = GpuContraction::of(program, device);
-  if (!contraction) return std::nullopt;
-  // Shared memory is counted to the byte last: where the best ones do not fit, others are priced.
-  const auto best_of = [&](const GpuContraction& one) -> std::optional<Candidate> {
-    ContractionEnumerator enumerator(program, one, device);
+  std::optional<Candidate> best;
+  for (const auto& way : ways_of(program, device)) {
+    ContractionEnumerator enumerator(program, way, device);
+    const double bound = best ? 1e-6 * best->predicted_us : std::numeric_limits<double>::infinity();
+    // Shared memory is counted to the byte last: where the best ones do not fit, others are priced.
     for (const double worth : {1.0, 1.05, 1.5}) {
-      if (auto list = enumerator.run(worth, 1); !list.empty()) return std::move(list.front());
+      auto list = enumerator.run(worth, 1, bound);
+      if (!list.empty() && (!best || list.front().predicted_us < best->predicted_us)) best = std::move(list.front());
+      if (!list.empty() || !(enumerator.best_seconds() < bound)) break;
     }
-    return std::nullopt;
-  };
-  auto best = best_of(*contraction);
-  if (const auto groups = contraction->by_groups(program, device)) {
-    auto other = best_of(*groups);
-    if (other && (!best || other->predicted_us < best->predicted_us)) return other;
   }
   return best;
 }

@@ -55,6 +55,41 @@ std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit) {
   return list;
 }
 
+namespace {
+
+/// Where the fastest axis is no multiple of `unit`: an even part of it with an even part of another axis, which leaves
+/// nothing of either unused.
+void add_even_depths(std::vector<Tile>& list, const Axes& depth, const std::vector<std::size_t>& fastest,
+                     std::int64_t unit) {
+  constexpr std::int64_t kLeastRun = 4, kMost = 48;
+  for (const auto f : fastest) {
+    if (depth[f].extent % unit == 0) continue;
+    for (std::size_t g = 0; g < depth.size(); ++g) {
+      if (g == f) continue;
+      for (auto n = std::min(depth[f].extent, kMost); n >= kLeastRun; --n) {
+        if (depth[f].extent % n != 0) continue;
+        for (std::int64_t m = 2; m <= std::min(depth[g].extent, kMost / n); ++m) {
+          if (depth[g].extent % m != 0 || n * m % unit != 0) continue;
+          Tile tile;
+          for (std::size_t k = 0; k < depth.size(); ++k) {
+            if (k != f && k != g) tile.order.push_back(k);
+          }
+          tile.order.push_back(g);
+          tile.order.push_back(f);
+          tile.sizes.assign(depth.size(), 1);
+          tile.sizes[f] = n;
+          tile.sizes[g] = m;
+          tile.size = n * m;
+          for (std::size_t k = 0; k < depth.size(); ++k) tile.blocks *= parts(depth[k].extent, tile.sizes[k]);
+          list.push_back(std::move(tile));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit) {
   std::vector<Tile> list;
   if (depth.empty()) return {Tile{}};
@@ -93,6 +128,7 @@ std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit) {
       if (!known && tile.size <= 2 * most) list.push_back(std::move(tile));
     }
   }
+  add_even_depths(list, depth, fastest, unit);
   // Each operand has neighbours of its own along the depth: whole sectors of both.
   if (fastest.size() == 2) {
     for (const auto& [f, g] : {std::pair{fastest[0], fastest[1]}, std::pair{fastest[1], fastest[0]}}) {

@@ -34,15 +34,16 @@ std::vector<kernel::Digit> digits(const Tile& tile) { return {{0, tile.size}}; }
 
 }  // namespace
 
-std::optional<GpuContraction> GpuContraction::of(const ir::Program& program, const GpuModel& device) {
+std::optional<GpuContraction> GpuContraction::of(const ir::Program& program, const GpuModel& device, bool exchanged) {
   const auto contraction = kernel::contraction_of(program);
   GpuContraction result;
-  if (!contraction || !result.sort_axes(program, *contraction) || !result.choose_atom(program, *contraction, device))
+  if (!contraction || !result.sort_axes(program, *contraction, exchanged) ||
+      !result.choose_atom(program, *contraction, device))
     return std::nullopt;
   return result;
 }
 
-bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contraction& contraction) {
+bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contraction& contraction, bool exchanged) {
   const auto& statement = program.statement();
   type = contraction.type;
   if (is_half(type)) return false;
@@ -53,6 +54,7 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
     if (role == Role::summed || role == Role::other || role == Role::broadcast) return false;
     if (role == Role::rows && c[q] == 1 && program.indices[q].extent > 1) swapped = true;
   }
+  swapped = swapped != exchanged;
   const auto load = [&](const kernel::Factor& factor) -> const ir::Node& {
     return program.nodes[static_cast<std::size_t>(factor.load)];
   };
@@ -79,6 +81,7 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
     if (role == Role::batch) batch_axes.push_back({index.name, index.extent, a, b, number});
     if (role == Role::batch) batches *= index.extent;
   }
+  if (exchanged && is_outer()) return false;
   for (const auto& axis : depth_axes) {
     deep_rows = deep_rows || axis.in_operand == 1;
     deep_columns = deep_columns || axis.in_other == 1;

@@ -27,7 +27,8 @@ struct Cut {
 class GpuContraction {
  public:
   /// Nothing where no schedule of the kernel IR suits the program.
-  static std::optional<GpuContraction> of(const ir::Program& program, const GpuModel& device);
+  ///   exchanged  rows, not columns, have the result's neighbours: where they fill tiles better
+  static std::optional<GpuContraction> of(const ir::Program& program, const GpuModel& device, bool exchanged = false);
   /// The same by warp groups; nothing where the device or the program has none.
   std::optional<GpuContraction> by_groups(const ir::Program& program, const GpuModel& device) const;
 
@@ -61,7 +62,7 @@ class GpuContraction {
 
   const ir::Buffer& out(const ir::Program& program) const { return buffer(program, program.statement().buffer); }
 
-  tiles::Axes row_axes, column_axes, depth_axes, batch_axes;  ///< columns: the side that has the result's neighbours
+  tiles::Axes row_axes, column_axes, depth_axes, batch_axes;  ///< columns have the result's neighbours, or rows
   DType type = DType::f64;                                    ///< of the sum
   DType operand_type = DType::f64;                            ///< of what is staged
   std::int64_t size = 8, result_size = 8;                     ///< bytes, of a staged element and of the result's
@@ -84,7 +85,7 @@ class GpuContraction {
   bool deep(bool of_rows) const { return of_rows ? deep_rows : deep_columns; }
 
  private:
-  bool sort_axes(const ir::Program& program, const kernel::Contraction& contraction);
+  bool sort_axes(const ir::Program& program, const kernel::Contraction& contraction, bool exchanged);
   bool choose_atom(const ir::Program& program, const kernel::Contraction& contraction, const GpuModel& device);
   void set_atom(const kernel::Atom* instruction, const kernel::Contraction& contraction, const GpuModel& device);
   /// Elements of the result that an access writes: neighbours along its fastest axis.
