@@ -46,6 +46,12 @@ class ContractionEnumerator {
         rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit)),
         columns_(tiles::side_tiles(contraction.column_axes, contraction.column_unit)),
         depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit)) {
+    if (contraction.groups) {
+      keep_multiples(rows_, contraction.row_unit);
+      keep_multiples(columns_, contraction.column_unit);
+      keep_multiples(depths_, contraction.depth_unit);
+      std::erase_if(columns_, [](const Tile& tile) { return tile.size > kernel::kMostGroupColumns; });
+    }
     const auto& out = contraction.out(program);
     result_bytes_ =
         static_cast<double>((out.last - out.first + 1) * contraction.result_size) * (contraction.reads_result ? 2 : 1);
@@ -101,6 +107,10 @@ class ContractionEnumerator {
  private:
   static constexpr std::int64_t kLeastTile = 16 * 16, kMostTile = 192 * 192;
   static constexpr std::int64_t kMostGroupTile = 192 * 256;
+
+  static void keep_multiples(std::vector<Tile>& tiles, std::int64_t unit) {
+    std::erase_if(tiles, [&](const Tile& tile) { return tile.size % unit != 0; });
+  }
 
   /// All ways to cut the contraction that may be worth listing, best first.
   std::vector<Cut> cuts(double worth, double bound) {

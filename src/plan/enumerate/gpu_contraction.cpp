@@ -161,9 +161,7 @@ std::int64_t GpuContraction::group_row(bool of_rows, const Tile& side, const Til
 }
 
 bool GpuContraction::takes(const Tile& rows, const Tile& columns, const Tile& depth) const {
-  if (!groups) return true;
-  return rows.size % row_unit == 0 && columns.size % column_unit == 0 && columns.size <= kernel::kMostGroupColumns &&
-         depth.size % depth_unit == 0 && group_row(true, rows, depth) > 0 && group_row(false, columns, depth) > 0;
+  return !groups || (group_row(true, rows, depth) > 0 && group_row(false, columns, depth) > 0);
 }
 
 kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const {

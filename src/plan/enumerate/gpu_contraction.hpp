@@ -32,7 +32,7 @@ class GpuContraction {
   /// The same by warp groups; nothing where the device or the program has none.
   std::optional<GpuContraction> by_groups(const ir::Program& program, const GpuModel& device) const;
 
-  /// Whether the atom takes such a tile: one of a warp group has sizes, and rows in shared memory, of its own.
+  /// Whether the atom takes tiles of its units' multiples: a warp group needs rows in shared memory that it can read.
   bool takes(const tiles::Tile& rows, const tiles::Tile& columns, const tiles::Tile& depth) const;
   /// Elements of a row of an operand in shared memory, as warp groups read it: along the depth, or of the side's
   /// fastest axis. 0 where there are none of 32, 64 or 128 bytes.
