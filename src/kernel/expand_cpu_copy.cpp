@@ -215,7 +215,9 @@ class CopyExpander {
   /// Neighbours along s on the one side and along t on the other: blocks of lanes x lanes transposed in registers, in
   /// part at the ends of t and s. Of a few of t, all that lies along s is read before the next ones.
   Body transposed(const Copy& copy, const Digit& t, const Digit& s, int lanes) {
-    const int rows = add_registers(kernel_, "rows", type(copy.to), lanes, lanes, origin_);
+    // Another name for each copy: those of several operands may stand in one scope.
+    const auto rows =
+        add_registers(kernel_, kernel_.array(copy.to.array).name + "_rows", type(copy.to), lanes, lanes, origin_);
     const auto block = [&](const Affine& from_t, std::int64_t ts, const Affine& from_s, std::int64_t ss) -> Body {
       if (!fill_registers(ts, ss, lanes)) {
         const auto p = kernel_.add_var(name(t.var) + "r", ts), o = kernel_.add_var(name(s.var) + "r", ss);

@@ -1,0 +1,144 @@
+// Random groups of contractions, one sum with several products in it, on the CPU: within the bound of their sums, and
+// the same bits for one to eight threads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <random>
+
+#include "catch.hpp"
+#include "fuzz/random_problem.hpp"
+#include "ricci/ricci.hpp"
+
+using namespace ricci;
+
+namespace {
+
+struct Group {
+  DType type = DType::f64;
+  std::string text, all_added;        ///< of a program; the same with no product subtracted
+  std::vector<std::int64_t> factors;  ///< elements of each input
+  std::int64_t results = 1;
+  double terms = 1;  ///< of an element, more than there are
+
+  explicit Group(std::mt19937_64& random) {
+    const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    if (pick(0, 2) == 0) type = DType::f32;
+    std::map<char, int> extents;
+    std::string result;
+    const int rank = pick(2, 5);
+    for (int k = 0; k < rank; ++k) {
+      result += static_cast<char>('a' + k);
+      extents[result.back()] = pick(1, rank == 2 ? 70 : rank == 3 ? 24 : rank == 4 ? 12 : 8);
+      results *= extents[result.back()];
+    }
+    const auto element = [](const std::string& name, const std::string& axes) {
+      return fmt::format("{}({})", name, fmt::join(std::vector<char>(axes.begin(), axes.end()), ", "));
+    };
+    std::string head, sum, all;
+    const int products = pick(2, 5);
+    for (int p = 1; p <= products; ++p) {
+      const std::string depth(1, static_cast<char>('k' + pick(0, 2)));
+      if (extents.count(depth[0]) == 0) extents[depth[0]] = pick(1, 40);
+      terms += extents.at(depth[0]);
+      auto order = result;
+      std::shuffle(order.begin(), order.end(), random);
+      const auto cut = static_cast<std::size_t>(pick(1, rank - 1));
+      std::string sides[] = {order.substr(0, cut) + depth, order.substr(cut) + depth};
+      std::string product;
+      for (const int side : {0, 1}) {
+        std::shuffle(sides[side].begin(), sides[side].end(), random);
+        const auto name = fmt::format("{}{}", side == 0 ? 'A' : 'B', p);
+        head += fmt::format("input {} : {}\n", element(name, sides[side]), ricci::name(type));
+        std::int64_t elements = 1;
+        for (const char axis : sides[side]) elements *= extents.at(axis);
+        factors.push_back(elements);
+        product += (side == 0 ? "" : " * ") + element(name, sides[side]);
+      }
+      product = fmt::format("sum({}, {})", depth, product);
+      const bool negative = p > 1 && pick(0, 1) == 0;
+      sum += (p == 1 ? "" : negative ? " - " : " + ") + product;
+      all += (p == 1 ? "" : " + ") + product;
+    }
+    std::string indices;
+    for (const auto& [axis, extent] : extents) indices += fmt::format("index {} = {}\n", axis, extent);
+    const auto written = element("C", result);
+    head = indices + head + fmt::format("output {} : {}\n", written, ricci::name(type));
+    text = fmt::format("{}{} = {}\n", head, written, sum);
+    all_added = fmt::format("{}{} = {}\n", head, written, all);
+  }
+};
+
+template <class T>
+std::string failure(Runtime& runtime, const Group& group, std::mt19937_64& random, int& fused) {
+  std::normal_distribution<T> normal;
+  std::vector<std::vector<T>> factors, moduli;
+  std::vector<const void*> from, from_moduli;
+  for (const auto elements : group.factors) {
+    auto& values = factors.emplace_back(static_cast<std::size_t>(elements));
+    for (auto& value : values) value = normal(random);
+    auto& sizes = moduli.emplace_back(values);
+    for (auto& value : sizes) value = std::abs(value);
+  }
+  for (std::size_t k = 0; k < factors.size(); ++k) {
+    from.push_back(factors[k].data());
+    from_moduli.push_back(moduli[k].data());
+  }
+  const auto empty = std::vector<T>(static_cast<std::size_t>(group.results), std::nan(""));
+  auto want = empty, bound = empty, first = empty;
+  const auto into = [](std::vector<T>& result) { return std::vector<void*>{result.data()}; };
+  const auto program = Program::parse(group.text);
+  Runtime::interpret_program(program, into(want), from);
+  Runtime::interpret_program(Program::parse(group.all_added), into(bound), from_moduli);
+  PlanOptions options;
+  for (const int threads : {1, 2, 3, 5, 8}) {
+    options.threads = threads;
+    const auto plan = runtime.plan_program(program, options);
+    auto result = empty;
+    plan(into(result), from);
+    if (threads > 1) {
+      if (result != first) return fmt::format("one thread computes other bits than {}\n{}", threads, plan.explain());
+      continue;
+    }
+    first = result;
+    fused += plan.info().schedule.rfind("plain", 0) == 0 ? 0 : 1;
+    // Both round, each in every term.
+    const double relative = 2 * (group.terms + 8) * std::numeric_limits<T>::epsilon() / 2;
+    for (std::size_t k = 0; k < result.size(); ++k) {
+      if (std::abs(result[k] - want[k]) <= relative * bound[k]) continue;
+      return fmt::format("element {} is {}, not {}\n{}{}", k, result[k], want[k], plan.explain(), plan.source());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("random groups of contractions on the CPU are sums of products, to the same bits for any number of threads") {
+  const auto first = fuzz::first_seed(800001);
+  const int count = fuzz::cases(12);
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  options.threads = 8;
+  Runtime runtime(options);
+  int fused = 0;
+  for (int k = 0; k < count; ++k) {
+    const auto seed = first + static_cast<std::uint64_t>(k);
+    std::mt19937_64 random(seed);
+    const Group group(random);
+    INFO("seed " << seed << "\n" << group.text);
+    std::string wrong;
+    try {
+      wrong = group.type == DType::f64 ? failure<double>(runtime, group, random, fused)
+                                       : failure<float>(runtime, group, random, fused);
+    } catch (const Error& error) {
+      wrong = error.what();
+    }
+    if (!wrong.empty()) FAIL(wrong);
+  }
+  std::printf("%d random groups from seed %llu, %d of them by tiles of the result\n", count,
+              static_cast<unsigned long long>(first), fused);
+  if (fuzz::enough(count)) CHECK(fused > count / 10);
+}
