@@ -83,7 +83,6 @@ void Builder::atom(const Directive& directive) {
   mma.conj_b = b.conj;
   mma.negative = contraction.negative;
   mma.outer = contraction.indices(Role::depth).empty() && contraction.indices(Role::summed).empty();
-  if (mma.outer && kernel_.target == Target::cpu) fail("no outer products on a CPU");
   make_accumulator(mma, lanes);
   if (lanes > 1 && is_complex(contraction.type)) {
     if (group_ != nullptr) fail("no groups of complex products yet");

@@ -20,6 +20,11 @@ class Expander {
     Body to;
     for (const auto& statement : from) {
       origin_ = statement.origin;
+      const auto* clear = std::get_if<Clear>(&statement.node);
+      if (clear != nullptr && is_set(from, clear->array)) {
+        to.push_back({Declare{clear->array}, statement.origin});
+        continue;
+      }
       auto expanded = std::visit([&](const auto& node) { return one(node); }, statement.node);
       made_by(expanded, statement.origin);
       for (auto& each : expanded) to.push_back(std::move(each));
@@ -79,6 +84,14 @@ class Expander {
   }
 
   // ---- accumulators
+
+  /// Whether a product is all that the accumulator ever holds.
+  static bool is_set(const Body& body, int accumulator) {
+    return std::any_of(body.begin(), body.end(), [&](const Statement& statement) {
+      const auto* mma = std::get_if<Mma>(&statement.node);
+      return mma != nullptr && mma->outer && mma->accumulator == accumulator;
+    });
+  }
 
   Body one(const Clear& clear) {
     const Array array = kernel_.array(clear.array);
@@ -142,7 +155,7 @@ class Expander {
     const Access sum{mma.accumulator, {row, column}, lanes};
     auto term = apply(ir::OpCode::mul, of, {load_of(of, {a, {row}}), load_of(of, {b, {column}, lanes})});
     const auto op = mma.negative ? ir::OpCode::sub : ir::OpCode::add;
-    Body add{{Store{sum, apply(op, of, {load_of(of, sum), std::move(term)})}}};
+    Body add{{Store{sum, mma.outer ? std::move(term) : apply(op, of, {load_of(of, sum), std::move(term)})}}};
     for (auto& s : loops(mma.rows, Bind::unroll, loops(columns.digits, Bind::unroll, std::move(add))))
       round.push_back(std::move(s));
     return loops(mma.depth, Bind::serial, std::move(round));

@@ -64,12 +64,14 @@ class ContractionEnumerator {
         for (const auto rows : {most, most * 2 / 3, most / 2}) {
           if (rows >= 1 && rows <= 16) f(lanes, vectors, rows);
         }
+        if (depth_.empty()) f(lanes, vectors, 1);  // rows share nothing but the loads of columns
       }
     }
   }
 
   /// How many terms are summed in one go, at most: what the model takes on one thread, see CpuModel::alone().
   std::int64_t summed_in_one_go() const {
+    if (depth_.empty()) return 1;
     const auto alone = device_.alone();
     ContractionEnumerator single(program_, contraction_, alone);
     if (!single.suits()) throw InternalError("a contraction that suits several threads and not one");
@@ -215,8 +217,9 @@ class ContractionEnumerator {
   static std::int64_t depth_chunks(const Blocking& b) { return parts_of(b.depth, tile_of); }
 
   std::string name(const Blocking& b) const {
-    auto text = fmt::format("gett {}x{} depth {}", product(b.rows, tile_of), product(b.columns, tile_of),
-                            product(b.depth, tile_of));
+    auto text = fmt::format("{} {}x{}", b.depth.empty() ? "outer" : "gett", product(b.rows, tile_of),
+                            product(b.columns, tile_of));
+    if (!b.depth.empty()) text += fmt::format(" depth {}", product(b.depth, tile_of));
     if (b.lanes < device_.vector_bytes / problem_.size) text += fmt::format(" lanes {}", b.lanes);
     if (b.blocks != Blocks::near) text += b.blocks == Blocks::wide ? " wide" : " along";
     if (b.pack_rows || b.pack_columns) {
@@ -263,7 +266,9 @@ class ContractionEnumerator {
     const bool few = depth <= kShortSum && batch * rows * columns * problem_.size > 2 * device_.l2_bytes;
     const auto of_cache = few ? device_.l1_bytes / 2 : device_.l2_bytes * 2 / 5;
     const auto most_rows = std::max(of_cache / problem_.size / chunk, few ? kFewTiles * tile_rows : tile_rows);
-    grow(b.rows, most_rows, few ? 1 : 64 / problem_.size, few ? &Axis::in_result : &Axis::in_rows);
+    // Without sums the result's rows are written one after the other.
+    grow(b.rows, depth_.empty() ? tile_rows : most_rows, few ? 1 : 64 / problem_.size,
+         few ? &Axis::in_result : &Axis::in_rows);
     const auto counts =
         2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth * batch);
     // A task each where results are few and the sums long: what is packed is packed as rarely as can be.
@@ -325,7 +330,7 @@ class ContractionEnumerator {
 
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device) {
   const auto contraction = kernel::contraction_of(program);
-  if (!contraction || contraction->indices(kernel::Role::depth).empty()) return {};
+  if (!contraction) return {};
   return ContractionEnumerator(program, *contraction, device).run();
 }
 

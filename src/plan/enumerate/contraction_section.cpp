@@ -74,8 +74,8 @@ void add_product(kernel::Directives& list, const ir::Program& program, const Blo
   Directive atom;
   atom.kind = Directive::Kind::atom;
   atom.subject = "fma";
-  atom.loops = {
-      {"rows", loops(program, blocking.rows)}, {"columns", loops(program, blocking.columns)}, {"depth", depth}};
+  atom.loops = {{"rows", loops(program, blocking.rows)}, {"columns", loops(program, blocking.columns)}};
+  if (!depth.empty()) atom.loops.emplace_back("depth", depth);
   atom.lanes = static_cast<int>(blocking.lanes);
   list.push_back(std::move(atom));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "plan/enumerate/parts.hpp"
 #include "plan/enumerate/plain.hpp"
@@ -157,7 +158,14 @@ class PlainCpuEnumerator {
     }
     // Tiles large enough to amortise finding them, small enough to balance threads.
     auto wanted = std::clamp<std::int64_t>(static_cast<std::int64_t>(60e3 / priced.cycles_per_point), 1, 8192);
-    for (const auto q : counts_.order) {
+    auto order = counts_.order;
+    if (reuses_in_cache(priced)) {
+      // Products side by side: all of a few, whose operands the cache keeps, before the next ones.
+      order.erase(std::find(order.begin(), order.end(), priced.lane));
+      order.push_back(priced.lane);
+      wanted = std::max(wanted, free_points() / extent(priced.lane) * priced.lanes);
+    }
+    for (const auto q : order) {
       auto& n = indices[static_cast<std::size_t>(q)].tile;
       // Whole strips: the remainder would read all tensors at once.
       const bool strips = priced.strip > 0 && q == priced.lane;
@@ -171,7 +179,7 @@ class PlainCpuEnumerator {
     }
     candidate.traffic.tiles = 1;
     std::vector<int> looped;
-    for (const auto q : counts_.order) {
+    for (const auto q : order) {
       const auto n = indices[static_cast<std::size_t>(q)].tile;
       if (n > 1) looped.push_back(q);
       candidate.traffic.tiles *= (extent(q) + n - 1) / n;
@@ -198,6 +206,33 @@ class PlainCpuEnumerator {
     }
     if (priced.nontemporal) schedule.directives.push_back(directive(Kind::nontemporal));
     return candidate;
+  }
+
+  /// Whether lanes are neighbours along an index of all tensors, each operand is read for many values of an index that
+  /// does not move it, and the second cache holds what one vector of lanes reads.
+  bool reuses_in_cache(const Priced& priced) const {
+    if (!sums_ || priced.lanes == 1) return false;
+    constexpr std::int64_t kLine = 64, kWays = 16;
+    const auto lane = static_cast<std::size_t>(priced.lane);
+    for (const auto& counted : counts_.loads) {
+      const auto& step = program_.nodes[static_cast<std::size_t>(counted.node)].offset.coefficient;
+      if (step[lane] == 0) return false;
+      bool again = false;
+      std::int64_t lines = 1, least = 0;
+      for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+        const auto n = extent(static_cast<int>(q));
+        again = again || (counts_.free[q] && step[q] == 0 && n > 1);
+        if (q == lane || step[q] == 0) continue;
+        lines *= n;
+        if (least == 0 || std::abs(step[q]) < least) least = std::abs(step[q]);
+      }
+      // Lines a multiple of a large power of two apart meet in few sets of the cache.
+      const auto type = program_.nodes[static_cast<std::size_t>(counted.node)].type;
+      const auto sets = device_.l2_bytes / kLine / kWays;
+      const auto apart = std::gcd(std::max<std::int64_t>(least * size_of(type) / kLine, 1), sets);
+      if (!again || lines > sets / apart * kWays / 4) return false;
+    }
+    return !counts_.loads.empty();
   }
 
   template <class Count>

@@ -102,19 +102,25 @@ class Model {
     if (row_passes > 1 && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
     const auto in_result = [](const Axis& axis) { return axis.in_result; };
     const double length = run(b_.columns, b_.rows, in_result, tile_of);
+    const double written_on = run(b_.columns, b_.rows, in_result, held);
     const bool stored = is_nontemporal();
-    const bool continued = !b_.rows.empty() && n(b_.rows.back().in_result) == length;
+    // Without sums a tile is followed by the one beside it; several rows of it are as many places to write to in turns.
+    const bool outer = b_.depth.empty();
+    const bool continued =
+        outer ? tile_rows == 1 && written_on > length : !b_.rows.empty() && n(b_.rows.back().in_result) == length;
     const bool again = chunks_ > 1 || problem_.group;  // results are read, added to and written
     const bool far = is_far(size_ * batch_ * rows_ * columns_) && (!again || is_far(result_bytes_));
     // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
     // with, is read and written again.
-    const double written_on = run(b_.columns, b_.rows, in_result, held);
     const double left = begins_with_lines() && std::fmod(written_on, line_) == 0 ? 0 : length / written_on;
-    const double each = stored ? (continued ? kContinuedRun : kStoredRun)
-                        : far  ? kStoredRun + left * kFarRun
-                               : kCachedRun;
+    const double each = continued && (stored || (outer && far)) ? kContinuedRun
+                        : stored                                ? kStoredRun
+                        : far                                   ? kStoredRun + left * kFarRun
+                                                                : kCachedRun;
+    double begin = outer ? 4 : 20;
+    if (outer && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
     const double results =
-        b_.joined ? 0 : tile_rows * vectors * (again ? 3 : 1) + 20 + tile_rows * tile_columns / length * each;
+        b_.joined ? 0 : tile_rows * vectors * (again ? 3 : 1) + begin + tile_rows * tile_columns / length * each;
     double cycles = row_passes * column_passes * chunks_ * (chunk_ * round + results);
     // Elements on their way from the second or the last cache into the first one, once for each block of rows.
     cycles += columns_ * depth_ * n(parts_of(b_.rows, block_of)) * from_cache();
