@@ -11,34 +11,34 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-[[noreturn]] void broken(const Schedule& schedule, const Program& program, const std::string& rule) {
-  throw InternalError(fmt::format("a schedule breaks the rule \"{}\"; please report:\n{}{}", rule, print(program),
-                                  print(schedule, program)));
+[[noreturn]] void broken(const char* directive, const std::string& rule) {
+  throw PlanError(fmt::format("schedule: {}: {}", directive, rule));
 }
 
-void verify_mapping(const Schedule& schedule, const Program& program, const ThreadMapping& mapping,
+/// `directive`: that the mapping stands in.
+void verify_mapping(const char* directive, const Program& program, const ThreadMapping& mapping,
                     const std::vector<std::int64_t>& extents) {
   std::vector<std::int64_t> covered(program.indices.size(), 1);
   for (const auto& digit : mapping.digits) {
     if (digit.index < 0 || digit.index >= static_cast<int>(program.indices.size())) {
-      broken(schedule, program, "a digit belongs to an index");
+      broken(directive, "a digit belongs to an index");
     }
     auto& span = covered[static_cast<std::size_t>(digit.index)];
-    if (digit.step != span) broken(schedule, program, "digits of one index follow each other without gaps");
+    if (digit.step != span) broken(directive, "digits of one index follow each other without gaps");
     span *= digit.count;
   }
-  if (covered != extents) broken(schedule, program, "a mapping covers its tile");
+  if (covered != extents) broken(directive, "a mapping covers its tile");
   // CPU kernels handle edges separately; on a GPU no vector crosses the end of a tile.
   if (mapping.vector > 1 && mapping.workers > 1) {
     if (mapping.digits.empty() || mapping.digits[0].step != 1 || mapping.digits[0].count % mapping.vector != 0) {
-      broken(schedule, program, "a vector divides the first digit");
+      broken(directive, "a vector divides the first digit");
     }
   }
   if (mapping.rows > 1 &&
       (mapping.digits.size() < 2 || mapping.digits[1].step != 1 || mapping.digits[1].count != mapping.rows)) {
-    broken(schedule, program, "the rows of a rectangle are the second digit");
+    broken(directive, "the rows of a rectangle are the second digit");
   }
-  if (mapping.workers < 1) broken(schedule, program, "a mapping has workers");
+  if (mapping.workers < 1) broken(directive, "a mapping has workers");
 }
 
 /// Blocks that a CPU kernel transposes while it fills an array.
@@ -60,19 +60,19 @@ void verify_kept_blocks(const Schedule& schedule, const Program& program) {
     return true;
   };
   if (!neighbours(stage.mapping.digits, stage.along, from)) {
-    broken(schedule, program, "a block is read along neighbours in the input");
+    broken("stage", "a block is read along neighbours in the input");
   }
   if (!neighbours(schedule.mapping.digits, stage.across, stage.layout.stride)) {
-    broken(schedule, program, "a block is kept across neighbours in the array");
+    broken("layout", "a block is kept across neighbours in the array");
   }
   if (transpose_block(schedule).along < stage.mapping.vector) {
-    broken(schedule, program, "a block fits into the extents of its indices");
+    broken("stage", "a block fits into the extents of its indices");
   }
   if ((stage.mapping.vector & (stage.mapping.vector - 1)) != 0) {
-    broken(schedule, program, "a block has a power of two of columns");
+    broken("stage", "a block has a power of two of columns");
   }
   if (stage.row_packing < 1 || (stage.row_packing & (stage.row_packing - 1)) != 0) {
-    broken(schedule, program, "a vector holds parts of a power of two of rows");
+    broken("stage", "a vector holds parts of a power of two of rows");
   }
 }
 
@@ -81,14 +81,14 @@ void verify_line_carry(const Schedule& schedule, const Program& program) {
   const auto& stage = *schedule.stage;
   const auto& value = program.nodes[static_cast<std::size_t>(program.statement().value)];
   if (!schedule.streaming || stage.memory != StageMemory::shared || value.kind != NodeKind::load) {
-    broken(schedule, program, "a line carry copies from an array by nontemporal stores");
+    broken("carry", "a line carry copies from an array by nontemporal stores");
   }
   const auto carry = line_carry_of(program, schedule);
   if (carry.index != stage.line_carry) {
-    broken(schedule, program, "a line carry runs along an index whose next tile continues the runs");
+    broken("carry", "a line carry runs along an index whose next tile continues the runs");
   }
   if (schedule.tile_points() / carry.runs * size_of(value.type) < kLineBytes) {
-    broken(schedule, program, "runs with a line carry are no shorter than a line");
+    broken("carry", "runs with a line carry are no shorter than a line");
   }
 }
 
@@ -102,13 +102,13 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
   const auto& statement = program.statement();
   const bool blocks = schedule.stage && schedule.stage->memory == StageMemory::registers;
   if ((blocks || schedule.streaming) && (digits.empty() || !contiguous(statement.offset, digits[0].index))) {
-    broken(schedule, program, "vectors of a CPU lie along the output's contiguous index");
+    broken("write", "vectors of a CPU lie along the output's contiguous index");
   }
   if (!schedule.stage) return;
   const auto& stage = *schedule.stage;
   const auto& read = stage.mapping.digits;
   if (stage.prefetch_distance < 0 || (stage.prefetch_distance > 0 && !schedule.streaming)) {
-    broken(schedule, program, "a prefetch distance needs nontemporal stores");
+    broken("prefetch", "a prefetch distance needs nontemporal stores");
   }
   if (stage.line_carry >= 0) verify_line_carry(schedule, program);
   if (!blocks) {
@@ -117,7 +117,7 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
         return node.kind == NodeKind::load && node.source == statement.buffer;
       });
       if (adds && program.indices[q].extent % schedule.tile[q] != 0) {
-        broken(schedule, program, "tiles that overlap add to nothing");
+        broken("tile", "tiles that overlap add to nothing");
       }
     }
     if (stage.mapping.vector == 1) return;
@@ -125,18 +125,18 @@ void verify_blocks(const Schedule& schedule, const Program& program) {
   const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
   if (!blocks) return verify_kept_blocks(schedule, program);
   if (read.empty() || digits.empty() || read[0].index == digits[0].index || !contiguous(load.offset, read[0].index)) {
-    broken(schedule, program, "a block is read along the input's contiguous index");
+    broken("stage", "a block is read along the input's contiguous index");
   }
   for (const auto index : {read[0].index, digits[0].index}) {
     if (program.indices[static_cast<std::size_t>(index)].extent < stage.mapping.vector) {
-      broken(schedule, program, "a block fits into the extents of its indices");
+      broken("stage", "a block fits into the extents of its indices");
     }
   }
-  if (stage.mapping.vector != schedule.mapping.vector) broken(schedule, program, "a block is square");
+  if (stage.mapping.vector != schedule.mapping.vector) broken("stage", "a block is square");
   for (const auto& digit : digits) {
     const bool inside = digit.index == read[0].index || digit.index == digits[0].index;
     if (inside && digit.step != 1 && digit.step % schedule.mapping.vector != 0) {
-      broken(schedule, program, "digits do not cut blocks");
+      broken("write", "digits do not cut blocks");
     }
   }
 }
@@ -309,55 +309,52 @@ bool has_lanes(const Program& program) {
 void verify(const Schedule& schedule, const Program& program) {
   const auto count = program.indices.size();
   if (schedule.tile.size() != count || schedule.order.size() != count) {
-    broken(schedule, program, "a tile has an extent and a place in the order per index");
+    broken("tile", "a tile has an extent and a place in the order per index");
   }
   auto order = schedule.order;
   std::sort(order.begin(), order.end());
   for (std::size_t q = 0; q < count; ++q) {
-    if (order[q] != static_cast<int>(q)) broken(schedule, program, "the order names every index once");
+    if (order[q] != static_cast<int>(q)) broken("order", "the order names every index once");
     if (schedule.tile[q] < 1 || schedule.tile[q] > std::max<std::int64_t>(program.indices[q].extent, 1)) {
-      broken(schedule, program, "a tile lies between 1 and the extent");
+      broken("tile", "a tile lies between 1 and the extent");
     }
   }
-  verify_mapping(schedule, program, schedule.mapping, schedule.tile);
-  if (schedule.mapping.rows > 1) broken(schedule, program, "only a stage has rectangles");
-  if (schedule.threads % schedule.mapping.workers != 0)
-    broken(schedule, program, "tiles share a block's threads evenly");
+  verify_mapping("write", program, schedule.mapping, schedule.tile);
+  if (schedule.mapping.rows > 1) broken("write", "only a stage has rectangles");
+  if (schedule.threads % schedule.mapping.workers != 0) broken("threads", "tiles share a block's threads evenly");
   if (!schedule.stage) {
     verify_blocks(schedule, program);
-    if (schedule.skew.on()) broken(schedule, program, "a skewed tile waits in shared memory");
+    if (schedule.skew.on()) broken("skew", "a skewed tile waits in shared memory");
     return;
   }
   const auto& stage = *schedule.stage;
   if (stage.load < 0 || stage.load >= static_cast<int>(program.nodes.size()) ||
       program.nodes[static_cast<std::size_t>(stage.load)].kind != NodeKind::load) {
-    broken(schedule, program, "a stage belongs to a load");
+    broken("stage", "a stage belongs to a load");
   }
   auto staged = schedule.tile;
   const auto& skew = schedule.skew;
   if (skew.on()) {
-    if (skew.index >= static_cast<int>(count)) broken(schedule, program, "a skew belongs to an index");
+    if (skew.index >= static_cast<int>(count)) broken("skew", "a skew belongs to an index");
     auto& extent = staged[static_cast<std::size_t>(skew.index)];
     const bool power = skew.elements > 0 && (skew.elements & (skew.elements - 1)) == 0;
-    if (!power || extent % skew.elements != 0)
-      broken(schedule, program, "a skew is a power of two that divides the tile");
+    if (!power || extent % skew.elements != 0) broken("skew", "a skew is a power of two that divides the tile");
     if (program.statement().offset.coefficient[static_cast<std::size_t>(skew.index)] != 1) {
-      broken(schedule, program, "a skew runs along the output's contiguous index");
+      broken("skew", "a skew runs along the output's contiguous index");
     }
-    if (stage.memory != StageMemory::shared) broken(schedule, program, "a skewed tile waits in shared memory");
-    if (program.nodes.size() > 1) broken(schedule, program, "a skewed tile is moved as it is");
+    if (stage.memory != StageMemory::shared) broken("skew", "a skewed tile waits in shared memory");
+    if (program.nodes.size() > 1) broken("skew", "a skewed tile is moved as it is");
     extent += skew.elements - 1;
   }
-  verify_mapping(schedule, program, stage.mapping, staged);
-  if (stage.mapping.workers != schedule.mapping.workers)
-    broken(schedule, program, "a stage uses the statement's workers");
+  verify_mapping("stage", program, stage.mapping, staged);
+  if (stage.mapping.workers != schedule.mapping.workers) broken("write", "a stage uses the statement's workers");
   if (stage.memory != StageMemory::shared) {
-    if (stage.mapping.rows > 1) broken(schedule, program, "rectangles wait in shared memory");
+    if (stage.mapping.rows > 1) broken("stage", "rectangles wait in shared memory");
     verify_blocks(schedule, program);
     return;
   }
   const auto& layout = stage.layout;
-  if (layout.stride.size() != count) broken(schedule, program, "shared memory has a stride per index");
+  if (layout.stride.size() != count) broken("layout", "shared memory has a stride per index");
   std::vector<std::size_t> axes;
   for (std::size_t q = 0; q < count; ++q) {
     if (staged[q] > 1) axes.push_back(q);
@@ -365,20 +362,20 @@ void verify(const Schedule& schedule, const Program& program) {
   std::sort(axes.begin(), axes.end(), [&](auto p, auto q) { return layout.stride[p] < layout.stride[q]; });
   std::int64_t last = 0;
   for (const auto q : axes) {
-    if (layout.stride[q] <= last) broken(schedule, program, "points of a tile lie apart in shared memory");
+    if (layout.stride[q] <= last) broken("layout", "points of a tile lie apart in shared memory");
     last += layout.stride[q] * (staged[q] - 1);
   }
   const auto group = (layout.mask + 1) << layout.unit;
   if (layout.mask != 0) {
     const bool power = (layout.mask & (layout.mask + 1)) == 0;
-    if (!power || (std::int64_t{1} << layout.shift) < group) broken(schedule, program, "a swizzle is a bijection");
+    if (!power || (std::int64_t{1} << layout.shift) < group) broken("layout", "a swizzle is a bijection");
     last = (last / group + 1) * group - 1;
   }
-  if (layout.elements <= last) broken(schedule, program, "shared memory holds the tile");
+  if (layout.elements <= last) broken("layout", "shared memory holds the tile");
   if (stage.mapping.rows > 1 && (skew.on() || stage.mapping.rows != schedule.mapping.vector ||
                                  stage.mapping.digits[1].index != schedule.mapping.digits[0].index ||
                                  !keeps_vectors(schedule, schedule.mapping))) {
-    broken(schedule, program, "a rectangle's rows are the statement's vectors, side by side in shared memory");
+    broken("stage", "a rectangle's rows are the statement's vectors, side by side in shared memory");
   }
   verify_blocks(schedule, program);
 }

@@ -1,6 +1,5 @@
-// The schedule of a program that only moves elements: how it is spread over blocks, threads, vectors and loops. Data
-// beside the program; what turns it into a kernel knows no family by name. Other programs have directives
-// (kernel/directives.hpp).
+// What the directives of a program that only moves elements say (kernel/permute/moves.hpp), as fields to count with:
+// how it is spread over blocks, threads, vectors and loops. What turns it into a kernel knows no family by name.
 #pragma once
 
 #include <algorithm>
@@ -162,15 +161,9 @@ struct StageArrays {
 };
 StageArrays stage_arrays(const Program& program, const Schedule& schedule);
 
-/// The text form, one line an item: part of the kernel's key.
-std::string print(const Schedule& schedule, const Program& program);
-
-/// Parses what print() wrote for this program; the name is not part of it. Nothing for any other text. The result is
-/// not verified.
-std::optional<Schedule> parse_schedule(std::string_view text, const Program& program);
-
-/// Throws InternalError, naming the first rule that the schedule breaks for this program: digits that do not cover the
-/// tile, vectors across a ragged edge, a swizzle that is not a bijection, ...
+/// Throws PlanError with the first rule that the schedule breaks for this program, and the directive that says so
+/// (kernel/directives.hpp): digits that do not cover the tile, vectors across a ragged edge, a swizzle that is not a
+/// bijection, ...
 void verify(const Schedule& schedule, const Program& program);
 
 /// Whether the elements of a mapping's vectors lie side by side in shared memory: by the strides of a tile there, by

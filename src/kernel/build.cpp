@@ -77,6 +77,7 @@ void Builder::apply(const Directive& directive) {
       return pipeline(directive);
     case Kind::prefetch:
       if (kernel_.target == Target::cuda) fail("results are prefetched on a CPU alone");
+      if (!directive.sizes.empty()) fail("a number of tiles is for what only moves elements");
       prefetched_ = true;
       return;
     case Kind::nontemporal:
@@ -92,6 +93,11 @@ void Builder::apply(const Directive& directive) {
     case Kind::part:
     case Kind::threads:
     case Kind::cooperative:
+    case Kind::write:
+    case Kind::layout:
+    case Kind::carry:
+    case Kind::skew:
+    case Kind::origin:
       fail("it is for programs without an atom");
     case Kind::added:
       fail("it rewrites the tree, which is made by all directives of other words in front of it");
@@ -213,6 +219,7 @@ void Builder::stage(const Directive& directive) {
   auto& staged = is_first ? product.first : product.second;
   if (staged.array >= 0) fail("this operand is staged already");
   const auto& load = node((is_first ? contraction.first : contraction.second).load);
+  if (directive.at.empty()) fail("the loop is missing that it is staged at");
   const auto at = place(loop(directive.at));
   if (!at) fail(fmt::format("{} is no loop of the order", directive.at));
   if (order_[*at].bind == Bind::task && *at + 1 < order_.size() && order_[*at + 1].bind == Bind::task)

@@ -16,9 +16,9 @@ namespace {
 using Kind = Directive::Kind;
 
 /// By Kind.
-constexpr std::array<std::string_view, 13> kWords = {"tile",     "order",    "stage",       "atom",  "pipeline",
-                                                     "products", "prefetch", "nontemporal", "lanes", "strip",
-                                                     "part",     "threads",  "cooperative"};
+constexpr std::array<std::string_view, 18> kWords = {
+    "tile",  "order", "stage",   "atom",        "pipeline", "products", "prefetch", "nontemporal", "lanes",
+    "strip", "part",  "threads", "cooperative", "write",    "layout",   "carry",    "skew",        "origin"};
 
 std::string print(const Directive& d) {
   const auto groups = [&] {
@@ -35,7 +35,7 @@ std::string print(const Directive& d) {
     case Kind::order:
       return "order" + groups();
     case Kind::stage:
-      return fmt::format("stage {} at {} {}{}{}", d.subject, d.at, d.space,
+      return fmt::format("stage {}{} {}{}{}", d.subject, d.at.empty() ? "" : " at " + d.at, d.space,
                          d.padding > 0 ? fmt::format(" pad {}", d.padding) : "", groups());
     case Kind::atom:
       if (d.warps[0] > 0)
@@ -46,7 +46,14 @@ std::string print(const Directive& d) {
     case Kind::pipeline:
       return fmt::format("pipeline {} {}", d.subject, d.sizes.front());
     case Kind::lanes:
-      return fmt::format("lanes {} {}", d.subject, d.sizes.front());
+    case Kind::skew:
+      return fmt::format("{} {} {}", kWords[static_cast<std::size_t>(d.kind)], d.subject, d.sizes.front());
+    case Kind::carry:
+    case Kind::origin:
+      return fmt::format("{} {}", kWords[static_cast<std::size_t>(d.kind)], d.subject);
+    case Kind::write:
+    case Kind::layout:
+      return std::string(kWords[static_cast<std::size_t>(d.kind)]) + groups();
     case Kind::products:
     case Kind::strip:
     case Kind::part:
@@ -56,7 +63,8 @@ std::string print(const Directive& d) {
       return fmt::format("cooperative {}", fmt::join(d.sizes, " items "));
     case Kind::prefetch:
     case Kind::nontemporal:
-      return std::string(kWords[static_cast<std::size_t>(d.kind)]);
+      return fmt::format("{}{}{}", kWords[static_cast<std::size_t>(d.kind)], d.sizes.empty() ? "" : " ",
+                         fmt::join(d.sizes, " "));
     case Kind::added:
       return d.subject + groups();
   }
@@ -140,6 +148,17 @@ Directive parse_line(std::string_view line) {
       d.loops.back().second.emplace_back(word);
     }
   };
+  // Digits, and what is said of them.
+  const auto digits = [&](std::initializer_list<std::string_view> keys) {
+    d.loops.push_back({"", {}});
+    for (auto word = words.next(); !word.empty(); word = words.next()) {
+      if (std::find(keys.begin(), keys.end(), word) != keys.end()) {
+        d.loops.push_back({std::string(word), {}});
+      } else {
+        d.loops.back().second.emplace_back(word);
+      }
+    }
+  };
   const auto known = std::find(kWords.begin(), kWords.end(), what);
   if (known == kWords.end() && find_directive(what) == nullptr)
     words.fail(what, fmt::format("one of {}", fmt::join(kWords, ", ")).c_str());
@@ -162,7 +181,11 @@ Directive parse_line(std::string_view line) {
       break;
     case Kind::stage:
       d.subject = words.name("an operand");
-      if (words.next() != "at") words.fail(line, "\"at\" and a loop");
+      d.space = words.name("\"at\" and a loop, shared, warp or registers");
+      if (d.space != "at") {
+        digits({"vector", "rows", "along", "across", "packing"});
+        break;
+      }
       d.at = words.name("a loop");
       d.space = words.name("scratch, shared or async");
       d.loops.push_back({"", {}});
@@ -180,7 +203,8 @@ Directive parse_line(std::string_view line) {
       break;
     case Kind::pipeline:
     case Kind::lanes:
-      d.subject = words.name(d.kind == Kind::lanes ? "an index" : "a loop");
+    case Kind::skew:
+      d.subject = words.name(d.kind == Kind::pipeline ? "a loop" : "an index");
       d.sizes.push_back(words.number(words.next()));
       break;
     case Kind::products:
@@ -201,7 +225,21 @@ Directive parse_line(std::string_view line) {
       }
       break;
     case Kind::prefetch:
+      if (const auto word = words.next(); !word.empty()) d.sizes.push_back(words.number(word));
+      break;
     case Kind::nontemporal:
+      break;
+    case Kind::write:
+      digits({"vector", "workers"});
+      break;
+    case Kind::layout:
+      digits({"elements", "swizzle"});
+      break;
+    case Kind::carry:
+      d.subject = words.name("an index");
+      break;
+    case Kind::origin:
+      d.subject = words.name("shuffle");
       break;
     case Kind::added:
       d.subject = what;
@@ -221,6 +259,10 @@ bool is_directive(std::string_view word) noexcept {
 
 bool has_atom(const Directives& directives) noexcept {
   return std::any_of(directives.begin(), directives.end(), [](const Directive& d) { return d.kind == Kind::atom; });
+}
+
+bool has_write(const Directives& directives) noexcept {
+  return std::any_of(directives.begin(), directives.end(), [](const Directive& d) { return d.kind == Kind::write; });
 }
 
 std::string print(const Directives& directives) {

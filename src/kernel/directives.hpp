@@ -28,9 +28,23 @@
 //   order task a0 serial b a1       on a CPU: rounds over a tile
 //   lanes a 8                       on a CPU: 8 neighbours along a are one vector
 //   strip 128                       on a CPU: 128 points along the lanes are read, computed and written at a time
-//   part 1 3                        on a CPU: statements 1 and 3 are computed over a strip, in place, before the next
-//   part threads 256                     on a GPU: of a block cooperative 32 items 4          on a GPU: 32 threads
-//   share the sums or the scan of a point, 4 values each at a time
+//   part 1 3                        on a CPU: statements 1 and 3 are computed over a strip before the next part is
+//   threads 256                     on a GPU: of a block
+//   cooperative 32 items 4          on a GPU: 32 threads share the sums or the scan of a point, each 4 values at a time
+//
+// What only moves elements says in which order the points of a tile are written. Digits number them, the first one
+// changing fastest: `a:4/8` is 4 values of a, 8 apart.
+//
+//   write a:32 b:64 vector 2        neighbours of the first digit are one access; `workers 32`: threads for each tile
+//   stage A shared b:64 a:32        operand A is read in an order of its own, and kept in `shared` memory (on a CPU an
+//                                   array), in the registers of a `warp`, or on a CPU in `registers`. `vector 2`, and
+//                                   on a GPU `rows 4`: of rectangles; `along 2 across 3`: on a CPU, digits that
+//                                   transposed blocks lie along and across; `packing 2`: rows of theirs to a vector
+//   layout b:1 a:66 elements 2112   where a tile's point lies in shared memory; `swizzle 8 7 2`: shift, mask and unit
+//   prefetch 2                      on a CPU: rows that the next 2 tiles read are fetched while this one is written
+//   carry a                         on a CPU: the line that a run ends in is kept for the next tile along a
+//   skew a 4                        on a GPU: tiles are cut where the offset in the output is a multiple of 4
+//   origin shuffle                  on a GPU: the first point of a tile is found by shuffles, not by divisions
 //
 // Words that programs add (extensions.hpp) stand behind all of these.
 #pragma once
@@ -61,15 +75,22 @@ struct Directive {
     part,
     threads,
     cooperative,
+    write,
+    layout,
+    carry,
+    skew,
+    origin,
     added
   };
   Kind kind = Kind::tile;
-  std::string subject;  ///< tile, lanes: index; stage: operand; atom: its name; pipeline: loop; added: its word
+  std::string subject;  ///< tile, lanes, carry, skew: index; stage: operand; origin: how; atom: its name; pipeline:
+                        ///< loop; added: its word
   /// tile: by levels; pipeline: stages; products, part: numbers of products or statements, from 1; lanes, strip,
-  /// threads: how many; cooperative: threads, and items where they are given
+  /// threads, prefetch, skew: how many; cooperative: threads, and items where they are given
   std::vector<std::int64_t> sizes;
   std::string at, space;  ///< stage
-  /// order: per binding the loops; stage: dimensions, under ""; atom: under "rows", "columns", "depth";
+  /// order: per binding the loops; stage: dimensions, or digits, under ""; atom: under "rows", "columns", "depth";
+  /// write, layout: digits, or strides, under ""; of these and of a stage by digits what else they say, under its word;
   /// added: the words behind its own, under ""
   std::vector<std::pair<std::string, std::vector<std::string>>> loops;
   int lanes = 1;                        ///< atom, on a CPU
@@ -87,8 +108,10 @@ using Directives = std::vector<Directive>;
 /// Whether lines begin with that word, added ones aside.
 bool is_directive(std::string_view word) noexcept;
 
-/// Whether they are for products: without an atom they are for any other program.
+/// Whether they are for products, by an atom, or for what only moves elements, which they write. Others are for any
+/// program that computes.
 bool has_atom(const Directives& directives) noexcept;
+bool has_write(const Directives& directives) noexcept;
 
 /// One line a directive; parse(print(x)) == x.
 std::string print(const Directives& directives);

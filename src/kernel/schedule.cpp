@@ -2,6 +2,7 @@
 
 #include "kernel/build.hpp"
 #include "kernel/permute/build_permute.hpp"
+#include "kernel/permute/moves.hpp"
 #include "kernel/program/build_program.hpp"
 #include "kernel/program/loops.hpp"
 #include "kernel/program/strips.hpp"
@@ -14,25 +15,28 @@ constexpr std::string_view kHead = "directives\n";
 
 }  // namespace
 
+std::string text_of(const Schedule& schedule, const ir::Program& program) {
+  return print(schedule.by_directives() ? schedule.directives : directives_of(schedule, program));
+}
+
 std::string print(const Schedule& schedule, const ir::Program& program) {
-  if (!schedule.by_directives()) return ir::print(schedule, program);
-  return std::string(kHead) + print(schedule.directives);
+  return std::string(kHead) + text_of(schedule, program);
+}
+
+Schedule schedule_of(Directives directives, const ir::Program& program) {
+  if (has_write(directives)) return moves_of(program, directives);
+  Schedule schedule;
+  schedule.directives = std::move(directives);
+  return schedule;
 }
 
 std::optional<Schedule> parse_schedule(std::string_view text, const ir::Program& program) {
-  Schedule schedule;
-  if (text.starts_with(kHead)) {
-    try {
-      schedule.directives = parse_directives(text.substr(kHead.size()));
-    } catch (const PlanError&) {
-      return std::nullopt;
-    }
-    return schedule;
+  if (!text.starts_with(kHead)) return std::nullopt;
+  try {
+    return schedule_of(parse_directives(text.substr(kHead.size())), program);
+  } catch (const PlanError&) {
+    return std::nullopt;
   }
-  auto fields = ir::parse_schedule(text, program);
-  if (!fields) return std::nullopt;
-  static_cast<ir::Schedule&>(schedule) = std::move(*fields);
-  return schedule;
 }
 
 void verify(const Schedule& schedule, const ir::Program& program, Target target) {

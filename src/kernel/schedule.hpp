@@ -1,5 +1,5 @@
-// The schedule of a kernel: directives, or of what only moves elements the fields of ir::Schedule; and what launching
-// the kernel takes.
+// The schedule of a kernel: directives, which of what only moves elements are read into the fields of ir::Schedule; and
+// what launching the kernel takes.
 #pragma once
 
 #include <optional>
@@ -17,17 +17,21 @@ struct Schedule : ir::Schedule {
   Schedule() = default;
   Schedule(ir::Schedule fields) : ir::Schedule(std::move(fields)) {}  // NOLINT(google-explicit-constructor)
 
-  Directives directives;  ///< empty: the fields of ir::Schedule say it all
+  Directives directives;  ///< of what computes; empty: what moves elements, by the fields
   bool by_directives() const noexcept { return !directives.empty(); }
   /// Whether build() makes a tree of it; copies of a CPU go to emitters of src/codegen.
   bool builds(Target target) const noexcept { return by_directives() || target == Target::cuda; }
 };
 
+/// The schedule that directives are. Throws PlanError naming the one that is not understood.
+Schedule schedule_of(Directives directives, const ir::Program& program);
+/// Its directives, a line each.
+std::string text_of(const Schedule& schedule, const ir::Program& program);
 /// The text form without the name: part of the kernel's key.
 std::string print(const Schedule& schedule, const ir::Program& program);
 /// What print wrote for this program; nothing for any other text. Not verified.
 std::optional<Schedule> parse_schedule(std::string_view text, const ir::Program& program);
-/// Throws InternalError or PlanError, naming the first rule that the schedule breaks for this program.
+/// Throws PlanError, naming the directive whose rule does not hold for this program.
 void verify(const Schedule& schedule, const ir::Program& program, Target target);
 
 /// The tree of a schedule that builds() one for the target, which expand() may have to be applied to. Throws PlanError

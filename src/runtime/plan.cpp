@@ -70,11 +70,10 @@ std::string Plan::kernel() const {
   return impl_->text("#", [target](const Impl::Step& step) {
     if (!step.schedule.builds(target))
       return fmt::format("schedule\n{}\nno loop tree: an emitter of src/codegen writes this family from its schedule\n",
-                         kernel::print(step.schedule, step.program));
+                         kernel::text_of(step.schedule, step.program));
     const auto tree = kernel::build(step.program, step.schedule, target);
-    const auto schedule = step.schedule.by_directives() ? kernel::print(step.schedule.directives)
-                                                        : kernel::print(step.schedule, step.program);
-    auto text = fmt::format("schedule\n{}\nkernel\n{}", schedule, kernel::print(tree));
+    auto text =
+        fmt::format("schedule\n{}\nkernel\n{}", kernel::text_of(step.schedule, step.program), kernel::print(tree));
     if (kernel::has_tiles(tree.body)) text += "\nexpanded kernel\n" + kernel::print(kernel::expand(tree));
     return text;
   });

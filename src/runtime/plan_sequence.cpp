@@ -298,14 +298,15 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
                         return c.schedule.name == wanted;
                       });
   if (listed) return list;
-  // A text in place of a name: directives, or a schedule as it is stored. Products of an atom may be those of another
-  // step.
+  // A text in place of a name: directives, or a schedule as it is stored. What they are for may be another step.
   std::optional<kernel::Schedule> schedule;
   const auto first = wanted.substr(0, wanted.find_first_of(" ;\n"));
-  if (kernel::is_directive(first) && !plan::is_copy(step.program)) {
+  if (kernel::is_directive(first)) {
     auto directives = kernel::parse_directives(wanted);
+    const bool moves = plan::is_copy(step.program);
     const bool products = kernel::contraction_of(step.program) || kernel::group_of(step.program);
-    if (products || !kernel::has_atom(directives)) schedule.emplace().directives = std::move(directives);
+    const bool fits = kernel::has_atom(directives) ? products : kernel::has_write(directives) == moves;
+    if (fits) schedule = kernel::schedule_of(std::move(directives), step.program);
   } else {
     schedule = kernel::parse_schedule(wanted, step.program);
   }

@@ -152,8 +152,9 @@ TEST_CASE("a case that cannot be understood is named") {
     }
     return {};
   };
-  CHECK(text("cuda ab->ba a=4 b=5 f64").empty());
+  CHECK(text("cuda ab->ba a=4 b=5 f64\norder\nwrite a:4 b:5").empty());
   CHECK(text("metal ab->ba a=4 b=5 f64") == "x.case: cannot make sense of 'metal'");
-  CHECK(text("cuda ab->ba a=4 b=5 f64 tiles=a:2") == "x.case: cannot make sense of 'tiles=a:2'");
-  CHECK(text("cuda ab->ba a=4 b=5 f64 tile=z:2") == "x.case: cannot make sense of 'z'");
+  CHECK(text("cuda ab->ba a=4 b=5 f64 tiles=a:2\norder\nwrite a:4 b:5") == "x.case: cannot make sense of 'tiles=a:2'");
+  CHECK(text("cuda ab->ba a=4 b=5 f64\ntile z:2\norder\nwrite") ==
+        "schedule: tile z:2: no index of this program has the name z");
 }

@@ -1,4 +1,4 @@
-// Schedules: what is counted from them, their text, and each rule of the verifier broken once.
+// Schedules that move elements: what is counted from them, and each rule of the verifier broken once.
 #include "ir/schedule.hpp"
 
 #include <functional>
@@ -49,10 +49,11 @@ void check_rules(const Schedule& good, const Program& program, const std::vector
     std::string text;
     try {
       verify(schedule, program);
-    } catch (const InternalError& error) {
+    } catch (const PlanError& error) {
       text = error.what();
     }
-    CHECK(text.rfind("a schedule breaks the rule \"" + std::string(row.rule) + "\"; please report:\n", 0) == 0);
+    CHECK(text.starts_with("schedule: "));
+    CHECK(text.ends_with(": " + std::string(row.rule)));
   }
 }
 
@@ -76,53 +77,6 @@ TEST_CASE("counts that follow from a schedule") {
   CHECK(warps.blocks(program) == 5);
   CHECK(warps.shared_bytes(program) == 0);
   CHECK_NOTHROW(verify(warps, program));
-}
-
-TEST_CASE("the text of a schedule names everything but its name") {
-  const auto program = transpose();
-  auto schedule = tiled();
-  const std::string text =
-      "tile 16 16\n"
-      "order a b\n"
-      "mapping a:16 b:16 vector 2 workers 64\n"
-      "stage 0 shared mapping b:16 a:16 vector 2 workers 64\n"
-      "layout 1 16 shift 4 mask 7 unit 1 elements 256\n"
-      "threads 64 origin literals\n";
-  CHECK(print(schedule, program) == text);
-  schedule.name = "another";
-  CHECK(print(schedule, program) == text);
-  schedule.stage->mapping.digits = {{0, 4, 1}, {1, 16, 1}, {0, 4, 4}};
-  CHECK(print(schedule, program).find("mapping b:4 a:16 b:4/4 vector 2") != std::string::npos);
-  schedule.origin = Origin::shuffle;
-  CHECK(print(schedule, program).find("threads 64 origin shuffle\n") != std::string::npos);
-}
-
-TEST_CASE("the text of a schedule leads back to it, and no other text to any") {
-  const auto program = transpose();
-  const auto text = print(tiled(), program);
-  const auto read = parse_schedule(text, program);
-  REQUIRE(read);
-  CHECK(print(*read, program) == text);
-  CHECK(read->name.empty());
-  CHECK(read->stage->mapping.digits == tiled().stage->mapping.digits);
-  for (std::size_t end = 0; end < text.size(); ++end) {
-    INFO(text.substr(0, end));
-    CHECK_FALSE(parse_schedule(text.substr(0, end), program));
-  }
-  CHECK_FALSE(parse_schedule(text + '\n', program));
-  CHECK_FALSE(parse_schedule(text + text, program));
-  // A word that is missing, another word, a word too much.
-  for (std::size_t begin = 0; begin < text.size(); begin = text.find_first_of(" \n", begin) + 1) {
-    const auto end = text.find_first_of(" \n", begin);
-    if (end == begin) continue;
-    for (const std::string& other : {std::string(), std::string("?"), text.substr(begin, end - begin) + " ?"}) {
-      const auto changed = text.substr(0, begin) + other + text.substr(end);
-      INFO(changed);
-      const auto found = parse_schedule(changed, program);
-      CHECK((!found || print(*found, program) != text));
-      if (!other.empty()) CHECK_FALSE(found);
-    }
-  }
 }
 
 TEST_CASE("each rule of a schedule, broken once") {
@@ -181,8 +135,6 @@ TEST_CASE("rectangles are positions of a stage") {
   CHECK(mapping.count(0) == 8);
   CHECK(mapping.count(1) == 1);
   CHECK(mapping.count(2) == 8);
-  CHECK(print(schedule, transpose()).find("stage 0 shared mapping b:16 a:2 a:8/2 vector 2 rows 2 workers 64") !=
-        std::string::npos);
   const auto stored = register_transposed(mapping);
   const std::vector<MixedRadixDigit> digits{{1, 2, 1}, {0, 2, 1}, {0, 8, 2}, {1, 8, 2}};
   CHECK(stored.digits == digits);
@@ -243,10 +195,6 @@ TEST_CASE("blocks in the registers of a CPU, and stores past its caches") {
   const auto program = test::canonical(problem);
   const auto good = streaming();
   CHECK_NOTHROW(verify(good, program));
-  CHECK(print(good, program) ==
-        "tile 48 16\norder b a\nmapping a:4 b:48 a:4/4 vector 4 workers 1\n"
-        "stage 0 registers mapping b:48 a:16 vector 4 workers 1\nstreaming\n"
-        "threads 1 origin literals\n");
   check_rules(
       good, program,
       {
@@ -291,9 +239,6 @@ TEST_CASE("a tile that waits in an array of a CPU") {
   CHECK(carry.runs == 32);
   CHECK(carry.apart == 2);
   CHECK(carry.tiles == 2);
-  const auto text = print(good, program);
-  CHECK(text.find("line_carry a\n") != std::string::npos);
-  CHECK(print(parse_schedule(text, program).value(), program) == text);
   check_rules(good, program,
               {
                   {"a line carry copies from an array by nontemporal stores", [](Schedule& s) { s.streaming = false; }},
@@ -337,7 +282,6 @@ TEST_CASE("skewed tiles") {
   CHECK(skewed().tiles_along(program, 0) == 3);
   CHECK(skewed().tiles_along(program, 1) == 4);  // 48 and the 3 before
   CHECK(skewed().tiles(program) == 12);
-  CHECK(print(skewed(), program).find("skew a elements 4\n") != std::string::npos);
   check_rules(skewed(), program,
               {
                   {"a skew belongs to an index", [](Schedule& s) { s.skew.index = 2; }},
@@ -351,7 +295,7 @@ TEST_CASE("skewed tiles") {
               });
   auto scaled = test::dense("ab->ba", {48, 40});
   scaled.alpha = Factor::any;
-  CHECK_THROWS_AS(verify(skewed(), test::canonical(scaled)), InternalError);
+  CHECK_THROWS_AS(verify(skewed(), test::canonical(scaled)), PlanError);
 }
 
 TEST_CASE("a layout without padding to the swizzle's group reaches past its end") {

@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "ir/passes/canonical.hpp"
 #include "kernel/permute/build_permute.hpp"
+#include "kernel/permute/moves.hpp"
 #include "kernel/print.hpp"
 #include "kernel_places.hpp"
 #include "lower/einsum.hpp"
@@ -12,7 +13,7 @@ using namespace ricci::kernel;
 
 namespace {
 
-/// A permutation of a dense row-major tensor with a schedule in its text form.
+/// A permutation of a dense row-major tensor.
 Kernel built(const char* spec, std::vector<std::int64_t> extents, DType type, const char* schedule) {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse(spec);
@@ -21,51 +22,44 @@ Kernel built(const char* spec, std::vector<std::int64_t> extents, DType type, co
   input.alignment = problem.output.alignment = 32;
   problem.inputs = {input};
   const auto program = ir::canonicalise(ir::lower(problem));
-  const auto parsed = ir::parse_schedule(schedule, program);
-  REQUIRE(parsed);
-  return build_permute(program, *parsed);
+  return build_permute(program, moves_of(program, parse_directives(schedule)));
 }
 
 /// Ragged along both, in shared memory; positions are no whole rounds.
 Kernel ragged() {
   return built("abc->cba", {9, 7, 41}, DType::u32,
-               "tile 16 7 9\norder c a b\nmapping a:9 b:7 c:16 vector 1 workers 256\n"
-               "stage 0 shared mapping c:16 b:7 a:9 vector 1 workers 256\n"
-               "layout 1 16 113 shift 0 mask 0 unit 0 elements 1017\nthreads 256 origin literals\n");
+               "tile c:16; order task c0; stage A shared c:16 b:7 a:9; layout c:1 b:16 a:113 elements 1017;"
+               " write a:9 b:7 c:16; threads 256");
 }
 /// Tiles cut where the output's sectors begin.
 Kernel skewed() {
   return built("ab->ba", {67, 41}, DType::u64,
-               "tile 32 32\norder a b\nmapping a:32 b:32 vector 2 workers 128\n"
-               "stage 0 shared mapping b:32 a:35 vector 1 workers 128\n"
-               "layout 1 33 shift 0 mask 0 unit 0 elements 1155\nskew a elements 4\nthreads 128 origin literals\n");
+               "tile b:32; tile a:32; order task b0 a0; stage A shared b:32 a:35; layout b:1 a:33 elements 1155;"
+               " write a:32 b:32 vector 2; skew a 4; threads 128");
 }
 /// Vectors on both sides of a swizzled array, a rectangle transposed in registers.
 Kernel swizzled() {
   return built("ab->ba", {128, 128}, DType::u32,
-               "tile 64 64\norder a b\nmapping a:64 b:64 vector 4 workers 256\n"
-               "stage 0 shared mapping b:64 a:4 a:16/4 vector 4 rows 4 workers 256\n"
-               "layout 64 1 shift 8 mask 7 unit 2 elements 4096\nthreads 256 origin literals\n");
+               "tile b:64; tile a:64; order task b0 a0; stage A shared b:64 a:4 a:16/4 vector 4 rows 4;"
+               " layout b:64 a:1 elements 4096 swizzle 8 7 2; write a:64 b:64 vector 4; threads 256");
 }
 /// A tile for each warp, exchanged by shuffles; the last block has warps without one.
 Kernel exchanged() {
   return built("ab->ba", {300, 8}, DType::u32,
-               "tile 8 32\norder a b\nmapping a:32 b:8 vector 4 workers 32\n"
-               "stage 0 warp mapping b:8 a:32 vector 4 workers 32\nthreads 256 origin literals\n");
+               "tile a:32; order task a0; stage A warp b:8 a:32 vector 4; write a:32 b:8 vector 4 workers 32;"
+               " threads 256");
 }
 /// The origin found by shuffles.
 Kernel shuffled() {
   return built("abcde->ebdac", {3, 4, 14, 5, 33}, DType::u64,
-               "tile 16 1 1 1 14\norder c e a d b\nmapping c:14 e:16 vector 1 workers 128\n"
-               "stage 0 shared mapping e:16 c:14 vector 1 workers 128\n"
-               "layout 1 0 0 0 17 shift 0 mask 0 unit 0 elements 238\nthreads 128 origin shuffle\n");
+               "tile e:16; order task b d a e0; stage A shared e:16 c:14; layout e:1 c:17 elements 238;"
+               " write c:14 e:16; origin shuffle; threads 128");
 }
 /// Elements of 16 bytes.
 Kernel wide_elements() {
   return built("ab->ba", {64, 64}, DType::c128,
-               "tile 32 32\norder a b\nmapping a:32 b:32 vector 1 workers 256\n"
-               "stage 0 shared mapping b:32 a:32 vector 1 workers 256\n"
-               "layout 1 33 shift 0 mask 0 unit 0 elements 1056\nthreads 256 origin literals\n");
+               "tile b:32; tile a:32; order task b0 a0; stage A shared b:32 a:32; layout b:1 a:33 elements 1056;"
+               " write a:32 b:32; threads 256");
 }
 
 Place of_array(const Kernel& kernel, const std::string& name) {

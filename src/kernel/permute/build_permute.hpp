@@ -6,12 +6,12 @@
 
 namespace ricci::kernel {
 
-/// The tree of a schedule without a register tile, for CUDA:
+/// The tree for CUDA:
 ///
 ///   block, thread -> the tile's origin, arrays advanced to it -> read, barrier, write | read, exchange | write
 ///
-/// Verified. Throws InternalError where the schedule breaks a rule of ir::verify() or the tree one of verify(), and
-/// PlanError where a launch has too many blocks.
+/// Verified. Throws PlanError where the schedule breaks a rule of ir::verify() and where a launch has too many blocks,
+/// InternalError where the tree breaks one of verify().
 Kernel build_permute(const ir::Program& program, const ir::Schedule& schedule);
 
 }  // namespace ricci::kernel

@@ -86,6 +86,12 @@ class LoopMaker {
       case Kind::products:
       case Kind::prefetch:
         fail("it is for the products of an atom");
+      case Kind::write:
+      case Kind::layout:
+      case Kind::carry:
+      case Kind::skew:
+      case Kind::origin:
+        fail("it is for what only moves elements");
     }
   }
 
