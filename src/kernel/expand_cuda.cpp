@@ -301,7 +301,7 @@ class Expander {
     }
     if (chunks > 1) round.push_back({Commit{}});
     result.push_back(loop_over(chunk, Bind::serial, std::move(round)));
-    if (overlap) result.push_back({Wait{0, sums}});
+    if (overlap && sums >= 0) result.push_back({Wait{0, sums}});
     if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
     return result;
   }

@@ -23,14 +23,15 @@ inline std::int64_t row_of(const Array& array) { return (array.swizzle.mask + 1)
 ///   row  elements of one
 std::int64_t offset(const SharedMatrix& matrix, std::int64_t row, std::int64_t p, std::int64_t k) noexcept;
 
-/// A staged operand as matrices of `deep` along the depth each. Throws PlanError where it lies in another way.
-///   side, depth  digits of the tile
-/// Starts at side 0; `steps`: how far the start moves for each `deep`.
+/// A staged operand as the matrices of one instruction after the other.
 struct StagedMatrices {
-  SharedMatrix first;
-  std::vector<std::int64_t> steps;
-  std::int64_t of_rows = 0;  ///< elements that the start moves for `rows` positions of the side
+  SharedMatrix first;               ///< at the start of the side and of the depth
+  std::vector<std::int64_t> steps;  ///< elements that the start moves, for each instruction along the depth
+  std::int64_t of_rows = 0;         ///< and for the next `rows` positions of the side
 };
+/// Throws PlanError where the operand does not lie in rows and blocks.
+///   side, depth  digits of the tile
+///   rows, deep   positions of an instruction along them
 StagedMatrices matrices_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& side,
                            const std::vector<Digit>& depth, std::int64_t rows, std::int64_t deep);
 

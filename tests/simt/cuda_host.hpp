@@ -253,8 +253,8 @@ RICCI_SIMT_HOOK void ricci_at_site_multiply_group(const char* atom, unsigned tim
                                                   unsigned site) {
   ricci_simt_hooks->multiply_group(atom, times, sums, a, a_transposed, b, b_transposed, site);
 }
-RICCI_SIMT_HOOK void ricci_simt_fence_sums(unsigned line) { ricci_simt_hooks->fence_sums(line); }
-RICCI_SIMT_HOOK void ricci_simt_commit_products(unsigned line) { ricci_simt_hooks->commit_products(line); }
+RICCI_SIMT_HOOK void ricci_simt_fence_sums() { ricci_simt_hooks->fence_sums(); }
+RICCI_SIMT_HOOK void ricci_simt_commit_products() { ricci_simt_hooks->commit_products(); }
 RICCI_SIMT_HOOK void ricci_simt_wait_products(unsigned groups, unsigned line) {
   ricci_simt_hooks->wait_products(groups, line);
 }
@@ -269,10 +269,10 @@ inline unsigned long long shared_matrix(const void* start, int leading, int stri
 }
 inline void fence_shared() { ricci_simt_fence_shared(); }
 template <class Sums>
-inline void fence_sums(Sums&, unsigned line = __builtin_LINE()) {
-  ricci_simt_fence_sums(line);
+inline void fence_sums(Sums&) {
+  ricci_simt_fence_sums();
 }
-inline void commit_products(unsigned line = __builtin_LINE()) { ricci_simt_commit_products(line); }
+inline void commit_products() { ricci_simt_commit_products(); }
 template <int Groups, class Sums>
 inline void wait_products(Sums&, unsigned line = __builtin_LINE()) {
   ricci_simt_wait_products(Groups, line);

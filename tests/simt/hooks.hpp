@@ -29,8 +29,8 @@ struct RicciSimtHooks {
   void (*multiply_group)(const char* atom, unsigned times, float* sums, unsigned long long a, bool a_transposed,
                          unsigned long long b, bool b_transposed, unsigned site);
   /// wgmma.fence, commit_group and wait_group of a thread, and fence.proxy.async.
-  void (*fence_sums)(unsigned line);
-  void (*commit_products)(unsigned line);
+  void (*fence_sums)();
+  void (*commit_products)();
   void (*wait_products)(unsigned groups, unsigned line);
   void (*fence_shared)();
 };

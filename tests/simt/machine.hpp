@@ -144,8 +144,8 @@ class Machine {
 
   static void on_multiply_group(const char* atom, unsigned times, float* sums, unsigned long long a, bool a_transposed,
                                 unsigned long long b, bool b_transposed, unsigned site);
-  static void on_fence_sums(unsigned line);
-  static void on_commit_products(unsigned line);
+  static void on_fence_sums();
+  static void on_commit_products();
   static void on_wait_products(unsigned groups, unsigned line);
   static void on_fence_shared();
 

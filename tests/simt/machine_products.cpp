@@ -93,7 +93,7 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
   lane.products.push_back(std::move(product));
 }
 
-void Machine::on_fence_sums(unsigned) { running().lane_->sums_fenced = true; }
+void Machine::on_fence_sums() { running().lane_->sums_fenced = true; }
 
 void Machine::written_to_shared(std::uint64_t address, unsigned bytes) {
   if (!multiplies_) return;
@@ -109,7 +109,7 @@ void Machine::on_fence_shared() {
     if (const auto found = m.unfenced_.find(unit); --found->second == 0) m.unfenced_.erase(found);
   m.lane_->unfenced.clear();
 }
-void Machine::on_commit_products(unsigned) { ++running().lane_->product_groups; }
+void Machine::on_commit_products() { ++running().lane_->product_groups; }
 
 // A thread's sums of a product, with the values that operands have now.
 void Machine::add_product(const GroupProduct& product, float* sums) const {
