@@ -188,7 +188,7 @@ const Fault kFaults[] = {
      },
      "lane 2 of 2"},
     {"vectors turned that are not as many as lanes", cpu_turned,
-     [](Kernel& k) { array_of(k, "rows").shape.front() = 9; }, "as many vectors as lanes"},
+     [](Kernel& k) { array_of(k, "A_packed_rows").shape.front() = 9; }, "as many vectors as lanes"},
     // ---- order
     {"a sum that nothing has cleared", cpu, [](Kernel& k) { drop<Loop>(k, loop_over(k, Bind::unroll, "r")); },
      "is read before anything is written to it"},
