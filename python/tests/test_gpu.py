@@ -81,7 +81,7 @@ class Torch(unittest.TestCase):
 
     def test_a_graph_of_plans(self):
         a, b = self.rand(64, 48), self.rand(48, 80)
-        plan = ricci.plan_einsum("ab,bc->ca", a, b)
+        plan = ricci.plan_einsum("ab,bc->ca", a, b, order="C")
         out = torch.zeros(80, 64, dtype=torch.float64, device="cuda")
         plan(a, b, out=out)
         torch.cuda.synchronize()
