@@ -106,7 +106,6 @@ class ContractionEnumerator {
 
  private:
   static constexpr std::int64_t kLeastTile = 16 * 16, kMostTile = 192 * 192;
-  static constexpr std::int64_t kMostGroupTile = 192 * 256;
 
   static void keep_multiples(std::vector<Tile>& tiles, std::int64_t unit) {
     std::erase_if(tiles, [&](const Tile& tile) { return tile.size % unit != 0; });
@@ -129,7 +128,7 @@ class ContractionEnumerator {
     const auto& rows = rows_[row];
     const auto& columns = columns_[column];
     if (rows.size * columns.size < kLeastTile && (rows.blocks > 1 || columns.blocks > 1)) return;
-    if (rows.size * columns.size > (contraction_.groups ? kMostGroupTile : kMostTile)) return;
+    if (rows.size * columns.size > kMostTile) return;
     auto counts = of_result(rows, columns);
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       const auto& depth = depths_[d];

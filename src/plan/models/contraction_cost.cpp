@@ -1,6 +1,7 @@
-// Constants are fitted to the times of tccg48 in f64, f32 and bf16 and of talsh300 on an NVIDIA H200
-// (bench/results/contract-*-top-h200.json: 230 kernels, off by 15 % in the mean of squares, f64 by 12 %), in cycles and
-// bytes, so that another device comes in by its model.
+// Constants are fitted to 230 kernels timed on an NVIDIA H200 (`ricci-bench contract --top 3` of tccg48 in f64, and
+// parts of tccg48_f32 in f32 and bf16 and of talsh300): off by 15 % in the mean of squares, f64 by 12 %. They are in
+// cycles and bytes, so that another device comes in by its model. bench/results/contract-tccg48-f64-model-h200.json has
+// predictions beside times.
 #include "plan/models/contraction_cost.hpp"
 
 #include <fmt/format.h>
