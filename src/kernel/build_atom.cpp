@@ -101,7 +101,8 @@ void Builder::check_group(const Mma& mma) const {
     return n;
   };
   const auto& [warp_rows, warp_columns, run_rows, run_columns, run_depth] = mma.spread;
-  if (warp_columns != 1 || warp_rows % instruction_->warps != 0 || count(mma.rows) != instruction_->m * warp_rows)
+  if (warp_columns != 1 || warp_rows % instruction_->warps != 0 ||
+      count(mma.rows) != std::int64_t{instruction_->m} * warp_rows)
     fail(fmt::format("groups of {} warps take {} rows each, and all columns", instruction_->warps,
                      instruction_->warps * instruction_->m));
   if (count(mma.columns) % instruction_->n != 0 || count(mma.columns) > kMostGroupColumns)

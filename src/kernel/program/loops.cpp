@@ -176,8 +176,7 @@ class LoopMaker {
     auto& registers = made_.register_tile[q];
     made_.tile[q] = extent(q);
     bool has_inner = false, has_registers = false;
-    for (std::size_t k = 0; k < levels.size(); ++k) {
-      const auto& level = levels[k];
+    for (const auto& level : levels) {
       switch (level.use) {
         case Level::Use::task:
           if (has_inner || registers > 1) fail(fmt::format("{} is no outermost loop of {}", level.name, name(q)));
