@@ -37,7 +37,6 @@ class ContractionLibrary {
 
 struct ContractionKind {
   const char* option;  ///< "--tblis"
-  const char* title;   ///< "TBLIS"
   Device device;       ///< where its tensors are
   const char* help;
   /// Throws IoError, naming the file, where it cannot be opened, and the function that it lacks.

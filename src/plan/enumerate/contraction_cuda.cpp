@@ -178,10 +178,9 @@ class ContractionEnumerator {
     cut.seconds = std::numeric_limits<double>::infinity();
     Cut tried = cut;
     for (const int stages : {2, 3, 4, 6}) {
-      // What products of a warp group still read when the next ones begin is not copied ahead.
       if (c.groups && stages < 3) continue;
       tried.stages = stages;
-      counts.stages = c.groups ? stages - 1 : stages;
+      counts.stages = counted_stages(stages);
       tried.resident = static_cast<int>(resident(tried, rows, columns, registers));
       if (tried.resident < 1) break;
       counts.resident = tried.resident;
@@ -194,6 +193,9 @@ class ContractionEnumerator {
     best_seconds_ = std::min(best_seconds_, cut.seconds);
     return true;
   }
+
+  /// What products of a warp group still read when the next ones begin is not copied ahead.
+  int counted_stages(int stages) const { return contraction_.groups ? stages - 1 : stages; }
 
   /// Rows and columns as the warps hold them.
   std::int64_t held_rows(const Cut& cut) const {
@@ -382,7 +384,7 @@ class ContractionEnumerator {
     auto counts = of_result(*cut.rows, *cut.columns);
     set_copies(counts, a, b, *cut.depth);
     set_round(counts, cut, a, b, held_rows(cut), held_columns(cut));
-    counts.stages = contraction_.groups ? cut.stages - 1 : cut.stages;
+    counts.stages = counted_stages(cut.stages);
     counts.resident = cut.resident;
     return counts;
   }

@@ -57,6 +57,23 @@ std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit) {
 
 namespace {
 
+/// So many positions of axis `fastest`, and of axis `other` around them; one of each further axis.
+Tile tile_of_two(const Axes& depth, std::size_t fastest, std::int64_t of_fastest, std::size_t other,
+                 std::int64_t of_other) {
+  Tile tile;
+  for (std::size_t k = 0; k < depth.size(); ++k) {
+    if (k != fastest && k != other) tile.order.push_back(k);
+  }
+  tile.order.push_back(other);
+  tile.order.push_back(fastest);
+  tile.sizes.assign(depth.size(), 1);
+  tile.sizes[fastest] = of_fastest;
+  tile.sizes[other] = of_other;
+  tile.size = of_fastest * of_other;
+  for (std::size_t k = 0; k < depth.size(); ++k) tile.blocks *= parts(depth[k].extent, tile.sizes[k]);
+  return tile;
+}
+
 /// Where the fastest axis is no multiple of `unit`: an even part of it with an even part of another axis, which leaves
 /// nothing of either unused.
 void add_even_depths(std::vector<Tile>& list, const Axes& depth, const std::vector<std::size_t>& fastest,
@@ -70,18 +87,7 @@ void add_even_depths(std::vector<Tile>& list, const Axes& depth, const std::vect
         if (depth[f].extent % n != 0) continue;
         for (std::int64_t m = 2; m <= std::min(depth[g].extent, kMost / n); ++m) {
           if (depth[g].extent % m != 0 || n * m % unit != 0) continue;
-          Tile tile;
-          for (std::size_t k = 0; k < depth.size(); ++k) {
-            if (k != f && k != g) tile.order.push_back(k);
-          }
-          tile.order.push_back(g);
-          tile.order.push_back(f);
-          tile.sizes.assign(depth.size(), 1);
-          tile.sizes[f] = n;
-          tile.sizes[g] = m;
-          tile.size = n * m;
-          for (std::size_t k = 0; k < depth.size(); ++k) tile.blocks *= parts(depth[k].extent, tile.sizes[k]);
-          list.push_back(std::move(tile));
+          list.push_back(tile_of_two(depth, f, n, g, m));
         }
       }
     }
@@ -133,19 +139,8 @@ std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit) {
   if (fastest.size() == 2) {
     for (const auto& [f, g] : {std::pair{fastest[0], fastest[1]}, std::pair{fastest[1], fastest[0]}}) {
       for (const auto& [m, n] : {std::pair{4, 4}, std::pair{8, 4}, std::pair{4, 8}, std::pair{8, 8}}) {
-        Tile tile;
-        for (std::size_t k = 0; k < depth.size(); ++k) {
-          if (k != f && k != g) tile.order.push_back(k);
-        }
-        tile.order.push_back(g);
-        tile.order.push_back(f);
-        tile.sizes.assign(depth.size(), 1);
-        tile.sizes[f] = m;
-        tile.sizes[g] = n;
         if (depth[f].extent < m || depth[g].extent < n || std::int64_t{m} * n % unit != 0) continue;
-        tile.size = std::int64_t{m} * n;
-        for (std::size_t k = 0; k < depth.size(); ++k) tile.blocks *= parts(depth[k].extent, tile.sizes[k]);
-        list.push_back(std::move(tile));
+        list.push_back(tile_of_two(depth, f, m, g, n));
       }
     }
   }
