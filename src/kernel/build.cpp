@@ -245,7 +245,8 @@ void Builder::stage(const Directive& directive) {
     copy.digits.insert(copy.digits.begin(), {var, kernel_.extent(var)});
     if (kernel_.extent(var) > 1) to = to + Affine::of(var, stride);
     stride *= kernel_.extent(var);
-    if (k > 0 && is_summed(q) != is_summed(index_of(loop(dimensions[k - 1]))) && !padded) {
+    const auto around = k > 0 ? index_of(loop(dimensions[k - 1])) : q;
+    if (is_summed(q) != is_summed(around) && role(product, around) != Role::batch && !padded) {
       stride += directive.padding;
       padded = true;
     }

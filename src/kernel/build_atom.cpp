@@ -23,21 +23,24 @@ void Builder::atom(const Directive& directive) {
   mma.spread = {directive.warps[0], directive.warps[1], directive.runs[0], directive.runs[1], directive.runs[2]};
   if ((kernel_.target == Target::cuda) != (directive.warps[0] > 0))
     fail(kernel_.target == Target::cuda ? "warps are missing" : "warps on a CPU");
-  if (kernel_.target == Target::cuda) {
-    kernel_.threads = kThreadsOfWarp * mma.spread.warps();
-    kernel_.blocks = directive.blocks;
-    if (kernel_.threads > kMostThreads) fail(fmt::format("more than {} threads in a block", kMostThreads));
-  }
   for (const auto& [word, names] : directive.loops) {
     for (const auto& name : names) {
       const auto var = loop(name);
       if (place(var)) fail(fmt::format("{} is a loop of the order", name));
-      (word == "rows" ? mma.rows : word == "columns" ? mma.columns : mma.depth).push_back({var, kernel_.extent(var)});
+      auto& digits = word == "rows"      ? mma.rows
+                     : word == "columns" ? mma.columns
+                     : word == "depth"   ? mma.depth
+                                         : mma.batch;
+      digits.push_back({var, kernel_.extent(var)});
     }
   }
   const bool fma = kernel_.target == Target::cpu ? directive.subject == "fma" : find_fma(directive.subject) != nullptr;
   if (!fma && (kernel_.target == Target::cpu || instruction_ == nullptr))
     fail(fmt::format("there is no atom {}{}", directive.subject, kernel_.target == Target::cpu ? " on a CPU" : ""));
+  if (kernel_.target == Target::cuda) {
+    set_threads(mma);
+    kernel_.blocks = directive.blocks;
+  }
   std::int64_t deep = 1;
   for (const auto& digit : mma.depth) deep *= digit.extent;
   if (instruction_ != nullptr && deep % instruction_->k != 0)
@@ -53,6 +56,12 @@ void Builder::atom(const Directive& directive) {
         return std::any_of(digits.begin(), digits.end(), [&](const Digit& d) { return d.var == level.var; });
       };
       const auto& name = var_name(level.var);
+      if (has(mma.batch)) {
+        if (role(product(), static_cast<int>(q)) != Role::batch)
+          fail(fmt::format("products side by side differ in {}, which is no index of both operands and the result",
+                           name));
+        continue;
+      }
       if (!has(mma.rows) && !has(mma.columns) && !has(mma.depth))
         fail(fmt::format("{} is in no order and not in the atom", name));
       if (has(mma.depth) != is_summed(static_cast<int>(q)))
@@ -94,13 +103,26 @@ void Builder::atom(const Directive& directive) {
   ++atoms_;
 }
 
+void Builder::set_threads(Mma& mma) {
+  const auto* atom = instruction_ != nullptr ? instruction_ : find_fma(mma.atom);
+  const auto lanes = batch_lanes(*atom);
+  if (lanes > 1 && (mma.batch.empty() || mma.batch.back().extent != lanes))
+    fail(fmt::format("lanes of {} are {} products, the last digit of the batch", mma.atom, lanes));
+  std::int64_t products = 1;
+  for (const auto& digit : mma.batch) products *= digit.extent;
+  const auto threads = kThreadsOfWarp * mma.spread.warps() * (products / lanes);
+  if (threads > kMostThreads) fail(fmt::format("more than {} threads in a block", kMostThreads));
+  mma.spread.batches = static_cast<int>(products / lanes);
+  kernel_.threads = static_cast<int>(threads);
+}
+
 void Builder::check_group(const Mma& mma) const {
   const auto count = [](const std::vector<Digit>& digits) {
     std::int64_t n = 1;
     for (const auto& digit : digits) n *= digit.extent;
     return n;
   };
-  const auto& [warp_rows, warp_columns, run_rows, run_columns, run_depth] = mma.spread;
+  const auto& [warp_rows, warp_columns, run_rows, run_columns, run_depth, batches] = mma.spread;
   if (warp_columns != 1 || warp_rows % instruction_->warps != 0 ||
       count(mma.rows) != std::int64_t{instruction_->m} * warp_rows)
     fail(fmt::format("groups of {} warps take {} rows each, and all columns", instruction_->warps,
@@ -108,6 +130,7 @@ void Builder::check_group(const Mma& mma) const {
   if (count(mma.columns) % instruction_->n != 0 || count(mma.columns) > kMostGroupColumns)
     fail(fmt::format("{} columns are no multiple of {} up to {}", count(mma.columns), instruction_->n,
                      kMostGroupColumns));
+  if (batches != 1) fail("groups of warps have one product");
   if (run_rows != 1 || run_columns != 1) fail("a lane of a warp group holds no runs along rows or columns");
 }
 
@@ -274,6 +297,7 @@ Body Builder::flush() {
   Flush whole;
   whole.rows = mma.rows;
   whole.columns = mma.columns;
+  whole.batch = mma.batch;
   whole.accumulator = mma.accumulator;
   whole.atom = mma.atom;
   whole.spread = mma.spread;

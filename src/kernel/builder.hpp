@@ -147,6 +147,9 @@ class Builder {
   /// A new array, or one of an earlier section, whose elements nothing reads any more.
   int array_of(Array array);
 
+  /// The threads of a block: warps for each of the products side by side.
+  void set_threads(Mma& mma);
+
   /// What an atom of a warp group takes.
   void check_group(const Mma& mma) const;
 

@@ -144,7 +144,7 @@ Directive parse_line(std::string_view line) {
         d.loops.push_back({std::string(word), {}});
         continue;
       }
-      if (d.loops.empty()) words.fail(word, "one of the words rows, columns, depth, task, serial, thread, sum");
+      if (d.loops.empty()) words.fail(word, "one of the words rows, columns, depth, batch, task, serial, thread, sum");
       d.loops.back().second.emplace_back(word);
     }
   };
@@ -199,7 +199,7 @@ Directive parse_line(std::string_view line) {
       break;
     case Kind::atom:
       d.subject = words.name("an atom");
-      groups({"rows", "columns", "depth"});
+      groups({"rows", "columns", "depth", "batch"});
       break;
     case Kind::pipeline:
     case Kind::lanes:

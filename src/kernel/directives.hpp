@@ -13,6 +13,9 @@
 //                                   of a multiprocessor at once have room for their registers; `parts 2`: factors of
 //                                   tf32 are sums of two, of which three products are summed. `fma` is 8 x 4 lanes that
 //                                   multiply single elements, `fma_row` 1 x 32
+//   atom m16n8k8_f64 rows a columns c depth d batch g warps 1x1 runs 1x1x1        on a GPU: a block has such warps for
+//                                   each g, whose products stand side by side. Of `fma_batch8` and `fma_batch32` lanes
+//                                   have products of their own, the last digit of the batch
 //   atom wgmma_bf16 rows a columns c depth d warps 8x1 runs 1x1x2                 on sm_90: by groups of four warps, 64
 //                                   rows and all columns each; a stage has swizzled rows in place of padding
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
@@ -89,9 +92,9 @@ struct Directive {
   /// threads, prefetch, skew: how many; cooperative: threads, and items where they are given
   std::vector<std::int64_t> sizes;
   std::string at, space;  ///< stage
-  /// order: per binding the loops; stage: dimensions, or digits, under ""; atom: under "rows", "columns", "depth";
-  /// write, layout: digits, or strides, under ""; of these and of a stage by digits what else they say, under its word;
-  /// added: the words behind its own, under ""
+  /// order: per binding the loops; stage: dimensions, or digits, under ""; atom: under "rows", "columns", "depth",
+  /// "batch"; write, layout: digits, or strides, under ""; of these and of a stage by digits what else they say, under
+  /// its word; added: the words behind its own, under ""
   std::vector<std::pair<std::string, std::vector<std::string>>> loops;
   int lanes = 1;                        ///< atom, on a CPU
   std::array<int, 2> warps = {0, 0};    ///< atom, on a GPU: along rows and columns

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <ranges>
 
 #include "kernel/warp_group.hpp"
 #include "ricci/error.hpp"
@@ -21,7 +22,7 @@ Threads::Threads(Kernel& of, const Spread& spread) : kernel(of), count(kWarp * s
   thread = loop_var("t", count);
   taken_.insert(kernel.vars.back().name);
   const auto t = Affine::of(thread);
-  warp_row = let(names, "warp_row", t, static_cast<std::int64_t>(kWarp) * spread.warp_columns, 0);
+  warp_row = let(names, "warp_row", t, static_cast<std::int64_t>(kWarp) * spread.warp_columns, spread.warp_rows);
   warp_column = let(names, "warp_column", t, kWarp, spread.warp_columns);
   group = let(names, "group", t, 4, 8);
   member = let(names, "member", t, 1, 4);
@@ -102,6 +103,7 @@ class Expander {
       sum.type = dtype_of(tile_.atom->c.type);
       sum.shape.insert(sum.shape.begin(), 2);
     }
+    name_batch(mma);
     for (const bool first : {true, false}) {
       const auto number = (first ? mma.a : mma.b).array;
       auto& array = kernel.arrays[static_cast<std::size_t>(number)];
@@ -132,6 +134,26 @@ class Expander {
 
  private:
   static constexpr std::int64_t kLine = 128;
+
+  /// A thread's product of those side by side: the digits of its warp's number and, of an atom with lanes for several,
+  /// of its lane's, in front of all loops.
+  void name_batch(const Mma& mma) {
+    const auto name = [&](const Digit& digit, std::int64_t divisor) {
+      if (digit.extent == 1) return;
+      const bool all = threads_.count <= divisor * digit.extent;
+      threads_.names.push_back({Let{digit.var, Affine::of(threads_.thread), divisor, all ? 0 : digit.extent}});
+    };
+    std::int64_t below = std::int64_t{kWarp} * mma.spread.warp_rows * mma.spread.warp_columns;
+    auto digits = mma.batch;
+    if (const auto lanes = batch_lanes(*tile_.atom); lanes > 1) {
+      name(digits.back(), lanes == kWarp / 4 ? 4 : 1);  // groups of four lanes, or all of them
+      digits.pop_back();
+    }
+    for (const auto& digit : digits | std::views::reverse) {
+      name(digit, below);
+      below *= digit.extent;
+    }
+  }
 
   static void append(Body& to, Body more, int origin = -1) {
     made_by(more, origin);

@@ -435,7 +435,9 @@ Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vec
 
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first) {
   const auto x = Multiplier(threads, mma, tile).operand(first);
-  return (x.side->padded - 1) * x.along + (tile.depth.padded - 1) * x.deep + 1;
+  auto reach = (x.side->padded - 1) * x.along + (tile.depth.padded - 1) * x.deep + 1;
+  for (const auto& digit : mma.batch) reach += (digit.extent - 1) * x.base.index.front().coefficient(digit.var);
+  return reach;
 }
 
 }  // namespace ricci::kernel::cuda

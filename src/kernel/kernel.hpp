@@ -191,19 +191,22 @@ struct Copy {
   bool async = false;  ///< CUDA: cp.async; the elements are there after a wait and a barrier
 };
 
-/// CUDA: how the tile of a block is spread over warps, and how many neighbours one lane holds.
+/// CUDA: how the tile of a block is spread over warps, and how many neighbours one lane holds. Warps of different
+/// `batches` have products of their own, of as many rows and columns.
 struct Spread {
   int warp_rows = 1, warp_columns = 1;
   int run_rows = 1, run_columns = 1, run_depth = 1;
-  int warps() const noexcept { return warp_rows * warp_columns; }
+  int batches = 1;
+  int warps() const noexcept { return warp_rows * warp_columns * batches; }
 };
 
 /// acc += a * b (negative, on a CPU: acc -= a * b) for all digits: `rows` are those of operand a, `columns` those of b
-/// and, innermost first, the lanes; `depth` those summed over. acc is addressed by the accumulator's layout, which the
-/// atom decides.
+/// and, innermost first, the lanes; `depth` those summed over; `batch`, on a GPU, those of a product among others side
+/// by side: of the warps and, where the atom has lanes for several products, last of these. acc is addressed by the
+/// accumulator's layout, which the atom decides.
 struct Mma {
   std::string atom;
-  std::vector<Digit> rows, columns, depth;
+  std::vector<Digit> rows, columns, depth, batch;
   int accumulator = -1;
   Access a, b;
   bool conj_a = false, conj_b = false;
@@ -216,7 +219,7 @@ struct Mma {
 /// For every element of the accumulator tile: to = value, in which `accumulator` stands for the element. Elements for
 /// which `when` fails are left alone.
 struct Flush {
-  std::vector<Digit> rows, columns;
+  std::vector<Digit> rows, columns, batch;
   int accumulator = -1;
   std::string atom;
   Access to;

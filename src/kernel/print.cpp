@@ -127,18 +127,19 @@ class Printer {
     const auto operand = [&](const Access& access, bool conj) {
       return conj ? fmt::format("conj({})", text(access)) : text(access);
     };
-    line("mma {}{} {} {} {} * {} over rows {}, columns {}, depth {}{}", mma.atom,
+    line("mma {}{} {} {} {} * {} over rows {}, columns {}, depth {}{}{}", mma.atom,
          mma.parts > 1 ? fmt::format(" of {} parts", mma.parts) : "", array_name(mma.accumulator),
          mma.outer      ? "="
          : mma.negative ? "-="
                         : "+=",
          operand(mma.a, mma.conj_a), operand(mma.b, mma.conj_b), text(mma.rows), text(mma.columns), text(mma.depth),
-         text(mma.spread));
+         batch(mma.batch), text(mma.spread));
   }
   void one(const Flush& flush) {
-    line("flush {} = {} over rows {}, columns {}{}", text(flush.to), print(kernel_, flush.value), text(flush.rows),
-         text(flush.columns), where("where", flush.when));
+    line("flush {} = {} over rows {}, columns {}{}{}", text(flush.to), print(kernel_, flush.value), text(flush.rows),
+         text(flush.columns), batch(flush.batch), where("where", flush.when));
   }
+  std::string batch(const std::vector<Digit>& digits) const { return digits.empty() ? "" : ", batch " + text(digits); }
   void one(const Clear& clear) { line("clear {}", array_name(clear.array)); }
 
   void one(const Declare& declare) {

@@ -106,6 +106,8 @@ class Verifier {
   void one(const Copy& copy);
   void one(const Clear& clear);
   void one(const Mma& mma);
+  /// Each warp, and each lane of an atom with lanes for several products, has one of those side by side.
+  void products_side_by_side(const Mma& mma) const;
   void one(const Flush& flush);
 
   // ---- accesses and values

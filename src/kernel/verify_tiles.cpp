@@ -58,6 +58,7 @@ void Verifier::one(const Clear& clear) {
 void Verifier::one(const Mma& mma) {
   const auto& sum = kernel_.array(mma.accumulator);
   read_life(mma.accumulator);
+  enter(mma.batch);
   enter(mma.rows);
   enter(mma.columns);
   enter(mma.depth);
@@ -66,6 +67,8 @@ void Verifier::one(const Mma& mma) {
     for (const auto& digit : digits) n *= digit.extent;
     return n;
   };
+  if (!cuda() && !mma.batch.empty()) fail("products side by side are for the warps of a GPU");
+  if (cuda()) products_side_by_side(mma);
   if (!cuda()) {
     if (mma.atom != "fma") fail(fmt::format("there is no atom {} on a CPU", mma.atom));
     const auto last = mma.columns.empty() ? 1 : mma.columns.back().extent;
@@ -74,10 +77,8 @@ void Verifier::one(const Mma& mma) {
       fail(fmt::format("{} has not the {} x {} registers of its rows and columns", sum.name, product(mma.rows),
                        vectors));
   } else if (find_fma(mma.atom) == nullptr) {
-    const auto* atom = find_atom(mma.atom);
-    if (!atom) fail(fmt::format("there is no atom {}", mma.atom));
-    if (product(mma.depth) % atom->k != 0)
-      fail(fmt::format("a depth of {} in atoms of {}", product(mma.depth), atom->k));
+    if (const auto deep = find_atom(mma.atom)->k; product(mma.depth) % deep != 0)
+      fail(fmt::format("a depth of {} in atoms of {}", product(mma.depth), deep));
   }
   for (const auto* digits : {&mma.rows, &mma.columns}) {
     const auto& other = digits == &mma.rows ? mma.b : mma.a;
@@ -93,9 +94,25 @@ void Verifier::one(const Mma& mma) {
   leave(mma.depth);
   leave(mma.columns);
   leave(mma.rows);
+  leave(mma.batch);
+}
+
+void Verifier::products_side_by_side(const Mma& mma) const {
+  const auto* atom = find_fma(mma.atom);
+  if (atom == nullptr) atom = find_atom(mma.atom);
+  if (!atom) fail(fmt::format("there is no atom {}", mma.atom));
+  const auto lanes = batch_lanes(*atom);
+  std::int64_t warps = 1;
+  for (const auto& digit : mma.batch) warps *= digit.extent;
+  if (lanes > 1 && (mma.batch.empty() || mma.batch.back().extent != lanes))
+    fail(fmt::format("lanes of {} are {} products, the last digit of the batch", mma.atom, lanes));
+  warps /= lanes;
+  if (warps != mma.spread.batches)
+    fail(fmt::format("{} products side by side for {} groups of warps", warps, mma.spread.batches));
 }
 
 void Verifier::one(const Flush& flush) {
+  enter(flush.batch);
   enter(flush.rows);
   enter(flush.columns);
   conditions(flush.when);
@@ -112,6 +129,7 @@ void Verifier::one(const Flush& flush) {
   ranges_.restore(mark);
   leave(flush.columns);
   leave(flush.rows);
+  leave(flush.batch);
 }
 
 }  // namespace ricci::kernel

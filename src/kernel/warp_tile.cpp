@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kWidest = 16;  ///< bytes of one access
 constexpr std::int64_t kBanks = 32, kWord = 4;
+constexpr int kLanes = 32;
 
 std::int64_t product(const std::vector<Digit>& digits) {
   std::int64_t n = 1;
@@ -87,12 +88,28 @@ constexpr Atom kFmaRow = {"fma_row",
                           {AtomType::f32, 1, 1, 1, {0, 0}, {0, 0}, {}},
                           {AtomType::f32, 1, 32, 1, {0, 4}, {0, 1}, {}},
                           {AtomType::f32, 1, 32, 1, {0, 4}, {0, 1}, {}}};
+// The groups of a warp, or all of its lanes, are products side by side.
+constexpr Atom kFmaBatch8 = {"fma_batch8",
+                             1,
+                             4,
+                             1,
+                             50,
+                             {AtomType::f32, 1, 1, 1, {0, 0}, {0, 0}, {}},
+                             {AtomType::f32, 1, 4, 1, {0, 0}, {0, 1}, {}},
+                             {AtomType::f32, 1, 4, 1, {0, 0}, {0, 1}, {}}};
+constexpr Fragment kElement = {AtomType::f32, 1, 1, 1, {0, 0}, {0, 0}, {}};
+constexpr Atom kFmaBatch32 = {"fma_batch32", 1, 1, 1, 50, kElement, kElement, kElement};
 
 }  // namespace
 
 const Atom* find_fma(std::string_view name) noexcept {
-  return name == kFma.name ? &kFma : name == kFmaRow.name ? &kFmaRow : nullptr;
+  for (const auto* atom : {&kFma, &kFmaRow, &kFmaBatch8, &kFmaBatch32}) {
+    if (name == atom->name) return atom;
+  }
+  return nullptr;
 }
+
+int batch_lanes(const Atom& atom) noexcept { return kLanes / (lanes_along(atom.c, false) * lanes_along(atom.c, true)); }
 
 Affine lane_place(const Fragment& fragment, bool columns, const Affine& member, const Affine& group) {
   const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
@@ -166,14 +183,14 @@ Reads reads_of(const WarpTile& tile, bool first, std::int64_t along, std::int64_
   return reads;
 }
 
-int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type) {
+int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, std::int64_t apart) {
   const auto& side = first ? tile.rows : tile.columns;
   const auto& fragment = first ? tile.atom->a : tile.atom->b;
-  const std::int64_t size = size_of(type), row = by_depth ? tile.depth.extent : side.extent;
+  const std::int64_t size = size_of(type), row = (by_depth ? tile.depth.extent : side.extent) * apart;
   const std::int64_t unit = std::max<std::int64_t>(kWidest / size, 1);
   int best = 0, fewest = -1;
   for (auto padding = (unit - row % unit) % unit; padding * size < kBanks * kWord; padding += unit) {
-    const auto along = by_depth ? row + padding : 1, deep = by_depth ? 1 : row + padding;
+    const auto along = by_depth ? row + padding : apart, deep = by_depth ? apart : row + padding;
     const auto reads = reads_of(tile, first, along, deep, type);
     std::array<std::int64_t, 32> address{};
     auto width = size * reads.width();
@@ -191,8 +208,10 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type) {
         if (columns && !first && tile.apart) return std::int64_t{group % 2 * 4 + group / 2};
         return lane_place(fragment, columns, Affine(lane % 4), Affine(group)).constant;
       };
+      const auto products = batch_lanes(*tile.atom);
+      const std::int64_t product = products == kLanes ? lane : products > 1 ? lane / 4 : 0;
       address[static_cast<std::size_t>(lane)] =
-          size * (along * side.run * coordinate(!first) + deep * tile.depth.run * coordinate(first));
+          size * (along * side.run * coordinate(!first) + deep * tile.depth.run * coordinate(first) + product);
     }
     const auto count = wavefronts(address, width) * times;
     if (fewest >= 0 && count >= fewest) continue;

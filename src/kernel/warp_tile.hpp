@@ -46,9 +46,12 @@ struct WarpTile {
   Affine column_of(const Affine& member, const Affine& group, int e) const;
 };
 
-/// Fused multiply-adds of single elements as atoms, of any type: `fma` of 8 x 4 lanes, `fma_row` of 1 x 32. Null for
-/// other names.
+/// Fused multiply-adds of single elements as atoms, of any type: `fma` of 8 x 4 lanes, `fma_row` of 1 x 32,
+/// `fma_batch8` of 1 x 4 in each of 8 products, `fma_batch32` a product to each lane. Null for other names.
 const Atom* find_fma(std::string_view name) noexcept;
+
+/// Products that lanes of a warp have side by side.
+int batch_lanes(const Atom& atom) noexcept;
 
 /// Number of a lane among those with different places along one dimension of a fragment.
 ///   member, group  its number in its group of four lanes, and that of the group
@@ -80,6 +83,7 @@ Reads reads_of(const WarpTile& tile, bool first, std::int64_t along, std::int64_
 /// Elements to part an operand's rows in shared memory by, so that fragments are read in the fewest wavefronts and rows
 /// begin at multiples of 16 bytes.
 ///   by_depth  rows run along the depth, else along the operand's own side
-int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type);
+///   apart     elements from one position of a row to the next: products that lie side by side
+int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, std::int64_t apart = 1);
 
 }  // namespace ricci::kernel

@@ -84,3 +84,36 @@ TEST_CASE("random contractions by warp groups are the interpreter's, without a f
               count, static_cast<unsigned long long>(first), along_sides, lines);
   if (fuzz::enough(fuzz::cases(100))) CHECK(run > count / 4);
 }
+
+TEST_CASE("random batches of contractions side by side are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(530001);
+  const int count = (fuzz::cases(100) + 1) / 2;
+  int run = 0, lanes = 0, products_of_warps = 0;
+  for (int k = 0; k < count; ++k) {
+    const auto seed = first + static_cast<std::uint64_t>(k);
+    std::mt19937_64 random(seed);
+    const auto d = fuzz::batch_contraction(random);
+    std::string what = "seed " + std::to_string(seed) + ": " + d.text();
+    try {
+      const auto program = d.program();
+      auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(d.sm));
+      std::erase_if(
+          list, [](const auto& candidate) { return candidate.schedule.name.find(" beside ") == std::string::npos; });
+      if (list.empty()) continue;
+      const auto& schedule = list[random() % list.size()].schedule;
+      what += "\n" + ir::print(program) + kernel::print(schedule.directives);
+      simt::ContractionCase kernel(program, schedule.directives);
+      const auto wrong = kernel.wrong(seed);
+      if (!wrong.empty()) FAIL(what << kernel.source.text << wrong);
+      ++run;
+      ++(schedule.name.starts_with("fma_batch") ? lanes : products_of_warps);
+    } catch (const CompileError& error) {
+      FAIL(what << error.what() << error.log());
+    } catch (const Error& error) {
+      FAIL(what << error.what());
+    }
+  }
+  std::printf("%d of %d random batches from seed %llu side by side, %d by lanes and %d by warps\n", run, count,
+              static_cast<unsigned long long>(first), lanes, products_of_warps);
+  if (fuzz::enough(fuzz::cases(100))) CHECK((lanes > count / 10 && products_of_warps > count / 10));
+}

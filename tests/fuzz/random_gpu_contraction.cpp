@@ -117,4 +117,36 @@ GpuContraction group_contraction(std::mt19937_64& random) {
   return d;
 }
 
+GpuContraction batch_contraction(std::mt19937_64& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
+  GpuContraction d;
+  const auto extent = [&](int most) { return std::int64_t{1 + below(most)}; };
+  d.extents = {{'a', extent(24)}, {'b', extent(24)}, {'k', extent(20)}};
+  d.extents['g'] = below(2) == 0 ? 8 * extent(10) : 8 + extent(70);
+  std::string terms[] = {"ak", "kb", "ab"};
+  const bool two = below(3) == 0;  // axes of the batch
+  if (two) d.extents['h'] = extent(4);
+  for (auto& term : terms) {
+    if (two) term += 'h';
+    std::shuffle(term.begin(), term.end(), random);
+    term.insert(below(3) == 0 ? term.begin() : term.end(), 'g');
+  }
+  d.spec = terms[0] + "," + terms[1] + "->" + terms[2];
+  const DType types[][3] = {{DType::f64, DType::f64, DType::f64},  {DType::f32, DType::f32, DType::f32},
+                            {DType::c64, DType::c64, DType::c64},  {DType::c128, DType::c128, DType::c128},
+                            {DType::f32, DType::f64, DType::f64},  {DType::f16, DType::f16, DType::f32},
+                            {DType::bf16, DType::bf16, DType::f32}};
+  const auto& type = types[below(7)];
+  const std::int64_t alignments[] = {256, 16, 0};
+  d.problem = simt::problem_of(d.spec, d.extents, {type[0], type[1], type[2]}, alignments[below(3)]);
+  for (auto& layout : d.problem.inputs) {  // views
+    if (below(5) == 0) layout.strides[0] *= 2;
+  }
+  d.problem.alpha = below(3) == 0 ? ir::Factor::any : ir::Factor::one;
+  d.problem.beta = below(3) == 0 ? ir::Factor::any : ir::Factor::zero;
+  d.problem.conjugate = {below(3) == 0, below(3) == 0};
+  d.sm = below(4) == 0 ? 80 : 90;
+  return d;
+}
+
 }  // namespace ricci::fuzz

@@ -24,5 +24,7 @@ struct GpuContraction {
 GpuContraction gpu_contraction(std::mt19937_64& random);
 /// Of halves, large enough for a warp group on sm_90.
 GpuContraction group_contraction(std::mt19937_64& random);
+/// Of many small products, neighbours of which are as often as not of different ones.
+GpuContraction batch_contraction(std::mt19937_64& random);
 
 }  // namespace ricci::fuzz

@@ -148,6 +148,35 @@ const Case kCases[] = {
      kAny,
      "tile a:16; tile b:128; order task a0 b0; stage A at b0 async a; stage B at b0 async b;"
      "atom fma_row rows a columns b warps 1x2 runs 1x2x1"},
+    // Products side by side, each of warps of its own; the last block of the batch has fewer.
+    {"gad,gdb->gab",
+     {{'g', 10}, {'a', 20}, {'b', 12}, {'d', 20}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "tile a:4; tile c:8; order task a0 sum c0; stage A at c0 async a b c; stage B at c0 async a c d pad 2;"
+     "atom m16n8k8_f64 rows b columns d depth c batch a warps 2x1 runs 1x1x1; pipeline c0 2"},
+    {"gad,gdb->gab",  // by matrix loads
+     {{'g', 3}, {'a', 32}, {'b', 16}, {'d', 32}},
+     {DType::bf16, DType::bf16, DType::f32},
+     kOne,
+     kNone,
+     "tile a:3; tile c:16; order sum c0; stage A at c0 async a b c pad 8; stage B at c0 async a c d pad 8;"
+     "atom m16n8k16_bf16 rows b columns d depth c batch a warps 1x1 runs 1x1x2; pipeline c0 2"},
+    {"adg,dbg->abg",  // neighbours are of different products: of lanes, and of warps besides
+     {{'g', 40}, {'a', 6}, {'b', 10}, {'d', 5}},
+     {DType::f32},
+     kAny,
+     kAny,
+     "tile c:16:8; order task c0 a; stage A at a async b c1 c pad 4; stage B at a async b d c1 c pad 4;"
+     "atom fma_batch8 rows columns d depth b batch c1 c warps 1x2 runs 1x1x1"},
+    {"adg,dbg->abg",
+     {{'g', 50}, {'a', 6}, {'b', 4}, {'d', 9}},
+     {DType::c64},
+     kOne,
+     kNone,
+     "tile c:32; tile b:3; order task c0 sum b0; stage A at b0 async a b c; stage B at b0 async b d c;"
+     "atom fma_batch32 rows a columns d depth b batch c warps 2x1 runs 1x1x1; pipeline b0 3"},
 };
 
 }  // namespace

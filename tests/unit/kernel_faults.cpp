@@ -26,6 +26,16 @@ ir::Program product(std::int64_t rows, std::int64_t depth, std::int64_t columns,
   return ir::canonicalise(ir::lower(problem));
 }
 
+/// C[a][b][d] = sum A[a][b][c] B[a][c][d]: products side by side.
+ir::Program batch_of_products() {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse("gik,gkj->gij");
+  problem.inputs = {Layout::row_major(DType::f64, {6, 20, 16}), Layout::row_major(DType::f64, {6, 16, 8})};
+  problem.output = Layout::row_major(DType::f64, {6, 20, 8});
+  for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
+  return ir::canonicalise(ir::lower(problem));
+}
+
 Kernel built(const ir::Program& program, const char* directives, Target target) {
   return build(program, *contraction_of(program), parse_directives(directives), target);
 }
@@ -64,6 +74,12 @@ Kernel cuda_halves() {
                       "pipeline b0 2",
                       Target::cuda));
 }
+/// Two products side by side, of a warp each.
+const char* const kBatch =
+    "tile a:2; tile c:8; order task a0 sum c0; stage A at c0 async a b c pad 4; stage B at c0 async a c d pad 2;"
+    "atom m16n8k8_f64 rows b columns d depth c batch a warps 1x1 runs 1x1x2; pipeline c0 2";
+Kernel cuda_batch_tiles() { return built(batch_of_products(), kBatch, Target::cuda); }
+Kernel cuda_batch() { return expand(cuda_batch_tiles()); }
 /// Without a pipeline: copies, a barrier, products and another barrier.
 Kernel cuda_in_steps() {
   return expand(built(product(40, 42, 38),
@@ -309,6 +325,15 @@ const Fault kFaults[] = {
        scale(copy.to.index.front(), copy.digits.front().var, 1);
      },
      "of A_packed twice"},
+    {"warps for more products than there are side by side", cuda_batch_tiles,
+     [](Kernel& k) { get<Mma>(k).spread.batches = 3; }, "2 products side by side for 3 groups of warps"},
+    {"a lane's product that is no digit of the batch", cuda_batch_tiles,
+     [](Kernel& k) { get<Mma>(k).atom = "fma_batch8"; }, "lanes of fma_batch8 are 8 products"},
+    {"two warps with one product", cuda_batch,
+     [](Kernel& k) {
+       get<Let>(k, [&](const Statement& s) { return std::get<Let>(s.node).var == var_of(k, "a"); }).divisor = 64;
+     },
+     "is written by thread 32 and written by thread 0 with no barrier between"},
     // ---- launch and accesses
     {"a block of other threads than its loop", cuda, [](Kernel& k) { k.threads = 40; },
      "a loop over 32 threads in a block of 40"},
@@ -333,7 +358,8 @@ const Fault kFaults[] = {
 }  // namespace
 
 TEST_CASE("kernels without a fault pass") {
-  check_sound({cpu_tiles, cpu, cpu_in_place, cpu_turned, cuda_tiles, cuda, cuda_halves, cuda_in_steps});
+  check_sound({cpu_tiles, cpu, cpu_in_place, cpu_turned, cuda_tiles, cuda, cuda_halves, cuda_in_steps, cuda_batch_tiles,
+               cuda_batch});
 }
 
 TEST_CASE("faults planted into kernels are found by name") {
@@ -395,4 +421,14 @@ TEST_CASE("directives that break a rule are refused by name") {
   refused("order serial a c; atom fma depth b lanes 8", "and there are none");
   refused("atom m16n8k8_f64 rows a columns c depth b", "there is no atom m16n8k8_f64 on a CPU");
   refused("order task b; atom fma rows a columns c", "b is summed over");
+  refused("order serial c; atom fma columns a depth b batch c lanes 1", "c is a loop of the order");
+  refused("atom fma rows a depth b batch c lanes 1", "which is no index of both operands and the result");
+  const auto of_batch = [](const char* atom, const char* part) {
+    INFO(atom);
+    const auto start = "tile c:8; order task a0 sum c0; stage A at c0 async a b c; stage B at c0 async a c d; atom ";
+    CHECK_THROWS_WITH(built(batch_of_products(), ((std::string("tile a:2;") + start) + atom).c_str(), Target::cuda),
+                      Catch::Matchers::ContainsSubstring(part));
+  };
+  of_batch("fma_batch8 rows b columns d depth c batch a warps 1x1", "lanes of fma_batch8 are 8 products");
+  of_batch("m16n8k8_f64 rows b columns d depth c batch a warps 4x8", "more than 1024 threads");
 }

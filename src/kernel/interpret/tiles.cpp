@@ -4,6 +4,15 @@
 #include "kernel/interpret/machine.hpp"
 
 namespace ricci::kernel {
+namespace {
+
+/// Rows of products side by side, one after the other.
+std::vector<Digit> of_products(std::vector<Digit> batch, const std::vector<Digit>& rows) {
+  batch.insert(batch.end(), rows.begin(), rows.end());
+  return batch;
+}
+
+}  // namespace
 
 void Machine::over(std::span<const Digit> digits, int thread, const std::function<void()>& each) {
   if (digits.empty()) return each();
@@ -34,7 +43,8 @@ void Machine::one(const Clear& clear, const Threads&) { tiles_[clear.array].clea
 void Machine::one(const Mma& mma, const Threads& threads) {
   const auto of = kernel_.array(mma.accumulator).type;
   const auto from_a = kernel_.array(mma.a.array).type, from_b = kernel_.array(mma.b.array).type;
-  const auto row = position(mma.rows), column = position(mma.columns);
+  const auto rows = of_products(mma.batch, mma.rows);
+  const auto row = position(rows), column = position(mma.columns);
   const auto cleared = tiles_.find(mma.accumulator);
   if (cleared == tiles_.end()) broken(kernel_, origin_, "a sum is added to that nothing has cleared");
   const auto term = apply(ir::OpCode::mul, of, {zero_of(of), zero_of(of)});
@@ -49,7 +59,7 @@ void Machine::one(const Mma& mma, const Threads& threads) {
     if (rounds && values_) item.value.re = nearest_tf32(item.value.re);
     return conj && is_complex(of) ? operation(conjugate, &item) : item;
   };
-  over(mma.rows, t, [&] {
+  over(rows, t, [&] {
     over(mma.columns, t, [&] {
       auto& element = cleared->second[{at(row, t), at(column, t)}];
       over(mma.depth, t, [&] {
@@ -64,9 +74,10 @@ void Machine::one(const Mma& mma, const Threads& threads) {
 }
 
 void Machine::one(const Flush& flush, const Threads& threads) {
-  const auto row = position(flush.rows), column = position(flush.columns);
+  const auto rows = of_products(flush.batch, flush.rows);
+  const auto row = position(rows), column = position(flush.columns);
   const auto t = threads.front();
-  over(flush.rows, t, [&] {
+  over(rows, t, [&] {
     over(flush.columns, t, [&] {
       if (--steps_ < 0) throw Left{};
       if (!holds(flush.when, t)) return;

@@ -127,8 +127,9 @@ class ContractionEnumerator {
   void add(std::vector<Cut>& cuts, std::size_t row, std::size_t column) {
     const auto& rows = rows_[row];
     const auto& columns = columns_[column];
-    if (rows.size * columns.size < kLeastTile && (rows.blocks > 1 || columns.blocks > 1)) return;
-    if (rows.size * columns.size > kMostTile) return;
+    const auto results = rows.size * columns.size * contraction_.products;
+    if (results < kLeastTile && (rows.blocks > 1 || columns.blocks > 1)) return;
+    if (results > kMostTile) return;
     auto counts = of_result(rows, columns);
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       const auto& depth = depths_[d];
@@ -154,21 +155,22 @@ class ContractionEnumerator {
   /// What the products and the bytes of these tiles take at least.
   double least_seconds(const ContractionCounts& counts, const Tile& rows, const Tile& columns) const {
     const double products = std::ceil(counts.blocks / device_.multiprocessors) *
-                            static_cast<double>(rows.size * columns.size) * contraction_.terms / contraction_.rate /
-                            (device_.clock_MHz * 1e6);
+                            static_cast<double>(rows.size * columns.size * contraction_.products) * contraction_.terms /
+                            contraction_.rate / (device_.clock_MHz * 1e6);
     return std::max(products, least_time_of_bytes(counts, device_));
   }
 
   /// Completes a cut by the number of stages that takes it the least time; false where it is not worth it.
   bool fit(Cut& cut, ContractionCounts& counts, const Copies& a, const Copies& b, int warp_rows, int warp_columns) {
-    const auto warps = warp_rows * warp_columns;
     const auto& c = contraction_;
     const int most_warps = c.groups ? 16 : 12;
-    if (warps > most_warps) return false;
     cut.spread = c.spread(cut.rows->size, cut.columns->size, warp_rows, warp_columns);
+    const auto warps = cut.spread.warps();
+    if (warps > most_warps) return false;
     const auto rows = held_rows(cut), columns = held_columns(cut);
     const auto registers = c.registers(rows / warp_rows, columns / warp_columns, cut.spread);
-    if (registers > kMostRegisters || (rows * columns / (std::int64_t{32} * warps) < 8 && warps > 1)) return false;
+    if (registers > kMostRegisters || (rows * columns * c.products / (std::int64_t{32} * warps) < 8 && warps > 1))
+      return false;
     // Room to spare in whole warps: the same with fewer of them.
     if (rows - cut.rows->size >= c.row_unit * warp_rows ||
         columns - cut.columns->size >= 2 * c.column_unit * warp_columns)
@@ -210,8 +212,9 @@ class ContractionEnumerator {
   /// Room for blocks of a multiprocessor; 0 where one does not fit.
   std::int64_t resident(const Cut& cut, std::int64_t rows, std::int64_t columns, int registers) const {
     const std::int64_t padding = contraction_.groups ? 0 : 16;
-    const auto shared = cut.stages * cut.depth->size * (rows + columns + padding) * contraction_.size +
-                        (contraction_.groups ? rows * contraction_.line_bytes(*cut.columns) : 0);
+    const auto shared =
+        cut.stages * cut.depth->size * (rows + columns + padding) * contraction_.products * contraction_.size +
+        (contraction_.groups ? rows * contraction_.line_bytes(*cut.columns) : 0);
     if (shared > device_.shared_bytes_per_block - (padding > 0 ? 1024 : 0)) return 0;
     const auto warps = cut.spread.warps();
     // Each of a multiprocessor's four parts has its own registers.
@@ -227,11 +230,20 @@ class ContractionEnumerator {
   tiles::Lie lie_of(bool of_rows, const Tile& side, const Tile& chunk) const {
     std::vector<tiles::Reach> all;
     const bool deep = contraction_.deep(of_rows);
-    // Rows of shared memory are a side's or the depth's, with some padding.
-    const auto row = (deep ? chunk.size : side.size) + std::max<std::int64_t>(16 / contraction_.size, 1);
-    tiles::reach(all, of_rows ? contraction_.row_axes : contraction_.column_axes, side, false, deep ? row : 1);
-    tiles::reach(all, contraction_.depth_axes, chunk, !of_rows, deep ? 1 : row);
+    // Rows of shared memory are a side's or the depth's, with some padding, of products side by side where lanes are.
+    const auto apart = contraction_.by_lanes() ? contraction_.products : 1;
+    const auto row = (deep ? chunk.size : side.size) * apart + std::max<std::int64_t>(16 / contraction_.size, 1);
+    tiles::reach(all, of_rows ? contraction_.row_axes : contraction_.column_axes, side, false, deep ? row : apart);
+    tiles::reach(all, contraction_.depth_axes, chunk, !of_rows, deep ? apart : row);
+    if (contraction_.products > 1)
+      all.push_back(beside(contraction_.in_operand(of_rows), apart > 1 ? 1 : row * (deep ? side.size : chunk.size)));
     return tiles::lie_of(std::move(all));
+  }
+
+  /// How far the products of a block reach in a tensor.
+  tiles::Reach beside(std::int64_t stride, std::int64_t in_shared) const {
+    return {std::abs(stride), contraction_.products, contraction_.batch_axes[contraction_.products_axis].extent,
+            in_shared};
   }
 
   Copies copies(bool of_rows, const Tile& side, const Tile& chunk) const {
@@ -239,7 +251,7 @@ class ContractionEnumerator {
     const auto lie = lie_of(of_rows, side, chunk);
     const auto n = contraction_.copied_at_once(of_rows, side, chunk);
     Copies copies;
-    copies.elements = static_cast<double>(side.size * chunk.size);
+    copies.elements = static_cast<double>(side.size * chunk.size * contraction_.products);
     copies.at_once = static_cast<double>(n);
     // Lanes that write across rows of shared memory meet in banks.
     (n == 1 && lie.fastest > 1 && lie.step != 1 ? copies.scattered : copies.wavefronts) = copies.elements;
@@ -255,6 +267,7 @@ class ContractionEnumerator {
     std::vector<tiles::Reach> all;
     tiles::reach(all, contraction_.row_axes, rows, true, 1);
     tiles::reach(all, contraction_.column_axes, columns, true, 1);
+    if (contraction_.products > 1) all.push_back(beside(contraction_.in_result(), 1));
     return tiles::lie_of(std::move(all)).run;
   }
 
@@ -262,6 +275,10 @@ class ContractionEnumerator {
   ContractionCounts of_result(const Tile& rows, const Tile& columns) const {
     ContractionCounts counts;
     counts.blocks = static_cast<double>(rows.blocks * columns.blocks * contraction_.batches);
+    if (contraction_.products > 1) {
+      const auto extent = contraction_.batch_axes[contraction_.products_axis].extent;
+      counts.blocks *= static_cast<double>(tiles::parts(extent, contraction_.products)) / static_cast<double>(extent);
+    }
     const auto run_bytes = result_run(rows, columns) * contraction_.result_size;
     counts.memory_bytes = contraction_.bytes + result_bytes_ * (sectors(run_bytes) - 1);
     counts.result_bytes = result_bytes_;
@@ -284,7 +301,8 @@ class ContractionEnumerator {
     const auto of = [](const Axes& axes, const Tile& tile) -> std::int64_t {
       return !tile.order.empty() && axes[tile.order.back()].in_other == 1 ? tile.sizes[tile.order.back()] : 1;
     };
-    return std::max(of(contraction_.column_axes, *cut.columns), of(contraction_.row_axes, *cut.rows));
+    const auto beside = contraction_.by_lanes() && contraction_.in_result() == 1 ? contraction_.products : 1;
+    return std::max({of(contraction_.column_axes, *cut.columns), of(contraction_.row_axes, *cut.rows), beside});
   }
 
   /// What a block does in a round, by its warps, which hold so many rows and columns.
@@ -294,7 +312,7 @@ class ContractionEnumerator {
     const auto depth = static_cast<double>(cut.depth->size);
     counts.warps = cut.spread.warps();
     const double warps = counts.warps, threads = 32 * warps, size = static_cast<double>(c.size);
-    counts.pipe_cycles = static_cast<double>(rows * columns) * depth / c.rate;
+    counts.pipe_cycles = static_cast<double>(rows * columns * c.products) * depth / c.rate;
 
     if (c.groups) return set_group_round(counts, cut, a, b);
     // Fragments: elements of a lane by the instructions that read them, and the wavefronts of each.
@@ -311,7 +329,7 @@ class ContractionEnumerator {
       counts.instructions += warps * depth * lane_rows * lane_columns * (is_complex(c.type) ? 4 : 1);
     } else {
       const auto& atom = c.atom();
-      const double products = static_cast<double>(rows * columns) / (atom.m * atom.n) * depth / atom.k;
+      const double products = static_cast<double>(rows * columns * c.products) / (atom.m * atom.n) * depth / atom.k;
       counts.instructions += products * (is_complex(c.type) ? 4 : 1) * (c.factor_parts == 2 ? 3 : 1);
       // Rounding to tf32 is a test for infinities and an addition; a second part takes a subtraction and the same.
       if (atom.a.type == kernel::AtomType::tf32)
@@ -319,10 +337,10 @@ class ContractionEnumerator {
             warps * depth * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
       if (is_complex(c.type)) counts.instructions += warps * depth * lane_columns;
     }
-    set_moved(counts, cut, a, b, rows * columns);
+    set_moved(counts, cut, a, b, rows * columns * c.products);
     // Complex results are put together of two sums each.
     const double of_element = c.is_outer() ? 1 + 2.0 / cut.spread.run_columns : is_complex(c.type) ? 15 : 3;
-    counts.stores = warps * of_element * static_cast<double>(rows * columns) / threads;
+    counts.stores = warps * of_element * static_cast<double>(rows * columns * c.products) / threads;
   }
 
   /// The same by warp groups, which read operands themselves: each group all columns.
@@ -357,8 +375,8 @@ class ContractionEnumerator {
     const auto run = neighbours(cut);
     const double stored =
         result_bytes_ * (run > 1 ? 1 : static_cast<double>(kSector) / static_cast<double>(c.result_size));
-    // Eight rows or columns of a product are the neighbours that lanes can write together.
-    const std::int64_t together = c.is_outer() ? c.atom().n * cut.spread.run_columns : 8;
+    // Eight rows or columns of a product are the neighbours that lanes can write together, or they are of products.
+    const std::int64_t together = c.is_outer() ? c.atom().n * cut.spread.run_columns : c.by_lanes() ? c.products : 8;
     counts.store_lines = static_cast<double>(results) / static_cast<double>(std::min(run, together));
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stored;
   }
@@ -405,6 +423,7 @@ std::vector<GpuContraction> ways_of(const ir::Program& program, const GpuModel& 
   add(GpuContraction::of(program, device));
   if (ways.empty()) return ways;
   add(ways.front().by_groups(program, device));
+  for (auto& way : ways.front().side_by_side(program, device)) ways.push_back(std::move(way));
   // Of a thin side atoms leave much unused, and less as columns, of which they have fewer than rows.
   constexpr double kThin = 64;
   const auto positions = [](const Axes& axes) {

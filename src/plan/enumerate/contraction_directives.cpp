@@ -24,7 +24,8 @@ std::string GpuContraction::name(const Cut& cut) const {
                                 list(column_axes, *cut.columns));
   const auto warps = fmt::format("warps {}x{}", cut.spread.warp_rows, cut.spread.warp_columns);
   if (is_outer()) return fmt::format("{} {}", tile, warps);
-  return fmt::format("{} x {} {} stages {}", tile, list(depth_axes, *cut.depth), warps, cut.stages);
+  const auto beside = products > 1 ? fmt::format(" beside {}{}", batch_axes[products_axis].name, products) : "";
+  return fmt::format("{} x {}{} {} stages {}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages);
 }
 
 kernel::Directives GpuContraction::directives(const Cut& cut) const {
@@ -67,7 +68,20 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   tile(row_axes, *cut.rows, row_blocks, grouped, panel(true), &row_panels);
   tile(column_axes, *cut.columns, column_blocks, column_axes.size(), panel(false), &column_panels);
   tile(depth_axes, *cut.depth, chunks, depth_axes.size(), 0, nullptr);
-  for (const auto& axis : batch_axes) task.push_back(axis.name);
+  std::vector<std::string> beside;
+  for (const auto& axis : batch_axes) {
+    const bool shared = products > 1 && &axis == &batch_axes[products_axis];
+    if (shared) beside = {axis.name};
+    if (shared && products == axis.extent) continue;
+    task.push_back(axis.name);
+    if (!shared) continue;
+    task.back() += "0";
+    Directive d;
+    d.kind = Directive::Kind::tile;
+    d.subject = axis.name;
+    d.sizes = {products};
+    list.push_back(std::move(d));
+  }
   const bool columns_last = !near.empty() || cut.columns->blocks <= cut.rows->blocks;
   for (const auto& n : columns_last ? row_blocks : column_blocks) task.push_back(n);
   for (const auto& n : columns_last ? column_blocks : row_blocks) task.push_back(n);
@@ -121,8 +135,10 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
       dimensions = side;
       dimensions.insert(dimensions.end() - 1, depth.begin(), depth.end());
     }
+    dimensions.insert(by_lanes() ? dimensions.end() : dimensions.begin(), beside.begin(), beside.end());
     d.loops.emplace_back("", std::move(dimensions));
-    if (!groups && !is_outer()) d.padding = kernel::best_padding(spread, of_rows, along_depth, operand_type);
+    if (!groups && !is_outer())
+      d.padding = kernel::best_padding(spread, of_rows, along_depth, operand_type, by_lanes() ? products : 1);
     list.push_back(std::move(d));
   };
   stage(true);
@@ -132,6 +148,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   atom.subject = atom_name;
   atom.loops = {{"rows", rows}, {"columns", columns}};
   if (!is_outer()) atom.loops.emplace_back("depth", depth);
+  if (!beside.empty()) atom.loops.emplace_back("batch", beside);
   atom.warps = {cut.spread.warp_rows, cut.spread.warp_columns};
   atom.blocks = cut.resident;
   atom.parts = factor_parts;

@@ -79,6 +79,7 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
     if (role == Role::depth) depth_axes.push_back({index.name, index.extent, a, b, number});
     if (role == Role::depth) terms *= static_cast<double>(index.extent);
     if (role == Role::batch) batch_axes.push_back({index.name, index.extent, a, b, number});
+    if (role == Role::batch) batch_in_result_.push_back(c[q]);
     if (role == Role::batch) batches *= index.extent;
   }
   if (exchanged && is_outer()) return false;
@@ -151,6 +152,58 @@ std::optional<GpuContraction> GpuContraction::by_groups(const ir::Program& progr
   return std::nullopt;
 }
 
+void GpuContraction::set_batch_atom(const kernel::Atom& atom, const kernel::Contraction& contraction,
+                                    const GpuModel& device) {
+  fma = true;
+  groups = false;
+  factor_parts = per_register = 1;
+  atom_name = atom.name;
+  operand_type = kernel::operand_type(nullptr, contraction);
+  converted_rows_ = rows_type_ != operand_type;
+  converted_columns_ = columns_type_ != operand_type;
+  size = size_of(operand_type);
+  row_unit = atom.m;
+  column_unit = atom.n;
+  depth_unit = 1;
+  rate = pipe_rate(device.sm, nullptr, type, 1);
+}
+
+std::vector<GpuContraction> GpuContraction::side_by_side(const ir::Program& program, const GpuModel& device) const {
+  std::vector<GpuContraction> ways;
+  if (batch_axes.empty() || is_outer() || is_integer(type)) return ways;
+  const auto contraction = kernel::contraction_of(program);
+  for (std::size_t k = 0; k < batch_axes.size(); ++k) {
+    const auto& axis = batch_axes[k];
+    if (axis.in_operand != 1 && axis.in_other != 1 && batch_in_result_[k] != 1) continue;
+    for (const auto* name : {"fma_batch8", "fma_batch32"}) {
+      const auto& atom = *kernel::find_fma(name);
+      const auto lanes = kernel::batch_lanes(atom);
+      if (axis.extent < lanes) continue;
+      auto way = *this;
+      way.set_batch_atom(atom, *contraction, device);
+      way.products = lanes;
+      way.products_axis = k;
+      ways.push_back(std::move(way));
+    }
+  }
+  // Blocks of one product each that are too small to hide each other's waits.
+  constexpr double kSmall = 64 * 64;
+  double results = 1;
+  for (const auto* axes : {&row_axes, &column_axes}) {
+    for (const auto& axis : *axes) results *= static_cast<double>(axis.extent);
+  }
+  const auto longest = std::max_element(batch_axes.begin(), batch_axes.end(),
+                                        [](const Axis& x, const Axis& y) { return x.extent < y.extent; });
+  for (const std::int64_t side_by_side : {2, 4, 8}) {
+    if (results > kSmall || longest->extent < side_by_side) break;
+    auto way = *this;
+    way.products = side_by_side;
+    way.products_axis = static_cast<std::size_t>(longest - batch_axes.begin());
+    ways.push_back(std::move(way));
+  }
+  return ways;
+}
+
 std::int64_t GpuContraction::group_row(bool of_rows, const Tile& side, const Tile& depth) const {
   const auto along = deep(of_rows) ? depth.size : side.order.empty() ? 1 : side.sizes[side.order.back()];
   for (const std::int64_t row_bytes : {128, 64, 32}) {
@@ -168,6 +221,11 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
   kernel::Spread spread;
   spread.warp_rows = warp_rows;
   spread.warp_columns = warp_columns;
+  spread.batches = static_cast<int>(products / kernel::batch_lanes(atom()));
+  if (by_lanes()) {
+    spread.batches = 1;
+    return spread;
+  }
   const bool any_deep = deep_rows || deep_columns;
   if (is_outer()) {
     spread.run_columns = static_cast<int>(written_at_once());
@@ -203,7 +261,7 @@ int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const ker
   constexpr int kOfGroups = 40;  // besides sums: addresses, operands' descriptors
   if (groups) return static_cast<int>(rows * columns / 32) + kOfGroups;
   const auto words = std::max<std::int64_t>(size / 4, 1);
-  const auto sums = rows * columns / 32 * (size_of(type) / 4);
+  const auto sums = rows * columns * kernel::batch_lanes(atom()) / 32 * (size_of(type) / 4);
   const auto operands =
       fma ? (rows / atom().m + columns / atom().n) * words * spread.run_depth : (rows / 8 + columns / 8) * 2 * words;
   const auto minus = !fma && is_complex(type) ? columns / 8 * words * factor_parts : 0;
@@ -230,10 +288,12 @@ std::int64_t GpuContraction::shared_bytes(const Cut& cut) const {
       all += std::min<std::int64_t>(cut.stages, cut.depth->blocks) * up(elements * size, kernel::kMatrixBlock);
       continue;
     }
-    const auto padding = kernel::best_padding(tile, of_rows, deep(of_rows), operand_type);
     const auto& side = of_rows ? tile.rows : tile.columns;
-    const auto elements = deep(of_rows) ? side.padded * (tile.depth.extent + padding)
-                                        : tile.depth.extent * (side.extent + padding) + side.padded - side.extent;
+    const auto apart = by_lanes() ? products : 1, others = products / apart - 1;
+    const auto row = (deep(of_rows) ? tile.depth.extent : side.extent) * apart +
+                     kernel::best_padding(tile, of_rows, deep(of_rows), operand_type, apart);
+    const auto elements = deep(of_rows) ? (others * side.extent + side.padded) * row
+                                        : (others + 1) * tile.depth.extent * row + (side.padded - side.extent) * apart;
     all += std::min<std::int64_t>(cut.stages, cut.depth->blocks) * up(elements * size, kLine);
   }
   return all;
@@ -241,6 +301,7 @@ std::int64_t GpuContraction::shared_bytes(const Cut& cut) const {
 
 std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, const Tile& chunk) const {
   if (of_rows ? converted_rows_ : converted_columns_) return 1;
+  if (by_lanes()) return products_at_once(of_rows);
   const bool along_depth = deep(of_rows);
   const auto& side_axes = of_rows ? row_axes : column_axes;
   const auto& axes = along_depth ? depth_axes : side_axes;
@@ -256,6 +317,22 @@ std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, cons
       });
     };
     if (fits(side_axes, false) && fits(depth_axes, !of_rows) && fits(batch_axes, !of_rows)) return n;
+  }
+  return 1;
+}
+
+std::int64_t GpuContraction::products_at_once(bool of_rows) const {
+  if (in_operand(of_rows) != 1) return 1;
+  const auto& fastest = batch_axes[products_axis];
+  for (auto n = widest(size); n > 1; n /= 2) {
+    const auto fits = [&](const Axes& list, bool other) {
+      return std::all_of(list.begin(), list.end(), [&](const Axis& axis) {
+        return &axis == &fastest || (other ? axis.in_other : axis.in_operand) % n == 0;
+      });
+    };
+    if (products % n == 0 && fastest.extent % n == 0 && fits(of_rows ? row_axes : column_axes, false) &&
+        fits(depth_axes, !of_rows) && fits(batch_axes, !of_rows))
+      return n;
   }
   return 1;
 }

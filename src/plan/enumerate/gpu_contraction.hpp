@@ -31,6 +31,9 @@ class GpuContraction {
   static std::optional<GpuContraction> of(const ir::Program& program, const GpuModel& device, bool exchanged = false);
   /// The same by warp groups; nothing where the device or the program has none.
   std::optional<GpuContraction> by_groups(const ir::Program& program, const GpuModel& device) const;
+  /// The same with several products side by side in a block: of warps where products are small, and of lanes where
+  /// neighbours of a tensor are of different products.
+  std::vector<GpuContraction> side_by_side(const ir::Program& program, const GpuModel& device) const;
 
   /// Whether the atom takes tiles of its units' multiples: a warp group needs rows in shared memory that it can read.
   bool takes(const tiles::Tile& rows, const tiles::Tile& columns, const tiles::Tile& depth) const;
@@ -78,16 +81,30 @@ class GpuContraction {
   double rate = 1;                                              ///< products of a multiprocessor in a cycle
   double terms = 1;                                             ///< of a sum
   std::int64_t batches = 1;
+  std::int64_t products = 1;  ///< of a block, side by side along batch axis number `products_axis`
+  std::size_t products_axis = 0;
   double bytes = 0;  ///< of all tensors
 
   const kernel::Atom& atom() const { return fma ? *kernel::find_fma(atom_name) : *kernel::find_atom(atom_name); }
   bool is_outer() const { return depth_axes.empty(); }
   bool deep(bool of_rows) const { return of_rows ? deep_rows : deep_columns; }
+  /// Whether products side by side are of lanes; else they are of warps.
+  bool by_lanes() const { return products > 1 && kernel::batch_lanes(atom()) > 1; }
+  /// Elements of the result, and of an operand, from one product to the next.
+  std::int64_t in_result() const { return batch_in_result_[products_axis]; }
+  std::int64_t in_operand(bool of_rows) const {
+    const auto& axis = batch_axes[products_axis];
+    return of_rows ? axis.in_operand : axis.in_other;
+  }
 
  private:
   bool sort_axes(const ir::Program& program, const kernel::Contraction& contraction, bool exchanged);
   bool choose_atom(const ir::Program& program, const kernel::Contraction& contraction, const GpuModel& device);
   void set_atom(const kernel::Atom* instruction, const kernel::Contraction& contraction, const GpuModel& device);
+  /// A multiply-add with lanes for several products in place of the atom.
+  void set_batch_atom(const kernel::Atom& atom, const kernel::Contraction& contraction, const GpuModel& device);
+  /// Neighbours of different products that one instruction copies.
+  std::int64_t products_at_once(bool of_rows) const;
   /// Elements of the result that an access writes: neighbours along its fastest axis.
   std::int64_t written_at_once() const;
   kernel::WarpTile warp_tile(const Cut& cut) const;
@@ -95,6 +112,7 @@ class GpuContraction {
     return program.buffers[static_cast<std::size_t>(number)];
   }
 
+  std::vector<std::int64_t> batch_in_result_;  ///< strides of the batch's axes
   ir::NodeId rows_load_ = -1, columns_load_ = -1;
   std::string rows_name_, columns_name_;
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;
