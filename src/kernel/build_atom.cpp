@@ -123,13 +123,15 @@ void Builder::check_group(const Mma& mma) const {
     return n;
   };
   const auto& [warp_rows, warp_columns, run_rows, run_columns, run_depth, batches] = mma.spread;
+  // Rows along the depth may be fewer: those of the last products are dropped.
+  const auto whole = [](std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; };
   if (warp_columns != 1 || warp_rows % instruction_->warps != 0 ||
-      count(mma.rows) != std::int64_t{instruction_->m} * warp_rows)
+      whole(count(mma.rows), std::int64_t{instruction_->m} * instruction_->warps) !=
+          std::int64_t{instruction_->m} * warp_rows)
     fail(fmt::format("groups of {} warps take {} rows each, and all columns", instruction_->warps,
                      instruction_->warps * instruction_->m));
-  if (count(mma.columns) % instruction_->n != 0 || count(mma.columns) > kMostGroupColumns)
-    fail(fmt::format("{} columns are no multiple of {} up to {}", count(mma.columns), instruction_->n,
-                     kMostGroupColumns));
+  if (whole(count(mma.columns), instruction_->n) > kMostGroupColumns)
+    fail(fmt::format("{} columns are more than {}", count(mma.columns), kMostGroupColumns));
   if (batches != 1) fail("groups of warps have one product");
   if (run_rows != 1 || run_columns != 1) fail("a lane of a warp group holds no runs along rows or columns");
 }

@@ -111,7 +111,9 @@ class Expander {
         throw PlanError(fmt::format("schedule: {} is not staged, and atoms read shared memory", array.name));
       const auto unit = tile_.of_groups() ? kMatrixBlock : kLine;
       const auto line = unit / size_of(array.type);
-      const auto reach = tile_.of_groups() ? 0 : reached(threads_, mma, tile_, first);
+      const auto& side = first ? tile_.rows : tile_.columns;
+      const auto reach =
+          tile_.of_groups() ? array.shape.front() / side.extent * side.padded : reached(threads_, mma, tile_, first);
       array.shape.front() = (std::max(array.shape.front(), reach) + line - 1) / line * line;
       array.alignment = unit;
     }

@@ -38,7 +38,7 @@ class Flusher {
     const auto type = kernel_.array(flush_.to.array).type;
     const auto line = line_elements(type), row = row_elements(type);
     const auto lines = tile_.columns.extent / line;
-    const auto staged = threads_.shared(kernel_.array(flush_.to.array).name + "_tile", type, tile_.rows.extent * row);
+    const auto staged = threads_.shared(kernel_.array(flush_.to.array).name + "_tile", type, tile_.rows.padded * row);
     const auto s = threads_.loop_var("line", lines);
     const auto first = lines > 1 ? Affine::of(s, line) : Affine(0);
     Body body = to_shared(staged, row, lines > 1 ? Affine::of(s, line / tile_.atom->n) : Affine(0));
@@ -104,7 +104,7 @@ class Flusher {
     const auto type = kernel_.array(staged).type;
     const auto per_line = line_elements(type) / unit(), rows = threads_.count / per_line;
     const auto part = threads_.digit("line_part", 1, per_line), line_row = threads_.digit("line_row", per_line, rows);
-    const auto r = threads_.loop_var("r", tile_.rows.extent / rows);
+    const auto r = threads_.loop_var("r", tile_.rows.padded / rows);
     const auto position = line_row + Affine::of(r, rows), column = unit() * part + first;
     Body body;
     const auto of_rows = decoded(body, flush_.rows, position, 1, "row");
@@ -119,6 +119,7 @@ class Flusher {
     };
     place(flush_.rows, of_rows);
     place(flush_.columns, of_columns);
+    if (tile_.rows.padded > tile_.rows.extent) when.push_back({position, tile_.rows.extent});
     to.lanes = unit();
     Body store{{Store{to, load_of(type, {staged, {row * position + unit() * part}, unit()})}}};
     for (auto& statement : where(std::move(when), std::move(store))) body.push_back(std::move(statement));

@@ -60,7 +60,8 @@ StagedMatrices matrices_of(const Kernel& kernel, const Access& access, const std
   first.stride = !first.along_depth       ? at(down, kBlockRows)
                  : positions > kBlockRows ? at(along, kBlockRows)
                                           : kBlockRows * row;
-  bool fits = array.swizzle.mask != 0 && positions % kBlockRows == 0 && deepest % deep == 0;
+  // Rows along the depth follow each other, and those past the end are there: what products make of them is dropped.
+  bool fits = array.swizzle.mask != 0 && deepest % deep == 0 && (first.along_depth || positions % kBlockRows == 0);
   for (std::int64_t p = 0; fits && p < positions; ++p) fits = at(along, p) == offset(first, row, p, 0);
   for (std::int64_t k = 0; fits && k < deepest; ++k) {
     const auto start = at(down, k / deep * deep);

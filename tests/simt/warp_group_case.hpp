@@ -34,7 +34,8 @@ struct GroupCase {
            fmt::format("order task {}0 c0 sum {}0;stage A at {}0 async {};stage B at {}0 async {};", row, deep, deep,
                        staged(deep_rows, row, rows, row_part), deep, staged(deep_columns, "c", columns, column_part)) +
            fmt::format("atom wgmma_{} rows {} columns {} depth {} warps {}x1 runs 1x1x2;pipeline {}0 {}", type,
-                       names(row, rows, row_part), names("c", columns, column_part), deep, rows / 16, deep, stages);
+                       names(row, rows, row_part), names("c", columns, column_part), deep, (rows + 63) / 64 * 4, deep,
+                       stages);
   }
   std::string text() const {
     return fmt::format("{} {} x {} x {}, A along its {}, B along its {}, rows of {} and {}", type, rows, columns, depth,
@@ -54,7 +55,8 @@ struct GroupCase {
   }
 };
 
-/// Rows of 128, 64 and 32 bytes along both directions, one to four groups, 8 to 256 columns.
+/// Rows of 128, 64 and 32 bytes along both directions, one to four groups, 8 to 256 columns; and, along the depth,
+/// fewer rows or columns than products have.
 inline const std::vector<GroupCase>& group_cases() {
   static const std::vector<GroupCase> cases = {
       {"bf16", true, true, 128, 128, 64, 64, 64, 4},  {"bf16", true, false, 128, 256, 64, 64, 64, 4},
@@ -63,7 +65,8 @@ inline const std::vector<GroupCase>& group_cases() {
       {"f16", false, true, 192, 40, 32, 32, 32, 4},   {"bf16", false, false, 256, 64, 32, 32, 32, 4},
       {"bf16", true, true, 64, 24, 16, 16, 16, 6},    {"f16", true, false, 64, 48, 16, 16, 16, 3},
       {"bf16", false, true, 64, 16, 16, 16, 16, 2},   {"bf16", false, false, 64, 32, 16, 16, 16, 4},
-      {"f16", false, false, 128, 192, 64, 32, 64, 3},
+      {"f16", false, false, 128, 192, 64, 32, 64, 3}, {"bf16", true, false, 126, 96, 64, 64, 32, 4},
+      {"f16", true, true, 100, 84, 32, 32, 32, 3},    {"bf16", false, true, 128, 36, 64, 64, 64, 4},
   };
   return cases;
 }

@@ -47,9 +47,9 @@ class ContractionEnumerator {
         columns_(tiles::side_tiles(contraction.column_axes, contraction.column_unit)),
         depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit)) {
     if (contraction.groups) {
-      keep_multiples(rows_, contraction.row_unit);
-      keep_multiples(columns_, contraction.column_unit);
-      keep_multiples(depths_, contraction.depth_unit);
+      keep_full(rows_, contraction.row_unit, contraction.deep_rows);
+      keep_full(columns_, contraction.column_unit, contraction.deep_columns);
+      keep_full(depths_, contraction.depth_unit, false);
       std::erase_if(columns_, [](const Tile& tile) { return tile.size > kernel::kMostGroupColumns; });
     }
     const auto& out = contraction.out(program);
@@ -107,8 +107,12 @@ class ContractionEnumerator {
  private:
   static constexpr std::int64_t kLeastTile = 16 * 16, kMostTile = 192 * 192;
 
-  static void keep_multiples(std::vector<Tile>& tiles, std::int64_t unit) {
-    std::erase_if(tiles, [&](const Tile& tile) { return tile.size % unit != 0; });
+  /// Of tiles for warp groups, multiples of their units; along the depth also what leaves little of them unused.
+  static void keep_full(std::vector<Tile>& tiles, std::int64_t unit, bool deep) {
+    constexpr std::int64_t kUnused = 8;  // of the tile: one part in as many at most
+    std::erase_if(tiles, [&](const Tile& tile) {
+      return tile.size % unit != 0 && (!deep || (up(tile.size, unit) - tile.size) * kUnused > tile.size);
+    });
   }
 
   /// All ways to cut the contraction that may be worth listing, best first.
@@ -140,7 +144,8 @@ class ContractionEnumerator {
       if (least_seconds(counts, rows, columns) > worth_ * best_seconds_) continue;
       if (contraction_.groups) {
         Cut cut{&rows, &columns, &depth};
-        if (fit(cut, counts, a, b, static_cast<int>(rows.size / contraction_.atom().m), 1)) cuts.push_back(cut);
+        if (fit(cut, counts, a, b, static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m), 1))
+          cuts.push_back(cut);
         continue;
       }
       for (const int warp_rows : {1, 2, 3, 4}) {
@@ -352,7 +357,7 @@ class ContractionEnumerator {
     const auto read = static_cast<double>((c.row_unit + cut.columns->size) * atom.k * c.size) / kLine;
     counts.fragment_wavefronts = group_count * steps * read;
     counts.instructions = warps * steps * 4;
-    const auto results = cut.rows->size * cut.columns->size;
+    const auto results = held_rows(cut) * held_columns(cut);
     set_moved(counts, cut, a, b, results);
     counts.stores = 3 * static_cast<double>(results) / 32;
     // Lines that leave through shared memory are whole.

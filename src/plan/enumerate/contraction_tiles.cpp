@@ -94,6 +94,18 @@ void add_even_depths(std::vector<Tile>& list, const Axes& depth, const std::vect
   }
 }
 
+/// Rows of 64, the longest that warp groups read of 16-bit numbers, where the fastest axis divides into 32 or 16 alone.
+void add_deep_rows(std::vector<Tile>& list, const Axes& depth, const std::vector<std::size_t>& fastest) {
+  constexpr std::int64_t kRow = 64;
+  for (const auto f : fastest) {
+    std::int64_t part = kRow;
+    while (part >= 16 && depth[f].extent % part != 0) part /= 2;
+    for (std::size_t g = 0; g < depth.size() && part < kRow && part >= 16; ++g) {
+      if (g != f && depth[g].extent % (kRow / part) == 0) list.push_back(tile_of_two(depth, f, part, g, kRow / part));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit) {
@@ -135,6 +147,7 @@ std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit) {
     }
   }
   add_even_depths(list, depth, fastest, unit);
+  add_deep_rows(list, depth, fastest);
   // Each operand has neighbours of its own along the depth: whole sectors of both.
   if (fastest.size() == 2) {
     for (const auto& [f, g] : {std::pair{fastest[0], fastest[1]}, std::pair{fastest[1], fastest[0]}}) {

@@ -281,10 +281,11 @@ std::int64_t GpuContraction::line_bytes(const Tile& columns) const {
 std::int64_t GpuContraction::shared_bytes(const Cut& cut) const {
   constexpr std::int64_t kLine = 128;
   const auto tile = warp_tile(cut);
-  std::int64_t all = groups ? cut.rows->size * line_bytes(*cut.columns) : 0;
+  std::int64_t all = groups ? up(cut.rows->size, row_unit) * line_bytes(*cut.columns) : 0;
   for (const bool of_rows : {true, false}) {
     if (groups) {
-      const auto elements = cut.depth->size * (of_rows ? cut.rows : cut.columns)->size;
+      const auto elements =
+          cut.depth->size * (of_rows ? up(cut.rows->size, row_unit) : up(cut.columns->size, column_unit));
       all += std::min<std::int64_t>(cut.stages, cut.depth->blocks) * up(elements * size, kernel::kMatrixBlock);
       continue;
     }
