@@ -115,18 +115,22 @@ class Compiled:
         self.bounds = [tuple(map(int, each)) for each in re.findall(r"__launch_bounds__\((\d+), (\d+)\)", shown["source"])]
 
     @property
-    def schedule(self):
-        return self.plan["schedule"].split("; ")[0]
+    def product(self):
+        """The schedule of the step that multiplies by tiles, if there is one: others copy, split or add."""
+        steps = self.plan["schedule"].split("; ")
+        return next((step for step in steps if step.startswith(("fma", "m8n8", "m16n8", "wgmma"))), None)
+
+    def products_kernel(self):
+        return max(self.kernels, key=lambda kernel: sum(PIPE_CYCLES.get(operation(text), 0) for text in kernel[0]))
 
     def operations(self):
         return Counter(operation(text) for lines, _ in self.kernels for text in lines)
 
     def loop(self):
-        """Of the first kernel, in which the products are."""
-        return inner_loop(*self.kernels[0])
+        return inner_loop(*self.products_kernel())
 
     def resident(self):
-        """Blocks of the first kernel that a multiprocessor has room for, by what the compiler took."""
+        """Blocks that a multiprocessor has room for, by the most that a kernel of the plan takes."""
         threads, _ = self.bounds[0]
         registers = -(-self.plan["registers"] // 8) * 8
         return min(MULTIPROCESSOR["registers"] // (registers * threads), MULTIPROCESSOR["threads"] // threads,
@@ -151,7 +155,7 @@ def main():
             compiled = Compiled(wanted.ricci, case["spec"], case["extents"], options)
             loop = compiled.loop()
             mix = f"{loop.products:8.0f} {loop.shared:7.0f} {loop.issue:6.0f} {loop.share:6.2f}" if loop else f"{'-':>8} {'-':>7} {'-':>6} {'-':>6}"
-            print(f"{case['id']:18} {mix} {compiled.plan['registers']:5}  {compiled.schedule}", flush=True)
+            print(f"{case['id']:18} {mix} {compiled.plan['registers']:5}  {compiled.product}", flush=True)
 
 
 if __name__ == "__main__":

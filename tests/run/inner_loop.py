@@ -14,8 +14,9 @@ RICCI = sys.argv.pop(1)
 sys.path.insert(0, str(SOURCE / "bench"))
 import inner_loop  # noqa: E402  (found beside report.py)
 
-# Of these sets every so many, as many as make thirty kernels.
-SETS = [("tccg48", "f64", 6), ("talsh300", "f64", 43), ("tccg48_f32", "f32", 6), ("talsh300", "f32", 43)]
+# Of these sets every so many, as many as make thirty kernels and some by warp groups.
+SETS = [("tccg48", "f64", 6), ("talsh300", "f64", 43), ("tccg48_f32", "f32", 6), ("talsh300", "f32", 43),
+        ("tccg48_f32", "bf16", 9)]
 # Arithmetic takes longer than memory by a factor of eight or more.
 BOUND_BY_PRODUCTS = ["tccg_ccsd00", "tccg_ccsd08", "tccg_ccsd12", "tccg_ccsd17"]
 
@@ -34,13 +35,18 @@ class MachineCode(unittest.TestCase):
         operations = code.operations()
         self.assertEqual(code.plan["spill_bytes"], 0)
         self.assertFalse([op for op in operations if op.startswith(("LDL", "STL"))], "local memory")
-        if code.schedule.startswith("plain"):
+        if code.product is None:
             return False
         products = {op for op in operations if op in inner_loop.PIPE_CYCLES}
-        if dtype == "f64":  # the widest that a depth of eight fills
+        if code.product.startswith("fma_row"):  # an outer product: nothing is summed
+            self.assertTrue([op for op in operations if op.startswith(("DMUL", "FMUL"))])
+        elif dtype == "f64" and code.product.startswith("m"):  # the widest that a depth of eight fills
             self.assertEqual(products & {"DMMA.16x8x8", "DMMA.16x8x4", "DMMA.8x8x4"}, {"DMMA.16x8x8"})
+        elif code.product.startswith(("wgmma", "m16n8")):
+            wide = "HGMMA" if code.product.startswith("wgmma") else "HMMA.16816"
+            self.assertTrue([op for op in operations if op.startswith(wide)], wide)
         else:
-            self.assertIn("FFMA", products)
+            self.assertIn("DFMA" if dtype == "f64" else "FFMA", products)
         self.assertTrue([op for op in operations if op.startswith("LDGSTS")], "no asynchronous copy")
         self.assertGreaterEqual(code.resident(), code.bounds[0][1], "fewer blocks at once than predicted")
         return True
@@ -73,7 +79,7 @@ class MachineCode(unittest.TestCase):
 
     def test_copies_pass_products(self):
         """Copies of the next round have a predicate, so that products stand before them and after them."""
-        lines, labels = compiled(cases("tccg48")[20], "f64").kernels[0]
+        lines, labels = compiled(cases("tccg48")[20], "f64").products_kernel()
         (start, end), = [(start, end) for end, start, _ in inner_loop.jumps(lines, labels) if start < end and any(
             inner_loop.operation(text) in inner_loop.PIPE_CYCLES for text in lines[start:end])]
         names = [inner_loop.operation(text) for text in lines[start:end]]

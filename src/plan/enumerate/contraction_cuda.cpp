@@ -216,11 +216,16 @@ class ContractionEnumerator {
 
   /// Room for blocks of a multiprocessor; 0 where one does not fit.
   std::int64_t resident(const Cut& cut, std::int64_t rows, std::int64_t columns, int registers) const {
-    const std::int64_t padding = contraction_.groups ? 0 : 16;
+    const auto& c = contraction_;
+    // Rows of an operand with some padding between them.
+    const auto elements = [&](std::int64_t side, bool deep) {
+      const auto padding = c.groups ? 0 : deep ? std::max<std::int64_t>(16 / c.size, 1) : 8;
+      return deep ? side * (cut.depth->size + padding) : cut.depth->size * (side + padding);
+    };
     const auto shared =
-        cut.stages * cut.depth->size * (rows + columns + padding) * contraction_.products * contraction_.size +
-        (contraction_.groups ? rows * contraction_.line_bytes(*cut.columns) : 0);
-    if (shared > device_.shared_bytes_per_block - (padding > 0 ? 1024 : 0)) return 0;
+        cut.stages * (elements(rows, c.deep_rows) + elements(columns, c.deep_columns)) * c.products * c.size +
+        (c.groups ? rows * c.line_bytes(*cut.columns) : 0);
+    if (shared > device_.shared_bytes_per_block - (c.groups ? 0 : 1024)) return 0;
     const auto warps = cut.spread.warps();
     // Each of a multiprocessor's four parts has its own registers.
     const auto warps_of_part = kRegistersPerPart / (32 * up(registers, 8));
