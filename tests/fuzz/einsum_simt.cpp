@@ -1,13 +1,18 @@
 // Random einsums as CUDA text on the simulator, step by step of their paths: what the interpreter does, and not a
 // fault.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <random>
 
 #include "catch.hpp"
 #include "codegen/source.hpp"
 #include "fuzz/random_einsum.hpp"
 #include "fuzz/random_problem.hpp"
 #include "ir/passes/canonical.hpp"
+#include "ir/passes/copy_operand.hpp"
+#include "kernel/contraction.hpp"
+#include "plan/enumerate/contraction.hpp"
 #include "plan/plan.hpp"
 #include "ricci/error.hpp"
 #include "runtime/plan_impl.hpp"
@@ -76,13 +81,10 @@ std::string run(const ir::Step& step, const std::vector<Area>& areas, const std:
   }
 }
 
-void check(std::uint64_t seed) {
-  auto e = fuzz::random_einsum(seed, {2500, 4});
-  INFO(e.text());
+/// Runs the steps of a sequence that computes an einsum, in its tensors and workspace.
+void check(fuzz::RandomEinsum& e, const ir::Sequence& sequence) {
   const auto want = e.expected();
   const auto before = e.tensors.back();
-  const auto minimise = seed % 2 == 0 ? ir::PathOptions::Minimise::flops : ir::PathOptions::Minimise::memory;
-  const auto sequence = ir::lower_einsum(e.problem, {minimise});
   std::vector<Area> areas;
   for (auto& tensor : e.tensors) areas.push_back({tensor.begin(), tensor.bytes(), tensor.element_0()});
   std::vector<std::unique_ptr<Line[]>> workspace;
@@ -94,14 +96,71 @@ void check(std::uint64_t seed) {
     areas.push_back({begin, lines * sizeof(Line), begin});
   }
   for (const auto& step : sequence.steps) {
-    const auto fault = run(step, areas, e.params(sequence.params), seed);
+    const auto fault = run(step, areas, e.params(sequence.params), e.seed);
     if (!fault.empty()) FAIL(fault);
   }
   const auto difference = e.difference(want, before);
   if (!difference.empty()) FAIL(difference << "\n" << ir::print(ir::lower(e.problem)));
 }
 
+/// The einsum of a seed by a path.
+void check(std::uint64_t seed) {
+  auto e = fuzz::random_einsum(seed, {2500, 4});
+  INFO(e.text());
+  const auto minimise = seed % 2 == 0 ? ir::PathOptions::Minimise::flops : ir::PathOptions::Minimise::memory;
+  check(e, ir::lower_einsum(e.problem, {minimise}));
+}
+
+/// A contraction of a seed with an operand copied into another order first: one that may be worth it, or any. False for
+/// einsums that are none.
+bool check_copied(std::uint64_t seed) {
+  auto e = fuzz::random_einsum(seed, {2500, 2});
+  INFO(e.text());
+  auto sequence = ir::lower_einsum(e.problem, {ir::PathOptions::Minimise::flops});
+  if (sequence.steps.size() != 1) return false;
+  const auto lowered = sequence.steps[0];
+  auto canonical = ir::canonicalise(lowered.program);
+  ir::Step step;
+  for (const int buffer : canonical.buffer) step.storage.push_back(lowered.storage[static_cast<std::size_t>(buffer)]);
+  for (const int param : canonical.param) step.param.push_back(lowered.param[static_cast<std::size_t>(param)]);
+  step.program = std::move(canonical);
+  sequence.steps[0] = std::move(step);
+  const auto& program = sequence.steps[0].program;
+  const auto contraction = kernel::contraction_of(program);
+  if (!contraction || !runs(program)) return false;
+  std::mt19937_64 random(seed);
+  const auto load = (random() % 2 == 0 ? contraction->first : contraction->second).load;
+  plan::OperandOrder order{load, {}};
+  const auto& coefficient = program.nodes[static_cast<std::size_t>(load)].offset.coefficient;
+  for (std::size_t q = 0; q < coefficient.size(); ++q) {
+    if (coefficient[q] != 0) order.indices.push_back(static_cast<int>(q));
+  }
+  std::shuffle(order.indices.begin(), order.indices.end(), random);
+  const auto worth = plan::operand_orders(program, plan::GpuModel::of_capability(90));
+  if (!worth.empty()) order = worth[random() % worth.size()];
+  const auto copied = ir::copy_operand(sequence, 0, order.load, order.indices);
+  REQUIRE(copied.steps.size() == 2);
+  check(e, copied);
+  return true;
+}
+
 }  // namespace
+
+TEST_CASE("random contractions with an operand copied first are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(410001);
+  const int count = fuzz::cases(150) / 2;
+  int run = 0;
+  for (int k = 0; k < count; ++k) {
+    try {
+      run += check_copied(first + static_cast<std::uint64_t>(k)) ? 1 : 0;
+    } catch (const Error& error) {
+      FAIL("seed " << first + static_cast<std::uint64_t>(k) << ": " << error.what());
+    }
+  }
+  std::printf("%d of %d random einsums from seed %llu with an operand copied first\n", run, count,
+              static_cast<unsigned long long>(first));
+  if (fuzz::enough(fuzz::cases(150))) CHECK(run > count / 10);
+}
 
 TEST_CASE("random einsums on the simulator are the interpreter's within their bound, without a fault") {
   const auto first = fuzz::first_seed(400001);

@@ -216,15 +216,20 @@ std::vector<PeerRun> prepare_libraries(const Libraries& libraries, Bench& bench,
   return fastest_ways(std::move(runs), bench);
 }
 
-/// The best candidates by prediction beside each other, and schedules that were asked for, in the memory of the chosen
-/// plan: each checked, and timed in turns with the others. What the row says of them.
+/// The best candidates of the longest step by prediction beside each other, and schedules that were asked for, in the
+/// memory of the chosen plan: each checked, and timed in turns with the others. What the row says of them.
 Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const Spec& spec,
                      const std::vector<Layout>& inputs, const EinsumOptions& einsum, const Options& options,
                      const Loaded& loaded) {
   auto names = options.schedules;
   std::map<std::string, double> predicted;
-  for (const auto& candidate : loaded.plan.candidates()) {
-    if (candidate.step != 0 || candidate.written) continue;
+  // Of the step that takes longest: others copy operands, or add up parts.
+  const auto candidates = loaded.plan.candidates();
+  const auto longest = std::max_element(candidates.begin(), candidates.end(), [](const auto& x, const auto& y) {
+    return (x.chosen ? x.predicted_us : -1) < (y.chosen ? y.predicted_us : -1);
+  });
+  for (const auto& candidate : candidates) {
+    if (candidate.step != longest->step || candidate.written) continue;
     if (options.top > 1 && static_cast<int>(predicted.size()) < options.top) {
       predicted[candidate.name] = candidate.predicted_us;
       names.push_back(candidate.name);
