@@ -75,10 +75,20 @@ void Builder::atom(const Directive& directive) {
       fail(fmt::format("a tile of {} does not divide it, and {} is no index of both operands",
                        program_.indices[static_cast<std::size_t>(q)].name, var_name(digit.var)));
   }
-  // The operand that the rows move is the atom's first one.
+  for (const auto* digits : {&mma.rows, &mma.columns}) {
+    for (const auto& digit : *digits) {
+      const bool lanes_of_both = kernel_.target == Target::cpu && &digit == &mma.columns.back();
+      if (role(product(), index_of(digit.var)) == Role::batch && digit.extent > 1 && !lanes_of_both)
+        fail(fmt::format("{} is an index of both operands: on a CPU it may be the last of the columns",
+                         var_name(digit.var)));
+    }
+  }
+  // The operand that the rows move is the atom's first one. An index of both is the lanes of both.
   const auto moved = [&](const std::vector<Digit>& digits, const Factor& factor) {
     return std::any_of(digits.begin(), digits.end(), [&](const Digit& d) {
-      return node(factor.load).offset.coefficient[static_cast<std::size_t>(index_of(d.var))] != 0;
+      const auto q = index_of(d.var);
+      return role(product(), q) != Role::batch &&
+             node(factor.load).offset.coefficient[static_cast<std::size_t>(q)] != 0;
     });
   };
   const bool swapped = moved(mma.rows, contraction.second) || moved(mma.columns, contraction.first);
@@ -87,7 +97,9 @@ void Builder::atom(const Directive& directive) {
   if (moved(mma.rows, b) || moved(mma.columns, a)) fail("rows are indices of one operand, columns those of the other");
   mma.a = operand(a);
   mma.b = operand(b);
-  if (lanes > 1) check_lanes(mma, b, lanes);
+  const bool lanes_of_both = !mma.columns.empty() && mma.a.index.front().coefficient(mma.columns.back().var) != 0;
+  if (lanes > 1) check_lanes(mma, mma.b, lanes);
+  if (lanes > 1 && lanes_of_both) check_lanes(mma, mma.a, lanes);
   mma.conj_a = a.conj;
   mma.conj_b = b.conj;
   mma.negative = contraction.negative;
@@ -95,6 +107,7 @@ void Builder::atom(const Directive& directive) {
   make_accumulator(mma, lanes);
   if (lanes > 1 && is_complex(contraction.type)) {
     if (group_ != nullptr) fail("no groups of complex products yet");
+    if (lanes_of_both) fail("no lanes of complex products that both operands have yet");
     const auto& out = program_.statement();
     const auto written = result().value(out.value, mma.accumulator);
     const auto rule = unpaired(kernel_, result().element(), written, mma.accumulator, mma.columns.back().var);
@@ -136,18 +149,18 @@ void Builder::check_group(const Mma& mma) const {
   if (run_rows != 1 || run_columns != 1) fail("a lane of a warp group holds no runs along rows or columns");
 }
 
-void Builder::check_lanes(const Mma& mma, const Factor& b, int lanes) {
+void Builder::check_lanes(const Mma& mma, const Access& operand, int lanes) {
   if ((lanes & (lanes - 1)) != 0 || lanes > 64) fail("lanes are a power of two, 64 at most");
   const auto type = product().of.type;
   if (is_half(type)) fail(fmt::format("vectors hold no {}", name(type)));
   if (mma.columns.empty()) fail("lanes are neighbours along the last of the columns, and there are none");
   const auto& last = mma.columns.back();
-  auto& array = kernel_.arrays[static_cast<std::size_t>(mma.b.array)];
+  auto& array = kernel_.arrays[static_cast<std::size_t>(operand.array)];
   if (is_half(array.type))
     fail(fmt::format("vectors of {} are not converted: {} must be staged", name(array.type), array.name));
-  if (last.extent > 1 && mma.b.index.front().coefficient(last.var) != 1) {
+  if (last.extent > 1 && operand.index.front().coefficient(last.var) != 1) {
     fail(fmt::format("lanes are neighbours along {}, and those of {} are apart: it must be staged", var_name(last.var),
-                     kernel_.array(node(b.load).source).name));
+                     array.name));
   }
   if (array.space != Space::global && last.extent % lanes != 0) array.shape.front() += lanes - last.extent % lanes;
 }

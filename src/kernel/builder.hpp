@@ -153,8 +153,8 @@ class Builder {
   /// What an atom of a warp group takes.
   void check_group(const Mma& mma) const;
 
-  /// Whether vectors of columns can be read, and room for the last one where columns end inside of it.
-  void check_lanes(const Mma& mma, const Factor& b, int lanes);
+  /// Whether vectors of columns can be read of an operand, and room for the last one where columns end inside of it.
+  void check_lanes(const Mma& mma, const Access& operand, int lanes);
 
   Access operand(const Factor& factor) const;
 

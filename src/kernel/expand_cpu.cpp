@@ -138,22 +138,34 @@ class Expander {
     const auto of = kernel_.array(mma.accumulator).type;
     const auto columns = columns_of(mma.columns, lanes);
     const auto row = position(mma.rows), column = position(columns.digits);
-    const int a = registers("a_", of, product(mma.rows), 1), b = registers("b_", of, product(columns.digits), lanes);
+    // Of an index of both operands the lanes of one are multiplied by those of the other.
+    const bool of_both = !mma.columns.empty() && mma.a.index.front().coefficient(columns.lane) != 0;
+    auto a_digits = mma.rows;
+    if (of_both) a_digits.push_back(columns.digits.back());
+    const auto a_lanes = of_both ? lanes : 1;
+    const int a = registers("a_", of, product(a_digits), a_lanes),
+              b = registers("b_", of, product(columns.digits), lanes);
 
-    Access from_b = mma.b;
-    if (lanes > 1) {
-      from_b = with(from_b, columns.lane, Affine::of(columns.vectors, lanes));
-      from_b.lanes = lanes;
-    }
-    const auto read_b = [&](Access access) {
-      return Body{{Store{{b, {column}, lanes}, factor(std::move(access), of, mma.conj_b)}}};
+    const auto vectors_of = [&](Access access) {
+      if (lanes == 1) return access;
+      access = with(access, columns.lane, Affine::of(columns.vectors, lanes));
+      access.lanes = lanes;
+      return access;
     };
+    const Access to_a{a, {position(a_digits)}, a_lanes}, to_b{b, {column}, lanes};
+    const auto read_a = [&](Access access) { return Body{{Store{to_a, factor(std::move(access), of, mma.conj_a)}}}; };
+    const auto read_b = [&](Access access) { return Body{{Store{to_b, factor(std::move(access), of, mma.conj_b)}}}; };
     Body round{{Declare{a}}, {Declare{b}}};
-    for (auto& s : loops(mma.rows, Bind::unroll, {{Store{{a, {row}}, factor(mma.a, of, mma.conj_a)}}}))
-      round.push_back(std::move(s));
-    for (auto& s : tail_apart(columns, mma.columns, from_b, read_b)) round.push_back(std::move(s));
+    auto reads_a = read_a(mma.a);
+    if (of_both) {
+      Columns last = columns;
+      last.digits.erase(last.digits.begin(), last.digits.end() - 1);
+      reads_a = tail_apart(last, {mma.columns.back()}, vectors_of(mma.a), read_a);
+    }
+    for (auto& s : loops(mma.rows, Bind::unroll, std::move(reads_a))) round.push_back(std::move(s));
+    for (auto& s : tail_apart(columns, mma.columns, vectors_of(mma.b), read_b)) round.push_back(std::move(s));
     const Access sum{mma.accumulator, {row, column}, lanes};
-    auto term = apply(ir::OpCode::mul, of, {load_of(of, {a, {row}}), load_of(of, {b, {column}, lanes})});
+    auto term = apply(ir::OpCode::mul, of, {load_of(of, to_a), load_of(of, to_b)});
     const auto op = mma.negative ? ir::OpCode::sub : ir::OpCode::add;
     Body add{{Store{sum, mma.outer ? std::move(term) : apply(op, of, {load_of(of, sum), std::move(term)})}}};
     for (auto& s : loops(mma.rows, Bind::unroll, loops(columns.digits, Bind::unroll, std::move(add))))

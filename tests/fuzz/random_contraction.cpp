@@ -75,11 +75,13 @@ class Maker {
     levels_.push_back({index.name, q, sizes.back()});
   }
 
-  /// The inner levels of some indices: of rows and columns those of two different operands, of depth summed ones.
+  /// The inner levels of some indices: of rows and columns those of two different operands, of which the last column
+  /// may be one of both, of depth summed ones.
   void choose_atom() {
     atom_.kind = Directive::Kind::atom;
     atom_.subject = "fma";
     std::vector<std::string> rows, columns, depth;
+    std::string of_both;
     const bool swapped = chance(0.4);
     std::int64_t tile = 1;
     for (std::size_t k = levels_.size(); k-- > 0;) {
@@ -89,7 +91,14 @@ class Maker {
       if (!inner || !chance(0.7) || (!summed && tile * level.extent > 96)) continue;
       auto role = contraction_.role[level.index];
       if (role == Role::broadcast || role == Role::other) role = chance(0.5) ? Role::rows : Role::columns;
-      if (role == Role::batch || (role == Role::summed && ragged_[level.index])) continue;
+      if (role == Role::summed && ragged_[level.index]) continue;
+      if (role == Role::batch) {
+        if (!of_both.empty() || is_complex(contraction_.type)) continue;
+        tile *= level.extent;
+        level.in_atom = true;
+        of_both = level.name;
+        continue;
+      }
       if (!summed) tile *= level.extent;
       level.in_atom = true;
       (summed ? depth : (role == Role::rows) != swapped ? rows : columns).push_back(level.name);
@@ -100,6 +109,7 @@ class Maker {
     if (is_complex(contraction_.type)) {
       std::stable_partition(columns.begin(), columns.end(), [&](const std::string& name) { return !has_pairs(name); });
     }
+    if (!of_both.empty()) columns.push_back(of_both);
     if (!columns.empty()) lane_ = columns.back();
     b_is_first_ = swapped;
     const auto add = [&](const char* word, std::vector<std::string>& names) {
@@ -187,25 +197,29 @@ class Maker {
     for (const bool first : {true, false}) {
       const auto& factor = first ? contraction_.first : contraction_.second;
       const auto& load = program_.nodes[static_cast<std::size_t>(factor.load)];
-      const bool is_b = first == b_is_first_;
       bool needed = false;
       for (const auto& level : levels_) {
         if (coefficient(factor, level.index) == 0 || !level.in_atom) continue;
         needed = needed || ragged_[level.index];
-        if (is_b && level.name == lane_ && atom_.lanes > 1 && level.extent > 1)
+        if (level.name == lane_ && atom_.lanes > 1 && level.extent > 1)
           needed = needed || coefficient(factor, level.index) != 1 || level.name != program_.indices[level.index].name;
       }
-      if (is_b && atom_.lanes > 1) needed = needed || is_half(load.type);
+      if ((first == b_is_first_ || has_lane(factor)) && atom_.lanes > 1) needed = needed || is_half(load.type);
       if (order_.empty()) {
         if (needed) give_up();
         continue;
       }
       if (!needed && chance(0.4)) continue;
-      stage(factor, load.source, is_b);
+      stage(factor, load.source);
     }
   }
 
-  void stage(const kernel::Factor& factor, int source, bool is_b) {
+  /// Whether the last column moves an operand.
+  bool has_lane(const kernel::Factor& factor) const {
+    return !lane_.empty() && coefficient(factor, level_of(lane_)->index) != 0;
+  }
+
+  void stage(const kernel::Factor& factor, int source) {
     // Inside of the last task loop or of any other one.
     const auto from = static_cast<std::int64_t>(tasks_ == 0 ? 0 : tasks_ - 1);
     const auto at = static_cast<std::size_t>(pick(from, static_cast<std::int64_t>(order_.size()) - 1));
@@ -219,13 +233,10 @@ class Maker {
       if (coefficient(factor, level.index) == 0) continue;
       const auto place = std::find(order_.begin(), order_.end(), level.name) - order_.begin();
       if (!level.in_atom && place <= static_cast<std::ptrdiff_t>(at)) continue;
-      if (!(is_b && level.name == lane_)) dimensions.push_back(level.name);
+      if (level.name != lane_) dimensions.push_back(level.name);
     }
     std::shuffle(dimensions.begin(), dimensions.end(), random_);
-    const bool lanes = is_b && !lane_.empty() && std::any_of(levels_.begin(), levels_.end(), [&](const Level& level) {
-                         return level.name == lane_ && coefficient(factor, level.index) != 0;
-                       });
-    if (lanes) dimensions.push_back(lane_);
+    if (has_lane(factor)) dimensions.push_back(lane_);
     if (chance(0.3)) directive.padding = static_cast<int>(pick(1, 9));
     directive.loops.push_back({"", std::move(dimensions)});
     directives_.push_back(std::move(directive));

@@ -43,6 +43,7 @@ class Maker {
   }
 
   void choose_axes() {
+    if (chance(0.1)) return choose_products_side_by_side();
     const auto rows = pick(0, 3), columns = pick(0, 3);
     const auto largest = rows + columns > 4 ? 12 : rows + columns > 2 ? 40 : 150;
     axes(rows, {0, 2}, largest);
@@ -52,6 +53,22 @@ class Maker {
     axes(chance(0.05) ? 1 : 0, {0}, 6);
     axes(chance(0.05) ? 1 : 0, {1}, 6);
     for (auto& term : terms_) std::shuffle(term.begin(), term.end(), random_);
+    made_.problem.spec = Spec::parse(terms_[0] + "," + terms_[1] + "->" + terms_[2]);
+  }
+
+  /// As many products as vectors have lanes or more, neighbours in the output.
+  void choose_products_side_by_side() {
+    const auto add = [&](std::int64_t extent, std::initializer_list<int> of) {
+      extents_[next_] = extent;
+      for (const int term : of) terms_[term] += next_;
+      ++next_;
+    };
+    add(pick(16, 22), {0, 2});
+    add(pick(16, 22), {1, 2});
+    add(pick(1, 9), {0, 1});
+    for (const int term : {0, 1}) std::shuffle(terms_[term].begin(), terms_[term].end(), random_);
+    add(pick(8, 70), {0, 1, 2});
+    if (chance(0.3)) std::shuffle(terms_[0].begin(), terms_[0].end(), random_);
     made_.problem.spec = Spec::parse(terms_[0] + "," + terms_[1] + "->" + terms_[2]);
   }
 

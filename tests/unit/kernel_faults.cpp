@@ -432,3 +432,24 @@ TEST_CASE("directives that break a rule are refused by name") {
   of_batch("fma_batch8 rows b columns d depth c batch a warps 1x1", "lanes of fma_batch8 are 8 products");
   of_batch("m16n8k8_f64 rows b columns d depth c batch a warps 4x8", "more than 1024 threads");
 }
+
+TEST_CASE("an index of both operands is the last of the columns, and its lanes are neighbours in both") {
+  const auto layout = [](std::vector<std::int64_t> extents) {
+    return Layout::row_major(DType::f64, std::move(extents));
+  };
+  const auto built_of = [&](const char* directives) {
+    ir::EinsumProblem problem;
+    problem.spec = Spec::parse("acd,cbd->abd");
+    problem.inputs = {layout({3, 5, 16}), layout({5, 4, 16})};
+    problem.output = layout({3, 4, 16});
+    const auto program = ir::lower(problem);
+    return kernel::build(program, *kernel::contraction_of(program), kernel::parse_directives(directives), Target::cpu,
+                         64);
+  };
+  CHECK_NOTHROW(kernel::verify(kernel::expand(built_of("atom fma rows a columns b d depth c lanes 8"))));
+  const auto refused = [&](const char* directives, const char* part) {
+    CHECK_THROWS_WITH(built_of(directives), Catch::Matchers::ContainsSubstring(part));
+  };
+  refused("atom fma rows a columns d b depth c lanes 8", "d is an index of both operands");
+  refused("atom fma rows d a columns b depth c", "d is an index of both operands");
+}

@@ -34,6 +34,7 @@ class ContractionEnumerator {
           // Operands of another type than the sum's are converted once, as they are packed.
           if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
           for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
+            if (lanes_of_both() && blocks != Blocks::near) continue;  // one way to cut them
             add(lanes, vectors, rows, pack_columns, pack_rows, depth, blocks);
           }
         }
@@ -55,12 +56,13 @@ class ContractionEnumerator {
     for (auto lanes = widest; lanes >= std::max<std::int64_t>(widest / 4, 2); lanes /= 2) {
       if (lanes < widest && lane_extent() >= 2 * lanes) continue;  // twice the vector would not be emptier
       for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6}) {
-        // More than the fastest index has are those of as many values of the one before it.
-        const auto along = parts(lane_extent(), lanes);
+        // More than the fastest index has are those of as many values of the one before it. Of lanes that both operands
+        // have there is one vector, for as many values of the other columns, and a row takes one to read it.
+        const auto along = lanes_of_both() ? 1 : parts(lane_extent(), lanes);
         if (vectors > along && (columns_.size() == 1 || vectors % along != 0)) continue;
+        const bool reads = device_.vector_bytes < 64 || lanes_of_both();
         // A row of complex numbers has sums of its real and of its imaginary parts.
-        const auto most =
-            (registers - vectors) / (vectors + (device_.vector_bytes >= 64 ? 0 : 1)) / (problem_.complex ? 2 : 1);
+        const auto most = (registers - vectors) / (vectors + (reads ? 1 : 0)) / (problem_.complex ? 2 : 1);
         for (const auto rows : {most, most * 2 / 3, most / 2}) {
           if (rows >= 1 && rows <= 16) f(lanes, vectors, rows);
         }
@@ -93,9 +95,10 @@ class ContractionEnumerator {
     return program_.nodes[static_cast<std::size_t>(factor.load)];
   }
   std::int64_t lane_extent() const { return columns_.back().extent; }
+  bool lanes_of_both() const { return columns_.back().in_rows != 0; }
 
-  /// Sorts the axes by role, the columns so that C's fastest index is the last of them. Not for what has no such index
-  /// on one side alone, for sums of bytes, and for negative strides.
+  /// Sorts the axes by role, the columns so that C's fastest index is the last of them, be it one of both operands. Not
+  /// for what has no such index, for sums of bytes, and for negative strides.
   bool suits() {
     const auto& statement = program_.statement();
     const auto type = contraction_.type;
@@ -121,11 +124,11 @@ class ContractionEnumerator {
       if (role == Role::summed || role == Role::other) return false;
       if (role == Role::depth) continue;
       if (c[q] <= 0) return false;
-      if (role == Role::rows || role == Role::columns) {
-        if (c[q] == 1 && program_.indices[q].extent > 1) lane = static_cast<int>(q);
-      }
+      if (role != Role::broadcast && c[q] == 1 && program_.indices[q].extent > 1) lane = static_cast<int>(q);
     }
     if (lane < 0) return false;
+    const bool of_both = contraction_.role[static_cast<std::size_t>(lane)] == Role::batch;
+    if (of_both && !suits_lanes_of_both(lane)) return false;
     const bool swapped = contraction_.role[static_cast<std::size_t>(lane)] == Role::rows;
     const auto& rows = load(swapped ? contraction_.second : contraction_.first);
     const auto& columns = load(swapped ? contraction_.first : contraction_.second);
@@ -150,6 +153,7 @@ class ContractionEnumerator {
       } else if (swapped && role == Role::columns) {
         role = Role::rows;
       }
+      if (of_both && axis.index == lane) role = Role::columns;
       (role == Role::rows      ? rows_
        : role == Role::columns ? columns_
        : role == Role::depth   ? depth_
@@ -164,6 +168,16 @@ class ContractionEnumerator {
       return std::min(x.in_rows, x.in_columns) > std::min(y.in_rows, y.in_columns);
     });
     return true;
+  }
+
+  /// Whether register tiles along an index of both operands are worth packing these: whole vectors, and each element
+  /// used several times. Plain schedules read them as they lie.
+  bool suits_lanes_of_both(int lane) const {
+    constexpr std::int64_t kVectors = 4, kUses = 16;
+    return !problem_.complex && contraction_.reduce >= 0 &&
+           program_.indices[static_cast<std::size_t>(lane)].extent >= kVectors * device_.vector_bytes / problem_.size &&
+           contraction_.extent(program_, Role::rows) >= kUses &&
+           contraction_.extent(program_, Role::columns) >= kUses && !contraction_.indices(Role::depth).empty();
   }
 
   /// Whether vectors hold the result's complex numbers, neighbours along `lane`: kernel::unpaired() of what is built.
@@ -217,8 +231,11 @@ class ContractionEnumerator {
   static std::int64_t depth_chunks(const Blocking& b) { return parts_of(b.depth, tile_of); }
 
   std::string name(const Blocking& b) const {
-    auto text = fmt::format("{} {}x{}", b.depth.empty() ? "outer" : "gett", product(b.rows, tile_of),
-                            product(b.columns, tile_of));
+    auto text = fmt::format("{} {}x{}",
+                            b.depth.empty()     ? "outer"
+                            : b.lanes_of_both() ? "batched"
+                                                : "gett",
+                            product(b.rows, tile_of), product(b.columns, tile_of));
     if (!b.depth.empty()) text += fmt::format(" depth {}", product(b.depth, tile_of));
     if (b.lanes < device_.vector_bytes / problem_.size) text += fmt::format(" lanes {}", b.lanes);
     if (b.blocks != Blocks::near) text += b.blocks == Blocks::wide ? " wide" : " along";
@@ -232,6 +249,7 @@ class ContractionEnumerator {
   /// The register tile; false where an operand that is read in place would be read past its end.
   bool make_tiles(Blocking& b, std::int64_t vectors, std::int64_t most_rows) const {
     auto& lane = b.columns.back();
+    if (b.lanes_of_both()) return make_tiles_of_both(b, vectors, most_rows);
     lane.tile = std::min(vectors * b.lanes, up(lane.extent, b.lanes));
     if (const auto more = vectors / parts(lane.tile, b.lanes); more > 1) {
       auto& next = b.columns[b.columns.size() - 2];
@@ -243,6 +261,25 @@ class ContractionEnumerator {
     cover(b.rows, most_rows);
     return b.pack_rows ||
            std::all_of(b.rows.begin(), b.rows.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
+  }
+
+  /// The same where one vector has neighbours along an index of both operands.
+  static bool make_tiles_of_both(Blocking& b, std::int64_t columns, std::int64_t most_rows) {
+    auto lane = b.columns.back();
+    lane.tile = b.lanes;
+    b.columns.pop_back();
+    cover(b.columns, columns);
+    cover(b.rows, most_rows);
+    const auto fits = [](const Axes& axes) {
+      return std::all_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
+    };
+    const bool whole = lane.extent % lane.tile == 0;
+    const bool reads_columns = b.pack_columns || (lane.in_columns == 1 && whole && fits(b.columns));
+    const bool reads_rows = b.rows.empty() && b.pack_rows ? false
+                            : b.pack_rows                 ? true
+                                                          : lane.in_rows == 1 && whole && fits(b.rows);
+    b.columns.push_back(lane);
+    return reads_columns && reads_rows;
   }
 
   /// False where an operand that is read in place would be read past its end.
@@ -257,6 +294,7 @@ class ContractionEnumerator {
   /// Blocks for the caches, reaching along what is contiguous in memory first: the rows' for the second cache, the
   /// columns', which a task packs once, for `room` bytes. Smaller ones where there would be too few tasks.
   void make_blocks(Blocking& b, std::int64_t room) const {
+    if (b.lanes_of_both()) return make_blocks_of_both(b);
     const auto chunk = product(b.depth, tile_of);
     const auto batch = product(problem_.batch, extent_of), depth = product(b.depth, extent_of);
     const auto rows = product(b.rows, extent_of), columns = product(b.columns, extent_of);
@@ -294,6 +332,41 @@ class ContractionEnumerator {
     b.row_tasks = 1;
     for (const auto& axis : b.rows) b.row_tasks *= parts(axis.extent, axis.task);
     for (auto& axis : b.columns) axis.task = axis.block;
+  }
+
+  /// The same where vectors have neighbours along an index of both operands: a task has some of these and all other
+  /// columns, as far as the second cache holds them; of its rows the first cache holds one vector's.
+  void make_blocks_of_both(Blocking& b) const {
+    auto lane = b.columns.back();
+    b.columns.pop_back();
+    const auto chunk = product(b.depth, tile_of) * problem_.size;
+    const auto tile_columns = product(b.columns, tile_of);
+    const auto near = device_.l1_bytes * 3 / 4 / chunk / lane.tile - tile_columns;  // rows beside a tile of columns
+    grow(b.rows, std::max(near, product(b.rows, tile_of)), 1, &Axis::in_result);
+    const auto block_rows = product(b.rows, block_of);
+    constexpr std::int64_t kShareOfCache = 8;  // what is packed is read soon
+    auto most = std::max(device_.l2_bytes / kShareOfCache / chunk, lane.tile);
+    const auto vectors = parts(lane.extent, lane.tile);
+    const auto batch = product(problem_.batch, extent_of);
+    const std::int64_t wanted = 4 * device_.threads;
+    for (;; most /= 2) {
+      // Some lines along the lanes, then all of the other columns, then more lanes.
+      constexpr std::int64_t kLines = 4;
+      const auto line = std::max<std::int64_t>(64 / problem_.size / lane.tile, 1);
+      const auto few = std::min(vectors, kLines * line) * lane.tile;
+      grow(b.columns, std::max(most / few - block_rows, tile_columns), 1, &Axis::in_columns);
+      const auto places = product(b.columns, block_of) + block_rows;
+      const auto even = parts(vectors, parts(vectors, std::clamp<std::int64_t>(most / places / lane.tile, 1, vectors)));
+      lane.block = lane.tile * even;
+      b.column_tasks = parts_of(b.columns, block_of) * parts(lane.extent, lane.block);
+      if (device_.threads == 1 || b.column_tasks * batch >= wanted || most <= places * lane.tile) break;
+    }
+    b.columns.push_back(lane);
+    for (auto* axes : {&b.columns, &b.rows}) {
+      for (auto& axis : *axes)
+        axis.task = axes == &b.columns ? axis.block : axis.block * parts(axis.extent, axis.block);
+    }
+    b.row_tasks = 1;
   }
 
   kernel::Directives directives(const Blocking& b) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ricci::plan::gett {
@@ -18,6 +19,14 @@ const std::string& name(const ir::Program& program, const Axis& axis) {
 Names loops(const ir::Program& program, const Axes& axes, const char* level = "") {
   Names names;
   for (const auto& axis : axes) names.push_back(name(program, axis) + level);
+  return names;
+}
+
+/// Loops over tiles of columns. Those along lanes of both operands are the outermost: what these have of a few lanes
+/// stays in the first cache.
+Names column_tiles(const ir::Program& program, const Blocking& blocking) {
+  auto names = loops(program, blocking.columns, "1");
+  if (blocking.lanes_of_both()) std::rotate(names.begin(), names.end() - 1, names.end());
   return names;
 }
 
@@ -42,7 +51,7 @@ void add_loops(kernel::Directives& list, const ir::Program& program, const Block
     serial.push_back(name(program, axis) + "0");
   }
   for (const auto& names :
-       {loops(program, blocking.rows, "1"), loops(program, blocking.columns, "1"), loops(program, blocking.rows, "2")})
+       {loops(program, blocking.rows, "1"), column_tiles(program, blocking), loops(program, blocking.rows, "2")})
     serial.insert(serial.end(), names.begin(), names.end());
   Directive order;
   order.kind = Directive::Kind::order;
@@ -67,10 +76,17 @@ void add_product(kernel::Directives& list, const ir::Program& program, const Blo
   if (blocking.pack_columns) {
     std::string at = last_task;
     for (const auto& axis : blocking.depth) at = in_parts(axis) ? name(program, axis) + "0" : at;
-    stage(columns_operand, at, loops(program, blocking.columns, "1"), blocking.columns);
+    stage(columns_operand, at, column_tiles(program, blocking), blocking.columns);
   }
-  if (blocking.pack_rows)
-    stage(rows_operand, name(program, blocking.rows.back()) + "1", loops(program, blocking.rows, "2"), blocking.rows);
+  if (blocking.pack_rows) {
+    auto blocks = loops(program, blocking.rows, "2");
+    auto side = blocking.rows;
+    if (blocking.lanes_of_both()) {
+      blocks.insert(blocks.begin(), name(program, blocking.columns.back()) + "1");
+      side.push_back(blocking.columns.back());
+    }
+    stage(rows_operand, name(program, blocking.rows.back()) + "1", std::move(blocks), side);
+  }
   Directive atom;
   atom.kind = Directive::Kind::atom;
   atom.subject = "fma";

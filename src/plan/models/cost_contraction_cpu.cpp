@@ -40,7 +40,7 @@ constexpr auto held = [](const Axis& axis) { return std::max(axis.block, axis.ti
 
 /// One operand as it is packed.
 struct Packed {
-  const Axes& side;  ///< rows or columns
+  Axes side;  ///< rows or columns
   const Axes& depth;
   bool rows;
   double bytes;  ///< of the operand
@@ -58,9 +58,12 @@ class Model {
     chunks_ = n(parts_of(b.depth, tile_of));
     size_ = n(problem.size);
     line_ = 64 / size_;
+    row_side_ = b.rows;
+    if (b.lanes_of_both()) row_side_.push_back(b.columns.back());
+    row_places_ = n(product(row_side_, extent_of));
     const double block = n(product(b.columns, block_of));
     blocks_bytes_ =
-        size_ * ((b.pack_columns ? block * chunk_ : 0) + (b.pack_rows ? n(product(b.rows, block_of)) * chunk_ : 0));
+        size_ * ((b.pack_columns ? block * chunk_ : 0) + (b.pack_rows ? n(product(row_side_, block_of)) * chunk_ : 0));
     result_bytes_ = size_ * block * n(product(b.rows, task_of));
     if (chunks_ > 1) blocks_bytes_ += result_bytes_;
   }
@@ -70,7 +73,7 @@ class Model {
     const double compute = cycles() / workers / device_.clock_MHz;
     // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
     const double results = chunks_ > 1 && is_far(result_bytes_) ? 2 * chunks_ : is_nontemporal() ? 1 : 2;
-    const double bytes = size_ * batch_ * (rows_ * depth_ + columns_ * depth_ + rows_ * columns_ * results);
+    const double bytes = size_ * batch_ * (row_places_ * depth_ + columns_ * depth_ + rows_ * columns_ * results);
     const double rate = device_.thread_GBs(false, 20) * device_.threads;
     const double memory = device_.beyond_caches(bytes) ? bytes / rate * 1e-3 : 0;
     return std::cbrt(std::pow(compute, 3) + std::pow(memory, 3)) + 1;
@@ -100,6 +103,7 @@ class Model {
     if (row_passes > 1 && !b_.pack_columns && panel > l1 / 4) round = std::max(round, kStrewnLine * lines);
     if (row_passes > 1 && !b_.pack_columns && chunk_ * lines > lines_of_sets()) round += kMetLine * lines;
     if (row_passes > 1 && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
+    if (b_.lanes_of_both()) round = std::max(round, kPanelLine * lines_of_both());
     const auto in_result = [](const Axis& axis) { return axis.in_result; };
     const double length = run(b_.columns, b_.rows, in_result, tile_of);
     const double written_on = run(b_.columns, b_.rows, in_result, held);
@@ -125,6 +129,18 @@ class Model {
     // Elements on their way from the second or the last cache into the first one, once for each block of rows.
     cycles += columns_ * depth_ * n(parts_of(b_.rows, block_of)) * from_cache();
     return batch_ * cycles;
+  }
+  /// Lines of both operands that a step of the depth takes from the second cache, where both have lanes: those of a
+  /// block of rows stay in the first one for all columns, or come again for each tile of these.
+  double lines_of_both() const {
+    const double lane_lines = n(b_.columns.back().tile) / line_;
+    const double tile_rows = n(product(b_.rows, tile_of)) * lane_lines,
+                 tile_columns = n(product(b_.columns, tile_of)) / line_;
+    const double block_rows = n(product(b_.rows, block_of)) * lane_lines;
+    const double column_tiles =
+        n(product(b_.columns, block_of)) / n(b_.columns.back().block) * lane_lines / tile_columns;
+    const bool stays = 64 * chunk_ * (block_rows + tile_columns) <= n(device_.l1_bytes) * 3 / 4;
+    return tile_columns * tile_rows / block_rows + (stays ? tile_rows / std::max(1.0, column_tiles) : tile_rows);
   }
   /// Whether runs of the result begin with a line, wherever a tile is.
   bool begins_with_lines() const {
@@ -177,15 +193,24 @@ class Model {
   }
 
   double rows() const {
-    const double elements = batch_ * rows_ * depth_;
-    const Packed operand{b_.rows, b_.depth, true, size_ * elements, crowd()};
+    const double elements = batch_ * row_places_ * depth_;
+    const Packed operand{row_side_, b_.depth, true, size_ * elements, crowd()};
+    const auto in_rows = [](const Axis& axis) { return axis.in_rows; };
+    if (b_.lanes_of_both()) {
+      const auto& lane = b_.columns.back();
+      const double column_tasks = n(b_.column_tasks) / n(parts(lane.extent, lane.task));
+      if (b_.pack_rows) return elements * column_tasks * packing(operand);
+      const double column_passes = n(parts_of(b_.columns, tile_of)) / n(parts(lane.extent, lane.tile));
+      const double length = run(row_side_, b_.depth, in_rows, tile_of);
+      return elements * (0.3 + column_passes * 0.05 + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
+    }
     if (b_.pack_rows) return elements * n(b_.column_tasks) * packing(operand);
     double along = 1;
     for (const auto* axes : {&b_.depth, &b_.rows}) {
       for (const auto& axis : *axes) along = axis.in_rows == 1 ? n(axis.tile) : along;
     }
     const double column_passes = n(parts_of(b_.columns, tile_of));
-    const double length = run(b_.rows, b_.depth, [](const Axis& axis) { return axis.in_rows; }, held);
+    const double length = run(b_.rows, b_.depth, in_rows, held);
     const double first = (is_far(operand.bytes) ? kFarRun : 0) / length;
     return elements * (first + column_passes * 0.15 + 0.6 * std::max(1.0, line_ / along) + column_passes / length);
   }
@@ -194,6 +219,8 @@ class Model {
   const Problem& problem_;
   const CpuModel& device_;
   double batch_, depth_, rows_, columns_, chunk_, chunks_, size_, line_;
+  Axes row_side_;        ///< what moves the rows' operand beside the depth: the rows, and lanes of both operands
+  double row_places_;    ///< positions along it
   double blocks_bytes_;  ///< of what a task keeps in the second cache
   double result_bytes_;  ///< of a task
 };
