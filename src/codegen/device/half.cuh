@@ -21,10 +21,11 @@ inline f16 narrow_f16(float x) {
   return f16{(u16)(sign | (magnitude + 0xc8000fffu + (magnitude >> 13 & 1u)) >> 13)};
 }
 
+// Without a branch, of which a kernel would have one to each result.
 inline bf16 narrow_bf16(float x) {
   const u32 bits = bits_of(x);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return bf16{(u16)((bits >> 16 & 0x8000u) | 0x7fc0u)};
-  return bf16{(u16)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
+  const u32 nearest = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+  return bf16{(u16)(x != x ? (bits >> 16 & 0x8000u) | 0x7fc0u : nearest)};
 }
 
 // binary64 to binary32 rounded to odd: rounding that once more to a half type is one correct rounding.

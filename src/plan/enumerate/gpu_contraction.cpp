@@ -129,6 +129,8 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
   const bool by_rows = is_outer() && columns >= 32 * written_at_once();
   const auto& used = fma ? *kernel::find_fma(by_rows ? "fma_row" : "fma") : *instruction;
   atom_name = used.name;
+  atom_ = &used;
+  batch_lanes_ = kernel::batch_lanes(used);
   per_register = used.a.per_register();
   operand_type = kernel::operand_type(instruction, contraction);
   converted_rows_ = rows_type_ != operand_type;
@@ -158,6 +160,8 @@ void GpuContraction::set_batch_atom(const kernel::Atom& atom, const kernel::Cont
   groups = false;
   factor_parts = per_register = 1;
   atom_name = atom.name;
+  atom_ = &atom;
+  batch_lanes_ = kernel::batch_lanes(atom);
   operand_type = kernel::operand_type(nullptr, contraction);
   converted_rows_ = rows_type_ != operand_type;
   converted_columns_ = columns_type_ != operand_type;
@@ -221,7 +225,7 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
   kernel::Spread spread;
   spread.warp_rows = warp_rows;
   spread.warp_columns = warp_columns;
-  spread.batches = static_cast<int>(products / kernel::batch_lanes(atom()));
+  spread.batches = static_cast<int>(products / batch_lanes_);
   if (by_lanes()) {
     spread.batches = 1;
     return spread;
@@ -261,7 +265,7 @@ int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const ker
   constexpr int kOfGroups = 40;  // besides sums: addresses, operands' descriptors
   if (groups) return static_cast<int>(rows * columns / 32) + kOfGroups;
   const auto words = std::max<std::int64_t>(size / 4, 1);
-  const auto sums = rows * columns * kernel::batch_lanes(atom()) / 32 * (size_of(type) / 4);
+  const auto sums = rows * columns * batch_lanes_ / 32 * (size_of(type) / 4);
   const auto operands =
       fma ? (rows / atom().m + columns / atom().n) * words * spread.run_depth : (rows / 8 + columns / 8) * 2 * words;
   const auto minus = !fma && is_complex(type) ? columns / 8 * words * factor_parts : 0;

@@ -85,11 +85,11 @@ class GpuContraction {
   std::size_t products_axis = 0;
   double bytes = 0;  ///< of all tensors
 
-  const kernel::Atom& atom() const { return fma ? *kernel::find_fma(atom_name) : *kernel::find_atom(atom_name); }
+  const kernel::Atom& atom() const { return *atom_; }
   bool is_outer() const { return depth_axes.empty(); }
   bool deep(bool of_rows) const { return of_rows ? deep_rows : deep_columns; }
   /// Whether products side by side are of lanes; else they are of warps.
-  bool by_lanes() const { return products > 1 && kernel::batch_lanes(atom()) > 1; }
+  bool by_lanes() const { return products > 1 && batch_lanes_ > 1; }
   /// Elements of the result, and of an operand, from one product to the next.
   std::int64_t in_result() const { return batch_in_result_[products_axis]; }
   std::int64_t in_operand(bool of_rows) const {
@@ -113,6 +113,8 @@ class GpuContraction {
   }
 
   std::vector<std::int64_t> batch_in_result_;  ///< strides of the batch's axes
+  const kernel::Atom* atom_ = nullptr;         ///< found by its name once
+  int batch_lanes_ = 1;                        ///< of it
   ir::NodeId rows_load_ = -1, columns_load_ = -1;
   std::string rows_name_, columns_name_;
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;
