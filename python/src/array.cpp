@@ -115,7 +115,9 @@ class Query {
     if (address_ != nullptr) self_ = nb::borrow(PyCFunction_GetSelf(function.ptr()));
   }
 
-  bool of(nb::handle object) const { return address_ == nullptr ? callable_(object).is(Py_True) : called(object.ptr()); }
+  bool of(nb::handle object) const {
+    return address_ == nullptr ? callable_(object).is(Py_True) : called(object.ptr());
+  }
   bool now() const { return address_ == nullptr ? callable_().is(Py_True) : called(self_.ptr()); }
 
  private:
