@@ -386,7 +386,9 @@ class ContractionEnumerator {
     const double stored =
         result_bytes_ * (run > 1 ? 1 : static_cast<double>(kSector) / static_cast<double>(c.result_size));
     // Eight rows or columns of a product are the neighbours that lanes can write together, or they are of products.
-    const std::int64_t together = c.is_outer() ? c.atom().n * cut.spread.run_columns : c.by_lanes() ? c.products : 8;
+    const std::int64_t together = c.is_outer()   ? std::int64_t{c.atom().n} * cut.spread.run_columns
+                                  : c.by_lanes() ? c.products
+                                                 : 8;
     counts.store_lines = static_cast<double>(results) / static_cast<double>(std::min(run, together));
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stored;
   }
