@@ -12,7 +12,6 @@
 
 #include "codegen/prelude.hpp"
 #include "codegen/source.hpp"
-#include "ir/schedule.hpp"
 #include "ricci/error.hpp"
 #include "ricci/version.hpp"
 
@@ -234,6 +233,7 @@ std::string portable_prelude(const Program& program) {
 
 std::string head_text(const Program& program, const kernel::Schedule& schedule, const std::string& kernel,
                       const std::string& target, const std::string& reproduce, const std::string& plan) {
+  const bool moves = kernel::has_write(schedule.directives);  // one statement, whose name says how
   std::string text = fmt::format("// {}        made by ricci {} for {}; do not edit\n", kernel, RICCI_VERSION, target);
   const auto block = [&](const char* title, const std::string& lines) {
     std::istringstream stream(lines);
@@ -246,7 +246,7 @@ std::string head_text(const Program& program, const kernel::Schedule& schedule, 
     return fmt::format("{}[{}]", program.buffers[static_cast<std::size_t>(buffer)].name,
                        affine_text(affine.coefficient, affine.constant, name_of));
   };
-  if (schedule.by_directives()) {
+  if (!moves) {
     constexpr std::ptrdiff_t kLines = 40;
     const auto lines = ir::print(program);
     if (std::count(lines.begin(), lines.end(), '\n') <= kLines) {
@@ -272,7 +272,7 @@ std::string head_text(const Program& program, const kernel::Schedule& schedule, 
   block("index",
         fmt::format("{}: largest offset {}", largest < (std::int64_t{1} << 31) ? "32 bits" : "64 bits", largest));
   block("schedule", schedule.name);
-  if (schedule.by_directives()) block("", kernel::print(schedule.directives));
+  if (!moves) block("", kernel::print(schedule.directives));
   block("reproduce", reproduce);
   return text;
 }

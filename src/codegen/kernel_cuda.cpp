@@ -21,15 +21,11 @@ using kernel::Array;
 using kernel::Bind;
 using kernel::Body;
 using kernel::Kernel;
+using kernel::kSharedAlignment;
+using kernel::kStaticSharedBytes;
 using kernel::Space;
 
-constexpr std::int64_t kSharedAlignment = 128;
 constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
-
-std::int64_t bytes_of(const Array& array) {
-  const auto unit = array.alignment > 0 ? array.alignment : kSharedAlignment;
-  return (array.elements() * size_of(array.type) + unit - 1) / unit * unit;
-}
 
 class CudaPrinter {
  public:
@@ -79,7 +75,7 @@ class CudaPrinter {
       } else {
         w_.line("__shared__ __align__({}) {} {}[{}];", alignment, type, array.name, array.elements());
       }
-      at += bytes_of(array);
+      at += shared_bytes(array);
     }
   }
 
@@ -314,14 +310,6 @@ void CudaPrinter::one(const kernel::AdvanceByLanes& advance) {
 }
 
 }  // namespace
-
-std::int64_t shared_bytes(const Kernel& kernel) {
-  std::int64_t bytes = 0;
-  for (const auto& array : kernel.arrays) {
-    if (array.space == Space::shared) bytes += bytes_of(array);
-  }
-  return bytes;
-}
 
 KernelSource print_cuda(const Kernel& kernel, const std::string& name) {
   CudaPrinter printer(kernel);

@@ -25,11 +25,6 @@ KernelSource print_cpp(const kernel::Kernel& kernel, const std::string& name);
 /// launch_of() says. Its prelude comes after the portable one of the program.
 KernelSource print_cuda(const kernel::Kernel& kernel, const std::string& name);
 
-inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;  ///< that a CUDA kernel has without asking for more
-
-/// Of all shared arrays of an expanded kernel, as print_cuda() places them.
-std::int64_t shared_bytes(const kernel::Kernel& kernel);
-
 struct CudaLaunch {
   std::int64_t blocks = 1;
   int threads = 1;

@@ -25,22 +25,14 @@ struct Source {
   std::string full() const { return portable + device + text; }
 };
 
-/// CUDA C++ for NVRTC, without headers. Launch: grid of schedule.blocks(program) x 1 x 1, blocks of schedule.threads.
-/// Arguments: one pointer per buffer, then one value per param.
-Source emit_cuda(const ir::Program& program, const ir::Schedule& schedule, const Notes& notes);
-
-/// C++ for Clang, without headers: `extern "C" void kernel(void* const* args, i64 first, i64 last, char* scratch)` runs
-/// the tiles [first, last); args holds one pointer per buffer, then one pointer per param value. `vector_bytes` is the
-/// widest vector.
-Source emit_cpp(const ir::Program& program, const ir::Schedule& schedule, const Notes& notes);
-
-/// The same of any schedule: of those that build a tree (kernel::Schedule::builds), by it. Arguments are the same.
-Source emit_cpp(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes);
+/// CUDA C++ for NVRTC, without headers, to be launched as kernel::launch_of() says. Arguments: one pointer per buffer,
+/// then one value per param. Throws PlanError as kernel::build() does.
 Source emit_cuda(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes);
 
-/// Shared memory of a block, static or dynamic; of it, what a launch asks for. 0 on a CPU.
-std::int64_t shared_bytes(const ir::Program& program, const kernel::Schedule& schedule, kernel::Target target);
-std::int64_t dynamic_shared_bytes(const ir::Program& program, const kernel::Schedule& schedule, kernel::Target target);
+/// C++ for Clang, without headers: `extern "C" void kernel(void* const* args, i64 first, i64 last, char* scratch)` runs
+/// the tasks [first, last); args holds one pointer per buffer, then one pointer per param value; without scratch memory
+/// there is no such argument. Throws PlanError as kernel::build() does.
+Source emit_cpp(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes);
 
 /// "u64_abc_to_cab_48x32x40": type, input and output order, extents by name. Not unique; cut short for high ranks.
 std::string kernel_name(const ir::Program& program);

@@ -187,4 +187,16 @@ std::int64_t reached(const Affine& affine, const std::vector<LoopIndex>& indices
   return elements;
 }
 
+bool vector_access(const Program& program, int buffer, const Affine& affine, int index, int vector) noexcept {
+  if (vector == 1) return true;
+  const auto& target = program.buffers[static_cast<std::size_t>(buffer)];
+  const auto q = static_cast<std::size_t>(index);
+  if (affine.coefficient[q] != 1 || program.indices[q].extent % vector != 0) return false;
+  if (target.alignment % (vector * size_of(target.type)) != 0 || affine.constant % vector != 0) return false;
+  for (std::size_t p = 0; p < affine.coefficient.size(); ++p) {
+    if (p != q && affine.coefficient[p] % vector != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace ricci::ir

@@ -202,6 +202,9 @@ Bounds bounds(const Affine& affine, const std::vector<LoopIndex>& indices) noexc
 /// Number of elements that an access reaches: the product of the extents of the indices it depends on.
 std::int64_t reached(const Affine& affine, const std::vector<LoopIndex>& indices) noexcept;
 
+/// Whether `vector` neighbours along `index` can be one aligned access of a buffer through this affine.
+bool vector_access(const Program& program, int buffer, const Affine& affine, int index, int vector) noexcept;
+
 /// The text form, one item a line. It determines the program completely and is the kernel's identity in cache keys. A
 /// node with several users is printed once, as "let", and so is one with deeply nested operands (named_values.hpp).
 std::string print(const Program& program);

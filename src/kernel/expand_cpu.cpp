@@ -10,8 +10,6 @@
 namespace ricci::kernel {
 namespace {
 
-constexpr std::int64_t kLineBytes = 64;
-
 class Expander {
  public:
   explicit Expander(Kernel& kernel) : kernel_(kernel) {}

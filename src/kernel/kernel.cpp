@@ -111,4 +111,17 @@ std::int64_t Kernel::bytes_of(Space space) const noexcept {
   return bytes;
 }
 
+std::int64_t shared_bytes(const Array& array) noexcept {
+  const auto unit = array.alignment > 0 ? array.alignment : kSharedAlignment;
+  return (array.elements() * size_of(array.type) + unit - 1) / unit * unit;
+}
+
+std::int64_t shared_bytes(const Kernel& kernel) noexcept {
+  std::int64_t bytes = 0;
+  for (const auto& array : kernel.arrays) {
+    if (array.space == Space::shared) bytes += shared_bytes(array);
+  }
+  return bytes;
+}
+
 }  // namespace ricci::kernel

@@ -15,6 +15,8 @@ namespace ricci::kernel {
 
 enum class Target : std::uint8_t { cpu, cuda };
 
+inline constexpr std::int64_t kLineBytes = 64;  ///< of a CPU's caches
+
 /// A loop variable or a name of an index expression; its values are 0 .. extent-1.
 struct Variable {
   std::string name;
@@ -406,6 +408,14 @@ struct Kernel {
   std::int64_t tasks() const;                         ///< product of the extents of the task loops
   std::int64_t bytes_of(Space space) const noexcept;  ///< of all arrays of a space, each at its alignment
 };
+
+inline constexpr std::int64_t kSharedAlignment = 128;          ///< of a shared array that asks for none
+inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;  ///< that a CUDA kernel has without asking for more
+
+/// Of a shared array with what fills it up to its alignment; of all shared arrays of an expanded kernel, one behind the
+/// other.
+std::int64_t shared_bytes(const Array& array) noexcept;
+std::int64_t shared_bytes(const Kernel& kernel) noexcept;
 
 /// Product of the extents of the thread loops that are nested in a body, 1 where there is none.
 std::int64_t thread_product(const Kernel& kernel, const Body& body);

@@ -2,6 +2,7 @@
 
 #include "kernel/build.hpp"
 #include "kernel/permute/build_permute.hpp"
+#include "kernel/permute/cpu_stage.hpp"
 #include "kernel/permute/moves.hpp"
 #include "kernel/program/build_program.hpp"
 #include "kernel/program/loops.hpp"
@@ -13,35 +14,37 @@ namespace {
 
 constexpr std::string_view kHead = "directives\n";
 
+Launch launch_of(const ir::Program& program, const Moves& moves, Target target) {
+  Launch launch;
+  launch.threads = moves.threads;
+  launch.shared_bytes = moves.shared_bytes(program);
+  if (target == Target::cuda) {
+    launch.tasks = moves.blocks(program);
+    return launch;
+  }
+  launch.tasks = moves.tiles(program);
+  launch.scratch_bytes = stage_arrays(program, moves).bytes;
+  if (moves.stage && moves.stage->line_carry >= 0) launch.carried_over = line_carry_of(program, moves).apart;
+  return launch;
+}
+
 }  // namespace
 
-std::string text_of(const Schedule& schedule, const ir::Program& program) {
-  return print(schedule.by_directives() ? schedule.directives : directives_of(schedule, program));
-}
+std::string print(const Schedule& schedule) { return std::string(kHead) + print(schedule.directives); }
 
-std::string print(const Schedule& schedule, const ir::Program& program) {
-  return std::string(kHead) + text_of(schedule, program);
-}
-
-Schedule schedule_of(Directives directives, const ir::Program& program) {
-  if (has_write(directives)) return moves_of(program, directives);
-  Schedule schedule;
-  schedule.directives = std::move(directives);
-  return schedule;
-}
-
-std::optional<Schedule> parse_schedule(std::string_view text, const ir::Program& program) {
+std::optional<Schedule> parse_schedule(std::string_view text) {
   if (!text.starts_with(kHead)) return std::nullopt;
   try {
-    return schedule_of(parse_directives(text.substr(kHead.size())), program);
+    return Schedule{{}, parse_directives(text.substr(kHead.size()))};
   } catch (const PlanError&) {
     return std::nullopt;
   }
 }
 
 void verify(const Schedule& schedule, const ir::Program& program, Target target) {
-  if (!schedule.by_directives()) return ir::verify(schedule, program);
-  if (has_atom(schedule.directives)) {
+  if (has_write(schedule.directives)) {
+    verify(moves_of(program, schedule.directives), program);
+  } else if (has_atom(schedule.directives)) {
     build(program, schedule, target);
   } else {
     loops_of(program, schedule.directives, target);
@@ -49,7 +52,7 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
 }
 
 Kernel build(const ir::Program& program, const Schedule& schedule, Target target) {
-  if (!schedule.by_directives()) return build_permute(program, schedule);
+  if (has_write(schedule.directives)) return build_permute(program, moves_of(program, schedule.directives));
   if (!has_atom(schedule.directives)) return build_program(program, schedule.directives, target);
   if (const auto contraction = contraction_of(program))
     return build(program, *contraction, schedule.directives, target);
@@ -59,11 +62,9 @@ Kernel build(const ir::Program& program, const Schedule& schedule, Target target
 
 Launch launch_of(const ir::Program& program, const Schedule& schedule, Target target) {
   Launch launch;
-  if (!schedule.by_directives()) {
-    launch.tasks = target == Target::cpu ? schedule.tiles(program) : schedule.blocks(program);
-    launch.threads = schedule.threads;
-    if (target == Target::cpu) launch.scratch_bytes = ir::stage_arrays(program, schedule).bytes;
-  } else if (!has_atom(schedule.directives)) {  // without building the tree
+  if (has_write(schedule.directives)) {  // without building the tree
+    launch = launch_of(program, moves_of(program, schedule.directives), target);
+  } else if (!has_atom(schedule.directives)) {  // likewise: threads that share a point exchange next to nothing
     const auto loops = loops_of(program, schedule.directives, target);
     launch.tasks = loops.tiles(program);
     launch.threads = loops.threads;
@@ -73,8 +74,16 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
     launch.tasks = kernel.tasks();
     launch.threads = kernel.threads;
     launch.scratch_bytes = kernel.bytes_of(Space::scratch);
+    if (target == Target::cuda) launch.shared_bytes = shared_bytes(expand(kernel));
   }
+  const bool dynamic = target == Target::cuda && launch.shared_bytes > kStaticSharedBytes;
+  launch.dynamic_shared_bytes = dynamic ? launch.shared_bytes : 0;
   return launch;
+}
+
+std::string summary(const ir::Program& program, const Schedule& schedule) {
+  if (!has_write(schedule.directives)) return schedule.name;
+  return schedule.name + ": " + summary(moves_of(program, schedule.directives), program);
 }
 
 }  // namespace ricci::kernel

@@ -1,36 +1,29 @@
-// The schedule of a kernel: directives, which of what only moves elements are read into the fields of ir::Schedule; and
-// what launching the kernel takes.
+// The schedule of a kernel: a list of directives under a name, whatever family it is of; and what launching the kernel
+// takes.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "ir/schedule.hpp"
 #include "kernel/directives.hpp"
 #include "kernel/kernel.hpp"
 
 namespace ricci::kernel {
 
-struct Schedule : ir::Schedule {
-  Schedule() = default;
-  Schedule(ir::Schedule fields) : ir::Schedule(std::move(fields)) {}  // NOLINT(google-explicit-constructor)
+struct Schedule {
+  std::string name;  ///< unique among a problem's candidates; no part of a kernel's key
+  Directives directives;
 
-  Directives directives;  ///< of what computes; empty: what moves elements, by the fields
-  bool by_directives() const noexcept { return !directives.empty(); }
-  /// Whether build() makes a tree of it; copies of a CPU go to emitters of src/codegen.
-  bool builds(Target target) const noexcept { return by_directives() || target == Target::cuda; }
+  /// Whether build() makes a tree of it. What moves elements on a CPU is one tile statement, which
+  /// src/codegen/cpu_copy prints.
+  bool builds(Target target) const noexcept { return target == Target::cuda || !has_write(directives); }
 };
 
-/// The schedule that directives are. Throws PlanError naming the one that is not understood.
-Schedule schedule_of(Directives directives, const ir::Program& program);
-/// Its directives, a line each.
-std::string text_of(const Schedule& schedule, const ir::Program& program);
 /// The text form without the name: part of the kernel's key.
-std::string print(const Schedule& schedule, const ir::Program& program);
-/// What print wrote for this program; nothing for any other text. Not verified.
-std::optional<Schedule> parse_schedule(std::string_view text, const ir::Program& program);
+std::string print(const Schedule& schedule);
+/// What print wrote, without a name; nothing for any other text. Not verified.
+std::optional<Schedule> parse_schedule(std::string_view text);
 /// Throws PlanError, naming the directive whose rule does not hold for this program.
 void verify(const Schedule& schedule, const ir::Program& program, Target target);
 
@@ -43,7 +36,17 @@ struct Launch {
   std::int64_t tasks = 1;          ///< CPU: of the task range; CUDA: blocks of the grid
   int threads = 1;                 ///< CUDA: of a block
   std::int64_t scratch_bytes = 0;  ///< CPU: of each worker
+  /// CPU: tasks from one to that which goes on with the lines it began; a range of tasks had better be longer. 0: each
+  /// is for itself.
+  std::int64_t carried_over = 0;
+  /// Of a tile that waits in an array, or of all that a block shares (CUDA).
+  std::int64_t shared_bytes = 0;
+  std::int64_t dynamic_shared_bytes = 0;  ///< CUDA: of them, what a launch asks for
 };
 Launch launch_of(const ir::Program& program, const Schedule& schedule, Target target);
+
+/// One line about it: "tiled c64 b32: reads of 16 B, writes of 16 B, 8192 B shared, 12 tiles"; of what computes, its
+/// name.
+std::string summary(const ir::Program& program, const Schedule& schedule);
 
 }  // namespace ricci::kernel

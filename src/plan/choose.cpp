@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "plan/plan.hpp"
@@ -23,9 +24,16 @@ const Candidate& choose(const std::vector<Candidate>& list, const std::string& n
 
 std::vector<std::string> entrants(const std::vector<Candidate>& list, int count) {
   constexpr double kNear = 4.0 / 3;
-  const auto kind = [](const Candidate& c) {
-    const auto& stage = c.schedule.stage;
-    return stage ? std::optional(std::pair(stage->memory, stage->mapping.rows > 1)) : std::nullopt;
+  // What holds a tile that is moved, and whether rectangles of it are read; nothing of others.
+  const auto kind = [](const Candidate& c) -> std::optional<std::pair<std::string_view, bool>> {
+    const auto& directives = c.schedule.directives;
+    const auto stage = std::find_if(directives.begin(), directives.end(), [](const kernel::Directive& d) {
+      return d.kind == kernel::Directive::Kind::stage;
+    });
+    if (stage == directives.end() || !kernel::has_write(directives)) return std::nullopt;
+    const auto& said = stage->loops;
+    return std::pair(std::string_view(stage->space),
+                     std::any_of(said.begin(), said.end(), [](const auto& group) { return group.first == "rows"; }));
   };
   const auto otherwise = [&](const Candidate& c) {
     return kind(c) != kind(list[0]) && c.predicted_us <= kNear * list[0].predicted_us;
@@ -47,25 +55,6 @@ std::vector<std::string> entrants(const std::vector<Candidate>& list, int count)
     if (taken[k]) names.push_back(list[k].schedule.name);
   }
   return names;
-}
-
-std::string summary(const ir::Program& program, const kernel::Schedule& schedule) {
-  if (schedule.by_directives()) return schedule.name;
-  std::string text = schedule.name;
-  const auto bytes = [&](const ir::ThreadMapping& mapping, DType type) { return mapping.vector * size_of(type); };
-  const auto out = program.buffers[static_cast<std::size_t>(program.statement().buffer)].type;
-  if (schedule.stage) {
-    text += fmt::format(": reads of {} B", bytes(schedule.stage->mapping,
-                                                 program.nodes[static_cast<std::size_t>(schedule.stage->load)].type));
-    text += fmt::format(", writes of {} B", bytes(schedule.mapping, out));
-    if (schedule.stage->memory == ir::StageMemory::shared) {
-      const auto& layout = schedule.stage->layout;
-      text += fmt::format(", {} B shared{}", schedule.shared_bytes(program), layout.mask != 0 ? ", swizzled" : "");
-    }
-  } else {
-    text += fmt::format(": accesses of {} B", bytes(schedule.mapping, out));
-  }
-  return text + fmt::format(", {} tiles", schedule.tiles(program));
 }
 
 const char* name(Reason reason) noexcept {

@@ -24,6 +24,7 @@ std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& de
 
 /// The first of candidates(program, device), in a part of the time: what cannot be the first is not worked out.
 Candidate best_candidate(const ir::Program& program, const GpuModel& device);
+Candidate best_candidate(const ir::Program& program, const CpuModel& device);
 
 /// The candidate of that name, or the first for an empty name. Throws PlanError, listing the names, when there is none.
 const Candidate& choose(const std::vector<Candidate>& list, const std::string& name);
@@ -47,8 +48,5 @@ const char* name(Reason reason) noexcept;  ///< "estimated", ...
 ///   tuning  what was measured for them, or null
 std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device,
                     Reason reason, Precision precision = Precision::f32, const Tuning* tuning = nullptr);
-
-/// One line about a schedule: "tiled c64 b32, 256 threads, 16 B reads, 16 B writes, 8192 B shared".
-std::string summary(const ir::Program& program, const kernel::Schedule& schedule);
 
 }  // namespace ricci::plan

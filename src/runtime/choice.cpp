@@ -23,13 +23,14 @@ double work_of(const runtime::ProgramCounts& counts) {
 }
 
 /// Number of tasks that the tile range is divided into, of one unit of `work` or more;
-/// several tasks per thread balance load. With a line carry (`apart`: distance of a tile and its successor; 0: none)
-/// each task starts with incomplete lines, so tasks must be long.
-int tasks_of(double work, std::int64_t tiles, std::int64_t apart, int threads) {
+/// several tasks per thread balance load. Where tiles go on with lines that others began (`carried_over`, of a Launch)
+/// each task starts with incomplete ones, so tasks must be long.
+int tasks_of(double work, std::int64_t tiles, std::int64_t carried_over, int threads) {
   constexpr std::int64_t kPerThread = 4, kCarrying = 32;  // at most one tile in kCarrying starts a line carry
   if (threads == 1) return 1;
-  const auto per_thread =
-      apart == 0 ? kPerThread : std::clamp<std::int64_t>(tiles / (kCarrying * apart * threads), 1, kPerThread);
+  const auto per_thread = carried_over == 0
+                              ? kPerThread
+                              : std::clamp<std::int64_t>(tiles / (kCarrying * carried_over * threads), 1, kPerThread);
   const double most = std::min({work, static_cast<double>(tiles), static_cast<double>(per_thread * threads)});
   return std::max(static_cast<int>(most), 1);
 }
@@ -41,21 +42,17 @@ bool lists(const std::vector<plan::Candidate>& list, const std::string& name) {
 }  // namespace
 
 void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
-  const auto& schedule = step.schedule;
-  const auto launch = kernel::launch_of(step.program, schedule, plan.target.family());
+  const auto launch = kernel::launch_of(step.program, step.schedule, plan.target.family());
   step.tiles = launch.tasks;
   step.scratch = static_cast<std::size_t>(launch.scratch_bytes);
   if (plan.target.device == Device::cpu) {
-    const bool carry = schedule.stage && schedule.stage->line_carry >= 0;
-    const auto apart = carry ? ir::line_carry_of(step.program, schedule).apart : 0;
     step.work = work_of(runtime::count_program(step.program));
-    step.tasks = tasks_of(step.work, step.tiles, apart, plan.threads);
+    step.tasks = tasks_of(step.work, step.tiles, launch.carried_over, plan.threads);
     if (!options.executor && step.tasks > 1) plan.pool = pool(plan.threads);
   } else {
     step.blocks = static_cast<unsigned>(launch.tasks);
     step.threads = static_cast<unsigned>(launch.threads);
-    step.dynamic_shared =
-        static_cast<std::size_t>(codegen::dynamic_shared_bytes(step.program, schedule, plan.target.family()));
+    step.dynamic_shared = static_cast<std::size_t>(launch.dynamic_shared_bytes);
   }
 }
 
@@ -64,7 +61,7 @@ bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
   const auto notes = [&] {
     codegen::Notes head;
     head.target = plan.target.text();
-    head.plan = plan::summary(step.program, schedule);
+    head.plan = kernel::summary(step.program, schedule);
     head.reproduce = runtime::reproduction_command(step.program, schedule, plan.target);
     return head;
   };
@@ -132,7 +129,7 @@ void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wan
     if (step.tuning && lists(plan.candidates(step, {}), step.tuning->winner().name)) return;
   }
   std::vector<std::string> texts;
-  for (const auto& entrant : steps) texts.push_back(kernel::print(entrant.schedule, entrant.program));
+  for (const auto& entrant : steps) texts.push_back(kernel::print(entrant.schedule));
   plan::Tuning tuning;
   for (const auto& timing : runtime::time_steps(plan, std::move(steps))) {
     if (tuning.timed.empty()) tuning.schedule = texts[timing.entrant];

@@ -123,7 +123,7 @@ std::string kernel_key(const ir::Program& program, std::string_view program_text
                      cpu ? jit::cpu_compiler_version() : jit::cuda_compiler_version(),
                      cpu ? jit::cpu_flags_text(cpu_options(target, program.exact))
                          : jit::cuda_flags_text(cuda_options(target, program.exact)),
-                     program_text, kernel::print(schedule, program));
+                     program_text, kernel::print(schedule));
 }
 
 std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
@@ -141,8 +141,9 @@ std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::
   kernel->name = codegen::kernel_name(program);
   kernel->exact = program.exact;
   read_usage(*kernel);
-  const auto dynamic = static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule, target.family()));
-  kernel->shared_bytes = static_cast<int>(codegen::shared_bytes(program, schedule, target.family()));
+  const auto launch = kernel::launch_of(program, schedule, target.family());
+  const auto dynamic = static_cast<std::size_t>(launch.dynamic_shared_bytes);
+  kernel->shared_bytes = static_cast<int>(launch.shared_bytes);
   try {
     load(*kernel, target, dynamic);
   } catch (const Error& error) {

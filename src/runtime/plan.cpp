@@ -69,11 +69,10 @@ std::string Plan::kernel() const {
   const auto target = device() == Device::cpu ? kernel::Target::cpu : kernel::Target::cuda;
   return impl_->text("#", [target](const Impl::Step& step) {
     if (!step.schedule.builds(target))
-      return fmt::format("schedule\n{}\nno loop tree: an emitter of src/codegen writes this family from its schedule\n",
-                         kernel::text_of(step.schedule, step.program));
+      return fmt::format("schedule\n{}\nno loop tree: a copy is one tile statement, printed as its directives say\n",
+                         kernel::print(step.schedule.directives));
     const auto tree = kernel::build(step.program, step.schedule, target);
-    auto text =
-        fmt::format("schedule\n{}\nkernel\n{}", kernel::text_of(step.schedule, step.program), kernel::print(tree));
+    auto text = fmt::format("schedule\n{}\nkernel\n{}", kernel::print(step.schedule.directives), kernel::print(tree));
     if (kernel::has_tiles(tree.body)) text += "\nexpanded kernel\n" + kernel::print(kernel::expand(tree));
     return text;
   });

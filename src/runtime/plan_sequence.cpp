@@ -299,30 +299,27 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
                       });
   if (listed) return list;
   // A text in place of a name: directives, or a schedule as it is stored. What they are for may be another step.
-  std::optional<kernel::Schedule> schedule;
+  auto schedule = kernel::parse_schedule(wanted);
   const auto first = wanted.substr(0, wanted.find_first_of(" ;\n"));
-  if (kernel::is_directive(first)) {
-    auto directives = kernel::parse_directives(wanted);
-    const bool moves = plan::is_copy(step.program);
-    const bool products = kernel::contraction_of(step.program) || kernel::group_of(step.program);
-    const bool fits = kernel::has_atom(directives) ? products : kernel::has_write(directives) == moves;
-    if (fits) schedule = kernel::schedule_of(std::move(directives), step.program);
-  } else {
-    schedule = kernel::parse_schedule(wanted, step.program);
-  }
-  if (schedule) {
-    schedule->name = wanted;
-    kernel::verify(*schedule, step.program, target.family());
-    list.emplace_back().schedule = std::move(*schedule);
-    list.back().written = true;
-  }
+  if (kernel::is_directive(first)) schedule.emplace().directives = kernel::parse_directives(wanted);
+  if (!schedule) return list;
+  const bool products = kernel::contraction_of(step.program) || kernel::group_of(step.program);
+  const bool fits = kernel::has_atom(schedule->directives)
+                        ? products
+                        : kernel::has_write(schedule->directives) == plan::is_copy(step.program);
+  if (!fits) return list;
+  schedule->name = wanted;
+  kernel::verify(*schedule, step.program, target.family());
+  list.emplace_back().schedule = std::move(*schedule);
+  list.back().written = true;
   return list;
 }
 
 plan::GpuModel Plan::Impl::gpu_model() const { return runtime::gpu_model(target, measured.get()); }
 
 plan::Candidate Plan::Impl::best(const Step& step) const {
-  if (target.device == Device::cpu) return plan::choose(candidates(step, {}), {});
+  if (target.device == Device::cpu)
+    return plan::best_candidate(step.program, runtime::cpu_model(target.cpu, threads, measured.get()));
   return plan::best_candidate(step.program, gpu_model());
 }
 
@@ -358,7 +355,7 @@ void Runtime::Impl::load_steps(Plan::Impl& plan) {
   std::vector<std::pair<std::size_t, std::size_t>> equal;  // a step, and the first of its kind
   for (std::size_t k = 0; k < plan.steps.size(); ++k) {
     const auto& step = plan.steps[k];
-    const auto [place, fresh] = known.emplace(step.program_text + kernel::print(step.schedule, step.program), k);
+    const auto [place, fresh] = known.emplace(step.program_text + kernel::print(step.schedule), k);
     if (fresh) {
       first.push_back(k);
     } else {
@@ -379,7 +376,7 @@ void Runtime::Impl::load_steps(Plan::Impl& plan) {
     const auto& made = *step.kernel;
     const char* const separator = k == 0 ? "" : "; ";
     info.kernel += separator + made.name;
-    info.schedule += separator + plan::summary(step.program, step.schedule);
+    info.schedule += separator + kernel::summary(step.program, step.schedule);
     info.choice += std::string(separator) + plan::name(step.reason);
     const std::string origin = shared[k] != 0 || made.outcome == cache::Outcome::memory ? "memory"
                                : made.outcome == cache::Outcome::disk                   ? "disk"

@@ -77,13 +77,13 @@ cache::Entry choice_entry(const std::string& key, const ir::Program& program, co
   cache::Entry entry;
   entry.key = key;
   entry.metadata = Json{{"chosen", codegen::kernel_name(program)}, {"schedule", schedule.name}}.dump();
-  entry.source = fmt::format("{}\n{}", schedule.name, kernel::print(schedule, program));
+  entry.source = fmt::format("{}\n{}", schedule.name, kernel::print(schedule));
   return entry;
 }
 
 std::optional<kernel::Schedule> named_schedule(std::string_view name, std::string_view text, const ir::Program& program,
                                                kernel::Target target) {
-  auto schedule = kernel::parse_schedule(text, program);
+  auto schedule = kernel::parse_schedule(text);
   if (!schedule) return std::nullopt;
   schedule->name = name;
   try {

@@ -71,7 +71,7 @@ std::string run(const ir::Step& step, const std::vector<Area>& areas, const std:
   options.order = static_cast<simt::Order>(seed % 3);
   options.one_buffer_per_access = false;  // of two loads that a selection chooses between, compilers make one
   const auto told = [&](const std::string& what) {
-    return ir::print(program) + kernel::print(schedule, program) + source.text + what;
+    return ir::print(program) + kernel::print(schedule) + source.text + what;
   };
   try {
     const auto report = simt::run(simt::launch_of(source, program, schedule), args.data(), buffers, options);

@@ -52,7 +52,7 @@ std::optional<KernelCase> make(std::uint64_t seed, Kind kind, const Model& devic
 
 std::string KernelCase::told(const std::string& what) const {
   return fmt::format("{}canonical:\n{}schedule {}\n{}{}{}\n", random.text(), ir::print(program), schedule.name,
-                     kernel::print(schedule, program), source.text, what);
+                     kernel::print(schedule), source.text, what);
 }
 
 jit::CudaObject KernelCase::cubin(int sm) const {

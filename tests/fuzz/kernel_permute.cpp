@@ -41,8 +41,7 @@ std::optional<Case> made(std::uint64_t seed, std::int64_t elements) {
 }
 
 std::string told(const Case& c) {
-  return c.problem.text() + "\nschedule " + c.schedule.name + "\n" + kernel::print(c.schedule, c.program) +
-         kernel::print(c.tree);
+  return c.problem.text() + "\nschedule " + c.schedule.name + "\n" + kernel::print(c.schedule) + kernel::print(c.tree);
 }
 
 /// Whether one element of the input is read for several positions.

@@ -25,8 +25,8 @@ TEST_CASE("random programs on a device do what the interpreter does") {
     try {
       const auto object = made->cubin(device_model.sm);
       const cuda::Module module(object.cubin, ordinal);
-      const auto dynamic =
-          static_cast<std::size_t>(codegen::dynamic_shared_bytes(made->program, made->schedule, kernel::Target::cuda));
+      const auto launch = kernel::launch_of(made->program, made->schedule, kernel::Target::cuda);
+      const auto dynamic = static_cast<std::size_t>(launch.dynamic_shared_bytes);
       auto* const function = module.function(made->source.kernel, dynamic);
       std::vector<tests::DeviceMemory> copies;
       std::vector<void*> pointers, args;
@@ -38,7 +38,6 @@ TEST_CASE("random programs on a device do what the interpreter does") {
       }
       for (auto& pointer : pointers) args.push_back(&pointer);
       for (auto& value : made->values) args.push_back(value.at);
-      const auto launch = kernel::launch_of(made->program, made->schedule, kernel::Target::cuda);
       cuda::launch(function, static_cast<unsigned>(launch.tasks), 1, 1, static_cast<unsigned>(launch.threads), dynamic,
                    nullptr, args.data());
       for (std::size_t k = 0; k < copies.size(); ++k) {

@@ -62,8 +62,9 @@ class Parser {
     result.cuda = cuda_;
     program_ = ir::canonicalise(program());
     result.program = program_;
-    result.schedule = kernel::schedule_of(kernel::parse_directives(directives_), program_);
+    result.schedule.directives = kernel::parse_directives(directives_);
     result.schedule.name = name_;
+    kernel::verify(result.schedule, program_, cuda_ ? kernel::Target::cuda : kernel::Target::cpu);
     for (const auto& [key, value] : options_) {
       if (used_.count(key) == 0) fail(key + "=" + value);
     }

@@ -15,8 +15,7 @@ inline Launch launch_of(const codegen::Source& source, const ir::Program& progra
   const auto shape = kernel::launch_of(program, schedule, kernel::Target::cuda);
   launch.grid_x = static_cast<unsigned>(shape.tasks);
   launch.block = static_cast<unsigned>(shape.threads);
-  launch.dynamic_shared =
-      static_cast<std::size_t>(codegen::dynamic_shared_bytes(program, schedule, kernel::Target::cuda));
+  launch.dynamic_shared = static_cast<std::size_t>(shape.dynamic_shared_bytes);
   return launch;
 }
 

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "codegen/source.hpp"
 #include "ir/passes/canonical.hpp"
+#include "kernel/permute/moves.hpp"
 #include "lower/einsum.hpp"
 #include "plan/plan.hpp"
 #include "simt/emitted.hpp"
@@ -91,21 +92,21 @@ struct FactorBytes {
 };
 
 // The planner counts whole tiles, also at ragged edges, from a sample of warps; the simulator counts what was executed.
-void check_model(const plan::Candidate& candidate, const simt::Report& report, bool reads_input_alone, bool ragged,
-                 bool computes_complex) {
+void check_model(const plan::Candidate& candidate, const kernel::Moves& moves, const simt::Report& report,
+                 bool reads_input_alone, bool ragged, bool computes_complex) {
   const auto count = [](std::uint64_t n) { return static_cast<double>(n); };
   const plan::Traffic& traffic = candidate.traffic;
   // The model's sectors are those of the tiles; what a skewed tile reads twice is in its price.
-  const auto& skew = candidate.schedule.skew;
+  const auto& skew = moves.skew;
   const double tile =
-      skew.on() ? count(static_cast<std::uint64_t>(candidate.schedule.tile[static_cast<std::size_t>(skew.index)])) : 1;
+      skew.on() ? count(static_cast<std::uint64_t>(moves.tile[static_cast<std::size_t>(skew.index)])) : 1;
   const double lead = skew.on() ? (tile + skew.elements - 1) / tile : 1;
   if (reads_input_alone) CHECK(count(report.read.per_block) <= 1.2 * lead * traffic.read.sectors + 1);
   CHECK(count(report.written.per_block) <= 1.2 * traffic.write.sectors + 1);
   if (traffic.ideal_wavefronts == 0) return;  // not staged, or too far down the list
   const double predicted = traffic.bank_wavefronts * static_cast<double>(traffic.tiles);
   // The simulator's compiler moves the parts of a complex number one by one, at twice the distance.
-  const double parts = computes_complex && candidate.schedule.stage->mapping.vector == 1 ? 2 : 1;
+  const double parts = computes_complex && moves.stage->mapping.vector == 1 ? 2 : 1;
   CHECK(count(report.shared.wavefronts) <= 1.05 * parts * predicted + 20);
   if (!ragged) CHECK(count(report.shared.wavefronts) >= 0.95 * predicted - 20);
 }
@@ -141,6 +142,7 @@ void run_candidates(const Case& c, simt::Order order) {
   const auto candidates = plan::candidates(program, plan::GpuModel::of_capability(90));
   for (std::size_t i = 0; i < candidates.size(); i += i < kBest ? 1 : kStep) {
     const plan::Candidate& candidate = candidates[i];
+    const kernel::Moves moves = kernel::moves_of(program, candidate.schedule.directives);
     const codegen::Source source = codegen::emit_cuda(program, candidate.schedule, {});
 
     Tensor b = before;
@@ -151,7 +153,7 @@ void run_candidates(const Case& c, simt::Order order) {
     simt::Options options;
     options.order = order;
     // A skewed tile reads its lead twice, and vectors at its ends take in what they then drop: poison, if it were used.
-    const bool skewed = candidate.schedule.skew.on();
+    const bool skewed = moves.skew.on();
     options.check_uninitialised = !skewed;
     const simt::Report report =
         simt::run(simt::launch_of(source, program, candidate.schedule), arguments.data(), buffers, options);
@@ -168,8 +170,8 @@ void run_candidates(const Case& c, simt::Order order) {
     CHECK(report.written.distinct == (b.bytes + 31) / 32);
     bool ragged = false;
     for (std::size_t q = 0; q < program.indices.size(); ++q)
-      ragged = ragged || program.indices[q].extent % candidate.schedule.tile[q] != 0;
-    check_model(candidate, report, c.beta == ir::Factor::zero, ragged,
+      ragged = ragged || program.indices[q].extent % moves.tile[q] != 0;
+    check_model(candidate, moves, report, c.beta == ir::Factor::zero, ragged,
                 c.alpha != ir::Factor::one && is_complex(c.input));
   }
 }

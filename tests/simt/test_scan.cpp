@@ -108,7 +108,7 @@ std::string run(const ir::Program& program, const kernel::Schedule& schedule, si
   options.order = order;
   options.check_uninitialised = true;
   const auto report = simt::run(simt::launch_of(source, program, schedule), arguments.data(), buffers, options);
-  INFO(kernel::print(schedule, program));
+  INFO(kernel::print(schedule));
   INFO(report.text());
   INFO(source.portable.size() << source.text);
   REQUIRE(report.clean());

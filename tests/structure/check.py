@@ -23,22 +23,25 @@ SOURCE_SUFFIXES = {".cpp", ".hpp", ".h", ".cu", ".cuh", ".c", ".py"}
 FORMAT_SUFFIXES = {".cpp", ".hpp", ".h", ".c"}
 FOLDERS = ["include", "src", "tools", "tests", "bench", "examples", "python", "interfaces"]
 
-# The rooms of src/, and which rooms each may include. A file belongs to the room with the longest name.
+# The rooms of src/, and which rooms each may include. A file belongs to the room with the longest name. Schedules are
+# lists of directives; what those of permutations say as numbers (kernel/permute) is for that family alone.
 IR = {"ir", "ir/passes", "ir/interpret"}
 PLAN = {"plan", "plan/models", "plan/enumerate", "plan/tuning"}
 ALLOWED = {
     "ir": {"ir"},
     "ir/passes": {"ir/passes", "ir"},
     "ir/interpret": {"ir/interpret", "ir"},
-    "kernel": {"kernel", "ir", "ir/passes"},
+    "kernel": {"kernel", "kernel/permute", "ir", "ir/passes"},
+    "kernel/permute": {"kernel/permute", "kernel", "ir"},
     "kernel/interpret": {"kernel/interpret", "kernel", "ir", "ir/interpret"},
     "frontend": {"frontend", "ir", "ir/interpret"},
     "lower": {"lower", "frontend", "ir"},
-    "plan/models": {"plan/models", "kernel", "ir"},
+    "plan/models": {"plan/models", "kernel", "kernel/permute", "ir"},
     "plan/tuning": {"plan/tuning", "ir"},
-    "plan/enumerate": {"plan/enumerate", "plan/models", "plan", "kernel", "ir"},
+    "plan/enumerate": {"plan/enumerate", "plan/models", "plan", "kernel", "kernel/permute", "ir"},
     "plan": {"plan", "plan/models", "plan/tuning", "kernel", "ir"},
-    "codegen": {"codegen", "kernel", "ir"},
+    "codegen": {"codegen", "codegen/cpu_copy", "kernel", "ir"},
+    "codegen/cpu_copy": {"codegen/cpu_copy", "codegen", "kernel", "kernel/permute", "ir"},
     "json": {"json"},
     "jit": {"jit", "ir"},
     "cache": {"cache", "ir"},

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "catch.hpp"
+#include "kernel/permute/moves.hpp"
 #include "programs.hpp"
 
 using namespace ricci;
@@ -117,28 +118,28 @@ TEST_CASE("MWP-CWP of candidates") {
   const double copy_us = 2 * 8 * 2048.0 * 2048.0 / 4200e3;
   double tiled_us = 1e30, plain_us = 1e30;
   for (const auto& candidate : plan::candidates(program, device_model)) {
-    const auto& schedule = candidate.schedule;
+    const auto moves = kernel::moves_of(program, candidate.schedule.directives);
     const auto kernel = model.kernel(candidate);
     REQUIRE(kernel);
-    INFO(schedule.name);
-    const double bytes = 8.0 * static_cast<double>(schedule.tile_points() * schedule.tiles_per_block());
+    INFO(candidate.schedule.name);
+    const double bytes = 8.0 * static_cast<double>(moves.tile_points() * moves.tiles_per_block());
     REQUIRE(kernel->load_transactions >= bytes / 128);
     REQUIRE(kernel->store_transactions >= bytes / 128);
     REQUIRE(kernel->partial_share == candidate.traffic.write.partial_sectors / candidate.traffic.write.sectors);
     REQUIRE(kernel->active_warps <= 64);
     // Every element is loaded once, by requests of up to 32 lanes.
-    const auto vector = schedule.stage ? schedule.stage->mapping.vector : schedule.mapping.vector;
+    const auto vector = moves.stage ? moves.stage->mapping.vector : moves.mapping.vector;
     REQUIRE(kernel->loads * 32 * vector * 8 >= bytes);
-    const auto& read_mapping = schedule.stage ? schedule.stage->mapping : schedule.mapping;
-    if (schedule.stage && 2048 % schedule.tile[0] == 0 && 2048 % schedule.tile[1] == 0 && schedule.threads % 32 == 0 &&
+    const auto& read_mapping = moves.stage ? moves.stage->mapping : moves.mapping;
+    if (moves.stage && 2048 % moves.tile[0] == 0 && 2048 % moves.tile[1] == 0 && moves.threads % 32 == 0 &&
         read_mapping.positions() % read_mapping.workers == 0 &&
-        schedule.mapping.positions() % schedule.mapping.workers == 0) {
+        moves.mapping.positions() % moves.mapping.workers == 0) {
       REQUIRE(kernel->mlp ==
-              Approx(static_cast<double>(read_mapping.rounds() * read_mapping.rows + schedule.mapping.rounds()) / 2));
+              Approx(static_cast<double>(read_mapping.rounds() * read_mapping.rows + moves.mapping.rounds()) / 2));
     }
     const auto us = model.us(candidate);
     REQUIRE(us);
-    auto& least_us = schedule.stage ? tiled_us : plain_us;
+    auto& least_us = moves.stage ? tiled_us : plain_us;
     least_us = std::min(least_us, *us);
   }
   CHECK(tiled_us > 0.8 * copy_us);
@@ -155,6 +156,8 @@ TEST_CASE("MWP-CWP of tiles that are cut") {
   auto candidate = plan::candidates(whole, device_model).front();
   const auto full = whole_model.kernel(candidate);
   candidate.traffic.tiles = 2 * candidate.traffic.tiles;
+  auto& directives = candidate.schedule.directives;
+  directives = kernel::directives_of(kernel::moves_of(whole, directives), cut);  // the same tiles
   const auto half = cut_model.kernel(candidate);
   REQUIRE(full);
   REQUIRE(half);

@@ -1,5 +1,5 @@
-# src/ir: text, programs, passes, the interpreter, schedules, the log.
-foreach(part spec split tensor problem verify schedule)
+# src/ir: text, programs, passes, the interpreter, the log.
+foreach(part spec split tensor problem verify)
   ricci_test(ir_${part} LABEL unit SOURCES ir_${part}.cpp LIBS ricci_lower)
 endforeach()
 foreach(part canonical einsum_random)

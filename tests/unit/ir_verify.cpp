@@ -1,4 +1,5 @@
-// The verifier: each rule broken once. And the printer, which every message of the verifier relies on.
+// The verifier: each rule broken once. And the printer, which every message of the verifier relies on; and what is
+// known of accesses.
 #include <functional>
 #include <limits>
 
@@ -118,4 +119,29 @@ TEST_CASE("bounds of affine sums") {
   const auto reach = bounds({{-5, 7}, 3}, indices);
   CHECK(reach.first == -2);
   CHECK(reach.last == 17);
+}
+
+TEST_CASE("which neighbours can be one access") {
+  const auto program = [](std::vector<std::int64_t> strides, std::int64_t alignment) {
+    auto input = Layout::strided(DType::f32, {12, 8}, std::move(strides));
+    input.alignment = alignment;
+    return test::lowered(test::problem_of("ab->ab", input, Layout::row_major(DType::f32, {12, 8})));
+  };
+  const auto fits = [](const Program& p, int index, int vector) {
+    return vector_access(p, 0, p.nodes[0].offset, index, vector);
+  };
+  CHECK(fits(program({8, 1}, 16), 1, 4));
+  CHECK(fits(program({8, 1}, 8), 1, 2));
+  CHECK_FALSE(fits(program({8, 1}, 8), 1, 4));    // the base may lie between
+  CHECK_FALSE(fits(program({10, 1}, 16), 1, 4));  // rows begin between
+  CHECK(fits(program({10, 1}, 16), 1, 2));
+  CHECK_FALSE(fits(program({8, 1}, 16), 0, 2));   // no neighbours
+  CHECK_FALSE(fits(program({8, -1}, 16), 1, 2));  // backwards
+  CHECK(fits(program({1, 12}, 16), 0, 4));
+  CHECK(fits(program({1, 17}, 16), 1, 1));
+  CHECK(fits(program({0, 1}, 16), 1, 4));
+  auto shifted = program({8, 1}, 16);
+  shifted.nodes[0].offset.constant = 2;
+  CHECK(fits(shifted, 1, 2));
+  CHECK_FALSE(fits(shifted, 1, 4));
 }

@@ -27,39 +27,38 @@ const std::string kTiled =
 
 TEST_CASE("directives of what moves elements are its fields") {
   const auto program = transpose();
-  const auto schedule = moves_of(program, parse_directives(kTiled));
-  CHECK_NOTHROW(ir::verify(schedule, program));
-  CHECK(schedule.tile == std::vector<std::int64_t>{16, 16});
-  CHECK(schedule.order == std::vector<int>{1, 0});
-  CHECK(schedule.threads == 64);
-  CHECK(schedule.mapping.digits == std::vector<ir::MixedRadixDigit>{{1, 16, 1}, {0, 16, 1}});
-  CHECK(schedule.mapping.vector == 2);
-  CHECK(schedule.mapping.workers == 64);
-  REQUIRE(schedule.stage);
-  CHECK(schedule.stage->load == 0);
-  CHECK(schedule.stage->mapping.digits == std::vector<ir::MixedRadixDigit>{{0, 16, 1}, {1, 4, 1}, {1, 4, 4}});
-  CHECK(schedule.stage->mapping.workers == 64);
-  CHECK(schedule.stage->layout.stride == std::vector<std::int64_t>{1, 16});
-  CHECK(schedule.stage->layout.shift == 4);
-  CHECK(schedule.stage->layout.mask == 7);
-  CHECK(schedule.stage->layout.unit == 1);
-  CHECK(schedule.stage->layout.elements == 256);
-  CHECK(print(directives_of(schedule, program)) == kTiled);
-  const auto text = print(schedule, program);
+  const auto moves = moves_of(program, parse_directives(kTiled));
+  CHECK_NOTHROW(verify(moves, program));
+  CHECK(moves.tile == std::vector<std::int64_t>{16, 16});
+  CHECK(moves.order == std::vector<int>{1, 0});
+  CHECK(moves.threads == 64);
+  CHECK(moves.mapping.digits == std::vector<MixedRadixDigit>{{1, 16, 1}, {0, 16, 1}});
+  CHECK(moves.mapping.vector == 2);
+  CHECK(moves.mapping.workers == 64);
+  REQUIRE(moves.stage);
+  CHECK(moves.stage->load == 0);
+  CHECK(moves.stage->mapping.digits == std::vector<MixedRadixDigit>{{0, 16, 1}, {1, 4, 1}, {1, 4, 4}});
+  CHECK(moves.stage->mapping.workers == 64);
+  CHECK(moves.stage->layout.stride == std::vector<std::int64_t>{1, 16});
+  CHECK(moves.stage->layout.shift == 4);
+  CHECK(moves.stage->layout.mask == 7);
+  CHECK(moves.stage->layout.unit == 1);
+  CHECK(moves.stage->layout.elements == 256);
+  CHECK(print(directives_of(moves, program)) == kTiled);
+  const auto text = print(Schedule{"tiled", directives_of(moves, program)});
   CHECK(text == "directives\n" + kTiled);
-  const auto read = parse_schedule(text, program);
+  const auto read = parse_schedule(text);
   REQUIRE(read);
-  CHECK_FALSE(read->by_directives());
-  CHECK(print(*read, program) == text);
+  CHECK(read->directives == directives_of(moves, program));
 }
 
 TEST_CASE("indices of one value are tasks, and those of one tile none") {
   const auto program = transpose();
-  const auto schedule = moves_of(program, parse_directives("order task b; write a:48; threads 64"));
-  CHECK(schedule.tile == std::vector<std::int64_t>{1, 48});
-  CHECK(schedule.order == std::vector<int>{0, 1});
-  CHECK(schedule.tiles(program) == 40);
-  CHECK(print(directives_of(schedule, program)) == "order task b\nwrite a:48\nthreads 64\n");
+  const auto moves = moves_of(program, parse_directives("order task b; write a:48; threads 64"));
+  CHECK(moves.tile == std::vector<std::int64_t>{1, 48});
+  CHECK(moves.order == std::vector<int>{0, 1});
+  CHECK(moves.tiles(program) == 40);
+  CHECK(print(directives_of(moves, program)) == "order task b\nwrite a:48\nthreads 64\n");
 }
 
 TEST_CASE("what a CPU does with a tile leads back to its text") {
@@ -82,7 +81,7 @@ TEST_CASE("directives that move nothing are named") {
   const auto refusal = [](const std::string& text) -> std::string {
     try {
       const auto program = transpose();
-      kernel::verify(schedule_of(parse_directives(text), program), program, Target::cuda);
+      verify(Schedule{{}, parse_directives(text)}, program, Target::cuda);
     } catch (const PlanError& error) {
       return error.what();
     }

@@ -127,9 +127,9 @@ TEST_CASE("a stored schedule of a program is a list of directives") {
   const auto program = products();
   Schedule schedule;
   schedule.directives = parse_directives("order task a b; threads 32");
-  const auto text = print(schedule, program);
+  const auto text = print(schedule);
   CHECK(text == "directives\norder task a b\nthreads 32\n");
-  const auto read = kernel::parse_schedule(text, program);
+  const auto read = kernel::parse_schedule(text);
   REQUIRE(read);
   CHECK(read->directives == schedule.directives);
   CHECK(launch_of(program, schedule, Target::cuda).tasks == 37 * 30);
@@ -137,8 +137,7 @@ TEST_CASE("a stored schedule of a program is a list of directives") {
   // Fields of programs, as they were stored once, are read as nothing.
   CHECK_FALSE(
       kernel::parse_schedule("tile 8 4 1\norder b a k\nmapping b:4 a:8 vector 1 workers 32\n"
-                             "register_tile 1 1 1 cooperative_threads 1\nthreads 32 origin literals\n",
-                             program));
+                             "register_tile 1 1 1 cooperative_threads 1\nthreads 32 origin literals\n"));
 }
 
 TEST_CASE("each rule of tiles and their order, broken once") {

@@ -11,6 +11,7 @@
 
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
+#include "kernel/permute/moves.hpp"
 #include "plan/plan.hpp"
 #include "programs.hpp"
 #include "ricci/error.hpp"
@@ -26,29 +27,46 @@ ir::Program random_program(std::uint64_t seed) {
 }
 
 /// Everything that decides what a candidate is.
-std::string text(const ir::Program& program, const std::vector<plan::Candidate>& list) {
+std::string text(const std::vector<plan::Candidate>& list) {
   std::string all;
   for (const auto& candidate : list) {
-    all += candidate.schedule.name + '\n' + print(candidate.schedule, program) +
-           std::to_string(candidate.predicted_us) + '\n';
+    all += candidate.schedule.name + '\n' + kernel::print(candidate.schedule) + std::to_string(candidate.predicted_us) +
+           '\n';
   }
   return all;
+}
+
+/// Of what moves elements, the moves.
+std::optional<kernel::Moves> moves_in(const ir::Program& program, const plan::Candidate& candidate) {
+  if (!kernel::has_write(candidate.schedule.directives)) return std::nullopt;
+  return kernel::moves_of(program, candidate.schedule.directives);
+}
+
+bool shuffles(const ir::Program& program, const plan::Candidate& candidate) {
+  const auto moves = moves_in(program, candidate);
+  return moves && (moves->origin == kernel::Origin::shuffle || moves->tiles_per_block() > 1);
 }
 
 /// What is wrong with one candidate of a list; empty when nothing is. (An assertion for each would take minutes.)
 std::string fault(const ir::Program& program, const std::vector<plan::Candidate>& list, std::size_t c,
                   kernel::Target target) {
   const auto& candidate = list[c];
-  auto tiles = candidate.schedule.tiles(program);
+  const auto& directives = candidate.schedule.directives;
+  std::int64_t tiles = 0;
   try {
     kernel::verify(candidate.schedule, program, target);
-    if (candidate.schedule.by_directives()) tiles = kernel::launch_of(program, candidate.schedule, target).tasks;
+    tiles = kernel::launch_of(program, candidate.schedule, target).tasks;
+    if (kernel::has_write(directives)) {
+      const auto moves = kernel::moves_of(program, directives);
+      tiles = moves.tiles(program);
+      if (kernel::directives_of(moves, program) != directives) return "what it says is not what it was made of";
+    }
   } catch (const Error& error) {
     return error.what();
   }
-  const auto written = print(candidate.schedule, program);
-  const auto read = kernel::parse_schedule(written, program);
-  if (!read || print(*read, program) != written) return "its text does not lead back to it";
+  const auto written = print(candidate.schedule);
+  const auto read = kernel::parse_schedule(written);
+  if (!read || read->directives != directives) return "its text does not lead back to it";
   if (!std::isfinite(candidate.predicted_us) || candidate.predicted_us <= 0) return "the prediction is no time";
   if (candidate.written) return "it was not proposed";
   if (c > 0 && list[c - 1].predicted_us > candidate.predicted_us) return "the list is not sorted";
@@ -73,7 +91,7 @@ void for_random_programs(const Model& device_model, kernel::Target target, Fault
       if (what.empty()) continue;
       FAIL(list[c].schedule.name << ": " << what);
     }
-    REQUIRE(text(program, list) == text(program, plan::candidates(program, device_model)));
+    REQUIRE(text(list) == text(plan::candidates(program, device_model)));
     REQUIRE(&plan::choose(list, list.back().schedule.name) == &list.back());
   }
 }
@@ -85,18 +103,16 @@ TEST_CASE("candidates for GPUs") {
     const auto device_model = plan::GpuModel::of_capability(sm);
     for_random_programs(device_model, kernel::Target::cuda,
                         [&](const ir::Program& program, const plan::Candidate& candidate) -> std::string {
-                          const auto& schedule = candidate.schedule;
+                          const auto launch = kernel::launch_of(program, candidate.schedule, kernel::Target::cuda);
                           const auto& traffic = candidate.traffic;
-                          if (schedule.shared_bytes(program) > device_model.shared_bytes_per_block)
+                          if (launch.shared_bytes > device_model.shared_bytes_per_block)
                             return "too much shared memory";
-                          if (schedule.threads < 32 || schedule.threads > 1024) return "a block of no warps";
-                          const auto lanes = (schedule.threads + 31) / 32 * 32;
-                          if (schedule.threads * 8 < lanes * 7) return "warps that are mostly idle";
-                          const bool shuffles =
-                              schedule.origin == ir::Origin::shuffle || schedule.tiles_per_block() > 1;
-                          if (schedule.threads < lanes && shuffles) return "shuffles among warps that are not full";
-                          if (schedule.blocks(program) >= std::int64_t{1} << 31)
-                            return "more blocks than a launch takes";
+                          if (launch.threads < 32 || launch.threads > 1024) return "a block of no warps";
+                          const auto lanes = (launch.threads + 31) / 32 * 32;
+                          if (launch.threads * 8 < lanes * 7) return "warps that are mostly idle";
+                          if (launch.threads < lanes && shuffles(program, candidate))
+                            return "shuffles among warps that are not full";
+                          if (launch.tasks >= std::int64_t{1} << 31) return "more blocks than a launch takes";
                           if (!(traffic.occupancy > 0 && traffic.occupancy <= 1)) return "the occupancy is no share";
                           if (traffic.bank_wavefronts < traffic.ideal_wavefronts)
                             return "fewer wavefronts than there can be";
@@ -130,8 +146,20 @@ TEST_CASE("the best candidate is the first of all") {
       if (program.points() == 0) continue;
       const auto list = plan::candidates(program, device_model);
       INFO(print(program));
-      REQUIRE(text(program, {list.front()}) == text(program, {plan::best_candidate(program, device_model)}));
+      REQUIRE(text({list.front()}) == text({plan::best_candidate(program, device_model)}));
     }
+  }
+}
+
+TEST_CASE("the best candidate of a CPU is the first of all") {
+  plan::CpuModel device_model;
+  device_model.vector_bytes = 32;
+  for (int k = 0; k < kPrograms; ++k) {
+    const auto program = random_program(static_cast<std::uint64_t>(k));
+    if (program.points() == 0) continue;
+    INFO(print(program));
+    const auto first = plan::candidates(program, device_model).front();
+    REQUIRE(text({first}) == text({plan::best_candidate(program, device_model)}));
   }
 }
 
@@ -142,9 +170,10 @@ TEST_CASE("candidates for CPUs") {
     device_model.threads = 3;
     for_random_programs(device_model, kernel::Target::cpu,
                         [&](const ir::Program& program, const plan::Candidate& candidate) -> std::string {
-                          const auto& schedule = candidate.schedule;
-                          if (schedule.shared_bytes(program) > 256 * 1024) return "too much of the stack";
-                          if (schedule.mapping.vector * size_of(program.nodes[0].type) > vector_bytes)
+                          const auto launch = kernel::launch_of(program, candidate.schedule, kernel::Target::cpu);
+                          if (launch.shared_bytes > 256 * 1024) return "too much of a worker's memory";
+                          const auto moves = moves_in(program, candidate);
+                          if (moves && moves->mapping.vector * size_of(program.nodes[0].type) > vector_bytes)
                             return "wider than the vectors";
                           return {};
                         });
@@ -170,19 +199,25 @@ TEST_CASE("each family is proposed where it belongs") {
 }
 
 TEST_CASE("rows that are short on both sides are joined along both") {
-  const auto best = [](const ir::EinsumProblem& problem) {
-    return plan::best_candidate(test::canonical(problem), plan::GpuModel::of_capability(90));
+  struct Best {
+    kernel::Moves moves;
+    plan::Traffic traffic;
+  };
+  const auto best = [](const ir::EinsumProblem& problem) -> Best {
+    const auto program = test::canonical(problem);
+    const auto first = plan::best_candidate(program, plan::GpuModel::of_capability(90));
+    return {moves_in(program, first).value(), first.traffic};
   };
   constexpr std::int64_t kLeast = 512;  // bytes
   const auto short_rows = best(test::dense("abcd->cbad", {96, 75, 96, 80}, DType::f32));
-  CHECK_FALSE(short_rows.schedule.stage);
+  CHECK_FALSE(short_rows.moves.stage);
   CHECK(short_rows.traffic.read.run_bytes >= kLeast);
   CHECK(short_rows.traffic.write.run_bytes >= kLeast);
   // Rows that are long by themselves are not, and neither is what begins with different axes.
   const auto long_rows = best(test::dense("abc->bac", {64, 64, 4096}, DType::f32));
-  CHECK_FALSE(long_rows.schedule.stage);
-  CHECK(long_rows.schedule.tile[0] * long_rows.schedule.tile[1] == 1);
-  CHECK(best(test::dense("abcd->dcba", {96, 75, 96, 80}, DType::f32)).schedule.stage);
+  CHECK_FALSE(long_rows.moves.stage);
+  CHECK(long_rows.moves.tile[0] * long_rows.moves.tile[1] == 1);
+  CHECK(best(test::dense("abcd->dcba", {96, 75, 96, 80}, DType::f32)).moves.stage);
 }
 
 TEST_CASE("limits that follow from the compute capability") {
@@ -194,15 +229,16 @@ TEST_CASE("limits that follow from the compute capability") {
 }
 
 TEST_CASE("what is timed has the favourite first, and some that stage elsewhere or otherwise") {
-  const auto candidate = [](const char* name, double us, std::optional<ir::StageMemory> place, bool written = false) {
+  const auto candidate = [](const char* name, double us, const std::string& place, bool written = false) {
     plan::Candidate c;
     c.schedule.name = name;
-    if (place) c.schedule.stage.emplace().memory = *place;
+    const auto stage = place.empty() ? place : "stage A " + place + " b:16 a:16 vector 4;";
+    c.schedule.directives = kernel::parse_directives("order task b0 a0;" + stage + "write a:16 b:16; threads 64");
     c.predicted_us = us;
     c.written = written;
     return c;
   };
-  using enum ir::StageMemory;
+  const std::string registers = "registers", shared = "shared";
   const std::vector<plan::Candidate> list = {
       candidate("r1", 10, registers), candidate("r2", 10.1, registers), candidate("r3", 11, registers),
       candidate("r4", 12, registers), candidate("s1", 12.5, shared),    candidate("s2", 13, shared),
@@ -215,7 +251,7 @@ TEST_CASE("what is timed has the favourite first, and some that stage elsewhere 
   CHECK(plan::entrants(list, 100) == Names{"r1", "r2", "r3", "r4", "s1", "s2", "s3", "n1"});
   CHECK(plan::entrants({list.begin() + 4, list.begin() + 7}, 2) == Names{"s1", "s2"});
   auto rectangles = list;
-  rectangles[3].schedule.stage->mapping.rows = 4;
+  rectangles[3] = candidate("r4", 12, "registers b:16 a:4 a:4/4 rows 4");
   CHECK(plan::entrants(rectangles, 3) == Names{"r1", "r2", "r4"});
 }
 
@@ -224,13 +260,14 @@ TEST_CASE("a skewed tile writes in part at the ends of rows alone") {
   const auto program = test::canonical(test::dense("ab->ba", {kRow, kRows}, DType::f32));
   int skewed = 0;
   for (const auto& c : plan::candidates(program, plan::GpuModel::of_capability(90))) {
-    if (!c.schedule.skew.on()) continue;
+    const auto moves = moves_in(program, c).value();
+    if (!moves.skew.on()) continue;
     ++skewed;
     CHECK(c.traffic.write.partial_sectors <= 2 * kRows);
     CHECK(c.traffic.write.partial_sectors > kRows);
     CHECK(c.traffic.write.sectors <= kRows * (kRow * 4 / 32 + 2));
     CHECK(c.traffic.read.sectors > kRows * kRow * 4 / 32.0);
-    CHECK(c.schedule.mapping.vector == 1);
+    CHECK(moves.mapping.vector == 1);
   }
   CHECK(skewed > 10);
 }

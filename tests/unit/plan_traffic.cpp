@@ -12,6 +12,9 @@
 
 using namespace ricci;
 using namespace ricci::ir;
+using kernel::Moves;
+using kernel::SharedLayout;
+using kernel::ThreadMapping;
 using ricci::plan::kSectorBytes;
 using ricci::plan::side_traffic;
 using ricci::plan::wavefronts;
@@ -21,7 +24,7 @@ namespace {
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
 /// Sectors that hold elements of a tile, summed over the tiles, for a base at the beginning of a sector.
-std::int64_t sectors_one_by_one(const Program& program, const Schedule& schedule, int buffer, const Affine& affine) {
+std::int64_t sectors_one_by_one(const Program& program, const Moves& moves, int buffer, const Affine& affine) {
   const auto size = size_of(program.buffers[static_cast<std::size_t>(buffer)].type);
   const auto rank = program.indices.size();
   std::map<std::vector<std::int64_t>, std::set<std::int64_t>> of_tile;
@@ -31,7 +34,7 @@ std::int64_t sectors_one_by_one(const Program& program, const Schedule& schedule
     std::vector<std::int64_t> tile;
     for (std::size_t q = 0; q < rank; ++q) {
       offset += affine.coefficient[q] * point[q];
-      tile.push_back(point[q] / schedule.tile[q]);
+      tile.push_back(point[q] / moves.tile[q]);
     }
     for (auto byte = offset * size; byte < (offset + 1) * size; ++byte)
       of_tile[tile].insert(floor_div(byte, kSectorBytes));
@@ -51,14 +54,14 @@ struct Counted {
 
 Counted count(const EinsumProblem& problem, std::vector<std::int64_t> tile) {
   const auto program = test::lowered(problem);  // as written, so that tiles are in the order of the output's axes
-  Schedule schedule;
-  schedule.tile = std::move(tile);
+  Moves moves;
+  moves.tile = std::move(tile);
   const auto& load = program.nodes[0];
   const auto& statement = program.statement();
-  return {side_traffic(program, schedule, load.source, load.offset),
-          side_traffic(program, schedule, statement.buffer, statement.offset),
-          sectors_one_by_one(program, schedule, load.source, load.offset),
-          sectors_one_by_one(program, schedule, statement.buffer, statement.offset)};
+  return {side_traffic(program, moves, load.source, load.offset),
+          side_traffic(program, moves, statement.buffer, statement.offset),
+          sectors_one_by_one(program, moves, load.source, load.offset),
+          sectors_one_by_one(program, moves, statement.buffer, statement.offset)};
 }
 
 EinsumProblem aligned(EinsumProblem problem) {
@@ -182,10 +185,10 @@ TEST_CASE("a view that runs backwards ends where the base's sector begins") {
 TEST_CASE("an offset between sectors is no whole sector") {
   auto program = test::lowered(aligned(test::dense("ab->ab", {8, 16})));
   program.nodes[0].offset.constant = 1;
-  Schedule schedule;
-  schedule.tile = {1, 4};
-  const auto side = side_traffic(program, schedule, 0, program.nodes[0].offset);
-  CHECK(sectors_one_by_one(program, schedule, 0, program.nodes[0].offset) == 8 * 4 * 2);
+  Moves moves;
+  moves.tile = {1, 4};
+  const auto side = side_traffic(program, moves, 0, program.nodes[0].offset);
+  CHECK(sectors_one_by_one(program, moves, 0, program.nodes[0].offset) == 8 * 4 * 2);
   CHECK_FALSE(side.whole_sectors);
 }
 
@@ -207,8 +210,8 @@ TEST_CASE("wavefronts are counted exactly") {
     const auto x = pick({4, 8, 16, 24, 32, 33}), y = pick({4, 5, 8, 16, 32}), size = pick({1, 2, 4, 8, 16});
     const auto vector = static_cast<int>(pick({1, 2, 4}));
     if (x % vector != 0 || size * vector > 16) continue;
-    Schedule schedule;
-    schedule.tile = {x, y};
+    Moves moves;
+    moves.tile = {x, y};
     const ThreadMapping mapping = {{{0, x, 1}, {1, y, 1}}, vector, 128};
     SharedLayout layout;
     const auto pad = pick({0, 0, 1, 2, 4});
@@ -219,7 +222,7 @@ TEST_CASE("wavefronts are counted exactly") {
     layout.shift = layout.unit + 4;
     layout.elements = 1 << 14;
     const bool in_one = vector > 1 && along && layout.stride[1] % vector == 0;
-    const auto counted = wavefronts(schedule, mapping, layout, size, 1 << 20);
+    const auto counted = wavefronts(moves, mapping, layout, size, 1 << 20);
     INFO(x << " x " << y << ", " << size << " bytes, vector " << vector << ", pad " << pad << ", mask " << layout.mask);
     const auto expected = wavefronts_one_by_one(mapping, layout, size, in_one);
     REQUIRE(counted.counted == static_cast<double>(expected));
@@ -234,15 +237,15 @@ TEST_CASE("wavefronts are counted exactly") {
 }
 
 TEST_CASE("known costs of shared memory") {
-  Schedule schedule;
-  schedule.tile = {32, 32};
+  Moves moves;
+  moves.tile = {32, 32};
   const auto cost = [&](std::vector<std::int64_t> stride, std::int64_t size, std::int64_t mask) {
     SharedLayout layout;
     layout.stride = std::move(stride);
     layout.mask = mask;
     layout.shift = 5;
     layout.elements = 32 * 33;
-    return wavefronts(schedule, {{{0, 32, 1}, {1, 32, 1}}, 1, 256}, layout, size, 1 << 20).counted;
+    return wavefronts(moves, {{{0, 32, 1}, {1, 32, 1}}, 1, 256}, layout, size, 1 << 20).counted;
   };
   CHECK(cost({1, 32}, 4, 0) == 32);       // along the rows
   CHECK(cost({32, 1}, 4, 0) == 32 * 32);  // across: all lanes in one bank
@@ -254,8 +257,8 @@ TEST_CASE("known costs of shared memory") {
 
 TEST_CASE("rectangles are as many accesses as they have rows") {
   // 64 x 64 elements of 4 bytes in rectangles of 4 x 4, 16 along index 0 and 16 along index 1.
-  Schedule schedule;
-  schedule.tile = {64, 64};
+  Moves moves;
+  moves.tile = {64, 64};
   const ThreadMapping mapping = {{{0, 64, 1}, {1, 4, 1}, {1, 16, 4}}, 4, 256, 4};
   const auto stored = register_transposed(mapping);
   SharedLayout layout;
@@ -263,13 +266,13 @@ TEST_CASE("rectangles are as many accesses as they have rows") {
   layout.elements = 64 * 64;
   // 8 warps of 4 accesses each, in quarters. Sixteen lanes lie 256 elements apart, without a swizzle in the same bank.
   const double quarters = 8 * 4 * 4;
-  const auto plain = wavefronts(schedule, stored, layout, 4, 1 << 20);
+  const auto plain = wavefronts(moves, stored, layout, 4, 1 << 20);
   CHECK(plain.ideal == quarters);
   CHECK(plain.counted == quarters * 8);
   layout.shift = 8;
   layout.mask = 7;
   layout.unit = 2;
-  CHECK(wavefronts(schedule, stored, layout, 4, 1 << 20).counted == quarters);
+  CHECK(wavefronts(moves, stored, layout, 4, 1 << 20).counted == quarters);
   // Each access of a warp reads two rows of 256 bytes: four lines.
   Affine rows;
   rows.coefficient = {1, 1024};
@@ -287,12 +290,11 @@ TEST_CASE("blocks that a tile has in part") {
 }
 
 TEST_CASE("a sample of warps stands for all of them") {
-  Schedule schedule;
-  schedule.tile = {32, 32};
+  Moves moves;
+  moves.tile = {32, 32};
   SharedLayout layout;
   layout.stride = {32, 1};
   layout.elements = 1024;
   const ThreadMapping mapping = {{{0, 32, 1}, {1, 32, 1}}, 1, 256};
-  CHECK(wavefronts(schedule, mapping, layout, 4, 4).counted ==
-        wavefronts(schedule, mapping, layout, 4, 1 << 20).counted);
+  CHECK(wavefronts(moves, mapping, layout, 4, 4).counted == wavefronts(moves, mapping, layout, 4, 1 << 20).counted);
 }

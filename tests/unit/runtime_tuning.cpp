@@ -123,7 +123,7 @@ TEST_CASE("what the model chose is kept, and taken by the next process") {
   const auto kept = found();
   REQUIRE(kept);
   CHECK(kept->name == first_word(estimated));
-  CHECK(kernel::print(*kept, program) == kernel::print(list.front().schedule, program));
+  CHECK(kernel::print(*kept) == kernel::print(list.front().schedule));
 
   // What stands there is what is taken: it is not searched for again.
   const auto& other = list[1].schedule;
@@ -136,7 +136,7 @@ TEST_CASE("what the model chose is kept, and taken by the next process") {
 
   // What is not a schedule of this program is searched for again, and replaced.
   auto broken = other;
-  broken.mapping.digits.clear();
+  broken.directives = kernel::parse_directives("order; write");  // of no element
   auto nonsense = runtime::choice_entry(key, program, other);
   nonsense.source = "no schedule\n";
   for (const auto& entry : {runtime::choice_entry(key, program, broken), nonsense}) {

@@ -37,15 +37,15 @@ Minor minor(const Sides& sides, bool read, std::int64_t line_elements) {
   return found;
 }
 
-ir::Schedule scalar(const Sides& sides, Tile tile) {
-  ir::Schedule schedule;
-  schedule.threads = 1;
-  schedule.mapping = {sides.digits(true, tile), 1, 1};
-  schedule.tile = std::move(tile);
-  return schedule;
+kernel::Moves scalar(const Sides& sides, Tile tile) {
+  kernel::Moves moves;
+  moves.threads = 1;
+  moves.mapping = {sides.digits(true, tile), 1, 1};
+  moves.tile = std::move(tile);
+  return moves;
 }
 
-ir::Schedule scattering(const Sides& sides) {
+kernel::Moves scattering(const Sides& sides) {
   // A tile is worth a call when it is some thousand elements long.
   constexpr std::int64_t kTilePoints = 4096;
   Tile tile(sides.program.indices.size(), 1);
@@ -56,13 +56,13 @@ ir::Schedule scattering(const Sides& sides) {
     points *= n;
     if (n < sides.extent(q)) break;
   }
-  auto schedule = scalar(sides, tile);
-  schedule.order = sides.read_order;
-  return schedule;
+  auto moves = scalar(sides, tile);
+  moves.order = sides.read_order;
+  return moves;
 }
 
-ir::Schedule algorithm_1(const Sides& sides) {
-  const auto line_elements = ir::kLineBytes / sides.read_bytes();
+kernel::Moves algorithm_1(const Sides& sides) {
+  const auto line_elements = kernel::kLineBytes / sides.read_bytes();
   const auto in = minor(sides, true, line_elements), out = minor(sides, false, line_elements);
   Tile tile(sides.program.indices.size(), 1);
   for (std::size_t q = 0; q < tile.size(); ++q) {
@@ -70,24 +70,24 @@ ir::Schedule algorithm_1(const Sides& sides) {
     // An axis that is internal to one of them is not cut.
     if (in.set[q] && out.set[q]) tile[q] = sides.program.indices[q].extent;
   }
-  auto schedule = scalar(sides, tile);
+  auto moves = scalar(sides, tile);
   // Innermost the minor axes of the input, then what the output's add to them, each side's in its own order.
-  std::vector<ir::MixedRadixDigit> digits;
+  std::vector<kernel::MixedRadixDigit> digits;
   for (const auto& digit : sides.digits(true, tile)) {
     if (in.set[static_cast<std::size_t>(digit.index)]) digits.push_back(digit);
   }
   for (const auto& digit : sides.digits(false, tile)) {
     if (!in.set[static_cast<std::size_t>(digit.index)]) digits.push_back(digit);
   }
-  schedule.mapping.digits = std::move(digits);
+  moves.mapping.digits = std::move(digits);
   // Outermost the segments, within them the external axes.
   for (const bool segments : {false, true}) {
     for (const auto q : sides.write_order) {
       const auto k = static_cast<std::size_t>(q);
-      if ((in.set[k] || out.set[k]) == segments) schedule.order.push_back(q);
+      if ((in.set[k] || out.set[k]) == segments) moves.order.push_back(q);
     }
   }
-  return schedule;
+  return moves;
 }
 
 }  // namespace
@@ -98,8 +98,8 @@ std::optional<std::string> baseline_schedule(std::string_view name, const Plan& 
   const auto& program = impl.steps.front().program;
   const Sides sides(program);
   if (sides.load < 0 || program.indices.empty()) return std::nullopt;
-  if (name == "scattering") return kernel::print(scattering(sides), program);
-  if (name == "algorithm 1") return kernel::print(algorithm_1(sides), program);
+  if (name == "scattering") return kernel::print(kernel::directives_of(scattering(sides), program));
+  if (name == "algorithm 1") return kernel::print(kernel::directives_of(algorithm_1(sides), program));
   return std::nullopt;
 }
 

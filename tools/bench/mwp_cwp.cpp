@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "kernel/permute/moves.hpp"
 #include "plan/models/traffic.hpp"
 #include "runtime/plan_impl.hpp"
 
@@ -26,7 +27,7 @@ constexpr std::int64_t kSharedBytes = 128;  // of a wavefront of shared memory
 
 /// Instructions that access memory, of all warps over a whole tile: elements of a vector that are not neighbours there
 /// are one each.
-double requests(const ir::ThreadMapping& mapping, const ir::Affine& affine) {
+double requests(const kernel::ThreadMapping& mapping, const ir::Affine& affine) {
   if (mapping.digits.empty()) return 1;
   const auto& first = mapping.digits.front();
   const auto apart = affine.coefficient[static_cast<std::size_t>(first.index)] * first.step;
@@ -69,30 +70,30 @@ MwpCwp::MwpCwp(const ir::Program& program, const plan::GpuModel& gpu)
     : program_(program), sides_(program), device_(gpu) {}
 
 std::optional<MwpCwpKernel> MwpCwp::kernel(const plan::Candidate& candidate) const {
-  const auto& schedule = candidate.schedule;
   const auto& traffic = candidate.traffic;
-  if (sides_.load < 0 || schedule.by_directives()) return std::nullopt;
-  const auto& read_mapping = schedule.stage ? schedule.stage->mapping : schedule.mapping;
+  if (sides_.load < 0 || !kernel::has_write(candidate.schedule.directives)) return std::nullopt;
+  const auto moves = kernel::moves_of(program_, candidate.schedule.directives);
+  const auto& read_mapping = moves.stage ? moves.stage->mapping : moves.mapping;
   const auto& read_offset = program_.nodes[static_cast<std::size_t>(sides_.load)].offset;
   const auto& write_offset = program_.statement().offset;
-  const double tiles_per_block = schedule.tiles_per_block();
+  const double tiles_per_block = moves.tiles_per_block();
   MwpCwpKernel kernel;
   kernel.loads = tiles_per_block * requests(read_mapping, read_offset);
-  kernel.stores = tiles_per_block * requests(schedule.mapping, write_offset);
+  kernel.stores = tiles_per_block * requests(moves.mapping, write_offset);
   kernel.load_transactions =
       tiles_per_block * plan::lines_of_mapping(read_mapping, read_offset, sides_.read_bytes(), kSampledWarps);
   kernel.store_transactions =
-      tiles_per_block * plan::lines_of_mapping(schedule.mapping, write_offset, sides_.write_bytes(), kSampledWarps);
+      tiles_per_block * plan::lines_of_mapping(moves.mapping, write_offset, sides_.write_bytes(), kSampledWarps);
   kernel.partial_share = traffic.write.partial_sectors / traffic.write.sectors;
-  const int warps = (schedule.threads + 31) / 32;
+  const int warps = (moves.threads + 31) / 32;
   kernel.warps = warps;
   // The paper's average over whole and cut tiles: ours have so much less to do on average.
-  const auto tile_points = static_cast<double>(schedule.tile_points());
+  const auto tile_points = static_cast<double>(moves.tile_points());
   const auto tiles = static_cast<double>(traffic.tiles);
   const double whole = static_cast<double>(program_.points()) / (tile_points * tiles);
   const double accesses = kernel.loads + kernel.stores;
   kernel.mlp = whole * accesses / (2 * kernel.warps);
-  if (schedule.stage && schedule.stage->memory == ir::StageMemory::shared) {
+  if (moves.stage && moves.stage->memory == kernel::StageMemory::shared) {
     // Layouts that were not searched count as free of conflicts, as the paper's Tiled algorithm is.
     const double least = 2 * tile_points * static_cast<double>(sides_.read_bytes()) / kSharedBytes;
     kernel.shared_transactions = (traffic.ideal_wavefronts > 0 ? traffic.bank_wavefronts : least) / accesses;

@@ -29,22 +29,22 @@ void append(Body& body, Body more) {
 
 class Builder {
  public:
-  Builder(const ir::Program& program, const ir::Schedule& schedule)
-      : program_(program), schedule_(schedule), tile_{program, schedule, kernel_, -1, {}} {
+  Builder(const ir::Program& program, const Moves& moves)
+      : program_(program), moves_(moves), tile_{program, moves, kernel_, -1, {}} {
     kernel_ = kernel_of(program, Target::cuda);
-    kernel_.threads = schedule.threads;
+    kernel_.threads = moves.threads;
     const auto& statement = program.statement();
     kernel_.arrays[static_cast<std::size_t>(statement.buffer)].results = ir::reached(statement.offset, program.indices);
-    if (schedule.stage && schedule.stage->memory == ir::StageMemory::shared) add_shared();
+    if (moves.stage && moves.stage->memory == StageMemory::shared) add_shared();
   }
 
   Kernel run() {
     Body names, block;
     const auto number = tile_number(names);
     origins(block, number);
-    if (!schedule_.stage) {
+    if (!moves_.stage) {
       write(block);
-    } else if (schedule_.stage->memory == ir::StageMemory::warp) {
+    } else if (moves_.stage->memory == StageMemory::warp) {
       exchange(block);
     } else {
       read(block);
@@ -63,10 +63,10 @@ class Builder {
   // ---- arrays
 
   void add_shared() {
-    const auto& layout = schedule_.stage->layout;
+    const auto& layout = moves_.stage->layout;
     Array array;
     array.name = tile_.fresh("tile");
-    array.type = node(schedule_.stage->load).type;
+    array.type = node(moves_.stage->load).type;
     array.space = Space::shared;
     array.shape = {layout.elements};
     array.alignment = kWidest;
@@ -104,10 +104,10 @@ class Builder {
 
   /// The number of the tile: of the block, or of a part of its threads.
   Affine tile_number(Body& names) {
-    const auto blocks = schedule_.blocks(program_);
+    const auto blocks = moves_.blocks(program_);
     if (blocks > kMostBlocks)
-      throw PlanError(fmt::format("{} tiles are more than a launch takes (2^31 - 1)", schedule_.tiles(program_)));
-    const int each = schedule_.tiles_per_block(), workers = schedule_.mapping.workers;
+      throw PlanError(fmt::format("{} tiles are more than a launch takes (2^31 - 1)", moves_.tiles(program_)));
+    const int each = moves_.tiles_per_block(), workers = moves_.mapping.workers;
     block_ = kernel_.add_var(tile_.fresh(each == 1 ? "block" : "group"), blocks);
     if (each > 1) part_ = kernel_.add_var(tile_.fresh(workers == kWarp ? "warp" : "part"), each);
     tile_.thread = kernel_.add_var(tile_.fresh("t"), workers);
@@ -119,12 +119,12 @@ class Builder {
 
   /// Loops over blocks and threads around all; where the last block has more threads than tiles, they do nothing.
   Body around(Body names, Body inside, const Affine& number) {
-    const auto tiles = schedule_.tiles(program_);
-    if (tiles % schedule_.tiles_per_block() != 0) inside = {{If{{{number, tiles}}, std::move(inside), {}}}};
+    const auto tiles = moves_.tiles(program_);
+    if (tiles % moves_.tiles_per_block() != 0) inside = {{If{{{number, tiles}}, std::move(inside), {}}}};
     append(names, std::move(inside));
     Body body{loop_over(tile_.thread, Bind::thread, std::move(names))};
     if (part_ >= 0) body = {loop_over(part_, Bind::thread, std::move(body))};
-    if (schedule_.blocks(program_) > 1) body = {loop_over(block_, Bind::task, std::move(body))};
+    if (moves_.blocks(program_) > 1) body = {loop_over(block_, Bind::task, std::move(body))};
     return body;
   }
 
@@ -134,25 +134,25 @@ class Builder {
     std::vector<Var> names(program_.indices.size());
     for (int q = 0; q < tile_.indices(); ++q) {
       const bool one = tile_.extent(q) == 1;
-      if (schedule_.tiles_along(program_, q) > 1)
+      if (moves_.tiles_along(program_, q) > 1)
         names[static_cast<std::size_t>(q)] = kernel_.add_var(tile_.index(q).name + (one ? "" : "0"), 1);
     }
     // Where lanes of a warp find the origin, a digit is named only if guards and phases ask for it too.
-    const bool by_lanes = schedule_.origin == ir::Origin::shuffle && schedule_.tiles(program_) > 1;
+    const bool by_lanes = moves_.origin == Origin::shuffle && moves_.tiles(program_) > 1;
     AdvanceByLanes by_digits;
     auto origin = tile_.origin;
     std::int64_t below = 1;
-    for (const auto q : schedule_.order) {
+    for (const auto q : moves_.order) {
       const auto k = static_cast<std::size_t>(q);
-      const auto count = schedule_.tiles_along(program_, q);
+      const auto count = moves_.tiles_along(program_, q);
       if (count == 1) continue;
       // The last block may have more threads than tiles, but those do nothing.
-      const bool last = below * count == schedule_.tiles(program_);
+      const bool last = below * count == moves_.tiles(program_);
       const auto digit = kernel_.add_var(tile_.index(q).name + "_tile", count);
       body.push_back({Let{digit, number, below, last ? 0 : count, true}});
       by_digits.digits.push_back(digit);
       origin[k] = tile_.extent(q) * Affine::of(digit);
-      const bool asked = tile_.index(q).extent % tile_.extent(q) != 0 || schedule_.skew.on();
+      const bool asked = tile_.index(q).extent % tile_.extent(q) != 0 || moves_.skew.on();
       if (!by_lanes || asked) tile_.origin[k] = named(kernel_, body, names[k], origin[k], by_lanes);
       below *= count;
     }
@@ -210,22 +210,22 @@ class Builder {
     return walk.rounds() > 1 ? std::vector{u} : std::vector<Affine>{};
   }
 
-  Affine shared_offset(const TileWalk& walk) const { return walk.offset(schedule_.stage->layout.stride); }
-  std::int64_t shared_step(const ir::ThreadMapping& mapping) const {
-    return schedule_.stage->layout.stride[static_cast<std::size_t>(mapping.digits.front().index)];
+  Affine shared_offset(const TileWalk& walk) const { return walk.offset(moves_.stage->layout.stride); }
+  std::int64_t shared_step(const ThreadMapping& mapping) const {
+    return moves_.stage->layout.stride[static_cast<std::size_t>(mapping.digits.front().index)];
   }
-  std::int64_t coefficient(const ir::Affine& affine, const ir::MixedRadixDigit& digit) const {
+  std::int64_t coefficient(const ir::Affine& affine, const MixedRadixDigit& digit) const {
     return affine.coefficient[static_cast<std::size_t>(digit.index)];
   }
 
   // ---- reading a tile into shared memory
 
   void read(Body& body) {
-    const auto& stage = *schedule_.stage;
+    const auto& stage = *moves_.stage;
     TileWalk walk(tile_, stage.mapping, nullptr);
     Section section{fmt::format("read {} along {}", name_of(node(stage.load).source), walk.first_name()),
                     walk.outer_names()};
-    const bool whole = stage.mapping.rows == 1 && ir::keeps_vectors(schedule_, stage.mapping);
+    const bool whole = stage.mapping.rows == 1 && keeps_vectors(moves_, stage.mapping);
     if (walk.rounds() == 1 && whole) {
       each_round(section.body, walk, [&](const Affine&) {
         return Body{{Store{access(shared_, shared_offset(walk), stage.mapping.vector), from(stage.load, walk)}}};
@@ -239,7 +239,7 @@ class Builder {
   /// All elements of a thread are loaded before any of them is stored.
   void read_in_rounds(Body& body, TileWalk& walk, bool whole) {
     const auto& mapping = walk.mapping();
-    const auto kept = keep(body, schedule_.stage->load, walk);
+    const auto kept = keep(body, moves_.stage->load, walk);
     each_round(body, walk, [&](const Affine& u) -> Body {
       if (mapping.rows > 1) return {columns(kept, walk, u)};
       if (whole) {
@@ -312,14 +312,14 @@ class Builder {
   };
 
   void write(Body& body) {
-    const auto& mapping = schedule_.mapping;
-    TileWalk walk(tile_, mapping, schedule_.skew.on() ? &statement().offset : nullptr);
+    const auto& mapping = moves_.mapping;
+    TileWalk walk(tile_, mapping, moves_.skew.on() ? &statement().offset : nullptr);
     const auto& to = name_of(statement().buffer);
     const auto first = walk.first_name();
     Section section{first.empty() ? "write " + to : fmt::format("write {} along {}", to, first), walk.outer_names()};
     // Without a stage the main load goes to registers first, so that all loads are in flight before the first store.
     int kept = -1;
-    if (!schedule_.stage && !loads_.empty() && walk.rounds() > 1 && is_vector(loads_.front(), mapping))
+    if (!moves_.stage && !loads_.empty() && walk.rounds() > 1 && is_vector(loads_.front(), mapping))
       kept = keep(section.body, loads_.front(), walk);
     each_round(section.body, walk, [&](const Affine& u) {
       Operands operands;
@@ -337,8 +337,8 @@ class Builder {
 
   using Operands = std::map<NodeId, Operand>;
 
-  bool is_staged(NodeId id) const { return schedule_.stage && schedule_.stage->load == id; }
-  bool is_vector(NodeId id, const ir::ThreadMapping& mapping) const {
+  bool is_staged(NodeId id) const { return moves_.stage && moves_.stage->load == id; }
+  bool is_vector(NodeId id, const ThreadMapping& mapping) const {
     return mapping.vector == 1 ||
            ir::vector_access(program_, node(id).source, node(id).offset, mapping.digits[0].index, mapping.vector);
   }
@@ -355,7 +355,7 @@ class Builder {
     const auto offset = shared_offset(walk);
     const auto step = mapping.vector > 1 ? shared_step(mapping) : 0;
     Operand operand{{}, [this, offset, step](const Affine& v) { return load(access(shared_, offset + step * v, 1)); }};
-    if (!ir::keeps_vectors(schedule_, mapping)) return operand;
+    if (!keeps_vectors(moves_, mapping)) return operand;
     operand.part =
         static_cast<int>(std::min<std::int64_t>(mapping.vector, kWidest / size_of(kernel_.array(shared_).type)));
     if (operand.part == mapping.vector) operand.whole = load(access(shared_, offset, mapping.vector));
@@ -382,7 +382,7 @@ class Builder {
       return {{Store{target, value(statement().value, [&](NodeId id) { return *operands[id].whole; })}}};
     const auto& top = node(statement().value);
     const bool copies = top.kind == ir::NodeKind::load && top.type == type;
-    if (copies && operands[statement().value].whole && !schedule_.skew.on())
+    if (copies && operands[statement().value].whole && !moves_.skew.on())
       return {{Store{target, *operands[statement().value].whole}}};
     Body body;
     for (const auto id : loads_) hold(body, id, walk, operands);
@@ -437,8 +437,8 @@ class Builder {
   /// Stores a vector; at the cut ends of a skewed tile, the elements inside the row.
   Body store_vector(const TileWalk& walk, int vector, const Access& to) {
     const Statement whole{Store{to, load(registers(vector, {}))}};
-    if (!schedule_.skew.on()) return {whole};
-    const int q = schedule_.skew.index, lanes = walk.mapping().vector;
+    if (!moves_.skew.on()) return {whole};
+    const int q = moves_.skew.index, lanes = walk.mapping().vector;
     const auto place = tile_.origin_of(q) + walk.inner(q);
     const auto lead = tile_.lead(q), end = tile_.index(q).extent + lead;
     const auto ends = each_element("v", lanes, [&](const Affine& v) {
@@ -469,7 +469,7 @@ class Builder {
   // ---- the exchange within a warp
 
   void exchange(Body& body) {
-    const auto& stage = *schedule_.stage;
+    const auto& stage = *moves_.stage;
     TileWalk reads(tile_, stage.mapping, nullptr);
     Section reading{fmt::format("read {} along {}", name_of(node(stage.load).source), reads.first_name()),
                     reads.outer_names()};
@@ -482,12 +482,12 @@ class Builder {
     body.push_back({Declare{kept, !reads.guard().empty()}});
     body.push_back({std::move(reading)});
 
-    TileWalk writes(tile_, schedule_.mapping, nullptr);
+    TileWalk writes(tile_, moves_.mapping, nullptr);
     WarpExchange exchange(tile_, kept);
     Section writing{
         fmt::format("exchange within the warp, write {} along {}", name_of(statement().buffer), writes.first_name()),
         writes.outer_names()};
-    const auto lanes = schedule_.mapping.vector;
+    const auto lanes = moves_.mapping.vector;
     const auto first = exchange.sources(0, 0);
     bool alike = true;
     for (std::int64_t u = 0; u < writes.rounds(); ++u) {
@@ -508,9 +508,9 @@ class Builder {
 
   /// One round of the exchange and what it writes; `spelt` is its number where elements are spelt out.
   Body exchanged(TileWalk& writes, WarpExchange& exchange, const Affine& u, std::optional<std::int64_t> spelt) {
-    const auto lanes = schedule_.mapping.vector;
+    const auto lanes = moves_.mapping.vector;
     Body round = writes.names(u);
-    const auto in = add_registers("in", node(schedule_.stage->load).type, lanes);
+    const auto in = add_registers("in", node(moves_.stage->load).type, lanes);
     round.push_back({Declare{in}});
     const auto lane = [&](const Affine& v) {
       return registers(in, lanes > 1 ? std::vector{v} : std::vector<Affine>{});
@@ -541,7 +541,7 @@ class Builder {
   }
 
   const ir::Program& program_;
-  const ir::Schedule& schedule_;
+  const Moves& moves_;
   Kernel kernel_;
   Tile tile_;
   Var block_ = -1, part_ = -1;
@@ -551,9 +551,9 @@ class Builder {
 
 }  // namespace
 
-Kernel build_permute(const ir::Program& program, const ir::Schedule& schedule) {
-  ir::verify(schedule, program);
-  auto kernel = Builder(program, schedule).run();
+Kernel build_permute(const ir::Program& program, const Moves& moves) {
+  verify(moves, program);
+  auto kernel = Builder(program, moves).run();
   verify(kernel);
   return kernel;
 }

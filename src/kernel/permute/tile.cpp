@@ -45,7 +45,7 @@ Affine named(Kernel& kernel, Body& names, Var var, const Affine& value, bool kee
   return Affine::of(var);
 }
 
-TileWalk::TileWalk(const Tile& tile, const ir::ThreadMapping& mapping, const ir::Affine* output)
+TileWalk::TileWalk(const Tile& tile, const ThreadMapping& mapping, const ir::Affine* output)
     : tile_(tile), mapping_(mapping), output_(output), inner_(static_cast<std::size_t>(tile.indices())) {
   for (int q = 0; q < tile.indices(); ++q)
     var_.push_back(tile.extent(q) == 1 ? -1 : tile.kernel.add_var(tile.index(q).name, 1));
@@ -55,7 +55,7 @@ TileWalk::TileWalk(const Tile& tile, const ir::ThreadMapping& mapping, const ir:
     if (!row && tile.extent(q) > 1) parts_.emplace_back(q, part(k));
   }
   round_ = tile.kernel.add_var(tile.fresh("u"), std::max<std::int64_t>(rounds(), 1));
-  if (output != nullptr && tile.schedule.skew.on()) phase_ = tile.kernel.add_var(tile.fresh("phase"), 1);
+  if (output != nullptr && tile.moves.skew.on()) phase_ = tile.kernel.add_var(tile.fresh("phase"), 1);
   u_ = Affine::of(round_);
   for (int q = 0; q < tile.indices(); ++q) {
     if (tile.extent(q) == 1 || is_skewed(q)) continue;
@@ -91,7 +91,7 @@ TileWalk::Part TileWalk::part(std::size_t k) {
 }
 
 /// For people: texts say digits in place.
-std::string TileWalk::digit_name(const ir::MixedRadixDigit& digit) const {
+std::string TileWalk::digit_name(const MixedRadixDigit& digit) const {
   return tile_.index(digit.index).name + "_digit" + (digit.step == 1 ? "" : std::to_string(digit.step));
 }
 
@@ -120,7 +120,7 @@ Body TileWalk::names(const Affine& u) {
     if (tile_.extent(q) == 1 || is_skewed(q) || !by_round(q)) continue;
     inner_[static_cast<std::size_t>(q)] = named(tile_.kernel, names, var_[static_cast<std::size_t>(q)], sum(names, q));
   }
-  const auto& skew = tile_.schedule.skew;
+  const auto& skew = tile_.moves.skew;
   if (!skew.on()) return names;
   // Last, since where a row begins depends on the others.
   const auto q = static_cast<std::size_t>(skew.index);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/schedule.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/permute/moves.hpp"
 
 namespace ricci::kernel {
 
@@ -13,14 +13,14 @@ namespace ricci::kernel {
 /// it, since what is read reaches that far back.
 struct Tile {
   const ir::Program& program;
-  const ir::Schedule& schedule;
+  const Moves& moves;
   Kernel& kernel;
   Var thread = -1;             ///< of those that share the tile
   std::vector<Affine> origin;  ///< per index: its first value, 0 where the tile holds all
 
   const ir::LoopIndex& index(int q) const { return program.indices[static_cast<std::size_t>(q)]; }
-  std::int64_t extent(int q) const { return schedule.tile[static_cast<std::size_t>(q)]; }
-  std::int64_t lead(int q) const { return schedule.skew.index == q ? schedule.skew.elements - 1 : 0; }
+  std::int64_t extent(int q) const { return moves.tile[static_cast<std::size_t>(q)]; }
+  std::int64_t lead(int q) const { return moves.skew.index == q ? moves.skew.elements - 1 : 0; }
   const Affine& origin_of(int q) const { return origin[static_cast<std::size_t>(q)]; }
   int indices() const { return static_cast<int>(program.indices.size()); }
 
@@ -41,10 +41,10 @@ Affine named(Kernel& kernel, Body& names, Var var, const Affine& value, bool kee
 class TileWalk {
  public:
   /// output: the access by which rows of a skewed tile are aligned, so that the phase of each is taken off; null: none.
-  TileWalk(const Tile& tile, const ir::ThreadMapping& mapping, const ir::Affine* output);
+  TileWalk(const Tile& tile, const ThreadMapping& mapping, const ir::Affine* output);
 
   std::int64_t rounds() const { return mapping_.rounds(); }
-  const ir::ThreadMapping& mapping() const { return mapping_; }
+  const ThreadMapping& mapping() const { return mapping_; }
   /// The variable of a loop over the rounds.
   Var round() const { return round_; }
   /// Names for all rounds; they come first.
@@ -69,13 +69,13 @@ class TileWalk {
     std::int64_t divisor = 1, modulus = 0, scale = 0;
   };
   Part part(std::size_t k);
-  std::string digit_name(const ir::MixedRadixDigit& digit) const;
+  std::string digit_name(const MixedRadixDigit& digit) const;
   Affine sum(Body& names, int q);
   bool by_round(int q) const;
-  bool is_skewed(int q) const { return tile_.schedule.skew.index == q; }
+  bool is_skewed(int q) const { return tile_.moves.skew.index == q; }
 
   const Tile& tile_;
-  const ir::ThreadMapping& mapping_;
+  const ThreadMapping& mapping_;
   const ir::Affine* output_;
   std::vector<Var> var_;  // per index: its name; -1 where the tile has one value
   std::vector<std::pair<int, Part>> parts_;

@@ -12,10 +12,9 @@ constexpr std::int64_t kWarp = 32;
 
 }  // namespace
 
-WarpExchange::WarpExchange(const Tile& tile, int kept)
-    : tile_(tile), reads_(tile.schedule.stage->mapping), kept_(kept) {
+WarpExchange::WarpExchange(const Tile& tile, int kept) : tile_(tile), reads_(tile.moves.stage->mapping), kept_(kept) {
   std::int64_t volume = 1;
-  for (const auto extent : tile.schedule.tile) {
+  for (const auto extent : tile.moves.tile) {
     weight_.push_back(volume);
     volume *= extent;
   }
@@ -23,7 +22,7 @@ WarpExchange::WarpExchange(const Tile& tile, int kept)
   for (std::int64_t p = 0; p < volume; ++p) read_position_[number(reads_, p)] = p;
 }
 
-std::size_t WarpExchange::number(const ir::ThreadMapping& order, std::int64_t p) const {
+std::size_t WarpExchange::number(const ThreadMapping& order, std::int64_t p) const {
   std::int64_t sum = 0;
   for (const auto& digit : order.digits) {
     sum += weight_[static_cast<std::size_t>(digit.index)] * digit.step * (p % digit.count);
@@ -33,7 +32,7 @@ std::size_t WarpExchange::number(const ir::ThreadMapping& order, std::int64_t p)
 }
 
 WarpExchange::Sources WarpExchange::sources(std::int64_t round, int element) const {
-  const auto& writes = tile_.schedule.mapping;
+  const auto& writes = tile_.moves.mapping;
   Sources sources;
   for (std::int64_t lane = 0; lane < kWarp; ++lane) {
     const auto position = lane + kWarp * round;

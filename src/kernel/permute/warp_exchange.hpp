@@ -24,13 +24,13 @@ class WarpExchange {
   Body exchanged(const TileWalk& writes, const Affine& v, const Sources& sources, const Access& to);
 
  private:
-  std::size_t number(const ir::ThreadMapping& order, std::int64_t p) const;  ///< of the p-th point of a mapping
+  std::size_t number(const ThreadMapping& order, std::int64_t p) const;  ///< of the p-th point of a mapping
   /// The position in the reading order of such an element.
   Affine position(Body& names, const TileWalk& writes, const Affine& v);
   Value kept(const std::pair<std::int64_t, std::int64_t>& source, const Affine& lane) const;
 
   const Tile& tile_;
-  const ir::ThreadMapping& reads_;
+  const ThreadMapping& reads_;
   int kept_;
   std::vector<std::int64_t> weight_;         // of each index in a point's number
   std::vector<std::int64_t> read_position_;  // per point: its position in the reading order

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "ir/schedule.hpp"
 #include "kernel/extensions.hpp"
 #include "ricci/error.hpp"
 
@@ -204,7 +203,7 @@ class LoopMaker {
     if (made_.lanes > 1) fail("there are lanes already");
     const auto q = index(directive.subject);
     const auto count = directive.sizes.front();
-    if (!ir::has_lanes(program_)) fail("lanes hold values of one real type");
+    if (!has_lanes(program_)) fail("lanes hold values of one real type");
     if (!free_[q]) fail("lanes run along no sum or scan");
     if (count < 2 || count > kMostLanes || (count & (count - 1)) != 0) fail("vectors have a power of two of lanes");
     if (made_.register_tile[q] % count != 0)
@@ -320,6 +319,27 @@ std::int64_t ProgramLoops::tiles(const ir::Program& program) const noexcept {
 ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target) {
   take_added(directives);
   return LoopMaker(program, target).run(directives);
+}
+
+bool has_lanes(const ir::Program& program) {
+  const auto type = program.buffers.empty() ? DType::i8 : program.buffers.front().type;
+  if (!is_real(type) && !is_integer(type)) return false;
+  return std::all_of(program.nodes.begin(), program.nodes.end(), [&](const ir::Node& node) {
+    if (node.type != type || (is_integer(type) && node.kind != ir::NodeKind::load)) return false;
+    switch (node.kind) {
+      case ir::NodeKind::load:
+      case ir::NodeKind::param:
+      case ir::NodeKind::constant:
+        return true;
+      case ir::NodeKind::reduce:
+        return node.op == ir::OpCode::add || node.op == ir::OpCode::mul;
+      case ir::NodeKind::op:
+        return is_arithmetic(node.op) || node.op == ir::OpCode::sqrt || node.op == ir::OpCode::rsqrt ||
+               node.op == ir::OpCode::absolute;
+      default:
+        return false;
+    }
+  });
 }
 
 }  // namespace ricci::kernel

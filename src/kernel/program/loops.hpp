@@ -38,4 +38,8 @@ struct ProgramLoops {
 /// Throws PlanError naming the directive whose rule does not hold. Directives that rewrite a tree are left out.
 ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target);
 
+/// Whether every value can be a vector: one real type and operations that exist for vectors, or integers that are only
+/// copied.
+bool has_lanes(const ir::Program& program);
+
 }  // namespace ricci::kernel

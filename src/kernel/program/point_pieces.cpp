@@ -6,7 +6,6 @@
 // Values are combined in an order that depends on the schedule alone.
 #include <algorithm>
 
-#include "ir/schedule.hpp"
 #include "kernel/expand.hpp"
 #include "kernel/program/point.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ir/schedule.hpp"
 #include "kernel/kernel.hpp"
 
 namespace ricci::kernel {
@@ -11,7 +10,7 @@ Strips strips_of(const ir::Program& program, const ProgramLoops& loops) {
   Strips strips;
   const auto lane = static_cast<std::size_t>(loops.lane);
   // One more line per row: rows of a power of two would map to the same cache sets.
-  strips.row = loops.strip + ir::kLineBytes / size_of(program.buffers.front().type);
+  strips.row = loops.strip + kLineBytes / size_of(program.buffers.front().type);
   for (std::size_t id = 0; id < program.nodes.size(); ++id) {
     const auto& node = program.nodes[id];
     if (node.kind == ir::NodeKind::load && node.offset.coefficient[lane] == 1)

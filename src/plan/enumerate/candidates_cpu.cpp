@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "kernel/permute/cpu_stage.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/register_tile.hpp"
@@ -16,7 +17,7 @@
 namespace ricci::plan {
 namespace {
 
-using ir::Schedule;
+using kernel::Moves;
 using Tile = std::vector<std::int64_t>;
 
 constexpr std::int64_t kFewestArrayBytes = 64 * 1024,
@@ -33,17 +34,31 @@ class CpuCopyEnumerator {
   CpuCopyEnumerator(const ir::Program& program, const CpuModel& device)
       : program_(program), device_(device), sides_(program) {}
 
-  std::vector<Candidate> run() {
+  std::vector<Candidate> all() {
+    enumerate();
+    std::stable_sort(list_.begin(), list_.end(), faster);
+    std::vector<Candidate> candidates;
+    candidates.reserve(list_.size() + 1);
+    for (auto& one : list_) candidates.push_back(candidate_of(std::move(one), program_));
+    return candidates;
+  }
+
+  /// The first of all().
+  Candidate best() {
+    enumerate();
+    return candidate_of(std::move(*std::min_element(list_.begin(), list_.end(), faster)), program_);
+  }
+
+ private:
+  static bool faster(const MovesCandidate& x, const MovesCandidate& y) { return x.predicted_us < y.predicted_us; }
+
+  void enumerate() {
     add_loops();
     add_transposed();
     add_streaming();
     add_staged();
-    std::stable_sort(list_.begin(), list_.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-    return std::move(list_);
   }
 
- private:
   std::string tile_text(const Tile& tile) const {
     std::string text;
     for (std::size_t q = 0; q < tile.size(); ++q) {
@@ -68,19 +83,18 @@ class CpuCopyEnumerator {
     }
   }
 
-  void add(Schedule schedule) {
-    if (!names_.insert(schedule.name).second) return;  // several sizes may give the same tile where extents are small
-    list_.push_back(priced(sides_, std::move(schedule), device_));
+  void add(const std::string& name, Moves moves) {
+    if (!names_.insert(name).second) return;  // several sizes may give the same tile where extents are small
+    list_.push_back(priced(sides_, name, std::move(moves), device_));
   }
 
-  Schedule base(const Tile& tile, std::string name) const {
-    Schedule schedule;
-    schedule.tile = tile;
-    schedule.order = sides_.write_order;
-    schedule.threads = 1;
-    schedule.mapping = {sides_.digits(false, tile), 1, 1};
-    schedule.name = std::move(name);
-    return schedule;
+  Moves base(const Tile& tile) const {
+    Moves moves;
+    moves.tile = tile;
+    moves.order = sides_.write_order;
+    moves.threads = 1;
+    moves.mapping = {sides_.digits(false, tile), 1, 1};
+    return moves;
   }
 
   void add_loops() {
@@ -92,7 +106,7 @@ class CpuCopyEnumerator {
         tile[static_cast<std::size_t>(q)] = std::min(sides_.extent(q), std::int64_t{1} << 16);
         grow(tile);
       }
-      add(base(tile, "loops" + tile_text(tile)));
+      add("loops" + tile_text(tile), base(tile));
       return;
     }
     // A square of both fastest axes keeps the lines of either side in cache until they are used up.
@@ -102,7 +116,7 @@ class CpuCopyEnumerator {
         tile[static_cast<std::size_t>(q)] = std::min(sides_.extent(q), side);
       }
       grow(tile);
-      add(base(tile, fmt::format("loops{}", tile_text(tile))));
+      add("loops" + tile_text(tile), base(tile));
     }
   }
 
@@ -118,16 +132,16 @@ class CpuCopyEnumerator {
         Tile tile(program_.indices.size(), 1);
         for (const auto q : {read, written}) tile[static_cast<std::size_t>(q)] = std::min(sides_.extent(q), side);
         grow(tile);
-        auto schedule = base(tile, fmt::format("transposed{} v{}", tile_text(tile), vector));
-        arrange(schedule.mapping.digits, written, read);
-        schedule.mapping.vector = static_cast<int>(vector);
-        ir::Stage stage;
+        auto moves = base(tile);
+        arrange(moves.mapping.digits, written, read);
+        moves.mapping.vector = static_cast<int>(vector);
+        kernel::Stage stage;
         stage.load = sides_.load;
-        stage.memory = ir::StageMemory::registers;
-        stage.mapping = schedule.mapping;
+        stage.memory = kernel::StageMemory::registers;
+        stage.mapping = moves.mapping;
         arrange(stage.mapping.digits, read, written);
-        schedule.stage = std::move(stage);
-        add(std::move(schedule));
+        moves.stage = std::move(stage);
+        add(fmt::format("transposed{} v{}", tile_text(tile), vector), std::move(moves));
       }
     }
   }
@@ -145,11 +159,11 @@ class CpuCopyEnumerator {
     if (read == written) {
       for (const std::int64_t run : {4096, 16384, 65536}) {
         auto tile = reach(true, run / bytes, -1);
-        auto schedule = base(tile, fmt::format("streaming{} v{}", tile_text(tile), vector));
-        schedule.order = sides_.read_order;
-        schedule.mapping = {sides_.digits(true, tile), static_cast<int>(vector), 1};
-        schedule.streaming = true;
-        add(std::move(schedule));
+        auto moves = base(tile);
+        moves.order = sides_.read_order;
+        moves.mapping = {sides_.digits(true, tile), static_cast<int>(vector), 1};
+        moves.streaming = true;
+        add(fmt::format("streaming{} v{}", tile_text(tile), vector), std::move(moves));
       }
       return;
     }
@@ -168,23 +182,23 @@ class CpuCopyEnumerator {
         auto& across = tile[static_cast<std::size_t>(written)];
         const auto group = std::min(line, sides_.extent(written) / vector * vector);
         across = std::min(group * lines, sides_.extent(written) / group * group);
-        auto schedule = base(tile, fmt::format("streaming{} v{}", tile_text(tile), vector));
-        schedule.order = sides_.read_order;
-        auto& digits = schedule.mapping.digits;
+        auto moves = base(tile);
+        moves.order = sides_.read_order;
+        auto& digits = moves.mapping.digits;
         digits = {{written, vector, 1}};
         if (group > vector) digits.push_back({written, group / vector, vector});
         for (const auto& digit : sides_.digits(true, tile)) {
           if (digit.index != written) digits.push_back(digit);
         }
         if (across > group) digits.push_back({written, across / group, group});
-        schedule.mapping.vector = static_cast<int>(vector);
-        ir::Stage stage;
+        moves.mapping.vector = static_cast<int>(vector);
+        kernel::Stage stage;
         stage.load = sides_.load;
-        stage.memory = ir::StageMemory::registers;
+        stage.memory = kernel::StageMemory::registers;
         stage.mapping = {sides_.digits(true, tile), static_cast<int>(vector), 1};
-        schedule.stage = std::move(stage);
-        schedule.streaming = true;
-        add(std::move(schedule));
+        moves.stage = std::move(stage);
+        moves.streaming = true;
+        add(fmt::format("streaming{} v{}", tile_text(tile), vector), std::move(moves));
       }
     }
   }
@@ -204,8 +218,9 @@ class CpuCopyEnumerator {
         if (across < group || tile[static_cast<std::size_t>(read)] < vector) continue;
         across = across / group * group;
         if (points(tile) * size > device_.l2_bytes / 4 || !seen.insert(tile).second) continue;
-        add(fetched(tile, writing, vector, group, vector));
-        add(fetched(tile, writing, vector, group, line));
+        for (const auto columns : {vector, line})
+          add(fmt::format("fetched{} v{} c{}", tile_text(tile), vector, columns),
+              fetched(tile, writing, vector, group, columns));
       }
     }
   }
@@ -213,19 +228,19 @@ class CpuCopyEnumerator {
   ///   writing  extents of the output's contiguous runs
   ///   group    elements written together: a cache line
   ///   columns  runs of the output that are written at the same time
-  Schedule fetched(const Tile& tile, const Tile& writing, std::int64_t vector, std::int64_t group,
-                   std::int64_t columns) const {
+  Moves fetched(const Tile& tile, const Tile& writing, std::int64_t vector, std::int64_t group,
+                std::int64_t columns) const {
     const int read = sides_.read_first(), written = sides_.write_first();
-    auto schedule = base(tile, fmt::format("fetched{} v{} c{}", tile_text(tile), vector, columns));
-    schedule.order = sides_.read_order;
+    auto moves = base(tile);
+    moves.order = sides_.read_order;
     const auto along = tile[static_cast<std::size_t>(read)], across = tile[static_cast<std::size_t>(written)];
     const auto part = along % columns == 0 ? columns : along;
-    std::vector<ir::MixedRadixDigit> digits;
-    const auto push = [&](const ir::MixedRadixDigit& digit) {
+    std::vector<kernel::MixedRadixDigit> digits;
+    const auto push = [&](const kernel::MixedRadixDigit& digit) {
       if (digit.count > 1) digits.push_back(digit);
     };
     const auto push_others = [&](bool in_run) {
-      for (const auto& digit : schedule.mapping.digits) {
+      for (const auto& digit : moves.mapping.digits) {
         const bool runs = writing[static_cast<std::size_t>(digit.index)] > 1;
         if (digit.index != written && digit.index != read && runs == in_run) push(digit);
       }
@@ -237,14 +252,14 @@ class CpuCopyEnumerator {
     push_others(true);
     push({read, along / part, part});
     push_others(false);
-    schedule.mapping = {std::move(digits), static_cast<int>(vector), 1};
-    auto& stage = schedule.stage.emplace();
+    moves.mapping = {std::move(digits), static_cast<int>(vector), 1};
+    auto& stage = moves.stage.emplace();
     stage.load = sides_.load;
-    stage.memory = ir::StageMemory::registers;
+    stage.memory = kernel::StageMemory::registers;
     stage.mapping = {sides_.digits(true, tile), static_cast<int>(vector), 1};
     stage.prefetch_distance = 1;
-    schedule.streaming = true;
-    return schedule;
+    moves.streaming = true;
+    return moves;
   }
 
   /// Tiles staged in an array: contiguous runs on both sides.
@@ -264,102 +279,99 @@ class CpuCopyEnumerator {
         bool ragged = false;
         for (std::size_t q = 0; q < tile.size(); ++q) ragged = ragged || program_.indices[q].extent % tile[q] != 0;
         if (ragged && adds()) continue;
-        ir::Stage stage;
+        kernel::Stage stage;
         stage.load = sides_.load;
-        stage.memory = ir::StageMemory::shared;
+        stage.memory = kernel::StageMemory::shared;
         stage.mapping = {sides_.digits(true, tile), 1, 1};
         stage.layout = array_layout(tile);
         stage.prefetch_distance = 1;
         if (stage.layout.elements * sides_.read_bytes() > most_bytes) continue;
-        auto schedule = base(tile, "");
-        schedule.order = sides_.read_order;
-        schedule.stage = std::move(stage);
-        if (read != written) cut_blocks(schedule);
-        schedule.name = fmt::format("staged{} v{}", tile_text(tile), schedule.stage->mapping.vector);
-        schedule.streaming = true;
-        schedule.mapping.vector = static_cast<int>(device_.vector_bytes / size);
-        schedule.stage->line_carry = line_carry_along(schedule, kMostWaitingBytes);
-        add(schedule);
-        add_grouped(schedule);
-        add_early_line_carry(schedule);
-        schedule.streaming = false;
-        schedule.stage->prefetch_distance = 0;
-        schedule.stage->line_carry = -1;
-        schedule.mapping.vector = 1;
-        schedule.name += " kept";
-        add(std::move(schedule));
+        auto moves = base(tile);
+        moves.order = sides_.read_order;
+        moves.stage = std::move(stage);
+        if (read != written) cut_blocks(moves);
+        const auto name = fmt::format("staged{} v{}", tile_text(tile), moves.stage->mapping.vector);
+        moves.streaming = true;
+        moves.mapping.vector = static_cast<int>(device_.vector_bytes / size);
+        moves.stage->line_carry = line_carry_along(moves, kMostWaitingBytes);
+        add(name, moves);
+        add_grouped(name, moves);
+        add_early_line_carry(name, moves);
+        moves.streaming = false;
+        moves.stage->prefetch_distance = 0;
+        moves.stage->line_carry = -1;
+        moves.mapping.vector = 1;
+        add(name + " kept", std::move(moves));
       }
     }
   }
 
   /// The same tiles in an order that continues runs early, so that few lines are carried at a time.
-  void add_early_line_carry(Schedule schedule) {
-    const auto index = ir::line_carry_of(program_, schedule).index;
+  void add_early_line_carry(const std::string& of, Moves moves) {
+    const auto index = kernel::line_carry_of(program_, moves).index;
     if (index < 0) return;
-    auto place = std::find(schedule.order.begin(), schedule.order.end(), index);
-    while (line_carry_along(schedule, kFewWaitingBytes) < 0) {
-      if (place == schedule.order.begin()) return;
+    auto place = std::find(moves.order.begin(), moves.order.end(), index);
+    while (line_carry_along(moves, kFewWaitingBytes) < 0) {
+      if (place == moves.order.begin()) return;
       std::iter_swap(place, place - 1);
       --place;
     }
-    if (schedule.order == sides_.read_order) return;
-    schedule.stage->line_carry = index;
-    schedule.name += " along " + program_.buffers[static_cast<std::size_t>(program_.statement().buffer)].name;
-    add(schedule);
-    add_grouped(std::move(schedule));
+    if (moves.order == sides_.read_order) return;
+    moves.stage->line_carry = index;
+    const auto name = of + " along " + program_.buffers[static_cast<std::size_t>(program_.statement().buffer)].name;
+    add(name, moves);
+    add_grouped(name, std::move(moves));
   }
 
   /// The index of the line carry; -1 where runs end at lines or too many lines would be carried.
-  int line_carry_along(const Schedule& schedule, std::int64_t most_bytes) const {
+  int line_carry_along(const Moves& moves, std::int64_t most_bytes) const {
     if (program_.nodes[static_cast<std::size_t>(program_.statement().value)].kind != ir::NodeKind::load) return -1;
-    const auto carry = ir::line_carry_of(program_, schedule);
-    const auto run_bytes = schedule.tile_points() / carry.runs * sides_.write_bytes();
+    const auto carry = kernel::line_carry_of(program_, moves);
+    const auto run_bytes = moves.tile_points() / carry.runs * sides_.write_bytes();
     if (carry.tiles < 3 || run_bytes < kLineBytes || !lines_are_shared(sides_, run_bytes)) return -1;
     return carry.apart * carry.runs * kLineBytes <= most_bytes ? carry.index : -1;
   }
 
   /// Small tiles whose arrays stay in L1, prefetched several at a time so that the rows read from memory are longer.
   /// The group extends along the first index of the input's run that a tile holds in part.
-  void add_grouped(Schedule schedule) {
+  void add_grouped(const std::string& name, Moves moves) {
     constexpr std::int64_t kLongRow = 512;
     const auto size = sides_.read_bytes();
-    if (schedule.shared_bytes(program_) > device_.l1_bytes) return;
+    if (moves.shared_bytes(program_) > device_.l1_bytes) return;
     std::int64_t row = 1, tiles = 1;
     for (const auto q : sides_.read_order) {
       if (sides_.read_stride(q) != row) return;
-      row *= schedule.tile[static_cast<std::size_t>(q)];
-      tiles = schedule.tiles_along(program_, q);
+      row *= moves.tile[static_cast<std::size_t>(q)];
+      tiles = moves.tiles_along(program_, q);
       if (tiles > 1) break;
     }
     row *= size;
     if (tiles == 1 || row > kLongRow) return;
-    const auto name = schedule.name;
     std::int64_t last = 1;
     for (const std::int64_t run : {256, 512, 1024}) {
       const auto parts = std::max<std::int64_t>((tiles * row + run / 2) / run, 1);
       const auto grouped = (tiles + parts - 1) / parts;
       if (grouped <= last) continue;
       last = grouped;
-      schedule.stage->prefetch_distance = grouped;
-      schedule.name = fmt::format("{} x{}", name, grouped);
-      add(schedule);
+      moves.stage->prefetch_distance = grouped;
+      add(fmt::format("{} x{}", name, grouped), moves);
     }
   }
 
   /// Chooses the transposed blocks that fill the array fastest by the model: how many digits they span on either side,
   /// vector width and row packing. None where copying single elements is as fast.
-  void cut_blocks(Schedule& schedule) const {
+  void cut_blocks(Moves& moves) const {
     const auto lanes = device_.vector_bytes / sides_.read_bytes();
-    auto best = schedule;
+    auto best = moves;
     auto least = element_ns(sides_, best);
-    const auto digits = [](const ir::ThreadMapping& mapping) { return static_cast<int>(mapping.digits.size()); };
+    const auto digits = [](const kernel::ThreadMapping& mapping) { return static_cast<int>(mapping.digits.size()); };
     const auto take = [&] {
-      const auto ns = element_ns(sides_, schedule);
+      const auto ns = element_ns(sides_, moves);
       if (ns >= least) return;
       least = ns;
-      best = schedule;
+      best = moves;
     };
-    auto& stage = *schedule.stage;
+    auto& stage = *moves.stage;
     std::vector<bool> read(program_.indices.size());
     std::int64_t along = 1;
     for (stage.along = 1; stage.along <= digits(stage.mapping); ++stage.along) {
@@ -374,8 +386,8 @@ class CpuCopyEnumerator {
         stage.mapping.vector = static_cast<int>(vector);
         stage.row_packing = 1;
         std::int64_t across = 1;
-        for (stage.across = 1; stage.across <= digits(schedule.mapping); ++stage.across) {
-          const auto& other = schedule.mapping.digits[static_cast<std::size_t>(stage.across - 1)];
+        for (stage.across = 1; stage.across <= digits(moves.mapping); ++stage.across) {
+          const auto& other = moves.mapping.digits[static_cast<std::size_t>(stage.across - 1)];
           const auto q = static_cast<std::size_t>(other.index);
           if (read[q] || stage.layout.stride[q] != across) break;
           across *= other.count;
@@ -394,13 +406,13 @@ class CpuCopyEnumerator {
         }
       }
     }
-    schedule = std::move(best);
+    moves = std::move(best);
   }
 
   /// The array has the output's order; consecutive runs begin an odd number of cache lines apart, to spread over cache
   /// sets.
-  ir::SharedLayout array_layout(const Tile& tile) const {
-    ir::SharedLayout layout;
+  kernel::SharedLayout array_layout(const Tile& tile) const {
+    kernel::SharedLayout layout;
     layout.stride.assign(tile.size(), 0);
     std::int64_t next = 1, elements = 1;
     bool run = true;
@@ -454,10 +466,10 @@ class CpuCopyEnumerator {
     });
   }
 
-  static void arrange(std::vector<ir::MixedRadixDigit>& digits, int first, int second) {
+  static void arrange(std::vector<kernel::MixedRadixDigit>& digits, int first, int second) {
     const auto move_front = [&](int q) {
       const auto place =
-          std::find_if(digits.begin(), digits.end(), [&](const ir::MixedRadixDigit& d) { return d.index == q; });
+          std::find_if(digits.begin(), digits.end(), [&](const kernel::MixedRadixDigit& d) { return d.index == q; });
       std::rotate(digits.begin(), place, place + 1);
     };
     move_front(second);
@@ -481,7 +493,7 @@ class CpuCopyEnumerator {
   const ir::Program& program_;
   const CpuModel& device_;
   Sides sides_;
-  std::vector<Candidate> list_;
+  std::vector<MovesCandidate> list_;
   std::set<std::string> names_;
 };
 
@@ -517,8 +529,11 @@ std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& de
     preferred.insert(preferred.end(), rest.begin(), rest.end());
     return preferred;
   }
-  auto list = CpuCopyEnumerator(program, device).run();
-  return list;
+  return CpuCopyEnumerator(program, device).all();
+}
+
+Candidate best_candidate(const ir::Program& program, const CpuModel& device) {
+  return is_copy(program) ? CpuCopyEnumerator(program, device).best() : choose(candidates(program, device), {});
 }
 
 }  // namespace ricci::plan

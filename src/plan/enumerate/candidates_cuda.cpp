@@ -22,13 +22,14 @@
 #include "plan/enumerate/tile_schedules.hpp"
 #include "plan/models/axes.hpp"
 #include "plan/models/cost_cuda.hpp"
+#include "plan/models/moves_candidate.hpp"
 #include "plan/plan.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::plan {
 namespace {
 
-using ir::Schedule;
+using kernel::Moves;
 using Tile = std::vector<std::int64_t>;
 
 // Lengths in bytes of the runs of tiles: of staged tiles, from a sector on; of direct ones, to join short rows.
@@ -70,14 +71,17 @@ class CudaCopyEnumerator {
     }
     auto order = refine_leaders(false);
     for (auto& listed : list_) {
-      if (listed.candidate.schedule.name == wanted) refine(listed);
+      if (listed.candidate.name == wanted) refine(listed);
     }
-    std::vector<Candidate> sorted;
+    std::vector<MovesCandidate> sorted;
     sorted.reserve(list_.size() + 1);
     for (const auto number : order) sorted.push_back(std::move(list_[number].candidate));
     add_shuffled_origin(sorted);
     add_order_of_both(sorted);
-    return sorted;
+    std::vector<Candidate> candidates;
+    candidates.reserve(sorted.size() + 1);
+    for (auto& one : sorted) candidates.push_back(candidate_of(std::move(one), program_));
+    return candidates;
   }
 
   /// The first of all(), without evaluating candidates that cannot be among the leaders.
@@ -90,11 +94,11 @@ class CudaCopyEnumerator {
     }
     const auto order = refine_leaders(true);
     if (order.empty()) throw InternalError("a problem without a single schedule; please report it");
-    std::vector<Candidate> sorted;
+    std::vector<MovesCandidate> sorted;
     sorted.push_back(std::move(list_[order.front()].candidate));
     add_shuffled_origin(sorted);
     add_order_of_both(sorted);
-    return std::move(sorted.front());
+    return candidate_of(std::move(sorted.front()), program_);
   }
 
  private:
@@ -117,7 +121,7 @@ class CudaCopyEnumerator {
 
   /// A schedule without a stage and without a name, and the index of its tile's cost.
   struct Direct {
-    Schedule schedule;
+    Moves moves;
     std::size_t cost;
   };
 
@@ -128,7 +132,7 @@ class CudaCopyEnumerator {
     TileForms forms;
     TileCost cost;
     std::array<int, kWays> ways;  ///< numbers of threads, kWarps or kNone
-    std::array<std::unique_ptr<Schedule>, kTileTransfers> schedules;
+    std::array<std::unique_ptr<Moves>, kTileTransfers> moves;
   };
 
   /// How much of the model a lower bound includes: the tile; its neighbours; a thread count and transfer; one schedule
@@ -144,7 +148,7 @@ class CudaCopyEnumerator {
   };
 
   struct Listed {
-    Candidate candidate;
+    MovesCandidate candidate;
     Number number;
     bool refined = false;
   };
@@ -228,7 +232,7 @@ class CudaCopyEnumerator {
     const auto [tile, way, form] = some.first;
     if (some.seen == Seen::accesses) {
       Traffic traffic;
-      pending_.push({model_.predict(schedule(some.first), cost(some.first), traffic), some.first, Seen::all});
+      pending_.push({model_.predict(moves(some.first), cost(some.first), traffic), some.first, Seen::all});
       return;
     }
     auto& staging = stagings_[tile - 1];
@@ -247,13 +251,13 @@ class CudaCopyEnumerator {
       }
     } else {
       if (orders(how_of(form)) == 1) return look_at(some.first);
-      const auto least_us = model_.least_us_of_both_orders(schedule(some.first), staging.cost);
+      const auto least_us = model_.least_us_of_both_orders(moves(some.first), staging.cost);
       for (std::size_t k = 0; k < least_us.size(); ++k)
         pending_.push({least_us[k], {tile, way, form + k}, Seen::accesses});
     }
   }
 
-  void look_at(const Number& one) { pending_.push({model_.least_us(schedule(one), cost(one)), one, Seen::accesses}); }
+  void look_at(const Number& one) { pending_.push({model_.least_us(moves(one), cost(one)), one, Seen::accesses}); }
 
   bool same_first() const { return sides_.read_first() == sides_.write_first(); }
 
@@ -268,14 +272,14 @@ class CudaCopyEnumerator {
     return number[0] > 0 ? stagings_[number[0] - 1].cost : direct_costs_[direct_[number[2]].cost];
   }
 
-  /// The schedule without its name. Valid until the next call for the same tile.
-  Schedule& schedule(const Number& number) {
+  /// Valid until the next call for the same tile.
+  Moves& moves(const Number& number) {
     const auto [tile, way, form] = number;
-    if (tile == 0) return direct_[form].schedule;
+    if (tile == 0) return direct_[form].moves;
     auto& staging = stagings_[tile - 1];
     const auto how = how_of(form);
-    auto& made = staging.schedules[static_cast<std::size_t>(how)];
-    if (!made) made = std::make_unique<Schedule>(schedules_.carried(staging.tile, staging.forms, how));
+    auto& made = staging.moves[static_cast<std::size_t>(how)];
+    if (!made) made = std::make_unique<Moves>(schedules_.carried(staging.tile, staging.forms, how));
     if (how == TileTransfer::in_warp) return *made;
     made->order = launch_order(form != first_form(how));
     made->threads = made->mapping.workers = made->stage->mapping.workers = staging.ways[way];
@@ -292,11 +296,11 @@ class CudaCopyEnumerator {
     Listed listed;
     listed.number = number;
     auto& candidate = listed.candidate;
-    candidate.schedule = schedule(number);
-    if (candidate.schedule.shared_bytes(program_) > device_.shared_bytes_per_block) return false;
-    candidate.predicted_us = model_.predict(candidate.schedule, cost(number), candidate.traffic);
+    candidate.moves = moves(number);
+    if (candidate.moves.shared_bytes(program_) > device_.shared_bytes_per_block) return false;
+    candidate.predicted_us = model_.predict(candidate.moves, cost(number), candidate.traffic);
     if (candidate.traffic.tiles >= kLaunchLimit) return false;
-    candidate.schedule.name = name(candidate.schedule, number[2]);
+    candidate.name = name(candidate.moves, number[2]);
     list_.push_back(std::move(listed));
     return true;
   }
@@ -341,7 +345,7 @@ class CudaCopyEnumerator {
       direct_costs_.push_back(model_.tile_cost(tile));
       const auto positions = direct_costs_.back().points / vector;
       std::set<int> counts{128, 256};
-      for (const int threads : whole_digit_threads({{ir::ThreadMapping{sides_.digits(false, tile), vector, 1}}}))
+      for (const int threads : whole_digit_threads({{kernel::ThreadMapping{sides_.digits(false, tile), vector, 1}}}))
         counts.insert(threads);
       // One or two accesses per thread: stores start early, and few requests queue up in memory.
       for (const std::int64_t accesses : {1, 2}) {
@@ -357,9 +361,9 @@ class CudaCopyEnumerator {
 
   /// For the last tile in direct_costs_.
   void add_direct(const Tile& tile, int vector, int threads) {
-    auto schedule = schedules_.direct(tile, vector);
-    schedule.threads = schedule.mapping.workers = threads;
-    direct_.push_back({std::move(schedule), direct_costs_.size() - 1});
+    auto moves = schedules_.direct(tile, vector);
+    moves.threads = moves.mapping.workers = threads;
+    direct_.push_back({std::move(moves), direct_costs_.size() - 1});
   }
 
   std::string tile_text(const Tile& tile) const {
@@ -398,7 +402,7 @@ class CudaCopyEnumerator {
   }
 
   /// The mappings of both sides, without workers.
-  std::array<ir::ThreadMapping, 2> mappings(const Staging& staging) const {
+  std::array<kernel::ThreadMapping, 2> mappings(const Staging& staging) const {
     return {{{sides_.digits(true, staging.tile), staging.forms.read_vector, 1},
              {sides_.digits(false, staging.tile), staging.forms.write_vector, 1}}};
   }
@@ -410,20 +414,20 @@ class CudaCopyEnumerator {
             points / std::max(staging.forms.read_vector, staging.forms.write_vector) * 2 + 1};
   }
 
-  std::string name(const Schedule& schedule, std::size_t form) const {
-    const auto text = tile_text(schedule.tile);
-    const int vector = schedule.mapping.vector;
-    if (!schedule.stage) {
-      const char* family = (sides_.load >= 0 && !same_first()) || schedule.tile.empty() ? "plain"
-                           : schedule.tile.size() == 1                                  ? "copy"
-                                                                                        : "tiled-copy";
-      return fmt::format("{}{} v{} t{}", family, text, vector, schedule.threads);
+  std::string name(const Moves& moves, std::size_t form) const {
+    const auto text = tile_text(moves.tile);
+    const int vector = moves.mapping.vector;
+    if (!moves.stage) {
+      const char* family = (sides_.load >= 0 && !same_first()) || moves.tile.empty() ? "plain"
+                           : moves.tile.size() == 1                                  ? "copy"
+                                                                                     : "tiled-copy";
+      return fmt::format("{}{} v{} t{}", family, text, vector, moves.threads);
     }
-    const auto& read = schedule.stage->mapping;
+    const auto& read = moves.stage->mapping;
     const auto vectors = fmt::format("{} v{}{}{}", text, read.vector, read.rows > 1 ? 'x' : '/', vector);
-    if (schedule.stage->memory == ir::StageMemory::warp) return "warp" + vectors;
-    const char* how = schedule.skew.on() ? " skewed" : form % 2 == 1 ? " along A" : "";
-    return fmt::format("{}{} t{}{}", family(schedule.tile), vectors, schedule.threads, how);
+    if (moves.stage->memory == kernel::StageMemory::warp) return "warp" + vectors;
+    const char* how = moves.skew.on() ? " skewed" : form % 2 == 1 ? " along A" : "";
+    return fmt::format("{}{} t{}{}", family(moves.tile), vectors, moves.threads, how);
   }
 
   const char* family(const Tile& tile) const {
@@ -436,19 +440,19 @@ class CudaCopyEnumerator {
   }
 
   double predict(const Listed& listed, Traffic& traffic) {
-    return model_.predict(listed.candidate.schedule, cost(listed.number), traffic);
+    return model_.predict(listed.candidate.moves, cost(listed.number), traffic);
   }
 
-  /// For a schedule whose tile is not in stagings_.
-  double predict(const Schedule& schedule, Traffic& traffic) {
-    auto cost = model_.tile_cost(schedule.tile, schedules_.forms(schedule.tile));
-    return model_.predict(schedule, cost, traffic);
+  /// For a tile that is not in stagings_.
+  double predict(const Moves& moves, Traffic& traffic) {
+    auto cost = model_.tile_cost(moves.tile, schedules_.forms(moves.tile));
+    return model_.predict(moves, cost, traffic);
   }
 
   /// The prediction with a conflict-free layout: a lower bound.
   double without_conflicts_us(const Listed& listed) {
-    const auto& schedule = listed.candidate.schedule;
-    if (listed.refined || !schedule.stage) return listed.candidate.predicted_us;
+    const auto& moves = listed.candidate.moves;
+    if (listed.refined || !moves.stage) return listed.candidate.predicted_us;
     Traffic traffic;
     traffic.ideal_wavefronts = 1;  // as if it were searched, and shared memory took no time
     return predict(listed, traffic);
@@ -458,11 +462,11 @@ class CudaCopyEnumerator {
   void refine(Listed& listed) {
     if (listed.refined) return;
     listed.refined = true;
-    auto& schedule = listed.candidate.schedule;
+    auto& moves = listed.candidate.moves;
     auto& traffic = listed.candidate.traffic;
-    if (!schedule.stage || schedule.stage->memory != ir::StageMemory::shared) return;
-    const auto& found = layouts_.best(schedule);
-    schedule.stage->layout = found.layout;
+    if (!moves.stage || moves.stage->memory != kernel::StageMemory::shared) return;
+    const auto& found = layouts_.best(moves);
+    moves.stage->layout = found.layout;
     traffic.bank_wavefronts = found.wavefronts;
     traffic.ideal_wavefronts = found.ideal;
     listed.candidate.predicted_us = predict(listed, traffic);
@@ -470,54 +474,53 @@ class CudaCopyEnumerator {
 
   /// Algorithm 1 of the cuTT paper for the origin, as an alternative of the leader: literals need one division per
   /// outer axis and warp, the butterfly ten shuffles and a table look-up for any number of axes.
-  void add_shuffled_origin(std::vector<Candidate>& sorted) {
+  void add_shuffled_origin(std::vector<MovesCandidate>& sorted) {
     if (sorted.empty()) return;
     auto shuffled = sorted.front();
     int outer = 0;
-    for (std::size_t q = 0; q < shuffled.schedule.tile.size(); ++q) {
-      outer += shuffled.schedule.tile[q] < program_.indices[q].extent;
+    for (std::size_t q = 0; q < shuffled.moves.tile.size(); ++q) {
+      outer += shuffled.moves.tile[q] < program_.indices[q].extent;
     }
-    if (outer < 2 || shuffled.schedule.threads % 32 != 0) return;
-    shuffled.schedule.origin = ir::Origin::shuffle;
-    shuffled.schedule.name += " shuffled";
-    shuffled.predicted_us = predict(shuffled.schedule, shuffled.traffic);
+    if (outer < 2 || shuffled.moves.threads % 32 != 0) return;
+    shuffled.moves.origin = kernel::Origin::shuffle;
+    shuffled.name += " shuffled";
+    shuffled.predicted_us = predict(shuffled.moves, shuffled.traffic);
     insert(sorted, std::move(shuffled));
   }
 
   /// The leaders with tiles ordered along both sides alternately. Only that of the first leader may become first, so
   /// that best() need not know the others.
-  void add_order_of_both(std::vector<Candidate>& sorted) {
+  void add_order_of_both(std::vector<MovesCandidate>& sorted) {
     std::vector<int> order;
     for (std::size_t k = 0; k < sides_.write_order.size(); ++k) {
       for (const int q : {sides_.write_order[k], sides_.read_order[k]}) {
         if (std::find(order.begin(), order.end(), q) == order.end()) order.push_back(q);
       }
     }
-    std::vector<Candidate> more;
+    std::vector<MovesCandidate> more;
     std::set<std::string> names;
     bool first = true;
     for (std::size_t k = 0; k < std::min(kRefined, sorted.size()); ++k) {
       auto both = sorted[k];
-      auto& schedule = both.schedule;
-      if (schedule.origin == ir::Origin::shuffle) continue;
+      auto& moves = both.moves;
+      if (moves.origin == kernel::Origin::shuffle) continue;
       const bool leads = std::exchange(first, false);
-      if (!schedule.stage || schedule.order == order) continue;
+      if (!moves.stage || moves.order == order) continue;
       constexpr std::string_view kAlongRead = " along A";
-      if (schedule.name.ends_with(kAlongRead)) schedule.name.resize(schedule.name.size() - kAlongRead.size());
-      schedule.order = order;
-      schedule.name += " along both";
-      if (!names.insert(schedule.name).second) continue;
-      const double us = predict(schedule, both.traffic);
+      if (both.name.ends_with(kAlongRead)) both.name.resize(both.name.size() - kAlongRead.size());
+      moves.order = order;
+      both.name += " along both";
+      if (!names.insert(both.name).second) continue;
+      const double us = predict(moves, both.traffic);
       both.predicted_us = leads ? us : std::max(us, both.predicted_us);
       more.push_back(std::move(both));
     }
     for (auto& candidate : more) insert(sorted, std::move(candidate));
   }
 
-  static void insert(std::vector<Candidate>& sorted, Candidate candidate) {
-    const auto place =
-        std::upper_bound(sorted.begin(), sorted.end(), candidate,
-                         [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+  static void insert(std::vector<MovesCandidate>& sorted, MovesCandidate candidate) {
+    const auto place = std::upper_bound(sorted.begin(), sorted.end(), candidate,
+                                        [](const auto& x, const auto& y) { return x.predicted_us < y.predicted_us; });
     sorted.insert(place, std::move(candidate));
   }
 

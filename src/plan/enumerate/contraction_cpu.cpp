@@ -222,7 +222,6 @@ class ContractionEnumerator {
     candidate.predicted_us = predicted_us(b, problem_, device_);
     candidate.schedule.directives = directives(b);
     candidate.schedule.name = name(b);
-    candidate.schedule.threads = 1;
     candidate.traffic.occupancy = 1;
     candidate.traffic.tiles = product(problem_.batch, extent_of) * b.row_tasks * b.column_tasks;
     if (names_.insert(candidate.schedule.name).second) list_.push_back(std::move(candidate));

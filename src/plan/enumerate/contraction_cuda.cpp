@@ -79,7 +79,6 @@ class ContractionEnumerator {
       candidate.schedule.name = contraction_.name(cut);
       if (!names.insert(candidate.schedule.name).second) continue;
       candidate.schedule.directives = contraction_.directives(cut);
-      candidate.schedule.threads = 32 * cut.spread.warps();
       candidate.predicted_us = 1e6 * cut.seconds;
       const auto counts = counts_of(cut, row_copies(cut), column_copies(cut));
       candidate.parts = parts_of(contraction_time(counts, device_));

@@ -264,7 +264,6 @@ class GroupEnumerator {
         add_product(schedule.directives, program_, product.axes, loops.back(), product.rows_operand,
                     product.columns_operand);
     }
-    schedule.threads = 1;
     const double rounds = std::ceil(tasks / device_.threads);
     const double compute = cycles / tasks * rounds / device_.clock_MHz;
     const double bytes = 2 * elements * static_cast<double>(problem_.size);

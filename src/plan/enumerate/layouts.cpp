@@ -8,8 +8,9 @@
 
 namespace ricci::plan {
 
-ir::SharedLayout linear_layout(const Sides& sides, const std::vector<std::int64_t>& tile, bool read, std::int64_t pad) {
-  ir::SharedLayout layout;
+kernel::SharedLayout linear_layout(const Sides& sides, const std::vector<std::int64_t>& tile, bool read,
+                                   std::int64_t pad) {
+  kernel::SharedLayout layout;
   layout.stride.assign(tile.size(), 0);
   std::int64_t stride = 1;
   bool first = true;
@@ -25,40 +26,40 @@ ir::SharedLayout linear_layout(const Sides& sides, const std::vector<std::int64_
   return layout;
 }
 
-const LayoutSearch::Found& LayoutSearch::best(const ir::Schedule& schedule) {
-  const int read_vector = schedule.stage->mapping.vector, write_vector = schedule.mapping.vector;
+const LayoutSearch::Found& LayoutSearch::best(const kernel::Moves& moves) {
+  const int read_vector = moves.stage->mapping.vector, write_vector = moves.mapping.vector;
   const auto known = std::find_if(searched_.begin(), searched_.end(), [&](const Searched& searched) {
-    return searched.tile == schedule.tile && searched.read_vector == read_vector &&
-           searched.write_vector == write_vector && searched.rows == schedule.stage->mapping.rows &&
-           searched.skewed == schedule.skew.on() && same_warps(searched.workers, schedule.mapping.workers);
+    return searched.tile == moves.tile && searched.read_vector == read_vector &&
+           searched.write_vector == write_vector && searched.rows == moves.stage->mapping.rows &&
+           searched.skewed == moves.skew.on() && same_warps(searched.workers, moves.mapping.workers);
   });
   if (known != searched_.end()) return known->found;
   constexpr int kFollowed = 16;
-  const auto layout = search(schedule);
+  const auto layout = search(moves);
   const auto in =
-      wavefronts(schedule, ir::register_transposed(schedule.stage->mapping), layout, sides_.read_bytes(), kFollowed);
-  const auto out = wavefronts(schedule, schedule.mapping, layout, sides_.read_bytes(), kFollowed);
-  searched_.push_back({schedule.tile,
+      wavefronts(moves, kernel::register_transposed(moves.stage->mapping), layout, sides_.read_bytes(), kFollowed);
+  const auto out = wavefronts(moves, moves.mapping, layout, sides_.read_bytes(), kFollowed);
+  searched_.push_back({moves.tile,
                        read_vector,
                        write_vector,
-                       schedule.stage->mapping.rows,
-                       schedule.skew.on(),
-                       schedule.mapping.workers,
+                       moves.stage->mapping.rows,
+                       moves.skew.on(),
+                       moves.mapping.workers,
                        {layout, in.counted + out.counted, in.ideal + out.ideal}});
   return searched_.back().found;
 }
 
 /// The layout with the fewest wavefronts: the tile in the order of either side, with swizzles and with longer rows.
-ir::SharedLayout LayoutSearch::search(const ir::Schedule& schedule) const {
+kernel::SharedLayout LayoutSearch::search(const kernel::Moves& moves) const {
   constexpr int kFollowed = 4;
-  const auto& stage = *schedule.stage;
-  const auto stored = ir::register_transposed(stage.mapping);
+  const auto& stage = *moves.stage;
+  const auto stored = kernel::register_transposed(stage.mapping);
   const bool rectangles = stage.mapping.rows > 1;  // rectangles are stored along the output
   const auto size = sides_.read_bytes();
   double best = 0;
   bool perfect = false;
-  ir::SharedLayout chosen;
-  const auto consider = [&](BankCounter& read, BankCounter& write, const ir::SharedLayout& layout) {
+  kernel::SharedLayout chosen;
+  const auto consider = [&](BankCounter& read, BankCounter& write, const kernel::SharedLayout& layout) {
     if (layout.elements * size > most_bytes_) return;
     // Equal counts keep the first layout, which is the smallest.
     const double limit = chosen.elements == 0 ? std::numeric_limits<double>::infinity() : best * 0.999;
@@ -73,17 +74,17 @@ ir::SharedLayout LayoutSearch::search(const ir::Schedule& schedule) const {
     chosen = layout;
     perfect = total <= in.ideal + out.ideal;
   };
-  auto tile = schedule.tile;
-  if (schedule.skew.on()) tile[static_cast<std::size_t>(schedule.skew.index)] += schedule.skew.elements - 1;
+  auto tile = moves.tile;
+  if (moves.skew.on()) tile[static_cast<std::size_t>(moves.skew.index)] += moves.skew.elements - 1;
   for (const bool read_order : {true, false}) {
     if (read_order && rectangles) continue;
     const auto plain = linear_layout(sides_, tile, read_order, 0);
-    BankCounter read(schedule, stored, plain, size, kFollowed);
-    BankCounter write(schedule, schedule.mapping, plain, size, kFollowed);
+    BankCounter read(moves, stored, plain, size, kFollowed);
+    BankCounter write(moves, moves.mapping, plain, size, kFollowed);
     consider(read, write, plain);
     if (perfect) return chosen;
     int unit = 0;
-    const int vector = read_order ? stage.mapping.vector : schedule.mapping.vector;
+    const int vector = read_order ? stage.mapping.vector : moves.mapping.vector;
     auto swizzled = plain;
     while ((1 << unit) < vector) ++unit;
     for (const std::int64_t mask : {3, 7, 15, 31}) {
@@ -105,8 +106,8 @@ ir::SharedLayout LayoutSearch::search(const ir::Schedule& schedule) const {
       if (pad > 4 && !rectangles) break;
       if (pad % vector != 0 && vector != 1) continue;
       const auto padded = linear_layout(sides_, tile, read_order, pad);
-      BankCounter padded_read(schedule, stored, padded, size, kFollowed);
-      BankCounter padded_write(schedule, schedule.mapping, padded, size, kFollowed);
+      BankCounter padded_read(moves, stored, padded, size, kFollowed);
+      BankCounter padded_write(moves, moves.mapping, padded, size, kFollowed);
       consider(padded_read, padded_write, padded);
       if (perfect) return chosen;
     }

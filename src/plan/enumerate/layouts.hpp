@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "ir/schedule.hpp"
+#include "kernel/permute/moves.hpp"
 #include "plan/models/axes.hpp"
 
 namespace ricci::plan {
 
 /// The tile's elements in one side's order, each row of the fastest axis `pad` elements longer.
-ir::SharedLayout linear_layout(const Sides& sides, const std::vector<std::int64_t>& tile, bool read, std::int64_t pad);
+kernel::SharedLayout linear_layout(const Sides& sides, const std::vector<std::int64_t>& tile, bool read,
+                                   std::int64_t pad);
 
 /// Finds layouts for schedules of one program, and caches them.
 class LayoutSearch {
@@ -19,15 +20,15 @@ class LayoutSearch {
       : sides_(sides), most_bytes_(shared_bytes_per_block) {}
 
   struct Found {
-    ir::SharedLayout layout;
+    kernel::SharedLayout layout;
     double wavefronts, ideal;  ///< of that layout, from more sample warps than in the search
   };
   /// The layout with the fewest wavefronts for a schedule that keeps its tile in shared memory. Valid until the next
   /// call.
-  const Found& best(const ir::Schedule& schedule);
+  const Found& best(const kernel::Moves& moves);
 
  private:
-  ir::SharedLayout search(const ir::Schedule& schedule) const;
+  kernel::SharedLayout search(const kernel::Moves& moves) const;
 
   /// Everything that the layout depends on.
   struct Searched {

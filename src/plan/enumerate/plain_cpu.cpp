@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernel/program/loops.hpp"
 #include "plan/enumerate/parts.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/plain_directives.hpp"
@@ -28,7 +29,7 @@ using Parts = std::vector<std::vector<int>>;
 class PlainCpuEnumerator {
  public:
   PlainCpuEnumerator(const ir::Program& program, const CpuModel& device)
-      : program_(program), device_(device), counts_(count_operations(program)), lanes_(ir::has_lanes(program)) {
+      : program_(program), device_(device), counts_(count_operations(program)), lanes_(kernel::has_lanes(program)) {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
   }
 

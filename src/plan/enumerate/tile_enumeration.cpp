@@ -10,7 +10,7 @@ namespace ricci::plan {
 namespace {
 
 /// Thread counts that divide a mapping at whole digits, ascending; some may lie outside of the range.
-std::vector<int> whole_digit_counts(std::span<const ir::ThreadMapping> mappings, ThreadRange range) {
+std::vector<int> whole_digit_counts(std::span<const kernel::ThreadMapping> mappings, ThreadRange range) {
   std::vector<int> counts;
   const auto of_use = [&](int above, int up_to) { return range.least <= up_to && range.most > above; };
   const bool halves[] = {of_use(0, 256), of_use(256, 512)};
@@ -80,7 +80,7 @@ std::vector<std::vector<std::int64_t>> enumerate_tiles(const Sides& sides, std::
   return tiles;
 }
 
-std::vector<int> whole_digit_threads(std::span<const ir::ThreadMapping> mappings, ThreadRange range) {
+std::vector<int> whole_digit_threads(std::span<const kernel::ThreadMapping> mappings, ThreadRange range) {
   const auto counts = whole_digit_counts(mappings, range);
   if (counts.empty()) return counts;
   std::array<DigitCost, 2> room;

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ir/schedule.hpp"
+#include "kernel/permute/moves.hpp"
 #include "plan/models/axes.hpp"
 #include "plan/models/tile_forms.hpp"
 
@@ -27,6 +27,6 @@ constexpr bool fill_warps(std::int64_t threads) { return threads * 8 >= (threads
 /// the copy. Returns the best up to 256 and up to 512 threads within the range, where they save at least a tenth over
 /// powers of two.
 ///   mappings  one or two of the same tile; their workers are ignored
-std::vector<int> whole_digit_threads(std::span<const ir::ThreadMapping> mappings, ThreadRange range = {});
+std::vector<int> whole_digit_threads(std::span<const kernel::ThreadMapping> mappings, ThreadRange range = {});
 
 }  // namespace ricci::plan

@@ -9,7 +9,7 @@
 namespace ricci::plan {
 namespace {
 
-using ir::Schedule;
+using kernel::Moves;
 using Tile = std::vector<std::int64_t>;
 
 }  // namespace
@@ -70,15 +70,15 @@ bool TileSchedules::skews(const Tile& tile) const {
   return ragged && offset.coefficient[first] == 1;
 }
 
-Schedule TileSchedules::direct(const Tile& tile, int vector) const {
-  Schedule schedule;
-  schedule.tile = tile;
-  schedule.order = sides_.write_order;
-  schedule.mapping = {sides_.digits(false, tile), vector, 1};
-  return schedule;
+Moves TileSchedules::direct(const Tile& tile, int vector) const {
+  Moves moves;
+  moves.tile = tile;
+  moves.order = sides_.write_order;
+  moves.mapping = {sides_.digits(false, tile), vector, 1};
+  return moves;
 }
 
-Schedule TileSchedules::carried(const Tile& tile, const TileForms& forms, TileTransfer how) const {
+Moves TileSchedules::carried(const Tile& tile, const TileForms& forms, TileTransfer how) const {
   switch (how) {
     case TileTransfer::straight:
       return straight(tile, forms);
@@ -93,25 +93,25 @@ Schedule TileSchedules::carried(const Tile& tile, const TileForms& forms, TileTr
 }
 
 ///   reached  extents that are read: the tile, and what a skew adds
-Schedule TileSchedules::waiting(const Tile& tile, const Tile& reached, int read_vector, int write_vector) const {
-  auto schedule = direct(tile, write_vector);
-  auto& stage = schedule.stage.emplace();
+Moves TileSchedules::waiting(const Tile& tile, const Tile& reached, int read_vector, int write_vector) const {
+  auto moves = direct(tile, write_vector);
+  auto& stage = moves.stage.emplace();
   stage.load = sides_.load;
   stage.mapping = {sides_.digits(true, reached), read_vector, 1};
   stage.layout = linear_layout(sides_, reached, true, 0);
-  return schedule;
+  return moves;
 }
 
-Schedule TileSchedules::straight(const Tile& tile, const TileForms& forms) const {
+Moves TileSchedules::straight(const Tile& tile, const TileForms& forms) const {
   return waiting(tile, tile, forms.read_vector, forms.write_vector);
 }
 
 /// The same tile read in rectangles that are transposed in registers, so that shared memory is accessed by vectors.
-Schedule TileSchedules::transposed(const Tile& tile, const TileForms& forms) const {
-  auto schedule = straight(tile, forms);
-  auto& mapping = schedule.stage->mapping;
+Moves TileSchedules::transposed(const Tile& tile, const TileForms& forms) const {
+  auto moves = straight(tile, forms);
+  auto& mapping = moves.stage->mapping;
   const int across = sides_.write_first(), rows = forms.write_vector;
-  std::vector<ir::MixedRadixDigit> digits{mapping.digits.front(), {across, rows, 1}};
+  std::vector<kernel::MixedRadixDigit> digits{mapping.digits.front(), {across, rows, 1}};
   for (std::size_t k = 1; k < mapping.digits.size(); ++k) {
     auto digit = mapping.digits[k];
     if (digit.index == across) digit = {across, digit.count / rows, rows};
@@ -119,30 +119,30 @@ Schedule TileSchedules::transposed(const Tile& tile, const TileForms& forms) con
   }
   mapping.digits = std::move(digits);
   mapping.rows = rows;
-  schedule.stage->layout = linear_layout(sides_, tile, false, 0);
-  return schedule;
+  moves.stage->layout = linear_layout(sides_, tile, false, 0);
+  return moves;
 }
 
 /// The same tile aligned to the output's sectors. Single elements are written: cutting vectors at the ends of rows
 /// costs more than vectors save.
-Schedule TileSchedules::skewed(const Tile& tile, const TileForms& forms) const {
+Moves TileSchedules::skewed(const Tile& tile, const TileForms& forms) const {
   const int first = sides_.write_first();
   const int elements = sector_elements();
   auto longer = tile;
   longer[static_cast<std::size_t>(first)] += elements - 1;
-  auto schedule = waiting(tile, longer, forms.read_vector, 1);
-  schedule.skew = {first, elements};
-  return schedule;
+  auto moves = waiting(tile, longer, forms.read_vector, 1);
+  moves.skew = {first, elements};
+  return moves;
 }
 
-Schedule TileSchedules::in_warp(const Tile& tile, const TileForms& forms) const {
-  auto schedule = straight(tile, forms);
-  schedule.threads = kWarpThreads;
-  schedule.mapping.workers = 32;
-  schedule.stage->mapping.workers = 32;
-  schedule.stage->memory = ir::StageMemory::warp;
-  schedule.stage->layout = {};
-  return schedule;
+Moves TileSchedules::in_warp(const Tile& tile, const TileForms& forms) const {
+  auto moves = straight(tile, forms);
+  moves.threads = kWarpThreads;
+  moves.mapping.workers = 32;
+  moves.stage->mapping.workers = 32;
+  moves.stage->memory = kernel::StageMemory::warp;
+  moves.stage->layout = {};
+  return moves;
 }
 
 }  // namespace ricci::plan

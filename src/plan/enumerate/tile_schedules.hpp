@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/program.hpp"
-#include "ir/schedule.hpp"
+#include "kernel/permute/moves.hpp"
 #include "plan/models/axes.hpp"
 #include "plan/models/tile_forms.hpp"
 
@@ -20,20 +20,20 @@ class TileSchedules {
 
   TileForms forms(const std::vector<std::int64_t>& tile) const;
   /// A staged schedule.
-  ir::Schedule carried(const std::vector<std::int64_t>& tile, const TileForms& forms, TileTransfer how) const;
+  kernel::Moves carried(const std::vector<std::int64_t>& tile, const TileForms& forms, TileTransfer how) const;
   /// A schedule without a stage.
-  ir::Schedule direct(const std::vector<std::int64_t>& tile, int vector) const;
+  kernel::Moves direct(const std::vector<std::int64_t>& tile, int vector) const;
 
  private:
   int widest(bool read) const;
   bool transposes(const TileForms& forms) const;
   bool skews(const std::vector<std::int64_t>& tile) const;
-  ir::Schedule waiting(const std::vector<std::int64_t>& tile, const std::vector<std::int64_t>& reached, int read_vector,
-                       int write_vector) const;
-  ir::Schedule straight(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
-  ir::Schedule transposed(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
-  ir::Schedule skewed(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
-  ir::Schedule in_warp(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
+  kernel::Moves waiting(const std::vector<std::int64_t>& tile, const std::vector<std::int64_t>& reached,
+                        int read_vector, int write_vector) const;
+  kernel::Moves straight(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
+  kernel::Moves transposed(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
+  kernel::Moves skewed(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
+  kernel::Moves in_warp(const std::vector<std::int64_t>& tile, const TileForms& forms) const;
   int sector_elements() const;  ///< of the output
 
   const ir::Program& program_;

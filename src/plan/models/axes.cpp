@@ -81,8 +81,8 @@ std::vector<std::int64_t> Sides::run_extents(bool read, std::int64_t elements, s
   return tile;
 }
 
-std::vector<ir::MixedRadixDigit> Sides::digits(bool read, const std::vector<std::int64_t>& tile) const {
-  std::vector<ir::MixedRadixDigit> digits;
+std::vector<kernel::MixedRadixDigit> Sides::digits(bool read, const std::vector<std::int64_t>& tile) const {
+  std::vector<kernel::MixedRadixDigit> digits;
   digits.reserve(tile.size());
   for (const auto q : read ? read_order : write_order) {
     const auto count = tile[static_cast<std::size_t>(q)];

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ir/program.hpp"
-#include "ir/schedule.hpp"
+#include "kernel/permute/moves.hpp"
 
 namespace ricci::plan {
 
@@ -30,7 +30,7 @@ struct Sides {
   /// one in part. `granule` divides that part where possible.
   std::vector<std::int64_t> run_extents(bool read, std::int64_t elements, std::int64_t granule) const;
   /// The digits of a tile in one side's order, fastest first; indices with one value are left out.
-  std::vector<ir::MixedRadixDigit> digits(bool read, const std::vector<std::int64_t>& tile) const;
+  std::vector<kernel::MixedRadixDigit> digits(bool read, const std::vector<std::int64_t>& tile) const;
 
  private:
   std::int64_t read_bytes_ = 1, write_bytes_ = 1;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kLanes = 32;  // of a warp, and banks
 
 /// Whether all addresses of a mapping are distinct: each digit's stride exceeds the reach of the digits below it.
-bool are_distinct(const ir::ThreadMapping& mapping, const std::vector<std::int64_t>& strides) {
+bool are_distinct(const kernel::ThreadMapping& mapping, const std::vector<std::int64_t>& strides) {
   std::array<std::pair<std::int64_t, std::int64_t>, kMostDigits> steps;  // stride, count
   for (std::size_t k = 0; k < strides.size(); ++k) {
     const auto wide = k == 0 ? mapping.vector : 1;
@@ -40,12 +40,12 @@ std::size_t most_asked(const std::uint32_t* words, std::size_t count, std::uint3
 
 }  // namespace
 
-BankCounter::BankCounter(const ir::Schedule& schedule, const ir::ThreadMapping& mapping, const ir::SharedLayout& layout,
-                         std::int64_t element_bytes, int sample_warps)
+BankCounter::BankCounter(const kernel::Moves& moves, const kernel::ThreadMapping& mapping,
+                         const kernel::SharedLayout& layout, std::int64_t element_bytes, int sample_warps)
     : mapping_(mapping),
       element_bytes_(element_bytes),
       sample_warps_(sample_warps),
-      vectors_(mapping.vector > 1 && ir::strides_keep_vectors(schedule.tile, layout, mapping)) {
+      vectors_(mapping.vector > 1 && kernel::strides_keep_vectors(moves.tile, layout, mapping)) {
   strides_.reserve(mapping.digits.size());
   for (std::size_t k = 0; k < mapping.digits.size(); ++k) {
     strides_.push_back(layout.stride[static_cast<std::size_t>(mapping.digits[k].index)] * mapping.step(k));
@@ -53,9 +53,9 @@ BankCounter::BankCounter(const ir::Schedule& schedule, const ir::ThreadMapping& 
   distinct_ = are_distinct(mapping, strides_);
 }
 
-BankCounter::Groups& BankCounter::groups(const ir::SharedLayout& layout) {
+BankCounter::Groups& BankCounter::groups(const kernel::SharedLayout& layout) {
   // Contiguous vectors are one access; others are accessed element by element.
-  const bool vector = vectors_ && ir::swizzle_keeps_vectors(layout, mapping_);
+  const bool vector = vectors_ && kernel::swizzle_keeps_vectors(layout, mapping_);
   auto& groups = vector ? whole_ : apart_;
   if (groups.count == 0) count_groups(groups, vector);
   return groups;
@@ -133,7 +133,7 @@ void BankCounter::follow(Groups& groups) const {
   }
 }
 
-Wavefronts BankCounter::count(const ir::SharedLayout& layout, double limit) {
+Wavefronts BankCounter::count(const kernel::SharedLayout& layout, double limit) {
   auto& all = groups(layout);
   if (all.active.empty()) follow(all);
   const auto ideal = static_cast<double>(all.count) * all.scale;
@@ -166,14 +166,14 @@ Wavefronts BankCounter::count(const ir::SharedLayout& layout, double limit) {
   return {static_cast<double>(counted) * all.scale, ideal};
 }
 
-double BankCounter::ideal(const ir::SharedLayout& layout) {
+double BankCounter::ideal(const kernel::SharedLayout& layout) {
   const auto& all = groups(layout);
   return static_cast<double>(all.count) * all.scale;
 }
 
-Wavefronts wavefronts(const ir::Schedule& schedule, const ir::ThreadMapping& mapping, const ir::SharedLayout& layout,
-                      std::int64_t element_bytes, int sample_warps) {
-  return BankCounter(schedule, mapping, layout, element_bytes, sample_warps).count(layout);
+Wavefronts wavefronts(const kernel::Moves& moves, const kernel::ThreadMapping& mapping,
+                      const kernel::SharedLayout& layout, std::int64_t element_bytes, int sample_warps) {
+  return BankCounter(moves, mapping, layout, element_bytes, sample_warps).count(layout);
 }
 
 }  // namespace ricci::plan

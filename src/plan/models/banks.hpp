@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "ir/schedule.hpp"
+#include "kernel/permute/moves.hpp"
 
 namespace ricci::plan {
 
@@ -23,14 +23,14 @@ class BankCounter {
   ///   schedule      the schedule of the tile
   ///   layout        gives the strides of the addresses
   ///   sample_warps  about how many warps are sampled
-  BankCounter(const ir::Schedule& schedule, const ir::ThreadMapping& mapping, const ir::SharedLayout& layout,
+  BankCounter(const kernel::Moves& moves, const kernel::ThreadMapping& mapping, const kernel::SharedLayout& layout,
               std::int64_t element_bytes, int sample_warps);
 
   /// `layout` must have the strides given to the constructor. Counting stops once `limit` is certainly reached; the
   /// result is then at least the limit and at most the full count.
-  Wavefronts count(const ir::SharedLayout& layout, double limit = std::numeric_limits<double>::infinity());
+  Wavefronts count(const kernel::SharedLayout& layout, double limit = std::numeric_limits<double>::infinity());
   /// The count without conflicts.
-  double ideal(const ir::SharedLayout& layout);
+  double ideal(const kernel::SharedLayout& layout);
 
  private:
   /// The accesses of the sampled warps, in groups that are served together: a warp, or half or a quarter of it.
@@ -45,12 +45,12 @@ class BankCounter {
     std::int64_t step = 1, followed = 0;  // sampling interval in warps, and the number of sampled warps
     std::int64_t part = 1;                // elements of a vector in one access
   };
-  Groups& groups(const ir::SharedLayout& layout);
+  Groups& groups(const kernel::SharedLayout& layout);
   void count_groups(Groups& groups, bool vector) const;
   /// Computes the addresses.
   void follow(Groups& groups) const;
 
-  const ir::ThreadMapping& mapping_;
+  const kernel::ThreadMapping& mapping_;
   std::vector<std::int64_t> strides_;  // of a step of each digit, in elements
   std::int64_t element_bytes_;
   int sample_warps_;
@@ -60,7 +60,7 @@ class BankCounter {
 };
 
 /// The same for one layout.
-Wavefronts wavefronts(const ir::Schedule& schedule, const ir::ThreadMapping& mapping, const ir::SharedLayout& layout,
-                      std::int64_t element_bytes, int sample_warps);
+Wavefronts wavefronts(const kernel::Moves& moves, const kernel::ThreadMapping& mapping,
+                      const kernel::SharedLayout& layout, std::int64_t element_bytes, int sample_warps);
 
 }  // namespace ricci::plan

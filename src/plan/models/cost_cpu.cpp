@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "kernel/permute/cpu_stage.hpp"
+
 namespace ricci::plan {
 namespace {
 
@@ -14,19 +16,19 @@ double rate(double most, double half, std::int64_t run_bytes) {
 }
 
 /// Bytes of neighbours in the output that are written one after the other.
-std::int64_t written_run(const Sides& sides, const ir::Schedule& schedule, const SideTraffic& write) {
-  const bool rows = !schedule.stage && schedule.streaming;
-  return rows ? schedule.tile[static_cast<std::size_t>(sides.write_first())] * sides.write_bytes() : write.run_bytes;
+std::int64_t written_run(const Sides& sides, const kernel::Moves& moves, const SideTraffic& write) {
+  const bool rows = !moves.stage && moves.streaming;
+  return rows ? moves.tile[static_cast<std::size_t>(sides.write_first())] * sides.write_bytes() : write.run_bytes;
 }
 
 /// Bytes of neighbours in the input that are read one after the other. Blocks read as many rows at once as they have
 /// values of the output's first index, even where all rows together are one run.
-std::int64_t row_run(const Sides& sides, const ir::Schedule& schedule, const SideTraffic& read) {
-  if (!schedule.stage) return read.run_bytes;
+std::int64_t row_run(const Sides& sides, const kernel::Moves& moves, const SideTraffic& read) {
+  if (!moves.stage) return read.run_bytes;
   auto bytes = sides.read_bytes();
   for (const auto q : sides.read_order) {
     if (q == sides.write_first() || bytes >= read.run_bytes) break;
-    bytes *= schedule.tile[static_cast<std::size_t>(q)];
+    bytes *= moves.tile[static_cast<std::size_t>(q)];
   }
   return std::min(bytes, read.run_bytes);
 }
@@ -43,13 +45,13 @@ std::int64_t stride_bytes(const Sides& sides, bool read, int q) {
 
 /// Rows of a tile, each no shorter than `run_bytes`, at addresses that are the same in their bits below `far`: steps of
 /// multiples of `near` count in part.
-double rows_apart(const Sides& sides, const ir::Schedule& schedule, bool read, std::int64_t run_bytes,
-                  std::int64_t near, std::int64_t far) {
+double rows_apart(const Sides& sides, const kernel::Moves& moves, bool read, std::int64_t run_bytes, std::int64_t near,
+                  std::int64_t far) {
   double rows = 1;
   auto shared = far;
   for (int q = 0; q < static_cast<int>(sides.program.indices.size()); ++q) {
     const auto step = stride_bytes(sides, read, q);
-    const auto tile = schedule.tile[static_cast<std::size_t>(q)];
+    const auto tile = moves.tile[static_cast<std::size_t>(q)];
     if (tile == 1 || step < run_bytes || step % near != 0) continue;
     rows *= static_cast<double>(tile);
     shared = std::min(shared, step & -step);
@@ -59,10 +61,10 @@ double rows_apart(const Sides& sides, const ir::Schedule& schedule, bool read, s
 
 /// How many times as long the writing of lines takes that come back to their neighbours late, at addresses that share
 /// their low bits: those lie in few banks of the memory, and each write opens another of their pages.
-double crowded_writes(const Sides& sides, const ir::Schedule& schedule, std::int64_t run_bytes, double slower) {
+double crowded_writes(const Sides& sides, const kernel::Moves& moves, std::int64_t run_bytes, double slower) {
   constexpr std::int64_t kNear = 256, kFar = 512;  // multiples of fewer bytes do no harm, of more the same
   constexpr double kFew = 8, kMany = 256;          // rows that do no harm, and those that `slower` was measured with
-  const double rows = rows_apart(sides, schedule, false, run_bytes, kNear, kFar);
+  const double rows = rows_apart(sides, moves, false, run_bytes, kNear, kFar);
   const double crowd = std::clamp(std::log2(rows / kFew) / std::log2(kMany / kFew), 0.0, 1.2);
   const double lines = std::max(static_cast<double>(run_bytes) / static_cast<double>(kLineBytes), 1.0);
   return 1 + (slower - 1) * crowd * crowd / (lines * lines);
@@ -70,10 +72,10 @@ double crowded_writes(const Sides& sides, const ir::Schedule& schedule, std::int
 
 /// How many times as long the reading of a tile's rows takes where they are more than a processor fetches ahead by
 /// itself: it keeps track of some sixteen.
-double many_rows(const Sides& sides, const ir::Schedule& schedule, std::int64_t run_bytes, double slower) {
+double many_rows(const Sides& sides, const kernel::Moves& moves, std::int64_t run_bytes, double slower) {
   constexpr double kFetchedAhead = 16, kMany = 48;  // rows that do no harm, and those that `slower` was measured with
   constexpr double kWaited = 0.2;  // what a kernel is left with of that loss: it asks for several lines at once
-  const auto bytes = static_cast<double>(schedule.tile_points() * sides.read_bytes());
+  const auto bytes = static_cast<double>(moves.tile_points() * sides.read_bytes());
   const double rows = bytes / static_cast<double>(std::max<std::int64_t>(run_bytes, 1));
   const double many = std::clamp(std::log2(rows / kFetchedAhead) / std::log2(kMany / kFetchedAhead), 0.0, 1.0);
   return 1 + kWaited * (slower - 1) * many;
@@ -86,11 +88,11 @@ double covered(std::int64_t all, std::int64_t block) {
 }
 
 /// How often an element is moved, on average, where the last tile along an index is moved back to be whole.
-double repeated(const Sides& sides, const ir::Schedule& schedule) {
+double repeated(const Sides& sides, const kernel::Moves& moves) {
   double points = 1, whole = 1;
-  for (int q = 0; q < static_cast<int>(schedule.tile.size()); ++q) {
+  for (int q = 0; q < static_cast<int>(moves.tile.size()); ++q) {
     points *= static_cast<double>(sides.extent(q));
-    whole *= static_cast<double>(schedule.tile[static_cast<std::size_t>(q)] * schedule.tiles_along(sides.program, q));
+    whole *= static_cast<double>(moves.tile[static_cast<std::size_t>(q)] * moves.tiles_along(sides.program, q));
   }
   return whole / points;
 }
@@ -102,8 +104,8 @@ constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
 
 /// Nanoseconds of memory where a tile waits in an array and is written by nontemporal stores. Reads are asked for
 /// ahead, so that their runs hardly count; writes are in whole lines, all but the ends.
-double through_array_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic,
-                        const CpuModel& device, std::int64_t run_bytes) {
+double through_array_ns(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device,
+                        std::int64_t run_bytes) {
   constexpr double kThroughArrays = 0.9;                // one is read beside the writing of another
   constexpr double kCrowded = 0.06, kRoomy = 8;         // for each time an array doubles beyond that part of L1
   constexpr double kSharedLine = 1.3, kRunLines = 0.3;  // more moved for each line that is written in part, each run
@@ -114,14 +116,14 @@ double through_array_ns(const Sides& sides, const ir::Schedule& schedule, const 
   const auto line = static_cast<double>(kLineBytes);
   const auto written = static_cast<double>(traffic.write.bytes), run = static_cast<double>(run_bytes);
   const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
-  const double share = static_cast<double>(schedule.shared_bytes(sides.program)) / static_cast<double>(device.l1_bytes);
+  const double share = static_cast<double>(moves.shared_bytes(sides.program)) / static_cast<double>(device.l1_bytes);
   const double crowded = kCrowded * std::max(std::log2(kRoomy * share), 0.0);
-  const auto row = row_run(sides, schedule, traffic.read);
-  const double waited = sectors / kReadGBs * (many_rows(sides, schedule, row, device.slower_rows) - 1);
+  const auto row = row_run(sides, moves, traffic.read);
+  const double waited = sectors / kReadGBs * (many_rows(sides, moves, row, device.slower_rows) - 1);
   double moved = (sectors + written) * (kThroughArrays + crowded);
   double shared = shared_lines(sides, traffic.write, run_bytes);
-  if (schedule.stage->line_carry >= 0) {
-    const auto carry = ir::line_carry_of(sides.program, schedule);
+  if (moves.stage->line_carry >= 0) {
+    const auto carry = kernel::line_carry_of(sides.program, moves);
     const double anew = 1.0 / static_cast<double>(carry.tiles) +
                         device.threads * static_cast<double>(carry.apart) / static_cast<double>(traffic.tiles);
     shared *= std::min(anew, 1.0);
@@ -129,13 +131,13 @@ double through_array_ns(const Sides& sides, const ir::Schedule& schedule, const 
   }
   moved += kSharedLine * line * shared + kRunLines * line * written / run;
   moved += kLoneLine * written * std::pow(line / run, 3);
-  if (schedule.stage->prefetch_distance > 1) moved *= kGrouped;
+  if (moves.stage->prefetch_distance > 1) moved *= kGrouped;
   return waited + moved / kCopyGBs + kTileStart * static_cast<double>(traffic.tiles) / device.threads;
 }
 
 /// The same where blocks go straight from a tile that was asked for to the output, a few of its runs at a time: those
 /// lie in few banks of the memory where their addresses share many low bits.
-double fetched_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic) {
+double fetched_ns(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic) {
   constexpr double kFetched = 1;
   constexpr double kShortRun = 0.4, kShortRow = 0.3;  // for runs and rows of one line
   constexpr double kFewRows = 32, kManyRows = 0.02;   // for each time there are twice as many
@@ -143,36 +145,36 @@ double fetched_ns(const Sides& sides, const ir::Schedule& schedule, const Traffi
   constexpr double kMostCrowded = 3;
   constexpr double kTwice = 2;  // for what is moved twice, in the last columns
   const auto line = static_cast<double>(kLineBytes);
-  const auto row = static_cast<double>(row_run(sides, schedule, traffic.read));
+  const auto row = static_cast<double>(row_run(sides, moves, traffic.read));
   const auto first = sides.read_first();
-  const auto vector = schedule.stage->mapping.vector;
+  const auto vector = moves.stage->mapping.vector;
   std::int64_t columns = vector;
-  for (const auto& digit : schedule.mapping.digits) {
+  for (const auto& digit : moves.mapping.digits) {
     if (digit.index == first && digit.step == 1) columns = std::max(columns, digit.count);
   }
   const auto step = std::abs(sides.write_stride(first)) * sides.write_bytes();
   const auto apart = static_cast<double>(columns * (step & -step));
-  const auto rows = static_cast<double>(schedule.tile_points() * sides.read_bytes()) / row;
+  const auto rows = static_cast<double>(moves.tile_points() * sides.read_bytes()) / row;
   double slower = kFetched + kShortRun * line / static_cast<double>(traffic.write.run_bytes) + kShortRow * line / row;
   slower += kCrowded * std::clamp(std::log2(apart / kApart), 0.0, kMostCrowded);
   slower += kManyRows * std::max(std::log2(rows / kFewRows), 0.0);
-  slower *= 1 + kTwice * (covered(schedule.tile[static_cast<std::size_t>(first)], vector) - 1);
+  slower *= 1 + kTwice * (covered(moves.tile[static_cast<std::size_t>(first)], vector) - 1);
   const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
   return slower * (sectors + static_cast<double>(traffic.write.bytes)) / kCopyGBs;
 }
 
 /// The same where rows, or blocks of them, are visited in the input's order.
-double streaming_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuModel& device,
+double streaming_ns(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device,
                     std::int64_t run_bytes) {
   constexpr double kBlocksHalfRun = 170;
   constexpr double kSharedLine = 4;  // read, written, and in two parts
-  const double half = schedule.stage ? kBlocksHalfRun : kReadHalfRun;
-  const auto row = row_run(sides, schedule, traffic.read);
+  const double half = moves.stage ? kBlocksHalfRun : kReadHalfRun;
+  const auto row = row_run(sides, moves, traffic.read);
   const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
   const double shared = shared_lines(sides, traffic.write, run_bytes) * static_cast<double>(kLineBytes);
   // Blocks write a line of each row.
-  const double crowded = crowded_writes(sides, schedule, schedule.stage ? kLineBytes : run_bytes, device.slower_apart);
-  return sectors / rate(kReadGBs, half, row) * many_rows(sides, schedule, row, device.slower_rows) +
+  const double crowded = crowded_writes(sides, moves, moves.stage ? kLineBytes : run_bytes, device.slower_apart);
+  return sectors / rate(kReadGBs, half, row) * many_rows(sides, moves, row, device.slower_rows) +
          crowded * static_cast<double>(traffic.write.bytes) / rate(kWriteGBs, kWriteHalfRun, run_bytes) +
          kSharedLine * shared / kReadGBs;
 }
@@ -197,14 +199,14 @@ bool rows_are_odd(const Sides& sides, bool read) {
 
 /// How often the rows of a tile double beyond the ways of a set of the first cache, where addresses that share their
 /// low bits fall into the same sets.
-double crowded_sets(const Sides& sides, const ir::Schedule& schedule, bool read) {
+double crowded_sets(const Sides& sides, const kernel::Moves& moves, bool read) {
   constexpr std::int64_t kNear = 512, kFar = 4096;
   constexpr double kWays = 8;
-  return std::max(std::log2(rows_apart(sides, schedule, read, 1, kNear, kFar) / kWays), 0.0);
+  return std::max(std::log2(rows_apart(sides, moves, read, 1, kNear, kFar) / kWays), 0.0);
 }
 
 /// Nanoseconds of the caches where both tensors are there, of one thread.
-double cached_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuModel& device,
+double cached_ns(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device,
                  std::int64_t run_bytes) {
   constexpr double kFirstGBs = 300, kOtherGBs = 125;
   constexpr double kThroughArray = 1.05, kArrayShare = 0.83;  // an array takes room that both tensors could have
@@ -214,17 +216,17 @@ double cached_ns(const Sides& sides, const ir::Schedule& schedule, const Traffic
   constexpr double kSets = 0.02;                            // for each time the rows of a block's tile crowd a set
   const auto line = static_cast<double>(kLineBytes), l1 = static_cast<double>(device.l1_bytes);
   const auto read = static_cast<double>(traffic.read.bytes), written = static_cast<double>(traffic.write.bytes);
-  const bool in_array = schedule.stage && schedule.stage->memory == ir::StageMemory::shared;
-  const auto array = in_array ? static_cast<double>(schedule.shared_bytes(sides.program)) : 0;
+  const bool in_array = moves.stage && moves.stage->memory == kernel::StageMemory::shared;
+  const auto array = in_array ? static_cast<double>(moves.shared_bytes(sides.program)) : 0;
   const double touched = (traffic.read.sectors + traffic.write.sectors) * static_cast<double>(kSectorBytes) /
                          static_cast<double>(traffic.tiles);
   double ns = (read + written) / (read + written <= l1 ? kFirstGBs : kOtherGBs);
   if (in_array) ns *= kThroughArray + kArrayShare * array / l1;
   ns *= 1 + kCrowded * std::max(std::log2(kRoomy * (touched + array) / l1), 0.0);
-  if (!schedule.stage || schedule.stage->mapping.vector == 1) return ns;
+  if (!moves.stage || moves.stage->mapping.vector == 1) return ns;
   if (!in_array) {
-    ns *= 1 + kSets * (crowded_sets(sides, schedule, true) + crowded_sets(sides, schedule, false));
-    const auto vector_bytes = static_cast<double>(schedule.stage->mapping.vector * sides.write_bytes());
+    ns *= 1 + kSets * (crowded_sets(sides, moves, true) + crowded_sets(sides, moves, false));
+    const auto vector_bytes = static_cast<double>(moves.stage->mapping.vector * sides.write_bytes());
     ns += kSameLine * written / line * std::max(line / vector_bytes - 1, 0.0);
   }
   const double two_lines = device.vector_bytes > kHalfLine ? kTwoWideLines : kTwoLines;
@@ -246,7 +248,7 @@ bool lines_are_shared(const Sides& sides, std::int64_t run_bytes) {
   return !whole;
 }
 
-double element_ns(const Sides& sides, const ir::Schedule& schedule) {
+double element_ns(const Sides& sides, const kernel::Moves& moves) {
   constexpr double kOne = 0.19;        // a load and a store, with their addresses
   constexpr double kCopied = 0.03;     // along a row
   constexpr double kRow = 4;           // to begin one
@@ -257,14 +259,14 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   constexpr double kSpilled = 5.4;    // where a block has more rows
   constexpr double kCopiedRow = 1.2;  // to move a row of a tile into its array, in whole vectors
   constexpr double kByte = 0.0055;    // of such a row; of what is written from an array
-  const auto tile = [&](int q) { return static_cast<double>(schedule.tile[static_cast<std::size_t>(q)]); };
+  const auto tile = [&](int q) { return static_cast<double>(moves.tile[static_cast<std::size_t>(q)]); };
   const int read = sides.read_first(), written = sides.write_first();
   const auto row = [&](double elements) { return kRow / elements + kCopied; };
-  if (!schedule.stage) {
+  if (!moves.stage) {
     if (read < 0 || read == written) return written < 0 ? kOne : row(tile(written));
     return kOne;
   }
-  const auto& stage = *schedule.stage;
+  const auto& stage = *moves.stage;
   const double vector = stage.mapping.vector;
   const auto read_bytes = static_cast<double>(sides.read_bytes());
   const double operation = kOperation * (vector * stage.row_packing * read_bytes > kHalfLine ? kWide : 1);
@@ -273,7 +275,7 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
     const double row_operation = stage.row_packing > 1 ? kOperation : operation;  // a part of a vector
     return (row_operation * rows + operation * (piece * std::log2(piece) + columns * stores)) / (rows * columns);
   };
-  if (stage.memory == ir::StageMemory::registers) {
+  if (stage.memory == kernel::StageMemory::registers) {
     // Half of the registers hold the rows of one round, the others those of the next.
     const double spilled = stage.mapping.vector > kRowsAtOnce ? kSpilled : 1;
     return spilled * in_block(vector, vector, vector, 1) * covered(sides.extent(read), stage.mapping.vector) *
@@ -281,7 +283,7 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
   }
   double reading = kElement;
   if (stage.mapping.vector > 1) {
-    const auto block = ir::transpose_block(schedule);
+    const auto block = kernel::transpose_block(moves);
     // What is less than a vector takes as long to store as two.
     const bool part = block.rows < block.piece || block.piece < block.columns;
     reading = in_block(block.rows, block.transposed_vectors(), block.columns, part ? 2 : 1) *
@@ -294,56 +296,55 @@ double element_ns(const Sides& sides, const ir::Schedule& schedule) {
     }
     if (run > 1) reading = kCopiedRow / run + kByte * read_bytes;
   }
-  return (reading + kByte * read_bytes) * repeated(sides, schedule);
+  return (reading + kByte * read_bytes) * repeated(sides, moves);
 }
 
-double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuModel& device) {
+double predicted_us(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device) {
   constexpr double kTile = 5;  // nanoseconds to find one
   const auto& write = traffic.write;
   const auto bytes = static_cast<double>(traffic.read.bytes + write.bytes);
   const double threads = device.threads;
   double memory = 0;
-  const auto run = written_run(sides, schedule, write);
-  const bool in_array = schedule.stage && schedule.stage->memory == ir::StageMemory::shared;
+  const auto run = written_run(sides, moves, write);
+  const bool in_array = moves.stage && moves.stage->memory == kernel::StageMemory::shared;
   if (device.beyond_caches(bytes)) {
-    if (!schedule.streaming) {
+    if (!moves.streaming) {
       memory = filled_ns(sides, traffic, run);
     } else if (in_array) {
-      memory = through_array_ns(sides, schedule, traffic, device, run);
-    } else if (schedule.stage && schedule.stage->prefetch_distance > 0) {
-      memory = fetched_ns(sides, schedule, traffic);
+      memory = through_array_ns(sides, moves, traffic, device, run);
+    } else if (moves.stage && moves.stage->prefetch_distance > 0) {
+      memory = fetched_ns(sides, moves, traffic);
     } else {
-      memory = streaming_ns(sides, schedule, traffic, device, run);
+      memory = streaming_ns(sides, moves, traffic, device, run);
     }
-    if (in_array) memory *= repeated(sides, schedule);
+    if (in_array) memory *= repeated(sides, moves);
     // Where this machine's copy was measured, its memory is so much faster than the one above.
     if (device.streaming_GBs > 0) memory *= kCopyGBs / device.streaming_GBs;
   } else {
-    memory = cached_ns(sides, schedule, traffic, device, run) / threads;
-    if (schedule.streaming) memory += static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run);
+    memory = cached_ns(sides, moves, traffic, device, run) / threads;
+    if (moves.streaming) memory += static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run);
   }
   const double points = static_cast<double>(sides.program.points());
-  const double moving = (points * element_ns(sides, schedule) + static_cast<double>(traffic.tiles) * kTile) / threads;
+  const double moving = (points * element_ns(sides, moves) + static_cast<double>(traffic.tiles) * kTile) / threads;
   return (std::max(memory, moving) + 0.3 * std::min(memory, moving)) * 1e-3;
 }
 
-Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuModel& device) {
-  Candidate candidate;
-  candidate.schedule = std::move(schedule);
+MovesCandidate priced(const Sides& sides, std::string name, kernel::Moves moves, const CpuModel& device) {
+  MovesCandidate candidate{std::move(name), std::move(moves), {}};
   auto& traffic = candidate.traffic;
   const auto& program = sides.program;
   const auto& statement = program.statement();
-  traffic.tiles = candidate.schedule.tiles(program);
-  traffic.write = side_traffic(program, candidate.schedule, statement.buffer, statement.offset);
+  traffic.tiles = candidate.moves.tiles(program);
+  traffic.write = side_traffic(program, candidate.moves, statement.buffer, statement.offset);
   if (sides.load >= 0) {
     const auto& load = program.nodes[static_cast<std::size_t>(sides.load)];
     // Tiles whose rows are asked for together read as one that is so much larger.
-    const auto distance = candidate.schedule.stage ? candidate.schedule.stage->prefetch_distance : 1;
+    const auto distance = candidate.moves.stage ? candidate.moves.stage->prefetch_distance : 1;
     std::vector<std::int64_t> box;
-    launch_box(program, candidate.schedule.tile, candidate.schedule.order, distance, box);
+    launch_box(program, candidate.moves.tile, candidate.moves.order, distance, box);
     traffic.read = SideCounter(program, load.source, load.offset).in_boxes(box);
   }
-  candidate.predicted_us = predicted_us(sides, candidate.schedule, traffic, device);
+  candidate.predicted_us = predicted_us(sides, candidate.moves, traffic, device);
   return candidate;
 }
 

@@ -1,27 +1,28 @@
-// The predicted time of a CPU schedule that moves elements.
+// The predicted time of moves on a CPU.
 #pragma once
 
-#include "ir/schedule.hpp"
+#include <string>
+
 #include "plan/models/axes.hpp"
-#include "plan/models/candidate.hpp"
 #include "plan/models/device_model.hpp"
+#include "plan/models/moves_candidate.hpp"
 #include "plan/models/traffic.hpp"
 
 namespace ricci::plan {
 
-using ir::kLineBytes;
+using kernel::kLineBytes;
 
 /// Microseconds on all threads, from what both sides touch and how elements are moved. Rates were measured on an AMD
 /// EPYC (Zen 5); what counts is how they fall with the length of runs, which is alike on other processors.
-double predicted_us(const Sides& sides, const ir::Schedule& schedule, const Traffic& traffic, const CpuModel& device);
+double predicted_us(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device);
 
 /// Whether runs of that many bytes in the output begin or end within lines.
 bool lines_are_shared(const Sides& sides, std::int64_t run_bytes);
 
 /// Nanoseconds of one thread for one element, its memory aside.
-double element_ns(const Sides& sides, const ir::Schedule& schedule);
+double element_ns(const Sides& sides, const kernel::Moves& moves);
 
-/// The schedule with what it touches and how long that is predicted to take.
-Candidate priced(const Sides& sides, ir::Schedule schedule, const CpuModel& device);
+/// What they touch, and how long that is predicted to take.
+MovesCandidate priced(const Sides& sides, std::string name, kernel::Moves moves, const CpuModel& device);
 
 }  // namespace ricci::plan

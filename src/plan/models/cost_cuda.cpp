@@ -83,7 +83,7 @@ double run_bytes(const SideTraffic& side) { return std::max(static_cast<double>(
 
 }  // namespace
 
-DigitCost::DigitCost(const ir::ThreadMapping& mapping) {
+DigitCost::DigitCost(const kernel::ThreadMapping& mapping) {
   std::int64_t below = 1;
   for (std::size_t k = 0; k < std::min(mapping.digits.size(), digits_.size()); ++k) {
     const auto count = mapping.count(k);
@@ -197,9 +197,9 @@ double CostModel::Power::of(double us) {
 
 double CostModel::rate() const { return device_.copy_rate_GBs() * 1e3; }
 
-double CostModel::lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const {
-  const bool staged = schedule.stage.has_value();
-  const auto& mapping = read && staged ? schedule.stage->mapping : schedule.mapping;
+double CostModel::lines(bool read, const kernel::Moves& moves, TileCost& tile, bool counted) const {
+  const bool staged = moves.stage.has_value();
+  const auto& mapping = read && staged ? moves.stage->mapping : moves.mapping;
   const auto positions = mapping.positions();
   for (const auto& known : tile.lines) {
     // The digits are those of the tile in the side's order, or of a skewed tile, which has more points.
@@ -320,53 +320,53 @@ std::int64_t CostModel::most_resident(const TileCost& tile, TileTransfer how, in
                                   1, std::clamp<std::int64_t>(room, 1, 32));
 }
 
-double CostModel::least_us(const ir::Schedule& schedule, TileCost& tile) {
+double CostModel::least_us(const kernel::Moves& moves, TileCost& tile) {
   Traffic traffic;
-  const auto apart = this->apart(schedule, tile, traffic, false);
-  return kRounding * joined(apart, schedule, tile);
+  const auto apart = this->apart(moves, tile, traffic, false);
+  return kRounding * joined(apart, moves, tile);
 }
 
-std::array<double, 2> CostModel::least_us_of_both_orders(ir::Schedule& schedule, TileCost& tile) {
+std::array<double, 2> CostModel::least_us_of_both_orders(kernel::Moves& moves, TileCost& tile) {
   Traffic traffic;
-  const auto apart = this->apart(schedule, tile, traffic, false);
+  const auto apart = this->apart(moves, tile, traffic, false);
   std::array<double, 2> us;
-  schedule.order = sides_.write_order;
-  us[0] = kRounding * joined(apart, schedule, tile);
-  schedule.order = sides_.read_order;
-  us[1] = kRounding * joined(apart, schedule, tile);
+  moves.order = sides_.write_order;
+  us[0] = kRounding * joined(apart, moves, tile);
+  moves.order = sides_.read_order;
+  us[1] = kRounding * joined(apart, moves, tile);
   return us;
 }
 
-double CostModel::predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic) {
-  return joined(apart(schedule, tile, traffic, true), schedule, tile);
+double CostModel::predict(const kernel::Moves& moves, TileCost& tile, Traffic& traffic) {
+  return joined(apart(moves, tile, traffic, true), moves, tile);
 }
 
-double CostModel::joined(const Apart& apart, const ir::Schedule& schedule, const TileCost& tile) {
+double CostModel::joined(const Apart& apart, const kernel::Moves& moves, const TileCost& tile) {
   // Sectors of a tile by itself, and of all tiles that run at the same time.
-  const auto& moved = schedule.skew.on() ? tile.skewed : tile.straight;
-  const double us = memory_us(moved, neighbours(schedule.tile, schedule.order, apart.at_once, moved.write));
+  const auto& moved = moves.skew.on() ? tile.skewed : tile.straight;
+  const double us = memory_us(moved, neighbours(moves.tile, moves.order, apart.at_once, moved.write));
   const double sum = std::pow(us, kSharpness) + apart.line + apart.issue + apart.latency;
-  const bool by_turns = schedule.order != sides_.write_order && schedule.order != sides_.read_order;
+  const bool by_turns = moves.order != sides_.write_order && moves.order != sides_.read_order;
   return std::pow(sum, 1 / kSharpness) * (apart.waiting + (by_turns ? kByTurns : 0));
 }
 
-CostModel::Apart CostModel::apart(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic, bool counted) {
+CostModel::Apart CostModel::apart(const kernel::Moves& moves, TileCost& tile, Traffic& traffic, bool counted) {
   const bool reads = sides_.load >= 0;
-  const bool staged = schedule.stage.has_value();
-  const auto& write_mapping = schedule.mapping;
-  const auto& read_mapping = staged ? schedule.stage->mapping : schedule.mapping;
+  const bool staged = moves.stage.has_value();
+  const auto& write_mapping = moves.mapping;
+  const auto& read_mapping = staged ? moves.stage->mapping : moves.mapping;
   const auto size = sides_.read_bytes();
   const auto tile_points = static_cast<double>(tile.points);
   const double tile_bytes = tile_points * static_cast<double>(size);
-  const int tiles_per_block = schedule.tiles_per_block();
-  traffic.tiles = schedule.skew.on() ? schedule.tiles(program_) : tile.tiles;
+  const int tiles_per_block = moves.tiles_per_block();
+  traffic.tiles = moves.skew.on() ? moves.tiles(program_) : tile.tiles;
   const auto tiles = static_cast<double>(traffic.tiles);
 
   // Blocks that a multiprocessor holds: threads, shared memory with the driver's own kilobyte, registers (eight at a
   // time, as NVRTC takes them on average for what is on its way and for places).
   const auto write_rounds = write_mapping.rounds(), read_rounds = staged ? read_mapping.rounds() : write_rounds;
   const auto kept = read_rounds * read_mapping.vector * read_mapping.rows * size;
-  const std::int64_t lanes = lanes_of(schedule.threads);
+  const std::int64_t lanes = lanes_of(moves.threads);
   const bool transposed = read_mapping.rows > 1;
   const double words = static_cast<double>(kept) / 4, rounds = static_cast<double>(write_rounds);
   const auto& usage = transposed ? kRegistersTransposed : staged ? kRegisters : kRegistersDirect;
@@ -374,22 +374,22 @@ CostModel::Apart CostModel::apart(const ir::Schedule& schedule, TileCost& tile, 
   const auto registers = std::min((static_cast<std::int64_t>(needed) + 7) / 8 * 8, kMostRegisters);
   const auto resident = std::max<std::int64_t>(
       std::min<std::int64_t>({device_.threads_per_multiprocessor / lanes,
-                              device_.shared_bytes_per_multiprocessor / (schedule.shared_bytes(program_) + 1024), 32,
+                              device_.shared_bytes_per_multiprocessor / (moves.shared_bytes(program_) + 1024), 32,
                               kAllRegisters / (lanes * registers)}),
       1);
   traffic.occupancy = static_cast<double>(resident * lanes) / device_.threads_per_multiprocessor;
   traffic.bytes_in_flight = tile_bytes * tiles_per_block * static_cast<double>(resident);
   const auto at_once = device_.multiprocessors * resident * tiles_per_block;
-  const bool skewed = schedule.skew.on();
+  const bool skewed = moves.skew.on();
   const auto& moved = skewed ? tile.skewed : tile.straight;
   traffic.write = moved.write;
   traffic.read = moved.read;
 
   // Load/store units: lines of both sides, wavefronts of shared memory.
-  double lines = this->lines(false, schedule, tile, counted);
-  if (reads) lines += this->lines(true, schedule, tile, counted);
+  double lines = this->lines(false, moves, tile, counted);
+  if (reads) lines += this->lines(true, moves, tile, counted);
   double cycles = lines / tile.waste;
-  if (staged && schedule.stage->memory == ir::StageMemory::shared) {
+  if (staged && moves.stage->memory == kernel::StageMemory::shared) {
     if (traffic.ideal_wavefronts > 0) {
       cycles += traffic.bank_wavefronts;
     } else {
@@ -398,7 +398,7 @@ CostModel::Apart CostModel::apart(const ir::Schedule& schedule, TileCost& tile, 
   }
 
   // Instructions of a thread.
-  const auto access = [&](const ir::ThreadMapping& mapping) {
+  const auto access = [&](const kernel::ThreadMapping& mapping) {
     const int accesses = mapping.rows > 1 ? mapping.rows + mapping.vector : 1;
     return kAccess * accesses + kDivision * DigitCost(mapping).instructions(mapping.workers) +
            (transposed ? kTransposed : kElement) * mapping.vector * mapping.rows + kEdge * tile.edges;
@@ -409,7 +409,7 @@ CostModel::Apart CostModel::apart(const ir::Schedule& schedule, TileCost& tile, 
   const auto axes = static_cast<double>(read_mapping.digits.size() + write_mapping.digits.size()) + tile.outer;
   double instructions = (kThreadFixed + kAxis * axes + unrolled) * (1 + unrolled / kLongCode);
   // Ten shuffles and a look-up are never cheaper than the few divisions by literals.
-  if (schedule.origin == ir::Origin::shuffle) instructions += 60;
+  if (moves.origin == kernel::Origin::shuffle) instructions += 60;
 
   const double multiprocessors = device_.multiprocessors;
   const double tiles_each = std::max<double>(tiles / multiprocessors, tiles_per_block);
@@ -417,7 +417,7 @@ CostModel::Apart CostModel::apart(const ir::Schedule& schedule, TileCost& tile, 
   const int mapping_warps = (write_mapping.workers + 31) / 32;
   const double issue_us = kIssue * instructions * mapping_warps * tiles_each / device_.clock_MHz;
   const double waves = std::max(tiles / static_cast<double>(at_once), 1.0);
-  const double latency_us = waves * (kBlock + kBarrier * schedule.threads);
+  const double latency_us = waves * (kBlock + kBarrier * moves.threads);
 
   const auto& queue = transposed ? kQueueTransposed : kQueue;
   const double queued = queue.cost * std::max(traffic.bytes_in_flight / queue.bytes - 1, 0.0);

@@ -52,7 +52,7 @@ class CostModel {
 
   /// The predicted time of a schedule of that tile, in microseconds, and its traffic. Wavefronts of shared memory are
   /// there already where the layout was searched; elsewhere a usual number of conflicts is assumed.
-  double predict(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic);
+  double predict(const kernel::Moves& moves, TileCost& tile, Traffic& traffic);
 
   /// Raises what memory takes at least, were all that tiles share fetched once, to what it takes where as many as can
   /// run at once.
@@ -65,9 +65,9 @@ class CostModel {
   double least_us(const TileCost& tile, TileTransfer how, ThreadRange threads) const;
 
   /// A schedule whose layout was not searched is predicted to take no less: all but the lines of its accesses.
-  double least_us(const ir::Schedule& schedule, TileCost& tile);
+  double least_us(const kernel::Moves& moves, TileCost& tile);
   /// The same where tiles follow each other along the output, and along the input.
-  std::array<double, 2> least_us_of_both_orders(ir::Schedule& schedule, TileCost& tile);
+  std::array<double, 2> least_us_of_both_orders(kernel::Moves& moves, TileCost& tile);
 
  private:
   /// What a schedule takes but for memory, whatever the order of its tiles.
@@ -77,9 +77,9 @@ class CostModel {
     std::int64_t at_once;         ///< tiles that run at the same time
   };
   ///   counted  with the lines of its accesses counted, or with the least that there can be
-  Apart apart(const ir::Schedule& schedule, TileCost& tile, Traffic& traffic, bool counted);
-  double joined(const Apart& apart, const ir::Schedule& schedule, const TileCost& tile);
-  double lines(bool read, const ir::Schedule& schedule, TileCost& tile, bool counted) const;
+  Apart apart(const kernel::Moves& moves, TileCost& tile, Traffic& traffic, bool counted);
+  double joined(const Apart& apart, const kernel::Moves& moves, const TileCost& tile);
+  double lines(bool read, const kernel::Moves& moves, TileCost& tile, bool counted) const;
   /// What tiles that run at the same time touch together.
   struct Neighbours {
     SideTraffic write, read;
@@ -118,7 +118,7 @@ class CostModel {
 class DigitCost {
  public:
   DigitCost() = default;
-  explicit DigitCost(const ir::ThreadMapping& mapping);
+  explicit DigitCost(const kernel::ThreadMapping& mapping);
   double instructions(int workers) const;
   std::int64_t positions() const { return positions_; }
 

@@ -92,9 +92,8 @@ SideTraffic SideCounter::in_boxes(const std::vector<std::int64_t>& box) const {
   return side;
 }
 
-SideTraffic side_traffic(const ir::Program& program, const ir::Schedule& schedule, int buffer,
-                         const ir::Affine& affine) {
-  return SideCounter(program, buffer, affine).in_boxes(schedule.tile);
+SideTraffic side_traffic(const ir::Program& program, const kernel::Moves& moves, int buffer, const ir::Affine& affine) {
+  return SideCounter(program, buffer, affine).in_boxes(moves.tile);
 }
 
 void launch_box(const ir::Program& program, const std::vector<std::int64_t>& tile, const std::vector<int>& order,
@@ -110,7 +109,7 @@ void launch_box(const ir::Program& program, const std::vector<std::int64_t>& til
   }
 }
 
-double lines_of_mapping(const ir::ThreadMapping& mapping, const ir::Affine& affine, std::int64_t element_bytes,
+double lines_of_mapping(const kernel::ThreadMapping& mapping, const ir::Affine& affine, std::int64_t element_bytes,
                         int sample_warps) {
   if (mapping.digits.empty()) return 1;
   struct Step {
@@ -193,12 +192,13 @@ double lines_of_mapping(const ir::ThreadMapping& mapping, const ir::Affine& affi
   return static_cast<double>(counted) * static_cast<double>(warps) / static_cast<double>(samples);
 }
 
-double least_lines_of_mapping(const ir::ThreadMapping& mapping, const ir::Affine& affine, std::int64_t element_bytes,
-                              int sample_warps) {
+double least_lines_of_mapping(const kernel::ThreadMapping& mapping, const ir::Affine& affine,
+                              std::int64_t element_bytes, int sample_warps) {
   // Distinct addresses give a lower bound of the lines.
-  const bool distinct = std::all_of(
-      mapping.digits.begin(), mapping.digits.end(),
-      [&](const ir::MixedRadixDigit& digit) { return affine.coefficient[static_cast<std::size_t>(digit.index)] != 0; });
+  const bool distinct =
+      std::all_of(mapping.digits.begin(), mapping.digits.end(), [&](const kernel::MixedRadixDigit& digit) {
+        return affine.coefficient[static_cast<std::size_t>(digit.index)] != 0;
+      });
   const Warps all(mapping);
   const auto warps = all.count();
   const auto samples = std::clamp<std::int64_t>(sample_warps, 1, warps);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/program.hpp"
-#include "ir/schedule.hpp"
+#include "kernel/permute/moves.hpp"
 
 namespace ricci::plan {
 
@@ -53,8 +53,7 @@ class SideCounter {
 };
 
 /// Sectors of one access of the whole tensor, tile by tile.
-SideTraffic side_traffic(const ir::Program& program, const ir::Schedule& schedule, int buffer,
-                         const ir::Affine& affine);
+SideTraffic side_traffic(const ir::Program& program, const kernel::Moves& moves, int buffer, const ir::Affine& affine);
 
 /// The bounding box of `tiles` consecutive tiles of the launch.
 void launch_box(const ir::Program& program, const std::vector<std::int64_t>& tile, const std::vector<int>& order,
@@ -62,17 +61,17 @@ void launch_box(const ir::Program& program, const std::vector<std::int64_t>& til
 
 /// 128-byte lines requested by the warps of a mapping, summed over a tile; estimated from evenly sampled warps and a
 /// line-aligned base.
-double lines_of_mapping(const ir::ThreadMapping& mapping, const ir::Affine& affine, std::int64_t element_bytes,
+double lines_of_mapping(const kernel::ThreadMapping& mapping, const ir::Affine& affine, std::int64_t element_bytes,
                         int sample_warps);
 
 /// A lower bound of lines_of_mapping() that needs no addresses.
-double least_lines_of_mapping(const ir::ThreadMapping& mapping, const ir::Affine& affine, std::int64_t element_bytes,
-                              int sample_warps);
+double least_lines_of_mapping(const kernel::ThreadMapping& mapping, const ir::Affine& affine,
+                              std::int64_t element_bytes, int sample_warps);
 
 /// The accesses of a mapping's warps, round by round: the last warp of a round may have fewer than 32 lanes.
 class Warps {
  public:
-  explicit Warps(const ir::ThreadMapping& mapping)
+  explicit Warps(const kernel::ThreadMapping& mapping)
       : workers_(mapping.workers), positions_(mapping.positions()), each_((workers_ + 31) / 32) {}
   std::int64_t count() const {
     const auto whole = positions_ / workers_;

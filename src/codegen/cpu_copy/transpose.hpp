@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codegen/writer.hpp"
-#include "ir/schedule.hpp"
+#include "kernel/permute/cpu_stage.hpp"
 #include "ricci/tensor.hpp"
 
 namespace ricci::codegen {
@@ -15,7 +15,7 @@ int lanes_of(DType type);
 /// more columns; with row packing, the parts of one column from all packed rows.
 class Transpose {
  public:
-  Transpose(DType type, const ir::TransposeBlock& block);
+  Transpose(DType type, const kernel::TransposeBlock& block);
 
   /// Uses the type `lanes`, one vector, which must be declared before.
   void emit(Writer& writer) const;

@@ -1,4 +1,4 @@
-#include "codegen/nontemporal.hpp"
+#include "codegen/cpu_copy/nontemporal.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/cpu_copy/transpose.hpp"
 #include "codegen/expression.hpp"
-#include "codegen/transpose.hpp"
 
 namespace ricci::codegen {
 namespace {
@@ -56,8 +56,8 @@ void emit_complete(Writer& w, DType element, int vector) {
 
 }  // namespace
 
-std::vector<std::int64_t> offsets(const std::vector<ir::MixedRadixDigit>& digits, std::size_t first, std::size_t last,
-                                  const std::vector<std::int64_t>& stride) {
+std::vector<std::int64_t> offsets(const std::vector<kernel::MixedRadixDigit>& digits, std::size_t first,
+                                  std::size_t last, const std::vector<std::int64_t>& stride) {
   std::vector<std::int64_t> list{0};
   for (std::size_t k = first; k < last; ++k) {
     const auto step = stride[static_cast<std::size_t>(digits[k].index)] * digits[k].step;
@@ -74,31 +74,31 @@ const char* table_type(const std::vector<std::int64_t>& values) {
   return *least < INT32_MIN || *most > INT32_MAX ? "i64" : "i32";
 }
 
-Prefetch prefetch_of(const ir::Program& program, const ir::Schedule& schedule) {
+Prefetch prefetch_of(const ir::Program& program, const kernel::Moves& moves) {
   constexpr std::int64_t kMostRows = 2048;
   Prefetch prefetch;
-  const auto& stage = *schedule.stage;
+  const auto& stage = *moves.stage;
   if (stage.prefetch_distance == 0) return prefetch;
   const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
   const auto& from = load.offset.coefficient;
   const auto stride = [&](int q) { return from[static_cast<std::size_t>(q)]; };
-  auto tile = schedule.tile;
-  for (const auto q : schedule.order) {
-    prefetch.in_row = schedule.tiles_along(program, q);
+  auto tile = moves.tile;
+  for (const auto q : moves.order) {
+    prefetch.in_row = moves.tiles_along(program, q);
     if (prefetch.in_row == 1) continue;
     prefetch.tiles = std::min(stage.prefetch_distance, prefetch.in_row);
     auto& reach = tile[static_cast<std::size_t>(q)];
     reach = std::min(reach * prefetch.tiles, program.indices[static_cast<std::size_t>(q)].extent);
     break;
   }
-  ir::ThreadMapping mapping;
+  kernel::ThreadMapping mapping;
   for (int q = 0; q < static_cast<int>(tile.size()); ++q) {
     if (tile[static_cast<std::size_t>(q)] > 1) mapping.digits.push_back({q, tile[static_cast<std::size_t>(q)], 1});
   }
   std::int64_t points = 1;
   for (const auto n : tile) points *= n;
   std::stable_sort(mapping.digits.begin(), mapping.digits.end(),
-                   [&](const ir::MixedRadixDigit& one, const ir::MixedRadixDigit& other) {
+                   [&](const kernel::MixedRadixDigit& one, const kernel::MixedRadixDigit& other) {
                      return std::abs(stride(one.index)) < std::abs(stride(other.index));
                    });
   const auto [leading, length] = run_of(mapping, stride, stride);
@@ -115,15 +115,15 @@ Prefetch prefetch_of(const ir::Program& program, const ir::Schedule& schedule) {
   const auto& to = statement.offset.coefficient;
   const auto out_size = size_of(program.buffers[static_cast<std::size_t>(statement.buffer)].type);
   for (std::size_t q = 0; q < to.size() && stage.line_carry < 0; ++q) {
-    const auto step = to[q] == 1 ? schedule.tile[q] : to[q];
+    const auto step = to[q] == 1 ? moves.tile[q] : to[q];
     prefetch.prefetches_ends = prefetch.prefetches_ends || step * out_size % kLineBytes != 0;
   }
   prefetch.lines = (static_cast<std::int64_t>(prefetch.row.size()) * asked + kLineBytes - 1) / kLineBytes;
   return prefetch;
 }
 
-void emit_prefetch(Writer& w, const ir::Program& program, const ir::Schedule& schedule, const Prefetch& prefetch) {
-  const auto& load = program.nodes[static_cast<std::size_t>(schedule.stage->load)];
+void emit_prefetch(Writer& w, const ir::Program& program, const kernel::Moves& moves, const Prefetch& prefetch) {
+  const auto& load = program.nodes[static_cast<std::size_t>(moves.stage->load)];
   const auto type = c_type(load.type);
   w.line("// The input of {}: rows of {} elements, prefetched line by line.",
          prefetch.tiles == 1 ? "a tile" : fmt::format("{} tiles", prefetch.tiles), prefetch.length);
@@ -159,15 +159,15 @@ void emit_prefetch_ends(Writer& w, const ir::Program& program) {
 }
 
 /// A run by nontemporal stores: elements up to the first whole line, whole lines, the rest.
-void emit_write_run(Writer& w, const ir::Program& program, const ir::Schedule& schedule, std::int64_t with_run) {
+void emit_write_run(Writer& w, const ir::Program& program, const kernel::Moves& moves, std::int64_t with_run) {
   const auto& to = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
   const auto type = c_type(to.type);
   const auto size = size_of(to.type);
-  const auto vector = schedule.mapping.vector;
+  const auto vector = moves.mapping.vector;
   const auto line = kLineBytes / size;
   const bool whole = vector * size == kLineBytes;  // vectors
   const auto word = masked_word(size);
-  const bool asks = with_run > 0, carry = schedule.stage->line_carry >= 0;
+  const bool asks = with_run > 0, carry = moves.stage->line_carry >= 0;
   const auto* otherwise = carry ? "else " : "";
   if (whole) {
     w.line("#ifdef __AVX512BW__");

@@ -11,30 +11,27 @@
 #include <functional>
 #include <numeric>
 
-#include "codegen/copy_kernel.hpp"
+#include "codegen/cpu_copy/copy_kernel.hpp"
+#include "codegen/cpu_copy/nontemporal.hpp"
+#include "codegen/cpu_copy/transpose.hpp"
 #include "codegen/expression.hpp"
-#include "codegen/nontemporal.hpp"
-#include "codegen/transpose.hpp"
+#include "kernel/permute/cpu_stage.hpp"
 
 namespace ricci::codegen {
 namespace {
 
 using ir::NodeId;
 using ir::Program;
-using ir::Schedule;
+using kernel::Moves;
 
 class StagedEmitter {
  public:
-  StagedEmitter(Writer& w, const Program& program, const Schedule& schedule)
-      : w_(w),
-        program_(program),
-        schedule_(schedule),
-        stage_(*schedule.stage),
-        prefetch_(prefetch_of(program, schedule)) {}
+  StagedEmitter(Writer& w, const Program& program, const Moves& moves)
+      : w_(w), program_(program), moves_(moves), stage_(*moves.stage), prefetch_(prefetch_of(program, moves)) {}
 
   /// Before the loop over tiles: where the arrays lie in the worker's scratch memory.
   void emit_arrays() {
-    const auto arrays = ir::stage_arrays(program_, schedule_);
+    const auto arrays = kernel::stage_arrays(program_, moves_);
     const auto type = c_type(load().type);
     const auto at = [&](std::int64_t element) {
       return fmt::format("({}*)scratch{}", type, element == 0 ? "" : fmt::format(" + {}", element));
@@ -61,7 +58,7 @@ class StagedEmitter {
   }
 
   void emit_writing() {
-    w_.line("// write {} along {}", output().name, name(schedule_.mapping.digits.front().index));
+    w_.line("// write {} along {}", output().name, name(moves_.mapping.digits.front().index));
     emit_runs();
   }
 
@@ -82,7 +79,7 @@ class StagedEmitter {
     w_.open("inline __attribute__((always_inline)) void one() {{");
     piece.emit();
     w_.close();
-    const auto pair = 2 * kLineBytes / size_of(output().type), points = schedule_.tile_points();
+    const auto pair = 2 * kLineBytes / size_of(output().type), points = moves_.tile_points();
     const auto beside = pair * piece.all / points;
     w_.open("inline __attribute__((always_inline)) void beside_two_lines() {{");
     if (beside > 0) {
@@ -103,7 +100,7 @@ class StagedEmitter {
 
   /// Lines prefetched for each run that a tile writes.
   std::int64_t with_run() const {
-    const auto runs = prefetch_.tiles * (schedule_.tile_points() / written().second);
+    const auto runs = prefetch_.tiles * (moves_.tile_points() / written().second);
     return (prefetch_.lines + runs - 1) / runs;
   }
 
@@ -111,14 +108,14 @@ class StagedEmitter {
   std::pair<std::size_t, std::int64_t> written() const {
     const auto& to = program_.statement().offset.coefficient;
     return run_of(
-        schedule_.mapping, [&](int q) { return to[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
+        moves_.mapping, [&](int q) { return to[static_cast<std::size_t>(q)]; }, [&](int q) { return kept(q); });
   }
 
  private:
   const ir::Node& load() const { return program_.nodes[static_cast<std::size_t>(stage_.load)]; }
   const ir::Buffer& buffer(int k) const { return program_.buffers[static_cast<std::size_t>(k)]; }
   const ir::Buffer& output() const { return buffer(program_.statement().buffer); }
-  std::int64_t tile(int q) const { return schedule_.tile[static_cast<std::size_t>(q)]; }
+  std::int64_t tile(int q) const { return moves_.tile[static_cast<std::size_t>(q)]; }
   const std::string& name(int q) const { return program_.indices[static_cast<std::size_t>(q)].name; }
   std::int64_t kept(int q) const { return stage_.layout.stride[static_cast<std::size_t>(q)]; }
 
@@ -193,7 +190,7 @@ class StagedEmitter {
   }
 
   /// The address for value number `outer` of all digits from `first` on.
-  std::string outer(const char* base, const char* table, const std::vector<ir::MixedRadixDigit>& digits,
+  std::string outer(const char* base, const char* table, const std::vector<kernel::MixedRadixDigit>& digits,
                     std::size_t first, const std::vector<std::int64_t>& stride) {
     const auto list = offsets(digits, first, digits.size(), stride);
     if (list.size() == 1) return base;
@@ -204,7 +201,7 @@ class StagedEmitter {
   /// The offsets along one side of a block: of value number `at` + n, by a literal, a stride or a table.
   class Side {
    public:
-    Side(Writer& w, const char* at, const char* table, const std::vector<ir::MixedRadixDigit>& digits, int count,
+    Side(Writer& w, const char* at, const char* table, const std::vector<kernel::MixedRadixDigit>& digits, int count,
          const std::vector<std::int64_t>& stride, std::int64_t per_block)
         : at_(at),
           table_(table),
@@ -266,14 +263,14 @@ class StagedEmitter {
   };
 
   /// Digits of the input's mapping outside of blocks.
-  std::vector<ir::MixedRadixDigit> outside() const {
+  std::vector<kernel::MixedRadixDigit> outside() const {
     std::vector<bool> inside(program_.indices.size());
-    const auto first_digits = [&](const std::vector<ir::MixedRadixDigit>& of, int count) {
+    const auto first_digits = [&](const std::vector<kernel::MixedRadixDigit>& of, int count) {
       for (int k = 0; k < count; ++k) inside[static_cast<std::size_t>(of[static_cast<std::size_t>(k)].index)] = true;
     };
     first_digits(stage_.mapping.digits, stage_.along);
-    first_digits(schedule_.mapping.digits, stage_.across);
-    std::vector<ir::MixedRadixDigit> list;
+    first_digits(moves_.mapping.digits, stage_.across);
+    std::vector<kernel::MixedRadixDigit> list;
     for (const auto& digit : stage_.mapping.digits) {
       if (!inside[static_cast<std::size_t>(digit.index)]) list.push_back(digit);
     }
@@ -286,21 +283,21 @@ class StagedEmitter {
             stage_.mapping.digits,
             stage_.along,
             stage_.layout.stride,
-            ir::transpose_block(schedule_).columns};
+            kernel::transpose_block(moves_).columns};
   }
   Side rows() {
     return {w_,
             "row",
             "row_in_input",
-            schedule_.mapping.digits,
+            moves_.mapping.digits,
             stage_.across,
             load().offset.coefficient,
-            ir::transpose_block(schedule_).rows};
+            kernel::transpose_block(moves_).rows};
   }
 
   /// One block from `in` to `out`; `row_at` and `column_at` give the offsets of its rows and columns.
   void emit_block(const std::function<std::string(int)>& row_at, const std::function<std::string(int)>& column_at) {
-    const auto block = ir::transpose_block(schedule_);
+    const auto block = kernel::transpose_block(moves_);
     const int vectors = block.transposed_vectors();
     w_.line("lanes rows[{}];", vectors);
     for (int v = 0; v < block.vectors(); ++v) {
@@ -321,7 +318,7 @@ class StagedEmitter {
     }
   }
   void emit_block(const Side& columns, const Side& rows, const std::string& from, const std::string& to) {
-    const auto block = ir::transpose_block(schedule_);
+    const auto block = kernel::transpose_block(moves_);
     const bool along_moves = block.along != block.columns, across_moves = block.across != block.rows;
     w_.line("const {}* const in = {}{};", c_type(load().type), from, along_moves ? " + column" : "");
     w_.line("{}* const out = {}{};", c_type(load().type), to, across_moves ? " + row" : "");
@@ -369,7 +366,7 @@ class StagedEmitter {
   /// The block at `in`, then an advance to the next one by literal offsets.
   void emit_next_block(const Side& columns, const Side& rows, std::int64_t last, const std::string& from,
                        const std::string& to) {
-    const auto block = ir::transpose_block(schedule_);
+    const auto block = kernel::transpose_block(moves_);
     emit_block([&](int v) { return fmt::format("{}", rows.first(v)); },
                [&](int v) { return fmt::format("{}", columns.first(v)); });
     if (columns.steps() > 1) {
@@ -388,11 +385,11 @@ class StagedEmitter {
   /// Declares whether this tile takes over carried lines and hands on its own; returns the extra arguments of each run.
   std::string emit_line_carry(std::size_t runs) {
     if (stage_.line_carry < 0) return "";
-    const auto carry = ir::line_carry_of(program_, schedule_);
-    w_.line("const i64 along = {};", tile_numbers(program_, schedule_, "tile")[static_cast<std::size_t>(carry.index)]);
+    const auto carry = kernel::line_carry_of(program_, moves_);
+    w_.line("const i64 along = {};", tile_numbers(program_, moves_, "tile")[static_cast<std::size_t>(carry.index)]);
     w_.line("const bool begun = along > 0 && along < {} && tile - {} >= first;", carry.tiles, carry.apart);
     w_.line("const bool goes_on = along + 1 < {} && tile + {} < last;", carry.tiles, carry.apart);
-    const auto& digits = schedule_.mapping.digits;
+    const auto& digits = moves_.mapping.digits;
     std::string run;
     std::int64_t below = 1;
     for (std::size_t k = runs; k < digits.size(); ++k) {
@@ -409,7 +406,7 @@ class StagedEmitter {
   void emit_runs() {
     const auto& statement = program_.statement();
     const auto& to = statement.offset.coefficient;
-    const auto& digits = schedule_.mapping.digits;
+    const auto& digits = moves_.mapping.digits;
     const auto [runs, length] = written();
     w_.open("{{");
     const auto carry = emit_line_carry(runs);
@@ -421,15 +418,15 @@ class StagedEmitter {
     if (prefetch_.prefetches_ends) w_.line("prefetch_ends({} + next, {});", target, length);
     if (value.kind == ir::NodeKind::load) {
       const auto more =
-          schedule_.streaming ? fmt::format(", {}{}{}", length, prefetch_.on() ? ", prefetch, reader" : "", carry) : "";
+          moves_.streaming ? fmt::format(", {}{}{}", length, prefetch_.on() ? ", prefetch, reader" : "", carry) : "";
       w_.line("write_run({}, {}{});", target, source, more);
     } else {
       w_.line("{}* const out = {};", c_type(output().type), target);
       w_.line("const {}* const in = {};", c_type(load().type), source);
       const auto result = value_text(program_, statement.value,
                                      [&](NodeId id) { return std::string(id == stage_.load ? "in[i]" : "out[i]"); });
-      if (schedule_.streaming) {
-        const auto vector = schedule_.mapping.vector;
+      if (moves_.streaming) {
+        const auto vector = moves_.mapping.vector;
         w_.line("const i64 before = (-(u64)out & {}) / {};", vector * size_of(output().type) - 1,
                 size_of(output().type));
         w_.line("i64 i = 0;");
@@ -468,19 +465,19 @@ class StagedEmitter {
 
   Writer& w_;
   const Program& program_;
-  const Schedule& schedule_;
-  const ir::Stage& stage_;
+  const Moves& moves_;
+  const kernel::Stage& stage_;
   Prefetch prefetch_;
 };
 
 }  // namespace
 
-void emit_staged_arrays(Writer& writer, const Program& program, const Schedule& schedule) {
-  StagedEmitter(writer, program, schedule).emit_arrays();
+void emit_staged_arrays(Writer& writer, const Program& program, const Moves& moves) {
+  StagedEmitter(writer, program, moves).emit_arrays();
 }
 
-void emit_staged(Writer& writer, const Program& program, const Schedule& schedule) {
-  StagedEmitter emitter(writer, program, schedule);
+void emit_staged(Writer& writer, const Program& program, const Moves& moves) {
+  StagedEmitter emitter(writer, program, moves);
   if (!emitter.prefetch().on()) emitter.emit_reading();
   emitter.emit_writing();
 }
@@ -488,7 +485,7 @@ void emit_staged(Writer& writer, const Program& program, const Schedule& schedul
 namespace {
 
 /// The function that loads parts of several rows into one vector.
-void emit_side_by_side(Writer& w, DType type, const ir::TransposeBlock& block) {
+void emit_side_by_side(Writer& w, DType type, const kernel::TransposeBlock& block) {
   const int part = block.columns * lanes_of(type);
   std::vector<std::string> rows;
   for (int k = 0; k < block.row_packing; ++k) rows.push_back(fmt::format("const {}* row{}", c_type(type), k));
@@ -538,11 +535,11 @@ void emit_write_kept(Writer& w, const Program& program, std::int64_t length) {
 
 }  // namespace
 
-void emit_staged_helpers(Writer& w, const Program& program, const Schedule& schedule) {
-  const auto& stage = *schedule.stage;
+void emit_staged_helpers(Writer& w, const Program& program, const Moves& moves) {
+  const auto& stage = *moves.stage;
   const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
   if (stage.mapping.vector > 1) {
-    const auto block = ir::transpose_block(schedule);
+    const auto block = kernel::transpose_block(moves);
     const int lanes = lanes_of(load.type);
     std::vector<std::string> parts;
     w.line("typedef {} piece __attribute__((ext_vector_type({})));", lane_type(load.type), block.piece * lanes);
@@ -561,16 +558,16 @@ void emit_staged_helpers(Writer& w, const Program& program, const Schedule& sche
     w.close();
     w.blank();
   }
-  StagedEmitter emitter(w, program, schedule);
+  StagedEmitter emitter(w, program, moves);
   const auto& prefetch = emitter.prefetch();
   if (prefetch.on()) {
-    emit_prefetch(w, program, schedule, prefetch);
+    emit_prefetch(w, program, moves, prefetch);
     if (prefetch.prefetches_ends) emit_prefetch_ends(w, program);
     emitter.emit_tile_reader();
   }
   if (program.nodes[static_cast<std::size_t>(program.statement().value)].kind != ir::NodeKind::load) return;
-  if (schedule.streaming) {
-    emit_write_run(w, program, schedule, prefetch.on() ? emitter.with_run() : 0);
+  if (moves.streaming) {
+    emit_write_run(w, program, moves, prefetch.on() ? emitter.with_run() : 0);
   } else {
     emit_write_kept(w, program, emitter.written().second);
   }

@@ -1,13 +1,14 @@
-#include "codegen/copy_kernel.hpp"
+#include "codegen/cpu_copy/copy_kernel.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "codegen/cpu_copy/nontemporal.hpp"
+#include "codegen/cpu_copy/transpose.hpp"
 #include "codegen/expression.hpp"
-#include "codegen/nontemporal.hpp"
-#include "codegen/transpose.hpp"
+#include "kernel/permute/cpu_stage.hpp"
 
 namespace ricci::codegen {
 
@@ -15,14 +16,14 @@ namespace {
 
 using ir::NodeId;
 using ir::Program;
-using ir::Schedule;
+using kernel::Moves;
 
 /// The name of a tile's first value of index q ("a0"), or empty when that is always 0. Where a tile holds one value,
 /// the origin is the index itself ("a").
-std::string origin_name(const Program& program, const Schedule& schedule, int q) {
+std::string origin_name(const Program& program, const Moves& moves, int q) {
   const auto k = static_cast<std::size_t>(q);
-  if (schedule.tile[k] == program.indices[k].extent) return {};
-  return schedule.tile[k] == 1 ? program.indices[k].name : program.indices[k].name + "0";
+  if (moves.tile[k] == program.indices[k].extent) return {};
+  return moves.tile[k] == 1 ? program.indices[k].name : program.indices[k].name + "0";
 }
 
 /// `number / below % count`, without operations that have no effect.
@@ -33,24 +34,23 @@ std::string digit(const char* number, std::int64_t below, std::int64_t count, bo
 
 class CopyEmitter {
  public:
-  CopyEmitter(Writer& w, const Program& program, const Schedule& schedule)
-      : w_(w), program_(program), schedule_(schedule) {
-    const auto& digits = schedule.mapping.digits;
-    in_array_ = schedule.stage && schedule.stage->memory == ir::StageMemory::shared;
-    if (schedule.stage) prefetch_ = prefetch_of(program, schedule);
+  CopyEmitter(Writer& w, const Program& program, const Moves& moves) : w_(w), program_(program), moves_(moves) {
+    const auto& digits = moves.mapping.digits;
+    in_array_ = moves.stage && moves.stage->memory == kernel::StageMemory::shared;
+    if (moves.stage) prefetch_ = prefetch_of(program, moves);
     if (in_array_) return;
-    if (schedule.stage) read_ = schedule.stage->mapping.digits[0].index;
-    if (schedule.stage || schedule.streaming) written_ = digits[0].index;
+    if (moves.stage) read_ = moves.stage->mapping.digits[0].index;
+    if (moves.stage || moves.streaming) written_ = digits[0].index;
     const auto& statement = program.statement();
     for (const auto id : loads_of(program, statement.value)) adds_ = adds_ || node(id).source == statement.buffer;
     // Loops around large blocks are not unrolled: no faster, and two to five times as long to compile.
     constexpr std::int64_t kLargeBlockBytes = 512;
-    const auto vector = schedule.mapping.vector;
-    large_ = schedule.stage && size_of(node(schedule.stage->load).type) * vector * vector >= kLargeBlockBytes;
+    const auto vector = moves.mapping.vector;
+    large_ = moves.stage && size_of(node(moves.stage->load).type) * vector * vector >= kLargeBlockBytes;
   }
 
   void emit() {
-    if (in_array_) emit_staged_arrays(w_, program_, schedule_);
+    if (in_array_) emit_staged_arrays(w_, program_, moves_);
     beside_ = in_array_ && prefetch_.on();
     if (beside_) {
       open_beside();
@@ -61,7 +61,7 @@ class CopyEmitter {
     }
     emit_origins();
     if (in_array_) {
-      emit_staged(w_, program_, schedule_);
+      emit_staged(w_, program_, moves_);
     } else {
       emit_loops();
     }
@@ -71,18 +71,18 @@ class CopyEmitter {
  private:
   const ir::Node& node(NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
   const ir::Buffer& buffer(int k) const { return program_.buffers[static_cast<std::size_t>(k)]; }
-  std::int64_t tile(int q) const { return schedule_.tile[static_cast<std::size_t>(q)]; }
+  std::int64_t tile(int q) const { return moves_.tile[static_cast<std::size_t>(q)]; }
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
   const std::string& name(int q) const { return program_.indices[static_cast<std::size_t>(q)].name; }
 
   /// The tile's origin along each index that has several tiles.
   void emit_origin_values() {
-    const auto numbers = tile_numbers(program_, schedule_, "tile");
-    for (const auto q : schedule_.order) {
+    const auto numbers = tile_numbers(program_, moves_, "tile");
+    for (const auto q : moves_.order) {
       auto number = numbers[static_cast<std::size_t>(q)];
       if (number.empty()) continue;
       if (tile(q) > 1) number = fmt::format("{} * ({})", tile(q), number);
-      const auto origin = origin_name(program_, schedule_, q);
+      const auto origin = origin_name(program_, moves_, q);
       if (in_array_ && extent(q) % tile(q) != 0) {
         // A staged tile is always whole: the last one starts earlier and overlaps its predecessor.
         w_.line("const i64 {}_at = {};", origin, number);
@@ -95,7 +95,7 @@ class CopyEmitter {
   }
 
   std::string begin(const ir::Affine& affine) const {
-    return affine_text(affine.coefficient, affine.constant, [&](int q) { return origin_name(program_, schedule_, q); });
+    return affine_text(affine.coefficient, affine.constant, [&](int q) { return origin_name(program_, moves_, q); });
   }
 
   /// A lambda that returns the address of a tile's origin in a buffer.
@@ -107,7 +107,7 @@ class CopyEmitter {
     w_.close("};");
   }
   void emit_begin() {
-    const auto& load = node(schedule_.stage->load);
+    const auto& load = node(moves_.stage->load);
     emit_begin("begin", load.source, load.offset);
   }
 
@@ -164,7 +164,7 @@ class CopyEmitter {
     };
     std::vector<int> moved{statement.buffer};
     for (const auto id : loads_of(program_, statement.value)) {
-      if (beside_ && id == schedule_.stage->load) continue;  // it has its own place
+      if (beside_ && id == moves_.stage->load) continue;  // it has its own place
       if (std::find(moved.begin(), moved.end(), node(id).source) != moved.end()) continue;
       moved.push_back(node(id).source);
       move(node(id).source, node(id).offset);
@@ -172,7 +172,7 @@ class CopyEmitter {
     move(statement.buffer, statement.offset);
     for (int q = 0; q < static_cast<int>(program_.indices.size()); ++q) {
       if (in_array_ || extent(q) % tile(q) == 0) continue;
-      const auto left = fmt::format("{} - {}", extent(q), origin_name(program_, schedule_, q));
+      const auto left = fmt::format("{} - {}", extent(q), origin_name(program_, moves_, q));
       w_.line("const i64 {}_end = {} < {} ? {} : {};", name(q), left, tile(q), left, tile(q));
     }
   }
@@ -188,16 +188,16 @@ class CopyEmitter {
 
   /// The step of the loop over index q: values that the innermost statement handles at once.
   std::int64_t step_of(int q) const {
-    if (q == read_ || q == written_) return schedule_.mapping.vector;
+    if (q == read_ || q == written_) return moves_.mapping.vector;
     return 1;
   }
   /// Whether a tile's extent along q may be no multiple of the vector.
   bool ragged(int q) const { return extent(q) % tile(q) % step_of(q) != 0 || tile(q) % step_of(q) != 0; }
 
   void emit_loops() {
-    const auto& digits = schedule_.mapping.digits;
+    const auto& digits = moves_.mapping.digits;
     if (digits.empty()) return emit_point();
-    const bool rows = !schedule_.stage && schedule_.streaming;
+    const bool rows = !moves_.stage && moves_.streaming;
     int opened = 0;
     std::vector<std::string> at(program_.indices.size());  // per index: its innermost loop variable so far
     for (std::size_t k = digits.size(); k-- > 0;) {
@@ -205,7 +205,7 @@ class CopyEmitter {
       auto& place = at[static_cast<std::size_t>(q)];
       const auto width = digits[k].step * digits[k].count;
       const auto inner = std::any_of(digits.begin(), digits.begin() + static_cast<std::ptrdiff_t>(k),
-                                     [&](const ir::MixedRadixDigit& digit) { return digit.index == q; });
+                                     [&](const kernel::MixedRadixDigit& digit) { return digit.index == q; });
       const auto step = std::max(digits[k].step, step_of(q));
       if (rows && k == 0) break;
       if (width <= step) continue;
@@ -232,7 +232,7 @@ class CopyEmitter {
     }
     if (rows) {
       emit_row(written_);
-    } else if (schedule_.stage) {
+    } else if (moves_.stage) {
       emit_block(at);
     } else {
       emit_point();
@@ -257,7 +257,7 @@ class CopyEmitter {
   void emit_row(int q) {
     const auto& statement = program_.statement();
     const auto& to = buffer(statement.buffer);
-    const auto vector = schedule_.mapping.vector;
+    const auto vector = moves_.mapping.vector;
     const auto& c = name(q);
     const auto points = [&](const std::string& stop) {
       w_.line("#pragma clang loop unroll(disable) vectorize(disable)");
@@ -297,12 +297,11 @@ class CopyEmitter {
     const auto& affine = program_.statement().offset;
     for (std::size_t p = 0; p < affine.coefficient.size(); ++p) {
       const auto step = affine.coefficient[p] * (static_cast<int>(p) == q ? tile(q) : 1);
-      if (step % schedule_.mapping.vector != 0 &&
-          program_.indices[p].extent > (static_cast<int>(p) == q ? tile(q) : 1)) {
+      if (step % moves_.mapping.vector != 0 && program_.indices[p].extent > (static_cast<int>(p) == q ? tile(q) : 1)) {
         return false;
       }
     }
-    return affine.constant % schedule_.mapping.vector == 0;
+    return affine.constant % moves_.mapping.vector == 0;
   }
 
   std::string shifted(const ir::Affine& affine, int q, int by) const {
@@ -315,7 +314,7 @@ class CopyEmitter {
   /// input). At an edge the block starts earlier to be whole, or goes element by element where the statement adds to
   /// the output.
   void emit_block(const std::vector<std::string>& at) {
-    const int vector = schedule_.mapping.vector;
+    const int vector = moves_.mapping.vector;
     const bool edges = ragged(read_) || ragged(written_);
     const auto place = [&](int q) {
       const auto& text = at[static_cast<std::size_t>(q)];
@@ -346,14 +345,14 @@ class CopyEmitter {
     emit_whole_block();
     if (!prefetch_.on()) return;
     const auto vectors = static_cast<std::int64_t>(vector) * vector;
-    const auto blocks = prefetch_.tiles * ((schedule_.tile_points() + vectors - 1) / vectors);
+    const auto blocks = prefetch_.tiles * ((moves_.tile_points() + vectors - 1) / vectors);
     for (std::int64_t n = 0; n < (prefetch_.lines + blocks - 1) / blocks; ++n) w_.line("prefetch.request();");
   }
 
   void emit_whole_block() {
     const auto& statement = program_.statement();
-    const auto& load = node(schedule_.stage->load);
-    const int vector = schedule_.mapping.vector;
+    const auto& load = node(moves_.stage->load);
+    const int vector = moves_.mapping.vector;
     const auto& from = buffer(load.source).name;
     const auto& to = buffer(statement.buffer).name;
     w_.line("lanes row[{}];", vector);
@@ -364,7 +363,7 @@ class CopyEmitter {
     if (node(statement.value).kind == ir::NodeKind::load) {
       for (int v = 0; v < vector; ++v) {
         const auto target = fmt::format("{} + {}", to, shifted(statement.offset, read_, v));
-        if (schedule_.streaming) {
+        if (moves_.streaming) {
           w_.line("stream({}, row[{}]);", target, v);
         } else {
           w_.line("*(lanes_in_memory*)({}) = row[{}];", target, v);
@@ -379,21 +378,21 @@ class CopyEmitter {
     const auto step = statement.offset.coefficient[static_cast<std::size_t>(read_)];
     const auto type = c_type(buffer(statement.buffer).type);
     const auto target = fmt::format("{} + ({} + {} * r)", to, offset(statement.offset), step);
-    if (schedule_.streaming) {
+    if (moves_.streaming) {
       w_.line("{} out[{}];", type, vector);
     } else {
       w_.line("{}* const out = {};", type, target);
     }
-    const auto text = value([&](NodeId id) { return std::string(id == schedule_.stage->load ? "in[v]" : "out[v]"); });
+    const auto text = value([&](NodeId id) { return std::string(id == moves_.stage->load ? "in[v]" : "out[v]"); });
     w_.line("#pragma clang loop vectorize(assume_safety)");
     w_.line("for (int v = 0; v < {}; ++v) out[v] = {};", vector, text);
-    if (schedule_.streaming) w_.line("stream({}, *(const out_lanes_in_memory*)out);", target);
+    if (moves_.streaming) w_.line("stream({}, *(const out_lanes_in_memory*)out);", target);
     w_.close();
   }
 
   Writer& w_;
   const Program& program_;
-  const Schedule& schedule_;
+  const Moves& moves_;
   int read_ = -1, written_ = -1;  // indices of blocks and of rows with nontemporal stores; -1: none
   bool adds_ = false;             // the statement adds to the output
   bool large_ = false;
@@ -404,12 +403,12 @@ class CopyEmitter {
 
 }  // namespace
 
-std::vector<std::string> tile_numbers(const ir::Program& program, const ir::Schedule& schedule, const char* number) {
+std::vector<std::string> tile_numbers(const ir::Program& program, const kernel::Moves& moves, const char* number) {
   std::vector<std::string> text(program.indices.size());
   std::int64_t below = 1;
-  const auto total = schedule.tiles(program);
-  for (const auto q : schedule.order) {
-    const auto count = schedule.tiles_along(program, q);
+  const auto total = moves.tiles(program);
+  for (const auto q : moves.order) {
+    const auto count = moves.tiles_along(program, q);
     if (count == 1) continue;
     text[static_cast<std::size_t>(q)] = digit(number, below, count, below * count == total);
     below *= count;
@@ -417,32 +416,31 @@ std::vector<std::string> tile_numbers(const ir::Program& program, const ir::Sche
   return text;
 }
 
-void emit_copy_helpers(Writer& w, const Program& program, const Schedule& schedule) {
+void emit_copy_helpers(Writer& w, const Program& program, const Moves& moves) {
   const auto types = [&](const char* name, DType type, int vector) {
     w.line("typedef {} {} __attribute__((ext_vector_type({})));", lane_type(type), name, vector * lanes_of(type));
     w.line("typedef {} {}_in_memory __attribute__((aligned({}), may_alias));", name, name, size_of(type));
   };
-  const bool in_array = schedule.stage && schedule.stage->memory == ir::StageMemory::shared;
-  const auto read_vector = schedule.stage ? schedule.stage->mapping.vector : 1;
-  const auto loaded = schedule.stage ? program.nodes[static_cast<std::size_t>(schedule.stage->load)].type : DType::u8;
+  const bool in_array = moves.stage && moves.stage->memory == kernel::StageMemory::shared;
+  const auto read_vector = moves.stage ? moves.stage->mapping.vector : 1;
+  const auto loaded = moves.stage ? program.nodes[static_cast<std::size_t>(moves.stage->load)].type : DType::u8;
   if (read_vector > 1) {
     const auto block =
-        in_array ? ir::transpose_block(schedule) : ir::TransposeBlock{0, 0, read_vector, read_vector, read_vector};
+        in_array ? kernel::transpose_block(moves) : kernel::TransposeBlock{0, 0, read_vector, read_vector, read_vector};
     types("lanes", loaded, block.columns * block.row_packing);
     w.blank();
     Transpose(loaded, block).emit(w);
   }
-  if (in_array && !schedule.streaming) emit_staged_helpers(w, program, schedule);
-  if (!schedule.streaming) return;
-  const auto vector = schedule.mapping.vector;
+  if (in_array && !moves.streaming) emit_staged_helpers(w, program, moves);
+  if (!moves.streaming) return;
+  const auto vector = moves.mapping.vector;
   const auto& statement = program.statement();
   const auto& to = program.buffers[static_cast<std::size_t>(statement.buffer)];
   types("out_lanes", to.type, vector);
   w.blank();
-  if (in_array) emit_staged_helpers(w, program, schedule);
-  if (!in_array && schedule.stage) {
-    if (const auto prefetch = prefetch_of(program, schedule); prefetch.on())
-      emit_prefetch(w, program, schedule, prefetch);
+  if (in_array) emit_staged_helpers(w, program, moves);
+  if (!in_array && moves.stage) {
+    if (const auto prefetch = prefetch_of(program, moves); prefetch.on()) emit_prefetch(w, program, moves, prefetch);
   }
   if (in_array && program.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::load) return;
   w.line("// A nontemporal store where the address is aligned, else an ordinary one.");
@@ -453,8 +451,8 @@ void emit_copy_helpers(Writer& w, const Program& program, const Schedule& schedu
   w.blank();
 }
 
-void emit_copy(Writer& writer, const Program& program, const Schedule& schedule) {
-  CopyEmitter(writer, program, schedule).emit();
+void emit_copy(Writer& writer, const Program& program, const Moves& moves) {
+  CopyEmitter(writer, program, moves).emit();
 }
 
 }  // namespace ricci::codegen

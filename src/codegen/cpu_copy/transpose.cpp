@@ -1,4 +1,4 @@
-#include "codegen/transpose.hpp"
+#include "codegen/cpu_copy/transpose.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,7 +58,7 @@ const char* lane_type(DType type) {
 
 int lanes_of(DType type) { return size_of(type) > 8 ? 2 : 1; }
 
-Transpose::Transpose(DType type, const ir::TransposeBlock& block)
+Transpose::Transpose(DType type, const kernel::TransposeBlock& block)
     : type_(type),
       columns_(block.columns * block.row_packing),
       rows_(block.vectors()),

@@ -5,15 +5,16 @@
 #include <vector>
 
 #include "codegen/writer.hpp"
-#include "ir/schedule.hpp"
+#include "kernel/kernel.hpp"
+#include "kernel/permute/moves.hpp"
 
 namespace ricci::codegen {
 
-using ir::kLineBytes;
+using kernel::kLineBytes;
 
 /// The offsets of all points of digits first .. last-1, fastest digit first: sums of value * stride.
-std::vector<std::int64_t> offsets(const std::vector<ir::MixedRadixDigit>& digits, std::size_t first, std::size_t last,
-                                  const std::vector<std::int64_t>& stride);
+std::vector<std::int64_t> offsets(const std::vector<kernel::MixedRadixDigit>& digits, std::size_t first,
+                                  std::size_t last, const std::vector<std::int64_t>& stride);
 
 /// The integer type of a table that holds these values.
 const char* table_type(const std::vector<std::int64_t>& values);
@@ -32,10 +33,10 @@ struct Prefetch {
 };
 
 /// No prefetch where a schedule has no nontemporal stores, or a tile has more rows than a table should hold.
-Prefetch prefetch_of(const ir::Program& program, const ir::Schedule& schedule);
+Prefetch prefetch_of(const ir::Program& program, const kernel::Moves& moves);
 
 /// Emits the type that issues the prefetches.
-void emit_prefetch(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, const Prefetch& prefetch);
+void emit_prefetch(Writer& writer, const ir::Program& program, const kernel::Moves& moves, const Prefetch& prefetch);
 
 /// Emits the function that prefetches the output lines a run shares with others.
 void emit_prefetch_ends(Writer& writer, const ir::Program& program);
@@ -43,6 +44,6 @@ void emit_prefetch_ends(Writer& writer, const ir::Program& program);
 /// Emits the function that writes one run and issues at least `with_run` prefetches meanwhile. With a line carry it
 /// also takes the carried line, whether that holds the elements before the run, and whether a later tile continues the
 /// run.
-void emit_write_run(Writer& writer, const ir::Program& program, const ir::Schedule& schedule, std::int64_t with_run);
+void emit_write_run(Writer& writer, const ir::Program& program, const kernel::Moves& moves, std::int64_t with_run);
 
 }  // namespace ricci::codegen
