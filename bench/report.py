@@ -83,11 +83,11 @@ def contract_table(results):
     return lines + [""]
 
 
-# Why Ricci is behind the fastest of the others in contractions on a CPU, by what the others do there; in some sets it is another reason.
+# Why Ricci is behind the fastest of the others in contractions on a CPU, by the set's first word and what the others do there.
 SLOW_ON_CPU = {
-    "einsum_ir blas": "loops around OpenBLAS's assembly, which reads both operands where they lie; Ricci packs them, and its tiles pad an axis of 36 to 40",
-    "einsum_ir": "loops around small generated products, which read both operands where they lie; Ricci packs at least one of them",
-    "tblis": "BLIS's packing and assembly; Ricci sums 76 terms in one go, as one order of sums serves any number of threads",
+    ("tccg48", "einsum_ir blas"): "loops around OpenBLAS's assembly, which reads both operands where they lie; Ricci packs them, and its tiles pad an axis of 36 to 40",
+    ("tccg48", "einsum_ir"): "loops around small generated products, which read both operands where they lie; Ricci packs at least one of them",
+    ("tccg48", "tblis"): "BLIS's packing and assembly; Ricci sums 76 terms in one go, as one order of sums serves any number of threads",
     ("batched", "tblis"): "one product after the other; eleven neighbours are too few for vectors of products side by side, and plain loops read with strides",
 }
 
@@ -102,7 +102,7 @@ def slow_table(results):
         slow = [(name, ms, c) for (name, ms), c in slow if ms < 0.95 * c["ms"]]
         for name in sorted({name for name, _, _ in slow}):
             cases = ", ".join(f"{c['id'].removeprefix('tccg_')} {ms / c['ms']:.2f}" for peer, ms, c in slow if peer == name)
-            lines.append(f"| {r['set']} | {r['dtype']} | {PEERS.get(name, name)} | {cases} | {SLOW_ON_CPU.get((r['set'], name), SLOW_ON_CPU.get(name, ''))} |")
+            lines.append(f"| {r['set']} | {r['dtype']} | {PEERS.get(name, name)} | {cases} | {SLOW_ON_CPU.get((r['set'].split('_')[0], name), 'not looked into yet')} |")
     if not lines:
         return []
     head = ["Contractions on a CPU of which another library takes less than 0.95 of Ricci's time, each with that share, and why:", ""]
@@ -167,16 +167,33 @@ def share(result):
     return f"{result['summary']['median']:.2f} of a copy ({result['summary']['min']:.2f})"
 
 
+def against(case):
+    """What Ricci took of a case, and how many times that the others did."""
+    return f"{case['ms']:.2f} ms, " + ", ".join(f"{ms / case['ms']:.1f}x {PEERS.get(name, name)}" for name, ms in case["peers"].items())
+
+
 HEADLINES = [
     ("permute-ttc57-f32-h200", "57 permutations, f32", lambda r: share(r) + ", " + over(r, "cutensor", "cuTENSOR")),
     ("permute-ttc57-f64-h200", "57 permutations, f64", lambda r: share(r) + ", " + over(r, "cutensor", "cuTENSOR")),
     ("permute-lyakh504-f32-h200", "504 permutations, f32", lambda r: share(r) + ", " + over(r, "cutensor", "cuTENSOR")),
     ("permute-ttc57-f32-intel-xeon-x2", "57 permutations, f32, 2 threads", lambda r: over(r, "hptt_measured", "HPTT, measured")),
     ("contract-tccg48-f64-intel-xeon-x2", "48 contractions, f64, 2 threads", lambda r: over(r, "tblis", "TBLIS")),
+    ("four_index-h2o_ccpvdz-f64-intel-xeon-x2", "four-index transformation of water, f64, 2 threads", lambda r: against(r["cases"][0])),
     ("contract-tccg48-f64-model-h200", "48 contractions, f64", lambda r: over(r, "cutensor", "cuTENSOR's best")),
     ("contract-tccg48-c128-h200", "48 contractions, c128, measured plans", lambda r: over(r, "cutensor", "cuTENSOR's best")),
     ("run-count_pairs_2e36-h200", "2^36 pairs of many-body states", lambda r: f"{r['cases'][0]['ms']:.0f} ms"),
 ]
+
+
+def four_index_table(results):
+    lines = []
+    for r in results:
+        if r["bench"] != "four_index":
+            continue
+        versions = ", ".join(f"{name} {version}" for name, version in r["versions"].items())
+        lines += [f"Four-index transformation of the integrals of {r['set']}, {r['dtype']}, {r['threads']} threads of {r['device']}, least times ({versions}):", ""]
+        lines += [f"- `{case['spec']}`, {case['extents']}: {against(case)}" for case in r["cases"]] + [""]
+    return lines
 
 
 def einsum_table(results):
@@ -284,7 +301,7 @@ def plot_lines(drawn):
 
 def section(read, drawn):
     results = [result for _, result in read]
-    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + slow_table(results) + predicted_table(results) + einsum_table(results) + program_table(results) + counting_table(results) + latency_table(results)
+    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + slow_table(results) + predicted_table(results) + einsum_table(results) + four_index_table(results) + program_table(results) + counting_table(results) + latency_table(results)
     lines.append("Each row is a file in [bench/results](../bench/results), with device, date, commit and command.")
     return "\n".join(lines) + "\n"
 
