@@ -19,9 +19,32 @@ if(RICCI_RUN_CLANG_TIDY)
       "^${PROJECT_SOURCE_DIR}/${rooms}|^${PROJECT_BINARY_DIR}/${rooms}.*/Unity/"
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
 endif()
-# Rooms in which files have names of their own for different things stay apart.
-foreach(target ricci_ir ricci_kernel ricci_plan ricci_codegen ricci_cache ricci_command_tool ricci_bench_tool)
+# Rooms of the preset `tidy`. The large ones are read folder by folder; a file that has a name of its own for something else
+# than its neighbours stays apart, as do all enumerators and all files of the tools, each with its `Options` or `Command`.
+foreach(target ricci_command_tool ricci_bench_tool)
   if(TARGET ${target})
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   endif()
 endforeach()
+set(apart
+  ir/passes/colour_refinement.cpp ir/passes/split.cpp ir/passes/step_piece.cpp
+  kernel/expand_cuda_flush.cpp kernel/verify.cpp kernel/verify_threads.cpp kernel/verify_values.cpp
+  kernel/verify_warp_group.cpp kernel/warp_tile.cpp
+  kernel/interpret/values.cpp kernel/interpret/warp.cpp kernel/interpret/warp_group.cpp
+  kernel/permute/warp_exchange.cpp kernel/program/point_reduce.cpp
+  plan/models/cost_cuda.cpp
+  cache/format.cpp)
+foreach(room ir kernel plan cache)
+  get_target_property(sources ricci_${room} SOURCES)
+  set_target_properties(ricci_${room} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    if(source MATCHES "\\.cpp$" AND NOT "${room}/${source}" IN_LIST apart AND NOT folder STREQUAL enumerate)
+      set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/${room}/${source} TARGET_DIRECTORY ricci_${room}
+        PROPERTY UNITY_GROUP "${room}_${folder}")
+    endif()
+  endforeach()
+endforeach()
+# What the build writes is not there when clang-tidy reads.
+set_property(SOURCE ${PROJECT_BINARY_DIR}/src/codegen/prelude.cpp TARGET_DIRECTORY ricci_codegen
+  PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)

@@ -1,5 +1,5 @@
 // Headers that most files include, parsed once for a component. Each file still includes what it uses: `./bootstrap.sh lint`
-// parses each on its own, and so checks that.
+// parses the sources of a folder together but without these, and so checks that at least one of them does.
 #pragma once
 
 #include <fmt/format.h>

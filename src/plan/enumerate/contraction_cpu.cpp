@@ -347,7 +347,7 @@ class ContractionEnumerator {
     auto most = std::max(device_.l2_bytes / kShareOfCache / chunk, lane.tile);
     const auto vectors = parts(lane.extent, lane.tile);
     const auto batch = product(problem_.batch, extent_of);
-    const std::int64_t wanted = 4 * device_.threads;
+    const std::int64_t wanted = std::int64_t{4} * device_.threads;
     for (;; most /= 2) {
       // Some lines along the lanes, then all of the other columns, then more lanes.
       constexpr std::int64_t kLines = 4;
