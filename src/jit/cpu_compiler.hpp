@@ -12,6 +12,9 @@ struct CpuCompileOptions {
   CpuTarget target;
   bool contract = true;            ///< -ffp-contract=fast; off where results must equal the interpreter's bits
   std::vector<std::string> extra;  ///< more cc1 arguments (the simulator's instrumentation)
+  /// With contract: -ffp-contract=on. A product is fused with the sum of its own expression and with no other, so that
+  /// kernels of different loops around the same expressions make the same bits.
+  bool by_expression = false;
 };
 
 struct CpuObject {

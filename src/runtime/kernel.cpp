@@ -22,11 +22,14 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Exact programs must agree with the interpreter bit by bit: no fused multiply-add.
-jit::CpuCompileOptions cpu_options(const Target& target, bool exact) {
+// Exact programs must agree with the interpreter bit by bit: no fused multiply-add. Kernels of atoms write what is to
+// be fused as one expression, and fuse nothing else: the loops around a result's expression depend on the number of
+// threads, and its bits must not.
+jit::CpuCompileOptions cpu_options(const Target& target, bool exact, bool by_atom) {
   jit::CpuCompileOptions options;
   options.target = target.cpu;
   options.contract = !exact;
+  options.by_expression = by_atom;
   return options;
 }
 
@@ -60,13 +63,13 @@ void read_usage(LoadedKernel& kernel) {
 }
 
 cache::Entry compile(const std::string& key, const codegen::Source& source, const Target& target, bool exact,
-                     double* ms) {
+                     bool by_atom, double* ms) {
   cache::Entry entry;
   entry.key = key;
   entry.source = source.full();
   int registers = 0, spills = 0, shared = 0;
   if (target.device == Device::cpu) {
-    auto object = jit::compile_cpu(entry.source, source.kernel, cpu_options(target, exact));
+    auto object = jit::compile_cpu(entry.source, source.kernel, cpu_options(target, exact, by_atom));
     entry.binary = std::move(object.bytes);
     *ms = object.ms;
   } else {
@@ -118,28 +121,30 @@ std::string Target::text() const { return device == Device::cpu ? cpu.text() : f
 std::string kernel_key(const ir::Program& program, std::string_view program_text, const kernel::Schedule& schedule,
                        const Target& target) {
   const bool cpu = target.device == Device::cpu;
-  return fmt::format("ricci kernel 1\ngenerator {}\n{}target {} {}\ncompiler {}\nflags {}\n{}{}",
-                     codegen::generator_version(), kernel::added_rules(), name(target.device), target.text(),
-                     cpu ? jit::cpu_compiler_version() : jit::cuda_compiler_version(),
-                     cpu ? jit::cpu_flags_text(cpu_options(target, program.exact))
-                         : jit::cuda_flags_text(cuda_options(target, program.exact)),
-                     program_text, kernel::print(schedule));
+  return fmt::format(
+      "ricci kernel 1\ngenerator {}\n{}target {} {}\ncompiler {}\nflags {}\n{}{}", codegen::generator_version(),
+      kernel::added_rules(), name(target.device), target.text(),
+      cpu ? jit::cpu_compiler_version() : jit::cuda_compiler_version(),
+      cpu ? jit::cpu_flags_text(cpu_options(target, program.exact, kernel::has_atom(schedule.directives)))
+          : jit::cuda_flags_text(cuda_options(target, program.exact)),
+      program_text, kernel::print(schedule));
 }
 
 std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
                                                 const kernel::Schedule& schedule, const Target& target,
                                                 const MakeNotes& notes) {
   auto kernel = std::make_shared<LoadedKernel>();
+  kernel->exact = program.exact;
+  kernel->by_atom = kernel::has_atom(schedule.directives);
   const auto make = [&] {
     const auto start = std::chrono::steady_clock::now();
     const auto source = target.device == Device::cpu ? codegen::emit_cpp(program, schedule, notes())
                                                      : codegen::emit_cuda(program, schedule, notes());
     kernel->generate_ms = ms_since(start);
-    return compile(key, source, target, program.exact, &kernel->compile_ms);
+    return compile(key, source, target, program.exact, kernel->by_atom, &kernel->compile_ms);
   };
   kernel->entry = store.find_or_make(key, make, &kernel->outcome);
   kernel->name = codegen::kernel_name(program);
-  kernel->exact = program.exact;
   read_usage(*kernel);
   const auto launch = kernel::launch_of(program, schedule, target.family());
   const auto dynamic = static_cast<std::size_t>(launch.dynamic_shared_bytes);
@@ -164,7 +169,7 @@ std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::
 std::string disassemble(const LoadedKernel& kernel, const Target& target) {
   if (target.device == Device::gpu) return jit::disassemble_cubin(kernel.entry->binary);
   if (jit::cpu_compiler_version().empty()) return {};
-  return jit::assemble_cpu(kernel.entry->source, kernel.name, cpu_options(target, kernel.exact));
+  return jit::assemble_cpu(kernel.entry->source, kernel.name, cpu_options(target, kernel.exact, kernel.by_atom));
 }
 
 }  // namespace ricci::runtime

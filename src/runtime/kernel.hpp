@@ -55,7 +55,8 @@ class DeviceFunctions {
 struct LoadedKernel {
   std::shared_ptr<const cache::Entry> entry;
   std::string name;
-  bool exact = true;  ///< ir::Program::exact
+  bool exact = true;     ///< ir::Program::exact
+  bool by_atom = false;  ///< kernel::has_atom() of the schedule
   int registers = 0, spill_bytes = 0, shared_bytes = 0;
   double generate_ms = 0, compile_ms = 0, load_ms = 0;
   cache::Outcome outcome = cache::Outcome::made;

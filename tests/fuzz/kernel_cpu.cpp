@@ -45,6 +45,7 @@ std::string failure(std::uint64_t seed, int& contractions, int& pairs) {
     pairs += source.text.find("times_i(") != std::string::npos ? 1 : 0;
     shown = kernel::print(kernel) + source.prelude + source.text;
     options.contract = !made->program.exact;
+    options.by_expression = true;
     const auto object = jit::load_object(jit::compile_cpu(full, "contraction", options).bytes);
     const auto run =
         reinterpret_cast<void (*)(void* const*, long long, long long, char*)>(object->symbol("contraction"));

@@ -163,6 +163,13 @@ TEST_CASE("compiler: products and sums are contracted only where asked", "[jit]"
       "extern \"C\" double f(double a, double b, double c) { double p = a * b; return p + c; }\n";
   CHECK_THAT(assembly(source, kAvx2, true), ContainsSubstring("vfmadd"));
   CHECK_THAT(assembly(source, kAvx2, false), !ContainsSubstring("vfmadd"));
+  // Within one expression alone: not a product that has a name.
+  const std::string joined = "extern \"C\" double f(double a, double b, double c) { return a * b + c; }\n";
+  const auto by_expression = [](const std::string& text) {
+    return jit::assemble_cpu(text, "kernel", {kAvx2, true, {}, true});
+  };
+  CHECK_THAT(by_expression(joined), ContainsSubstring("vfmadd"));
+  CHECK_THAT(by_expression(source), !ContainsSubstring("vfmadd"));
 }
 
 TEST_CASE("compiler: a loop that copies or clears becomes no call", "[jit]") {
