@@ -268,7 +268,7 @@ class Memory(unittest.TestCase):
         calls(10)
         counts = [sys.getrefcount(x) for x in (a, b, out)]
         tracemalloc.start()
-        calls(10)
+        calls(1000)
         gc.collect()
         before = tracemalloc.get_traced_memory()[0]
         calls(int(os.environ.get("RICCI_PYTHON_CALLS", "5000")))
