@@ -20,7 +20,6 @@ using tiles::Axes;
 using tiles::Tile;
 using tiles::up;
 
-constexpr std::int64_t kSector = 32, kLine = 128;
 constexpr std::size_t kKept = 20;
 constexpr int kAlike = 2;                          ///< candidates of one tile, with other warps
 constexpr int kMostRegisters = 232;                ///< by the estimate, which leaves out what places of results take
@@ -28,8 +27,8 @@ constexpr std::int64_t kRegistersPerPart = 16384;  ///< of a multiprocessor, of 
 
 /// Bytes that move for each byte of runs.
 double sectors(std::int64_t run_bytes) {
-  const auto whole = static_cast<double>(up(run_bytes, kSector));
-  return (run_bytes % kSector == 0 ? whole : whole + 0.5 * kSector) / static_cast<double>(run_bytes);
+  const auto whole = static_cast<double>(up(run_bytes, kSectorBytes));
+  return (run_bytes % kSectorBytes == 0 ? whole : whole + 0.5 * kSectorBytes) / static_cast<double>(run_bytes);
 }
 
 /// What a block copies of one operand in a round.
@@ -264,9 +263,9 @@ class ContractionEnumerator {
     copies.at_once = static_cast<double>(n);
     // Lanes that write across rows of shared memory meet in banks.
     (n == 1 && lie.fastest > 1 && lie.step != 1 ? copies.scattered : copies.wavefronts) = copies.elements;
-    copies.wavefronts *= static_cast<double>(size) / kLine;
-    copies.lines =
-        copies.elements / static_cast<double>(std::min({lie.run, std::max<std::int64_t>(kLine / size, 1), 32 * n}));
+    copies.wavefronts *= static_cast<double>(size) / kCacheLineBytes;
+    copies.lines = copies.elements /
+                   static_cast<double>(std::min({lie.run, std::max<std::int64_t>(kCacheLineBytes / size, 1), 32 * n}));
     copies.bytes = copies.elements * static_cast<double>(size) * sectors(lie.run * size);
     return copies;
   }
@@ -333,7 +332,7 @@ class ContractionEnumerator {
       return static_cast<double>(std::min<std::int64_t>(run, std::max<std::int64_t>(16 / c.size, 1)));
     };
     counts.instructions = warps * depth * (lane_rows / at_once(true) + lane_columns / at_once(false));
-    counts.fragment_wavefronts = warps * depth * (lane_rows + lane_columns) * 32 * size / kLine;
+    counts.fragment_wavefronts = warps * depth * (lane_rows + lane_columns) * 32 * size / kCacheLineBytes;
     if (c.fma) {
       counts.instructions += warps * depth * lane_rows * lane_columns * (is_complex(c.type) ? 4 : 1);
     } else {
@@ -358,15 +357,15 @@ class ContractionEnumerator {
     const auto& atom = c.atom();
     const double warps = counts.warps, group_count = warps / atom.warps;
     const double steps = static_cast<double>(cut.depth->size) / atom.k;
-    const auto read = static_cast<double>((c.row_unit + cut.columns->size) * atom.k * c.size) / kLine;
+    const auto read = static_cast<double>((c.row_unit + cut.columns->size) * atom.k * c.size) / kCacheLineBytes;
     counts.fragment_wavefronts = group_count * steps * read;
     counts.instructions = warps * steps * 4;
     const auto results = held_rows(cut) * held_columns(cut);
     set_moved(counts, cut, a, b, results);
     counts.stores = 3 * static_cast<double>(results) / 32;
     // Lines that leave through shared memory are whole.
-    if (c.line_bytes(*cut.columns) > 0 && neighbours(cut) * c.result_size >= kLine && !c.reads_result)
-      counts.store_lines = static_cast<double>(results * c.result_size) / kLine;
+    if (c.line_bytes(*cut.columns) > 0 && neighbours(cut) * c.result_size >= kCacheLineBytes && !c.reads_result)
+      counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
   }
 
   /// Copies, and what goes through the cache.
@@ -383,7 +382,7 @@ class ContractionEnumerator {
     // Elements that do not lie side by side in a lane are sectors of their own on their way.
     const auto run = neighbours(cut);
     const double stored =
-        result_bytes_ * (run > 1 ? 1 : static_cast<double>(kSector) / static_cast<double>(c.result_size));
+        result_bytes_ * (run > 1 ? 1 : static_cast<double>(kSectorBytes) / static_cast<double>(c.result_size));
     // Eight rows or columns of a product are the neighbours that lanes can write together, or they are of products.
     const std::int64_t together = c.is_outer()   ? std::int64_t{c.atom().n} * cut.spread.run_columns
                                   : c.by_lanes() ? c.products
@@ -405,7 +404,7 @@ class ContractionEnumerator {
     copies.elements = of.elements;
     copies.at_once = std::max(16.0 / static_cast<double>(contraction_.size), 1.0);
     copies.bytes = of.elements * static_cast<double>(contraction_.size);
-    copies.wavefronts = copies.lines = copies.bytes / kLine;
+    copies.wavefronts = copies.lines = copies.bytes / kCacheLineBytes;
     return copies;
   }
 

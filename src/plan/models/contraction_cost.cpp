@@ -48,11 +48,10 @@ double hidden(Times... times) {
   return std::sqrt(std::sqrt(std::sqrt((eighth(times) + ...))));
 }
 
-/// Lines of 128 bytes that runs of so many bytes cut in two, over those that they fill: two blocks write such a line.
+/// Cache lines that runs of so many bytes cut in two, over those that they fill: two blocks write such a line.
 double cut_lines(double run_bytes) {
-  constexpr std::int64_t kLineBytes = 128;
   const auto run = static_cast<std::int64_t>(run_bytes);
-  return run < 1 ? 0 : static_cast<double>(kLineBytes - std::gcd(run, kLineBytes)) / static_cast<double>(run);
+  return run < 1 ? 0 : static_cast<double>(kCacheLineBytes - std::gcd(run, kCacheLineBytes)) / static_cast<double>(run);
 }
 
 /// Of the second cache, which takes requests and the bytes that they are for.

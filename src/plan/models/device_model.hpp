@@ -6,6 +6,9 @@
 
 namespace ricci::plan {
 
+inline constexpr std::int64_t kSectorBytes = 32;      // of a GPU's memory
+inline constexpr std::int64_t kCacheLineBytes = 128;  // of its caches
+
 struct GpuModel {
   int sm = 90;
   int multiprocessors = 132;

@@ -7,13 +7,12 @@
 
 #include "ir/program.hpp"
 #include "kernel/permute/moves.hpp"
+#include "plan/models/device_model.hpp"
 
 namespace ricci::plan {
 
-inline constexpr std::int64_t kSectorBytes = 32;      // of a GPU's memory
-inline constexpr std::int64_t kCacheLineBytes = 128;  // of its caches
-inline constexpr std::int64_t kBlockBytes = 256;      // granularity at which memory is fastest
-inline constexpr std::size_t kMostDigits = 64;        // of a mapping: a tensor has fewer axes
+inline constexpr std::int64_t kBlockBytes = 256;  // granularity at which memory is fastest
+inline constexpr std::size_t kMostDigits = 64;    // of a mapping: a tensor has fewer axes
 
 /// One side of a permutation, over a whole run.
 struct SideTraffic {
