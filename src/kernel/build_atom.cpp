@@ -77,7 +77,7 @@ void Builder::atom(const Directive& directive) {
   }
   for (const auto* digits : {&mma.rows, &mma.columns}) {
     for (const auto& digit : *digits) {
-      const bool lanes_of_both = kernel_.target == Target::cpu && &digit == &mma.columns.back();
+      const bool lanes_of_both = kernel_.target == Target::cpu && &digit == mma.last_columns();
       if (role(product(), index_of(digit.var)) == Role::batch && digit.extent > 1 && !lanes_of_both)
         fail(fmt::format("{} is an index of both operands: on a CPU it may be the last of the columns",
                          var_name(digit.var)));

@@ -216,6 +216,9 @@ struct Mma {
   bool outer = false;  ///< acc = a * b: nothing is summed
   int parts = 1;       ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
   Spread spread;
+
+  /// The innermost columns, which are the lanes of a CPU's registers; nullptr: one column.
+  const Digit* last_columns() const { return columns.empty() ? nullptr : &columns.back(); }
 };
 
 /// For every element of the accumulator tile: to = value, in which `accumulator` stands for the element. Elements for

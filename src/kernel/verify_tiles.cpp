@@ -83,7 +83,7 @@ void Verifier::one(const Mma& mma) {
   for (const auto* digits : {&mma.rows, &mma.columns}) {
     const auto& other = digits == &mma.rows ? mma.b : mma.a;
     for (const auto& digit : *digits) {
-      const bool lanes_of_both = !cuda() && &digit == &mma.columns.back();
+      const bool lanes_of_both = !cuda() && &digit == mma.last_columns();
       if (digit.extent > 1 && !lanes_of_both && other.index.front().coefficient(digit.var) != 0)
         fail(fmt::format("{} moves the operand of the other side", name(digit.var)));
     }
