@@ -145,6 +145,7 @@ void Machine::run_block(std::uint64_t index) {
     lane.issued_products = 0;
     lane.log.clear();
     lane.next = 0;
+    lane.rounds.clear();
   }
   do {
     for (const unsigned warp : ordered(0, static_cast<unsigned>(clock_.warp.size()))) {
@@ -248,6 +249,10 @@ void Machine::on_access(const void* pointer, unsigned access) {
   const unsigned bytes = access & kBytesMask;
   const bool write = access & kWriteBit;
   const std::uint32_t site = access >> kSiteShift;
+  if (bytes == 0) {
+    m.lane_->log.push_back({address, site, 0, 0, Touch::loop});
+    return;
+  }
   const int region = m.admit(address, bytes, write, site);
   if (region < 0) return;  // a local variable whose address was taken
   m.lane_->log.push_back({address, site, static_cast<std::uint16_t>(region), static_cast<std::uint8_t>(bytes),
@@ -324,16 +329,20 @@ void Machine::refuse_access(FaultKind kind, int region, std::uint64_t address, u
 void Machine::count_accesses(unsigned first, unsigned end) {
   WarpAccess access;
   for (;;) {
-    for (unsigned t = first; t < end; ++t) end_copies(t);
-    std::uint32_t site = ~0u;
-    for (unsigned t = first; t < end; ++t)
-      if (lanes_[t].next < lanes_[t].log.size()) site = std::min(site, lanes_[t].log[lanes_[t].next].site);
-    if (site == ~0u) break;
+    for (unsigned t = first; t < end; ++t) pass_marks(t);
+    const Lane* earliest = nullptr;
+    for (unsigned t = first; t < end; ++t) {
+      const Lane& lane = lanes_[t];
+      if (lane.next < lane.log.size() && (!earliest || is_earlier(lane, *earliest))) earliest = &lane;
+    }
+    if (!earliest) break;
     access.lanes = 0;
     const Record* record = nullptr;
+    const std::uint32_t site = earliest->log[earliest->next].site;
+    const auto& rounds = earliest->rounds;
     for (unsigned t = first; t < end; ++t) {
       Lane& lane = lanes_[t];
-      if (lane.next == lane.log.size() || lane.log[lane.next].site != site) continue;
+      if (lane.next == lane.log.size() || lane.log[lane.next].site != site || lane.rounds != rounds) continue;
       const Record& own = lane.log[lane.next];
       // Two buffers in one instruction: counted one after the other.
       if (record && own.region != record->region) continue;
@@ -351,11 +360,33 @@ void Machine::count_accesses(unsigned first, unsigned end) {
   }
 }
 
-// The end of a copy moves nothing more: it is not an access of the warp.
-void Machine::end_copies(unsigned thread) {
+// Whether the next record of a lane comes before another's: in an earlier round of the innermost loop that both are in,
+// or else earlier in the text.
+bool Machine::is_earlier(const Lane& lane, const Lane& than) {
+  for (std::size_t k = 0; k < std::min(lane.rounds.size(), than.rounds.size()); ++k) {
+    const auto &own = lane.rounds[k], &other = than.rounds[k];
+    if (own.loop != other.loop) break;
+    if (own.number != other.number) return own.number < other.number;
+  }
+  return lane.log[lane.next].site < than.log[than.next].site;
+}
+
+// What is no access of a warp: the end of a copy moves nothing more, loops go on.
+void Machine::pass_marks(unsigned thread) {
+  enum Mark : std::uint64_t { enters, next_round, leaves };  // access_tracing.cpp
   Lane& lane = lanes_[thread];
-  for (; lane.next < lane.log.size() && lane.log[lane.next].touch >= Touch::leave; ++lane.next)
-    if (options_.check_races) check_race(lane.log[lane.next], thread);
+  for (; lane.next < lane.log.size() && lane.log[lane.next].touch >= Touch::leave; ++lane.next) {
+    const Record& record = lane.log[lane.next];
+    if (record.touch != Touch::loop) {
+      if (options_.check_races) check_race(record, thread);
+    } else if (record.address == enters) {
+      lane.rounds.push_back({record.site, 0});
+    } else {
+      // A thread may leave several loops at once.
+      while (lane.rounds.back().loop != record.site) lane.rounds.pop_back();
+      record.address == next_round ? static_cast<void>(++lane.rounds.back().number) : lane.rounds.pop_back();
+    }
+  }
 }
 
 void Machine::count(const WarpAccess& access, const Record& record, unsigned first) {

@@ -37,9 +37,10 @@ class Machine {
   // How an access touches memory. An asynchronous copy is a read, a write that is issued, and its landing: until then
   // what it reads must stay as it was, and `leave` looks whether it did.
   // What a product of a warp group reads is no access of a warp either, and must stay until the product is over.
-  enum class Touch : std::uint8_t { read, write, add, issue, leave, land, multiply };
+  // Neither are the beginnings and ends of loops and of their rounds, whose address says which.
+  enum class Touch : std::uint8_t { read, write, add, issue, leave, land, multiply, loop };
   static constexpr bool writes(Touch touch) {
-    return touch != Touch::read && touch != Touch::leave && touch != Touch::multiply;
+    return touch != Touch::read && touch != Touch::leave && touch != Touch::multiply && touch != Touch::loop;
   }
 
   // An access that has been let through, kept until its warp synchronises.
@@ -106,6 +107,12 @@ class Machine {
     std::uint64_t issued_products = 0;          // of all, in their order: the same for the threads of a group
     std::vector<Record> log;
     std::size_t next = 0;  // first record of the log that is not yet counted
+    // Loops around that record, outermost first, and the round that it is in: where the text is traced as written.
+    struct Round {
+      std::uint32_t loop, number;
+      bool operator==(const Round&) const = default;
+    };
+    std::vector<Round> rounds;
   };
 
   // A buffer or a shared variable.
@@ -168,7 +175,8 @@ class Machine {
   int admit(const void* pointer, unsigned bytes, bool write, std::uint32_t site, Space space);
   Conflict note(const Record& record, unsigned thread);
   void count_accesses(unsigned first, unsigned end);
-  void end_copies(unsigned thread);
+  void pass_marks(unsigned thread);
+  static bool is_earlier(const Lane& lane, const Lane& than);
   void count(const WarpAccess& access, const Record& record, unsigned first);
   void check_race(const Record& record, unsigned thread);
 

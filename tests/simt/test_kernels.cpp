@@ -228,6 +228,44 @@ extern "C" __global__ void reverse(const u8* __restrict__ A, u8* __restrict__ B)
   CHECK(report.shared.wavefronts == report.shared.ideal);
 }
 
+TEST_CASE("lanes that have parted in a round of a loop meet again in the next one") {
+  // Every other lane writes in each round: requests of a warp are rounds, nested loops and early exits or not.
+  Launch launch;
+  launch.source = R"(
+extern "C" __global__ void odd(const int* __restrict__ A, int* __restrict__ B) {
+  const int t = threadIdx.x;
+  for (int k = 0; k < 4; ++k) {
+    if ((A[32 * k + t] & 1) == 1) B[32 * k + t] = k;
+    for (int r = 0; r < 2; ++r) {
+      if (t >= 16 && r == 1) break;
+      B[128 + 64 * k + 32 * r + t] = r;
+    }
+  }
+}
+)";
+  launch.kernel = "odd";
+  launch.parameter_types = {"const int*", "int*"};
+  launch.block = 32;
+  launch.as_written = true;
+  alignas(32) int a[128], b[128 + 256] = {};
+  std::iota(a, a + 128, 0);
+  const int* a_begin = a;
+  int* b_begin = b;
+  void* arguments[] = {&a_begin, &b_begin};
+  const Buffer buffers[] = {{a, sizeof a, false}, {b, sizeof b, true}};
+  for (const Order order : kOrders) {
+    Options options;
+    options.order = order;
+    const Report report = run(launch, arguments, buffers, options);
+    INFO(report.text());
+    CHECK(report.clean());
+    CHECK(report.read.requests == 4);
+    CHECK(report.read.sectors == 4 * 4);
+    CHECK(report.written.requests == 4 + 4 * 2);
+    CHECK(report.written.sectors == 4 * 4 + 4 * (4 + 2));
+  }
+}
+
 TEST_CASE("text that is no kernel is a compile error with its line") {
   Launch launch;
   launch.source = "extern \"C\" __global__ void k(double* A) {\n  A[0] = undeclared;\n}\n";

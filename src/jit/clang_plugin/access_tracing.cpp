@@ -6,9 +6,11 @@
 #include <vector>
 
 #include <llvm/Analysis/InlineCost.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LLVMContext.h>
@@ -16,6 +18,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/IPO/Inliner.h>
 #include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 
 namespace ricci::clang_plugin {
 namespace {
@@ -40,6 +43,7 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
     if (!hook_ || (module.getGlobalVariable(kAsWritten) != nullptr) != as_written_) return PreservedAnalyses::all();
     if (as_written_) resolve_locals(module, analyses);
     lines_.clear();
+    loops_ = 0;
     for (Function& function : module)
       if (!function.isDeclaration() && !function.hasFnAttribute(Attribute::DisableSanitizerInstrumentation))
         trace(function);
@@ -52,12 +56,14 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
   static bool isRequired() { return true; }
 
  private:
-  /// Calls inlined, so that every pointer to a local variable is known for one.
+  /// Calls inlined, so that every pointer to a local variable is known for one; loops with one way in, one way round
+  /// and ways out of their own.
   static void resolve_locals(Module& module, ModuleAnalysisManager& analyses) {
     constexpr int kAnySize = 1 << 20;
     ModulePassManager passes;
     passes.addPass(ModuleInlinerWrapperPass(getInlineParams(kAnySize)));
     passes.addPass(createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
+    passes.addPass(createModuleToFunctionPassAdaptor(LoopSimplifyPass()));
     passes.run(module, analyses);
   }
 
@@ -66,6 +72,7 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
     for (BasicBlock& block : function)
       for (Instruction& instruction : block)
         if (instruction.mayReadOrWriteMemory()) accesses.push_back(&instruction);
+    if (as_written_) show_loops(function);
     const DataLayout& layout = function.getDataLayout();
     for (Instruction* access : accesses) {
       if (auto* load = dyn_cast<LoadInst>(access)) {
@@ -110,6 +117,34 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
     }
   }
 
+  /// Which round of which loops a thread is in, as accesses of no bytes: address 0 where it enters a loop, 1 where the
+  /// next round begins, 2 where it leaves; the loop's number in place of a site.
+  void show_loops(Function& function) {
+    enum Mark : std::uint64_t { enters, next_round, leaves };
+    const DominatorTree dominators(function);
+    const LoopInfo loops(dominators);
+    for (const Loop* loop : loops.getLoopsInPreorder()) {
+      const unsigned code = loops_++ << kSiteShift;
+      const auto show = [&](Instruction* before, Mark mark) {
+        IRBuilder<> builder(before);
+        Type* pointer = builder.getPtrTy();
+        builder.CreateCall(FunctionType::get(builder.getVoidTy(), {pointer, builder.getInt32Ty()}, false),
+                           builder.CreateLoad(pointer, hook_),
+                           {ConstantExpr::getIntToPtr(builder.getInt64(mark), pointer), builder.getInt32(code)});
+      };
+      BasicBlock *before = loop->getLoopPreheader(), *last = loop->getLoopLatch();
+      if (!before || !last) {
+        refuse(loop->getHeader()->getTerminator(), "a loop with several ways in");
+        continue;
+      }
+      show(before->getTerminator(), enters);
+      show(last->getTerminator(), next_round);
+      SmallVector<BasicBlock*> exits;
+      loop->getUniqueExitBlocks(exits);
+      for (BasicBlock* exit : exits) show(&*exit->getFirstInsertionPt(), leaves);
+    }
+  }
+
   unsigned new_site(const Instruction* access) {
     lines_.push_back(line(access));
     return static_cast<unsigned>(lines_.size()) - 1;
@@ -136,6 +171,7 @@ class AccessTracing : public PassInfoMixin<AccessTracing> {
   bool as_written_;
   GlobalVariable* hook_ = nullptr;
   std::vector<std::uint32_t> lines_;
+  unsigned loops_ = 0;  // that have been numbered
 };
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace ricci::clang_plugin {
 
 /// Adds the pass to the end of the optimisation pipeline, so that it sees the accesses that remain, and to its start
 /// for sources with a variable `extern "C" char ricci_trace_as_written`, of which it sees every access. Call before
-/// building the pipeline.
+/// building the pipeline. Of the latter it shows loops, too, as accesses of no bytes: address 0 before a loop, 1 before
+/// its next round, 2 behind it, the loop's number in place of a site.
 ///
 /// `access` is `site << 8 | write << 5 | bytes`: bytes is 1, 2, 4, 8 or 16 (larger accesses and constant-size copies
 /// are shown as several), site a number of its own for each access instruction. The pass also emits

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -129,9 +130,20 @@ void Machine::one(const Let& let, const Threads& threads) {
 }
 
 void Machine::one(const If& branch, const Threads& threads) {
-  Threads then, otherwise;
-  for (const auto& value : branch.values) count_loads(value, threads);
-  for (const auto t : threads) (holds(branch, t) ? then : otherwise).push_back(t);
+  // Each condition is looked at by those for which the ones before it hold.
+  Threads then = threads, otherwise;
+  const auto part = [&](const auto& condition) {
+    const auto rest = std::stable_partition(then.begin(), then.end(), condition);
+    otherwise.insert(otherwise.end(), rest, then.end());
+    then.erase(rest, then.end());
+  };
+  part([&](int t) { return holds(branch.when, t); });
+  for (const auto& value : branch.values) {
+    if (then.empty()) break;
+    count_loads(value, then);
+    part([&](int t) { return decides(value, t); });
+  }
+  std::sort(otherwise.begin(), otherwise.end());
   if (!then.empty()) execute(branch.then, then);
   if (!otherwise.empty()) execute(branch.otherwise, otherwise);
 }
@@ -170,18 +182,26 @@ void Machine::one(const Store& store, const Threads& threads) {
 void Machine::one(const Scatter& scatter, const Threads& threads) {
   const auto& array = kernel_.array(scatter.array);
   count_loads(scatter.place, threads);
-  count_loads(scatter.value, threads);
+  Threads storing;
   std::vector<std::pair<int, std::int64_t>> written;
   for (const auto t : threads) {
     const auto place = value(scatter.place, t).front();
-    const auto item = value(scatter.value, t).front();
-    if (!values_) continue;
+    if (!values_) {
+      value(scatter.value, t);
+      continue;
+    }
     if (place.unwritten >= 0) broken(kernel_, origin_, array.name + " is written at a place that nothing has written");
     const auto element = static_cast<std::int64_t>(place.value.integer);
     if (element < array.first || element >= array.shape.front()) continue;
+    storing.push_back(t);
     written.emplace_back(t, element);
-    memory_.write(scatter.array, element, t, item);
   }
+  count_loads(scatter.value, storing);
+  // Lanes exchange what they have before any of them stores.
+  std::vector<Item> items;
+  for (const auto t : storing) items.push_back(value(scatter.value, t).front());
+  for (std::size_t k = 0; k < storing.size(); ++k)
+    memory_.write(scatter.array, written[k].second, storing[k], items[k]);
   count(array, written, size_of(array.type), true);
 }
 

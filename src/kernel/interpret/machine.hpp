@@ -80,7 +80,8 @@ class Machine {
   }
   std::int64_t at(const Affine& affine, int thread) const;
   bool holds(const std::vector<Condition>& when, int thread) const;
-  bool holds(const If& branch, int thread);
+  /// Whether a value that decides is not zero; true where values do not matter.
+  bool decides(const Value& condition, int thread);
 
   // ---- values.cpp
   std::int64_t element(const Access& access, int thread) const;

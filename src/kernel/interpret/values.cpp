@@ -90,15 +90,12 @@ bool Machine::holds(const std::vector<Condition>& when, int thread) const {
                      [&](const Condition& condition) { return at(condition.value, thread) < condition.below; });
 }
 
-bool Machine::holds(const If& branch, int thread) {
-  if (!holds(branch.when, thread)) return false;
-  return std::all_of(branch.values.begin(), branch.values.end(), [&](const Value& condition) {
-    const auto item = value(condition, thread).front();
-    if (item.unwritten >= 0)
-      broken(kernel_, origin_,
-             "an element of " + kernel_.array(item.unwritten).name + " decides that nothing has written");
-    return !values_ || item.value.integer != 0;
-  });
+bool Machine::decides(const Value& condition, int thread) {
+  const auto item = value(condition, thread).front();
+  if (item.unwritten >= 0)
+    broken(kernel_, origin_,
+           "an element of " + kernel_.array(item.unwritten).name + " decides that nothing has written");
+  return !values_ || item.value.integer != 0;
 }
 
 std::int64_t Machine::element(const Access& access, int thread) const {
