@@ -9,6 +9,7 @@
 
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
+#include "ir/passes/copy_result.hpp"
 #include "ir/passes/split.hpp"
 #include "ir/workspace.hpp"
 #include "kernel/atom_types.hpp"
@@ -259,34 +260,113 @@ ir::Step canonical_step(const ir::Step& step) {
   return made;
 }
 
-/// A sequence in which operands of products are copied into another order first, where both kernels are predicted to
-/// take less time than the gathers of one; on a GPU.
-ir::Sequence with_copies(ir::Sequence sequence, const plan::GpuModel& device, Precision precision) {
-  for (std::size_t k = 0; k < sequence.steps.size();) {
-    if (!runs(sequence.steps[k].program)) {
-      ++k;
-      continue;
+/// Steps in place of one, and what they are predicted to take.
+struct Priced {
+  ir::Sequence sequence;
+  std::size_t steps = 1;
+  double us = -1;  ///< -1: nothing was predicted, as there is no other way
+};
+
+/// Copies and other orders of results where they are predicted to save time; on a GPU.
+class Copies {
+ public:
+  /// limit  bytes of workspace; -1: any
+  Copies(const plan::GpuModel& device, Precision precision, std::int64_t limit)
+      : device_(device), precision_(precision), limit_(limit) {}
+
+  ir::Sequence run(ir::Sequence sequence) const {
+    for (std::size_t k = 0; k < sequence.steps.size();) {
+      if (!runs(sequence.steps[k].program)) {
+        ++k;
+        continue;
+      }
+      auto whole = canonical(sequence, k);
+      const auto order = plan::matrix_order(whole.steps[k].program, device_);
+      auto best = with_operands(whole, k);
+      if (order) {
+        if (best.us < 0) best.us = predicted(whole.steps[k]);
+        constexpr double kWorth = 1.1;  // times the least that matrices take
+        if (best.us > kWorth * order->least_us) {
+          auto made = as_matrices(whole, k, *order);
+          if (made && made->us < best.us) best = std::move(*made);
+        }
+      }
+      if (best.steps > 1) sequence = std::move(best.sequence);
+      k += best.steps;
     }
-    auto whole = sequence;
-    whole.steps[k] = canonical_step(sequence.steps[k]);
-    auto& program = whole.steps[k].program;
-    program.precision = kernel::effective_precision(program, precision, device.sm);
-    std::optional<ir::Sequence> best;
-    double least = 0;
-    for (const auto& order : plan::operand_orders(program, device)) {
-      if (least == 0) least = predicted_us(program, device, precision);
-      auto copied = ir::copy_operand(whole, k, order.load, order.indices);
-      const auto us = predicted_us(copied.steps[k].program, device, precision) +
-                      predicted_us(copied.steps[k + 1].program, device, precision);
-      if (us >= least) continue;
-      least = us;
-      best = std::move(copied);
-    }
-    if (best) sequence = std::move(*best);
-    ++k;  // of a copy and its step the step is looked at again: there is another operand
+    return sequence;
   }
-  return sequence;
-}
+
+ private:
+  ir::Sequence canonical(ir::Sequence sequence, std::size_t k) const {
+    sequence.steps[k] = canonical_step(sequence.steps[k]);
+    auto& program = sequence.steps[k].program;
+    program.precision = kernel::effective_precision(program, precision_, device_.sm);
+    return sequence;
+  }
+  double predicted(const ir::Step& step) const { return predicted_us(step.program, device_, precision_); }
+  bool fits(const ir::Sequence& sequence) const { return limit_ < 0 || sequence.workspace_bytes() <= limit_; }
+
+  /// Operands copied into another order first, one after the other, each where both kernels are predicted to take less
+  /// time than the gathers of one.
+  Priced with_operands(ir::Sequence whole, std::size_t first) const {
+    Priced made{std::move(whole), 1, -1};
+    for (auto k = first;; ++k) {
+      made.sequence = canonical(std::move(made.sequence), k);
+      const auto& program = made.sequence.steps[k].program;
+      std::optional<ir::Sequence> best;
+      double least = 0, of_copy = 0, product = 0;
+      for (const auto& order : plan::operand_orders(program, device_)) {
+        if (least == 0) least = product = predicted(made.sequence.steps[k]);
+        auto copied = ir::copy_operand(made.sequence, k, order.load, order.indices, order.row);
+        const auto copy = predicted(copied.steps[k]), rest = predicted(copied.steps[k + 1]);
+        if (copy + rest >= least || !fits(copied)) continue;
+        least = copy + rest;
+        of_copy = copy;
+        product = rest;
+        best = std::move(copied);
+      }
+      if (!best) {
+        if (product > 0) made.us = std::max(made.us, 0.0) + product;
+        if (product == 0 && made.us >= 0) made.us += predicted(made.sequence.steps[k]);
+        return made;
+      }
+      made.sequence = std::move(*best);
+      made.us = std::max(made.us, 0.0) + of_copy;
+      ++made.steps;
+    }
+  }
+
+  /// The result as a matrix, which is permuted when it is complete, and operands copied to be matrices.
+  std::optional<Priced> as_matrices(const ir::Sequence& whole, std::size_t first,
+                                    const plan::MatrixOrder& order) const {
+    Priced made{ir::copy_result(whole, first, order.sum, order.indices, order.row), 2, 0};
+    if (!fits(made.sequence)) return std::nullopt;
+    made.us = predicted(made.sequence.steps[first + 1]);
+    made.sequence = canonical(std::move(made.sequence), first);
+    auto product = predicted(made.sequence.steps[first]);
+    auto k = first;
+    for (const bool of_rows : {true, false}) {
+      made.sequence = canonical(std::move(made.sequence), k);
+      const auto operand = plan::matrix_operand(made.sequence.steps[k].program, device_, of_rows);
+      if (!operand) continue;
+      auto copied = ir::copy_operand(made.sequence, k, operand->load, operand->indices, operand->row);
+      const auto copy = predicted(copied.steps[k]), rest = predicted(copied.steps[k + 1]);
+      if (copy + rest >= product || !fits(copied)) continue;
+      made.sequence = std::move(copied);
+      made.us += copy;
+      product = rest;
+      ++made.steps;
+      ++k;
+    }
+    made.us += product;
+    return made;
+  }
+
+  const plan::GpuModel& device_;
+  Precision precision_;
+  std::int64_t limit_;
+};
 
 }  // namespace
 
@@ -425,8 +505,9 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     plan->uncut = std::exchange(plan->sequence, std::move(cut));
   }
   if (!cpu) {
-    auto copied = with_copies(plan->sequence, runtime::gpu_model(plan->target), wanted.precision);
-    if (copied.steps.size() > plan->sequence.steps.size() && fits(copied.workspace_bytes())) {
+    const auto device = runtime::gpu_model(plan->target);
+    auto copied = Copies(device, wanted.precision, wanted.workspace_limit).run(plan->sequence);
+    if (copied.steps.size() > plan->sequence.steps.size()) {
       auto gathered = std::exchange(plan->sequence, std::move(copied));
       if (!plan->uncut) plan->uncut = std::move(gathered);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include "catch.hpp"
@@ -11,6 +12,7 @@
 #include "fuzz/random_problem.hpp"
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
+#include "ir/passes/copy_result.hpp"
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/plan.hpp"
@@ -111,23 +113,31 @@ void check(std::uint64_t seed) {
   check(e, ir::lower_einsum(e.problem, {minimise}));
 }
 
+/// The einsum of a seed as one step in canonical form; nothing where it is no contraction, or has no points.
+std::optional<ir::Sequence> contraction_of(const ir::Sequence& lowered) {
+  if (lowered.steps.size() != 1) return std::nullopt;
+  auto sequence = lowered;
+  const auto& old = lowered.steps[0];
+  auto canonical = ir::canonicalise(old.program);
+  ir::Step step;
+  for (const int buffer : canonical.buffer) step.storage.push_back(old.storage[static_cast<std::size_t>(buffer)]);
+  for (const int param : canonical.param) step.param.push_back(old.param[static_cast<std::size_t>(param)]);
+  step.program = std::move(canonical);
+  sequence.steps[0] = std::move(step);
+  const auto& program = sequence.steps[0].program;
+  if (!kernel::contraction_of(program) || !runs(program)) return std::nullopt;
+  return sequence;
+}
+
 /// A contraction of a seed with an operand copied into another order first: one that may be worth it, or any. False for
 /// einsums that are none.
 bool check_copied(std::uint64_t seed) {
   auto e = fuzz::random_einsum(seed, {2500, 2});
   INFO(e.text());
-  auto sequence = ir::lower_einsum(e.problem, {ir::PathOptions::Minimise::flops});
-  if (sequence.steps.size() != 1) return false;
-  const auto lowered = sequence.steps[0];
-  auto canonical = ir::canonicalise(lowered.program);
-  ir::Step step;
-  for (const int buffer : canonical.buffer) step.storage.push_back(lowered.storage[static_cast<std::size_t>(buffer)]);
-  for (const int param : canonical.param) step.param.push_back(lowered.param[static_cast<std::size_t>(param)]);
-  step.program = std::move(canonical);
-  sequence.steps[0] = std::move(step);
-  const auto& program = sequence.steps[0].program;
+  const auto sequence = contraction_of(ir::lower_einsum(e.problem, {ir::PathOptions::Minimise::flops}));
+  if (!sequence) return false;
+  const auto& program = sequence->steps[0].program;
   const auto contraction = kernel::contraction_of(program);
-  if (!contraction || !runs(program)) return false;
   std::mt19937_64 random(seed);
   const auto load = (random() % 2 == 0 ? contraction->first : contraction->second).load;
   plan::OperandOrder order{load, {}};
@@ -138,28 +148,61 @@ bool check_copied(std::uint64_t seed) {
   std::shuffle(order.indices.begin(), order.indices.end(), random);
   const auto worth = plan::operand_orders(program, plan::GpuModel::of_capability(90));
   if (!worth.empty()) order = worth[random() % worth.size()];
-  const auto copied = ir::copy_operand(sequence, 0, order.load, order.indices);
+  order.row = random() % (order.indices.size() + 1);
+  const auto copied = ir::copy_operand(*sequence, 0, order.load, order.indices, order.row);
   REQUIRE(copied.steps.size() == 2);
   check(e, copied);
   return true;
 }
 
+/// A contraction of a seed whose sums are written as a matrix first: as may be worth it, or in any order; and of which
+/// an operand is copied to be one, too. False for einsums that are none, or sum nothing.
+bool check_as_matrices(std::uint64_t seed) {
+  auto e = fuzz::random_einsum(seed, {2500, 2});
+  INFO(e.text());
+  const auto sequence = contraction_of(ir::lower_einsum(e.problem, {ir::PathOptions::Minimise::flops}));
+  if (!sequence) return false;
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto& program = sequence->steps[0].program;
+  const auto contraction = kernel::contraction_of(program);
+  if (program.nodes[static_cast<std::size_t>(contraction->reduce)].kind != ir::NodeKind::reduce) return false;
+  std::mt19937_64 random(seed);
+  plan::MatrixOrder order;
+  order.sum = contraction->reduce;
+  for (const auto role : {kernel::Role::batch, kernel::Role::rows, kernel::Role::columns}) {
+    for (const int q : contraction->indices(role)) order.indices.push_back(q);
+  }
+  if (order.indices.empty()) return false;
+  order.row = random() % (order.indices.size() + 1);
+  if (random() % 2 == 0) std::shuffle(order.indices.begin(), order.indices.end(), random);
+  if (const auto worth = plan::matrix_order(program, device)) order = *worth;
+  auto made = ir::copy_result(*sequence, 0, order.sum, order.indices, order.row);
+  REQUIRE(made.steps.size() == 2);
+  if (const auto operand = plan::matrix_operand(made.steps[0].program, device, random() % 2 == 0)) {
+    made = ir::copy_operand(made, 0, operand->load, operand->indices, operand->row);
+    REQUIRE(made.steps.size() == 3);
+  }
+  check(e, made);
+  return true;
+}
+
 }  // namespace
 
-TEST_CASE("random contractions with an operand copied first are the interpreter's, without a fault") {
+TEST_CASE("random contractions of copied operands and permuted sums are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(410001);
   const int count = fuzz::cases(150) / 2;
-  int run = 0;
+  int copied = 0, matrices = 0;
   for (int k = 0; k < count; ++k) {
     try {
-      run += check_copied(first + static_cast<std::uint64_t>(k)) ? 1 : 0;
+      copied += check_copied(first + static_cast<std::uint64_t>(k)) ? 1 : 0;
+      matrices += check_as_matrices(first + static_cast<std::uint64_t>(k)) ? 1 : 0;
     } catch (const Error& error) {
       FAIL("seed " << first + static_cast<std::uint64_t>(k) << ": " << error.what());
     }
   }
-  std::printf("%d of %d random einsums from seed %llu with an operand copied first\n", run, count,
-              static_cast<unsigned long long>(first));
-  if (fuzz::enough(fuzz::cases(150))) CHECK(run > count / 10);
+  std::printf("%d einsums from seed %llu: %d with an operand copied first, %d with sums as matrices first\n", count,
+              static_cast<unsigned long long>(first), copied, matrices);
+  if (fuzz::enough(fuzz::cases(150))) CHECK((copied > count / 10 && matrices > count / 10));
 }
 
 TEST_CASE("random einsums on the simulator are the interpreter's within their bound, without a fault") {

@@ -1,24 +1,15 @@
 #include "ir/passes/copy_operand.hpp"
 
-#include <ranges>
-
 #include "ir/passes/step_piece.hpp"
 
 namespace ricci::ir {
 
-Sequence copy_operand(Sequence sequence, std::size_t step, NodeId load, const std::vector<int>& order) {
+Sequence copy_operand(Sequence sequence, std::size_t step, NodeId load, const std::vector<int>& order,
+                      std::size_t row) {
   const auto old = sequence.steps[step];
   const auto& program = old.program;
   const auto& node = program.nodes[static_cast<std::size_t>(load)];
-  Rows rows;
-  rows.stride.assign(program.indices.size(), 0);
-  std::int64_t elements = 1;
-  for (const int q : std::views::reverse(order)) {
-    rows.stride[static_cast<std::size_t>(q)] = elements;
-    elements *= program.indices[static_cast<std::size_t>(q)].extent;
-  }
-  rows.storage = static_cast<int>(sequence.storages.size());
-  sequence.storages.push_back({fresh_name(sequence, "copy"), Role::workspace, node.type, 0, elements - 1, 256});
+  const auto rows = add_rows(sequence, program, order, row, node.type, "copy");
 
   StepPiece copy(old);
   const auto value = copy.copy(load);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ricci::ir {
 namespace {
 
@@ -20,6 +22,22 @@ std::string fresh_name(const Sequence& sequence, const std::string& stem) {
   auto name = stem;
   for (int k = 2; names.contains(name); ++k) name = fmt::format("{}{}", stem, k);
   return name;
+}
+
+Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>& order, std::size_t row, DType type,
+              const std::string& stem) {
+  Rows rows;
+  rows.stride.assign(program.indices.size(), 0);
+  const auto line = std::max<std::int64_t>(kRowBytes / size_of(type), 1);
+  std::int64_t elements = 1;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    rows.stride[at(order[k])] = elements;
+    elements *= program.indices[at(order[k])].extent;
+    if (order.size() - k == row) elements = (elements + line - 1) / line * line;
+  }
+  rows.storage = static_cast<int>(sequence.storages.size());
+  sequence.storages.push_back({fresh_name(sequence, stem), Role::workspace, type, 0, elements - 1, 256});
+  return rows;
 }
 
 StepPiece::StepPiece(const Step& from) : from_(from), place_(from.program.indices.size()) {

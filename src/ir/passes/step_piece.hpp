@@ -18,6 +18,13 @@ struct Rows {
   std::vector<std::int64_t> stride;  ///< per index of the step's program; 0: not one of the rows'
 };
 
+constexpr std::int64_t kRowBytes = 128;  ///< a cache line of a GPU
+
+/// Rows of one element in a new workspace storage, row-major over the indices of `order`, slowest first.
+///   row  how many of these from the last one on make a row, which begins at a multiple of kRowBytes; 0: none does
+Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>& order, std::size_t row, DType type,
+              const std::string& stem);
+
 /// The stem, or one with a number, that names nothing in the sequence yet.
 std::string fresh_name(const Sequence& sequence, const std::string& stem);
 

@@ -20,10 +20,25 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
 struct OperandOrder {
   ir::NodeId load = -1;
   std::vector<int> indices;
+  std::size_t row = 0;  ///< how many of these from the last one on make a row
 };
 /// Orders that may be worth a copy: the best schedule of the operand as it lies would be that much faster if its
 /// gathers were of whole vectors and sectors. Whether one is, predictions of both kernels say.
 std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device);
+
+/// An order of the result's indices in which its rows and its columns are one index each, for sums that are permuted
+/// when they are complete.
+struct MatrixOrder {
+  ir::NodeId sum = -1;
+  std::vector<int> indices;  ///< slowest first
+  std::size_t row = 0;       ///< how many of these from the last one on are columns
+  double least_us = 0;       ///< what both kernels take at least
+};
+/// Nothing where products take less than a permutation of the result, or where there are not several indices to join.
+std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuModel& device);
+/// The order of an operand in which its side is one index, whose neighbours in the result are neighbours in it; nothing
+/// where it lies in that order.
+std::optional<OperandOrder> matrix_operand(const ir::Program& program, const GpuModel& device, bool of_rows);
 
 /// For a program that is a group of contractions (kernel::group_of): sections of directives, best first by prediction.
 std::vector<Candidate> group_candidates(const ir::Program& program, const CpuModel& device);

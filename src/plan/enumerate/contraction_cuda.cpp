@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -42,8 +43,8 @@ class ContractionEnumerator {
   ContractionEnumerator(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device)
       : contraction_(contraction),
         device_(device),
-        rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit)),
-        columns_(tiles::side_tiles(contraction.column_axes, contraction.column_unit)),
+        rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit, run_of(contraction))),
+        columns_(tiles::side_tiles(contraction.column_axes, contraction.column_unit, run_of(contraction))),
         depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit)) {
     if (contraction.groups) {
       keep_full(rows_, contraction.row_unit, contraction.deep_rows);
@@ -103,7 +104,10 @@ class ContractionEnumerator {
   }
 
  private:
-  static constexpr std::int64_t kLeastTile = 16 * 16, kMostTile = 192 * 192;
+  static constexpr std::int64_t kLeastSide = 16, kMostTile = 192 * 192;
+
+  /// Elements that are worth being neighbours in memory: two sectors, which it reads together.
+  static std::int64_t run_of(const GpuContraction& contraction) { return 2 * kSectorBytes / contraction.size; }
 
   /// Of tiles for warp groups, multiples of their units; along the depth also what leaves little of them unused.
   static void keep_full(std::vector<Tile>& tiles, std::int64_t unit, bool deep) {
@@ -130,7 +134,9 @@ class ContractionEnumerator {
     const auto& rows = rows_[row];
     const auto& columns = columns_[column];
     const auto results = rows.size * columns.size * contraction_.products;
-    if (results < kLeastTile && (rows.blocks > 1 || columns.blocks > 1)) return;
+    // Of a side that a tile has whole, fewer positions than atoms have leave fewer results.
+    const auto thin = [](const Tile& side) { return side.blocks == 1 ? std::min(side.size, kLeastSide) : kLeastSide; };
+    if (results < thin(rows) * thin(columns) && (rows.blocks > 1 || columns.blocks > 1)) return;
     if (results > kMostTile) return;
     auto counts = of_result(rows, columns);
     for (std::size_t d = 0; d < depths_.size(); ++d) {
@@ -304,6 +310,51 @@ class ContractionEnumerator {
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + result_bytes_;
   }
 
+  /// Bytes by whose multiples rows of the result's neighbours begin: at most a sector.
+  std::int64_t result_alignment(const Cut& cut) const {
+    std::int64_t step = kSectorBytes;
+    const auto add = [&](std::int64_t elements) { step = std::gcd(step, elements * contraction_.result_size); };
+    const auto of = [&](const Axes& axes, const Tile& tile) {
+      for (std::size_t k = 0; k < axes.size(); ++k) {
+        if (axes[k].extent == 1) continue;
+        if (std::abs(axes[k].in_other) != 1) add(axes[k].in_other);
+        if (std::abs(axes[k].in_other) == 1 && tile.sizes[k] != axes[k].extent) add(tile.sizes[k]);
+      }
+    };
+    of(contraction_.row_axes, *cut.rows);
+    of(contraction_.column_axes, *cut.columns);
+    for (std::size_t k = 0; k < contraction_.batch_axes.size(); ++k) {
+      if (std::abs(contraction_.in_result(k)) != 1) add(contraction_.in_result(k));
+    }
+    return step;
+  }
+
+  /// Sectors of which an instruction that writes results one by one to each lane has a part.
+  double part_sectors(const Cut& cut, std::int64_t results) const {
+    const auto& c = contraction_;
+    const auto run = neighbours(cut), alignment = result_alignment(cut);
+    const double elements = static_cast<double>(results);
+    if (run == 1) return c.result_size < kSectorBytes ? elements : 0;
+    // Neighbours of an instruction, and how far apart the first and the last one are: columns in pairs, or runs, of
+    // which each element is in another instruction; what begins at multiples of these is written by whole vectors.
+    const bool along_columns = !c.is_outer() && !c.by_lanes() && fastest_of(c.column_axes, *cut.columns);
+    const std::int64_t lanes = c.is_outer() ? 32 : c.by_lanes() ? c.products : !along_columns ? 8 : 4;
+    const std::int64_t step = along_columns ? cut.spread.run_columns * (c.fma || is_complex(c.type) ? 1 : 2)
+                              : c.is_outer() || c.by_lanes() ? 1
+                                                             : cut.spread.run_rows;
+    const bool whole = alignment % std::min<std::int64_t>(step * c.result_size, 16) == 0;
+    const auto bytes = (whole ? lanes * step : (lanes - 1) * step + 1) * c.result_size;
+    if (whole && alignment == kSectorBytes && bytes % kSectorBytes == 0) return 0;
+    const auto at_once = static_cast<double>(std::min(whole ? lanes * step : lanes, run));
+    const auto reached = static_cast<double>(bytes + kSectorBytes - std::gcd(alignment, bytes)) / kSectorBytes;
+    return elements / at_once * (whole ? std::min(reached, 2.0) : reached);
+  }
+
+  /// Whether a side's fastest digit moves the result to its neighbour.
+  static bool fastest_of(const Axes& axes, const Tile& tile) {
+    return !tile.order.empty() && axes[tile.order.back()].in_other == 1;
+  }
+
   /// Neighbours of the result among the rows or columns of a side's fastest digit; 1 where it is not the result's.
   std::int64_t neighbours(const Cut& cut) const {
     const auto of = [](const Axes& axes, const Tile& tile) -> std::int64_t {
@@ -364,8 +415,10 @@ class ContractionEnumerator {
     set_moved(counts, cut, a, b, results);
     counts.stores = 3 * static_cast<double>(results) / 32;
     // Lines that leave through shared memory are whole.
-    if (c.line_bytes(*cut.columns) > 0 && neighbours(cut) * c.result_size >= kCacheLineBytes && !c.reads_result)
+    if (c.line_bytes(*cut.columns) > 0 && neighbours(cut) * c.result_size >= kCacheLineBytes && !c.reads_result) {
       counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
+      counts.part_sectors = 0;
+    }
   }
 
   /// Copies, and what goes through the cache.
@@ -388,6 +441,7 @@ class ContractionEnumerator {
                                   : c.by_lanes() ? c.products
                                                  : 8;
     counts.store_lines = static_cast<double>(results) / static_cast<double>(std::min(run, together));
+    counts.part_sectors = part_sectors(cut, results);
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stored;
   }
 
@@ -489,6 +543,47 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
     for (const bool deep : {true, false}) orders.push_back({load, contraction->order(of_rows, deep)});
   }
   return orders;
+}
+
+std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuModel& device) {
+  const auto found = kernel::contraction_of(program);
+  const auto contraction = GpuContraction::of(program, device);
+  if (!contraction || contraction->is_outer()) return std::nullopt;
+  const auto& rows = contraction->row_axes;
+  const auto& columns = contraction->column_axes;
+  if (rows.empty() || columns.empty() || rows.size() + columns.size() < 3) return std::nullopt;
+  double results = static_cast<double>(contraction->batches);
+  for (const auto* axes : {&rows, &columns}) {
+    for (const auto& axis : *axes) results *= static_cast<double>(axis.extent);
+  }
+  const double clock = device.multiprocessors * device.clock_MHz;  // in a microsecond
+  const double products = results * contraction->terms / contraction->rate / clock;
+  const double permuted = results * static_cast<double>(size_of(contraction->type) + contraction->result_size) /
+                          (device.copy_rate_GBs() * 1e3);
+  if (products < permuted) return std::nullopt;
+  MatrixOrder order;
+  order.sum = found->reduce;
+  order.row = columns.size();
+  order.least_us = products + permuted;
+  const auto add = [&](Axes axes) {
+    std::stable_sort(axes.begin(), axes.end(), [](const tiles::Axis& x, const tiles::Axis& y) {
+      return std::abs(x.in_operand) > std::abs(y.in_operand);
+    });
+    for (const auto& axis : axes) order.indices.push_back(axis.index);
+  };
+  add(contraction->batch_axes);
+  add(rows);
+  add(columns);
+  return order;
+}
+
+std::optional<OperandOrder> matrix_operand(const ir::Program& program, const GpuModel& device, bool of_rows) {
+  const auto contraction = GpuContraction::of(program, device);
+  if (!contraction) return std::nullopt;
+  const auto& side = of_rows ? contraction->row_axes : contraction->column_axes;
+  const bool one = side.size() == 1 && std::abs(side.front().in_operand) == 1;
+  if (one && contraction->depth_axes.size() == 1) return std::nullopt;
+  return OperandOrder{contraction->load(of_rows), contraction->order(of_rows, false), side.size()};
 }
 
 }  // namespace ricci::plan

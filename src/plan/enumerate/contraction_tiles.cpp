@@ -30,7 +30,7 @@ Lie lie_of(std::vector<Reach> all) {
   return lie;
 }
 
-std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit) {
+std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run) {
   std::vector<Tile> list;
   if (axes.empty()) return {Tile{}};
   std::vector<std::size_t> fastest;
@@ -43,7 +43,7 @@ std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit) {
       if (std::abs(axes[k].in_operand) < std::abs(axes[fastest[0]].in_operand)) fastest[0] = k;
     }
   }
-  Tiles search(axes, unit);
+  Tiles search(axes, unit, run);
   for (const auto f : fastest) {
     for (const std::int64_t most : {256, 192, 144, 128, 96, 64, 48, 32, 16}) {
       auto tile = search.of(f, most);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -49,8 +50,10 @@ Lie lie_of(std::vector<Reach> all);
 /// Tiles of a group of axes.
 class Tiles {
  public:
-  /// unit: positions that warps take at once.
-  Tiles(const Axes& axes, std::int64_t unit) : axes_(axes), unit_(unit) {}
+  ///   unit  positions that warps take at once
+  ///   run   elements that are worth being neighbours
+  Tiles(const Axes& axes, std::int64_t unit, std::int64_t run)
+      : axes_(axes), unit_(unit), runs_{chain(false, run), chain(true, run)} {}
 
   /// The tile of at most `most` positions that leaves the least unused and reads and writes the longest runs; its
   /// fastest digit is axis number `fastest`.
@@ -73,7 +76,35 @@ class Tiles {
   }
 
  private:
-  bool has_runs(std::size_t k) const { return std::abs(axes_[k].in_operand) == 1 || std::abs(axes_[k].in_other) == 1; }
+  /// Axes whose elements are neighbours in a tensor, the fastest first, as far as tiles of them make longer runs.
+  struct Chain {
+    std::vector<std::size_t> axes;
+    std::int64_t longest = 1;  ///< that counts
+  };
+  Chain chain(bool other, std::int64_t most) const {
+    Chain chain;
+    std::int64_t run = 1;
+    for (bool found = true; found && run < most;) {
+      found = false;
+      for (std::size_t k = 0; k < axes_.size() && !found; ++k) {
+        found = axes_[k].extent > 1 && std::abs(other ? axes_[k].in_other : axes_[k].in_operand) == run;
+        if (!found) continue;
+        chain.axes.push_back(k);
+        run *= axes_[k].extent;
+      }
+    }
+    chain.longest = std::min(run, most);
+    return chain;
+  }
+  /// Neighbours that a tile has of a chain, over those that count.
+  double share(const Chain& chain) const {
+    std::int64_t run = 1;
+    for (const auto k : chain.axes) {
+      run *= current_.sizes[k];
+      if (current_.sizes[k] != axes_[k].extent) break;
+    }
+    return static_cast<double>(std::min(run, chain.longest)) / static_cast<double>(chain.longest);
+  }
 
   void take(std::size_t k, std::int64_t size) {
     if (k == order_.size()) return judge(size);
@@ -92,24 +123,24 @@ class Tiles {
       with(n);
       ++found;
     }
+    // As few parts as there is room for, of about equal sizes.
+    if (const auto n = room > 1 ? parts(extent, parts(extent, room)) : 1; n > 1 && extent % n != 0) with(n);
     for (auto n = unit_; n <= std::min(room, extent - 1); n *= 2) with(n);
     for (auto n = 3 * unit_; n <= std::min(room, extent - 1); n *= 2) with(n);
     if (k > 0) with(1);
   }
 
   void judge(std::int64_t size) {
-    double used = 1, runs = 1;
+    double used = 1;
     std::int64_t blocks = 1;
     for (std::size_t k = 0; k < axes_.size(); ++k) {
       const auto n = parts(axes_[k].extent, current_.sizes[k]);
       used *= static_cast<double>(axes_[k].extent) / static_cast<double>(n * current_.sizes[k]);
       blocks *= n;
-      const auto longest = std::min<std::int64_t>(kRun, axes_[k].extent);
-      if (has_runs(k)) runs *= static_cast<double>(std::min(current_.sizes[k], longest)) / static_cast<double>(longest);
     }
     used *= static_cast<double>(size) / static_cast<double>(up(size, unit_));
     const auto full = static_cast<double>(size) / static_cast<double>(most_);
-    const double score = used * std::pow(full, 0.3) * std::sqrt(runs);
+    const double score = used * std::pow(full, 0.3) * std::sqrt(share(runs_[0]) * share(runs_[1]));
     if (score <= score_) return;
     score_ = score;
     best_ = current_;
@@ -118,10 +149,9 @@ class Tiles {
     best_.used = used;
   }
 
-  static constexpr std::int64_t kRun = 8;  ///< elements that are worth being neighbours
-
   const Axes& axes_;
   std::int64_t unit_, most_ = 1;
+  std::array<Chain, 2> runs_;  ///< in the operand and in the result
   std::vector<std::size_t> order_;
   Tile current_, best_;
   double score_ = -1;
@@ -129,7 +159,8 @@ class Tiles {
 
 /// Of the rows or the columns: from 16 to 256 positions, each along every axis that is the fastest of a tensor.
 ///   unit  positions that warps take at once
-std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit);
+///   run   elements that are worth being neighbours
+std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run);
 
 /// Of the depth, multiples of `unit`; one of one position where there is none; where no extents are, the fastest axis
 /// is longer than it is.

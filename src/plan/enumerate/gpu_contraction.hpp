@@ -92,6 +92,7 @@ class GpuContraction {
   bool by_lanes() const { return products > 1 && batch_lanes_ > 1; }
   /// Elements of the result, and of an operand, from one product to the next.
   std::int64_t in_result() const { return batch_in_result_[products_axis]; }
+  std::int64_t in_result(std::size_t batch_axis) const { return batch_in_result_[batch_axis]; }
   std::int64_t in_operand(bool of_rows) const {
     const auto& axis = batch_axes[products_axis];
     return of_rows ? axis.in_operand : axis.in_other;

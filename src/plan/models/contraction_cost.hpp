@@ -25,6 +25,7 @@ struct ContractionCounts {
 
   double stores = 0;            ///< instructions of warps that finish and write a block's result
   double store_lines = 0;       ///< of 128 bytes that these ask for, one after the other
+  double part_sectors = 0;      ///< of 32 bytes, of which an instruction writes a part
   double cached_bytes = 0;      ///< of the launch, through the second cache
   double memory_bytes = 0;      ///< of the launch, by whole sectors
   double result_bytes = 0;      ///< of these, of the result
