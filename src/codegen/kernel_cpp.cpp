@@ -86,15 +86,19 @@ inline void store_part(T* to, V value) { __builtin_memcpy(to, &value, C * sizeof
 )";
 
 std::string pairs(const std::string& vector, int lanes) {
-  std::string turned, conjugated;
+  std::string turned, conjugated, first, second;
   for (int k = 0; k < lanes; k += 2) {
     turned += fmt::format(", {}, {}", k + 1, lanes + k);
     conjugated += fmt::format(", {}, {}", k, lanes + k + 1);
+    first += fmt::format(", {}, {}", k, k);
+    second += fmt::format(", {}, {}", k + 1, k + 1);
   }
   return fmt::format(
       "inline {0} times_i({0} z) {{ return __builtin_shufflevector(-z, z{1}); }}\n"
-      "inline {0} conj_pairs({0} z) {{ return __builtin_shufflevector(z, -z{2}); }}\n\n",
-      vector, turned, conjugated);
+      "inline {0} conj_pairs({0} z) {{ return __builtin_shufflevector(z, -z{2}); }}\n"
+      "inline {0} real_pairs({0} z) {{ return __builtin_shufflevector(z, z{3}); }}\n"
+      "inline {0} imag_pairs({0} z) {{ return __builtin_shufflevector(z, z{4}); }}\n\n",
+      vector, turned, conjugated, first, second);
 }
 
 std::string prefixes(const std::string& vector, int lanes) {
@@ -161,7 +165,7 @@ class CppPrinter {
           c_type(type), vector, lanes, vector, vector, size_of(type));
     }
     if (!text_.pair_types().empty())
-      types += "// Vectors of complex numbers: pairs (x, y) as (-y, x), and as (x, -y).\n";
+      types += "// Vectors of complex numbers: pairs (x, y) as (-y, x), (x, -y), (x, x) and (y, y).\n";
     for (const auto& [type, lanes] : text_.pair_types())
       types += pairs(fmt::format("{}x{}", ricci::name(type), lanes), lanes);
     for (const auto& [type, lanes] : text_.scanned_types())

@@ -418,11 +418,16 @@ KernelText::Text KernelText::text(const Value& value) {
       return {fmt::format("shifted({}, {})", text(value.operands[0]).text, text(value.operands[1]).text), 3};
     case Value::Kind::times_i:
     case Value::Kind::conj_pairs:
+    case Value::Kind::real_pairs:
+    case Value::Kind::imag_pairs: {
       pairs_.emplace(value.type, value.lanes());
       vector_type(value.type, value.lanes());
-      return {fmt::format("{}({})", value.kind == Value::Kind::times_i ? "times_i" : "conj_pairs",
-                          text(value.operands[0]).text),
-              3};
+      const char* name = value.kind == Value::Kind::times_i      ? "times_i"
+                         : value.kind == Value::Kind::conj_pairs ? "conj_pairs"
+                         : value.kind == Value::Kind::real_pairs ? "real_pairs"
+                                                                 : "imag_pairs";
+      return {fmt::format("{}({})", name, text(value.operands[0]).text), 3};
+    }
     case Value::Kind::op:
       return operation(value);
   }

@@ -107,7 +107,6 @@ void Builder::atom(const Directive& directive) {
   make_accumulator(mma, lanes);
   if (lanes > 1 && is_complex(contraction.type)) {
     if (group_ != nullptr) fail("no groups of complex products yet");
-    if (lanes_of_both) fail("no lanes of complex products that both operands have yet");
     const auto& out = program_.statement();
     const auto written = result().value(out.value, mma.accumulator);
     const auto rule = unpaired(kernel_, result().element(), written, mma.accumulator, mma.columns.back().var);

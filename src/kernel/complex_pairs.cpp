@@ -137,7 +137,12 @@ class Pairs {
   void rewrite(Mma& mma) {
     mma.rows = rows_;
     mma.columns.back() = {pair_, 2 * lane_.extent};
-    mma.a = twice(std::move(mma.a), Affine::of(part_));
+    if (mma.a.index.front().coefficient(lane_.var) != 0) {
+      mma.a = along(std::move(mma.a), lane_.var, pair_);
+      mma.part = part_;
+    } else {
+      mma.a = twice(std::move(mma.a), Affine::of(part_));
+    }
     mma.b = along(std::move(mma.b), lane_.var, pair_);
     mma.conj_a = mma.conj_b = false;
   }

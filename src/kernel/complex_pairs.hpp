@@ -15,7 +15,8 @@ std::string unpaired(const Kernel& kernel, const Access& to, const Value& value,
 /// else the tree as it is. A product is then one of real tiles with twice the rows: those of the real parts of its
 /// first factor, and those of the imaginary parts. With u = sum Re(a) b and v = sum Im(a) b, both of them vectors of
 /// pairs, the sum of a b is u + i v: two fused multiply-adds of whole vectors for each product, and the
-/// multiplication by i once for each result.
+/// multiplication by i once for each result. Where both factors have vectors of pairs, Re(a) and Im(a) are each twice
+/// in a vector.
 Kernel in_pairs(Kernel kernel);
 
 }  // namespace ricci::kernel

@@ -151,7 +151,19 @@ class Expander {
       return access;
     };
     const Access to_a{a, {position(a_digits)}, a_lanes}, to_b{b, {column}, lanes};
-    const auto read_a = [&](Access access) { return Body{{Store{to_a, factor(std::move(access), of, mma.conj_a)}}}; };
+    const auto read_a = [&](Access access) {
+      auto value = factor(std::move(access), of, mma.conj_a);
+      if (mma.part < 0) return Body{{Store{to_a, std::move(value)}}};
+      Body parts;
+      for (const std::int64_t part : {0, 1}) {
+        Value twice;
+        twice.kind = part == 0 ? Value::Kind::real_pairs : Value::Kind::imag_pairs;
+        twice.type = of;
+        twice.operands = {value};
+        parts.push_back({Store{with(to_a, mma.part, Affine(part)), std::move(twice)}});
+      }
+      return parts;
+    };
     const auto read_b = [&](Access access) { return Body{{Store{to_b, factor(std::move(access), of, mma.conj_b)}}}; };
     Body round{{Declare{a}}, {Declare{b}}};
     auto reads_a = read_a(mma.a);
@@ -160,7 +172,9 @@ class Expander {
       last.digits.erase(last.digits.begin(), last.digits.end() - 1);
       reads_a = tail_apart(last, {mma.columns.back()}, vectors_of(mma.a), read_a);
     }
-    for (auto& s : loops(mma.rows, Bind::unroll, std::move(reads_a))) round.push_back(std::move(s));
+    auto rows_of_a = mma.rows;
+    std::erase_if(rows_of_a, [&](const Digit& d) { return d.var == mma.part; });
+    for (auto& s : loops(rows_of_a, Bind::unroll, std::move(reads_a))) round.push_back(std::move(s));
     for (auto& s : tail_apart(columns, mma.columns, vectors_of(mma.b), read_b)) round.push_back(std::move(s));
     const Access sum{mma.accumulator, {row, column}, lanes};
     auto term = apply(ir::OpCode::mul, of, {load_of(of, to_a), load_of(of, to_b)});

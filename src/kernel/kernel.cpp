@@ -83,6 +83,8 @@ int Value::lanes() const noexcept {
     case Kind::shifted:
     case Kind::times_i:
     case Kind::conj_pairs:
+    case Kind::real_pairs:
+    case Kind::imag_pairs:
       return operands.front().lanes();
     default:
       return 1;

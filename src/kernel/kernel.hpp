@@ -96,6 +96,8 @@ struct Value {
     shifted,     ///< CPU: a vector of operand 1, then the lanes of operand 0 but for the last one
     times_i,     ///< CPU: a vector of pairs (x, y), complex numbers, as (-y, x)
     conj_pairs,  ///< CPU: the same as (x, -y)
+    real_pairs,  ///< CPU: the same as (x, x)
+    imag_pairs,  ///< CPU: the same as (y, y)
   };
   Kind kind = Kind::constant;
   DType type = DType::f64;
@@ -215,6 +217,7 @@ struct Mma {
   bool negative = false;
   bool outer = false;  ///< acc = a * b: nothing is summed
   int parts = 1;       ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
+  Var part = -1;       ///< CPU: of vectors of pairs for both operands, the row that says which part of a's is taken
   Spread spread;
 
   /// The innermost columns, which are the lanes of a CPU's registers; nullptr: one column.

@@ -279,6 +279,10 @@ std::string print(const Kernel& kernel, const Value& value) {
       return fmt::format("times_i({})", print(kernel, value.operands.front()));
     case Value::Kind::conj_pairs:
       return fmt::format("conj_pairs({})", print(kernel, value.operands.front()));
+    case Value::Kind::real_pairs:
+      return fmt::format("real_pairs({})", print(kernel, value.operands.front()));
+    case Value::Kind::imag_pairs:
+      return fmt::format("imag_pairs({})", print(kernel, value.operands.front()));
     case Value::Kind::pack:
     case Value::Kind::op:
       break;

@@ -197,6 +197,8 @@ void Verifier::value(const Value& value) {
       return;
     case Value::Kind::times_i:
     case Value::Kind::conj_pairs:
+    case Value::Kind::real_pairs:
+    case Value::Kind::imag_pairs:
       expect(!cuda() && lanes % 2 == 0 && is_real(value.type), "no pairs of real numbers");
       return;
     case Value::Kind::op:

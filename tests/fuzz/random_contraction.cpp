@@ -93,7 +93,7 @@ class Maker {
       if (role == Role::broadcast || role == Role::other) role = chance(0.5) ? Role::rows : Role::columns;
       if (role == Role::summed && ragged_[level.index]) continue;
       if (role == Role::batch) {
-        if (!of_both.empty() || is_complex(contraction_.type)) continue;
+        if (!of_both.empty()) continue;
         tile *= level.extent;
         level.in_atom = true;
         of_both = level.name;

@@ -217,6 +217,14 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
       }
       return items;
     }
+    case Value::Kind::real_pairs:
+    case Value::Kind::imag_pairs: {
+      auto items = this->value(value.operands.front(), thread);
+      const bool first = value.kind == Value::Kind::real_pairs;
+      for (std::size_t k = 0; k + 1 < items.size(); k += 2)
+        (first ? items[k + 1] : items[k]) = items[first ? k : k + 1];
+      return items;
+    }
     case Value::Kind::op:
       break;
   }
