@@ -1,4 +1,5 @@
-// What Ricci costs beside its kernels: the first kernel of a process, cold and warm, a plan, a call, a fork and join.
+// What Ricci costs beside its kernels: the first kernel of a process, cold and warm, a plan, a call, small einsums, a
+// fork and join.
 //
 //   ricci-bench-latency [--repeat 21] [--json FILE] [--commit HASH]
 //
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -241,6 +244,41 @@ void call_overhead(Report& report, ricci::Runtime& runtime, int repeat) {
   report.add("call_overhead", "executing a plan beyond its kernel", "ns", difference, 1000);
 }
 
+/// Calls of einsums whose operands are matrices of 4 x 4, in f64.
+void small_einsums(Report& report, ricci::Runtime& runtime, int repeat) {
+  constexpr std::int64_t kExtent = 4;
+  struct Small {
+    const char *id, *what, *spec;
+    int operands;
+  };
+  const Small kSmall[] = {
+      {"einsum_4x4x4", "a call of a 4 x 4 x 4 contraction", "ab,bc->ac", 2},
+      {"einsum_chain8", "a call of an einsum of 8 operands of extent 4", "ab,bc,cd,de,ef,fg,gh,hi->ai", 8}};
+  const auto matrix = ricci::Layout::row_major(ricci::DType::f64, {kExtent, kExtent});
+  std::array<double, kExtent * kExtent> ones{}, product{};
+  ones.fill(1);
+  for (const auto& small : kSmall) {
+    const auto operands = static_cast<std::size_t>(small.operands);
+    const auto plan = runtime.plan_einsum(small.spec, std::vector<ricci::Layout>(operands, matrix));
+    const std::vector<const void*> inputs(operands, ones.data());
+    void* const output = product.data();
+    std::vector<char> workspace(static_cast<std::size_t>(plan.info().workspace_bytes) + 256);
+    ricci::Call call;
+    const auto address = reinterpret_cast<std::uintptr_t>(workspace.data());
+    call.workspace_bytes = static_cast<std::size_t>(plan.info().workspace_bytes);
+    call.workspace = workspace.data() + (256 - address % 256) % 256;
+    constexpr int kCalls = 20000;
+    Samples ns;
+    for (int k = 0; k < repeat; ++k) {
+      const double start = now_ns();
+      for (int c = 0; c < kCalls; ++c) plan(std::span<void* const>(&output, 1), inputs, call);
+      ns.push_back((now_ns() - start) / kCalls);
+    }
+    require(product[0] == std::pow(kExtent, small.operands - 1), "a small einsum is wrong");
+    report.add(small.id, small.what, "ns", ns);
+  }
+}
+
 void fork_join(Report& report, int repeat) {
   const int most = ricci::runtime::default_threads();
   for (int threads = 1; threads <= most; threads *= 2) {
@@ -301,6 +339,7 @@ int main(int argc, char** argv) {
     options.cache_dir = "off";
     ricci::Runtime runtime(std::move(options));
     call_overhead(report, runtime, repeat);
+    small_einsums(report, runtime, repeat);
     fork_join(report, repeat);
     plan_creation(report, runtime, repeat);
     if (!json.empty()) {

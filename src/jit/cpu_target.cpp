@@ -129,6 +129,14 @@ CpuTarget detect() {
   return target;
 }
 
+/// CPUID 8000001A, "performance optimization identifiers" of AMD's manual; other processors have no such leaf.
+int datapath() {
+  constexpr std::uint32_t kLeaf = 0x8000001a, kBytes16 = 1u << 0, kBytes32 = 1u << 2, kBytes64 = 1u << 3;
+  std::uint32_t a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(kLeaf, &a, &b, &c, &d) || (a & kBytes64)) return 64;
+  return (a & kBytes32) ? 32 : (a & kBytes16) ? 16 : 64;
+}
+
 /// RICCI_CPU_ISA names a plain level without extras, so that what it gives is the same on every machine that has it.
 CpuTarget lowered(const CpuTarget& host, std::string_view isa) {
   if (isa == "plain") return {"x86-64", {}, 16};
@@ -141,11 +149,18 @@ CpuTarget lowered(const CpuTarget& host, std::string_view isa) {
 
 CpuTarget detect() { return {"generic", {}, 16}; }
 
+int datapath() { return 64; }
+
 CpuTarget lowered(const CpuTarget& host, std::string_view) { return host; }
 
 #endif
 
 }  // namespace
+
+int host_datapath_bytes() {
+  static const int bytes = datapath();
+  return bytes;
+}
 
 CpuTarget host_cpu() {
   static const CpuTarget host = detect();

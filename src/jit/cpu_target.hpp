@@ -14,6 +14,10 @@ struct CpuTarget {
   friend bool operator==(const CpuTarget&, const CpuTarget&) = default;
 };
 
+/// Bytes that one of this machine's vector units computes in a cycle, as its processor says; 64 where it does not.
+/// Wider vectors take several cycles: 64 bytes two on AMD's Zen 4.
+int host_datapath_bytes();
+
 /// This machine's processor. RICCI_CPU_ISA=plain|avx2|avx512 lowers it (never raises), for tests.
 CpuTarget host_cpu();
 

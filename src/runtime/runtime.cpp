@@ -169,6 +169,7 @@ std::int64_t last_level_bytes() {
 plan::CpuModel cpu_model(const jit::CpuTarget& cpu, int threads, const plan::MeasuredMemory* measured) {
   plan::CpuModel model;
   model.vector_bytes = cpu.vector_bytes;
+  model.datapath_bytes = jit::host_datapath_bytes();
   model.threads = threads;
   if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) model.l1_bytes = bytes;
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) model.l2_bytes = bytes;

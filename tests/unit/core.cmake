@@ -26,6 +26,7 @@ ricci_test(plan_candidate_timing LABEL unit SOURCES plan_candidate_timing.cpp LI
 ricci_test(plan_parts LABEL unit SOURCES plan_parts.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_candidates LABEL unit SOURCES plan_candidates.cpp LIBS ricci_fuzz)
 ricci_test(plan_contraction LABEL unit SOURCES plan_contraction.cpp LIBS ricci_fuzz)
+ricci_test(plan_contraction_cpu LABEL unit SOURCES plan_contraction_cpu.cpp LIBS ricci_fuzz)
 
 # src/codegen
 ricci_test(codegen_fingerprint LABEL unit SOURCES codegen_fingerprint.cpp LIBS ricci_codegen ricci_fingerprint)

@@ -499,10 +499,10 @@ class CpuCopyEnumerator {
 
 bool is_by_atom(const Candidate& candidate) { return kernel::has_atom(candidate.schedule.directives); }
 
-/// Plain schedules, then register tiles of a contraction or of a group where there are such.
-std::vector<Candidate> computing(const ir::Program& program, const CpuModel& device) {
+/// Plain schedules, then so many register tiles of a contraction, or those of a group, where there are such.
+std::vector<Candidate> computing(const ir::Program& program, const CpuModel& device, std::size_t tiles) {
   auto list = plain_candidates(program, device);
-  auto contractions = contraction_candidates(program, device);
+  auto contractions = contraction_candidates(program, device, tiles);
   if (contractions.empty()) contractions = group_candidates(program, device);
   // Plain schedules read their operands again and again, which their prediction takes to be in the first cache.
   constexpr double kRereads = 8;
@@ -515,25 +515,27 @@ std::vector<Candidate> computing(const ir::Program& program, const CpuModel& dev
   return list;
 }
 
+/// Best first, with so many register tiles of a contraction.
+std::vector<Candidate> ranked(const ir::Program& program, const CpuModel& device, std::size_t most_tiles) {
+  auto list = computing(program, device, most_tiles);
+  if (!std::any_of(list.begin(), list.end(), is_by_atom)) return fastest(std::move(list));
+  // Register tiles sum in another order than plain schedules: which are preferred does not depend on the threads.
+  const bool tiles = is_by_atom(fastest(computing(program, device.alone(), 1)).front());
+  const auto others =
+      std::stable_partition(list.begin(), list.end(), [&](const Candidate& c) { return is_by_atom(c) == tiles; });
+  auto preferred = fastest({list.begin(), others}), rest = fastest({others, list.end()});
+  preferred.insert(preferred.end(), rest.begin(), rest.end());
+  return preferred;
+}
+
 }  // namespace
 
 std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& device) {
-  if (!is_copy(program)) {
-    auto list = computing(program, device);
-    if (!std::any_of(list.begin(), list.end(), is_by_atom)) return fastest(std::move(list));
-    // Register tiles sum in another order than plain schedules: which are preferred does not depend on the threads.
-    const bool tiles = is_by_atom(fastest(computing(program, device.alone())).front());
-    const auto others =
-        std::stable_partition(list.begin(), list.end(), [&](const Candidate& c) { return is_by_atom(c) == tiles; });
-    auto preferred = fastest({list.begin(), others}), rest = fastest({others, list.end()});
-    preferred.insert(preferred.end(), rest.begin(), rest.end());
-    return preferred;
-  }
-  return CpuCopyEnumerator(program, device).all();
+  return is_copy(program) ? CpuCopyEnumerator(program, device).all() : ranked(program, device, kKept);
 }
 
 Candidate best_candidate(const ir::Program& program, const CpuModel& device) {
-  return is_copy(program) ? CpuCopyEnumerator(program, device).best() : choose(candidates(program, device), {});
+  return is_copy(program) ? CpuCopyEnumerator(program, device).best() : choose(ranked(program, device, 1), {});
 }
 
 }  // namespace ricci::plan

@@ -10,8 +10,9 @@
 namespace ricci::plan {
 
 /// For a program that is one contraction (kernel::contraction_of), best first by prediction; none where no schedule of
-/// the kernel IR suits it. Pure and thread-safe.
-std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device);
+/// the kernel IR suits it. Of those for a CPU `most`, at most. Pure and thread-safe.
+std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device,
+                                              std::size_t most = 24);
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const GpuModel& device);
 /// The first of them, in a part of the time.
 std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device);

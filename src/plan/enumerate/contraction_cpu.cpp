@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "kernel/contraction.hpp"
@@ -25,7 +26,8 @@ class ContractionEnumerator {
   ContractionEnumerator(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device)
       : program_(program), contraction_(contraction), device_(device) {}
 
-  std::vector<Candidate> run() {
+  /// The best by prediction, at most so many. Directives are made for these alone.
+  std::vector<Candidate> run(std::size_t most) {
     if (!suits()) return {};
     const auto depth = summed_in_one_go();
     for_each_register_tile([&](std::int64_t lanes, std::int64_t vectors, std::int64_t rows) {
@@ -40,11 +42,25 @@ class ContractionEnumerator {
         }
       }
     });
-    std::stable_sort(list_.begin(), list_.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-    constexpr std::size_t kKept = 24;
-    if (list_.size() > kKept) list_.resize(kKept);
-    return std::move(list_);
+    std::vector<std::size_t> order(found_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t x, std::size_t y) { return found_[x].predicted_us < found_[y].predicted_us; });
+    std::vector<Candidate> list;
+    std::set<std::string> names;
+    for (const auto k : order) {
+      const auto& [predicted_us, b] = found_[k];
+      Candidate candidate;
+      candidate.schedule.name = name(b);
+      if (!names.insert(candidate.schedule.name).second) continue;
+      candidate.predicted_us = predicted_us;
+      candidate.schedule.directives = directives(b);
+      candidate.traffic.occupancy = 1;
+      candidate.traffic.tiles = product(problem_.batch, extent_of) * b.row_tasks * b.column_tasks;
+      list.push_back(std::move(candidate));
+      if (list.size() == most) break;
+    }
+    return list;
   }
 
  private:
@@ -54,7 +70,7 @@ class ContractionEnumerator {
     const auto widest = device_.vector_bytes / problem_.size;
     const auto registers = device_.vector_bytes >= 64 ? 31 : 15;
     for (auto lanes = widest; lanes >= std::max<std::int64_t>(widest / 4, 2); lanes /= 2) {
-      if (lanes < widest && lane_extent() >= 2 * lanes) continue;  // twice the vector would not be emptier
+      if (lanes < widest && lane_extent() >= 2 * lanes && !is_worth_narrow(lanes)) continue;
       for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6}) {
         // More than the fastest index has are those of as many values of the one before it. Of lanes that both operands
         // have there is one vector, for as many values of the other columns, and a row takes one to read it.
@@ -69,6 +85,13 @@ class ContractionEnumerator {
         if (depth_.empty()) f(lanes, vectors, 1);  // rows share nothing but the loads of columns
       }
     }
+  }
+
+  /// Whether vectors of half the width, of which a unit computes one in the time that half of a wide one takes, end
+  /// with the index where wide ones do not. Elsewhere they are no emptier.
+  bool is_worth_narrow(std::int64_t lanes) const {
+    return lanes * problem_.size == device_.datapath_bytes && lane_extent() % (2 * lanes) != 0 &&
+           lane_extent() % (2 * lanes) <= lanes;
   }
 
   /// How many terms are summed in one go, at most: what the model takes on one thread, see CpuModel::alone().
@@ -174,7 +197,7 @@ class ContractionEnumerator {
   /// used several times. Plain schedules read them as they lie.
   bool suits_lanes_of_both(int lane) const {
     constexpr std::int64_t kVectors = 4, kUses = 16;
-    return !problem_.complex && contraction_.reduce >= 0 &&
+    return contraction_.reduce >= 0 &&
            program_.indices[static_cast<std::size_t>(lane)].extent >= kVectors * device_.vector_bytes / problem_.size &&
            contraction_.extent(program_, Role::rows) >= kUses &&
            contraction_.extent(program_, Role::columns) >= kUses && !contraction_.indices(Role::depth).empty();
@@ -218,13 +241,8 @@ class ContractionEnumerator {
     if (!make_tiles(b, vectors, most_rows) || !make_depth(b, most_depth)) return;
     const auto share = device_.cache_bytes / 2 / std::max(device_.threads, 1);
     make_blocks(b, blocks == Blocks::wide ? std::min<std::int64_t>(share, 8 << 20) : device_.l2_bytes / 2);
-    Candidate candidate;
-    candidate.predicted_us = predicted_us(b, problem_, device_);
-    candidate.schedule.directives = directives(b);
-    candidate.schedule.name = name(b);
-    candidate.traffic.occupancy = 1;
-    candidate.traffic.tiles = product(problem_.batch, extent_of) * b.row_tasks * b.column_tasks;
-    if (names_.insert(candidate.schedule.name).second) list_.push_back(std::move(candidate));
+    const auto us = predicted_us(b, problem_, device_);
+    found_.push_back({us, std::move(b)});
   }
 
   static std::int64_t depth_chunks(const Blocking& b) { return parts_of(b.depth, tile_of); }
@@ -394,16 +412,19 @@ class ContractionEnumerator {
   bool convert_rows_ = false, convert_columns_ = false;  ///< an operand has another type than the sum
   std::string rows_name_, columns_name_;
   Axes rows_, columns_, depth_;
-  std::vector<Candidate> list_;
-  std::set<std::string> names_;
+  struct Found {
+    double predicted_us = 0;
+    Blocking blocking;
+  };
+  std::vector<Found> found_;
 };
 
 }  // namespace
 
-std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device) {
+std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device, std::size_t most) {
   const auto contraction = kernel::contraction_of(program);
   if (!contraction) return {};
-  return ContractionEnumerator(program, *contraction, device).run();
+  return ContractionEnumerator(program, *contraction, device).run(most);
 }
 
 }  // namespace ricci::plan

@@ -95,7 +95,8 @@ class Model {
     const double row_passes = n(parts_of(b_.rows, tile_of)), column_passes = n(parts_of(b_.columns, tile_of));
     // Two fused multiply-adds a cycle, each of which waits four cycles for the one before it; two loads a cycle.
     const double sums = tile_rows * (problem_.complex ? 2 : 1);
-    double round = std::max({sums * vectors / 2, (sums + vectors) / 2, 4.0});
+    const double turns = std::max(1.0, size_ * n(b_.lanes) / n(device_.datapath_bytes));  // of a vector in a unit
+    double round = std::max({turns * sums * vectors / 2, (sums + turns * vectors) / 2, 4.0});
     if (!b_.pack_rows) round += 0.1 * tile_rows;
     if (!b_.pack_columns) round += 0.25 * vectors;
     // All row tiles read the columns' panel again.

@@ -29,11 +29,12 @@ std::string print(const GpuModel& device) {
 }
 
 std::string print(const CpuModel& device) {
-  const auto& [vector, l1, l2, cache, threads, copy, streaming, rows, apart, clock] = device;
+  const auto& [vector, datapath, l1, l2, cache, threads, copy, streaming, rows, apart, clock] = device;
   return fmt::format(
-      "{} B vectors, {} threads, caches of {} B, {} B, {} B, copies at {} and {} GB/s, rows {} times, apart {} times, "
+      "{} B vectors by {} B, {} threads, caches of {} B, {} B, {} B, copies at {} and {} GB/s, rows {} times, apart {} "
+      "times, "
       "{} MHz\n",
-      vector, threads, l1, l2, cache, copy, streaming, rows, apart, clock);
+      vector, datapath, threads, l1, l2, cache, copy, streaming, rows, apart, clock);
 }
 
 }  // namespace ricci::plan

@@ -28,7 +28,8 @@ struct GpuModel {
 std::string print(const GpuModel& device);
 
 struct CpuModel {
-  int vector_bytes = 16;  ///< widest vectors of the target
+  int vector_bytes = 16;    ///< widest vectors of the target
+  int datapath_bytes = 64;  ///< of a vector that one unit computes in a cycle; wider ones take several
   std::int64_t l1_bytes = 32 * 1024;
   std::int64_t l2_bytes = 1024 * 1024;
   std::int64_t cache_bytes = 32 * 1024 * 1024;  ///< of the last level

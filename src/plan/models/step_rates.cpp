@@ -42,7 +42,8 @@ StepRates step_rates(const GpuModel& device, DType type) {
 
 StepRates step_rates(const CpuModel& device, DType type) {
   constexpr double kUsualGBs = 20;
-  const auto lanes = device.vector_bytes / std::max<std::int64_t>(part_bytes(type), 4);  // halves are summed in f32
+  const auto lanes = std::min(device.vector_bytes, device.datapath_bytes) /
+                     std::max<std::int64_t>(part_bytes(type), 4);  // halves are summed in f32
   StepRates rates;
   rates.flops_per_us = kReached * 2 * 2 * static_cast<double>(lanes) * device.threads * device.clock_MHz;  // two units
   rates.bytes_per_us = device.thread_GBs(false, kUsualGBs) * device.threads * 1e3;

@@ -1,0 +1,60 @@
+// Which schedules of contractions a CPU gets, by its vectors and by the units that compute them.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "ir/passes/canonical.hpp"
+#include "lower/einsum.hpp"
+#include "plan/enumerate/contraction.hpp"
+#include "plan/plan.hpp"
+
+using namespace ricci;
+
+namespace {
+
+ir::Program contraction(const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents, DType type) {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse(spec);
+  problem.inputs = {Layout::row_major(type, extents.at(0)), Layout::row_major(type, extents.at(1))};
+  problem.output = Layout::row_major(type, extents.at(2));
+  return ir::canonicalise(ir::lower(problem));
+}
+
+plan::CpuModel with_units(int datapath_bytes) {
+  plan::CpuModel device;
+  device.vector_bytes = 64;
+  device.datapath_bytes = datapath_bytes;
+  return device;
+}
+
+bool has(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("vectors that units compute by halves take twice the time, and may be halves where an index ends with one") {
+  const auto wide = with_units(64), narrow = with_units(32);
+  const auto whole = contraction("ab,bc->ac", {{960, 960}, {960, 960}, {960, 960}}, DType::f64);
+  const auto best = [](const ir::Program& program, const plan::CpuModel& device) {
+    return plan::contraction_candidates(program, device).front();
+  };
+  CHECK(best(whole, narrow).predicted_us > 1.7 * best(whole, wide).predicted_us);
+  CHECK_FALSE(has(best(whole, narrow).schedule.name, "lanes"));
+
+  const auto half = contraction("dac,bcd->ba", {{180, 180, 180}, {170, 180, 180}, {170, 180}}, DType::f64);
+  INFO(best(half, narrow).schedule.name);
+  CHECK(has(best(half, narrow).schedule.name, " lanes 4"));
+  for (const auto& candidate : plan::contraction_candidates(half, wide))
+    CHECK_FALSE(has(candidate.schedule.name, "lanes"));
+}
+
+TEST_CASE("an index of both operands and the result has the lanes, of complex numbers too") {
+  for (const auto type : {DType::f64, DType::c64, DType::c128}) {
+    const auto program = contraction("ikb,kjb->ijb", {{24, 24, 500}, {24, 24, 500}, {24, 24, 500}}, type);
+    const auto list = plan::contraction_candidates(program, with_units(64));
+    INFO(name(type));
+    REQUIRE_FALSE(list.empty());
+    CHECK(std::all_of(list.begin(), list.end(),
+                      [](const plan::Candidate& candidate) { return has(candidate.schedule.name, "batched "); }));
+  }
+}
