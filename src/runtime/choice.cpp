@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
@@ -75,13 +76,20 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
   constexpr int kTries = 6;
   constexpr double kWorthTrying = 1.5;  // times the first prediction
   bool shared = load(plan, step);
+  const auto save = [&] {
+    if (!std::exchange(step.unsaved, false)) return;
+    const auto key = runtime::choice_key(step.program_text, plan.target, plan.model_text());
+    store.put(runtime::choice_entry(key, step.program, step.schedule));
+  };
   // Registers are estimated where schedules are chosen. Where a compiler says that there are too few, the next ones
   // are tried, once: the choice is kept as it then is.
   const auto spills = [](const Step& one) { return one.kernel->spill_bytes; };
   const bool fresh = !shared && step.kernel->outcome == cache::Outcome::made;
   if (!fresh || spills(step) == 0 || step.reason != plan::Reason::estimated ||
-      !kernel::has_atom(step.schedule.directives))
+      !kernel::has_atom(step.schedule.directives)) {
+    save();
     return shared;
+  }
   const auto list = plan.candidates(step, {});
   const auto chosen = step.schedule.name;
   int tried = 0;
@@ -96,21 +104,18 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
     const bool known = load(plan, other);
     if (spills(other) >= spills(step)) continue;
     step = std::move(other);
+    step.unsaved = true;
     shared = known;
   }
-  if (step.schedule.name != chosen) {
-    const auto key = runtime::choice_key(step.program_text, plan.target, plan.model_text());
-    store.put(runtime::choice_entry(key, step.program, step.schedule));
-  }
+  save();
   return shared;
 }
 
-kernel::Schedule Runtime::Impl::best(const Plan::Impl& plan, const Step& step) {
+kernel::Schedule Runtime::Impl::best(const Plan::Impl& plan, Step& step) {
   const auto key = runtime::choice_key(step.program_text, plan.target, plan.model_text());
   if (auto kept = runtime::find_choice(store, key, step.program, plan.target.family())) return std::move(*kept);
-  auto schedule = plan.best(step).schedule;
-  store.put(runtime::choice_entry(key, step.program, schedule));
-  return schedule;
+  step.unsaved = true;
+  return plan.best(step).schedule;
 }
 
 void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wanted, const std::string& key) {

@@ -14,6 +14,7 @@
 #include "ricci/runtime.hpp"
 #include "runtime/host_memory.hpp"
 #include "runtime/kernel.hpp"
+#include "runtime/predictions.hpp"
 #include "runtime/thread_pool.hpp"
 #include "runtime/watch.hpp"
 
@@ -64,6 +65,7 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
     std::vector<int> parameter;  ///< of the sequence: per parameter of the canonical program
     kernel::Schedule schedule;
     plan::Reason reason = plan::Reason::estimated;
+    bool unsaved = false;                        ///< the model's choice, which is not in the store
     std::shared_ptr<const plan::Tuning> tuning;  ///< what is known to have been measured; or null
     std::shared_ptr<const runtime::LoadedKernel> kernel;
     std::int64_t tiles = 0;
@@ -83,6 +85,7 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   int threads = 1;
   std::shared_ptr<runtime::ThreadPool> pool;
   Executor executor;
+  std::unique_ptr<runtime::Predictions> predictions;  ///< of a GPU's kernels, while the plan is made
   std::string device_text, cache_root, source;
   PlanInfo info;
   std::vector<Argument> outputs, inputs, params;
@@ -106,7 +109,7 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   std::vector<plan::Candidate> candidates(const Step& step, const std::string& wanted) const;
   /// Predictions of the MWP-CWP model in microseconds; 0 where it has none.
   plan::GpuModel gpu_model() const;              ///< of the target, with what was measured of it
-  plan::Candidate best(const Step& step) const;  ///< the first of them
+  plan::Candidate best(const Step& step) const;  ///< the first of them; while the plan is made
   std::string model_text() const;                ///< of the device, as they are planned with
   void place_packed(const Call& call, void** storage) const;
   /// The device of the first pointer that is a GPU's, the plan's own where there is none; -1 on a CPU.

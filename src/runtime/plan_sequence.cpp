@@ -30,15 +30,6 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Whether a kernel has any points; an empty sum has, since it writes zeros.
-bool runs(const ir::Program& program) {
-  const auto free = program.free_indices();
-  for (std::size_t q = 0; q < free.size(); ++q) {
-    if (free[q] && program.indices[q].extent == 0) return false;
-  }
-  return true;
-}
-
 /// CPU kernels use unaligned accesses: a promise would only split the cache and refuse calls.
 void drop_alignments(ir::Sequence& sequence) {
   for (auto& storage : sequence.storages) storage.alignment = size_of(storage.type);
@@ -213,36 +204,21 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
   return limits;
 }
 
-/// What the best kernel of a program is predicted to take on a GPU, with its launch.
-double predicted_us(const ir::Program& whole, const plan::GpuModel& device, Precision precision) {
-  auto program = ir::canonicalise(whole);
-  program.precision = kernel::effective_precision(program, precision, device.sm);
-  return plan::best_candidate(program, device).predicted_us;
-}
-
-double predicted_us(const ir::Sequence& sequence, const plan::GpuModel& device, Precision precision) {
-  double us = 0;
-  for (const auto& step : sequence.steps) {
-    if (runs(step.program)) us += predicted_us(step.program, device, precision);
-  }
-  return us;
-}
-
 /// A sequence with its long loops split. On a GPU sums of products come in as many parts as are predicted to take the
 /// least time: blocks for all multiprocessors, whatever tiles they are of, against partial results to be read again.
-ir::Sequence split(const Plan::Impl& plan, Precision precision) {
+ir::Sequence split(const Plan::Impl& plan) {
   auto limits = split_limits(plan);
   auto best = ir::split_long(plan.sequence, limits);
-  if (plan.target.device == Device::cpu || best.storages.size() == plan.sequence.storages.size()) return best;
-  const auto device = runtime::gpu_model(plan.target);
-  auto least = predicted_us(best, device, precision);
+  if (!plan.predictions || best.storages.size() == plan.sequence.storages.size()) return best;
+  auto& predictions = *plan.predictions;
+  auto least = predictions.us(best);
   auto bytes = best.workspace_bytes();
   for (const int workers : {0, 4, 8}) {  // of each multiprocessor; none: in one part
-    limits.tile_workers = std::int64_t{workers} * device.multiprocessors;
+    limits.tile_workers = std::int64_t{workers} * predictions.device().multiprocessors;
     auto other = ir::split_long(plan.sequence, limits);
     if (other.workspace_bytes() == bytes) continue;
     bytes = other.workspace_bytes();
-    const auto us = predicted_us(other, device, precision);
+    const auto us = predictions.us(other);
     if (us >= least) continue;
     least = us;
     best = std::move(other);
@@ -251,8 +227,8 @@ ir::Sequence split(const Plan::Impl& plan, Precision precision) {
 }
 
 /// A step with its program in canonical form.
-ir::Step canonical_step(const ir::Step& step) {
-  auto canonical = ir::canonicalise(step.program);
+ir::Step canonical_step(const ir::Step& step, const runtime::Predictions& predictions) {
+  auto canonical = predictions.canonical(step.program);
   ir::Step made;
   for (const int buffer : canonical.buffer) made.storage.push_back(step.storage[static_cast<std::size_t>(buffer)]);
   for (const int param : canonical.param) made.param.push_back(step.param[static_cast<std::size_t>(param)]);
@@ -271,12 +247,12 @@ struct Priced {
 class Copies {
  public:
   /// limit  bytes of workspace; -1: any
-  Copies(const plan::GpuModel& device, Precision precision, std::int64_t limit)
-      : device_(device), precision_(precision), limit_(limit) {}
+  Copies(runtime::Predictions& predictions, std::int64_t limit)
+      : predictions_(predictions), device_(predictions.device()), limit_(limit) {}
 
   ir::Sequence run(ir::Sequence sequence) const {
     for (std::size_t k = 0; k < sequence.steps.size();) {
-      if (!runs(sequence.steps[k].program)) {
+      if (!runtime::has_points(sequence.steps[k].program)) {
         ++k;
         continue;
       }
@@ -299,12 +275,10 @@ class Copies {
 
  private:
   ir::Sequence canonical(ir::Sequence sequence, std::size_t k) const {
-    sequence.steps[k] = canonical_step(sequence.steps[k]);
-    auto& program = sequence.steps[k].program;
-    program.precision = kernel::effective_precision(program, precision_, device_.sm);
+    sequence.steps[k] = canonical_step(sequence.steps[k], predictions_);
     return sequence;
   }
-  double predicted(const ir::Step& step) const { return predicted_us(step.program, device_, precision_); }
+  double predicted(const ir::Step& step) const { return predictions_.us(step.program); }
   bool fits(const ir::Sequence& sequence) const { return limit_ < 0 || sequence.workspace_bytes() <= limit_; }
 
   /// Operands copied into another order first, one after the other, each where both kernels are predicted to take less
@@ -316,8 +290,12 @@ class Copies {
       const auto& program = made.sequence.steps[k].program;
       std::optional<ir::Sequence> best;
       double least = 0, of_copy = 0, product = 0;
-      for (const auto& order : plan::operand_orders(program, device_)) {
-        if (least == 0) least = product = predicted(made.sequence.steps[k]);
+      std::vector<plan::OperandOrder> orders;
+      if (kernel::contraction_of(program)) {
+        least = product = predicted(made.sequence.steps[k]);
+        orders = plan::operand_orders(program, device_, least);
+      }
+      for (const auto& order : orders) {
         auto copied = ir::copy_operand(made.sequence, k, order.load, order.indices, order.row);
         const auto copy = predicted(copied.steps[k]), rest = predicted(copied.steps[k + 1]);
         if (copy + rest >= least || !fits(copied)) continue;
@@ -363,8 +341,8 @@ class Copies {
     return made;
   }
 
+  runtime::Predictions& predictions_;
   const plan::GpuModel& device_;
-  Precision precision_;
   std::int64_t limit_;
 };
 
@@ -398,9 +376,8 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
 plan::GpuModel Plan::Impl::gpu_model() const { return runtime::gpu_model(target, measured.get()); }
 
 plan::Candidate Plan::Impl::best(const Step& step) const {
-  if (target.device == Device::cpu)
-    return plan::best_candidate(step.program, runtime::cpu_model(target.cpu, threads, measured.get()));
-  return plan::best_candidate(step.program, gpu_model());
+  if (predictions) return predictions->best(step.program, step.program_text);
+  return plan::best_candidate(step.program, runtime::cpu_model(target.cpu, threads, measured.get()));
 }
 
 std::string Plan::Impl::model_text() const {
@@ -410,7 +387,7 @@ std::string Plan::Impl::model_text() const {
 
 void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wanted, bool* scheduled) {
   const auto& lowered = plan.sequence.steps[static_cast<std::size_t>(number)];
-  if (!runs(lowered.program)) return;
+  if (!runtime::has_points(lowered.program)) return;
   const auto start = std::chrono::steady_clock::now();
   Plan::Impl::Step step;
   step.number = number;
@@ -447,6 +424,7 @@ void Runtime::Impl::load_steps(Plan::Impl& plan) {
   runtime::in_parallel(first.size(), [&](std::size_t n) { load_step(first[n]); });
   for (const auto& [k, as] : equal) {
     plan.steps[k].schedule = plan.steps[as].schedule;
+    plan.steps[k].unsaved = false;
     prepare(plan, plan.steps[k]);
     load_step(k);
   }
@@ -500,13 +478,13 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   }
   const auto storages = plan->sequence.storages.size();
   const auto fits = [&](std::int64_t bytes) { return wanted.workspace_limit < 0 || bytes <= wanted.workspace_limit; };
-  auto cut = split(*plan, wanted.precision);
+  if (!cpu) plan->predictions = std::make_unique<runtime::Predictions>(plan->gpu_model(), wanted.precision);
+  auto cut = split(*plan);
   if (cut.storages.size() > storages && fits(cut.workspace_bytes())) {
     plan->uncut = std::exchange(plan->sequence, std::move(cut));
   }
   if (!cpu) {
-    const auto device = runtime::gpu_model(plan->target);
-    auto copied = Copies(device, wanted.precision, wanted.workspace_limit).run(plan->sequence);
+    auto copied = Copies(*plan->predictions, wanted.workspace_limit).run(plan->sequence);
     if (copied.steps.size() > plan->sequence.steps.size()) {
       auto gathered = std::exchange(plan->sequence, std::move(copied));
       if (!plan->uncut) plan->uncut = std::move(gathered);
@@ -533,6 +511,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   for (std::size_t k = 0; k < plan->sequence.steps.size(); ++k) {
     plan_step(*plan, static_cast<int>(k), wanted, &scheduled);
   }
+  plan->predictions = nullptr;
   load_steps(*plan);
   const auto start = std::chrono::steady_clock::now();
   plan->packing = std::move(subject.packing);

@@ -60,8 +60,9 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
   ///   scheduled  set when the step knows the schedule named in the options
   ///   last       whether this is the last step
   void choose(Plan::Impl& plan, Plan::Impl::Step& step, const PlanOptions& options, bool last, bool* scheduled);
-  /// The model's choice for a step, cached on disk beside the kernels.
-  kernel::Schedule best(const Plan::Impl& plan, const Plan::Impl::Step& step);
+  /// The model's choice for a step, as it is stored beside the kernels; a new one is marked, for load_chosen() to
+  /// store.
+  kernel::Schedule best(const Plan::Impl& plan, Plan::Impl::Step& step);
   /// Compiles and times the best candidates by the model and stores the result under the key; takes a result that
   /// another process stored meanwhile.
   void measure(Plan::Impl& plan, Plan::Impl::Step& step, const PlanOptions& options, const std::string& key);
@@ -69,7 +70,7 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
   void prepare(Plan::Impl& plan, Plan::Impl::Step& step);
   /// Finds or compiles the kernels of all prepared steps, several at a time, and adds their times to the plan's info.
   /// load(), and where that compiled a kernel of the model's choice that spills registers, the next candidates'
-  /// instead, as long as one of a few spills less.
+  /// instead, as long as one of a few spills less. Stores a choice that is new.
   bool load_chosen(Plan::Impl& plan, Plan::Impl::Step& step);
   void load_steps(Plan::Impl& plan);
   /// Finds or compiles the kernel of a prepared step. True where a plan of this process has it loaded.

@@ -1,6 +1,7 @@
 // Schedules of contractions, as lists of directives.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -25,7 +26,10 @@ struct OperandOrder {
 };
 /// Orders that may be worth a copy: the best schedule of the operand as it lies would be that much faster if its
 /// gathers were of whole vectors and sectors. Whether one is, predictions of both kernels say.
-std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device);
+///   predicted_us  of the best kernel of the operands as they lie: copies are worth nothing that take longer with
+///                 both operands read once
+std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device,
+                                         double predicted_us = std::numeric_limits<double>::infinity());
 
 /// An order of the result's indices in which its rows and its columns are one index each, for sums that are permuted
 /// when they are complete.

@@ -92,8 +92,11 @@ class ContractionEnumerator {
   double best_seconds() const { return best_seconds_; }
 
   /// What the best one would save if the rows' operand, or the columns', were copied by whole vectors and sectors.
-  std::array<double, 2> gather_seconds() {
-    const auto all = cuts(1, std::numeric_limits<double>::infinity());
+  ///   best  seconds that it may take: more is priced where it takes longer
+  std::array<double, 2> gather_seconds(double best) {
+    constexpr double kRounded = 1 + 1e-9;
+    auto all = cuts(1, best * kRounded);
+    if (all.empty()) all = cuts(1, std::numeric_limits<double>::infinity());
     if (all.empty()) return {};
     const auto& cut = all.front();
     const auto a = row_copies(cut), b = column_copies(cut);
@@ -121,16 +124,40 @@ class ContractionEnumerator {
   std::vector<Cut> cuts(double worth, double bound) {
     worth_ = worth;
     best_seconds_ = bound;
-    std::vector<Cut> all;
+    std::vector<Start> starts;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      for (std::size_t c = 0; c < columns_.size(); ++c) add(all, r, c);
+      for (std::size_t c = 0; c < columns_.size(); ++c) add_starts(starts, r, c);
     }
-    std::stable_sort(all.begin(), all.end(), [](const Cut& x, const Cut& y) { return x.seconds < y.seconds; });
+    // What takes the least time at least comes first, so that much of the rest need not be priced.
+    std::sort(starts.begin(), starts.end(), [](const Start& x, const Start& y) {
+      return std::pair(x.least_seconds, x.number) < std::pair(y.least_seconds, y.number);
+    });
+    std::vector<Priced> priced;
+    for (const auto& start : starts) {
+      if (start.least_seconds > worth_ * best_seconds_) break;
+      add(priced, start);
+    }
+    std::sort(priced.begin(), priced.end(), [](const Priced& x, const Priced& y) {
+      return std::pair(x.cut.seconds, x.number) < std::pair(y.cut.seconds, y.number);
+    });
+    std::vector<Cut> all;
+    for (const auto& one : priced) all.push_back(one.cut);
     return all;
   }
 
-  /// All ways to cut a tile of the result that may be worth listing.
-  void add(std::vector<Cut>& cuts, std::size_t row, std::size_t column) {
+  /// A tile of the result with a chunk of the depth, without the warps that share it.
+  struct Start {
+    std::size_t row, column, depth;
+    std::size_t number;  ///< of all, in the order in which they are listed where they are alike
+    double least_seconds;
+  };
+  struct Priced {
+    Cut cut;
+    std::size_t number;
+  };
+
+  /// All ways to cut a tile of the result.
+  void add_starts(std::vector<Start>& starts, std::size_t row, std::size_t column) {
     const auto& rows = rows_[row];
     const auto& columns = columns_[column];
     const auto results = rows.size * columns.size * contraction_.products;
@@ -140,24 +167,33 @@ class ContractionEnumerator {
     if (results > kMostTile) return;
     auto counts = of_result(rows, columns);
     for (std::size_t d = 0; d < depths_.size(); ++d) {
-      const auto& depth = depths_[d];
-      const auto& a = row_copies_[row * depths_.size() + d];
-      const auto& b = column_copies_[column * depths_.size() + d];
-      if (!contraction_.takes(rows, columns, depth)) continue;
-      set_copies(counts, a, b, depth);
-      if (least_seconds(counts, rows, columns) > worth_ * best_seconds_) continue;
-      if (contraction_.groups) {
-        Cut cut{&rows, &columns, &depth};
-        if (fit(cut, counts, a, b, static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m), 1))
-          cuts.push_back(cut);
-        continue;
-      }
-      for (const int warp_rows : {1, 2, 3, 4}) {
-        for (const int warp_columns : {1, 2, 3, 4, 8}) {
-          Cut cut{&rows, &columns, &depth};
-          if (fit(cut, counts, a, b, warp_rows, warp_columns)) cuts.push_back(cut);
-        }
-      }
+      if (!contraction_.takes(rows, columns, depths_[d])) continue;
+      set_copies(counts, row_copies_[row * depths_.size() + d], column_copies_[column * depths_.size() + d],
+                 depths_[d]);
+      starts.push_back({row, column, d, starts.size(), least_seconds(counts, rows, columns)});
+    }
+  }
+
+  /// All ways to share a tile among warps that may be worth listing.
+  void add(std::vector<Priced>& priced, const Start& start) {
+    const auto& rows = rows_[start.row];
+    const auto& columns = columns_[start.column];
+    const auto& depth = depths_[start.depth];
+    const auto& a = row_copies_[start.row * depths_.size() + start.depth];
+    const auto& b = column_copies_[start.column * depths_.size() + start.depth];
+    auto counts = of_result(rows, columns);
+    set_copies(counts, a, b, depth);
+    constexpr std::size_t kMostSpreads = 32;
+    auto number = start.number * kMostSpreads;
+    const auto price = [&](int warp_rows, int warp_columns) {
+      Cut cut{&rows, &columns, &depth};
+      if (fit(cut, counts, a, b, warp_rows, warp_columns)) priced.push_back({cut, number});
+      ++number;
+    };
+    if (contraction_.groups)
+      return price(static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m), 1);
+    for (const int warp_rows : {1, 2, 3, 4}) {
+      for (const int warp_columns : {1, 2, 3, 4, 8}) price(warp_rows, warp_columns);
     }
   }
 
@@ -188,8 +224,15 @@ class ContractionEnumerator {
     set_round(counts, cut, a, b, rows, columns);
     cut.seconds = std::numeric_limits<double>::infinity();
     Cut tried = cut;
-    for (const int stages : {2, 3, 4, 6}) {
-      if (c.groups && stages < 3) continue;
+    constexpr int kStages[] = {2, 3, 4, 6};
+    const int fewest = kStages[c.groups ? 1 : 0];
+    tried.stages = fewest;
+    counts.stages = counted_stages(kStages[3]);
+    counts.resident = static_cast<double>(resident(tried, rows, columns, registers));
+    constexpr double kRounded = 1 - 1e-9;
+    if (counts.resident < 1 || least_time_of_blocks(counts, device_) * kRounded > worth_ * best_seconds_) return false;
+    for (const int stages : kStages) {
+      if (stages < fewest) continue;
       tried.stages = stages;
       counts.stages = counted_stages(stages);
       tried.resident = static_cast<int>(resident(tried, rows, columns, registers));
@@ -529,61 +572,9 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
   return best;
 }
 
-std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device) {
-  const auto contraction = GpuContraction::of(program, device);
-  if (!contraction) return {};
-  ContractionEnumerator enumerator(program, *contraction, device);
-  const auto saved = enumerator.gather_seconds();
-  std::vector<OperandOrder> orders;
-  for (const bool of_rows : {true, false}) {
-    const auto load = contraction->load(of_rows);
-    const double copied = 2 * contraction->elements(of_rows) *
-                          static_cast<double>(size_of(program.nodes[static_cast<std::size_t>(load)].type));
-    if (saved[of_rows ? 0 : 1] < copied / (device.copy_rate_GBs() * 1e9)) continue;
-    for (const bool deep : {true, false}) orders.push_back({load, contraction->order(of_rows, deep)});
-  }
-  return orders;
-}
-
-std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuModel& device) {
-  const auto found = kernel::contraction_of(program);
-  const auto contraction = GpuContraction::of(program, device);
-  if (!contraction || contraction->is_outer()) return std::nullopt;
-  const auto& rows = contraction->row_axes;
-  const auto& columns = contraction->column_axes;
-  if (rows.empty() || columns.empty() || rows.size() + columns.size() < 3) return std::nullopt;
-  double results = static_cast<double>(contraction->batches);
-  for (const auto* axes : {&rows, &columns}) {
-    for (const auto& axis : *axes) results *= static_cast<double>(axis.extent);
-  }
-  const double clock = device.multiprocessors * device.clock_MHz;  // in a microsecond
-  const double products = results * contraction->terms / contraction->rate / clock;
-  const double permuted = results * static_cast<double>(size_of(contraction->type) + contraction->result_size) /
-                          (device.copy_rate_GBs() * 1e3);
-  if (products < permuted) return std::nullopt;
-  MatrixOrder order;
-  order.sum = found->reduce;
-  order.row = columns.size();
-  order.least_us = products + permuted;
-  const auto add = [&](Axes axes) {
-    std::stable_sort(axes.begin(), axes.end(), [](const tiles::Axis& x, const tiles::Axis& y) {
-      return std::abs(x.in_operand) > std::abs(y.in_operand);
-    });
-    for (const auto& axis : axes) order.indices.push_back(axis.index);
-  };
-  add(contraction->batch_axes);
-  add(rows);
-  add(columns);
-  return order;
-}
-
-std::optional<OperandOrder> matrix_operand(const ir::Program& program, const GpuModel& device, bool of_rows) {
-  const auto contraction = GpuContraction::of(program, device);
-  if (!contraction) return std::nullopt;
-  const auto& side = of_rows ? contraction->row_axes : contraction->column_axes;
-  const bool one = side.size() == 1 && std::abs(side.front().in_operand) == 1;
-  if (one && contraction->depth_axes.size() == 1) return std::nullopt;
-  return OperandOrder{contraction->load(of_rows), contraction->order(of_rows, false), side.size()};
+std::array<double, 2> gather_seconds(const ir::Program& program, const GpuContraction& contraction,
+                                     const GpuModel& device, double best) {
+  return ContractionEnumerator(program, contraction, device).gather_seconds(best);
 }
 
 }  // namespace ricci::plan

@@ -1,6 +1,7 @@
 // A contraction as a GPU's blocks see it: axes by role, what multiplies, and what one way to cut it takes.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -121,5 +122,11 @@ class GpuContraction {
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;
   bool converted_rows_ = false, converted_columns_ = false;
 };
+
+/// What the best way to cut a contraction would save if the operand of its rows, or of its columns, were copied by
+/// whole vectors and sectors; in seconds.
+///   best  seconds that it may take: more is priced where it takes longer
+std::array<double, 2> gather_seconds(const ir::Program& program, const GpuContraction& contraction,
+                                     const GpuModel& device, double best);
 
 }  // namespace ricci::plan

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 
 namespace ricci::plan {
 namespace {
@@ -61,7 +61,9 @@ double by_warps(double warps, Times... times) {
 /// Cache lines that runs of so many bytes cut in two, over those that they fill: two blocks write such a line.
 double cut_lines(double run_bytes) {
   const auto run = static_cast<std::int64_t>(run_bytes);
-  return run < 1 ? 0 : static_cast<double>(kCacheLineBytes - std::gcd(run, kCacheLineBytes)) / static_cast<double>(run);
+  static_assert(std::has_single_bit(std::uint64_t{kCacheLineBytes}));
+  const auto whole = std::min<std::int64_t>(run & -run, kCacheLineBytes);  // their greatest common divisor
+  return run < 1 ? 0 : static_cast<double>(kCacheLineBytes - whole) / static_cast<double>(run);
 }
 
 /// Of the second cache, which takes requests and the bytes that they are for.
@@ -70,19 +72,14 @@ double cache_seconds(const ContractionCounts& counts, const GpuModel& device) {
   return cycles / (device.multiprocessors * device.clock_MHz * 1e6);
 }
 
-}  // namespace
-
-double ContractionCounts::shared_cycles() const {
-  return kFragment * fragment_wavefronts + kCopied * copied_wavefronts + kScattered * scattered + kLine * lines;
-}
-
-ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device) {
+/// least: a lower bound for as many stages and blocks at once as the counts have, and for fewer.
+ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device, bool least) {
   const double multiprocessors = device.multiprocessors, clock = device.clock_MHz * 1e6;
   const double in_turns = std::ceil(counts.blocks / multiprocessors);  // blocks of one multiprocessor
   const double resident = std::min(counts.resident, in_turns);
   // A multiprocessor has four parts with pipes and issue of their own. Three warps leave one to the next block's.
   const double parts = counts.warps / 4.0, whole_parts = counts.warps == 3 ? 1 : parts;
-  const double balance = resident * parts / std::ceil(resident * whole_parts);
+  const double balance = least ? parts / whole_parts : resident * parts / std::ceil(resident * whole_parts);
   const double own = std::min(parts, parts / std::ceil(parts));  // of these, what a block alone keeps busy
   const double shared = counts.shared_cycles(), issue = counts.issue_cycles();
   const double round = hidden(counts.pipe_cycles / own, shared, issue / own);
@@ -92,8 +89,9 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
   const double waited =
       counts.overlapped ? late : kBarrier + kExposed * (shared - kFragment * counts.fragment_wavefronts) + late;
   const double stores = kStore * counts.stores + kStoreLine * counts.store_lines + kPartSector * counts.part_sectors;
-  const double own_round =
-      counts.overlapped ? round : by_warps(counts.warps * resident, counts.pipe_cycles / own, shared, issue / own);
+  const double own_round = counts.overlapped ? round
+                           : least           ? std::max({counts.pipe_cycles / own, shared, issue / own})
+                                   : by_warps(counts.warps * resident, counts.pipe_cycles / own, shared, issue / own);
   const double alone =
       kBlock + counts.rounds * std::max(own_round + waited, counts.overlapped ? kGroupRound : 0.0) + stores;
   const double short_run = kShortRun * std::max(0.0, 1 - counts.result_run_bytes / kWholeRun) +
@@ -116,6 +114,20 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
   time.total = time.launch + (counts.overlapped ? all([](auto... times) { return hidden(times...); })
                                                 : all([](auto... times) { return side_by_side(times...); }));
   return time;
+}
+
+}  // namespace
+
+double ContractionCounts::shared_cycles() const {
+  return kFragment * fragment_wavefronts + kCopied * copied_wavefronts + kScattered * scattered + kLine * lines;
+}
+
+ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device) {
+  return time_of(counts, device, false);
+}
+
+double least_time_of_blocks(const ContractionCounts& counts, const GpuModel& device) {
+  return time_of(counts, device, true).total;
 }
 
 double least_time_of_bytes(const ContractionCounts& counts, const GpuModel& device) {

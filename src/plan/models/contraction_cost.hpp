@@ -46,6 +46,9 @@ struct ContractionTime {
 };
 ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device);
 
+/// A lower bound of it for as many stages and blocks at once as the counts have, and for fewer.
+double least_time_of_blocks(const ContractionCounts& counts, const GpuModel& device);
+
 /// A lower bound of it, by the bytes of the counts alone.
 double least_time_of_bytes(const ContractionCounts& counts, const GpuModel& device);
 

@@ -1,0 +1,76 @@
+// Orders of operands and results that may be worth a step of their own before a contraction, or after it.
+#include <algorithm>
+#include <cmath>
+
+#include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/gpu_contraction.hpp"
+
+namespace ricci::plan {
+
+using tiles::Axes;
+
+std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device, double predicted_us) {
+  const auto found = GpuContraction::of(program, device);
+  if (!found) return {};
+  const auto& contraction = *found;
+  const double bytes_a_second = device.copy_rate_GBs() * 1e9;
+  const auto read_seconds = [&](bool of_rows) {
+    const auto& load = program.nodes[static_cast<std::size_t>(contraction.load(of_rows))];
+    return contraction.elements(of_rows) * static_cast<double>(size_of(load.type)) / bytes_a_second;
+  };
+  const auto copy_seconds = [&](bool of_rows) { return 2 * read_seconds(of_rows); };
+  const double least = read_seconds(true) + read_seconds(false);
+  const auto may_be_worth = [&](bool of_rows) { return copy_seconds(of_rows) + least < 1e-6 * predicted_us; };
+  if (!may_be_worth(true) && !may_be_worth(false)) return {};
+  const auto saved = gather_seconds(program, contraction, device, 1e-6 * predicted_us);
+  std::vector<OperandOrder> orders;
+  for (const bool of_rows : {true, false}) {
+    if (!may_be_worth(of_rows) || saved[of_rows ? 0 : 1] < copy_seconds(of_rows)) continue;
+    for (const bool deep : {true, false})
+      orders.push_back({contraction.load(of_rows), contraction.order(of_rows, deep)});
+  }
+  return orders;
+}
+
+std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuModel& device) {
+  const auto found = kernel::contraction_of(program);
+  const auto contraction = GpuContraction::of(program, device);
+  if (!contraction || contraction->is_outer()) return std::nullopt;
+  const auto& rows = contraction->row_axes;
+  const auto& columns = contraction->column_axes;
+  if (rows.empty() || columns.empty() || rows.size() + columns.size() < 3) return std::nullopt;
+  double results = static_cast<double>(contraction->batches);
+  for (const auto* axes : {&rows, &columns}) {
+    for (const auto& axis : *axes) results *= static_cast<double>(axis.extent);
+  }
+  const double clock = device.multiprocessors * device.clock_MHz;  // in a microsecond
+  const double products = results * contraction->terms / contraction->rate / clock;
+  const double permuted = results * static_cast<double>(size_of(contraction->type) + contraction->result_size) /
+                          (device.copy_rate_GBs() * 1e3);
+  if (products < permuted) return std::nullopt;
+  MatrixOrder order;
+  order.sum = found->reduce;
+  order.row = columns.size();
+  order.least_us = products + permuted;
+  const auto add = [&](Axes axes) {
+    std::stable_sort(axes.begin(), axes.end(), [](const tiles::Axis& x, const tiles::Axis& y) {
+      return std::abs(x.in_operand) > std::abs(y.in_operand);
+    });
+    for (const auto& axis : axes) order.indices.push_back(axis.index);
+  };
+  add(contraction->batch_axes);
+  add(rows);
+  add(columns);
+  return order;
+}
+
+std::optional<OperandOrder> matrix_operand(const ir::Program& program, const GpuModel& device, bool of_rows) {
+  const auto contraction = GpuContraction::of(program, device);
+  if (!contraction) return std::nullopt;
+  const auto& side = of_rows ? contraction->row_axes : contraction->column_axes;
+  const bool one = side.size() == 1 && std::abs(side.front().in_operand) == 1;
+  if (one && contraction->depth_axes.size() == 1) return std::nullopt;
+  return OperandOrder{contraction->load(of_rows), contraction->order(of_rows, false), side.size()};
+}
+
+}  // namespace ricci::plan

@@ -1,0 +1,39 @@
+// What kernels on a GPU are predicted to take while a sequence is planned: each program is looked at once.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "ir/passes/canonical.hpp"
+#include "ir/sequence.hpp"
+#include "plan/plan.hpp"
+
+namespace ricci::runtime {
+
+/// Whether a kernel has any points; an empty sum has, since it writes zeros.
+bool has_points(const ir::Program& program);
+
+/// Not for several threads at a time.
+class Predictions {
+ public:
+  /// precision: as it is asked for; that of each program follows from it.
+  Predictions(plan::GpuModel device, Precision precision) : device_(std::move(device)), precision_(precision) {}
+
+  const plan::GpuModel& device() const { return device_; }
+  /// The canonical form of a program, with the precision that it is computed in on this device.
+  ir::Canonical canonical(const ir::Program& program) const;
+  /// The best candidate of a program that canonical() made.
+  ///   text  as ir::print writes it
+  const plan::Candidate& best(const ir::Program& canonical, const std::string& text);
+  /// What it is predicted to take with its launch, in microseconds.
+  double us(const ir::Program& program);
+  /// Of all steps that have points.
+  double us(const ir::Sequence& sequence);
+
+ private:
+  plan::GpuModel device_;
+  Precision precision_;
+  std::map<std::string, plan::Candidate> best_;
+};
+
+}  // namespace ricci::runtime
