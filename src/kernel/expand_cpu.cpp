@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "kernel/expand_cpu.hpp"
@@ -211,14 +212,22 @@ class Expander {
     return loops(outer, Bind::unroll, std::move(all));
   }
 
-  /// Lines along the last digit, and that of its last element where the others do not all begin with a line.
+  /// Lines along the digit with the smallest steps, and that of its last element where the others do not all begin with
+  /// a line.
   Body one(const Prefetch& prefetch) {
     if (prefetch.digits.empty()) return {{prefetch}};
     auto outer = prefetch.digits;
+    const auto step = [&](const Digit& d) {
+      const auto by = prefetch.from.index.front().coefficient(d.var);
+      return d.extent > 1 && by > 0 ? by : std::numeric_limits<std::int64_t>::max();
+    };
+    const auto nearest = std::min_element(outer.rbegin(), outer.rend(),
+                                          [&](const Digit& x, const Digit& y) { return step(x) < step(y); });
+    std::rotate(nearest.base() - 1, nearest.base(), outer.end());
     const auto last = outer.back();
     outer.pop_back();
-    const auto step = std::max<std::int64_t>(prefetch.from.index.front().coefficient(last.var), 1);
-    const auto line_elements = std::max<std::int64_t>(kLineBytes / size_of(type(prefetch.from)) / step, 1);
+    const auto along = std::max<std::int64_t>(prefetch.from.index.front().coefficient(last.var), 1);
+    const auto line_elements = std::max<std::int64_t>(kLineBytes / size_of(type(prefetch.from)) / along, 1);
     const auto at = [&](const Affine& element) {
       return Statement{Prefetch{with(prefetch.from, last.var, element), {}, prefetch.written}};
     };
@@ -276,7 +285,16 @@ class Expander {
     const Access sum{flush.accumulator, {position(flush.rows), position(columns.digits)}, lanes};
     if (lanes > 1) {
       if (auto whole = by_vectors(flush, columns, sum)) return std::move(*whole);
-      return loops(flush.rows, Bind::unroll, scattered(flush, columns, sum));
+      auto each = loops(flush.rows, Bind::unroll, scattered(flush, columns, sum));
+      if (flush.when.empty()) return each;
+      // Where the whole tile is inside no element is asked for.
+      auto all = flush.when;
+      for (const auto* digits : {&flush.rows, &flush.columns}) {
+        for (const auto& digit : *digits) all = with(std::move(all), digit.var, Affine(digit.extent - 1));
+      }
+      Flush whole = flush;
+      whole.when.clear();
+      return where(std::move(all), loops(flush.rows, Bind::unroll, scattered(whole, columns, sum)), std::move(each));
     }
     auto store = where(flush.when, {{Store{flush.to, finished(flush.value, sum, flush.accumulator, -1, 1, 0)}}});
     return loops(flush.rows, Bind::unroll, loops(columns.digits, Bind::unroll, std::move(store)));

@@ -48,6 +48,18 @@ TEST_CASE("vectors that units compute by halves take twice the time, and may be 
     CHECK_FALSE(has(candidate.schedule.name, "lanes"));
 }
 
+TEST_CASE("vectors run along an operand's neighbours where the result's lie across the other one") {
+  const std::vector<std::vector<std::int64_t>> extents = {{312, 296, 312}, {312, 24}, {296, 24, 312}};
+  const auto real = plan::contraction_candidates(contraction("acd,db->cba", extents, DType::f64), with_units(32));
+  REQUIRE_FALSE(real.empty());
+  INFO(real.front().schedule.name);
+  CHECK(has(real.front().schedule.name, "vectors along"));
+  // Complex numbers are written by vectors alone.
+  const auto pairs = plan::contraction_candidates(contraction("acd,db->cba", extents, DType::c128), with_units(32));
+  REQUIRE_FALSE(pairs.empty());
+  for (const auto& candidate : pairs) CHECK_FALSE(has(candidate.schedule.name, "vectors along"));
+}
+
 TEST_CASE("an index of both operands and the result has the lanes, of complex numbers too") {
   for (const auto type : {DType::f64, DType::c64, DType::c128}) {
     const auto program = contraction("ikb,kjb->ijb", {{24, 24, 500}, {24, 24, 500}, {24, 24, 500}}, type);

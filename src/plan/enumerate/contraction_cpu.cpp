@@ -21,15 +21,29 @@ namespace {
 using namespace gett;
 using kernel::Role;
 
+/// Along which index vectors have neighbours.
+enum class Lanes : std::uint8_t {
+  result,  ///< the result's fastest
+  first,
+  second,  ///< that of a factor, where it is another: results are written lane by lane
+};
+
 class ContractionEnumerator {
  public:
   ContractionEnumerator(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device)
       : program_(program), contraction_(contraction), device_(device) {}
 
-  /// The best by prediction, at most so many. Directives are made for these alone.
-  std::vector<Candidate> run(std::size_t most) {
-    if (!suits()) return {};
-    const auto depth = summed_in_one_go();
+  struct Found {
+    double predicted_us = 0;
+    Blocking blocking;
+  };
+
+  /// Sorts the axes by role, the columns so that the lanes' index is the last of them, be it one of both operands. Not
+  /// for what has no such index, for sums of bytes, and for negative strides.
+  bool suits(Lanes lanes = Lanes::result);
+
+  /// Every way to cut the axes.
+  std::vector<Found> all(std::int64_t depth) {
     for_each_register_tile([&](std::int64_t lanes, std::int64_t vectors, std::int64_t rows) {
       for (const bool pack_columns : {true, false}) {
         for (const bool pack_rows : {true, false}) {
@@ -37,30 +51,46 @@ class ContractionEnumerator {
           if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
           for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
             if (lanes_of_both() && blocks != Blocks::near) continue;  // one way to cut them
+            if (across_ && blocks == Blocks::rows_of_result) continue;
             add(lanes, vectors, rows, pack_columns, pack_rows, depth, blocks);
           }
         }
       }
     });
-    std::vector<std::size_t> order(found_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t x, std::size_t y) { return found_[x].predicted_us < found_[y].predicted_us; });
-    std::vector<Candidate> list;
-    std::set<std::string> names;
-    for (const auto k : order) {
-      const auto& [predicted_us, b] = found_[k];
-      Candidate candidate;
-      candidate.schedule.name = name(b);
-      if (!names.insert(candidate.schedule.name).second) continue;
-      candidate.predicted_us = predicted_us;
-      candidate.schedule.directives = directives(b);
-      candidate.traffic.occupancy = 1;
-      candidate.traffic.tiles = product(problem_.batch, extent_of) * b.row_tasks * b.column_tasks;
-      list.push_back(std::move(candidate));
-      if (list.size() == most) break;
-    }
-    return list;
+    return std::move(found_);
+  }
+
+  Candidate candidate(const Found& found) const {
+    const auto& b = found.blocking;
+    Candidate candidate;
+    candidate.predicted_us = found.predicted_us;
+    candidate.schedule.name = name(b);
+    candidate.schedule.directives = directives(b);
+    candidate.traffic.occupancy = 1;
+    candidate.traffic.tiles = product(problem_.batch, extent_of) * b.row_tasks * b.column_tasks;
+    return candidate;
+  }
+  std::string name(const Found& found) const { return name(found.blocking); }
+
+  /// How many terms are summed in one go, at most, where the model is one of a single thread (CpuModel::alone()), and
+  /// what that is predicted to take.
+  struct Depth {
+    double us = std::numeric_limits<double>::infinity();
+    std::int64_t terms = 320;
+  };
+  Depth summed_in_one_go() const {
+    Depth best;
+    if (depth_.empty()) return {0, 1};
+    for_each_register_tile([&](std::int64_t lanes, std::int64_t vectors, std::int64_t rows) {
+      for (const std::int64_t depth : {24, 48, 96, 192, 320}) {
+        Blocking b{rows_, columns_, depth_, lanes, !rows_.empty(), true, Blocks::near};
+        if (!make_tiles(b, vectors, rows) || !make_depth(b, depth)) continue;
+        make_blocks(b, device_.l2_bytes / 2);
+        const auto us = predicted_us(b, problem_, device_);
+        if (us < best.us) best = {us, depth};
+      }
+    });
+    return best;
   }
 
  private:
@@ -71,6 +101,16 @@ class ContractionEnumerator {
     const auto registers = device_.vector_bytes >= 64 ? 31 : 15;
     for (auto lanes = widest; lanes >= std::max<std::int64_t>(widest / 4, 2); lanes /= 2) {
       if (lanes < widest && lane_extent() >= 2 * lanes && !is_worth_narrow(lanes)) continue;
+      if (across_) {
+        // Vectors of several values of the result's fastest index: as many neighbours are written for each lane.
+        for (const std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
+          const auto most = (registers - vectors) / (vectors + (device_.vector_bytes < 64 ? 1 : 0));
+          for (const auto rows : {most, most / 2}) {
+            if (rows >= 1) f(lanes, vectors, std::min<std::int64_t>(rows, 16));
+          }
+        }
+        continue;
+      }
       for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6}) {
         // More than the fastest index has are those of as many values of the one before it. Of lanes that both operands
         // have there is one vector, for as many values of the other columns, and a row takes one to read it.
@@ -94,104 +134,29 @@ class ContractionEnumerator {
            lane_extent() % (2 * lanes) <= lanes;
   }
 
-  /// How many terms are summed in one go, at most: what the model takes on one thread, see CpuModel::alone().
-  std::int64_t summed_in_one_go() const {
-    if (depth_.empty()) return 1;
-    const auto alone = device_.alone();
-    ContractionEnumerator single(program_, contraction_, alone);
-    if (!single.suits()) throw InternalError("a contraction that suits several threads and not one");
-    std::int64_t best = 320;
-    double least = std::numeric_limits<double>::infinity();
-    for_each_register_tile([&](std::int64_t lanes, std::int64_t vectors, std::int64_t rows) {
-      for (const std::int64_t depth : {24, 48, 96, 192, 320}) {
-        Blocking b{rows_, columns_, depth_, lanes, !rows_.empty(), true, Blocks::near};
-        if (!single.make_tiles(b, vectors, rows) || !single.make_depth(b, depth)) continue;
-        single.make_blocks(b, alone.l2_bytes / 2);
-        const auto us = predicted_us(b, problem_, alone);
-        if (us < least) least = us, best = depth;
-      }
-    });
-    return best;
-  }
-
   const ir::Node& load(const kernel::Factor& factor) const {
     return program_.nodes[static_cast<std::size_t>(factor.load)];
   }
   std::int64_t lane_extent() const { return columns_.back().extent; }
   bool lanes_of_both() const { return columns_.back().in_rows != 0; }
 
-  /// Sorts the axes by role, the columns so that C's fastest index is the last of them, be it one of both operands. Not
-  /// for what has no such index, for sums of bytes, and for negative strides.
-  bool suits() {
-    const auto& statement = program_.statement();
-    const auto type = contraction_.type;
-    if (is_half(type) || size_of(type) < 4) return false;
-    problem_.size = size_of(type);
-    problem_.complex = is_complex(type);
-    const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
-    sum_in_parts_ = buffer.type == type;
-    const auto& c = statement.offset.coefficient;
-    problem_.far_result = (buffer.last - buffer.first + 1) * problem_.size > device_.l2_bytes;
-    // Lines that rows of the result share would be written by parts: twice, and read between.
-    problem_.nontemporal =
-        sum_in_parts_ &&
-        std::all_of(c.begin(), c.end(),
-                    [&](std::int64_t step) { return step == 1 || step * problem_.size % 64 == 0; }) &&
-        device_.beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * problem_.size)) &&
-        std::none_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
-          return node.kind == ir::NodeKind::load && node.source == statement.buffer;
-        });
-    int lane = -1;
-    for (std::size_t q = 0; q < c.size(); ++q) {
+  /// The index along which a factor's elements are neighbours, where vectors may run along it although the result's
+  /// fastest index is `fastest`: real numbers, a sum that is worth their scattered writing. -1: there is none.
+  int lane_across(const kernel::Factor& factor, int fastest) const {
+    constexpr std::int64_t kShortest = 16;  // sum
+    if (problem_.complex || contraction_.reduce < 0 || depth_extent() < kShortest) return -1;
+    if (contraction_.role[static_cast<std::size_t>(fastest)] == Role::batch) return -1;
+    const auto& step = load(factor).offset.coefficient;
+    for (std::size_t q = 0; q < step.size(); ++q) {
       const auto role = contraction_.role[q];
-      if (role == Role::summed || role == Role::other) return false;
-      if (role == Role::depth) continue;
-      if (c[q] <= 0) return false;
-      if (role != Role::broadcast && c[q] == 1 && program_.indices[q].extent > 1) lane = static_cast<int>(q);
+      const auto extent = program_.indices[q].extent;
+      if (step[q] == 1 && (role == Role::rows || role == Role::columns) && static_cast<int>(q) != fastest &&
+          extent >= device_.vector_bytes / problem_.size)
+        return static_cast<int>(q);
     }
-    if (lane < 0) return false;
-    const bool of_both = contraction_.role[static_cast<std::size_t>(lane)] == Role::batch;
-    if (of_both && !suits_lanes_of_both(lane)) return false;
-    const bool swapped = contraction_.role[static_cast<std::size_t>(lane)] == Role::rows;
-    const auto& rows = load(swapped ? contraction_.second : contraction_.first);
-    const auto& columns = load(swapped ? contraction_.first : contraction_.second);
-    convert_rows_ = rows.type != type;
-    convert_columns_ = columns.type != type;
-    const bool converts = convert_rows_ || convert_columns_ || !sum_in_parts_;
-    if (converts && (problem_.complex || is_complex(rows.type) || is_complex(columns.type))) return false;
-    if (problem_.complex && !has_pairs(statement.value, lane)) return false;
-    rows_name_ = program_.buffers[static_cast<std::size_t>(rows.source)].name;
-    columns_name_ = program_.buffers[static_cast<std::size_t>(columns.source)].name;
-    if (rows_name_ == columns_name_) return false;  // one tensor twice: an operand's name says which
-    for (std::size_t q = 0; q < c.size(); ++q) {
-      Axis axis;
-      axis.index = static_cast<int>(q);
-      axis.extent = program_.indices[q].extent;
-      axis.in_rows = rows.offset.coefficient[q];
-      axis.in_columns = columns.offset.coefficient[q];
-      axis.in_result = c[q];
-      auto role = contraction_.role[q];
-      if (swapped && role == Role::rows) {
-        role = Role::columns;
-      } else if (swapped && role == Role::columns) {
-        role = Role::rows;
-      }
-      if (of_both && axis.index == lane) role = Role::columns;
-      (role == Role::rows      ? rows_
-       : role == Role::columns ? columns_
-       : role == Role::depth   ? depth_
-                               : problem_.batch)
-          .push_back(axis);
-    }
-    const auto by_result = [](const Axis& x, const Axis& y) { return x.in_result > y.in_result; };
-    std::stable_sort(columns_.begin(), columns_.end(), by_result);
-    std::stable_sort(rows_.begin(), rows_.end(), by_result);
-    // The fastest of the depth last: what is packed is read along it.
-    std::stable_sort(depth_.begin(), depth_.end(), [](const Axis& x, const Axis& y) {
-      return std::min(x.in_rows, x.in_columns) > std::min(y.in_rows, y.in_columns);
-    });
-    return true;
+    return -1;
   }
+  std::int64_t depth_extent() const { return contraction_.extent(program_, Role::depth); }
 
   /// Whether register tiles along an index of both operands are worth packing these: whole vectors, and each element
   /// used several times. Plain schedules read them as they lie.
@@ -254,6 +219,7 @@ class ContractionEnumerator {
                                                 : "gett",
                             product(b.rows, tile_of), product(b.columns, tile_of));
     if (!b.depth.empty()) text += fmt::format(" depth {}", product(b.depth, tile_of));
+    if (across_) text += fmt::format(" vectors along {}", name(b.columns.back()));
     if (b.lanes < device_.vector_bytes / problem_.size) text += fmt::format(" lanes {}", b.lanes);
     if (b.blocks != Blocks::near) text += b.blocks == Blocks::wide ? " wide" : " along";
     if (b.pack_rows || b.pack_columns) {
@@ -267,6 +233,7 @@ class ContractionEnumerator {
   bool make_tiles(Blocking& b, std::int64_t vectors, std::int64_t most_rows) const {
     auto& lane = b.columns.back();
     if (b.lanes_of_both()) return make_tiles_of_both(b, vectors, most_rows);
+    if (across_) return make_tiles_across(b, vectors, most_rows);
     lane.tile = std::min(vectors * b.lanes, up(lane.extent, b.lanes));
     if (const auto more = vectors / parts(lane.tile, b.lanes); more > 1) {
       auto& next = b.columns[b.columns.size() - 2];
@@ -297,6 +264,42 @@ class ContractionEnumerator {
                                                           : lane.in_rows == 1 && whole && fits(b.rows);
     b.columns.push_back(lane);
     return reads_columns && reads_rows;
+  }
+
+  /// The same where vectors run along another index than the result's fastest, of which the tile has as many values as
+  /// it can: these are written together.
+  static bool make_tiles_across(Blocking& b, std::int64_t vectors, std::int64_t most_rows) {
+    const auto even = [](std::int64_t extent, std::int64_t most) {
+      return parts(extent, parts(extent, std::min(extent, most)));
+    };
+    const auto fastest_of = [](Axes& axes) {
+      return std::find_if(axes.begin(), axes.end(), [](const Axis& axis) { return axis.in_result == 1; });
+    };
+    if (b.rows.empty()) return false;
+    auto& lane = b.columns.back();
+    if (const auto fastest = fastest_of(b.columns); fastest != b.columns.end()) {
+      fastest->tile = even(fastest->extent, vectors);
+      vectors /= fastest->tile;
+      cover(b.rows, most_rows);
+    } else if (const auto row = fastest_of(b.rows); row != b.rows.end()) {
+      const auto tile = even(row->extent, most_rows);
+      Axes others;
+      std::copy_if(b.rows.begin(), b.rows.end(), std::back_inserter(others),
+                   [](const Axis& a) { return a.in_result != 1; });
+      cover(others, most_rows / tile);
+      for (auto& axis : b.rows) {
+        const auto same =
+            std::find_if(others.begin(), others.end(), [&](const Axis& a) { return a.index == axis.index; });
+        axis.tile = same == others.end() ? tile : same->tile;
+      }
+    } else {
+      return false;
+    }
+    lane.tile = std::min(vectors * b.lanes, up(lane.extent, b.lanes));
+    const auto fits = [](const Axes& axes) {
+      return std::all_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
+    };
+    return (b.pack_columns || fits(b.columns)) && (b.pack_rows || fits(b.rows));
   }
 
   /// False where an operand that is read in place would be read past its end.
@@ -412,19 +415,124 @@ class ContractionEnumerator {
   bool convert_rows_ = false, convert_columns_ = false;  ///< an operand has another type than the sum
   std::string rows_name_, columns_name_;
   Axes rows_, columns_, depth_;
-  struct Found {
-    double predicted_us = 0;
-    Blocking blocking;
-  };
+  bool across_ = false;  ///< vectors run along another index than the result's fastest
   std::vector<Found> found_;
 };
+
+bool ContractionEnumerator::suits(Lanes lanes) {
+  const auto& statement = program_.statement();
+  const auto type = contraction_.type;
+  if (is_half(type) || size_of(type) < 4) return false;
+  problem_.size = size_of(type);
+  problem_.complex = is_complex(type);
+  const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
+  sum_in_parts_ = buffer.type == type;
+  const auto& c = statement.offset.coefficient;
+  problem_.far_result = (buffer.last - buffer.first + 1) * problem_.size > device_.l2_bytes;
+  // Lines that rows of the result share would be written by parts: twice, and read between.
+  problem_.nontemporal =
+      sum_in_parts_ &&
+      std::all_of(c.begin(), c.end(), [&](std::int64_t step) { return step == 1 || step * problem_.size % 64 == 0; }) &&
+      device_.beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * problem_.size)) &&
+      std::none_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
+        return node.kind == ir::NodeKind::load && node.source == statement.buffer;
+      });
+  int lane = -1;
+  for (std::size_t q = 0; q < c.size(); ++q) {
+    const auto role = contraction_.role[q];
+    if (role == Role::summed || role == Role::other) return false;
+    if (role == Role::depth) continue;
+    if (c[q] <= 0) return false;
+    if (role != Role::broadcast && c[q] == 1 && program_.indices[q].extent > 1) lane = static_cast<int>(q);
+  }
+  if (lane < 0) return false;
+  across_ = lanes != Lanes::result;
+  if (across_) {
+    lane = lane_across(lanes == Lanes::first ? contraction_.first : contraction_.second, lane);
+    if (lane < 0) return false;
+    problem_.nontemporal = false;
+  }
+  const bool of_both = contraction_.role[static_cast<std::size_t>(lane)] == Role::batch;
+  if (of_both && !suits_lanes_of_both(lane)) return false;
+  const bool swapped = contraction_.role[static_cast<std::size_t>(lane)] == Role::rows;
+  const auto& rows = load(swapped ? contraction_.second : contraction_.first);
+  const auto& columns = load(swapped ? contraction_.first : contraction_.second);
+  convert_rows_ = rows.type != type;
+  convert_columns_ = columns.type != type;
+  const bool converts = convert_rows_ || convert_columns_ || !sum_in_parts_;
+  if (converts && (problem_.complex || is_complex(rows.type) || is_complex(columns.type))) return false;
+  if (problem_.complex && !has_pairs(statement.value, lane)) return false;
+  rows_name_ = program_.buffers[static_cast<std::size_t>(rows.source)].name;
+  columns_name_ = program_.buffers[static_cast<std::size_t>(columns.source)].name;
+  if (rows_name_ == columns_name_) return false;  // one tensor twice: an operand's name says which
+  for (std::size_t q = 0; q < c.size(); ++q) {
+    Axis axis;
+    axis.index = static_cast<int>(q);
+    axis.extent = program_.indices[q].extent;
+    axis.in_rows = rows.offset.coefficient[q];
+    axis.in_columns = columns.offset.coefficient[q];
+    axis.in_result = c[q];
+    auto role = contraction_.role[q];
+    if (swapped && role == Role::rows) {
+      role = Role::columns;
+    } else if (swapped && role == Role::columns) {
+      role = Role::rows;
+    }
+    if (of_both && axis.index == lane) role = Role::columns;
+    (role == Role::rows      ? rows_
+     : role == Role::columns ? columns_
+     : role == Role::depth   ? depth_
+                             : problem_.batch)
+        .push_back(axis);
+  }
+  const auto by_result = [](const Axis& x, const Axis& y) { return x.in_result > y.in_result; };
+  std::stable_sort(columns_.begin(), columns_.end(), by_result);
+  const auto is_lane = [&](const Axis& axis) { return axis.index == lane; };
+  std::stable_partition(columns_.begin(), columns_.end(), [&](const Axis& axis) { return !is_lane(axis); });
+  std::stable_sort(rows_.begin(), rows_.end(), by_result);
+  // The fastest of the depth last: what is packed is read along it.
+  std::stable_sort(depth_.begin(), depth_.end(), [](const Axis& x, const Axis& y) {
+    return std::min(x.in_rows, x.in_columns) > std::min(y.in_rows, y.in_columns);
+  });
+  return true;
+}
 
 }  // namespace
 
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device, std::size_t most) {
   const auto contraction = kernel::contraction_of(program);
   if (!contraction) return {};
-  return ContractionEnumerator(program, *contraction, device).run(most);
+  const auto alone = device.alone();
+  ContractionEnumerator::Depth depth;
+  for (const auto lanes : {Lanes::result, Lanes::first, Lanes::second}) {
+    ContractionEnumerator way(program, *contraction, alone);
+    const bool suits = way.suits(lanes);
+    if (!suits && lanes == Lanes::result) return {};
+    if (!suits) continue;
+    if (const auto best = way.summed_in_one_go(); best.us < depth.us) depth = best;
+  }
+  std::vector<ContractionEnumerator> ways;
+  std::vector<std::pair<ContractionEnumerator::Found, std::size_t>> found;
+  for (const auto lanes : {Lanes::result, Lanes::first, Lanes::second}) {
+    ContractionEnumerator way(program, *contraction, device);
+    if (!way.suits(lanes)) continue;
+    for (auto& each : way.all(depth.terms)) found.emplace_back(std::move(each), ways.size());
+    ways.push_back(std::move(way));
+  }
+  std::vector<std::size_t> order(found.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
+    return found[x].first.predicted_us < found[y].first.predicted_us;
+  });
+  std::vector<Candidate> list;
+  std::set<std::string> names;
+  for (const auto k : order) {
+    const auto& way = ways[found[k].second];
+    if (!names.insert(way.name(found[k].first)).second) continue;
+    list.push_back(way.candidate(found[k].first));
+    if (list.size() == most) break;
+  }
+  return list;
 }
 
 }  // namespace ricci::plan

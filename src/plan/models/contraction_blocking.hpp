@@ -54,6 +54,8 @@ struct Blocking {
   std::int64_t row_tasks = 1, column_tasks = 1;
   bool joined = false;  ///< of a group: adds to the register tiles of the product before it
 
+  /// Whether vectors run along another index than the result's fastest: lanes are written one by one.
+  bool across() const { return !columns.empty() && columns.back().in_result != 1; }
   /// Whether vectors run along an index of both operands: the last of the columns, which moves the rows' operand too.
   bool lanes_of_both() const { return !columns.empty() && columns.back().in_rows != 0; }
 };

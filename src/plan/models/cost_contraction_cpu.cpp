@@ -13,6 +13,7 @@ constexpr double kCrowdedLine = 20;           // for each line from memory while
 constexpr double kStoredRun = 18;             // for each run that nontemporal stores write, alone
 constexpr double kContinuedRun = 8;           // the same where the next tile writes on
 constexpr double kCachedRun = 4;              // for each run that is written into a cache
+constexpr double kScattered = 1.5;            // for each result that is written alone
 constexpr double kPanelLine = 2.5;            // for each line of a register tile's columns that the first cache lacks
 constexpr double kMetLine = 3.5;              // for each that was driven out, as lines of columns meet in few sets
 constexpr double kStrewnLine = 4;             // the same of columns that are read in place: sets of the cache overflow
@@ -124,8 +125,8 @@ class Model {
                                                                 : kCachedRun;
     double begin = outer ? 4 : 20;
     if (outer && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
-    const double results =
-        b_.joined ? 0 : tile_rows * vectors * (again ? 3 : 1) + begin + tile_rows * tile_columns / length * each;
+    const double stores = b_.across() ? kScattered * tile_rows * tile_columns : tile_rows * vectors;
+    const double results = b_.joined ? 0 : stores * (again ? 3 : 1) + begin + tile_rows * tile_columns / length * each;
     double cycles = row_passes * column_passes * chunks_ * (chunk_ * round + results);
     // Elements on their way from the second or the last cache into the first one, once for each block of rows.
     cycles += columns_ * depth_ * n(parts_of(b_.rows, block_of)) * from_cache();
