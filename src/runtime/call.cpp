@@ -293,6 +293,16 @@ void Plan::Impl::run(void* const* storage, void* const* param, int ordinal, void
 }
 
 void Plan::Impl::run_cpu(const Step& step, void* const* args, runtime::Watch* watch) const {
+  const auto no_memory = [&] {
+    return ShapeError(fmt::format("no memory for {} bytes that each thread works in", step.scratch));
+  };
+  if (step.tasks <= 1 && watch == nullptr) {
+    // Small kernels take tens of nanoseconds, divisions for parts as long.
+    auto* const scratch = step.scratch > 0 ? runtime::thread_scratch(step.scratch) : nullptr;
+    if (step.scratch > 0 && scratch == nullptr) throw no_memory();
+    step.kernel->cpu(args, 0, step.tiles, scratch);
+    return;
+  }
   struct Parts {
     runtime::CpuFunction function;
     void* const* args;
@@ -328,7 +338,7 @@ void Plan::Impl::run_cpu(const Step& step, void* const* args, runtime::Watch* wa
   } else {
     pool->run(step.tasks, [](void* context, int task) { static_cast<Parts*>(context)->run(task); }, &parts);
   }
-  if (parts.failed) throw ShapeError(fmt::format("no memory for {} bytes that each thread works in", step.scratch));
+  if (parts.failed) throw no_memory();
 }
 
 }  // namespace v1
