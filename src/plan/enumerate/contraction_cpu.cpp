@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "kernel/contraction.hpp"
@@ -45,17 +47,7 @@ class ContractionEnumerator {
   /// Every way to cut the axes.
   std::vector<Found> all(std::int64_t depth) {
     for_each_register_tile([&](std::int64_t lanes, std::int64_t vectors, std::int64_t rows) {
-      for (const bool pack_columns : {true, false}) {
-        for (const bool pack_rows : {true, false}) {
-          // Operands of another type than the sum's are converted once, as they are packed.
-          if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
-          for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
-            if (lanes_of_both() && blocks != Blocks::near) continue;  // one way to cut them
-            if (across_ && blocks == Blocks::rows_of_result) continue;
-            add(lanes, vectors, rows, pack_columns, pack_rows, depth, blocks);
-          }
-        }
-      }
+      for (const bool in_place : {false, true}) add(lanes, vectors, rows, depth, in_place);
     });
     return std::move(found_);
   }
@@ -200,14 +192,42 @@ class ContractionEnumerator {
   const std::string& name(const Axis& axis) const {
     return program_.indices[static_cast<std::size_t>(axis.index)].name;
   }
-  void add(std::int64_t lanes, std::int64_t vectors, std::int64_t most_rows, bool pack_columns, bool pack_rows,
-           std::int64_t most_depth, Blocks blocks) {
-    Blocking b{rows_, columns_, depth_, lanes, pack_rows, pack_columns, blocks};
-    if (!make_tiles(b, vectors, most_rows) || !make_depth(b, most_depth)) return;
-    const auto share = device_.cache_bytes / 2 / std::max(device_.threads, 1);
-    make_blocks(b, blocks == Blocks::wide ? std::min<std::int64_t>(share, 8 << 20) : device_.l2_bytes / 2);
-    const auto us = predicted_us(b, problem_, device_);
-    found_.push_back({us, std::move(b)});
+  /// Every way to block a register tile, with both operands packed or with some read in place; what is packed makes no
+  /// other blocks.
+  void add(std::int64_t lanes, std::int64_t vectors, std::int64_t most_rows, std::int64_t most_depth, bool in_place) {
+    std::array<std::optional<Blocking>, 3> blocked;
+    for (const auto& [pack_columns, pack_rows] :
+         {std::pair(true, true), {true, false}, {false, true}, {false, false}}) {
+      if ((pack_columns && pack_rows) == in_place) continue;
+      // Operands of another type than the sum's are converted once, as they are packed.
+      if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
+      Blocking tile{rows_, columns_, depth_, lanes, pack_rows, pack_columns, Blocks::near};
+      if (!make_tiles(tile, vectors, most_rows) || !make_depth(tile, most_depth) || !is_new(tile)) continue;
+      for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
+        if (lanes_of_both() && blocks != Blocks::near) continue;  // one way to cut them
+        if (across_ && blocks == Blocks::rows_of_result) continue;
+        auto& same = blocked[static_cast<std::size_t>(blocks)];
+        if (!same) {
+          same = tile;
+          same->blocks = blocks;
+          const auto share = device_.cache_bytes / 2 / std::max(device_.threads, 1);
+          make_blocks(*same, blocks == Blocks::wide ? std::min<std::int64_t>(share, 8 << 20) : device_.l2_bytes / 2);
+        }
+        auto b = *same;
+        b.pack_rows = pack_rows;
+        b.pack_columns = pack_columns;
+        const auto us = predicted_us(b, problem_, device_);
+        found_.push_back({us, std::move(b)});
+      }
+    }
+  }
+  /// Whether a tile was not made before: fewer rows may come to the same.
+  bool is_new(const Blocking& b) {
+    std::vector<std::int64_t> key{b.lanes, b.pack_rows ? 1 : 0, b.pack_columns ? 1 : 0};
+    for (const auto* axes : {&b.rows, &b.columns, &b.depth}) {
+      for (const auto& axis : *axes) key.push_back(axis.tile);
+    }
+    return tiles_.insert(std::move(key)).second;
   }
 
   static std::int64_t depth_chunks(const Blocking& b) { return parts_of(b.depth, tile_of); }
@@ -417,6 +437,7 @@ class ContractionEnumerator {
   Axes rows_, columns_, depth_;
   bool across_ = false;  ///< vectors run along another index than the result's fastest
   std::vector<Found> found_;
+  std::set<std::vector<std::int64_t>> tiles_;  ///< of those
 };
 
 bool ContractionEnumerator::suits(Lanes lanes) {
