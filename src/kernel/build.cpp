@@ -80,6 +80,8 @@ void Builder::apply(const Directive& directive) {
       if (!directive.sizes.empty()) fail("a number of tiles is for what only moves elements");
       prefetched_ = true;
       return;
+    case Kind::store:
+      return store();
     case Kind::nontemporal:
       nontemporal_ = true;
       for (const auto& n : program_.nodes) {
@@ -303,6 +305,20 @@ int Builder::array_of(Array array) {
     }
     array.name = fmt::format("{}{}", stem, suffix);
   }
+}
+
+void Builder::store() {
+  if (kernel_.target != Target::cuda) fail("results leave through shared memory on a GPU alone");
+  if (atoms_ < products_.size()) fail("it stands behind the atom");
+  if (!products_.front().mma.batch.empty()) fail("products stand side by side");
+  const auto& statement = program_.statement();
+  for (const auto& n : program_.nodes) {
+    const bool factor = n.kind == NodeKind::load &&
+                        (&n == &node(products_.front().of.first.load) || &n == &node(products_.front().of.second.load));
+    if ((n.kind == NodeKind::load && !factor) || n.kind == NodeKind::index)
+      fail(fmt::format("{} is made of more than the sum", kernel_.array(statement.buffer).name));
+  }
+  relaid_ = true;
 }
 
 void Builder::pipeline(const Directive& directive) {

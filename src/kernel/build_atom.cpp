@@ -318,12 +318,15 @@ Body Builder::flush() {
   whole.to = result.element();
   whole.when = inside(statement.offset, true);
   whole.nontemporal = nontemporal_;
+  whole.relaid = relaid_;
   Flush more = whole;
   std::vector<Condition> first;
   for (const auto& one : order_) {
     const auto q = index_of(one.var);
     if (!one.sum && is_summed(q) && kernel_.extent(one.var) > 1) first.push_back({Affine::of(one.var), 1});
   }
+  if (relaid_ && !first.empty())
+    throw PlanError("schedule: store shared: the sum comes in several parts, of which each adds to the result");
   if (nontemporal_ && (!first.empty() || group_ != nullptr))
     throw PlanError("schedule: nontemporal: the sum comes in several parts, which are read again");
   if (products_.size() > 1 && !first.empty())

@@ -101,6 +101,7 @@ class Builder {
   void stage(const Directive& directive);
   void atom(const Directive& directive);
   void pipeline(const Directive& directive);
+  void store();
 
   void split(int q, const std::vector<std::int64_t>& sizes);
 
@@ -197,6 +198,7 @@ class Builder {
   std::vector<Ordered> order_;
   std::size_t atoms_ = 0;  // of the products so far
   bool nontemporal_ = false, prefetched_ = false;
+  bool relaid_ = false;                // results leave through shared memory
   const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds
   int atom_number_ = -1;
   std::string current_ = "the program";

@@ -16,9 +16,9 @@ namespace {
 using Kind = Directive::Kind;
 
 /// By Kind.
-constexpr std::array<std::string_view, 18> kWords = {
-    "tile",  "order", "stage",   "atom",        "pipeline", "products", "prefetch", "nontemporal", "lanes",
-    "strip", "part",  "threads", "cooperative", "write",    "layout",   "carry",    "skew",        "origin"};
+constexpr std::array<std::string_view, 19> kWords = {
+    "tile", "order",   "stage",       "atom",  "pipeline", "products", "prefetch", "nontemporal", "lanes", "strip",
+    "part", "threads", "cooperative", "write", "layout",   "carry",    "skew",     "origin",      "store"};
 
 std::string print(const Directive& d) {
   const auto groups = [&] {
@@ -51,6 +51,8 @@ std::string print(const Directive& d) {
     case Kind::carry:
     case Kind::origin:
       return fmt::format("{} {}", kWords[static_cast<std::size_t>(d.kind)], d.subject);
+    case Kind::store:
+      return "store " + d.space;
     case Kind::write:
     case Kind::layout:
       return std::string(kWords[static_cast<std::size_t>(d.kind)]) + groups();
@@ -240,6 +242,10 @@ Directive parse_line(std::string_view line) {
       break;
     case Kind::origin:
       d.subject = words.name("shuffle");
+      break;
+    case Kind::store:
+      d.space = words.name("shared");
+      if (d.space != "shared") words.fail(d.space, "shared");
       break;
     case Kind::added:
       d.subject = what;

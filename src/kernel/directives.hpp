@@ -18,6 +18,8 @@
 //                                   have products of their own, the last digit of the batch
 //   atom wgmma_bf16 rows a columns c depth d warps 8x1 runs 1x1x2                 on sm_90: by groups of four warps, 64
 //                                   rows and all columns each; a stage has swizzled rows in place of padding
+//   store shared                    on a GPU: results go through shared memory, from which neighbouring threads write
+//                                   neighbours in memory
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
 //   products 3 7                    of a group: what follows, up to the next such line, is how its products 3 and 7 are
 //                                   computed, an atom each, into one accumulator. All sections have the same tasks
@@ -83,6 +85,7 @@ struct Directive {
     carry,
     skew,
     origin,
+    store,
     added
   };
   Kind kind = Kind::tile;
@@ -91,7 +94,7 @@ struct Directive {
   /// tile: by levels; pipeline: stages; products, part: numbers of products or statements, from 1; lanes, strip,
   /// threads, prefetch, skew: how many; cooperative: threads, and items where they are given
   std::vector<std::int64_t> sizes;
-  std::string at, space;  ///< stage
+  std::string at, space;  ///< stage; store: its space
   /// order: per binding the loops; stage: dimensions, or digits, under ""; atom: under "rows", "columns", "depth",
   /// "batch"; write, layout: digits, or strides, under ""; of these and of a stage by digits what else they say, under
   /// its word; added: the words behind its own, under ""

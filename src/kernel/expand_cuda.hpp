@@ -51,7 +51,8 @@ struct Visits {
   std::vector<std::vector<Condition>> when;
   std::vector<Var> rounds;  ///< loops around each visit
 };
-Visits visits_of(Threads& threads, const Copy& copy);
+///   by_target  neighbours of what is copied to go to neighbouring threads, else of what is copied
+Visits visits_of(Threads& threads, const Copy& copy, bool by_target = false);
 
 /// The statements of one thread's part, where `only` holds. Asynchronous copies still need a commit and a wait.
 Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std::vector<Condition>& only = {});

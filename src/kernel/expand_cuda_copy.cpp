@@ -131,9 +131,9 @@ void add_uneven(Threads& threads, const std::vector<Part>& parts, const Uneven& 
 
 }  // namespace
 
-Visits visits_of(Threads& threads, const Copy& copy) {
+Visits visits_of(Threads& threads, const Copy& copy, bool by_target) {
   const auto& kernel = threads.kernel;
-  if (find_rule(kernel, copy) != nullptr) return {};
+  if (!by_target && find_rule(kernel, copy) != nullptr) return {};
   const auto size = size_of(kernel.array(copy.to.array).type);
   const bool same = kernel.array(copy.from.array).type == kernel.array(copy.to.array).type;
   Visits visits;
@@ -150,7 +150,8 @@ Visits visits_of(Threads& threads, const Copy& copy) {
       }
     }
   }
-  const auto stem = kernel.array(copy.from.array).name + "_";
+  const auto& ordered = by_target ? copy.to : copy.from;
+  const auto stem = kernel.array(ordered.array).name + "_";
   std::vector<Part> parts;
   std::int64_t units = 1;
   for (std::size_t k = 0; k < copy.digits.size(); ++k) {
@@ -159,7 +160,7 @@ Visits visits_of(Threads& threads, const Copy& copy) {
     units *= copy.digits[k].extent / step;
   }
   const auto stride = [&](const Part& part) {
-    const auto s = copy.from.index.front().coefficient(part.digit.var);
+    const auto s = ordered.index.front().coefficient(part.digit.var);
     return s < 0 ? -s : s;
   };
   std::stable_sort(parts.begin(), parts.end(), [&](const Part& x, const Part& y) { return stride(x) < stride(y); });

@@ -1,6 +1,8 @@
 // Results: every lane writes the elements of the accumulator that it holds, neighbours in memory together; or, of warp
 // groups, through shared memory, from which threads write whole lines.
 #include <algorithm>
+#include <ranges>
+#include <utility>
 
 #include "kernel/expand_cuda.hpp"
 #include "kernel/warp_group.hpp"
@@ -48,6 +50,52 @@ class Flusher {
     return lines > 1 ? threads_.unrolled(s, std::move(body)) : body;
   }
 
+  /// The whole tile into shared memory, and from there by neighbouring threads to neighbours in memory.
+  Body by_tile() {
+    const auto& result = kernel_.array(flush_.to.array);
+    const auto type = result.type;
+    const auto along = [&](const std::vector<Digit>& digits) {
+      const auto last = std::find_if(digits.rbegin(), digits.rend(), [](const Digit& d) { return d.extent > 1; });
+      return last != digits.rend() && flush_.to.index.front().coefficient(last->var) == 1;
+    };
+    const auto relaid = relaid_tile(tile_, along(flush_.rows) && !along(flush_.columns), type);
+    const auto staged = threads_.shared(result.name + "_tile", type, relaid.elements);
+    Body body = held_to_shared(staged, relaid);
+    body.push_back({Barrier{}});
+
+    auto rows = flush_.rows, columns = flush_.columns;
+    for (auto* digits : {&rows, &columns}) std::erase_if(*digits, [](const Digit& d) { return d.extent == 1; });
+    const auto row = position(rows), column = position(columns);
+    Copy copy;
+    copy.digits = rows;
+    copy.digits.insert(copy.digits.end(), columns.begin(), columns.end());
+    copy.from = {staged, {relaid.by_rows ? relaid.pitch * column + row : relaid.pitch * row + column}};
+    copy.to = flush_.to;
+    copy.when = flush_.when;
+    // Named here and not in front of all loops, whose registers they would take.
+    auto names = std::exchange(threads_.names, {});
+    const auto visits = visits_of(threads_, copy, true);
+    std::swap(names, threads_.names);
+    for (auto& name : names) body.push_back(std::move(name));
+    for (std::size_t v = 0; v < visits.value.size(); ++v) {
+      auto to = copy.to, from = copy.from;
+      auto when = copy.when;
+      for (std::size_t k = 0; k < visits.digits.size(); ++k) {
+        to = with(to, visits.digits[k].var, visits.value[v][k]);
+        from = with(from, visits.digits[k].var, visits.value[v][k]);
+        when = with(when, visits.digits[k].var, visits.value[v][k]);
+      }
+      when.insert(when.begin(), visits.when[v].begin(), visits.when[v].end());
+      to.lanes = from.lanes = visits.vector;
+      Body store = where(std::move(when), {{Store{to, load_of(type, from)}}});
+      for (const auto round : visits.rounds | std::views::reverse) {
+        if (kernel_.extent(round) > 1) store = threads_.unrolled(round, std::move(store));
+      }
+      for (auto& statement : store) body.push_back(std::move(statement));
+    }
+    return body;
+  }
+
   Body run() {
     const auto& rows = tile_.rows;
     const auto i = threads_.loop_var("i", rows.blocks());
@@ -79,6 +127,45 @@ class Flusher {
                        [&](const Value& operand) { return of_sums(operand, accumulator); });
   }
   bool of_sums(const Value& value) const { return of_sums(value, flush_.accumulator); }
+
+  /// What each lane holds of the tile, with what lies beyond its edges.
+  Body held_to_shared(int staged, const RelaidTile& relaid) {
+    const auto& rows = tile_.rows;
+    const auto& columns = tile_.columns;
+    const auto i = threads_.loop_var("i", rows.blocks()), j = threads_.loop_var("j", columns.blocks());
+    const auto row_block = rows.blocks() > 1 ? Affine::of(i) : Affine(0);
+    const auto column_block = columns.blocks() > 1 ? Affine::of(j) : Affine(0);
+    const int row_step = relaid.by_rows ? relaid.width : 1, column_step = relaid.by_rows ? 1 : relaid.width;
+    Body body;
+    for (int p = 0; p < rows.block(); p += row_step) {
+      const auto lane = lane_place(c_, false, threads_.member, threads_.group);
+      const auto row = rows.position(threads_.warp_row, row_block, p, lane);
+      for (int group = 0; group < columns.block(); group += columns.run) {
+        for (int at = 0; at < columns.run * per_columns_; at += column_step) {
+          const auto coordinate = tile_.column_of(threads_.member, threads_.group, at / columns.run);
+          const auto column =
+              columns.position(threads_.warp_column, column_block, group, coordinate) + Affine(at % columns.run);
+          const auto sum = [&](int l) {
+            const int q = at + (relaid.by_rows ? 0 : l);
+            return element({row_block, p + (relaid.by_rows ? l : 0)}, {column_block, group + q % columns.run},
+                           q / columns.run);
+          };
+          Value value;
+          if (relaid.width > 1) {
+            value.kind = Value::Kind::pack;
+            value.type = kernel_.array(staged).type;
+            for (int l = 0; l < relaid.width; ++l) value.operands.push_back(finished(flush_.value, sum(l), 0, 1));
+          } else {
+            value = finished(flush_.value, sum(0), 0, 1);
+          }
+          const auto place = relaid.by_rows ? relaid.pitch * column + row : relaid.pitch * row + column;
+          body.push_back({Store{{staged, {place}, relaid.width}, std::move(value)}});
+        }
+      }
+    }
+    if (columns.blocks() > 1) body = threads_.unrolled(j, std::move(body));
+    return rows.blocks() > 1 ? threads_.unrolled(i, std::move(body)) : body;
+  }
 
   /// What each lane holds of a line's columns, from the `first` eight of them on.
   Body to_shared(int staged, std::int64_t row, const Affine& first) {
@@ -302,6 +389,7 @@ class Flusher {
 
 Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile) {
   Flusher flusher(threads, flush, tile);
+  if (flush.relaid) return flusher.by_tile();
   return flusher.has_lines() ? flusher.by_lines() : flusher.run();
 }
 

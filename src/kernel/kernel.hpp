@@ -235,6 +235,7 @@ struct Flush {
   std::vector<Condition> when;
   Spread spread;
   bool nontemporal = false;  ///< CPU: whole vectors by nontemporal stores
+  bool relaid = false;       ///< CUDA: through shared memory, from which neighbouring threads write neighbours
 };
 
 /// Every element of a register array is 0.

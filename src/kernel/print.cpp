@@ -136,8 +136,9 @@ class Printer {
          batch(mma.batch), text(mma.spread));
   }
   void one(const Flush& flush) {
-    line("flush {} = {} over rows {}, columns {}{}{}", text(flush.to), print(kernel_, flush.value), text(flush.rows),
-         text(flush.columns), batch(flush.batch), where("where", flush.when));
+    line("flush {} = {} over rows {}, columns {}{}{}{}", text(flush.to), print(kernel_, flush.value), text(flush.rows),
+         text(flush.columns), batch(flush.batch), flush.relaid ? " through shared memory" : "",
+         where("where", flush.when));
   }
   std::string batch(const std::vector<Digit>& digits) const { return digits.empty() ? "" : ", batch " + text(digits); }
   void one(const Clear& clear) { line("clear {}", array_name(clear.array)); }

@@ -221,4 +221,33 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, st
   return best;
 }
 
+RelaidTile relaid_tile(const WarpTile& tile, bool by_rows, DType type) {
+  const auto& fast = by_rows ? tile.rows : tile.columns;
+  const auto& slow = by_rows ? tile.columns : tile.rows;
+  const bool pairs = !tile.fma() && !tile.apart;  // of neighbouring columns, which a lane holds
+  const std::int64_t size = size_of(type), held = fast.run * (!by_rows && pairs ? 2 : 1);
+  RelaidTile result;
+  result.by_rows = by_rows;
+  while (2 * result.width <= held && held % (2 * result.width) == 0 && 2 * result.width * size <= kWidest)
+    result.width *= 2;
+  int fewest = -1;
+  for (std::int64_t padding = 0; padding * size <= kBanks * kWord / 2; ++padding) {
+    const auto pitch = fast.padded + padding;
+    if (pitch % result.width != 0) continue;
+    std::array<std::int64_t, 32> address{};
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const Affine member(lane % 4), group(lane / 4);
+      const auto row = tile.rows.run * lane_place(tile.atom->c, false, member, group).constant;
+      const auto column = tile.columns.run * tile.column_of(member, group, 0).constant;
+      address[static_cast<std::size_t>(lane)] = size * (by_rows ? pitch * column + row : pitch * row + column);
+    }
+    const auto count = static_cast<int>(wavefronts(address, std::max(size * result.width, kWord)));
+    if (fewest >= 0 && count >= fewest) continue;
+    fewest = count;
+    result.pitch = pitch;
+  }
+  result.elements = slow.padded * result.pitch;
+  return result;
+}
+
 }  // namespace ricci::kernel

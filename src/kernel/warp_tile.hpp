@@ -86,4 +86,15 @@ Reads reads_of(const WarpTile& tile, bool first, std::int64_t along, std::int64_
 ///   apart     elements from one position of a row to the next: products that lie side by side
 int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, std::int64_t apart = 1);
 
+/// A tile of results in shared memory, on their way to memory: along which side its rows run, and elements from one row
+/// to the next, such that warps that write what they hold meet in the fewest banks.
+struct RelaidTile {
+  bool by_rows = false;  ///< its rows are columns of the tile
+  std::int64_t pitch = 1;
+  std::int64_t elements = 1;
+  int width = 1;  ///< neighbours that a lane writes at once
+};
+/// by_rows: the result's neighbours are of the tile's rows; type: of what is kept.
+RelaidTile relaid_tile(const WarpTile& tile, bool by_rows, DType type);
+
 }  // namespace ricci::kernel

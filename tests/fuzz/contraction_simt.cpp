@@ -66,7 +66,7 @@ int has(const std::string& text, const char* word) { return text.find(word) != s
 TEST_CASE("random contractions on the simulator are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(510001);
   const int count = fuzz::cases(100);
-  int vectors = 0, halves = 0, bytes = 0, tf32 = 0, matrices = 0;
+  int vectors = 0, halves = 0, bytes = 0, tf32 = 0, matrices = 0, relaid = 0;
   const int run = run_on_simulator(
       first, count, [](auto& random) { return fuzz::gpu_contraction(random); },
       [](const auto& d, std::uint64_t seed, auto& random) -> std::optional<Chosen> {
@@ -75,7 +75,8 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
         const auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(d.sm));
         return one_of(std::move(program), list, seed % 2 == 0 ? 0 : random());
       },
-      [&](const kernel::Schedule&, const std::string& text) {
+      [&](const kernel::Schedule& schedule, const std::string& text) {
+        relaid += has(schedule.name, " via shared");
         halves += has(text, "mma_m16n8k16_");
         bytes += has(text, "mma_m16n8k32_");
         tf32 += has(text, "m16n8k8_tf32(");
@@ -84,9 +85,9 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
       });
   std::printf(
       "%d of %d random contractions from seed %llu on the simulator, %d of them copied by 16 bytes; %d of halves, "
-      "%d of bytes and %d in tf32 on tensor cores, %d of them by matrix loads\n",
-      run, count, static_cast<unsigned long long>(first), vectors, halves, bytes, tf32, matrices);
-  if (fuzz::enough(count)) CHECK(run > count / 2);
+      "%d of bytes and %d in tf32 on tensor cores, %d of them by matrix loads; results of %d through shared memory\n",
+      run, count, static_cast<unsigned long long>(first), vectors, halves, bytes, tf32, matrices, relaid);
+  if (fuzz::enough(count)) CHECK((run > count / 2 && relaid > count / 50));
 }
 
 TEST_CASE("random contractions by warp groups are the interpreter's, without a fault") {

@@ -177,6 +177,50 @@ const Case kCases[] = {
      kNone,
      "tile c:32; tile b:3; order task c0 sum b0; stage A at b0 async a b c; stage B at b0 async b d c;"
      "atom fma_batch32 rows a columns d depth b batch c warps 2x1 runs 1x1x1; pipeline b0 3"},
+    {"ad,db->ab",  // results through shared memory: rows of odd lengths, ragged
+     {{'a', 45}, {'b', 27}, {'d', 24}},
+     {DType::f64},
+     kAny,
+     kNone,
+     "tile a:32; tile c:16; tile b:8; order task a0 c0 sum b0; stage A at b0 async a b pad 2; stage B at b0 async b c;"
+     "atom m16n8k8_f64 rows a columns c depth b warps 1x2 runs 1x1x2; store shared; pipeline b0 2"},
+    {"da,db->ba",  // the same along the rows
+     {{'a', 51}, {'b', 40}, {'d', 24}},
+     {DType::f64},
+     kOne,
+     kNone,
+     "tile b:24; tile c:24; order task c0 b0; stage A at b0 async a b pad 4; stage B at b0 async a c pad 4;"
+     "atom m16n8k8_f64 rows c columns b depth a warps 1x1 runs 2x1x1; store shared"},
+    {"cabd,de->cbae",  // the same of several axes, of which one has a single value in a tile
+     {{'a', 5}, {'b', 7}, {'c', 3}, {'d', 8}, {'e', 9}},
+     {DType::f64},
+     kOne,
+     kNone,
+     "tile c:1; order task c0; stage A at c0 async a c b d pad 2; stage B at c0 async d e;"
+     "atom m16n8k8_f64 rows a c b columns e depth d warps 1x2 runs 1x1x1; store shared"},
+    {"ad,db->ab",  // the same by vectors
+     {{'a', 64}, {'b', 64}, {'d', 16}},
+     {DType::f32},
+     kAny,
+     kNone,
+     "tile a:32; tile c:32; tile b:8; order task a0 c0 sum b0; stage A at b0 async b a pad 4;"
+     "stage B at b0 async b c pad 4; atom fma rows a columns c depth b warps 1x2 runs 4x4x1; store shared; pipeline b0 "
+     "2"},
+    {"ad,db->ab",  // the same of halves
+     {{'a', 48}, {'b', 36}, {'d', 32}},
+     {DType::bf16, DType::bf16, DType::bf16},
+     kOne,
+     kNone,
+     "tile a:32; tile c:24; tile b:16; order task a0 c0 sum b0; stage A at b0 async a b pad 8;"
+     "stage B at b0 async b c pad 8; atom m16n8k16_bf16 rows a columns c depth b warps 2x1 runs 1x1x2; store shared;"
+     "pipeline b0 2"},
+    {"ad,db->ab",  // the same of complex numbers on tensor cores
+     {{'a', 20}, {'b', 11}, {'d', 8}},
+     {DType::c128},
+     kAny,
+     kNone,
+     "tile a:16; tile c:8; order task a0 c0; stage A at c0 async a b; stage B at c0 async b c;"
+     "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1; store shared"},
 };
 
 }  // namespace
@@ -342,4 +386,12 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
       "tile a:64; tile c:32; tile b:12; order task a0 c0 sum b0; stage A at b0 async a b; stage B at b0 async b c;"
       "atom m16n8k8_f64 rows a columns c depth b warps 1x1",
       "a depth of 12");
+  const std::string atom = "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x2;";
+  refused((start + stages + "store shared;" + atom).c_str(), "it stands behind the atom");
+  refused((start + stages + atom + "store global").c_str(), "shared is expected there");
+  Case c = kCases[0];
+  c.beta = kAny;
+  const auto text = start + stages + atom + "store shared";
+  c.directives = text.c_str();
+  CHECK_THROWS_AS(made(c), PlanError);
 }

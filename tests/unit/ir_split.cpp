@@ -261,6 +261,9 @@ TEST_CASE("sums of products of few tiles of points become equal parts, furthest 
   const auto each = cut(product(3, 1999, false), limits);        // primes, of which one is few parts
   REQUIRE(each.steps.size() == 2);
   CHECK(each.storages[3].last + 1 == 3 * 20 * 18);
+  const auto more = cut(product(7, 599, false), limits);  // rather more parts than four than none
+  REQUIRE(more.steps.size() == 2);
+  CHECK(more.storages[3].last + 1 == 7 * 20 * 18);
   CHECK(cut(product(6, 70, false), limits).steps.size() == 1);  // short
   CHECK(cut(product(60, 70, true), limits).steps.size() == 1);  // in the order that is written
   limits.tile_workers = 8;

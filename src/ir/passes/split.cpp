@@ -356,9 +356,20 @@ class Splitter {
     for (const int q : node.over) {
       const auto extent = program.indices[at(q)].extent;
       const bool alone = extent == values;  // each part sums over something
-      for (auto n = std::min(wanted, alone ? extent / 2 : extent); n > 1; --n) {
+      const auto most = alone ? extent / 2 : extent;
+      for (auto n = std::min(wanted, most); n > 1; --n) {
         if (extent % n != 0) continue;
         if (!best || n > best->tiles) best = Cut{q, extent / n, n, 0};
+        break;
+      }
+    }
+    if (best && 2 * best->tiles > wanted) return best;
+    // Rather more parts than wanted than half as many: an axis of 31 is one part or 31.
+    for (const int q : node.over) {
+      const auto extent = program.indices[at(q)].extent;
+      for (auto n = wanted + 1; n <= std::min(2 * wanted, extent == values ? extent / 2 : extent); ++n) {
+        if (extent % n != 0 || (best && best->tiles > wanted && n > best->tiles)) continue;
+        best = Cut{q, extent / n, n, 0};
         break;
       }
     }

@@ -90,6 +90,7 @@ class LoopMaker {
       case Kind::carry:
       case Kind::skew:
       case Kind::origin:
+      case Kind::store:
         fail("it is for what only moves elements");
     }
   }

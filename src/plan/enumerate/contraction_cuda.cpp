@@ -6,12 +6,12 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
+#include "plan/enumerate/result_stores.hpp"
 #include "plan/models/contraction_cost.hpp"
 
 namespace ricci::plan {
@@ -221,27 +221,38 @@ class ContractionEnumerator {
         columns - cut.columns->size >= 2 * c.column_unit * warp_columns)
       return false;
     if (!c.groups && warp_rows > 1 && (warp_rows - 1) * rows / warp_rows >= cut.rows->size) return false;
-    set_round(counts, cut, a, b, rows, columns);
     cut.seconds = std::numeric_limits<double>::infinity();
     Cut tried = cut;
     constexpr int kStages[] = {2, 3, 4, 6};
     const int fewest = kStages[c.groups ? 1 : 0];
-    tried.stages = fewest;
-    counts.stages = counted_stages(kStages[3]);
-    counts.resident = static_cast<double>(resident(tried, rows, columns, registers));
-    constexpr double kRounded = 1 - 1e-9;
-    if (counts.resident < 1 || least_time_of_blocks(counts, device_) * kRounded > worth_ * best_seconds_) return false;
-    for (const int stages : kStages) {
-      if (stages < fewest) continue;
-      tried.stages = stages;
-      counts.stages = counted_stages(stages);
-      tried.resident = static_cast<int>(resident(tried, rows, columns, registers));
-      if (tried.resident < 1) break;
-      counts.resident = tried.resident;
-      tried.seconds = contraction_time(counts, device_).total;
-      // Places that cost nothing make room for what memory takes longer at times.
-      if (tried.seconds < cut.seconds || (c.groups && tried.seconds == cut.seconds)) cut = tried;
-      if (stages > cut.depth->blocks) break;
+    double stores = 0;
+    for (const bool relaid : {false, true}) {
+      // Results leave through shared memory where stores of parts of sectors are much of the time.
+      constexpr double kMuch = 0.25;
+      if (relaid && (!c.relays || counts.part_sectors == 0 || stores < kMuch * cut.seconds)) break;
+      tried.relaid = relaid;
+      set_round(counts, tried, a, b, rows, columns);
+      tried.stages = fewest;
+      counts.stages = counted_stages(kStages[3]);
+      counts.resident = static_cast<double>(resident(tried, rows, columns, registers));
+      constexpr double kRounded = 1 - 1e-9;
+      auto bound = counts;
+      if (c.relays) bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
+      if (counts.resident < 1 || least_time_of_blocks(bound, device_) * kRounded > worth_ * best_seconds_) break;
+      for (const int stages : kStages) {
+        if (stages < fewest) continue;
+        tried.stages = stages;
+        counts.stages = counted_stages(stages);
+        tried.resident = static_cast<int>(resident(tried, rows, columns, registers));
+        if (tried.resident < 1) break;
+        counts.resident = tried.resident;
+        const auto time = contraction_time(counts, device_);
+        tried.seconds = time.total;
+        stores = time.stores;
+        // Places that cost nothing make room for what memory takes longer at times.
+        if (tried.seconds < cut.seconds || (c.groups && tried.seconds == cut.seconds)) cut = tried;
+        if (stages > cut.depth->blocks) break;
+      }
     }
     if (!(cut.seconds <= worth_ * best_seconds_) || std::isinf(cut.seconds)) return false;
     best_seconds_ = std::min(best_seconds_, cut.seconds);
@@ -271,7 +282,9 @@ class ContractionEnumerator {
     };
     const auto shared =
         cut.stages * (elements(rows, c.deep_rows) + elements(columns, c.deep_columns)) * c.products * c.size +
-        (c.groups ? rows * c.line_bytes(*cut.columns) : 0);
+        (cut.relaid ? (rows + 8) * (columns + 8) * c.result_size
+         : c.groups ? rows * c.line_bytes(*cut.columns)
+                    : 0);
     if (shared > device_.shared_bytes_per_block - (c.groups ? 0 : 1024)) return 0;
     const auto warps = cut.spread.warps();
     // Each of a multiprocessor's four parts has its own registers.
@@ -319,24 +332,16 @@ class ContractionEnumerator {
     return copies;
   }
 
-  /// Neighbours of the result that a block makes, in elements.
-  std::int64_t result_run(const Tile& rows, const Tile& columns) const {
-    std::vector<tiles::Reach> all;
-    tiles::reach(all, contraction_.row_axes, rows, true, 1);
-    tiles::reach(all, contraction_.column_axes, columns, true, 1);
-    if (contraction_.products > 1) all.push_back(beside(contraction_.in_result(), 1));
-    return tiles::lie_of(std::move(all)).run;
-  }
-
   /// What depends on the tile of the result alone.
   ContractionCounts of_result(const Tile& rows, const Tile& columns) const {
     ContractionCounts counts;
+    counts.terms = contraction_.terms;
     counts.blocks = static_cast<double>(rows.blocks * columns.blocks * contraction_.batches);
     if (contraction_.products > 1) {
       const auto extent = contraction_.batch_axes[contraction_.products_axis].extent;
       counts.blocks *= static_cast<double>(tiles::parts(extent, contraction_.products)) / static_cast<double>(extent);
     }
-    const auto run_bytes = result_run(rows, columns) * contraction_.result_size;
+    const auto run_bytes = result_run(contraction_, rows, columns) * contraction_.result_size;
     counts.memory_bytes = contraction_.bytes + result_bytes_ * (sectors(run_bytes) - 1);
     counts.result_bytes = result_bytes_;
     counts.overlapped = contraction_.groups;
@@ -351,60 +356,6 @@ class ContractionEnumerator {
     counts.copied_wavefronts = a.wavefronts + b.wavefronts;
     counts.lines = a.lines + b.lines;
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + result_bytes_;
-  }
-
-  /// Bytes by whose multiples rows of the result's neighbours begin: at most a sector.
-  std::int64_t result_alignment(const Cut& cut) const {
-    std::int64_t step = kSectorBytes;
-    const auto add = [&](std::int64_t elements) { step = std::gcd(step, elements * contraction_.result_size); };
-    const auto of = [&](const Axes& axes, const Tile& tile) {
-      for (std::size_t k = 0; k < axes.size(); ++k) {
-        if (axes[k].extent == 1) continue;
-        if (std::abs(axes[k].in_other) != 1) add(axes[k].in_other);
-        if (std::abs(axes[k].in_other) == 1 && tile.sizes[k] != axes[k].extent) add(tile.sizes[k]);
-      }
-    };
-    of(contraction_.row_axes, *cut.rows);
-    of(contraction_.column_axes, *cut.columns);
-    for (std::size_t k = 0; k < contraction_.batch_axes.size(); ++k) {
-      if (std::abs(contraction_.in_result(k)) != 1) add(contraction_.in_result(k));
-    }
-    return step;
-  }
-
-  /// Sectors of which an instruction that writes results one by one to each lane has a part.
-  double part_sectors(const Cut& cut, std::int64_t results) const {
-    const auto& c = contraction_;
-    const auto run = neighbours(cut), alignment = result_alignment(cut);
-    const double elements = static_cast<double>(results);
-    if (run == 1) return c.result_size < kSectorBytes ? elements : 0;
-    // Neighbours of an instruction, and how far apart the first and the last one are: columns in pairs, or runs, of
-    // which each element is in another instruction; what begins at multiples of these is written by whole vectors.
-    const bool along_columns = !c.is_outer() && !c.by_lanes() && fastest_of(c.column_axes, *cut.columns);
-    const std::int64_t lanes = c.is_outer() ? 32 : c.by_lanes() ? c.products : !along_columns ? 8 : 4;
-    const std::int64_t step = along_columns ? cut.spread.run_columns * (c.fma || is_complex(c.type) ? 1 : 2)
-                              : c.is_outer() || c.by_lanes() ? 1
-                                                             : cut.spread.run_rows;
-    const bool whole = alignment % std::min<std::int64_t>(step * c.result_size, 16) == 0;
-    const auto bytes = (whole ? lanes * step : (lanes - 1) * step + 1) * c.result_size;
-    if (whole && alignment == kSectorBytes && bytes % kSectorBytes == 0) return 0;
-    const auto at_once = static_cast<double>(std::min(whole ? lanes * step : lanes, run));
-    const auto reached = static_cast<double>(bytes + kSectorBytes - std::gcd(alignment, bytes)) / kSectorBytes;
-    return elements / at_once * (whole ? std::min(reached, 2.0) : reached);
-  }
-
-  /// Whether a side's fastest digit moves the result to its neighbour.
-  static bool fastest_of(const Axes& axes, const Tile& tile) {
-    return !tile.order.empty() && axes[tile.order.back()].in_other == 1;
-  }
-
-  /// Neighbours of the result among the rows or columns of a side's fastest digit; 1 where it is not the result's.
-  std::int64_t neighbours(const Cut& cut) const {
-    const auto of = [](const Axes& axes, const Tile& tile) -> std::int64_t {
-      return !tile.order.empty() && axes[tile.order.back()].in_other == 1 ? tile.sizes[tile.order.back()] : 1;
-    };
-    const auto beside = contraction_.by_lanes() && contraction_.in_result() == 1 ? contraction_.products : 1;
-    return std::max({of(contraction_.column_axes, *cut.columns), of(contraction_.row_axes, *cut.rows), beside});
   }
 
   /// What a block does in a round, by its warps, which hold so many rows and columns.
@@ -442,7 +393,8 @@ class ContractionEnumerator {
     set_moved(counts, cut, a, b, rows * columns * c.products);
     // Complex results are put together of two sums each.
     const double of_element = c.is_outer() ? 1 + 2.0 / cut.spread.run_columns : is_complex(c.type) ? 15 : 3;
-    counts.stores = warps * of_element * static_cast<double>(rows * columns * c.products) / threads;
+    counts.stores =
+        warps * (of_element + (cut.relaid ? 2 : 0)) * static_cast<double>(rows * columns * c.products) / threads;
   }
 
   /// The same by warp groups, which read operands themselves: each group all columns.
@@ -452,13 +404,17 @@ class ContractionEnumerator {
     const double warps = counts.warps, group_count = warps / atom.warps;
     const double steps = static_cast<double>(cut.depth->size) / atom.k;
     const auto read = static_cast<double>((c.row_unit + cut.columns->size) * atom.k * c.size) / kCacheLineBytes;
-    counts.fragment_wavefronts = group_count * steps * read;
+    // Of rows of 32 bytes an instruction reads a quarter of each bank's lines at a time (bench/problems/gemm.csv).
+    const auto short_rows = [&](bool of_rows) {
+      return c.group_row(of_rows, of_rows ? *cut.rows : *cut.columns, *cut.depth) * c.size <= kSectorBytes;
+    };
+    counts.fragment_wavefronts = group_count * steps * read * (short_rows(true) || short_rows(false) ? 2 : 1);
     counts.instructions = warps * steps * 4;
     const auto results = held_rows(cut) * held_columns(cut);
     set_moved(counts, cut, a, b, results);
     counts.stores = 3 * static_cast<double>(results) / 32;
     // Lines that leave through shared memory are whole.
-    if (c.line_bytes(*cut.columns) > 0 && neighbours(cut) * c.result_size >= kCacheLineBytes && !c.reads_result) {
+    if (c.line_bytes(*cut.columns) > 0 && neighbours(c, cut) * c.result_size >= kCacheLineBytes && !c.reads_result) {
       counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
       counts.part_sectors = 0;
     }
@@ -475,17 +431,12 @@ class ContractionEnumerator {
     for (const auto* of : {&a, &b})
       counts.instructions += warps * kOfCopy * std::ceil(of->elements / of->at_once / (32 * warps));
     counts.instructions += warps * kOfRound;
-    // Elements that do not lie side by side in a lane are sectors of their own on their way.
-    const auto run = neighbours(cut);
-    const double stored =
-        result_bytes_ * (run > 1 ? 1 : static_cast<double>(kSectorBytes) / static_cast<double>(c.result_size));
-    // Eight rows or columns of a product are the neighbours that lanes can write together, or they are of products.
-    const std::int64_t together = c.is_outer()   ? std::int64_t{c.atom().n} * cut.spread.run_columns
-                                  : c.by_lanes() ? c.products
-                                                 : 8;
-    counts.store_lines = static_cast<double>(results) / static_cast<double>(std::min(run, together));
-    counts.part_sectors = part_sectors(cut, results);
-    counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stored;
+    const auto stores =
+        stores_of(c, cut, results, static_cast<std::int64_t>(counts.result_run_bytes) / c.result_size, result_bytes_);
+    counts.store_lines = stores.lines;
+    counts.part_sectors = stores.part_sectors;
+    counts.stored_wavefronts = stores.wavefronts;
+    counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stores.bytes;
   }
 
   std::size_t chunk(const Cut& cut) const { return static_cast<std::size_t>(cut.depth - depths_.data()); }

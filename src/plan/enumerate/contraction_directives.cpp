@@ -22,7 +22,8 @@ std::string GpuContraction::name(const Cut& cut) const {
   };
   const auto tile = fmt::format("{}{} {} x {}", atom_name, factor_parts > 1 ? "x3" : "", list(row_axes, *cut.rows),
                                 list(column_axes, *cut.columns));
-  const auto warps = fmt::format("warps {}x{}", cut.spread.warp_rows, cut.spread.warp_columns);
+  const auto warps =
+      fmt::format("warps {}x{}{}", cut.spread.warp_rows, cut.spread.warp_columns, cut.relaid ? " via shared" : "");
   if (is_outer()) return fmt::format("{} {}", tile, warps);
   const auto beside = products > 1 ? fmt::format(" beside {}{}", batch_axes[products_axis].name, products) : "";
   return fmt::format("{} x {}{} {} stages {}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages);
@@ -154,6 +155,12 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   atom.parts = factor_parts;
   atom.runs = {cut.spread.run_rows, cut.spread.run_columns, cut.spread.run_depth};
   list.push_back(std::move(atom));
+  if (cut.relaid) {
+    Directive store;
+    store.kind = Directive::Kind::store;
+    store.space = "shared";
+    list.push_back(std::move(store));
+  }
   if (cut.depth->blocks > 1 && cut.stages > 1) {
     Directive pipeline;
     pipeline.kind = Directive::Kind::pipeline;

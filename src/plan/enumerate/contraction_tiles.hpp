@@ -30,6 +30,11 @@ struct Tile {
   double used = 1;  ///< of the positions of all blocks
 };
 
+/// Whether a side's fastest digit moves the other tensor to its neighbour.
+inline bool is_fastest(const Axes& axes, const Tile& tile) {
+  return !tile.order.empty() && axes[tile.order.back()].in_other == 1;
+}
+
 /// How far a tile reaches along one axis of a tensor.
 struct Reach {
   std::int64_t stride, size, extent;

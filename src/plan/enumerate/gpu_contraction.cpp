@@ -89,6 +89,10 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
   }
   for (const auto& node : program.nodes)
     reads_result = reads_result || (node.kind == ir::NodeKind::load && node.source == statement.buffer);
+  const auto loads = std::count_if(program.nodes.begin(), program.nodes.end(),
+                                   [](const ir::Node& node) { return node.kind == ir::NodeKind::load; });
+  relays = loads == 2 && std::none_of(program.nodes.begin(), program.nodes.end(),
+                                      [](const ir::Node& node) { return node.kind == ir::NodeKind::index; });
   result_type = out(program).type;
   result_size = size_of(result_type);
   for (const auto& b : program.buffers) bytes += static_cast<double>((b.last - b.first + 1) * size_of(b.type));
@@ -169,7 +173,9 @@ void GpuContraction::set_batch_atom(const kernel::Atom& atom, const kernel::Cont
   row_unit = atom.m;
   column_unit = atom.n;
   depth_unit = 1;
-  rate = pipe_rate(device.sm, nullptr, type, 1);
+  // As timed on an H200: bench/problems/side.csv took 1.1 to 1.5 times as long as multiply-adds of one product do.
+  constexpr double kApart = 1.25;
+  rate = pipe_rate(device.sm, nullptr, type, 1) / kApart;
 }
 
 std::vector<GpuContraction> GpuContraction::side_by_side(const ir::Program& program, const GpuModel& device) const {
@@ -186,6 +192,7 @@ std::vector<GpuContraction> GpuContraction::side_by_side(const ir::Program& prog
       auto way = *this;
       way.set_batch_atom(atom, *contraction, device);
       way.products = lanes;
+      way.relays = false;
       way.products_axis = k;
       ways.push_back(std::move(way));
     }
@@ -203,6 +210,7 @@ std::vector<GpuContraction> GpuContraction::side_by_side(const ir::Program& prog
     if (results > kSmall || longest->extent < side_by_side) break;
     auto way = *this;
     way.products = side_by_side;
+    way.relays = false;
     way.products_axis = static_cast<std::size_t>(longest - batch_axes.begin());
     ways.push_back(std::move(way));
   }
@@ -279,6 +287,11 @@ kernel::WarpTile GpuContraction::warp_tile(const Cut& cut) const {
   return kernel::warp_tile(atom_name, cut.spread, digits(*cut.rows), digits(*cut.columns), digits(*cut.depth), type);
 }
 
+kernel::RelaidTile GpuContraction::relaid_tile(const Cut& cut, const kernel::WarpTile& tile) const {
+  const bool by_rows = tiles::is_fastest(row_axes, *cut.rows) && !tiles::is_fastest(column_axes, *cut.columns);
+  return kernel::relaid_tile(tile, by_rows, result_type);
+}
+
 std::int64_t GpuContraction::line_bytes(const Tile& columns) const {
   return columns.size % kernel::line_elements(result_type) == 0 ? kernel::row_elements(result_type) * result_size : 0;
 }
@@ -287,6 +300,7 @@ std::int64_t GpuContraction::shared_bytes(const Cut& cut) const {
   constexpr std::int64_t kLine = 128;
   const auto tile = warp_tile(cut);
   std::int64_t all = groups ? up(cut.rows->size, row_unit) * line_bytes(*cut.columns) : 0;
+  if (cut.relaid) all += up(relaid_tile(cut, tile).elements * result_size, kLine);
   for (const bool of_rows : {true, false}) {
     if (groups) {
       const auto elements =

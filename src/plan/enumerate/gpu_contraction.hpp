@@ -21,7 +21,8 @@ struct Cut {
   const tiles::Tile* depth = nullptr;
   kernel::Spread spread = {};
   int stages = 1;
-  int resident = 1;  ///< blocks of a multiprocessor at once
+  bool relaid = false;  ///< results leave through shared memory
+  int resident = 1;     ///< blocks of a multiprocessor at once
   double seconds = 0;
 };
 
@@ -72,6 +73,7 @@ class GpuContraction {
   std::int64_t size = 8, result_size = 8;                     ///< bytes, of a staged element and of the result's
   DType result_type = DType::f64;
   bool reads_result = false;
+  bool relays = false;  ///< the result is made of the sum alone, so that it may leave through shared memory
   bool deep_rows = false, deep_columns = false;  ///< whether an operand's neighbours lie along the depth
   std::string atom_name;
   bool fma = false;
@@ -110,6 +112,8 @@ class GpuContraction {
   /// Elements of the result that an access writes: neighbours along its fastest axis.
   std::int64_t written_at_once() const;
   kernel::WarpTile warp_tile(const Cut& cut) const;
+  /// The tile of results on their way through shared memory.
+  kernel::RelaidTile relaid_tile(const Cut& cut, const kernel::WarpTile& tile) const;
   static const ir::Buffer& buffer(const ir::Program& program, int number) {
     return program.buffers[static_cast<std::size_t>(number)];
   }

@@ -35,6 +35,7 @@ constexpr double kPartLine = 0.072;   // more for results whose runs cut lines i
 constexpr double kFewWarps = 1.55;    // of products by blocks of fewer than four warps, which leave pipes idle
 /// Products of warp groups go on from round to round: of 22 kernels of bench/problems/gemm.csv in bf16 (off by 18 %).
 constexpr double kGroupRound = 700;  // cycles of a round at least, whose fence waits for copies
+constexpr double kShortSum = 512;    // terms, of whose rounds the first and the last ones are not hidden (tccg48_f32)
 constexpr double kLaunchSeconds = 2e-6;
 
 /// What takes times that run side by side: the norm of their cubes.
@@ -54,8 +55,8 @@ double hidden(Times... times) {
 /// 6 kernels of talsh300 in f64 on an H200: off by 12 %).
 template <class... Times>
 double by_warps(double warps, Times... times) {
-  const double power = std::max(warps / 4, 1.0);
-  return std::pow((std::pow(times, power) + ...), 1 / power);
+  if (warps < 8) return (times + ...);
+  return warps < 12 ? std::sqrt(((times * times) + ...)) : side_by_side(times...);
 }
 
 /// Cache lines that runs of so many bytes cut in two, over those that they fill: two blocks write such a line.
@@ -69,7 +70,8 @@ double cut_lines(double run_bytes) {
 /// Of the second cache, which takes requests and the bytes that they are for.
 double cache_seconds(const ContractionCounts& counts, const GpuModel& device) {
   const double cycles = counts.cached_bytes / kCacheBytes + kCacheLine * counts.lines * counts.rounds * counts.blocks;
-  return cycles / (device.multiprocessors * device.clock_MHz * 1e6);
+  const double busy = counts.blocks / std::ceil(counts.blocks / device.multiprocessors);  // multiprocessors, on average
+  return cycles / (busy * device.clock_MHz * 1e6);
 }
 
 /// least: a lower bound for as many stages and blocks at once as the counts have, and for fewer.
@@ -88,7 +90,8 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
   const double late = std::max(0.0, kLatency - ahead) / (counts.stages - 1);
   const double waited =
       counts.overlapped ? late : kBarrier + kExposed * (shared - kFragment * counts.fragment_wavefronts) + late;
-  const double stores = kStore * counts.stores + kStoreLine * counts.store_lines + kPartSector * counts.part_sectors;
+  const double stores = kStore * counts.stores + kStoreLine * counts.store_lines + kPartSector * counts.part_sectors +
+                        kCopied * counts.stored_wavefronts;
   const double own_round = counts.overlapped ? round
                            : least           ? std::max({counts.pipe_cycles / own, shared, issue / own})
                                    : by_warps(counts.warps * resident, counts.pipe_cycles / own, shared, issue / own);
@@ -111,8 +114,10 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
   const auto all = [&](auto together) {
     return together(time.products, time.shared, time.issue, time.stores, time.alone, time.cache, time.memory);
   };
-  time.total = time.launch + (counts.overlapped ? all([](auto... times) { return hidden(times...); })
-                                                : all([](auto... times) { return side_by_side(times...); }));
+  const auto of_squares = [](auto... times) { return std::sqrt(((times * times) + ...)); };
+  time.total = time.launch + (!counts.overlapped          ? all([](auto... times) { return side_by_side(times...); })
+                              : counts.terms <= kShortSum ? all(of_squares)
+                                                          : all([](auto... times) { return hidden(times...); }));
   return time;
 }
 

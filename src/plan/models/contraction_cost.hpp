@@ -12,6 +12,7 @@ namespace ricci::plan {
 /// Counts of a launch whose blocks each make one tile of the result, round by round of the sum.
 struct ContractionCounts {
   double blocks = 1, rounds = 1;
+  double terms = 1;     ///< of a sum
   double resident = 1;  ///< blocks that a multiprocessor has room for
   int warps = 1, stages = 2;
   bool overlapped = false;  ///< products of a round go on into the next one
@@ -23,13 +24,14 @@ struct ContractionCounts {
   double scattered = 0;  ///< elements that are copied one by one, across rows of shared memory
   double lines = 0;      ///< of 128 bytes that warps ask for, to copy them
 
-  double stores = 0;            ///< instructions of warps that finish and write a block's result
-  double store_lines = 0;       ///< of 128 bytes that these ask for, one after the other
-  double part_sectors = 0;      ///< of 32 bytes, of which an instruction writes a part
-  double cached_bytes = 0;      ///< of the launch, through the second cache
-  double memory_bytes = 0;      ///< of the launch, by whole sectors
-  double result_bytes = 0;      ///< of these, of the result
-  double result_run_bytes = 0;  ///< neighbours of it that a block makes
+  double stores = 0;             ///< instructions of warps that finish and write a block's result
+  double store_lines = 0;        ///< of 128 bytes that these ask for, one after the other
+  double stored_wavefronts = 0;  ///< of shared memory that results pass through
+  double part_sectors = 0;       ///< of 32 bytes, of which an instruction writes a part
+  double cached_bytes = 0;       ///< of the launch, through the second cache
+  double memory_bytes = 0;       ///< of the launch, by whole sectors
+  double result_bytes = 0;       ///< of these, of the result
+  double result_run_bytes = 0;   ///< neighbours of it that a block makes
 
   /// Cycles of a multiprocessor that a block's round takes: of shared memory and its queue, and to issue it.
   double shared_cycles() const;

@@ -1,0 +1,120 @@
+#include "plan/enumerate/result_stores.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+namespace ricci::plan {
+namespace {
+
+using tiles::Axes;
+using tiles::Tile;
+
+/// Bytes by whose multiples rows of the result's neighbours begin: at most a sector.
+std::int64_t alignment_of(const GpuContraction& contraction, const Cut& cut) {
+  std::int64_t step = kSectorBytes;
+  const auto add = [&](std::int64_t elements) { step = std::gcd(step, elements * contraction.result_size); };
+  const auto of = [&](const Axes& axes, const Tile& tile) {
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      if (axes[k].extent == 1) continue;
+      if (std::abs(axes[k].in_other) != 1) add(axes[k].in_other);
+      if (std::abs(axes[k].in_other) == 1 && tile.sizes[k] != axes[k].extent) add(tile.sizes[k]);
+    }
+  };
+  of(contraction.row_axes, *cut.rows);
+  of(contraction.column_axes, *cut.columns);
+  for (std::size_t k = 0; k < contraction.batch_axes.size(); ++k) {
+    if (std::abs(contraction.in_result(k)) != 1) add(contraction.in_result(k));
+  }
+  return step;
+}
+
+/// Sectors of which one piece of `bytes` neighbours has a part, where pieces begin at multiples of `alignment`.
+double parts_of_sectors(std::int64_t bytes, std::int64_t alignment) {
+  if (alignment == kSectorBytes && bytes % kSectorBytes == 0) return 0;
+  const auto step = std::gcd(alignment, bytes);
+  return std::min(2.0, static_cast<double>(bytes + kSectorBytes - step) / kSectorBytes);
+}
+
+/// Of a tile whose neighbours in memory neighbouring threads write.
+StoreCounts relaid(const GpuContraction& c, const Cut& cut, std::int64_t held, std::int64_t run) {
+  const auto results = static_cast<double>(cut.rows->size * cut.columns->size);
+  const auto alignment = alignment_of(c, cut);
+  auto width = std::max<std::int64_t>(std::min<std::int64_t>(alignment, 16) / c.result_size, 1);
+  while (width > 1 && neighbours(c, cut) % width != 0) width /= 2;
+  const auto piece = std::min(run, 32 * width);
+  const auto bytes = piece * c.result_size;
+  const double pieces = results / static_cast<double>(piece);
+  StoreCounts counts;
+  counts.lines =
+      pieces * static_cast<double>(bytes + kCacheLineBytes - std::gcd(kCacheLineBytes, bytes)) / kCacheLineBytes;
+  counts.part_sectors = pieces * parts_of_sectors(bytes, alignment);
+  counts.wavefronts = (static_cast<double>(held) + results) * static_cast<double>(c.result_size) / kCacheLineBytes;
+  return counts;
+}
+
+}  // namespace
+
+std::int64_t result_run(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
+  std::vector<tiles::Reach> all;
+  tiles::reach(all, contraction.row_axes, rows, true, 1);
+  tiles::reach(all, contraction.column_axes, columns, true, 1);
+  if (contraction.products > 1)
+    all.push_back({std::abs(contraction.in_result()), contraction.products,
+                   contraction.batch_axes[contraction.products_axis].extent, 1});
+  return tiles::lie_of(std::move(all)).run;
+}
+
+std::int64_t neighbours(const GpuContraction& contraction, const Cut& cut) {
+  const auto of = [](const Axes& axes, const Tile& tile) {
+    return tiles::is_fastest(axes, tile) ? tile.sizes[tile.order.back()] : 1;
+  };
+  const auto beside = contraction.by_lanes() && contraction.in_result() == 1 ? contraction.products : 1;
+  return std::max({of(contraction.column_axes, *cut.columns), of(contraction.row_axes, *cut.rows), beside});
+}
+
+StoreCounts stores_of(const GpuContraction& c, const Cut& cut, std::int64_t held, std::int64_t tile_run, double bytes) {
+  const auto run = neighbours(c, cut);
+  if (cut.relaid) {
+    auto counts = relaid(c, cut, held, tile_run);
+    counts.bytes = bytes;
+    return counts;
+  }
+  StoreCounts counts;
+  // Elements that do not lie side by side in a lane are sectors of their own on their way.
+  counts.bytes = bytes * (run > 1 ? 1 : static_cast<double>(kSectorBytes) / static_cast<double>(c.result_size));
+  // Eight rows or columns of a product are the neighbours that lanes can write together, or they are of products.
+  const std::int64_t together = c.is_outer()   ? std::int64_t{c.atom().n} * cut.spread.run_columns
+                                : c.by_lanes() ? c.products
+                                               : 8 * (c.fma ? 1 : cut.spread.run_columns);
+  const auto elements = static_cast<double>(held);
+  counts.lines = elements / static_cast<double>(std::min(run, together));
+  if (run == 1) {
+    counts.part_sectors = c.result_size < kSectorBytes ? elements : 0;
+    return counts;
+  }
+  // Neighbours of an access: columns in pairs, or runs, of which each element is in another one; what begins at
+  // multiples of these is written by whole vectors.
+  const bool along_columns = !c.is_outer() && !c.by_lanes() && tiles::is_fastest(c.column_axes, *cut.columns);
+  const std::int64_t lanes = c.is_outer() ? 32 : c.by_lanes() ? c.products : !along_columns ? 8 : 4;
+  const std::int64_t step = along_columns ? cut.spread.run_columns * (c.fma || is_complex(c.type) ? 1 : 2)
+                            : c.is_outer() || c.by_lanes() ? 1
+                                                           : cut.spread.run_rows;
+  const auto alignment = alignment_of(c, cut);
+  if (alignment % std::min<std::int64_t>(step * c.result_size, 16) == 0) {
+    const auto piece = lanes * step * c.result_size;
+    // Parts of a sector that the same warp completes with its next instruction cost little.
+    constexpr double kCompleted = 0.25;
+    counts.part_sectors = elements / static_cast<double>(std::min(lanes * step, run)) *
+                          parts_of_sectors(piece, alignment) *
+                          (kSectorBytes % piece == 0 && alignment % piece == 0 ? kCompleted : 1);
+  } else {
+    const auto reached = ((lanes - 1) * step + 1) * c.result_size;
+    counts.part_sectors = elements / static_cast<double>(std::min(lanes, run)) *
+                          static_cast<double>(reached + kSectorBytes - std::gcd(alignment, reached)) / kSectorBytes;
+  }
+  return counts;
+}
+
+}  // namespace ricci::plan

@@ -1,0 +1,26 @@
+// How a block of a contraction writes its results: accesses of its warps, and what these reach in memory.
+#pragma once
+
+#include "plan/enumerate/gpu_contraction.hpp"
+
+namespace ricci::plan {
+
+/// Neighbours of the result that a block makes, in elements.
+std::int64_t result_run(const GpuContraction& contraction, const tiles::Tile& rows, const tiles::Tile& columns);
+
+/// Of these, those among the rows or columns of a side's fastest digit; 1 where it is not the result's.
+std::int64_t neighbours(const GpuContraction& contraction, const Cut& cut);
+
+struct StoreCounts {
+  double lines = 0;         ///< of 128 bytes that a block's warps ask for
+  double part_sectors = 0;  ///< of 32 bytes, of which an access has a part
+  double wavefronts = 0;    ///< of shared memory, where results pass through it
+  double bytes = 0;         ///< of the launch, by sectors
+};
+///   held   positions of a block's tile that its warps hold
+///   run    result_run() of the tile
+///   bytes  of the result
+StoreCounts stores_of(const GpuContraction& contraction, const Cut& cut, std::int64_t held, std::int64_t run,
+                      double bytes);
+
+}  // namespace ricci::plan
