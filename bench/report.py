@@ -299,9 +299,22 @@ def plot_lines(drawn):
     return [f"Bandwidth against rank, and how the shares of the copy are distributed, set by set: [plots](plots).", ""]
 
 
+def waves_table(results):
+    """What stream-K could save at most, from measured times and the blocks of each launch."""
+    rows = [r for r in results if r["bench"] == "waves"]
+    if not rows:
+        return []
+    lines = ["Blocks of contractions on a GPU come in waves, of which the last one is seldom full. Times as fast that cases of one kernel would be at most if all were, which bounds what stream-K could save beside parts of long sums (`bench/waves.py`):", ""]
+    lines += ["| set | type | device | cases | geometric mean | most |", "|" + "---|" * 6]
+    for r in sorted(rows, key=lambda r: (r["set"], r["dtype"])):
+        most = max(r["cases"], key=lambda case: case["most"])
+        lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {len(r['cases'])} | {r['geomean']:.3f} | {most['most']:.2f} ({most['id']}, {most['blocks']} blocks) |")
+    return lines + [""]
+
+
 def section(read, drawn):
     results = [result for _, result in read]
-    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + slow_table(results) + predicted_table(results) + einsum_table(results) + four_index_table(results) + program_table(results) + counting_table(results) + latency_table(results)
+    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + slow_table(results) + predicted_table(results) + waves_table(results) + einsum_table(results) + four_index_table(results) + program_table(results) + counting_table(results) + latency_table(results)
     lines.append("Each row is a file in [bench/results](../bench/results), with device, date, commit and command.")
     return "\n".join(lines) + "\n"
 
