@@ -5,6 +5,7 @@ usage: readme.py SOURCE RICCI
 """
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ source, ricci = pathlib.Path(sys.argv[1]), sys.argv[2]
 text = (source / "README.md").read_text(encoding="utf-8")
 
 command = re.search(r"`ricci (show \"[^`]*)` prints this", text).group(1)
-arguments = [word.strip('"') for word in command.split()]
+arguments = shlex.split(command)
 made = subprocess.run([ricci, *arguments], capture_output=True, text=True, check=True).stdout
 made = made[made.index("// " + re.search(r"^// (\w+)", re.search(r"^```cuda\n(.*?)^```", text, re.S | re.M).group(1)).group(1)):]
 shown = re.search(r"^```cuda\n(.*?)^```", text, re.S | re.M).group(1)
