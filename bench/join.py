@@ -4,7 +4,7 @@
   bench/join.py SET.csv PART.json ... > bench/results/contract-SET-TYPE-DEVICE.json
 
 Cases come in the order of the set, and summaries are made anew. Each share stays that of the limits of its own part; of
-these the largest are named.
+these the largest are named. The set's name says so where cases are missing.
 """
 import csv
 import json
@@ -33,6 +33,8 @@ def main():
     joined["limit"] = {key: max(part["limit"][key] for part in parts) for key in parts[0]["limit"]}
     cases = {case["id"]: case for part in parts for case in part["cases"]}
     joined["cases"] = [cases[each] for each in ids if each in cases]
+    if len(joined["cases"]) < len(ids):
+        joined["set"] += f" ({len(joined['cases'])} of {len(ids)})"
     ratios = {}
     for case in joined["cases"]:
         for name, ms in case.get("peers", {}).items():
