@@ -56,17 +56,18 @@ struct Call {
 
 /// Statistics of a plan, for logs, benches and `explain`.
 struct PlanInfo {
-  int steps = 0;           ///< kernels that a call runs, one after the other; 0 when there is nothing to run
-  std::string kernel;      ///< names of the generated functions, "; " between them
-  std::string schedule;    ///< family, tile, threads, accesses of each, "; " between them
-  std::string choice;      ///< why that schedule, of each: "estimated", "named", "tuned" (measured some time ago) or
-                           ///< "measured"; empty when there is nothing to run
-  std::string origin;      ///< "memory", "disk" or "compiled"; "none" when there is nothing to run
-  double plan_ms = 0;      ///< choice of the schedule
-  double generate_ms = 0;  ///< source text; 0 on a hit
-  double compile_ms = 0;   ///< compiler; 0 on a hit
-  double load_ms = 0;      ///< code made executable
-  double measure_ms = 0;   ///< candidates compiled and timed; 0 unless one is "measured"
+  int steps = 0;         ///< kernels that a call runs, one after the other; 0 when there is nothing to run
+  std::string kernel;    ///< names of the generated functions and of a library's, "; " between them
+  std::string schedule;  ///< family, tile, threads, accesses of each, "; " between them
+  std::string choice;    ///< why that schedule, of each: "estimated", "named", "tuned" (measured some time ago) or
+                         ///< "measured"; empty when there is nothing to run
+  std::string origin;    ///< "memory", "disk" or "compiled"; "library" where no kernel is generated; "none" when there
+                         ///< is nothing to run
+  double plan_ms = 0;    ///< choice of the schedule
+  double generate_ms = 0;                                ///< source text; 0 on a hit
+  double compile_ms = 0;                                 ///< compiler; 0 on a hit
+  double load_ms = 0;                                    ///< code made executable
+  double measure_ms = 0;                                 ///< candidates compiled and timed; 0 unless one is "measured"
   int registers = 0, spill_bytes = 0, shared_bytes = 0;  ///< GPU kernels, from the compiler
   /// Compulsory traffic: each input element that is used read once, each output element written once, and read once
   /// where its old value is used. Workspace does not count.

@@ -28,6 +28,13 @@ struct RuntimeOptions {
   bool pin_threads =
       false;          ///< each of Ricci's own threads stays on one processor of the affinity mask; also RICCI_PIN
   Executor executor;  ///< empty: Ricci's own thread pool
+  /// A shared library of matrix products that CPU plans may call where that is predicted, or measured, to take less
+  /// time than a generated kernel: the path of an OpenBLAS, a BLIS, an MKL. Empty: RICCI_BLAS; "off": none. DeviceError
+  /// where it cannot be opened or has no C interface. What such a library adds up, it may add up in another order with
+  /// another number of threads (docs/blas.md).
+  std::string blas;
+  /// The same for GPU plans: the path of a cuBLAS 11 to 13 (libcublas.so.13). Empty: RICCI_CUBLAS; "off": none.
+  std::string cublas;
 };
 
 /// How the schedules of a plan are chosen. The choice changes no result, except for the rounding of floating-point

@@ -101,6 +101,9 @@ void Builder::apply(const Directive& directive) {
     case Kind::skew:
     case Kind::origin:
       fail("it is for programs without an atom");
+    case Kind::copy:
+    case Kind::library:
+      fail("it stands before all that is for a kernel");
     case Kind::added:
       fail("it rewrites the tree, which is made by all directives of other words in front of it");
   }

@@ -16,9 +16,10 @@ namespace {
 using Kind = Directive::Kind;
 
 /// By Kind.
-constexpr std::array<std::string_view, 19> kWords = {
-    "tile", "order",   "stage",       "atom",  "pipeline", "products", "prefetch", "nontemporal", "lanes", "strip",
-    "part", "threads", "cooperative", "write", "layout",   "carry",    "skew",     "origin",      "store"};
+constexpr std::array<std::string_view, 21> kWords = {
+    "tile",        "order", "stage", "atom",   "pipeline", "products",    "prefetch",
+    "nontemporal", "lanes", "strip", "part",   "threads",  "cooperative", "write",
+    "layout",      "carry", "skew",  "origin", "store",    "copy",        "library"};
 
 std::string print(const Directive& d) {
   const auto groups = [&] {
@@ -50,6 +51,7 @@ std::string print(const Directive& d) {
       return fmt::format("{} {} {}", kWords[static_cast<std::size_t>(d.kind)], d.subject, d.sizes.front());
     case Kind::carry:
     case Kind::origin:
+    case Kind::library:
       return fmt::format("{} {}", kWords[static_cast<std::size_t>(d.kind)], d.subject);
     case Kind::store:
       return "store " + d.space;
@@ -67,6 +69,8 @@ std::string print(const Directive& d) {
     case Kind::nontemporal:
       return fmt::format("{}{}{}", kWords[static_cast<std::size_t>(d.kind)], d.sizes.empty() ? "" : " ",
                          fmt::join(d.sizes, " "));
+    case Kind::copy:
+      return fmt::format("copy {}{}", d.subject, groups());
     case Kind::added:
       return d.subject + groups();
   }
@@ -246,6 +250,13 @@ Directive parse_line(std::string_view line) {
     case Kind::store:
       d.space = words.name("shared");
       if (d.space != "shared") words.fail(d.space, "shared");
+      break;
+    case Kind::copy:
+      d.subject = words.name("an operand, or the result");
+      digits({});
+      break;
+    case Kind::library:
+      d.subject = words.name("gemm");
       break;
     case Kind::added:
       d.subject = what;

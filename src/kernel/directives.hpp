@@ -51,6 +51,13 @@
 //   skew a 4                        on a GPU: tiles are cut where the offset in the output is a multiple of 4
 //   origin shuffle                  on a GPU: the first point of a tile is found by shuffles, not by divisions
 //
+// In front of all others, what makes several steps of a contraction (composite.hpp):
+//
+//   copy A c a b                    operand A is copied first, into an array with these dimensions, the last one
+//                                   contiguous, of the product's type; of the result: sums go there, and from there to
+//                                   where they belong. What follows is for what is left, in canonical form
+//   library gemm                    that is a matrix product, and a library that the runtime was given computes it
+//
 // Words that programs add (extensions.hpp) stand behind all of these.
 #pragma once
 
@@ -86,18 +93,20 @@ struct Directive {
     skew,
     origin,
     store,
+    copy,
+    library,
     added
   };
   Kind kind = Kind::tile;
-  std::string subject;  ///< tile, lanes, carry, skew: index; stage: operand; origin: how; atom: its name; pipeline:
-                        ///< loop; added: its word
+  std::string subject;  ///< tile, lanes, carry, skew: index; stage, copy: operand; origin: how; atom: its name;
+                        ///< pipeline: loop; library: what it computes; added: its word
   /// tile: by levels; pipeline: stages; products, part: numbers of products or statements, from 1; lanes, strip,
   /// threads, prefetch, skew: how many; cooperative: threads, and items where they are given
   std::vector<std::int64_t> sizes;
   std::string at, space;  ///< stage; store: its space
   /// order: per binding the loops; stage: dimensions, or digits, under ""; atom: under "rows", "columns", "depth",
   /// "batch"; write, layout: digits, or strides, under ""; of these and of a stage by digits what else they say, under
-  /// its word; added: the words behind its own, under ""
+  /// its word; copy: dimensions, added: the words behind its own, under ""
   std::vector<std::pair<std::string, std::vector<std::string>>> loops;
   int lanes = 1;                        ///< atom, on a CPU
   std::array<int, 2> warps = {0, 0};    ///< atom, on a GPU: along rows and columns

@@ -1,6 +1,7 @@
 #include "kernel/schedule.hpp"
 
 #include "kernel/build.hpp"
+#include "kernel/composite.hpp"
 #include "kernel/permute/build_permute.hpp"
 #include "kernel/permute/cpu_stage.hpp"
 #include "kernel/permute/moves.hpp"
@@ -42,7 +43,9 @@ std::optional<Schedule> parse_schedule(std::string_view text) {
 }
 
 void verify(const Schedule& schedule, const ir::Program& program, Target target) {
-  if (has_write(schedule.directives)) {
+  if (is_composite(schedule)) {
+    verify_composite(program, schedule, target);
+  } else if (has_write(schedule.directives)) {
     verify(moves_of(program, schedule.directives), program);
   } else if (has_atom(schedule.directives)) {
     build(program, schedule, target);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kernel/composite.hpp"
 #include "plan/plan.hpp"
 #include "ricci/error.hpp"
 
@@ -48,7 +49,10 @@ std::vector<std::string> entrants(const std::vector<Candidate>& list, int count)
     }
     return room;
   };
-  const int most = std::max(count, 1), kept = most / 3;
+  int most = std::max(count, 1);
+  // A library's rate is known, not what its products lose to their shapes.
+  if (most > 1) most -= 1 - take(1, [](const Candidate& c) { return kernel::is_library_product(c.schedule); });
+  const int kept = most / 3;
   take(most - kept + take(kept, otherwise), [](const Candidate&) { return true; });
   std::vector<std::string> names;
   for (std::size_t k = 0; k < taken.size(); ++k) {

@@ -30,8 +30,9 @@ Candidate best_candidate(const ir::Program& program, const CpuModel& device);
 const Candidate& choose(const std::vector<Candidate>& list, const std::string& name);
 
 /// Names of at most `count` candidates of a list that are worth timing, the model's favourite first and none that is
-/// written. A third of them are kept for those that hold what they stage elsewhere than the favourite does, or read it
-/// in other pieces (vectors for rectangles), where the model sees them within a third of it: there it errs most.
+/// written; of several the best of a library's products, if there are such, among them. A third of them are kept for
+/// those that hold what they stage elsewhere than the favourite does, or read it in other pieces (vectors for
+/// rectangles), where the model sees them within a third of it: there it errs most.
 std::vector<std::string> entrants(const std::vector<Candidate>& list, int count);
 
 /// Why a schedule was taken.

@@ -203,7 +203,13 @@ int Plan::Impl::device_of(std::span<const void* const> pointers) const {
 }
 
 void Plan::Impl::load(int ordinal) const {
-  for (const auto& step : steps) step.kernel->gpu->on(ordinal);
+  for (const auto& step : steps) {
+    if (const auto* kernel = step.kernel()) {
+      kernel->loaded->gpu->on(ordinal);
+    } else {
+      step.product()->library->prepare(ordinal);
+    }
+  }
 }
 
 void Plan::load(int gpu) const {
@@ -279,66 +285,108 @@ void Plan::Impl::run(void* const* storage, void* const* param, int ordinal, void
     // Buffers, then parameters, in the program's order.
     void* args[kMaxArguments];
     std::size_t count = 0;
-    if (target.device == Device::cpu) {
+    const auto* const kernel = step.kernel();
+    if (kernel == nullptr || target.device == Device::cpu) {
       for (const auto k : step.storage) args[count++] = storage[k];
       for (const auto k : step.parameter) args[count++] = param[k];
-      run_cpu(step, args, watch);
+      if (kernel != nullptr) {
+        run_cpu(*kernel, step.work, args, watch);
+        continue;
+      }
+      const auto& product = *step.product();
+      runtime::ProductCall call{args, args + step.storage.size(), 0, product.product.products(), ordinal, stream};
+      if (target.device == Device::cpu) {
+        run_cpu(product, step.work, call, watch);
+      } else {
+        product.library->run(product.product, call);
+      }
     } else {
       for (const auto k : step.storage) args[count++] = const_cast<void*>(static_cast<const void*>(&storage[k]));
       for (const auto k : step.parameter) args[count++] = param[k];
-      jit::cuda::launch(step.kernel->gpu->on(ordinal), step.blocks, 1, 1, step.threads, step.dynamic_shared, stream,
-                        args);
+      jit::cuda::launch(kernel->loaded->gpu->on(ordinal), kernel->blocks, 1, 1, kernel->threads, kernel->dynamic_shared,
+                        stream, args);
     }
   }
 }
 
-void Plan::Impl::run_cpu(const Step& step, void* const* args, runtime::Watch* watch) const {
+namespace {
+
+/// Numbers [0, count) in equal parts, of which each task has one.
+struct Share {
+  std::int64_t count;
+  int tasks;
+  std::int64_t first(int task) const { return static_cast<std::int64_t>(static_cast<__int128>(count) * task / tasks); }
+};
+
+constexpr double kPiece = 2000;  // units of work: at most twenty milliseconds, mostly
+
+}  // namespace
+
+template <class Run>
+void Plan::Impl::in_tasks(int tasks, Run& run) const {
+  if (tasks <= 1) {
+    run(0);
+  } else if (executor) {
+    executor(tasks, [&run](int task) { run(task); });
+  } else {
+    pool->run(tasks, [](void* context, int task) { (*static_cast<Run*>(context))(task); }, &run);
+  }
+}
+
+void Plan::Impl::run_cpu(const runtime::GeneratedKernel& kernel, double work, void* const* args,
+                         runtime::Watch* watch) const {
   const auto no_memory = [&] {
-    return ShapeError(fmt::format("no memory for {} bytes that each thread works in", step.scratch));
+    return ShapeError(fmt::format("no memory for {} bytes that each thread works in", kernel.scratch));
   };
-  if (step.tasks <= 1 && watch == nullptr) {
+  if (kernel.tasks <= 1 && watch == nullptr) {
     // Small kernels take tens of nanoseconds, divisions for parts as long.
-    auto* const scratch = step.scratch > 0 ? runtime::thread_scratch(step.scratch) : nullptr;
-    if (step.scratch > 0 && scratch == nullptr) throw no_memory();
-    step.kernel->cpu(args, 0, step.tiles, scratch);
+    auto* const scratch = kernel.scratch > 0 ? runtime::thread_scratch(kernel.scratch) : nullptr;
+    if (kernel.scratch > 0 && scratch == nullptr) throw no_memory();
+    kernel.loaded->cpu(args, 0, kernel.tiles, scratch);
     return;
   }
-  struct Parts {
-    runtime::CpuFunction function;
-    void* const* args;
-    std::int64_t tiles;
-    int tasks;
-    std::size_t scratch_bytes;
-    runtime::Watch* watch;
-    double work_per_tile;
-    std::atomic<bool> failed = false;
-    void run(int task) {
-      auto* const scratch = runtime::thread_scratch(scratch_bytes);
-      if (scratch_bytes > 0 && scratch == nullptr) {
-        failed = true;
-        return;
-      }
-      if (watch == nullptr) {
-        function(args, part(task), part(task + 1), scratch);
-        return;
-      }
-      constexpr double kPiece = 2000;  // units of work: at most twenty milliseconds, mostly
-      const auto piece = std::clamp(kPiece / work_per_tile, 1.0, static_cast<double>(tiles));
-      watch->run(part(task), part(task + 1), static_cast<std::int64_t>(piece), work_per_tile,
-                 [&](std::int64_t from, std::int64_t to) { function(args, from, to, scratch); });
+  const Share tiles{kernel.tiles, kernel.tasks};
+  const double work_per_tile = work / static_cast<double>(std::max<std::int64_t>(kernel.tiles, 1));
+  std::atomic<bool> failed = false;
+  auto run = [&, function = kernel.loaded->cpu](int task) {
+    auto* const scratch = runtime::thread_scratch(kernel.scratch);
+    if (kernel.scratch > 0 && scratch == nullptr) {
+      failed = true;
+      return;
     }
-    std::int64_t part(int task) const { return static_cast<std::int64_t>(static_cast<__int128>(tiles) * task / tasks); }
+    if (watch == nullptr) {
+      function(args, tiles.first(task), tiles.first(task + 1), scratch);
+      return;
+    }
+    const auto piece = std::clamp(kPiece / work_per_tile, 1.0, static_cast<double>(tiles.count));
+    watch->run(tiles.first(task), tiles.first(task + 1), static_cast<std::int64_t>(piece), work_per_tile,
+               [&](std::int64_t from, std::int64_t to) { function(args, from, to, scratch); });
   };
-  const double work_per_tile = step.work / static_cast<double>(std::max<std::int64_t>(step.tiles, 1));
-  Parts parts{step.kernel->cpu, args, step.tiles, step.tasks, step.scratch, watch, work_per_tile};
-  if (step.tasks <= 1) {
-    parts.run(0);
-  } else if (executor) {
-    executor(step.tasks, [&parts](int task) { parts.run(task); });
-  } else {
-    pool->run(step.tasks, [](void* context, int task) { static_cast<Parts*>(context)->run(task); }, &parts);
-  }
-  if (parts.failed) throw no_memory();
+  in_tasks(kernel.tasks, run);
+  if (failed) throw no_memory();
+}
+
+void Plan::Impl::run_cpu(const runtime::LibraryProduct& product, double work, const runtime::ProductCall& call,
+                         runtime::Watch* watch) const {
+  const Share products{call.last, product.tasks};
+  const double work_per_product = work / static_cast<double>(products.count);
+  auto run = [&](int task) {
+    const runtime::ProductLibrary::Threads held(*product.library, product.tasks > 1 ? 1 : threads);
+    const auto multiply = [&](std::int64_t from, std::int64_t to) {
+      auto part = call;
+      part.first = from;
+      part.last = to;
+      product.library->run(product.product, part);
+    };
+    if (watch == nullptr) {
+      multiply(products.first(task), products.first(task + 1));
+      return;
+    }
+    const auto piece = std::clamp(kPiece / work_per_product, 1.0, static_cast<double>(products.count));
+    watch->run(products.first(task), products.first(task + 1), static_cast<std::int64_t>(piece), work_per_product,
+               multiply);
+  };
+  in_tasks(product.tasks, run);
 }
 
 }  // namespace v1

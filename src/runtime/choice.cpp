@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "kernel/composite.hpp"
+#include "kernel/contraction.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 #include "runtime/measure.hpp"
@@ -43,18 +46,78 @@ bool lists(const std::vector<plan::Candidate>& list, const std::string& name) {
 }  // namespace
 
 void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
-  const auto launch = kernel::launch_of(step.program, step.schedule, plan.target.family());
-  step.tiles = launch.tasks;
-  step.scratch = static_cast<std::size_t>(launch.scratch_bytes);
-  if (plan.target.device == Device::cpu) {
-    step.work = work_of(runtime::count_program(step.program));
-    step.tasks = tasks_of(step.work, step.tiles, launch.carried_over, plan.threads);
-    if (!options.executor && step.tasks > 1) plan.pool = pool(plan.threads);
-  } else {
-    step.blocks = static_cast<unsigned>(launch.tasks);
-    step.threads = static_cast<unsigned>(launch.threads);
-    step.dynamic_shared = static_cast<std::size_t>(launch.dynamic_shared_bytes);
+  if (plan.target.device == Device::cpu) step.work = work_of(runtime::count_program(step.program));
+  const auto pool_for = [&](int tasks) {
+    if (!options.executor && tasks > 1) plan.pool = pool(plan.threads);
+  };
+  if (kernel::is_library_product(step.schedule)) {
+    if (!plan.library) {
+      throw PlanError(
+          fmt::format("the schedule {} is a library's product, and this runtime was given none; set {} (or "
+                      "the runtime's option) to a library",
+                      step.schedule.name, plan.target.device == Device::cpu ? "RICCI_BLAS" : "RICCI_CUBLAS"));
+    }
+    const auto product = kernel::matrix_product_of(step.program);
+    if (!product) throw InternalError("a step for a library that is no matrix product; please report it");
+    runtime::LibraryProduct made{plan.library, *product, 1};
+    // Several products to each thread: one thread of the library each, which needs no meeting of them.
+    const auto count = product->products();
+    if (plan.target.device == Device::cpu && plan.threads > 1 && count >= 2 * std::int64_t{plan.threads})
+      made.tasks = tasks_of(step.work, count, 0, plan.threads);
+    pool_for(made.tasks);
+    if (plan.target.ordinal >= 0) plan.library->prepare(plan.target.ordinal);
+    step.executor = std::move(made);
+    return;
   }
+  runtime::GeneratedKernel made;
+  const auto launch = kernel::launch_of(step.program, step.schedule, plan.target.family());
+  made.tiles = launch.tasks;
+  made.scratch = static_cast<std::size_t>(launch.scratch_bytes);
+  if (plan.target.device == Device::cpu) {
+    made.tasks = tasks_of(step.work, made.tiles, launch.carried_over, plan.threads);
+    pool_for(made.tasks);
+  } else {
+    made.blocks = static_cast<unsigned>(launch.tasks);
+    made.threads = static_cast<unsigned>(launch.threads);
+    made.dynamic_shared = static_cast<std::size_t>(launch.dynamic_shared_bytes);
+  }
+  step.executor = std::move(made);
+}
+
+runtime::Entrant Runtime::Impl::parts_of(Plan::Impl& plan, const Step& step) {
+  runtime::Entrant made;
+  if (!kernel::is_composite(step.schedule)) {
+    made.sequence = ir::sequence_of(step.program);
+    made.steps.push_back(step);
+    std::iota(made.steps.front().storage.begin(), made.steps.front().storage.end(), 0);
+    std::iota(made.steps.front().parameter.begin(), made.steps.front().parameter.end(), 0);
+    prepare(plan, made.steps.front());
+    return made;
+  }
+  auto composite = kernel::composite_of(step.program, step.schedule);
+  if (plan.target.device == Device::cpu) runtime::drop_alignments(composite.sequence);
+  made.sequence = std::move(composite.sequence);
+  for (std::size_t k = 0; k < composite.canonical.size(); ++k) {
+    auto& lowered = composite.canonical[k];
+    if (plan.target.device == Device::cpu) runtime::drop_alignments(lowered.program);
+    Step part;
+    part.number = static_cast<int>(k);
+    part.program = std::move(lowered.program);
+    part.program_text = ir::print(part.program);
+    part.storage = lowered.storage;
+    part.parameter = lowered.param;
+    if (k == composite.product) {
+      part.schedule = composite.rest;
+      part.reason = step.reason;
+      part.tuning = step.tuning;
+      part.whole = std::make_shared<const Step>(step);
+    } else {
+      part.schedule = best(plan, part);
+    }
+    prepare(plan, part);
+    made.steps.push_back(std::move(part));
+  }
+  return made;
 }
 
 bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
@@ -67,8 +130,9 @@ bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
     return head;
   };
   bool shared = false;
-  step.kernel = kernel(runtime::kernel_key(step.program, step.program_text, schedule, plan.target), step.program,
-                       schedule, plan.target, notes, &shared);
+  std::get<runtime::GeneratedKernel>(step.executor).loaded =
+      kernel(runtime::kernel_key(step.program, step.program_text, schedule, plan.target), step.program, schedule,
+             plan.target, notes, &shared);
   return shared;
 }
 
@@ -83,9 +147,9 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
   };
   // Registers are estimated where schedules are chosen. Where a compiler says that there are too few, the next ones
   // are tried, once: the choice is kept as it then is.
-  const auto spills = [](const Step& one) { return one.kernel->spill_bytes; };
-  const bool fresh = !shared && step.kernel->outcome == cache::Outcome::made;
-  if (!fresh || spills(step) == 0 || step.reason != plan::Reason::estimated ||
+  const auto spills = [](const Step& one) { return one.kernel()->loaded->spill_bytes; };
+  const bool fresh = !shared && step.kernel()->loaded->outcome == cache::Outcome::made;
+  if (!fresh || spills(step) == 0 || step.reason != plan::Reason::estimated || step.whole ||
       !kernel::has_atom(step.schedule.directives)) {
     save();
     return shared;
@@ -96,7 +160,9 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
   for (const auto& candidate : list) {
     if (spills(step) == 0 || tried == kTries || candidate.predicted_us > kWorthTrying * list.front().predicted_us)
       break;
-    if (candidate.schedule.name == chosen || !kernel::has_atom(candidate.schedule.directives)) continue;
+    if (candidate.schedule.name == chosen || kernel::is_composite(candidate.schedule) ||
+        !kernel::has_atom(candidate.schedule.directives))
+      continue;
     ++tried;
     auto other = step;
     other.schedule = candidate.schedule;
@@ -114,29 +180,35 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
 kernel::Schedule Runtime::Impl::best(const Plan::Impl& plan, Step& step) {
   const auto key = runtime::choice_key(step.program_text, plan.target, plan.model_text());
   if (auto kept = runtime::find_choice(store, key, step.program, plan.target.family())) return std::move(*kept);
-  step.unsaved = true;
+  step.unsaved = plan.copies_limit < 0;  // else it may be the best within the limit alone
   return plan.best(step).schedule;
 }
 
 void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wanted, const std::string& key) {
   const auto names = plan::entrants(plan.candidates(step, {}), wanted.measured);
-  std::vector<Step> steps(names.size(), step);
-  for (std::size_t k = 0; k < names.size(); ++k) {
+  std::vector<runtime::Entrant> entrants;
+  std::vector<std::string> texts;
+  std::vector<Step*> kernels;
+  entrants.reserve(names.size());
+  for (const auto& name : names) {
     // One list for each: only the candidate that is asked for is sure to have its final layout.
-    const auto list = plan.candidates(step, names[k]);
-    steps[k].schedule = plan::choose(list, names[k]).schedule;
-    prepare(plan, steps[k]);
+    const auto list = plan.candidates(step, name);
+    auto one = step;
+    one.schedule = plan::choose(list, name).schedule;
+    texts.push_back(kernel::print(one.schedule));
+    entrants.push_back(parts_of(plan, one));
+    for (auto& part : entrants.back().steps) {
+      if (part.kernel() != nullptr) kernels.push_back(&part);
+    }
   }
-  runtime::in_parallel(steps.size(), [&](std::size_t k) { load(plan, steps[k]); });
+  runtime::in_parallel(kernels.size(), [&](std::size_t k) { load(plan, *kernels[k]); });
   const auto alone = store.exclusive(runtime::timing_lock(plan.target), runtime::kTimingPatience);
   if (wanted.mode == PlanMode::measure) {  // another process may have measured it meanwhile
     step.tuning = runtime::find_tuning(store, key);
     if (step.tuning && lists(plan.candidates(step, {}), step.tuning->winner().name)) return;
   }
-  std::vector<std::string> texts;
-  for (const auto& entrant : steps) texts.push_back(kernel::print(entrant.schedule));
   plan::Tuning tuning;
-  for (const auto& timing : runtime::time_steps(plan, std::move(steps))) {
+  for (const auto& timing : runtime::time_steps(plan, step.program, std::move(entrants))) {
     if (tuning.timed.empty()) tuning.schedule = texts[timing.entrant];
     tuning.timed.push_back({names[timing.entrant], timing.us, timing.samples});
   }
@@ -156,7 +228,9 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
   }
   std::string key;
   if (device && wanted.mode != PlanMode::model) {
-    key = runtime::tuning_key(step.program_text, plan.target, plan.threads);
+    key = runtime::tuning_key(
+        step.program_text, plan.target, plan.threads,
+        plan.library && kernel::contraction_of(step.program) ? plan.library->identity() : std::string());
     if (wanted.mode != PlanMode::remeasure) step.tuning = runtime::find_tuning(store, key);
   }
   const auto winner = [&] { return step.tuning ? step.tuning->winner().name : std::string(); };
@@ -165,6 +239,11 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
                     ? runtime::named_schedule(winner(), step.tuning->schedule, step.program, plan.target.family())
                 : now ? std::nullopt
                       : std::optional(best(plan, step));
+    if (kept && kernel::is_composite(*kept) &&
+        !plan.has_room(kernel::composite_of(step.program, *kept).sequence.workspace_bytes())) {
+      kept.reset();
+      step.unsaved = false;
+    }
     if (kept) {
       *scheduled = true;
       step.schedule = std::move(*kept);

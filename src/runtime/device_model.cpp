@@ -157,4 +157,25 @@ std::shared_ptr<const MeasuredMemory> measure_memory(cache::Store& store, const 
       *plan::parse_measured_memory(entry.source));  // as later processes read it
 }
 
+std::string library_key(const ProductLibrary& library, const Target& target, int threads) {
+  return fmt::format("ricci library_model 1\ndevice {}\nlibrary {}\n", device_kind(target, threads),
+                     library.identity());
+}
+
+std::optional<plan::LibraryModel> find_library_model(cache::Store& store, const std::string& key) {
+  const auto entry = store.find(key);
+  return entry ? plan::parse_library_model(entry->source) : std::nullopt;
+}
+
+plan::LibraryModel measure_library(cache::Store& store, const std::string& key, const ProductLibrary& library,
+                                   int threads) {
+  const auto rate = [&](DType type) { return product_GFs(library, type, threads); };
+  cache::Entry entry;
+  entry.key = key;
+  entry.source = plan::print_rates({rate(DType::f32), rate(DType::f64), rate(DType::c64), rate(DType::c128)});
+  entry.metadata = R"({"device_model":"rates of a library"})";
+  store.put(entry);
+  return *plan::parse_library_model(entry.source);  // as later processes read it
+}
+
 }  // namespace ricci::runtime

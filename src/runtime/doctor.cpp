@@ -59,6 +59,17 @@ std::string rates_text(const plan::MeasuredMemory& measured) {
   return fmt::format("copies at {}", fmt::join(parts, ", "));
 }
 
+/// The library that the environment names, which may be none that can be used.
+DoctorLine blas_line() {
+  const auto file = runtime::library_file({}, "RICCI_BLAS");
+  if (file.empty()) return {State::missing, "blas", "none asked for; RICCI_BLAS names a library for CPU plans to call"};
+  try {
+    return {State::ok, "blas", runtime::open_blas(file)->identity()};
+  } catch (const Error& error) {
+    return {State::broken, "blas", error.what()};
+  }
+}
+
 /// Measured memory bandwidths of a device.
 DoctorLine memory_line(cache::Store& store, const char* device, const PlanOptions& options) {
   const auto measured = runtime::find_measured_memory(store, runtime::target_of(options));
@@ -75,6 +86,7 @@ std::vector<DoctorLine> doctor() {
                                runtime::default_threads())});
   cache::Store store(cache::Config::from_environment());
   lines.push_back(memory_line(store, "cpu", {}));
+  lines.push_back(blas_line());
   lines.push_back(clang_line());
   lines.push_back(nvrtc_line());
   if (jit::cuda::available()) {

@@ -65,6 +65,15 @@ struct LoadedKernel {
   std::unique_ptr<const DeviceFunctions> gpu;  // GPU, where there is one
 };
 
+/// A kernel, and how a step launches it.
+struct GeneratedKernel {
+  std::shared_ptr<const LoadedKernel> loaded;
+  std::int64_t tiles = 0;
+  int tasks = 1;  ///< CPU: parts of the tile range
+  unsigned blocks = 0, threads = 1;
+  std::size_t dynamic_shared = 0, scratch = 0;
+};
+
 /// Everything that decides the binary, as text: the canonical program, schedule, target, compiler, flags, generator.
 ///   program_text  ir::print(program)
 std::string kernel_key(const ir::Program& program, std::string_view program_text, const kernel::Schedule& schedule,

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <numeric>
 #include <string>
 
+#include "ir/workspace.hpp"
 #include "jit/cuda_driver.hpp"
 #include "ricci/error.hpp"
 #include "runtime/host_memory.hpp"
@@ -18,7 +18,6 @@ namespace ricci::runtime {
 namespace {
 
 namespace cuda = jit::cuda;
-using Step = Plan::Impl::Step;
 
 // 0x3f3f...: 0.75 as f32, 0.0005 as f64, 1.8 as f16, small integers. Zeros would make devices look faster, since they
 // draw less power, and random bytes hold NaNs and denormals, which are slow.
@@ -68,8 +67,8 @@ class DeviceBuffer {
 };
 
 /// Whether the host has this much memory: with overcommit, writing to memory that is not there kills the process.
-void check_memory(const ir::Program& program) {
-  std::int64_t needed = 0;
+void check_memory(const ir::Program& program, std::int64_t workspace_bytes) {
+  std::int64_t needed = workspace_bytes;
   for (const auto& buffer : program.buffers) needed += (buffer.last - buffer.first + 1) * size_of(buffer.type);
   std::ifstream file("/proc/meminfo");
   std::int64_t available_KB = 0;
@@ -86,13 +85,13 @@ void check_memory(const ir::Program& program) {
 
 class Track {
  public:
-  Track(const Plan::Impl& plan, const ir::Program& program) {
-    if (plan.target.device == Device::cpu) check_memory(program);
+  /// program: of all entrants.
+  Track(const Plan::Impl& plan, const ir::Program& program, std::int64_t workspace_bytes) {
+    if (plan.target.device == Device::cpu) check_memory(program, workspace_bytes);
     runner_.target = plan.target;
     runner_.threads = plan.threads;
     runner_.pool = plan.pool;
     runner_.executor = plan.executor;
-    runner_.steps.resize(1);
     if (plan.target.device == Device::gpu) {
       stream_ = std::make_unique<cuda::OwnedStream>();
       before_ = std::make_unique<cuda::Event>();
@@ -101,6 +100,10 @@ class Track {
     for (const auto& buffer : program.buffers) {
       buffers_.push_back(std::make_unique<DeviceBuffer>(buffer, plan.target.device));
       storages_.push_back(buffers_.back()->element0());
+    }
+    if (workspace_bytes > 0) {
+      workspace_ = std::make_unique<DeviceBuffer>(
+          ir::Buffer{"the workspace", DType::u8, true, 0, workspace_bytes - 1, kAligned}, plan.target.device);
     }
     for (const auto& node : program.nodes) {
       if (node.kind == ir::NodeKind::load && program.buffers[static_cast<std::size_t>(node.source)].written) {
@@ -116,14 +119,22 @@ class Track {
   }
 
   /// Microseconds per run, over `runs` runs.
-  double sample(Step& step, int runs) {
+  double sample(Entrant& entrant, int runs) {
     if (!updates_.empty()) {
       for (const auto k : updates_) buffers_[k]->fill();
       if (stream_) cuda::synchronize();
     }
-    std::swap(runner_.steps.front(), step);
+    const auto& sequence = entrant.sequence;
+    const auto layout = ir::workspace_layout(sequence);
+    storages_.resize(buffers_.size());
+    for (auto k = buffers_.size(); k < sequence.storages.size(); ++k) {
+      const auto& storage = sequence.storages[k];
+      storages_.push_back(static_cast<std::byte*>(workspace_->element0()) + layout.offset[k] -
+                          storage.first * size_of(storage.type));
+    }
+    std::swap(runner_.steps, entrant.steps);
     const double us = stream_ ? run_gpu(runs) : run_cpu(runs);
-    std::swap(runner_.steps.front(), step);
+    std::swap(runner_.steps, entrant.steps);
     return us / runs;
   }
 
@@ -148,10 +159,11 @@ class Track {
     unsigned char at[16];
   };
 
-  Plan::Impl runner_;  // of one step
+  Plan::Impl runner_;  // of one entrant's steps
   std::unique_ptr<cuda::OwnedStream> stream_;
   std::unique_ptr<cuda::Event> before_, after_;
   std::vector<std::unique_ptr<DeviceBuffer>> buffers_;
+  std::unique_ptr<DeviceBuffer> workspace_;
   std::vector<void*> storages_, params_;
   std::vector<ParamBytes> bytes_;
   std::vector<std::size_t> updates_;  // buffers that are read and written
@@ -159,22 +171,21 @@ class Track {
 
 }  // namespace
 
-std::vector<plan::Timing> time_steps(const Plan::Impl& plan, std::vector<Step> steps) {
+std::vector<plan::Timing> time_steps(const Plan::Impl& plan, const ir::Program& program,
+                                     std::vector<Entrant> entrants) {
   std::unique_ptr<cuda::OnDevice> on_device;
   if (plan.target.device == Device::gpu) on_device = std::make_unique<cuda::OnDevice>(plan.target.ordinal);
-  Track track(plan, steps.front().program);
-  std::vector<int> runs(steps.size(), 0);
-  for (auto& step : steps) {  // buffer k of the program is storage k of the track
-    std::iota(step.storage.begin(), step.storage.end(), 0);
-    std::iota(step.parameter.begin(), step.parameter.end(), 0);
-  }
+  std::int64_t workspace_bytes = 0;
+  for (const auto& entrant : entrants) workspace_bytes = std::max(workspace_bytes, entrant.sequence.workspace_bytes());
+  Track track(plan, program, workspace_bytes);
+  std::vector<int> runs(entrants.size(), 0);
   const double sample_us = on_device ? kGpuSampleUs : kSampleUs;
-  return plan::time_candidates(steps.size(), [&](std::size_t k) {
-    if (runs[k] > 0) return track.sample(steps[k], runs[k]);
-    const double us = track.sample(steps[k], 1);
+  return plan::time_candidates(entrants.size(), [&](std::size_t k) {
+    if (runs[k] > 0) return track.sample(entrants[k], runs[k]);
+    const double us = track.sample(entrants[k], 1);
     runs[k] = static_cast<int>(std::clamp(sample_us / std::max(us, 1e-3), 1.0, 1.0 * track.most_runs()));
     return runs[k] == 1 ? us
-                        : track.sample(steps[k], runs[k]);  // short kernels: the first run includes loading the code
+                        : track.sample(entrants[k], runs[k]);  // short kernels: the first run includes loading the code
   });
 }
 

@@ -1,4 +1,4 @@
-// Times kernels of one step against each other, in memory of its own.
+// Times ways to compute one step against each other, in memory of its own.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,19 @@
 
 namespace ricci::runtime {
 
-/// Runs ready steps of one program on the plan's device, warm and taking turns, and returns their times, the winner
+/// One way: a sequence whose first storages are the program's buffers and whose others are workspace, and its steps,
+/// ready to run, with storages and parameters of that sequence.
+struct __attribute__((visibility("hidden"))) Entrant {
+  ir::Sequence sequence;
+  std::vector<Plan::Impl::Step> steps;
+};
+
+/// Runs entrants of one program on the plan's device, warm and taking turns, and returns their times, the winner
 /// first. Buffers are as large as the program's and hold ordinary numbers; parameters are 1. The caller's tensors are
 /// not touched, and no stream of the caller waits.
-///   plan  its target, threads, pool and executor are used
+///   program  what all of them compute
+///   plan     its target, threads, pool and executor are used
 /// Throws DeviceError when there is no memory for the buffers, or the device fails.
-std::vector<plan::Timing> time_steps(const Plan::Impl& plan, std::vector<Plan::Impl::Step> steps);
+std::vector<plan::Timing> time_steps(const Plan::Impl& plan, const ir::Program& program, std::vector<Entrant> entrants);
 
 }  // namespace ricci::runtime

@@ -115,6 +115,8 @@ constexpr Known<RuntimeOptions> kRuntime[] = {
     {"cache-dir", [](RuntimeOptions& to, Text value) { to.cache_dir = value; }},
     {"threads", [](RuntimeOptions& to, Text value) { to.threads = parse_int(value, "threads"); }},
     {"pin", [](RuntimeOptions& to, Text value) { to.pin_threads = parse_bool(value, "pin"); }},
+    {"blas", [](RuntimeOptions& to, Text value) { to.blas = value; }},
+    {"cublas", [](RuntimeOptions& to, Text value) { to.cublas = value; }},
 };
 
 /// Sets the option if it is one of these; else adds their keys.

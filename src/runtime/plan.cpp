@@ -68,6 +68,8 @@ std::string Plan::passes() const {
 std::string Plan::kernel() const {
   const auto target = device() == Device::cpu ? kernel::Target::cpu : kernel::Target::cuda;
   return impl_->text("#", [target](const Impl::Step& step) {
+    if (step.product() != nullptr)
+      return fmt::format("schedule\n{}no loop tree: it is a library's\n", kernel::print(step.schedule.directives));
     if (!step.schedule.builds(target))
       return fmt::format("schedule\n{}\nno loop tree: a copy is one tile statement, printed as its directives say\n",
                          kernel::print(step.schedule.directives));
@@ -80,7 +82,8 @@ std::string Plan::kernel() const {
 
 std::string Plan::explain() const {
   if (impl_->steps.empty()) return "nothing to run: the tensor has no elements\n";
-  return impl_->text("#", [this](const Impl::Step& step) {
+  return impl_->text("#", [this](const Impl::Step& planned) {
+    const auto& step = planned.planned();
     const auto list = impl_->candidates(step, step.schedule.name);
     return plan::explain(list, plan::choose(list, step.schedule.name), impl_->device_text, step.reason,
                          step.program.precision, step.tuning.get());
@@ -90,7 +93,7 @@ std::string Plan::explain() const {
 std::vector<CandidateInfo> Plan::candidates() const {
   std::vector<CandidateInfo> infos;
   for (std::size_t k = 0; k < impl_->steps.size(); ++k) {
-    const auto& step = impl_->steps[k];
+    const auto& step = impl_->steps[k].planned();
     const auto list = impl_->candidates(step, step.schedule.name);
     for (const auto& candidate : list) {
       const auto& name = candidate.schedule.name;
@@ -103,19 +106,26 @@ std::vector<CandidateInfo> Plan::candidates() const {
 }
 
 std::string Plan::assembly() const {
-  return impl_->text(impl_->target.device == Device::cpu ? "#" : "//",
-                     [this](const Impl::Step& step) { return runtime::disassemble(*step.kernel, impl_->target); });
+  return impl_->text(impl_->target.device == Device::cpu ? "#" : "//", [this](const Impl::Step& step) {
+    return step.kernel() != nullptr ? runtime::disassemble(*step.kernel()->loaded, impl_->target) : std::string();
+  });
 }
 
 std::string Plan::key() const {
-  return impl_->text("#", [](const Impl::Step& step) { return step.kernel->entry->key; });
+  return impl_->text("#", [](const Impl::Step& step) {
+    if (const auto* kernel = step.kernel()) return kernel->loaded->entry->key;
+    return fmt::format("ricci library product 1\nlibrary {}\n{}{}", step.product()->library->identity(),
+                       step.program_text, kernel::print(step.schedule));
+  });
 }
 
 std::string Plan::cache_path() const {
   if (impl_->cache_root.empty()) return {};
   std::string paths;
   for (const auto& step : impl_->steps) {
-    const auto path = std::filesystem::path(impl_->cache_root) / cache::EntryName::of(step.kernel->entry->key).path();
+    if (step.kernel() == nullptr) continue;
+    const auto path =
+        std::filesystem::path(impl_->cache_root) / cache::EntryName::of(step.kernel()->loaded->entry->key).path();
     std::error_code error;
     if (std::filesystem::exists(path, error)) paths += (paths.empty() ? "" : "\n") + path.string();
   }

@@ -5,16 +5,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "frontend/problem.hpp"
 #include "ir/sequence.hpp"
+#include "kernel/matrix_product.hpp"
 #include "plan/plan.hpp"
 #include "ricci/plan.hpp"
 #include "ricci/runtime.hpp"
 #include "runtime/host_memory.hpp"
 #include "runtime/kernel.hpp"
 #include "runtime/predictions.hpp"
+#include "runtime/product_library.hpp"
 #include "runtime/thread_pool.hpp"
 #include "runtime/watch.hpp"
 
@@ -56,7 +59,7 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   static constexpr int kMaxArguments = 512, kMaxParams = 128;
   static constexpr std::size_t kFewSlots = 1024;  ///< more are listed in memory that each call allocates
 
-  /// One kernel, ready to run.
+  /// What runs at once, ready to run.
   struct Step {
     int number = 0;              ///< of the sequence's steps
     ir::Program program;         ///< canonical
@@ -67,12 +70,14 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
     plan::Reason reason = plan::Reason::estimated;
     bool unsaved = false;                        ///< the model's choice, which is not in the store
     std::shared_ptr<const plan::Tuning> tuning;  ///< what is known to have been measured; or null
-    std::shared_ptr<const runtime::LoadedKernel> kernel;
-    std::int64_t tiles = 0;
-    int tasks = 1;    ///< CPU: parts of the tile range
+    std::variant<runtime::GeneratedKernel, runtime::LibraryProduct> executor;
     double work = 0;  ///< CPU: in units of 64 KB or 20,000 operations, whichever are more: ten microseconds or less
-    unsigned blocks = 0, threads = 1;
-    std::size_t dynamic_shared = 0, scratch = 0;
+    /// The step whose schedule has copies or a library's product, of which this one is what multiplies; or null.
+    std::shared_ptr<const Step> whole;
+
+    const runtime::GeneratedKernel* kernel() const noexcept { return std::get_if<runtime::GeneratedKernel>(&executor); }
+    const runtime::LibraryProduct* product() const noexcept { return std::get_if<runtime::LibraryProduct>(&executor); }
+    const Step& planned() const noexcept { return whole ? *whole : *this; }  ///< what there are candidates for
   };
 
   ir::Sequence sequence;              ///< as it was lowered, long loops cut into tiles
@@ -81,7 +86,10 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   std::optional<Factors> factors;
   Layout output_layout;
   runtime::Target target;
-  std::shared_ptr<const plan::MeasuredMemory> measured;  ///< of the target's device, or null
+  std::shared_ptr<const plan::MeasuredMemory> measured;    ///< of the target's device, or null
+  std::shared_ptr<const runtime::ProductLibrary> library;  ///< that steps may call, or null
+  std::optional<plan::LibraryModel> library_model;
+  std::int64_t copies_limit = -1;  ///< bytes of workspace for the copies of one step; -1: any
   int threads = 1;
   std::shared_ptr<runtime::ThreadPool> pool;
   Executor executor;
@@ -107,8 +115,10 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   std::int64_t workspace_bytes() const noexcept { return info.workspace_bytes; }
 
   std::vector<plan::Candidate> candidates(const Step& step, const std::string& wanted) const;
-  /// Predictions of the MWP-CWP model in microseconds; 0 where it has none.
-  plan::GpuModel gpu_model() const;              ///< of the target, with what was measured of it
+  plan::GpuModel gpu_model() const;  ///< of the target, with what was measured of it
+  plan::CpuModel cpu_model() const;  ///< likewise
+  /// Whether copies of that many bytes are within their limit.
+  bool has_room(std::int64_t bytes) const noexcept { return copies_limit < 0 || bytes <= copies_limit; }
   plan::Candidate best(const Step& step) const;  ///< the first of them; while the plan is made
   std::string model_text() const;                ///< of the device, as they are planned with
   void place_packed(const Call& call, void** storage) const;
@@ -119,7 +129,12 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   void check_workspace(const Call& call, void* const* storage, int ordinal) const;
   void load(int ordinal) const;
   void run(void* const* storage, void* const* param, int ordinal, void* stream, runtime::Watch* watch = nullptr) const;
-  void run_cpu(const Step& step, void* const* args, runtime::Watch* watch) const;
+  void run_cpu(const runtime::GeneratedKernel& kernel, double work, void* const* args, runtime::Watch* watch) const;
+  void run_cpu(const runtime::LibraryProduct& product, double work, const runtime::ProductCall& call,
+               runtime::Watch* watch) const;
+  /// run(task) for all tasks, on the plan's threads.
+  template <class Run>
+  void in_tasks(int tasks, Run& run) const;
   /// f(step) of all steps, under a heading each where there are several: "<comment> step 2 of 3: W0, C -> D".
   std::string text(const char* comment, const std::function<std::string(const Step&)>& f) const;
 };

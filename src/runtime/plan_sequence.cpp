@@ -11,8 +11,10 @@
 #include "ir/passes/copy_operand.hpp"
 #include "ir/passes/copy_result.hpp"
 #include "ir/passes/split.hpp"
+#include "ir/passes/step_piece.hpp"
 #include "ir/workspace.hpp"
 #include "kernel/atom_types.hpp"
+#include "kernel/composite.hpp"
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/plain.hpp"
@@ -21,6 +23,7 @@
 #include "runtime/parallel.hpp"
 #include "runtime/program_counts.hpp"
 #include "runtime/runtime_impl.hpp"
+#include "runtime/tuning.hpp"
 
 namespace ricci {
 inline namespace v1 {
@@ -28,14 +31,6 @@ namespace {
 
 double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// CPU kernels use unaligned accesses: a promise would only split the cache and refuse calls.
-void drop_alignments(ir::Sequence& sequence) {
-  for (auto& storage : sequence.storages) storage.alignment = size_of(storage.type);
-  for (auto& step : sequence.steps) {
-    for (auto& buffer : step.program.buffers) buffer.alignment = size_of(buffer.type);
-  }
 }
 
 /// The lattice of a storage's element addresses over all accesses of all steps: constant + multiples of `bytes`.
@@ -226,13 +221,11 @@ ir::Sequence split(const Plan::Impl& plan) {
   return best;
 }
 
-/// A step with its program in canonical form.
+/// A step with its program in canonical form, in the precision that it is computed in.
 ir::Step canonical_step(const ir::Step& step, const runtime::Predictions& predictions) {
-  auto canonical = predictions.canonical(step.program);
-  ir::Step made;
-  for (const int buffer : canonical.buffer) made.storage.push_back(step.storage[static_cast<std::size_t>(buffer)]);
-  for (const int param : canonical.param) made.param.push_back(step.param[static_cast<std::size_t>(param)]);
-  made.program = std::move(canonical);
+  const auto canonical = predictions.canonical(step.program);
+  auto made = ir::canonical_step(step);
+  made.program.precision = canonical.precision;
   return made;
 }
 
@@ -348,46 +341,43 @@ class Copies {
 
 }  // namespace
 
-std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std::string& wanted) const {
-  auto list = target.device == Device::cpu
-                  ? plan::candidates(step.program, runtime::cpu_model(target.cpu, threads, measured.get()))
-                  : plan::candidates(step.program, gpu_model(), wanted);
-  const bool listed = wanted.empty() || std::any_of(list.begin(), list.end(), [&](const plan::Candidate& c) {
-                        return c.schedule.name == wanted;
-                      });
-  if (listed) return list;
-  // A text in place of a name: directives, or a schedule as it is stored. What they are for may be another step.
-  auto schedule = kernel::parse_schedule(wanted);
-  const auto first = wanted.substr(0, wanted.find_first_of(" ;\n"));
-  if (kernel::is_directive(first)) schedule.emplace().directives = kernel::parse_directives(wanted);
-  if (!schedule) return list;
-  const bool products = kernel::contraction_of(step.program) || kernel::group_of(step.program);
-  const bool fits = kernel::has_atom(schedule->directives)
-                        ? products
-                        : kernel::has_write(schedule->directives) == plan::is_copy(step.program);
-  if (!fits) return list;
-  schedule->name = wanted;
-  kernel::verify(*schedule, step.program, target.family());
-  list.emplace_back().schedule = std::move(*schedule);
-  list.back().written = true;
-  return list;
+namespace {
+
+/// The parts of a step in its place in the plan's sequence, with storages and parameters of that.
+std::vector<Plan::Impl::Step> in_place(Plan::Impl& plan, const Plan::Impl::Step& step, runtime::Entrant parts) {
+  auto& sequence = plan.sequence;
+  auto storage = step.storage;
+  for (auto k = storage.size(); k < parts.sequence.storages.size(); ++k) {
+    auto& temporary = parts.sequence.storages[k];
+    temporary.name = ir::fresh_name(sequence, temporary.name);
+    storage.push_back(static_cast<int>(sequence.storages.size()));
+    sequence.storages.push_back(std::move(temporary));
+  }
+  const auto renumber = [](std::vector<int>& numbers, const std::vector<int>& as) {
+    for (auto& number : numbers) number = as[static_cast<std::size_t>(number)];
+  };
+  for (auto& lowered : parts.sequence.steps) {
+    renumber(lowered.storage, storage);
+    renumber(lowered.param, step.parameter);
+  }
+  for (auto& part : parts.steps) {
+    part.number += step.number;
+    renumber(part.storage, storage);
+    renumber(part.parameter, step.parameter);
+  }
+  const auto place = sequence.steps.begin() + step.number;
+  *place = std::move(parts.sequence.steps.front());
+  sequence.steps.insert(place + 1, std::make_move_iterator(parts.sequence.steps.begin() + 1),
+                        std::make_move_iterator(parts.sequence.steps.end()));
+  ir::verify(sequence);
+  return std::move(parts.steps);
 }
 
-plan::GpuModel Plan::Impl::gpu_model() const { return runtime::gpu_model(target, measured.get()); }
+}  // namespace
 
-plan::Candidate Plan::Impl::best(const Step& step) const {
-  if (predictions) return predictions->best(step.program, step.program_text);
-  return plan::best_candidate(step.program, runtime::cpu_model(target.cpu, threads, measured.get()));
-}
-
-std::string Plan::Impl::model_text() const {
-  if (target.device == Device::cpu) return plan::print(runtime::cpu_model(target.cpu, threads, measured.get()));
-  return plan::print(gpu_model());
-}
-
-void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wanted, bool* scheduled) {
+int Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wanted, bool* scheduled) {
   const auto& lowered = plan.sequence.steps[static_cast<std::size_t>(number)];
-  if (!runtime::has_points(lowered.program)) return;
+  if (!runtime::has_points(lowered.program)) return number + 1;
   const auto start = std::chrono::steady_clock::now();
   Plan::Impl::Step step;
   step.number = number;
@@ -400,9 +390,30 @@ void Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& w
   auto& info = plan.info;
   const double measured_before_ms = info.measure_ms;
   choose(plan, step, wanted, number + 1 == static_cast<int>(plan.sequence.steps.size()), scheduled);
-  prepare(plan, step);
+  int next = number + 1;
+  if (kernel::is_composite(step.schedule)) {
+    if (std::exchange(step.unsaved, false)) {
+      const auto key = runtime::choice_key(step.program_text, plan.target, plan.model_text());
+      store.put(runtime::choice_entry(key, step.program, step.schedule));
+    }
+    auto uncopied = plan.sequence;
+    auto parts = in_place(plan, step, parts_of(plan, step));
+    const auto bytes = plan.sequence.workspace_bytes();
+    if (wanted.workspace_limit >= 0 && bytes > wanted.workspace_limit) {  // as they leave gaps between each other
+      throw PlanError(
+          fmt::format("the copies of schedule {} need a workspace of {} bytes, and the limit is {}; raise "
+                      "PlanOptions::workspace_limit, or name another schedule",
+                      step.schedule.name, bytes, wanted.workspace_limit));
+    }
+    next = number + static_cast<int>(parts.size());
+    if (parts.size() > 1 && !plan.uncut) plan.uncut = std::move(uncopied);
+    for (auto& part : parts) plan.steps.push_back(std::move(part));
+  } else {
+    prepare(plan, step);
+    plan.steps.push_back(std::move(step));
+  }
   info.plan_ms += ms_since(start) - (info.measure_ms - measured_before_ms);
-  plan.steps.push_back(std::move(step));
+  return next;
 }
 
 void Runtime::Impl::load_steps(Plan::Impl& plan) {
@@ -412,6 +423,7 @@ void Runtime::Impl::load_steps(Plan::Impl& plan) {
   std::vector<std::pair<std::size_t, std::size_t>> equal;  // a step, and the first of its kind
   for (std::size_t k = 0; k < plan.steps.size(); ++k) {
     const auto& step = plan.steps[k];
+    if (step.kernel() == nullptr) continue;
     const auto [place, fresh] = known.emplace(step.program_text + kernel::print(step.schedule), k);
     if (fresh) {
       first.push_back(k);
@@ -431,11 +443,15 @@ void Runtime::Impl::load_steps(Plan::Impl& plan) {
   auto& info = plan.info;
   for (std::size_t k = 0; k < plan.steps.size(); ++k) {
     const auto& step = plan.steps[k];
-    const auto& made = *step.kernel;
     const char* const separator = k == 0 ? "" : "; ";
-    info.kernel += separator + made.name;
     info.schedule += separator + kernel::summary(step.program, step.schedule);
     info.choice += std::string(separator) + plan::name(step.reason);
+    if (const auto* product = step.product()) {
+      info.kernel += separator + product->library->function(product->product.type);
+      continue;
+    }
+    const auto& made = *step.kernel()->loaded;
+    info.kernel += separator + made.name;
     const std::string origin = shared[k] != 0 || made.outcome == cache::Outcome::memory ? "memory"
                                : made.outcome == cache::Outcome::disk                   ? "disk"
                                                                                         : "compiled";
@@ -450,6 +466,7 @@ void Runtime::Impl::load_steps(Plan::Impl& plan) {
     info.spill_bytes = std::max(info.spill_bytes, made.spill_bytes);
     info.shared_bytes = std::max(info.shared_bytes, made.shared_bytes);
   }
+  if (info.origin.empty() && !plan.steps.empty()) info.origin = "library";
 }
 
 Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
@@ -476,9 +493,16 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     const bool measures = wanted.mode == PlanMode::measure || wanted.mode == PlanMode::remeasure;
     plan->measured = measured_memory(plan->target, measures ? Need::now : Need::if_there);
   }
+  plan->library = library(wanted.device);
+  if (plan->library) {
+    const bool rated = cpu && wanted.mode != PlanMode::model;
+    plan->library_model = rated ? blas_model(plan->target, plan->threads) : plan::LibraryModel{};
+  }
   const auto storages = plan->sequence.storages.size();
   const auto fits = [&](std::int64_t bytes) { return wanted.workspace_limit < 0 || bytes <= wanted.workspace_limit; };
   if (!cpu) plan->predictions = std::make_unique<runtime::Predictions>(plan->gpu_model(), wanted.precision);
+  const bool calls_library = !cpu && plan->library != nullptr;
+  auto lowered = calls_library ? plan->sequence : ir::Sequence();
   auto cut = split(*plan);
   if (cut.storages.size() > storages && fits(cut.workspace_bytes())) {
     plan->uncut = std::exchange(plan->sequence, std::move(cut));
@@ -490,15 +514,22 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
       if (!plan->uncut) plan->uncut = std::move(gathered);
     }
   }
+  // What is split or copied for kernels of one's own may be a library's product whole.
+  if (calls_library && plan->uncut && fits(lowered.workspace_bytes()) &&
+      plan->predictions->us(lowered) < plan->predictions->us(plan->sequence)) {
+    plan->sequence = std::move(lowered);
+    plan->uncut.reset();
+  }
   if (const auto bytes = plan->sequence.workspace_bytes(); !fits(bytes)) {
     throw PlanError(
         fmt::format("this needs a workspace of {} bytes, and the limit is {}; raise "
                     "PlanOptions::workspace_limit, or declare large temporaries as outputs",
                     bytes, wanted.workspace_limit));
   }
+  if (wanted.workspace_limit >= 0) plan->copies_limit = wanted.workspace_limit - plan->sequence.workspace_bytes();
   check_limits(plan->sequence);
   if (cpu) {
-    drop_alignments(plan->sequence);
+    runtime::drop_alignments(plan->sequence);
     plan->device_text = fmt::format("{}, {} threads", plan->target.text(), plan->threads);
   } else {
     plan->device_text = plan->target.ordinal >= 0 ? jit::cuda::device_info(plan->target.ordinal).name
@@ -508,9 +539,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   auto& info = plan->info;
   info.plan_ms = ms_since(subject.start);
   bool scheduled = false;
-  for (std::size_t k = 0; k < plan->sequence.steps.size(); ++k) {
-    plan_step(*plan, static_cast<int>(k), wanted, &scheduled);
-  }
+  for (int k = 0; k < static_cast<int>(plan->sequence.steps.size());) k = plan_step(*plan, k, wanted, &scheduled);
   plan->predictions = nullptr;
   load_steps(*plan);
   const auto start = std::chrono::steady_clock::now();
@@ -528,49 +557,16 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     info.flops = counts.flops;
     info.workspace_bytes = plan->sequence.workspace_bytes();
   }
-  plan->source = plan->text("//", [](const Plan::Impl::Step& step) { return step.kernel->entry->source; });
+  plan->source = plan->text("//", [](const Plan::Impl::Step& step) {
+    if (const auto* kernel = step.kernel()) return kernel->loaded->entry->source;
+    const auto& [library, product, tasks] = *step.product();
+    return fmt::format("// {} of {}:\n// {}\n", library->function(product.type), library->identity(),
+                       kernel::print(product, step.program));
+  });
   if (plan->steps.empty()) plan->source = "// nothing to run: the tensor has no elements\n";
   info.plan_ms += ms_since(start);
   return Plan(std::move(plan));
 }
 
 }  // namespace v1
-
-namespace runtime {
-
-void interpret(const ir::Sequence& sequence, std::span<void* const> outputs, std::span<const void* const> inputs,
-               const std::vector<Scalar>& params) {
-  const auto count = [&](ir::Role role) {
-    const auto has_role = [&](const ir::Storage& storage) { return storage.role == role; };
-    return static_cast<std::size_t>(std::count_if(sequence.storages.begin(), sequence.storages.end(), has_role));
-  };
-  if (outputs.size() != count(ir::Role::output) || inputs.size() != count(ir::Role::input) ||
-      params.size() != sequence.params.size()) {
-    throw ShapeError(fmt::format("this takes {} outputs, {} inputs and {} parameters; {}, {} and {} were given",
-                                 count(ir::Role::output), count(ir::Role::input), sequence.params.size(),
-                                 outputs.size(), inputs.size(), params.size()));
-  }
-  const auto layout = ir::workspace_layout(sequence);
-  const std::unique_ptr<void, decltype(&std::free)> workspace(
-      std::aligned_alloc(ir::kWorkspaceAlignment,
-                         static_cast<std::size_t>(std::max(layout.bytes, ir::kWorkspaceAlignment))),
-      &std::free);
-  if (!workspace) throw ShapeError(fmt::format("no memory for a workspace of {} bytes", layout.bytes));
-  std::vector<void*> storages;
-  std::size_t output = 0, input = 0;
-  for (std::size_t k = 0; k < sequence.storages.size(); ++k) {
-    const auto& storage = sequence.storages[k];
-    if (storage.role == ir::Role::workspace) {
-      storages.push_back(static_cast<char*>(workspace.get()) + layout.offset[k] -
-                         storage.first * size_of(storage.type));
-    } else if (storage.role == ir::Role::output) {
-      storages.push_back(outputs[output++]);
-    } else {
-      storages.push_back(const_cast<void*>(inputs[input++]));
-    }
-  }
-  ir::interpret(sequence, storages, params);
-}
-
-}  // namespace runtime
 }  // namespace ricci

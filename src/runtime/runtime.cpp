@@ -40,7 +40,25 @@ Runtime::Impl::Impl(RuntimeOptions given)
     : options(std::move(given)),
       threads(runtime_threads(options)),
       pinned(runtime::default_pinned() || options.pin_threads),
-      store(cache_config(options.cache_dir)) {}
+      store(cache_config(options.cache_dir)) {
+  if (const auto file = runtime::library_file(options.blas, "RICCI_BLAS"); !file.empty())
+    blas = runtime::open_blas(file);
+  if (const auto file = runtime::library_file(options.cublas, "RICCI_CUBLAS"); !file.empty())
+    cublas = runtime::open_cublas(file);
+}
+
+plan::LibraryModel Runtime::Impl::blas_model(const runtime::Target& target, int count) {
+  const std::lock_guard lock(measured_mutex_);
+  if (const auto known = blas_models_.find(count); known != blas_models_.end()) return known->second;
+  const auto key = runtime::library_key(*blas, target, count);
+  auto model = runtime::find_library_model(store, key);
+  if (!model) {
+    const auto alone = store.exclusive(runtime::timing_lock(target), runtime::kTimingPatience);
+    model = runtime::find_library_model(store, key);  // another process may have measured meanwhile
+    if (!model) model = runtime::measure_library(store, key, *blas, count);
+  }
+  return blas_models_[count] = *model;
+}
 
 std::shared_ptr<runtime::ThreadPool> Runtime::Impl::pool(int size) {
   const std::lock_guard lock(mutex_);

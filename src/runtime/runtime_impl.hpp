@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cache/store.hpp"
+#include "runtime/measure.hpp"
 #include "runtime/plan_impl.hpp"
 
 namespace ricci {
@@ -43,6 +44,13 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
   enum class Need { if_there, now, anew };
   std::shared_ptr<const plan::MeasuredMemory> measured_memory(const runtime::Target& target, Need need);
 
+  /// The library that plans for a device may call, or null.
+  const std::shared_ptr<const runtime::ProductLibrary>& library(Device device) const noexcept {
+    return device == Device::cpu ? blas : cublas;
+  }
+  /// What the BLAS does with that many threads: from the store, or measured now.
+  plan::LibraryModel blas_model(const runtime::Target& target, int threads);
+
   /// Of a CPU, for a plan with these options.
   int threads_of(const PlanOptions& wanted) const {
     return std::max(1, std::min(wanted.threads > 0 ? wanted.threads : threads, threads));
@@ -52,9 +60,12 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
   int threads;
   bool pinned;  ///< threads of the pools
   cache::Store store;
+  std::shared_ptr<const runtime::ProductLibrary> blas, cublas;  ///< or null
 
  private:
-  void plan_step(Plan::Impl& plan, int number, const PlanOptions& options, bool* scheduled);
+  /// Plans step `number` of the plan's sequence; the number of the next one, which is not the next number where the
+  /// schedule has made several steps of it.
+  int plan_step(Plan::Impl& plan, int number, const PlanOptions& options, bool* scheduled);
 
   /// Chooses a step's schedule.
   ///   scheduled  set when the step knows the schedule named in the options
@@ -66,8 +77,11 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
   /// Compiles and times the best candidates by the model and stores the result under the key; takes a result that
   /// another process stored meanwhile.
   void measure(Plan::Impl& plan, Plan::Impl::Step& step, const PlanOptions& options, const std::string& key);
-  /// Sets what follows from a step's schedule: tiles, tasks, blocks.
+  /// Sets what follows from a step's schedule: its executor, with tiles, tasks, blocks. PlanError for a library's
+  /// product where there is no library.
   void prepare(Plan::Impl& plan, Plan::Impl::Step& step);
+  /// The prepared steps that a step's schedule makes of it, with a sequence of their own.
+  runtime::Entrant parts_of(Plan::Impl& plan, const Plan::Impl::Step& step);
   /// Finds or compiles the kernels of all prepared steps, several at a time, and adds their times to the plan's info.
   /// load(), and where that compiled a kernel of the model's choice that spills registers, the next candidates'
   /// instead, as long as one of a few spills less. Stores a choice that is new.
@@ -84,8 +98,9 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
     std::shared_ptr<const plan::MeasuredMemory> memory;
   };
   std::mutex measured_mutex_;
-  std::map<int, KnownMemory> measured_;  ///< by ordinal; -1: the CPU
-  std::size_t sweep_at_ = 64;            ///< table size at which expired entries are removed
+  std::map<int, KnownMemory> measured_;            ///< by ordinal; -1: the CPU
+  std::map<int, plan::LibraryModel> blas_models_;  ///< by threads
+  std::size_t sweep_at_ = 64;                      ///< table size at which expired entries are removed
 };
 
 }  // namespace v1
@@ -94,6 +109,10 @@ namespace runtime {
 
 /// The reproduction command of the kernel of a canonical program.
 std::string reproduction_command(const ir::Program& program, const kernel::Schedule& schedule, const Target& target);
+
+/// CPU kernels use unaligned accesses: a promise would only split the cache and refuse calls.
+void drop_alignments(ir::Program& program);
+void drop_alignments(ir::Sequence& sequence);
 
 /// Throws DeviceError when a GPU is asked for and there is none.
 Target target_of(const PlanOptions& options);

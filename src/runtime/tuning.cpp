@@ -30,9 +30,10 @@ std::string timing_lock(const Target& target) {
   return target.device == Device::cpu ? "timing-cpu" : fmt::format("timing-gpu{}", target.ordinal);
 }
 
-std::string tuning_key(std::string_view program_text, const Target& target, int threads) {
-  return fmt::format("{}generator {}\ndevice {}\n{}", kKeyHead, codegen::generator_version(),
-                     device_kind(target, threads), program_text);
+std::string tuning_key(std::string_view program_text, const Target& target, int threads, std::string_view library) {
+  return fmt::format("{}generator {}\ndevice {}\n{}{}", kKeyHead, codegen::generator_version(),
+                     device_kind(target, threads), library.empty() ? "" : fmt::format("library {}\n", library),
+                     program_text);
 }
 
 std::shared_ptr<const plan::Tuning> tuning_of(const cache::Entry& entry) {

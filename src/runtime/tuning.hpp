@@ -25,7 +25,8 @@ std::string timing_lock(const Target& target);
 inline constexpr std::chrono::seconds kTimingPatience{60};
 
 /// Everything that a measurement depends on, as text: the canonical program, the kind of device, the generator.
-std::string tuning_key(std::string_view program_text, const Target& target, int threads);
+///   library  ProductLibrary::identity() of the one that was timed too; empty: none
+std::string tuning_key(std::string_view program_text, const Target& target, int threads, std::string_view library = {});
 
 /// The tuning stored under a key, or null, also where the entry is invalid. Store errors do not throw.
 std::shared_ptr<const plan::Tuning> find_tuning(cache::Store& store, const std::string& key);

@@ -341,4 +341,13 @@ Canonical canonicalise(Program program, std::string* trace) {
   return result;
 }
 
+Step canonical_step(const Step& step) {
+  auto canonical = canonicalise(step.program);
+  Step made;
+  for (const int buffer : canonical.buffer) made.storage.push_back(step.storage[static_cast<std::size_t>(buffer)]);
+  for (const int param : canonical.param) made.param.push_back(step.param[static_cast<std::size_t>(param)]);
+  made.program = std::move(canonical);
+  return made;
+}
+
 }  // namespace ricci::ir

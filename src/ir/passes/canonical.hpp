@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/program.hpp"
+#include "ir/sequence.hpp"
 
 namespace ricci::ir {
 
@@ -26,5 +26,8 @@ struct Canonical : Program {
 /// Runs every pass, verifying after each. With `trace`, appends the program after each pass ("(unchanged)" where it
 /// is).
 Canonical canonicalise(Program program, std::string* trace = nullptr);
+
+/// The step with its program in canonical form.
+Step canonical_step(const Step& step);
 
 }  // namespace ricci::ir

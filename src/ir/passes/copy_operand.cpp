@@ -4,18 +4,18 @@
 
 namespace ricci::ir {
 
-Sequence copy_operand(Sequence sequence, std::size_t step, NodeId load, const std::vector<int>& order,
+Sequence copy_operand(Sequence sequence, std::size_t step, NodeId copied, const std::vector<int>& order,
                       std::size_t row) {
   const auto old = sequence.steps[step];
   const auto& program = old.program;
-  const auto& node = program.nodes[static_cast<std::size_t>(load)];
+  const auto& node = program.nodes[static_cast<std::size_t>(copied)];
   const auto rows = add_rows(sequence, program, order, row, node.type, "copy");
 
   StepPiece copy(old);
-  const auto value = copy.copy(load);
+  const auto value = copy.copy(copied);
   copy.builder.store(copy.buffer(sequence, rows.storage, true), copy.row(rows, -1), value);
   StepPiece rest(old);
-  rest.replace(load, rest.load(sequence, rows, -1));
+  rest.replace(copied, rest.load(sequence, rows, -1));
   for (const auto& statement : program.statements) {
     const auto stored = rest.copy(statement.value);
     rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), stored, statement.step);

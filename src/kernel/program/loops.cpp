@@ -92,6 +92,9 @@ class LoopMaker {
       case Kind::origin:
       case Kind::store:
         fail("it is for what only moves elements");
+      case Kind::copy:
+      case Kind::library:
+        fail("it stands before all that is for a kernel");
     }
   }
 

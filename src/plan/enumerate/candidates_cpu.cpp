@@ -8,6 +8,7 @@
 
 #include "kernel/permute/cpu_stage.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/library_products.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/axes.hpp"
@@ -531,11 +532,13 @@ std::vector<Candidate> ranked(const ir::Program& program, const CpuModel& device
 }  // namespace
 
 std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& device) {
-  return is_copy(program) ? CpuCopyEnumerator(program, device).all() : ranked(program, device, kKept);
+  if (is_copy(program)) return CpuCopyEnumerator(program, device).all();
+  return merged(ranked(program, device, kKept), library_candidates(program, device));
 }
 
 Candidate best_candidate(const ir::Program& program, const CpuModel& device) {
-  return is_copy(program) ? CpuCopyEnumerator(program, device).best() : choose(ranked(program, device, 1), {});
+  if (is_copy(program)) return CpuCopyEnumerator(program, device).best();
+  return merged(ranked(program, device, 1), library_candidates(program, device)).front();
 }
 
 }  // namespace ricci::plan

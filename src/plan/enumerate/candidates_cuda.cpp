@@ -16,6 +16,7 @@
 
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/layouts.hpp"
+#include "plan/enumerate/library_products.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/enumerate/tile_enumeration.hpp"
@@ -557,12 +558,16 @@ Candidate best_computing(const ir::Program& program, const GpuModel& device) {
 }  // namespace
 
 std::vector<Candidate> candidates(const ir::Program& program, const GpuModel& device, const std::string& wanted) {
-  if (!is_copy(program)) return computing_candidates(program, device);
+  if (!is_copy(program)) return merged(computing_candidates(program, device), library_candidates(program, device));
   return CudaCopyEnumerator(program, device).all(wanted);
 }
 
 Candidate best_candidate(const ir::Program& program, const GpuModel& device) {
-  if (!is_copy(program)) return best_computing(program, device);
+  if (!is_copy(program)) {
+    auto best = best_computing(program, device);
+    auto others = library_candidates(program, device);
+    return !others.empty() && others.front().predicted_us < best.predicted_us ? std::move(others.front()) : best;
+  }
   return CudaCopyEnumerator(program, device).best();
 }
 

@@ -19,9 +19,10 @@ struct Candidate {
   kernel::Schedule schedule;
   Traffic traffic;
   double predicted_us = 0;
-  std::vector<TimePart> parts;  ///< of the prediction; none where `traffic` says what it is of
-  std::string note;             ///< what else `explain` says of it
-  bool written = false;         ///< given as a text, not proposed: listed last
+  std::vector<TimePart> parts;       ///< of the prediction; none where `traffic` says what it is of
+  std::string note;                  ///< what else `explain` says of it
+  std::int64_t workspace_bytes = 0;  ///< of its copies, where it is several steps
+  bool written = false;              ///< given as a text, not proposed: listed last
 };
 
 }  // namespace ricci::plan

@@ -2,12 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include "ricci/tensor.hpp"
 
 namespace ricci::plan {
 
 inline constexpr std::int64_t kSectorBytes = 32;      // of a GPU's memory
 inline constexpr std::int64_t kCacheLineBytes = 128;  // of its caches
+
+/// A library of matrix products that plans may call: what it does in large ones, in 10^9 real operations a second; 0
+/// where that was not measured.
+struct LibraryModel {
+  double f32_GFs = 0, f64_GFs = 0, c64_GFs = 0, c128_GFs = 0;
+  double rate(DType type) const noexcept;
+};
+
+/// The rates as a line, two digits of each, as they are stored; nothing for any other text.
+std::string print_rates(const LibraryModel& library);
+std::optional<LibraryModel> parse_library_model(std::string_view text);
 
 struct GpuModel {
   int sm = 90;
@@ -17,6 +32,7 @@ struct GpuModel {
   int threads_per_multiprocessor = 2048;
   double clock_MHz = 1980;  ///< of the multiprocessors
   double copy_GBs = 0;      ///< read + write rate of a large copy; 0 when it was not measured
+  std::optional<LibraryModel> library = {};
 
   double copy_rate_GBs() const { return copy_GBs > 0 ? copy_GBs : 4200; }  ///< as measured, or else an H200's
 
@@ -41,6 +57,7 @@ struct CpuModel {
   /// Slowdown of nontemporal stores whose neighbouring lines follow after 256 others, pages apart.
   double slower_apart = 1.4;
   double clock_MHz = 3000;
+  std::optional<LibraryModel> library = {};  ///< by `threads` threads
 
   /// The same for one thread, without what was measured for a number of them: decides in which order terms are summed,
   /// so that results do not depend on the number of threads.
