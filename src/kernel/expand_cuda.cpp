@@ -283,10 +283,16 @@ class Expander {
       return moves;
     };
 
-    Body result;
-    for (std::int64_t k = 0; k < ahead; ++k) {
-      for (auto& move : copies_of(result, Affine(k), Affine(k), {})) append(result, std::move(move));
-      result.push_back({Commit{}});
+    // The first rounds' copies: a loop, of which compilers need not see each round.
+    Body result, first;
+    const auto round_ahead = ahead > 1 ? threads_.loop_var("ahead", ahead) : -1;
+    const auto number = ahead > 1 ? Affine::of(round_ahead) : Affine(0);
+    for (auto& move : copies_of(first, number, number, {})) append(first, std::move(move));
+    first.push_back({Commit{}});
+    if (ahead > 1) {
+      result.push_back(loop_over(round_ahead, Bind::serial, std::move(first)));
+    } else {
+      result = std::move(first);
     }
     const bool one_loop = nest.size() == 1;
     const auto chunk = one_loop ? nest.front()->var : threads_.loop_var("chunk", chunks);

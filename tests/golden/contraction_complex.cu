@@ -52,24 +52,18 @@ c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B
       }
     }
   }
-  #pragma unroll
-  for (int r0 = 0; r0 < 2; ++r0) {
-    copy_async_or_zero<16>(A_tile + A_b + 18 * A_a + 72 * r0, A + 16 * b0 + A_b + 40 * A_a + 160 * r0, 16 * b0 + A_b < 40);
+  #pragma unroll 1
+  for (int ahead = 0; ahead < 2; ++ahead) {
+    #pragma unroll
+    for (int r0 = 0; r0 < 2; ++r0) {
+      copy_async_or_zero<16>(A_tile + A_b + 18 * A_a + 72 * r0 + 144 * ahead, A + 16 * b0 + A_b + 40 * A_a + 160 * r0 + 320 * ahead, 16 * b0 + A_b < 40);
+    }
+    #pragma unroll
+    for (int r0 = 0; r0 < 4; ++r0) {
+      copy_async<16>(B_tile + B_a + 12 * B_c + 96 * r0 + 384 * ahead, B + 1280 * c0 + B_a + 40 * B_c + 320 * r0 + 8 * ahead);
+    }
+    commit_async();
   }
-  #pragma unroll
-  for (int r0 = 0; r0 < 4; ++r0) {
-    copy_async<16>(B_tile + B_a + 12 * B_c + 96 * r0, B + 1280 * c0 + B_a + 40 * B_c + 320 * r0);
-  }
-  commit_async();
-  #pragma unroll
-  for (int r0 = 0; r0 < 2; ++r0) {
-    copy_async_or_zero<16>(A_tile + A_b + 18 * A_a + 72 * r0 + 144, A + 16 * b0 + A_b + 40 * A_a + 160 * r0 + 320, 16 * b0 + A_b < 40);
-  }
-  #pragma unroll
-  for (int r0 = 0; r0 < 4; ++r0) {
-    copy_async<16>(B_tile + B_a + 12 * B_c + 96 * r0 + 384, B + 1280 * c0 + B_a + 40 * B_c + 320 * r0 + 8);
-  }
-  commit_async();
   #pragma unroll 1
   for (int a0 = 0; a0 < 5; ++a0) {
     wait_async<1>();

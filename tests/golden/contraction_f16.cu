@@ -51,24 +51,18 @@ f16_ab_ca_to_bc_64x96x128(const f16* __restrict__ A, const f16* __restrict__ B, 
       }
     }
   }
-  #pragma unroll
-  for (int r0 = 0; r0 < 2; ++r0) {
-    copy_async_or_zero<16>(A_tile + 8 * A_b + 72 * A_a + 1152 * r0, A + 64 * b0 + 8 * A_b + 96 * A_a + 1536 * r0, 64 * b0 + 8 * A_b < 96);
+  #pragma unroll 1
+  for (int ahead = 0; ahead < 2; ++ahead) {
+    #pragma unroll
+    for (int r0 = 0; r0 < 2; ++r0) {
+      copy_async_or_zero<16>(A_tile + 8 * A_b + 72 * A_a + 1152 * r0 + 2304 * ahead, A + 64 * b0 + 8 * A_b + 96 * A_a + 1536 * r0 + 3072 * ahead, 64 * b0 + 8 * A_b < 96);
+    }
+    #pragma unroll
+    for (int r0 = 0; r0 < 2; ++r0) {
+      copy_async<16>(B_tile + 8 * B_a + 40 * B_c + 1280 * r0 + 2560 * ahead, B + 4096 * c0 + 8 * B_a + 64 * B_c + 2048 * r0 + 32 * ahead);
+    }
+    commit_async();
   }
-  #pragma unroll
-  for (int r0 = 0; r0 < 2; ++r0) {
-    copy_async<16>(B_tile + 8 * B_a + 40 * B_c + 1280 * r0, B + 4096 * c0 + 8 * B_a + 64 * B_c + 2048 * r0);
-  }
-  commit_async();
-  #pragma unroll
-  for (int r0 = 0; r0 < 2; ++r0) {
-    copy_async_or_zero<16>(A_tile + 8 * A_b + 72 * A_a + 1152 * r0 + 2304, A + 64 * b0 + 8 * A_b + 96 * A_a + 1536 * r0 + 3072, 64 * b0 + 8 * A_b < 96);
-  }
-  #pragma unroll
-  for (int r0 = 0; r0 < 2; ++r0) {
-    copy_async<16>(B_tile + 8 * B_a + 40 * B_c + 1280 * r0 + 2560, B + 4096 * c0 + 8 * B_a + 64 * B_c + 2048 * r0 + 32);
-  }
-  commit_async();
   #pragma unroll 1
   for (int a0 = 0; a0 < 2; ++a0) {
     wait_async<1>();

@@ -54,33 +54,18 @@ f64_abcd_deaf_to_cbef_6x24x32x24x20x24(const double* __restrict__ A, const doubl
       }
     }
   }
-  #pragma unroll
-  for (int r0 = 0; r0 < 3; ++r0) {
-    copy_async<16>(A_tile + 2 * A_d + 384 * A_c + 16 * A_b + 128 * r0, A + 96 * c0 + 2 * A_d + 24 * A_c + 768 * A_b + 6144 * r0);
+  #pragma unroll 1
+  for (int ahead = 0; ahead < 3; ++ahead) {
+    #pragma unroll
+    for (int r0 = 0; r0 < 3; ++r0) {
+      copy_async<16>(A_tile + 2 * A_d + 384 * A_c + 16 * A_b + 128 * r0 + 1536 * ahead, A + 96 * c0 + 2 * A_d + 24 * A_c + 768 * A_b + 6144 * r0 + 8 * ahead);
+    }
+    #pragma unroll
+    for (int r0 = 0; r0 < 4; ++r0) {
+      copy_async_if<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0 + 784 * ahead, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0 + 23040 * ahead, t < 96);
+    }
+    commit_async();
   }
-  #pragma unroll
-  for (int r0 = 0; r0 < 4; ++r0) {
-    copy_async_if<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0, t < 96);
-  }
-  commit_async();
-  #pragma unroll
-  for (int r0 = 0; r0 < 3; ++r0) {
-    copy_async<16>(A_tile + 2 * A_d + 384 * A_c + 16 * A_b + 128 * r0 + 1536, A + 96 * c0 + 2 * A_d + 24 * A_c + 768 * A_b + 6144 * r0 + 8);
-  }
-  #pragma unroll
-  for (int r0 = 0; r0 < 4; ++r0) {
-    copy_async_if<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0 + 784, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0 + 23040, t < 96);
-  }
-  commit_async();
-  #pragma unroll
-  for (int r0 = 0; r0 < 3; ++r0) {
-    copy_async<16>(A_tile + 2 * A_d + 384 * A_c + 16 * A_b + 128 * r0 + 3072, A + 96 * c0 + 2 * A_d + 24 * A_c + 768 * A_b + 6144 * r0 + 16);
-  }
-  #pragma unroll
-  for (int r0 = 0; r0 < 4; ++r0) {
-    copy_async_if<16>(B_tile + 2 * B_f + 24 * B_e + 98 * B_d + 196 * r0 + 1568, B + 576 * e0 + 2 * B_f + 144 * B_e + 2880 * B_d + 5760 * r0 + 46080, t < 96);
-  }
-  commit_async();
   #pragma unroll 1
   for (int chunk = 0; chunk < 18; ++chunk) {
     const int a = chunk / 3;

@@ -53,24 +53,18 @@ bf16_ab_ca_to_bc_512x256x384(const bf16* __restrict__ A, const bf16* __restrict_
       }
     }
   }
-  #pragma unroll
-  for (int r0 = 0; r0 < 4; ++r0) {
-    copy_async<16>(A_tile + swizzle<6, 7, 3>(8 * A_b + 4096 * A_b1 + 64 * A_a + 1024 * r0), A + 128 * b0 + 8 * A_b + 64 * A_b1 + 256 * A_a + 4096 * r0);
+  #pragma unroll 1
+  for (int ahead = 0; ahead < 2; ++ahead) {
+    #pragma unroll
+    for (int r0 = 0; r0 < 4; ++r0) {
+      copy_async<16>(A_tile + swizzle<6, 7, 3>(8 * A_b + 4096 * A_b1 + 64 * A_a + 1024 * r0 + 8192 * ahead), A + 128 * b0 + 8 * A_b + 64 * A_b1 + 256 * A_a + 4096 * r0 + 16384 * ahead);
+    }
+    #pragma unroll
+    for (int r0 = 0; r0 < 4; ++r0) {
+      copy_async<16>(B_tile + swizzle<6, 7, 3>(8 * B_a + 64 * B_c + 2048 * r0 + 8192 * ahead), B + 65536 * c0 + 8 * B_a + 512 * B_c + 16384 * r0 + 64 * ahead);
+    }
+    commit_async();
   }
-  #pragma unroll
-  for (int r0 = 0; r0 < 4; ++r0) {
-    copy_async<16>(B_tile + swizzle<6, 7, 3>(8 * B_a + 64 * B_c + 2048 * r0), B + 65536 * c0 + 8 * B_a + 512 * B_c + 16384 * r0);
-  }
-  commit_async();
-  #pragma unroll
-  for (int r0 = 0; r0 < 4; ++r0) {
-    copy_async<16>(A_tile + swizzle<6, 7, 3>(8 * A_b + 4096 * A_b1 + 64 * A_a + 1024 * r0 + 8192), A + 128 * b0 + 8 * A_b + 64 * A_b1 + 256 * A_a + 4096 * r0 + 16384);
-  }
-  #pragma unroll
-  for (int r0 = 0; r0 < 4; ++r0) {
-    copy_async<16>(B_tile + swizzle<6, 7, 3>(8 * B_a + 64 * B_c + 2048 * r0 + 8192), B + 65536 * c0 + 8 * B_a + 512 * B_c + 16384 * r0 + 64);
-  }
-  commit_async();
   #pragma unroll 1
   for (int a0 = 0; a0 < 8; ++a0) {
     wait_async<1>();
