@@ -209,7 +209,7 @@ void call_overhead(Report& report, ricci::Runtime& runtime, int repeat) {
   const auto plan = runtime.plan_permute("ab->ba", ricci::Layout::row_major(ricci::DType::f64, {2, 4}));
   ricci::jit::CpuCompileOptions options;
   options.target = ricci::jit::host_cpu();
-  options.contract = false;
+  options.contract = ricci::jit::Contract::off;
   const auto compiled = ricci::jit::compile_cpu(plan.source(), plan.info().kernel, options);
   const auto object = ricci::jit::load_object(compiled.bytes);
   using Function = void (*)(void* const*, long long, long long);

@@ -11,6 +11,24 @@ inline bool is_signed(DType type) noexcept {                                    
   return type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
 }
 
+/// Half the distance from 1 to the next number of a type: 2^-53 for f64 and c128; 0 for integers.
+inline double unit_roundoff(DType type) noexcept {
+  switch (type) {
+    case DType::f16:
+      return 0x1p-11;
+    case DType::bf16:
+      return 0x1p-8;
+    case DType::f32:
+    case DType::c64:
+      return 0x1p-24;
+    case DType::f64:
+    case DType::c128:
+      return 0x1p-53;
+    default:
+      return 0;
+  }
+}
+
 /// The type that arithmetic on `type` happens in.
 inline DType arithmetic(DType type) noexcept { return is_half(type) ? DType::f32 : type; }
 

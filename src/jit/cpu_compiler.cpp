@@ -21,9 +21,9 @@ std::vector<std::string> flags(const CpuCompileOptions& options) {
       "-std=c++20", "-O3", "-vectorize-loops", "-vectorize-slp",
       // Without this, 64-byte vectors are quietly split into halves.
       fmt::format("-mprefer-vector-width={}", options.target.vector_bytes * 8),
-      !options.contract       ? "-ffp-contract=off"
-      : options.by_expression ? "-ffp-contract=on"
-                              : "-ffp-contract=fast",
+      options.contract == Contract::off  ? "-ffp-contract=off"
+      : options.contract == Contract::on ? "-ffp-contract=on"
+                                         : "-ffp-contract=fast",
       "-complex-range=basic",
       // With a frame pointer LLVM can align a frame when it finds that vectors have to be spilled; without one such
       // vectors lie across cache lines.

@@ -8,13 +8,17 @@
 
 namespace ricci::jit {
 
+/// Which products are fused with sums, as -ffp-contract names it.
+enum class Contract {
+  off,   ///< none: results equal the interpreter's bits
+  on,    ///< each with the sum of its own expression: loops around the same expressions make the same bits
+  fast,  ///< any
+};
+
 struct CpuCompileOptions {
   CpuTarget target;
-  bool contract = true;            ///< -ffp-contract=fast; off where results must equal the interpreter's bits
+  Contract contract = Contract::fast;
   std::vector<std::string> extra;  ///< more cc1 arguments (the simulator's instrumentation)
-  /// With contract: -ffp-contract=on. A product is fused with the sum of its own expression and with no other, so that
-  /// kernels of different loops around the same expressions make the same bits.
-  bool by_expression = false;
 };
 
 struct CpuObject {

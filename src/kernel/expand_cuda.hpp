@@ -14,8 +14,6 @@
 
 namespace ricci::kernel::cuda {
 
-constexpr int kWarp = 32;
-
 /// Places of a thread, and the names that stand in front of all loops.
 struct Threads {
   Kernel& kernel;

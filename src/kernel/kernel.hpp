@@ -16,6 +16,7 @@ namespace ricci::kernel {
 enum class Target : std::uint8_t { cpu, cuda };
 
 inline constexpr std::int64_t kLineBytes = 64;  ///< of a CPU's caches
+inline constexpr int kWarp = 32;                ///< lanes of a GPU's warp
 
 /// A loop variable or a name of an index expression; its values are 0 .. extent-1.
 struct Variable {

@@ -9,8 +9,6 @@
 namespace ricci::kernel {
 namespace {
 
-constexpr int kWarp = 32;
-
 void verify(const Atom& atom, const Fragment& fragment, const char* operand, int rows, int columns) {
   const auto fail = [&](const std::string& rule) {
     throw InternalError(fmt::format("kernel: operand {} of atom {}: {}", operand, atom.name, rule));

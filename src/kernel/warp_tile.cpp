@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::int64_t kWidest = 16;  ///< bytes of one access
 constexpr std::int64_t kBanks = 32, kWord = 4;
-constexpr int kLanes = 32;
 
 std::int64_t product(const std::vector<Digit>& digits) {
   std::int64_t n = 1;
@@ -109,7 +108,7 @@ const Atom* find_fma(std::string_view name) noexcept {
   return nullptr;
 }
 
-int batch_lanes(const Atom& atom) noexcept { return kLanes / (lanes_along(atom.c, false) * lanes_along(atom.c, true)); }
+int batch_lanes(const Atom& atom) noexcept { return kWarp / (lanes_along(atom.c, false) * lanes_along(atom.c, true)); }
 
 Affine lane_place(const Fragment& fragment, bool columns, const Affine& member, const Affine& group) {
   const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
@@ -209,7 +208,7 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, st
         return lane_place(fragment, columns, Affine(lane % 4), Affine(group)).constant;
       };
       const auto products = batch_lanes(*tile.atom);
-      const std::int64_t product = products == kLanes ? lane : products > 1 ? lane / 4 : 0;
+      const std::int64_t product = products == kWarp ? lane : products > 1 ? lane / 4 : 0;
       address[static_cast<std::size_t>(lane)] =
           size * (along * side.run * coordinate(!first) + deep * tile.depth.run * coordinate(first) + product);
     }

@@ -27,7 +27,7 @@ DoctorLine clang_line() {
   }
   try {
     const auto object =
-        jit::compile_cpu("extern \"C\" int probe() { return 1; }", "probe", {jit::host_cpu(), true, {}});
+        jit::compile_cpu("extern \"C\" int probe() { return 1; }", "probe", {jit::host_cpu(), jit::Contract::fast, {}});
     return {State::ok, "clang",
             fmt::format("{}, compiles in process ({:.1f} ms for an empty function)", version, object.ms)};
   } catch (const Error& error) {

@@ -28,8 +28,7 @@ double ms_since(std::chrono::steady_clock::time_point start) {
 jit::CpuCompileOptions cpu_options(const Target& target, bool exact, bool by_atom) {
   jit::CpuCompileOptions options;
   options.target = target.cpu;
-  options.contract = !exact;
-  options.by_expression = by_atom;
+  options.contract = exact ? jit::Contract::off : by_atom ? jit::Contract::on : jit::Contract::fast;
   return options;
 }
 

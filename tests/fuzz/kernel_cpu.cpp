@@ -44,8 +44,7 @@ std::string failure(std::uint64_t seed, int& contractions, int& pairs) {
     const auto full = codegen::portable_prelude(made->program) + source.prelude + source.text;
     pairs += source.text.find("times_i(") != std::string::npos ? 1 : 0;
     shown = kernel::print(kernel) + source.prelude + source.text;
-    options.contract = !made->program.exact;
-    options.by_expression = true;
+    options.contract = made->program.exact ? jit::Contract::off : jit::Contract::on;
     const auto object = jit::load_object(jit::compile_cpu(full, "contraction", options).bytes);
     const auto run =
         reinterpret_cast<void (*)(void* const*, long long, long long, char*)>(object->symbol("contraction"));

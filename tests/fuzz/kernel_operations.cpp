@@ -106,7 +106,7 @@ std::string failure(const ir::Program& program, int lanes) {
   const auto source = codegen::print_cpp(kernel, "kernel");
   jit::CpuCompileOptions options;
   options.target = target;
-  options.contract = !program.exact;
+  options.contract = program.exact ? jit::Contract::off : jit::Contract::fast;
   const auto object = jit::load_object(
       jit::compile_cpu(codegen::portable_prelude(program) + source.prelude + source.text, "kernel", options).bytes);
   reinterpret_cast<void (*)(void* const*, long long, long long, char*)>(object->symbol("kernel"))(

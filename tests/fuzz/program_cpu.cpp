@@ -17,7 +17,7 @@ std::string failure(std::uint64_t seed, fuzz::Kind kind) {
   if (!made) return {};
   jit::CpuCompileOptions options;
   options.target = jit::host_cpu();
-  options.contract = !made->program.exact;
+  options.contract = made->program.exact ? jit::Contract::off : jit::Contract::fast;
   std::shared_ptr<const jit::LoadedObject> object;
   try {
     object = jit::load_object(jit::compile_cpu(made->source.full(), made->source.kernel, options).bytes);

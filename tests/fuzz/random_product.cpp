@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "ir/types.hpp"
+
 namespace ricci::fuzz {
 namespace {
 
@@ -140,20 +142,6 @@ std::int64_t place_of(const Spec::Term& term, const Layout& layout, const std::m
   std::int64_t place = 0;
   for (std::size_t k = 0; k < term.size(); ++k) place += layout.strides[k] * at.at(term[k].name);
   return place;
-}
-
-double unit_roundoff(DType type) {
-  switch (type) {
-    case DType::f16:
-      return std::ldexp(1, -11);
-    case DType::bf16:
-      return std::ldexp(1, -8);
-    case DType::f32:
-    case DType::c64:
-      return std::ldexp(1, -24);
-    default:
-      return std::ldexp(1, -53);
-  }
 }
 
 /// Places of some axes, the last one fastest.

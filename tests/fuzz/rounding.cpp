@@ -10,6 +10,7 @@
 
 #include "fuzz/random_tensor.hpp"
 #include "ir/builder.hpp"
+#include "ir/types.hpp"
 
 namespace ricci::fuzz {
 namespace {
@@ -293,22 +294,6 @@ class Twin {
   std::vector<int> magnitude_buffer_, param_;
   std::vector<Value> nodes_;
 };
-
-/// Half the distance from 1 to the next number.
-double unit_roundoff(DType type) {
-  switch (part_of(type)) {
-    case DType::f16:
-      return std::ldexp(1, -11);
-    case DType::bf16:
-      return std::ldexp(1, -8);
-    case DType::f32:
-      return std::ldexp(1, -24);
-    case DType::f64:
-      return std::ldexp(1, -53);
-    default:
-      return 0;
-  }
-}
 
 double smallest(DType type) {
   switch (part_of(type)) {

@@ -134,7 +134,7 @@ std::string simulated_text(const Launch& launch) {
 Image::Image(const Launch& launch) : launch_bounds_(find_launch_bounds(launch.source, launch.kernel)) {
   jit::CpuCompileOptions options;
   options.target = jit::host_cpu();
-  options.contract = false;
+  options.contract = jit::Contract::off;
   // One lane's accesses must stay as they are written: -no-implicit-float turns both vectorisers off. A variable that
   // was not set holds a pattern, as a register holds something: to pass it to a shuffle is no licence to drop guards.
   options.extra = {"-O1",

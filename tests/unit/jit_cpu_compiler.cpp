@@ -31,7 +31,7 @@ namespace {
 
 const jit::CpuTarget kPlain{"x86-64", {}, 16}, kAvx2{"x86-64-v3", {}, 32}, kAvx512{"x86-64-v4", {}, 64};
 
-jit::CpuCompileOptions for_host() { return {jit::host_cpu(), true, {}}; }
+jit::CpuCompileOptions for_host() { return {jit::host_cpu(), jit::Contract::fast, {}}; }
 
 /// out[j * rows + i] = in[i * columns + j] + k, in blocks of 4 x 4 doubles.
 std::string transpose_source(int k) {
@@ -69,7 +69,8 @@ bool transposes(const jit::LoadedObject& object, int k) {
   return true;
 }
 
-std::string assembly(const std::string& source, const jit::CpuTarget& target, bool contract = true) {
+std::string assembly(const std::string& source, const jit::CpuTarget& target,
+                     jit::Contract contract = jit::Contract::fast) {
   return jit::assemble_cpu(source, "kernel", {target, contract, {}});
 }
 
@@ -105,11 +106,11 @@ TEST_CASE("compiler: its version is known without opening it", "[jit]") {
 }
 
 TEST_CASE("compiler: flags for keys tell options apart, but not targets", "[jit]") {
-  const std::string text = jit::cpu_flags_text({kAvx2, true, {}});
+  const std::string text = jit::cpu_flags_text({kAvx2, jit::Contract::fast, {}});
   CHECK_THAT(text, StartsWith("-std=c++20 -O3") && ContainsSubstring("-ffp-contract=fast"));
   CHECK_THAT(text, !ContainsSubstring("x86-64"));
-  CHECK(jit::cpu_flags_text({kAvx2, false, {}}) != text);
-  CHECK(jit::cpu_flags_text({kAvx2, true, {"-g"}}) == text + " -g");
+  CHECK(jit::cpu_flags_text({kAvx2, jit::Contract::off, {}}) != text);
+  CHECK(jit::cpu_flags_text({kAvx2, jit::Contract::fast, {"-g"}}) == text + " -g");
 }
 
 TEST_CASE("compiler: a kernel runs through both loaders", "[jit]") {
@@ -161,15 +162,12 @@ TEST_CASE("compiler: each target uses its registers", "[jit]") {
 TEST_CASE("compiler: products and sums are contracted only where asked", "[jit]") {
   const std::string source =
       "extern \"C\" double f(double a, double b, double c) { double p = a * b; return p + c; }\n";
-  CHECK_THAT(assembly(source, kAvx2, true), ContainsSubstring("vfmadd"));
-  CHECK_THAT(assembly(source, kAvx2, false), !ContainsSubstring("vfmadd"));
+  CHECK_THAT(assembly(source, kAvx2, jit::Contract::fast), ContainsSubstring("vfmadd"));
+  CHECK_THAT(assembly(source, kAvx2, jit::Contract::off), !ContainsSubstring("vfmadd"));
   // Within one expression alone: not a product that has a name.
   const std::string joined = "extern \"C\" double f(double a, double b, double c) { return a * b + c; }\n";
-  const auto by_expression = [](const std::string& text) {
-    return jit::assemble_cpu(text, "kernel", {kAvx2, true, {}, true});
-  };
-  CHECK_THAT(by_expression(joined), ContainsSubstring("vfmadd"));
-  CHECK_THAT(by_expression(source), !ContainsSubstring("vfmadd"));
+  CHECK_THAT(assembly(joined, kAvx2, jit::Contract::on), ContainsSubstring("vfmadd"));
+  CHECK_THAT(assembly(source, kAvx2, jit::Contract::on), !ContainsSubstring("vfmadd"));
 }
 
 TEST_CASE("compiler: a loop that copies or clears becomes no call", "[jit]") {
@@ -235,11 +233,12 @@ TEST_CASE("compiler: refused source is an error with line, source and log", "[ji
                     ContainsSubstring("asm.cpp:1:27: error: invalid instruction"));
   CHECK_THROWS_WITH(jit::compile_cpu("#include <vector>\n", "include", for_host()),
                     ContainsSubstring("file not found"));
-  CHECK_THROWS_WITH(jit::compile_cpu("", "flag", {jit::host_cpu(), true, {"-fno-such-flag"}}),
+  CHECK_THROWS_WITH(jit::compile_cpu("", "flag", {jit::host_cpu(), jit::Contract::fast, {"-fno-such-flag"}}),
                     ContainsSubstring("unknown argument: '-fno-such-flag'"));
-  CHECK_THROWS_WITH(jit::compile_cpu("", "flag", {jit::host_cpu(), true, {"-mllvm", "-enable-misched"}}),
+  CHECK_THROWS_WITH(jit::compile_cpu("", "flag", {jit::host_cpu(), jit::Contract::fast, {"-mllvm", "-enable-misched"}}),
                     ContainsSubstring("-mllvm"));
-  CHECK_THROWS_WITH(jit::compile_cpu("", "cpu", {{"x87-64", {}, 16}, true, {}}), ContainsSubstring("x87-64"));
+  CHECK_THROWS_WITH(jit::compile_cpu("", "cpu", {{"x87-64", {}, 16}, jit::Contract::fast, {}}),
+                    ContainsSubstring("x87-64"));
 }
 
 TEST_CASE("compiler: an error inside LLVM costs one kernel, not the process", "[jit]") {
@@ -249,7 +248,7 @@ TEST_CASE("compiler: an error inside LLVM costs one kernel, not the process", "[
       "typedef long long Sums __attribute__((vector_size(32)));\n"
       "Sums sad(Bytes, Bytes) __asm__(\"llvm.x86.avx2.psad.bw\");\n"
       "extern \"C\" void f(Sums* out, Bytes* a, Bytes* b) { *out = sad(*a, *b); }\n";
-  const jit::CpuCompileOptions plain{kPlain, true, {}};
+  const jit::CpuCompileOptions plain{kPlain, jit::Contract::fast, {}};
   for (int i = 0; i < 3; ++i) {
     CHECK_THROWS_WITH(jit::compile_cpu(source, "fatal", plain),
                       ContainsSubstring("gave up") && ContainsSubstring("LLVM ERROR"));
@@ -303,7 +302,7 @@ TEST_CASE("compiler: two hundred compilations leave nothing behind", "[jit]") {
 TEST_CASE("compiler: instrumentation is put in where asked", "[jit]") {
   const std::string source = "extern \"C\" int sum(const int* a) { return a[0] + a[5]; }\n";
   const jit::CpuCompileOptions traced{
-      jit::host_cpu(), true, {"-fsanitize-coverage-type=3", "-fsanitize-coverage-trace-loads"}};
+      jit::host_cpu(), jit::Contract::fast, {"-fsanitize-coverage-type=3", "-fsanitize-coverage-trace-loads"}};
   const jit::CpuObject object = jit::compile_cpu(source, "traced", traced);
   CHECK_FALSE(object.simple);
   const auto loaded = jit::load_object(object.bytes);

@@ -15,6 +15,7 @@
 #include "cli/command.hpp"
 #include "cli/mode.hpp"
 #include "io/cases.hpp"
+#include "ir/types.hpp"
 #include "peers/blas.hpp"
 #include "peers/contraction.hpp"
 #include "report/progress.hpp"
@@ -79,9 +80,9 @@ std::string wrong_element(Bench& bench, const EinsumCase& c, const Spec& spec, c
     inner_distances.push_back(distances(term, inner));
   }
   // Each sum rounds in the type, that of halves in f32; the result is rounded once more.
-  const double in_sums = size_of(type) == 2 ? rounding(DType::f32) : rounding(type);
+  const double in_sums = size_of(type) == 2 ? unit_roundoff(DType::f32) : unit_roundoff(type);
   const double products = static_cast<double>(spec.operands.size() - 1);
-  const double bound = (2 * terms + 4) * in_sums + rounding(type) + products * product_error(precision);
+  const double bound = (2 * terms + 4) * in_sums + unit_roundoff(type) + products * product_error(precision);
   const int samples = static_cast<int>(std::clamp(3e6 / terms, 4.0, 200.0));
   std::mt19937_64 random(5);
   for (int s = 0; s < samples; ++s) {

@@ -89,18 +89,4 @@ std::complex<double> element(DType type, const unsigned char* bytes) {
   }
 }
 
-double rounding(DType type) noexcept {
-  switch (type) {
-    case DType::bf16:
-      return 0x1p-8;
-    case DType::f16:
-      return 0x1p-11;
-    case DType::f32:
-    case DType::c64:
-      return 0x1p-24;
-    default:
-      return 0x1p-53;
-  }
-}
-
 }  // namespace ricci::tools

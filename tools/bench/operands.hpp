@@ -18,7 +18,4 @@ std::vector<unsigned char> contents(DType type, std::int64_t elements);
 /// One element of a floating type.
 std::complex<double> element(DType type, const unsigned char* bytes);
 
-/// Half of the distance between 1 and the next number of a floating type: what one rounding may err by.
-double rounding(DType type) noexcept;
-
 }  // namespace ricci::tools

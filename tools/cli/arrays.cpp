@@ -111,23 +111,6 @@ void moduli(const Layout& layout, const std::byte* from, double* to) {
   }
 }
 
-double unit_roundoff(DType type) {
-  switch (type) {
-    case DType::f16:
-      return std::ldexp(1, -11);
-    case DType::bf16:
-      return std::ldexp(1, -8);
-    case DType::f32:
-    case DType::c64:
-      return std::ldexp(1, -24);
-    case DType::f64:
-    case DType::c128:
-      return std::ldexp(1, -53);
-    default:
-      return 0;
-  }
-}
-
 void check_device(const std::string& device) {
   if (device == "gpu" && !jit::cuda::available()) {
     throw DeviceError(

@@ -34,9 +34,6 @@ std::string verified_text(double largest);
 /// |x| of every element, as f64, in memory order.
 void moduli(const Layout& layout, const std::byte* from, double* to);
 
-/// Half a unit in the last place of 1: 2^-53 for f64 and c128; 0 for integers.
-double unit_roundoff(DType type);
-
 /// Throws DeviceError when a GPU is asked for and there is none.
 void check_device(const std::string& device);
 

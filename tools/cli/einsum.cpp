@@ -13,6 +13,7 @@
 #include "cli/mode.hpp"
 #include "cli/problem.hpp"
 #include "cli/subcommands.hpp"
+#include "ir/types.hpp"
 #include "report/text.hpp"
 #include "ricci/error.hpp"
 

@@ -16,6 +16,7 @@
 #include "cli/program_tensors.hpp"
 #include "cli/subcommands.hpp"
 #include "frontend/problem.hpp"
+#include "ir/types.hpp"
 #include "report/text.hpp"
 #include "ricci/error.hpp"
 

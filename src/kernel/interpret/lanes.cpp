@@ -9,8 +9,6 @@
 namespace ricci::kernel {
 namespace {
 
-constexpr int kWarp = 32;
-
 /// An operation on two values of a type, as a node.
 Value pair_of(ir::OpCode op, DType type) { return apply(op, type, {zero_of(type), zero_of(type)}); }
 

@@ -259,7 +259,6 @@ void Machine::all_take_part(const Threads& threads, const char* what) const {
 }
 
 void Machine::whole_warps(const Threads& threads, const char* what) const {
-  constexpr int kWarp = 32;
   for (std::size_t k = 0; k < threads.size(); ++k) {
     const auto first = k - k % kWarp;
     if (threads.size() % kWarp == 0 && threads[k] == threads[first] + static_cast<int>(k % kWarp) &&

@@ -8,7 +8,6 @@ namespace {
 
 using ir::OpCode;
 
-constexpr int kWarp = 32;
 constexpr std::int64_t kSectorBytes = 32, kBankBytes = 4, kBanks = 32;
 
 bool is_counted(OpCode op) {

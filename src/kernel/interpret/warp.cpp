@@ -11,7 +11,7 @@
 namespace ricci::kernel {
 namespace {
 
-constexpr int kWarp = 32, kMatrixRows = 8, kMembers = 4;
+constexpr int kMatrixRows = 8, kMembers = 4;
 
 /// What a tensor core reads of a binary32 in place of a tf32.
 double upper_19_bits(double value) {

@@ -6,12 +6,6 @@
 #include "kernel/warp_group.hpp"
 
 namespace ricci::kernel {
-namespace {
-
-constexpr int kWarp = 32;
-
-}  // namespace
-
 void Machine::one(const Fence& fence, const Threads& threads) {
   for (const auto t : threads) memory_.fence(t, fence.sums);
 }

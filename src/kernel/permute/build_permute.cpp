@@ -19,7 +19,6 @@ namespace {
 
 using ir::NodeId;
 
-constexpr int kWarp = 32;
 constexpr std::int64_t kWidest = 16;  // bytes of one access
 constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
 

@@ -6,12 +6,6 @@
 #include "kernel/expand.hpp"
 
 namespace ricci::kernel {
-namespace {
-
-constexpr std::int64_t kWarp = 32;
-
-}  // namespace
-
 WarpExchange::WarpExchange(const Tile& tile, int kept) : tile_(tile), reads_(tile.moves.stage->mapping), kept_(kept) {
   std::int64_t volume = 1;
   for (const auto extent : tile.moves.tile) {

@@ -250,7 +250,7 @@ class LoopMaker {
   }
 
   void cooperative(const std::vector<std::int64_t>& sizes) {
-    constexpr int kWarp = 32, kMostItems = 64;
+    constexpr int kMostItems = 64;
     if (!has_threads_) fail("it comes after the threads of a block");
     const auto count = sizes.front();
     // Fewer threads would leave lanes of the warp out of the shuffles.

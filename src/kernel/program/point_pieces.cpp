@@ -17,7 +17,6 @@ using ir::OpCode;
 
 namespace {
 
-constexpr int kWarp = 32;
 constexpr std::int64_t kWidestAccessBytes = 16;
 
 Value shuffled(Value::Kind kind, Value value, int lane) {

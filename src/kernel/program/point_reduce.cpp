@@ -13,8 +13,6 @@ using ir::OpCode;
 
 namespace {
 
-constexpr int kWarp = 32;
-
 Value combined(OpCode op, DType type, Value x, Value y) { return apply(op, type, {std::move(x), std::move(y)}); }
 
 }  // namespace
