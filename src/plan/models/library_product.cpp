@@ -42,8 +42,8 @@ bool library_has(const MatrixProduct& product, const GpuModel& device) {
 }
 
 double library_us(const MatrixProduct& product, const CpuModel& device, std::vector<TimePart>& parts) {
-  // Fitted to OpenBLAS 0.3.21 on two cores of an AMD EPYC with AVX-512 (docs/results.md): what a sum costs beside its
-  // products, in products; what an element costs that is packed, in cycles; of its kernels the tile.
+  // Estimates, not fitted yet: what a sum costs beside its products, in products; what an element costs that is packed,
+  // in cycles; of the library's kernels the tile.
   constexpr double kSum = 12, kPacked = 1.5, kCallUs = 0.3;
   constexpr std::int64_t kTile = 8;
   const double threads = device.threads;
