@@ -234,7 +234,7 @@ RelaidTile relaid_tile(const WarpTile& tile, bool by_rows, DType type) {
     const auto pitch = fast.padded + padding;
     if (pitch % result.width != 0) continue;
     std::array<std::int64_t, 32> address{};
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kWarp; ++lane) {
       const Affine member(lane % 4), group(lane / 4);
       const auto row = tile.rows.run * lane_place(tile.atom->c, false, member, group).constant;
       const auto column = tile.columns.run * tile.column_of(member, group, 0).constant;
