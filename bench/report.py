@@ -80,7 +80,7 @@ def contract_table(results):
         for name, s in r["speed_over"].items() or [("-", None)]:
             over = " | ".join(f"{s[key]:.2f}" for key in ("min", "median", "geomean")) if s else "- | - | -"
             lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {plans} | {r['limit']['gemm_TFs'] * 1e3:.0f} | {own} | {PEERS.get(name, name)} | {over} |")
-    return lines + [""]
+    return lines + ["", "TBLIS 1.3 knows no AMD processor after the first Zen. On the AMD EPYC it was changed to take the kernels of that one, which are AVX2.", ""]
 
 
 # Why Ricci is behind the fastest of the others in contractions on a CPU, by the set's first word and what the others do there.
