@@ -224,11 +224,11 @@ RelaidTile relaid_tile(const WarpTile& tile, bool by_rows, DType type) {
   const auto& fast = by_rows ? tile.rows : tile.columns;
   const auto& slow = by_rows ? tile.columns : tile.rows;
   const bool pairs = !tile.fma() && !tile.apart;  // of neighbouring columns, which a lane holds
-  const std::int64_t size = size_of(type), held = fast.run * (!by_rows && pairs ? 2 : 1);
+  const std::int64_t size = size_of(type), held = std::int64_t{fast.run} * (!by_rows && pairs ? 2 : 1);
   RelaidTile result;
   result.by_rows = by_rows;
-  while (2 * result.width <= held && held % (2 * result.width) == 0 && 2 * result.width * size <= kWidest)
-    result.width *= 2;
+  for (std::int64_t wider = 2; wider <= held && held % wider == 0 && wider * size <= kWidest; wider *= 2)
+    result.width = static_cast<int>(wider);
   int fewest = -1;
   for (std::int64_t padding = 0; padding * size <= kBanks * kWord / 2; ++padding) {
     const auto pitch = fast.padded + padding;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <complex>
 #include <filesystem>
+#include <ranges>
 #include <type_traits>
 #include <vector>
 
@@ -18,14 +19,14 @@ namespace {
 
 using kernel::MatrixProduct;
 
-constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112, kConjugated = 113;
+constexpr int kRowMajor = 101, kCblasNoTrans = 111, kCblasTrans = 112, kCblasConjTrans = 113;
 
 /// alpha and beta: numbers by value, complex ones by address.
 template <class T>
-using Factor = std::conditional_t<std::is_floating_point_v<T>, T, const void*>;
+using Passed = std::conditional_t<std::is_floating_point_v<T>, T, const void*>;
 
 template <class T>
-Factor<T> passed(const T& value) {
+Passed<T> passed(const T& value) {
   if constexpr (std::is_floating_point_v<T>) {
     return value;
   } else {
@@ -43,11 +44,11 @@ T converted(Scalar value) {
 }
 
 template <class T, class Int>
-using Gemm = void (*)(int, int, int, Int, Int, Int, Factor<T>, const void*, Int, const void*, Int, Factor<T>, void*,
+using Gemm = void (*)(int, int, int, Int, Int, Int, Passed<T>, const void*, Int, const void*, Int, Passed<T>, void*,
                       Int);
 template <class T, class Int>
-using GemmBatch = void (*)(int, int, int, Int, Int, Int, Factor<T>, const void*, Int, Int, const void*, Int, Int,
-                           Factor<T>, void*, Int, Int, Int);
+using GemmBatch = void (*)(int, int, int, Int, Int, Int, Passed<T>, const void*, Int, Int, const void*, Int, Int,
+                           Passed<T>, void*, Int, Int, Int);
 
 constexpr DType kTypes[] = {DType::f32, DType::f64, DType::c64, DType::c128};
 constexpr char kLetters[] = {'s', 'd', 'c', 'z'};
@@ -186,7 +187,7 @@ class Blas final : public ProductLibrary {
       return static_cast<T*>(call.buffers[m.buffer]) + m.offset;
     };
     const auto mode = [](const MatrixProduct::Matrix& m) {
-      return m.conjugated ? kConjugated : m.transposed ? kTransposed : kPlain;
+      return m.conjugated ? kCblasConjTrans : m.transposed ? kCblasTrans : kCblasNoTrans;
     };
     const auto integer = [](std::int64_t n) { return static_cast<Int>(n); };
     const auto m = integer(product.rows), n = integer(product.columns), k = integer(product.depth);
@@ -195,15 +196,14 @@ class Blas final : public ProductLibrary {
     for (auto at = call.first; at < call.last;) {
       auto rest = at;
       auto *a = matrix(product.first), *b = matrix(product.second), *c = matrix(product.result);
-      for (auto loop = product.batch.rbegin(); loop != product.batch.rend(); ++loop) {
-        const auto value = rest % loop->extent;
-        rest /= loop->extent;
-        a += value * loop->in_first;
-        b += value * loop->in_second;
-        c += value * loop->in_result;
+      for (const auto& loop : product.batch | std::views::reverse) {
+        const auto value = rest % loop.extent;
+        rest /= loop.extent;
+        a += value * loop.in_first;
+        b += value * loop.in_second;
+        c += value * loop.in_result;
       }
       // Neighbours along the fastest index of the batch, in one call where there is one for them.
-      std::int64_t count = 1;
       if (!product.batch.empty()) {
         const auto& fastest = product.batch.back();
         const auto most = std::min(call.last - at, fastest.extent - at % fastest.extent);
@@ -219,7 +219,7 @@ class Blas final : public ProductLibrary {
       }
       reinterpret_cast<Gemm<T, Int>>(gemm_[which])(kRowMajor, mode(product.first), mode(product.second), m, n, k,
                                                    passed(alpha), a, lda, b, ldb, passed(beta), c, ldc);
-      at += count;
+      ++at;
     }
   }
 

@@ -17,7 +17,7 @@ namespace {
 using kernel::MatrixProduct;
 
 // The numbers of cublas_api.h and library_types.h.
-constexpr int kPlain = 0, kTransposed = 1, kConjugated = 2, kDefault = -1;
+constexpr int kOpN = 0, kOpT = 1, kOpC = 2, kDefault = -1;
 constexpr int kSums32 = 68, kTf32 = 77, kSums64 = 70;
 constexpr int kHostPointers = 0;
 
@@ -90,9 +90,7 @@ class Cublas final : public ProductLibrary {
     const Numbers alpha(factor_of(product.alpha, product.type, call.params), wide);
     const Numbers beta(factor_of(product.beta, product.type, call.params), wide);
     const auto integer = [](std::int64_t n) { return static_cast<int>(n); };
-    const auto mode = [](const MatrixProduct::Matrix& m) {
-      return m.conjugated ? kConjugated : m.transposed ? kTransposed : kPlain;
-    };
+    const auto mode = [](const MatrixProduct::Matrix& m) { return m.conjugated ? kOpC : m.transposed ? kOpT : kOpN; };
     // The longest index of the batch is one launch, the others are loops around it.
     const auto longest = std::max_element(product.batch.begin(), product.batch.end(),
                                           [](const auto& x, const auto& y) { return x.extent < y.extent; });

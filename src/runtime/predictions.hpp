@@ -17,7 +17,7 @@ bool has_points(const ir::Program& program);
 class Predictions {
  public:
   /// precision: as it is asked for; that of each program follows from it.
-  Predictions(plan::GpuModel device, Precision precision) : device_(std::move(device)), precision_(precision) {}
+  Predictions(const plan::GpuModel& device, Precision precision) : device_(device), precision_(precision) {}
 
   const plan::GpuModel& device() const { return device_; }
   /// The canonical form of a program, with the precision that it is computed in on this device.

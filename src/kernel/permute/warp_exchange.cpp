@@ -78,7 +78,7 @@ Body WarpExchange::exchanged(const TileWalk& writes, const Affine& v, const Sour
     when.push_back({-1 * value, 1 - number});
   };
   Affine round, element;
-  if (reads_.rounds() > 1) round = quotient(kernel, body, "round", p, kWarp * reads_.vector, 0);
+  if (reads_.rounds() > 1) round = quotient(kernel, body, "round", p, std::int64_t{kWarp} * reads_.vector, 0);
   if (reads_.vector > 1) element = quotient(kernel, body, "element", p, 1, reads_.vector);
   for (std::size_t s = 1; s < sources.size(); ++s) {
     const auto& array = kernel.array(kept_);

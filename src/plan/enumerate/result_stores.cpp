@@ -87,7 +87,7 @@ StoreCounts stores_of(const GpuContraction& c, const Cut& cut, std::int64_t held
   // Eight rows or columns of a product are the neighbours that lanes can write together, or they are of products.
   const std::int64_t together = c.is_outer()   ? std::int64_t{c.atom().n} * cut.spread.run_columns
                                 : c.by_lanes() ? c.products
-                                               : 8 * (c.fma ? 1 : cut.spread.run_columns);
+                                               : std::int64_t{8} * (c.fma ? 1 : cut.spread.run_columns);
   const auto elements = static_cast<double>(held);
   counts.lines = elements / static_cast<double>(std::min(run, together));
   if (run == 1) {

@@ -12,7 +12,10 @@ namespace {
 
 using kernel::MatrixProduct;
 
-double up(std::int64_t value, std::int64_t unit) { return static_cast<double>((value + unit - 1) / unit * unit); }
+double up(std::int64_t value, std::int64_t unit) {
+  const auto units = (value + unit - 1) / unit;
+  return static_cast<double>(units * unit);
+}
 
 /// Extents and leading dimensions are ints of the libraries.
 bool fits(const MatrixProduct& product) {
