@@ -6,6 +6,8 @@
 #include <array>
 #include <complex>
 #include <filesystem>
+#include <map>
+#include <mutex>
 
 #include "jit/cuda_driver.hpp"
 #include "ricci/error.hpp"
@@ -159,7 +161,7 @@ class Cublas final : public ProductLibrary {
     void* handle = nullptr;
     check(create_(&handle), "cublasCreate");
     check(set_pointer_mode_(handle, kHostPointers), "cublasSetPointerMode");
-    return handles_[at] = handle;  // kept until the process ends, as the library is
+    return handles_[at] = handle;
   }
 
   int (*create_)(void**) = nullptr;
@@ -174,7 +176,14 @@ class Cublas final : public ProductLibrary {
 }  // namespace
 
 std::shared_ptr<const ProductLibrary> open_cublas(const std::string& file) {
-  return std::make_shared<const Cublas>(file);
+  // One for all runtimes of the process, with its handles, which have memory on their devices. None of them ends before
+  // the process: the driver may be gone by then.
+  static std::mutex mutex;
+  static auto& opened = *new std::map<std::string, std::shared_ptr<const ProductLibrary>>;
+  const std::lock_guard lock(mutex);
+  auto& library = opened[file];
+  if (!library) library = std::make_shared<const Cublas>(file);
+  return library;
 }
 
 }  // namespace ricci::runtime
