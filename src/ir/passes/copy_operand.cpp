@@ -5,11 +5,11 @@
 namespace ricci::ir {
 
 Sequence copy_operand(Sequence sequence, std::size_t step, NodeId copied, const std::vector<int>& order,
-                      std::size_t row) {
+                      std::size_t row, const std::string& stem) {
   const auto old = sequence.steps[step];
   const auto& program = old.program;
   const auto& node = program.nodes[static_cast<std::size_t>(copied)];
-  const auto rows = add_rows(sequence, program, order, row, node.type, "copy");
+  const auto rows = add_rows(sequence, program, order, row, node.type, stem);
 
   StepPiece copy(old);
   const auto value = copy.copy(copied);

@@ -1,6 +1,9 @@
 // Values that a step uses, computed or copied into memory of their own first.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "ir/sequence.hpp"
 
 namespace ricci::ir {
@@ -10,7 +13,8 @@ namespace ricci::ir {
 ///   node   of the step: the load of a tensor that it does not write, or another operand of its product
 ///   order  the indices that the node's value depends on, each once
 ///   row    of the order, how many indices from the last one on make a row: rows begin at multiples of kRowBytes
+///   stem   the storage's name, with a number where something has it
 Sequence copy_operand(Sequence sequence, std::size_t step, NodeId node, const std::vector<int>& order,
-                      std::size_t row = 0);
+                      std::size_t row = 0, const std::string& stem = "copy");
 
 }  // namespace ricci::ir
