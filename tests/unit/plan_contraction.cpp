@@ -1,5 +1,9 @@
 // What the model says of contractions on a GPU: near to what published kernels took, and of which parts.
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -91,7 +95,9 @@ TEST_CASE("the best contraction is the first of the list") {
                          {"ca,b->abc", {{90, 80}, {70}, {80, 70, 90}}},
                          {"xab,xbc->xac", {{300, 5, 7}, {300, 7, 11}, {300, 5, 11}}},
                          {"dac,bcd->ba", {{40, 60, 30}, {70, 30, 40}, {70, 60}}},
-                         {"dfae,cebf->dcba", {{12, 16, 20, 24}, {16, 24, 12, 16}, {12, 16, 12, 20}}}};
+                         {"dfae,cebf->dcba", {{12, 16, 20, 24}, {16, 24, 12, 16}, {12, 16, 12, 20}}},
+                         {"aebd,ce->dcba", {{72, 72, 72, 72}, {24, 72}, {72, 24, 72, 72}}},
+                         {"aefdbc,ef->dcba", {{16, 16, 16, 16, 16, 16}, {16, 16}, {16, 16, 16, 16}}}};
   for (const int sm : {80, 90, 100}) {
     const auto device = plan::GpuModel::of_capability(sm);
     for (const auto type : {DType::f32, DType::f64, DType::c64, DType::c128, DType::bf16}) {
@@ -107,6 +113,41 @@ TEST_CASE("the best contraction is the first of the list") {
         CHECK(best->schedule.directives == list.front().schedule.directives);
       }
     }
+  }
+}
+
+TEST_CASE("the best of random contractions is the first of the list") {
+  std::mt19937_64 random(24);
+  const auto draw = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  constexpr std::int64_t kExtents[] = {1, 2, 3, 4, 7, 8, 12, 16, 24, 31, 32, 48, 64, 72, 100};
+  constexpr DType kTypes[] = {DType::f32, DType::f64, DType::c64, DType::c128, DType::bf16};
+  for (int k = 0; k < 150; ++k) {
+    // Each index is in two of the three tensors, or in all of them.
+    std::array<std::string, 3> terms;
+    std::map<char, std::int64_t> extents;
+    for (std::size_t q = 0, count = 3 + draw(4); q < count; ++q) {
+      const auto axis = static_cast<char>('a' + q);
+      extents[axis] = kExtents[draw(std::size(kExtents))];
+      const auto without = draw(12) == 0 ? 3 : draw(3);
+      for (std::size_t t = 0; t < 3; ++t) {
+        if (t != without)
+          terms[t].insert(terms[t].begin() + static_cast<std::ptrdiff_t>(draw(terms[t].size() + 1)), axis);
+      }
+    }
+    std::vector<std::vector<std::int64_t>> shapes;
+    for (const auto& term : terms) {
+      for (shapes.emplace_back(); const char axis : term) shapes.back().push_back(extents[axis]);
+    }
+    const auto spec = terms[0] + "," + terms[1] + "->" + terms[2];
+    const auto program = contraction(spec, shapes, kTypes[draw(std::size(kTypes))]);
+    const auto device = plan::GpuModel::of_capability(draw(4) == 0 ? 80 : 90);
+    INFO(ir::print(program));
+    const auto list = plan::contraction_candidates(program, device);
+    const auto best = plan::best_contraction(program, device);
+    REQUIRE(best.has_value() == !list.empty());
+    if (!best) continue;
+    CHECK(best->schedule.name == list.front().schedule.name);
+    CHECK(best->predicted_us == list.front().predicted_us);
   }
 }
 

@@ -237,7 +237,10 @@ class ContractionEnumerator {
       counts.resident = static_cast<double>(resident(tried, rows, columns, registers));
       constexpr double kRounded = 1 - 1e-9;
       auto bound = counts;
-      if (c.relays) bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
+      if (c.relays) {
+        bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
+        bound.cached_bytes = least_cached_bytes(counts.blocks, a, b, counts.rounds);
+      }
       if (counts.resident < 1 || least_time_of_blocks(bound, device_) * kRounded > worth_ * best_seconds_) break;
       for (const int stages : kStages) {
         if (stages < fewest) continue;
@@ -355,7 +358,12 @@ class ContractionEnumerator {
     counts.scattered = a.scattered + b.scattered;
     counts.copied_wavefronts = a.wavefronts + b.wavefronts;
     counts.lines = a.lines + b.lines;
-    counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + result_bytes_;
+    counts.cached_bytes = least_cached_bytes(counts.blocks, a, b, counts.rounds);
+  }
+
+  /// What goes through the cache where results are written by whole sectors.
+  double least_cached_bytes(double blocks, const Copies& a, const Copies& b, double rounds) const {
+    return blocks * (a.bytes + b.bytes) * rounds + result_bytes_;
   }
 
   /// What a block does in a round, by its warps, which hold so many rows and columns.
