@@ -2,6 +2,7 @@
 // bound of its dot product, checked in a wider type, and the same bits for one to eight threads.
 #include <cstdio>
 #include <random>
+#include <set>
 
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
@@ -47,7 +48,13 @@ std::string failure(Runtime& runtime, std::uint64_t seed, Counts& counts) {
   run(1);
   if (!(e.tensors.back() == many)) return told + "one thread computes other bits than " + std::to_string(some);
 
-  const auto list = chosen.candidates();
+  // Steps that copy its tensors are there because of the choice for the contraction.
+  auto list = chosen.candidates();
+  std::set<int> products;
+  for (const auto& one : list) {
+    if (one.name.rfind("plain", 0) == 0) products.insert(one.step);
+  }
+  std::erase_if(list, [&](const CandidateInfo& one) { return products.count(one.step) == 0; });
   if (list.size() < 2) return {};
   options.schedule = list[1 + random() % (list.size() - 1)].name;
   const auto drawn = run(some);

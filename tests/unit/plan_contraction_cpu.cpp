@@ -70,3 +70,29 @@ TEST_CASE("an index of both operands and the result has the lanes, of complex nu
                       [](const plan::Candidate& candidate) { return has(candidate.schedule.name, "batched "); }));
   }
 }
+
+TEST_CASE("tensors are copied in front of a product where that is predicted to save much, for any number of threads") {
+  // Neighbours in memory of the first operand are 150 KB apart, in runs of a single element.
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse("ab,bc->ac");
+  problem.inputs = {Layout::row_major(DType::f64, {2000, 400}), Layout::row_major(DType::f64, {400, 2000})};
+  problem.inputs[0].strides = {19001, 17 * 19001 * 120};
+  problem.output = Layout::row_major(DType::f64, {2000, 2000});
+  const auto strided = ir::canonicalise(ir::lower(problem));
+  const auto dense = contraction("ab,bc->ac", {{2000, 400}, {400, 2000}, {2000, 2000}}, DType::f64);
+  const auto copied = [](const plan::Candidate& candidate) { return has(candidate.schedule.name, " copied "); };
+  for (const int threads : {1, 2, 8}) {
+    auto device = with_units(64);
+    device.threads = threads;
+    const auto list = plan::candidates(strided, device);
+    INFO(list.front().schedule.name);
+    CHECK(list.front().schedule.name == plan::best_candidate(strided, device).schedule.name);
+    CHECK(std::any_of(list.begin(), list.end(), copied));
+    for (const auto& candidate : list) {
+      if (!copied(candidate)) continue;
+      kernel::verify(candidate.schedule, strided, {});
+      CHECK(candidate.workspace_bytes >= 8 * 400 * 2000);
+    }
+    CHECK_FALSE(copied(plan::candidates(dense, device).front()));
+  }
+}

@@ -242,9 +242,16 @@ Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const 
     named.schedule = names[k];
     made[k] = runtime.plan_einsum(c.spec, inputs, named);
   });
+  auto call = loaded.call;
+  for (const auto& plan : made) {
+    const auto bytes = plan->info().workspace_bytes;
+    if (bytes <= static_cast<std::int64_t>(call.workspace_bytes)) continue;
+    call.workspace = bench.allocate(bytes);
+    call.workspace_bytes = static_cast<std::size_t>(bytes);
+  }
   std::vector<std::function<void()>> functions;
   for (const auto& plan : made) {
-    functions.emplace_back([&loaded, &plan] { (*plan)(loaded.outputs, loaded.inputs, loaded.call); });
+    functions.emplace_back([&loaded, &call, &plan] { (*plan)(loaded.outputs, loaded.inputs, call); });
     functions.back()();
     check_sample(bench, c, spec, loaded, parse_dtype(options.dtype), einsum.precision);
   }

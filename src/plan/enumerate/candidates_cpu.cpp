@@ -8,6 +8,7 @@
 
 #include "kernel/permute/cpu_stage.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/copied_contractions.hpp"
 #include "plan/enumerate/library_products.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/register_tile.hpp"
@@ -516,16 +517,44 @@ std::vector<Candidate> computing(const ir::Program& program, const CpuModel& dev
   return list;
 }
 
+/// A contraction's register tiles, and those of copied tensors: in front of them where these save enough of what the
+/// best takes on one thread, else where their predictions belong behind the first.
+std::vector<Candidate> with_copies(std::vector<Candidate> list, const ir::Program& program, const CpuModel& device,
+                                   double best_alone_us, std::size_t most_tiles) {
+  // Timed on an AMD EPYC, copies that were predicted to save less than that took as long as packing does, or longer.
+  constexpr double kWorth = 0.75;
+  const auto alone = device.alone();
+  const auto chosen = worthwhile_copies(program, alone, kWorth * best_alone_us);
+  if (!chosen.empty()) {
+    auto copied = copied_candidates(program, device, chosen.front().copies, most_tiles);
+    const auto first = copied.size();
+    list = merged(std::move(copied), std::move(list), first);
+  }
+  if (most_tiles == 1) return list;
+  constexpr std::size_t kOthers = 3;
+  std::size_t others = 0;
+  for (const auto& each : worthwhile_copies(program, alone, best_alone_us)) {
+    if (!chosen.empty() && each.copies == chosen.front().copies) continue;
+    if (++others > kOthers) break;
+    list = merged(std::move(list), copied_candidates(program, device, each.copies, most_tiles / 8), 1);
+  }
+  return list;
+}
+
 /// Best first, with so many register tiles of a contraction.
 std::vector<Candidate> ranked(const ir::Program& program, const CpuModel& device, std::size_t most_tiles) {
   auto list = computing(program, device, most_tiles);
   if (!std::any_of(list.begin(), list.end(), is_by_atom)) return fastest(std::move(list));
-  // Register tiles sum in another order than plain schedules: which are preferred does not depend on the threads.
-  const bool tiles = is_by_atom(fastest(computing(program, device.alone(), 1)).front());
+  // Register tiles sum in another order than plain schedules, and than those of copied operands: which are preferred
+  // does not depend on the threads.
+  const auto alone = device.alone();
+  const auto best = fastest(computing(program, alone, 1)).front();
+  const bool tiles = is_by_atom(best);
   const auto others =
       std::stable_partition(list.begin(), list.end(), [&](const Candidate& c) { return is_by_atom(c) == tiles; });
   auto preferred = fastest({list.begin(), others}), rest = fastest({others, list.end()});
-  preferred.insert(preferred.end(), rest.begin(), rest.end());
+  if (tiles) preferred = with_copies(std::move(preferred), program, device, best.predicted_us, most_tiles);
+  preferred.insert(preferred.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
   return preferred;
 }
 

@@ -7,10 +7,11 @@
 namespace ricci::plan::gett {
 namespace {
 
-// Cycles, fitted to schedules of contractions timed on an Intel Xeon with AVX-512.
-constexpr double kFarRun = 60, kNearRun = 8;  // for each run of neighbours that is read from memory, from a cache
-constexpr double kCrowdedLine = 20;           // for each line from memory while the second cache is full of blocks
-constexpr double kStoredRun = 18;             // for each run that nontemporal stores write, alone
+// Cycles, fitted to schedules of contractions timed on an AMD EPYC with AVX-512, so that those that an Intel Xeon took
+// are predicted no worse.
+constexpr double kFarRun = 30, kNearRun = 8;  // for each run of neighbours that is read from memory, from a cache
+constexpr double kCrowdedLine = 10;           // for each line from memory while the second cache is full of blocks
+constexpr double kStoredRun = 9;              // for each run that nontemporal stores write, alone
 constexpr double kContinuedRun = 8;           // the same where the next tile writes on
 constexpr double kCachedRun = 4;              // for each run that is written into a cache
 constexpr double kScattered = 1.5;            // for each result that is written alone
@@ -178,7 +179,7 @@ class Model {
         transposed = axes == &operand.depth || axis.tile < b_.lanes;
       }
     }
-    const double moved = transposed ? (along >= n(b_.lanes) ? 1.0 : 2.0) : 0.5;
+    const double moved = transposed ? (along >= n(b_.lanes) ? 0.7 : 2.0) : 0.35;
     const double length = run(operand.side, operand.depth, step, held);
     if (!is_far(operand.bytes)) return moved + from_cache() + kNearRun / length;
     return moved + kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
@@ -214,7 +215,7 @@ class Model {
     const double column_passes = n(parts_of(b_.columns, tile_of));
     const double length = run(b_.rows, b_.depth, in_rows, held);
     const double first = (is_far(operand.bytes) ? kFarRun : 0) / length;
-    return elements * (first + column_passes * 0.15 + 0.6 * std::max(1.0, line_ / along) + column_passes / length);
+    return elements * (first + column_passes * 0.1 + 0.3 * std::max(1.0, line_ / along) + column_passes / length);
   }
 
   const Blocking& b_;
