@@ -1,6 +1,7 @@
 // From a program to schedules: candidates, what each is predicted to cost, and the choice.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,9 @@ std::vector<Candidate> candidates(const ir::Program& program, const GpuModel& de
 std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& device);
 
 /// The first of candidates(program, device), in a part of the time: what cannot be the first is not worked out.
-Candidate best_candidate(const ir::Program& program, const GpuModel& device);
+///   bound_us  of predicted times that are of use: one that takes as long or longer need not be the first
+Candidate best_candidate(const ir::Program& program, const GpuModel& device,
+                         double bound_us = std::numeric_limits<double>::infinity());
 Candidate best_candidate(const ir::Program& program, const CpuModel& device);
 
 /// The candidate of that name, or the first for an empty name. Throws PlanError, listing the names, when there is none.

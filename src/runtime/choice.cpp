@@ -73,6 +73,7 @@ void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
   const auto launch = kernel::launch_of(step.program, step.schedule, plan.target.family());
   made.tiles = launch.tasks;
   made.scratch = static_cast<std::size_t>(launch.scratch_bytes);
+  made.shared = static_cast<std::size_t>(launch.shared_bytes);
   if (plan.target.device == Device::cpu) {
     made.tasks = tasks_of(step.work, made.tiles, launch.carried_over, plan.threads);
     pool_for(made.tasks);
@@ -130,9 +131,9 @@ bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
     return head;
   };
   bool shared = false;
-  std::get<runtime::GeneratedKernel>(step.executor).loaded =
-      kernel(runtime::kernel_key(step.program, step.program_text, schedule, plan.target), step.program, schedule,
-             plan.target, notes, &shared);
+  auto& generated = std::get<runtime::GeneratedKernel>(step.executor);
+  generated.loaded = kernel(runtime::kernel_key(step.program, step.program_text, schedule, plan.target), step.program,
+                            schedule, generated, plan.target, notes, &shared);
   return shared;
 }
 

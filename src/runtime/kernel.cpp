@@ -130,8 +130,8 @@ std::string kernel_key(const ir::Program& program, std::string_view program_text
 }
 
 std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
-                                                const kernel::Schedule& schedule, const Target& target,
-                                                const MakeNotes& notes) {
+                                                const kernel::Schedule& schedule, const GeneratedKernel& launch,
+                                                const Target& target, const MakeNotes& notes) {
   auto kernel = std::make_shared<LoadedKernel>();
   kernel->exact = program.exact;
   kernel->by_atom = kernel::has_atom(schedule.directives);
@@ -145,11 +145,9 @@ std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::
   kernel->entry = store.find_or_make(key, make, &kernel->outcome);
   kernel->name = codegen::kernel_name(program);
   read_usage(*kernel);
-  const auto launch = kernel::launch_of(program, schedule, target.family());
-  const auto dynamic = static_cast<std::size_t>(launch.dynamic_shared_bytes);
-  kernel->shared_bytes = static_cast<int>(launch.shared_bytes);
+  kernel->shared_bytes = static_cast<int>(launch.shared);
   try {
-    load(*kernel, target, dynamic);
+    load(*kernel, target, launch.dynamic_shared);
   } catch (const Error& error) {
     // A stored binary that does not load, for example from another build of the same compiler version: compile again.
     if (kernel->outcome == cache::Outcome::made) throw;
@@ -158,7 +156,7 @@ std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::
     auto fresh = make();
     kernel->entry = std::make_shared<const cache::Entry>(fresh);
     kernel->outcome = cache::Outcome::made;
-    load(*kernel, target, dynamic);
+    load(*kernel, target, launch.dynamic_shared);
     store.put(std::move(fresh));
   }
   dump(*kernel, program, target.device);

@@ -71,7 +71,8 @@ struct GeneratedKernel {
   std::int64_t tiles = 0;
   int tasks = 1;  ///< CPU: parts of the tile range
   unsigned blocks = 0, threads = 1;
-  std::size_t dynamic_shared = 0, scratch = 0;
+  std::size_t shared = 0, dynamic_shared = 0,
+              scratch = 0;  ///< bytes; dynamic_shared: of shared, what a launch asks for
 };
 
 /// Everything that decides the binary, as text: the canonical program, schedule, target, compiler, flags, generator.
@@ -84,8 +85,8 @@ using MakeNotes = std::function<codegen::Notes()>;
 
 /// Finds or compiles a kernel, and loads it. Throws CompileError, PlanError, DeviceError. Thread-safe.
 std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
-                                                const kernel::Schedule& schedule, const Target& target,
-                                                const MakeNotes& notes);
+                                                const kernel::Schedule& schedule, const GeneratedKernel& launch,
+                                                const Target& target, const MakeNotes& notes);
 
 /// Assembly or SASS of a kernel; empty where no tool can print it.
 std::string disassemble(const LoadedKernel& kernel, const Target& target);

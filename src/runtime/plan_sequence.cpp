@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -213,7 +214,7 @@ ir::Sequence split(const Plan::Impl& plan) {
     auto other = ir::split_long(plan.sequence, limits);
     if (other.workspace_bytes() == bytes) continue;
     bytes = other.workspace_bytes();
-    const auto us = predictions.us(other);
+    const auto us = predictions.us(other, least);
     if (us >= least) continue;
     least = us;
     best = std::move(other);
@@ -223,9 +224,8 @@ ir::Sequence split(const Plan::Impl& plan) {
 
 /// A step with its program in canonical form, in the precision that it is computed in.
 ir::Step canonical_step(const ir::Step& step, const runtime::Predictions& predictions) {
-  const auto canonical = predictions.canonical(step.program);
   auto made = ir::canonical_step(step);
-  made.program.precision = canonical.precision;
+  made.program.precision = predictions.precision(made.program);
   return made;
 }
 
@@ -253,7 +253,7 @@ class Copies {
       const auto order = plan::matrix_order(whole.steps[k].program, device_);
       auto best = with_operands(whole, k);
       if (order) {
-        if (best.us < 0) best.us = predicted(whole.steps[k]);
+        if (best.us < 0) best.us = predictions_.us_of_canonical(whole.steps[k].program);
         constexpr double kWorth = 1.1;  // times the least that matrices take
         if (best.us > kWorth * order->least_us) {
           auto made = as_matrices(whole, k, *order);
@@ -271,7 +271,9 @@ class Copies {
     sequence.steps[k] = canonical_step(sequence.steps[k], predictions_);
     return sequence;
   }
-  double predicted(const ir::Step& step) const { return predictions_.us(step.program); }
+  double predicted(const ir::Step& step, double below = std::numeric_limits<double>::infinity()) const {
+    return predictions_.us(step.program, below);
+  }
   bool fits(const ir::Sequence& sequence) const { return limit_ < 0 || sequence.workspace_bytes() <= limit_; }
 
   /// Operands copied into another order first, one after the other, each where both kernels are predicted to take less
@@ -279,19 +281,21 @@ class Copies {
   Priced with_operands(ir::Sequence whole, std::size_t first) const {
     Priced made{std::move(whole), 1, -1};
     for (auto k = first;; ++k) {
-      made.sequence = canonical(std::move(made.sequence), k);
       const auto& program = made.sequence.steps[k].program;
       std::optional<ir::Sequence> best;
       double least = 0, of_copy = 0, product = 0;
       std::vector<plan::OperandOrder> orders;
       if (kernel::contraction_of(program)) {
-        least = product = predicted(made.sequence.steps[k]);
-        orders = plan::operand_orders(program, device_, least);
+        const auto& candidate = predictions_.best(program, ir::print(program));
+        least = product = candidate.predicted_us;
+        orders = plan::operand_orders(program, device_, &candidate);
       }
       for (const auto& order : orders) {
         auto copied = ir::copy_operand(made.sequence, k, order.load, order.indices, order.row);
-        const auto copy = predicted(copied.steps[k]), rest = predicted(copied.steps[k + 1]);
-        if (copy + rest >= least || !fits(copied)) continue;
+        if (!fits(copied)) continue;
+        const auto copy = predicted(copied.steps[k]);
+        const auto rest = copy < least ? predicted(copied.steps[k + 1], least - copy) : 0;
+        if (copy + rest >= least) continue;
         least = copy + rest;
         of_copy = copy;
         product = rest;
@@ -299,10 +303,10 @@ class Copies {
       }
       if (!best) {
         if (product > 0) made.us = std::max(made.us, 0.0) + product;
-        if (product == 0 && made.us >= 0) made.us += predicted(made.sequence.steps[k]);
+        if (product == 0 && made.us >= 0) made.us += predictions_.us_of_canonical(program);
         return made;
       }
-      made.sequence = std::move(*best);
+      made.sequence = canonical(std::move(*best), k + 1);
       made.us = std::max(made.us, 0.0) + of_copy;
       ++made.steps;
     }
@@ -315,20 +319,20 @@ class Copies {
     if (!fits(made.sequence)) return std::nullopt;
     made.us = predicted(made.sequence.steps[first + 1]);
     made.sequence = canonical(std::move(made.sequence), first);
-    auto product = predicted(made.sequence.steps[first]);
+    auto product = predictions_.us_of_canonical(made.sequence.steps[first].program);
     auto k = first;
     for (const bool of_rows : {true, false}) {
-      made.sequence = canonical(std::move(made.sequence), k);
       const auto operand = plan::matrix_operand(made.sequence.steps[k].program, device_, of_rows);
       if (!operand) continue;
       auto copied = ir::copy_operand(made.sequence, k, operand->load, operand->indices, operand->row);
-      const auto copy = predicted(copied.steps[k]), rest = predicted(copied.steps[k + 1]);
-      if (copy + rest >= product || !fits(copied)) continue;
-      made.sequence = std::move(copied);
+      if (!fits(copied)) continue;
+      const auto copy = predicted(copied.steps[k]);
+      const auto rest = copy < product ? predicted(copied.steps[k + 1], product - copy) : 0;
+      if (copy + rest >= product) continue;
+      made.sequence = canonical(std::move(copied), ++k);
       made.us += copy;
       product = rest;
       ++made.steps;
-      ++k;
     }
     made.us += product;
     return made;

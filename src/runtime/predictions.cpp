@@ -14,8 +14,12 @@ bool has_points(const ir::Program& program) {
 
 ir::Canonical Predictions::canonical(const ir::Program& program) const {
   auto canonical = ir::canonicalise(program);
-  canonical.precision = kernel::effective_precision(canonical, precision_, device_.sm);
+  canonical.precision = precision(canonical);
   return canonical;
+}
+
+Precision Predictions::precision(const ir::Program& canonical) const {
+  return kernel::effective_precision(canonical, precision_, device_.sm);
 }
 
 const plan::Candidate& Predictions::best(const ir::Program& canonical, const std::string& text) {
@@ -24,15 +28,24 @@ const plan::Candidate& Predictions::best(const ir::Program& canonical, const std
   return best_.emplace(text, plan::best_candidate(canonical, device_)).first->second;
 }
 
-double Predictions::us(const ir::Program& program) {
-  const auto canonical = this->canonical(program);
-  return best(canonical, ir::print(canonical)).predicted_us;
+double Predictions::us(const ir::Program& program, double below) {
+  return us_of_canonical(this->canonical(program), below);
 }
 
-double Predictions::us(const ir::Sequence& sequence) {
+double Predictions::us_of_canonical(const ir::Program& canonical, double below) {
+  const auto text = ir::print(canonical);
+  if (const auto known = best_.find(text); known != best_.end()) return known->second.predicted_us;
+  auto made = plan::best_candidate(canonical, device_, below);
+  const double us = made.predicted_us;
+  if (us < below) best_.emplace(text, std::move(made));
+  return us;
+}
+
+double Predictions::us(const ir::Sequence& sequence, double below) {
   double us = 0;
   for (const auto& step : sequence.steps) {
-    if (has_points(step.program)) us += this->us(step.program);
+    if (us >= below) break;
+    if (has_points(step.program)) us += this->us(step.program, below - us);
   }
   return us;
 }

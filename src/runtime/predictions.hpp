@@ -1,6 +1,7 @@
 // What kernels on a GPU are predicted to take while a sequence is planned: each program is looked at once.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 
@@ -22,15 +23,22 @@ class Predictions {
   const plan::GpuModel& device() const { return device_; }
   /// The canonical form of a program, with the precision that it is computed in on this device.
   ir::Canonical canonical(const ir::Program& program) const;
+  /// That precision, of a program in canonical form.
+  Precision precision(const ir::Program& canonical) const;
   /// The best candidate of a program that canonical() made.
   ///   text  as ir::print writes it
   const plan::Candidate& best(const ir::Program& canonical, const std::string& text);
   /// What it is predicted to take with its launch, in microseconds.
-  double us(const ir::Program& program);
+  ///   below  times that are of use: where none is, any that is not below it
+  double us(const ir::Program& program, double below = kAny);
+  /// The same of a program that canonical() made.
+  double us_of_canonical(const ir::Program& canonical, double below = kAny);
   /// Of all steps that have points.
-  double us(const ir::Sequence& sequence);
+  double us(const ir::Sequence& sequence, double below = kAny);
 
  private:
+  static constexpr double kAny = std::numeric_limits<double>::infinity();
+
   plan::GpuModel device_;
   Precision precision_;
   std::map<std::string, plan::Candidate> best_;

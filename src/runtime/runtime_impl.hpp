@@ -23,8 +23,10 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
 
   /// The loaded kernel of a key, shared by all plans of the process. `shared`: it was already loaded.
   std::shared_ptr<const runtime::LoadedKernel> kernel(const std::string& key, const ir::Program& program,
-                                                      const kernel::Schedule& schedule, const runtime::Target& target,
-                                                      const runtime::MakeNotes& notes, bool* shared);
+                                                      const kernel::Schedule& schedule,
+                                                      const runtime::GeneratedKernel& launch,
+                                                      const runtime::Target& target, const runtime::MakeNotes& notes,
+                                                      bool* shared);
 
   /// The subject of a plan.
   struct Subject {

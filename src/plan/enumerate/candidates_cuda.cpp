@@ -547,12 +547,15 @@ std::vector<Candidate> computing_candidates(const ir::Program& program, const Gp
   return fastest(std::move(list));
 }
 
-Candidate best_computing(const ir::Program& program, const GpuModel& device) {
-  auto contraction = best_contraction(program, device);
-  auto plain = plain_candidates(program, device, 1);
+Candidate best_computing(const ir::Program& program, const GpuModel& device, double bound_us) {
+  auto contraction = best_contraction(program, device, bound_us);
+  const double bound = contraction ? contraction->predicted_us : std::numeric_limits<double>::infinity();
+  auto plain = plain_candidates(program, device, 1, bound);
   if (contraction && (plain.empty() || contraction->predicted_us <= plain.front().predicted_us))
     return std::move(*contraction);
-  return choose(plain, {});
+  auto best = choose(plain, {});
+  if (contraction) best.gathers = contraction->gathers;
+  return best;
 }
 
 }  // namespace
@@ -562,11 +565,13 @@ std::vector<Candidate> candidates(const ir::Program& program, const GpuModel& de
   return CudaCopyEnumerator(program, device).all(wanted);
 }
 
-Candidate best_candidate(const ir::Program& program, const GpuModel& device) {
+Candidate best_candidate(const ir::Program& program, const GpuModel& device, double bound_us) {
   if (!is_copy(program)) {
-    auto best = best_computing(program, device);
+    auto best = best_computing(program, device, bound_us);
     auto others = library_candidates(program, device);
-    return !others.empty() && others.front().predicted_us < best.predicted_us ? std::move(others.front()) : best;
+    if (others.empty() || others.front().predicted_us >= best.predicted_us) return best;
+    others.front().gathers = best.gathers;
+    return std::move(others.front());
   }
   return CudaCopyEnumerator(program, device).best();
 }

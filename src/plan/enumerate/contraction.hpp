@@ -16,7 +16,9 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
                                               std::size_t most = 24);
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const GpuModel& device);
 /// The first of them, in a part of the time.
-std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device);
+///   bound_us  of predicted times that are of use: nothing where none takes less
+std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device,
+                                          double bound_us = std::numeric_limits<double>::infinity());
 
 /// An order of an operand's indices, slowest first, in which a copy of it would be read.
 struct OperandOrder {
@@ -26,10 +28,10 @@ struct OperandOrder {
 };
 /// Orders that may be worth a copy: the best schedule of the operand as it lies would be that much faster if its
 /// gathers were of whole vectors and sectors. Whether one is, predictions of both kernels say.
-///   predicted_us  of the best kernel of the operands as they lie: copies are worth nothing that take longer with
-///                 both operands read once
+///   best  of the kernels of the operands as they lie, if it is known: copies are worth nothing that take longer with
+///         both operands read once
 std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device,
-                                         double predicted_us = std::numeric_limits<double>::infinity());
+                                         const Candidate* best = nullptr);
 
 /// An order of the result's indices in which its rows and its columns are one index each, for sums that are permuted
 /// when they are complete.

@@ -6,8 +6,10 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
@@ -91,23 +93,21 @@ class ContractionEnumerator {
   /// Of the best one that the last run priced, or its bound.
   double best_seconds() const { return best_seconds_; }
 
-  /// What the best one would save if the rows' operand, or the columns', were copied by whole vectors and sectors.
-  ///   best  seconds that it may take: more is priced where it takes longer
-  std::array<double, 2> gather_seconds(double best) {
-    constexpr double kRounded = 1 + 1e-9;
-    auto all = cuts(1, best * kRounded);
-    if (all.empty()) all = cuts(1, std::numeric_limits<double>::infinity());
-    if (all.empty()) return {};
-    const auto& cut = all.front();
+  /// What the best one that was priced would save if the rows' operand, or the columns', were copied by whole vectors
+  /// and sectors; nothing where none was below the bound.
+  std::optional<std::array<double, 2>> gathers() const {
+    if (!best_) return std::nullopt;
+    const auto& cut = *best_;
     const auto a = row_copies(cut), b = column_copies(cut);
     const auto saved = [&](const ContractionCounts& counts) {
       return cut.seconds - contraction_time(counts, device_).total;
     };
-    return {saved(counts_of(cut, whole(a), b)), saved(counts_of(cut, a, whole(b)))};
+    return std::array{saved(counts_of(cut, whole(a), b)), saved(counts_of(cut, a, whole(b)))};
   }
 
  private:
   static constexpr std::int64_t kLeastSide = 16, kMostTile = 192 * 192;
+  static constexpr double kRounded = 1 - 1e-9;  ///< of a lower bound
 
   /// Elements that are worth being neighbours in memory: two sectors, which it reads together.
   static std::int64_t run_of(const GpuContraction& contraction) { return 2 * kSectorBytes / contraction.size; }
@@ -142,6 +142,7 @@ class ContractionEnumerator {
     });
     std::vector<Cut> all;
     for (const auto& one : priced) all.push_back(one.cut);
+    if (!all.empty()) best_ = all.front();
     return all;
   }
 
@@ -170,7 +171,8 @@ class ContractionEnumerator {
       if (!contraction_.takes(rows, columns, depths_[d])) continue;
       set_copies(counts, row_copies_[row * depths_.size() + d], column_copies_[column * depths_.size() + d],
                  depths_[d]);
-      starts.push_back({row, column, d, starts.size(), least_seconds(counts, rows, columns)});
+      counts.pipe_cycles = static_cast<double>(results * depths_[d].size) / contraction_.rate;
+      starts.push_back({row, column, d, starts.size(), kRounded * least_time_of_tile(counts, device_)});
     }
   }
 
@@ -197,18 +199,11 @@ class ContractionEnumerator {
     }
   }
 
-  /// What the products and the bytes of these tiles take at least.
-  double least_seconds(const ContractionCounts& counts, const Tile& rows, const Tile& columns) const {
-    const double products = std::ceil(counts.blocks / device_.multiprocessors) *
-                            static_cast<double>(rows.size * columns.size * contraction_.products) * contraction_.terms /
-                            contraction_.rate / (device_.clock_MHz * 1e6);
-    return std::max(products, least_time_of_bytes(counts, device_));
-  }
-
   /// Completes a cut by the number of stages that takes it the least time; false where it is not worth it.
   bool fit(Cut& cut, ContractionCounts& counts, const Copies& a, const Copies& b, int warp_rows, int warp_columns) {
     const auto& c = contraction_;
     const int most_warps = c.groups ? 16 : 12;
+    if (!c.groups && warp_rows * warp_columns > most_warps) return false;
     cut.spread = c.spread(cut.rows->size, cut.columns->size, warp_rows, warp_columns);
     const auto warps = cut.spread.warps();
     if (warps > most_warps) return false;
@@ -235,7 +230,6 @@ class ContractionEnumerator {
       tried.stages = fewest;
       counts.stages = counted_stages(kStages[3]);
       counts.resident = static_cast<double>(resident(tried, rows, columns, registers));
-      constexpr double kRounded = 1 - 1e-9;
       auto bound = counts;
       if (c.relays) {
         bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
@@ -478,6 +472,7 @@ class ContractionEnumerator {
   std::vector<Tile> rows_, columns_, depths_;
   std::vector<Copies> row_copies_, column_copies_;  ///< by tile of the side and chunk of the depth
   double result_bytes_ = 0, worth_ = 1, best_seconds_ = 0;
+  std::optional<Cut> best_;
 };
 
 /// A contraction as blocks may see it: by warps, with either operand's side as rows, and by warp groups.
@@ -516,24 +511,30 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
   return list;
 }
 
-std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device) {
+std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device, double bound_us) {
   std::optional<Candidate> best;
+  std::optional<std::array<double, 2>> gathers;  // of the first way, by warps
+  bool first = true;
   for (const auto& way : ways_of(program, device)) {
     ContractionEnumerator enumerator(program, way, device);
-    const double bound = best ? 1e-6 * best->predicted_us : std::numeric_limits<double>::infinity();
+    const double bound = 1e-6 * (best ? std::min(best->predicted_us, bound_us) : bound_us);
     // Shared memory is counted to the byte last: where the best ones do not fit, others are priced.
     for (const double worth : {1.0, 1.05, 1.5}) {
       auto list = enumerator.run(worth, 1, bound);
       if (!list.empty() && (!best || list.front().predicted_us < best->predicted_us)) best = std::move(list.front());
       if (!list.empty() || !(enumerator.best_seconds() < bound)) break;
     }
+    if (std::exchange(first, false)) gathers = enumerator.gathers();
   }
+  if (best) best->gathers = gathers;
   return best;
 }
 
 std::array<double, 2> gather_seconds(const ir::Program& program, const GpuContraction& contraction,
-                                     const GpuModel& device, double best) {
-  return ContractionEnumerator(program, contraction, device).gather_seconds(best);
+                                     const GpuModel& device) {
+  ContractionEnumerator enumerator(program, contraction, device);
+  enumerator.run(1, 1);
+  return enumerator.gathers().value_or(std::array<double, 2>{});
 }
 
 }  // namespace ricci::plan

@@ -9,7 +9,7 @@ namespace ricci::plan {
 
 using tiles::Axes;
 
-std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device, double predicted_us) {
+std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device, const Candidate* best) {
   const auto found = GpuContraction::of(program, device);
   if (!found) return {};
   const auto& contraction = *found;
@@ -20,9 +20,11 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   };
   const auto copy_seconds = [&](bool of_rows) { return 2 * read_seconds(of_rows); };
   const double least = read_seconds(true) + read_seconds(false);
-  const auto may_be_worth = [&](bool of_rows) { return copy_seconds(of_rows) + least < 1e-6 * predicted_us; };
+  const auto may_be_worth = [&](bool of_rows) {
+    return best == nullptr || copy_seconds(of_rows) + least < 1e-6 * best->predicted_us;
+  };
   if (!may_be_worth(true) && !may_be_worth(false)) return {};
-  const auto saved = gather_seconds(program, contraction, device, 1e-6 * predicted_us);
+  const auto saved = best != nullptr && best->gathers ? *best->gathers : gather_seconds(program, contraction, device);
   std::vector<OperandOrder> orders;
   for (const bool of_rows : {true, false}) {
     if (!may_be_worth(of_rows) || saved[of_rows ? 0 : 1] < copy_seconds(of_rows)) continue;

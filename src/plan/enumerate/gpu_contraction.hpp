@@ -129,8 +129,7 @@ class GpuContraction {
 
 /// What the best way to cut a contraction would save if the operand of its rows, or of its columns, were copied by
 /// whole vectors and sectors; in seconds.
-///   best  seconds that it may take: more is priced where it takes longer
 std::array<double, 2> gather_seconds(const ir::Program& program, const GpuContraction& contraction,
-                                     const GpuModel& device, double best);
+                                     const GpuModel& device);
 
 }  // namespace ricci::plan

@@ -2,6 +2,7 @@
 // few values of some indices in a register tile so that they share loads.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -13,7 +14,9 @@ namespace ricci::plan {
 bool is_copy(const ir::Program& program);
 
 /// The fastest by prediction, at most `most` of them.
-std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device, std::size_t most);
+///   bound_us  of predicted times that are of use: there may be none where all take as long or longer
+std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device, std::size_t most,
+                                        double bound_us = std::numeric_limits<double>::infinity());
 std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device);
 
 }  // namespace ricci::plan

@@ -43,8 +43,10 @@ class PlainCudaEnumerator {
     }
   }
 
-  /// The fastest, at most `most` of them. All are priced, and these are built.
-  std::vector<Candidate> run(std::size_t most) {
+  /// The fastest, at most `most` of them. All are priced, and these are built; none where products alone take
+  /// `bound_us`.
+  std::vector<Candidate> run(std::size_t most, double bound_us) {
+    if (products_ && least_us() >= bound_us) return {};
     const auto shapes = this->shapes();
     for (const auto& shape : shapes) add_shape(shape);
     const auto faster = [](const Priced& x, const Priced& y) { return x.us < y.us; };
@@ -70,6 +72,8 @@ class PlainCudaEnumerator {
     double us, memory_us, busy_us;
   };
   static constexpr double kLaunchUs = 2;
+  /// Contractions of tccg48 in f64 took three and a half times as long on an H200 as the counts of their loads say.
+  static constexpr double kProducts = 3.5;
 
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
@@ -172,6 +176,34 @@ class PlainCudaEnumerator {
     return longest;
   }
 
+  /// Of a warp, for one operation.
+  double cycles_of(const CountedNode& counted) const {
+    const auto type = program_.nodes[static_cast<std::size_t>(counted.node)].type;
+    const bool wide = size_of(type) == 8 || is_complex(type);
+    return (wide ? 0.5 : 0.25) * (is_complex(type) ? 4 : 1);
+  }
+
+  double memory_us() const {
+    const double rate = device_.copy_GBs > 0 ? device_.copy_GBs : 3000;
+    return counts_.compulsory_bytes / rate * 1e-3;
+  }
+
+  /// A lower bound for sums of products: what is done for each result, by warps that are full.
+  double least_us() const {
+    double cycles = 0;
+    for (const auto& counted : counts_.operations) {
+      double values = counted.times;
+      for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+        if (!counts_.free[q]) continue;
+        values *= counted.depends[q] ? static_cast<double>(program_.indices[q].extent) : 0;
+      }
+      cycles += values / 32 * cycles_of(counted);
+    }
+    constexpr double kRounded = 1 - 1e-9;
+    return kRounded *
+           (std::max(kProducts * cycles / (device_.multiprocessors * device_.clock_MHz), memory_us()) + kLaunchUs);
+  }
+
   double reduced_points() const {
     double most = 1;
     for (const auto& counted : counts_.operations) most = std::max(most, counted.times);
@@ -235,9 +267,7 @@ class PlainCudaEnumerator {
     double load_cycles = 0, math_cycles = 0;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) load_cycles += values(counts_.loads[k]) * cost[k];
     for (const auto& counted : counts_.operations) {
-      const auto type = program_.nodes[static_cast<std::size_t>(counted.node)].type;
-      const bool wide = size_of(type) == 8 || is_complex(type);
-      math_cycles += values(counted) * (wide ? 0.5 : 0.25) * (is_complex(type) ? 4 : 1);
+      math_cycles += values(counted) * cycles_of(counted);
     }
     const double warps = std::ceil(shape.threads / 32.0);
     double cycles = std::max(load_cycles, math_cycles) + 0.25 * std::min(load_cycles, math_cycles) + 40;
@@ -246,8 +276,6 @@ class PlainCudaEnumerator {
     // About 16 warps per multiprocessor hide latency; fewer leave units idle.
     const double filled = std::min(1.0, tiles * warps / (16.0 * device_.multiprocessors));
     double busy_us = tiles * warps * cycles / (device_.multiprocessors * device_.clock_MHz * filled);
-    // Contractions of tccg48 in f64 took three and a half times as long on an H200 as the counts of their loads say.
-    constexpr double kProducts = 3.5;
     if (products_) busy_us *= kProducts;
     if (counts_.sequential) {
       // Steps are sequential: each waits for a piece's loads, shuffles and barrier, or for one value.
@@ -263,8 +291,7 @@ class PlainCudaEnumerator {
       const double waves = std::ceil(tiles * warps / (kResidentWarps * device_.multiprocessors));
       busy_us = std::max(issued / device_.multiprocessors, waves * waits) / device_.clock_MHz;
     }
-    const double rate = device_.copy_GBs > 0 ? device_.copy_GBs : 3000;
-    double memory_us = counts_.compulsory_bytes / rate * 1e-3;
+    double memory_us = this->memory_us();
     // A thread has few loads in flight: many warps saturate memory.
     constexpr double kBusyWarps = 48;
     if (!counts_.sequential && shape.cooperative_threads > 1) {
@@ -322,8 +349,9 @@ class PlainCudaEnumerator {
 
 }  // namespace
 
-std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device, std::size_t most) {
-  return PlainCudaEnumerator(program, device).run(most);
+std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device, std::size_t most,
+                                        double bound_us) {
+  return PlainCudaEnumerator(program, device).run(most, bound_us);
 }
 
 }  // namespace ricci::plan

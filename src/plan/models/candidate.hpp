@@ -1,6 +1,8 @@
 // A schedule with its counted traffic and predicted time.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,10 @@ struct Candidate {
   std::vector<TimePart> parts;       ///< of the prediction; none where `traffic` says what it is of
   std::string note;                  ///< what else `explain` says of it
   std::int64_t workspace_bytes = 0;  ///< of its copies, where it is several steps
-  bool written = false;              ///< given as a text, not proposed: listed last
+  /// Of a contraction on a GPU, where it was worked out: seconds that its best tiles of warps would save if the operand
+  /// of the rows, or of the columns, were copied by whole vectors and sectors.
+  std::optional<std::array<double, 2>> gathers;
+  bool written = false;  ///< given as a text, not proposed: listed last
 };
 
 }  // namespace ricci::plan

@@ -74,6 +74,20 @@ double cache_seconds(const ContractionCounts& counts, const GpuModel& device) {
   return cycles / (busy * device.clock_MHz * 1e6);
 }
 
+/// Of memory, which a result in short runs and in parts of lines takes longer to write.
+double memory_seconds(const ContractionCounts& counts, const GpuModel& device) {
+  const double short_run = kShortRun * std::max(0.0, 1 - counts.result_run_bytes / kWholeRun) +
+                           kPartLine * cut_lines(counts.result_run_bytes);
+  return (kCompulsory * counts.memory_bytes + short_run * counts.result_bytes) / (device.copy_rate_GBs() * 1e9);
+}
+
+/// What a launch takes whose parts take so long.
+template <class... Times>
+double launched(const ContractionCounts& counts, Times... times) {
+  if (!counts.overlapped) return kLaunchSeconds + side_by_side(times...);
+  return kLaunchSeconds + (counts.terms <= kShortSum ? std::sqrt(((times * times) + ...)) : hidden(times...));
+}
+
 /// least: a lower bound for as many stages and blocks at once as the counts have, and for fewer.
 ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device, bool least) {
   const double multiprocessors = device.multiprocessors, clock = device.clock_MHz * 1e6;
@@ -97,9 +111,6 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
                                    : by_warps(counts.warps * resident, counts.pipe_cycles / own, shared, issue / own);
   const double alone =
       kBlock + counts.rounds * std::max(own_round + waited, counts.overlapped ? kGroupRound : 0.0) + stores;
-  const double short_run = kShortRun * std::max(0.0, 1 - counts.result_run_bytes / kWholeRun) +
-                           kPartLine * cut_lines(counts.result_run_bytes);
-
   ContractionTime time;
   const double turns = in_turns / clock;
   time.products = turns * counts.rounds * (counts.pipe_cycles / balance + (counts.overlapped ? 0 : kRound)) *
@@ -109,15 +120,10 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
   time.stores = turns * stores;
   time.alone = turns * alone / resident;
   time.cache = cache_seconds(counts, device);
-  time.memory = (kCompulsory * counts.memory_bytes + short_run * counts.result_bytes) / (device.copy_rate_GBs() * 1e9);
+  time.memory = memory_seconds(counts, device);
   time.launch = kLaunchSeconds;
-  const auto all = [&](auto together) {
-    return together(time.products, time.shared, time.issue, time.stores, time.alone, time.cache, time.memory);
-  };
-  const auto of_squares = [](auto... times) { return std::sqrt(((times * times) + ...)); };
-  time.total = time.launch + (!counts.overlapped          ? all([](auto... times) { return side_by_side(times...); })
-                              : counts.terms <= kShortSum ? all(of_squares)
-                                                          : all([](auto... times) { return hidden(times...); }));
+  time.total =
+      launched(counts, time.products, time.shared, time.issue, time.stores, time.alone, time.cache, time.memory);
   return time;
 }
 
@@ -135,10 +141,12 @@ double least_time_of_blocks(const ContractionCounts& counts, const GpuModel& dev
   return time_of(counts, device, true).total;
 }
 
-double least_time_of_bytes(const ContractionCounts& counts, const GpuModel& device) {
-  const double cache = cache_seconds(counts, device);
-  const double memory = kCompulsory * counts.memory_bytes / (device.copy_rate_GBs() * 1e9);
-  return (counts.overlapped ? hidden(cache, memory) : side_by_side(cache, memory)) + kLaunchSeconds;
+double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device) {
+  const double rounds =
+      std::ceil(counts.blocks / device.multiprocessors) * counts.rounds / (device.clock_MHz * 1e6);  // turns
+  const double products = rounds * (counts.pipe_cycles + (counts.overlapped ? 0 : kRound));
+  const double shared = rounds * counts.shared_cycles();
+  return launched(counts, products, shared, cache_seconds(counts, device), memory_seconds(counts, device));
 }
 
 std::vector<TimePart> parts_of(const ContractionTime& time) {

@@ -51,8 +51,8 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
 /// A lower bound of it for as many stages and blocks at once as the counts have, and for fewer.
 double least_time_of_blocks(const ContractionCounts& counts, const GpuModel& device);
 
-/// A lower bound of it, by the bytes of the counts alone.
-double least_time_of_bytes(const ContractionCounts& counts, const GpuModel& device);
+/// A lower bound of it for any warps, stages and blocks at once: by products, copies and bytes.
+double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device);
 
 /// The same as columns of a table.
 std::vector<TimePart> parts_of(const ContractionTime& time);
