@@ -192,7 +192,8 @@ int run(const Options& options, bool json) {
 
   progress.step("planning and compiling");
   double start = now_ms();
-  const Plan plan = Runtime::global().plan_einsum(options.spec, work.inputs, work.output, work.einsum);
+  const Plan plan =
+      runtime_with(options.blas, work.einsum.device).plan_einsum(options.spec, work.inputs, work.output, work.einsum);
   times.plan_ms = now_ms() - start;
 
   work.c = starting_with(work.output, work.old_c);
@@ -239,6 +240,7 @@ void add_einsum(Command& app, Session& session) {
       .capture_default_str();
   add_precision_option(command, options->precision);
   add_schedule_options(command, *options);
+  add_blas_option(command, options->blas);
   command.footer(
       "Examples:\n"
       "  ricci einsum 'ab,bc->ac' a.npy b.npy -o c.npy\n"

@@ -23,6 +23,20 @@ void add_precision_option(Command& command, std::string& word) {
       .capture_default_str();
 }
 
+void add_blas_option(Command& command, std::string& file) {
+  command.add_option("--blas", file,
+                     "A library whose matrix products plans may call: with cblas_dgemm on a CPU, cuBLAS on a GPU; off: "
+                     "none, whatever the environment says");
+}
+
+Runtime& runtime_with(const std::string& file, Device device) {
+  if (file.empty()) return Runtime::global();
+  RuntimeOptions options;
+  (device == Device::gpu ? options.cublas : options.blas) = file;
+  static Runtime made(options);
+  return made;
+}
+
 PlanMode plan_mode(const std::string& word) {
   if (const auto mode = runtime::find_mode(word.empty() ? "estimate" : word)) return *mode;
   throw PlanError("--" + word + ": write --measure, --remeasure or --untuned without a value");

@@ -109,7 +109,8 @@ Plan plan_file(const ProblemOptions& options) {
   const Program program = read_program(options.what, extents);
   check_extents(options.what, program);
   Progress progress("planning and compiling");
-  return Runtime::global().plan_program(program, plan_options(options));
+  const auto plan = plan_options(options);
+  return runtime_with(options.blas, plan.device).plan_program(program, plan);
 }
 
 }  // namespace
@@ -236,6 +237,7 @@ void add_problem_options(Command& command, ProblemOptions& options) {
   add_precision_option(command, options.precision);
   command.add_option("--schedule", options.schedule, "A candidate of `ricci explain` instead of the model's choice");
   add_mode_options(command, options.mode);
+  add_blas_option(command, options.blas);
 }
 
 Plan plan_problem(const ProblemOptions& options) {
@@ -266,7 +268,8 @@ Plan plan_problem(const ProblemOptions& options) {
                             options.strides_out.empty() ? "C" : options.strides_out, "--strides-out");
   output.alignment = parse_integer(alignments.back(), "--align");
   Progress progress("planning and compiling");
-  if (!is_permutation(spec)) return Runtime::global().plan_einsum(options.what, inputs, output, einsum);
+  if (!is_permutation(spec))
+    return runtime_with(options.blas, einsum.device).plan_einsum(options.what, inputs, output, einsum);
   PermuteOptions permute;
   static_cast<PlanOptions&>(permute) = einsum;
   permute.alpha = einsum.alpha;

@@ -343,7 +343,7 @@ int run(const Options& options, bool json) {
   where.mode = plan_mode(options.mode);
   where.precision = parse_precision(options.precision);
   where.threads = options.threads;
-  const Plan plan = Runtime::global().plan_program(*work.program, where);
+  const Plan plan = runtime_with(options.blas, where.device).plan_program(*work.program, where);
   times.plan_ms = now_ms() - start;
 
   std::vector<Buffer> before;
@@ -388,6 +388,7 @@ void add_run(Command& app, Session& session) {
                      "What --verify allows, relative to the largest value of a result; 2^-42 for f64, 2^-13 for f32");
   add_precision_option(command, options->precision);
   add_schedule_options(command, *options);
+  add_blas_option(command, options->blas);
   command.footer(
       "Examples:\n"
       "  ricci run mp2.ricci v=v.npy eo=eo.npy ev=ev.npy\n"
