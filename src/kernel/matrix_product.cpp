@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "kernel/contraction.hpp"
 
@@ -101,6 +102,19 @@ std::int64_t MatrixProduct::products() const noexcept {
   std::int64_t count = 1;
   for (const auto& loop : batch) count *= loop.extent;
   return count;
+}
+
+MatrixProduct::Batch MatrixProduct::place(std::int64_t at, const Batch* without) const noexcept {
+  Batch place;
+  for (const auto& loop : batch | std::views::reverse) {
+    if (&loop == without) continue;
+    const auto value = at % loop.extent;
+    at /= loop.extent;
+    place.in_first += value * loop.in_first;
+    place.in_second += value * loop.in_second;
+    place.in_result += value * loop.in_result;
+  }
+  return place;
 }
 
 double MatrixProduct::flops() const noexcept {

@@ -37,8 +37,11 @@ struct MatrixProduct {
   Scale alpha, beta;
 
   std::int64_t products() const noexcept;  ///< of the batch
-  double flops() const noexcept;           ///< of all of them, real operations
-  double bytes() const noexcept;           ///< of all matrices, the result's twice where it is read
+  /// Elements from the first matrices to those of product number `at` of the batch, the fastest index of which changes
+  /// first; `without` an index of it: that stays at 0 and is not counted.
+  Batch place(std::int64_t at, const Batch* without = nullptr) const noexcept;
+  double flops() const noexcept;  ///< of all of them, real operations
+  double bytes() const noexcept;  ///< of all matrices, the result's twice where it is read
 };
 
 /// Nothing where a program is no such product: rows, columns or depth that are not one index each, elements of a matrix

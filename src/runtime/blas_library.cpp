@@ -7,7 +7,6 @@
 #include <chrono>
 #include <complex>
 #include <filesystem>
-#include <ranges>
 #include <type_traits>
 #include <vector>
 
@@ -194,15 +193,10 @@ class Blas final : public ProductLibrary {
     const auto lda = integer(product.first.leading), ldb = integer(product.second.leading),
                ldc = integer(product.result.leading);
     for (auto at = call.first; at < call.last;) {
-      auto rest = at;
-      auto *a = matrix(product.first), *b = matrix(product.second), *c = matrix(product.result);
-      for (const auto& loop : product.batch | std::views::reverse) {
-        const auto value = rest % loop.extent;
-        rest /= loop.extent;
-        a += value * loop.in_first;
-        b += value * loop.in_second;
-        c += value * loop.in_result;
-      }
+      const auto place = product.place(at);
+      auto* const a = matrix(product.first) + place.in_first;
+      auto* const b = matrix(product.second) + place.in_second;
+      auto* const c = matrix(product.result) + place.in_result;
       // Neighbours along the fastest index of the batch, in one call where there is one for them.
       if (!product.batch.empty()) {
         const auto& fastest = product.batch.back();

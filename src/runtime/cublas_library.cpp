@@ -103,26 +103,18 @@ class Cublas final : public ProductLibrary {
     void* const handle = handle_on(call.ordinal);
     check(set_stream_(handle, call.stream), "cublasSetStream");
     for (std::int64_t launch = 0; launch < launches; ++launch) {
-      auto rest = launch;
-      std::int64_t a = product.first.offset, b = product.second.offset, c = product.result.offset;
-      for (auto loop = product.batch.rbegin(); loop != product.batch.rend(); ++loop) {
-        if (std::next(loop).base() == longest) continue;
-        const auto value = rest % loop->extent;
-        rest /= loop->extent;
-        a += value * loop->in_first;
-        b += value * loop->in_second;
-        c += value * loop->in_result;
-      }
+      const auto place = product.place(launch, longest == product.batch.end() ? nullptr : &*longest);
       const auto at = [&](const MatrixProduct::Matrix& m, std::int64_t offset) {
-        return static_cast<char*>(call.buffers[m.buffer]) + offset * size_of(m.type);
+        return static_cast<char*>(call.buffers[m.buffer]) + (m.offset + offset) * size_of(m.type);
       };
       // Its matrices are column-major: the product of the transposed ones, in the other order.
       check(gemm_(handle, mode(product.second), mode(product.first), integer(product.columns), integer(product.rows),
-                  integer(product.depth), alpha.get(), at(product.second, b), data_type(product.second.type),
-                  integer(product.second.leading), inner.in_second, at(product.first, a), data_type(product.first.type),
-                  integer(product.first.leading), inner.in_first, beta.get(), at(product.result, c),
-                  data_type(product.result.type), integer(product.result.leading), inner.in_result,
-                  integer(inner.extent), compute_type(product), kDefault),
+                  integer(product.depth), alpha.get(), at(product.second, place.in_second),
+                  data_type(product.second.type), integer(product.second.leading), inner.in_second,
+                  at(product.first, place.in_first), data_type(product.first.type), integer(product.first.leading),
+                  inner.in_first, beta.get(), at(product.result, place.in_result), data_type(product.result.type),
+                  integer(product.result.leading), inner.in_result, integer(inner.extent), compute_type(product),
+                  kDefault),
             "cublasGemmStridedBatchedEx");
     }
   }

@@ -2,15 +2,12 @@
 // bound of its dot product. Where there is a device and a cuBLAS: RICCI_CUBLAS, or the usual names.
 #include <dlfcn.h>
 
-#include <cstdio>
 #include <cstdlib>
 
 #include "catch.hpp"
 #include "device_memory.hpp"
-#include "fuzz/random_problem.hpp"
-#include "fuzz/random_product.hpp"
+#include "fuzz/library_products.hpp"
 #include "jit/cuda_driver.hpp"
-#include "ricci/ricci.hpp"
 
 using namespace ricci;
 namespace cuda = ricci::jit::cuda;
@@ -25,38 +22,6 @@ std::string found_cublas() {
   return {};
 }
 
-/// What is wrong with a seed's contraction; nothing where it is right. Counts the ways.
-std::string failure(Runtime& runtime, std::uint64_t seed, int& ways) {
-  auto e = fuzz::random_product(seed);
-  const auto before = e.tensors.back();
-  EinsumOptions options = e.options(Device::gpu);
-  options.workspace_limit = -1;
-  const auto plan_of = [&] {
-    return runtime.plan_einsum(e.problem.spec.text, e.problem.inputs, e.problem.output, options);
-  };
-  for (const auto& candidate : plan_of().candidates()) {
-    if (candidate.name.rfind("gemm", 0) != 0) continue;
-    ++ways;
-    options.schedule = candidate.name;
-    const auto plan = plan_of();
-    e.tensors.back() = before;
-    std::vector<tests::DeviceMemory> copies;
-    std::vector<const void*> inputs;
-    for (const auto& tensor : e.tensors) {
-      copies.emplace_back(tensor.begin(), tensor.bytes());
-      inputs.push_back(copies.back().get() + tensor.origin());
-    }
-    inputs.pop_back();
-    auto& result = e.tensors.back();
-    void* const output = copies.back().get() + result.origin();
-    plan(std::span<void* const>(&output, 1), inputs, e.call());
-    copies.back().copy_to_host(result.begin());
-    if (const auto wrong = fuzz::wrong_element(e, before); !wrong.empty())
-      return e.text() + "\n" + plan.explain() + plan.source() + wrong;
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE("random contractions by cuBLAS are within the bound of their dot products") {
@@ -66,20 +31,19 @@ TEST_CASE("random contractions by cuBLAS are within the bound of their dot produ
   RuntimeOptions with;
   with.cublas = file;
   Runtime runtime(with);
-  const auto first = fuzz::first_seed(920001);
-  const int count = fuzz::cases(200);
-  int ways = 0;
-  for (int k = 0; k < count; ++k) {
-    const auto seed = first + static_cast<std::uint64_t>(k);
-    std::string wrong;
-    try {
-      wrong = failure(runtime, seed, ways);
-    } catch (const std::exception& error) {
-      wrong = error.what();
-    }
-    if (!wrong.empty()) FAIL("seed " << seed << ": " << wrong);
-  }
-  std::printf("%d random contractions from seed %llu: %d products of %s\n", count,
-              static_cast<unsigned long long>(first), ways, file.c_str());
-  if (fuzz::enough(count)) CHECK(ways > count / 4);
+  fuzz::check_library_products(
+      runtime, Device::gpu, file, 920001, 200, [](std::uint64_t) { return 0; },
+      [](const Plan& plan, fuzz::RandomEinsum& e) {
+        std::vector<tests::DeviceMemory> copies;
+        std::vector<const void*> inputs;
+        for (const auto& tensor : e.tensors) {
+          copies.emplace_back(tensor.begin(), tensor.bytes());
+          inputs.push_back(copies.back().get() + tensor.origin());
+        }
+        inputs.pop_back();
+        auto& result = e.tensors.back();
+        void* const output = copies.back().get() + result.origin();
+        plan(std::span<void* const>(&output, 1), inputs, e.call());
+        copies.back().copy_to_host(result.begin());
+      });
 }
