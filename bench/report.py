@@ -88,6 +88,8 @@ SLOW_ON_CPU = {
     ("tccg48", "einsum_ir blas"): "loops around OpenBLAS's assembly, which reads both operands where they lie; Ricci packs them, and its tiles pad an axis of 36 to 40",
     ("tccg48", "einsum_ir"): "loops around small generated products, which read both operands where they lie; Ricci packs at least one of them",
     ("tccg48", "tblis"): "BLIS's packing and assembly; Ricci sums 76 terms in one go, as one order of sums serves any number of threads",
+    ("tcl200", "einsum_ir"): "not profiled: most are sums over three or four indices, which einsum_ir reads where they lie, and Ricci packs in short runs",
+    ("tcl200", "tblis"): "not profiled: most are sums over three or four indices, which both pack; Ricci's tiles pad axes of 20 to 48",
     ("batched", "tblis"): "one product after the other; eleven neighbours are too few for vectors of products side by side, and plain loops read with strides",
 }
 
@@ -102,7 +104,7 @@ def slow_table(results):
         slow = [(name, ms, c) for (name, ms), c in slow if ms < 0.95 * c["ms"]]
         for name in sorted({name for name, _, _ in slow}):
             cases = ", ".join(f"{c['id'].removeprefix('tccg_')} {ms / c['ms']:.2f}" for peer, ms, c in slow if peer == name)
-            lines.append(f"| {r['set']} | {r['dtype']} | {PEERS.get(name, name)} | {cases} | {SLOW_ON_CPU.get((r['set'].split('_')[0], name), 'not looked into yet')} |")
+            lines.append(f"| {r['set']} | {r['dtype']} | {PEERS.get(name, name)} | {cases} | {SLOW_ON_CPU.get((re.split('[_ ]', r['set'])[0], name), 'not looked into yet')} |")
     if not lines:
         return []
     head = ["Contractions on a CPU of which another library takes less than 0.95 of Ricci's time, each with that share, and why:", ""]
