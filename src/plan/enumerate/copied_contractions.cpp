@@ -86,10 +86,9 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
         auto copies = best.copies;
         copies.push_back(std::move(order));
         const auto composite = kernel::composite_of(program, {"", copies});
-        const auto us = times.us(composite);
-        if (us + least.product() > most_us) continue;
         const auto products = contraction_candidates(composite.canonical[composite.product].program, device, 1);
-        if (products.empty()) continue;
+        if (products.empty() || copied_us + least.copy(*which) + products.front().predicted_us > most_us) continue;
+        const auto us = times.us(composite);
         found.push_back({std::move(copies), us + products.front().predicted_us});
         if (found.back().predicted_us >= next.predicted_us) continue;
         next = found.back();
