@@ -120,7 +120,8 @@ class Cublas final : public ProductLibrary {
   }
 
  private:
-  /// A factor in the type of the sums, complex ones with their imaginary part behind.
+  /// A factor in the type of the sums, complex ones with their imaginary part behind: aligned as its complex numbers are,
+  /// which cuBLAS reads by aligned loads.
   class Numbers {
    public:
     Numbers(Scalar value, bool wide)
@@ -130,8 +131,8 @@ class Cublas final : public ProductLibrary {
     const void* get() const noexcept { return wide_ ? static_cast<const void*>(twice_) : single_; }
 
    private:
-    float single_[2];
-    double twice_[2];
+    alignas(16) float single_[2];
+    alignas(16) double twice_[2];
     bool wide_;
   };
 

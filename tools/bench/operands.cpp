@@ -1,5 +1,6 @@
 #include "bench/operands.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -7,9 +8,11 @@
 namespace ricci::tools {
 namespace {
 
+constexpr std::int64_t kPeriod = 1024;  ///< of the numbers of types wider than a half
+
 /// One real number: of halves a 64th, which both have, and of wider types a 1024th.
 double part_at(DType type, std::int64_t k) {
-  if (size_of(type) > 2) return 0.5 + static_cast<double>((k * 7919 + 13) % 1024) / 1024;
+  if (size_of(type) > 2) return 0.5 + static_cast<double>((k * 7919 + 13) % kPeriod) / kPeriod;
   const auto mixed = static_cast<std::uint64_t>(k) * 0x9e3779b97f4a7c15u;  // the golden ratio: no period along an axis
   return 0.5 + static_cast<double>(mixed >> 58) / 64;
 }
@@ -35,6 +38,18 @@ void put(std::vector<unsigned char>& bytes, std::int64_t k, T value) {
   std::memcpy(bytes.data() + k * static_cast<std::int64_t>(sizeof value), &value, sizeof value);
 }
 
+/// One period of numbers, then copies of what stands: gigabytes at the memory's speed.
+template <class T>
+void fill_periodic(std::vector<unsigned char>& bytes, DType type, std::int64_t parts) {
+  const auto first = std::min(parts, kPeriod);
+  for (std::int64_t k = 0; k < first; ++k) put(bytes, k, static_cast<T>(part_at(type, k)));
+  for (auto filled = static_cast<std::size_t>(first) * sizeof(T); filled < bytes.size();) {
+    const auto more = std::min(filled, bytes.size() - filled);
+    std::memcpy(bytes.data() + filled, bytes.data(), more);
+    filled += more;
+  }
+}
+
 template <class T>
 T get(const unsigned char* bytes, int k = 0) {
   T value;
@@ -52,23 +67,23 @@ std::complex<double> value_at(DType type, std::int64_t k) {
 std::vector<unsigned char> contents(DType type, std::int64_t elements) {
   std::vector<unsigned char> bytes(static_cast<std::size_t>(elements * size_of(type)));
   const auto parts = elements * (is_complex(type) ? 2 : 1);
-  for (std::int64_t k = 0; k < parts; ++k) {
-    switch (type) {
-      case DType::f16:
-      case DType::bf16:
-        put(bytes, k, half_bits(type, part_at(type, k)));
-        break;
-      case DType::f32:
-      case DType::c64:
-        put(bytes, k, static_cast<float>(part_at(type, k)));
-        break;
-      case DType::f64:
-      case DType::c128:
-        put(bytes, k, part_at(type, k));
-        break;
-      default:
+  switch (type) {
+    case DType::f16:
+    case DType::bf16:
+      for (std::int64_t k = 0; k < parts; ++k) put(bytes, k, half_bits(type, part_at(type, k)));
+      break;
+    case DType::f32:
+    case DType::c64:
+      fill_periodic<float>(bytes, type, parts);
+      break;
+    case DType::f64:
+    case DType::c128:
+      fill_periodic<double>(bytes, type, parts);
+      break;
+    default:
+      for (std::int64_t k = 0; k < elements; ++k) {
         bytes[static_cast<std::size_t>(k * size_of(type))] = static_cast<unsigned char>(k % 7);
-    }
+      }
   }
   return bytes;
 }

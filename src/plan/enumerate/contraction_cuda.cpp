@@ -76,7 +76,6 @@ class ContractionEnumerator {
     for (const auto& cut : cuts(worth, bound)) {
       if (list.size() == most || cut.seconds > worth_ * best_seconds_) break;
       if (++alike[{cut.rows->size, cut.columns->size, cut.depth->size}] > kAlike) continue;
-      if (contraction_.shared_bytes(cut) > device_.shared_bytes_per_block) continue;
       Candidate candidate;
       candidate.schedule.name = contraction_.name(cut);
       if (!names.insert(candidate.schedule.name).second) continue;
@@ -220,6 +219,7 @@ class ContractionEnumerator {
     Cut tried = cut;
     constexpr int kStages[] = {2, 3, 4, 6};
     const int fewest = kStages[c.groups ? 1 : 0];
+    const auto stage = stage_bytes(cut);
     double stores = 0;
     for (const bool relaid : {false, true}) {
       // Results leave through shared memory where stores of parts of sectors are much of the time.
@@ -227,9 +227,10 @@ class ContractionEnumerator {
       if (relaid && (!c.relays || counts.part_sectors == 0 || stores < kMuch * cut.seconds)) break;
       tried.relaid = relaid;
       set_round(counts, tried, a, b, rows, columns);
+      const auto result = contraction_.result_bytes(tried);
       tried.stages = fewest;
       counts.stages = counted_stages(kStages[3]);
-      counts.resident = static_cast<double>(resident(tried, rows, columns, registers));
+      counts.resident = static_cast<double>(resident(tried, stage, result, registers));
       auto bound = counts;
       if (c.relays) {
         bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
@@ -240,7 +241,7 @@ class ContractionEnumerator {
         if (stages < fewest) continue;
         tried.stages = stages;
         counts.stages = counted_stages(stages);
-        tried.resident = static_cast<int>(resident(tried, rows, columns, registers));
+        tried.resident = static_cast<int>(resident(tried, stage, result, registers));
         if (tried.resident < 1) break;
         counts.resident = tried.resident;
         const auto time = contraction_time(counts, device_);
@@ -269,20 +270,31 @@ class ContractionEnumerator {
               cut.spread.warp_columns * contraction_.column_unit * (contraction_.fma ? 1 : cut.spread.run_columns));
   }
 
+  /// Padding of an operand's rows of shared memory, as its layout will have it: worked out once for all tiles that are
+  /// alike in it, since the layout asks for the banks of all lanes.
+  int padding(const Cut& cut, bool of_rows) {
+    if (contraction_.groups) return 0;
+    const auto& spread = cut.spread;
+    const auto row = contraction_.deep(of_rows) ? cut.depth->size : (of_rows ? cut.rows : cut.columns)->size;
+    const std::array<std::int64_t, 4> key{of_rows, row, of_rows ? spread.run_rows : spread.run_columns,
+                                          spread.run_depth};
+    for (const auto& [other, padding] : paddings_) {
+      if (other == key) return padding;
+    }
+    return paddings_.emplace_back(key, contraction_.padding(cut, of_rows)).second;
+  }
+
+  /// Bytes of shared memory of one stage of both operands.
+  std::int64_t stage_bytes(const Cut& cut) {
+    return contraction_.stage_bytes(cut, true, padding(cut, true)) +
+           contraction_.stage_bytes(cut, false, padding(cut, false));
+  }
+
   /// Room for blocks of a multiprocessor; 0 where one does not fit.
-  std::int64_t resident(const Cut& cut, std::int64_t rows, std::int64_t columns, int registers) const {
-    const auto& c = contraction_;
-    // Rows of an operand with some padding between them.
-    const auto elements = [&](std::int64_t side, bool deep) {
-      const auto padding = c.groups ? 0 : deep ? std::max<std::int64_t>(16 / c.size, 1) : 8;
-      return deep ? side * (cut.depth->size + padding) : cut.depth->size * (side + padding);
-    };
-    const auto shared =
-        cut.stages * (elements(rows, c.deep_rows) + elements(columns, c.deep_columns)) * c.products * c.size +
-        (cut.relaid ? (rows + 8) * (columns + 8) * c.result_size
-         : c.groups ? rows * c.line_bytes(*cut.columns)
-                    : 0);
-    if (shared > device_.shared_bytes_per_block - (c.groups ? 0 : 1024)) return 0;
+  ///   stage_bytes, result_bytes  of shared memory, of one stage of both operands, and of results on their way
+  std::int64_t resident(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes, int registers) const {
+    const auto shared = std::min<std::int64_t>(cut.stages, cut.depth->blocks) * stage_bytes + result_bytes;
+    if (shared > device_.shared_bytes_per_block) return 0;
     const auto warps = cut.spread.warps();
     // Each of a multiprocessor's four parts has its own registers.
     const auto warps_of_part = kRegistersPerPart / (32 * up(registers, 8));
@@ -471,6 +483,7 @@ class ContractionEnumerator {
   const GpuModel& device_;
   std::vector<Tile> rows_, columns_, depths_;
   std::vector<Copies> row_copies_, column_copies_;  ///< by tile of the side and chunk of the depth
+  std::vector<std::pair<std::array<std::int64_t, 4>, int>> paddings_;
   double result_bytes_ = 0, worth_ = 1, best_seconds_ = 0;
   std::optional<Cut> best_;
 };

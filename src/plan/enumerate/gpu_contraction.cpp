@@ -296,27 +296,30 @@ std::int64_t GpuContraction::line_bytes(const Tile& columns) const {
   return columns.size % kernel::line_elements(result_type) == 0 ? kernel::row_elements(result_type) * result_size : 0;
 }
 
-std::int64_t GpuContraction::shared_bytes(const Cut& cut) const {
-  constexpr std::int64_t kLine = 128;
-  const auto tile = warp_tile(cut);
-  std::int64_t all = groups ? up(cut.rows->size, row_unit) * line_bytes(*cut.columns) : 0;
-  if (cut.relaid) all += up(relaid_tile(cut, tile).elements * result_size, kLine);
-  for (const bool of_rows : {true, false}) {
-    if (groups) {
-      const auto elements =
-          cut.depth->size * (of_rows ? up(cut.rows->size, row_unit) : up(cut.columns->size, column_unit));
-      all += std::min<std::int64_t>(cut.stages, cut.depth->blocks) * up(elements * size, kernel::kMatrixBlock);
-      continue;
-    }
-    const auto& side = of_rows ? tile.rows : tile.columns;
-    const auto apart = by_lanes() ? products : 1, others = products / apart - 1;
-    const auto row = (deep(of_rows) ? tile.depth.extent : side.extent) * apart +
-                     kernel::best_padding(tile, of_rows, deep(of_rows), operand_type, apart);
-    const auto elements = deep(of_rows) ? (others * side.extent + side.padded) * row
-                                        : (others + 1) * tile.depth.extent * row + (side.padded - side.extent) * apart;
-    all += std::min<std::int64_t>(cut.stages, cut.depth->blocks) * up(elements * size, kLine);
+int GpuContraction::padding(const Cut& cut, bool of_rows) const {
+  return kernel::best_padding(warp_tile(cut), of_rows, deep(of_rows), operand_type, by_lanes() ? products : 1);
+}
+
+std::int64_t GpuContraction::stage_bytes(const Cut& cut, bool of_rows, int padding) const {
+  const auto side = (of_rows ? cut.rows : cut.columns)->size, depth = cut.depth->size;
+  if (groups) {
+    const auto unit = of_rows ? row_unit : column_unit;
+    return up(depth * up(side, unit) * size, kernel::kMatrixBlock);
   }
-  return all;
+  constexpr std::int64_t kLine = 128;
+  const auto held = up(side, of_rows ? cut.spread.warp_rows * row_unit
+                                     : cut.spread.warp_columns * column_unit * (fma ? 1 : cut.spread.run_columns));
+  const auto apart = by_lanes() ? products : 1, others = products / apart - 1;
+  const auto row = (deep(of_rows) ? depth : side) * apart + padding;
+  const auto elements =
+      deep(of_rows) ? (others * side + held) * row : (others + 1) * depth * row + (held - side) * apart;
+  return up(elements * size, kLine);
+}
+
+std::int64_t GpuContraction::result_bytes(const Cut& cut) const {
+  constexpr std::int64_t kLine = 128;
+  if (groups) return up(cut.rows->size, row_unit) * line_bytes(*cut.columns);
+  return cut.relaid ? up(relaid_tile(cut, warp_tile(cut)).elements * result_size, kLine) : 0;
 }
 
 std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, const Tile& chunk) const {

@@ -49,8 +49,12 @@ class GpuContraction {
   int registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread) const;
   /// Bytes of shared memory for each row of a warp group's result that may leave in lines (expand_cuda_flush.cpp).
   std::int64_t line_bytes(const tiles::Tile& columns) const;
-  /// What the operands' places take in shared memory, with their padding, and results on their way.
-  std::int64_t shared_bytes(const Cut& cut) const;
+  /// Elements between rows of shared memory by which an operand's fragments are read from different banks.
+  int padding(const Cut& cut, bool of_rows) const;
+  /// What one stage of an operand takes in shared memory, with that padding.
+  std::int64_t stage_bytes(const Cut& cut, bool of_rows, int padding) const;
+  /// What results take in it on their way to memory.
+  std::int64_t result_bytes(const Cut& cut) const;
   /// Elements that one instruction copies of an operand: neighbours along its fastest axis, which rows in shared memory
   /// run along, too, at multiples of as many.
   std::int64_t copied_at_once(bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) const;
