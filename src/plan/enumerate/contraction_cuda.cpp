@@ -207,7 +207,8 @@ class ContractionEnumerator {
     const auto warps = cut.spread.warps();
     if (warps > most_warps) return false;
     const auto rows = held_rows(cut), columns = held_columns(cut);
-    const auto registers = c.registers(rows / warp_rows, columns / warp_columns, cut.spread);
+    const auto registers =
+        c.registers(rows / warp_rows, columns / warp_columns, cut.spread, copies_of(a, warps) + copies_of(b, warps));
     if (registers > kMostRegisters || (rows * columns * c.products / (std::int64_t{32} * warps) < 8 && warps > 1))
       return false;
     // Room to spare in whole warps: the same with fewer of them.
@@ -434,6 +435,9 @@ class ContractionEnumerator {
     }
   }
 
+  /// Instructions of a thread that copy one operand's part of a round.
+  static double copies_of(const Copies& of, int warps) { return std::ceil(of.elements / of.at_once / (32.0 * warps)); }
+
   /// Copies, and what goes through the cache.
   ///   results  positions of the tile that warps hold
   void set_moved(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b,
@@ -442,8 +446,7 @@ class ContractionEnumerator {
     const double warps = counts.warps;
     // An instruction and its addresses.
     constexpr double kOfCopy = 3, kOfRound = 24;
-    for (const auto* of : {&a, &b})
-      counts.instructions += warps * kOfCopy * std::ceil(of->elements / of->at_once / (32 * warps));
+    counts.instructions += warps * kOfCopy * (copies_of(a, counts.warps) + copies_of(b, counts.warps));
     counts.instructions += warps * kOfRound;
     const auto stores =
         stores_of(c, cut, results, static_cast<std::int64_t>(counts.result_run_bytes) / c.result_size, result_bytes_);

@@ -46,7 +46,8 @@ class GpuContraction {
   /// How lanes and warps share a tile of rows x columns.
   kernel::Spread spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const;
   /// Of a thread, as far as they can be told: of a warp's tile.
-  int registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread) const;
+  ///   copies  instructions of a thread that copy operands, in one round
+  int registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread, double copies) const;
   /// Bytes of shared memory for each row of a warp group's result that may leave in lines (expand_cuda_flush.cpp).
   std::int64_t line_bytes(const tiles::Tile& columns) const;
   /// Elements between rows of shared memory by which an operand's fragments are read from different banks.
