@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "codegen/expression.hpp"
 #include "ricci/error.hpp"
@@ -55,13 +56,17 @@ Affine side(const Affine& value, bool positive) {
 bool is_sum(const Affine& value) { return value.terms.size() + (value.constant != 0 ? 1 : 0) > 1; }
 
 /// Registers that instructions of a warp take.
-void add_fragments(const kernel::Body& body, std::set<int>& fragments) {
+///   copies  to fragments, perhaps, and from where
+void add_fragments(const kernel::Body& body, std::set<int>& fragments, std::vector<std::array<int, 2>>& copies) {
   for (const auto& statement : body) {
+    if (const auto* store = std::get_if<kernel::Store>(&statement.node);
+        store != nullptr && store->value.kind == Value::Kind::load)
+      copies.push_back({store->to.array, store->value.access.array});
     if (const auto* load = std::get_if<kernel::MatrixLoad>(&statement.node)) fragments.insert(load->to.array);
     if (const auto* call = std::get_if<kernel::MmaCall>(&statement.node))
       fragments.insert({call->d.array, call->a.array, call->b.array});
     if (const auto* product = std::get_if<kernel::GroupMma>(&statement.node)) fragments.insert(product->d.array);
-    kernel::for_each_body(statement, [&](const kernel::Body& inner) { add_fragments(inner, fragments); });
+    kernel::for_each_body(statement, [&](const kernel::Body& inner) { add_fragments(inner, fragments, copies); });
   }
 }
 
@@ -69,7 +74,11 @@ void add_fragments(const kernel::Body& body, std::set<int>& fragments) {
 
 KernelText::KernelText(const kernel::Kernel& kernel, bool vectors, bool wide)
     : kernel_(kernel), vectors_(vectors), wide_(wide) {
-  add_fragments(kernel.body, fragments_);
+  std::vector<std::array<int, 2>> copies;
+  add_fragments(kernel.body, fragments_, copies);
+  for (const auto& [to, from] : copies) {
+    if (fragments_.contains(to) && array({from, {}}).space == Space::registers) fragments_.insert(from);
+  }
   look_at(kernel.body);
   find_truths();
 }
@@ -267,7 +276,10 @@ std::string KernelText::vector_type(DType type, int lanes) {
 bool KernelText::are_words(int array) const { return kernel_.array(array).lanes > 1 && fragments_.contains(array); }
 
 std::string KernelText::word(const Value& value) {
-  if (value.kind == Value::Kind::load) return fmt::format("load<u32>({})", pointer(value.access));
+  if (value.kind == Value::Kind::load) {
+    return array(value.access).space == Space::registers ? registers(value.access)
+                                                         : fmt::format("load<u32>({})", pointer(value.access));
+  }
   std::string elements;
   for (const auto& element : value.operands) elements += (elements.empty() ? "" : ", ") + text(element).text;
   return fmt::format("word_of({})", elements);

@@ -332,6 +332,8 @@ void Builder::pipeline(const Directive& directive) {
   if (ordered.first.empty()) fail(fmt::format("no operand is staged at {}", directive.subject));
   if (directive.sizes.front() > kMostStages) fail(fmt::format("more than {} stages", kMostStages));
   ordered.stages = static_cast<int>(directive.sizes.front());
+  ordered.prefetch = !directive.loops.empty();
+  if (ordered.prefetch && ordered.stages < 2) fail("fragments are read ahead of a pipeline of two stages at least");
 }
 
 namespace {

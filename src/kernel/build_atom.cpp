@@ -247,6 +247,7 @@ Body Builder::loop_of(std::size_t k, Body inner) {
   loop.var = order_[k].var;
   loop.bind = order_[k].bind;
   loop.stages = order_[k].stages;
+  loop.prefetch = order_[k].prefetch;
   const auto q = index_of(loop.var);
   const auto& axis = axes_[static_cast<std::size_t>(q)];
   if (axis.ragged && axis.levels.front().var != loop.var) {

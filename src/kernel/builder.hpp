@@ -32,10 +32,11 @@ struct Axis {
 struct Ordered {
   Var var = 0;
   Bind bind = Bind::serial;
-  bool sum = false;  ///< inside of the accumulator's life
-  int stages = 1;    ///< places of the copies in its body
-  Body first;        ///< statements before the loops inside: copies
-  int origin = -1;   ///< number of the directive
+  bool sum = false;       ///< inside of the accumulator's life
+  int stages = 1;         ///< places of the copies in its body
+  bool prefetch = false;  ///< the first fragments of a round are read in the round before
+  Body first;             ///< statements before the loops inside: copies
+  int origin = -1;        ///< number of the directive
 };
 
 /// A product and how it is computed.

@@ -45,7 +45,7 @@ std::string print(const Directive& d) {
                            d.blocks > 1 ? fmt::format(" blocks {}", d.blocks) : "");
       return fmt::format("atom {}{} lanes {}", d.subject, groups(), d.lanes);
     case Kind::pipeline:
-      return fmt::format("pipeline {} {}", d.subject, d.sizes.front());
+      return fmt::format("pipeline {} {}{}", d.subject, d.sizes.front(), groups());
     case Kind::lanes:
     case Kind::skew:
       return fmt::format("{} {} {}", kWords[static_cast<std::size_t>(d.kind)], d.subject, d.sizes.front());
@@ -208,9 +208,17 @@ Directive parse_line(std::string_view line) {
       groups({"rows", "columns", "depth", "batch"});
       break;
     case Kind::pipeline:
+      d.subject = words.name("a loop");
+      d.sizes.push_back(words.number(words.next()));
+      if (const auto word = words.next(); word == "prefetch") {
+        d.loops.push_back({"prefetch", {}});
+      } else if (!word.empty()) {
+        words.fail(word, "\"prefetch\"");
+      }
+      break;
     case Kind::lanes:
     case Kind::skew:
-      d.subject = words.name(d.kind == Kind::pipeline ? "a loop" : "an index");
+      d.subject = words.name("an index");
       d.sizes.push_back(words.number(words.next()));
       break;
     case Kind::products:

@@ -21,6 +21,8 @@
 //   store shared                    on a GPU: results go through shared memory, from which neighbouring threads write
 //                                   neighbours in memory
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
+//   pipeline d0 2 prefetch          and the first fragments of a round are read while the last products of the round
+//                                   before run
 //   products 3 7                    of a group: what follows, up to the next such line, is how its products 3 and 7 are
 //                                   computed, an atom each, into one accumulator. All sections have the same tasks
 //   prefetch                        on a CPU: lines of the result are fetched while the sums that go there are computed
@@ -105,8 +107,8 @@ struct Directive {
   std::vector<std::int64_t> sizes;
   std::string at, space;  ///< stage; store: its space
   /// order: per binding the loops; stage: dimensions, or digits, under ""; atom: under "rows", "columns", "depth",
-  /// "batch"; write, layout: digits, or strides, under ""; of these and of a stage by digits what else they say, under
-  /// its word; copy: dimensions, added: the words behind its own, under ""
+  /// "batch"; pipeline: "prefetch" where it does; write, layout: digits, or strides, under ""; of these and of a stage
+  /// by digits what else they say, under its word; copy: dimensions, added: the words behind its own, under ""
   std::vector<std::pair<std::string, std::vector<std::string>>> loops;
   int lanes = 1;                        ///< atom, on a CPU
   std::array<int, 2> warps = {0, 0};    ///< atom, on a GPU: along rows and columns

@@ -243,10 +243,13 @@ class Expander {
         rest.push_back(statement);
       }
     }
+    const bool prefetch = nest.back()->prefetch;
     // Products of a warp group may be under way until the next round's are: their place is not copied to before.
     const bool overlap = tile_.of_groups() && nest.back()->stages > 2;
-    const auto ahead = std::min<std::int64_t>(nest.back()->stages - (overlap ? 2 : 1), chunks);  // rounds
-    const auto places = std::min(ahead + (overlap ? 2 : 1), chunks);
+    // Places that no copy may be under way to: of this round, unless its last fragments have been read by then.
+    const auto held = prefetch ? 0 : overlap ? 2 : 1;
+    const auto ahead = std::min<std::int64_t>(nest.back()->stages - held, chunks);  // rounds
+    const auto places = std::min(ahead + held, chunks);
     std::map<int, std::int64_t> size;  // of one place, per array
     std::vector<Visits> visits;
     for (const auto& copy : copies) {
@@ -305,8 +308,36 @@ class Expander {
         round.push_back({Let{loop->var, now, below, loop == nest.front() ? 0 : kernel_.extent(loop->var)}});
       }
     }
-    round.push_back({Wait{static_cast<int>(ahead - 1)}});
-    append(round, barrier());
+    // A round is there for all threads.
+    const auto arrived = [&](Body& to, std::int64_t behind) {
+      to.push_back({Wait{static_cast<int>(behind)}});
+      append(to, barrier());
+    };
+    const auto* mma = rest.size() == 1 ? std::get_if<Mma>(&rest.front().node) : nullptr;
+    if (prefetch) {
+      if (mma == nullptr || tile_.of_groups())
+        throw PlanError(
+            "schedule: a prefetch of fragments where a round is more than one product, or one of a warp group");
+      arrived(result, ahead - 1);
+      PrefetchedProducts products(threads_, *mma, tile_);
+      append(result, products.first(), rest.front().origin);
+      const auto place = wrapped(round, "place", now, places),
+                 next_place = wrapped(round, "next_place", now + Affine(1), places);
+      Body fence, then;
+      arrived(fence, std::max<std::int64_t>(ahead - 2, 0));
+      // All have read this round's place.
+      if (ahead < chunks) {
+        for (auto& move : copies_of(round, now + Affine(ahead), place, {{now, chunks - ahead}}))
+          append(then, std::move(move));
+      }
+      then.push_back({Commit{}});
+      const auto at = [&](const Affine& where) { return std::get<Mma>(shifted(rest, size, where).front().node); };
+      append(round, products.round(at(place), at(next_place), std::move(fence), std::move(then)), rest.front().origin);
+      result.push_back(loop_over(chunk, Bind::serial, std::move(round)));
+      if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
+      return result;
+    }
+    arrived(round, ahead - 1);
     std::vector<Body> next;
     if (ahead < chunks) {
       const auto later = now + Affine(ahead);
@@ -315,8 +346,8 @@ class Expander {
     }
     const auto place = wrapped(round, "place", now, places);
     rest = shifted(std::move(rest), size, place);
+    mma = rest.size() == 1 ? std::get_if<Mma>(&rest.front().node) : nullptr;
     int sums = -1;
-    const auto* mma = rest.size() == 1 ? std::get_if<Mma>(&rest.front().node) : nullptr;
     if (mma != nullptr && tile_.of_groups()) {
       append(round, multiplied_by_groups(threads_, *mma, tile_), rest.front().origin);
       for (auto& move : next) append(round, std::move(move));

@@ -2,6 +2,7 @@
 // takes part in follows from its number.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -63,6 +64,26 @@ Body cleared(Threads& threads, int accumulator);
 ///   of
 ///            shorter depths after the last one's
 Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between = {});
+
+/// Products whose first fragments were read before, into registers of their own, and that read those of the next round.
+class PrefetchedProducts {
+ public:
+  ///   mma  of the first round. Throws PlanError where its fragments are not read into registers as they lie
+  PrefetchedProducts(Threads& threads, const Mma& mma, const WarpTile& tile);
+  /// The first round's first fragments; in front of all rounds.
+  Body first();
+  /// A round.
+  ///   next   of the next round
+  ///   fence  behind the last fragments of this round, before the first ones of the next
+  ///   then   behind those
+  Body round(const Mma& mma, const Mma& next, Body fence, Body then);
+
+ private:
+  Threads& threads_;
+  const Mma mma_;
+  const WarpTile& tile_;
+  std::array<int, 2> registers_ = {-1, -1};  ///< of both operands' first fragments
+};
 /// Elements of shared memory from the start of an operand that fragments reach, what lies beyond its edges included.
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first);
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "kernel/expand_cuda.hpp"
 #include "ricci/error.hpp"
@@ -10,6 +11,10 @@ namespace ricci::kernel::cuda {
 namespace {
 
 constexpr std::int64_t kMostProducts = 80, kMostFmas = 512;
+/// Products of a warp in a step of the depth between two that add to the same registers, where fragments are read ahead
+/// of a round. NVRTC 13.0 for sm_90 lets the first product of a round follow the last one of the round before after a
+/// fixed number of cycles, in place of waiting for it: by one m16n8k8_f64 a step sums were lost on an H200.
+constexpr int kLeastPrefetched = 4;
 constexpr std::int64_t kMatrixRows = 8, kMatrixBytes = 16;  // bytes of a row
 
 /// Elements from one position of a tile to the next, where the digits are one mixed-radix number in the array.
@@ -58,7 +63,37 @@ class Multiplier {
         type_(kernel_.array(mma.accumulator).type),
         complex_(!tile.fma() && is_complex(kernel_.array(mma.a.array).type)) {}
 
-  Body run(std::vector<Body> between) {
+  /// What a round does for the next one, whose first fragments it reads into registers of their own.
+  struct Ahead {
+    std::array<int, 2> registers;  ///< of both operands
+    const Mma& next;
+    Body fence, then;  ///< before those fragments, and behind them
+  };
+
+  /// Registers for the first fragments of a round, and what reads them.
+  Body first_fragments(std::array<int, 2>& registers) {
+    if (const auto products = tile_.rows.atoms() * tile_.columns.atoms(); !tile_.fma() && products < kLeastPrefetched)
+      throw PlanError(
+          fmt::format("schedule: a prefetch of fragments of {} products of a warp in a step, not {} or more", products,
+                      kLeastPrefetched));
+    Body all;
+    for (const bool first : {true, false}) {
+      auto x = operand(first);
+      if (rounded(x) || complex_ || mma_.parts > 1)
+        throw PlanError(fmt::format("schedule: a prefetch of fragments of {}, which are no numbers as they are read",
+                                    kernel_.array(mma_.accumulator).name));
+      auto& to = registers[first ? 0 : 1];
+      const auto shape = fragment_shape(x);
+      to = threads_.registers(first ? "a_next" : "b_next", tile_.fma() ? type_ : x.type, shape,
+                              x.fragment->per_register());
+      all.push_back({Declare{to}});
+      x.numbers.registers = to;
+      append(all, with_depth(Affine(0), [&] { return loaded(x); }));
+    }
+    return all;
+  }
+
+  Body run(std::vector<Body> between, Ahead* ahead = nullptr) {
     auto a = operand(true), b = operand(false);
     const auto steps = tile_.depth.block() / tile_.depth.per_atom;
     const auto blocks = tile_.depth.blocks();
@@ -66,8 +101,7 @@ class Multiplier {
     depth_ = blocks > 1 ? Affine::of(outer) : Affine(0);
     Body all, body;
     for (auto* x : {&a, &b}) {
-      std::vector<std::int64_t> shape = {steps, x->side->atoms()};
-      if (!tile_.fma()) shape.push_back(x->fragment->registers());
+      const auto shape = fragment_shape(*x);
       const auto declared = [&](const std::string& name, const std::string& rest) {
         Numbers numbers;
         const auto of = tile_.fma() || complex_ ? type_ : x->type;
@@ -82,6 +116,15 @@ class Multiplier {
       x->numbers = declared(side + "_part", side + "_rest");
       if (complex_) x->imag = declared(side + "_imag", side + "_imag_rest");
       if (complex_ && !x->first) x->minus = declared("b_minus_imag", "b_minus_imag_rest");
+      if (ahead != nullptr) {
+        Body other = loaded(*x), first = copied(*x, ahead->registers[x->first ? 0 : 1]);
+        if (blocks == 1) {
+          append(body, std::move(first));
+        } else {
+          body.push_back({If{{{depth_, 1}}, std::move(first), std::move(other)}});
+        }
+        continue;
+      }
       if (!rounded(*x)) {
         append(body, loaded(*x));
         continue;
@@ -100,6 +143,7 @@ class Multiplier {
       for (const auto* x : {&a, &b}) append(next, with_depth(depth_ + Affine(1), [&] { return fetched(*x); }));
       body.push_back({If{{{depth_, blocks - 1}}, std::move(next), {}}});
     }
+    if (ahead != nullptr) append(body, where(only(depth_, blocks - 1, blocks), next_fragments(*ahead)));
     for (std::size_t k = 0; k < between.size(); ++k) {
       const auto step = std::min(static_cast<std::int64_t>(k), static_cast<std::int64_t>(blocks - 1));
       append(body, where(only(depth_, step, blocks), std::move(between[k])));
@@ -178,6 +222,45 @@ class Multiplier {
   }
 
  private:
+  std::vector<std::int64_t> fragment_shape(const Operand& x) const {
+    std::vector<std::int64_t> shape = {tile_.depth.block() / tile_.depth.per_atom, x.side->atoms()};
+    if (!tile_.fma()) shape.push_back(x.fragment->registers());
+    return shape;
+  }
+
+  /// An operand's fragments out of registers that hold the same ones.
+  Body copied(const Operand& x, int registers) {
+    const int lanes = x.fragment->per_register();
+    Access to{x.numbers.registers, {}, lanes}, from{registers, {}, lanes};
+    std::vector<Var> vars;
+    static constexpr const char* kNames[] = {"part", "i", "e"};
+    const auto shape = fragment_shape(x);
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+      vars.push_back(threads_.loop_var(kNames[k], shape[k]));
+      const auto value = shape[k] > 1 ? Affine::of(vars.back()) : Affine(0);
+      to.index.push_back(value);
+      from.index.push_back(value);
+    }
+    Body body{{Store{to, load_of(kernel_.array(registers).type, from)}}};
+    for (std::size_t k = vars.size(); k-- > 0;) {
+      if (shape[k] > 1) body = threads_.unrolled(vars[k], std::move(body));
+    }
+    return body;
+  }
+
+  /// The first fragments of the next round, behind the last ones of this round.
+  Body next_fragments(Ahead& ahead) {
+    Body body = std::move(ahead.fence);
+    Multiplier next(threads_, ahead.next, tile_);
+    for (const bool first : {true, false}) {
+      auto x = next.operand(first);
+      x.numbers.registers = ahead.registers[first ? 0 : 1];
+      append(body, next.with_depth(Affine(0), [&] { return next.loaded(x); }));
+    }
+    append(body, std::move(ahead.then));
+    return body;
+  }
+
   static void append(Body& to, Body more) {
     for (auto& statement : more) to.push_back(std::move(statement));
   }
@@ -431,6 +514,16 @@ Body cleared(Threads& threads, int accumulator) {
 
 Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between) {
   return Multiplier(threads, mma, tile).run(std::move(between));
+}
+
+PrefetchedProducts::PrefetchedProducts(Threads& threads, const Mma& mma, const WarpTile& tile)
+    : threads_(threads), mma_(mma), tile_(tile) {}
+
+Body PrefetchedProducts::first() { return Multiplier(threads_, mma_, tile_).first_fragments(registers_); }
+
+Body PrefetchedProducts::round(const Mma& mma, const Mma& next, Body fence, Body then) {
+  Multiplier::Ahead ahead{registers_, next, std::move(fence), std::move(then)};
+  return Multiplier(threads_, mma, tile_).run({}, &ahead);
 }
 
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first) {

@@ -131,9 +131,10 @@ struct Loop {
   Bind bind = Bind::serial;
   std::vector<Condition> when = {};
   Body body;
-  int times = 0;      ///< of Bind::unroll: rounds that are spelt out together; 0: all
-  int stages = 1;     ///< above 1: the body's copies run up to stages - 1 rounds ahead; expand() resolves it
-  Affine first = {};  ///< other than 0: not of tasks and threads
+  int times = 0;          ///< of Bind::unroll: rounds that are spelt out together; 0: all
+  int stages = 1;         ///< above 1: the body's copies run up to stages - 1 rounds ahead; expand() resolves it
+  bool prefetch = false;  ///< of such a loop: a round's first fragments are read in the round before
+  Affine first = {};      ///< other than 0: not of tasks and threads
   std::int64_t step = 1;
 };
 

@@ -89,7 +89,8 @@ class Printer {
     line("{} {}{} in {}{}{}{}", name_of(loop.bind), name(loop.var),
          steps ? fmt::format(" from {} by {}", text(loop.first), loop.step) : "", kernel_.extent(loop.var),
          loop.times > 0 ? fmt::format(", {} at once", loop.times) : "", where("while", loop.when),
-         loop.stages > 1 ? fmt::format(", copies in {} places", loop.stages) : "");
+         loop.stages > 1 ? fmt::format(", copies in {} places{}", loop.stages, loop.prefetch ? ", fragments ahead" : "")
+                         : "");
     inside(loop.body);
   }
   void one(const Sweep& sweep) {

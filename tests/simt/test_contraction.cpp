@@ -126,6 +126,42 @@ const Case kCases[] = {
      kNone,
      "tile a:64; order task a0; stage A at a0 async a b; stage B at a0 async b c;"
      "atom wgmma_f16 rows a columns c depth b warps 4x1 runs 1x1x2"},
+    {"ad,db->ab",  // fragments read ahead of a round, of several steps, ragged
+     {{'a', 100}, {'b', 90}, {'d', 72}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "tile a:64; tile c:32; tile b:16; order task c0 a0 sum b0; stage A at b0 async a b pad 8;"
+     "stage B at b0 async b c pad 2;"
+     "atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b0 3 prefetch"},
+    {"xad,xdb->ab",  // the same of one step, more places than rounds, in a loop around the pipeline
+     {{'x', 3}, {'a', 20}, {'b', 40}, {'d', 24}},
+     {DType::f64},
+     kOne,
+     kNone,
+     "tile d:32; tile c:8; order task d0 sum a c0; stage A at c0 async b c pad 4; stage B at c0 async c d pad 2;"
+     "atom m16n8k8_f64 rows b columns d depth c warps 2x1 runs 1x1x1; pipeline c0 4 prefetch"},
+    {"ad,db->ab",  // the same of halves by matrix loads
+     {{'a', 128}, {'b', 64}, {'d', 128}},
+     {DType::f16, DType::f16, DType::f32},
+     kOne,
+     kNone,
+     "tile a:64; tile b:32; order task a0 sum b0; stage A at b0 async a b pad 8; stage B at b0 async b c pad 8;"
+     "atom m16n8k16_f16 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b0 2 prefetch"},
+    {"ad,db->ab",  // the same by multiply-adds
+     {{'a', 100}, {'b', 90}, {'d', 50}},
+     {DType::f32},
+     kAny,
+     kAny,
+     "tile a:64; tile c:32; tile b:16; order task a0 c0 sum b0; stage A at b0 async b a pad 4;"
+     "stage B at b0 async b c pad 4; atom fma rows a columns c depth b warps 1x2 runs 4x4x1; pipeline b0 2 prefetch"},
+    {"gad,gdb->gab",  // the same of products side by side
+     {{'g', 10}, {'a', 36}, {'b', 28}, {'d', 20}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "tile a:4; tile c:8; order task a0 sum c0; stage A at c0 async a b c; stage B at c0 async a c d pad 2;"
+     "atom m16n8k8_f64 rows b columns d depth c batch a warps 2x1 runs 1x1x1; pipeline c0 2 prefetch"},
     {"ad,db->ab",  // complex products by real ones of a tensor core
      {{'a', 40}, {'b', 30}, {'d', 20}},
      {DType::c128},
@@ -389,6 +425,16 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
   const std::string atom = "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x2;";
   refused((start + stages + "store shared;" + atom).c_str(), "it stands behind the atom");
   refused((start + stages + atom + "store global").c_str(), "shared is expected there");
+  refused((start + stages + atom + "pipeline b0 3 ahead").c_str(), "\"prefetch\" is expected there");
+  refused((start + stages + atom + "pipeline b0 1 prefetch").c_str(), "two stages at least");
+  refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 4x2 runs 1x1x2; pipeline b0 2 prefetch")
+              .c_str(),
+          "2 products of a warp in a step");
+  auto complex = kCases[0];
+  complex.types = {DType::c128};
+  const auto ahead = start + stages + atom + "pipeline b0 2 prefetch";
+  complex.directives = ahead.c_str();
+  CHECK_THROWS_AS(made(complex), PlanError);
   Case c = kCases[0];
   c.beta = kAny;
   const auto text = start + stages + atom + "store shared";

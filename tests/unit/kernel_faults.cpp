@@ -64,6 +64,14 @@ Kernel cpu_turned() {
 const char* const kCuda =
     "tile a:16; tile b:8; tile c:16; order task a0 c0 sum b0; stage A at b0 async a b pad 4;"
     "stage B at b0 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1; pipeline b0 3";
+/// With fragments read ahead of a round.
+Kernel cuda_ahead() {
+  return expand(built(product(40, 42, 38),
+                      "tile a:16; tile b:8; tile c:32; order task a0 c0 sum b0; stage A at b0 async a b pad 4;"
+                      "stage B at b0 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1;"
+                      "pipeline b0 3 prefetch",
+                      Target::cuda));
+}
 Kernel cuda_tiles() { return built(product(40, 42, 38), kCuda, Target::cuda); }
 Kernel cuda() { return expand(cuda_tiles()); }
 /// Two values in a register, read by matrix loads.
@@ -251,6 +259,18 @@ const Fault kFaults[] = {
          const auto var = var_of(k, name);
          get<Let>(k, [&](const Statement& s) { return std::get<Let>(s.node).var == var; }).modulus = 2;
        }
+     },
+     "with no barrier between"},
+    {"a wait for one group too few before fragments of the next round", cuda_ahead,
+     [](Kernel& k) {
+       const auto [body, n] = find<Wait>(get<Loop>(k, loop_over(k, Bind::serial, "b0")).body, anything);
+       ++std::get<Wait>((*body)[n].node).groups;
+     },
+     "while an asynchronous copy to it is under way"},
+    {"a missing barrier before fragments of the next round", cuda_ahead,
+     [](Kernel& k) {
+       const auto [body, n] = find<Barrier>(get<Loop>(k, loop_over(k, Bind::serial, "b0")).body, anything);
+       body->erase(body->begin() + static_cast<std::ptrdiff_t>(n));
      },
      "with no barrier between"},
     // ---- threads and tasks

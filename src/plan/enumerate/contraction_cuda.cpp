@@ -72,10 +72,10 @@ class ContractionEnumerator {
   std::vector<Candidate> run(double worth, std::size_t most, double bound = std::numeric_limits<double>::infinity()) {
     std::vector<Candidate> list;
     std::set<std::string> names;
-    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, int> alike;
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, int> alike;
     for (const auto& cut : cuts(worth, bound)) {
       if (list.size() == most || cut.seconds > worth_ * best_seconds_) break;
-      if (++alike[{cut.rows->size, cut.columns->size, cut.depth->size}] > kAlike) continue;
+      if (++alike[{cut.rows->size, cut.columns->size, cut.depth->size, cut.prefetch}] > kAlike) continue;
       Candidate candidate;
       candidate.schedule.name = contraction_.name(cut);
       if (!names.insert(candidate.schedule.name).second) continue;
@@ -184,12 +184,17 @@ class ContractionEnumerator {
     const auto& b = column_copies_[start.column * depths_.size() + start.depth];
     auto counts = of_result(rows, columns);
     set_copies(counts, a, b, depth);
-    constexpr std::size_t kMostSpreads = 32;
+    constexpr std::size_t kMostSpreads = 64;
     auto number = start.number * kMostSpreads;
+    const bool prefetches = contraction_.prefetches() && depth.blocks > 1;
     const auto price = [&](int warp_rows, int warp_columns) {
-      Cut cut{&rows, &columns, &depth};
-      if (fit(cut, counts, a, b, warp_rows, warp_columns)) priced.push_back({cut, number});
-      ++number;
+      for (const bool prefetch : {false, true}) {
+        if (prefetch && !prefetches) break;
+        Cut cut{&rows, &columns, &depth};
+        cut.prefetch = prefetch;
+        if (fit(cut, counts, a, b, warp_rows, warp_columns)) priced.push_back({cut, number});
+        ++number;
+      }
     };
     if (contraction_.groups)
       return price(static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m), 1);
@@ -207,8 +212,8 @@ class ContractionEnumerator {
     const auto warps = cut.spread.warps();
     if (warps > most_warps) return false;
     const auto rows = held_rows(cut), columns = held_columns(cut);
-    const auto registers =
-        c.registers(rows / warp_rows, columns / warp_columns, cut.spread, copies_of(a, warps) + copies_of(b, warps));
+    const auto registers = c.registers(rows / warp_rows, columns / warp_columns, cut.spread,
+                                       copies_of(a, warps) + copies_of(b, warps), cut.prefetch);
     if (registers > kMostRegisters || (rows * columns * c.products / (std::int64_t{32} * warps) < 8 && warps > 1))
       return false;
     // Room to spare in whole warps: the same with fewer of them.
@@ -216,10 +221,15 @@ class ContractionEnumerator {
         columns - cut.columns->size >= 2 * c.column_unit * warp_columns)
       return false;
     if (!c.groups && warp_rows > 1 && (warp_rows - 1) * rows / warp_rows >= cut.rows->size) return false;
+    // Fewer products of a warp do not run long enough behind those fragments (expand_cuda_multiply.cpp).
+    constexpr std::int64_t kLeastPrefetched = 4;
+    if (cut.prefetch && rows * columns < kLeastPrefetched * c.atom().m * c.atom().n * warp_rows * warp_columns)
+      return false;
     cut.seconds = std::numeric_limits<double>::infinity();
     Cut tried = cut;
     constexpr int kStages[] = {2, 3, 4, 6};
     const int fewest = kStages[c.groups ? 1 : 0];
+    counts.prefetched = cut.prefetch;
     const auto stage = stage_bytes(cut);
     double stores = 0;
     for (const bool relaid : {false, true}) {
@@ -477,6 +487,7 @@ class ContractionEnumerator {
     auto counts = of_result(*cut.rows, *cut.columns);
     set_copies(counts, a, b, *cut.depth);
     set_round(counts, cut, a, b, held_rows(cut), held_columns(cut));
+    counts.prefetched = cut.prefetch;
     counts.stages = counted_stages(cut.stages);
     counts.resident = cut.resident;
     return counts;

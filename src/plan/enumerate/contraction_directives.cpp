@@ -26,7 +26,8 @@ std::string GpuContraction::name(const Cut& cut) const {
       fmt::format("warps {}x{}{}", cut.spread.warp_rows, cut.spread.warp_columns, cut.relaid ? " via shared" : "");
   if (is_outer()) return fmt::format("{} {}", tile, warps);
   const auto beside = products > 1 ? fmt::format(" beside {}{}", batch_axes[products_axis].name, products) : "";
-  return fmt::format("{} x {}{} {} stages {}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages);
+  return fmt::format("{} x {}{} {} stages {}{}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages,
+                     cut.prefetch ? " prefetch" : "");
 }
 
 kernel::Directives GpuContraction::directives(const Cut& cut) const {
@@ -166,6 +167,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
     pipeline.kind = Directive::Kind::pipeline;
     pipeline.subject = at;
     pipeline.sizes = {cut.stages};
+    if (cut.prefetch) pipeline.loops.push_back({"prefetch", {}});
     list.push_back(std::move(pipeline));
   }
   return list;

@@ -270,8 +270,12 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
   return spread;
 }
 
-int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread,
-                              double copies) const {
+bool GpuContraction::prefetches() const {
+  return !groups && !fma && factor_parts == 1 && !is_complex(type) && atom().a.type != kernel::AtomType::tf32;
+}
+
+int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread, double copies,
+                              bool prefetch) const {
   constexpr int kOfGroups = 40;  // besides sums: addresses, operands' descriptors
   if (groups) return static_cast<int>(rows * columns / 32) + kOfGroups;
   const auto words = std::max<std::int64_t>(size / 4, 1);
@@ -281,7 +285,7 @@ int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const ker
       fma ? (rows / atom().m + columns / atom().n) * words * spread.run_depth : (rows / 8 + columns / 8) * 2 * words;
   const auto minus = !fma && is_complex(type) ? columns / 8 * words * factor_parts : 0;
   // What is rounded is read a step ahead.
-  const auto ahead = !fma && atom().a.type == kernel::AtomType::tf32 ? operands : 0;
+  const auto ahead = prefetch || (!fma && atom().a.type == kernel::AtomType::tf32) ? operands : 0;
   if (!fma) return static_cast<int>(sums + operands * factor_parts + minus + ahead) + 40;
   // Fitted to 144 kernels in f32, made by NVRTC 13.0 for sm_90: three in four of them have room for as many blocks.
   constexpr double kSum = 1.1, kOperand = 1.2, kCopy = 0.4, kBase = 32;

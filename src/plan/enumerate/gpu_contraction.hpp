@@ -21,8 +21,9 @@ struct Cut {
   const tiles::Tile* depth = nullptr;
   kernel::Spread spread = {};
   int stages = 1;
-  bool relaid = false;  ///< results leave through shared memory
-  int resident = 1;     ///< blocks of a multiprocessor at once
+  bool prefetch = false;  ///< a round's first fragments are read while the products of the round before run
+  bool relaid = false;    ///< results leave through shared memory
+  int resident = 1;       ///< blocks of a multiprocessor at once
   double seconds = 0;
 };
 
@@ -46,8 +47,10 @@ class GpuContraction {
   /// How lanes and warps share a tile of rows x columns.
   kernel::Spread spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const;
   /// Of a thread, as far as they can be told: of a warp's tile.
-  ///   copies  instructions of a thread that copy operands, in one round
-  int registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread, double copies) const;
+  ///   copies    instructions of a thread that copy operands, in one round
+  ///   prefetch  of the next round's first fragments
+  int registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread, double copies,
+                bool prefetch) const;
   /// Bytes of shared memory for each row of a warp group's result that may leave in lines (expand_cuda_flush.cpp).
   std::int64_t line_bytes(const tiles::Tile& columns) const;
   /// Elements between rows of shared memory by which an operand's fragments are read from different banks.
@@ -95,6 +98,9 @@ class GpuContraction {
 
   const kernel::Atom& atom() const { return *atom_; }
   bool is_outer() const { return depth_axes.empty(); }
+  /// Whether fragments may be read ahead of a round: those that are numbers as they are read, by few steps of the
+  /// depth.
+  bool prefetches() const;
   bool deep(bool of_rows) const { return of_rows ? deep_rows : deep_columns; }
   /// Whether products side by side are of lanes; else they are of warps.
   bool by_lanes() const { return products > 1 && batch_lanes_ > 1; }

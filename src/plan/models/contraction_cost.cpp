@@ -14,25 +14,26 @@
 namespace ricci::plan {
 namespace {
 
-constexpr double kCacheBytes = 45;    // of a multiprocessor in a cycle, from the second cache
-constexpr double kCacheLine = 1.46;   // cycles of a multiprocessor's share of that cache for a line that is asked for
-constexpr double kBlock = 350;        // cycles before a block's first product and after its last one
-constexpr double kLatency = 2290;     // of memory under load, from a copy's issue to its barrier
-constexpr double kBarrier = 89;       // of a round
-constexpr double kRound = 187;        // of a round too, which products of another block do not hide
-constexpr double kExposed = 0.15;     // share of copies that a block's products do not hide
-constexpr double kFragment = 0.43;    // cycles of a wavefront that is read
-constexpr double kCopied = 0.99;      // of one that is written
-constexpr double kScattered = 0.86;   // of an element that is written on its own
-constexpr double kLine = 0.27;        // of a line
-constexpr double kStore = 0.17;       // of an instruction that stores results
-constexpr double kStoreLine = 3.53;   // of a line that it asks for
-constexpr double kPartSector = 2.6;   // of a sector of which it writes a part: the cache reads it first
-constexpr double kCompulsory = 1.02;  // of the time that a copy of as many bytes takes
-constexpr double kShortRun = 0.03;    // more for results in short runs
-constexpr double kWholeRun = 1152;    // bytes (cost_cuda.cpp)
-constexpr double kPartLine = 0.072;   // more for results whose runs cut lines in two, a cut for each line
-constexpr double kFewWarps = 1.55;    // of products by blocks of fewer than four warps, which leave pipes idle
+constexpr double kCacheBytes = 45;   // of a multiprocessor in a cycle, from the second cache
+constexpr double kCacheLine = 1.46;  // cycles of a multiprocessor's share of that cache for a line that is asked for
+constexpr double kBlock = 350;       // cycles before a block's first product and after its last one
+constexpr double kLatency = 2290;    // of memory under load, from a copy's issue to its barrier
+constexpr double kBarrier = 89;      // of a round
+constexpr double kRound = 187;       // of a round too, which products of another block do not hide
+constexpr double kPrefetchedRound = 60;  // of such a round whose first fragments were read in the round before
+constexpr double kExposed = 0.15;        // share of copies that a block's products do not hide
+constexpr double kFragment = 0.43;       // cycles of a wavefront that is read
+constexpr double kCopied = 0.99;         // of one that is written
+constexpr double kScattered = 0.86;      // of an element that is written on its own
+constexpr double kLine = 0.27;           // of a line
+constexpr double kStore = 0.17;          // of an instruction that stores results
+constexpr double kStoreLine = 3.53;      // of a line that it asks for
+constexpr double kPartSector = 2.6;      // of a sector of which it writes a part: the cache reads it first
+constexpr double kCompulsory = 1.02;     // of the time that a copy of as many bytes takes
+constexpr double kShortRun = 0.03;       // more for results in short runs
+constexpr double kWholeRun = 1152;       // bytes (cost_cuda.cpp)
+constexpr double kPartLine = 0.072;      // more for results whose runs cut lines in two, a cut for each line
+constexpr double kFewWarps = 1.55;       // of products by blocks of fewer than four warps, which leave pipes idle
 /// Products of warp groups go on from round to round: of 22 kernels of bench/problems/gemm.csv in bf16 (off by 18 %).
 constexpr double kGroupRound = 700;  // cycles of a round at least, whose fence waits for copies
 constexpr double kShortSum = 512;    // terms, of whose rounds the first and the last ones are not hidden (tccg48_f32)
@@ -113,8 +114,8 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
       kBlock + counts.rounds * std::max(own_round + waited, counts.overlapped ? kGroupRound : 0.0) + stores;
   ContractionTime time;
   const double turns = in_turns / clock;
-  time.products = turns * counts.rounds * (counts.pipe_cycles / balance + (counts.overlapped ? 0 : kRound)) *
-                  (counts.warps < 4 ? kFewWarps : 1);
+  const double begin = counts.overlapped ? 0 : counts.prefetched ? kPrefetchedRound : kRound;
+  time.products = turns * counts.rounds * (counts.pipe_cycles / balance + begin) * (counts.warps < 4 ? kFewWarps : 1);
   time.shared = turns * counts.rounds * shared;
   time.issue = turns * counts.rounds * issue / balance;
   time.stores = turns * stores;

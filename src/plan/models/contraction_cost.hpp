@@ -16,6 +16,7 @@ struct ContractionCounts {
   double resident = 1;  ///< blocks that a multiprocessor has room for
   int warps = 1, stages = 2;
   bool overlapped = false;  ///< products of a round go on into the next one
+  bool prefetched = false;  ///< the first fragments of a round are there when it begins
 
   // Of one block in one round.
   double pipe_cycles = 0;   ///< of a multiprocessor's tensor cores, or of its units for multiply-adds
