@@ -89,9 +89,6 @@ class ContractionEnumerator {
     return list;
   }
 
-  /// Of the best one that the last run priced, or its bound.
-  double best_seconds() const { return best_seconds_; }
-
   /// What the best one that was priced would save if the rows' operand, or the columns', were copied by whole vectors
   /// and sectors; nothing where none was below the bound.
   std::optional<std::array<double, 2>> gathers() const {
@@ -545,12 +542,8 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
   for (const auto& way : ways_of(program, device)) {
     ContractionEnumerator enumerator(program, way, device);
     const double bound = 1e-6 * (best ? std::min(best->predicted_us, bound_us) : bound_us);
-    // Shared memory is counted to the byte last: where the best ones do not fit, others are priced.
-    for (const double worth : {1.0, 1.05, 1.5}) {
-      auto list = enumerator.run(worth, 1, bound);
-      if (!list.empty() && (!best || list.front().predicted_us < best->predicted_us)) best = std::move(list.front());
-      if (!list.empty() || !(enumerator.best_seconds() < bound)) break;
-    }
+    auto list = enumerator.run(1, 1, bound);
+    if (!list.empty() && (!best || list.front().predicted_us < best->predicted_us)) best = std::move(list.front());
     if (std::exchange(first, false)) gathers = enumerator.gathers();
   }
   if (best) best->gathers = gathers;
