@@ -120,8 +120,8 @@ class Cublas final : public ProductLibrary {
   }
 
  private:
-  /// A factor in the type of the sums, complex ones with their imaginary part behind: aligned as its complex numbers are,
-  /// which cuBLAS reads by aligned loads.
+  /// A factor in the type of the sums, complex ones with their imaginary part behind: aligned as its complex numbers
+  /// are, which cuBLAS reads by aligned loads.
   class Numbers {
    public:
     Numbers(Scalar value, bool wide)
