@@ -32,7 +32,6 @@ void Memory::begin_task(std::int64_t task) {
   }
   for (auto& flights : flights_) flights = {};
   for (auto& products : products_) products = {};
-  under_way_ = 0;
 }
 
 void Memory::fail(int array, std::int64_t element, const std::string& rule) const {
@@ -64,16 +63,6 @@ Memory::Met* Memory::met(int number, std::int64_t element) {
   return nullptr;
 }
 
-void Memory::check_flights(int array, std::int64_t element) const {
-  if (under_way_ == 0) return;
-  for (const auto& own : flights_) {
-    for (const auto& flight : own.flights) {
-      if (flight.array == array && flight.element == element)
-        fail(array, element, "is accessed while an asynchronous copy to it is under way: a wait is missing");
-    }
-  }
-}
-
 void Memory::meet(Met& met, int array, std::int64_t element, int thread, bool writes) {
   const auto now = warp_interval(thread);
   met.several = met.several || (met.task >= 0 && met.task != task_);
@@ -93,6 +82,8 @@ void Memory::meet(Met& met, int array, std::int64_t element, int thread, bool wr
          fmt::format("is written by thread {} and read by {} with no barrier between", thread,
                      met.reader < 0 ? "others" : fmt::format("thread {}", met.reader)));
   }
+  if (met.under_way)
+    fail(array, element, "is accessed while an asynchronous copy to it is under way: a wait is missing");
   met.task = task_;
   if (writes && met.products > 0)
     fail(array, element, "is written while a product of a warp group reads it: a wait is missing");
@@ -114,7 +105,6 @@ void Memory::meet(Met& met, int array, std::int64_t element, int thread, bool wr
 Item Memory::read(int array, std::int64_t element, int thread) {
   check_bounds(array, element);
   if (auto* both = met(array, element)) meet(*both, array, element, thread, false);
-  check_flights(array, element);
   check_products(array, element, thread);
   if (this->array(array).space != Space::global)
     return cells_[static_cast<std::size_t>(array)].items[cell(array, element, thread)];
@@ -126,7 +116,6 @@ Item Memory::read(int array, std::int64_t element, int thread) {
 void Memory::write(int array, std::int64_t element, int thread, const Item& item) {
   check_bounds(array, element);
   if (auto* both = met(array, element)) meet(*both, array, element, thread, true);
-  check_flights(array, element);
   check_products(array, element, thread);
   write_before_products(array, element, thread);
   if (this->array(array).space != Space::global) {
@@ -144,11 +133,11 @@ void Memory::write(int array, std::int64_t element, int thread, const Item& item
 
 void Memory::start(int array, std::int64_t element, int thread, const Item& item) {
   check_bounds(array, element);
-  check_flights(array, element);
-  if (auto* both = met(array, element)) meet(*both, array, element, thread, true);
+  auto& both = *met(array, element);
+  meet(both, array, element, thread, true);
+  both.under_way = true;
   auto& own = flights_[static_cast<std::size_t>(thread)];
   own.flights.push_back({array, element, item, own.group});
-  ++under_way_;
 }
 
 void Memory::commit(int thread) { ++flights_[static_cast<std::size_t>(thread)].group; }
@@ -163,8 +152,8 @@ void Memory::wait(int thread, int groups) {
     both.written_in = interval_;
     both.written_in_warp = warp_interval(thread);
     both.writer = thread;
+    both.under_way = false;
     write_before_products(flight.array, flight.element, thread);
-    --under_way_;
     return true;
   });
 }

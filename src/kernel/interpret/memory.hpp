@@ -36,7 +36,8 @@ class Memory {
   Item read(int array, std::int64_t element, int thread);
   void write(int array, std::int64_t element, int thread, const Item& item);
 
-  /// Asynchronous copies of a thread: under way, closed as a group, landed but for the last `groups` groups.
+  /// Asynchronous copies of a thread to shared memory: under way, closed as a group, landed but for the last `groups`
+  /// groups.
   void start(int array, std::int64_t element, int thread, const Item& item);
   void commit(int thread);
   void wait(int thread, int groups);
@@ -71,7 +72,8 @@ class Memory {
     bool several = false;  // tasks that touched it
     bool fenced = false;   // since it was written
     std::int64_t fenced_in = -1;
-    int products = 0;  // under way, that read it
+    bool under_way = false;  // an asynchronous copy to it, which is into shared memory
+    int products = 0;        // under way, that read it
   };
   struct Cells {
     std::vector<Item> items;
@@ -115,7 +117,6 @@ class Memory {
   void check_bounds(int array, std::int64_t element) const;
   static int warp_of(int thread) { return thread / 32; }
   std::int64_t& warp_interval(int thread) { return warp_intervals_[static_cast<std::size_t>(warp_of(thread))]; }
-  void check_flights(int array, std::int64_t element) const;
   void meet(Met& met, int array, std::int64_t element, int thread, bool writes);
   Met* met(int array, std::int64_t element);
   std::size_t cell(int array, std::int64_t element, int thread) const;
@@ -124,9 +125,8 @@ class Memory {
   const Kernel& kernel_;
   int threads_;
   const std::vector<void*>* buffers_;
-  std::vector<Cells> cells_;      // per array
-  std::vector<Flights> flights_;  // per thread
-  std::size_t under_way_ = 0;
+  std::vector<Cells> cells_;        // per array
+  std::vector<Flights> flights_;    // per thread
   bool multiplies_ = false;         // there are products of warp groups
   std::vector<Products> products_;  // per thread
   std::int64_t task_ = -1, interval_ = 0;

@@ -23,7 +23,6 @@ Item Memory::read_for_product(int array, std::int64_t element, int thread) {
   check_bounds(array, element);
   auto& both = *met(array, element);
   meet(both, array, element, thread, false);
-  check_flights(array, element);
   if (both.written && (!both.fenced || both.fenced_in == interval_))
     fail(array, element, "is read by a product of a warp group with no fence and barrier after it was written");
   auto& own = products_[static_cast<std::size_t>(thread)];
