@@ -11,10 +11,6 @@ namespace ricci::kernel::cuda {
 namespace {
 
 constexpr std::int64_t kMostProducts = 80, kMostFmas = 512;
-/// Products of a warp in a step of the depth between two that add to the same registers, where fragments are read ahead
-/// of a round. NVRTC 13.0 for sm_90 lets the first product of a round follow the last one of the round before after a
-/// fixed number of cycles, in place of waiting for it: by one m16n8k8_f64 a step sums were lost on an H200.
-constexpr int kLeastPrefetched = 4;
 constexpr std::int64_t kMatrixRows = 8, kMatrixBytes = 16;  // bytes of a row
 
 /// Elements from one position of a tile to the next, where the digits are one mixed-radix number in the array.

@@ -14,6 +14,11 @@
 
 namespace ricci::kernel {
 
+/// Products of a warp in a step of the depth between two that add to the same registers, where fragments are read ahead
+/// of a round. NVRTC 13.0 for sm_90 lets the first product of a round follow the last one of the round before after a
+/// fixed number of cycles, in place of waiting for it: by one m16n8k8_f64 a step sums were lost on an H200.
+constexpr int kLeastPrefetched = 4;
+
 struct Side {
   std::int64_t extent = 1;  ///< of the block's tile
   std::int64_t padded = 1;  ///< as many as all lanes hold

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "device_memory.hpp"
+#include "fuzz/on_device.hpp"
 #include "fuzz/random_einsum.hpp"
 #include "fuzz/random_problem.hpp"
 #include "jit/cuda_driver.hpp"
@@ -22,17 +22,7 @@ std::string failure(Runtime& runtime, fuzz::RandomEinsum& e) {
   const auto before = e.tensors.back();
   const auto plan =
       runtime.plan_einsum(e.problem.spec.text, e.problem.inputs, e.problem.output, e.options(Device::gpu));
-  std::vector<tests::DeviceMemory> copies;
-  std::vector<const void*> inputs;
-  for (const auto& tensor : e.tensors) {
-    copies.emplace_back(tensor.begin(), tensor.bytes());
-    inputs.push_back(copies.back().get() + tensor.origin());
-  }
-  inputs.pop_back();
-  auto& result = e.tensors.back();
-  void* const output = copies.back().get() + result.origin();
-  plan(std::span<void* const>(&output, 1), inputs, e.call());
-  copies.back().copy_to_host(result.begin());
+  fuzz::run_on_device(plan, e);
   const auto difference = e.difference(want, before);
   return difference.empty() ? difference : difference + "\n" + plan.program() + plan.source();
 }

@@ -27,6 +27,16 @@ ir::Program contraction(const std::string& spec, const std::vector<std::vector<s
   return ir::canonicalise(ir::lower(problem));
 }
 
+void check_best(const ir::Program& program, const plan::GpuModel& device) {
+  const auto list = plan::contraction_candidates(program, device);
+  const auto best = plan::best_contraction(program, device);
+  REQUIRE(best.has_value() == !list.empty());
+  if (!best) return;
+  CHECK(best->schedule.name == list.front().schedule.name);
+  CHECK(best->predicted_us == list.front().predicted_us);
+  CHECK(best->schedule.directives == list.front().schedule.directives);
+}
+
 }  // namespace
 
 TEST_CASE("kernels that were timed on an H200 are predicted") {
@@ -104,13 +114,7 @@ TEST_CASE("the best contraction is the first of the list") {
       for (const auto& [spec, extents] : kCases) {
         INFO(spec << " in " << name(type) << " on sm_" << sm);
         const auto program = contraction(spec, extents, type);
-        const auto list = plan::contraction_candidates(program, device);
-        const auto best = plan::best_contraction(program, device);
-        REQUIRE(best.has_value() == !list.empty());
-        if (!best) continue;
-        CHECK(best->schedule.name == list.front().schedule.name);
-        CHECK(best->predicted_us == list.front().predicted_us);
-        CHECK(best->schedule.directives == list.front().schedule.directives);
+        check_best(program, device);
       }
     }
   }
@@ -142,12 +146,7 @@ TEST_CASE("the best of random contractions is the first of the list") {
     const auto program = contraction(spec, shapes, kTypes[draw(std::size(kTypes))]);
     const auto device = plan::GpuModel::of_capability(draw(4) == 0 ? 80 : 90);
     INFO(ir::print(program));
-    const auto list = plan::contraction_candidates(program, device);
-    const auto best = plan::best_contraction(program, device);
-    REQUIRE(best.has_value() == !list.empty());
-    if (!best) continue;
-    CHECK(best->schedule.name == list.front().schedule.name);
-    CHECK(best->predicted_us == list.front().predicted_us);
+    check_best(program, device);
   }
 }
 

@@ -218,9 +218,7 @@ class ContractionEnumerator {
         columns - cut.columns->size >= 2 * c.column_unit * warp_columns)
       return false;
     if (!c.groups && warp_rows > 1 && (warp_rows - 1) * rows / warp_rows >= cut.rows->size) return false;
-    // Fewer products of a warp do not run long enough behind those fragments (expand_cuda_multiply.cpp).
-    constexpr std::int64_t kLeastPrefetched = 4;
-    if (cut.prefetch && rows * columns < kLeastPrefetched * c.atom().m * c.atom().n * warp_rows * warp_columns)
+    if (cut.prefetch && rows * columns < kernel::kLeastPrefetched * c.atom().m * c.atom().n * warp_rows * warp_columns)
       return false;
     cut.seconds = std::numeric_limits<double>::infinity();
     Cut tried = cut;
