@@ -218,8 +218,8 @@ class ContractionEnumerator {
         columns - cut.columns->size >= 2 * c.column_unit * warp_columns)
       return false;
     if (!c.groups && warp_rows > 1 && (warp_rows - 1) * rows / warp_rows >= cut.rows->size) return false;
-    if (cut.prefetch && rows * columns < kernel::kLeastPrefetched * c.atom().m * c.atom().n * warp_rows * warp_columns)
-      return false;
+    const auto atoms = rows / c.atom().m * columns / c.atom().n;
+    if (cut.prefetch && atoms < std::int64_t{kernel::kLeastPrefetched} * warp_rows * warp_columns) return false;
     cut.seconds = std::numeric_limits<double>::infinity();
     Cut tried = cut;
     constexpr int kStages[] = {2, 3, 4, 6};
