@@ -1,6 +1,7 @@
 // The walk behind verify(): what is known at each statement of a kernel, and the rules that hold there.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,8 @@ class Verifier {
   void loop(const Loop& loop, bool outermost);
   void one(const Loop& loop) { this->loop(loop, false); }
   void thread_digit(const Loop& loop);
+  /// The body of a loop, until no round leaves in registers what differs between more threads than before it.
+  void rounds(const std::function<void()>& round);
   void one(const Sweep& sweep);
   void let(const Let& let);
   void one(const If& branch);

@@ -135,13 +135,15 @@ void Verifier::loop(const Loop& loop, bool outermost) {
   // Threads that begin at other values have other rounds.
   const auto parted = std::max(varies(loop.when), varies(loop.first));
   part(parted);
-  rounds_ += repeats;
   const auto mark = ranges_.mark();
   if (!loop.first.is_constant() || loop.first.constant != 0) ranges_.assume({loop.first - Affine::of(loop.var), 1});
   ranges_.assume(loop.when);
-  body(loop.body, outermost);
+  if (repeats) {
+    rounds([&] { body(loop.body, false); });
+  } else {
+    body(loop.body, outermost);
+  }
   ranges_.restore(mark);
-  rounds_ -= repeats;
   join();
   thread_below_ = around;
   if (loop.bind == Bind::task) tasks_.pop_back();
@@ -166,7 +168,6 @@ void Verifier::one(const Sweep& sweep) {
   expect(!sweep.parts.empty(), "a strip-mined loop of no parts");
   const auto parted = std::max(varies(sweep.first), varies(sweep.end));
   part(parted);
-  ++rounds_;
   enter(sweep.var);
   const auto place = static_cast<std::size_t>(sweep.var);
   varies_[place] = varies(sweep.first);
@@ -183,11 +184,10 @@ void Verifier::one(const Sweep& sweep) {
     ranges_.assume({sweep.first - Affine::of(sweep.var), 1});
     ranges_.assume({Affine::of(sweep.var) - sweep.end, 1 - step});
     if (sweep.end.is_constant()) ranges_.assume({Affine::of(sweep.var), sweep.end.constant - step + 1});
-    body(part.body, false);
+    rounds([&] { body(part.body, false); });
     ranges_.restore(mark);
   }
   ranges_.leave(sweep.var);
-  --rounds_;
   join();
 }
 

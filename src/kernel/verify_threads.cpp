@@ -56,6 +56,21 @@ void Verifier::join() {
   if (parts_.empty()) stored_.clear();
 }
 
+void Verifier::rounds(const std::function<void()>& round) {
+  ++rounds_;
+  for (bool more = true; more;) {
+    const auto before = registers_;
+    round();
+    more = false;
+    for (std::size_t k = 0; k < registers_.size(); ++k) {
+      if (life_[k] == Life::undeclared) continue;
+      more = more || registers_[k] > before[k];
+      registers_[k] = std::max(registers_[k], before[k]);
+    }
+  }
+  --rounds_;
+}
+
 std::vector<Var> Verifier::tasks_of(const Affine& affine) const {
   std::vector<Var> all;
   for (const auto& term : affine.terms) {

@@ -240,3 +240,18 @@ TEST_CASE("kernels of programs without a fault pass") {
 }
 
 TEST_CASE("faults planted into kernels of programs are found by name") { check_faults(kFaults); }
+
+TEST_CASE("what a round leaves in registers decides which threads pass in the next one") {
+  auto kernel = by_block();
+  auto& loop = get<Loop>(kernel, loop_over(kernel, Bind::any, "q"));
+  loop.first = Affine(0);  // the same rounds of all threads
+  auto& round = loop.body;
+  auto& store = std::get<Store>(round.front().node);
+  store.value = load_of(DType::f32, {0, {Affine::of(var_of(kernel, "member"))}});
+  const auto sum = load_of(DType::f32, store.to);
+  round.insert(round.begin(),
+               {If{{}, {{Barrier{}}}, {}, {apply(OpCode::less, DType::u8, {zero_of(DType::f32), sum})}}});
+  INFO(print(kernel));
+  CHECK_THROWS_WITH(verify(kernel),
+                    Catch::Matchers::ContainsSubstring("a barrier where not all threads of a block pass"));
+}
