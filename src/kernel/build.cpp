@@ -29,7 +29,7 @@ void Builder::run(std::span<const Directive> directives) {
   std::size_t next = 0;
   for (; next < directives.size() && directives[next].kind == Kind::tile; ++next) apply(directives[next]);
   for (std::size_t q = 0; q < axes_.size(); ++q) {
-    if (axes_[q].levels.empty()) split(static_cast<int>(q), {program_.indices[q].extent});
+    if (axes_[q].levels.empty()) split(static_cast<int>(q), whole(program_.indices[q]));
   }
   for (; next < directives.size(); ++next) apply(directives[next]);
   if (atoms_ < products_.size()) throw PlanError("schedule: a contraction needs an atom");
@@ -61,8 +61,7 @@ Body Builder::of_task(bool is_first, bool is_last, int block) {
 }
 
 void Builder::apply(const Directive& directive) {
-  current_ = print(Directives{directive});
-  current_.pop_back();  // the line's end
+  current_ = print(directive);
   kernel_.directives.push_back(current_);
   switch (directive.kind) {
     case Kind::tile:
@@ -90,22 +89,8 @@ void Builder::apply(const Directive& directive) {
       return;
     case Kind::products:
       fail("sections of products are for groups of them");
-    case Kind::lanes:
-    case Kind::strip:
-    case Kind::part:
-    case Kind::threads:
-    case Kind::cooperative:
-    case Kind::write:
-    case Kind::layout:
-    case Kind::carry:
-    case Kind::skew:
-    case Kind::origin:
-      fail("it is for programs without an atom");
-    case Kind::copy:
-    case Kind::library:
-      fail("it stands before all that is for a kernel");
-    case Kind::added:
-      fail("it rewrites the tree, which is made by all directives of other words in front of it");
+    default:
+      refuse(directive, Family::products);
   }
 }
 
@@ -113,30 +98,20 @@ void Builder::tile(const Directive& directive) {
   for (std::size_t q = 0; q < program_.indices.size(); ++q) {
     if (program_.indices[q].name != directive.subject) continue;
     if (!axes_[q].levels.empty()) fail("this index has levels already");
-    split(static_cast<int>(q), directive.sizes);
+    split(static_cast<int>(q), directive);
     return;
   }
   fail("no index of this program has that name");
 }
 
-void Builder::split(int q, const std::vector<std::int64_t>& sizes) {
+void Builder::split(int q, const Directive& tile) {
   auto& axis = this->axis(q);
-  const auto& name = program_.indices[static_cast<std::size_t>(q)].name;
-  const bool whole = sizes.size() == 1 && sizes.front() == extent(q);
-  auto count = (extent(q) + sizes.front() - 1) / sizes.front();
-  axis.ragged = count * sizes.front() != extent(q);
-  const auto add = [&](std::size_t number, std::int64_t n, std::int64_t step) {
-    const bool last = number == sizes.size();
-    const auto var = var_of(last ? name : fmt::format("{}{}", name, number), n);
-    axis.levels.push_back({var, n, step});
-    if (n > 1) axis.value = axis.value + Affine::of(var, step);  // else it is 0
-  };
-  if (!whole) add(0, count, sizes.front());
-  for (std::size_t k = 0; k + 1 < sizes.size(); ++k) {
-    if (sizes[k] % sizes[k + 1] != 0) fail(fmt::format("{} is no multiple of {}", sizes[k], sizes[k + 1]));
-    add(k + 1, sizes[k] / sizes[k + 1], sizes[k + 1]);
+  axis.ragged = extent(q) % tile.sizes.front() != 0;
+  for (const auto& [name, count, step] : levels_of(tile, extent(q))) {
+    const auto var = var_of(name, count);
+    axis.levels.push_back({var, count, step});
+    if (count > 1) axis.value = axis.value + Affine::of(var, step);  // else it is 0
   }
-  add(sizes.size(), sizes.back(), 1);
 }
 
 Var Builder::loop(const std::string& name) const {

@@ -18,15 +18,15 @@
 namespace ricci::kernel {
 
 /// One loop of an index: `count` values, `step` elements of the index apart.
-struct Level {
+struct AxisLevel {
   Var var = 0;
   std::int64_t count = 1, step = 1;
 };
 
 struct Axis {
-  std::vector<Level> levels;  ///< from outside in
-  Affine value;               ///< of the index
-  bool ragged = false;        ///< some values of the levels are past the index's extent
+  std::vector<AxisLevel> levels;  ///< from outside in
+  Affine value;                   ///< of the index
+  bool ragged = false;            ///< some values of the levels are past the index's extent
 };
 
 struct Ordered {
@@ -104,7 +104,7 @@ class Builder {
   void pipeline(const Directive& directive);
   void store();
 
-  void split(int q, const std::vector<std::int64_t>& sizes);
+  void split(int q, const Directive& tile);
 
   /// A new variable, or that of an earlier section.
   Var var_of(std::string name, std::int64_t count) {

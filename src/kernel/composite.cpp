@@ -16,16 +16,10 @@ namespace {
 
 using Kind = Directive::Kind;
 
-[[noreturn]] void fail(const Directive& directive, const std::string& rule) {
-  auto text = print(Directives{directive});
-  text.pop_back();
-  throw PlanError(fmt::format("schedule: \"{}\": {}", text, rule));
-}
-
 /// The node whose values a copy holds: an operand of the product, converted and conjugated, or the sum of products.
 ir::NodeId copied_node(const ir::Program& program, const Directive& directive) {
   const auto contraction = contraction_of(program);
-  if (!contraction) fail(directive, "the program is no contraction");
+  if (!contraction) refuse(directive, "the program is no contraction");
   const auto name_of = [&](int buffer) { return program.buffers[static_cast<std::size_t>(buffer)].name; };
   const auto node = [&](ir::NodeId id) -> const ir::Node& { return program.nodes[static_cast<std::size_t>(id)]; };
   if (directive.subject == name_of(program.statement().buffer)) return contraction->reduce;
@@ -33,7 +27,7 @@ ir::NodeId copied_node(const ir::Program& program, const Directive& directive) {
   const auto& product = sum.kind == ir::NodeKind::reduce ? node(sum.operand[0]) : sum;
   const bool first = directive.subject == name_of(node(contraction->first.load).source);
   const bool second = directive.subject == name_of(node(contraction->second.load).source);
-  if (first == second) fail(directive, first ? "both operands are that tensor" : "no operand has that name");
+  if (first == second) refuse(directive, first ? "both operands are that tensor" : "no operand has that name");
   return product.operand[first ? 0 : 1];
 }
 
@@ -62,12 +56,12 @@ std::vector<int> order_of(const ir::Program& program, ir::NodeId id, const Direc
     const auto q = static_cast<int>(place - program.indices.begin());
     if (place == program.indices.end() || !on[static_cast<std::size_t>(q)] ||
         std::find(order.begin(), order.end(), q) != order.end()) {
-      fail(directive, fmt::format("{} is no index of it, or stands there twice", name));
+      refuse(directive, fmt::format("{} is no index of it, or stands there twice", name));
     }
     order.push_back(q);
   }
   if (order.size() != static_cast<std::size_t>(std::count(on.begin(), on.end(), true)))
-    fail(directive, "an array has all indices of what it holds");
+    refuse(directive, "an array has all indices of what it holds");
   return order;
 }
 
@@ -93,7 +87,7 @@ Composite composite_of(const ir::Program& program, const Schedule& schedule) {
       made.rest.directives.push_back(directive);
       continue;
     }
-    if (behind) fail(directive, "copies come before all else");
+    if (behind) refuse(directive, "copies come before all else");
     const auto& step = made.sequence.steps[made.product].program;
     const auto node = copied_node(step, directive);
     const bool result = node == contraction_of(step)->reduce;
@@ -113,11 +107,11 @@ void verify_composite(const ir::Program& program, const Schedule& schedule, Targ
   if (!is_library_product(schedule)) return verify(made.rest, rest, target);
   const auto& directive = made.rest.directives.front();
   if (made.rest.directives.size() > 1 || directive.subject != "gemm")
-    fail(directive, "a library's product is \"library gemm\", and stands alone behind copies");
+    refuse(directive, "a library's product is \"library gemm\", and stands alone behind copies");
   if (!matrix_product_of(rest))
-    fail(directive,
-         "what is left to multiply is no matrix product: copy operands, or the result, so that rows, columns "
-         "and depth are an index each");
+    refuse(directive,
+           "what is left to multiply is no matrix product: copy operands, or the result, so that rows, columns "
+           "and depth are an index each");
 }
 
 }  // namespace ricci::kernel

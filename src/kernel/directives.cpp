@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <iterator>
 
 #include "kernel/extensions.hpp"
 #include "ricci/error.hpp"
@@ -15,67 +15,41 @@ namespace {
 
 using Kind = Directive::Kind;
 
-/// By Kind.
-constexpr std::array<std::string_view, 21> kWords = {
-    "tile",        "order", "stage", "atom",   "pipeline", "products",    "prefetch",
-    "nontemporal", "lanes", "strip", "part",   "threads",  "cooperative", "write",
-    "layout",      "carry", "skew",  "origin", "store",    "copy",        "library"};
+/// A word, and the families that it says something to: bits by Family; none: of what makes several steps.
+struct Word {
+  std::string_view text;
+  unsigned families;
+  friend bool operator==(const Word& word, std::string_view text) { return word.text == text; }
+};
+constexpr unsigned kProducts = 1, kPoints = 2, kMoves = 4;
 
-std::string print(const Directive& d) {
-  const auto groups = [&] {
-    std::string text;
-    for (const auto& [word, names] : d.loops) {
-      if (!word.empty()) text += " " + word;
-      if (!names.empty()) text += fmt::format(" {}", fmt::join(names, " "));
-    }
-    return text;
-  };
-  switch (d.kind) {
-    case Kind::tile:
-      return fmt::format("tile {}:{}", d.subject, fmt::join(d.sizes, ":"));
-    case Kind::order:
-      return "order" + groups();
-    case Kind::stage:
-      return fmt::format("stage {}{} {}{}{}", d.subject, d.at.empty() ? "" : " at " + d.at, d.space,
-                         d.padding > 0 ? fmt::format(" pad {}", d.padding) : "", groups());
-    case Kind::atom:
-      if (d.warps[0] > 0)
-        return fmt::format("atom {}{} warps {} runs {}{}{}", d.subject, groups(), fmt::join(d.warps, "x"),
-                           fmt::join(d.runs, "x"), d.parts > 1 ? fmt::format(" parts {}", d.parts) : "",
-                           d.blocks > 1 ? fmt::format(" blocks {}", d.blocks) : "");
-      return fmt::format("atom {}{} lanes {}", d.subject, groups(), d.lanes);
-    case Kind::pipeline:
-      return fmt::format("pipeline {} {}{}", d.subject, d.sizes.front(), groups());
-    case Kind::lanes:
-    case Kind::skew:
-      return fmt::format("{} {} {}", kWords[static_cast<std::size_t>(d.kind)], d.subject, d.sizes.front());
-    case Kind::carry:
-    case Kind::origin:
-    case Kind::library:
-      return fmt::format("{} {}", kWords[static_cast<std::size_t>(d.kind)], d.subject);
-    case Kind::store:
-      return "store " + d.space;
-    case Kind::write:
-    case Kind::layout:
-      return std::string(kWords[static_cast<std::size_t>(d.kind)]) + groups();
-    case Kind::products:
-    case Kind::strip:
-    case Kind::part:
-    case Kind::threads:
-      return fmt::format("{} {}", kWords[static_cast<std::size_t>(d.kind)], fmt::join(d.sizes, " "));
-    case Kind::cooperative:
-      return fmt::format("cooperative {}", fmt::join(d.sizes, " items "));
-    case Kind::prefetch:
-    case Kind::nontemporal:
-      return fmt::format("{}{}{}", kWords[static_cast<std::size_t>(d.kind)], d.sizes.empty() ? "" : " ",
-                         fmt::join(d.sizes, " "));
-    case Kind::copy:
-      return fmt::format("copy {}{}", d.subject, groups());
-    case Kind::added:
-      return d.subject + groups();
-  }
-  return {};
-}
+/// By Kind.
+constexpr Word kWords[] = {
+    {"tile", kProducts | kPoints | kMoves},
+    {"order", kProducts | kPoints | kMoves},
+    {"stage", kProducts | kMoves},
+    {"atom", kProducts},
+    {"pipeline", kProducts},
+    {"products", kProducts},
+    {"prefetch", kProducts | kMoves},
+    {"nontemporal", kProducts | kPoints | kMoves},
+    {"lanes", kPoints},
+    {"strip", kPoints},
+    {"part", kPoints},
+    {"threads", kPoints | kMoves},
+    {"cooperative", kPoints},
+    {"write", kMoves},
+    {"layout", kMoves},
+    {"carry", kMoves},
+    {"skew", kMoves},
+    {"origin", kMoves},
+    {"store", kProducts},
+    {"copy", 0},
+    {"library", 0},
+};
+static_assert(std::size(kWords) == static_cast<std::size_t>(Kind::added));
+
+constexpr std::string_view word_of(Kind kind) { return kWords[static_cast<std::size_t>(kind)].text; }
 
 /// The words of one line.
 class Words {
@@ -165,10 +139,13 @@ Directive parse_line(std::string_view line) {
       }
     }
   };
-  const auto known = std::find(kWords.begin(), kWords.end(), what);
-  if (known == kWords.end() && find_directive(what) == nullptr)
-    words.fail(what, fmt::format("one of {}", fmt::join(kWords, ", ")).c_str());
-  d.kind = static_cast<Kind>(known - kWords.begin());
+  const auto* const known = std::find(std::begin(kWords), std::end(kWords), what);
+  if (known == std::end(kWords) && find_directive(what) == nullptr) {
+    std::vector<std::string_view> all;
+    for (const auto& word : kWords) all.push_back(word.text);
+    words.fail(what, fmt::format("one of {}", fmt::join(all, ", ")).c_str());
+  }
+  d.kind = static_cast<Kind>(known - std::begin(kWords));
   switch (d.kind) {
     case Kind::tile: {
       auto word = words.name("index:size");
@@ -279,7 +256,48 @@ Directive parse_line(std::string_view line) {
 }  // namespace
 
 bool is_directive(std::string_view word) noexcept {
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
+void refuse(const Directive& directive, std::string_view rule) {
+  throw PlanError(fmt::format("schedule: {}: {}", print(directive), rule));
+}
+
+void refuse(const Directive& directive, Family family) {
+  constexpr std::string_view kNames[] = {"the products of an atom", "what is computed point by point",
+                                         "what only moves elements"};
+  if (directive.kind == Kind::added)
+    refuse(directive, "it rewrites the tree, which is made by all directives of other words in front of it");
+  const auto families = kWords[static_cast<std::size_t>(directive.kind)].families;
+  if (families == 0) refuse(directive, "it stands before all that is for a kernel");
+  std::vector<std::string_view> names;
+  for (unsigned k = 0; k < std::size(kNames); ++k) {
+    if (k != static_cast<unsigned>(family) && (families >> k & 1U) != 0) names.push_back(kNames[k]);
+  }
+  refuse(directive, fmt::format("it is for {}", fmt::join(names, " and ")));
+}
+
+std::vector<Level> levels_of(const Directive& tile, std::int64_t extent) {
+  const auto& sizes = tile.sizes;
+  std::vector<Level> levels;
+  const auto add = [&](std::size_t number, std::int64_t count, std::int64_t step) {
+    levels.push_back({number == sizes.size() ? tile.subject : fmt::format("{}{}", tile.subject, number), count, step});
+  };
+  const bool whole = sizes.size() == 1 && sizes.front() == extent;
+  if (!whole) add(0, (extent + sizes.front() - 1) / sizes.front(), sizes.front());
+  for (std::size_t k = 0; k + 1 < sizes.size(); ++k) {
+    if (sizes[k] % sizes[k + 1] != 0) refuse(tile, fmt::format("{} is no multiple of {}", sizes[k], sizes[k + 1]));
+    add(k + 1, sizes[k] / sizes[k + 1], sizes[k + 1]);
+  }
+  add(sizes.size(), sizes.back(), 1);
+  return levels;
+}
+
+Directive whole(const ir::LoopIndex& index) {
+  Directive tile;
+  tile.subject = index.name;
+  tile.sizes = {std::max<std::int64_t>(index.extent, 1)};
+  return tile;
 }
 
 bool has_atom(const Directives& directives) noexcept {
@@ -288,6 +306,61 @@ bool has_atom(const Directives& directives) noexcept {
 
 bool has_write(const Directives& directives) noexcept {
   return std::any_of(directives.begin(), directives.end(), [](const Directive& d) { return d.kind == Kind::write; });
+}
+
+std::string print(const Directive& d) {
+  const auto groups = [&] {
+    std::string text;
+    for (const auto& [word, names] : d.loops) {
+      if (!word.empty()) text += " " + word;
+      if (!names.empty()) text += fmt::format(" {}", fmt::join(names, " "));
+    }
+    return text;
+  };
+  switch (d.kind) {
+    case Kind::tile:
+      return fmt::format("tile {}:{}", d.subject, fmt::join(d.sizes, ":"));
+    case Kind::order:
+      return "order" + groups();
+    case Kind::stage:
+      return fmt::format("stage {}{} {}{}{}", d.subject, d.at.empty() ? "" : " at " + d.at, d.space,
+                         d.padding > 0 ? fmt::format(" pad {}", d.padding) : "", groups());
+    case Kind::atom:
+      if (d.warps[0] > 0)
+        return fmt::format("atom {}{} warps {} runs {}{}{}", d.subject, groups(), fmt::join(d.warps, "x"),
+                           fmt::join(d.runs, "x"), d.parts > 1 ? fmt::format(" parts {}", d.parts) : "",
+                           d.blocks > 1 ? fmt::format(" blocks {}", d.blocks) : "");
+      return fmt::format("atom {}{} lanes {}", d.subject, groups(), d.lanes);
+    case Kind::pipeline:
+      return fmt::format("pipeline {} {}{}", d.subject, d.sizes.front(), groups());
+    case Kind::lanes:
+    case Kind::skew:
+      return fmt::format("{} {} {}", word_of(d.kind), d.subject, d.sizes.front());
+    case Kind::carry:
+    case Kind::origin:
+    case Kind::library:
+      return fmt::format("{} {}", word_of(d.kind), d.subject);
+    case Kind::store:
+      return "store " + d.space;
+    case Kind::write:
+    case Kind::layout:
+      return std::string(word_of(d.kind)) + groups();
+    case Kind::products:
+    case Kind::strip:
+    case Kind::part:
+    case Kind::threads:
+      return fmt::format("{} {}", word_of(d.kind), fmt::join(d.sizes, " "));
+    case Kind::cooperative:
+      return fmt::format("cooperative {}", fmt::join(d.sizes, " items "));
+    case Kind::prefetch:
+    case Kind::nontemporal:
+      return fmt::format("{}{}{}", word_of(d.kind), d.sizes.empty() ? "" : " ", fmt::join(d.sizes, " "));
+    case Kind::copy:
+      return fmt::format("copy {}{}", d.subject, groups());
+    case Kind::added:
+      return d.subject + groups();
+  }
+  return {};
 }
 
 std::string print(const Directives& directives) {

@@ -125,10 +125,34 @@ using Directives = std::vector<Directive>;
 /// Whether lines begin with that word, added ones aside.
 bool is_directive(std::string_view word) noexcept;
 
+/// What a kernel is made from besides its program, by the directives that are there: products by an atom, other
+/// programs point by point, or what only moves elements.
+enum class Family : std::uint8_t { products, points, moves };
+
+/// Throws PlanError naming a directive and the rule that it breaks; of one that says nothing to this family, whom it is
+/// for.
+[[noreturn]] void refuse(const Directive& directive, std::string_view rule);
+[[noreturn]] void refuse(const Directive& directive, Family family);
+
+/// A loop that a tile makes of an index: `count` values, `step` elements of the index apart.
+struct Level {
+  std::string name;
+  std::int64_t count = 1, step = 1;
+};
+
+/// The loops of a `tile` directive over an index of this extent, from outside in: of tile c:3072:24 c0, c1 and c.
+/// Throws PlanError where a size is no multiple of the next one.
+std::vector<Level> levels_of(const Directive& tile, std::int64_t extent);
+/// The one of an index that no directive tiles.
+Directive whole(const ir::LoopIndex& index);
+
 /// Whether they are for products, by an atom, or for what only moves elements, which they write. Others are for any
 /// program that computes.
 bool has_atom(const Directives& directives) noexcept;
 bool has_write(const Directives& directives) noexcept;
+
+/// A line without its end.
+std::string print(const Directive& directive);
 
 /// One line a directive; parse(print(x)) == x.
 std::string print(const Directives& directives);

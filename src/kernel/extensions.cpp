@@ -29,14 +29,15 @@ const Entry* find(const std::deque<Entry>& entries, Is is) {
   return found == entries.end() ? nullptr : &*found;
 }
 
-void refuse(std::string_view what, std::string_view name) {
+[[noreturn]] void is_there(std::string_view what, std::string_view name) {
   throw InternalError(fmt::format("there is {} \"{}\" already", what, name));
 }
 
 }  // namespace
 
 void add(AddedDirective directive) {
-  if (is_directive(directive.word) || find_directive(directive.word) != nullptr) refuse("a directive", directive.word);
+  if (is_directive(directive.word) || find_directive(directive.word) != nullptr)
+    is_there("a directive", directive.word);
   tables().directives.push_back(std::move(directive));
 }
 
@@ -55,11 +56,9 @@ Directives take_added(Directives& directives) {
 Kernel rewritten(Kernel kernel, const Directives& added) {
   verify(kernel);
   for (const auto& directive : added) {
-    auto line = print(Directives{directive});
-    line.pop_back();  // its end
-    kernel.directives.push_back(line);
+    kernel.directives.push_back(print(directive));
     const auto rule = find_directive(directive.subject)->pass(kernel, directive.loops.front().second);
-    if (!rule.empty()) throw PlanError(fmt::format("schedule: {}: {}", line, rule));
+    if (!rule.empty()) refuse(directive, rule);
     made_by(kernel.body, static_cast<int>(kernel.directives.size()) - 1);
     verify(kernel);
   }
@@ -68,7 +67,7 @@ Kernel rewritten(Kernel kernel, const Directives& added) {
 
 void add(CopyRule rule) {
   const auto same = [&](const CopyRule& other) { return other.name == rule.name; };
-  if (find(tables().rules, same) != nullptr) refuse("a rule", rule.name);
+  if (find(tables().rules, same) != nullptr) is_there("a rule", rule.name);
   tables().rules.push_back(std::move(rule));
 }
 
@@ -84,7 +83,7 @@ std::string added_rules() {
 }
 
 void add(AddedAtom atom) {
-  if (find_atom(atom.atom.name) != nullptr) refuse("an atom", atom.atom.name);
+  if (find_atom(atom.atom.name) != nullptr) is_there("an atom", atom.atom.name);
   verify(atom.atom);
   tables().atoms.push_back(std::move(atom));
 }

@@ -1,7 +1,10 @@
 #include "kernel/schedule.hpp"
 
+#include <utility>
+
 #include "kernel/build.hpp"
 #include "kernel/composite.hpp"
+#include "kernel/extensions.hpp"
 #include "kernel/permute/build_permute.hpp"
 #include "kernel/permute/cpu_stage.hpp"
 #include "kernel/permute/moves.hpp"
@@ -46,6 +49,9 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
   if (is_composite(schedule)) {
     verify_composite(program, schedule, target);
   } else if (has_write(schedule.directives)) {
+    const auto& last = schedule.directives.back();
+    if (target == Target::cpu && last.kind == Directive::Kind::added)
+      refuse(last, "what only moves elements has no tree on a CPU, which it could rewrite");
     verify(moves_of(program, schedule.directives), program);
   } else if (has_atom(schedule.directives)) {
     build(program, schedule, target);
@@ -55,7 +61,12 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
 }
 
 Kernel build(const ir::Program& program, const Schedule& schedule, Target target) {
-  if (has_write(schedule.directives)) return build_permute(program, moves_of(program, schedule.directives));
+  if (has_write(schedule.directives)) {
+    auto directives = schedule.directives;
+    const auto added = take_added(directives);
+    auto kernel = build_permute(program, moves_of(program, std::move(directives)));
+    return added.empty() ? kernel : rewritten(std::move(kernel), added);
+  }
   if (!has_atom(schedule.directives)) return build_program(program, schedule.directives, target);
   if (const auto contraction = contraction_of(program))
     return build(program, *contraction, schedule.directives, target);

@@ -2,8 +2,10 @@
 #include "catch.hpp"
 #include "kernel/extensions.hpp"
 #include "kernel/print.hpp"
+#include "kernel/schedule.hpp"
 #include "ricci/error.hpp"
 #include "simt/contraction_case.hpp"
+#include "unit/programs.hpp"
 
 using namespace ricci;
 
@@ -76,6 +78,21 @@ TEST_CASE("a rule of a directive from outside that does not hold names the direc
   CHECK(contains(refusal(kSchedule + "enrol b0 2"), "\"enrol\""));
   CHECK_THROWS_AS(kernel::add(kernel::AddedDirective{"unroll", unroll}), InternalError);
   CHECK_THROWS_AS(kernel::add(kernel::AddedDirective{"tile", unroll}), InternalError);
+}
+
+TEST_CASE("a directive from outside rewrites what moves elements on a GPU") {
+  kernel::add(kernel::AddedDirective{"say", [](kernel::Kernel& kernel, const std::vector<std::string>& words) {
+                                       auto& block = std::get<kernel::Loop>(kernel.body.front().node).body;
+                                       block.insert(block.begin(), {kernel::Comment{words.front()}});
+                                       return std::string();
+                                     }});
+  const auto program = test::canonical(test::dense("ab->ba", {48, 40}));
+  const kernel::Schedule schedule{{}, kernel::parse_directives("order task b; write a:48; threads 64; say here")};
+  kernel::verify(schedule, program, kernel::Target::cuda);
+  CHECK(kernel::print(kernel::build(program, schedule, kernel::Target::cuda)).find("# here\n") != std::string::npos);
+  CHECK(kernel::launch_of(program, schedule, kernel::Target::cuda).tasks == 40);
+  CHECK_THROWS_WITH(kernel::verify(schedule, program, kernel::Target::cpu),
+                    "schedule: say here: what only moves elements has no tree on a CPU, which it could rewrite");
 }
 
 TEST_CASE("what a directive from outside breaks is found after it") {

@@ -111,7 +111,8 @@ TEST_CASE("directives that move nothing are named") {
         "schedule: layout b:1 elements 40 swizzle 1 2: a swizzle is a shift, a mask and a unit");
   CHECK(refusal("order; write a:1; origin lanes") ==
         "schedule: origin lanes: an origin is found by divisions, or by a shuffle");
-  CHECK(refusal("order; lanes a 8; write") == "schedule: lanes a 8: it is not for what moves elements");
+  CHECK(refusal("order; lanes a 8; write") == "schedule: lanes a 8: it is for what is computed point by point");
+  CHECK(refusal("order; pipeline a 2; write") == "schedule: pipeline a 2: it is for the products of an atom");
   // Rules between directives.
   CHECK(refusal("tile a:64; order task a0; write") == "schedule: tile: a tile lies between 1 and the extent");
   CHECK(refusal("order; write a:48 b:20") == "schedule: write: a mapping covers its tile");

@@ -164,7 +164,9 @@ TEST_CASE("each rule of tiles and their order, broken once") {
           {"tile a:8:4; order task a0 b serial a", "order task a0 b serial a",
            "a is a loop inside of what is in registers"},
           {"tile a:4; order task a0 b", "order task a0 b", "a is in no serial loop"},
-          {"order task a b; stage A at b scratch a", "stage A at b scratch a", "it is for the products of an atom"},
+          {"order task a b; stage A at b scratch a", "stage A at b scratch a",
+           "it is for the products of an atom and what only moves elements"},
+          {"order task a b; skew a 4", "skew a 4", "it is for what only moves elements"},
           {"order task a b; pipeline a 2", "pipeline a 2", "it is for the products of an atom"},
           {"order task a b; threads 32", "threads 32", "a CPU has no threads of a block"},
       });

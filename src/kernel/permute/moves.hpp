@@ -146,7 +146,7 @@ std::string summary(const Moves& moves, const ir::Program& program);
 Directives directives_of(const Moves& moves, const ir::Program& program);
 
 /// What directives say. Throws PlanError naming the directive that is not understood: an index that is not there,
-/// digits that are none, ... Rules between directives are those of verify().
-Moves moves_of(const ir::Program& program, const Directives& directives);
+/// digits that are none, ... Rules between directives are those of verify(). Added ones at the end are left out.
+Moves moves_of(const ir::Program& program, Directives directives);
 
 }  // namespace ricci::kernel

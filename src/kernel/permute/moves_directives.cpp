@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ir/read_number.hpp"
+#include "kernel/extensions.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
@@ -145,11 +146,7 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& rule) const {
-    auto line = print(Directives{*current_});
-    line.pop_back();  // its end
-    throw PlanError(fmt::format("schedule: {}: {}", line, rule));
-  }
+  [[noreturn]] void fail(const std::string& rule) const { refuse(*current_, rule); }
 
   void apply(const Directive& directive) {
     switch (directive.kind) {
@@ -195,7 +192,7 @@ class Reader {
         made_.threads = static_cast<int>(std::min(directive.sizes.front(), kMost));
         return;
       default:
-        fail("it is not for what moves elements");
+        refuse(directive, Family::moves);
     }
   }
 
@@ -318,6 +315,9 @@ class Reader {
 
 Directives directives_of(const Moves& moves, const ir::Program& program) { return Writer(moves, program).all(); }
 
-Moves moves_of(const ir::Program& program, const Directives& directives) { return Reader(program).read(directives); }
+Moves moves_of(const ir::Program& program, Directives directives) {
+  take_added(directives);
+  return Reader(program).read(directives);
+}
 
 }  // namespace ricci::kernel

@@ -23,8 +23,7 @@ Kernel build_program(const ir::Program& program, Directives directives, Target t
   auto kernel = target == Target::cuda ? build_cuda(program, loops) : build_cpu(program, loops);
   // Every loop that is not one of a worker alone stands in the order.
   for (std::size_t k = 0; k < directives.size(); ++k) {
-    kernel.directives.push_back(print(Directives{directives[k]}));
-    kernel.directives.back().pop_back();  // the line's end
+    kernel.directives.push_back(print(directives[k]));
     if (directives[k].kind == Directive::Kind::order) made_by(kernel.body, static_cast<int>(k));
   }
   return rewritten(std::move(kernel), added);

@@ -30,7 +30,7 @@ class LoopMaker {
     std::size_t next = 0;
     for (; next < directives.size() && directives[next].kind == Kind::tile; ++next) apply(directives[next]);
     for (std::size_t q = 0; q < levels_.size(); ++q) {
-      if (levels_[q].empty()) split(q, {extent(q)});
+      if (levels_[q].empty()) split(q, whole(program_.indices[q]));
     }
     for (; next < directives.size(); ++next) apply(directives[next]);
     if (!ordered_) throw PlanError("schedule: an order is missing");
@@ -40,11 +40,9 @@ class LoopMaker {
   }
 
  private:
-  /// A loop of an index: `count` values, `step` elements of the index apart.
-  struct Level {
-    std::string name;
-    std::int64_t count = 1, step = 1;
-    enum class Use : std::uint8_t { registers, task, inner } use = Use::registers;
+  enum class Use : std::uint8_t { registers, task, inner };
+  struct UsedLevel : Level {
+    Use use = Use::registers;
   };
 
   [[noreturn]] void fail(const std::string& rule) const {
@@ -55,8 +53,7 @@ class LoopMaker {
   bool cpu() const { return target_ == Target::cpu; }
 
   void apply(const Directive& directive) {
-    current_ = print(Directives{directive});
-    current_.pop_back();  // the line's end
+    current_ = print(directive);
     if (directive.kind != Kind::tile && directive.kind != Kind::order && !ordered_) fail("it comes after the order");
     switch (directive.kind) {
       case Kind::tile:
@@ -77,24 +74,8 @@ class LoopMaker {
         return threads(directive.sizes.front());
       case Kind::cooperative:
         return cooperative(directive.sizes);
-      case Kind::added:
-        fail("it rewrites the tree, which is made by all directives of other words in front of it");
-      case Kind::stage:
-      case Kind::atom:
-      case Kind::pipeline:
-      case Kind::products:
-      case Kind::prefetch:
-        fail("it is for the products of an atom");
-      case Kind::write:
-      case Kind::layout:
-      case Kind::carry:
-      case Kind::skew:
-      case Kind::origin:
-      case Kind::store:
-        fail("it is for what only moves elements");
-      case Kind::copy:
-      case Kind::library:
-        fail("it stands before all that is for a kernel");
+      default:
+        refuse(directive, Family::points);
     }
   }
 
@@ -110,26 +91,18 @@ class LoopMaker {
     if (!levels_[q].empty()) fail("this index has levels already");
     if (!free_[q]) fail("this index is summed or scanned over by each worker alone");
     if (directive.sizes.front() > extent(q)) fail(fmt::format("{} has {} values", name(q), extent(q)));
-    split(q, directive.sizes);
+    split(q, directive);
   }
 
-  void split(std::size_t q, const std::vector<std::int64_t>& sizes) {
-    const bool whole = sizes.size() == 1 && sizes.front() == extent(q);
-    const auto add = [&](std::size_t number, std::int64_t count, std::int64_t step) {
-      auto text = number == sizes.size() ? name(q) : fmt::format("{}{}", name(q), number);
+  void split(std::size_t q, const Directive& tile) {
+    for (auto& level : levels_of(tile, extent(q))) {
       for (std::size_t p = 0; p < levels_.size(); ++p) {
-        const bool taken =
-            std::any_of(levels_[p].begin(), levels_[p].end(), [&](const Level& level) { return level.name == text; });
-        if (taken || (p != q && name(p) == text)) fail(fmt::format("there is a loop {} already", text));
+        const bool taken = std::any_of(levels_[p].begin(), levels_[p].end(),
+                                       [&](const Level& other) { return other.name == level.name; });
+        if (taken || (p != q && name(p) == level.name)) fail(fmt::format("there is a loop {} already", level.name));
       }
-      levels_[q].push_back({std::move(text), count, step});
-    };
-    if (!whole) add(0, (extent(q) + sizes.front() - 1) / sizes.front(), sizes.front());
-    for (std::size_t k = 0; k + 1 < sizes.size(); ++k) {
-      if (sizes[k] % sizes[k + 1] != 0) fail(fmt::format("{} is no multiple of {}", sizes[k], sizes[k + 1]));
-      add(k + 1, sizes[k] / sizes[k + 1], sizes[k + 1]);
+      levels_[q].push_back({std::move(level)});
     }
-    add(sizes.size(), sizes.back(), 1);
   }
 
   void order(const Directive& directive) {
@@ -140,7 +113,7 @@ class LoopMaker {
       if (word == "thread" && cpu()) fail("a CPU has no threads of a block: loops over a tile are serial");
       if (word == "serial" && !cpu()) fail("a tile of a GPU is spread over threads");
       if (word == "task" && !made_.inner.empty()) fail("tasks are the outermost loops");
-      for (const auto& loop : names) put(loop, word == "task" ? Level::Use::task : Level::Use::inner);
+      for (const auto& loop : names) put(loop, word == "task" ? Use::task : Use::inner);
     }
     std::reverse(made_.inner.begin(), made_.inner.end());
     std::int64_t registers = 1;
@@ -152,18 +125,18 @@ class LoopMaker {
     if (registers > kMostRegisters) fail(fmt::format("a worker has more than {} values in registers", kMostRegisters));
   }
 
-  void put(const std::string& loop, Level::Use use) {
+  void put(const std::string& loop, Use use) {
     for (std::size_t q = 0; q < levels_.size(); ++q) {
       const auto place =
           std::find_if(levels_[q].begin(), levels_[q].end(), [&](const Level& level) { return level.name == loop; });
       if (place == levels_[q].end()) continue;
       if (!free_[q]) fail(fmt::format("{} is summed or scanned over by each worker alone", name(q)));
-      if (place->use != Level::Use::registers) fail(fmt::format("{} is named twice", loop));
+      if (place->use != Use::registers) fail(fmt::format("{} is named twice", loop));
       for (const auto& level : levels_[q]) {
         if (level.use == use) fail(fmt::format("{} and {} are loops of one kind: let them be one", level.name, loop));
       }
       place->use = use;
-      if (use == Level::Use::inner) {
+      if (use == Use::inner) {
         made_.inner.push_back(static_cast<int>(q));
       } else if (place->count > 1) {
         made_.tasks.push_back(static_cast<int>(q));
@@ -181,17 +154,17 @@ class LoopMaker {
     bool has_inner = false, has_registers = false;
     for (const auto& level : levels) {
       switch (level.use) {
-        case Level::Use::task:
+        case Use::task:
           if (has_inner || registers > 1) fail(fmt::format("{} is no outermost loop of {}", level.name, name(q)));
           made_.tile[q] = level.step;
           break;
-        case Level::Use::inner:
+        case Use::inner:
           if (!cpu() && level.step > 1)
             fail(fmt::format("neighbouring threads have neighbours: {} does not", level.name));
           if (cpu() && registers > 1) fail(fmt::format("{} is a loop inside of what is in registers", level.name));
           has_inner = true;
           break;
-        case Level::Use::registers:
+        case Use::registers:
           has_registers = has_registers || level.count > 1;
           registers *= level.count;
           break;
@@ -296,8 +269,8 @@ class LoopMaker {
 
   const ir::Program& program_;
   Target target_;
-  std::vector<bool> free_;                  // per index
-  std::vector<std::vector<Level>> levels_;  // per index, from outside in
+  std::vector<bool> free_;                      // per index
+  std::vector<std::vector<UsedLevel>> levels_;  // per index, from outside in
   ProgramLoops made_;
   bool ordered_ = false, has_threads_ = false;
   std::string current_ = "the program";
