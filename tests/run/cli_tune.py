@@ -131,6 +131,7 @@ class Measure(TuningCase):
 
 
 PERMUTATIONS = "id,dims,perm\nfirst,12 20 16,2 1 0\nsecond,40 24,1 0\nthird,8 6 4 10,3 1 2 0\n"
+FEW = ["--candidates", "2"]  # of each case, where the course of things is tested and not what is found
 
 
 class Tune(TuningCase):
@@ -190,11 +191,11 @@ class Tune(TuningCase):
 
     def started(self, **more):
         environment = {**os.environ, **self.env}
-        return subprocess.Popen([cli_tool.COMMAND, "tune", "cases.csv"], cwd=self.folder, env=environment, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        return subprocess.Popen([cli_tool.COMMAND, "tune", "cases.csv", *FEW], cwd=self.folder, env=environment,
+                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
     def test_it_goes_on_where_it_was_interrupted(self):
-        count = 30
+        count = 20
         self.write("id,dims,perm\n" + "".join(f"c{k},{20 + k} 16 24,2 0 1\n" for k in range(count)))
         process = self.started()
         process.stdout.readline()  # the heading
@@ -214,14 +215,14 @@ class Tune(TuningCase):
         more = len(tuned(self.cache))
         self.assertIn(more, range(some + 1, count + 1))
         self.assertEqual(self.json("cache", "verify")["damaged"], [])
-        result = self.tune()
+        result = self.tune(*FEW)
         self.assertEqual((result["measured"], result["there"], result["left"]), (count - more, more, 0))
 
     def test_a_bar_and_the_time_left_stand_on_a_terminal(self):
         self.write("id,dims,perm\n" + "".join(f"c{k},{40 + k} 36 44,2 1 0\n" for k in range(12)))
         ours, theirs = pty.openpty()
         environment = {**os.environ, **self.env}
-        with subprocess.Popen([cli_tool.COMMAND, "tune", "cases.csv"], cwd=self.folder, env=environment,
+        with subprocess.Popen([cli_tool.COMMAND, "tune", "cases.csv", *FEW], cwd=self.folder, env=environment,
                               stdout=subprocess.DEVNULL, stderr=theirs) as process:
             said = b""
             while process.poll() is None or select.select([ours], [], [], 0.5)[0]:

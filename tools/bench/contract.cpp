@@ -24,7 +24,7 @@
 namespace ricci::tools {
 namespace {
 
-struct Options : BenchOptions {
+struct EinsumBenchOptions : BenchOptions {
   std::vector<std::string> files;
   std::string peers, blas, precision = "f32";
   std::vector<std::string> schedules;
@@ -140,7 +140,7 @@ void shrink(EinsumCase& c, double most_flops) {
 
 using Libraries = std::vector<std::unique_ptr<ContractionLibrary>>;
 
-Libraries open_libraries(const Options& options) {
+Libraries open_contraction_libraries(const EinsumBenchOptions& options) {
   Libraries libraries;
   for (std::size_t k = 0; k < options.libraries.size(); ++k) {
     const auto& kind = contraction_kinds()[k];
@@ -173,7 +173,7 @@ std::vector<PeerRun> fastest_ways(std::vector<PeerRun> runs, Bench& bench) {
 
 /// What the libraries make of a case in the memory of the plan; `refused` has what they do not compute, or not rightly.
 std::vector<PeerRun> prepare_libraries(const Libraries& libraries, Bench& bench, const EinsumCase& c, const Spec& spec,
-                                       const Loaded& loaded, const Options& options,
+                                       const Loaded& loaded, const EinsumBenchOptions& options,
                                        std::map<std::string, std::string>& refused) {
   std::vector<PeerRun> runs;
   if (libraries.empty() || spec.operands.size() != 2) return runs;
@@ -220,7 +220,7 @@ std::vector<PeerRun> prepare_libraries(const Libraries& libraries, Bench& bench,
 /// The best candidates of the longest step by prediction beside each other, and schedules that were asked for, in the
 /// memory of the chosen plan: each checked, and timed in turns with the others. What the row says of them.
 Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const Spec& spec,
-                     const std::vector<Layout>& inputs, const EinsumOptions& einsum, const Options& options,
+                     const std::vector<Layout>& inputs, const EinsumOptions& einsum, const EinsumBenchOptions& options,
                      const Loaded& loaded) {
   auto names = options.schedules;
   std::map<std::string, double> predicted;
@@ -270,7 +270,7 @@ Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const 
 }
 
 /// GF/s of a large matrix product on the bench's device: the faster of Ricci's own, measured, and a BLAS library's.
-double product_rate(Bench& bench, Runtime& runtime, const Options& options, DType type) {
+double product_rate(Bench& bench, Runtime& runtime, const EinsumBenchOptions& options, DType type) {
   const std::int64_t n = options.gpu() ? 8192 : 2048;
   const auto einsum = options.einsum_options();
   const auto square = Layout::row_major(type, {n, n});
@@ -289,7 +289,7 @@ double product_rate(Bench& bench, Runtime& runtime, const Options& options, DTyp
   return flops / *std::min_element(ms.begin(), ms.end()) * 1e-6;
 }
 
-int bench_einsum(const Options& options, bool json) {
+int bench_einsum(const EinsumBenchOptions& options, bool json) {
   auto cases = read_einsum_cases(options.files.front());
   select(cases, options, options.files.front());
   if (options.most_gflop > 0) {
@@ -298,7 +298,7 @@ int bench_einsum(const Options& options, bool json) {
   const auto type = parse_dtype(options.dtype);
   if (is_integer(type)) throw ShapeError("einsums are timed in f16, bf16, f32, f64, c64 and c128; --dtype names one");
   const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
-  const auto libraries = open_libraries(options);
+  const auto libraries = open_contraction_libraries(options);
   const auto bench = make_bench(options.gpu(), kMostCopied, options.thread_count());
   Runtime runtime;
   const auto einsum = options.einsum_options();
@@ -386,7 +386,7 @@ int bench_einsum(const Options& options, bool json) {
 }
 
 void add_einsums(Command& app, Session& session, bool roofline) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EinsumBenchOptions>();
   options->roofline = roofline;
   Command einsum = roofline
                        ? app.add_subcommand("contract", "Time contractions beside what memory and arithmetic allow")

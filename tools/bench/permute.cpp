@@ -24,8 +24,8 @@
 namespace ricci::tools {
 namespace {
 
-struct Options : BenchOptions {
-  Options() { repeat = 11; }
+struct PermuteBenchOptions : BenchOptions {
+  PermuteBenchOptions() { repeat = 11; }
   std::string file, peers;
   std::vector<std::string> libraries = std::vector<std::string>(peer_kinds().size());  ///< a file of each kind, or none
   std::vector<std::string> beside;                                                     ///< names of candidates
@@ -66,7 +66,7 @@ std::vector<TimedCandidate> beside_predictions(const std::vector<Plan>& plans, c
 }
 
 /// The libraries that are named. Throws PlanError for one whose tensors are on another device.
-std::vector<std::unique_ptr<PeerLibrary>> open_libraries(const Options& options) {
+std::vector<std::unique_ptr<PeerLibrary>> open_permutation_libraries(const PermuteBenchOptions& options) {
   std::vector<std::unique_ptr<PeerLibrary>> libraries;
   for (std::size_t k = 0; k < options.libraries.size(); ++k) {
     const auto& kind = peer_kinds()[k];
@@ -100,8 +100,8 @@ std::vector<PeerRun> prepare_peers(const std::vector<std::unique_ptr<PeerLibrary
   return runs;
 }
 
-int bench_permute(const Options& options, bool json) {
-  const auto libraries = open_libraries(options);
+int bench_permute(const PermuteBenchOptions& options, bool json) {
+  const auto libraries = open_permutation_libraries(options);
   auto cases = read_permute_cases(options.file);
   select(cases, options, options.file);
   const auto type = parse_dtype(options.dtype);
@@ -289,7 +289,7 @@ int bench_permute(const Options& options, bool json) {
 }  // namespace
 
 void add_bench_permute(Command& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PermuteBenchOptions>();
   Command command = app.add_subcommand("permute", "Time permutations beside a copy of the same size");
   command.add_option("cases", options->file, "CSV with columns id, dims, perm (fastest axis first)").required();
   command.add_device_option(options->device, "cpu or gpu");

@@ -18,7 +18,7 @@
 namespace ricci::tools {
 namespace {
 
-struct Options : BenchOptions {
+struct PredictOptions : BenchOptions {
   std::vector<std::string> files;
   std::string peers, limits, target = "sm_90", precision = "f32";
 };
@@ -46,7 +46,7 @@ std::string reason_of(const Plan& plan, const std::string& schedule) {
   return text.substr(start, text.find(", the least predicted time", start) - start);
 }
 
-int bench_predict(const Options& options, bool json) {
+int bench_predict(const PredictOptions& options, bool json) {
   auto cases = read_einsum_cases(options.files.front());
   select(cases, options, options.files.front());
   const auto type = parse_dtype(options.dtype);
@@ -139,7 +139,7 @@ int bench_predict(const Options& options, bool json) {
 }  // namespace
 
 void add_bench_predict(Command& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PredictOptions>();
   Command command = app.add_subcommand("predict", "Predict contractions on a GPU; needs none");
   command.add_option("cases", options->files, "CSV with columns id, spec, extents (\"a=24 b=16\")")
       .required()

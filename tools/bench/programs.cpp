@@ -15,12 +15,12 @@
 namespace ricci::tools {
 namespace {
 
-struct Options : BenchOptions {
+struct ProgramBenchOptions : BenchOptions {
   std::vector<std::string> files, extents;
   std::string set = "programs";
 };
 
-int bench_run(const Options& options, bool json) {
+int bench_run(const ProgramBenchOptions& options, bool json) {
   const auto bench = make_bench(options.gpu(), kMostCopied, options.thread_count());
   Runtime runtime;
   BenchResults results;
@@ -61,7 +61,7 @@ int bench_run(const Options& options, bool json) {
 }  // namespace
 
 void add_bench_run(Command& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProgramBenchOptions>();
   Command run = app.add_subcommand("run", "Time programs on made-up data, beside a copy of as many bytes");
   run.add_option("programs", options->files, "Program files").required();
   run.add_option("--extent", options->extents, "NAME=NUMBER for an extent that a program leaves open");

@@ -25,7 +25,7 @@
 namespace ricci::tools {
 namespace {
 
-struct Options : BenchOptions {
+struct SweepOptions : BenchOptions {
   std::string file;
   std::vector<std::string> sizes = {"1M", "4M", "16M", "64M", "256M", "1G"};
   std::vector<int> thread_counts = {0};
@@ -65,7 +65,7 @@ PermuteCase scaled(PermuteCase c, std::int64_t elements) {
 }
 
 /// The largest size comes last.
-std::vector<Round> rounds_of(const Options& options) {
+std::vector<Round> rounds_of(const SweepOptions& options) {
   const auto sizes = parse_sizes(options.sizes);
   std::vector<Round> rounds;
   for (const int threads : options.thread_counts) {
@@ -120,7 +120,7 @@ std::string round_text(const Json& row) {
   return row.contains("threads") ? fmt::format("{} x{}", size, row["threads"].integer_or(0)) : size;
 }
 
-int bench_sweep(const Options& options, bool json) {
+int bench_sweep(const SweepOptions& options, bool json) {
   auto cases = read_permute_cases(options.file);
   select(cases, options, options.file);
   std::erase_if(cases, [](const PermuteCase& c) { return c.extents.empty(); });
@@ -169,8 +169,9 @@ int bench_sweep(const Options& options, bool json) {
   results.dtype = name(type);
   results.command =
       fmt::format("ricci-bench sweep {}.csv --device {} --dtype {}", results.set, options.device, options.dtype);
-  if (options.sizes != Options().sizes) results.command += fmt::format(" --sizes {}", fmt::join(options.sizes, ","));
-  if (options.thread_counts != Options().thread_counts)
+  if (options.sizes != SweepOptions().sizes)
+    results.command += fmt::format(" --sizes {}", fmt::join(options.sizes, ","));
+  if (options.thread_counts != SweepOptions().thread_counts)
     results.command += fmt::format(" --threads {}", fmt::join(options.thread_counts, ","));
   if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
   if (!options.mode.empty()) results.command += fmt::format(" --{}", options.mode);
@@ -189,7 +190,7 @@ int bench_sweep(const Options& options, bool json) {
 }  // namespace
 
 void add_bench_sweep(Command& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepOptions>();
   Command command =
       app.add_subcommand("sweep", "Time permutations at one size, or with one number of threads, after the other");
   command

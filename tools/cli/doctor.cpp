@@ -38,7 +38,7 @@ bool works(const std::vector<DoctorLine>& lines, const std::string& device) {
   return device == "cpu" ? ok("clang") : ok("nvrtc") && ok("driver") && ok("device");
 }
 
-struct Options {
+struct DoctorOptions {
   std::vector<std::string> required;
   bool measure = false;
 };
@@ -55,7 +55,7 @@ void measure_devices() {
   }
 }
 
-int run(const Options& options, bool json) {
+int run(const DoctorOptions& options, bool json) {
   const auto& required = options.required;
   if (options.measure) {
     cache::check_writable(cache::Config::from_environment());
@@ -84,7 +84,7 @@ int run(const Options& options, bool json) {
 }  // namespace
 
 void add_doctor(Command& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   Command command = app.add_subcommand("doctor", "Say which compilers, devices and directories were found");
   command.add_option("--require", options->required, "Exit with 1 unless these work: cpu, gpu, or cpu,gpu")
       .delimiter(',')

@@ -20,14 +20,14 @@
 namespace ricci::tools {
 namespace {
 
-struct Options : OutputOptions {
+struct EinsumCommandOptions : OutputOptions {
   std::string spec;
   std::vector<std::string> inputs;
   std::string conjugate, path = "time";
 };
 
 // What is asked, with all tensors in host memory.
-struct Work {
+struct EinsumWork {
   std::vector<NpyArray> arrays;
   std::vector<Layout> inputs;
   Layout output;
@@ -36,8 +36,8 @@ struct Work {
   EinsumOptions einsum;
 };
 
-Work prepare(const Options& options, Progress& progress, ComputationTimes& times) {
-  Work work;
+EinsumWork prepare(const EinsumCommandOptions& options, Progress& progress, ComputationTimes& times) {
+  EinsumWork work;
   // Refused before any work, not after the last step of it.
   const Spec spec = Spec::parse(options.spec);
   if (spec.operands.size() != options.inputs.size()) {
@@ -85,7 +85,7 @@ Work prepare(const Options& options, Progress& progress, ComputationTimes& times
 }
 
 // Terms of one sum: the product of the extents that the output leaves out.
-double terms_of(const Spec& spec, const Work& work) {
+double terms_of(const Spec& spec, const EinsumWork& work) {
   std::vector<int> ranks;
   for (const auto& layout : work.inputs) ranks.push_back(layout.rank());
   const Spec expanded = spec.has_ellipsis() ? spec.expand(ranks) : spec;
@@ -106,7 +106,7 @@ DType wide(DType type) { return type == DType::f16 || type == DType::bf16 ? DTyp
 // Compares with the interpreter: bit for bit for integers, else within the rounding errors that the sums may have. With
 // M the same sum over moduli, n terms and unit roundoff u, each order of products and sums stays within about n u M,
 // and products of another precision add their own error for each of them.
-Comparison verify(const Options& options, const Work& work) {
+Comparison verify(const EinsumCommandOptions& options, const EinsumWork& work) {
   const auto pointers = [](const auto& buffers) {
     std::vector<const void*> list;
     for (const auto& buffer : buffers) list.push_back(buffer.data());
@@ -152,8 +152,8 @@ Comparison verify(const Options& options, const Work& work) {
                  [&](std::size_t k) { return relative * m[k] + 4 * least; });
 }
 
-void print_report(const Options& options, const Work& work, const Plan& plan, const ComputationTimes& times,
-                  const Comparison& comparison, bool json) {
+void print_report(const EinsumCommandOptions& options, const EinsumWork& work, const Plan& plan,
+                  const ComputationTimes& times, const Comparison& comparison, bool json) {
   const std::string show = show_command(options.spec, work.inputs, work.output, work.einsum);
   if (json) {
     Json inputs = Json::array();
@@ -185,10 +185,10 @@ void print_report(const Options& options, const Work& work, const Plan& plan, co
   print_lines(lines);
 }
 
-int run(const Options& options, bool json) {
+int run(const EinsumCommandOptions& options, bool json) {
   Progress progress("starting");
   ComputationTimes times;
-  Work work = prepare(options, progress, times);
+  EinsumWork work = prepare(options, progress, times);
 
   progress.step("planning and compiling");
   double start = now_ms();
@@ -222,7 +222,7 @@ int run(const Options& options, bool json) {
 }  // namespace
 
 void add_einsum(Command& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EinsumCommandOptions>();
   Command command =
       app.add_subcommand("einsum", "Multiply and sum .npy files: out = alpha * sum(op(a) * op(b) * ...) + beta * out");
   command.add_option("spec", options->spec, "Index notation, such as 'ab,bc->ac'").required();

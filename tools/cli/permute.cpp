@@ -20,14 +20,14 @@
 namespace ricci::tools {
 namespace {
 
-struct Options : OutputOptions {
+struct PermuteCommandOptions : OutputOptions {
   std::string input, spec, third, hint;
   bool conjugate = false;
 };
 
 // The words in the order of every subcommand: the spec, the input, the output, which -o may name. Once they were the
 // input, the output and the spec: that is understood, and said.
-Options in_order(Options options) {
+PermuteCommandOptions in_order(PermuteCommandOptions options) {
   const auto is_spec = [](const std::string& word) { return word.find("->") != std::string::npos; };
   const auto is_file = [](const std::string& word) { return word.ends_with(".npy") || std::filesystem::exists(word); };
   const bool turned = !is_spec(options.spec) && (is_spec(options.third) || is_file(options.spec));
@@ -49,7 +49,7 @@ Options in_order(Options options) {
 }
 
 // What is asked, with both tensors in host memory.
-struct Work {
+struct PermuteWork {
   NpyArray a;
   Layout output;
   Buffer b;
@@ -58,8 +58,8 @@ struct Work {
   PermuteOptions permute;
 };
 
-Work prepare(const Options& options, Progress& progress, ComputationTimes& times) {
-  Work work;
+PermuteWork prepare(const PermuteCommandOptions& options, Progress& progress, ComputationTimes& times) {
+  PermuteWork work;
   work.permute.device = options.device == "gpu" ? Device::gpu : Device::cpu;
   work.permute.alpha = parse_scalar(options.alpha, "--alpha");
   work.permute.beta = parse_scalar(options.beta, "--beta");
@@ -101,14 +101,14 @@ Work prepare(const Options& options, Progress& progress, ComputationTimes& times
 }
 
 // The interpreter's answer, compared byte by byte: nothing if equal, else what differs.
-std::optional<std::string> difference(const Options& options, const Work& work) {
+std::optional<std::string> difference(const PermuteCommandOptions& options, const PermuteWork& work) {
   Buffer expected = starting_with(work.output, work.old_b);
   Runtime::interpret_permute(options.spec, work.a.layout, work.output, work.a.data.data(), expected.data(),
                              work.permute.alpha, work.permute.beta, work.permute.conjugate);
   return compare(work.output, work.b.data(), expected.data(), [](std::size_t) { return 0.0; }).difference;
 }
 
-std::string show_text(const Options& options, const Work& work) {
+std::string show_text(const PermuteCommandOptions& options, const PermuteWork& work) {
   EinsumOptions einsum;
   static_cast<PlanOptions&>(einsum) = work.permute;
   einsum.alpha = work.permute.alpha;
@@ -117,8 +117,8 @@ std::string show_text(const Options& options, const Work& work) {
   return show_command(options.spec, {work.a.layout}, work.output, einsum);
 }
 
-void print_report(const Options& options, const Work& work, const Plan& plan, const ComputationTimes& times,
-                  bool json) {
+void print_report(const PermuteCommandOptions& options, const PermuteWork& work, const Plan& plan,
+                  const ComputationTimes& times, bool json) {
   const std::string show = show_text(options, work);
   const std::string descr = work.descr.empty() ? npy_descr(work.output.type) : work.descr;
   if (json) {
@@ -142,11 +142,11 @@ void print_report(const Options& options, const Work& work, const Plan& plan, co
   print_lines(lines);
 }
 
-int run(const Options& given, bool json) {
-  const Options options = in_order(given);
+int run(const PermuteCommandOptions& given, bool json) {
+  const PermuteCommandOptions options = in_order(given);
   Progress progress("starting");
   ComputationTimes times;
-  Work work = prepare(options, progress, times);
+  PermuteWork work = prepare(options, progress, times);
 
   progress.step("planning and compiling");
   double start = now_ms();
@@ -177,7 +177,7 @@ int run(const Options& given, bool json) {
 }  // namespace
 
 void add_permute(Command& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PermuteCommandOptions>();
   Command command =
       app.add_subcommand("permute", "Permute the axes of a .npy file: out = alpha * op(in)[perm] + beta * out");
   command.add_option("spec", options->spec, "Index notation, such as 'abc->cab'").required();

@@ -23,14 +23,14 @@
 namespace ricci::tools {
 namespace {
 
-struct Options : ComputationOptions {
+struct RunCommandOptions : ComputationOptions {
   std::string file;
   std::vector<std::string> words, outputs, extents;
   double tolerance = -1;
   int threads = 0;
 };
 
-struct Work {
+struct RunWork {
   std::optional<Program> program;
   std::vector<CallerTensor> tensors;  // those that are the caller's
   std::vector<Scalar> params;
@@ -67,7 +67,7 @@ struct Given {
   std::map<std::string, Scalar> params;
 };
 
-Given read_words(const Options& options, const Program& program) {
+Given read_words(const RunCommandOptions& options, const Program& program) {
   Given given;
   std::map<std::string, TensorInfo> tensors;
   std::vector<std::string> names, written;
@@ -122,8 +122,8 @@ Given read_words(const Options& options, const Program& program) {
   return given;
 }
 
-Work prepare(const Options& options, Progress& progress, ComputationTimes& times) {
-  Work work;
+RunWork prepare(const RunCommandOptions& options, Progress& progress, ComputationTimes& times) {
+  RunWork work;
   check_repeat(options.repeat);
   work.program = read_program(options.file, options.extents);
   Program& program = *work.program;
@@ -178,7 +178,7 @@ Work prepare(const Options& options, Progress& progress, ComputationTimes& times
 }
 
 // The arrays of a call, in its order: those that are written, and those that are only read.
-Execution execution_of(Work& work, const Plan& plan) {
+Execution execution_of(RunWork& work, const Plan& plan) {
   Execution execution;
   std::map<std::string, HostArray> arrays;
   for (auto& tensor : work.tensors) {
@@ -201,7 +201,7 @@ struct Verified {
 
 // Compares with the interpreter: integers bit for bit, floats within a tolerance relative to the tensor's largest
 // value.
-Verified verify(const Options& options, Work& work, const Plan& plan, const std::vector<Buffer>& before) {
+Verified verify(const RunCommandOptions& options, RunWork& work, const Plan& plan, const std::vector<Buffer>& before) {
   Verified verified;
   const auto precision = parse_precision(options.precision);
   std::vector<void*> outputs;
@@ -247,7 +247,7 @@ Verified verify(const Options& options, Work& work, const Plan& plan, const std:
 }
 
 // All results or none: files appear when the last one is written. What is not a regular file (a pipe) is written last.
-void write_results(const Work& work, Progress& progress) {
+void write_results(const RunWork& work, Progress& progress) {
   std::vector<const CallerTensor*> written;
   for (const auto& tensor : work.tensors) {
     if (!tensor.write_to.empty()) written.push_back(&tensor);
@@ -271,8 +271,8 @@ void write_results(const Work& work, Progress& progress) {
   OutputFile::commit_together(files);
 }
 
-void print_report(const Options& options, const Work& work, const Plan& plan, const ComputationTimes& times,
-                  const Verified& verified, bool json) {
+void print_report(const RunCommandOptions& options, const RunWork& work, const Plan& plan,
+                  const ComputationTimes& times, const Verified& verified, bool json) {
   if (json) {
     Json inputs = Json::array(), outputs = Json::array();
     for (const auto& tensor : work.tensors) {
@@ -330,10 +330,10 @@ void print_report(const Options& options, const Work& work, const Plan& plan, co
   print_lines(lines);
 }
 
-int run(const Options& options, bool json) {
+int run(const RunCommandOptions& options, bool json) {
   Progress progress("starting");
   ComputationTimes times;
-  Work work = prepare(options, progress, times);
+  RunWork work = prepare(options, progress, times);
 
   progress.step("planning and compiling");
   const double start = now_ms();
@@ -374,7 +374,7 @@ int run(const Options& options, bool json) {
 }  // namespace
 
 void add_run(Command& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunCommandOptions>();
   Command command = app.add_subcommand("run", "Run a program's statements on .npy files");
   command.add_option("program", options->file, "The program's file").required();
   command.add_option("given", options->words, "Files of the inputs and values of the parameters: A=a.npy dt=0.5");

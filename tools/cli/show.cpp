@@ -13,7 +13,7 @@
 namespace ricci::tools {
 namespace {
 
-struct Options {
+struct ShowCommandOptions {
   ProblemOptions problem;
   bool ir = false, passes = false, plan = false, kernel = false, source = false, assembly = false, key = false;
 };
@@ -37,7 +37,7 @@ std::string plan_text(const Plan& plan) {
   return text;
 }
 
-int run(const Options& options, bool json) {
+int run(const ShowCommandOptions& options, bool json) {
   const Plan plan = plan_problem(options.problem);
   const bool any = options.ir || options.passes || options.plan || options.kernel || options.assembly || options.key;
   struct Section {
@@ -73,7 +73,7 @@ int run(const Options& options, bool json) {
 }  // namespace
 
 void add_show(Command& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowCommandOptions>();
   Command command = app.add_subcommand("show", "Print the program, plan, source or machine code of a problem");
   add_problem_options(command, options->problem);
   command.add_flag("--ir", options->ir, "The canonical program");

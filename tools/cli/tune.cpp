@@ -22,7 +22,7 @@
 namespace ricci::tools {
 namespace {
 
-struct Options {
+struct TuneOptions {
   std::string file, device = "cpu", dtype = "f64", only;
   int threads = 0, candidates = PlanOptions{}.measured;
   bool remeasure = false;
@@ -41,7 +41,7 @@ double bytes_of(const std::vector<Layout>& layouts) {
   return bytes;
 }
 
-std::vector<Case> read_cases(const Options& options) {
+std::vector<Case> read_cases(const TuneOptions& options) {
   const auto type = parse_dtype(options.dtype);
   std::vector<Case> cases;
   if (kind_of_cases(options.file) == CaseKind::permutations) {
@@ -111,7 +111,7 @@ Outcome tune(const Case& c, const PlanOptions& how) {
   }
 }
 
-int run(const Options& options, bool json) {
+int run(const TuneOptions& options, bool json) {
   const auto cases = read_cases(options);
   cache::check_writable(cache::Config::from_environment());
   PlanOptions how;
@@ -193,7 +193,7 @@ int run(const Options& options, bool json) {
 }  // namespace
 
 void add_tune(Command& app, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneOptions>();
   Command command = app.add_subcommand(
       "tune", "Time the best candidates of each case on the device and keep the winners for every later plan");
   command
