@@ -184,15 +184,15 @@ class Builder {
 
   // ---- rounds
 
-  /// body(u) for every round of a walk, with its names, under its guard: in a loop that is spelt out, or once.
+  /// body(u) for every round of a mapped tile, with its names, under its guard: in a loop that is spelt out, or once.
   template <class F>
-  void each_round(Body& to, TileWalk& walk, F&& body) {
-    const bool loops = walk.rounds() > 1;
-    const Affine u = loops ? Affine::of(walk.round()) : Affine();
-    Body round = walk.names(u);
-    append(round, where(walk.guard(), body(u)));
+  void each_round(Body& to, MappedTile& mapped, F&& body) {
+    const bool loops = mapped.rounds() > 1;
+    const Affine u = loops ? Affine::of(mapped.round()) : Affine();
+    Body round = mapped.names(u);
+    append(round, where(mapped.guard(), body(u)));
     if (loops) {
-      to.push_back(loop_over(walk.round(), Bind::unroll, std::move(round)));
+      to.push_back(loop_over(mapped.round(), Bind::unroll, std::move(round)));
     } else {
       append(to, std::move(round));
     }
@@ -205,11 +205,11 @@ class Builder {
     return loop_over(v, Bind::unroll, body(Affine::of(v)));
   }
 
-  std::vector<Affine> slot(const TileWalk& walk, const Affine& u) const {
-    return walk.rounds() > 1 ? std::vector{u} : std::vector<Affine>{};
+  std::vector<Affine> slot(const MappedTile& mapped, const Affine& u) const {
+    return mapped.rounds() > 1 ? std::vector{u} : std::vector<Affine>{};
   }
 
-  Affine shared_offset(const TileWalk& walk) const { return walk.offset(moves_.stage->layout.stride); }
+  Affine shared_offset(const MappedTile& mapped) const { return mapped.offset(moves_.stage->layout.stride); }
   std::int64_t shared_step(const ThreadMapping& mapping) const {
     return moves_.stage->layout.stride[static_cast<std::size_t>(mapping.digits.front().index)];
   }
@@ -221,84 +221,85 @@ class Builder {
 
   void read(Body& body) {
     const auto& stage = *moves_.stage;
-    TileWalk walk(tile_, stage.mapping, nullptr);
-    Section section{fmt::format("read {} along {}", name_of(node(stage.load).source), walk.first_name()),
-                    walk.outer_names()};
+    MappedTile mapped(tile_, stage.mapping, nullptr);
+    Section section{fmt::format("read {} along {}", name_of(node(stage.load).source), mapped.first_name()),
+                    mapped.outer_names()};
     const bool whole = stage.mapping.rows == 1 && keeps_vectors(moves_, stage.mapping);
-    if (walk.rounds() == 1 && whole) {
-      each_round(section.body, walk, [&](const Affine&) {
-        return Body{{Store{access(shared_, shared_offset(walk), stage.mapping.vector), from(stage.load, walk)}}};
+    if (mapped.rounds() == 1 && whole) {
+      each_round(section.body, mapped, [&](const Affine&) {
+        return Body{{Store{access(shared_, shared_offset(mapped), stage.mapping.vector), from(stage.load, mapped)}}};
       });
     } else {
-      read_in_rounds(section.body, walk, whole);
+      read_in_rounds(section.body, mapped, whole);
     }
     body.push_back({std::move(section)});
   }
 
   /// All elements of a thread are loaded before any of them is stored.
-  void read_in_rounds(Body& body, TileWalk& walk, bool whole) {
-    const auto& mapping = walk.mapping();
-    const auto kept = keep(body, moves_.stage->load, walk);
-    each_round(body, walk, [&](const Affine& u) -> Body {
-      if (mapping.rows > 1) return {columns(kept, walk, u)};
+  void read_in_rounds(Body& body, MappedTile& mapped, bool whole) {
+    const auto& mapping = mapped.mapping();
+    const auto kept = keep(body, moves_.stage->load, mapped);
+    each_round(body, mapped, [&](const Affine& u) -> Body {
+      if (mapping.rows > 1) return {columns(kept, mapped, u)};
       if (whole) {
-        const auto to = access(shared_, shared_offset(walk), mapping.vector);
-        return {{Store{to, load(registers(kept, slot(walk, u)))}}};
+        const auto to = access(shared_, shared_offset(mapped), mapping.vector);
+        return {{Store{to, load(registers(kept, slot(mapped, u)))}}};
       }
       return {each_element("v", mapping.vector, [&](const Affine& v) -> Body {
-        auto lane = slot(walk, u);
+        auto lane = slot(mapped, u);
         lane.push_back(v);
-        const auto to = access(shared_, shared_offset(walk) + shared_step(mapping) * v, 1);
+        const auto to = access(shared_, shared_offset(mapped) + shared_step(mapping) * v, 1);
         return {{Store{to, load(registers(kept, std::move(lane)))}}};
       })};
     });
   }
 
   /// The load's elements of this thread, in registers that are declared here.
-  int keep(Body& body, NodeId id, TileWalk& walk, bool zeros = false) {
-    const auto& mapping = walk.mapping();
+  int keep(Body& body, NodeId id, MappedTile& mapped, bool zeros = false) {
+    const auto& mapping = mapped.mapping();
     std::vector<std::int64_t> shape;
-    if (walk.rounds() > 1) shape.push_back(walk.rounds());
+    if (mapped.rounds() > 1) shape.push_back(mapped.rounds());
     if (mapping.rows > 1) shape.push_back(mapping.rows);
     const auto kept = add_registers("kept", node(id).type, mapping.vector, std::move(shape));
     body.push_back({Declare{kept, zeros}});
-    append(body, kept_loads(kept, id, walk));
+    append(body, kept_loads(kept, id, mapped));
     return kept;
   }
 
-  Body kept_loads(int kept, NodeId id, TileWalk& walk) {
-    const auto& mapping = walk.mapping();
+  Body kept_loads(int kept, NodeId id, MappedTile& mapped) {
+    const auto& mapping = mapped.mapping();
     Body body;
-    each_round(body, walk, [&](const Affine& u) -> Body {
-      if (mapping.rows == 1) return {{Store{registers(kept, slot(walk, u)), from(id, walk)}}};
+    each_round(body, mapped, [&](const Affine& u) -> Body {
+      if (mapping.rows == 1) return {{Store{registers(kept, slot(mapped, u)), from(id, mapped)}}};
       const auto step = coefficient(node(id).offset, mapping.digits[1]);
       return {each_element("r", mapping.rows, [&](const Affine& r) -> Body {
-        auto row = slot(walk, u);
+        auto row = slot(mapped, u);
         row.push_back(r);
-        return {{Store{registers(kept, std::move(row)), from(id, walk, step * r)}}};
+        return {{Store{registers(kept, std::move(row)), from(id, mapped, step * r)}}};
       })};
     });
     return body;
   }
 
   /// The columns of a rectangle in registers, each stored in one access.
-  Statement columns(int kept, const TileWalk& walk, const Affine& u) {
-    const auto& mapping = walk.mapping();
+  Statement columns(int kept, const MappedTile& mapped, const Affine& u) {
+    const auto& mapping = mapped.mapping();
     return each_element("v", mapping.vector, [&](const Affine& v) -> Body {
       const auto column = add_registers("column", kernel_.array(kept).type, mapping.rows);
       const auto gather = each_element("r", mapping.rows, [&](const Affine& r) -> Body {
-        auto lane = slot(walk, u);
+        auto lane = slot(mapped, u);
         lane.insert(lane.end(), {r, v});
         return {{Store{registers(column, {r}), load(registers(kept, std::move(lane)))}}};
       });
-      const auto to = access(shared_, shared_offset(walk) + shared_step(mapping) * v, mapping.rows);
+      const auto to = access(shared_, shared_offset(mapped) + shared_step(mapping) * v, mapping.rows);
       return {{Declare{column}}, gather, {Store{to, load(registers(column, {}))}}};
     });
   }
 
-  /// What a load reads at the position that a walk is at, a vector where its accesses are: `more` elements further on.
-  Value from(NodeId id, const TileWalk& walk, const Affine& more = {}) const {
-    return load(access(node(id).source, walk.offset(node(id).offset.coefficient) + more, walk.mapping().vector));
+  /// What a load reads at the position that a mapped tile is at, a vector where its accesses are: `more` elements
+  /// further on.
+  Value from(NodeId id, const MappedTile& mapped, const Affine& more = {}) const {
+    return load(access(node(id).source, mapped.offset(node(id).offset.coefficient) + more, mapped.mapping().vector));
   }
 
   // ---- the statement
@@ -312,24 +313,24 @@ class Builder {
 
   void write(Body& body) {
     const auto& mapping = moves_.mapping;
-    TileWalk walk(tile_, mapping, moves_.skew.on() ? &statement().offset : nullptr);
+    MappedTile mapped(tile_, mapping, moves_.skew.on() ? &statement().offset : nullptr);
     const auto& to = name_of(statement().buffer);
-    const auto first = walk.first_name();
-    Section section{first.empty() ? "write " + to : fmt::format("write {} along {}", to, first), walk.outer_names()};
+    const auto first = mapped.first_name();
+    Section section{first.empty() ? "write " + to : fmt::format("write {} along {}", to, first), mapped.outer_names()};
     // Without a stage the main load goes to registers first, so that all loads are in flight before the first store.
     int kept = -1;
-    if (!moves_.stage && !loads_.empty() && walk.rounds() > 1 && is_vector(loads_.front(), mapping))
-      kept = keep(section.body, loads_.front(), walk);
-    each_round(section.body, walk, [&](const Affine& u) {
+    if (!moves_.stage && !loads_.empty() && mapped.rounds() > 1 && is_vector(loads_.front(), mapping))
+      kept = keep(section.body, loads_.front(), mapped);
+    each_round(section.body, mapped, [&](const Affine& u) {
       Operands operands;
       for (const auto id : loads_) {
         if (kept >= 0 && id == loads_.front()) {
-          operands[id] = in_registers(kept, slot(walk, u));
+          operands[id] = in_registers(kept, slot(mapped, u));
         } else {
-          operands[id] = is_staged(id) ? in_shared(walk) : in_memory(id, walk);
+          operands[id] = is_staged(id) ? in_shared(mapped) : in_memory(id, mapped);
         }
       }
-      return stored(walk, operands);
+      return stored(mapped, operands);
     });
     body.push_back({std::move(section)});
   }
@@ -349,9 +350,9 @@ class Builder {
               return load(registers(array, std::move(lane)));
             }};
   }
-  Operand in_shared(const TileWalk& walk) const {
-    const auto& mapping = walk.mapping();
-    const auto offset = shared_offset(walk);
+  Operand in_shared(const MappedTile& mapped) const {
+    const auto& mapping = mapped.mapping();
+    const auto offset = shared_offset(mapped);
     const auto step = mapping.vector > 1 ? shared_step(mapping) : 0;
     Operand operand{{}, [this, offset, step](const Affine& v) { return load(access(shared_, offset + step * v, 1)); }};
     if (!keeps_vectors(moves_, mapping)) return operand;
@@ -360,9 +361,9 @@ class Builder {
     if (operand.part == mapping.vector) operand.whole = load(access(shared_, offset, mapping.vector));
     return operand;
   }
-  Operand in_memory(NodeId id, const TileWalk& walk) const {
-    const auto& mapping = walk.mapping();
-    const auto offset = walk.offset(node(id).offset.coefficient);
+  Operand in_memory(NodeId id, const MappedTile& mapped) const {
+    const auto& mapping = mapped.mapping();
+    const auto offset = mapped.offset(node(id).offset.coefficient);
     const auto step = mapping.vector > 1 ? coefficient(node(id).offset, mapping.digits.front()) : 0;
     const auto array = node(id).source;
     Operand operand{{},
@@ -372,10 +373,10 @@ class Builder {
   }
 
   /// The statement at one position, of operands that are there.
-  Body stored(const TileWalk& walk, Operands& operands) {
-    const auto& mapping = walk.mapping();
+  Body stored(const MappedTile& mapped, Operands& operands) {
+    const auto& mapping = mapped.mapping();
     const auto type = kernel_.array(statement().buffer).type;
-    const auto offset = walk.offset(statement().offset.coefficient);
+    const auto offset = mapped.offset(statement().offset.coefficient);
     const auto target = access(statement().buffer, offset, mapping.vector);
     if (mapping.vector == 1)
       return {{Store{target, value(statement().value, [&](NodeId id) { return *operands[id].whole; })}}};
@@ -384,7 +385,7 @@ class Builder {
     if (copies && operands[statement().value].whole && !moves_.skew.on())
       return {{Store{target, *operands[statement().value].whole}}};
     Body body;
-    for (const auto id : loads_) hold(body, id, walk, operands);
+    for (const auto id : loads_) hold(body, id, mapped, operands);
     int out = -1;
     if (copies) {
       out = operands[statement().value].whole->access.array;
@@ -395,14 +396,14 @@ class Builder {
         return {{Store{registers(out, {v}), value(statement().value, [&](NodeId id) { return operands[id].at(v); })}}};
       }));
     }
-    append(body, store_vector(walk, out, target));
+    append(body, store_vector(mapped, out, target));
     return body;
   }
 
   /// Reads an operand into a register of its own, where one access has it or its elements make one vector.
-  void hold(Body& body, NodeId id, const TileWalk& walk, Operands& operands) {
+  void hold(Body& body, NodeId id, const MappedTile& mapped, Operands& operands) {
     auto& operand = operands[id];
-    const auto lanes = walk.mapping().vector;
+    const auto lanes = mapped.mapping().vector;
     const bool held = operand.whole && kernel_.array(operand.whole->access.array).space == Space::registers;
     const bool scattered = !operand.whole && operand.part == 1;
     if (held || (scattered && lanes * size_of(node(id).type) > kWidest)) return;
@@ -434,11 +435,11 @@ class Builder {
   }
 
   /// Stores a vector; at the cut ends of a skewed tile, the elements inside the row.
-  Body store_vector(const TileWalk& walk, int vector, const Access& to) {
+  Body store_vector(const MappedTile& mapped, int vector, const Access& to) {
     const Statement whole{Store{to, load(registers(vector, {}))}};
     if (!moves_.skew.on()) return {whole};
-    const int q = moves_.skew.index, lanes = walk.mapping().vector;
-    const auto place = tile_.origin_of(q) + walk.inner(q);
+    const int q = moves_.skew.index, lanes = mapped.mapping().vector;
+    const auto place = tile_.origin_of(q) + mapped.inner(q);
     const auto lead = tile_.lead(q), end = tile_.index(q).extent + lead;
     const auto ends = each_element("v", lanes, [&](const Affine& v) {
       auto element = access(to.array, to.index.front() + v, 1);
@@ -469,7 +470,7 @@ class Builder {
 
   void exchange(Body& body) {
     const auto& stage = *moves_.stage;
-    TileWalk reads(tile_, stage.mapping, nullptr);
+    MappedTile reads(tile_, stage.mapping, nullptr);
     Section reading{fmt::format("read {} along {}", name_of(node(stage.load).source), reads.first_name()),
                     reads.outer_names()};
     std::vector<std::int64_t> shape;
@@ -481,7 +482,7 @@ class Builder {
     body.push_back({Declare{kept, !reads.guard().empty()}});
     body.push_back({std::move(reading)});
 
-    TileWalk writes(tile_, moves_.mapping, nullptr);
+    MappedTile writes(tile_, moves_.mapping, nullptr);
     WarpExchange exchange(tile_, kept);
     Section writing{
         fmt::format("exchange within the warp, write {} along {}", name_of(statement().buffer), writes.first_name()),
@@ -506,7 +507,7 @@ class Builder {
   }
 
   /// One round of the exchange and what it writes; `spelt` is its number where elements are spelt out.
-  Body exchanged(TileWalk& writes, WarpExchange& exchange, const Affine& u, std::optional<std::int64_t> spelt) {
+  Body exchanged(MappedTile& writes, WarpExchange& exchange, const Affine& u, std::optional<std::int64_t> spelt) {
     const auto lanes = moves_.mapping.vector;
     Body round = writes.names(u);
     const auto in = add_registers("in", node(moves_.stage->load).type, lanes);

@@ -45,7 +45,7 @@ Affine named(Kernel& kernel, Body& names, Var var, const Affine& value, bool kee
   return Affine::of(var);
 }
 
-TileWalk::TileWalk(const Tile& tile, const ThreadMapping& mapping, const ir::Affine* output)
+MappedTile::MappedTile(const Tile& tile, const ThreadMapping& mapping, const ir::Affine* output)
     : tile_(tile), mapping_(mapping), output_(output), inner_(static_cast<std::size_t>(tile.indices())) {
   for (int q = 0; q < tile.indices(); ++q)
     var_.push_back(tile.extent(q) == 1 ? -1 : tile.kernel.add_var(tile.index(q).name, 1));
@@ -70,7 +70,7 @@ TileWalk::TileWalk(const Tile& tile, const ThreadMapping& mapping, const ir::Aff
   }
 }
 
-TileWalk::Part TileWalk::part(std::size_t k) {
+MappedTile::Part MappedTile::part(std::size_t k) {
   const std::int64_t workers = mapping_.workers;
   std::int64_t below = 1;  // positions that share one value of this digit
   for (std::size_t j = 0; j < k; ++j) below *= mapping_.count(j);
@@ -91,16 +91,16 @@ TileWalk::Part TileWalk::part(std::size_t k) {
 }
 
 /// For people: texts say digits in place.
-std::string TileWalk::digit_name(const MixedRadixDigit& digit) const {
+std::string MappedTile::digit_name(const MixedRadixDigit& digit) const {
   return tile_.index(digit.index).name + "_digit" + (digit.step == 1 ? "" : std::to_string(digit.step));
 }
 
-bool TileWalk::by_round(int q) const {
+bool MappedTile::by_round(int q) const {
   return std::any_of(parts_.begin(), parts_.end(),
                      [&](const auto& part) { return part.first == q && part.second.by_round; });
 }
 
-Affine TileWalk::sum(Body& names, int q) {
+Affine MappedTile::sum(Body& names, int q) {
   Affine sum;
   for (const auto& [index, part] : parts_) {
     if (index != q) continue;
@@ -113,7 +113,7 @@ Affine TileWalk::sum(Body& names, int q) {
   return sum;
 }
 
-Body TileWalk::names(const Affine& u) {
+Body MappedTile::names(const Affine& u) {
   u_ = u;
   Body names;
   for (int q = 0; q < tile_.indices(); ++q) {
@@ -140,17 +140,17 @@ Body TileWalk::names(const Affine& u) {
   return names;
 }
 
-std::string TileWalk::first_name() const {
+std::string MappedTile::first_name() const {
   return mapping_.digits.empty() ? std::string() : tile_.index(mapping_.digits.front().index).name;
 }
 
-Affine TileWalk::offset(const std::vector<std::int64_t>& coefficient) const {
+Affine MappedTile::offset(const std::vector<std::int64_t>& coefficient) const {
   Affine sum;
   for (std::size_t q = 0; q < coefficient.size(); ++q) sum = sum + coefficient[q] * inner_[q];
   return sum;
 }
 
-std::vector<Condition> TileWalk::guard() const {
+std::vector<Condition> MappedTile::guard() const {
   std::vector<Condition> terms;
   const auto positions = mapping_.positions();
   if (positions % mapping_.workers != 0) terms.push_back({Affine::of(tile_.thread) + mapping_.workers * u_, positions});

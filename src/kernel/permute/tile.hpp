@@ -38,10 +38,10 @@ Affine named(Kernel& kernel, Body& names, Var var, const Affine& value, bool kee
 
 /// The points of a tile in the order of a thread mapping: of a rectangle the first one, where a position is one. Digits
 /// that depend on the thread alone are named before the rounds, others in each.
-class TileWalk {
+class MappedTile {
  public:
   /// output: the access by which rows of a skewed tile are aligned, so that the phase of each is taken off; null: none.
-  TileWalk(const Tile& tile, const ThreadMapping& mapping, const ir::Affine* output);
+  MappedTile(const Tile& tile, const ThreadMapping& mapping, const ir::Affine* output);
 
   std::int64_t rounds() const { return mapping_.rounds(); }
   const ThreadMapping& mapping() const { return mapping_; }

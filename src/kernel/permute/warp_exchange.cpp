@@ -39,7 +39,7 @@ WarpExchange::Sources WarpExchange::sources(std::int64_t round, int element) con
   return sources;
 }
 
-Affine WarpExchange::position(Body& names, const TileWalk& writes, const Affine& v) {
+Affine WarpExchange::position(Body& names, const MappedTile& writes, const Affine& v) {
   Affine sum;
   std::int64_t below = 1;
   for (const auto& digit : reads_.digits) {
@@ -66,7 +66,7 @@ Value WarpExchange::kept(const std::pair<std::int64_t, std::int64_t>& source, co
   return shuffle;
 }
 
-Body WarpExchange::exchanged(const TileWalk& writes, const Affine& v, const Sources& sources, const Access& to) {
+Body WarpExchange::exchanged(const MappedTile& writes, const Affine& v, const Sources& sources, const Access& to) {
   Body body;
   auto& kernel = tile_.kernel;
   const auto p = named(kernel, body, kernel.add_var(tile_.fresh("p"), 1), position(body, writes, v));

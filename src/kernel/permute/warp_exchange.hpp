@@ -21,12 +21,12 @@ class WarpExchange {
   Sources sources(std::int64_t round, int element) const;
 
   /// Gives `to` element `v`, a variable or a number, of the position that `writes` is at.
-  Body exchanged(const TileWalk& writes, const Affine& v, const Sources& sources, const Access& to);
+  Body exchanged(const MappedTile& writes, const Affine& v, const Sources& sources, const Access& to);
 
  private:
   std::size_t number(const ThreadMapping& order, std::int64_t p) const;  ///< of the p-th point of a mapping
   /// The position in the reading order of such an element.
-  Affine position(Body& names, const TileWalk& writes, const Affine& v);
+  Affine position(Body& names, const MappedTile& writes, const Affine& v);
   Value kept(const std::pair<std::int64_t, std::int64_t>& source, const Affine& lane) const;
 
   const Tile& tile_;

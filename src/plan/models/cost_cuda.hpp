@@ -35,7 +35,7 @@ struct TileCost {
   bool has(TileTransfer how) const { return std::isfinite(of(how).element_instructions); }
   /// 128-byte lines of a mapping, worked out already.
   struct Lines {
-    bool read, staged;  ///< which side, and whether the two sides have walks of their own
+    bool read, staged;  ///< which side, and whether the two sides have thread mappings of their own
     int vector, workers;
     std::int64_t positions;
     double lines;
