@@ -285,8 +285,11 @@ class Expander {
     const Access sum{flush.accumulator, {position(flush.rows), position(columns.digits)}, lanes};
     if (lanes > 1) {
       if (auto whole = by_vectors(flush, columns, sum)) return std::move(*whole);
-      auto each = loops(flush.rows, Bind::unroll, scattered(flush, columns, sum));
-      if (flush.when.empty()) return each;
+      const auto across = [&](const Flush& part) {
+        if (auto turned = transposed(part, columns, sum)) return std::move(*turned);
+        return loops(part.rows, Bind::unroll, scattered(part, columns, sum));
+      };
+      if (flush.when.empty()) return across(flush);
       // Where the whole tile is inside no element is asked for.
       auto all = flush.when;
       for (const auto* digits : {&flush.rows, &flush.columns}) {
@@ -294,7 +297,7 @@ class Expander {
       }
       Flush whole = flush;
       whole.when.clear();
-      return where(std::move(all), loops(flush.rows, Bind::unroll, scattered(whole, columns, sum)), std::move(each));
+      return where(std::move(all), across(whole), across(flush));
     }
     auto store = where(flush.when, {{Store{flush.to, finished(flush.value, sum, flush.accumulator, -1, 1, 0)}}});
     return loops(flush.rows, Bind::unroll, loops(columns.digits, Bind::unroll, std::move(store)));
@@ -388,6 +391,96 @@ class Expander {
       default:
         return false;
     }
+  }
+
+  /// Results that lie side by side along another digit of the tile than the lanes: blocks of lanes x lanes transposed
+  /// in registers and written by vectors; nothing where there is no such digit.
+  std::optional<Body> transposed(const Flush& flush, const Columns& columns, const Access& sum) {
+    const auto type = kernel_.array(flush.accumulator).type;
+    if (!is_real(type)) return std::nullopt;
+    auto rows = flush.rows;
+    auto others = columns.digits;
+    std::optional<Digit> side;
+    for (auto* digits : {&rows, &others}) {
+      for (const auto& digit : *digits) {
+        // Two neighbours take as long to transpose as to write.
+        const bool is_side =
+            digit.var != columns.vectors && digit.extent > 2 && flush.to.index.front().coefficient(digit.var) == 1;
+        if (is_side) side = digit;
+      }
+    }
+    if (!side || !moved_by_lanes_alone(flush.value, flush.accumulator, side->var)) return std::nullopt;
+    const auto is_the_side = [&](const Digit& digit) { return digit.var == side->var; };
+    std::erase_if(rows, is_the_side);
+    std::erase_if(others, is_the_side);
+    const auto is_digit = [&](Var var) {
+      const auto is = [&](const Digit& d) { return d.var == var; };
+      return std::any_of(flush.rows.begin(), flush.rows.end(), is) ||
+             std::any_of(flush.columns.begin(), flush.columns.end(), is);
+    };
+    std::optional<Condition> along;  // of the side's first element in the tile
+    std::vector<Condition> when;
+    for (const auto& condition : flush.when) {
+      const auto by = condition.value.coefficient(side->var);
+      if (by == 0) {
+        when.push_back(condition);
+        continue;
+      }
+      if (by != 1 || along) return std::nullopt;
+      along = Condition{condition.value.with(side->var, Affine(0)), condition.below};
+      const bool tiled = along->value.constant == 0 &&
+                         std::all_of(along->value.terms.begin(), along->value.terms.end(), [&](const auto& term) {
+                           return term.coefficient % side->extent == 0 && !is_digit(term.var);
+                         });
+      if (!tiled) return std::nullopt;
+    }
+    const auto blocks = [&](std::int64_t extent) {
+      Body all;
+      for (std::int64_t from = 0; from < extent; from += columns.lanes) {
+        const auto count = std::min<std::int64_t>(columns.lanes, extent - from);
+        for (auto& s : turned(flush, columns, sum, {*side, from, count}, when)) all.push_back(std::move(s));
+      }
+      return loops(rows, Bind::unroll, loops(others, Bind::unroll, std::move(all)));
+    };
+    const auto rest = along ? along->below % side->extent : 0;
+    if (rest == 0) return blocks(side->extent);
+    return where({{along->value + Affine(side->extent - 1), along->below}}, blocks(side->extent),
+                 where({*along}, blocks(rest)));
+  }
+
+  /// Some neighbours in the result: `count` values of a digit of the tile, from the value `from` on.
+  struct Neighbours {
+    Digit digit;
+    std::int64_t from = 0, count = 0;
+  };
+  /// One such block: as many vectors of the accumulator as there are neighbours, transposed, and one written for each
+  /// lane whose results exist.
+  Body turned(const Flush& flush, const Columns& columns, const Access& sum, const Neighbours& side,
+              const std::vector<Condition>& when) {
+    const auto lanes = columns.lanes;
+    const auto type = kernel_.array(flush.accumulator).type;
+    const auto& accumulator = kernel_.array(flush.accumulator).name;
+    const auto block = registers(fmt::format("{}_across_{}", accumulator, side.from), type, lanes, lanes);
+    const auto row = [&](const Affine& index) { return Access{block, {index}, lanes}; };
+    const auto u = kernel_.add_var("u", side.count), w = kernel_.add_var("w", lanes);
+    Body body{{Declare{block}}};
+    auto from = with(sum, side.digit.var, Affine::of(u) + Affine(side.from));
+    body.push_back(loop_over(u, Bind::unroll, {{Store{row(Affine::of(u)), load_of(type, std::move(from))}}}));
+    if (side.count < lanes) {
+      const auto z = kernel_.add_var("z", lanes - side.count);
+      body.push_back(loop_over(z, Bind::unroll, {{Store{row(Affine::of(z) + Affine(side.count)), zero_of(type)}}}));
+    }
+    body.push_back({Transpose{block}});
+    const auto element = Affine::of(columns.vectors, lanes) + Affine::of(w);
+    auto to = with(with(flush.to, side.digit.var, Affine(side.from)), columns.lane, element);
+    to.lanes = lanes;
+    to.count = static_cast<int>(side.count % lanes);
+    auto value = finished(flush.value, row(Affine::of(w)), flush.accumulator, side.digit.var, lanes, to.count);
+    value = with(with(std::move(value), side.digit.var, Affine(side.from)), columns.lane, element);
+    auto exists = with(when, columns.lane, element);
+    if (flush.columns.back().extent % lanes != 0) exists.push_back({element, flush.columns.back().extent});
+    body.push_back(loop_over(w, Bind::unroll, where(std::move(exists), {{Store{std::move(to), std::move(value)}}})));
+    return body;
   }
 
   /// Results that do not lie side by side: lane by lane.
