@@ -54,6 +54,9 @@ struct Call {
   const Packed* packed = nullptr;
 };
 
+/// Of calls that say nothing beside their tensors: made once, as making one takes as long as a small kernel.
+inline const Call kPlainCall = {};
+
 /// Statistics of a plan, for logs, benches and `explain`.
 struct PlanInfo {
   int steps = 0;         ///< kernels that a call runs, one after the other; 0 when there is nothing to run
@@ -115,14 +118,16 @@ class Plan {
   /// is null or breaks the promised alignment, when counts differ; PlanError for factors or parameters that the plan
   /// was not made for; DeviceError for a pointer that the plan's device cannot reach. A launch that fails is a
   /// DeviceError too.
-  void operator()(std::span<void* const> outputs, std::span<const void* const> inputs, const Call& call = {}) const;
+  void operator()(std::span<void* const> outputs, std::span<const void* const> inputs,
+                  const Call& call = kPlainCall) const;
   /// The same for arrays, which would otherwise decay to the pointers of the next one.
   template <std::size_t Outputs, std::size_t Inputs>
-  void operator()(void* const (&outputs)[Outputs], const void* const (&inputs)[Inputs], const Call& call = {}) const {
+  void operator()(void* const (&outputs)[Outputs], const void* const (&inputs)[Inputs],
+                  const Call& call = kPlainCall) const {
     operator()(std::span<void* const>(outputs), std::span<const void* const>(inputs), call);
   }
   /// The same for plans of one output and one input, as permutations are.
-  void operator()(void* output, const void* input, const Call& call = {}) const {
+  void operator()(void* output, const void* input, const Call& call = kPlainCall) const {
     operator()(std::span<void* const>(&output, 1), std::span<const void* const>(&input, 1), call);
   }
 

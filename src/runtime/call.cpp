@@ -225,7 +225,7 @@ int Plan::Impl::check_pointers(void* const* storage) const {
     const auto& check = storages[k];
     if (!check.touched() || workspace_offsets[k] >= 0) continue;
     if (storage[k] == nullptr) throw ShapeError(fmt::format("the {} pointer is null", check.label));
-    if (reinterpret_cast<std::intptr_t>(storage[k]) % check.alignment != 0) {
+    if ((reinterpret_cast<std::intptr_t>(storage[k]) & (check.alignment - 1)) != 0) {  // alignments are powers of two
       throw ShapeError(
           fmt::format("the {} pointer ({}) is not a multiple of {} bytes, which its layout promises; set "
                       "Layout::alignment to what holds and plan again",
