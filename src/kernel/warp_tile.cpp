@@ -50,20 +50,34 @@ Side side(std::int64_t extent, int warps, const Fragment& fragment, bool columns
   return s;
 }
 
-/// Wavefronts of an access of a warp to shared memory: parts of 128 bytes at most, each as many as the bank that the
-/// most different words of it lie in.
-std::int64_t wavefronts(const std::array<std::int64_t, 32>& address, std::int64_t bytes) {
-  const auto lanes = std::clamp<std::int64_t>(kBanks * kWord / bytes, 1, 32);
+/// The coordinate of one lane: lane_place() of numbers.
+std::int64_t coordinate_of(const Fragment& fragment, bool columns, int lane) {
+  const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
+  const int member = lane % 4, group = lane / 4;
+  if (!moves(fragment.group)) return moves(fragment.member) ? member : 0;
+  return moves(fragment.member) ? 4 * group + member : group;
+}
+
+/// Lanes of an access of so many bytes each that have a wavefront of their own at least: parts of 128 bytes.
+std::int64_t lanes_of_part(std::int64_t bytes) { return std::clamp<std::int64_t>(kBanks * kWord / bytes, 1, kWarp); }
+std::int64_t parts_of(std::int64_t bytes) { return (kWarp + lanes_of_part(bytes) - 1) / lanes_of_part(bytes); }
+
+/// Wavefronts of an access of a warp to shared memory: of each part as many as the bank that the most different words
+/// of it lie in.
+std::int64_t wavefronts(const std::array<std::int64_t, kWarp>& address, std::int64_t bytes) {
+  const auto lanes = lanes_of_part(bytes);
   std::int64_t all = 0;
   for (std::int64_t start = 0; start < 32; start += lanes) {
     std::array<std::array<std::int64_t, 32>, kBanks> words;  // different ones of each bank, of which
-    std::array<std::size_t, kBanks> counts{};                // there are so many
+    std::array<std::uint8_t, kBanks> counts{};               // there are so many
     for (auto lane = start; lane < start + lanes; ++lane) {
       for (std::int64_t word = 0; word < bytes / kWord; ++word) {
         const auto at = address[static_cast<std::size_t>(lane)] / kWord + word;
         const auto bank = static_cast<std::size_t>(at % kBanks);
-        const auto end = words[bank].begin() + static_cast<std::ptrdiff_t>(counts[bank]);
-        if (std::find(words[bank].begin(), end, at) == end) words[bank][counts[bank]++] = at;
+        auto& here = words[bank];
+        std::uint8_t k = 0;
+        while (k < counts[bank] && here[k] != at) ++k;
+        if (k == counts[bank]) here[counts[bank]++] = at;
       }
     }
     all += static_cast<std::int64_t>(*std::max_element(counts.begin(), counts.end()));
@@ -187,11 +201,25 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, st
   const auto& fragment = first ? tile.atom->a : tile.atom->b;
   const std::int64_t size = size_of(type), row = (by_depth ? tile.depth.extent : side.extent) * apart;
   const std::int64_t unit = std::max<std::int64_t>(kWidest / size, 1);
+  // Of each lane: its places along the side and along the depth, and its product.
+  std::array<std::int64_t, kWarp> across{}, down{}, beside{};
+  const auto products = batch_lanes(*tile.atom);
+  for (int lane = 0; lane < kWarp; ++lane) {
+    const auto k = static_cast<std::size_t>(lane);
+    const auto coordinate = [&](bool columns) {
+      const int group = lane / 4;
+      if (columns && !first && tile.apart) return std::int64_t{group % 2 * 4 + group / 2};
+      return coordinate_of(fragment, columns, lane);
+    };
+    across[k] = side.run * coordinate(!first);
+    down[k] = tile.depth.run * coordinate(first);
+    beside[k] = products == kWarp ? lane : products > 1 ? lane / 4 : 0;
+  }
   int best = 0, fewest = -1;
   for (auto padding = (unit - row % unit) % unit; padding * size < kBanks * kWord; padding += unit) {
     const auto along = by_depth ? row + padding : apart, deep = by_depth ? apart : row + padding;
     const auto reads = reads_of(tile, first, along, deep, type);
-    std::array<std::int64_t, 32> address{};
+    std::array<std::int64_t, kWarp> address{};
     auto width = size * reads.width();
     auto times = kWidest / reads.width();
     if (reads.by != ReadBy::lane) {
@@ -199,23 +227,16 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, st
       width = kWidest;
       times = 1;
       const auto step = reads.by == ReadBy::matrix ? along * side.run : deep;
-      for (int lane = 0; lane < 32; ++lane) address[static_cast<std::size_t>(lane)] = size * step * (lane % 8);
-    }
-    for (int lane = 0; lane < 32 && reads.by == ReadBy::lane; ++lane) {
-      const auto coordinate = [&](bool columns) {
-        const int group = lane / 4;
-        if (columns && !first && tile.apart) return std::int64_t{group % 2 * 4 + group / 2};
-        return lane_place(fragment, columns, Affine(lane % 4), Affine(group)).constant;
-      };
-      const auto products = batch_lanes(*tile.atom);
-      const std::int64_t product = products == kWarp ? lane : products > 1 ? lane / 4 : 0;
-      address[static_cast<std::size_t>(lane)] =
-          size * (along * side.run * coordinate(!first) + deep * tile.depth.run * coordinate(first) + product);
+      for (int lane = 0; lane < kWarp; ++lane) address[static_cast<std::size_t>(lane)] = size * step * (lane % 8);
+    } else {
+      for (std::size_t k = 0; k < address.size(); ++k)
+        address[k] = size * (along * across[k] + deep * down[k] + beside[k]);
     }
     const auto count = wavefronts(address, width) * times;
     if (fewest >= 0 && count >= fewest) continue;
     fewest = static_cast<int>(count);
     best = static_cast<int>(padding);
+    if (count == parts_of(width) * times) break;
   }
   return best;
 }
@@ -229,21 +250,25 @@ RelaidTile relaid_tile(const WarpTile& tile, bool by_rows, DType type) {
   result.by_rows = by_rows;
   for (std::int64_t wider = 2; wider <= held && held % wider == 0 && wider * size <= kWidest; wider *= 2)
     result.width = static_cast<int>(wider);
+  std::array<std::int64_t, kWarp> rows{}, columns{};
+  for (int lane = 0; lane < kWarp; ++lane) {
+    const auto k = static_cast<std::size_t>(lane);
+    rows[k] = tile.rows.run * coordinate_of(tile.atom->c, false, lane);
+    columns[k] = tile.columns.run * tile.column_of(Affine(lane % 4), Affine(lane / 4), 0).constant;
+  }
+  const auto width = std::max(size * result.width, kWord);
   int fewest = -1;
   for (std::int64_t padding = 0; padding * size <= kBanks * kWord / 2; ++padding) {
     const auto pitch = fast.padded + padding;
     if (pitch % result.width != 0) continue;
-    std::array<std::int64_t, 32> address{};
-    for (int lane = 0; lane < kWarp; ++lane) {
-      const Affine member(lane % 4), group(lane / 4);
-      const auto row = tile.rows.run * lane_place(tile.atom->c, false, member, group).constant;
-      const auto column = tile.columns.run * tile.column_of(member, group, 0).constant;
-      address[static_cast<std::size_t>(lane)] = size * (by_rows ? pitch * column + row : pitch * row + column);
-    }
-    const auto count = static_cast<int>(wavefronts(address, std::max(size * result.width, kWord)));
+    std::array<std::int64_t, kWarp> address{};
+    for (std::size_t k = 0; k < address.size(); ++k)
+      address[k] = size * (by_rows ? pitch * columns[k] + rows[k] : pitch * rows[k] + columns[k]);
+    const auto count = static_cast<int>(wavefronts(address, width));
     if (fewest >= 0 && count >= fewest) continue;
     fewest = count;
     result.pitch = pitch;
+    if (count == parts_of(width)) break;
   }
   result.elements = slow.padded * result.pitch;
   return result;

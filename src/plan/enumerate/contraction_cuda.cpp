@@ -27,6 +27,7 @@ constexpr std::size_t kKept = 20;
 constexpr int kAlike = 2;                          ///< candidates of one tile, with other warps
 constexpr int kMostRegisters = 232;                ///< by the estimate, which leaves out what places of results take
 constexpr std::int64_t kRegistersPerPart = 16384;  ///< of a multiprocessor, of four
+constexpr double kOfCopy = 3, kOfRound = 24;       ///< instructions: with its addresses, and of a warp in a round
 
 /// Bytes that move for each byte of runs.
 double sectors(std::int64_t run_bytes) {
@@ -167,9 +168,39 @@ class ContractionEnumerator {
       if (!contraction_.takes(rows, columns, depths_[d])) continue;
       set_copies(counts, row_copies_[row * depths_.size() + d], column_copies_[column * depths_.size() + d],
                  depths_[d]);
-      counts.pipe_cycles = static_cast<double>(results * depths_[d].size) / contraction_.rate;
+      bound_round(counts, rows, columns, depths_[d]);
       starts.push_back({row, column, d, starts.size(), kRounded * least_time_of_tile(counts, device_)});
     }
+  }
+
+  /// What a block does in a round and for its results at least, however warps share it.
+  void bound_round(ContractionCounts& counts, const Tile& rows, const Tile& columns, const Tile& chunk) const {
+    const auto& c = contraction_;
+    const auto depth = static_cast<double>(chunk.size);
+    const auto results = static_cast<double>(rows.size * columns.size * c.products);
+    const auto size = static_cast<double>(c.size);
+    counts.pipe_cycles = results * depth / c.rate;
+    counts.prefetched = c.prefetches() && chunk.blocks > 1;
+    const auto& a = copies_of(true, rows, chunk);
+    const auto& b = copies_of(false, columns, chunk);
+    counts.instructions = kOfCopy * (a.elements / a.at_once + b.elements / b.at_once) / 32 + kOfRound;
+    if (c.fma) counts.instructions += results * depth / 32 * (is_complex(c.type) ? 4 : 1);
+    const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
+    if (!c.groups) {
+      // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
+      const double warps = std::max(words / (32.0 * kMostRegisters), 1.0);
+      const double lane_rows = static_cast<double>(rows.size) / (c.fma ? c.atom().m : 32);
+      const double lane_columns = static_cast<double>(columns.size) / (c.fma ? c.atom().n : 32);
+      const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
+      counts.fragment_wavefronts = depth * reads * 32 * size / kCacheLineBytes;
+    }
+    counts.stores = results / 32;
+    const double stage = depth * static_cast<double>(rows.size + columns.size) * static_cast<double>(c.products) * size;
+    const double stages = static_cast<double>(std::min<std::int64_t>(2, chunk.blocks));
+    counts.resident =
+        std::max(1.0, std::min({static_cast<double>(device_.shared_bytes_per_multiprocessor) / (stages * stage),
+                                static_cast<double>(device_.threads_per_multiprocessor) / 32,
+                                4.0 * kRegistersPerPart / std::max(words, 1.0)}));
   }
 
   /// All ways to share a tile among warps that may be worth listing.
@@ -282,8 +313,9 @@ class ContractionEnumerator {
     if (contraction_.groups) return 0;
     const auto& spread = cut.spread;
     const auto row = contraction_.deep(of_rows) ? cut.depth->size : (of_rows ? cut.rows : cut.columns)->size;
-    const std::array<std::int64_t, 4> key{of_rows, row, of_rows ? spread.run_rows : spread.run_columns,
-                                          spread.run_depth};
+    const auto run = static_cast<std::uint64_t>(of_rows ? spread.run_rows : spread.run_columns);
+    const auto key = static_cast<std::uint64_t>(row) << 32 | run << 16 |
+                     static_cast<std::uint64_t>(spread.run_depth) << 1 | (of_rows ? 1U : 0U);
     for (const auto& [other, padding] : paddings_) {
       if (other == key) return padding;
     }
@@ -449,8 +481,6 @@ class ContractionEnumerator {
                  std::int64_t results) const {
     const auto& c = contraction_;
     const double warps = counts.warps;
-    // An instruction and its addresses.
-    constexpr double kOfCopy = 3, kOfRound = 24;
     counts.instructions += warps * kOfCopy * (copies_of(a, counts.warps) + copies_of(b, counts.warps));
     counts.instructions += warps * kOfRound;
     const auto stores =
@@ -461,13 +491,13 @@ class ContractionEnumerator {
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stores.bytes;
   }
 
-  std::size_t chunk(const Cut& cut) const { return static_cast<std::size_t>(cut.depth - depths_.data()); }
-  const Copies& row_copies(const Cut& cut) const {
-    return row_copies_[static_cast<std::size_t>(cut.rows - rows_.data()) * depths_.size() + chunk(cut)];
+  const Copies& copies_of(bool of_rows, const Tile& side, const Tile& depth) const {
+    const auto number = static_cast<std::size_t>(&side - (of_rows ? rows_ : columns_).data());
+    return (of_rows ? row_copies_
+                    : column_copies_)[number * depths_.size() + static_cast<std::size_t>(&depth - depths_.data())];
   }
-  const Copies& column_copies(const Cut& cut) const {
-    return column_copies_[static_cast<std::size_t>(cut.columns - columns_.data()) * depths_.size() + chunk(cut)];
-  }
+  const Copies& row_copies(const Cut& cut) const { return copies_of(true, *cut.rows, *cut.depth); }
+  const Copies& column_copies(const Cut& cut) const { return copies_of(false, *cut.columns, *cut.depth); }
   /// The same elements by whole vectors and sectors.
   Copies whole(const Copies& of) const {
     Copies copies;
@@ -492,7 +522,7 @@ class ContractionEnumerator {
   const GpuModel& device_;
   std::vector<Tile> rows_, columns_, depths_;
   std::vector<Copies> row_copies_, column_copies_;  ///< by tile of the side and chunk of the depth
-  std::vector<std::pair<std::array<std::int64_t, 4>, int>> paddings_;
+  std::vector<std::pair<std::uint64_t, int>> paddings_;
   double result_bytes_ = 0, worth_ = 1, best_seconds_ = 0;
   std::optional<Cut> best_;
 };

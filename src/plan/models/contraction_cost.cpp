@@ -143,11 +143,16 @@ double least_time_of_blocks(const ContractionCounts& counts, const GpuModel& dev
 }
 
 double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device) {
-  const double rounds =
-      std::ceil(counts.blocks / device.multiprocessors) * counts.rounds / (device.clock_MHz * 1e6);  // turns
-  const double products = rounds * (counts.pipe_cycles + (counts.overlapped ? 0 : std::min(kRound, kPrefetchedRound)));
-  const double shared = rounds * counts.shared_cycles();
-  return launched(counts, products, shared, cache_seconds(counts, device), memory_seconds(counts, device));
+  const double in_turns = std::ceil(counts.blocks / device.multiprocessors);
+  const double turns = in_turns / (device.clock_MHz * 1e6);
+  const double shared = counts.shared_cycles(), issue = counts.issue_cycles(), stores = kStore * counts.stores;
+  const double begin = counts.overlapped ? 0 : counts.prefetched ? std::min(kRound, kPrefetchedRound) : kRound;
+  const double barrier = counts.overlapped ? 0 : kBarrier;
+  const double alone = kBlock + counts.rounds * (std::max({counts.pipe_cycles, shared, issue}) + barrier) + stores;
+  const double rounds = turns * counts.rounds;
+  return launched(counts, rounds * (counts.pipe_cycles + begin), rounds * shared, rounds * issue, turns * stores,
+                  turns * alone / std::min(counts.resident, in_turns), cache_seconds(counts, device),
+                  memory_seconds(counts, device));
 }
 
 std::vector<TimePart> parts_of(const ContractionTime& time) {

@@ -52,7 +52,7 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
 /// A lower bound of it for as many stages and blocks at once as the counts have, and for fewer.
 double least_time_of_blocks(const ContractionCounts& counts, const GpuModel& device);
 
-/// A lower bound of it for any warps, stages and blocks at once: by products, copies and bytes.
+/// A lower bound of it for any warps and stages, where no count is more than theirs, and blocks at once no fewer.
 double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device);
 
 /// The same as columns of a table.
