@@ -138,7 +138,7 @@ bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
 }
 
 bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
-  constexpr int kTries = 6;
+  constexpr int kTries = 10;
   constexpr double kWorthTrying = 1.5;  // times the first prediction
   bool shared = load(plan, step);
   const auto save = [&] {
