@@ -216,8 +216,7 @@ std::string einsum_command(const ir::Program& program, const Product& product) {
 
 std::string reproduction_command(const ir::Program& program, const kernel::Schedule& schedule, const Target& target) {
   const auto where =
-      (target.device == Device::cpu ? std::string(" --device cpu")
-                                    : fmt::format(" --device gpu --target sm_{}", target.sm)) +
+      (target.device == Device::cpu ? std::string(" --device cpu") : fmt::format(" --target sm_{}", target.sm)) +
       fmt::format(
           "{} --schedule '{}'",
           program.precision == Precision::f32 ? std::string() : fmt::format(" --precision {}", name(program.precision)),
