@@ -90,7 +90,7 @@ void Builder::apply(const Directive& directive) {
     case Kind::products:
       fail("sections of products are for groups of them");
     default:
-      refuse(directive, Family::products);
+      refuse_misplaced(directive);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <utility>
 
 #include "kernel/extensions.hpp"
 #include "ricci/error.hpp"
@@ -15,13 +16,17 @@ namespace {
 
 using Kind = Directive::Kind;
 
-/// A word, and the families that it says something to: bits by Family; none: of what makes several steps.
+/// Whom directives are for; 0: for what makes several steps.
+constexpr unsigned kProducts = 1, kPoints = 2, kMoves = 4;
+constexpr std::pair<unsigned, std::string_view> kReaders[] = {{kProducts, "the products of an atom"},
+                                                              {kPoints, "what is computed point by point"},
+                                                              {kMoves, "what only moves elements"}};
+
 struct Word {
   std::string_view text;
-  unsigned families;
+  unsigned readers;
   friend bool operator==(const Word& word, std::string_view text) { return word.text == text; }
 };
-constexpr unsigned kProducts = 1, kPoints = 2, kMoves = 4;
 
 /// By Kind.
 constexpr Word kWords[] = {
@@ -263,16 +268,14 @@ void refuse(const Directive& directive, std::string_view rule) {
   throw PlanError(fmt::format("schedule: {}: {}", print(directive), rule));
 }
 
-void refuse(const Directive& directive, Family family) {
-  constexpr std::string_view kNames[] = {"the products of an atom", "what is computed point by point",
-                                         "what only moves elements"};
+void refuse_misplaced(const Directive& directive) {
   if (directive.kind == Kind::added)
     refuse(directive, "it rewrites the tree, which is made by all directives of other words in front of it");
-  const auto families = kWords[static_cast<std::size_t>(directive.kind)].families;
-  if (families == 0) refuse(directive, "it stands before all that is for a kernel");
+  const auto readers = kWords[static_cast<std::size_t>(directive.kind)].readers;
+  if (readers == 0) refuse(directive, "it stands before all that is for a kernel");
   std::vector<std::string_view> names;
-  for (unsigned k = 0; k < std::size(kNames); ++k) {
-    if (k != static_cast<unsigned>(family) && (families >> k & 1U) != 0) names.push_back(kNames[k]);
+  for (const auto& [reader, name] : kReaders) {
+    if ((readers & reader) != 0) names.push_back(name);
   }
   refuse(directive, fmt::format("it is for {}", fmt::join(names, " and ")));
 }

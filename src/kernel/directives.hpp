@@ -125,14 +125,11 @@ using Directives = std::vector<Directive>;
 /// Whether lines begin with that word, added ones aside.
 bool is_directive(std::string_view word) noexcept;
 
-/// What a kernel is made from besides its program, by the directives that are there: products by an atom, other
-/// programs point by point, or what only moves elements.
-enum class Family : std::uint8_t { products, points, moves };
-
-/// Throws PlanError naming a directive and the rule that it breaks; of one that says nothing to this family, whom it is
-/// for.
+/// Throws PlanError naming a directive and the rule that it breaks.
 [[noreturn]] void refuse(const Directive& directive, std::string_view rule);
-[[noreturn]] void refuse(const Directive& directive, Family family);
+/// The same for one that says nothing where it stands. The rule is whom it is for: products by an atom, what is
+/// computed point by point, what only moves elements.
+[[noreturn]] void refuse_misplaced(const Directive& directive);
 
 /// A loop that a tile makes of an index: `count` values, `step` elements of the index apart.
 struct Level {

@@ -303,34 +303,48 @@ class Expander {
     return loops(flush.rows, Bind::unroll, loops(columns.digits, Bind::unroll, std::move(store)));
   }
 
+  /// Where a tile of results may end along one of its digits.
+  struct Edge {
+    std::vector<Condition> others;   // that do not depend on the digit
+    std::optional<Condition> along;  // of the tile's first element along the digit
+    bool inside = false;             // `along` is known inside of the tile's loops alone
+  };
+  /// Nothing where tiles are not whole steps of the digit apart.
+  static std::optional<Edge> edge_along(const Flush& flush, const Digit& digit) {
+    const auto is_digit = [&](Var var) {
+      const auto is = [&](const Digit& d) { return d.var == var; };
+      return std::any_of(flush.rows.begin(), flush.rows.end(), is) ||
+             std::any_of(flush.columns.begin(), flush.columns.end(), is);
+    };
+    Edge edge;
+    for (const auto& condition : flush.when) {
+      const auto by = condition.value.coefficient(digit.var);
+      if (by == 0) {
+        edge.others.push_back(condition);
+        continue;
+      }
+      if (by != 1 || edge.along) return std::nullopt;
+      edge.along = Condition{condition.value.with(digit.var, Affine(0)), condition.below};
+      if (edge.along->value.constant != 0) return std::nullopt;
+      for (const auto& term : edge.along->value.terms) {
+        if (term.coefficient % digit.extent != 0) return std::nullopt;
+        edge.inside = edge.inside || is_digit(term.var);
+      }
+    }
+    return edge;
+  }
+
   /// Results side by side along the lanes; nothing where they are not. Where the tile is ragged along the lanes there
   /// is a whole one and one with the rest, both of literal width.
   std::optional<Body> by_vectors(const Flush& flush, const Columns& columns, const Access& sum) {
     const auto lane = flush.columns.back();
     if (flush.to.index.front().coefficient(lane.var) != 1 && lane.extent > 1) return std::nullopt;
     if (!moved_by_lanes_alone(flush.value, flush.accumulator, lane.var)) return std::nullopt;
+    const auto edge = edge_along(flush, lane);
+    if (!edge) return std::nullopt;
+    const auto& [others, along, inside] = *edge;
     auto outer = flush.columns;
     outer.pop_back();
-    const auto is_digit = [&](Var var) {
-      const auto is = [&](const Digit& d) { return d.var == var; };
-      return std::any_of(flush.rows.begin(), flush.rows.end(), is) || std::any_of(outer.begin(), outer.end(), is);
-    };
-    std::vector<Condition> others;
-    std::optional<Condition> along;  // without the lane: that of the tile's first element
-    bool inside = false;             // `along` is known inside of the tile's loops alone
-    for (const auto& condition : flush.when) {
-      if (condition.value.coefficient(lane.var) == 0) {
-        others.push_back(condition);
-        continue;
-      }
-      along = Condition{condition.value.with(lane.var, Affine(0)), condition.below};
-      bool tiled = condition.value.coefficient(lane.var) == 1 && along->value.constant == 0;
-      for (const auto& term : along->value.terms) {
-        tiled = tiled && term.coefficient % lane.extent == 0;
-        inside = inside || is_digit(term.var);
-      }
-      if (!tiled) return std::nullopt;
-    }
     const auto tile = [&](Body body) {
       return loops(flush.rows, Bind::unroll, loops(outer, Bind::unroll, where(others, std::move(body))));
     };
@@ -413,32 +427,14 @@ class Expander {
     const auto is_the_side = [&](const Digit& digit) { return digit.var == side->var; };
     std::erase_if(rows, is_the_side);
     std::erase_if(others, is_the_side);
-    const auto is_digit = [&](Var var) {
-      const auto is = [&](const Digit& d) { return d.var == var; };
-      return std::any_of(flush.rows.begin(), flush.rows.end(), is) ||
-             std::any_of(flush.columns.begin(), flush.columns.end(), is);
-    };
-    std::optional<Condition> along;  // of the side's first element in the tile
-    std::vector<Condition> when;
-    for (const auto& condition : flush.when) {
-      const auto by = condition.value.coefficient(side->var);
-      if (by == 0) {
-        when.push_back(condition);
-        continue;
-      }
-      if (by != 1 || along) return std::nullopt;
-      along = Condition{condition.value.with(side->var, Affine(0)), condition.below};
-      const bool tiled = along->value.constant == 0 &&
-                         std::all_of(along->value.terms.begin(), along->value.terms.end(), [&](const auto& term) {
-                           return term.coefficient % side->extent == 0 && !is_digit(term.var);
-                         });
-      if (!tiled) return std::nullopt;
-    }
+    const auto edge = edge_along(flush, *side);
+    if (!edge || edge->inside) return std::nullopt;
+    const auto& along = edge->along;
     const auto blocks = [&](std::int64_t extent) {
       Body all;
       for (std::int64_t from = 0; from < extent; from += columns.lanes) {
         const auto count = std::min<std::int64_t>(columns.lanes, extent - from);
-        for (auto& s : turned(flush, columns, sum, {*side, from, count}, when)) all.push_back(std::move(s));
+        for (auto& s : turned(flush, columns, sum, {*side, from, count}, edge->others)) all.push_back(std::move(s));
       }
       return loops(rows, Bind::unroll, loops(others, Bind::unroll, std::move(all)));
     };

@@ -138,11 +138,8 @@ void Verifier::loop(const Loop& loop, bool outermost) {
   const auto mark = ranges_.mark();
   if (!loop.first.is_constant() || loop.first.constant != 0) ranges_.assume({loop.first - Affine::of(loop.var), 1});
   ranges_.assume(loop.when);
-  if (repeats) {
-    rounds([&] { body(loop.body, false); });
-  } else {
-    body(loop.body, outermost);
-  }
+  const auto inner = [&] { body(loop.body, outermost); };
+  repeats ? rounds(inner) : inner();
   ranges_.restore(mark);
   join();
   thread_below_ = around;

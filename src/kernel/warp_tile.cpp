@@ -50,14 +50,6 @@ Side side(std::int64_t extent, int warps, const Fragment& fragment, bool columns
   return s;
 }
 
-/// The coordinate of one lane: lane_place() of numbers.
-std::int64_t coordinate_of(const Fragment& fragment, bool columns, int lane) {
-  const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
-  const int member = lane % 4, group = lane / 4;
-  if (!moves(fragment.group)) return moves(fragment.member) ? member : 0;
-  return moves(fragment.member) ? 4 * group + member : group;
-}
-
 /// Lanes of an access of so many bytes each that have a wavefront of their own at least: parts of 128 bytes.
 std::int64_t lanes_of_part(std::int64_t bytes) { return std::clamp<std::int64_t>(kBanks * kWord / bytes, 1, kWarp); }
 std::int64_t parts_of(std::int64_t bytes) { return (kWarp + lanes_of_part(bytes) - 1) / lanes_of_part(bytes); }
@@ -123,12 +115,6 @@ const Atom* find_fma(std::string_view name) noexcept {
 }
 
 int batch_lanes(const Atom& atom) noexcept { return kWarp / (lanes_along(atom.c, false) * lanes_along(atom.c, true)); }
-
-Affine lane_place(const Fragment& fragment, bool columns, const Affine& member, const Affine& group) {
-  const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
-  if (!moves(fragment.group)) return moves(fragment.member) ? member : Affine(0);
-  return moves(fragment.member) ? 4 * group + member : group;
-}
 
 Affine Side::position(const Affine& warp, const Affine& outer, int within, const Affine& coordinate) const {
   const std::int64_t span = static_cast<std::int64_t>(lanes) * run;
@@ -207,9 +193,9 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, st
   for (int lane = 0; lane < kWarp; ++lane) {
     const auto k = static_cast<std::size_t>(lane);
     const auto coordinate = [&](bool columns) {
-      const int group = lane / 4;
-      if (columns && !first && tile.apart) return std::int64_t{group % 2 * 4 + group / 2};
-      return coordinate_of(fragment, columns, lane);
+      const std::int64_t group = lane / 4;
+      if (columns && !first && tile.apart) return group % 2 * 4 + group / 2;
+      return lane_place<std::int64_t>(fragment, columns, lane % 4, group);
     };
     across[k] = side.run * coordinate(!first);
     down[k] = tile.depth.run * coordinate(first);
@@ -253,7 +239,7 @@ RelaidTile relaid_tile(const WarpTile& tile, bool by_rows, DType type) {
   std::array<std::int64_t, kWarp> rows{}, columns{};
   for (int lane = 0; lane < kWarp; ++lane) {
     const auto k = static_cast<std::size_t>(lane);
-    rows[k] = tile.rows.run * coordinate_of(tile.atom->c, false, lane);
+    rows[k] = tile.rows.run * lane_place<std::int64_t>(tile.atom->c, false, lane % 4, lane / 4);
     columns[k] = tile.columns.run * tile.column_of(Affine(lane % 4), Affine(lane / 4), 0).constant;
   }
   const auto width = std::max(size * result.width, kWord);

@@ -59,8 +59,13 @@ const Atom* find_fma(std::string_view name) noexcept;
 int batch_lanes(const Atom& atom) noexcept;
 
 /// Number of a lane among those with different places along one dimension of a fragment.
-///   member, group  its number in its group of four lanes, and that of the group
-Affine lane_place(const Fragment& fragment, bool columns, const Affine& member, const Affine& group);
+///   member, group  its number in its group of four lanes, and that of the group: expressions, or of one lane
+template <class Number>
+Number lane_place(const Fragment& fragment, bool columns, const Number& member, const Number& group) {
+  const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
+  if (!moves(fragment.group)) return moves(fragment.member) ? member : Number(0);
+  return moves(fragment.member) ? 4 * group + member : group;
+}
 
 /// Throws PlanError: no atom of that name, a depth that it does not divide, runs that fit no whole atoms or, of
 /// elements that share registers, are not those of a register along the depth.

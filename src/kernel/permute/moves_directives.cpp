@@ -192,7 +192,7 @@ class Reader {
         made_.threads = static_cast<int>(std::min(directive.sizes.front(), kMost));
         return;
       default:
-        refuse(directive, Family::moves);
+        refuse_misplaced(directive);
     }
   }
 

@@ -75,7 +75,7 @@ class LoopMaker {
       case Kind::cooperative:
         return cooperative(directive.sizes);
       default:
-        refuse(directive, Family::points);
+        refuse_misplaced(directive);
     }
   }
 

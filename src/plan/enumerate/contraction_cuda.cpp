@@ -27,7 +27,7 @@ constexpr std::size_t kKept = 20;
 constexpr int kAlike = 2;                          ///< candidates of one tile, with other warps
 constexpr int kMostRegisters = 232;                ///< by the estimate, which leaves out what places of results take
 constexpr std::int64_t kRegistersPerPart = 16384;  ///< of a multiprocessor, of four
-constexpr double kOfCopy = 3, kOfRound = 24;       ///< instructions: with its addresses, and of a warp in a round
+constexpr double kOfCopy = 3, kOfRound = 24;       ///< instructions: of a copy and its addresses, of a warp in a round
 
 /// Bytes that move for each byte of runs.
 double sectors(std::int64_t run_bytes) {
@@ -166,23 +166,23 @@ class ContractionEnumerator {
     auto counts = of_result(rows, columns);
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       if (!contraction_.takes(rows, columns, depths_[d])) continue;
-      set_copies(counts, row_copies_[row * depths_.size() + d], column_copies_[column * depths_.size() + d],
-                 depths_[d]);
-      bound_round(counts, rows, columns, depths_[d]);
+      const auto& a = row_copies(row, d);
+      const auto& b = column_copies(column, d);
+      set_copies(counts, a, b, depths_[d]);
+      bound_round(counts, rows, columns, depths_[d], a, b);
       starts.push_back({row, column, d, starts.size(), kRounded * least_time_of_tile(counts, device_)});
     }
   }
 
   /// What a block does in a round and for its results at least, however warps share it.
-  void bound_round(ContractionCounts& counts, const Tile& rows, const Tile& columns, const Tile& chunk) const {
+  void bound_round(ContractionCounts& counts, const Tile& rows, const Tile& columns, const Tile& chunk, const Copies& a,
+                   const Copies& b) const {
     const auto& c = contraction_;
     const auto depth = static_cast<double>(chunk.size);
     const auto results = static_cast<double>(rows.size * columns.size * c.products);
     const auto size = static_cast<double>(c.size);
     counts.pipe_cycles = results * depth / c.rate;
     counts.prefetched = c.prefetches() && chunk.blocks > 1;
-    const auto& a = copies_of(true, rows, chunk);
-    const auto& b = copies_of(false, columns, chunk);
     counts.instructions = kOfCopy * (a.elements / a.at_once + b.elements / b.at_once) / 32 + kOfRound;
     if (c.fma) counts.instructions += results * depth / 32 * (is_complex(c.type) ? 4 : 1);
     const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
@@ -208,8 +208,8 @@ class ContractionEnumerator {
     const auto& rows = rows_[start.row];
     const auto& columns = columns_[start.column];
     const auto& depth = depths_[start.depth];
-    const auto& a = row_copies_[start.row * depths_.size() + start.depth];
-    const auto& b = column_copies_[start.column * depths_.size() + start.depth];
+    const auto& a = row_copies(start.row, start.depth);
+    const auto& b = column_copies(start.column, start.depth);
     auto counts = of_result(rows, columns);
     set_copies(counts, a, b, depth);
     constexpr std::size_t kMostSpreads = 64;
@@ -491,13 +491,19 @@ class ContractionEnumerator {
     counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stores.bytes;
   }
 
-  const Copies& copies_of(bool of_rows, const Tile& side, const Tile& depth) const {
-    const auto number = static_cast<std::size_t>(&side - (of_rows ? rows_ : columns_).data());
-    return (of_rows ? row_copies_
-                    : column_copies_)[number * depths_.size() + static_cast<std::size_t>(&depth - depths_.data())];
+  const Copies& row_copies(std::size_t row, std::size_t depth) const {
+    return row_copies_[row * depths_.size() + depth];
   }
-  const Copies& row_copies(const Cut& cut) const { return copies_of(true, *cut.rows, *cut.depth); }
-  const Copies& column_copies(const Cut& cut) const { return copies_of(false, *cut.columns, *cut.depth); }
+  const Copies& column_copies(std::size_t column, std::size_t depth) const {
+    return column_copies_[column * depths_.size() + depth];
+  }
+  std::size_t chunk(const Cut& cut) const { return static_cast<std::size_t>(cut.depth - depths_.data()); }
+  const Copies& row_copies(const Cut& cut) const {
+    return row_copies(static_cast<std::size_t>(cut.rows - rows_.data()), chunk(cut));
+  }
+  const Copies& column_copies(const Cut& cut) const {
+    return column_copies(static_cast<std::size_t>(cut.columns - columns_.data()), chunk(cut));
+  }
   /// The same elements by whole vectors and sectors.
   Copies whole(const Copies& of) const {
     Copies copies;
