@@ -86,9 +86,9 @@ inline void store_part(T* to, V value) { __builtin_memcpy(to, &value, C * sizeof
 )";
 
 std::string pairs(const std::string& vector, int lanes) {
-  std::string turned, conjugated, first, second;
+  std::string swapped, conjugated, first, second;
   for (int k = 0; k < lanes; k += 2) {
-    turned += fmt::format(", {}, {}", k + 1, lanes + k);
+    swapped += fmt::format(", {}, {}", k + 1, lanes + k);
     conjugated += fmt::format(", {}, {}", k, lanes + k + 1);
     first += fmt::format(", {}, {}", k, k);
     second += fmt::format(", {}, {}", k + 1, k + 1);
@@ -98,7 +98,7 @@ std::string pairs(const std::string& vector, int lanes) {
       "inline {0} conj_pairs({0} z) {{ return __builtin_shufflevector(z, -z{2}); }}\n"
       "inline {0} real_pairs({0} z) {{ return __builtin_shufflevector(z, z{3}); }}\n"
       "inline {0} imag_pairs({0} z) {{ return __builtin_shufflevector(z, z{4}); }}\n\n",
-      vector, turned, conjugated, first, second);
+      vector, swapped, conjugated, first, second);
 }
 
 std::string prefixes(const std::string& vector, int lanes) {

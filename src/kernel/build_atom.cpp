@@ -11,7 +11,7 @@
 
 namespace ricci::kernel {
 
-constexpr int kThreadsOfWarp = 32, kMostThreads = 1024;
+constexpr int kMostThreads = 1024;
 
 void Builder::atom(const Directive& directive) {
   if (atoms_ == products_.size()) fail("there is an atom already");
@@ -122,7 +122,7 @@ void Builder::set_threads(Mma& mma) {
     fail(fmt::format("lanes of {} are {} products, the last digit of the batch", mma.atom, lanes));
   std::int64_t products = 1;
   for (const auto& digit : mma.batch) products *= digit.extent;
-  const auto threads = std::int64_t{kThreadsOfWarp} * mma.spread.warps() * (products / lanes);
+  const auto threads = std::int64_t{kWarp} * mma.spread.warps() * (products / lanes);
   if (threads > kMostThreads) fail(fmt::format("more than {} threads in a block", kMostThreads));
   mma.spread.batches = static_cast<int>(products / lanes);
   kernel_.threads = static_cast<int>(threads);

@@ -286,7 +286,7 @@ class Expander {
     if (lanes > 1) {
       if (auto whole = by_vectors(flush, columns, sum)) return std::move(*whole);
       const auto across = [&](const Flush& part) {
-        if (auto turned = transposed(part, columns, sum)) return std::move(*turned);
+        if (auto blocks = transposed(part, columns, sum)) return std::move(*blocks);
         return loops(part.rows, Bind::unroll, scattered(part, columns, sum));
       };
       if (flush.when.empty()) return across(flush);
@@ -434,7 +434,8 @@ class Expander {
       Body all;
       for (std::int64_t from = 0; from < extent; from += columns.lanes) {
         const auto count = std::min<std::int64_t>(columns.lanes, extent - from);
-        for (auto& s : turned(flush, columns, sum, {*side, from, count}, edge->others)) all.push_back(std::move(s));
+        for (auto& s : transposed_block(flush, columns, sum, {*side, from, count}, edge->others))
+          all.push_back(std::move(s));
       }
       return loops(rows, Bind::unroll, loops(others, Bind::unroll, std::move(all)));
     };
@@ -451,8 +452,8 @@ class Expander {
   };
   /// One such block: as many vectors of the accumulator as there are neighbours, transposed, and one written for each
   /// lane whose results exist.
-  Body turned(const Flush& flush, const Columns& columns, const Access& sum, const Neighbours& side,
-              const std::vector<Condition>& when) {
+  Body transposed_block(const Flush& flush, const Columns& columns, const Access& sum, const Neighbours& side,
+                        const std::vector<Condition>& when) {
     const auto lanes = columns.lanes;
     const auto type = kernel_.array(flush.accumulator).type;
     const auto& accumulator = kernel_.array(flush.accumulator).name;

@@ -248,8 +248,8 @@ class Expander {
     const bool overlap = tile_.of_groups() && nest.back()->stages > 2;
     // Places that no copy may be under way to: of this round, unless its last fragments have been read by then.
     const auto held = prefetch ? 0 : overlap ? 2 : 1;
-    const auto ahead = std::min<std::int64_t>(nest.back()->stages - held, chunks);  // rounds
-    const auto places = std::min(ahead + held, chunks);
+    const auto distance = std::min<std::int64_t>(nest.back()->stages - held, chunks);  // rounds
+    const auto places = std::min(distance + held, chunks);
     std::map<int, std::int64_t> size;  // of one place, per array
     std::vector<Visits> visits;
     for (const auto& copy : copies) {
@@ -288,12 +288,12 @@ class Expander {
 
     // The first rounds' copies: a loop, of which compilers need not see each round.
     Body result, first;
-    const auto round_ahead = ahead > 1 ? threads_.loop_var("ahead", ahead) : -1;
-    const auto number = ahead > 1 ? Affine::of(round_ahead) : Affine(0);
+    const auto prologue = distance > 1 ? threads_.loop_var("ahead", distance) : -1;
+    const auto number = distance > 1 ? Affine::of(prologue) : Affine(0);
     for (auto& move : copies_of(first, number, number, {})) append(first, std::move(move));
     first.push_back({Commit{}});
-    if (ahead > 1) {
-      result.push_back(loop_over(round_ahead, Bind::serial, std::move(first)));
+    if (distance > 1) {
+      result.push_back(loop_over(prologue, Bind::serial, std::move(first)));
     } else {
       result = std::move(first);
     }
@@ -318,16 +318,16 @@ class Expander {
       if (mma == nullptr || tile_.of_groups())
         throw PlanError(
             "schedule: a prefetch of fragments where a round is more than one product, or one of a warp group");
-      arrived(result, ahead - 1);
+      arrived(result, distance - 1);
       PrefetchedProducts products(threads_, *mma, tile_);
       append(result, products.first(), rest.front().origin);
       const auto place = wrapped(round, "place", now, places),
                  next_place = wrapped(round, "next_place", now + Affine(1), places);
       Body fence, then;
-      arrived(fence, std::max<std::int64_t>(ahead - 2, 0));
+      arrived(fence, std::max<std::int64_t>(distance - 2, 0));
       // All have read this round's place.
-      if (ahead < chunks) {
-        for (auto& move : copies_of(round, now + Affine(ahead), place, {{now, chunks - ahead}}))
+      if (distance < chunks) {
+        for (auto& move : copies_of(round, now + Affine(distance), place, {{now, chunks - distance}}))
           append(then, std::move(move));
       }
       then.push_back({Commit{}});
@@ -337,12 +337,12 @@ class Expander {
       if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
       return result;
     }
-    arrived(round, ahead - 1);
+    arrived(round, distance - 1);
     std::vector<Body> next;
-    if (ahead < chunks) {
-      const auto later = now + Affine(ahead);
+    if (distance < chunks) {
+      const auto later = now + Affine(distance);
       const auto next_place = wrapped(round, "next_place", later, places);
-      next = copies_of(round, later, next_place, {{now, chunks - ahead}});
+      next = copies_of(round, later, next_place, {{now, chunks - distance}});
     }
     const auto place = wrapped(round, "place", now, places);
     rest = shifted(std::move(rest), size, place);

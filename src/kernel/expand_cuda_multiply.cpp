@@ -42,11 +42,11 @@ struct Operand {
   const Side* side;
   const Fragment* fragment;
   Affine warp, coordinate;
-  DType type;       ///< of its elements in shared memory
-  Numbers numbers;  ///< of complex factors the real parts
-  Numbers imag;     ///< of complex factors
-  Numbers minus;    ///< the imaginary part of a complex second factor, negated
-  int ahead = -1;   ///< as they are read, a step before they are rounded
+  DType type;          ///< of its elements in shared memory
+  Numbers numbers;     ///< of complex factors the real parts
+  Numbers imag;        ///< of complex factors
+  Numbers minus;       ///< the imaginary part of a complex second factor, negated
+  int unrounded = -1;  ///< as they are read, a step before they are rounded
 };
 
 class Multiplier {
@@ -60,7 +60,7 @@ class Multiplier {
         complex_(!tile.fma() && is_complex(kernel_.array(mma.a.array).type)) {}
 
   /// What a round does for the next one, whose first fragments it reads into registers of their own.
-  struct Ahead {
+  struct Prefetch {
     std::array<int, 2> registers;  ///< of both operands
     const Mma& next;
     Body fence, then;  ///< before those fragments, and behind them
@@ -89,7 +89,7 @@ class Multiplier {
     return all;
   }
 
-  Body run(std::vector<Body> between, Ahead* ahead = nullptr) {
+  Body run(std::vector<Body> between, Prefetch* prefetch = nullptr) {
     auto a = operand(true), b = operand(false);
     const auto steps = tile_.depth.block() / tile_.depth.per_atom;
     const auto blocks = tile_.depth.blocks();
@@ -112,8 +112,8 @@ class Multiplier {
       x->numbers = declared(side + "_part", side + "_rest");
       if (complex_) x->imag = declared(side + "_imag", side + "_imag_rest");
       if (complex_ && !x->first) x->minus = declared("b_minus_imag", "b_minus_imag_rest");
-      if (ahead != nullptr) {
-        Body other = loaded(*x), first = copied(*x, ahead->registers[x->first ? 0 : 1]);
+      if (prefetch != nullptr) {
+        Body other = loaded(*x), first = copied(*x, prefetch->registers[x->first ? 0 : 1]);
         if (blocks == 1) {
           append(body, std::move(first));
         } else {
@@ -127,10 +127,10 @@ class Multiplier {
       }
       // What is rounded was read a step before, while products ran.
       const auto reads = reads_of(tile_, x->first, x->along, x->deep, x->type);
-      x->ahead = threads_.registers(x->first ? "a_ahead" : "b_ahead", x->type,
-                                    {x->side->blocks(), x->side->block() * tile_.depth.block() / reads.width()},
-                                    reads.width());
-      all.push_back({Declare{x->ahead}});
+      x->unrounded = threads_.registers(x->first ? "a_ahead" : "b_ahead", x->type,
+                                        {x->side->blocks(), x->side->block() * tile_.depth.block() / reads.width()},
+                                        reads.width());
+      all.push_back({Declare{x->unrounded}});
       append(all, with_depth(Affine(0), [&] { return fetched(*x); }));
       append(body, converted(*x));
     }
@@ -139,7 +139,7 @@ class Multiplier {
       for (const auto* x : {&a, &b}) append(next, with_depth(depth_ + Affine(1), [&] { return fetched(*x); }));
       body.push_back({If{{{depth_, blocks - 1}}, std::move(next), {}}});
     }
-    if (ahead != nullptr) append(body, where(only(depth_, blocks - 1, blocks), next_fragments(*ahead)));
+    if (prefetch != nullptr) append(body, where(only(depth_, blocks - 1, blocks), next_fragments(*prefetch)));
     for (std::size_t k = 0; k < between.size(); ++k) {
       const auto step = std::min(static_cast<std::int64_t>(k), static_cast<std::int64_t>(blocks - 1));
       append(body, where(only(depth_, step, blocks), std::move(between[k])));
@@ -245,15 +245,15 @@ class Multiplier {
   }
 
   /// The first fragments of the next round, behind the last ones of this round.
-  Body next_fragments(Ahead& ahead) {
-    Body body = std::move(ahead.fence);
-    Multiplier next(threads_, ahead.next, tile_);
+  Body next_fragments(Prefetch& prefetch) {
+    Body body = std::move(prefetch.fence);
+    Multiplier next(threads_, prefetch.next, tile_);
     for (const bool first : {true, false}) {
       auto x = next.operand(first);
-      x.numbers.registers = ahead.registers[first ? 0 : 1];
+      x.numbers.registers = prefetch.registers[first ? 0 : 1];
       append(body, next.with_depth(Affine(0), [&] { return next.loaded(x); }));
     }
-    append(body, std::move(ahead.then));
+    append(body, std::move(prefetch.then));
     return body;
   }
 
@@ -295,12 +295,12 @@ class Multiplier {
     return in_pieces(x, [&](Body& body, const Affine& o, int number, int p, int q, const Reads& reads) {
       auto from = element(x, o, p, q);
       from.lanes = reads.width();
-      body.push_back({Store{{x.ahead, {o, Affine(number)}, from.lanes}, load_of(x.type, from)}});
+      body.push_back({Store{{x.unrounded, {o, Affine(number)}, from.lanes}, load_of(x.type, from)}});
     });
   }
   Body converted(const Operand& x) {
     return in_pieces(x, [&](Body& body, const Affine& o, int number, int p, int q, const Reads& reads) {
-      const Access run{x.ahead, {o, Affine(number)}, reads.width()};
+      const Access run{x.unrounded, {o, Affine(number)}, reads.width()};
       for (int l = 0; l < reads.width(); ++l)
         put(body, x, place(x, o, reads.along > 1 ? p + l : p, reads.along > 1 ? q : q + l), lane_of(x.type, run, l));
     });
@@ -518,8 +518,8 @@ PrefetchedProducts::PrefetchedProducts(Threads& threads, const Mma& mma, const W
 Body PrefetchedProducts::first() { return Multiplier(threads_, mma_, tile_).first_fragments(registers_); }
 
 Body PrefetchedProducts::round(const Mma& mma, const Mma& next, Body fence, Body then) {
-  Multiplier::Ahead ahead{registers_, next, std::move(fence), std::move(then)};
-  return Multiplier(threads_, mma, tile_).run({}, &ahead);
+  Multiplier::Prefetch prefetch{registers_, next, std::move(fence), std::move(then)};
+  return Multiplier(threads_, mma, tile_).run({}, &prefetch);
 }
 
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first) {

@@ -168,10 +168,10 @@ std::optional<MatrixProduct> matrix_product_of(const ir::Program& program) {
   // The transposed product where that is what is row-major.
   if (!lay(product.result, rows.extent, rows.in_result, columns.extent, columns.in_result)) return std::nullopt;
   if (product.result.transposed) {
-    const auto turned = [](Line line) { return Line{line.extent, line.in_second, line.in_first, line.in_result}; };
-    rows = std::exchange(columns, turned(rows));
-    rows = turned(rows);
-    depth = turned(depth);
+    const auto swapped = [](Line line) { return Line{line.extent, line.in_second, line.in_first, line.in_result}; };
+    rows = std::exchange(columns, swapped(rows));
+    rows = swapped(rows);
+    depth = swapped(depth);
     std::swap(product.first, product.second);
     for (auto& loop : product.batch) std::swap(loop.in_first, loop.in_second);
     product.result.transposed = false;

@@ -98,21 +98,21 @@ class Reader {
   Product product_;
 };
 
-/// A tensor as its affine describes it: axes by falling stride, and its layout.
-struct Walked {
+/// The term of a tensor in a spec, axes by falling stride of its affine, and its layout.
+struct StridedTerm {
   Spec::Term term;
   Layout layout;
 };
 
-Walked walked(const ir::Program& program, const ir::Buffer& buffer, const ir::Affine& offset,
-              const std::vector<bool>& kept) {
+StridedTerm strided_term(const ir::Program& program, const ir::Buffer& buffer, const ir::Affine& offset,
+                         const std::vector<bool>& kept) {
   std::vector<std::size_t> order;
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
     if (offset.coefficient[q] != 0 || kept[q]) order.push_back(q);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](auto p, auto q) { return std::abs(offset.coefficient[p]) > std::abs(offset.coefficient[q]); });
-  Walked result;
+  StridedTerm result;
   result.layout.type = buffer.type;
   result.layout.alignment = buffer.alignment;
   for (const auto q : order) {
@@ -154,13 +154,13 @@ std::string einsum_command(const ir::Program& program, const Product& product) {
   problem.conjugate = product.conjugate;
   for (std::size_t k = 0; k < product.loads.size(); ++k) {
     const auto& load = program.nodes[static_cast<std::size_t>(product.loads[k])];
-    auto one =
-        walked(program, program.buffers[static_cast<std::size_t>(load.source)], load.offset, k == 0 ? nobody : none);
+    auto one = strided_term(program, program.buffers[static_cast<std::size_t>(load.source)], load.offset,
+                            k == 0 ? nobody : none);
     problem.spec.operands.push_back(std::move(one.term));
     problem.inputs.push_back(std::move(one.layout));
   }
   const auto& statement = program.statement();
-  auto out = walked(program, program.buffers[static_cast<std::size_t>(statement.buffer)], statement.offset, none);
+  auto out = strided_term(program, program.buffers[static_cast<std::size_t>(statement.buffer)], statement.offset, none);
   problem.spec.output = std::move(out.term);
   problem.output = std::move(out.layout);
   const bool words = program.indices.size() > 26;

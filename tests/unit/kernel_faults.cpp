@@ -54,7 +54,7 @@ Kernel cpu_in_place() {
       built(product(6, 5, 19), "tile a:3; order task a0; atom fma rows a columns c depth b lanes 8", Target::cpu));
 }
 /// An operand that is transposed in registers as it is packed.
-Kernel cpu_turned() {
+Kernel cpu_transposed() {
   return expand(built(product(16, 16, 16),
                       "tile a:16:8; order task a0 serial a1; stage A at a0 scratch a1 b a;"
                       "atom fma rows a columns c depth b lanes 8",
@@ -65,7 +65,7 @@ const char* const kCuda =
     "tile a:16; tile b:8; tile c:16; order task a0 c0 sum b0; stage A at b0 async a b pad 4;"
     "stage B at b0 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1; pipeline b0 3";
 /// With fragments read ahead of a round.
-Kernel cuda_ahead() {
+Kernel cuda_prefetch() {
   return expand(built(product(40, 42, 38),
                       "tile a:16; tile b:8; tile c:32; order task a0 c0 sum b0; stage A at b0 async a b pad 4;"
                       "stage B at b0 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1;"
@@ -211,7 +211,7 @@ const Fault kFaults[] = {
        }).value.affine = 2;
      },
      "lane 2 of 2"},
-    {"vectors turned that are not as many as lanes", cpu_turned,
+    {"vectors transposed that are not as many as lanes", cpu_transposed,
      [](Kernel& k) { array_of(k, "A_packed_rows").shape.front() = 9; }, "as many vectors as lanes"},
     // ---- order
     {"a sum that nothing has cleared", cpu, [](Kernel& k) { drop<Loop>(k, loop_over(k, Bind::unroll, "r")); },
@@ -261,13 +261,13 @@ const Fault kFaults[] = {
        }
      },
      "with no barrier between"},
-    {"a wait for one group too few before fragments of the next round", cuda_ahead,
+    {"a wait for one group too few before fragments of the next round", cuda_prefetch,
      [](Kernel& k) {
        const auto [body, n] = find<Wait>(get<Loop>(k, loop_over(k, Bind::serial, "b0")).body, anything);
        ++std::get<Wait>((*body)[n].node).groups;
      },
      "while an asynchronous copy to it is under way"},
-    {"a missing barrier before fragments of the next round", cuda_ahead,
+    {"a missing barrier before fragments of the next round", cuda_prefetch,
      [](Kernel& k) {
        const auto [body, n] = find<Barrier>(get<Loop>(k, loop_over(k, Bind::serial, "b0")).body, anything);
        body->erase(body->begin() + static_cast<std::ptrdiff_t>(n));
@@ -378,8 +378,8 @@ const Fault kFaults[] = {
 }  // namespace
 
 TEST_CASE("kernels without a fault pass") {
-  check_sound({cpu_tiles, cpu, cpu_in_place, cpu_turned, cuda_tiles, cuda, cuda_halves, cuda_in_steps, cuda_batch_tiles,
-               cuda_batch});
+  check_sound({cpu_tiles, cpu, cpu_in_place, cpu_transposed, cuda_tiles, cuda, cuda_halves, cuda_in_steps,
+               cuda_batch_tiles, cuda_batch});
 }
 
 TEST_CASE("faults planted into kernels are found by name") {

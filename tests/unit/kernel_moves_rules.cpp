@@ -117,7 +117,7 @@ TEST_CASE("each rule of moves, broken once") {
 namespace {
 
 /// The same tile in rectangles of 2 x 2, kept along the output.
-Moves turned_tiles() {
+Moves transposed_rectangles() {
   auto moves = tiled();
   moves.stage->mapping.digits = {{0, 16, 1}, {1, 2, 1}, {1, 8, 2}};
   moves.stage->mapping.rows = 2;
@@ -128,7 +128,7 @@ Moves turned_tiles() {
 }  // namespace
 
 TEST_CASE("rectangles are positions of a stage") {
-  const auto moves = turned_tiles();
+  const auto moves = transposed_rectangles();
   verify(moves, transpose());
   const auto& mapping = moves.stage->mapping;
   CHECK(mapping.positions() == 64);
@@ -148,7 +148,7 @@ TEST_CASE("rectangles are positions of a stage") {
 
 TEST_CASE("each rule of rectangles, broken once") {
   const char* const kept = "a rectangle's rows are the statement's vectors, side by side in shared memory";
-  check_rules(turned_tiles(), transpose(),
+  check_rules(transposed_rectangles(), transpose(),
               {
                   {"the rows of a rectangle are the second digit", [](Moves& s) { s.stage->mapping.rows = 4; }},
                   {"the rows of a rectangle are the second digit",

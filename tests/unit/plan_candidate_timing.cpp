@@ -1,4 +1,4 @@
-// The race between schedules, run on a clock of the test's own, and the text of its result.
+// Candidate timing on a clock of the test's own, and the text of its result.
 #include "plan/tuning/candidate_timing.hpp"
 
 #include <algorithm>

@@ -209,8 +209,8 @@ class Shortening {
     }
     for (const auto id : needed) {  // operands before users
       if (crosses(id) && segment_[at(id)] < part) {
-        const auto& place = places_.at(id);
-        piece.replace(id, piece.builder.load(piece.buffer(sequence, place.storage), row(piece, place)));
+        const auto& values = stored_.at(id);
+        piece.replace(id, piece.builder.load(piece.buffer(sequence, values.storage), row(piece, values)));
       } else {
         piece.copy(id);
       }
@@ -220,25 +220,25 @@ class Shortening {
       piece.builder.store(piece.buffer(statement.buffer, true), piece.affine(statement.offset),
                           piece.copy(statement.value), statement.step);
     }
-    give_places(kept, sequence);
+    store_values(kept, sequence);
     for (const auto id : kept) {
-      const auto& place = places_.at(id);
-      piece.builder.store(piece.buffer(sequence, place.storage, true), row(piece, place), piece.copy(id));
+      const auto& values = stored_.at(id);
+      piece.builder.store(piece.buffer(sequence, values.storage, true), row(piece, values), piece.copy(id));
     }
     return piece.finish();
   }
 
-  struct Place {
+  struct StoredValues {
     int storage = -1;
     std::int64_t first = 0;
   };
 
   /// Row-major over all free indices, as every point of the step writes an element of its own.
-  Affine row(StepPiece& piece, const Place& place) const {
+  Affine row(StepPiece& piece, const StoredValues& values) const {
     const auto free = program_.free_indices();
     Affine made;
     made.coefficient.resize(free.size());
-    made.constant = place.first;
+    made.constant = values.first;
     std::int64_t step = 1;
     for (std::size_t q = free.size(); q-- > 0;) {
       if (!free[q]) continue;
@@ -250,7 +250,7 @@ class Shortening {
 
   /// Values that leave a part share a storage with those of their type. Slots share memory by their lifetimes
   /// (workspace.hpp).
-  void give_places(const std::vector<NodeId>& kept, Sequence& sequence) {
+  void store_values(const std::vector<NodeId>& kept, Sequence& sequence) {
     std::map<DType, std::vector<NodeId>> groups;
     for (const auto id : kept) groups[node(id).type].push_back(id);
     const auto points = std::max<std::int64_t>(program_.points(program_.free_indices()), 1);
@@ -264,7 +264,7 @@ class Shortening {
       }
       sequence.storages.push_back({fresh(sequence), Role::workspace, type, 0, elements - 1, kWorkspaceAlignment});
       for (std::int64_t k = 0; k < count; ++k) {
-        places_[ids[static_cast<std::size_t>(k)]] = {static_cast<int>(sequence.storages.size()) - 1, k * points};
+        stored_[ids[static_cast<std::size_t>(k)]] = {static_cast<int>(sequence.storages.size()) - 1, k * points};
       }
     }
   }
@@ -289,7 +289,7 @@ class Shortening {
   std::vector<int> segment_;  // per node: the part that computes it, where it is closed
   std::vector<int> home_;     // per statement
   std::vector<int> needs_;    // per node: the last part that needs it
-  std::map<NodeId, Place> places_;
+  std::map<NodeId, StoredValues> stored_;
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>
   return rows;
 }
 
-StepPiece::StepPiece(const Step& from) : from_(from), place_(from.program.indices.size()) {
+StepPiece::StepPiece(const Step& from) : from_(from), substitution_(from.program.indices.size()) {
   builder.program.exact = from.program.exact;
   for (const auto& buffer : from.program.buffers) names_.insert(buffer.name);
   for (const auto& param : from.program.params) names_.insert(param.name);
@@ -48,9 +48,9 @@ StepPiece::StepPiece(const Step& from) : from_(from), place_(from.program.indice
 
 int StepPiece::index(int from, std::int64_t extent, std::int64_t factor, std::int64_t offset, const char* ending) {
   const auto made = fresh_index(from_.program.indices[at(from)].name + ending, extent);
-  auto& place = place_[at(from)];
-  place.terms.emplace_back(made, factor);
-  place.constant += offset;
+  auto& substitution = substitution_[at(from)];
+  substitution.terms.emplace_back(made, factor);
+  substitution.constant += offset;
   return made;
 }
 
@@ -61,9 +61,9 @@ int StepPiece::fresh_index(std::string name, std::int64_t extent) {
 }
 
 int StepPiece::whole(int old) {
-  auto& place = place_[at(old)];
-  if (place.terms.empty()) index(old, from_.program.indices[at(old)].extent, 1, 0, "");
-  return place.terms.front().first;
+  auto& substitution = substitution_[at(old)];
+  if (substitution.terms.empty()) index(old, from_.program.indices[at(old)].extent, 1, 0, "");
+  return substitution.terms.front().first;
 }
 
 std::vector<int> StepPiece::whole(const std::vector<int>& old) {
@@ -73,7 +73,7 @@ std::vector<int> StepPiece::whole(const std::vector<int>& old) {
 }
 
 void StepPiece::forget(int old) {
-  place_[at(old)] = {};
+  substitution_[at(old)] = {};
   known_.clear();
 }
 
@@ -132,8 +132,8 @@ Affine StepPiece::affine(const Affine& old) {
   for (std::size_t q = 0; q < old.coefficient.size(); ++q) {
     if (old.coefficient[q] == 0) continue;
     whole(static_cast<int>(q));
-    for (const auto& [index, factor] : place_[q].terms) add_term(made, index, old.coefficient[q] * factor);
-    made.constant += old.coefficient[q] * place_[q].constant;
+    for (const auto& [index, factor] : substitution_[q].terms) add_term(made, index, old.coefficient[q] * factor);
+    made.constant += old.coefficient[q] * substitution_[q].constant;
   }
   return made;
 }
@@ -190,14 +190,14 @@ NodeId StepPiece::index_value(int old) {
     return builder.integer(static_cast<std::uint64_t>(value), DType::i64);
   };
   whole(old);
-  const auto& place = place_[at(old)];
+  const auto& substitution = substitution_[at(old)];
   NodeId sum = -1;
-  for (const auto& [index, factor] : place.terms) {
+  for (const auto& [index, factor] : substitution.terms) {
     auto value = builder.index(index);
     if (factor != 1) value = builder.op(OpCode::mul, DType::i64, value, number(factor));
     sum = sum < 0 ? value : builder.op(OpCode::add, DType::i64, sum, value);
   }
-  return place.constant == 0 ? sum : builder.op(OpCode::add, DType::i64, sum, number(place.constant));
+  return substitution.constant == 0 ? sum : builder.op(OpCode::add, DType::i64, sum, number(substitution.constant));
 }
 
 Step StepPiece::finish() {

@@ -64,7 +64,8 @@ class StepPiece {
   Step finish();
 
  private:
-  struct Place {
+  /// The affine of new indices that an old index is.
+  struct Substitution {
     std::vector<std::pair<int, std::int64_t>> terms;
     std::int64_t constant = 0;
   };
@@ -76,7 +77,7 @@ class StepPiece {
   NodeId index_value(int old);
 
   const Step& from_;
-  std::vector<Place> place_;  // per old index
+  std::vector<Substitution> substitution_;  // per old index
   std::map<NodeId, NodeId> known_;
   std::vector<int> storage_, param_;
   std::set<std::string> names_;

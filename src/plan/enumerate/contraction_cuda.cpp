@@ -271,7 +271,7 @@ class ContractionEnumerator {
       auto bound = counts;
       if (c.relays) {
         bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
-        bound.cached_bytes = least_cached_bytes(counts.blocks, a, b, counts.rounds);
+        bound.cached_bytes = cached_bytes(counts, a, b, result_bytes_);
       }
       if (counts.resident < 1 || least_time_of_blocks(bound, device_) * kRounded > worth_ * best_seconds_) break;
       for (const int stages : kStages) {
@@ -402,12 +402,13 @@ class ContractionEnumerator {
     counts.scattered = a.scattered + b.scattered;
     counts.copied_wavefronts = a.wavefronts + b.wavefronts;
     counts.lines = a.lines + b.lines;
-    counts.cached_bytes = least_cached_bytes(counts.blocks, a, b, counts.rounds);
+    counts.cached_bytes = cached_bytes(counts, a, b, result_bytes_);
   }
 
-  /// What goes through the cache where results are written by whole sectors.
-  double least_cached_bytes(double blocks, const Copies& a, const Copies& b, double rounds) const {
-    return blocks * (a.bytes + b.bytes) * rounds + result_bytes_;
+  /// What goes through the cache.
+  ///   written  bytes of stores; at least those of the result, where it is written by whole sectors
+  static double cached_bytes(const ContractionCounts& counts, const Copies& a, const Copies& b, double written) {
+    return counts.blocks * (a.bytes + b.bytes) * counts.rounds + written;
   }
 
   /// What a block does in a round, by its warps, which hold so many rows and columns.
@@ -488,7 +489,7 @@ class ContractionEnumerator {
     counts.store_lines = stores.lines;
     counts.part_sectors = stores.part_sectors;
     counts.stored_wavefronts = stores.wavefronts;
-    counts.cached_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds + stores.bytes;
+    counts.cached_bytes = cached_bytes(counts, a, b, stores.bytes);
   }
 
   const Copies& row_copies(std::size_t row, std::size_t depth) const {

@@ -284,8 +284,8 @@ int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const ker
       fma ? (rows / atom().m + columns / atom().n) * words * spread.run_depth : (rows / 8 + columns / 8) * 2 * words;
   const auto minus = !fma && is_complex(type) ? columns / 8 * words * factor_parts : 0;
   // What is rounded is read a step ahead.
-  const auto ahead = prefetch || (!fma && atom().a.type == kernel::AtomType::tf32) ? operands : 0;
-  if (!fma) return static_cast<int>(sums + operands * factor_parts + minus + ahead) + 40;
+  const auto prefetched = prefetch || (!fma && atom().a.type == kernel::AtomType::tf32) ? operands : 0;
+  if (!fma) return static_cast<int>(sums + operands * factor_parts + minus + prefetched) + 40;
   // Of outer products an upper bound, which keeps their tiles small: their stores need blocks that take turns.
   if (is_outer()) return static_cast<int>(sums + operands) + 64;
   // Fitted to 144 kernels in f32, made by NVRTC 13.0 for sm_90: three in four of them have room for as many blocks.

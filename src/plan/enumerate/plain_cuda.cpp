@@ -10,6 +10,7 @@
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/plain_directives.hpp"
 #include "plan/enumerate/register_tile.hpp"
+#include "plan/models/device_model.hpp"
 #include "plan/models/operation_counts.hpp"
 
 namespace ricci::plan {
@@ -162,7 +163,6 @@ class PlainCudaEnumerator {
     const auto stride = std::abs(statement.offset.coefficient[static_cast<std::size_t>(shape.digits.front())]);
     const auto type = program_.buffers[static_cast<std::size_t>(statement.buffer)].type;
     const bool compacts = program_.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::compact;
-    constexpr std::int64_t kSectorBytes = 32;
     return compacts || stride * size_of(type) >= kSectorBytes;
   }
 

@@ -5,13 +5,14 @@
 #include <span>
 #include <utility>
 
+#include "kernel/kernel.hpp"
 #include "plan/models/traffic.hpp"
 #include "plan/models/unique_values.hpp"
 
 namespace ricci::plan {
 namespace {
 
-constexpr std::size_t kLanes = 32;  // of a warp, and banks
+using kernel::kWarp;
 
 /// Whether all addresses of a mapping are distinct: each digit's stride exceeds the reach of the digits below it.
 bool are_distinct(const kernel::ThreadMapping& mapping, const std::vector<std::int64_t>& strides) {
@@ -32,7 +33,7 @@ bool are_distinct(const kernel::ThreadMapping& mapping, const std::vector<std::i
 
 /// The largest number of requests to one bank.
 std::size_t most_asked(const std::uint32_t* words, std::size_t count, std::uint32_t banks) {
-  std::array<std::uint8_t, kLanes> asked{};
+  std::array<std::uint8_t, kWarp> asked{};
   std::uint8_t most = 0;
   for (std::size_t k = 0; k < count; ++k) most = std::max(most, ++asked[words[k] & (banks - 1)]);
   return most;
@@ -88,7 +89,7 @@ void BankCounter::follow(Groups& groups) const {
   const Warps all(mapping_);
   const auto warps = all.count(), step = groups.step, part = groups.part;
   const auto parts = mapping_.vector / part, repeats = parts * mapping_.rows;
-  groups.addresses.resize(static_cast<std::size_t>(groups.followed * repeats) * kLanes);
+  groups.addresses.resize(static_cast<std::size_t>(groups.followed * repeats) * kWarp);
   groups.active.reserve(static_cast<std::size_t>(groups.followed * repeats));
 
   const auto digits = strides_.size();
@@ -109,7 +110,7 @@ void BankCounter::follow(Groups& groups) const {
     const auto active = all.lanes(warp);
     groups.active.insert(groups.active.end(), static_cast<std::size_t>(repeats), static_cast<std::uint8_t>(active));
     const auto* const first = addresses;
-    std::fill_n(addresses, kLanes, static_cast<std::uint32_t>(linear));  // inactive lanes keep the first address
+    std::fill_n(addresses, kWarp, static_cast<std::uint32_t>(linear));  // inactive lanes keep the first address
     for (std::int64_t lane = 0; lane < active && digits > 0;) {
       // To the end of the fastest digit, then carry into the higher digits.
       const auto run = std::min(active - lane, counts[0] - value[0]);
@@ -125,10 +126,10 @@ void BankCounter::follow(Groups& groups) const {
         ++value[k + 1];
       }
     }
-    addresses += kLanes;
-    for (std::int64_t repeat = 1; repeat < repeats; ++repeat, addresses += kLanes) {
+    addresses += kWarp;
+    for (std::int64_t repeat = 1; repeat < repeats; ++repeat, addresses += kWarp) {
       const auto further = static_cast<std::uint32_t>(repeat % parts * apart + repeat / parts * row);
-      for (std::size_t k = 0; k < kLanes; ++k) addresses[k] = first[k] + further;
+      for (std::size_t k = 0; k < kWarp; ++k) addresses[k] = first[k] + further;
     }
   }
 }
@@ -144,11 +145,11 @@ Wavefronts BankCounter::count(const kernel::SharedLayout& layout, double limit) 
   const bool distinct = distinct_ && all.whole_words && (mask == 0 || layout.unit >= all.word_shift);
   std::size_t counted = 0, left = all.count;
   for (std::size_t warp = 0; warp < all.active.size(); ++warp) {
-    const auto* const addresses = &all.addresses[warp * kLanes];
-    std::array<std::uint32_t, kLanes> words;
+    const auto* const addresses = &all.addresses[warp * kWarp];
+    std::array<std::uint32_t, kWarp> words;
     const auto first = addresses[0] ^ (addresses[0] >> shift & mask) << unit;
     std::uint32_t parts = 0;  // bits in which the elements' positions within their words differ
-    for (std::size_t k = 0; k < kLanes; ++k) {
+    for (std::size_t k = 0; k < kWarp; ++k) {
       const auto address = addresses[k] ^ (addresses[k] >> shift & mask) << unit;
       parts |= address ^ first;
       words[k] = address >> word_shift;
@@ -157,7 +158,7 @@ Wavefronts BankCounter::count(const kernel::SharedLayout& layout, double limit) 
     const bool apart = distinct || (distinct_ && (parts & ((1U << word_shift) - 1)) == 0);
     for (std::size_t begin = 0; begin < all.active[warp]; begin += all.lanes, --left) {
       const auto lanes = std::min<std::size_t>(all.lanes, all.active[warp] - begin);
-      const auto asked = apart ? lanes : unique_values<kLanes>(&words[begin], lanes);
+      const auto asked = apart ? lanes : unique_values<kWarp>(&words[begin], lanes);
       counted += most_asked(&words[begin], asked, all.banks);
     }
     // Each remaining group takes at least one wavefront.

@@ -101,8 +101,8 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
   const double shared = counts.shared_cycles(), issue = counts.issue_cycles();
   const double round = hidden(counts.pipe_cycles / own, shared, issue / own);
   // What is copied ahead must cover the time that memory takes.
-  const double ahead = (counts.stages - 1) * (counts.overlapped ? 1 : resident) * round;
-  const double late = std::max(0.0, kLatency - ahead) / (counts.stages - 1);
+  const double covered = (counts.stages - 1) * (counts.overlapped ? 1 : resident) * round;
+  const double late = std::max(0.0, kLatency - covered) / (counts.stages - 1);
   const double waited =
       counts.overlapped ? late : kBarrier + kExposed * (shared - kFragment * counts.fragment_wavefronts) + late;
   const double stores = kStore * counts.stores + kStoreLine * counts.store_lines + kPartSector * counts.part_sectors +

@@ -12,7 +12,7 @@ namespace {
 constexpr double kFarRun = 30, kNearRun = 8;  // for each run of neighbours that is read from memory, from a cache
 constexpr double kCrowdedLine = 10;           // for each line from memory while the second cache is full of blocks
 constexpr double kStoredRun = 9;              // for each run that nontemporal stores write, alone
-constexpr double kContinuedRun = 8;           // the same where the next tile writes on
+constexpr double kCarriedRun = 8;             // the same where the next tile writes on
 constexpr double kCachedRun = 4;              // for each run that is written into a cache
 constexpr double kScattered = 1.5;            // for each result that is written alone
 constexpr double kPanelLine = 2.5;            // for each line of a register tile's columns that the first cache lacks
@@ -113,17 +113,17 @@ class Model {
     const bool stored = is_nontemporal();
     // Without sums a tile is followed by the one beside it; several rows of it are as many places to write to in turns.
     const bool outer = b_.depth.empty();
-    const bool continued =
+    const bool carried =
         outer ? tile_rows == 1 && written_on > length : !b_.rows.empty() && n(b_.rows.back().in_result) == length;
     const bool again = chunks_ > 1 || problem_.group;  // results are read, added to and written
     const bool far = is_far(size_ * batch_ * rows_ * columns_) && (!again || is_far(result_bytes_));
     // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
     // with, is read and written again.
     const double left = begins_with_lines() && std::fmod(written_on, line_) == 0 ? 0 : length / written_on;
-    const double each = continued && (stored || (outer && far)) ? kContinuedRun
-                        : stored                                ? kStoredRun
-                        : far                                   ? kStoredRun + left * kFarRun
-                                                                : kCachedRun;
+    const double each = carried && (stored || (outer && far)) ? kCarriedRun
+                        : stored                              ? kStoredRun
+                        : far                                 ? kStoredRun + left * kFarRun
+                                                              : kCachedRun;
     double begin = outer ? 4 : 20;
     if (outer && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
     const double stores = b_.across() ? kScattered * tile_rows * tile_columns : tile_rows * vectors;

@@ -73,11 +73,11 @@ double crowded_writes(const Sides& sides, const kernel::Moves& moves, std::int64
 /// How many times as long the reading of a tile's rows takes where they are more than a processor fetches ahead by
 /// itself: it keeps track of some sixteen.
 double many_rows(const Sides& sides, const kernel::Moves& moves, std::int64_t run_bytes, double slower) {
-  constexpr double kFetchedAhead = 16, kMany = 48;  // rows that do no harm, and those that `slower` was measured with
+  constexpr double kPrefetched = 16, kMany = 48;  // rows that do no harm, and those that `slower` was measured with
   constexpr double kWaited = 0.2;  // what a kernel is left with of that loss: it asks for several lines at once
   const auto bytes = static_cast<double>(moves.tile_points() * sides.read_bytes());
   const double rows = bytes / static_cast<double>(std::max<std::int64_t>(run_bytes, 1));
-  const double many = std::clamp(std::log2(rows / kFetchedAhead) / std::log2(kMany / kFetchedAhead), 0.0, 1.0);
+  const double many = std::clamp(std::log2(rows / kPrefetched) / std::log2(kMany / kPrefetched), 0.0, 1.0);
   return 1 + kWaited * (slower - 1) * many;
 }
 

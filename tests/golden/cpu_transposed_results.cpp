@@ -9,10 +9,10 @@
 //            rounding free
 //            C[900*b + 45*d + a] = sum(c : mul(A[40*b + 800*a + c], B[d + 20*c]))
 // extents    b=20 d=20 a=45 c=40
-// plan       cpu_turned_results
+// plan       cpu_transposed_results
 // traffic    438400 B (read 294400, write 144000)
 // index      32 bits: largest offset 35999
-// schedule   cpu_turned_results
+// schedule   cpu_transposed_results
 //            tile d:24:24
 //            tile b:20:10:1
 //            tile a:48:12:6
@@ -20,7 +20,7 @@
 //            stage B at a0 scratch d1 c d
 //            stage A at a1 scratch b2 a2 c b a
 //            atom fma rows b a columns d depth c lanes 8
-// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_turned_results.case
+// reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_transposed_results.case
 extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 last, char* scratch)
 {
   const double* __restrict__ const A = (const double*)args[0];
