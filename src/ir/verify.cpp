@@ -178,36 +178,40 @@ class Verifier {
 
   /// A reduced index has a value only inside its reductions.
   void index_values() const {
-    std::vector<std::vector<bool>> needs(program_.nodes.size(), std::vector<bool>(program_.indices.size()));
-    for (std::size_t id = 0; id < needs.size(); ++id) {
+    const auto count = program_.indices.size();
+    std::vector<char> needs(program_.nodes.size() * count);  // a row for each node
+    std::vector<char> over(count);
+    for (std::size_t id = 0; id < program_.nodes.size(); ++id) {
       const auto& node = program_.nodes[id];
-      auto& mine = needs[id];
+      auto* const mine = needs.data() + id * count;
+      for (const int q : node.over) over[static_cast<std::size_t>(q)] = 1;
       const auto inherit = [&](int k, bool bound) {
-        const auto& below = needs[static_cast<std::size_t>(node.operand[k])];
-        for (std::size_t q = 0; q < mine.size(); ++q) {
-          const bool over =
-              bound && std::find(node.over.begin(), node.over.end(), static_cast<int>(q)) != node.over.end();
-          if (below[q] && !over) mine[q] = true;
+        const auto* const below = needs.data() + static_cast<std::size_t>(node.operand[k]) * count;
+        for (std::size_t q = 0; q < count; ++q) {
+          if (below[q] != 0 && !(bound && over[q] != 0)) mine[q] = 1;
         }
       };
-      if (node.kind == NodeKind::index) mine[static_cast<std::size_t>(node.source)] = true;
-      for (std::size_t q = 0; node.kind == NodeKind::load && q < mine.size(); ++q) {
-        mine[q] = node.offset.coefficient[q] != 0 && program_.indices[q].extent != 1;
+      if (node.kind == NodeKind::index) mine[static_cast<std::size_t>(node.source)] = 1;
+      for (std::size_t q = 0; node.kind == NodeKind::load && q < count; ++q) {
+        mine[q] = node.offset.coefficient[q] != 0 && program_.indices[q].extent != 1 ? 1 : 0;
       }
       // The start of a compaction and the initial value of a scan may not depend on the scanned index.
       const auto before = node.kind == NodeKind::compact ? 2 : node.kind == NodeKind::scan ? 1 : -1;
       for (int k = 0; k < operand_count(node); ++k) inherit(k, k != before);
+      for (const int q : node.over) over[static_cast<std::size_t>(q)] = 0;
     }
     for (const auto& statement : program_.statements) {
-      const auto& needed = needs[static_cast<std::size_t>(statement.value)];
-      for (std::size_t q = 0; q < needed.size(); ++q) {
-        require(!needed[q] || !run_over_[q], "an index that nodes run over has a value inside of them alone");
+      const auto* const needed = needs.data() + static_cast<std::size_t>(statement.value) * count;
+      for (std::size_t q = 0; q < count; ++q) {
+        require(needed[q] == 0 || !run_over_[q], "an index that nodes run over has a value inside of them alone");
       }
     }
   }
 
   /// All enclosing reductions of a guard must have the same operation, whose identity is its value.
   void guards() const {
+    const auto is_guard = [](const Node& node) { return node.kind == NodeKind::guard; };
+    if (std::none_of(program_.nodes.begin(), program_.nodes.end(), is_guard)) return;
     // Per node: the operations of the reductions around it; outside of one, a sum's identity holds.
     std::vector<std::set<OpCode>> ops(program_.nodes.size());
     for (const auto& statement : program_.statements)

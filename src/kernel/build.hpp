@@ -23,5 +23,7 @@ Kernel build(const ir::Program& program, const Group& group, Directives directiv
 /// Tile statements resolved into native ones by the layouts on both of their sides; a kernel of native ones as it is.
 /// Verified.
 Kernel expand(Kernel kernel);
+/// The same without being verified: for what is asked of a kernel before its text is made.
+Kernel expand_unverified(Kernel kernel);
 
 }  // namespace ricci::kernel

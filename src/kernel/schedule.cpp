@@ -88,7 +88,7 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
     launch.tasks = kernel.tasks();
     launch.threads = kernel.threads;
     launch.scratch_bytes = kernel.bytes_of(Space::scratch);
-    if (target == Target::cuda) launch.shared_bytes = shared_bytes(expand(kernel));
+    if (target == Target::cuda) launch.shared_bytes = shared_bytes(expand_unverified(kernel));
   }
   const bool dynamic = target == Target::cuda && launch.shared_bytes > kStaticSharedBytes;
   launch.dynamic_shared_bytes = dynamic ? launch.shared_bytes : 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "ir/passes/canonical_nodes.hpp"
 #include "ir/passes/colour_refinement.hpp"
@@ -148,7 +149,11 @@ Program order_by_output(Program program) {
       !program.exact || std::all_of(program.nodes.begin(), program.nodes.end(), [](const Node& node) {
         return node.kind != NodeKind::reduce || exactly_associates(node.op, node.type);
       });
-  const auto role = colours(program).index;
+  std::optional<Colours> roles;  // asked for where all else is alike
+  const auto role = [&](std::size_t q) {
+    if (!roles) roles = colours(program);
+    return roles->index[q];
+  };
   std::vector<std::vector<std::int64_t>> strides(program.indices.size());  // per index: of loads, largest first
   for (std::size_t q = 0; q < strides.size(); ++q) {
     for (const auto& node : program.nodes) {
@@ -169,7 +174,7 @@ Program order_by_output(Program program) {
     if (program.indices[p].extent != program.indices[q].extent) {
       return program.indices[p].extent > program.indices[q].extent;
     }
-    return role[p] < role[q];
+    return role(p) < role(q);
   });
   select_indices(program, order);
   return program;

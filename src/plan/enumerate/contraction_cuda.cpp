@@ -14,6 +14,7 @@
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/result_stores.hpp"
+#include "plan/enumerate/round_copies.hpp"
 #include "plan/models/contraction_cost.hpp"
 
 namespace ricci::plan {
@@ -28,18 +29,6 @@ constexpr int kAlike = 2;                          ///< candidates of one tile, 
 constexpr int kMostRegisters = 232;                ///< by the estimate, which leaves out what places of results take
 constexpr std::int64_t kRegistersPerPart = 16384;  ///< of a multiprocessor, of four
 constexpr double kOfCopy = 3, kOfRound = 24;       ///< instructions: of a copy and its addresses, of a warp in a round
-
-/// Bytes that move for each byte of runs.
-double sectors(std::int64_t run_bytes) {
-  const auto whole = static_cast<double>(up(run_bytes, kSectorBytes));
-  return (run_bytes % kSectorBytes == 0 ? whole : whole + 0.5 * kSectorBytes) / static_cast<double>(run_bytes);
-}
-
-/// What a block copies of one operand in a round.
-struct Copies {
-  double elements = 0, at_once = 1;  ///< at_once: by one instruction
-  double scattered = 0, wavefronts = 0, lines = 0, bytes = 0;
-};
 
 class ContractionEnumerator {
  public:
@@ -61,7 +50,7 @@ class ContractionEnumerator {
     for (const bool of_rows : {true, false}) {
       for (const auto& side : of_rows ? rows_ : columns_) {
         for (const auto& chunk : depths_)
-          (of_rows ? row_copies_ : column_copies_).push_back(copies(of_rows, side, chunk));
+          (of_rows ? row_copies_ : column_copies_).push_back(round_copies(contraction, of_rows, side, chunk));
       }
     }
   }
@@ -99,7 +88,8 @@ class ContractionEnumerator {
     const auto saved = [&](const ContractionCounts& counts) {
       return cut.seconds - contraction_time(counts, device_).total;
     };
-    return std::array{saved(counts_of(cut, whole(a), b)), saved(counts_of(cut, a, whole(b)))};
+    return std::array{saved(counts_of(cut, by_whole_vectors(contraction_, a), b)),
+                      saved(counts_of(cut, a, by_whole_vectors(contraction_, b)))};
   }
 
  private:
@@ -178,9 +168,10 @@ class ContractionEnumerator {
   void bound_round(ContractionCounts& counts, const Tile& rows, const Tile& columns, const Tile& chunk, const Copies& a,
                    const Copies& b) const {
     const auto& c = contraction_;
-    const auto depth = static_cast<double>(chunk.size);
-    const auto results = static_cast<double>(rows.size * columns.size * c.products);
-    const auto size = static_cast<double>(c.size);
+    const auto depth = static_cast<double>(chunk.size), size = static_cast<double>(c.size);
+    const auto held_rows = static_cast<double>(up(rows.size, c.row_unit));
+    const auto held_columns = static_cast<double>(up(columns.size, c.column_unit));
+    const double results = held_rows * held_columns * static_cast<double>(c.products);
     counts.pipe_cycles = results * depth / c.rate;
     counts.prefetched = c.prefetches() && chunk.blocks > 1;
     counts.instructions = kOfCopy * (a.elements / a.at_once + b.elements / b.at_once) / 32 + kOfRound;
@@ -189,10 +180,12 @@ class ContractionEnumerator {
     if (!c.groups) {
       // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
       const double warps = std::max(words / (32.0 * kMostRegisters), 1.0);
-      const double lane_rows = static_cast<double>(rows.size) / (c.fma ? c.atom().m : 32);
-      const double lane_columns = static_cast<double>(columns.size) / (c.fma ? c.atom().n : 32);
+      const double lane_rows = held_rows / (c.fma ? c.atom().m : 32);
+      const double lane_columns = held_columns / (c.fma ? c.atom().n : 32);
       const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
       counts.fragment_wavefronts = depth * reads * 32 * size / kCacheLineBytes;
+      const double at_once = std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1);
+      counts.instructions += depth * reads / at_once;
     }
     counts.stores = results / 32;
     const double stage = depth * static_cast<double>(rows.size + columns.size) * static_cast<double>(c.products) * size;
@@ -211,6 +204,7 @@ class ContractionEnumerator {
     const auto& a = row_copies(start.row, start.depth);
     const auto& b = column_copies(start.column, start.depth);
     auto counts = of_result(rows, columns);
+    const auto place = result_place(contraction_, rows, columns);
     set_copies(counts, a, b, depth);
     constexpr std::size_t kMostSpreads = 64;
     auto number = start.number * kMostSpreads;
@@ -220,7 +214,7 @@ class ContractionEnumerator {
         if (prefetch && !prefetches) break;
         Cut cut{&rows, &columns, &depth};
         cut.prefetch = prefetch;
-        if (fit(cut, counts, a, b, warp_rows, warp_columns)) priced.push_back({cut, number});
+        if (fit(cut, counts, place, a, b, warp_rows, warp_columns)) priced.push_back({cut, number});
         ++number;
       }
     };
@@ -232,7 +226,8 @@ class ContractionEnumerator {
   }
 
   /// Completes a cut by the number of stages that takes it the least time; false where it is not worth it.
-  bool fit(Cut& cut, ContractionCounts& counts, const Copies& a, const Copies& b, int warp_rows, int warp_columns) {
+  bool fit(Cut& cut, ContractionCounts& counts, const ResultPlace& place, const Copies& a, const Copies& b,
+           int warp_rows, int warp_columns) {
     const auto& c = contraction_;
     const int most_warps = c.groups ? 16 : 12;
     if (!c.groups && warp_rows * warp_columns > most_warps) return false;
@@ -256,24 +251,32 @@ class ContractionEnumerator {
     constexpr int kStages[] = {2, 3, 4, 6};
     const int fewest = kStages[c.groups ? 1 : 0];
     counts.prefetched = cut.prefetch;
-    const auto stage = stage_bytes(cut);
+    std::int64_t stage = 0;  // bytes, asked for where there would be time enough without padding
     double stores = 0;
     for (const bool relaid : {false, true}) {
       // Results leave through shared memory where stores of parts of sectors are much of the time.
       constexpr double kMuch = 0.25;
       if (relaid && (!c.relays || counts.part_sectors == 0 || stores < kMuch * cut.seconds)) break;
       tried.relaid = relaid;
-      set_round(counts, tried, a, b, rows, columns);
-      const auto result = contraction_.result_bytes(tried);
+      set_round(counts, tried, place, a, b, rows, columns);
       tried.stages = fewest;
       counts.stages = counted_stages(kStages[3]);
-      counts.resident = static_cast<double>(resident(tried, stage, result, registers));
       auto bound = counts;
       if (c.relays) {
         bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
         bound.cached_bytes = cached_bytes(counts, a, b, result_bytes_);
       }
-      if (counts.resident < 1 || least_time_of_blocks(bound, device_) * kRounded > worth_ * best_seconds_) break;
+      const auto is_worth = [&](std::int64_t blocks) {
+        bound.resident = static_cast<double>(blocks);
+        return blocks >= 1 && least_time_of_blocks(bound, device_) * kRounded <= worth_ * best_seconds_;
+      };
+      const auto most_blocks = resident(
+          tried, contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0), 0, registers);
+      if (!is_worth(most_blocks)) break;
+      if (stage == 0) stage = stage_bytes(cut);
+      const auto result = result_bytes(tried, rows, columns);
+      const auto blocks = resident(tried, stage, result, registers);
+      if (blocks != most_blocks && !is_worth(blocks)) break;
       for (const int stages : kStages) {
         if (stages < fewest) continue;
         tried.stages = stages;
@@ -322,6 +325,22 @@ class ContractionEnumerator {
     return paddings_.emplace_back(key, contraction_.padding(cut, of_rows)).second;
   }
 
+  /// Bytes of shared memory that results take on their way to memory. How far apart their rows are is worked out once
+  /// for rows of a length, since that asks for the banks of all lanes, too.
+  ///   rows, columns  as the warps hold them
+  std::int64_t result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns) {
+    if (!cut.relaid) return contraction_.result_bytes(cut, 0, 0);
+    const bool by_rows = contraction_.relays_by_rows(cut);
+    const auto key = static_cast<std::uint64_t>(by_rows ? rows : columns) << 32 |
+                     static_cast<std::uint64_t>(cut.spread.run_rows) << 16 |
+                     static_cast<std::uint64_t>(cut.spread.run_columns) << 1 | (by_rows ? 1U : 0U);
+    const auto known =
+        std::find_if(pitches_.begin(), pitches_.end(), [&](const auto& one) { return one.first == key; });
+    const auto pitch =
+        known != pitches_.end() ? known->second : pitches_.emplace_back(key, contraction_.result_pitch(cut)).second;
+    return contraction_.result_bytes(cut, by_rows ? columns : rows, pitch);
+  }
+
   /// Bytes of shared memory of one stage of both operands.
   std::int64_t stage_bytes(const Cut& cut) {
     return contraction_.stage_bytes(cut, true, padding(cut, true)) +
@@ -343,42 +362,6 @@ class ContractionEnumerator {
 
   // ---- counts
 
-  /// How a block's part of an operand lies in memory.
-  tiles::Lie lie_of(bool of_rows, const Tile& side, const Tile& chunk) const {
-    std::vector<tiles::Reach> all;
-    const bool deep = contraction_.deep(of_rows);
-    // Rows of shared memory are a side's or the depth's, with some padding, of products side by side where lanes are.
-    const auto apart = contraction_.by_lanes() ? contraction_.products : 1;
-    const auto row = (deep ? chunk.size : side.size) * apart + std::max<std::int64_t>(16 / contraction_.size, 1);
-    tiles::reach(all, of_rows ? contraction_.row_axes : contraction_.column_axes, side, false, deep ? row : apart);
-    tiles::reach(all, contraction_.depth_axes, chunk, !of_rows, deep ? apart : row);
-    if (contraction_.products > 1)
-      all.push_back(beside(contraction_.in_operand(of_rows), apart > 1 ? 1 : row * (deep ? side.size : chunk.size)));
-    return tiles::lie_of(std::move(all));
-  }
-
-  /// How far the products of a block reach in a tensor.
-  tiles::Reach beside(std::int64_t stride, std::int64_t in_shared) const {
-    return {std::abs(stride), contraction_.products, contraction_.batch_axes[contraction_.products_axis].extent,
-            in_shared};
-  }
-
-  Copies copies(bool of_rows, const Tile& side, const Tile& chunk) const {
-    const auto size = contraction_.size;
-    const auto lie = lie_of(of_rows, side, chunk);
-    const auto n = contraction_.copied_at_once(of_rows, side, chunk);
-    Copies copies;
-    copies.elements = static_cast<double>(side.size * chunk.size * contraction_.products);
-    copies.at_once = static_cast<double>(n);
-    // Lanes that write across rows of shared memory meet in banks.
-    (n == 1 && lie.fastest > 1 && lie.step != 1 ? copies.scattered : copies.wavefronts) = copies.elements;
-    copies.wavefronts *= static_cast<double>(size) / kCacheLineBytes;
-    copies.lines = copies.elements /
-                   static_cast<double>(std::min({lie.run, std::max<std::int64_t>(kCacheLineBytes / size, 1), 32 * n}));
-    copies.bytes = copies.elements * static_cast<double>(size) * sectors(lie.run * size);
-    return copies;
-  }
-
   /// What depends on the tile of the result alone.
   ContractionCounts of_result(const Tile& rows, const Tile& columns) const {
     ContractionCounts counts;
@@ -389,7 +372,7 @@ class ContractionEnumerator {
       counts.blocks *= static_cast<double>(tiles::parts(extent, contraction_.products)) / static_cast<double>(extent);
     }
     const auto run_bytes = result_run(contraction_, rows, columns) * contraction_.result_size;
-    counts.memory_bytes = contraction_.bytes + result_bytes_ * (sectors(run_bytes) - 1);
+    counts.memory_bytes = contraction_.bytes + result_bytes_ * (moved_for_runs(run_bytes) - 1);
     counts.result_bytes = result_bytes_;
     counts.overlapped = contraction_.groups;
     counts.result_run_bytes = static_cast<double>(run_bytes);
@@ -412,15 +395,15 @@ class ContractionEnumerator {
   }
 
   /// What a block does in a round, by its warps, which hold so many rows and columns.
-  void set_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b, std::int64_t rows,
-                 std::int64_t columns) const {
+  void set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b,
+                 std::int64_t rows, std::int64_t columns) const {
     const auto& c = contraction_;
     const auto depth = static_cast<double>(cut.depth->size);
     counts.warps = cut.spread.warps();
     const double warps = counts.warps, threads = 32 * warps, size = static_cast<double>(c.size);
     counts.pipe_cycles = static_cast<double>(rows * columns * c.products) * depth / c.rate;
 
-    if (c.groups) return set_group_round(counts, cut, a, b);
+    if (c.groups) return set_group_round(counts, cut, place, a, b);
     // Fragments: elements of a lane by the instructions that read them, and the wavefronts of each.
     const double lane_rows = static_cast<double>(rows) / cut.spread.warp_rows / (c.fma ? c.atom().m : 32);
     const double lane_columns = static_cast<double>(columns) / cut.spread.warp_columns / (c.fma ? c.atom().n : 32);
@@ -443,7 +426,7 @@ class ContractionEnumerator {
             warps * depth * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
       if (is_complex(c.type)) counts.instructions += warps * depth * lane_columns;
     }
-    set_moved(counts, cut, a, b, rows * columns * c.products);
+    set_moved(counts, cut, place, a, b, rows * columns * c.products);
     // Complex results are put together of two sums each.
     const double of_element = c.is_outer() ? 1 + 2.0 / cut.spread.run_columns : is_complex(c.type) ? 15 : 3;
     counts.stores =
@@ -451,7 +434,8 @@ class ContractionEnumerator {
   }
 
   /// The same by warp groups, which read operands themselves: each group all columns.
-  void set_group_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const {
+  void set_group_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
+                       const Copies& b) const {
     const auto& c = contraction_;
     const auto& atom = c.atom();
     const double warps = counts.warps, group_count = warps / atom.warps;
@@ -464,10 +448,10 @@ class ContractionEnumerator {
     counts.fragment_wavefronts = group_count * steps * read * (short_rows(true) || short_rows(false) ? 2 : 1);
     counts.instructions = warps * steps * 4;
     const auto results = held_rows(cut) * held_columns(cut);
-    set_moved(counts, cut, a, b, results);
+    set_moved(counts, cut, place, a, b, results);
     counts.stores = 3 * static_cast<double>(results) / 32;
     // Lines that leave through shared memory are whole.
-    if (c.line_bytes(*cut.columns) > 0 && neighbours(c, cut) * c.result_size >= kCacheLineBytes && !c.reads_result) {
+    if (c.line_bytes(*cut.columns) > 0 && place.neighbours * c.result_size >= kCacheLineBytes && !c.reads_result) {
       counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
       counts.part_sectors = 0;
     }
@@ -478,14 +462,13 @@ class ContractionEnumerator {
 
   /// Copies, and what goes through the cache.
   ///   results  positions of the tile that warps hold
-  void set_moved(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b,
+  void set_moved(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b,
                  std::int64_t results) const {
     const auto& c = contraction_;
     const double warps = counts.warps;
     counts.instructions += warps * kOfCopy * (copies_of(a, counts.warps) + copies_of(b, counts.warps));
     counts.instructions += warps * kOfRound;
-    const auto stores =
-        stores_of(c, cut, results, static_cast<std::int64_t>(counts.result_run_bytes) / c.result_size, result_bytes_);
+    const auto stores = stores_of(c, cut, results, place, result_bytes_);
     counts.store_lines = stores.lines;
     counts.part_sectors = stores.part_sectors;
     counts.stored_wavefronts = stores.wavefronts;
@@ -505,20 +488,11 @@ class ContractionEnumerator {
   const Copies& column_copies(const Cut& cut) const {
     return column_copies(static_cast<std::size_t>(cut.columns - columns_.data()), chunk(cut));
   }
-  /// The same elements by whole vectors and sectors.
-  Copies whole(const Copies& of) const {
-    Copies copies;
-    copies.elements = of.elements;
-    copies.at_once = std::max(16.0 / static_cast<double>(contraction_.size), 1.0);
-    copies.bytes = of.elements * static_cast<double>(contraction_.size);
-    copies.wavefronts = copies.lines = copies.bytes / kCacheLineBytes;
-    return copies;
-  }
-
   ContractionCounts counts_of(const Cut& cut, const Copies& a, const Copies& b) const {
     auto counts = of_result(*cut.rows, *cut.columns);
     set_copies(counts, a, b, *cut.depth);
-    set_round(counts, cut, a, b, held_rows(cut), held_columns(cut));
+    set_round(counts, cut, result_place(contraction_, *cut.rows, *cut.columns), a, b, held_rows(cut),
+              held_columns(cut));
     counts.prefetched = cut.prefetch;
     counts.stages = counted_stages(cut.stages);
     counts.resident = cut.resident;
@@ -530,6 +504,7 @@ class ContractionEnumerator {
   std::vector<Tile> rows_, columns_, depths_;
   std::vector<Copies> row_copies_, column_copies_;  ///< by tile of the side and chunk of the depth
   std::vector<std::pair<std::uint64_t, int>> paddings_;
+  std::vector<std::pair<std::uint64_t, std::int64_t>> pitches_;  ///< of results on their way
   double result_bytes_ = 0, worth_ = 1, best_seconds_ = 0;
   std::optional<Cut> best_;
 };

@@ -145,7 +145,10 @@ class Tiles {
     }
     used *= static_cast<double>(size) / static_cast<double>(up(size, unit_));
     const auto full = static_cast<double>(size) / static_cast<double>(most_);
-    const double score = used * std::pow(full, 0.3) * std::sqrt(share(runs_[0]) * share(runs_[1]));
+    if (used <= score_) return;  // the other factors are 1 at most
+    const double runs = std::sqrt(share(runs_[0]) * share(runs_[1]));
+    if (used * runs <= score_) return;
+    const double score = used * std::pow(full, 0.3) * runs;
     if (score <= score_) return;
     score_ = score;
     best_ = current_;

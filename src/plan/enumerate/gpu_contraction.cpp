@@ -300,9 +300,12 @@ kernel::WarpTile GpuContraction::warp_tile(const Cut& cut) const {
   return kernel::warp_tile(atom_name, cut.spread, digits(*cut.rows), digits(*cut.columns), digits(*cut.depth), type);
 }
 
-kernel::RelaidTile GpuContraction::relaid_tile(const Cut& cut, const kernel::WarpTile& tile) const {
-  const bool by_rows = tiles::is_fastest(row_axes, *cut.rows) && !tiles::is_fastest(column_axes, *cut.columns);
-  return kernel::relaid_tile(tile, by_rows, result_type);
+bool GpuContraction::relays_by_rows(const Cut& cut) const {
+  return tiles::is_fastest(row_axes, *cut.rows) && !tiles::is_fastest(column_axes, *cut.columns);
+}
+
+std::int64_t GpuContraction::result_pitch(const Cut& cut) const {
+  return kernel::relaid_tile(warp_tile(cut), relays_by_rows(cut), result_type).pitch;
 }
 
 std::int64_t GpuContraction::line_bytes(const Tile& columns) const {
@@ -329,10 +332,10 @@ std::int64_t GpuContraction::stage_bytes(const Cut& cut, bool of_rows, int paddi
   return up(elements * size, kLine);
 }
 
-std::int64_t GpuContraction::result_bytes(const Cut& cut) const {
+std::int64_t GpuContraction::result_bytes(const Cut& cut, std::int64_t across, std::int64_t pitch) const {
   constexpr std::int64_t kLine = 128;
   if (groups) return up(cut.rows->size, row_unit) * line_bytes(*cut.columns);
-  return cut.relaid ? up(relaid_tile(cut, warp_tile(cut)).elements * result_size, kLine) : 0;
+  return cut.relaid ? up(across * pitch * result_size, kLine) : 0;
 }
 
 std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, const Tile& chunk) const {

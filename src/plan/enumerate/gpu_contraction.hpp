@@ -57,8 +57,13 @@ class GpuContraction {
   int padding(const Cut& cut, bool of_rows) const;
   /// What one stage of an operand takes in shared memory, with that padding.
   std::int64_t stage_bytes(const Cut& cut, bool of_rows, int padding) const;
+  /// Of results that leave through shared memory: whether rows of them in it are of the tile's rows, and elements from
+  /// one to the next, by which warps that write what they hold meet in the fewest banks.
+  bool relays_by_rows(const Cut& cut) const;
+  std::int64_t result_pitch(const Cut& cut) const;
   /// What results take in it on their way to memory.
-  std::int64_t result_bytes(const Cut& cut) const;
+  ///   across, pitch  of those that a cut relays: rows in shared memory as warps fill them, result_pitch()
+  std::int64_t result_bytes(const Cut& cut, std::int64_t across, std::int64_t pitch) const;
   /// Elements that one instruction copies of an operand: neighbours along its fastest axis, which rows in shared memory
   /// run along, too, at multiples of as many.
   std::int64_t copied_at_once(bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) const;
@@ -123,8 +128,6 @@ class GpuContraction {
   /// Elements of the result that an access writes: neighbours along its fastest axis.
   std::int64_t written_at_once() const;
   kernel::WarpTile warp_tile(const Cut& cut) const;
-  /// The tile of results on their way through shared memory.
-  kernel::RelaidTile relaid_tile(const Cut& cut, const kernel::WarpTile& tile) const;
   static const ir::Buffer& buffer(const ir::Program& program, int number) {
     return program.buffers[static_cast<std::size_t>(number)];
   }

@@ -12,6 +12,7 @@
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/device_model.hpp"
 #include "plan/models/operation_counts.hpp"
+#include "plan/models/unique_values.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -32,8 +33,10 @@ class PlainCudaEnumerator {
  public:
   PlainCudaEnumerator(const ir::Program& program, const GpuModel& device)
       : program_(program), device_(device), counts_(count_operations(program)) {
-    for (const auto& counted : counts_.operations)
+    for (const auto& counted : counts_.operations) {
       sums_ = sums_ || program.nodes[static_cast<std::size_t>(counted.node)].kind == ir::NodeKind::reduce;
+      cycles_.push_back(cycles_of(counted));
+    }
     products_ = sums_ && kernel::contraction_of(program).has_value();
     // Long straight-line code needs many registers per thread: smaller blocks.
     heavy_ = program.nodes.size() > 400;
@@ -213,8 +216,8 @@ class PlainCudaEnumerator {
   /// Sectors that a warp touches with one load.
   double sectors(const BlockShape& shape, const CountedNode& counted) const {
     const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
-    std::set<std::int64_t> touched;
-    for (int lane = 0; lane < 32; ++lane) {
+    std::array<std::int64_t, kernel::kWarp> touched;
+    for (int lane = 0; lane < kernel::kWarp; ++lane) {
       std::int64_t element = 0;
       if (shape.cooperative_threads > 1) {
         // Cooperative threads step along the last index of the outermost reduction.
@@ -231,44 +234,59 @@ class PlainCudaEnumerator {
           rest /= n;
         }
       }
-      touched.insert(element * size_of(load.type) >> 5);
+      touched[static_cast<std::size_t>(lane)] = element * size_of(load.type) >> 5;
     }
-    return static_cast<double>(touched.size());
+    return static_cast<double>(unique_values<kernel::kWarp>(touched.data(), touched.size()));
   }
+
+  /// What all register tiles of a shape share.
+  struct ShapeCosts {
+    std::vector<double> blocks;  ///< per index, of single values
+    std::vector<double> load;    ///< cycles of the load unit per warp, of each load
+  };
 
   void add_shape(const BlockShape& shape) {
     if (shape.threads > 1024) return;
-    std::vector<double> cost;  // cycles of the load unit per warp and load
-    for (const auto& counted : counts_.loads) cost.push_back(std::max(1.0, sectors(shape, counted) / 4));
-    add(shape, {}, cost);
+    ShapeCosts costs;
+    for (std::size_t q = 0; q < program_.indices.size(); ++q)
+      costs.blocks.push_back(counts_.free[q] ? blocks_of(shape, q, 1) : 1);
+    for (const auto& counted : counts_.loads) costs.load.push_back(std::max(1.0, sectors(shape, counted) / 4));
+    add(shape, {}, costs);
     if (!sums_ || shape.cooperative_threads > 1 || counts_.sequential) return;
     static constexpr std::array<Counts, 8> kCounts{{{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {4, 4}, {3, 3}}};
     for_each_register_tile(
         counts_.order, kCounts,
         [&](int q, std::int64_t count) { return shape.positions[static_cast<std::size_t>(q)] * count <= extent(q); },
-        [&](const RegisterTile& tile) { add(shape, tile, cost); });
+        [&](const RegisterTile& tile) { add(shape, tile, costs); });
   }
 
-  void add(const BlockShape& shape, const RegisterTile& tile, const std::vector<double>& cost) {
-    const auto count = program_.indices.size();
-    const auto tile_count = [&](std::size_t q) { return tile.count(q); };
+  /// Blocks along an index whose threads have `count` values each.
+  double blocks_of(const BlockShape& shape, std::size_t q, std::int64_t count) const {
+    return std::ceil(static_cast<double>(program_.indices[q].extent) / static_cast<double>(shape.positions[q] * count));
+  }
+
+  /// How often a thread evaluates a node.
+  static double values_of(const CountedNode& counted, const RegisterTile& tile) {
+    double n = counted.times;
+    if (tile.first >= 0 && counted.depends[static_cast<std::size_t>(tile.first)])
+      n *= static_cast<double>(tile.first_count);
+    if (tile.second >= 0 && counted.depends[static_cast<std::size_t>(tile.second)])
+      n *= static_cast<double>(tile.second_count);
+    return n;
+  }
+
+  void add(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs) {
     double tiles = 1;
-    for (std::size_t q = 0; q < count; ++q) {
-      if (!counts_.free[q]) continue;
-      const auto covered = shape.positions[q] * tile_count(q);
-      tiles *= std::ceil(static_cast<double>(program_.indices[q].extent) / static_cast<double>(covered));
+    for (std::size_t q = 0; q < costs.blocks.size(); ++q) {
+      const auto count = tile.count(q);
+      tiles *= count == 1 ? costs.blocks[q] : blocks_of(shape, q, count);
     }
     if (tiles >= static_cast<double>(kLaunchLimit)) return;
-    const auto values = [&](const CountedNode& counted) {
-      double n = counted.times;
-      for (std::size_t q = 0; q < count; ++q) n *= counted.depends[q] ? static_cast<double>(tile_count(q)) : 1;
-      return n;
-    };
     double load_cycles = 0, math_cycles = 0;
-    for (std::size_t k = 0; k < counts_.loads.size(); ++k) load_cycles += values(counts_.loads[k]) * cost[k];
-    for (const auto& counted : counts_.operations) {
-      math_cycles += values(counted) * cycles_of(counted);
-    }
+    for (std::size_t k = 0; k < counts_.loads.size(); ++k)
+      load_cycles += values_of(counts_.loads[k], tile) * costs.load[k];
+    for (std::size_t k = 0; k < counts_.operations.size(); ++k)
+      math_cycles += values_of(counts_.operations[k], tile) * cycles_[k];
     const double warps = std::ceil(shape.threads / 32.0);
     double cycles = std::max(load_cycles, math_cycles) + 0.25 * std::min(load_cycles, math_cycles) + 40;
     if (shape.cooperative_threads > 1)
@@ -343,6 +361,7 @@ class PlainCudaEnumerator {
   const ir::Program& program_;
   const GpuModel& device_;
   OperationCounts counts_;
+  std::vector<double> cycles_;  ///< of a warp, for each operation
   bool sums_ = false, products_ = false, heavy_ = false, cooperates_ = true;
   std::vector<Priced> priced_;
 };

@@ -12,7 +12,7 @@ using tiles::Axes;
 using tiles::Tile;
 
 /// Bytes by whose multiples rows of the result's neighbours begin: at most a sector.
-std::int64_t alignment_of(const GpuContraction& contraction, const Cut& cut) {
+std::int64_t alignment_of(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
   std::int64_t step = kSectorBytes;
   const auto add = [&](std::int64_t elements) { step = std::gcd(step, elements * contraction.result_size); };
   const auto of = [&](const Axes& axes, const Tile& tile) {
@@ -22,8 +22,8 @@ std::int64_t alignment_of(const GpuContraction& contraction, const Cut& cut) {
       if (std::abs(axes[k].in_other) == 1 && tile.sizes[k] != axes[k].extent) add(tile.sizes[k]);
     }
   };
-  of(contraction.row_axes, *cut.rows);
-  of(contraction.column_axes, *cut.columns);
+  of(contraction.row_axes, rows);
+  of(contraction.column_axes, columns);
   for (std::size_t k = 0; k < contraction.batch_axes.size(); ++k) {
     if (std::abs(contraction.in_result(k)) != 1) add(contraction.in_result(k));
   }
@@ -38,12 +38,12 @@ double parts_of_sectors(std::int64_t bytes, std::int64_t alignment) {
 }
 
 /// Of a tile whose neighbours in memory neighbouring threads write.
-StoreCounts relaid(const GpuContraction& c, const Cut& cut, std::int64_t held, std::int64_t run) {
+StoreCounts relaid(const GpuContraction& c, const Cut& cut, std::int64_t held, const ResultPlace& place) {
   const auto results = static_cast<double>(cut.rows->size * cut.columns->size);
-  const auto alignment = alignment_of(c, cut);
+  const auto alignment = place.alignment;
   auto width = std::max<std::int64_t>(std::min<std::int64_t>(alignment, 16) / c.result_size, 1);
-  while (width > 1 && neighbours(c, cut) % width != 0) width /= 2;
-  const auto piece = std::min(run, 32 * width);
+  while (width > 1 && place.neighbours % width != 0) width /= 2;
+  const auto piece = std::min(place.run, 32 * width);
   const auto bytes = piece * c.result_size;
   const double pieces = results / static_cast<double>(piece);
   StoreCounts counts;
@@ -58,6 +58,7 @@ StoreCounts relaid(const GpuContraction& c, const Cut& cut, std::int64_t held, s
 
 std::int64_t result_run(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
   std::vector<tiles::Reach> all;
+  all.reserve(contraction.row_axes.size() + contraction.column_axes.size() + 1);
   tiles::reach(all, contraction.row_axes, rows, true, 1);
   tiles::reach(all, contraction.column_axes, columns, true, 1);
   if (contraction.products > 1)
@@ -66,18 +67,21 @@ std::int64_t result_run(const GpuContraction& contraction, const Tile& rows, con
   return tiles::lie_of(std::move(all)).run;
 }
 
-std::int64_t neighbours(const GpuContraction& contraction, const Cut& cut) {
+ResultPlace result_place(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
   const auto of = [](const Axes& axes, const Tile& tile) {
     return tiles::is_fastest(axes, tile) ? tile.sizes[tile.order.back()] : 1;
   };
   const auto beside = contraction.by_lanes() && contraction.in_result() == 1 ? contraction.products : 1;
-  return std::max({of(contraction.column_axes, *cut.columns), of(contraction.row_axes, *cut.rows), beside});
+  return {result_run(contraction, rows, columns),
+          std::max({of(contraction.column_axes, columns), of(contraction.row_axes, rows), beside}),
+          alignment_of(contraction, rows, columns)};
 }
 
-StoreCounts stores_of(const GpuContraction& c, const Cut& cut, std::int64_t held, std::int64_t tile_run, double bytes) {
-  const auto run = neighbours(c, cut);
+StoreCounts stores_of(const GpuContraction& c, const Cut& cut, std::int64_t held, const ResultPlace& place,
+                      double bytes) {
+  const auto run = place.neighbours;
   if (cut.relaid) {
-    auto counts = relaid(c, cut, held, tile_run);
+    auto counts = relaid(c, cut, held, place);
     counts.bytes = bytes;
     return counts;
   }
@@ -101,7 +105,7 @@ StoreCounts stores_of(const GpuContraction& c, const Cut& cut, std::int64_t held
   const std::int64_t step = along_columns ? cut.spread.run_columns * (c.fma || is_complex(c.type) ? 1 : 2)
                             : c.is_outer() || c.by_lanes() ? 1
                                                            : cut.spread.run_rows;
-  const auto alignment = alignment_of(c, cut);
+  const auto alignment = place.alignment;
   if (alignment % std::min<std::int64_t>(step * c.result_size, 16) == 0) {
     const auto piece = lanes * step * c.result_size;
     // Parts of a sector that the same warp completes with its next instruction cost little.

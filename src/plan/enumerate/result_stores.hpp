@@ -8,8 +8,13 @@ namespace ricci::plan {
 /// Neighbours of the result that a block makes, in elements.
 std::int64_t result_run(const GpuContraction& contraction, const tiles::Tile& rows, const tiles::Tile& columns);
 
-/// Of these, those among the rows or columns of a side's fastest digit; 1 where it is not the result's.
-std::int64_t neighbours(const GpuContraction& contraction, const Cut& cut);
+/// How the results of a tile lie in memory.
+struct ResultPlace {
+  std::int64_t run = 1;         ///< result_run()
+  std::int64_t neighbours = 1;  ///< of these, those along a side's fastest digit
+  std::int64_t alignment = 1;   ///< bytes by whose multiples rows of neighbours begin, a sector at most
+};
+ResultPlace result_place(const GpuContraction& contraction, const tiles::Tile& rows, const tiles::Tile& columns);
 
 struct StoreCounts {
   double lines = 0;         ///< of 128 bytes that a block's warps ask for
@@ -18,9 +23,9 @@ struct StoreCounts {
   double bytes = 0;         ///< of the launch, by sectors
 };
 ///   held   positions of a block's tile that its warps hold
-///   run    result_run() of the tile
+///   place  of the cut's rows and columns
 ///   bytes  of the result
-StoreCounts stores_of(const GpuContraction& contraction, const Cut& cut, std::int64_t held, std::int64_t run,
+StoreCounts stores_of(const GpuContraction& contraction, const Cut& cut, std::int64_t held, const ResultPlace& place,
                       double bytes);
 
 }  // namespace ricci::plan

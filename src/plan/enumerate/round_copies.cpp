@@ -1,0 +1,63 @@
+#include "plan/enumerate/round_copies.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+namespace ricci::plan {
+namespace {
+
+using tiles::Tile;
+
+/// How a block's part of an operand lies in memory.
+tiles::Lie lie_of(const GpuContraction& c, bool of_rows, const Tile& side, const Tile& chunk) {
+  const auto& axes = of_rows ? c.row_axes : c.column_axes;
+  std::vector<tiles::Reach> all;
+  all.reserve(axes.size() + c.depth_axes.size() + 1);
+  const bool deep = c.deep(of_rows);
+  // Rows of shared memory are a side's or the depth's, with some padding, of products side by side where lanes are.
+  const auto apart = c.by_lanes() ? c.products : 1;
+  const auto row = (deep ? chunk.size : side.size) * apart + std::max<std::int64_t>(16 / c.size, 1);
+  tiles::reach(all, axes, side, false, deep ? row : apart);
+  tiles::reach(all, c.depth_axes, chunk, !of_rows, deep ? apart : row);
+  if (c.products > 1) {
+    all.push_back({std::abs(c.in_operand(of_rows)), c.products, c.batch_axes[c.products_axis].extent,
+                   apart > 1 ? 1 : row * (deep ? side.size : chunk.size)});
+  }
+  return tiles::lie_of(std::move(all));
+}
+
+}  // namespace
+
+Copies round_copies(const GpuContraction& contraction, bool of_rows, const Tile& side, const Tile& chunk) {
+  const auto size = contraction.size;
+  const auto lie = lie_of(contraction, of_rows, side, chunk);
+  const auto n = contraction.copied_at_once(of_rows, side, chunk);
+  Copies copies;
+  copies.elements = static_cast<double>(side.size * chunk.size * contraction.products);
+  copies.at_once = static_cast<double>(n);
+  // Lanes that write across rows of shared memory meet in banks.
+  (n == 1 && lie.fastest > 1 && lie.step != 1 ? copies.scattered : copies.wavefronts) = copies.elements;
+  copies.wavefronts *= static_cast<double>(size) / kCacheLineBytes;
+  copies.lines = copies.elements /
+                 static_cast<double>(std::min({lie.run, std::max<std::int64_t>(kCacheLineBytes / size, 1), 32 * n}));
+  copies.bytes = copies.elements * static_cast<double>(size) * moved_for_runs(lie.run * size);
+  return copies;
+}
+
+Copies by_whole_vectors(const GpuContraction& contraction, const Copies& of) {
+  Copies copies;
+  copies.elements = of.elements;
+  copies.at_once = std::max(16.0 / static_cast<double>(contraction.size), 1.0);
+  copies.bytes = of.elements * static_cast<double>(contraction.size);
+  copies.wavefronts = copies.lines = copies.bytes / kCacheLineBytes;
+  return copies;
+}
+
+double moved_for_runs(std::int64_t run_bytes) {
+  const auto whole = static_cast<double>(tiles::up(run_bytes, kSectorBytes));
+  return (run_bytes % kSectorBytes == 0 ? whole : whole + 0.5 * kSectorBytes) / static_cast<double>(run_bytes);
+}
+
+}  // namespace ricci::plan

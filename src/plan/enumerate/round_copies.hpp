@@ -1,0 +1,26 @@
+// What a block of a contraction copies of its operands into shared memory, round by round of the sum.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/enumerate/gpu_contraction.hpp"
+
+namespace ricci::plan {
+
+/// What a block copies of one operand in a round.
+struct Copies {
+  double elements = 0, at_once = 1;  ///< at_once: by one instruction
+  double wavefronts = 0;             ///< of shared memory, of what is written along its rows
+  double scattered = 0;              ///< elements that are written one by one, across its rows
+  double lines = 0;                  ///< of 128 bytes that warps ask for
+  double bytes = 0;                  ///< by whole sectors
+};
+///   side, chunk  tiles of the operand's own axes and of the depth
+Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk);
+/// The same elements by whole vectors and sectors.
+Copies by_whole_vectors(const GpuContraction& contraction, const Copies& of);
+
+/// Bytes that move for each byte of runs of so many.
+double moved_for_runs(std::int64_t run_bytes);
+
+}  // namespace ricci::plan
