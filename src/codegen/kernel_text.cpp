@@ -60,7 +60,7 @@ bool is_sum(const Affine& value) { return value.terms.size() + (value.constant !
 void add_fragments(const kernel::Body& body, std::set<int>& fragments, std::vector<std::array<int, 2>>& copies) {
   for (const auto& statement : body) {
     if (const auto* store = std::get_if<kernel::Store>(&statement.node);
-        store != nullptr && store->value.kind == Value::Kind::load)
+        store != nullptr && store->value.kind == Value::Kind::load && !store->value.access.lane)
       copies.push_back({store->to.array, store->value.access.array});
     if (const auto* load = std::get_if<kernel::MatrixLoad>(&statement.node)) fragments.insert(load->to.array);
     if (const auto* call = std::get_if<kernel::MmaCall>(&statement.node))
@@ -297,11 +297,12 @@ std::string KernelText::pointer(const Access& access) const {
 
 std::string KernelText::registers(const Access& access) const {
   std::string text = array(access).name;
-  for (std::size_t k = 0; k < access.index.size(); ++k) {
-    const bool lane = k == array(access).shape.size();
-    text += fmt::format("{}[{}]", lane && !vectors_ ? ".at" : "", affine(access.index[k]));
-  }
-  return text;
+  for (const auto& index : access.index) text += fmt::format("[{}]", affine(index));
+  return text + lane(access);
+}
+
+std::string KernelText::lane(const Access& access) const {
+  return access.lane ? fmt::format("{}[{}]", vectors_ ? "" : ".at", affine(*access.lane)) : "";
 }
 
 std::string KernelText::load(const Access& access) {
@@ -313,7 +314,7 @@ std::string KernelText::load(const Access& access) {
   if (access.whole) return fmt::format("load_whole({})", pointer(access));
   if (access.lanes == 1) return fmt::format("{}[{}]", from.name, offset(access));
   const auto type = vector_type(from.type, access.lanes);
-  if (!vectors_) return fmt::format("load<{}>({})", type, pointer(access));
+  if (!vectors_) return fmt::format("load<{}>({}){}", type, pointer(access), lane(access));
   if (access.count > 0) {
     parts_ = true;
     return fmt::format("load_part<{}, {}>({})", type, access.count, pointer(access));
@@ -343,7 +344,7 @@ std::string KernelText::store(const kernel::Store& store) {
   const bool sums = value.kind == Value::Kind::op && (value.op == OpCode::add || value.op == OpCode::mul) &&
                     is_real(value.type) && to.space == Space::registers;
   if (sums && value.operands[0].kind == Value::Kind::load && value.operands[0].access.array == store.to.array &&
-      value.operands[0].access.index == store.to.index) {
+      value.operands[0].access.index == store.to.index && value.operands[0].access.lane == store.to.lane) {
     return fmt::format("{} {}= {};", registers(store.to), value.op == OpCode::add ? '+' : '*',
                        text(value.operands[1]).text);
   }
@@ -404,8 +405,6 @@ KernelText::Text KernelText::text(const Value& value) {
                   ? fmt::format("(i64){}", affine(value.affine))
                   : fmt::format("(i64)({})", affine(value.affine)),
               2};
-    case Value::Kind::lane:
-      return {fmt::format("{}{}[{}]", load(value.operands[0].access), vectors_ ? "" : ".at", affine(value.affine)), 3};
     case Value::Kind::tf32:
       return {fmt::format("to_tf32({})", text(value.operands[0]).text), 3};
     case Value::Kind::pack: {

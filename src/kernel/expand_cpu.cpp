@@ -493,11 +493,8 @@ class Expander {
   }
   static Value of_lane(const Value& value, const Access& sum, int accumulator, Var lane) {
     if (value.kind == Value::Kind::load && value.access.array == accumulator) {
-      Value one;
-      one.kind = Value::Kind::lane;
-      one.type = value.type;
-      one.affine = Affine::of(lane);
-      one.operands = {load_of(value.type, sum)};
+      auto one = load_of(value.type, sum);
+      one.access.lane = Affine::of(lane);
       return one;
     }
     Value result = value;

@@ -359,12 +359,9 @@ class Flusher {
     const auto last = std::find_if(along.rbegin(), along.rend(), [](const Digit& d) { return d.extent > 1; });
     if (value.kind == Value::Kind::load && count > 1 && value.access.array == flush_.to.array &&
         value.access.index == flush_.to.index) {
-      Value lane;
-      lane.kind = Value::Kind::lane;
-      lane.type = value.type;
-      lane.affine = Affine(l);
-      lane.operands = {value};
-      lane.operands[0].access.lanes = count;
+      Value lane = value;
+      lane.access.lanes = count;
+      lane.access.lane = Affine(l);
       return lane;
     }
     Value result = value;

@@ -305,15 +305,9 @@ class Multiplier {
         put(body, x, place(x, o, reads.along > 1 ? p + l : p, reads.along > 1 ? q : q + l), lane_of(x.type, run, l));
     });
   }
-  static Value lane_of(DType type, const Access& run, int lane) {
-    auto vector = load_of(type, run);
-    if (run.lanes == 1) return vector;
-    Value value;
-    value.kind = Value::Kind::lane;
-    value.type = type;
-    value.affine = Affine(lane);
-    value.operands = {std::move(vector)};
-    return value;
+  static Value lane_of(DType type, Access run, int lane) {
+    if (run.lanes > 1) run.lane = Affine(lane);
+    return load_of(type, std::move(run));
   }
 
   /// The lane's place along one dimension of a fragment.

@@ -70,7 +70,7 @@ std::int64_t Array::elements() const noexcept {
 int Value::lanes() const noexcept {
   switch (kind) {
     case Kind::load:
-      return access.lanes;
+      return access.width();
     case Kind::op: {
       int most = 1;
       for (const auto& operand : operands) most = std::max(most, operand.lanes());

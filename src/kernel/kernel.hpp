@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -62,15 +63,18 @@ struct Array {
 };
 
 /// Elements of an array: `lanes` neighbours from `index` on, of which the first `count` exist (0: all of them). What is
-/// read beyond them is 0, nothing is written there. With one index more than a register array has dimensions, the last
-/// is the number of a lane. Several lanes of single registers of a CPU are
-/// neighbours along the last dimension.
+/// read beyond them is 0, nothing is written there. Several lanes of single registers of a CPU are neighbours along the
+/// last dimension.
 struct Access {
   int array = -1;
   std::vector<Affine> index;
   int lanes = 1;
   int count = 0;
   bool whole = false;  ///< CUDA: an element of 16 bytes by one instruction, where a compiler would take two
+  std::optional<Affine> lane = {};  ///< this one of the neighbours alone, a literal once loops are unrolled
+
+  /// Of the value that is read or written.
+  int width() const noexcept { return lane ? 1 : lanes; }
 };
 
 /// value < below. Conditions are conjunctions of these.
@@ -87,7 +91,6 @@ struct Value {
     constant,    ///< number, or bits of an integer type
     index,       ///< the value of `affine`, as i64
     op,          ///< op on operands
-    lane,        ///< lane number `affine` of operand 0
     tf32,        ///< CUDA: operand 0, an f32, rounded to 11 significant bits, halves away from zero
     pack,        ///< CUDA: the operands side by side, as a vector
     shuffle,     ///< CUDA: operand 0 as lane `affine` of the warp has it; all lanes of the warp take part

@@ -240,6 +240,7 @@ std::string print(const Kernel& kernel, const Access& access) {
                         : vectors    ? fmt::format(" : {}", access.lanes)
                                      : "");
   }
+  if (access.lane) text += fmt::format("[{}]", print(kernel, *access.lane));
   return access.count > 0 ? fmt::format("{}, first {}", text, access.count) : text;
 }
 
@@ -262,8 +263,6 @@ std::string print(const Kernel& kernel, const Value& value) {
       return fmt::format("{}", value.number.real());
     case Value::Kind::index:
       return fmt::format("index({})", print(kernel, value.affine));
-    case Value::Kind::lane:
-      return fmt::format("lane({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
     case Value::Kind::tf32:
       return fmt::format("tf32({})", print(kernel, value.operands.front()));
     case Value::Kind::shuffle:

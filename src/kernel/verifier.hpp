@@ -142,7 +142,7 @@ class Verifier {
   /// Wide accesses of a GPU: at a multiple of their size, of up to 16 bytes in shared memory.
   void aligned(const Access& access) const;
   void value(const Value& value);
-  void lane(const Value& value);
+  void lane(const Access& access) const;
   void exchange(const Value& value);
 
   const Kernel& kernel_;

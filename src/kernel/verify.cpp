@@ -317,7 +317,8 @@ void Verifier::one(const CopyRow& copy) {
 void Verifier::one(const Store& store) {
   value(store.value);
   const auto lanes = store.value.lanes();
-  if (lanes != 1 && lanes != store.to.lanes)
+  expect(!store.to.lane || array_of(store.to).space == Space::registers, "a lane of a vector in memory is stored");
+  if (lanes != 1 && lanes != store.to.width())
     fail(fmt::format("{} lanes are stored to {}", lanes, print(kernel_, store.to)));
   if (store.value.type != type_of_checked(store.to))
     fail(fmt::format("a value of type {} is stored to {}", ricci::name(store.value.type), print(kernel_, store.to)));

@@ -88,6 +88,7 @@ void Verifier::access(const Access& access) {
   if (access.lanes < 1 || !is_power_of_two(access.lanes) || access.lanes > kMostLanes || access.count < 0 ||
       access.count >= std::max(access.lanes, 2))
     fail(fmt::format("{} has {} lanes, of which {} exist", print(kernel_, access), access.lanes, access.count));
+  if (access.lane) lane(access);
   if (array.space == Space::registers) return register_access(access);
   if (access.index.size() != 1) fail(fmt::format("{} has not one offset", print(kernel_, access)));
   known(access.index.front());
@@ -111,14 +112,13 @@ void Verifier::access(const Access& access) {
 
 void Verifier::register_access(const Access& access) const {
   const auto& array = array_of(access);
-  const bool of_lane = array.lanes > 1 && access.index.size() == array.shape.size() + 1;
   // Neighbours along the last dimension make a vector on a CPU.
   const bool row = !cuda() && array.lanes == 1 && access.lanes > 1 && !array.shape.empty();
-  if ((!of_lane && access.index.size() != array.shape.size()) ||
-      (access.lanes != (of_lane ? 1 : array.lanes) && !row) || access.count != 0 || access.whole)
+  if (access.index.size() != array.shape.size() || (access.lanes != array.lanes && !row) || access.count != 0 ||
+      access.whole)
     fail(fmt::format("{} is no register of {}", print(kernel_, access), array.name));
   for (std::size_t k = 0; k < access.index.size(); ++k) {
-    const auto extent = k < array.shape.size() ? array.shape[k] : array.lanes;
+    const auto extent = array.shape[k];
     register_index(array, access.index[k], row && k + 1 == array.shape.size() ? extent - access.lanes + 1 : extent);
   }
 }
@@ -161,9 +161,6 @@ void Verifier::value(const Value& value) {
       return;
     case Value::Kind::index:
       known(value.affine);
-      return;
-    case Value::Kind::lane:
-      lane(value);
       return;
     case Value::Kind::tf32:
       expect(cuda() && value.operands.size() == 1 && value.type == DType::f32 &&
@@ -216,14 +213,16 @@ void Verifier::value(const Value& value) {
     fail(fmt::format("{} breaks the rule \"{}\"", print(kernel_, value), rule));
 }
 
-void Verifier::lane(const Value& value) {
-  expect(value.operands.size() == 1 && value.operands.front().type == value.type, "a lane of no vector of its type");
-  known(value.affine);
-  for (const auto& term : value.affine.terms)
+void Verifier::lane(const Access& access) const {
+  const auto& array = array_of(access);
+  const bool whole = array.space == Space::registers ? access.lanes == array.lanes : cuda() && !access.whole;
+  if (!whole || access.lanes < 2 || access.count != 0)
+    fail(fmt::format("{} is a lane of no vector", print(kernel_, access)));
+  known(*access.lane);
+  for (const auto& term : access.lane->terms)
     expect(unrolled_[static_cast<std::size_t>(term.var)], "a lane whose number is no literal when loops are unrolled");
-  const auto lanes = value.operands.front().lanes();
-  if (!ranges_.never_below(value.affine, 0) || !ranges_.never_above(value.affine, lanes - 1))
-    fail(fmt::format("lane {} of {}", print(kernel_, value.affine), lanes));
+  if (!ranges_.never_below(*access.lane, 0) || !ranges_.never_above(*access.lane, access.lanes - 1))
+    fail(fmt::format("lane {} of {}", print(kernel_, *access.lane), access.lanes));
 }
 
 }  // namespace ricci::kernel

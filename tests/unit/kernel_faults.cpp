@@ -207,10 +207,17 @@ const Fault kFaults[] = {
     {"a lane past its vector", cuda_in_steps,
      [](Kernel& k) {
        get<Store>(k, [](const Statement& s) {
-         return std::get<Store>(s.node).value.kind == Value::Kind::lane;
-       }).value.affine = 2;
+         return std::get<Store>(s.node).value.access.lane.has_value();
+       }).value.access.lane = Affine(2);
      },
      "lane 2 of 2"},
+    {"a lane of a single register", cuda,
+     [](Kernel& k) {
+       get<Store>(k, store_to(k, "C")).value.operands[0].operands[0].operands[1].access.lane = Affine(0);
+     },
+     "is a lane of no vector"},
+    {"a lane of a vector in memory, written alone", cuda,
+     [](Kernel& k) { get<Store>(k, store_to(k, "C")).to.lane = Affine(0); }, "a lane of a vector in memory is stored"},
     {"vectors transposed that are not as many as lanes", cpu_transposed,
      [](Kernel& k) { array_of(k, "A_packed_rows").shape.front() = 9; }, "as many vectors as lanes"},
     // ---- order

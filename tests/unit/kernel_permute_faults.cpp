@@ -102,7 +102,7 @@ const Fault kFaults[] = {
     {"a digit of more values than its name", ragged,
      [](Kernel& k) { --k.vars[static_cast<std::size_t>(let_of(k, "c").var)].extent; }, "may be above"},
     {"a lane of a vector that it has not", swizzled,
-     [](Kernel& k) { get<Store>(k, store_to(k, "column")).to.index.back().constant = 1; }, "is outside of its 4"},
+     [](Kernel& k) { get<Store>(k, store_to(k, "column")).to.lane->constant = 1; }, "lane r + 1 of 4"},
     // ---- order
     {"no barrier between reading and writing", ragged, [](Kernel& k) { drop<Barrier>(k); },
      "with no barrier after what is written to it"},

@@ -115,13 +115,16 @@ std::int64_t Machine::element(const Access& access, int thread) const {
     }
     element = element * array.shape[k] + index;
   }
-  if (access.index.size() <= array.shape.size()) return element * array.lanes;
-  const auto lane = at(access.index.back(), thread);
-  if (lane < 0 || lane >= array.lanes) {
+  return element * array.lanes;
+}
+
+std::int64_t Machine::lane(const Access& access, int thread) const {
+  const auto lane = at(*access.lane, thread);
+  if (lane < 0 || lane >= access.lanes) {
     broken(kernel_, origin_,
-           "lane " + std::to_string(lane) + " of a vector of " + std::to_string(array.lanes) + " is accessed");
+           "lane " + std::to_string(lane) + " of a vector of " + std::to_string(access.lanes) + " is accessed");
   }
-  return element * array.lanes + lane;
+  return lane;
 }
 
 std::vector<Item> Machine::load(const Access& access, int thread) {
@@ -129,11 +132,13 @@ std::vector<Item> Machine::load(const Access& access, int thread) {
   const auto first = element(access, thread);
   for (int k = 0; k < existing(access); ++k)
     items[static_cast<std::size_t>(k)] = memory_.read(access.array, first + k, thread);
+  if (access.lane) return {items[static_cast<std::size_t>(lane(access, thread))]};
   return items;
 }
 
 void Machine::store(const Access& access, const std::vector<Item>& items, int thread) {
   const auto first = element(access, thread);
+  if (access.lane) return memory_.write(access.array, first + lane(access, thread), thread, items.front());
   for (int k = 0; k < existing(access); ++k) {
     // A scalar is the value of every lane.
     const auto& item = items.size() == 1 ? items.front() : items[static_cast<std::size_t>(k)];
@@ -176,15 +181,6 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
                -1}};
     case Value::Kind::index:
       return {{{static_cast<std::uint64_t>(at(value.affine, thread))}, -1}};
-    case Value::Kind::lane: {
-      const auto all = this->value(value.operands.front(), thread);
-      const auto lane = at(value.affine, thread);
-      if (lane < 0 || lane >= static_cast<std::int64_t>(all.size())) {
-        broken(kernel_, origin_,
-               "lane " + std::to_string(lane) + " of a vector of " + std::to_string(all.size()) + " is read");
-      }
-      return {all[static_cast<std::size_t>(lane)]};
-    }
     case Value::Kind::tf32: {
       auto items = this->value(value.operands.front(), thread);
       if (values_) items.front().value.re = nearest_tf32(items.front().value.re);

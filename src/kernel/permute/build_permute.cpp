@@ -89,10 +89,10 @@ class Builder {
     access.whole = lanes == 1 && size_of(kernel_.array(array).type) == kWidest;
     return access;
   }
-  Access registers(int array, std::vector<Affine> index) const {
-    const auto& of = kernel_.array(array);
-    const bool of_lane = index.size() > of.shape.size();
-    return {array, std::move(index), of_lane ? 1 : of.lanes};
+  Access registers(int array, std::vector<Affine> index, std::optional<Affine> lane = {}) const {
+    Access access{array, std::move(index), kernel_.array(array).lanes};
+    access.lane = std::move(lane);
+    return access;
   }
   Value load(Access access) const {
     const auto type = kernel_.array(access.array).type;
@@ -246,10 +246,8 @@ class Builder {
         return {{Store{to, load(registers(kept, slot(mapped, u)))}}};
       }
       return {each_element("v", mapping.vector, [&](const Affine& v) -> Body {
-        auto lane = slot(mapped, u);
-        lane.push_back(v);
         const auto to = access(shared_, shared_offset(mapped) + shared_step(mapping) * v, 1);
-        return {{Store{to, load(registers(kept, std::move(lane)))}}};
+        return {{Store{to, load(registers(kept, slot(mapped, u), v))}}};
       })};
     });
   }
@@ -287,9 +285,9 @@ class Builder {
     return each_element("v", mapping.vector, [&](const Affine& v) -> Body {
       const auto column = add_registers("column", kernel_.array(kept).type, mapping.rows);
       const auto gather = each_element("r", mapping.rows, [&](const Affine& r) -> Body {
-        auto lane = slot(mapped, u);
-        lane.insert(lane.end(), {r, v});
-        return {{Store{registers(column, {r}), load(registers(kept, std::move(lane)))}}};
+        auto row = slot(mapped, u);
+        row.push_back(r);
+        return {{Store{registers(column, {}, r), load(registers(kept, std::move(row), v))}}};
       });
       const auto to = access(shared_, shared_offset(mapped) + shared_step(mapping) * v, mapping.rows);
       return {{Declare{column}}, gather, {Store{to, load(registers(column, {}))}}};
@@ -344,11 +342,8 @@ class Builder {
   }
 
   Operand in_registers(int array, const std::vector<Affine>& index) const {
-    return {load(registers(array, index)), [this, array, index](const Affine& v) {
-              auto lane = index;
-              lane.push_back(v);
-              return load(registers(array, std::move(lane)));
-            }};
+    return {load(registers(array, index)),
+            [this, array, index](const Affine& v) { return load(registers(array, index, v)); }};
   }
   Operand in_shared(const MappedTile& mapped) const {
     const auto& mapping = mapped.mapping();
@@ -393,7 +388,8 @@ class Builder {
       out = add_registers("out", type, mapping.vector);
       body.push_back({Declare{out}});
       body.push_back(each_element("v", mapping.vector, [&](const Affine& v) -> Body {
-        return {{Store{registers(out, {v}), value(statement().value, [&](NodeId id) { return operands[id].at(v); })}}};
+        return {
+            {Store{registers(out, {}, v), value(statement().value, [&](NodeId id) { return operands[id].at(v); })}}};
       }));
     }
     append(body, store_vector(mapped, out, target));
@@ -416,7 +412,7 @@ class Builder {
     } else {
       body.push_back({Declare{array}});
       body.push_back(each_element(
-          "v", lanes, [&](const Affine& v) -> Body { return {{Store{registers(array, {v}), operand.at(v)}}}; }));
+          "v", lanes, [&](const Affine& v) -> Body { return {{Store{registers(array, {}, v), operand.at(v)}}}; }));
     }
     operand = in_registers(array, {});
   }
@@ -429,7 +425,7 @@ class Builder {
       neighbours.access.lanes = lanes;
       const auto part = add_registers("part", kernel_.array(array).type, lanes);
       return {{Define{part, neighbours}}, each_element("v", lanes, [&](const Affine& v) -> Body {
-                return {{Store{registers(array, {lanes * p + v}), load(registers(part, {v}))}}};
+                return {{Store{registers(array, {}, lanes * p + v), load(registers(part, {}, v))}}};
               })};
     });
   }
@@ -443,7 +439,8 @@ class Builder {
     const auto lead = tile_.lead(q), end = tile_.index(q).extent + lead;
     const auto ends = each_element("v", lanes, [&](const Affine& v) {
       auto element = access(to.array, to.index.front() + v, 1);
-      return where({{-1 * (place + v), 1 - lead}, {place + v, end}}, {{Store{element, load(registers(vector, {v}))}}});
+      return where({{-1 * (place + v), 1 - lead}, {place + v, end}},
+                   {{Store{element, load(registers(vector, {}, v))}}});
     });
     return where({{-1 * place, 1 - lead}, {place, end - lanes + 1}}, {whole}, {ends});
   }
@@ -512,9 +509,7 @@ class Builder {
     Body round = writes.names(u);
     const auto in = add_registers("in", node(moves_.stage->load).type, lanes);
     round.push_back({Declare{in}});
-    const auto lane = [&](const Affine& v) {
-      return registers(in, lanes > 1 ? std::vector{v} : std::vector<Affine>{});
-    };
+    const auto lane = [&](const Affine& v) { return registers(in, {}, lanes > 1 ? std::optional(v) : std::nullopt); };
     if (!spelt && lanes > 1) {
       round.push_back(each_element(
           "v", lanes, [&](const Affine& v) { return exchange.exchanged(writes, v, exchange.sources(0, 0), lane(v)); }));

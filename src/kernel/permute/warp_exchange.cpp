@@ -55,9 +55,9 @@ Affine WarpExchange::position(Body& names, const MappedTile& writes, const Affin
 
 Value WarpExchange::kept(const std::pair<std::int64_t, std::int64_t>& source, const Affine& lane) const {
   const auto& array = tile_.kernel.array(kept_);
-  Access access{kept_, {}};
+  Access access{kept_, {}, array.lanes};
   if (!array.shape.empty()) access.index.emplace_back(source.first);
-  if (array.lanes > 1) access.index.emplace_back(source.second);
+  if (array.lanes > 1) access.lane = Affine(source.second);
   Value shuffle;
   shuffle.kind = Value::Kind::shuffle;
   shuffle.type = array.type;

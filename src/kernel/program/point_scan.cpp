@@ -128,21 +128,19 @@ void PointBuilder::add_scanned_row(const ir::Statement& statement, int running) 
     stored = add_registers("before", n.type, {}, length);
     body_.add(Define{stored, std::move(before)});
   }
-  Value lane;
-  lane.kind = Value::Kind::lane;
-  lane.type = n.type;
+  const auto lane_of = [&](int vector, Affine lane) {
+    auto value = value_of(vector, {});
+    value.access.lane = std::move(lane);
+    return value;
+  };
   if (statement.step == 1) {
     body_.add(Store{{statement.buffer, {offset(places(statement))}, length}, value_of(stored, {})});
   } else {
     inside(Bind::unroll, [&] {
-      lane.operands = {value_of(stored, {})};
-      lane.affine = Affine::of(neighbour);
-      body_.add(Store{{statement.buffer, {offset(places(statement))}}, lane});
+      body_.add(Store{{statement.buffer, {offset(places(statement))}}, lane_of(stored, Affine::of(neighbour))});
     });
   }
-  lane.operands = {value_of(upto, {})};
-  lane.affine = Affine(length - 1);
-  body_.add(Store{cell(running, {}), std::move(lane)});
+  body_.add(Store{cell(running, {}), lane_of(upto, Affine(length - 1))});
 }
 
 /// The index at a distance from its variable.

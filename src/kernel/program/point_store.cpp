@@ -140,14 +140,11 @@ void PointBuilder::store_lanes(const ir::Statement& statement, const Affine& fir
     auto lane = value;
     if (vector) {
       const auto result = add_registers("result", value.type, {}, block_.lanes);
-      lane = {};
-      lane.kind = Value::Kind::lane;
-      lane.type = value.type;
-      lane.operands.push_back(value_of(result, {}));
+      lane = value_of(result, {});
       body_.add(Define{result, std::move(value)});
     }
     for (int v = 0; v < block_.lanes; ++v) {
-      if (vector) lane.affine = Affine(v);
+      if (vector) lane.access.lane = Affine(v);
       body_.add(Store{{statement.buffer, {first + Affine(step * v)}}, lane});
     }
   }

@@ -71,11 +71,8 @@ Value PointBuilder::load(NodeId id) {
   const auto& n = node(id);
   const int lanes = lanes_of(id);
   if (const auto place = vectors_.find(id); place != vectors_.end()) {
-    Value lane;
-    lane.kind = Value::Kind::lane;
-    lane.type = n.type;
-    lane.affine = Affine::of(place->second.second);
-    lane.operands.push_back(value_of(place->second.first, {}));
+    auto lane = value_of(place->second.first, {});
+    lane.access.lane = Affine::of(place->second.second);
     return lane;
   }
   if (const auto place = block_.buffered_loads.find(id); place != block_.buffered_loads.end()) {
