@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <random>
 
 namespace ricci::tools {
 namespace {
@@ -80,6 +81,12 @@ std::vector<unsigned char> contents(DType type, std::int64_t elements) {
     case DType::c128:
       fill_periodic<double>(bytes, type, parts);
       break;
+    case DType::i64:
+    case DType::u64: {
+      std::mt19937_64 random(3);
+      for (std::int64_t k = 0; k < elements; ++k) put(bytes, k, random());
+      break;
+    }
     default:
       for (std::int64_t k = 0; k < elements; ++k) {
         bytes[static_cast<std::size_t>(k * size_of(type))] = static_cast<unsigned char>(k % 7);

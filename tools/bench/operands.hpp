@@ -1,4 +1,4 @@
-// What the tensors of a bench hold: values that every type has exactly, made of an element's place alone.
+// What the tensors of a bench hold: values that every type has exactly, the same in every run.
 #pragma once
 
 #include <complex>
@@ -12,7 +12,8 @@ namespace ricci::tools {
 /// Element k of a floating tensor, between 1/2 and 3/2 in both parts, so that no sum vanishes: exact in the type.
 std::complex<double> value_at(DType type, std::int64_t k);
 
-/// A tensor's elements: value_at of a floating type, small whole numbers of the others.
+/// A tensor's elements: value_at of a floating type, random bits of 64-bit integers, as of sets that few pairs of pass
+/// a filter, and small whole numbers of the other types.
 std::vector<unsigned char> contents(DType type, std::int64_t elements);
 
 /// One element of a floating type.
