@@ -10,6 +10,7 @@
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/plain_directives.hpp"
 #include "plan/enumerate/register_tile.hpp"
+#include "plan/models/contraction_cost.hpp"
 #include "plan/models/device_model.hpp"
 #include "plan/models/operation_counts.hpp"
 #include "plan/models/unique_values.hpp"
@@ -37,7 +38,9 @@ class PlainCudaEnumerator {
       sums_ = sums_ || program.nodes[static_cast<std::size_t>(counted.node)].kind == ir::NodeKind::reduce;
       cycles_.push_back(cycles_of(counted));
     }
-    products_ = sums_ && kernel::contraction_of(program).has_value();
+    const bool contraction = kernel::contraction_of(program).has_value();
+    products_ = sums_ && contraction;
+    outer_ = !sums_ && contraction;
     // Long straight-line code needs many registers per thread: smaller blocks.
     heavy_ = program.nodes.size() > 400;
     // Cooperative threads combine values in another order than the text: not for exact programs.
@@ -78,8 +81,24 @@ class PlainCudaEnumerator {
   static constexpr double kLaunchUs = 2;
   /// Contractions of tccg48 in f64 took three and a half times as long on an H200 as the counts of their loads say.
   static constexpr double kProducts = 3.5;
+  static constexpr double kResidentWarps = 48;
+  /// Roughly, of 45 plain kernels of contractions of talsh300 in f64 on an H200.
+  static constexpr double kStreamed = 1.15;              ///< of a copy's time
+  static constexpr double kWait = 750, kTogether = 0.8;  ///< cycles for a value of memory; how far waits overlap
+  /// Of 26 of outer products, likewise.
+  static constexpr double kOuter = 1.33;               ///< of a copy's time
+  static constexpr double kStored = 1.5;               ///< cycles of a line that an outer product writes
+  static constexpr double kAlone = 1500, kApart = 20;  ///< of its block, and of each result of a thread
+  static constexpr double kKeptBytes = 1 << 18;        ///< of an operand that caches hold
+  static constexpr double kFirstCacheBytes = 128 * 1024;
 
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
+
+  /// The extent of parts of `whole`, at most `most` each, that are as much alike as they can be.
+  static std::int64_t parts_alike(std::int64_t whole, std::int64_t most) {
+    const auto parts = (whole + most - 1) / most;
+    return (whole + parts - 1) / parts;
+  }
 
   std::vector<BlockShape> shapes() const {
     std::vector<BlockShape> list;
@@ -91,6 +110,7 @@ class PlainCudaEnumerator {
       for (std::size_t k = 0; k < order.size() && left > 1; ++k) {
         auto n = std::min({extent(order[k]), left, k < most.size() ? most[k] : left});
         if (n <= 1) continue;
+        if (outer_) n = parts_alike(extent(order[k]), n);
         shape.positions[static_cast<std::size_t>(order[k])] = n;
         shape.digits.push_back(order[k]);
         left /= n;
@@ -105,6 +125,9 @@ class PlainCudaEnumerator {
     if (counts_.sequential) {
       add_cooperative_scans(list);
       return list;
+    }
+    if (outer_) {
+      for (const int threads : {256, 384, 512}) fill(order, {}, threads);
     }
     if (!sums_) return list;
     for (std::size_t k = 1; k < order.size(); ++k) {
@@ -213,19 +236,27 @@ class PlainCudaEnumerator {
     return most;
   }
 
-  /// Sectors that a warp touches with one load.
-  double sectors(const BlockShape& shape, const CountedNode& counted) const {
+  /// The index along which cooperative threads step: the last one of the outermost reduction; -1: none.
+  int stepped(const CountedNode& counted) const {
+    for (std::size_t q = program_.indices.size(); q-- > 0;) {
+      if (!counts_.free[q] && counted.around[q]) return static_cast<int>(q);
+    }
+    return -1;
+  }
+
+  /// What a warp touches with one load.
+  struct Touched {
+    double sectors = 1, elements = 1;
+  };
+  Touched touched_by(const BlockShape& shape, const CountedNode& counted) const {
     const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
-    std::array<std::int64_t, kernel::kWarp> touched;
+    std::array<std::int64_t, kernel::kWarp> sectors, elements;
     for (int lane = 0; lane < kernel::kWarp; ++lane) {
       std::int64_t element = 0;
       if (shape.cooperative_threads > 1) {
-        // Cooperative threads step along the last index of the outermost reduction.
-        for (std::size_t q = program_.indices.size(); q-- > 0;) {
-          if (counts_.free[q] || !counted.around[q]) continue;
-          element = lane * load.offset.coefficient[q];
-          break;
-        }
+        const int q = stepped(counted);
+        if (q >= 0)
+          element = std::min<std::int64_t>(lane, extent(q) - 1) * load.offset.coefficient[static_cast<std::size_t>(q)];
       } else {
         std::int64_t rest = lane;
         for (const auto q : shape.digits) {
@@ -234,15 +265,19 @@ class PlainCudaEnumerator {
           rest /= n;
         }
       }
-      touched[static_cast<std::size_t>(lane)] = element * size_of(load.type) >> 5;
+      sectors[static_cast<std::size_t>(lane)] = element * size_of(load.type) >> 5;
+      elements[static_cast<std::size_t>(lane)] = element;
     }
-    return static_cast<double>(unique_values<kernel::kWarp>(touched.data(), touched.size()));
+    const auto different = [](auto& values) {
+      return static_cast<double>(unique_values<kernel::kWarp>(values.data(), values.size()));
+    };
+    return {different(sectors), different(elements)};
   }
 
   /// What all register tiles of a shape share.
   struct ShapeCosts {
-    std::vector<double> blocks;  ///< per index, of single values
-    std::vector<double> load;    ///< cycles of the load unit per warp, of each load
+    std::vector<double> blocks;    ///< per index, of single values
+    std::vector<Touched> touched;  ///< by a warp, per load
   };
 
   void add_shape(const BlockShape& shape) {
@@ -250,8 +285,9 @@ class PlainCudaEnumerator {
     ShapeCosts costs;
     for (std::size_t q = 0; q < program_.indices.size(); ++q)
       costs.blocks.push_back(counts_.free[q] ? blocks_of(shape, q, 1) : 1);
-    for (const auto& counted : counts_.loads) costs.load.push_back(std::max(1.0, sectors(shape, counted) / 4));
+    for (const auto& counted : counts_.loads) costs.touched.push_back(touched_by(shape, counted));
     add(shape, {}, costs);
+    if (outer_) add_outer_tiles(shape, costs);
     if (!sums_ || shape.cooperative_threads > 1 || counts_.sequential) return;
     static constexpr std::array<Counts, 8> kCounts{{{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {4, 4}, {3, 3}}};
     for_each_register_tile(
@@ -275,6 +311,73 @@ class PlainCudaEnumerator {
     return n;
   }
 
+  /// Results of a thread along an index that its block has one position of, so that neighbours still write neighbours.
+  void add_outer_tiles(const BlockShape& shape, const ShapeCosts& costs) {
+    for (const int q : counts_.order) {
+      if (shape.positions[static_cast<std::size_t>(q)] > 1) continue;
+      constexpr std::int64_t kMostResults = 32;
+      for (const std::int64_t count : std::set<std::int64_t>{2, 4, 8, 16, std::min(extent(q), kMostResults)}) {
+        if (count > 1 && count <= extent(q)) add(shape, {q, -1, count, 1}, costs);
+      }
+    }
+  }
+
+  /// Times that a warp executes a load for one result of each of its threads.
+  double rounds_of(const BlockShape& shape, const CountedNode& load) const {
+    if (shape.cooperative_threads == 1) return load.times;
+    const int q = stepped(load);
+    if (q < 0) return load.times;
+    const auto steps = static_cast<double>(extent(q));
+    return load.times / steps * std::ceil(steps / shape.cooperative_threads);
+  }
+
+  /// Of products: what memory takes, of which a warp asks for a few values and waits for them.
+  ///   tiles    thread blocks
+  double streamed_us(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs, double tiles) const {
+    const double warps = std::ceil(shape.threads / 32.0);
+    const double resident = std::clamp(tiles * warps / device_.multiprocessors, 1.0, kResidentWarps);
+    double waits = 0, bytes = counts_.compulsory_bytes;
+    for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
+      const auto& counted = counts_.loads[k];
+      const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
+      const auto own =
+          static_cast<double>(ir::reached(load.offset, program_.indices)) * static_cast<double>(size_of(load.type));
+      if (own < kKeptBytes) continue;
+      const double together =
+          values_of(counted, tile) / counted.times;  // values of a thread that are on their way at once
+      const double rounds = rounds_of(shape, counted);
+      waits = std::max(waits, tiles * warps * rounds * std::pow(together, 1 - kTogether));
+      bytes += own * (unused(shape, tile, costs.touched, k) - 1);
+    }
+    const double rate = device_.copy_rate_GBs();
+    const double waited = waits * kWait / (device_.multiprocessors * resident * device_.clock_MHz);
+    return std::cbrt(std::pow(kStreamed * bytes / rate * 1e-3, 3) + std::pow(waited, 3));
+  }
+
+  /// Bytes of the sectors that a load asks for over those that it takes of them before they are gone: neighbours along
+  /// a summed index are found in the first-level cache where what the loops inside it read has room there.
+  double unused(const BlockShape& shape, const RegisterTile& tile, const std::vector<Touched>& touched,
+                std::size_t k) const {
+    const auto& load = program_.nodes[static_cast<std::size_t>(counts_.loads[k].node)];
+    const auto size = static_cast<double>(size_of(load.type));
+    double taken = touched[k].elements * size / (touched[k].sectors * static_cast<double>(kSectorBytes));
+    double kept = 0;  // bytes that the warps of a multiprocessor read in a round
+    for (std::size_t j = 0; j < counts_.loads.size(); ++j) {
+      kept += kResidentWarps * values_of(counts_.loads[j], tile) / counts_.loads[j].times * touched[j].sectors *
+              static_cast<double>(kSectorBytes);
+    }
+    for (std::size_t q = program_.indices.size(); q-- > 0 && taken < 1;) {
+      if (counts_.free[q] || !counts_.loads[k].around[q] || shape.cooperative_threads > 1) continue;
+      if (kept > kFirstCacheBytes) break;
+      const double step = static_cast<double>(std::abs(load.offset.coefficient[q])) * size;
+      const auto count = static_cast<double>(program_.indices[q].extent);
+      if (step > 0 && step < static_cast<double>(kSectorBytes))
+        taken *= std::min(static_cast<double>(kSectorBytes) / step, count);
+      kept *= count;
+    }
+    return 1 / std::min(taken, 1.0);
+  }
+
   void add(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs) {
     double tiles = 1;
     for (std::size_t q = 0; q < costs.blocks.size(); ++q) {
@@ -284,10 +387,11 @@ class PlainCudaEnumerator {
     if (tiles >= static_cast<double>(kLaunchLimit)) return;
     double load_cycles = 0, math_cycles = 0;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k)
-      load_cycles += values_of(counts_.loads[k], tile) * costs.load[k];
+      load_cycles += values_of(counts_.loads[k], tile) * std::max(1.0, costs.touched[k].sectors / 4);
     for (std::size_t k = 0; k < counts_.operations.size(); ++k)
       math_cycles += values_of(counts_.operations[k], tile) * cycles_[k];
     const double warps = std::ceil(shape.threads / 32.0);
+    if (outer_) return add_outer(shape, tile, load_cycles, tiles);
     double cycles = std::max(load_cycles, math_cycles) + 0.25 * std::min(load_cycles, math_cycles) + 40;
     if (shape.cooperative_threads > 1)
       cycles = cycles / shape.cooperative_threads + 60.0 * static_cast<double>(tile.first_count);
@@ -305,14 +409,13 @@ class PlainCudaEnumerator {
           shape.cooperative_threads > 1 ? pieces * (900 + 20.0 * shape.items_per_thread) : length * step + 500;
       const double issued =
           tiles * warps * (cycles + (shape.cooperative_threads > 1 ? 4 * pieces * shape.items_per_thread : 2 * length));
-      constexpr double kResidentWarps = 48;
       const double waves = std::ceil(tiles * warps / (kResidentWarps * device_.multiprocessors));
       busy_us = std::max(issued / device_.multiprocessors, waves * waits) / device_.clock_MHz;
     }
-    double memory_us = this->memory_us();
+    double memory_us = products_ ? streamed_us(shape, tile, costs, tiles) : this->memory_us();
     // A thread has few loads in flight: many warps saturate memory.
     constexpr double kBusyWarps = 48;
-    if (!counts_.sequential && shape.cooperative_threads > 1) {
+    if (!counts_.sequential && !products_ && shape.cooperative_threads > 1) {
       memory_us /= std::clamp(tiles * warps / (kBusyWarps * device_.multiprocessors), 0.1, 1.0);
     }
     // Some sectors are evicted from L2 before their next use.
@@ -322,6 +425,31 @@ class PlainCudaEnumerator {
     // No reads between two pieces: the times add in part.
     if (counts_.sequential) us += 0.3 * std::min(busy_us, memory_us);
     priced_.push_back({&shape, tile, us, memory_us, busy_us});
+  }
+
+  /// An outer product, whose results are most of its bytes.
+  void add_outer(const BlockShape& shape, const RegisterTile& tile, double load_cycles, double tiles) {
+    const auto& statement = program_.statement();
+    const auto size = static_cast<double>(size_of(program_.buffers[static_cast<std::size_t>(statement.buffer)].type));
+    double run = size, result = size;
+    bool joined = true;
+    for (const int q : counts_.order) {
+      const auto k = static_cast<std::size_t>(q);
+      const auto own = shape.positions[k] * tile.count(k);
+      result *= static_cast<double>(extent(q));
+      if (joined) run *= static_cast<double>(own);
+      joined = joined && own >= extent(q);
+    }
+    const auto values = static_cast<double>(tile.first_count);
+    const double warps = std::ceil(shape.threads / 32.0);
+    const double cycles = load_cycles + values * kStored * 32 * size / static_cast<double>(kCacheLineBytes) + 40;
+    const int resident = std::min(device_.threads_per_multiprocessor / shape.threads, 32);
+    const double turns = std::ceil(tiles / device_.multiprocessors) / device_.clock_MHz;
+    const double memory_us =
+        kOuter * (counts_.compulsory_bytes + short_run(run) * result) / device_.copy_rate_GBs() * 1e-3;
+    const double busy_us = turns * (warps * cycles + (kAlone + values * kApart) / resident);
+    priced_.push_back(
+        {&shape, tile, std::cbrt(std::pow(memory_us, 3) + std::pow(busy_us, 3)) + kLaunchUs, memory_us, busy_us});
   }
 
   Candidate built(const Priced& priced) const {
@@ -363,6 +491,7 @@ class PlainCudaEnumerator {
   OperationCounts counts_;
   std::vector<double> cycles_;  ///< of a warp, for each operation
   bool sums_ = false, products_ = false, heavy_ = false, cooperates_ = true;
+  bool outer_ = false;  ///< an outer product
   std::vector<Priced> priced_;
 };
 

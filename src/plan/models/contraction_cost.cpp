@@ -33,7 +33,8 @@ constexpr double kCompulsory = 1.06;     // of the time that a copy of as many b
 constexpr double kShortRun = 0.034;      // more for results in short runs
 constexpr double kWholeRun = 1152;       // bytes (cost_cuda.cpp)
 constexpr double kPartLine = 0.095;      // more for results whose runs cut lines in two, a cut for each line
-constexpr double kFewWarps = 1.42;       // of products by blocks of fewer than four warps, which leave pipes idle
+constexpr double kCutRows = 1.75;   // of outer products in short runs, which are all of their bytes (6 of talsh300)
+constexpr double kFewWarps = 1.42;  // of products by blocks of fewer than four warps, which leave pipes idle
 /// Products of warp groups go on from round to round: of 22 kernels of bench/problems/gemm.csv in bf16 (off by 18 %).
 constexpr double kGroupRound = 830;  // cycles of a round at least, whose fence waits for copies
 constexpr double kShortSum = 512;    // terms, of whose rounds the first and the last ones are not hidden (tccg48_f32)
@@ -77,9 +78,10 @@ double cache_seconds(const ContractionCounts& counts, const GpuModel& device) {
 
 /// Of memory, which a result in short runs and in parts of lines takes longer to write.
 double memory_seconds(const ContractionCounts& counts, const GpuModel& device) {
-  const double short_run = kShortRun * std::max(0.0, 1 - counts.result_run_bytes / kWholeRun) +
-                           kPartLine * cut_lines(counts.result_run_bytes);
-  return (kCompulsory * counts.memory_bytes + short_run * counts.result_bytes) / (device.copy_rate_GBs() * 1e9);
+  const bool cut = counts.terms <= 1 && counts.result_run_bytes < kWholeRun;
+  return (cut ? kCutRows : 1) *
+         (kCompulsory * counts.memory_bytes + short_run(counts.result_run_bytes) * counts.result_bytes) /
+         (device.copy_rate_GBs() * 1e9);
 }
 
 /// What a launch takes whose parts take so long.
@@ -129,6 +131,10 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
 }
 
 }  // namespace
+
+double short_run(double run_bytes) {
+  return kShortRun * std::max(0.0, 1 - run_bytes / kWholeRun) + kPartLine * cut_lines(run_bytes);
+}
 
 double ContractionCounts::shared_cycles() const {
   return kFragment * fragment_wavefronts + kCopied * copied_wavefronts + kScattered * scattered + kLine * lines;
