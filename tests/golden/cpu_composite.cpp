@@ -240,7 +240,7 @@ extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64
 {
   const u32* const A_base = (const u32*)args[0];
   u32* const B_base = (u32*)args[1];
-  u32* const kept[2] = {(u32*)scratch, (u32*)scratch + 9520};
+  u32 (* __restrict__ const kept)[9520] = (u32 (*)[9520])((u32*)scratch);
   if (first >= last) return;
   // Where a tile begins in A.
   const auto begin = [&](i64 tile) {

@@ -173,8 +173,8 @@ extern "C" void u32_abc_to_cba_150x3x70(void* const* args, i64 first, i64 last, 
 {
   const u32* const A_base = (const u32*)args[0];
   u32* const B_base = (u32*)args[1];
-  u32* const kept[2] = {(u32*)scratch + 16, (u32*)scratch + 800};
-  u32* const waiting = (u32*)scratch + 1568;  // carried lines
+  u32 (* __restrict__ const kept)[784] = (u32 (*)[784])((u32*)scratch + 16);
+  u32* __restrict__ const waiting = (u32*)scratch + 1568;  // carried lines
   if (first >= last) return;
   // Where a tile begins in A.
   const auto begin = [&](i64 tile) {

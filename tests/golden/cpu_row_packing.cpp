@@ -244,7 +244,7 @@ extern "C" void u8_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, ch
 {
   const u8* const A_base = (const u8*)args[0];
   u8* const B_base = (u8*)args[1];
-  u8* const kept[2] = {(u8*)scratch, (u8*)scratch + 5184};
+  u8 (* __restrict__ const kept)[5184] = (u8 (*)[5184])((u8*)scratch);
   if (first >= last) return;
   // Where a tile begins in A.
   const auto begin = [&](i64 tile) {

@@ -235,7 +235,7 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, c
 {
   const u16* const A_base = (const u16*)args[0];
   u16* const B_base = (u16*)args[1];
-  u16* const kept[2] = {(u16*)scratch, (u16*)scratch + 4640};
+  u16 (* __restrict__ const kept)[4640] = (u16 (*)[4640])((u16*)scratch);
   if (first >= last) return;
   // Where a tile begins in A.
   const auto begin = [&](i64 tile) {

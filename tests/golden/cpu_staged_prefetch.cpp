@@ -170,7 +170,7 @@ extern "C" void u32_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, c
 {
   const u32* const A_base = (const u32*)args[0];
   u32* const B_base = (u32*)args[1];
-  u32* const kept[2] = {(u32*)scratch, (u32*)scratch + 1296};
+  u32 (* __restrict__ const kept)[1296] = (u32 (*)[1296])((u32*)scratch);
   if (first >= last) return;
   // Where a tile begins in A.
   const auto begin = [&](i64 tile) {

@@ -113,7 +113,7 @@ extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last, 
 {
   const u64* const A_base = (const u64*)args[0];
   u64* const B_base = (u64*)args[1];
-  u64* const kept[2] = {(u64*)scratch, (u64*)scratch + 5600};
+  u64 (* __restrict__ const kept)[5600] = (u64 (*)[5600])((u64*)scratch);
   if (first >= last) return;
   // Where a tile begins in A.
   const auto begin = [&](i64 tile) {

@@ -37,12 +37,13 @@ class StagedEmitter {
       return fmt::format("({}*)scratch{}", type, element == 0 ? "" : fmt::format(" + {}", element));
     };
     if (prefetch_.on()) {
-      w_.line("{}* const kept[2] = {{{}, {}}};", type, at(arrays.before), at(arrays.elements + arrays.before));
+      // One pointer to both, so that compilers know that neither is what is read or written outside.
+      w_.line("{0} (* __restrict__ const kept)[{1}] = ({0} (*)[{1}])({2});", type, arrays.elements, at(arrays.before));
     } else {
       w_.line("{}* __restrict__ const kept = {};", type, at(arrays.before));
     }
     if (arrays.carried > 0)
-      w_.line("{}* const waiting = {};  // carried lines", type, at(arrays.arrays * arrays.elements));
+      w_.line("{}* __restrict__ const waiting = {};  // carried lines", type, at(arrays.arrays * arrays.elements));
   }
 
   /// Reading a tile without pipelining.
