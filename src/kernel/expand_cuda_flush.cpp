@@ -54,12 +54,20 @@ class Flusher {
   Body by_tile() {
     const auto& result = kernel_.array(flush_.to.array);
     const auto type = result.type;
-    const auto along = [&](const std::vector<Digit>& digits) {
-      const auto last = std::find_if(digits.rbegin(), digits.rend(), [](const Digit& d) { return d.extent > 1; });
-      return last != digits.rend() && flush_.to.index.front().coefficient(last->var) == 1;
+    std::vector<ResultDigit> places;
+    const auto add = [&](const std::vector<Digit>& digits, bool of_rows) {
+      std::int64_t step = 1;
+      for (const auto& digit : digits | std::views::reverse) {
+        const auto stride = flush_.to.index.front().coefficient(digit.var);
+        if (digit.extent > 1) places.push_back({of_rows, digit.extent, step, stride < 0 ? -stride : stride});
+        step *= digit.extent;
+      }
     };
-    const auto relaid = relaid_tile(tile_, along(flush_.rows) && !along(flush_.columns), type);
+    add(flush_.rows, true);
+    add(flush_.columns, false);
+    const auto relaid = relaid_tile(tile_, std::move(places), type);
     const auto staged = threads_.shared(result.name + "_tile", type, relaid.elements);
+    kernel_.arrays[static_cast<std::size_t>(staged)].swizzle = relaid.swizzle;
     Body body = held_to_shared(staged, relaid);
     body.push_back({Barrier{}});
 

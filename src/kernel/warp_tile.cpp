@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <limits>
 
 #include "ricci/error.hpp"
 
@@ -55,11 +57,12 @@ std::int64_t lanes_of_part(std::int64_t bytes) { return std::clamp<std::int64_t>
 std::int64_t parts_of(std::int64_t bytes) { return (kWarp + lanes_of_part(bytes) - 1) / lanes_of_part(bytes); }
 
 /// Wavefronts of an access of a warp to shared memory: of each part as many as the bank that the most different words
-/// of it lie in.
-std::int64_t wavefronts(const std::array<std::int64_t, kWarp>& address, std::int64_t bytes) {
+/// of it lie in. No more are counted once there are `enough`.
+std::int64_t wavefronts(const std::array<std::int64_t, kWarp>& address, std::int64_t bytes,
+                        std::int64_t enough = std::numeric_limits<std::int64_t>::max()) {
   const auto lanes = lanes_of_part(bytes);
   std::int64_t all = 0;
-  for (std::int64_t start = 0; start < 32; start += lanes) {
+  for (std::int64_t start = 0; start < 32 && all < enough; start += lanes) {
     std::array<std::array<std::int64_t, 32>, kBanks> words;  // different ones of each bank, of which
     std::array<std::uint8_t, kBanks> counts{};               // there are so many
     for (auto lane = start; lane < start + lanes; ++lane) {
@@ -227,37 +230,94 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, st
   return best;
 }
 
-RelaidTile relaid_tile(const WarpTile& tile, bool by_rows, DType type) {
-  const auto& fast = by_rows ? tile.rows : tile.columns;
-  const auto& slow = by_rows ? tile.columns : tile.rows;
+namespace {
+
+/// Rows and columns of a tile that the lanes of a warp have.
+struct LanePlaces {
+  std::array<std::int64_t, kWarp> row{}, column{};
+
+  std::int64_t wavefronts_in(const RelaidTile& relaid, std::int64_t size, std::int64_t width,
+                             std::int64_t enough) const {
+    std::array<std::int64_t, kWarp> address{};
+    for (std::size_t k = 0; k < address.size(); ++k) {
+      const auto place = relaid.by_rows ? relaid.pitch * column[k] + row[k] : relaid.pitch * row[k] + column[k];
+      address[k] = size * relaid.swizzle(place);
+    }
+    return wavefronts(address, std::max(size * width, kWord), enough);
+  }
+};
+
+/// Neighbours in memory, `width` to a lane.
+LanePlaces read_places(const std::vector<ResultDigit>& digits, std::int64_t width) {
+  LanePlaces places;
+  for (std::size_t lane = 0; lane < kWarp; ++lane) {
+    auto rest = static_cast<std::int64_t>(lane) * width;
+    for (const auto& digit : digits) {
+      (digit.of_rows ? places.row : places.column)[lane] += digit.step * (rest % digit.extent);
+      rest /= digit.extent;
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+RelaidTile relaid_tile(const WarpTile& tile, std::vector<ResultDigit> digits, DType type) {
+  std::stable_sort(digits.begin(), digits.end(),
+                   [](const ResultDigit& x, const ResultDigit& y) { return x.stride < y.stride; });
+  RelaidTile best;
+  best.by_rows = !digits.empty() && digits.front().of_rows;
+  const auto& fast = best.by_rows ? tile.rows : tile.columns;
+  const auto& slow = best.by_rows ? tile.columns : tile.rows;
   const bool pairs = !tile.fma() && !tile.apart;  // of neighbouring columns, which a lane holds
-  const std::int64_t size = size_of(type), held = std::int64_t{fast.run} * (!by_rows && pairs ? 2 : 1);
-  RelaidTile result;
-  result.by_rows = by_rows;
+  const std::int64_t size = size_of(type), held = std::int64_t{fast.run} * (!best.by_rows && pairs ? 2 : 1);
   for (std::int64_t wider = 2; wider <= held && held % wider == 0 && wider * size <= kWidest; wider *= 2)
-    result.width = static_cast<int>(wider);
-  std::array<std::int64_t, kWarp> rows{}, columns{};
+    best.width = static_cast<int>(wider);
+  std::int64_t read_width = 1;
+  while (!digits.empty() && digits.front().stride == 1 && digits.front().step == 1 &&
+         2 * read_width * size <= kWidest && digits.front().extent % (2 * read_width) == 0)
+    read_width *= 2;
+  LanePlaces written;
   for (int lane = 0; lane < kWarp; ++lane) {
     const auto k = static_cast<std::size_t>(lane);
-    rows[k] = tile.rows.run * lane_place<std::int64_t>(tile.atom->c, false, lane % 4, lane / 4);
-    columns[k] = tile.columns.run * tile.column_of(Affine(lane % 4), Affine(lane / 4), 0).constant;
+    written.row[k] = tile.rows.run * lane_place<std::int64_t>(tile.atom->c, false, lane % 4, lane / 4);
+    written.column[k] = tile.columns.run * tile.column_of(Affine(lane % 4), Affine(lane / 4), 0).constant;
   }
-  const auto width = std::max(size * result.width, kWord);
-  int fewest = -1;
-  for (std::int64_t padding = 0; padding * size <= kBanks * kWord / 2; ++padding) {
-    const auto pitch = fast.padded + padding;
-    if (pitch % result.width != 0) continue;
-    std::array<std::int64_t, kWarp> address{};
-    for (std::size_t k = 0; k < address.size(); ++k)
-      address[k] = size * (by_rows ? pitch * columns[k] + rows[k] : pitch * rows[k] + columns[k]);
-    const auto count = static_cast<int>(wavefronts(address, width));
-    if (fewest >= 0 && count >= fewest) continue;
-    fewest = count;
-    result.pitch = pitch;
-    if (count == parts_of(width)) break;
+  const auto read = read_places(digits, read_width);
+  const auto group = std::max<std::int64_t>(kBanks * kWord / size, 1);
+  const auto log2 = [](std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); };
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+  const auto try_paddings = [&](RelaidTile tried) {
+    const auto widest = std::max<std::int64_t>(tried.width, read_width);
+    // Wavefronts of as many elements each, and the least that there are of them.
+    const auto writes = kWidest / tried.width, reads = kWidest / read_width;
+    const auto least =
+        writes * parts_of(std::max(size * tried.width, kWord)) + reads * parts_of(std::max(size * read_width, kWord));
+    for (std::int64_t padding = 0; padding * size <= kBanks * kWord && fewest > least; ++padding) {
+      tried.pitch = fast.padded + padding;
+      if (tried.pitch % widest != 0) continue;
+      auto count = writes * written.wavefronts_in(tried, size, tried.width, fewest / writes + 1);
+      if (count < fewest) count += reads * read.wavefronts_in(tried, size, read_width, (fewest - count) / reads + 1);
+      if (count >= fewest) continue;
+      fewest = count;
+      best = tried;
+    }
+    return fewest <= least;
+  };
+  // What mixes no bits takes the fewest instructions, then what is written by whole vectors.
+  auto tried = best;
+  bool found = try_paddings(tried);
+  for (const int width : {best.width, 1}) {
+    tried.width = width;
+    const auto unit = log2(std::max<std::int64_t>(width, read_width));
+    for (int shift = log2(group); shift < log2(group) + 3 && !found; ++shift) {
+      tried.swizzle = {shift, (group >> unit) - 1, unit};
+      found = try_paddings(tried);
+    }
   }
-  result.elements = slow.padded * result.pitch;
-  return result;
+  best.elements = slow.padded * best.pitch;
+  if (best.swizzle.mask != 0) best.elements = (best.elements + group - 1) / group * group;
+  return best;
 }
 
 }  // namespace ricci::kernel

@@ -96,15 +96,25 @@ Reads reads_of(const WarpTile& tile, bool first, std::int64_t along, std::int64_
 ///   apart     elements from one position of a row to the next: products that lie side by side
 int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, std::int64_t apart = 1);
 
-/// A tile of results in shared memory, on their way to memory: along which side its rows run, and elements from one row
-/// to the next, such that warps that write what they hold meet in the fewest banks.
+/// A digit of a tile's rows or columns, as results lie in memory.
+struct ResultDigit {
+  bool of_rows = false;
+  std::int64_t extent = 1;
+  std::int64_t step = 1;    ///< positions of its side from one value to the next
+  std::int64_t stride = 0;  ///< elements of the result, absolute
+};
+
+/// A tile of results in shared memory, on their way to memory: along which side its rows run, elements from one row to
+/// the next, and which bits of a place are mixed, such that warps that write what they hold, and those that read
+/// neighbours in memory, meet in the fewest banks.
 struct RelaidTile {
   bool by_rows = false;  ///< its rows are columns of the tile
   std::int64_t pitch = 1;
   std::int64_t elements = 1;
   int width = 1;  ///< neighbours that a lane writes at once
+  Swizzle swizzle = {};
 };
-/// by_rows: the result's neighbours are of the tile's rows; type: of what is kept.
-RelaidTile relaid_tile(const WarpTile& tile, bool by_rows, DType type);
+/// digits: of both sides, in any order, those of extent 1 left out; type: of what is kept.
+RelaidTile relaid_tile(const WarpTile& tile, std::vector<ResultDigit> digits, DType type);
 
 }  // namespace ricci::kernel

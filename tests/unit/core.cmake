@@ -25,6 +25,7 @@ ricci_test(bench_mwp_cwp LABEL unit SOURCES bench_mwp_cwp.cpp LIBS ricci_bench_t
 ricci_test(plan_candidate_timing LABEL unit SOURCES plan_candidate_timing.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_parts LABEL unit SOURCES plan_parts.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_candidates LABEL unit SOURCES plan_candidates.cpp LIBS ricci_fuzz)
+ricci_test(plan_wavefronts LABEL unit SOURCES plan_wavefronts.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_contraction LABEL unit SOURCES plan_contraction.cpp LIBS ricci_fuzz)
 ricci_test(plan_contraction_cpu LABEL unit SOURCES plan_contraction_cpu.cpp LIBS ricci_fuzz)
 

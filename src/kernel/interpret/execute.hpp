@@ -52,5 +52,7 @@ Counts execute(const Kernel& kernel, const std::vector<void*>& buffers, const st
 /// the last value of each task loop alone, as many tasks as fit into `steps` statements; returns whether all of them
 /// did.
 bool check_elements(const Kernel& kernel, std::int64_t steps);
+/// What these tasks do, counted as far as `steps` go.
+Counts count_elements(const Kernel& kernel, std::int64_t steps);
 
 }  // namespace ricci::kernel

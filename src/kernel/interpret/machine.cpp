@@ -296,4 +296,10 @@ bool check_elements(const Kernel& kernel, std::int64_t steps) {
   return machine.run(true);
 }
 
+Counts count_elements(const Kernel& kernel, std::int64_t steps) {
+  Machine machine(kernel, nullptr, std::vector<Scalar>{}, steps);
+  machine.run(true);
+  return machine.counts();
+}
+
 }  // namespace ricci::kernel

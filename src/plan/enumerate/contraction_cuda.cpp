@@ -262,7 +262,7 @@ class ContractionEnumerator {
       tried.stages = fewest;
       counts.stages = counted_stages(kStages[3]);
       auto bound = counts;
-      if (c.relays) {
+      if (c.relays && !relaid) {
         bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
         bound.cached_bytes = cached_bytes(counts, a, b, result_bytes_);
       }
@@ -270,8 +270,9 @@ class ContractionEnumerator {
         bound.resident = static_cast<double>(blocks);
         return blocks >= 1 && least_time_of_blocks(bound, device_) * kRounded <= worth_ * best_seconds_;
       };
-      const auto most_blocks = resident(
-          tried, contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0), 0, registers);
+      const auto most_blocks =
+          resident(tried, contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0),
+                   contraction_.result_bytes(tried, rows * columns), registers);
       if (!is_worth(most_blocks)) break;
       if (stage == 0) stage = stage_bytes(cut);
       const auto result = result_bytes(tried, rows, columns);
@@ -325,20 +326,20 @@ class ContractionEnumerator {
     return paddings_.emplace_back(key, contraction_.padding(cut, of_rows)).second;
   }
 
-  /// Bytes of shared memory that results take on their way to memory. How far apart their rows are is worked out once
-  /// for rows of a length, since that asks for the banks of all lanes, too.
+  /// Bytes of shared memory that results take on their way to memory. Where they lie in it is worked out once for tiles
+  /// that warps hold and write alike, since that asks for the banks of all lanes, too.
   ///   rows, columns  as the warps hold them
   std::int64_t result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns) {
-    if (!cut.relaid) return contraction_.result_bytes(cut, 0, 0);
-    const bool by_rows = contraction_.relays_by_rows(cut);
-    const auto key = static_cast<std::uint64_t>(by_rows ? rows : columns) << 32 |
-                     static_cast<std::uint64_t>(cut.spread.run_rows) << 16 |
-                     static_cast<std::uint64_t>(cut.spread.run_columns) << 1 | (by_rows ? 1U : 0U);
-    const auto known =
-        std::find_if(pitches_.begin(), pitches_.end(), [&](const auto& one) { return one.first == key; });
-    const auto pitch =
-        known != pitches_.end() ? known->second : pitches_.emplace_back(key, contraction_.result_pitch(cut)).second;
-    return contraction_.result_bytes(cut, by_rows ? columns : rows, pitch);
+    if (!cut.relaid) return contraction_.result_bytes(cut, 0);
+    const auto digits = contraction_.result_digits(*cut.rows, *cut.columns);
+    std::vector<std::int64_t> key = {rows, columns, cut.spread.run_rows, cut.spread.run_columns};
+    for (const auto& digit : digits) {
+      for (const auto number : {std::int64_t{digit.of_rows}, digit.extent, digit.step, digit.stride})
+        key.push_back(number);
+    }
+    const auto [place, fresh] = relaid_.try_emplace(std::move(key), 0);
+    if (fresh) place->second = contraction_.relaid_elements(cut, digits);
+    return contraction_.result_bytes(cut, place->second);
   }
 
   /// Bytes of shared memory of one stage of both operands.
@@ -504,7 +505,7 @@ class ContractionEnumerator {
   std::vector<Tile> rows_, columns_, depths_;
   std::vector<Copies> row_copies_, column_copies_;  ///< by tile of the side and chunk of the depth
   std::vector<std::pair<std::uint64_t, int>> paddings_;
-  std::vector<std::pair<std::uint64_t, std::int64_t>> pitches_;  ///< of results on their way
+  std::map<std::vector<std::int64_t>, std::int64_t> relaid_;  ///< elements of results on their way
   double result_bytes_ = 0, worth_ = 1, best_seconds_ = 0;
   std::optional<Cut> best_;
 };

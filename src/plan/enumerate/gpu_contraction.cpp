@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "kernel/atom_types.hpp"
 #include "kernel/warp_group.hpp"
@@ -300,12 +301,25 @@ kernel::WarpTile GpuContraction::warp_tile(const Cut& cut) const {
   return kernel::warp_tile(atom_name, cut.spread, digits(*cut.rows), digits(*cut.columns), digits(*cut.depth), type);
 }
 
-bool GpuContraction::relays_by_rows(const Cut& cut) const {
-  return tiles::is_fastest(row_axes, *cut.rows) && !tiles::is_fastest(column_axes, *cut.columns);
+std::vector<kernel::ResultDigit> GpuContraction::result_digits(const Tile& rows, const Tile& columns) const {
+  std::vector<kernel::ResultDigit> digits;
+  const auto add = [&](const Axes& axes, const Tile& tile, bool of_rows) {
+    std::int64_t step = 1;
+    for (std::size_t k = tile.order.size(); k-- > 0;) {
+      const auto extent = tile.sizes[tile.order[k]];
+      if (extent > 1) digits.push_back({of_rows, extent, step, std::abs(axes[tile.order[k]].in_other)});
+      step *= extent;
+    }
+  };
+  add(row_axes, rows, true);
+  add(column_axes, columns, false);
+  std::stable_sort(digits.begin(), digits.end(),
+                   [](const kernel::ResultDigit& x, const kernel::ResultDigit& y) { return x.stride < y.stride; });
+  return digits;
 }
 
-std::int64_t GpuContraction::result_pitch(const Cut& cut) const {
-  return kernel::relaid_tile(warp_tile(cut), relays_by_rows(cut), result_type).pitch;
+std::int64_t GpuContraction::relaid_elements(const Cut& cut, const std::vector<kernel::ResultDigit>& digits) const {
+  return kernel::relaid_tile(warp_tile(cut), digits, result_type).elements;
 }
 
 std::int64_t GpuContraction::line_bytes(const Tile& columns) const {
@@ -332,10 +346,10 @@ std::int64_t GpuContraction::stage_bytes(const Cut& cut, bool of_rows, int paddi
   return up(elements * size, kLine);
 }
 
-std::int64_t GpuContraction::result_bytes(const Cut& cut, std::int64_t across, std::int64_t pitch) const {
+std::int64_t GpuContraction::result_bytes(const Cut& cut, std::int64_t relaid_elements) const {
   constexpr std::int64_t kLine = 128;
   if (groups) return up(cut.rows->size, row_unit) * line_bytes(*cut.columns);
-  return cut.relaid ? up(across * pitch * result_size, kLine) : 0;
+  return cut.relaid ? up(relaid_elements * result_size, kLine) : 0;
 }
 
 std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, const Tile& chunk) const {

@@ -57,13 +57,13 @@ class GpuContraction {
   int padding(const Cut& cut, bool of_rows) const;
   /// What one stage of an operand takes in shared memory, with that padding.
   std::int64_t stage_bytes(const Cut& cut, bool of_rows, int padding) const;
-  /// Of results that leave through shared memory: whether rows of them in it are of the tile's rows, and elements from
-  /// one to the next, by which warps that write what they hold meet in the fewest banks.
-  bool relays_by_rows(const Cut& cut) const;
-  std::int64_t result_pitch(const Cut& cut) const;
+  /// Digits of a tile of results, by rising stride in memory.
+  std::vector<kernel::ResultDigit> result_digits(const tiles::Tile& rows, const tiles::Tile& columns) const;
+  /// Elements of results that leave through shared memory, in a layout without bank conflicts.
+  std::int64_t relaid_elements(const Cut& cut, const std::vector<kernel::ResultDigit>& digits) const;
   /// What results take in it on their way to memory.
-  ///   across, pitch  of those that a cut relays: rows in shared memory as warps fill them, result_pitch()
-  std::int64_t result_bytes(const Cut& cut, std::int64_t across, std::int64_t pitch) const;
+  ///   relaid_elements  of those that a cut relays
+  std::int64_t result_bytes(const Cut& cut, std::int64_t relaid_elements) const;
   /// Elements that one instruction copies of an operand: neighbours along its fastest axis, which rows in shared memory
   /// run along, too, at multiples of as many.
   std::int64_t copied_at_once(bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) const;
