@@ -8,10 +8,8 @@
 namespace ricci::plan {
 namespace {
 
-using tiles::Tile;
-
 /// How a block's part of an operand lies in memory.
-tiles::Lie lie_of(const GpuContraction& c, bool of_rows, const Tile& side, const Tile& chunk) {
+tiles::Lie lie_of(const GpuContraction& c, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) {
   const auto& axes = of_rows ? c.row_axes : c.column_axes;
   std::vector<tiles::Reach> all;
   all.reserve(axes.size() + c.depth_axes.size() + 1);
@@ -30,7 +28,8 @@ tiles::Lie lie_of(const GpuContraction& c, bool of_rows, const Tile& side, const
 
 }  // namespace
 
-Copies round_copies(const GpuContraction& contraction, bool of_rows, const Tile& side, const Tile& chunk) {
+Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side,
+                    const tiles::Tile& chunk) {
   const auto size = contraction.size;
   const auto lie = lie_of(contraction, of_rows, side, chunk);
   const auto n = contraction.copied_at_once(of_rows, side, chunk);
