@@ -60,6 +60,27 @@ TEST_CASE("vectors run along an operand's neighbours where the result's lie acro
   for (const auto& candidate : pairs) CHECK_FALSE(has(candidate.schedule.name, "vectors along"));
 }
 
+TEST_CASE("neighbours whose number is no multiple of the lanes are read in place, the last vector in part") {
+  // TAL-SH's 3204th in parts: an operand of 241 MB that would be packed for rows of 28.
+  const std::vector<std::vector<std::int64_t>> extents = {{7, 28, 28, 28, 28}, {7, 7, 28, 28, 28, 28}, {7, 28, 28}};
+  const auto list = plan::contraction_candidates(contraction("gfbed,cgfeda->cba", extents, DType::f64), with_units(32));
+  REQUIRE_FALSE(list.empty());
+  INFO(list.front().schedule.name);
+  CHECK(has(list.front().schedule.name, "x28 "));
+  // Nothing is read past an operand's end: complex numbers and indices without such a divisor are packed.
+  const std::vector<std::vector<std::int64_t>> prime = {{7, 28, 28, 28, 28}, {7, 7, 28, 28, 28, 53}, {7, 28, 53}};
+  for (const auto& packed :
+       {contraction("gfbed,cgfeda->cba", extents, DType::c128), contraction("gfbed,cgfeda->cba", prime, DType::f64)}) {
+    const auto others = plan::contraction_candidates(packed, with_units(32));
+    REQUIRE_FALSE(others.empty());
+    for (const auto& each : others) {
+      INFO(each.schedule.name);
+      CHECK_FALSE(has(each.schedule.name, "x28 "));
+      CHECK_FALSE(has(each.schedule.name, "x53 "));
+    }
+  }
+}
+
 TEST_CASE("an index of both operands and the result has the lanes, of complex numbers too") {
   for (const auto type : {DType::f64, DType::c64, DType::c128}) {
     const auto program = contraction("ikb,kjb->ijb", {{24, 24, 500}, {24, 24, 500}, {24, 24, 500}}, type);

@@ -195,7 +195,7 @@ class ContractionEnumerator {
   /// Every way to block a register tile, with both operands packed or with some read in place; what is packed makes no
   /// other blocks.
   void add(std::int64_t lanes, std::int64_t vectors, std::int64_t most_rows, std::int64_t most_depth, bool in_place) {
-    std::array<std::optional<Blocking>, 3> blocked;
+    std::array<std::array<std::optional<Blocking>, 3>, 2> blocked;
     for (const auto& [pack_columns, pack_rows] :
          {std::pair(true, true), {true, false}, {false, true}, {false, false}}) {
       if ((pack_columns && pack_rows) == in_place) continue;
@@ -206,7 +206,7 @@ class ContractionEnumerator {
       for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
         if (lanes_of_both() && blocks != Blocks::near) continue;  // one way to cut them
         if (across_ && blocks == Blocks::rows_of_result) continue;
-        auto& same = blocked[static_cast<std::size_t>(blocks)];
+        auto& same = blocked[pack_columns ? 1 : 0][static_cast<std::size_t>(blocks)];
         if (!same) {
           same = tile;
           same->blocks = blocks;
@@ -255,6 +255,7 @@ class ContractionEnumerator {
     if (b.lanes_of_both()) return make_tiles_of_both(b, vectors, most_rows);
     if (across_) return make_tiles_across(b, vectors, most_rows);
     lane.tile = std::min(vectors * b.lanes, up(lane.extent, b.lanes));
+    if (!b.pack_columns) shorten(lane, b.lanes);
     if (const auto more = vectors / parts(lane.tile, b.lanes); more > 1) {
       auto& next = b.columns[b.columns.size() - 2];
       next.tile = parts(next.extent, parts(next.extent, more));
@@ -265,6 +266,18 @@ class ContractionEnumerator {
     cover(b.rows, most_rows);
     return b.pack_rows ||
            std::all_of(b.rows.begin(), b.rows.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
+  }
+
+  /// As many vectors, of which the last is read in part, where that divides the extent and the whole ones do not.
+  /// Nontemporal stores begin with vectors.
+  void shorten(Axis& lane, std::int64_t lanes) const {
+    if (problem_.complex) return;
+    for (auto tile = std::min(lane.tile, lane.extent); tile > lane.tile - lanes; --tile) {
+      if (lane.extent % tile != 0) continue;
+      if (tile < lane.extent && tile % lanes != 0 && problem_.nontemporal) return;
+      lane.tile = tile;
+      return;
+    }
   }
 
   /// The same where one vector has neighbours along an index of both operands.

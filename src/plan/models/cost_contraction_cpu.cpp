@@ -1,6 +1,7 @@
 #include "plan/models/cost_contraction_cpu.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -10,14 +11,16 @@ namespace {
 // Cycles, fitted to schedules of contractions timed on an AMD EPYC with AVX-512, so that those that an Intel Xeon took
 // are predicted no worse.
 constexpr double kFarRun = 30, kNearRun = 8;  // for each run of neighbours that is read from memory, from a cache
-constexpr double kCrowdedLine = 10;           // for each line from memory while the second cache is full of blocks
-constexpr double kStoredRun = 9;              // for each run that nontemporal stores write, alone
-constexpr double kCarriedRun = 8;             // the same where the next tile writes on
-constexpr double kCachedRun = 4;              // for each run that is written into a cache
-constexpr double kScattered = 1.5;            // for each result that is written alone
-constexpr double kPanelLine = 2.5;            // for each line of a register tile's columns that the first cache lacks
-constexpr double kMetLine = 3.5;              // for each that was driven out, as lines of columns meet in few sets
-constexpr double kStrewnLine = 4;             // the same of columns that are read in place: sets of the cache overflow
+constexpr double kFarStream = 260;   // for each run of a row that is read in place from memory, beside other rows
+constexpr double kPage = 4096;       // bytes
+constexpr double kCrowdedLine = 10;  // for each line from memory while the second cache is full of blocks
+constexpr double kStoredRun = 9;     // for each run that nontemporal stores write, alone
+constexpr double kCarriedRun = 8;    // the same where the next tile writes on
+constexpr double kCachedRun = 4;     // for each run that is written into a cache
+constexpr double kScattered = 1.5;   // for each result that is written alone
+constexpr double kPanelLine = 2.5;   // for each line of a register tile's columns that the first cache lacks
+constexpr double kMetLine = 3.5;     // for each that was driven out, as lines of columns meet in few sets
+constexpr double kStrewnLine = 4;    // the same of columns that are read in place: sets of the cache overflow
 
 double n(std::int64_t value) { return static_cast<double>(value); }
 
@@ -100,7 +103,7 @@ class Model {
     const double turns = std::max(1.0, size_ * n(b_.lanes) / n(device_.datapath_bytes));  // of a vector in a unit
     double round = std::max({turns * sums * vectors / 2, (sums + turns * vectors) / 2, 4.0});
     if (!b_.pack_rows) round += 0.1 * tile_rows;
-    if (!b_.pack_columns) round += 0.25 * vectors;
+    if (!b_.pack_columns) round += 0.25 * vectors + reads_in_pieces(lane) * vectors / n(parts(lane.tile, b_.lanes));
     // All row tiles read the columns' panel again.
     const double panel = size_ * tile_columns * chunk_, lines = tile_columns / line_, l1 = n(device_.l1_bytes);
     if (row_passes > 1 && !b_.pack_columns && panel > l1 / 4) round = std::max(round, kStrewnLine * lines);
@@ -132,6 +135,11 @@ class Model {
     // Elements on their way from the second or the last cache into the first one, once for each block of rows.
     cycles += columns_ * depth_ * n(parts_of(b_.rows, block_of)) * from_cache();
     return batch_ * cycles;
+  }
+  /// Cycles for the last vector along the lanes where a part of it is read: by one load for each power of two in it.
+  double reads_in_pieces(const Axis& lane) const {
+    const auto rest = static_cast<std::uint64_t>(lane.tile % b_.lanes);
+    return 0.5 * std::popcount(rest);
   }
   /// Lines of both operands that a step of the depth takes from the second cache, where both have lanes: those of a
   /// block of rows stay in the first one for all columns, or come again for each tile of these.
@@ -192,7 +200,9 @@ class Model {
     if (b_.pack_columns) return elements * n(b_.row_tasks) * packing(operand);
     const double row_passes = n(parts_of(b_.rows, tile_of));
     const double length = run(b_.columns, b_.depth, [](const Axis& axis) { return axis.in_columns; }, tile_of);
-    return elements * (0.3 + row_passes * 0.05 + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
+    // Long runs come before they are asked for.
+    const double asked = length >= kPage / size_ ? 0.1 + row_passes * 0.025 : 0.3 + row_passes * 0.05;
+    return elements * (asked + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
   }
 
   double rows() const {
@@ -214,7 +224,11 @@ class Model {
     }
     const double column_passes = n(parts_of(b_.columns, tile_of));
     const double length = run(b_.rows, b_.depth, in_rows, held);
-    const double first = (is_far(operand.bytes) ? kFarRun : 0) / length;
+    double first = is_far(operand.bytes) ? kFarRun / run(b_.rows, b_.depth, in_rows, tile_of) : 0;
+    // Rows that are read along the depth are a stream each, which ends where the next index of it is apart.
+    const bool streams =
+        std::any_of(b_.depth.begin(), b_.depth.end(), [](const Axis& axis) { return axis.in_rows == 1; });
+    if (streams && is_far(operand.bytes)) first = kFarStream / run({}, b_.depth, in_rows, extent_of);
     return elements * (first + column_passes * 0.1 + 0.3 * std::max(1.0, line_ / along) + column_passes / length);
   }
 
