@@ -88,8 +88,10 @@ SLOW_ON_CPU = {
     ("tccg48", "einsum_ir blas"): "loops around OpenBLAS's assembly, which reads both operands where they lie; Ricci packs them, and its tiles pad an axis of 36 to 40",
     ("tccg48", "einsum_ir"): "loops around small generated products, which read both operands where they lie; Ricci packs at least one of them",
     ("tccg48", "tblis"): "BLIS's packing and assembly; Ricci sums 76 terms in one go, as one order of sums serves any number of threads",
-    ("tcl200", "einsum_ir"): "not profiled: most are sums over three or four indices, which einsum_ir reads where they lie, and Ricci packs in short runs",
+    ("tcl200", "einsum_ir"): "looked at two: Ricci read rows in place from memory, in runs of 16 (tcl0221) and across the sum (tcl0941), which cost more than was thought; packed, as by today's model, they reach 0.96 and 0.82 of the fastest on the AMD EPYC. The others were not timed alone",
     ("tcl200", "tblis"): "not profiled: most are sums over three or four indices, which both pack; Ricci's tiles pad axes of 20 to 48",
+    ("talsh300", "einsum_ir"): "looked at two: in ts06304 a panel of 20 columns exceeds the first cache (tiles of 9x24 take 0.91 of the time, and are predicted to take longer), in ts04622 none of 24 candidates takes less than 0.98 of the chosen one. The others were not timed alone",
+    ("talsh300", "einsum_ir blas"): "ts03204: an operand of 241 MB with 28 neighbours was packed; read in place, as by today's model, it reaches 0.79 of the fastest. ts01042 was not timed alone",
     ("batched", "tblis"): "one product after the other; eleven neighbours are too few for vectors of products side by side, and plain loops read with strides",
 }
 
