@@ -61,6 +61,7 @@ class Parser {
     result.name = name_;
     result.cuda = cuda_;
     program_ = ir::canonicalise(program());
+    if (const auto precision = option("precision"); !precision.empty()) program_.precision = parse_precision(precision);
     result.program = program_;
     result.schedule.directives = kernel::parse_directives(directives_);
     result.schedule.name = name_;
