@@ -1,12 +1,12 @@
-# Random programs of one kernel.
+# Random programs of one kernel; each number counts four programs, one of each kind.
 add_library(ricci_fuzz_programs STATIC kernel_case.cpp random_memory.cpp random_program.cpp random_values.cpp)
 target_link_libraries(ricci_fuzz_programs PUBLIC ricci_fuzz Catch2::Catch2WithMain)
 if(RICCI_CPU)
   ricci_test(program_cpu LABEL fuzz SOURCES program_cpu.cpp LIBS ricci_fuzz_programs TIMEOUT 900)
-  ricci_deep(program_cpu 200)
-  ricci_fuzz_elsewhere(program_cpu 15 60)
+  ricci_deep(program_cpu 250)
+  ricci_fuzz_elsewhere(program_cpu 15 250)
   ricci_test(program_simt LABEL fuzz SOURCES program_simt.cpp LIBS ricci_fuzz_programs ricci_simt TIMEOUT 900)
-  ricci_deep(program_simt 100)
+  ricci_deep(program_simt 250)
 endif()
 ricci_test(program_nvrtc LABEL fuzz SOURCES program_nvrtc.cpp LIBS ricci_fuzz_programs TIMEOUT 900)
 ricci_deep(program_nvrtc 30)
