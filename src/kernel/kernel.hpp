@@ -18,6 +18,9 @@ enum class Target : std::uint8_t { cpu, cuda };
 
 inline constexpr std::int64_t kLineBytes = 64;  ///< of a CPU's caches
 inline constexpr int kWarp = 32;                ///< lanes of a GPU's warp
+/// Bytes of register arrays that live at once in a kernel on a CPU: what a compiler finds no registers for lies on the
+/// stack of the caller's thread, of which a kernel does not take more. Other memory is scratch.
+inline constexpr std::int64_t kMostStack = 16 * 1024;
 
 /// A loop variable or a name of an index expression; its values are 0 .. extent-1.
 struct Variable {

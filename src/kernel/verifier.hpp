@@ -55,6 +55,9 @@ class Verifier {
 
   void launch() const;
   void array(int number);
+  static std::int64_t bytes_of(const Array& array) { return array.elements() * size_of(array.type); }
+  /// CPU: registers that live at once, those of `array` the last ones.
+  void on_stack(const Array& array, std::int64_t bytes) const;
 
   // ---- statements
   void body(const Body& body, bool outermost);
@@ -162,6 +165,7 @@ class Verifier {
   std::vector<bool> unfenced_;                  // per array: registers written with no fence since
   std::vector<std::optional<Affine>> moved_;    // per array: how far it has been advanced; nothing: not known any more
   std::vector<Var> tasks_;
+  std::int64_t stack_ = 0;         // bytes of the registers that are declared around
   std::int64_t thread_below_ = 0;  // threads that share the digits of the loops around; 0: outside of them
   int divergent_ = 0;              // conditions around that depend on the thread
   int divergent_lanes_ = 0;        // those of them that depend on the lane

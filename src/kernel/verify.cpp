@@ -64,6 +64,8 @@ void Verifier::array(int number) {
   if (!is_power_of_two(array.lanes) || array.lanes > kMostLanes)
     fail(fmt::format("{} holds vectors of {} lanes", array.name, array.lanes));
   if (array.written && !global) fail(array.name + " is a result, and not of the caller");
+  // Tile statements use registers with no declaration.
+  if (array.space == Space::registers && !cuda()) on_stack(array, bytes_of(array));
   if (array.space == Space::scratch && cuda()) fail(array.name + " is scratch memory, and a GPU has none");
   if (array.space == Space::shared && !cuda()) fail(array.name + " is shared memory, and a CPU has none");
   if (const auto& [shift, mask, unit] = array.swizzle; mask != 0) {
@@ -75,6 +77,12 @@ void Verifier::array(int number) {
   }
   if (array.alignment < 0 || (array.alignment > 0 && !is_power_of_two(array.alignment)))
     fail(fmt::format("{} is aligned to {}", array.name, array.alignment));
+}
+
+void Verifier::on_stack(const Array& array, std::int64_t bytes) const {
+  if (bytes > kMostStack)
+    fail(fmt::format("registers up to {} take {} bytes, and a caller's stack has {} for them", array.name, bytes,
+                     kMostStack));
 }
 
 void Verifier::body(const Body& body, bool outermost) {
@@ -103,7 +111,10 @@ void Verifier::body(const Body& body, bool outermost) {
   }
   ranges_.restore(mark);
   for (const auto var : names) ranges_.leave(var);
-  for (const auto array : declared) life_[static_cast<std::size_t>(array)] = Life::undeclared;
+  for (const auto array : declared) {
+    life_[static_cast<std::size_t>(array)] = Life::undeclared;
+    stack_ -= bytes_of(kernel_.array(array));
+  }
   for (const auto array : advanced) moved_[static_cast<std::size_t>(array)].reset();
 }
 
@@ -239,6 +250,8 @@ void Verifier::one(const Declare& declare) {
   if (kernel_.array(declare.array).space != Space::registers) fail("a declaration of what is no register array");
   if (life != Life::undeclared) fail(fmt::format("{} is declared twice", kernel_.array(declare.array).name));
   life = declare.zeros ? Life::ready : Life::empty;
+  stack_ += bytes_of(kernel_.array(declare.array));
+  if (!cuda()) on_stack(kernel_.array(declare.array), stack_);
   registers_[static_cast<std::size_t>(declare.array)] = Varies::never;
 }
 

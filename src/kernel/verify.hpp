@@ -22,6 +22,7 @@ namespace ricci::kernel {
 /// - swizzles are bijections that keep vectors whole;
 /// - wide accesses of a GPU are aligned, and of 2 to 16 bytes in shared memory; blocks, threads and memory are what a
 ///   launch takes;
+/// - registers that live at once in a kernel on a CPU fit into kMostStack bytes of the caller's stack;
 /// - an atom exists, and its operands have its types and sizes.
 void verify(const Kernel& kernel);
 

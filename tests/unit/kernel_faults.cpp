@@ -320,6 +320,14 @@ const Fault kFaults[] = {
     {"registers indexed by a loop that is not unrolled", cpu,
      [](Kernel& k) { get<Loop>(k, loop_over(k, Bind::unroll, "a")).bind = Bind::serial; },
      "no literal when loops are unrolled"},
+    {"an array that a caller's stack has no room for", cpu, [](Kernel& k) { array_of(k, "sum").shape[0] = 129; },
+     "take 16512 bytes, and a caller's stack has 16384 for them"},
+    {"arrays that a caller's stack has no room for together", cpu,
+     [](Kernel& k) {
+       array_of(k, "sum").shape[0] = 120;
+       array_of(k, "a_").shape[0] = 160;
+     },
+     "registers up to "},
     // ---- atoms
     {"an atom that there is not", cuda, [](Kernel& k) { get<MmaCall>(k).atom = "m16n8k9_f64"; },
      "there is no atom m16n8k9_f64"},
@@ -450,6 +458,9 @@ TEST_CASE("directives that break a rule are refused by name") {
   refused("order task b; atom fma rows a columns c", "b is summed over");
   refused("order serial c; atom fma columns a depth b batch c lanes 1", "c is a loop of the order");
   refused("atom fma rows a depth b batch c lanes 1", "which is no index of both operands and the result");
+  CHECK_THROWS_WITH(
+      built(product(33, 10, 64), "atom fma rows a columns c depth b lanes 8", Target::cpu),
+      Catch::Matchers::ContainsSubstring("sums of 33 x 8 registers take 16896 bytes, more than the 16384 of a"));
   const auto of_batch = [](const char* atom, const char* part) {
     INFO(atom);
     const auto start = "tile c:8; order task a0 sum c0; stage A at c0 async a b c; stage B at c0 async a c d; atom ";

@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "ir/builder.hpp"
+#include "kernel/program/build_program.hpp"
 #include "kernel/schedule.hpp"
 #include "ricci/error.hpp"
 
@@ -176,6 +177,12 @@ TEST_CASE("each rule of tiles and their order, broken once") {
   check_rules(long_rows, Target::cpu,
               {{"tile b:60; tile a:18; order serial a0 b0", "order serial a0 b0",
                 "a worker has more than 1024 values in registers"}});
+  auto wide = products();
+  for (auto& buffer : wide.buffers) buffer.type = DType::c128;
+  for (auto& node : wide.nodes) node.type = DType::c128;
+  CHECK_THROWS_WITH(
+      build_program(wide, parse_directives("tile a:34; tile b:29; order serial a0 b0"), Target::cpu),
+      Catch::Matchers::ContainsSubstring("a worker has 16784 bytes in registers, more than the 16384 of a"));
   auto confused = products();
   confused.indices[1].name = "a0";
   check_rules(confused, Target::cpu, {{"tile a:4; order task a0", "tile a:4", "there is a loop a0 already"}});

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kernel/expand.hpp"
 #include "kernel/extensions.hpp"
 #include "kernel/program/loops.hpp"
@@ -10,6 +12,26 @@
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
+namespace {
+
+/// Of the registers in a body that live at once.
+std::int64_t most_register_bytes(const Kernel& kernel, const Body& body) {
+  std::int64_t declared = 0, most = 0;
+  const auto declare = [&](int number) {
+    const auto& array = kernel.array(number);
+    declared += array.elements() * size_of(array.type);
+  };
+  for (const auto& statement : body) {
+    if (const auto* node = std::get_if<Declare>(&statement.node)) declare(node->array);
+    if (const auto* node = std::get_if<Define>(&statement.node)) declare(node->array);
+    std::int64_t inside = 0;
+    for_each_body(statement, [&](const Body& inner) { inside = std::max(inside, most_register_bytes(kernel, inner)); });
+    most = std::max(most, declared + inside);
+  }
+  return most;
+}
+
+}  // namespace
 
 Kernel build_program(const ir::Program& program, Directives directives, Target target) {
   if (program.indices.size() > kMostIndices) {
@@ -21,6 +43,9 @@ Kernel build_program(const ir::Program& program, Directives directives, Target t
   if (const auto tiles = loops.tiles(program); target == Target::cuda && tiles > kMostBlocks)
     throw PlanError(fmt::format("{} tiles are more than a launch takes (2^31 - 1)", tiles));
   auto kernel = target == Target::cuda ? build_cuda(program, loops) : build_cpu(program, loops);
+  if (const auto bytes = target == Target::cpu ? most_register_bytes(kernel, kernel.body) : 0; bytes > kMostStack)
+    throw PlanError(fmt::format("schedule: a worker has {} bytes in registers, more than the {} of a caller's stack",
+                                bytes, kMostStack));
   // Every loop that is not one of a worker alone stands in the order.
   for (std::size_t k = 0; k < directives.size(); ++k) {
     kernel.directives.push_back(print(directives[k]));
