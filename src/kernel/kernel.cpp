@@ -67,6 +67,11 @@ std::int64_t Array::elements() const noexcept {
   return product * lanes;
 }
 
+std::int64_t stack_bytes(const Array& array) {
+  const auto elements = array.elements();
+  return elements > array.lanes ? elements * size_of(array.type) : 0;
+}
+
 int Value::lanes() const noexcept {
   switch (kind) {
     case Kind::load:

@@ -65,6 +65,10 @@ struct Array {
   std::int64_t elements() const noexcept;
 };
 
+/// What a register array may take of a CPU's stack: all its bytes; nothing where it is a single value, of which
+/// compilers keep none longer than it is used.
+std::int64_t stack_bytes(const Array& array);
+
 /// Elements of an array: `lanes` neighbours from `index` on, of which the first `count` exist (0: all of them). What is
 /// read beyond them is 0, nothing is written there. Several lanes of single registers of a CPU are neighbours along the
 /// last dimension.

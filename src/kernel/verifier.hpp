@@ -55,7 +55,6 @@ class Verifier {
 
   void launch() const;
   void array(int number);
-  static std::int64_t bytes_of(const Array& array) { return array.elements() * size_of(array.type); }
   /// CPU: registers that live at once, those of `array` the last ones.
   void on_stack(const Array& array, std::int64_t bytes) const;
 

@@ -65,7 +65,7 @@ void Verifier::array(int number) {
     fail(fmt::format("{} holds vectors of {} lanes", array.name, array.lanes));
   if (array.written && !global) fail(array.name + " is a result, and not of the caller");
   // Tile statements use registers with no declaration.
-  if (array.space == Space::registers && !cuda()) on_stack(array, bytes_of(array));
+  if (array.space == Space::registers && !cuda()) on_stack(array, stack_bytes(array));
   if (array.space == Space::scratch && cuda()) fail(array.name + " is scratch memory, and a GPU has none");
   if (array.space == Space::shared && !cuda()) fail(array.name + " is shared memory, and a CPU has none");
   if (const auto& [shift, mask, unit] = array.swizzle; mask != 0) {
@@ -113,7 +113,7 @@ void Verifier::body(const Body& body, bool outermost) {
   for (const auto var : names) ranges_.leave(var);
   for (const auto array : declared) {
     life_[static_cast<std::size_t>(array)] = Life::undeclared;
-    stack_ -= bytes_of(kernel_.array(array));
+    stack_ -= stack_bytes(kernel_.array(array));
   }
   for (const auto array : advanced) moved_[static_cast<std::size_t>(array)].reset();
 }
@@ -250,7 +250,7 @@ void Verifier::one(const Declare& declare) {
   if (kernel_.array(declare.array).space != Space::registers) fail("a declaration of what is no register array");
   if (life != Life::undeclared) fail(fmt::format("{} is declared twice", kernel_.array(declare.array).name));
   life = declare.zeros ? Life::ready : Life::empty;
-  stack_ += bytes_of(kernel_.array(declare.array));
+  stack_ += stack_bytes(kernel_.array(declare.array));
   if (!cuda()) on_stack(kernel_.array(declare.array), stack_);
   registers_[static_cast<std::size_t>(declare.array)] = Varies::never;
 }

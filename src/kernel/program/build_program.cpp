@@ -14,16 +14,11 @@
 namespace ricci::kernel {
 namespace {
 
-/// Of the registers in a body that live at once.
+/// Of the register arrays in a body that live at once.
 std::int64_t most_register_bytes(const Kernel& kernel, const Body& body) {
   std::int64_t declared = 0, most = 0;
-  const auto declare = [&](int number) {
-    const auto& array = kernel.array(number);
-    declared += array.elements() * size_of(array.type);
-  };
   for (const auto& statement : body) {
-    if (const auto* node = std::get_if<Declare>(&statement.node)) declare(node->array);
-    if (const auto* node = std::get_if<Define>(&statement.node)) declare(node->array);
+    if (const auto* node = std::get_if<Declare>(&statement.node)) declared += stack_bytes(kernel.array(node->array));
     std::int64_t inside = 0;
     for_each_body(statement, [&](const Body& inner) { inside = std::max(inside, most_register_bytes(kernel, inner)); });
     most = std::max(most, declared + inside);
