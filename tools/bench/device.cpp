@@ -117,7 +117,8 @@ class GpuBench : public Bench {
     cuda::synchronize();
     std::vector<std::unique_ptr<cuda::Event>> events;
     for (std::size_t k = 0; k < 2 * functions.size(); ++k) events.push_back(std::make_unique<cuda::Event>());
-    const auto busy = kernel("busy");
+    // A tenth of a millisecond.
+    const auto busy = kernel("busy", "for (const long long end = clock64() + 200000; clock64() < end;) ;");
     for (int r = 0; r < repeat; ++r) {
       // The device works until all is queued: else the first of them would be timed with its launch by the host.
       cuda::launch(busy, 1, 1, 1, 32, 0, nullptr, nullptr);
@@ -135,7 +136,7 @@ class GpuBench : public Bench {
     return medians;
   }
   std::function<void()> nothing() override {
-    return [kernel = kernel("nothing")] { cuda::launch(kernel, 1, 1, 1, 32, 0, nullptr, nullptr); };
+    return [kernel = kernel("nothing", "")] { cuda::launch(kernel, 1, 1, 1, 32, 0, nullptr, nullptr); };
   }
   void copy(std::int64_t bytes) override { cuda::copy_on_device(b_, a_, static_cast<std::size_t>(bytes), nullptr); }
   void* input() override { return a_; }
@@ -164,15 +165,13 @@ class GpuBench : public Bench {
   std::int64_t cache_bytes() const override { return info_.l2_bytes; }
 
  private:
-  /// Of two: "nothing", and "busy", which takes a tenth of a millisecond.
-  void* kernel(const std::string& name) {
+  /// A kernel without arguments.
+  void* kernel(const std::string& name, const std::string& body) {
     auto& module = modules_[name];
     if (!module) {
       jit::CudaCompileOptions options;
       options.sm = info_.sm;
-      const auto source =
-          fmt::format("extern \"C\" __global__ void {}() {{ {} }}\n", name,
-                      name == "busy" ? "for (const long long end = clock64() + 200000; clock64() < end;) ;" : "");
+      const auto source = fmt::format("extern \"C\" __global__ void {}() {{ {} }}\n", name, body);
       const auto object = jit::compile_cuda(source, name, options);
       module = std::make_unique<cuda::Module>(object.cubin, info_.ordinal);
     }

@@ -313,8 +313,6 @@ std::vector<kernel::ResultDigit> GpuContraction::result_digits(const Tile& rows,
   };
   add(row_axes, rows, true);
   add(column_axes, columns, false);
-  std::stable_sort(digits.begin(), digits.end(),
-                   [](const kernel::ResultDigit& x, const kernel::ResultDigit& y) { return x.stride < y.stride; });
   return digits;
 }
 

@@ -57,7 +57,7 @@ class GpuContraction {
   int padding(const Cut& cut, bool of_rows) const;
   /// What one stage of an operand takes in shared memory, with that padding.
   std::int64_t stage_bytes(const Cut& cut, bool of_rows, int padding) const;
-  /// Digits of a tile of results, by rising stride in memory.
+  /// Digits of a tile of results.
   std::vector<kernel::ResultDigit> result_digits(const tiles::Tile& rows, const tiles::Tile& columns) const;
   /// Elements of results that leave through shared memory, in a layout without bank conflicts.
   std::int64_t relaid_elements(const Cut& cut, const std::vector<kernel::ResultDigit>& digits) const;

@@ -38,6 +38,11 @@ class PlainCudaEnumerator {
       sums_ = sums_ || program.nodes[static_cast<std::size_t>(counted.node)].kind == ir::NodeKind::reduce;
       cycles_.push_back(cycles_of(counted));
     }
+    for (const auto& counted : counts_.loads) {
+      const auto& load = program.nodes[static_cast<std::size_t>(counted.node)];
+      bytes_.push_back(static_cast<double>(ir::reached(load.offset, program.indices)) *
+                       static_cast<double>(size_of(load.type)));
+    }
     const bool contraction = kernel::contraction_of(program).has_value();
     products_ = sums_ && contraction;
     outer_ = !sums_ && contraction;
@@ -121,13 +126,13 @@ class PlainCudaEnumerator {
       list.push_back(std::move(shape));
     };
     const auto& order = counts_.order;
-    for (const int threads : heavy_ ? std::vector<int>{64, 128} : std::vector<int>{128, 256}) fill(order, {}, threads);
+    const auto counts = heavy_   ? std::vector<int>{64, 128}
+                        : outer_ ? std::vector<int>{128, 256, 384, 512}
+                                 : std::vector<int>{128, 256};
+    for (const int threads : counts) fill(order, {}, threads);
     if (counts_.sequential) {
       add_cooperative_scans(list);
       return list;
-    }
-    if (outer_) {
-      for (const int threads : {256, 384, 512}) fill(order, {}, threads);
     }
     if (!sums_) return list;
     for (std::size_t k = 1; k < order.size(); ++k) {
@@ -301,14 +306,19 @@ class PlainCudaEnumerator {
     return std::ceil(static_cast<double>(program_.indices[q].extent) / static_cast<double>(shape.positions[q] * count));
   }
 
-  /// How often a thread evaluates a node.
-  static double values_of(const CountedNode& counted, const RegisterTile& tile) {
-    double n = counted.times;
+  /// Values of a node that a thread has for its tile at once.
+  static double values_at_once(const CountedNode& counted, const RegisterTile& tile) {
+    double n = 1;
     if (tile.first >= 0 && counted.depends[static_cast<std::size_t>(tile.first)])
       n *= static_cast<double>(tile.first_count);
     if (tile.second >= 0 && counted.depends[static_cast<std::size_t>(tile.second)])
       n *= static_cast<double>(tile.second_count);
     return n;
+  }
+
+  /// How often a thread evaluates a node.
+  static double values_of(const CountedNode& counted, const RegisterTile& tile) {
+    return counted.times * values_at_once(counted, tile);
   }
 
   /// Results of a thread along an index that its block has one position of, so that neighbours still write neighbours.
@@ -332,22 +342,17 @@ class PlainCudaEnumerator {
   }
 
   /// Of products: what memory takes, of which a warp asks for a few values and waits for them.
-  ///   tiles    thread blocks
+  ///   tiles  thread blocks
   double streamed_us(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs, double tiles) const {
     const double warps = std::ceil(shape.threads / 32.0);
     const double resident = std::clamp(tiles * warps / device_.multiprocessors, 1.0, kResidentWarps);
     double waits = 0, bytes = counts_.compulsory_bytes;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
       const auto& counted = counts_.loads[k];
-      const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
-      const auto own =
-          static_cast<double>(ir::reached(load.offset, program_.indices)) * static_cast<double>(size_of(load.type));
-      if (own < kKeptBytes) continue;
-      const double together =
-          values_of(counted, tile) / counted.times;  // values of a thread that are on their way at once
+      if (bytes_[k] < kKeptBytes) continue;
       const double rounds = rounds_of(shape, counted);
-      waits = std::max(waits, tiles * warps * rounds * std::pow(together, 1 - kTogether));
-      bytes += own * (unused(shape, tile, costs.touched, k) - 1);
+      waits = std::max(waits, tiles * warps * rounds * std::pow(values_at_once(counted, tile), 1 - kTogether));
+      bytes += bytes_[k] * (unused(shape, tile, costs.touched, k) - 1);
     }
     const double rate = device_.copy_rate_GBs();
     const double waited = waits * kWait / (device_.multiprocessors * resident * device_.clock_MHz);
@@ -363,7 +368,7 @@ class PlainCudaEnumerator {
     double taken = touched[k].elements * size / (touched[k].sectors * static_cast<double>(kSectorBytes));
     double kept = 0;  // bytes that the warps of a multiprocessor read in a round
     for (std::size_t j = 0; j < counts_.loads.size(); ++j) {
-      kept += kResidentWarps * values_of(counts_.loads[j], tile) / counts_.loads[j].times * touched[j].sectors *
+      kept += kResidentWarps * values_at_once(counts_.loads[j], tile) * touched[j].sectors *
               static_cast<double>(kSectorBytes);
     }
     for (std::size_t q = program_.indices.size(); q-- > 0 && taken < 1;) {
@@ -414,9 +419,8 @@ class PlainCudaEnumerator {
     }
     double memory_us = products_ ? streamed_us(shape, tile, costs, tiles) : this->memory_us();
     // A thread has few loads in flight: many warps saturate memory.
-    constexpr double kBusyWarps = 48;
     if (!counts_.sequential && !products_ && shape.cooperative_threads > 1) {
-      memory_us /= std::clamp(tiles * warps / (kBusyWarps * device_.multiprocessors), 0.1, 1.0);
+      memory_us /= std::clamp(tiles * warps / (kResidentWarps * device_.multiprocessors), 0.1, 1.0);
     }
     // Some sectors are evicted from L2 before their next use.
     if (counts_.sequential && shape.cooperative_threads == 1 && scattered(shape)) memory_us *= 2;
@@ -490,6 +494,7 @@ class PlainCudaEnumerator {
   const GpuModel& device_;
   OperationCounts counts_;
   std::vector<double> cycles_;  ///< of a warp, for each operation
+  std::vector<double> bytes_;   ///< that each load reaches
   bool sums_ = false, products_ = false, heavy_ = false, cooperates_ = true;
   bool outer_ = false;  ///< an outer product
   std::vector<Priced> priced_;

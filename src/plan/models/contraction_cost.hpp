@@ -47,10 +47,10 @@ struct ContractionTime {
   double stores = 0, launch = 0;
   double total = 0;
 };
+ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device);
+
 /// What a result whose blocks write runs of so many bytes takes longer than its bytes alone, as a share of them.
 double short_run(double run_bytes);
-
-ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device);
 
 /// A lower bound of it for as many stages and blocks at once as the counts have, and for fewer.
 double least_time_of_blocks(const ContractionCounts& counts, const GpuModel& device);
