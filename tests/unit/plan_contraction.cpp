@@ -166,6 +166,26 @@ TEST_CASE("an operand that lies across the other one may be worth a copy, one th
   CHECK(plan::operand_orders(along, device).empty());
 }
 
+TEST_CASE("what shared memory leaves of the first cache bounds copies of single elements") {
+  plan::ContractionCounts counts;
+  counts.blocks = 1000;
+  counts.rounds = 31;
+  counts.resident = 3;
+  counts.held_lines = 700;
+  counts.operand_bytes = counts.copied_bytes = counts.memory_bytes = counts.cached_bytes = 4.8e8;
+  counts.shared_bytes = 67584;
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto full = plan::contraction_time(counts, device);
+  CHECK(full.first_cache > full.memory);
+  counts.resident = 1;
+  const auto fewer = plan::contraction_time(counts, device);
+  CHECK(fewer.first_cache < 0.3 * full.first_cache);
+  counts.copied_bytes *= 8;  // the rest from the second cache
+  CHECK(plan::contraction_time(counts, device).first_cache < 0.7 * fewer.first_cache);
+  counts.held_lines = 0;
+  CHECK(plan::contraction_time(counts, device).first_cache == 0);
+}
+
 TEST_CASE("more of anything takes a contraction longer") {
   plan::ContractionCounts counts;
   counts.blocks = 1000;

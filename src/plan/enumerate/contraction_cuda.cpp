@@ -47,6 +47,7 @@ class ContractionEnumerator {
     const auto& out = contraction.out(program);
     result_bytes_ =
         static_cast<double>((out.last - out.first + 1) * contraction.result_size) * (contraction.reads_result ? 2 : 1);
+    operand_bytes_ = (contraction.elements(true) + contraction.elements(false)) * static_cast<double>(contraction.size);
     for (const bool of_rows : {true, false}) {
       for (const auto& side : of_rows ? rows_ : columns_) {
         for (const auto& chunk : depths_)
@@ -264,7 +265,7 @@ class ContractionEnumerator {
       auto bound = counts;
       if (c.relays && !relaid) {
         bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
-        bound.cached_bytes = cached_bytes(counts, a, b, result_bytes_);
+        bound.cached_bytes = counts.copied_bytes + result_bytes_;
       }
       const auto is_worth = [&](std::int64_t blocks) {
         bound.resident = static_cast<double>(blocks);
@@ -285,10 +286,12 @@ class ContractionEnumerator {
         tried.resident = static_cast<int>(resident(tried, stage, result, registers));
         if (tried.resident < 1) break;
         counts.resident = tried.resident;
+        counts.shared_bytes = static_cast<double>(shared_bytes(tried, stage, result));
         const auto time = contraction_time(counts, device_);
         tried.seconds = time.total;
         stores = time.stores;
         // Places that cost nothing make room for what memory takes longer at times.
+        tried.shared_bytes = counts.shared_bytes;
         if (tried.seconds < cut.seconds || (c.groups && tried.seconds == cut.seconds)) cut = tried;
         if (stages > cut.depth->blocks) break;
       }
@@ -348,10 +351,15 @@ class ContractionEnumerator {
            contraction_.stage_bytes(cut, false, padding(cut, false));
   }
 
+  /// What a block takes of shared memory: `stage_bytes` of one stage of both operands, `result_bytes` of results on
+  /// their way.
+  static std::int64_t shared_bytes(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes) {
+    return std::min<std::int64_t>(cut.stages, cut.depth->blocks) * stage_bytes + result_bytes;
+  }
+
   /// Room for blocks of a multiprocessor; 0 where one does not fit.
-  ///   stage_bytes, result_bytes  of shared memory, of one stage of both operands, and of results on their way
   std::int64_t resident(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes, int registers) const {
-    const auto shared = std::min<std::int64_t>(cut.stages, cut.depth->blocks) * stage_bytes + result_bytes;
+    const auto shared = shared_bytes(cut, stage_bytes, result_bytes);
     if (shared > device_.shared_bytes_per_block) return 0;
     const auto warps = cut.spread.warps();
     // Each of a multiprocessor's four parts has its own registers.
@@ -375,6 +383,7 @@ class ContractionEnumerator {
     const auto run_bytes = result_run(contraction_, rows, columns) * contraction_.result_size;
     counts.memory_bytes = contraction_.bytes + result_bytes_ * (moved_for_runs(run_bytes) - 1);
     counts.result_bytes = result_bytes_;
+    counts.operand_bytes = operand_bytes_;
     counts.overlapped = contraction_.groups;
     counts.result_run_bytes = static_cast<double>(run_bytes);
     return counts;
@@ -386,13 +395,9 @@ class ContractionEnumerator {
     counts.scattered = a.scattered + b.scattered;
     counts.copied_wavefronts = a.wavefronts + b.wavefronts;
     counts.lines = a.lines + b.lines;
-    counts.cached_bytes = cached_bytes(counts, a, b, result_bytes_);
-  }
-
-  /// What goes through the cache.
-  ///   written  bytes of stores; at least those of the result, where it is written by whole sectors
-  static double cached_bytes(const ContractionCounts& counts, const Copies& a, const Copies& b, double written) {
-    return counts.blocks * (a.bytes + b.bytes) * counts.rounds + written;
+    counts.held_lines = a.held_lines + b.held_lines;
+    counts.copied_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds;
+    counts.cached_bytes = counts.copied_bytes + result_bytes_;
   }
 
   /// What a block does in a round, by its warps, which hold so many rows and columns.
@@ -473,7 +478,7 @@ class ContractionEnumerator {
     counts.store_lines = stores.lines;
     counts.part_sectors = stores.part_sectors;
     counts.stored_wavefronts = stores.wavefronts;
-    counts.cached_bytes = cached_bytes(counts, a, b, stores.bytes);
+    counts.cached_bytes = counts.copied_bytes + stores.bytes;
   }
 
   const Copies& row_copies(std::size_t row, std::size_t depth) const {
@@ -497,6 +502,7 @@ class ContractionEnumerator {
     counts.prefetched = cut.prefetch;
     counts.stages = counted_stages(cut.stages);
     counts.resident = cut.resident;
+    counts.shared_bytes = cut.shared_bytes;
     return counts;
   }
 
@@ -506,7 +512,7 @@ class ContractionEnumerator {
   std::vector<Copies> row_copies_, column_copies_;  ///< by tile of the side and chunk of the depth
   std::vector<std::pair<std::uint64_t, int>> paddings_;
   std::map<std::vector<std::int64_t>, std::int64_t> relaid_;  ///< elements of results on their way
-  double result_bytes_ = 0, worth_ = 1, best_seconds_ = 0;
+  double result_bytes_ = 0, operand_bytes_ = 0, worth_ = 1, best_seconds_ = 0;
   std::optional<Cut> best_;
 };
 

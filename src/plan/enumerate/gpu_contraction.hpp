@@ -21,9 +21,10 @@ struct Cut {
   const tiles::Tile* depth = nullptr;
   kernel::Spread spread = {};
   int stages = 1;
-  bool prefetch = false;  ///< a round's first fragments are read while the products of the round before run
-  bool relaid = false;    ///< results leave through shared memory
-  int resident = 1;       ///< blocks of a multiprocessor at once
+  bool prefetch = false;    ///< a round's first fragments are read while the products of the round before run
+  bool relaid = false;      ///< results leave through shared memory
+  int resident = 1;         ///< blocks of a multiprocessor at once
+  double shared_bytes = 0;  ///< of a block
   double seconds = 0;
 };
 

@@ -8,6 +8,8 @@
 namespace ricci::plan {
 namespace {
 
+constexpr std::int64_t kPastFirstCache = 16;  // bytes of an asynchronous copy that passes by that cache
+
 /// How a block's part of an operand lies in memory.
 tiles::Lie lie_of(const GpuContraction& c, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) {
   const auto& axes = of_rows ? c.row_axes : c.column_axes;
@@ -26,6 +28,29 @@ tiles::Lie lie_of(const GpuContraction& c, bool of_rows, const tiles::Tile& side
   return tiles::lie_of(std::move(all));
 }
 
+/// Bytes by whose multiples runs of an operand begin, a power of two: at most a line.
+///   run  elements of one
+std::int64_t alignment_of(const GpuContraction& c, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk,
+                          std::int64_t run) {
+  std::int64_t steps = kCacheLineBytes;  // all of them, whose lowest bit is that of each
+  const auto add = [&](std::int64_t stride, std::int64_t size, std::int64_t extent) {
+    if (extent == 1) return;
+    const bool inside = std::abs(stride) < run;
+    if (!inside || size < extent) steps |= (inside ? size : 1) * stride * c.size;
+  };
+  const auto& axes = of_rows ? c.row_axes : c.column_axes;
+  for (std::size_t k = 0; k < axes.size(); ++k) add(axes[k].in_operand, side.sizes[k], axes[k].extent);
+  for (std::size_t k = 0; k < c.depth_axes.size(); ++k) {
+    const auto& axis = c.depth_axes[k];
+    add(of_rows ? axis.in_operand : axis.in_other, chunk.sizes[k], axis.extent);
+  }
+  for (std::size_t k = 0; k < c.batch_axes.size(); ++k) {
+    const auto& axis = c.batch_axes[k];
+    add(of_rows ? axis.in_operand : axis.in_other, k == c.products_axis ? c.products : 1, axis.extent);
+  }
+  return steps & -steps;
+}
+
 }  // namespace
 
 Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side,
@@ -42,6 +67,13 @@ Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles
   copies.lines = copies.elements /
                  static_cast<double>(std::min({lie.run, std::max<std::int64_t>(kCacheLineBytes / size, 1), 32 * n}));
   copies.bytes = copies.elements * static_cast<double>(size) * moved_for_runs(lie.run * size);
+  copies.run_bytes = static_cast<double>(lie.run * size);
+  if (n * size < kPastFirstCache) {
+    const auto bytes = lie.run * size, aligned = alignment_of(contraction, of_rows, side, chunk, lie.run);
+    copies.held_lines = copies.elements / static_cast<double>(lie.run) *
+                        static_cast<double>(bytes + kCacheLineBytes - std::min(aligned, bytes & -bytes)) /
+                        kCacheLineBytes;
+  }
   return copies;
 }
 

@@ -14,6 +14,8 @@ struct Copies {
   double scattered = 0;              ///< elements that are written one by one, across its rows
   double lines = 0;                  ///< of 128 bytes that warps ask for
   double bytes = 0;                  ///< by whole sectors
+  double run_bytes = 0;              ///< neighbours in memory that a round has
+  double held_lines = 0;             ///< lines of the first cache that hold what passes through it
 };
 ///   side, chunk  tiles of the operand's own axes and of the depth
 Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk);

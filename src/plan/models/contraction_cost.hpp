@@ -22,14 +22,18 @@ struct ContractionCounts {
   double pipe_cycles = 0;   ///< of a multiprocessor's tensor cores, or of its units for multiply-adds
   double instructions = 0;  ///< of warps, products among them
   double fragment_wavefronts = 0, copied_wavefronts = 0;  ///< of shared memory: read, and written
-  double scattered = 0;  ///< elements that are copied one by one, across rows of shared memory
-  double lines = 0;      ///< of 128 bytes that warps ask for, to copy them
+  double scattered = 0;   ///< elements that are copied one by one, across rows of shared memory
+  double lines = 0;       ///< of 128 bytes that warps ask for, to copy them
+  double held_lines = 0;  ///< of these, what the first cache holds until they are copied
 
   double stores = 0;             ///< instructions of warps that finish and write a block's result
   double store_lines = 0;        ///< of 128 bytes that these ask for, one after the other
   double stored_wavefronts = 0;  ///< of shared memory that results pass through
   double part_sectors = 0;       ///< of 32 bytes, of which an instruction writes a part
+  double shared_bytes = 0;       ///< of a block
   double cached_bytes = 0;       ///< of the launch, through the second cache
+  double copied_bytes = 0;       ///< of these, of operands
+  double operand_bytes = 0;      ///< of the operands, each element once
   double memory_bytes = 0;       ///< of the launch, by whole sectors
   double result_bytes = 0;       ///< of these, of the result
   double result_run_bytes = 0;   ///< neighbours of it that a block makes
@@ -41,7 +45,7 @@ struct ContractionCounts {
 
 /// What each part of the work takes on its own, in seconds, and all of it together.
 struct ContractionTime {
-  double memory = 0, cache = 0;
+  double memory = 0, cache = 0, first_cache = 0;
   double products = 0, shared = 0, issue = 0;
   double alone = 0;  ///< each block as if nothing ran beside it, over the blocks that do
   double stores = 0, launch = 0;
