@@ -85,6 +85,7 @@ std::string device_prelude(const DeviceParts& parts) {
   if (parts.warp_group) text.append("\n").append(prelude::kWarpGroup);
   for (const auto& [name, times] : parts.group_products)
     text.append("\n").append(group_function_of(*kernel::find_atom(name), times));
+  if (parts.cluster) text.append("\n").append(prelude::kCluster);
   if (parts.reduce) text.append("\n").append(prelude::kReduce);
   for (const auto& name : parts.added_atoms) text.append("\n").append(function_of(*kernel::find_added_atom(name)));
   return text;

@@ -40,7 +40,9 @@ class CudaPrinter {
                            array.restricted ? "__restrict__ " : "", array.name));
     }
     for (const auto& param : kernel_.params) argument(fmt::format("{} {}", c_type(param.type), param.name));
-    w_.line("extern \"C\" __global__ void __launch_bounds__({}{})", kernel_.threads,
+    parts_.cluster = kernel_.cluster() > 1;
+    w_.line("extern \"C\" __global__ void {}__launch_bounds__({}{})",
+            parts_.cluster ? fmt::format("__cluster_dims__({}, 1, 1) ", kernel_.cluster()) : "", kernel_.threads,
             kernel_.blocks > 0 ? fmt::format(", {}", kernel_.blocks) : "");
     w_.line("{}({})", name, arguments);
     w_.open("{{");
@@ -84,7 +86,7 @@ class CudaPrinter {
     for (const auto& statement : body) {
       const auto* loop = std::get_if<kernel::Loop>(&statement.node);
       const auto* branch = std::get_if<kernel::If>(&statement.node);
-      if (loop != nullptr && (loop->bind == Bind::task || loop->bind == Bind::thread)) {
+      if (loop != nullptr && (kernel::numbers_blocks(loop->bind) || loop->bind == Bind::thread)) {
         bound(*loop);
         print_function(loop->body);
       } else if (branch != nullptr && &statement == &body.back() && branch->otherwise.empty() &&
@@ -223,7 +225,12 @@ class CudaPrinter {
     w_.line("fence_{}({});", fence.sums >= 0 ? "sums" : "shared",
             fence.sums >= 0 ? kernel_.array(fence.sums).name : "");
   }
-  void one(const kernel::Barrier& barrier) { w_.line("{}();", barrier.warp ? "__syncwarp" : "__syncthreads"); }
+  void one(const kernel::Barrier& barrier) {
+    using Of = kernel::Barrier::Of;
+    w_.line("{}();", barrier.of == Of::warp      ? "__syncwarp"
+                     : barrier.of == Of::cluster ? "barrier_of_cluster"
+                                                 : "__syncthreads");
+  }
   void one(const kernel::MatrixLoad& load) {
     parts_.tensor_core = true;
     w_.line("load_matrix_x{}{}({}, {});", kernel_.array(load.to.array).shape.back(),
@@ -326,6 +333,7 @@ CudaLaunch launch_of(const Kernel& kernel) {
   if (launch.blocks > kMostBlocks)
     throw PlanError(fmt::format("{} blocks are more than a launch takes (2^31 - 1)", launch.blocks));
   launch.threads = kernel.threads;
+  launch.cluster = static_cast<int>(kernel.cluster());
   const auto bytes = shared_bytes(kernel);
   launch.dynamic_shared_bytes = bytes > kStaticSharedBytes ? bytes : 0;
   for (const auto& array : kernel.arrays) {

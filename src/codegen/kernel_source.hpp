@@ -28,6 +28,7 @@ KernelSource print_cuda(const kernel::Kernel& kernel, const std::string& name);
 struct CudaLaunch {
   std::int64_t blocks = 1;
   int threads = 1;
+  int cluster = 1;  ///< blocks that work together: the kernel says so itself, and GPUs before sm_90 have none
   std::int64_t dynamic_shared_bytes = 0;     ///< 0 while the static limit of 48 KB is enough
   std::vector<std::string> parameter_types;  ///< in order, "const f64*", "double"
 };

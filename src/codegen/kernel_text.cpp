@@ -292,7 +292,12 @@ std::string KernelText::unswizzled(const Access& access) const {
 
 std::string KernelText::pointer(const Access& access) const {
   const auto& offset = access.index.front();
-  return offset == Affine() ? array(access).name : fmt::format("{} + {}", array(access).name, this->offset(access));
+  return offset == Affine() ? base(access) : fmt::format("{} + {}", base(access), this->offset(access));
+}
+
+std::string KernelText::base(const Access& access) const {
+  const auto& name = array(access).name;
+  return access.block ? fmt::format("of_block({}, {})", name, affine(*access.block)) : name;
 }
 
 std::string KernelText::registers(const Access& access) const {
@@ -312,7 +317,7 @@ std::string KernelText::load(const Access& access) {
     return fmt::format("*(const {}_in_memory*)&{}", vector_type(from.type, access.lanes), registers(access));
   }
   if (access.whole) return fmt::format("load_whole({})", pointer(access));
-  if (access.lanes == 1) return fmt::format("{}[{}]", from.name, offset(access));
+  if (access.lanes == 1) return fmt::format("{}[{}]", base(access), offset(access));
   const auto type = vector_type(from.type, access.lanes);
   if (!vectors_) return fmt::format("load<{}>({}){}", type, pointer(access), lane(access));
   if (access.count > 0) {

@@ -90,6 +90,8 @@ class KernelText {
   static Text infix(const Text& x, const char* symbol, const Text& y, int rank);
   const kernel::Array& array(const kernel::Access& access) const { return kernel_.array(access.array); }
   std::string registers(const kernel::Access& access) const;
+  /// The array, of whatever block.
+  std::string base(const kernel::Access& access) const;
   std::string lane(const kernel::Access& access) const;
 
   void look_at(const kernel::Body& body);

@@ -17,6 +17,7 @@ extern const char* const kAsync;
 extern const char* const kTensorCore;
 extern const char* const kWarpGroup;
 extern const char* const kReduce;
+extern const char* const kCluster;
 
 }  // namespace ricci::codegen::prelude
 
@@ -31,6 +32,7 @@ struct DeviceParts {
   /// Functions of these: the atom's name, and how many times its columns an instruction has.
   std::set<std::pair<std::string, int>> group_products = {};
   bool reduce = false;                     ///< reduce.cuh: additions to memory that others add to, sums over a warp
+  bool cluster = false;                    ///< cluster.cuh: blocks that read each other's shared memory; from sm_90 on
   std::set<std::string> added_atoms = {};  ///< by name (kernel/extensions.hpp)
 };
 

@@ -139,7 +139,7 @@ void Builder::order(const Directive& directive) {
     for (const auto& name : names) {
       Ordered one;
       one.var = loop(name);
-      one.bind = word == "task" ? Bind::task : Bind::serial;
+      one.bind = word == "task" ? Bind::task : word == "cluster" ? Bind::cluster : Bind::serial;
       one.sum = word == "sum";
       one.origin = origin();
       if (place(one.var)) fail(fmt::format("{} is named twice", name));
@@ -148,6 +148,7 @@ void Builder::order(const Directive& directive) {
       if (one.bind == Bind::task && !order_.empty() && order_.back().bind != Bind::task) {
         fail("tasks are the outermost loops");
       }
+      if (one.bind == Bind::cluster) cluster(one.var, summed);
       if (one.sum && !summed) fail(fmt::format("{} is not summed over", name));
       if (!order_.empty() && order_.back().sum && !one.sum) fail("loops of a sum are the innermost ones");
       for (const auto& level : axes_[static_cast<std::size_t>(index_of(one.var))].levels) {
@@ -157,6 +158,15 @@ void Builder::order(const Directive& directive) {
       order_.push_back(std::move(one));
     }
   }
+}
+
+void Builder::cluster(Var var, bool summed) const {
+  if (kernel_.target != Target::cuda) fail("blocks work together on a GPU alone");
+  if (!summed) fail(fmt::format("{} is not summed over: blocks of a cluster have a part of a sum each", var_name(var)));
+  if (kernel_.extent(var) > kMostCluster)
+    fail(fmt::format("a cluster of {} blocks, and GPUs have room for {}", kernel_.extent(var), kMostCluster));
+  if (!order_.empty() && order_.back().bind != Bind::task)
+    fail("the blocks of a cluster are one loop, inside of all tasks");
 }
 
 Affine Builder::offset(const ir::Affine& affine) const {
@@ -202,7 +212,7 @@ void Builder::stage(const Directive& directive) {
   if (directive.at.empty()) fail("the loop is missing that it is staged at");
   const auto at = place(loop(directive.at));
   if (!at) fail(fmt::format("{} is no loop of the order", directive.at));
-  if (order_[*at].bind == Bind::task && *at + 1 < order_.size() && order_[*at + 1].bind == Bind::task)
+  if (order_[*at].bind == Bind::task && *at + 1 < order_.size() && numbers_blocks(order_[*at + 1].bind))
     fail(fmt::format("tasks share nothing: {} is not the innermost of their loops", directive.at));
 
   Array array;
@@ -302,7 +312,7 @@ void Builder::store() {
 void Builder::pipeline(const Directive& directive) {
   if (kernel_.target != Target::cuda) fail("no pipeline on this target yet");
   const auto at = place(loop(directive.subject));
-  if (!at || order_[*at].bind == Bind::task) fail(fmt::format("{} is no loop that runs in order", directive.subject));
+  if (!at || numbers_blocks(order_[*at].bind)) fail(fmt::format("{} is no loop that runs in order", directive.subject));
   auto& ordered = order_[*at];
   if (ordered.first.empty()) fail(fmt::format("no operand is staged at {}", directive.subject));
   if (directive.sizes.front() > kMostStages) fail(fmt::format("more than {} stages", kMostStages));

@@ -323,14 +323,21 @@ Body Builder::flush() {
   whole.when = inside(statement.offset, true);
   whole.nontemporal = nontemporal_;
   whole.relaid = relaid_;
-  Flush more = whole;
   std::vector<Condition> first;
   for (const auto& one : order_) {
     const auto q = index_of(one.var);
-    if (!one.sum && is_summed(q) && kernel_.extent(one.var) > 1) first.push_back({Affine::of(one.var), 1});
+    if (kernel_.extent(one.var) == 1) continue;
+    if (one.bind == Bind::cluster) {
+      if (!mma.batch.empty()) throw PlanError("schedule: products side by side have no parts in a cluster");
+      whole.parts = one.var;
+    } else if (!one.sum && is_summed(q)) {
+      first.push_back({Affine::of(one.var), 1});
+    }
   }
-  if (relaid_ && !first.empty())
-    throw PlanError("schedule: store shared: the sum comes in several parts, of which each adds to the result");
+  Flush more = whole;
+  if ((relaid_ || whole.parts >= 0) && !first.empty())
+    throw PlanError(fmt::format("schedule: {}: the sum comes in several parts, of which each adds to the result",
+                                relaid_ ? "store shared" : "cluster " + var_name(whole.parts)));
   if (nontemporal_ && (!first.empty() || group_ != nullptr))
     throw PlanError("schedule: nontemporal: the sum comes in several parts, which are read again");
   if (products_.size() > 1 && !first.empty())

@@ -99,6 +99,8 @@ class Builder {
   void apply(const Directive& directive);
   void tile(const Directive& directive);
   void order(const Directive& directive);
+  /// The rules of a loop over the blocks of a cluster, behind what the order has so far.
+  void cluster(Var var, bool summed) const;
   void stage(const Directive& directive);
   void atom(const Directive& directive);
   void pipeline(const Directive& directive);

@@ -129,7 +129,8 @@ Directive parse_line(std::string_view line) {
         d.loops.push_back({std::string(word), {}});
         continue;
       }
-      if (d.loops.empty()) words.fail(word, "one of the words rows, columns, depth, batch, task, serial, thread, sum");
+      if (d.loops.empty())
+        words.fail(word, "one of the words rows, columns, depth, batch, task, cluster, serial, thread, sum");
       d.loops.back().second.emplace_back(word);
     }
   };
@@ -165,7 +166,7 @@ Directive parse_line(std::string_view line) {
       break;
     }
     case Kind::order:
-      groups({"task", "serial", "thread", "sum"});
+      groups({"task", "cluster", "serial", "thread", "sum"});
       break;
     case Kind::stage:
       d.subject = words.name("an operand");

@@ -119,10 +119,10 @@ class Expander {
     }
   }
 
-  /// Task loops stay outside of the block.
+  /// Loops over blocks stay outside of what each of them does.
   Body run(const Body& body) {
     if (body.size() == 1) {
-      if (const auto* loop = std::get_if<Loop>(&body.front().node); loop != nullptr && loop->bind == Bind::task) {
+      if (const auto* loop = std::get_if<Loop>(&body.front().node); loop != nullptr && numbers_blocks(loop->bind)) {
         Loop outer = *loop;
         outer.body = run(loop->body);
         return {{std::move(outer)}};
@@ -210,7 +210,7 @@ class Expander {
   }
   Body one(const Flush& flush) { return flushed(threads_, flush, tile_); }
   Body one(const Loop& loop) {
-    if (loop.bind == Bind::task) throw PlanError("schedule: on a GPU operands are staged inside of all task loops");
+    if (numbers_blocks(loop.bind)) throw PlanError("schedule: on a GPU operands are staged inside of all task loops");
     // Loops with nothing between them are one to a pipeline.
     std::vector<const Loop*> nest = {&loop};
     while (nest.back()->stages == 1 && nest.back()->body.size() == 1) {

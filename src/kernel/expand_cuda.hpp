@@ -45,13 +45,23 @@ struct Threads {
 /// Which elements of a copy a thread moves: decoded once, in Threads::names.
 struct Visits {
   int vector = 1;                          ///< neighbours that move together
+  Var along = -1;                          ///< the digit that they are neighbours along
   std::vector<Digit> digits;               ///< of the copy
   std::vector<std::vector<Affine>> value;  ///< per visit, of each digit
   std::vector<std::vector<Condition>> when;
   std::vector<Var> rounds;  ///< loops around each visit
 };
+/// Those who share a copy: the number of the thread among as many.
+struct Workers {
+  Affine number;
+  std::int64_t count = 1;
+};
 ///   by_target  neighbours of what is copied to go to neighbouring threads, else of what is copied
-Visits visits_of(Threads& threads, const Copy& copy, bool by_target = false);
+Visits visits_of(Threads& threads, const Workers& workers, const Copy& copy, bool by_target = false);
+/// The same by all threads of the block.
+inline Visits visits_of(Threads& threads, const Copy& copy, bool by_target = false) {
+  return visits_of(threads, {Affine::of(threads.thread), threads.count}, copy, by_target);
+}
 
 /// The statements of one thread's part, where `only` holds. Asynchronous copies still need a commit and a wait.
 Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std::vector<Condition>& only = {});

@@ -40,10 +40,10 @@ struct Part {
 };
 
 /// Digits as sums of thread and round, each digit in one of them or both: none needs a division for each round.
-std::optional<std::vector<Affine>> by_sums(Threads& threads, const std::vector<Part>& parts, std::int64_t workers,
-                                           const std::string& stem, std::vector<Var>& rounds) {
+std::optional<std::vector<Affine>> by_sums(Threads& threads, const Workers& all, const std::vector<Part>& parts,
+                                           std::int64_t workers, const std::string& stem, std::vector<Var>& rounds) {
   std::int64_t rest = workers, divisor = 1;
-  const auto t = Affine::of(threads.thread);
+  const auto& t = all.number;
   std::vector<Affine> value;
   for (const auto& part : parts) {
     const auto n = part.digit.extent / part.step;
@@ -55,11 +55,11 @@ std::optional<std::vector<Affine>> by_sums(Threads& threads, const std::vector<P
         v = Affine::of(rounds.back());
       }
     } else if (rest % n == 0) {
-      v = threads.let(threads.names, name, t, divisor, workers == threads.count && rest == n ? 0 : n);
+      v = threads.let(threads.names, name, t, divisor, workers == all.count && rest == n ? 0 : n);
       divisor *= n;
       rest /= n;
     } else if (n % rest == 0) {
-      v = threads.let(threads.names, name, t, divisor, workers == threads.count ? 0 : rest);
+      v = threads.let(threads.names, name, t, divisor, workers == all.count ? 0 : rest);
       rounds.push_back(threads.loop_var("r" + std::to_string(rounds.size()), n / rest));
       v = v + Affine::of(rounds.back(), rest);
       divisor *= rest;
@@ -108,15 +108,15 @@ Uneven uneven(const std::vector<Part>& parts, std::int64_t workers) {
 }
 
 /// Adds a visit by such threads.
-void add_uneven(Threads& threads, const std::vector<Part>& parts, const Uneven& made, const std::string& stem,
-                Visits& visits) {
+void add_uneven(Threads& threads, const Workers& all, const std::vector<Part>& parts, const Uneven& made,
+                const std::string& stem, Visits& visits) {
   auto& value = visits.value.emplace_back(parts.size());
   auto& when = visits.when.emplace_back();
   std::int64_t divisor = 1;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const auto n = parts[k].digit.extent / parts[k].step, at_once = made.threads[k];
     const auto name = stem + threads.kernel.vars[static_cast<std::size_t>(parts[k].digit.var)].name;
-    auto v = threads.let(threads.names, name, Affine::of(threads.thread), divisor, at_once);
+    auto v = threads.let(threads.names, name, all.number, divisor, at_once);
     divisor *= at_once;
     if (at_once < n) {
       visits.rounds.push_back(
@@ -126,26 +126,25 @@ void add_uneven(Threads& threads, const std::vector<Part>& parts, const Uneven& 
     }
     value[parts[k].number] = parts[k].step * v;
   }
-  if (made.active < threads.count) when.push_back({Affine::of(threads.thread), made.active});
+  if (made.active < all.count) when.push_back({all.number, made.active});
 }
 
 }  // namespace
 
-Visits visits_of(Threads& threads, const Copy& copy, bool by_target) {
+Visits visits_of(Threads& threads, const Workers& all, const Copy& copy, bool by_target) {
   const auto& kernel = threads.kernel;
   if (!by_target && find_rule(kernel, copy) != nullptr) return {};
   const auto size = size_of(kernel.array(copy.to.array).type);
   const bool same = kernel.array(copy.from.array).type == kernel.array(copy.to.array).type;
   Visits visits;
   visits.digits = copy.digits;
-  Var along = -1;
   for (const auto& digit : copy.digits) {
     if (copy.from.index.front().coefficient(digit.var) != 1 || !same) continue;
     for (std::int64_t n = kWidest / size; n > 1; n /= 2) {
       if (digit.extent % n == 0 && runs(kernel, copy.from, digit.var, n) && runs(kernel, copy.to, digit.var, n) &&
           alike(copy.when, digit.var, n)) {
         visits.vector = static_cast<int>(n);
-        along = digit.var;
+        visits.along = digit.var;
         break;
       }
     }
@@ -155,7 +154,7 @@ Visits visits_of(Threads& threads, const Copy& copy, bool by_target) {
   std::vector<Part> parts;
   std::int64_t units = 1;
   for (std::size_t k = 0; k < copy.digits.size(); ++k) {
-    const std::int64_t step = copy.digits[k].var == along ? visits.vector : 1;
+    const std::int64_t step = copy.digits[k].var == visits.along ? visits.vector : 1;
     parts.push_back({copy.digits[k], k, step});
     units *= copy.digits[k].extent / step;
   }
@@ -165,26 +164,26 @@ Visits visits_of(Threads& threads, const Copy& copy, bool by_target) {
   };
   std::stable_sort(parts.begin(), parts.end(), [&](const Part& x, const Part& y) { return stride(x) < stride(y); });
 
-  const std::int64_t count = threads.count;
+  const auto count = all.count;
   const auto rounds_of = [&](std::int64_t workers) { return (units + workers - 1) / workers; };
   for (auto workers = count; workers > count / 2 && rounds_of(workers) <= rounds_of(count) + rounds_of(count) / 2;
        --workers) {
     if (!sums(parts, workers)) continue;
-    const auto values = by_sums(threads, parts, workers, stem, visits.rounds);
+    const auto values = by_sums(threads, all, parts, workers, stem, visits.rounds);
     visits.value.emplace_back(copy.digits.size());
     for (std::size_t k = 0; k < parts.size(); ++k) visits.value[0][parts[k].number] = (*values)[k];
     visits.when.emplace_back();
     const auto active = std::min(workers, units);
-    if (active < count) visits.when[0].push_back({Affine::of(threads.thread), active});
+    if (active < count) visits.when[0].push_back({all.number, active});
     return visits;
   }
   // Places that are decoded for each round take registers for each.
   if (const auto made = uneven(parts, count); made.rounds > 1 && made.rounds <= 2 * rounds_of(count)) {
-    add_uneven(threads, parts, made, stem, visits);
+    add_uneven(threads, all, parts, made, stem, visits);
     return visits;
   }
   for (std::int64_t round = 0; round < rounds_of(count); ++round) {
-    const auto unit = Affine::of(threads.thread) + Affine(count * round);
+    const auto unit = all.number + Affine(count * round);
     visits.value.emplace_back(copy.digits.size());
     std::int64_t below = 1;
     for (const auto& part : parts) {

@@ -1,6 +1,8 @@
-// Results: every lane writes the elements of the accumulator that it holds, neighbours in memory together; or, of warp
-// groups, through shared memory, from which threads write whole lines.
+// Results: every lane writes the elements of the accumulator that it holds, neighbours in memory together; or they go
+// through shared memory, from which neighbouring threads write whole lines. Blocks of a cluster add their parts of a
+// sum there.
 #include <algorithm>
+#include <optional>
 #include <ranges>
 #include <utility>
 
@@ -50,10 +52,14 @@ class Flusher {
     return lines > 1 ? threads_.unrolled(s, std::move(body)) : body;
   }
 
-  /// The whole tile into shared memory, and from there by neighbouring threads to neighbours in memory.
+  /// The whole tile into shared memory, and from there by neighbouring threads to neighbours in memory. Of a sum in
+  /// parts the threads of all blocks share the tile, and add up what each block has of an element.
   Body by_tile() {
+    const bool parts = flush_.parts >= 0;
+    const auto blocks = parts ? kernel_.extent(flush_.parts) : 1;
     const auto& result = kernel_.array(flush_.to.array);
-    const auto type = result.type;
+    const auto kept = parts ? sum_in(flush_.value) : flush_.value;
+    const auto type = kept.type;
     std::vector<ResultDigit> places;
     const auto add = [&](const std::vector<Digit>& digits, bool of_rows) {
       std::int64_t step = 1;
@@ -68,8 +74,8 @@ class Flusher {
     const auto relaid = relaid_tile(tile_, std::move(places), type);
     const auto staged = threads_.shared(result.name + "_tile", type, relaid.elements);
     kernel_.arrays[static_cast<std::size_t>(staged)].swizzle = relaid.swizzle;
-    Body body = held_to_shared(staged, relaid);
-    body.push_back({Barrier{}});
+    Body body = held_to_shared(staged, relaid, kept);
+    body.push_back({Barrier{parts ? Barrier::Of::cluster : Barrier::Of::block}});
 
     auto rows = flush_.rows, columns = flush_.columns;
     for (auto* digits : {&rows, &columns}) std::erase_if(*digits, [](const Digit& d) { return d.extent == 1; });
@@ -82,25 +88,31 @@ class Flusher {
     copy.when = flush_.when;
     // Named here and not in front of all loops, whose registers they would take.
     auto names = std::exchange(threads_.names, {});
-    const auto visits = visits_of(threads_, copy, true);
+    Workers workers{Affine::of(threads_.thread), threads_.count * blocks};
+    if (parts) workers.number = workers.number + Affine::of(flush_.parts, threads_.count);
+    const auto visits = visits_of(threads_, workers, copy, true);
     std::swap(names, threads_.names);
     for (auto& name : names) body.push_back(std::move(name));
+    copy.to.lanes = copy.from.lanes = visits.vector;
+    const auto written = parts ? added_parts(copy.from, visits) : load_of(type, copy.from);
     for (std::size_t v = 0; v < visits.value.size(); ++v) {
-      auto to = copy.to, from = copy.from;
+      auto to = copy.to;
+      auto value = written;
       auto when = copy.when;
       for (std::size_t k = 0; k < visits.digits.size(); ++k) {
         to = with(to, visits.digits[k].var, visits.value[v][k]);
-        from = with(from, visits.digits[k].var, visits.value[v][k]);
+        value = with(std::move(value), visits.digits[k].var, visits.value[v][k]);
         when = with(when, visits.digits[k].var, visits.value[v][k]);
       }
       when.insert(when.begin(), visits.when[v].begin(), visits.when[v].end());
-      to.lanes = from.lanes = visits.vector;
-      Body store = where(std::move(when), {{Store{to, load_of(type, from)}}});
+      Body store = where(std::move(when), {{Store{std::move(to), std::move(value)}}});
       for (const auto round : visits.rounds | std::views::reverse) {
         if (kernel_.extent(round) > 1) store = threads_.unrolled(round, std::move(store));
       }
       for (auto& statement : store) body.push_back(std::move(statement));
     }
+    // No block leaves, or begins another tile, while others read what it has.
+    if (parts) body.push_back({Barrier{Barrier::Of::cluster}});
     return body;
   }
 
@@ -136,8 +148,48 @@ class Flusher {
   }
   bool of_sums(const Value& value) const { return of_sums(value, flush_.accumulator); }
 
-  /// What each lane holds of the tile, with what lies beyond its edges.
-  Body held_to_shared(int staged, const RelaidTile& relaid) {
+  /// The accumulator in a value that is made of it.
+  Value sum_in(const Value& value) const {
+    if (value.kind == Value::Kind::load && value.access.array == flush_.accumulator) return value;
+    for (const auto& operand : value.operands) {
+      if (auto sum = sum_in(operand); sum.kind == Value::Kind::load && sum.access.array == flush_.accumulator)
+        return sum;
+    }
+    return {};
+  }
+  static Value replaced(Value value, int accumulator, const Value& sum) {
+    if (value.kind == Value::Kind::load && value.access.array == accumulator) return sum;
+    for (auto& operand : value.operands) operand = replaced(std::move(operand), accumulator, sum);
+    return value;
+  }
+
+  /// What is written, of as many neighbours as the visits have, with the sum of what all blocks have at `from` in place
+  /// of the accumulator.
+  Value added_parts(const Access& from, const Visits& visits) const {
+    const auto type = kernel_.array(from.array).type;
+    std::vector<Value> lanes;
+    for (int l = 0; l < visits.vector; ++l) {
+      std::optional<Value> sum;
+      for (std::int64_t block = 0; block < kernel_.extent(flush_.parts); ++block) {
+        auto part = from;
+        part.block = Affine(block);
+        if (visits.vector > 1) part.lane = Affine(l);
+        auto more = load_of(type, std::move(part));
+        sum = sum ? apply(ir::OpCode::add, type, {std::move(*sum), std::move(more)}) : std::move(more);
+      }
+      auto value = l > 0 ? with(flush_.value, visits.along, Affine::of(visits.along) + Affine(l)) : flush_.value;
+      lanes.push_back(replaced(std::move(value), flush_.accumulator, *sum));
+    }
+    if (lanes.size() == 1) return std::move(lanes.front());
+    Value all;
+    all.kind = Value::Kind::pack;
+    all.type = lanes.front().type;
+    all.operands = std::move(lanes);
+    return all;
+  }
+
+  /// What each lane holds of the tile, with what lies beyond its edges; `kept`: what is made of each sum.
+  Body held_to_shared(int staged, const RelaidTile& relaid, const Value& kept) {
     const auto& rows = tile_.rows;
     const auto& columns = tile_.columns;
     const auto i = threads_.loop_var("i", rows.blocks()), j = threads_.loop_var("j", columns.blocks());
@@ -162,9 +214,9 @@ class Flusher {
           if (relaid.width > 1) {
             value.kind = Value::Kind::pack;
             value.type = kernel_.array(staged).type;
-            for (int l = 0; l < relaid.width; ++l) value.operands.push_back(finished(flush_.value, sum(l), 0, 1));
+            for (int l = 0; l < relaid.width; ++l) value.operands.push_back(finished(kept, sum(l), 0, 1));
           } else {
-            value = finished(flush_.value, sum(0), 0, 1);
+            value = finished(kept, sum(0), 0, 1);
           }
           const auto place = relaid.by_rows ? relaid.pitch * column + row : relaid.pitch * row + column;
           body.push_back({Store{{staged, {place}, relaid.width}, std::move(value)}});
@@ -394,7 +446,7 @@ class Flusher {
 
 Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile) {
   Flusher flusher(threads, flush, tile);
-  if (flush.relaid) return flusher.by_tile();
+  if (flush.relaid || flush.parts >= 0) return flusher.by_tile();
   return flusher.has_lines() ? flusher.by_lines() : flusher.run();
 }
 

@@ -11,11 +11,12 @@ namespace {
 
 constexpr std::int64_t kScratchAlignment = 64;
 
-std::int64_t task_product(const Kernel& kernel, const Body& body) {
+/// Of the loops that are bound to it and outermost.
+std::int64_t product_of_loops(const Kernel& kernel, const Body& body, Bind bind) {
   for (const auto& statement : body) {
-    if (const auto* loop = std::get_if<Loop>(&statement.node); loop != nullptr && loop->bind == Bind::task) {
-      return kernel.extent(loop->var) * task_product(kernel, loop->body);
-    }
+    const auto* loop = std::get_if<Loop>(&statement.node);
+    if (loop == nullptr || !numbers_blocks(loop->bind)) continue;
+    return (loop->bind == bind ? kernel.extent(loop->var) : 1) * product_of_loops(kernel, loop->body, bind);
   }
   return 1;
 }
@@ -106,7 +107,8 @@ int Kernel::add_array(Array array) {
   return static_cast<int>(arrays.size()) - 1;
 }
 
-std::int64_t Kernel::tasks() const { return task_product(*this, body); }
+std::int64_t Kernel::tasks() const { return product_of_loops(*this, body, Bind::task) * cluster(); }
+std::int64_t Kernel::cluster() const { return product_of_loops(*this, body, Bind::cluster); }
 
 std::int64_t Kernel::bytes_of(Space space) const noexcept {
   std::int64_t bytes = 0;

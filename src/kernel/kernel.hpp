@@ -78,7 +78,8 @@ struct Access {
   int lanes = 1;
   int count = 0;
   bool whole = false;  ///< CUDA: an element of 16 bytes by one instruction, where a compiler would take two
-  std::optional<Affine> lane = {};  ///< this one of the neighbours alone, a literal once loops are unrolled
+  std::optional<Affine> lane = {};   ///< this one of the neighbours alone, a literal once loops are unrolled
+  std::optional<Affine> block = {};  ///< CUDA, shared: as that block of the cluster has it, which is only read
 
   /// Of the value that is read or written.
   int width() const noexcept { return lane ? 1 : lanes; }
@@ -127,12 +128,16 @@ using Body = std::vector<Statement>;
 
 enum class Bind : std::uint8_t {
   serial,
-  any,     ///< serial, and spelt out as far as the compiler likes
-  unroll,  ///< spelt out by the compiler
-  vector,  ///< CPU: rounds that do not depend on each other, several at once as vectors
-  task,    ///< a digit of the task's number (CPU) or of the block's (CUDA); the first task loop is the slowest digit
-  thread,  ///< CUDA: a digit of the thread's number; the first thread loop is the slowest digit
+  any,      ///< serial, and spelt out as far as the compiler likes
+  unroll,   ///< spelt out by the compiler
+  vector,   ///< CPU: rounds that do not depend on each other, several at once as vectors
+  task,     ///< a digit of the task's number (CPU) or of the block's (CUDA); the first task loop is the slowest digit
+  cluster,  ///< CUDA: the block's number in its cluster, the fastest digit of its number; inside of all tasks
+  thread,   ///< CUDA: a digit of the thread's number; the first thread loop is the slowest digit
 };
+
+/// Whether a loop's variable is a digit of the task's number.
+constexpr bool numbers_blocks(Bind bind) { return bind == Bind::task || bind == Bind::cluster; }
 
 /// var = first, first + step, ... below its extent, as long as `when` holds: it fails for all later values once it
 /// fails.
@@ -248,6 +253,9 @@ struct Flush {
   Spread spread;
   bool nontemporal = false;  ///< CPU: whole vectors by nontemporal stores
   bool relaid = false;       ///< CUDA: through shared memory, from which neighbouring threads write neighbours
+  /// CUDA: a loop over the blocks of a cluster, of each of which the accumulator holds a part of the sum. The parts are
+  /// added in their order.
+  Var parts = -1;
 };
 
 /// Every element of a register array is 0.
@@ -345,9 +353,9 @@ struct Wait {
   int groups = 0;  ///< that may still be under way
   int sums = -1;   ///< of products: the registers that they add to
 };
-/// Of all threads of a block, or of a warp.
+/// CUDA: of all threads of a warp, of a block, or of the blocks of a cluster.
 struct Barrier {
-  bool warp = false;
+  enum class Of : std::uint8_t { warp, block, cluster } of = Of::block;
 };
 
 /// CUDA: one instruction of a warp that reads as many 8 x 16 byte matrices of shared memory as `to` has registers:
@@ -424,10 +432,12 @@ struct Kernel {
   int add_array(Array array);
   std::int64_t extent(Var var) const { return vars[static_cast<std::size_t>(var)].extent; }
   const Array& array(int number) const { return arrays[static_cast<std::size_t>(number)]; }
-  std::int64_t tasks() const;                         ///< product of the extents of the task loops
+  std::int64_t tasks() const;    ///< product of the extents of the loops over tasks, and over the blocks of a cluster
+  std::int64_t cluster() const;  ///< CUDA: blocks of a cluster; 1 where none work together
   std::int64_t bytes_of(Space space) const noexcept;  ///< of all arrays of a space, each at its alignment
 };
 
+inline constexpr std::int64_t kMostCluster = 8;                ///< blocks of a cluster that every GPU has room for
 inline constexpr std::int64_t kSharedAlignment = 128;          ///< of a shared array that asks for none
 inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;  ///< that a CUDA kernel has without asking for more
 

@@ -18,6 +18,8 @@ const char* name_of(Bind bind) {
       return "vector";
     case Bind::task:
       return "task";
+    case Bind::cluster:
+      return "cluster";
     case Bind::thread:
       return "thread";
   }
@@ -138,7 +140,10 @@ class Printer {
   }
   void one(const Flush& flush) {
     line("flush {} = {} over rows {}, columns {}{}{}{}", text(flush.to), print(kernel_, flush.value), text(flush.rows),
-         text(flush.columns), batch(flush.batch), flush.relaid ? " through shared memory" : "",
+         text(flush.columns), batch(flush.batch),
+         flush.parts >= 0 ? fmt::format(", parts of {} added", name(flush.parts))
+         : flush.relaid   ? " through shared memory"
+                          : "",
          where("where", flush.when));
   }
   std::string batch(const std::vector<Digit>& digits) const { return digits.empty() ? "" : ", batch " + text(digits); }
@@ -178,7 +183,11 @@ class Printer {
     line("wait {}{}", wait.groups, wait.sums >= 0 ? " of products to " + array_name(wait.sums) : "");
   }
   void one(const Fence& fence) { line("fence {}", fence.sums >= 0 ? array_name(fence.sums) : "shared"); }
-  void one(const Barrier& barrier) { line("barrier{}", barrier.warp ? " of a warp" : ""); }
+  void one(const Barrier& barrier) {
+    line("barrier{}", barrier.of == Barrier::Of::warp      ? " of a warp"
+                      : barrier.of == Barrier::Of::cluster ? " of the cluster"
+                                                           : "");
+  }
   void one(const MatrixLoad& load) {
     line("matrix {} = {}{}", text(load.to), text(load.from), load.transposed ? " transposed" : "");
   }
@@ -241,6 +250,7 @@ std::string print(const Kernel& kernel, const Access& access) {
                                      : "");
   }
   if (access.lane) text += fmt::format("[{}]", print(kernel, *access.lane));
+  if (access.block) text += fmt::format(" of block {}", print(kernel, *access.block));
   return access.count > 0 ? fmt::format("{}, first {}", text, access.count) : text;
 }
 

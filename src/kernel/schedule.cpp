@@ -87,6 +87,7 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
     const auto kernel = build(program, schedule, target);
     launch.tasks = kernel.tasks();
     launch.threads = kernel.threads;
+    launch.cluster = static_cast<int>(kernel.cluster());
     launch.scratch_bytes = kernel.bytes_of(Space::scratch);
     if (target == Target::cuda) launch.shared_bytes = shared_bytes(expand_unverified(kernel));
   }

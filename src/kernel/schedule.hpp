@@ -35,6 +35,7 @@ Kernel build(const ir::Program& program, const Schedule& schedule, Target target
 struct Launch {
   std::int64_t tasks = 1;          ///< CPU: of the task range; CUDA: blocks of the grid
   int threads = 1;                 ///< CUDA: of a block
+  int cluster = 1;                 ///< CUDA: blocks that work together; above 1 from sm_90 on
   std::int64_t scratch_bytes = 0;  ///< CPU: of each worker
   /// CPU: tasks from one to that which goes on with the lines it began; a range of tasks had better be longer. 0: each
   /// is for itself.

@@ -29,8 +29,8 @@ enum class Life : std::uint8_t {
   multiplying,  ///< registers: products to them are not waited for
 };
 
-/// Threads of a block that differ in a value.
-enum class Varies : std::uint8_t { never, by_warp, by_lane };
+/// Threads that differ in a value: of different blocks of a cluster, of different warps, of one warp.
+enum class Varies : std::uint8_t { never, by_block, by_warp, by_lane };
 
 class Verifier {
  public:
@@ -41,7 +41,9 @@ class Verifier {
         unrolled_(kernel.vars.size()),
         tasks_of_(kernel.vars.size()),
         registers_(kernel.arrays.size()),
-        unfenced_(kernel.arrays.size()) {}
+        unfenced_(kernel.arrays.size()),
+        met_(kernel.arrays.size()),
+        read_by_others_(kernel.arrays.size()) {}
   void run();
 
  private:
@@ -65,6 +67,7 @@ class Verifier {
   void loop(const Loop& loop, bool outermost);
   void one(const Loop& loop) { this->loop(loop, false); }
   void thread_digit(const Loop& loop);
+  void cluster(const Loop& loop);
   /// The body of a loop, until no round leaves in registers what differs between more threads than before it.
   void rounds(const std::function<void()>& round);
   void one(const Sweep& sweep);
@@ -121,8 +124,13 @@ class Verifier {
   DType type_of_checked(const Access& access) { return array_of_checked(access).type; }
   void read_life(int number);
 
+  /// Of an access to shared memory of a block of the cluster, which reads it.
+  void read_of_block(const Access& access);
+  /// Behind a barrier of the cluster: what any block has written, all may read.
+  void meet_blocks();
   /// What storing to an array changes.
   void written(const Access& access);
+  void written_to_shared(int array);
   void known(const Affine& affine) const;
   void conditions(const std::vector<Condition>& when) const;
   Varies varies(const Affine& affine) const;
@@ -162,11 +170,15 @@ class Verifier {
   std::vector<std::pair<int, Varies>> stored_;  // to registers inside of them: the array, and what it held
   std::vector<Life> life_;                      // per array
   std::vector<bool> unfenced_;                  // per array: registers written with no fence since
-  std::vector<std::optional<Affine>> moved_;    // per array: how far it has been advanced; nothing: not known any more
+  std::vector<bool> met_;             // per array: shared, with a barrier of the cluster behind what was written
+  std::vector<bool> read_by_others_;  // per array: shared, with no such barrier since other blocks read it
+  std::vector<std::optional<Affine>> moved_;  // per array: how far it has been advanced; nothing: not known any more
   std::vector<Var> tasks_;
   std::int64_t stack_ = 0;         // bytes of the registers that are declared around
   std::int64_t thread_below_ = 0;  // threads that share the digits of the loops around; 0: outside of them
-  int divergent_ = 0;              // conditions around that depend on the thread
+  Var cluster_ = -1;               // the loop around over the blocks of a cluster
+  int divergent_blocks_ = 0;       // conditions around that depend on the block
+  int divergent_ = 0;              // those that depend on the thread
   int divergent_lanes_ = 0;        // those of them that depend on the lane
   int rounds_ = 0;                 // loops around but those over tasks and threads
   int finished_ = -1;              // the accumulator that a Flush stands for

@@ -91,7 +91,7 @@ void Verifier::body(const Body& body, bool outermost) {
   std::vector<int> declared, advanced;
   for (const auto& statement : body) {
     origin_ = statement.origin;
-    if (const auto* loop = std::get_if<Loop>(&statement.node); loop && loop->bind == Bind::task) {
+    if (const auto* loop = std::get_if<Loop>(&statement.node); loop && numbers_blocks(loop->bind)) {
       if (!outermost || body.size() != 1) fail("tasks are the outermost loops, with nothing beside them");
       this->loop(*loop, true);
       continue;
@@ -125,14 +125,18 @@ void Verifier::enter(Var var, std::int64_t multiple) {
 }
 
 void Verifier::loop(const Loop& loop, bool outermost) {
-  const bool digit = loop.bind == Bind::task || loop.bind == Bind::thread;
+  const bool block = numbers_blocks(loop.bind), digit = block || loop.bind == Bind::thread;
   known(loop.first);
   if (loop.step < 1 || (digit && (loop.step != 1 || loop.first != Affine())))
     fail(fmt::format("{} goes in steps of {} from {}", name(loop.var), loop.step, print(kernel_, loop.first)));
   if (!ranges_.never_below(loop.first, 0)) fail(fmt::format("{} begins below 0", name(loop.var)));
   expect(loop.bind != Bind::vector || !cuda(), "a loop made of vectors on a GPU");
   enter(loop.var, ranges_.multiple(loop.step, loop.first));
-  if (loop.bind == Bind::task) tasks_.push_back(loop.var);
+  if (block) {
+    if (cluster_ >= 0) fail(fmt::format("{} is inside of a cluster", name(loop.var)));
+    tasks_.push_back(loop.var);
+  }
+  if (loop.bind == Bind::cluster) this->cluster(loop);
   const auto around = thread_below_;
   if (loop.bind == Bind::thread) thread_digit(loop);
   const bool repeats = !digit;
@@ -140,8 +144,9 @@ void Verifier::loop(const Loop& loop, bool outermost) {
   varies_[place] = loop.bind != Bind::thread    ? varies(loop.first)
                    : thread_below_ % kWarp == 0 ? Varies::by_warp
                                                 : Varies::by_lane;
+  if (loop.bind == Bind::cluster) varies_[place] = Varies::by_block;
   unrolled_[place] = loop.bind == Bind::unroll || loop.bind == Bind::vector;
-  tasks_of_[place] = loop.bind == Bind::task ? std::vector{loop.var} : tasks_of(loop.first);
+  tasks_of_[place] = block ? std::vector{loop.var} : tasks_of(loop.first);
   conditions(loop.when);
   // Threads that begin at other values have other rounds.
   const auto parted = std::max(varies(loop.when), varies(loop.first));
@@ -154,8 +159,25 @@ void Verifier::loop(const Loop& loop, bool outermost) {
   ranges_.restore(mark);
   join();
   thread_below_ = around;
-  if (loop.bind == Bind::task) tasks_.pop_back();
+  if (block) tasks_.pop_back();
+  if (loop.bind == Bind::cluster) {
+    for (std::size_t k = 0; k < read_by_others_.size(); ++k) {
+      if (read_by_others_[k])
+        fail(fmt::format("a block ends while others may read its {}: a barrier of the cluster is missing",
+                         kernel_.arrays[k].name));
+    }
+    cluster_ = -1;
+  }
   ranges_.leave(loop.var);
+}
+
+/// Blocks that run at once and read each other's shared memory.
+void Verifier::cluster(const Loop& loop) {
+  expect(cuda(), "blocks work together on a CPU");
+  if (kernel_.extent(loop.var) > kMostCluster)
+    fail(fmt::format("a cluster of {} blocks, and GPUs have room for {}", kernel_.extent(loop.var), kMostCluster));
+  if (!loop.when.empty()) fail(fmt::format("blocks of a cluster are left out: {}", print(kernel_, loop.when)));
+  cluster_ = loop.var;
 }
 
 /// A digit of the thread's number: threads that share its value are neighbours.
@@ -331,6 +353,7 @@ void Verifier::one(const Store& store) {
   value(store.value);
   const auto lanes = store.value.lanes();
   expect(!store.to.lane || array_of(store.to).space == Space::registers, "a lane of a vector in memory is stored");
+  expect(!store.to.block, "shared memory of another block is written");
   if (lanes != 1 && lanes != store.to.width())
     fail(fmt::format("{} lanes are stored to {}", lanes, print(kernel_, store.to)));
   if (store.value.type != type_of_checked(store.to))
@@ -369,6 +392,7 @@ void Verifier::one(const AsyncCopy& copy) {
   aligned(to);
   aligned(from);
   auto& life = life_of(copy.to.array);
+  written_to_shared(copy.to.array);
   if (life == Life::empty) life = Life::copying;
 }
 
@@ -409,8 +433,13 @@ void Verifier::one(const Wait& wait) {
 }
 
 void Verifier::one(const Barrier& barrier) {
-  if (barrier.warp) return all_lanes("a barrier of a warp");
+  if (barrier.of == Barrier::Of::warp) return all_lanes("a barrier of a warp");
   all_threads("a barrier");
+  if (barrier.of == Barrier::Of::cluster) {
+    if (cluster_ < 0) fail("a barrier of a cluster where there is none");
+    if (divergent_blocks_ > 0) fail("a barrier of a cluster where not all of its blocks pass");
+    meet_blocks();
+  }
   for (std::size_t k = 0; k < life_.size(); ++k) {
     if (life_[k] == Life::fenced) life_[k] = Life::shown;
     if (kernel_.arrays[k].space == Space::shared && life_[k] == Life::written) life_[k] = Life::ready;

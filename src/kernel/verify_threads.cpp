@@ -31,7 +31,8 @@ void Verifier::holds(const Access& to, Varies value) {
 
 /// From here on only some threads pass, those that have the same value of something; until join().
 void Verifier::part(Varies by) {
-  if (by != Varies::never) ++divergent_;
+  if (by != Varies::never) ++divergent_blocks_;
+  if (by >= Varies::by_warp) ++divergent_;
   if (by == Varies::by_lane) ++divergent_lanes_;
   parts_.push_back({by, stored_.size()});
 }
@@ -50,10 +51,32 @@ void Verifier::other_part() {
 void Verifier::join() {
   other_part();
   const auto by = parts_.back().by;
-  if (by != Varies::never) --divergent_;
+  if (by != Varies::never) --divergent_blocks_;
+  if (by >= Varies::by_warp) --divergent_;
   if (by == Varies::by_lane) --divergent_lanes_;
   parts_.pop_back();
   if (parts_.empty()) stored_.clear();
+}
+
+void Verifier::read_of_block(const Access& access) {
+  const auto& array = array_of(access);
+  const auto place = static_cast<std::size_t>(access.array);
+  if (cluster_ < 0 || array.space != Space::shared)
+    fail(fmt::format("{} is no shared memory of a cluster", print(kernel_, access)));
+  known(*access.block);
+  if (!ranges_.never_below(*access.block, 0) || !ranges_.never_above(*access.block, kernel_.extent(cluster_) - 1))
+    fail(fmt::format("{} is read, of a cluster of {}", print(kernel_, access), kernel_.extent(cluster_)));
+  if (!met_[place])
+    fail(fmt::format("{} is read of another block with no barrier of the cluster after what is written to it",
+                     array.name));
+  read_by_others_[place] = true;
+}
+
+void Verifier::meet_blocks() {
+  for (std::size_t k = 0; k < life_.size(); ++k) {
+    met_[k] = life_[k] == Life::written || life_[k] == Life::ready;
+    read_by_others_[k] = false;
+  }
 }
 
 void Verifier::rounds(const std::function<void()>& round) {

@@ -125,7 +125,12 @@ void Verifier::one(const Flush& flush) {
   finished_ = -1;
   if (flush.value.type != type_of_checked(flush.to))
     fail(fmt::format("a value of type {} is stored to {}", ricci::name(flush.value.type), print(kernel_, flush.to)));
+  if (flush.parts >= 0 && flush.parts != cluster_) fail(fmt::format("{} is no cluster", name(flush.parts)));
+  // The blocks of a cluster share what is written.
+  auto tasks = tasks_;
+  if (flush.parts >= 0) std::erase(tasks_, flush.parts);
   written(flush.to);
+  std::swap(tasks, tasks_);
   access(flush.to);
   ranges_.restore(mark);
   leave(flush.columns);

@@ -38,6 +38,7 @@ void Verifier::written(const Access& access) {
   if (life == Life::multiplying)
     fail(fmt::format("{} is written while products to it are under way: a wait is missing", array.name));
   if (array.space == Space::shared) {
+    written_to_shared(access.array);
     if (life == Life::empty) life = Life::written;
   } else {
     life = Life::ready;
@@ -51,6 +52,14 @@ void Verifier::written(const Access& access) {
     if (kernel_.extent(var) > 1 && !moves && !ranges_.depends(offset(access), var))
       fail(fmt::format("tasks along {} write the same elements of {}", name(var), array.name));
   }
+}
+
+void Verifier::written_to_shared(int array) {
+  const auto place = static_cast<std::size_t>(array);
+  if (read_by_others_[place])
+    fail(fmt::format("{} is written while other blocks may read it: a barrier of the cluster is missing",
+                     kernel_.array(array).name));
+  met_[place] = false;
 }
 
 void Verifier::known(const Affine& affine) const {
@@ -89,6 +98,7 @@ void Verifier::access(const Access& access) {
       access.count >= std::max(access.lanes, 2))
     fail(fmt::format("{} has {} lanes, of which {} exist", print(kernel_, access), access.lanes, access.count));
   if (access.lane) lane(access);
+  if (access.block) read_of_block(access);
   if (array.space == Space::registers) return register_access(access);
   if (access.index.size() != 1) fail(fmt::format("{} has not one offset", print(kernel_, access)));
   known(access.index.front());

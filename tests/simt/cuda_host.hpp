@@ -1,6 +1,6 @@
-// The host's half of src/codegen/device (cuda.cuh, async.cuh, tensor_core.cuh, reduce.cuh), for kernels that run on the
-// simulator: CUDA's keywords, coordinates and barriers, and the functions that the generated text calls. It becomes
-// part of the kernel's text, after hooks.hpp; no file of the project includes it. Needs -fdeclspec.
+// The host's half of src/codegen/device (cuda.cuh, async.cuh, tensor_core.cuh, cluster.cuh, reduce.cuh), for kernels
+// that run on the simulator: CUDA's keywords, coordinates and barriers, and the functions that the generated text
+// calls. It becomes part of the kernel's text, after hooks.hpp; no file of the project includes it. Needs -fdeclspec.
 
 extern "C" {
 const RicciSimtHooks* ricci_simt_hooks;
@@ -20,6 +20,7 @@ __attribute__((section("ricci_shared"), used, aligned(1024))) char ricci_simt_sh
 #define __shared__ static __attribute__((section("ricci_shared"), used))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 
 extern "C" __attribute__((noinline, disable_sanitizer_instrumentation, const)) unsigned ricci_simt_coordinate(
     unsigned which) {
@@ -164,6 +165,17 @@ template <int Groups>
 inline void wait_async() {
   ricci_simt_wait_async(Groups);
 }
+
+// cluster.cuh.
+RICCI_SIMT_HOOK const void* ricci_simt_of_block(const void* shared, unsigned block, unsigned line) {
+  return ricci_simt_hooks->of_block(shared, block, line);
+}
+RICCI_SIMT_HOOK void ricci_simt_sync_cluster(unsigned line) { ricci_simt_hooks->sync_cluster(line); }
+template <class T>
+__forceinline__ const T* of_block(const T* shared, int block, unsigned line = __builtin_LINE()) {
+  return (const T*)ricci_simt_of_block(shared, static_cast<unsigned>(block), line);
+}
+inline void barrier_of_cluster(unsigned line = __builtin_LINE()) { ricci_simt_sync_cluster(line); }
 
 // reduce.cuh.
 RICCI_SIMT_HOOK void ricci_at_site_atomic_add(void* p, const void* x, unsigned number, unsigned site) {

@@ -26,7 +26,8 @@ struct Bench {
   std::size_t dynamic_shared = 0;
   Options options;
 
-  Report run(const std::string& body) {
+  /// before: words in front of the kernel's name.
+  Report run(const std::string& body, const std::string& before = {}) {
     std::string types = device_types();
     for (char& c : types)
       if (c == '\n') c = ' ';
@@ -34,7 +35,7 @@ struct Bench {
     for (std::size_t at; (at = types.find("//")) != std::string::npos;)
       types.erase(at, types.find("template", at) - at);
     Launch launch;
-    launch.source = types + "extern \"C\" __global__ void k(const double* A, double* B) {" + body + "}\n";
+    launch.source = types + "extern \"C\" __global__ void " + before + "k(const double* A, double* B) {" + body + "}\n";
     launch.kernel = "k";
     launch.parameter_types = {"const double*", "double*"};
     launch.grid_x = grid;

@@ -11,6 +11,9 @@ struct RicciSimtHooks {
   unsigned (*coordinate)(unsigned which);
   void (*sync_threads)(unsigned line);
   void (*sync_warp)(unsigned line);
+  void (*sync_cluster)(unsigned line);
+  /// Where block `block` of the cluster has what the thread's own has at `shared`.
+  const void* (*of_block)(const void* shared, unsigned block, unsigned line);
   /// Replaces `bytes` (1 to 16) at `value`, on the thread's own stack, by what lane `source` modulo 32 passed.
   void (*shuffle)(void* value, unsigned bytes, unsigned source, unsigned line);
   /// The two ends of an asynchronous copy of `bytes` (4, 8 or 16), as two accesses. `global` is null where zeros are

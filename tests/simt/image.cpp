@@ -89,16 +89,19 @@ std::string variable_name(const std::string& symbol) {
   return text;
 }
 
-// The first number in the __launch_bounds__ that stands before the kernel's name; 0 when there is none.
-unsigned find_launch_bounds(const std::string& text, const std::string& kernel) {
-  constexpr char kBounds[] = "__launch_bounds__";
-  for (std::size_t at = 0; (at = find_word(text, kBounds, at)) != std::string::npos; at += std::strlen(kBounds)) {
-    const std::size_t open = text.find('(', at), close = text.find(')', at);
-    if (open == std::string::npos || close == std::string::npos || close < open) return 0;
-    if (find_word(text, kernel, close) == skip_space(text, close + 1))
-      return static_cast<unsigned>(std::strtoul(text.c_str() + open + 1, nullptr, 10));
+// The first number in brackets behind a word that stands between __global__ and the kernel's name; `none` when there is
+// no such word.
+unsigned find_bound(const std::string& text, const std::string& kernel, const char* word, unsigned none) {
+  constexpr char kGlobal[] = "__global__";
+  for (std::size_t at = 0; (at = find_word(text, kGlobal, at)) != std::string::npos; at += std::strlen(kGlobal)) {
+    const std::size_t name = find_word(text, kernel, at);
+    if (name == std::string::npos) return none;
+    if (find_word(text, kGlobal, at + 1) < name) continue;
+    const std::size_t bound = find_word(text, word, at);
+    const std::size_t open = bound < name ? text.find('(', bound) : std::string::npos;
+    return open < name ? static_cast<unsigned>(std::strtoul(text.c_str() + open + 1, nullptr, 10)) : none;
   }
-  return 0;
+  return none;
 }
 
 // What cuda_host.hpp says of the atoms that are there from the start.
@@ -131,7 +134,9 @@ std::string simulated_text(const Launch& launch) {
   return text;
 }
 
-Image::Image(const Launch& launch) : launch_bounds_(find_launch_bounds(launch.source, launch.kernel)) {
+Image::Image(const Launch& launch)
+    : launch_bounds_(find_bound(launch.source, launch.kernel, "__launch_bounds__", 0)),
+      cluster_(find_bound(launch.source, launch.kernel, "__cluster_dims__", 1)) {
   jit::CpuCompileOptions options;
   options.target = jit::host_cpu();
   options.contract = jit::Contract::off;

@@ -42,6 +42,7 @@ class Image {
   std::uint64_t shared_begin() const { return shared_begin_; }
   std::size_t shared_bytes() const { return shared_bytes_; }  ///< alignment gaps included
   unsigned launch_bounds() const { return launch_bounds_; }   ///< 0: none given
+  unsigned cluster() const { return cluster_; }               ///< blocks of the kernel's __cluster_dims__, along x
   double compile_ms() const { return compile_ms_; }
 
  private:
@@ -53,7 +54,7 @@ class Image {
   std::vector<SharedVariable> shared_;
   std::uint64_t shared_begin_ = 0;
   std::size_t shared_bytes_ = 0;
-  unsigned launch_bounds_ = 0;
+  unsigned launch_bounds_ = 0, cluster_ = 1;
   double compile_ms_ = 0;
 };
 

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "kernel/kernel.hpp"
+
 namespace ricci::simt {
 namespace {
 
@@ -22,13 +24,14 @@ constexpr unsigned kWriteBit = 1u << 5, kBytesMask = 31, kSiteShift = 8;
 constexpr unsigned kMostThreads = 1024, kMostGridYZ = 65535;
 constexpr std::size_t kStaticShared = 48u << 10, kMostShared = 227u << 10;
 constexpr int kPoison = 0xa5;
+constexpr std::size_t kSharedAlignment = 1024;
 
 }  // namespace
 
-const RicciSimtHooks Machine::kHooks = {on_coordinate,      on_sync_threads,    on_sync_warp,     on_shuffle,
-                                        on_copy_async_from, on_copy_async_to,   on_commit_async,  on_wait_async,
-                                        on_atomic_add,      on_load_matrix,     on_multiply,      on_multiply_group,
-                                        on_fence_sums,      on_commit_products, on_wait_products, on_fence_shared};
+const RicciSimtHooks Machine::kHooks = {
+    on_coordinate,      on_sync_threads,   on_sync_warp,    on_sync_cluster,    on_of_block,      on_shuffle,
+    on_copy_async_from, on_copy_async_to,  on_commit_async, on_wait_async,      on_atomic_add,    on_load_matrix,
+    on_multiply,        on_multiply_group, on_fence_sums,   on_commit_products, on_wait_products, on_fence_shared};
 
 Machine::Machine(const Image& image, const Launch& launch, void** arguments, std::span<const Buffer> buffers,
                  const Options& options)
@@ -39,6 +42,7 @@ Machine::Machine(const Image& image, const Launch& launch, void** arguments, std
       random_(options.seed),
       sites_(image.sites()),
       stacks_(stacks_of_this_thread()),
+      cluster_(image.cluster()),
       multiplies_(launch.source.find("wgmma_") != std::string::npos) {
   const auto add_region = [&](std::string name, std::uint64_t begin, std::size_t bytes, Space space, bool writable) {
     Region& region = regions_.emplace_back();
@@ -56,8 +60,30 @@ Machine::Machine(const Image& image, const Launch& launch, void** arguments, std
   for (std::size_t i = 0; i < buffers.size(); ++i)
     add_region(fmt::format("buffer {}", i), reinterpret_cast<std::uint64_t>(buffers[i].begin), buffers[i].bytes,
                Space::global, buffers[i].writable);
+  first_shared_ = static_cast<int>(regions_.size());
   for (const SharedVariable& variable : image.shared())
     add_region(variable.name, variable.begin, variable.bytes, Space::shared, true);
+  first_saved_ = static_cast<int>(regions_.size());
+  if (cluster_ == 1) return;
+  const auto bytes = (image.shared_bytes() + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+  for (unsigned rank = 0; rank < cluster_; ++rank) {
+    saved_.emplace_back(static_cast<std::byte*>(std::aligned_alloc(kSharedAlignment, bytes)), &std::free);
+    const auto moved = reinterpret_cast<std::uint64_t>(saved_.back().get()) - image.shared_begin();
+    for (const SharedVariable& variable : image.shared())
+      add_region(fmt::format("{} of block {}", variable.name, rank), variable.begin + moved, variable.bytes,
+                 Space::shared, false);
+  }
+}
+
+// Of a region that is a block's shared variable for the others, that variable.
+int Machine::base_of(int region) const {
+  return region < first_saved_ ? region : first_shared_ + (region - first_saved_) % (first_saved_ - first_shared_);
+}
+
+Shadow& Machine::shadow_of(int region, unsigned thread) {
+  const bool own = cluster_ > 1 && region >= first_shared_ && region < first_saved_;
+  const int variables = first_saved_ - first_shared_, rank = static_cast<int>(thread / launch_.block);
+  return regions_[own ? first_saved_ + rank * variables + region - first_shared_ : region].shadow;
 }
 
 bool Machine::launch_is_possible() {
@@ -77,6 +103,11 @@ bool Machine::launch_is_possible() {
       launch_.grid_z == 0 || launch_.grid_z > kMostGridYZ)
     return refuse(fmt::format("grid {} x {} x {}; up to 2147483647 x {} x {} are possible", launch_.grid_x,
                               launch_.grid_y, launch_.grid_z, kMostGridYZ, kMostGridYZ));
+  if (cluster_ > kernel::kMostCluster || launch_.grid_x % cluster_ != 0)
+    return refuse(fmt::format("clusters of {} blocks in a grid of {}; up to {} that divide it are possible", cluster_,
+                              launch_.grid_x, kernel::kMostCluster));
+  if (cluster_ > 1 && launch_.block % kWarp != 0)
+    return refuse("clusters of blocks of no whole warps are not simulated");
   const std::size_t fixed = image_.shared_bytes() - std::min(image_.shared_bytes(), launch_.dynamic_shared);
   if (fixed > kStaticShared || image_.shared_bytes() > kMostShared)
     return refuse(fmt::format("{} bytes of static and {} of dynamic shared memory; {} and {} together are possible",
@@ -89,18 +120,22 @@ void Machine::run() {
   image_.set_hooks(&kHooks, on_access);
   Machine* outer = std::exchange(t_machine, this);
   stacks_.release_all();
-  lanes_.resize(launch_.block);
-  clock_.warp.assign((launch_.block + kWarp - 1) / kWarp, 0);
+  lanes_.resize(std::size_t{cluster_} * launch_.block);
+  clock_.threads = launch_.block;
+  clock_.barrier.assign(cluster_, 0);
+  clock_.warp.assign((lanes_.size() + kWarp - 1) / kWarp, 0);
 
-  const std::uint64_t blocks = std::uint64_t{launch_.grid_x} * launch_.grid_y * launch_.grid_z;
+  const std::uint64_t clusters = std::uint64_t{launch_.grid_x} * launch_.grid_y * launch_.grid_z / cluster_;
   std::vector<std::uint64_t> shuffled;
   if (options_.order == Order::random) {
-    shuffled.resize(blocks);
+    shuffled.resize(clusters);
     std::iota(shuffled.begin(), shuffled.end(), std::uint64_t{0});
     std::shuffle(shuffled.begin(), shuffled.end(), random_);
   }
-  for (std::uint64_t i = 0; i < blocks && !stopped_; ++i)
-    run_block(options_.order == Order::forward ? i : options_.order == Order::reverse ? blocks - 1 - i : shuffled[i]);
+  for (std::uint64_t i = 0; i < clusters && !stopped_; ++i)
+    run_cluster(options_.order == Order::forward   ? i
+                : options_.order == Order::reverse ? clusters - 1 - i
+                                                   : shuffled[i]);
   t_machine = outer;
 }
 
@@ -118,15 +153,18 @@ std::vector<unsigned> Machine::ordered(unsigned first, unsigned end) {
   return order;
 }
 
-void Machine::run_block(std::uint64_t index) {
-  block_ = block_index(index);
+void Machine::run_cluster(std::uint64_t index) {
+  first_block_ = index * cluster_;
+  rank_ = 0;
   ++clock_.now;
-  clock_.block = clock_.barrier = clock_.now;
+  clock_.block = clock_.cluster = clock_.now;
+  std::fill(clock_.barrier.begin(), clock_.barrier.end(), clock_.now);
   std::fill(clock_.warp.begin(), clock_.warp.end(), clock_.now);
   block_starts_.push_back(clock_.now);
-  block_numbers_.push_back(index);
+  block_numbers_.push_back(first_block_);
   if (image_.shared_bytes() != 0)
     std::memset(reinterpret_cast<void*>(image_.shared_begin()), kPoison, image_.shared_bytes());
+  for (const auto& saved : saved_) std::memset(saved.get(), kPoison, image_.shared_bytes());
   for (Region& region : regions_) {
     region.read.begin_block();
     region.written.begin_block();
@@ -148,45 +186,88 @@ void Machine::run_block(std::uint64_t index) {
     lane.rounds.clear();
   }
   do {
-    for (const unsigned warp : ordered(0, static_cast<unsigned>(clock_.warp.size()))) {
+    for (const unsigned rank : ordered(0, cluster_)) {
+      run_block(rank);
+      if (stopped_) return;
+    }
+  } while (pass_cluster_barrier());
+  if (!stopped_) check_groups();
+  if (!stopped_) blocks_done_ += cluster_;
+}
+
+// Until all of its threads are at a barrier of the cluster or have returned.
+void Machine::run_block(unsigned rank) {
+  show_shared(rank);
+  const unsigned warps = (launch_.block + kWarp - 1) / kWarp;
+  do {
+    for (const unsigned warp : ordered(rank * warps, (rank + 1) * warps)) {
       run_warp(warp);
       if (stopped_) return;
     }
-  } while (pass_barrier());
-  if (!stopped_) check_groups();
-  if (!stopped_) ++blocks_done_;
+  } while (pass_barrier(rank));
+}
+
+// Shared memory of the image becomes that of a block.
+void Machine::show_shared(unsigned rank) {
+  if (rank == rank_) return;
+  auto* shown = reinterpret_cast<void*>(image_.shared_begin());
+  std::memcpy(saved_[rank_].get(), shown, image_.shared_bytes());
+  std::memcpy(shown, saved_[rank].get(), image_.shared_bytes());
+  rank_ = rank;
 }
 
 // After every warp has stopped: true when the block goes on behind __syncthreads.
-bool Machine::pass_barrier() {
-  const Lane* waiting = nullptr;
-  for (const Lane& lane : lanes_)
-    if (lane.status == Status::at_barrier) waiting = &lane;
-  if (!waiting) return false;
-  const auto missing = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
-    return lane.status != Status::at_barrier || lane.line != waiting->line;
-  });
-  if (missing != lanes_.end()) {
-    Fault fault = here(FaultKind::divergent_barrier, static_cast<unsigned>(waiting - lanes_.data()), waiting->line);
-    fault.other_thread = static_cast<unsigned>(missing - lanes_.begin());
-    if (missing->status == Status::finished) {
-      fault.detail = "has returned";
-    } else {
-      fault.other_line = missing->line;
-      fault.detail = "is at another __syncthreads";
-    }
+bool Machine::pass_barrier(unsigned rank) {
+  const auto begin = lanes_.begin() + rank * launch_.block, end = begin + launch_.block;
+  auto waiting = end;
+  for (auto lane = begin; lane != end; ++lane)
+    if (lane->status == Status::at_barrier) waiting = lane;
+  if (waiting == end) return false;
+  const auto missing = std::find_if(
+      begin, end, [&](const Lane& lane) { return lane.status != Status::at_barrier || lane.line != waiting->line; });
+  if (missing != end) {
+    Fault fault = here(FaultKind::divergent_barrier, static_cast<unsigned>(waiting - lanes_.begin()), waiting->line);
+    fault.other_thread = static_cast<unsigned>(missing - begin);
+    if (missing->status != Status::finished) fault.other_line = missing->line;
+    fault.detail = missing->status == Status::finished     ? "has returned"
+                   : missing->status == Status::at_cluster ? "is at a barrier of the cluster"
+                                                           : "is at another __syncthreads";
     stop(std::move(fault));
     return false;
   }
   ++clock_.now;
-  clock_.barrier = clock_.now;
+  clock_.barrier[rank] = clock_.now;
+  std::for_each(begin, end, [](Lane& lane) { lane.status = Status::ready; });
+  return true;
+}
+
+// After every block has stopped: true when the cluster goes on behind its barrier.
+bool Machine::pass_cluster_barrier() {
+  const auto at = [](const Lane& lane) { return lane.status == Status::at_cluster; };
+  const auto waiting = std::find_if(lanes_.begin(), lanes_.end(), at);
+  if (waiting == lanes_.end()) return false;
+  const auto missing = std::find_if_not(lanes_.begin(), lanes_.end(),
+                                        [&](const Lane& lane) { return at(lane) && lane.line == waiting->line; });
+  if (missing != lanes_.end()) {
+    Fault fault = here(FaultKind::divergent_barrier, static_cast<unsigned>(waiting - lanes_.begin()), waiting->line);
+    const auto other = static_cast<unsigned>(missing - lanes_.begin());
+    fault.other_thread = other % launch_.block;
+    fault.other_block = block_index(first_block_ + other / launch_.block);
+    if (missing->status != Status::finished) fault.other_line = missing->line;
+    fault.detail = missing->status == Status::finished ? "has returned" : "is at another barrier of the cluster";
+    stop(std::move(fault));
+    return false;
+  }
+  ++clock_.now;
+  clock_.cluster = clock_.now;
+  std::fill(clock_.barrier.begin(), clock_.barrier.end(), clock_.now);
   for (Lane& lane : lanes_) lane.status = Status::ready;
   return true;
 }
 
 // Runs a warp until all of its lanes are at __syncthreads or have returned.
 void Machine::run_warp(unsigned warp) {
-  const unsigned first = warp * kWarp, end = std::min(first + kWarp, launch_.block);
+  const unsigned first = warp * kWarp, end = std::min(first + kWarp, static_cast<unsigned>(lanes_.size()));
   do {
     for (const unsigned thread : ordered(first, end)) {
       if (lanes_[thread].status == Status::ready) resume(thread);
@@ -230,9 +311,9 @@ unsigned Machine::on_coordinate(unsigned which) {
   const unsigned grid[3] = {m.launch_.grid_x, m.launch_.grid_y, m.launch_.grid_z};
   switch (which / 3) {
     case 0:
-      return which == 0 ? m.thread_ : 0;
+      return which == 0 ? m.thread_ % m.launch_.block : 0;
     case 1:
-      return m.block_[which % 3];
+      return m.block_index(m.first_block_ + m.rank_)[which % 3];
     case 2:
       return which == 6 ? m.launch_.block : 1;
     default:
@@ -242,6 +323,27 @@ unsigned Machine::on_coordinate(unsigned which) {
 
 void Machine::on_sync_threads(unsigned line) { t_machine->suspend(Status::at_barrier, line); }
 void Machine::on_sync_warp(unsigned line) { t_machine->suspend(Status::at_warp_sync, line); }
+void Machine::on_sync_cluster(unsigned line) { t_machine->suspend(Status::at_cluster, line); }
+
+const void* Machine::on_of_block(const void* shared, unsigned block, unsigned line) {
+  Machine& m = *t_machine;
+  const auto offset = reinterpret_cast<std::uint64_t>(shared) - m.image_.shared_begin();
+  const bool inside = offset < m.image_.shared_bytes(), exists = block < m.cluster_;
+  if (inside && exists) {
+    if (block == m.rank_) return shared;
+    const auto begin = m.lanes_.begin() + block * m.launch_.block;
+    const bool left =
+        std::any_of(begin, begin + m.launch_.block, [](const Lane& lane) { return lane.status == Status::finished; });
+    if (!left) return m.saved_[block].get() + offset;
+  }
+  Fault fault = m.here(FaultKind::absent_block, m.thread_, line);
+  fault.detail = !inside  ? "that is not shared memory"
+                 : exists ? fmt::format("block {} of the cluster has returned", block)
+                          : fmt::format("block {} of a cluster of {}", block, m.cluster_);
+  m.stop(std::move(fault));
+  m.leave_for_good();
+  return nullptr;
+}
 
 void Machine::on_access(const void* pointer, unsigned access) {
   Machine& m = *t_machine;
@@ -271,7 +373,7 @@ int Machine::admit(std::uint64_t address, unsigned bytes, bool write, std::uint3
       if (stacks_.contains(address)) return -1;
       refuse_access(FaultKind::out_of_bounds, site.region, address, bytes, write, number);
     }
-    if (site.region >= 0 && options_.one_buffer_per_access)
+    if (site.region >= 0 && options_.one_buffer_per_access && base_of(site.region) != base_of(region))
       refuse_access(FaultKind::out_of_bounds, site.region, address, bytes, write, number,
                     "that is in " + regions_[region].name);
     site.region = region;
@@ -403,7 +505,7 @@ void Machine::count(const WarpAccess& access, const Record& record, unsigned fir
   site.units += cost.units;
   site.ideal += cost.ideal;
   site.moved_bytes += std::uint64_t{access.bytes} * access.lanes;
-  if (!options_.check_races || !region.writable) return;
+  if (!options_.check_races || (!region.writable && region.space == Space::global)) return;
   Record own = record;
   for (unsigned i = 0; i < access.lanes; ++i) {
     own.address = access.address[i];
@@ -412,7 +514,7 @@ void Machine::count(const WarpAccess& access, const Record& record, unsigned fir
 }
 
 Conflict Machine::note(const Record& record, unsigned thread) {
-  Shadow& shadow = regions_[record.region].shadow;
+  Shadow& shadow = shadow_of(record.region, thread);
   const std::size_t offset = record.address - regions_[record.region].begin;
   switch (record.touch) {
     case Touch::add:
@@ -449,7 +551,9 @@ void Machine::check_race(const Record& record, unsigned thread) {
   if (kind != FaultKind::uninitialised) {
     fault.in_flight = conflict.clash == Clash::in_flight;
     if (conflict.other_thread != thread || fault.in_flight || kind == FaultKind::block_conflict)
-      fault.other_thread = conflict.other_thread;
+      fault.other_thread = conflict.other_thread % launch_.block;
+    if (kind == FaultKind::race && conflict.other_thread / launch_.block != thread / launch_.block)
+      fault.other_block = block_index(first_block_ + conflict.other_thread / launch_.block);
     fault.other_line = image_.line(conflict.other_site);
     fault.detail = fault.in_flight && record.touch != Touch::leave ? "copies to it"
                    : conflict.other_wrote                          ? "wrote it"
@@ -472,8 +576,8 @@ std::uint64_t Machine::place_of(std::uint32_t site, bool write, FaultKind kind) 
 Fault Machine::here(FaultKind kind, unsigned thread, unsigned line) const {
   Fault fault;
   fault.kind = kind;
-  fault.thread = thread;
-  fault.block = block_;
+  fault.thread = thread % launch_.block;
+  fault.block = block_index(first_block_ + thread / launch_.block);
   fault.line = line;
   return fault;
 }

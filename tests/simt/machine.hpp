@@ -1,10 +1,13 @@
-// One run of a kernel: blocks one after another, the threads of a block as fibers, every access seen before it happens.
+// One run of a kernel: blocks one after another, or clusters of them, the threads of each as fibers, every access seen
+// before it happens.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <map>
+#include <memory>
 #include <random>
 #include <span>
 #include <string>
@@ -32,7 +35,7 @@ class Machine {
   void fill(Report& report) const;
 
  private:
-  enum class Status : std::uint8_t { ready, at_barrier, at_warp_sync, at_call, finished };
+  enum class Status : std::uint8_t { ready, at_barrier, at_warp_sync, at_call, at_cluster, finished };
 
   // How an access touches memory. An asynchronous copy is a read, a write that is issued, and its landing: until then
   // what it reads must stay as it was, and `leave` looks whether it did.
@@ -140,6 +143,8 @@ class Machine {
   static void on_access(const void* address, unsigned access);
   static void on_sync_threads(unsigned line);
   static void on_sync_warp(unsigned line);
+  static void on_sync_cluster(unsigned line);
+  static const void* on_of_block(const void* shared, unsigned block, unsigned line);
   static void on_shuffle(void* value, unsigned bytes, unsigned source, unsigned line);
   static void on_copy_async_from(const void* global, unsigned bytes, unsigned site);
   static void on_copy_async_to(void* shared, const void* global, unsigned bytes, unsigned site);
@@ -157,11 +162,16 @@ class Machine {
   static void on_fence_shared();
 
   bool launch_is_possible();
-  void run_block(std::uint64_t index);
+  void run_cluster(std::uint64_t index);
+  void run_block(unsigned rank);
+  void show_shared(unsigned rank);
   void run_warp(unsigned warp);
   void resume(unsigned thread);
   void suspend(Status status, unsigned line);
-  bool pass_barrier();
+  bool pass_barrier(unsigned rank);
+  bool pass_cluster_barrier();
+  int base_of(int region) const;
+  Shadow& shadow_of(int region, unsigned thread);
   bool synchronise(unsigned warp, unsigned first, unsigned end);
   void shuffle(unsigned first, unsigned end);
   void call_whole_warp(unsigned first, unsigned end);
@@ -170,6 +180,7 @@ class Machine {
   void add_product(const GroupProduct& product, float* sums) const;
   void check_groups();
   void written_to_shared(std::uint64_t address, unsigned bytes);
+  std::uint64_t unit_of(std::uint64_t address) const;
   void refuse_product(FaultKind kind, unsigned line, std::string detail);
   int admit(std::uint64_t address, unsigned bytes, bool write, std::uint32_t site);
   int admit(const void* pointer, unsigned bytes, bool write, std::uint32_t site, Space space);
@@ -210,8 +221,13 @@ class Machine {
   void* scheduler_ = nullptr;
   std::vector<Lane> lanes_;
   Lane* lane_ = nullptr;  // that runs
-  unsigned thread_ = 0;
-  std::array<unsigned, 3> block_{};
+  // Threads of a cluster are numbered block by block. Its blocks' shared memory lies in the image in turn, and waits in
+  // `saved_`, which is a region to other blocks, for each shared variable of each block, behind all others.
+  unsigned thread_ = 0, cluster_ = 1;
+  unsigned rank_ = 0;  // of the block that runs
+  std::uint64_t first_block_ = 0;
+  std::vector<std::unique_ptr<std::byte, decltype(&std::free)>> saved_;
+  int first_shared_ = 0, first_saved_ = 0;
   std::uint64_t blocks_done_ = 0, flops_ = 0;
   Clock clock_;
   bool multiplies_;                                       // by warp groups

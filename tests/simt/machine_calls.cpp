@@ -22,9 +22,10 @@ bool Machine::synchronise(unsigned warp, unsigned first, unsigned end) {
         (lane.status == leader.status && lane.line == leader.line && (!calls || lane.call.with(leader.call))))
       continue;
     Fault fault = here(calls ? FaultKind::absent_lane : FaultKind::divergent_barrier, waiting, leader.line);
-    fault.other_thread = t;
+    fault.other_thread = t % launch_.block;
     fault.other_line = lane.line;
     fault.detail = lane.status == Status::at_barrier               ? "is at __syncthreads"
+                   : lane.status == Status::at_cluster             ? "is at a barrier of the cluster"
                    : lane.status == Status::at_warp_sync           ? "is at __syncwarp"
                    : lane.call.kind == WarpCall::Kind::shuffle     ? "is at a shuffle"
                    : lane.call.kind == WarpCall::Kind::load_matrix ? "is at a matrix load"
@@ -59,7 +60,7 @@ void Machine::shuffle(unsigned first, unsigned end) {
       continue;
     }
     Fault fault = here(FaultKind::absent_lane, t, lane.line);
-    fault.other_thread = source;
+    fault.other_thread = source - t / launch_.block * launch_.block;
     fault.detail = !exists                                     ? "does not exist"
                    : lanes_[source].status == Status::finished ? "has returned"
                                                                : "passes a value of another size";
@@ -75,7 +76,7 @@ void Machine::call_whole_warp(unsigned first, unsigned end) {
   for (unsigned t = first; t < first + kWarp; ++t) {
     if (t < end && lanes_[t].status != Status::finished) continue;
     Fault fault = here(FaultKind::absent_lane, caller, leader.line);
-    fault.other_thread = t;
+    fault.other_thread = t - caller / launch_.block * launch_.block;
     fault.detail = t < end ? "has returned" : "does not exist";
     return stop(std::move(fault));
   }

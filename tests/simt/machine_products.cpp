@@ -9,7 +9,7 @@
 namespace ricci::simt {
 namespace {
 
-constexpr unsigned kGroup = kWarp * kernel::kGroupWarps, kUnit = 16;
+constexpr unsigned kGroup = kWarp * kernel::kGroupWarps, kUnit = 16, kRankShift = 60;
 const float kUnderWay = std::bit_cast<float>(0xffa5a5a5u);
 
 std::uint64_t field(std::uint64_t descriptor, unsigned first) { return (descriptor >> first & 0x3fff) << 4; }
@@ -77,7 +77,7 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
     const int region = m.locate(address, kUnit);
     if (region < 0 || m.regions_[region].space != Space::shared)
       m.refuse_access(FaultKind::out_of_bounds, region, address, kUnit, false, site, "that is not shared memory");
-    if (m.unfenced_.contains(address / kUnit))
+    if (m.unfenced_.contains(m.unit_of(address)))
       m.refuse_product(FaultKind::unfenced_product, line, m.regions_[region].name + " is written with no fence since");
     lane.log.push_back({address, site, static_cast<std::uint16_t>(region), kUnit, Touch::multiply});
   }
@@ -93,11 +93,16 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
   lane.products.push_back(std::move(product));
 }
 
+// Of the block that runs.
+std::uint64_t Machine::unit_of(std::uint64_t address) const {
+  return address / kUnit | std::uint64_t{rank_} << kRankShift;
+}
+
 void Machine::on_fence_sums() { running().lane_->sums_fenced = true; }
 
 void Machine::written_to_shared(std::uint64_t address, unsigned bytes) {
   if (!multiplies_) return;
-  for (auto unit = address / kUnit; unit <= (address + bytes - 1) / kUnit; ++unit) {
+  for (auto unit = unit_of(address); unit <= unit_of(address + bytes - 1); ++unit) {
     lane_->unfenced.push_back(unit);
     ++unfenced_[unit];
   }
@@ -164,13 +169,13 @@ void Machine::report_unfinished_products() {
   }
 }
 
-// After a block: the threads of a group have multiplied the same matrices in the same order.
+// After a cluster: the threads of a group have multiplied the same matrices in the same order.
 void Machine::check_groups() {
-  for (unsigned t = 0; t < launch_.block; ++t) {
+  for (unsigned t = 0; t < lanes_.size(); ++t) {
     const unsigned first = t / kGroup * kGroup;
     if (lanes_[t].issued_products == lanes_[first].issued_products) continue;
     Fault fault = here(FaultKind::absent_lane, first, 0);
-    fault.other_thread = t;
+    fault.other_thread = t % launch_.block;
     fault.detail = "multiplies other matrices than its warp group";
     return stop(std::move(fault));
   }

@@ -7,7 +7,7 @@ namespace {
 
 // Whether an access of the running block at `stamp` by `other` is not ordered before one of `thread` now.
 bool unordered(std::uint32_t stamp, unsigned other, unsigned thread, const Clock& clock) {
-  if (stamp < clock.barrier || other == thread) return false;
+  if (stamp < clock.met(thread, other) || other == thread) return false;
   return other / kWarp != thread / kWarp || stamp >= clock.warp[thread / kWarp];
 }
 
@@ -47,8 +47,11 @@ Conflict Shadow::note_read(Cell& cell, unsigned thread, std::uint32_t site, cons
   }
 
   unsigned flags = cell.reader & kManyBlocks;
-  if (cell.read_stamp >= clock.barrier && cell.read_stamp != 0) {
-    const unsigned reader = cell.reader & kThreadMask;
+  const unsigned reader = cell.reader & kThreadMask;
+  // What a block of the cluster has read, its own barriers do not make older for another one.
+  if (cell.read_stamp >= clock.cluster && cell.read_stamp != 0)
+    flags |= clock.block_of(reader) != clock.block_of(thread) ? kCluster : cell.reader & kCluster;
+  if (cell.read_stamp >= clock.met(thread, reader) && cell.read_stamp != 0) {
     flags |= cell.reader & kManyWarps;
     if (reader / kWarp != thread / kWarp)
       flags |= kManyWarps;
@@ -57,7 +60,7 @@ Conflict Shadow::note_read(Cell& cell, unsigned thread, std::uint32_t site, cons
   } else if (cell.read_stamp != 0 && cell.read_stamp < clock.block) {
     flags |= kManyBlocks;
   }
-  cell.reader = static_cast<std::uint16_t>(thread | flags);
+  cell.reader = thread | flags;
   cell.read_stamp = clock.now;
   cell.read_site = site;
   return conflict;
@@ -70,7 +73,9 @@ Conflict Shadow::note_write(Cell& cell, unsigned thread, std::uint32_t site, con
   const bool after_write = cell.write_stamp != 0 && !(adds && cell.added);
   if (after_write && unordered(cell.write_stamp, cell.write_thread, thread, clock)) {
     conflict = {Clash::race, true, cell.write_thread, cell.write_site, cell.write_stamp};
-  } else if (cell.read_stamp != 0 && cell.read_stamp >= clock.barrier &&
+  } else if (cell.read_stamp != 0 && (cell.reader & kCluster) && cell.read_stamp >= clock.cluster) {
+    conflict = {Clash::race, false, reader, cell.read_site, cell.read_stamp};
+  } else if (cell.read_stamp != 0 && cell.read_stamp >= clock.met(thread, reader) &&
              ((cell.reader & kManyWarps) || unordered(cell.read_stamp, reader, thread, clock) ||
               ((cell.reader & kManyLanes) && cell.read_stamp >= clock.warp[thread / kWarp]))) {
     conflict = {Clash::race, false, reader, cell.read_site, cell.read_stamp};
@@ -80,7 +85,8 @@ Conflict Shadow::note_write(Cell& cell, unsigned thread, std::uint32_t site, con
     conflict = {Clash::block, false, reader, cell.read_site, cell.read_stamp < clock.block ? cell.read_stamp : 0};
   }
   // A plain write that is not synchronised with the adding warp stays the last one, for the next warp that adds.
-  if (adds && !cell.added && cell.write_stamp >= clock.barrier && cell.write_stamp >= clock.warp[thread / kWarp])
+  if (adds && !cell.added && cell.write_stamp >= clock.barrier_of(thread) &&
+      cell.write_stamp >= clock.warp[thread / kWarp])
     return conflict;
   cell.added = adds;
   cell.write_stamp = clock.now;

@@ -12,9 +12,18 @@ constexpr unsigned kWarp = 32;
 /// The clock of a run: it advances with every synchronisation, so a stamp tells what has been synchronised since.
 struct Clock {
   std::uint32_t now = 0;
-  std::uint32_t block = 0;          ///< start of the running block
-  std::uint32_t barrier = 0;        ///< its last __syncthreads
-  std::vector<std::uint32_t> warp;  ///< last __syncwarp of each warp
+  std::uint32_t block = 0;             ///< start of the running block, or cluster
+  std::uint32_t cluster = 0;           ///< last barrier of the cluster, or its start
+  std::vector<std::uint32_t> barrier;  ///< last __syncthreads of each block that runs
+  std::vector<std::uint32_t> warp;     ///< last __syncwarp of each warp
+  unsigned threads = 1024;             ///< of a block: those of a cluster are numbered block by block
+
+  unsigned block_of(unsigned thread) const { return thread / threads; }
+  std::uint32_t barrier_of(unsigned thread) const { return barrier[block_of(thread)]; }
+  /// The last barrier that both threads were at.
+  std::uint32_t met(unsigned thread, unsigned other) const {
+    return block_of(thread) == block_of(other) ? barrier_of(thread) : cluster;
+  }
 };
 
 enum class Clash : std::uint8_t { none, race, in_flight, block, uninitialised };
@@ -28,7 +37,8 @@ struct Conflict {
 };
 
 /// Shadow of one buffer. Two accesses are ordered when they are of one thread, or of one block with __syncthreads
-/// between, or of one warp with __syncwarp between; shuffles order nothing, as on the GPU.
+/// between, or of one cluster with its barrier between, or of one warp with __syncwarp between; shuffles order nothing,
+/// as on the GPU.
 class Shadow {
  public:
   /// `offset_bits`: the low 4 bits of the buffer's address, so that naturally aligned accesses stay within cells.
@@ -60,16 +70,16 @@ class Shadow {
   struct Cell {
     std::uint32_t write_stamp = 0, read_stamp = 0;  // 0: never
     std::uint32_t write_site = 0, read_site = 0;
+    std::uint32_t reader = 0;  // thread and the flags below
     std::uint16_t write_thread = 0;
-    std::uint16_t reader = 0;  // thread and the flags below
     // Thread + 1 whose copy, issued at write_stamp, has not landed; 0: none. Those of earlier blocks do not count.
     std::uint16_t copier = 0;
     bool added = false;  // the last write was an atomic addition
   };
   // Set until the synchronisation that ends them.
-  static constexpr std::uint16_t kThreadMask = 0x3ff, kManyLanes = 0x2000, kManyWarps = 0x4000;
-  // Two blocks have read it. Never reset.
-  static constexpr std::uint16_t kManyBlocks = 0x8000;
+  static constexpr std::uint32_t kThreadMask = 0x1fff, kManyLanes = 0x2000, kManyWarps = 0x4000, kCluster = 0x8000;
+  // Two blocks have read it, or clusters. Never reset.
+  static constexpr std::uint32_t kManyBlocks = 0x10000;
 
   Conflict note_read(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock,
                      bool check_uninitialised) const;

@@ -38,6 +38,8 @@ const char* name(FaultKind kind) noexcept {
       return "divergent barrier";
     case FaultKind::absent_lane:
       return "absent lane";
+    case FaultKind::absent_block:
+      return "absent block";
     case FaultKind::unfinished_copy:
       return "unfinished copy";
     case FaultKind::unfinished_product:
@@ -58,11 +60,14 @@ std::string Fault::text() const {
   std::string text = fmt::format("{}: ", name(kind));
   if (kind == FaultKind::launch) return text + detail;
   text += fmt::format("{}, thread {}{}", block_text(block), thread, at_line(line));
-  const std::string other = other_thread ? fmt::format("thread {}", *other_thread) : "another thread";
+  const bool elsewhere = other_block && kind != FaultKind::block_conflict;
+  const std::string other = fmt::format("{}{}", elsewhere ? block_text(*other_block) + ", " : "",
+                                        other_thread ? fmt::format("thread {}", *other_thread) : "another thread");
   switch (kind) {
     case FaultKind::divergent_barrier:
     case FaultKind::absent_lane:
       return text + fmt::format(": {} {}{}", other, detail, at_line(other_line));
+    case FaultKind::absent_block:
     case FaultKind::unfinished_product:
     case FaultKind::unfenced_product:
     case FaultKind::touched_sums:

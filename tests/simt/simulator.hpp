@@ -1,6 +1,6 @@
-// Runs the text of a CUDA kernel on the CPU, thread block by thread block, and reports what a GPU would not: accesses
-// out of bounds, races, divergent barriers, misaligned vectors, bank conflicts and the sectors that move. See
-// README.md.
+// Runs the text of a CUDA kernel on the CPU, thread block by thread block or cluster by cluster, and reports what a GPU
+// would not: accesses out of bounds, races, divergent barriers, misaligned vectors, bank conflicts and the sectors that
+// move. See README.md.
 #pragma once
 
 #include <array>
@@ -64,6 +64,7 @@ enum class FaultKind {
   block_conflict,      ///< two blocks, at least one writes
   divergent_barrier,   ///< __syncthreads or __syncwarp that some threads do not reach
   absent_lane,         ///< a shuffle, matrix load or product that some lanes do not reach, or from one that has left
+  absent_block,        ///< shared memory of a block that is not in the cluster, or has returned
   unfinished_copy,     ///< an asynchronous copy that its thread does not commit, or wait for, before it ends
   unfinished_product,  ///< the same of a product of a warp group
   unfenced_product,    ///< a product of a warp group with no fence after its sums or operands were written
@@ -83,7 +84,7 @@ struct Fault {
   unsigned thread = 0;  ///< threadIdx.x
   std::array<unsigned, 3> block{};
   std::optional<unsigned> other_thread;  ///< of a race: who was there before; of a barrier: who is missing
-  std::optional<std::array<unsigned, 3>> other_block;  ///< of a block_conflict
+  std::optional<std::array<unsigned, 3>> other_block;  ///< of a block_conflict, or of the same cluster
   std::string buffer;                                  ///< "buffer 1", "tile", or empty where no buffer is near
   std::uint64_t address = 0;
   std::int64_t offset = 0;  ///< bytes from the start of that buffer

@@ -257,6 +257,35 @@ const Case kCases[] = {
      kNone,
      "tile a:16; tile c:8; order task a0 c0; stage A at c0 async a b; stage B at c0 async b c;"
      "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1; store shared"},
+    {"ad,db->ab",  // a long sum in parts, of a block of the cluster each, with ragged edges
+     {{'a', 50}, {'b', 38}, {'d', 250}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "tile a:32; tile c:16; tile b:64:16; order task a0 c0 cluster b0 sum b1; stage A at b1 async a b pad 4;"
+     "stage B at b1 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b1 3"},
+    {"ad,db->ba",  // parts that are one stage each; the output's neighbours are rows, whole vectors of them
+     {{'a', 64}, {'b', 16}, {'d', 48}},
+     {DType::f32},
+     kAny,
+     kNone,
+     "tile a:24; order cluster a0; stage A at a0 async a b pad 4; stage B at a0 async a c pad 4;"
+     "atom fma rows b columns c depth a warps 1x2 runs 2x4x1"},
+    {"ad,db->ab",  // parts of complex sums on tensor cores
+     {{'a', 20}, {'b', 11}, {'d', 40}},
+     {DType::c128},
+     kAny,
+     kAny,
+     "tile a:16; tile c:8; tile b:24:8; order task a0 c0 cluster b0 sum b1; stage A at b1 async a b; stage B at b1 "
+     "async "
+     "b c; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1"},
+    {"ad,db->ab",  // parts of halves by warp groups
+     {{'a', 100}, {'b', 32}, {'d', 256}},
+     {DType::bf16, DType::bf16, DType::bf16},
+     kOne,
+     kNone,
+     "tile a:64; tile b:64:32; order task a0 cluster b0 sum b1; stage A at b1 async a b;"
+     "stage B at b1 async b c; atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; pipeline b1 2"},
 };
 
 }  // namespace
@@ -423,6 +452,19 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
       "atom m16n8k8_f64 rows a columns c depth b warps 1x1",
       "a depth of 12");
   const std::string atom = "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x2;";
+  const auto of_order = [&](const std::string& order, const char* part) {
+    refused(("tile a:64; tile c:32; tile b:16:8; " + order + "; " + stages + atom).c_str(), part);
+  };
+  of_order("order task a0 cluster c0 sum b0 b1", "c0 is not summed over");
+  of_order("order task a0 c0 sum b0 cluster b1", "one loop, inside of all tasks");
+  of_order("order task a0 c0 serial b0 cluster b1", "one loop, inside of all tasks");
+  refused(
+      ("tile a:64; tile c:32; tile b:16:8; order task a0 c0 cluster b0 serial b1; stage A at b1 async a b; stage B at "
+       "b1 async b c;" +
+       atom)
+          .c_str(),
+      "the sum comes in several parts");
+  refused(("tile b:7; order cluster b0; " + stages + atom).c_str(), "a cluster of 10 blocks");
   refused((start + stages + "store shared;" + atom).c_str(), "it stands behind the atom");
   refused((start + stages + atom + "store global").c_str(), "shared is expected there");
   refused((start + stages + atom + "pipeline b0 3 ahead").c_str(), "\"prefetch\" is expected there");

@@ -75,15 +75,15 @@ TEST_CASE("sectors of global accesses") {
 }
 
 TEST_CASE("accesses are ordered by thread, warp and block synchronisation") {
-  Clock clock{1, 1, 1, {1, 1}};
+  Clock clock{1, 1, 1, {1}, {1, 1}};
   Shadow shadow;
   const auto touch = [&](bool write, unsigned thread, std::size_t offset = 0, unsigned bytes = 8) {
     return shadow.access(offset, bytes, write, thread, 7, clock, true).clash;
   };
   const auto sync_warp = [&](unsigned warp) { clock.warp[warp] = ++clock.now; };
-  const auto sync_threads = [&] { clock.barrier = ++clock.now; };
+  const auto sync_threads = [&] { clock.barrier[0] = ++clock.now; };
   const auto next_block = [&] {
-    clock.block = clock.barrier = ++clock.now;
+    clock.block = clock.cluster = clock.barrier[0] = ++clock.now;
     clock.warp.assign(2, clock.now);
   };
 

@@ -96,7 +96,28 @@ Kernel cuda_in_steps() {
                       Target::cuda));
 }
 
+/// A sum in parts of the blocks of a cluster.
+Kernel cuda_cluster_tiles() {
+  return built(product(40, 90, 38),
+               "tile a:16; tile b:24:8; tile c:16; order task a0 c0 cluster b0 sum b1; stage A at b1 async a b pad 4;"
+               "stage B at b1 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1;"
+               "pipeline b1 2",
+               Target::cuda);
+}
+Kernel cuda_cluster() { return expand(cuda_cluster_tiles()); }
+
 // ---- finding places in a tree
+
+/// A barrier of the cluster becomes one of the block.
+bool of_cluster(const Statement& s) { return std::get<Barrier>(s.node).of == Barrier::Of::cluster; }
+/// Loads of the shared memory of a cluster's blocks.
+Access& part_of_block(Value& value) {
+  if (value.access.block) return value.access;
+  for (auto& operand : value.operands) {
+    if (auto& access = part_of_block(operand); access.block) return access;
+  }
+  return value.access;
+}
 
 Place loop_over(const Kernel& kernel, Bind bind, const std::string& name) {
   return [&kernel, bind, name](const Statement& s) {
@@ -281,6 +302,25 @@ const Fault kFaults[] = {
      },
      "with no barrier between"},
     // ---- threads and tasks
+    {"parts of a sum that are read before all blocks have them", cuda_cluster,
+     [](Kernel& k) { get<Barrier>(k, of_cluster).of = Barrier::Of::block; },
+     "read of another block with no barrier of the cluster after what is written"},
+    {"a block that ends while others read its part", cuda_cluster,
+     [](Kernel& k) {
+       auto& body = get<Loop>(k, loop_over(k, Bind::thread, "")).body;
+       REQUIRE(std::holds_alternative<Barrier>(body.back().node));
+       body.pop_back();
+     },
+     "a block ends while others may read its C_tile"},
+    {"a barrier of a cluster that some blocks do not reach", cuda_cluster,
+     [](Kernel& k) { guard<Barrier>(k, {Affine::of(var_of(k, "b0")), 1}, of_cluster); },
+     "a barrier of a cluster where not all of its blocks pass"},
+    {"a part of a block that is not there", cuda_cluster,
+     [](Kernel& k) { part_of_block(get<Store>(k, store_to(k, "C")).value).block = Affine(4); }, "of a cluster of 4"},
+    {"a part of a sum that leaves as the whole", cuda_cluster_tiles, [](Kernel& k) { get<Flush>(k).parts = -1; },
+     "tasks along b0 write the same elements of C"},
+    {"a part that another block writes", cuda_cluster,
+     [](Kernel& k) { get<Store>(k, store_to(k, "C_tile")).to.block = Affine(0); }, "of another block is written"},
     {"a barrier that some threads do not reach", cuda,
      [](Kernel& k) { guard<Barrier>(k, {Affine::of(var_of(k, "t")), 16}); },
      "a barrier where not all threads of a block pass"},

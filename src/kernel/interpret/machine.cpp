@@ -9,10 +9,10 @@
 namespace ricci::kernel {
 namespace {
 
-const Loop* task_loop(const Body& body) {
+const Loop* block_loop(const Body& body) {
   if (body.size() != 1) return nullptr;
   const auto* loop = std::get_if<Loop>(&body.front().node);
-  return loop && loop->bind == Bind::task ? loop : nullptr;
+  return loop && numbers_blocks(loop->bind) ? loop : nullptr;
 }
 
 }  // namespace
@@ -20,11 +20,12 @@ const Loop* task_loop(const Body& body) {
 Machine::Machine(const Kernel& kernel, const std::vector<void*>* buffers, const std::vector<Scalar>& params,
                  std::int64_t steps)
     : kernel_(kernel),
-      threads_(has_tiles(kernel.body) ? 1 : kernel.threads),
+      blocks_(has_tiles(kernel.body) ? 1 : static_cast<int>(kernel.cluster())),
+      threads_(has_tiles(kernel.body) ? 1 : kernel.threads * blocks_),
       values_(buffers != nullptr),
       env_(kernel.vars.size() * static_cast<std::size_t>(threads_)),
       advanced_(kernel.arrays.size() * static_cast<std::size_t>(threads_)),
-      memory_(kernel, threads_, buffers),
+      memory_(kernel, threads_, blocks_, buffers),
       steps_(steps) {
   for (std::size_t k = 0; k < params.size(); ++k)
     params_.push_back(ir::oracle::value_of(params[k], kernel.params[k].type));
@@ -41,7 +42,8 @@ bool Machine::run(bool corners) {
 }
 
 void Machine::tasks(const Body& body, std::int64_t number, bool corners) {
-  if (const auto* loop = task_loop(body)) {
+  if (const auto* loop = block_loop(body)) {
+    if (loop->bind == Bind::cluster) return cluster(*loop, number);
     const auto extent = kernel_.extent(loop->var);
     for (std::int64_t k = 0; k < extent; ++k) {
       if (corners && k > 1 && k < extent - 1) {
@@ -54,10 +56,23 @@ void Machine::tasks(const Body& body, std::int64_t number, bool corners) {
     }
     return;
   }
+  task(body, number);
+}
+
+void Machine::cluster(const Loop& loop, std::int64_t number) {
+  const auto extent = kernel_.extent(loop.var);
+  parts_.clear();
+  for (std::int64_t first = 0; first < extent; first += blocks_) {
+    for (int t = 0; t < threads_; ++t) variable(loop.var, t) = first + t / block_threads();
+    task(loop.body, number);
+  }
+}
+
+void Machine::task(const Body& body, std::int64_t number) {
   memory_.begin_task(number);
   tiles_.clear();
   std::fill(advanced_.begin(), advanced_.end(), 0);
-  ++counts_.tasks;
+  counts_.tasks += blocks_;
   Threads threads(static_cast<std::size_t>(threads_));
   std::iota(threads.begin(), threads.end(), 0);
   execute(body, threads);
@@ -78,8 +93,9 @@ void Machine::thread_digits(const Loop& loop, const Threads& threads, std::int64
   const auto extent = kernel_.extent(loop.var), below = thread_product_ / extent;
   Threads inside;
   for (const auto t : threads) {
-    if (t >= product) continue;
-    variable(loop.var, t) = t / below % extent;
+    const auto own = t % block_threads();
+    if (own >= product) continue;
+    variable(loop.var, t) = own / below % extent;
     if (holds(loop.when, t)) inside.push_back(t);
   }
   const auto outer = thread_product_;
@@ -92,7 +108,7 @@ void Machine::one(const Loop& loop, const Threads& threads) {
   if (loop.bind == Bind::thread) {
     const bool outermost = thread_product_ == 0;
     if (outermost) thread_product_ = kernel_.extent(loop.var) * thread_product(kernel_, loop.body);
-    thread_digits(loop, threads, outermost ? thread_product_ : threads_);
+    thread_digits(loop, threads, outermost ? thread_product_ : block_threads());
     if (outermost) thread_product_ = 0;
     return;
   }
@@ -253,9 +269,14 @@ void Machine::one(const Commit& commit, const Threads& threads) {
 }
 
 void Machine::all_take_part(const Threads& threads, const char* what) const {
-  if (threads.size() == static_cast<std::size_t>(threads_)) return;
-  broken(kernel_, origin_,
-         fmt::format("{} is reached by {} of the {} threads of a block", what, threads.size(), threads_));
+  const auto of_block = static_cast<std::size_t>(block_threads());
+  for (std::size_t k = 0; k < threads.size(); k += of_block) {
+    const auto block = threads[k] / block_threads();
+    const auto count = static_cast<std::size_t>(
+        std::count_if(threads.begin(), threads.end(), [&](int t) { return t / block_threads() == block; }));
+    if (count != of_block)
+      broken(kernel_, origin_, fmt::format("{} is reached by {} of the {} threads of a block", what, count, of_block));
+  }
 }
 
 void Machine::whole_warps(const Threads& threads, const char* what) const {
@@ -275,14 +296,20 @@ void Machine::one(const Wait& wait, const Threads& threads) {
 }
 
 void Machine::one(const Barrier& barrier, const Threads& threads) {
-  if (barrier.warp) {
+  if (barrier.of == Barrier::Of::warp) {
     whole_warps(threads, "a barrier of a warp");
     for (const auto t : threads) memory_.barrier_of_warp(t);
     return;
   }
   all_take_part(threads, "a barrier");
-  ++counts_.barriers;
-  memory_.barrier();
+  for (std::size_t k = 0; k < threads.size(); k += static_cast<std::size_t>(block_threads())) {
+    ++counts_.barriers;
+    memory_.barrier(threads[k]);
+  }
+  if (barrier.of != Barrier::Of::cluster) return;
+  if (threads.size() != static_cast<std::size_t>(threads_))
+    broken(kernel_, origin_, "a barrier of a cluster that not all of its blocks reach");
+  memory_.barrier_of_cluster();
 }
 
 Counts execute(const Kernel& kernel, const std::vector<void*>& buffers, const std::vector<Scalar>& params) {

@@ -1,4 +1,4 @@
-// A kernel being executed: the threads of a block in step, statement by statement.
+// A kernel being executed: the threads of a block, or of a cluster's blocks, in step, statement by statement.
 #pragma once
 
 #include <functional>
@@ -33,6 +33,9 @@ class Machine {
 
   // ---- machine.cpp: statements
   void tasks(const Body& body, std::int64_t number, bool corners);
+  void task(const Body& body, std::int64_t number);
+  /// The blocks of a cluster: at once, or, of tile statements, one after the other.
+  void cluster(const Loop& loop, std::int64_t number);
   void execute(const Body& body, const Threads& threads);
   void one(const Loop& loop, const Threads& threads);
   void one(const Sweep& sweep, const Threads& threads);
@@ -72,6 +75,7 @@ class Machine {
   void one(const Flush& flush, const Threads& threads);
   void over(std::span<const Digit> digits, int thread, const std::function<void()>& each);
   void thread_digits(const Loop& loop, const Threads& threads, std::int64_t product);
+  /// All threads of a block do, or none.
   void all_take_part(const Threads& threads, const char* what) const;
   void whole_warps(const Threads& threads, const char* what) const;
 
@@ -103,8 +107,12 @@ class Machine {
                      static_cast<std::size_t>(thread)];
   }
 
+  /// Threads of a block; tile statements are executed by one for all of them.
+  int block_threads() const { return threads_ / blocks_; }
+
   const Kernel& kernel_;
-  int threads_;
+  int blocks_;   // that run at once
+  int threads_;  // of all of these
   bool values_;
   std::vector<ir::oracle::Value> params_;
   std::vector<std::int64_t> env_;       // per variable and thread
@@ -116,8 +124,10 @@ class Machine {
   const Threads* passing_ = nullptr;  // those that the statement is executed by
   bool all_tasks_ = true;             // none has been left out
   std::int64_t thread_product_ = 0;   // threads that the thread loops around number; 0 outside of them
-  /// Accumulators of tile statements: by element, whatever layout the atom gives them.
-  std::map<int, std::map<std::pair<std::int64_t, std::int64_t>, Item>> tiles_;
+  /// Accumulators of tile statements: by element, whatever layout the atom gives them; of those whose parts the blocks
+  /// of a cluster have, the sum of the parts so far.
+  using Tile = std::map<std::pair<std::int64_t, std::int64_t>, Item>;
+  std::map<int, Tile> tiles_, parts_;
   const Item* finished_ = nullptr;  // the element that a Flush is writing
   int finished_array_ = -1;
 };

@@ -23,17 +23,22 @@ struct Item {
 class Memory {
  public:
   /// buffers: null where values do not matter.
-  Memory(const Kernel& kernel, int threads, const std::vector<void*>* buffers);
+  ///   threads  of all blocks that run at once
+  Memory(const Kernel& kernel, int threads, int blocks, const std::vector<void*>* buffers);
 
   /// Registers, scratch and shared memory hold nothing at the beginning of a task.
   void begin_task(std::int64_t task);
-  void barrier() { ++interval_; }
+  /// Of the block of a thread.
+  void barrier(int thread) { interval(thread) = ++intervals_begun_; }
+  /// Behind a barrier of each block.
+  void barrier_of_cluster() { ++cluster_interval_; }
   /// Of the warp of a thread.
   void barrier_of_warp(int thread) { ++warp_interval(thread); }
   /// The directive named by what is thrown from here on.
   void set_origin(int origin) { origin_ = origin; }
 
-  Item read(int array, std::int64_t element, int thread);
+  ///   block  of the cluster, whose shared memory is read; -1: the thread's own
+  Item read(int array, std::int64_t element, int thread, int block = -1);
   void write(int array, std::int64_t element, int thread, const Item& item);
 
   /// Asynchronous copies of a thread to shared memory: under way, closed as a group, landed but for the last `groups`
@@ -64,6 +69,8 @@ class Memory {
   struct Met {
     std::int64_t task = -1;
     std::int64_t written_in = -1, read_in = -1;
+    std::int64_t written_in_cluster = -1, read_in_cluster = -1;
+    int reading_block = -1;        // -2: several
     int writer = -1, reader = -1;  // reader -2: several
     int reading_warp = -1;         // -2: several
     /// The same intervals between barriers of the writer's warp, and of the readers'.
@@ -77,7 +84,7 @@ class Memory {
   };
   struct Cells {
     std::vector<Item> items;
-    std::vector<Met> met;                              // shared
+    std::vector<Met> met;                              // shared, of each block
     std::unordered_map<std::int64_t, Met> met_global;  // global and written
   };
   struct Flight {
@@ -116,20 +123,27 @@ class Memory {
   [[noreturn]] void fail(int array, std::int64_t element, const std::string& rule) const;
   void check_bounds(int array, std::int64_t element) const;
   static int warp_of(int thread) { return thread / 32; }
+  int block_of(int thread) const { return blocks_ == 1 ? 0 : thread / (threads_ / blocks_); }
   std::int64_t& warp_interval(int thread) { return warp_intervals_[static_cast<std::size_t>(warp_of(thread))]; }
+  std::int64_t& interval(int thread) { return intervals_[static_cast<std::size_t>(block_of(thread))]; }
   void meet(Met& met, int array, std::int64_t element, int thread, bool writes);
-  Met* met(int array, std::int64_t element);
-  std::size_t cell(int array, std::int64_t element, int thread) const;
+  Met* met(int array, std::int64_t element, int block);
+  std::size_t cell(int array, std::int64_t element, int thread, int block) const;
+  std::size_t cell(int array, std::int64_t element, int thread) const {
+    return cell(array, element, thread, block_of(thread));
+  }
   char* address(int array, std::int64_t element) const;
 
   const Kernel& kernel_;
-  int threads_;
+  int threads_, blocks_;
   const std::vector<void*>* buffers_;
   std::vector<Cells> cells_;        // per array
   std::vector<Flights> flights_;    // per thread
   bool multiplies_ = false;         // there are products of warp groups
   std::vector<Products> products_;  // per thread
-  std::int64_t task_ = -1, interval_ = 0;
+  std::int64_t task_ = -1, cluster_interval_ = 0;
+  std::int64_t intervals_begun_ = 0;     // of all blocks, which have different ones
+  std::vector<std::int64_t> intervals_;  // per block
   std::vector<std::int64_t> warp_intervals_;
   int origin_ = -1;
 };

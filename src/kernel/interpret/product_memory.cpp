@@ -15,15 +15,15 @@ void Memory::write_before_products(int array, std::int64_t element, int thread) 
   const auto space = this->array(array).space;
   if (space == Space::registers) own.written.insert({array, element});
   if (space != Space::shared) return;
-  met(array, element)->fenced = false;
+  met(array, element, block_of(thread))->fenced = false;
   own.unfenced.emplace_back(array, element);
 }
 
 Item Memory::read_for_product(int array, std::int64_t element, int thread) {
   check_bounds(array, element);
-  auto& both = *met(array, element);
+  auto& both = *met(array, element, block_of(thread));
   meet(both, array, element, thread, false);
-  if (both.written && (!both.fenced || both.fenced_in == interval_))
+  if (both.written && (!both.fenced || both.fenced_in == interval(thread)))
     fail(array, element, "is read by a product of a warp group with no fence and barrier after it was written");
   auto& own = products_[static_cast<std::size_t>(thread)];
   own.reads.push_back({array, element, own.group});
@@ -59,7 +59,7 @@ void Memory::wait_for_products(int thread, int groups) {
   });
   std::erase_if(own.reads, [&](const Products::Read& read) {
     if (!lands(read.group)) return false;
-    --met(read.array, read.element)->products;
+    --met(read.array, read.element, block_of(thread))->products;
     return true;
   });
 }
@@ -71,10 +71,10 @@ void Memory::fence(int thread, int sums) {
     return;
   }
   for (const auto& [array, element] : own.unfenced) {
-    auto& both = *met(array, element);
+    auto& both = *met(array, element, block_of(thread));
     if (both.writer != thread) continue;
     both.fenced = true;
-    both.fenced_in = interval_;
+    both.fenced_in = interval(thread);
   }
   own.unfenced.clear();
 }

@@ -74,6 +74,21 @@ void Machine::one(const Mma& mma, const Threads& threads) {
 }
 
 void Machine::one(const Flush& flush, const Threads& threads) {
+  if (flush.parts >= 0) {
+    // The parts of earlier blocks first; the last block's makes the sum whole.
+    const auto type = kernel_.array(flush.accumulator).type;
+    const auto add = apply(ir::OpCode::add, type, {zero_of(type), zero_of(type)});
+    auto& tile = tiles_[flush.accumulator];
+    if (const auto before = parts_.find(flush.accumulator); before != parts_.end()) {
+      for (auto& [place, part] : tile) {
+        const Item both[] = {before->second[place], part};
+        part = operation(add, both);
+      }
+    }
+    parts_[flush.accumulator] = tile;
+    if (variable(flush.parts, threads.front()) < kernel_.extent(flush.parts) - 1) return;
+    parts_.erase(flush.accumulator);
+  }
   const auto rows = of_products(flush.batch, flush.rows);
   const auto row = position(rows), column = position(flush.columns);
   const auto t = threads.front();

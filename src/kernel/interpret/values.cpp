@@ -130,8 +130,10 @@ std::int64_t Machine::lane(const Access& access, int thread) const {
 std::vector<Item> Machine::load(const Access& access, int thread) {
   std::vector<Item> items(static_cast<std::size_t>(access.lanes));
   const auto first = element(access, thread);
+  const auto block = access.block ? static_cast<int>(at(*access.block, thread)) : -1;
+  if (block >= blocks_) broken(kernel_, origin_, "block " + std::to_string(block) + " of a cluster is read");
   for (int k = 0; k < existing(access); ++k)
-    items[static_cast<std::size_t>(k)] = memory_.read(access.array, first + k, thread);
+    items[static_cast<std::size_t>(k)] = memory_.read(access.array, first + k, thread, block);
   if (access.lane) return {items[static_cast<std::size_t>(lane(access, thread))]};
   return items;
 }

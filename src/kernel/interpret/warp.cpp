@@ -36,7 +36,8 @@ void Machine::one(const MatrixLoad& load, const Threads& threads) {
     if (t % kWarp < kMatrixRows * matrices) pointing.push_back(t);
   }
   count(load.from, pointing, false);
-  for (int warp = 0; warp < threads_ / kWarp; ++warp) {
+  for (std::size_t k = 0; k < threads.size(); k += kWarp) {
+    const int warp = threads[k] / kWarp;
     for (int lane = 0; lane < kWarp; ++lane) {
       const int t = warp * kWarp + lane;
       const auto first = element(load.to, t);
@@ -76,7 +77,8 @@ void Machine::one(const MmaCall& call, const Threads& threads) {
   };
   const auto product = apply(ir::OpCode::mul, type, {zero_of(type), zero_of(type)});
   const auto sum = apply(ir::OpCode::add, type, {zero_of(type), zero_of(type)});
-  for (int warp = 0; warp < threads_ / kWarp; ++warp) {
+  for (std::size_t k = 0; k < threads.size(); k += kWarp) {
+    const int warp = threads[k] / kWarp;
     const auto a = gathered(call.a, atom->a, warp), b = gathered(call.b, atom->b, warp);
     auto c = gathered(call.d, atom->c, warp);
     for (int m = 0; m < atom->m; ++m) {

@@ -17,7 +17,8 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
   const auto& sum = kernel_.array(product.d.array);
   const int columns = static_cast<int>(sum.shape[1]) * atom->n, rows = atom->m * atom->warps;
   const int size = kWarp * atom->warps;
-  for (int first = 0; first < threads_; first += size) {
+  for (std::size_t k = 0; k < threads.size(); k += static_cast<std::size_t>(size)) {
+    const int first = threads[k];
     const auto read = [&](const SharedMatrix& matrix, int positions) {
       const auto& index = matrix.start.index.front();
       const auto start = at(index, first);

@@ -109,7 +109,9 @@ class PointBuilder {
   void add_store(const ir::Statement& statement);
   void store_lanes(const ir::Statement& statement, const Affine& first, Value value);
   std::vector<Condition> store_guard(const IndexSet& set) const;
-  void thread_barrier() { body_.add(Barrier{block_.cooperative_threads <= 32}); }
+  void thread_barrier() {
+    body_.add(Barrier{block_.cooperative_threads <= kWarp ? Barrier::Of::warp : Barrier::Of::block});
+  }
   void wait_for_readers(const ir::Statement& statement);
   /// An order of the statements in which each reads its operands before another one overwrites them.
   std::vector<std::size_t> statement_order();
