@@ -82,14 +82,14 @@ class PlainCudaEnumerator {
     const BlockShape* shape;
     RegisterTile tile;
     double us, memory_us, busy_us;
+    double cache_us = 0;  ///< of products: of the second cache
   };
   static constexpr double kLaunchUs = 2;
-  /// Contractions of tccg48 in f64 took three and a half times as long on an H200 as the counts of their loads say.
-  static constexpr double kProducts = 3.5;
   static constexpr double kResidentWarps = 48;
-  /// Roughly, of 45 plain kernels of contractions of talsh300 in f64 on an H200.
-  static constexpr double kStreamed = 1.15;              ///< of a copy's time
-  static constexpr double kWait = 750, kTogether = 0.8;  ///< cycles for a value of memory; how far waits overlap
+  /// Roughly, of 20 plain kernels of contractions of talsh300 and batched in f64 on an H200.
+  static constexpr double kStreamed = 1.15;  ///< of a copy's time
+  static constexpr double kWait = 250;       ///< cycles of a warp for a round's values, of which some are under way
+  static constexpr double kLoad = 2;         ///< least cycles of a load that all warps of a multiprocessor share
   /// Of 26 of outer products, likewise.
   static constexpr double kOuter = 1.33;               ///< of a copy's time
   static constexpr double kStored = 1.5;               ///< cycles of a line that an outer product writes
@@ -219,7 +219,8 @@ class PlainCudaEnumerator {
     return counts_.compulsory_bytes / rate * 1e-3;
   }
 
-  /// A lower bound for sums of products: what is done for each result, by warps that are full.
+  /// A lower bound for sums of products: what is done for each result, by warps that are full. A thread has at most 16
+  /// results, for whose products it loads half as many values.
   double least_us() const {
     double cycles = 0;
     for (const auto& counted : counts_.operations) {
@@ -231,8 +232,7 @@ class PlainCudaEnumerator {
       cycles += values / 32 * cycles_of(counted);
     }
     constexpr double kRounded = 1 - 1e-9;
-    return kRounded *
-           (std::max(kProducts * cycles / (device_.multiprocessors * device_.clock_MHz), memory_us()) + kLaunchUs);
+    return kRounded * (std::max(cycles / (device_.multiprocessors * device_.clock_MHz), streamed_us(0)) + kLaunchUs);
   }
 
   double reduced_points() const {
@@ -251,38 +251,43 @@ class PlainCudaEnumerator {
 
   /// What a warp touches with one load.
   struct Touched {
-    double sectors = 1, elements = 1;
+    double lines = 1, sectors = 1, elements = 1;
   };
   Touched touched_by(const BlockShape& shape, const CountedNode& counted) const {
     const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
-    std::array<std::int64_t, kernel::kWarp> sectors, elements;
+    return touched_by(shape, load.offset, load.type, shape.cooperative_threads > 1 ? stepped(counted) : -1);
+  }
+  ///   step  the index along which cooperative threads step; -1: none
+  Touched touched_by(const BlockShape& shape, const ir::Affine& offset, DType type, int step) const {
+    std::array<std::int64_t, kernel::kWarp> lines, sectors, elements;
     for (int lane = 0; lane < kernel::kWarp; ++lane) {
       std::int64_t element = 0;
       if (shape.cooperative_threads > 1) {
-        const int q = stepped(counted);
-        if (q >= 0)
-          element = std::min<std::int64_t>(lane, extent(q) - 1) * load.offset.coefficient[static_cast<std::size_t>(q)];
+        if (step >= 0)
+          element = std::min<std::int64_t>(lane, extent(step) - 1) * offset.coefficient[static_cast<std::size_t>(step)];
       } else {
         std::int64_t rest = lane;
         for (const auto q : shape.digits) {
           const auto n = shape.positions[static_cast<std::size_t>(q)];
-          element += rest % n * load.offset.coefficient[static_cast<std::size_t>(q)];
+          element += rest % n * offset.coefficient[static_cast<std::size_t>(q)];
           rest /= n;
         }
       }
-      sectors[static_cast<std::size_t>(lane)] = element * size_of(load.type) >> 5;
+      lines[static_cast<std::size_t>(lane)] = element * size_of(type) >> 7;
+      sectors[static_cast<std::size_t>(lane)] = element * size_of(type) >> 5;
       elements[static_cast<std::size_t>(lane)] = element;
     }
     const auto different = [](auto& values) {
       return static_cast<double>(unique_values<kernel::kWarp>(values.data(), values.size()));
     };
-    return {different(sectors), different(elements)};
+    return {different(lines), different(sectors), different(elements)};
   }
 
   /// What all register tiles of a shape share.
   struct ShapeCosts {
     std::vector<double> blocks;    ///< per index, of single values
     std::vector<Touched> touched;  ///< by a warp, per load
+    Touched stored;
   };
 
   void add_shape(const BlockShape& shape) {
@@ -291,6 +296,9 @@ class PlainCudaEnumerator {
     for (std::size_t q = 0; q < program_.indices.size(); ++q)
       costs.blocks.push_back(counts_.free[q] ? blocks_of(shape, q, 1) : 1);
     for (const auto& counted : counts_.loads) costs.touched.push_back(touched_by(shape, counted));
+    const auto& statement = program_.statement();
+    costs.stored =
+        touched_by(shape, statement.offset, program_.buffers[static_cast<std::size_t>(statement.buffer)].type, -1);
     add(shape, {}, costs);
     if (outer_) add_outer_tiles(shape, costs);
     if (!sums_ || shape.cooperative_threads > 1 || counts_.sequential) return;
@@ -341,22 +349,10 @@ class PlainCudaEnumerator {
     return load.times / steps * std::ceil(steps / shape.cooperative_threads);
   }
 
-  /// Of products: what memory takes, of which a warp asks for a few values and waits for them.
-  ///   tiles  thread blocks
-  double streamed_us(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs, double tiles) const {
-    const double warps = std::ceil(shape.threads / 32.0);
-    const double resident = std::clamp(tiles * warps / device_.multiprocessors, 1.0, kResidentWarps);
-    double waits = 0, bytes = counts_.compulsory_bytes;
-    for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
-      const auto& counted = counts_.loads[k];
-      if (bytes_[k] < kKeptBytes) continue;
-      const double rounds = rounds_of(shape, counted);
-      waits = std::max(waits, tiles * warps * rounds * std::pow(values_at_once(counted, tile), 1 - kTogether));
-      bytes += bytes_[k] * (unused(shape, tile, costs.touched, k) - 1);
-    }
-    const double rate = device_.copy_rate_GBs();
-    const double waited = waits * kWait / (device_.multiprocessors * resident * device_.clock_MHz);
-    return std::cbrt(std::pow(kStreamed * bytes / rate * 1e-3, 3) + std::pow(waited, 3));
+  /// Of products: what memory takes.
+  ///   again  bytes that are read once more, since caches do not hold them
+  double streamed_us(double again) const {
+    return kStreamed * (counts_.compulsory_bytes + again) / device_.copy_rate_GBs() * 1e-3;
   }
 
   /// Bytes of the sectors that a load asks for over those that it takes of them before they are gone: neighbours along
@@ -397,13 +393,13 @@ class PlainCudaEnumerator {
       math_cycles += values_of(counts_.operations[k], tile) * cycles_[k];
     const double warps = std::ceil(shape.threads / 32.0);
     if (outer_) return add_outer(shape, tile, load_cycles, tiles);
+    if (products_) return add_products(shape, tile, costs, math_cycles, tiles);
     double cycles = std::max(load_cycles, math_cycles) + 0.25 * std::min(load_cycles, math_cycles) + 40;
     if (shape.cooperative_threads > 1)
       cycles = cycles / shape.cooperative_threads + 60.0 * static_cast<double>(tile.first_count);
     // About 16 warps per multiprocessor hide latency; fewer leave units idle.
     const double filled = std::min(1.0, tiles * warps / (16.0 * device_.multiprocessors));
     double busy_us = tiles * warps * cycles / (device_.multiprocessors * device_.clock_MHz * filled);
-    if (products_) busy_us *= kProducts;
     if (counts_.sequential) {
       // Steps are sequential: each waits for a piece's loads, shuffles and barrier, or for one value.
       const auto length = static_cast<double>(longest_run());
@@ -417,9 +413,9 @@ class PlainCudaEnumerator {
       const double waves = std::ceil(tiles * warps / (kResidentWarps * device_.multiprocessors));
       busy_us = std::max(issued / device_.multiprocessors, waves * waits) / device_.clock_MHz;
     }
-    double memory_us = products_ ? streamed_us(shape, tile, costs, tiles) : this->memory_us();
+    double memory_us = this->memory_us();
     // A thread has few loads in flight: many warps saturate memory.
-    if (!counts_.sequential && !products_ && shape.cooperative_threads > 1) {
+    if (!counts_.sequential && shape.cooperative_threads > 1) {
       memory_us /= std::clamp(tiles * warps / (kResidentWarps * device_.multiprocessors), 0.1, 1.0);
     }
     // Some sectors are evicted from L2 before their next use.
@@ -429,6 +425,43 @@ class PlainCudaEnumerator {
     // No reads between two pieces: the times add in part.
     if (counts_.sequential) us += 0.3 * std::min(busy_us, memory_us);
     priced_.push_back({&shape, tile, us, memory_us, busy_us});
+  }
+
+  /// Sums of products: a warp's load takes the first cache a cycle for each line that it reaches, and the second one
+  /// what sectors and lines do; what is fetched again, since it was not used while it was there, comes from memory.
+  ///   math_cycles  of a warp
+  ///   tiles        thread blocks
+  void add_products(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs, double math_cycles,
+                    double tiles) {
+    const double warps = tiles * std::ceil(shape.threads / 32.0);
+    double load_cycles = 0, cached = 0, again = 0, rounds = 0;
+    for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
+      const auto& counted = counts_.loads[k];
+      const auto& touched = costs.touched[k];
+      const double times = rounds_of(shape, counted);  // of a warp, each for all values that a thread has at once
+      const double loads = times * values_at_once(counted, tile);
+      load_cycles += loads * std::max(touched.lines, kLoad);
+      if (bytes_[k] < kKeptBytes) continue;
+      rounds = std::max(rounds, times);
+      const double unused = this->unused(shape, tile, costs.touched, k);
+      const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
+      const double bytes = touched.elements * static_cast<double>(size_of(load.type));
+      const double sectors = std::min(bytes * unused / static_cast<double>(kSectorBytes), touched.sectors);
+      cached +=
+          loads * cache_cycles(sectors * static_cast<double>(kSectorBytes), sectors * touched.lines / touched.sectors);
+      again += bytes_[k] * (unused - 1);
+    }
+    const double results = static_cast<double>(tile.first_count * tile.second_count);
+    cached += results * cache_cycles(costs.stored.sectors * static_cast<double>(kSectorBytes), costs.stored.lines);
+    const double resident = std::clamp(warps / device_.multiprocessors, 1.0, kResidentWarps);
+    const double of_all = warps / (device_.multiprocessors * device_.clock_MHz);
+    const double busy_us =
+        of_all * std::cbrt(std::pow(load_cycles, 3) + std::pow(math_cycles / shape.cooperative_threads, 3));
+    const double cache_us = of_all * cached, wait_us = of_all * rounds * kWait / resident;
+    const double memory_us = streamed_us(again);
+    const double us =
+        std::cbrt(std::pow(busy_us, 3) + std::pow(cache_us, 3) + std::pow(wait_us, 3) + std::pow(memory_us, 3));
+    priced_.push_back({&shape, tile, us + kLaunchUs, memory_us, busy_us, cache_us});
   }
 
   /// An outer product, whose results are most of its bytes.
@@ -463,6 +496,7 @@ class PlainCudaEnumerator {
     Candidate candidate;
     candidate.predicted_us = priced.us;
     candidate.parts = {{"memory", priced.memory_us}, {"issue", priced.busy_us}, {"launch", kLaunchUs}};
+    if (priced.cache_us > 0) candidate.parts.push_back({"L2", priced.cache_us});
     auto& schedule = candidate.schedule;
     std::vector<PlainIndex> indices(count);
     std::string shape_text;

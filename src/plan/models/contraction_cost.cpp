@@ -74,7 +74,7 @@ double cut_lines(double run_bytes) {
 
 /// Of the second cache, which takes requests and the bytes that they are for.
 double cache_seconds(const ContractionCounts& counts, const GpuModel& device) {
-  const double cycles = counts.cached_bytes / kCacheBytes + kCacheLine * counts.lines * counts.rounds * counts.blocks;
+  const double cycles = cache_cycles(counts.cached_bytes, counts.lines * counts.rounds * counts.blocks);
   const double busy = counts.blocks / std::ceil(counts.blocks / device.multiprocessors);  // multiprocessors, on average
   return cycles / (busy * device.clock_MHz * 1e6);
 }
@@ -158,6 +158,8 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
 }
 
 }  // namespace
+
+double cache_cycles(double bytes, double lines) { return bytes / kCacheBytes + kCacheLine * lines; }
 
 double short_run(double run_bytes) {
   return kShortRun * std::max(0.0, 1 - run_bytes / kWholeRun) + kPartLine * cut_lines(run_bytes);

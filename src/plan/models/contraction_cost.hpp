@@ -53,6 +53,9 @@ struct ContractionTime {
 };
 ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device);
 
+/// Cycles of a multiprocessor's share of the second cache, for what it asks for there.
+double cache_cycles(double bytes, double lines);
+
 /// What a result whose blocks write runs of so many bytes takes longer than its bytes alone, as a share of them.
 double short_run(double run_bytes);
 
