@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
@@ -200,28 +201,6 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
   return limits;
 }
 
-/// A sequence with its long loops split. On a GPU sums of products come in as many parts as are predicted to take the
-/// least time: blocks for all multiprocessors, whatever tiles they are of, against partial results to be read again.
-ir::Sequence split(const Plan::Impl& plan) {
-  auto limits = split_limits(plan);
-  auto best = ir::split_long(plan.sequence, limits);
-  if (!plan.predictions || best.storages.size() == plan.sequence.storages.size()) return best;
-  auto& predictions = *plan.predictions;
-  auto least = predictions.us(best);
-  auto bytes = best.workspace_bytes();
-  for (const int workers : {0, 4, 8}) {  // of each multiprocessor; none: in one part
-    limits.tile_workers = std::int64_t{workers} * predictions.device().multiprocessors;
-    auto other = ir::split_long(plan.sequence, limits);
-    if (other.workspace_bytes() == bytes) continue;
-    bytes = other.workspace_bytes();
-    const auto us = predictions.us(other, least);
-    if (us >= least) continue;
-    least = us;
-    best = std::move(other);
-  }
-  return best;
-}
-
 /// A step with its program in canonical form, in the precision that it is computed in.
 ir::Step canonical_step(const ir::Step& step, const runtime::Predictions& predictions) {
   auto made = ir::canonical_step(step);
@@ -342,6 +321,51 @@ class Copies {
   const plan::GpuModel& device_;
   std::int64_t limit_;
 };
+
+/// A sequence with its long loops split. On a GPU sums of products come in as many parts as are predicted to take the
+/// least time: blocks for all multiprocessors, whatever tiles they are of, against partial results to be read again.
+///   limit  bytes of workspace; -1: any
+ir::Sequence split(const Plan::Impl& plan, std::int64_t limit) {
+  auto limits = split_limits(plan);
+  auto first = ir::split_long(plan.sequence, limits);
+  if (!plan.predictions || first.storages.size() == plan.sequence.storages.size()) return first;
+  auto& predictions = *plan.predictions;
+  constexpr double kNear = 1.3;  // of the least time: copies may make up for it
+  struct Way {
+    double us;
+    ir::Sequence sequence;
+  };
+  std::vector<Way> ways;
+  std::set<std::string> tried;
+  const auto consider = [&](ir::Sequence sequence) {
+    std::string text;
+    for (const auto& step : sequence.steps) text += ir::print(step.program);
+    if (!tried.insert(std::move(text)).second) return;
+    const double least = ways.empty() ? std::numeric_limits<double>::infinity() : ways.front().us;
+    const auto us = predictions.us(sequence, kNear * least);
+    if (us >= kNear * least) return;
+    const auto place = std::find_if(ways.begin(), ways.end(), [&](const Way& way) { return us < way.us; });
+    ways.insert(place, {us, std::move(sequence)});
+  };
+  consider(std::move(first));
+  const auto in_parts = [&](int workers, std::int64_t points) {
+    limits.tile_workers = std::int64_t{workers} * predictions.device().multiprocessors;  // none: in one part
+    limits.tile_points = points;
+    consider(ir::split_long(plan.sequence, limits));
+  };
+  const auto whole = limits.tile_points;
+  for (const int workers : {0, 4, 8}) in_parts(workers, whole);
+  // Results that are fewer than a tile: a part is a block's all the same.
+  constexpr std::int64_t kSmallTile = 64;
+  for (const int workers : {2, 8}) in_parts(workers, kSmallTile);
+  std::erase_if(ways, [most = kNear * ways.front().us](const Way& way) { return way.us > most; });
+  if (ways.size() > 1) {
+    const Copies copies(predictions, limit);
+    for (auto& way : ways) way.us = predictions.us(copies.run(way.sequence));
+  }
+  const auto best = std::min_element(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.us < y.us; });
+  return std::move(best->sequence);
+}
 
 }  // namespace
 
@@ -507,7 +531,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   if (!cpu) plan->predictions = std::make_unique<runtime::Predictions>(plan->gpu_model(), wanted.precision);
   const bool calls_library = !cpu && plan->library != nullptr;
   auto lowered = calls_library ? plan->sequence : ir::Sequence();
-  auto cut = split(*plan);
+  auto cut = split(*plan, wanted.workspace_limit);
   if (cut.storages.size() > storages && fits(cut.workspace_bytes())) {
     plan->uncut = std::exchange(plan->sequence, std::move(cut));
   }

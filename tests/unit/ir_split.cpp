@@ -269,3 +269,27 @@ TEST_CASE("sums of products of few tiles of points become equal parts, furthest 
   limits.tile_workers = 8;
   CHECK(cut(product(60, 70, false), limits).steps.size() == 1);  // enough tiles for all
 }
+
+TEST_CASE("parts of several indices of a sum of products are combined by one step") {
+  // C[a] = sum over p, q and r of A[a, p, q, r] * B[p, q, r]: no index makes as many parts as are wanted.
+  ir::Builder b;
+  b.program.exact = false;
+  b.program.indices = {{"a", 3}, {"p", 10}, {"q", 10}, {"r", 1009}};
+  b.program.buffers = {{"A", DType::f64, false, 0, 3 * 100900 - 1, 0},
+                       {"B", DType::f64, false, 0, 100900 - 1, 0},
+                       {"C", DType::f64, true, 0, 2, 0}};
+  const auto x = b.load(0, {{100900, 10090, 1009, 1}, 0}), y = b.load(1, {{0, 10090, 1009, 1}, 0});
+  b.store(2, {{1, 0, 0, 0}, 0}, b.reduce(OpCode::add, b.op(OpCode::mul, DType::f64, x, y), {1, 2, 3}));
+  ir::SplitLimits limits;
+  limits.tile_points = 64;
+  limits.tile_workers = 40;
+  const auto tiles = cut(b.finish(), limits);
+  REQUIRE(tiles.steps.size() == 2);
+  REQUIRE(tiles.storages.size() == 4);
+  CHECK(tiles.storages[3].last + 1 == 3 * 100);  // ten and ten
+  const auto& parts = tiles.steps[0].program;
+  const auto neighbours = std::find_if(parts.indices.begin(), parts.indices.end(),
+                                       [](const auto& index) { return index.name.starts_with("r"); });
+  REQUIRE(neighbours != parts.indices.end());
+  CHECK(neighbours->extent == 1009);  // stay together
+}

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <optional>
 
 #include "ir/passes/step_piece.hpp"
@@ -321,12 +323,12 @@ class Splitter {
       for (const int q : node.over) over[at(q)] = true;
       const auto values = program.points(over);
       if (outermost && sums_products(program, node)) {
-        if (const auto tiles = cut_of_products(program, node, points, values))
-          return cut_reduction(step, static_cast<NodeId>(id), *tiles, depends[id]);
+        if (const auto cuts = cuts_of_products(program, node, points, values); !cuts.empty())
+          return cut_reduction(step, static_cast<NodeId>(id), cuts, depends[id]);
       }
       if (!outermost || !worth_cutting(values, points)) continue;
       if (const auto tiles = cut_of_reduction(program, node, points, values)) {
-        return cut_reduction(step, static_cast<NodeId>(id), *tiles, depends[id]);
+        return cut_reduction(step, static_cast<NodeId>(id), {*tiles}, depends[id]);
       }
     }
     return {};
@@ -345,31 +347,63 @@ class Splitter {
     return loads(product.operand[0]) && loads(product.operand[1]);
   }
 
-  /// An index in equal parts, so many that the tiles of all parts are work for all; none where they are without, or
+  /// Indices in equal parts, so many that the tiles of all parts are work for all; none where they are without, or
   /// where the sums would be too short to be worth partial results.
-  std::optional<Cut> cut_of_products(const Program& program, const Node& node, std::int64_t points,
-                                     std::int64_t values) const {
+  std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std::int64_t points,
+                                    std::int64_t values) const {
+    std::vector<Cut> cuts;
+    std::vector<Cut> left;  // of each index, what one part has of it
+    for (const int q : node.over) left.push_back({q, program.indices[at(q)].extent, 1, 0});
+    // Neighbours in memory stay together as long as others are as good.
+    std::vector<std::int64_t> step(program.indices.size(), std::numeric_limits<std::int64_t>::max());
+    any_below(program, node.operand[0], [&](const Node& inner) {
+      for (std::size_t q = 0; inner.kind == NodeKind::load && q < step.size(); ++q) {
+        if (const auto apart = std::abs(inner.offset.coefficient[q]); apart != 0) step[q] = std::min(step[q], apart);
+      }
+      return false;
+    });
+    std::stable_sort(left.begin(), left.end(),
+                     [&](const Cut& x, const Cut& y) { return step[at(x.index)] > step[at(y.index)]; });
+    while (auto* most = cut_further(left, points, values)) {
+      const auto n = most->tiles;
+      const auto known = std::find_if(cuts.begin(), cuts.end(), [&](const Cut& c) { return c.index == most->index; });
+      most->length /= n;
+      if (known == cuts.end()) {
+        cuts.push_back({most->index, most->length, n, 0});
+      } else {
+        known->tiles *= n;
+        known->length = most->length;
+      }
+      points *= n;
+      values /= n;
+    }
+    return cuts;
+  }
+
+  /// The index of which one cut makes the most of the parts that are wanted, with their number; null where none are.
+  Cut* cut_further(std::vector<Cut>& left, std::int64_t points, std::int64_t values) const {
     const auto tiles = std::max<std::int64_t>((points + limits_.tile_points - 1) / limits_.tile_points, 1);
-    if (2 * tiles > limits_.tile_workers) return std::nullopt;
+    if (2 * tiles > limits_.tile_workers) return nullptr;
     const auto wanted = std::min(limits_.tile_workers / tiles, values / kLeastProducts);
-    std::optional<Cut> best;
-    for (const int q : node.over) {
-      const auto extent = program.indices[at(q)].extent;
-      const bool alone = extent == values;  // each part sums over something
-      const auto most = alone ? extent / 2 : extent;
-      for (auto n = std::min(wanted, most); n > 1; --n) {
-        if (extent % n != 0) continue;
-        if (!best || n > best->tiles) best = Cut{q, extent / n, n, 0};
+    Cut* best = nullptr;
+    const auto take = [&](Cut& cut, std::int64_t n) {
+      cut.tiles = n;
+      best = &cut;
+    };
+    const auto most = [&](const Cut& cut) { return cut.length == values ? cut.length / 2 : cut.length; };
+    for (auto& cut : left) {  // each part sums over something
+      for (auto n = std::min(wanted, most(cut)); n > 1; --n) {
+        if (cut.length % n != 0) continue;
+        if (best == nullptr || n > best->tiles) take(cut, n);
         break;
       }
     }
-    if (best && 2 * best->tiles > wanted) return best;
+    if (best != nullptr && 2 * best->tiles > wanted) return best;
     // Rather more parts than wanted than half as many: an axis of 31 is one part or 31.
-    for (const int q : node.over) {
-      const auto extent = program.indices[at(q)].extent;
-      for (auto n = wanted + 1; n <= std::min(2 * wanted, extent == values ? extent / 2 : extent); ++n) {
-        if (extent % n != 0 || (best && best->tiles > wanted && n > best->tiles)) continue;
-        best = Cut{q, extent / n, n, 0};
+    for (auto& cut : left) {
+      for (auto n = wanted + 1; n <= std::min(2 * wanted, most(cut)); ++n) {
+        if (cut.length % n != 0 || (best != nullptr && best->tiles > wanted && n >= best->tiles)) continue;
+        take(cut, n);
         break;
       }
     }
@@ -415,43 +449,55 @@ class Splitter {
     return {};
   }
 
-  std::vector<Step> cut_reduction(const Step& step, NodeId id, const Cut& tiles, const std::vector<bool>& depends) {
+  ///   cuts  of several indices, whose parts are combined by one step: of one where a rest is left
+  std::vector<Step> cut_reduction(const Step& step, NodeId id, const std::vector<Cut>& cuts,
+                                  const std::vector<bool>& depends) {
     const auto& program = step.program;
     const auto& node = program.nodes[at(id)];
+    const auto& tiles = cuts.front();
     const auto lanes = lanes_of(program, node, tiles);
+    std::int64_t parts = 1;
+    for (const auto& cut : cuts) parts *= cut.tiles;
     // Partial sums of products are written tile by tile of points: parts are furthest apart.
     const bool apart = sums_products(program, node);
-    const auto partial = rows(program, depends, apart ? 1 : tiles.tiles * lanes.count, node.type, "partial");
+    const auto partial = rows(program, depends, apart ? 1 : parts * lanes.count, node.type, "partial");
     std::int64_t stride = 1;
     if (apart) {
       auto& last = sequence_.storages[static_cast<std::size_t>(partial.storage)].last;
       stride = last + 1;
-      last = tiles.tiles * stride - 1;
+      last = parts * stride - 1;
     }
     std::vector<Step> made;
     {
       StepPiece piece(step);
-      const auto t = piece.index(tiles.index, tiles.tiles, tiles.length, 0, "_tile");
+      std::vector<int> part;  // of each cut
+      for (const auto& cut : cuts) part.push_back(piece.index(cut.index, cut.tiles, cut.length, 0, "_tile"));
       std::vector<int> over;
       int lane = -1;
       for (const int q : node.over) {
-        const auto extent = q == tiles.index ? tiles.length : program.indices[at(q)].extent;
+        const auto cut = std::find_if(cuts.begin(), cuts.end(), [&](const Cut& c) { return c.index == q; });
+        const auto extent = cut != cuts.end() ? cut->length : program.indices[at(q)].extent;
         if (q == lanes.index) {
           over.push_back(piece.index(q, extent / lanes.count, lanes.count, 0, "_in"));
           lane = piece.index(q, lanes.count, 1, 0, "_lane");
         } else {
-          over.push_back(q == tiles.index ? piece.index(q, extent, 1, 0, "_in") : piece.whole(q));
+          over.push_back(cut != cuts.end() ? piece.index(q, extent, 1, 0, "_in") : piece.whole(q));
         }
       }
       const auto value = piece.builder.reduce(node.op, piece.copy(node.operand[0]), over);
-      auto place = piece.row(partial, t, apart ? stride : lanes.count);
+      auto place = piece.row(partial, -1);
+      auto step_of_part = parts * (apart ? stride : lanes.count);
+      for (std::size_t k = 0; k < cuts.size(); ++k) {
+        step_of_part /= cuts[k].tiles;
+        StepPiece::add_term(place, part[k], step_of_part);
+      }
       if (lane >= 0) StepPiece::add_term(place, lane, 1);
       piece.builder.store(piece.buffer(sequence_, partial.storage, true), std::move(place), value);
       made.push_back(piece.finish());
     }
     // Combined by all points that need it, or once for them.
     const auto result = [&](StepPiece& piece) {
-      const auto t = piece.fresh_index("tile", tiles.tiles * lanes.count);
+      const auto t = piece.fresh_index("tile", parts * lanes.count);
       const auto part = piece.builder.load(piece.buffer(sequence_, partial.storage), piece.row(partial, t, stride));
       auto value = piece.builder.reduce(node.op, part, {t});
       if (tiles.rest > 0) {

@@ -27,9 +27,10 @@ struct SplitLimits {
 ///   scan        partial results of tiles; their exclusive scan; scans of the tiles that begin with its values
 ///   compaction  counts of tiles; their exclusive scan; compactions of the tiles that begin there
 ///
-/// Sums of products are cut into equal parts, so that none of them is ragged. What a ragged last tile holds is left to
-/// the step that combines the partial results. Bodies with reductions in them are computed once, into a storage of
-/// their own. Only where values may be combined in any order: programs that are not exact, and operations that lose
+/// Sums of products are cut into equal parts, so that none of them is ragged: of several indices where one makes too
+/// few, those that are furthest apart in memory first, and one step combines them. What a ragged last tile holds is
+/// left to the step that combines the partial results. Bodies with reductions in them are computed once, into a storage
+/// of their own. Only where values may be combined in any order: programs that are not exact, and operations that lose
 /// nothing.
 Sequence split_long(Sequence sequence, const SplitLimits& limits);
 

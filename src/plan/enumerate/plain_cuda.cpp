@@ -421,10 +421,25 @@ class PlainCudaEnumerator {
     // Some sectors are evicted from L2 before their next use.
     if (counts_.sequential && shape.cooperative_threads == 1 && scattered(shape)) memory_us *= 2;
 
+    // Partial results: little else is done while they come.
+    if (sums_ && counts_.operations.size() == 1) busy_us = std::max(busy_us, waited_us(shape, tiles));
     double us = std::max(busy_us, memory_us) + kLaunchUs;
     // No reads between two pieces: the times add in part.
     if (counts_.sequential) us += 0.3 * std::min(busy_us, memory_us);
     priced_.push_back({&shape, tile, us, memory_us, busy_us});
+  }
+
+  /// What warps wait for the rounds of a sum, each for its values, while others that are resident do the same.
+  double waited_us(double warps, double rounds) const {
+    const double resident = std::clamp(warps / device_.multiprocessors, 1.0, kResidentWarps);
+    return warps * rounds * kWait / (resident * device_.multiprocessors * device_.clock_MHz);
+  }
+  /// The same of the sums that have the most.
+  ///   tiles  thread blocks
+  double waited_us(const BlockShape& shape, double tiles) const {
+    double rounds = 0;
+    for (const auto& load : counts_.loads) rounds = std::max(rounds, rounds_of(shape, load));
+    return waited_us(tiles * std::ceil(shape.threads / 32.0), rounds);
   }
 
   /// Sums of products: a warp's load takes the first cache a cycle for each line that it reaches, and the second one
@@ -453,11 +468,10 @@ class PlainCudaEnumerator {
     }
     const double results = static_cast<double>(tile.first_count * tile.second_count);
     cached += results * cache_cycles(costs.stored.sectors * static_cast<double>(kSectorBytes), costs.stored.lines);
-    const double resident = std::clamp(warps / device_.multiprocessors, 1.0, kResidentWarps);
     const double of_all = warps / (device_.multiprocessors * device_.clock_MHz);
     const double busy_us =
         of_all * std::cbrt(std::pow(load_cycles, 3) + std::pow(math_cycles / shape.cooperative_threads, 3));
-    const double cache_us = of_all * cached, wait_us = of_all * rounds * kWait / resident;
+    const double cache_us = of_all * cached, wait_us = waited_us(warps, rounds);
     const double memory_us = streamed_us(again);
     const double us =
         std::cbrt(std::pow(busy_us, 3) + std::pow(cache_us, 3) + std::pow(wait_us, 3) + std::pow(memory_us, 3));
