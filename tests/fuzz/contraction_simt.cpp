@@ -131,3 +131,27 @@ TEST_CASE("random batches of contractions side by side are the interpreter's, wi
               static_cast<unsigned long long>(first), lanes, products_of_warps);
   if (fuzz::enough(fuzz::cases(100))) CHECK((lanes > count / 10 && products_of_warps > count / 10));
 }
+
+TEST_CASE("random contractions whose sums the blocks of a cluster share are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(540001);
+  const int count = fuzz::cases(100);
+  int of_groups = 0, of_eight = 0;
+  const int run = run_on_simulator(
+      first, count,
+      [](auto& random) { return random() % 4 == 0 ? fuzz::group_contraction(random) : fuzz::gpu_contraction(random); },
+      [](const auto& d, std::uint64_t, auto& random) -> std::optional<Chosen> {
+        auto program = d.program();
+        auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(90));
+        std::erase_if(
+            list, [](const auto& candidate) { return candidate.schedule.name.find(" cluster ") == std::string::npos; });
+        return one_of(std::move(program), list, random());
+      },
+      [&](const kernel::Schedule& schedule, const std::string&) {
+        of_groups += schedule.name.starts_with("wgmma_") ? 1 : 0;
+        of_eight += has(schedule.name, " cluster 8");
+      });
+  std::printf(
+      "%d of %d random contractions from seed %llu in clusters, %d of them of eight blocks, %d by warp groups\n", run,
+      count, static_cast<unsigned long long>(first), of_eight, of_groups);
+  if (fuzz::enough(count)) CHECK(run > count / 5);
+}

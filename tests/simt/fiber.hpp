@@ -13,7 +13,7 @@ extern "C" void ricci_simt_switch(void** from, void* to);
 class FiberStacks {
  public:
   static constexpr std::size_t kBytes = 128 * 1024;
-  static constexpr std::size_t kMost = 1024;
+  static constexpr std::size_t kMost = 8 * 1024;  // the threads of a cluster
 
   FiberStacks();  ///< throws std::bad_alloc when there is no address space
   ~FiberStacks();

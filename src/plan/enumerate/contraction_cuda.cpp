@@ -159,10 +159,31 @@ class ContractionEnumerator {
       if (!contraction_.takes(rows, columns, depths_[d])) continue;
       const auto& a = row_copies(row, d);
       const auto& b = column_copies(column, d);
-      set_copies(counts, a, b, depths_[d]);
-      bound_round(counts, rows, columns, depths_[d], a, b);
-      starts.push_back({row, column, d, starts.size(), kRounded * least_time_of_tile(counts, device_)});
+      auto least = std::numeric_limits<double>::infinity();
+      for (const auto& share : shares(rows, columns, depths_[d])) {
+        auto tried = counts;
+        set_copies(tried, a, b, depths_[d], share);
+        bound_round(tried, rows, columns, depths_[d], a, b);
+        least = std::min(least, least_time_of_tile(tried, device_));
+      }
+      starts.push_back({row, column, d, starts.size(), kRounded * least});
     }
+  }
+
+  /// How blocks may share the sums of a tile: not at all, or in clusters where tiles are fewer than multiprocessors
+  /// have room for.
+  std::vector<DepthShare> shares(const Tile& rows, const Tile& columns, const Tile& depth) const {
+    std::vector<DepthShare> all = {{}};
+    constexpr int kLeastClusterSm = 90;
+    if (contraction_.products > 1 || contraction_.is_outer() || device_.sm < kLeastClusterSm) return all;
+    const auto tiles = rows.blocks * columns.blocks * contraction_.batches;
+    for (int blocks = 2; blocks <= kernel::kMostCluster; blocks *= 2) {
+      constexpr std::int64_t kMostAtOnce = 2;  // blocks of a multiprocessor that fewer of a cluster leave room for
+      if (tiles * blocks / 2 >= kMostAtOnce * device_.multiprocessors) break;
+      const auto share = contraction_.share_of(depth, blocks);
+      if (share.blocks > all.back().blocks) all.push_back(share);
+    }
+    return all;
   }
 
   /// What a block does in a round and for its results at least, however warps share it.
@@ -206,23 +227,27 @@ class ContractionEnumerator {
     const auto& b = column_copies(start.column, start.depth);
     auto counts = of_result(rows, columns);
     const auto place = result_place(contraction_, rows, columns);
-    set_copies(counts, a, b, depth);
-    constexpr std::size_t kMostSpreads = 64;
+    constexpr std::size_t kMostSpreads = 256;
     auto number = start.number * kMostSpreads;
-    const bool prefetches = contraction_.prefetches() && depth.blocks > 1;
-    const auto price = [&](int warp_rows, int warp_columns) {
+    const auto price = [&](const DepthShare& share, int warp_rows, int warp_columns) {
       for (const bool prefetch : {false, true}) {
-        if (prefetch && !prefetches) break;
         Cut cut{&rows, &columns, &depth};
+        cut.share = share;
+        if (prefetch && !(contraction_.prefetches() && cut.rounds() > 1)) break;
         cut.prefetch = prefetch;
         if (fit(cut, counts, place, a, b, warp_rows, warp_columns)) priced.push_back({cut, number});
         ++number;
       }
     };
-    if (contraction_.groups)
-      return price(static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m), 1);
-    for (const int warp_rows : {1, 2, 3, 4}) {
-      for (const int warp_columns : {1, 2, 3, 4, 8}) price(warp_rows, warp_columns);
+    for (const auto& share : shares(rows, columns, depth)) {
+      set_copies(counts, a, b, depth, share);
+      if (contraction_.groups) {
+        price(share, static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m), 1);
+        continue;
+      }
+      for (const int warp_rows : {1, 2, 3, 4}) {
+        for (const int warp_columns : {1, 2, 3, 4, 8}) price(share, warp_rows, warp_columns);
+      }
     }
   }
 
@@ -257,13 +282,15 @@ class ContractionEnumerator {
     for (const bool relaid : {false, true}) {
       // Results leave through shared memory where stores of parts of sectors are much of the time.
       constexpr double kMuch = 0.25;
-      if (relaid && (!c.relays || counts.part_sectors == 0 || stores < kMuch * cut.seconds)) break;
+      const bool alone = cut.share.blocks == 1;
+      if (!alone && !relaid) continue;
+      if (alone && relaid && (!c.relays || counts.part_sectors == 0 || stores < kMuch * cut.seconds)) break;
       tried.relaid = relaid;
       set_round(counts, tried, place, a, b, rows, columns);
       tried.stages = fewest;
       counts.stages = counted_stages(kStages[3]);
       auto bound = counts;
-      if (c.relays && !relaid) {
+      if (alone && c.relays && !relaid) {
         bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
         bound.cached_bytes = counts.copied_bytes + result_bytes_;
       }
@@ -293,7 +320,7 @@ class ContractionEnumerator {
         // Places that cost nothing make room for what memory takes longer at times.
         tried.shared_bytes = counts.shared_bytes;
         if (tried.seconds < cut.seconds || (c.groups && tried.seconds == cut.seconds)) cut = tried;
-        if (stages > cut.depth->blocks) break;
+        if (stages > cut.rounds()) break;
       }
     }
     if (!(cut.seconds <= worth_ * best_seconds_) || std::isinf(cut.seconds)) return false;
@@ -335,7 +362,8 @@ class ContractionEnumerator {
   std::int64_t result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns) {
     if (!cut.relaid) return contraction_.result_bytes(cut, 0);
     const auto digits = contraction_.result_digits(*cut.rows, *cut.columns);
-    std::vector<std::int64_t> key = {rows, columns, cut.spread.run_rows, cut.spread.run_columns};
+    std::vector<std::int64_t> key = {rows, columns, cut.spread.run_rows, cut.spread.run_columns,
+                                     cut.share.blocks > 1 ? 1 : 0};  // of sums, or of results
     for (const auto& digit : digits) {
       for (const auto number : {std::int64_t{digit.of_rows}, digit.extent, digit.step, digit.stride})
         key.push_back(number);
@@ -354,7 +382,7 @@ class ContractionEnumerator {
   /// What a block takes of shared memory: `stage_bytes` of one stage of both operands, `result_bytes` of results on
   /// their way.
   static std::int64_t shared_bytes(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes) {
-    return std::min<std::int64_t>(cut.stages, cut.depth->blocks) * stage_bytes + result_bytes;
+    return std::min<std::int64_t>(cut.stages, cut.rounds()) * stage_bytes + result_bytes;
   }
 
   /// Room for blocks of a multiprocessor; 0 where one does not fit.
@@ -390,8 +418,11 @@ class ContractionEnumerator {
   }
 
   /// What is copied, chunk by chunk of the depth.
-  void set_copies(ContractionCounts& counts, const Copies& a, const Copies& b, const Tile& depth) const {
-    counts.rounds = static_cast<double>(depth.blocks);
+  void set_copies(ContractionCounts& counts, const Copies& a, const Copies& b, const Tile& depth,
+                  const DepthShare& share) const {
+    counts.blocks = counts.blocks / counts.cluster * share.blocks;
+    counts.cluster = share.blocks;
+    counts.rounds = static_cast<double>(depth.blocks / share.all * share.chunks);
     counts.scattered = a.scattered + b.scattered;
     counts.copied_wavefronts = a.wavefronts + b.wavefronts;
     counts.lines = a.lines + b.lines;
@@ -435,8 +466,8 @@ class ContractionEnumerator {
     set_moved(counts, cut, place, a, b, rows * columns * c.products);
     // Complex results are put together of two sums each.
     const double of_element = c.is_outer() ? 1 + 2.0 / cut.spread.run_columns : is_complex(c.type) ? 15 : 3;
-    counts.stores =
-        warps * (of_element + (cut.relaid ? 2 : 0)) * static_cast<double>(rows * columns * c.products) / threads;
+    const double written = counts.cluster > 1 ? of_element / counts.cluster + 3 : of_element + (cut.relaid ? 2 : 0);
+    counts.stores = warps * written * static_cast<double>(rows * columns * c.products) / threads;
   }
 
   /// The same by warp groups, which read operands themselves: each group all columns.
@@ -457,7 +488,8 @@ class ContractionEnumerator {
     set_moved(counts, cut, place, a, b, results);
     counts.stores = 3 * static_cast<double>(results) / 32;
     // Lines that leave through shared memory are whole.
-    if (c.line_bytes(*cut.columns) > 0 && place.neighbours * c.result_size >= kCacheLineBytes && !c.reads_result) {
+    if (counts.cluster == 1 && c.line_bytes(*cut.columns) > 0 && place.neighbours * c.result_size >= kCacheLineBytes &&
+        !c.reads_result) {
       counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
       counts.part_sectors = 0;
     }
@@ -478,6 +510,11 @@ class ContractionEnumerator {
     counts.store_lines = stores.lines;
     counts.part_sectors = stores.part_sectors;
     counts.stored_wavefronts = stores.wavefronts;
+    if (counts.cluster > 1) {
+      counts.store_lines /= counts.cluster;
+      counts.part_sectors /= counts.cluster;
+      counts.stored_wavefronts *= static_cast<double>(size_of(c.type)) / static_cast<double>(c.result_size);
+    }
     counts.cached_bytes = counts.copied_bytes + stores.bytes;
   }
 
@@ -496,7 +533,7 @@ class ContractionEnumerator {
   }
   ContractionCounts counts_of(const Cut& cut, const Copies& a, const Copies& b) const {
     auto counts = of_result(*cut.rows, *cut.columns);
-    set_copies(counts, a, b, *cut.depth);
+    set_copies(counts, a, b, *cut.depth, cut.share);
     set_round(counts, cut, result_place(contraction_, *cut.rows, *cut.columns), a, b, held_rows(cut),
               held_columns(cut));
     counts.prefetched = cut.prefetch;

@@ -22,12 +22,13 @@ std::string GpuContraction::name(const Cut& cut) const {
   };
   const auto tile = fmt::format("{}{} {} x {}", atom_name, factor_parts > 1 ? "x3" : "", list(row_axes, *cut.rows),
                                 list(column_axes, *cut.columns));
-  const auto warps =
-      fmt::format("warps {}x{}{}", cut.spread.warp_rows, cut.spread.warp_columns, cut.relaid ? " via shared" : "");
+  const bool alone = cut.share.blocks == 1;
+  const auto warps = fmt::format("warps {}x{}{}", cut.spread.warp_rows, cut.spread.warp_columns,
+                                 alone && cut.relaid ? " via shared" : "");
   if (is_outer()) return fmt::format("{} {}", tile, warps);
   const auto beside = products > 1 ? fmt::format(" beside {}{}", batch_axes[products_axis].name, products) : "";
-  return fmt::format("{} x {}{} {} stages {}{}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages,
-                     cut.prefetch ? " prefetch" : "");
+  return fmt::format("{} x {}{} {} stages {}{}{}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages,
+                     cut.prefetch ? " prefetch" : "", alone ? "" : fmt::format(" cluster {}", cut.share.blocks));
 }
 
 kernel::Directives GpuContraction::directives(const Cut& cut) const {
@@ -70,6 +71,15 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   tile(row_axes, *cut.rows, row_blocks, grouped, panel(true), &row_panels);
   tile(column_axes, *cut.columns, column_blocks, column_axes.size(), panel(false), &column_panels);
   tile(depth_axes, *cut.depth, chunks, depth_axes.size(), 0, nullptr);
+  std::vector<std::string> cluster;
+  if (cut.share.blocks > 1) {
+    const auto& name = depth_axes[cut.share.axis].name;
+    const auto n = cut.depth->sizes[cut.share.axis];
+    std::find_if(list.begin(), list.end(), [&](const Directive& d) { return d.subject == name; })->sizes = {
+        cut.share.chunks * n, n};
+    *std::find(chunks.begin(), chunks.end(), name + "0") = name + "1";
+    cluster = {name + "0"};
+  }
   std::vector<std::string> beside;
   for (const auto& axis : batch_axes) {
     const bool shared = products > 1 && &axis == &batch_axes[products_axis];
@@ -102,7 +112,9 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   std::stable_sort(chunks.begin(), chunks.end(), [&](const std::string& x, const std::string& y) {
     const auto rounds = [&](const std::string& name) {
       for (std::size_t k = 0; k < depth_axes.size(); ++k) {
-        if (depth_axes[k].name + "0" == name) return parts(depth_axes[k].extent, cut.depth->sizes[k]) > 1;
+        const bool shared = !cluster.empty() && k == cut.share.axis;
+        if (depth_axes[k].name + (shared ? "1" : "0") == name)
+          return (shared ? cut.share.chunks : parts(depth_axes[k].extent, cut.depth->sizes[k])) > 1;
       }
       return false;
     };
@@ -111,6 +123,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   Directive order;
   order.kind = Directive::Kind::order;
   if (!task.empty()) order.loops.emplace_back("task", task);
+  if (!cluster.empty()) order.loops.emplace_back("cluster", cluster);
   if (!chunks.empty()) order.loops.emplace_back("sum", chunks);
   list.push_back(order);
   const auto at = chunks.empty() ? task.back() : chunks.back();
@@ -156,13 +169,13 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   atom.parts = factor_parts;
   atom.runs = {cut.spread.run_rows, cut.spread.run_columns, cut.spread.run_depth};
   list.push_back(std::move(atom));
-  if (cut.relaid) {
+  if (cut.relaid && cluster.empty()) {
     Directive store;
     store.kind = Directive::Kind::store;
     store.space = "shared";
     list.push_back(std::move(store));
   }
-  if (cut.depth->blocks > 1 && cut.stages > 1) {
+  if (cut.rounds() > 1 && cut.stages > 1) {
     Directive pipeline;
     pipeline.kind = Directive::Kind::pipeline;
     pipeline.subject = at;

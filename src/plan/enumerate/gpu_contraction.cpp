@@ -317,7 +317,7 @@ std::vector<kernel::ResultDigit> GpuContraction::result_digits(const Tile& rows,
 }
 
 std::int64_t GpuContraction::relaid_elements(const Cut& cut, const std::vector<kernel::ResultDigit>& digits) const {
-  return kernel::relaid_tile(warp_tile(cut), digits, result_type).elements;
+  return kernel::relaid_tile(warp_tile(cut), digits, cut.share.blocks > 1 ? type : result_type).elements;
 }
 
 std::int64_t GpuContraction::line_bytes(const Tile& columns) const {
@@ -346,8 +346,22 @@ std::int64_t GpuContraction::stage_bytes(const Cut& cut, bool of_rows, int paddi
 
 std::int64_t GpuContraction::result_bytes(const Cut& cut, std::int64_t relaid_elements) const {
   constexpr std::int64_t kLine = 128;
+  if (cut.share.blocks > 1) return up(relaid_elements * size_of(type), kLine);
   if (groups) return up(cut.rows->size, row_unit) * line_bytes(*cut.columns);
   return cut.relaid ? up(relaid_elements * result_size, kLine) : 0;
+}
+
+DepthShare GpuContraction::share_of(const Tile& depth, int blocks) const {
+  DepthShare share;
+  for (std::size_t k = 0; k < depth_axes.size(); ++k) {
+    const auto chunks = tiles::parts(depth_axes[k].extent, depth.sizes[k]);
+    if (chunks <= share.all) continue;
+    share.all = chunks;
+    share.axis = k;
+  }
+  share.chunks = tiles::parts(share.all, blocks);
+  share.blocks = static_cast<int>(tiles::parts(share.all, share.chunks));
+  return share;
 }
 
 std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, const Tile& chunk) const {

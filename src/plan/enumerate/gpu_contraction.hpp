@@ -14,6 +14,14 @@
 
 namespace ricci::plan {
 
+/// How the blocks of a cluster share a sum: by the chunks of one axis of the depth. Of one block there is nothing to
+/// share.
+struct DepthShare {
+  int blocks = 1;
+  std::size_t axis = 0;
+  std::int64_t all = 1, chunks = 1;  ///< of the axis, and of a block
+};
+
 /// How a contraction may be cut: what a candidate is made of.
 struct Cut {
   const tiles::Tile* rows = nullptr;
@@ -21,11 +29,15 @@ struct Cut {
   const tiles::Tile* depth = nullptr;
   kernel::Spread spread = {};
   int stages = 1;
-  bool prefetch = false;    ///< a round's first fragments are read while the products of the round before run
-  bool relaid = false;      ///< results leave through shared memory
+  bool prefetch = false;  ///< a round's first fragments are read while the products of the round before run
+  bool relaid = false;    ///< results leave through shared memory
+  DepthShare share = {};
   int resident = 1;         ///< blocks of a multiprocessor at once
   double shared_bytes = 0;  ///< of a block
   double seconds = 0;
+
+  /// Chunks of the depth that a block goes through.
+  std::int64_t rounds() const { return depth->blocks / share.all * share.chunks; }
 };
 
 class GpuContraction {
@@ -75,6 +87,9 @@ class GpuContraction {
   /// Indices of an operand, slowest first, in which blocks read it by whole vectors: along the depth, in the order in
   /// which it lies in the other one, or along its own side, as that lies in the result.
   std::vector<int> order(bool of_rows, bool along_depth) const;
+
+  /// By so many blocks, or fewer where they have as many chunks each: along the axis that has the most chunks.
+  DepthShare share_of(const tiles::Tile& depth, int blocks) const;
 
   std::string name(const Cut& cut) const;
   kernel::Directives directives(const Cut& cut) const;

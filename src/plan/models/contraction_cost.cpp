@@ -7,9 +7,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+
+#include "kernel/kernel.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -41,7 +44,16 @@ constexpr double kFewWarps = 1.42;  // of products by blocks of fewer than four 
 /// Products of warp groups go on from round to round: of 22 kernels of bench/problems/gemm.csv in bf16 (off by 18 %).
 constexpr double kGroupRound = 830;  // cycles of a round at least, whose fence waits for copies
 constexpr double kShortSum = 512;    // terms, of whose rounds the first and the last ones are not hidden (tccg48_f32)
+/// Cycles that blocks of a cluster wait for each other: to begin together, for the parts of their sums, and to end.
+constexpr double kMeet = 2000;
 constexpr double kLaunchSeconds = 2e-6;
+
+/// Multiprocessors that clusters of so many blocks have room on: those of a cluster are of one GPC, of which an H100
+/// has some with fewer (its cudaOccupancyMaxActiveClusters, of 132 for blocks of 200 KB of shared memory).
+double multiprocessors_of(const ContractionCounts& counts, const GpuModel& device) {
+  constexpr std::array<double, kernel::kMostCluster> kRoom = {132, 132, 117, 120, 110, 102, 105, 120};
+  return std::floor(device.multiprocessors * kRoom[static_cast<std::size_t>(counts.cluster - 1)] / kRoom[0]);
+}
 
 /// What takes times that run side by side: the norm of their cubes.
 template <class... Times>
@@ -119,7 +131,7 @@ double launched(const ContractionCounts& counts, Times... times) {
 
 /// least: a lower bound for as many stages and blocks at once as the counts have, and for fewer.
 ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device, bool least) {
-  const double multiprocessors = device.multiprocessors, clock = device.clock_MHz * 1e6;
+  const double multiprocessors = multiprocessors_of(counts, device), clock = device.clock_MHz * 1e6;
   const double in_turns = std::ceil(counts.blocks / multiprocessors);  // blocks of one multiprocessor
   const double resident = std::min(counts.resident, in_turns);
   // A multiprocessor has four parts with pipes and issue of their own. Three warps leave one to the next block's.
@@ -138,8 +150,8 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
   const double own_round = counts.overlapped ? round
                            : least           ? std::max({counts.pipe_cycles / own, shared, issue / own})
                                    : by_warps(counts.warps * resident, counts.pipe_cycles / own, shared, issue / own);
-  const double alone =
-      kBlock + counts.rounds * std::max(own_round + waited, counts.overlapped ? kGroupRound : 0.0) + stores;
+  const double alone = kBlock + (counts.cluster > 1 ? kMeet : 0) +
+                       counts.rounds * std::max(own_round + waited, counts.overlapped ? kGroupRound : 0.0) + stores;
   ContractionTime time;
   const double turns = in_turns / clock;
   const double begin = counts.overlapped ? 0 : counts.prefetched ? kPrefetchedRound : kRound;
@@ -178,7 +190,7 @@ double least_time_of_blocks(const ContractionCounts& counts, const GpuModel& dev
 }
 
 double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device) {
-  const double in_turns = std::ceil(counts.blocks / device.multiprocessors);
+  const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));
   const double turns = in_turns / (device.clock_MHz * 1e6);
   const double shared = counts.shared_cycles(), issue = counts.issue_cycles(), stores = kStore * counts.stores;
   const double begin = counts.overlapped ? 0 : counts.prefetched ? std::min(kRound, kPrefetchedRound) : kRound;

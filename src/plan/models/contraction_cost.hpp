@@ -15,6 +15,7 @@ struct ContractionCounts {
   double terms = 1;     ///< of a sum
   double resident = 1;  ///< blocks that a multiprocessor has room for
   int warps = 1, stages = 2;
+  int cluster = 1;          ///< blocks that have a part of each sum, and a share of each tile of results
   bool overlapped = false;  ///< products of a round go on into the next one
   bool prefetched = false;  ///< the first fragments of a round are there when it begins
 
