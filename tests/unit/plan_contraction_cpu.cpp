@@ -81,6 +81,42 @@ TEST_CASE("neighbours whose number is no multiple of the lanes are read in place
   }
 }
 
+TEST_CASE("a sum goes along the neighbours of the operand that is far larger than the other") {
+  // Neighbours of the small operand lie along d, those of the large one along f.
+  const auto program =
+      contraction("gfed,acbgdef->cba", {{18, 18, 18, 18}, {8, 8, 8, 18, 18, 18, 18}, {8, 8, 8}}, DType::f64);
+  const auto best = plan::contraction_candidates(program, with_units(32), 1).front();
+  INFO(best.schedule.name);
+  CHECK(has(best.schedule.name, "depth 162 "));
+  // 162 terms are neighbours in memory: 9 of one index and all 18 of the fastest.
+  const auto split = [](const kernel::Directive& each) {
+    return each.kind == kernel::Directive::Kind::tile && each.sizes == std::vector<std::int64_t>{9};
+  };
+  const auto single = [](const kernel::Directive& each) {
+    return each.kind == kernel::Directive::Kind::tile && each.sizes == std::vector<std::int64_t>{1};
+  };
+  const auto& directives = best.schedule.directives;
+  CHECK(std::count_if(directives.begin(), directives.end(), split) == 1);
+  CHECK(std::count_if(directives.begin(), directives.end(), single) == 2);
+}
+
+TEST_CASE("long runs have fewer tasks where each packs much anew, and the same sums") {
+  auto device = with_units(32);
+  const auto tasks = [&](std::int64_t n) {
+    const auto program = contraction("fdea,cebf->dcba", {{n, n, n, n}, {n, n, n, n}, {n, n, n, n}}, DType::f64);
+    return plan::contraction_candidates(program, device, 1).front();
+  };
+  device.threads = 1;
+  const auto alone = tasks(31);
+  device.threads = 2;
+  const auto both = tasks(31);
+  INFO(both.schedule.name);
+  CHECK(both.traffic.tiles == 4);
+  const auto depth = [](const std::string& name) { return name.substr(name.find("depth"), 9); };
+  CHECK(depth(both.schedule.name) == depth(alone.schedule.name));
+  CHECK(tasks(17).traffic.tiles > 4);
+}
+
 TEST_CASE("an index of both operands and the result has the lanes, of complex numbers too") {
   for (const auto type : {DType::f64, DType::c64, DType::c128}) {
     const auto program = contraction("ikb,kjb->ijb", {{24, 24, 500}, {24, 24, 500}, {24, 24, 500}}, type);

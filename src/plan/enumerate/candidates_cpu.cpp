@@ -521,10 +521,12 @@ std::vector<Candidate> computing(const ir::Program& program, const CpuModel& dev
 /// best takes on one thread, else where their predictions belong behind the first.
 std::vector<Candidate> with_copies(std::vector<Candidate> list, const ir::Program& program, const CpuModel& device,
                                    double best_alone_us, std::size_t most_tiles) {
-  // Timed on an AMD EPYC, copies that were predicted to save less than that took as long as packing does, or longer.
-  constexpr double kWorth = 0.75;
+  // Timed on an AMD EPYC, copies that were predicted to save less than that took as long as packing does, or longer;
+  // around short kernels already those that were predicted to save less than a quarter.
+  constexpr double kShort = 1000;  // us
+  const double worth = best_alone_us < kShort ? 0.75 : 0.87;
   const auto alone = device.alone();
-  const auto chosen = worthwhile_copies(program, alone, kWorth * best_alone_us);
+  const auto chosen = worthwhile_copies(program, alone, worth * best_alone_us);
   if (!chosen.empty()) {
     auto copied = copied_candidates(program, device, chosen.front().copies, most_tiles);
     const auto first = copied.size();

@@ -74,6 +74,16 @@ void grow_along_result(Axes& axes, std::int64_t room, std::int64_t line) {
   }
 }
 
+void sort_depth(Axes& depth, std::int64_t rows_elements, std::int64_t columns_elements) {
+  constexpr std::int64_t kFarLarger = 8;  // what the smaller operand's short runs cost is then small beside the other's
+  for (auto& axis : depth) {
+    axis.step = rows_elements >= kFarLarger * columns_elements   ? axis.in_rows
+                : columns_elements >= kFarLarger * rows_elements ? axis.in_columns
+                                                                 : std::min(axis.in_rows, axis.in_columns);
+  }
+  std::stable_sort(depth.begin(), depth.end(), [](const Axis& x, const Axis& y) { return x.step > y.step; });
+}
+
 void cut_depth(Axes& depth, std::int64_t most, std::int64_t size, bool exact) {
   for (auto& axis : depth) axis.tile = axis.extent;
   if (product(depth, extent_of) <= 2 * most) return;
@@ -85,7 +95,7 @@ void cut_depth(Axes& depth, std::int64_t most, std::int64_t size, bool exact) {
     return exact ? std::int64_t{1} : near;
   };
   for (auto& axis : depth) {
-    const bool contiguous = axis.in_rows == 1 || axis.in_columns == 1;
+    const bool contiguous = axis.step == 1;
     const auto line = 64 / size;
     axis.tile = !contiguous               ? 1
                 : axis.extent % line == 0 ? line * (axis.extent % (2 * line) == 0 ? 2 : 1)
@@ -94,9 +104,12 @@ void cut_depth(Axes& depth, std::int64_t most, std::int64_t size, bool exact) {
   for (std::size_t k = depth.size(); k-- > 0;) {
     auto& axis = depth[k];
     const auto others = product(depth, tile_of) / axis.tile;
-    const auto room = std::clamp<std::int64_t>(most / others, axis.tile, axis.extent);
+    // A few terms more than `most` where they end an axis; more of them where it has no divisor.
+    const auto room = std::clamp<std::int64_t>((most + most / 8) / others, axis.tile, axis.extent);
     if (room <= axis.tile) continue;
-    axis.tile = room == axis.extent ? room : divisor(axis.extent, parts(axis.extent, parts(axis.extent, room)));
+    const auto near = parts(axis.extent, parts(axis.extent, std::max(most / others, axis.tile)));
+    const auto part = room == axis.extent ? room : divisor(axis.extent, near);
+    axis.tile = part == 1 && axis.extent <= 4 * near ? axis.extent : std::max(part, axis.tile);
   }
 }
 

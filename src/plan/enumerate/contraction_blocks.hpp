@@ -15,9 +15,13 @@ void grow(Axes& axes, std::int64_t room, std::int64_t line, std::int64_t Axis::*
 /// A line along what is contiguous in the columns' operand, then all that fits along what is contiguous in the result.
 void grow_along_result(Axes& axes, std::int64_t room, std::int64_t line);
 
+/// Sorts a depth so that what is read are neighbours, the fastest last, and gives each axis its step: the smaller of
+/// both operands' strides, or that of the operand alone which has eight times as many elements as the other.
+void sort_depth(Axes& depth, std::int64_t rows_elements, std::int64_t columns_elements);
+
 /// What is summed in one go: all of it where that is no more than twice as many terms as `most`, else a line along what
-/// is contiguous in either operand, and then as much as fits, innermost first; divisors of extents where there are any,
-/// so that nothing is filled up.
+/// is contiguous by the axes' steps, and then as much as fits, innermost first; divisors of extents where there are
+/// any, so that nothing is filled up.
 ///   size   bytes of an element
 ///   exact  divisors alone: an operand is read in place
 void cut_depth(Axes& depth, std::int64_t most, std::int64_t size, bool exact);

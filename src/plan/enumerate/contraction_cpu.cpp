@@ -77,7 +77,7 @@ class ContractionEnumerator {
       for (const std::int64_t depth : {24, 48, 96, 192, 320}) {
         Blocking b{rows_, columns_, depth_, lanes, !rows_.empty(), true, Blocks::near};
         if (!make_tiles(b, vectors, rows) || !make_depth(b, depth)) continue;
-        make_blocks(b, device_.l2_bytes / 2);
+        make_blocks(b, device_.l2_bytes / 2, kManyTasks);
         const auto us = predicted_us(b, problem_, device_);
         if (us < best.us) best = {us, depth};
       }
@@ -211,7 +211,9 @@ class ContractionEnumerator {
           same = tile;
           same->blocks = blocks;
           const auto share = device_.cache_bytes / 2 / std::max(device_.threads, 1);
-          make_blocks(*same, blocks == Blocks::wide ? std::min<std::int64_t>(share, 8 << 20) : device_.l2_bytes / 2);
+          const auto room = blocks == Blocks::wide ? std::min<std::int64_t>(share, 8 << 20) : device_.l2_bytes / 2;
+          make_blocks(*same, room, kManyTasks);
+          if (points() >= kLongRun && !lanes_of_both() && !across_) make_fewer_tasks(*same, room);
         }
         auto b = *same;
         b.pack_rows = pack_rows;
@@ -344,9 +346,24 @@ class ContractionEnumerator {
            std::all_of(b.depth.begin(), b.depth.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
   }
 
+  static constexpr std::int64_t kManyTasks = 6, kFewTasks = 2;  // for each thread, so that none waits long at the end
+  static constexpr double kLongRun = 1e8;                       // products, for which more tasks are worth a look
+  double points() const {
+    double all = static_cast<double>(product(problem_.batch, extent_of));
+    for (const auto* axes : {&rows_, &columns_, &depth_}) all *= static_cast<double>(product(*axes, extent_of));
+    return all;
+  }
+
+  /// Fewer tasks, where packing what each of them packs anew is predicted to take longer than that.
+  void make_fewer_tasks(Blocking& b, std::int64_t room) const {
+    auto few = b;
+    make_blocks(few, room, kFewTasks);
+    if (predicted_us(few, problem_, device_) < predicted_us(b, problem_, device_)) b = std::move(few);
+  }
+
   /// Blocks for the caches, reaching along what is contiguous in memory first: the rows' for the second cache, the
-  /// columns', which a task packs once, for `room` bytes. Smaller ones where there would be too few tasks.
-  void make_blocks(Blocking& b, std::int64_t room) const {
+  /// columns', which a task packs once, for `room` bytes. Smaller ones where there would be fewer tasks for a thread.
+  void make_blocks(Blocking& b, std::int64_t room, std::int64_t tasks_of_thread) const {
     if (b.lanes_of_both()) return make_blocks_of_both(b);
     const auto chunk = product(b.depth, tile_of);
     const auto batch = product(problem_.batch, extent_of), depth = product(b.depth, extent_of);
@@ -366,8 +383,9 @@ class ContractionEnumerator {
          few ? &Axis::in_result : &Axis::in_rows);
     const auto counts =
         2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth * batch);
-    const auto wanted =
-        device_.threads == 1 || counts < 2e6 ? std::int64_t{1} : std::int64_t{long_sums ? 2 : 6} * device_.threads;
+    const auto wanted = device_.threads == 1 || counts < 2e6
+                            ? std::int64_t{1}
+                            : (long_sums ? kFewTasks : tasks_of_thread) * device_.threads;
     auto most = std::max(room / problem_.size / chunk, product(b.columns, tile_of));
     for (;;) {
       if (b.blocks == Blocks::rows_of_result) {
@@ -527,9 +545,7 @@ bool ContractionEnumerator::suits(Lanes lanes) {
   std::stable_partition(columns_.begin(), columns_.end(), [&](const Axis& axis) { return !is_lane(axis); });
   std::stable_sort(rows_.begin(), rows_.end(), by_result);
   // The fastest of the depth last: what is packed is read along it.
-  std::stable_sort(depth_.begin(), depth_.end(), [](const Axis& x, const Axis& y) {
-    return std::min(x.in_rows, x.in_columns) > std::min(y.in_rows, y.in_columns);
-  });
+  sort_depth(depth_, product(rows_, extent_of), product(columns_, extent_of) / (of_both ? lane_extent() : 1));
   return true;
 }
 

@@ -131,9 +131,7 @@ class GroupEnumerator {
       if (contraction.role[q] == Role::depth) made.axes.depth.push_back(axis_of(static_cast<int>(q)));
     }
     auto& depth = made.axes.depth;
-    std::stable_sort(depth.begin(), depth.end(), [](const Axis& x, const Axis& y) {
-      return std::min(x.in_rows, x.in_columns) > std::min(y.in_rows, y.in_columns);
-    });
+    sort_depth(depth, 1, 1);
     cut_depth(depth, kDepth, problem_.size, false);
     if (made.axes.rows.empty() || depth.empty()) return made;
     made.number = number;

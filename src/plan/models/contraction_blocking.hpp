@@ -15,6 +15,7 @@ struct Axis {
   std::int64_t extent = 1;
   std::int64_t in_rows = 0, in_columns = 0,
                in_result = 0;  ///< strides in the operand of the rows, of the columns, in C
+  std::int64_t step = 0;       ///< of a depth axis: the stride in memory that decides its place among the others
   std::int64_t tile = 1;       ///< of the register tile; of a depth axis, what is summed in one go
   std::int64_t block = 1;      ///< packed together: a multiple of the tile
   std::int64_t task = 1;       ///< of a task: a multiple of the block

@@ -70,12 +70,13 @@ class Model {
     blocks_bytes_ =
         size_ * ((b.pack_columns ? block * chunk_ : 0) + (b.pack_rows ? n(product(row_side_, block_of)) * chunk_ : 0));
     result_bytes_ = size_ * block * n(product(b.rows, task_of));
-    if (chunks_ > 1) blocks_bytes_ += result_bytes_;
+    if (chunks_ > 1) blocks_bytes_ += std::min(result_bytes_, n(device.l2_bytes));
   }
 
   double us() const {
-    const double workers = std::min<double>(device_.threads, n(b_.row_tasks * b_.column_tasks) * batch_);
-    const double compute = cycles() / workers / device_.clock_MHz;
+    // Threads that have no task left wait for the last ones.
+    const double tasks = n(b_.row_tasks * b_.column_tasks) * batch_, threads = device_.threads;
+    const double compute = cycles() / tasks * std::ceil(tasks / threads) / device_.clock_MHz;
     // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
     const double results = chunks_ > 1 && is_far(result_bytes_) ? 2 * chunks_ : is_nontemporal() ? 1 : 2;
     const double bytes = size_ * batch_ * (row_places_ * depth_ + columns_ * depth_ + rows_ * columns_ * results);
