@@ -553,34 +553,12 @@ class ContractionEnumerator {
   std::optional<Cut> best_;
 };
 
-/// A contraction as blocks may see it: by warps, with either operand's side as rows, and by warp groups.
-std::vector<GpuContraction> ways_of(const ir::Program& program, const GpuModel& device) {
-  std::vector<GpuContraction> ways;
-  const auto add = [&](std::optional<GpuContraction> way) {
-    if (way) ways.push_back(std::move(*way));
-  };
-  add(GpuContraction::of(program, device));
-  if (ways.empty()) return ways;
-  add(ways.front().by_groups(program, device));
-  for (auto& way : ways.front().side_by_side(program, device)) ways.push_back(std::move(way));
-  // Of a thin side atoms leave much unused, and less as columns, of which they have fewer than rows.
-  constexpr double kThin = 64;
-  const auto positions = [](const Axes& axes) {
-    double count = 1;
-    for (const auto& axis : axes) count *= static_cast<double>(axis.extent);
-    return count;
-  };
-  if (std::min(positions(ways.front().row_axes), positions(ways.front().column_axes)) < kThin)
-    add(GpuContraction::of(program, device, true));
-  return ways;
-}
-
 }  // namespace
 
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const GpuModel& device) {
   constexpr double kWorthListing = 1.5;  // times the best
   std::vector<Candidate> list;
-  for (const auto& way : ways_of(program, device)) {
+  for (const auto& way : GpuContraction::ways(program, device)) {
     auto more = ContractionEnumerator(program, way, device).run(kWorthListing, list.empty() ? kKept : kKept / 2);
     std::move(more.begin(), more.end(), std::back_inserter(list));
   }
@@ -593,7 +571,7 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
   std::optional<Candidate> best;
   std::optional<std::array<double, 2>> gathers;  // of the first way, by warps
   bool first = true;
-  for (const auto& way : ways_of(program, device)) {
+  for (const auto& way : GpuContraction::ways(program, device)) {
     ContractionEnumerator enumerator(program, way, device);
     const double bound = 1e-6 * (best ? std::min(best->predicted_us, bound_us) : bound_us);
     auto list = enumerator.run(1, 1, bound);

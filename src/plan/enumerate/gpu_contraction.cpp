@@ -44,6 +44,27 @@ std::optional<GpuContraction> GpuContraction::of(const ir::Program& program, con
   return result;
 }
 
+std::vector<GpuContraction> GpuContraction::ways(const ir::Program& program, const GpuModel& device) {
+  std::vector<GpuContraction> ways;
+  const auto add = [&](std::optional<GpuContraction> way) {
+    if (way) ways.push_back(std::move(*way));
+  };
+  add(of(program, device));
+  if (ways.empty()) return ways;
+  add(ways.front().by_groups(program, device));
+  for (auto& way : ways.front().side_by_side(program, device)) ways.push_back(std::move(way));
+  // Of a thin side atoms leave much unused, and less as columns, of which they have fewer than rows.
+  constexpr double kThin = 64;
+  const auto positions = [](const Axes& axes) {
+    double count = 1;
+    for (const auto& axis : axes) count *= static_cast<double>(axis.extent);
+    return count;
+  };
+  if (std::min(positions(ways.front().row_axes), positions(ways.front().column_axes)) < kThin)
+    add(of(program, device, true));
+  return ways;
+}
+
 bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contraction& contraction, bool exchanged) {
   const auto& statement = program.statement();
   type = contraction.type;

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernel/atoms.hpp"
 #include "kernel/contraction.hpp"
@@ -45,6 +46,9 @@ class GpuContraction {
   /// Nothing where no schedule of the kernel IR suits the program.
   ///   exchanged  rows, not columns, have the result's neighbours: where they fill tiles better
   static std::optional<GpuContraction> of(const ir::Program& program, const GpuModel& device, bool exchanged = false);
+  /// All in which blocks may see the contraction: by warps, with either operand's side as rows, by warp groups, and
+  /// several products side by side; none where no schedule suits it.
+  static std::vector<GpuContraction> ways(const ir::Program& program, const GpuModel& device);
   /// The same by warp groups; nothing where the device or the program has none.
   std::optional<GpuContraction> by_groups(const ir::Program& program, const GpuModel& device) const;
   /// The same with several products side by side in a block: of warps where products are small, and of lanes where

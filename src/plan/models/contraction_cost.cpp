@@ -46,6 +46,9 @@ constexpr double kGroupRound = 830;  // cycles of a round at least, whose fence 
 constexpr double kShortSum = 512;    // terms, of whose rounds the first and the last ones are not hidden (tccg48_f32)
 /// Cycles that blocks of a cluster wait for each other: to begin together, for the parts of their sums, and to end.
 constexpr double kMeet = 2000;
+/// Of the time of a block on its own, what the last blocks take, which are too few to ask for all that memory can do
+/// (of 70 kernels of talsh300 in f64 with one to three times the blocks that there is room for at once).
+constexpr double kLastBlocks = 0.8;
 constexpr double kLaunchSeconds = 2e-6;
 
 /// Multiprocessors that clusters of so many blocks have room on: those of a cluster are of one GPC, of which an H100
@@ -129,6 +132,18 @@ double launched(const ContractionCounts& counts, Times... times) {
   return kLaunchSeconds + (counts.terms <= kShortSum ? std::sqrt(((times * times) + ...)) : hidden(times...));
 }
 
+/// What a launch takes whose blocks there is room for more than once, but not a whole number of times.
+///   seconds  of all of them
+///   alone    of one block
+double with_last_blocks(const ContractionCounts& counts, const GpuModel& device, double seconds, double alone) {
+  const double at_once = multiprocessors_of(counts, device) * counts.resident;
+  const double whole = std::floor(counts.blocks / at_once) * at_once;
+  constexpr double kMany = 3;  // times: other parts of the time hide it
+  if (whole == 0 || counts.blocks == whole || counts.blocks >= kMany * at_once) return seconds;
+  const double before = (seconds - kLaunchSeconds) * whole / counts.blocks;
+  return std::max(seconds, kLaunchSeconds + before + kLastBlocks * alone);
+}
+
 /// least: a lower bound for as many stages and blocks at once as the counts have, and for fewer.
 ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device, bool least) {
   const double multiprocessors = multiprocessors_of(counts, device), clock = device.clock_MHz * 1e6;
@@ -147,9 +162,12 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
       counts.overlapped ? late : kBarrier + kExposed * (shared - kFragment * counts.fragment_wavefronts) + late;
   const double stores = kStore * counts.stores + kStoreLine * counts.store_lines + kPartSector * counts.part_sectors +
                         kCopied * counts.stored_wavefronts;
+  const auto round_beside = [&](double blocks) {
+    return by_warps(counts.warps * blocks, counts.pipe_cycles / own, shared, issue / own);
+  };
   const double own_round = counts.overlapped ? round
                            : least           ? std::max({counts.pipe_cycles / own, shared, issue / own})
-                                   : by_warps(counts.warps * resident, counts.pipe_cycles / own, shared, issue / own);
+                                             : round_beside(resident);
   const double alone = kBlock + (counts.cluster > 1 ? kMeet : 0) +
                        counts.rounds * std::max(own_round + waited, counts.overlapped ? kGroupRound : 0.0) + stores;
   ContractionTime time;
@@ -166,6 +184,10 @@ ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device,
   time.launch = kLaunchSeconds;
   time.total = launched(counts, time.products, time.shared, time.issue, time.stores, time.alone, time.cache,
                         time.first_cache, time.memory);
+  if (least || counts.overlapped) return time;
+  const double uncovered = std::max(0.0, kLatency - (counts.stages - 1) * round) / (counts.stages - 1);
+  const double one = kBlock + counts.rounds * (round_beside(1) + kBarrier + uncovered) + stores;
+  time.total = with_last_blocks(counts, device, time.total, one / clock);
   return time;
 }
 
