@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Times NumPy's einsum by BLAS and torch.einsum on a CPU on the contractions of a set, for `ricci-bench contract --peers`.
+"""Times NumPy's einsum by BLAS and torch.einsum on the contractions of a set, for `ricci-bench contract --peers`.
 
-usage: bench/contract_python.py CASES.csv OUT.csv [--dtype float64] [--threads 2] [--most-gflop N] [--every N]
+usage: bench/contract_python.py CASES.csv OUT.csv [--dtype float64] [--threads 2] [--most-gflop N] [--every N] [--gpu]
 
 --most-gflop and --every make the same cases of a set as they do there. Results are dense in the order that the case
 asks for, as Ricci writes them: what a library returns as a view of another order is copied. The least time of several
-calls after a first one; start with OMP_NUM_THREADS set as --threads says, as NumPy's BLAS reads that alone.
+calls after a first one; start with OMP_NUM_THREADS set as --threads says, as NumPy's BLAS reads that alone. With --gpu
+torch.einsum alone, on the first GPU: the median of seven calls after two, by events, behind a kernel that keeps it busy.
 """
 import argparse
 import csv
 import math
+import statistics
 import sys
 import time
 
@@ -46,6 +48,24 @@ def measure(spec, extents, dtype):
     )
 
 
+def measure_gpu(spec, extents, dtype):
+    terms = spec.split("->")[0]
+    kind = getattr(torch, dtype)
+    tensors = [torch.randn([extents[axis] for axis in term], dtype=kind, device="cuda") for term in terms.split(",")]
+    busy = torch.empty(64 << 20, dtype=torch.float32, device="cuda")
+    times = []
+    for call in range(9):
+        for _ in range(3):
+            busy.fill_(0)  # longer than the host takes to ask for the rest, and larger than the second cache
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        torch.einsum(spec, *tensors).contiguous()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end))
+    return (statistics.median(times[2:]),)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases")
@@ -54,16 +74,18 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--most-gflop", type=float, default=math.inf)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--gpu", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     with open(options.cases, encoding="utf-8") as file:
         cases = list(csv.DictReader(file))[:: options.every]
     with open(options.out, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["id", "numpy_blas_ms", "torch_einsum_ms"])
+        writer.writerow(["id", *([] if options.gpu else ["numpy_blas_ms"]), "torch_einsum_ms"])
+        timed = measure_gpu if options.gpu else measure
         for case in cases:
             extents = {name: int(extent) for name, extent in (word.split("=") for word in case["extents"].split())}
-            times = measure(case["spec"], shrunk(extents, 1e9 * options.most_gflop), options.dtype)
+            times = timed(case["spec"], shrunk(extents, 1e9 * options.most_gflop), options.dtype)
             writer.writerow([case["id"], *(f"{ms:.4f}" for ms in times)])
             file.flush()
             print(case["id"], *(f"{ms:10.3f} ms" for ms in times), file=sys.stderr)
