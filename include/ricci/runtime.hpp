@@ -59,8 +59,8 @@ struct PlanOptions {
   /// the tensors (DeviceError where there is none; PlanError with target_sm): seconds where a plan takes milliseconds.
   /// Of kernels whose schedule is named nothing is measured.
   PlanMode mode = PlanMode::estimate;
-  Precision precision = Precision::f32;  ///< of products of f32 on a GPU's tensor cores; part of the cache keys
-  int measured = 24;                     ///< candidates of each kernel that are timed, at most; at least 1
+  Precision precision = Precision::operands;  ///< of products and sums; part of the keys of kernels and tunings
+  int measured = 24;                          ///< candidates of each kernel that are timed, at most; at least 1
   /// Bytes of workspace that a call may need; -1: any. An einsum of several products computes some of them again inside
   /// the loops of others until it fits; what cannot be made to fit is a PlanError that says how much it needs.
   std::int64_t workspace_limit = -1;
@@ -146,7 +146,7 @@ class Runtime {
   Plan plan_einsum(std::string_view spec, std::span<const Layout> inputs, const EinsumOptions& options = {});
 
   /// Evaluates an einsum plainly on the host, in one nest of loops over all axes: the oracle. Host pointers, `from` as
-  /// a call's inputs.
+  /// a call's inputs. In the options' precision, but for tf32, which this computes in f32.
   static void interpret_einsum(std::string_view spec, std::span<const Layout> inputs, const Layout& output,
                                std::span<const void* const> from, void* to, const EinsumOptions& options = {});
 
@@ -160,9 +160,12 @@ class Runtime {
   Plan plan_program(const Program& program, const PlanOptions& options = {});
 
   /// Evaluates a program plainly on the host: the oracle. Host pointers; outputs, inputs and parameters as such a plan
-  /// takes them.
+  /// takes them. In the precision of one, but for tf32, which this computes in f32.
   static void interpret_program(const Program& program, std::span<void* const> outputs,
                                 std::span<const void* const> inputs, std::span<const Scalar> params = {});
+  static void interpret_program(const Program& program, std::span<void* const> outputs,
+                                std::span<const void* const> inputs, std::span<const Scalar> params,
+                                Precision precision);
 
   /// Measures what the device's memory does (copies with one thread and more) and keeps it beside the tuning store, for
   /// the model of every later plan on this kind of device. A second or two; what was measured before is replaced. Plans

@@ -19,17 +19,28 @@ std::int64_t size_of(DType type) noexcept;  ///< bytes of one element: 1, 2, 4, 
 const char* name(DType type) noexcept;      ///< "f64", "c128", ...
 bool is_integer(DType type) noexcept;       ///< i8..i64 and u8..u64
 bool is_complex(DType type) noexcept;       ///< c64 and c128
-/// In what tensor cores may compute products of f32, and the real ones that those of c64 are made of, whose sums stay
-/// in f32: on a GPU from sm_80 on, for sums of products of two tensors; elsewhere products are those of f32.
+/// What sums of products are computed in, apart from the types that tensors are kept in. Words for floats are for sums
+/// of floats, real and complex, and i32 is for sums of integers; a plan that has sums, and none of the kind that a word
+/// is for, is a PlanError before anything runs. What is no sum, and no product in one, is computed as ever.
 enum class Precision : std::uint8_t {
-  f32,     ///< products of f32, fused into the sum
-  tf32,    ///< factors rounded to 11 significant bits: a product is off by 2^-10 of itself at most
-  tf32x3,  ///< factors as sums of two such parts, of which three products are kept: off by 2^-20 of itself at most
+  operands,  ///< the widest type of operands and result, at least f32 for floats; integers in the result's
+  /// Of f32 and c64, on tensor cores of GPUs from sm_80 on, for sums of products of two tensors; else as `operands`.
+  /// Factors are rounded to 11 significant bits, halves away from zero: a product is off by 2^-10 of itself at most.
+  tf32,
+  tf32x3,  ///< the same with factors as sums of two such parts, of which three products are kept: 2^-20 at most
+  f32,     ///< products and sums in f32 or c64. Of f64 and c128, factors are rounded to that; else as `operands`
+  f64,     ///< products, sums and factors around them in f64 or c128; the result is rounded once
+  /// Of real floats. Each factor that is read is rounded to this type, to nearest even; products and sums are in f32,
+  /// where products of two such numbers are exact. On a GPU from sm_80 on by tensor cores, with the same meaning
+  /// everywhere: a product of two is off by 2^-7 of itself at most.
+  bf16,
+  f16,  ///< the same: 2^-10 at most, where factors are within f16's range of 6e-5 to 65504; larger ones are infinite
+  i32,  ///< of i8, i16, i32, u8 and u16: products and sums in i32, of which a narrower result has the lowest bits
 };
-const char* name(Precision precision) noexcept;  ///< "f32", "tf32", "tf32x3"
+const char* name(Precision precision) noexcept;  ///< "operands", "tf32", ...
 /// Reads name()'s words; throws PlanError.
 Precision parse_precision(std::string_view text);
-/// The most that a product of f32 is off, relative to itself, beside the rounding of f32.
+/// The most that a product of two factors is off by, relative to itself, beside the rounding of f32 or of the operands.
 double product_error(Precision precision) noexcept;
 
 /// Reads name()'s words, NumPy's ("float64") and C's ("double", "float"; "half"); throws ShapeError.

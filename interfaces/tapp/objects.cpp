@@ -40,7 +40,7 @@ const char* text_of(TAPP_error error) {
       {RICCI_TAPP_HANDLE, "the handle is no live object of the kind that is needed"},
       {RICCI_TAPP_NULL, "a null pointer where a value is needed"},
       {RICCI_TAPP_TYPE, "no such element type; there are TAPP_F32 (0) to TAPP_BF16 (5)"},
-      {RICCI_TAPP_PRECISION, "no such precision, or a greater one than the widest type of A, B and D has"},
+      {RICCI_TAPP_PRECISION, "no such precision"},
       {RICCI_TAPP_OPERATION, "no such operation; there are TAPP_IDENTITY (0) and TAPP_CONJUGATE (1)"},
       {RICCI_TAPP_KEY, "the object has no attribute of this key"},
       {RICCI_TAPP_OVERLAP_C_D, "C and D overlap and are not the same tensor"},

@@ -152,11 +152,24 @@ ricci_scalar scalar_of(const void* data, TAPP_datatype type) {
   return {real(0), row(type).is_complex ? real(1) : 0};
 }
 
-void check_precision(TAPP_prectype precision, const Term& a, const Term& b, const Term& d) {
-  const bool known =
-      precision >= TAPP_DEFAULT_PREC && precision <= TAPP_BF16BF16_ACCUM_F32 && precision != 2 && precision != 3;
-  const bool has_double = row(a.type).is_double || row(b.type).is_double || row(d.type).is_double;
-  if (!known || (precision == TAPP_F64F64_ACCUM_F64 && !has_double)) throw Failure{RICCI_TAPP_PRECISION};
+/// The word for a precision; null for the default.
+const char* precision_of(TAPP_prectype precision, const Term& a, const Term& b) {
+  const bool complex = row(a.type).is_complex || row(b.type).is_complex;
+  switch (precision) {
+    case TAPP_DEFAULT_PREC:
+      return nullptr;
+    case TAPP_F32F32_ACCUM_F32:
+      return "f32";
+    case TAPP_F64F64_ACCUM_F64:
+      return "f64";
+    case TAPP_F16F16_ACCUM_F16:
+    case TAPP_F16F16_ACCUM_F32:
+      return complex ? nullptr : "f16";
+    case TAPP_BF16BF16_ACCUM_F32:
+      return complex ? nullptr : "bf16";
+    default:
+      throw Failure{RICCI_TAPP_PRECISION};
+  }
 }
 
 }  // namespace
@@ -194,7 +207,7 @@ OptionsPointer options_of(ricci_options_kind kind, const Handle* handle) {
 
 /// A product without its plans, checked.
 void plan(Product& product, Handle* handle, const Term& a, const Term& b, bool conjugate_a, bool conjugate_b,
-          bool conjugate_c) {
+          bool conjugate_c, const char* precision) {
   const auto& d = product.d;
   for (const auto index : d.indices) {
     if (!a.extent(index) && !b.extent(index)) throw Failure{RICCI_TAPP_INDEX_OF_D};
@@ -213,6 +226,7 @@ void plan(Product& product, Handle* handle, const Term& a, const Term& b, bool c
                                  (conjugate_a != flip && conjugate_b != flip ? "," : "") +
                                  (conjugate_b != flip ? "2" : "");
   check(ricci_options_set(options.get(), "alpha", "any"));
+  if (precision != nullptr) check(ricci_options_set(options.get(), "precision", precision));
   check(ricci_options_set(options.get(), "beta", "any"));
   check(ricci_options_set(options.get(), "conj", conjugated.c_str()));
   check(ricci_options_set(options.get(), "conj-addend", conjugate_c != flip ? "1" : "0"));
@@ -276,11 +290,11 @@ TAPP_error TAPP_create_tensor_product(TAPP_tensor_product* plan, TAPP_handle han
       }
       product->d = term_of(D, idx_D, RICCI_TAPP_EXTENTS_D);
       product->c = term_of(C, idx_C, RICCI_TAPP_EXTENTS_C_D);
-      check_precision(prec, a, b, product->d);
+      const auto* const precision = precision_of(prec, a, b);
       product->conjugate_d = op_D == TAPP_CONJUGATE;
       const auto found = find_as<Handle>(handle);
       ricci::tapp::plan(*product, found.get(), a, b, op_A == TAPP_CONJUGATE, op_B == TAPP_CONJUGATE,
-                        op_C == TAPP_CONJUGATE);
+                        op_C == TAPP_CONJUGATE, precision);
     });
     product->refused = code;
     *plan = enter(std::move(product));

@@ -10,7 +10,7 @@ _DTypeLike = Any
 _Stream = Any
 _Order = Literal["C", "F", "A", "K"]
 _Mode = Literal["estimate", "measure", "remeasure", "model"]
-_Precision = Literal["f32", "tf32", "tf32x3"]
+_Precision = Literal["operands", "f64", "f32", "tf32", "tf32x3", "bf16", "f16", "i32"]
 _Progress = bool | Callable[[float], Any] | None
 
 __version__: str

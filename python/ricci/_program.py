@@ -60,7 +60,7 @@ class Program:
         """Names of the indices whose extents come from arrays or from the call."""
         return self._text.open_extents
 
-    def plan(self, *, gpu=-1, threads=0, schedule="", mode="estimate", precision="f32", workspace_limit=None, **values):
+    def plan(self, *, gpu=-1, threads=0, schedule="", mode="estimate", precision="operands", workspace_limit=None, **values):
         """A plan to be looked at (source, explain(), ...), for arrays or their shapes, and extents, by name."""
         extents, shapes = {}, {}
         for name, value in values.items():

@@ -458,7 +458,7 @@ void bind_operations(nb::module_& module) {
       },
       "spec"_a, "operands"_a, nb::kw_only(), "out"_a = nb::none(), "order"_a = "K", "dtype"_a = nb::none(),
       "alpha"_a = 1.0, "beta"_a = 0.0, "conj"_a = std::vector<bool>{}, "stream"_a = nb::none(), "addend"_a = nb::none(),
-      "precision"_a = "f32", "workspace_limit"_a = nb::none(), "progress"_a = nb::none(),
+      "precision"_a = "operands", "workspace_limit"_a = nb::none(), "progress"_a = nb::none(),
       "out = alpha * sum(op(A) * op(B) * ...) + beta * addend for a spec such as 'ab,bc->ac'; without an addend it is\n"
       "out's old value. Returns out, or a new array of the first operand's kind.");
   module.def(

@@ -105,7 +105,7 @@ void bind_administration(nb::module_& module);
 /// Keywords of plan_permute() and the like, as PlanOptions.
 struct PlanWords {
   int threads = 0;
-  std::string schedule, mode = "estimate", precision = "f32";
+  std::string schedule, mode = "estimate", precision = "operands";
   std::optional<std::int64_t> workspace_limit;
   PlanOptions options() const;
 };

@@ -193,7 +193,7 @@ void bind_plans(nb::module_& module) {
       },
       "spec"_a, "x"_a, nb::kw_only(), "out"_a = nb::none(), "order"_a = "C", "alpha"_a = 1.0, "beta"_a = 0.0,
       "conj"_a = false, "dtype"_a = nb::none(), "threads"_a = 0, "schedule"_a = "", "mode"_a = "estimate",
-      "precision"_a = "f32", "workspace_limit"_a = nb::none(), "addend"_a = nb::none(),
+      "precision"_a = "operands", "workspace_limit"_a = nb::none(), "addend"_a = nb::none(),
       "A plan for arrays like x (and out and addend), which may be Layouts.");
   module.def(
       "plan_einsum",
@@ -211,7 +211,7 @@ void bind_plans(nb::module_& module) {
       },
       "spec"_a, "operands"_a, nb::kw_only(), "out"_a = nb::none(), "order"_a = "K", "dtype"_a = nb::none(),
       "alpha"_a = 1.0, "beta"_a = 0.0, "conj"_a = std::vector<bool>{}, "threads"_a = 0, "schedule"_a = "",
-      "mode"_a = "estimate", "precision"_a = "f32", "workspace_limit"_a = nb::none(), "addend"_a = nb::none(),
+      "mode"_a = "estimate", "precision"_a = "operands", "workspace_limit"_a = nb::none(), "addend"_a = nb::none(),
       "constant"_a = std::vector<bool>{},
       "A plan for arrays like the operands (and out and addend), which may be Layouts. Operands that are constant are "
       "given to\nits pack() once, and calls take the others alone.");

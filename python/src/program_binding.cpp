@@ -160,7 +160,7 @@ void bind_programs(nb::module_& module) {
             return std::make_shared<PlannedProgram>(self.text, extents, shapes, options);
           },
           "extents"_a, "shapes"_a, "gpu"_a = -1, "threads"_a = 0, "schedule"_a = "", "mode"_a = "estimate",
-          "precision"_a = "f32", "workspace_limit"_a = nb::none());
+          "precision"_a = "operands", "workspace_limit"_a = nb::none());
 
   nb::class_<PlannedProgram> plan(module, "ProgramPlan", "A program with all extents known, decided and compiled.");
   bind_plan_texts(plan);

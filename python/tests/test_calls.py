@@ -185,7 +185,15 @@ class Limits(unittest.TestCase):
         np.testing.assert_allclose(ricci.einsum(*chain), a @ a @ a)
         with self.assertRaisesRegex(ricci.Error, "precision"):
             ricci.einsum(*chain, precision="f8")
-        self.assertEqual(ricci.einsum("ab,bc->ac", a.astype("f4"), a.astype("f4"), precision="tf32").dtype, np.float32)
+        narrow = a.astype("f4")
+        self.assertEqual(ricci.einsum("ab,bc->ac", narrow, narrow, precision="tf32").dtype, np.float32)
+        wide = ricci.einsum("ab,bc->ac", narrow, narrow, precision="f64")
+        np.testing.assert_array_equal(wide, (narrow.astype("f8") @ narrow.astype("f8")).astype("f4"))
+        rounded = narrow.astype("f2").astype("f4")
+        np.testing.assert_allclose(
+            ricci.einsum("ab,bc->ac", narrow, narrow, precision="f16"), rounded @ rounded, rtol=1e-6)
+        with self.assertRaisesRegex(ricci.Error, "precision i32 is for"):
+            ricci.einsum("ab,bc->ac", narrow, narrow, precision="i32")
 
 
 class Programs(unittest.TestCase):

@@ -340,7 +340,9 @@ DType compute_type(DType input, DType output) {
 DType compute_type(const EinsumProblem& problem) {
   auto type = compute_type(problem.output.type, problem.output.type);
   for (const auto& input : problem.inputs) type = compute_type(input.type, type);
-  return problem.addend ? compute_type(problem.addend->type, type) : type;
+  if (problem.addend) type = compute_type(problem.addend->type, type);
+  if (problem.precision == Precision::f64 && !is_integer(type)) return is_complex(type) ? DType::c128 : DType::f64;
+  return problem.precision == Precision::i32 && is_integer(type) && size_of(type) < 4 ? DType::i32 : type;
 }
 
 DType part_type(DType type) noexcept {

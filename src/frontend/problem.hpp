@@ -27,6 +27,7 @@ struct EinsumProblem {
   std::optional<Layout> addend = {};  ///< layout of C; empty: it is the output
   bool conjugate_addend = false;      ///< op(C) = conj(C)
   std::vector<bool> constant = {};    ///< per operand: the same in all calls; empty: none
+  Precision precision = Precision::operands;
 };
 
 inline constexpr int kMaxRank = 32;  ///< of one tensor
@@ -49,7 +50,7 @@ DType promoted(DType x, DType y) noexcept;
 DType result_type(const std::vector<DType>& types);
 
 /// What factors are applied in, and what sums are made in if any operand is complex: the widest of all tensors, at
-/// least f32 for floats; the output's type where that is an integer.
+/// least f32 for floats; the output's type where that is an integer. A wider one where the precision asks for it.
 DType compute_type(const EinsumProblem& problem);
 DType compute_type(DType input, DType output);
 /// The real type of a complex one's parts; other types as they are.

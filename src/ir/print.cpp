@@ -132,7 +132,7 @@ std::string print(const Program& program) {
   }
   for (const auto& param : program.params) text += fmt::format("param {} : {}\n", param.name, name(param.type));
   if (!program.exact) text += "rounding free\n";
-  if (program.precision != Precision::f32) text += fmt::format("products {}\n", name(program.precision));
+  if (program.precision != Precision::operands) text += fmt::format("products {}\n", name(program.precision));
   const Printer printer(program);
   text += printer.lets();
   for (const auto& statement : program.statements) text += printer.statement(statement);

@@ -151,7 +151,9 @@ struct Program {
   /// Every operation is rounded as written. Otherwise a product may be fused into the sum that uses it (FMA), and sums
   /// may be split into partial sums.
   bool exact = true;
-  Precision precision = Precision::f32;  ///< of products of f32 on tensor cores
+  /// Of products of f32 and c64 on tensor cores: `operands`, tf32 or tf32x3. All else is in the types of the nodes
+  /// (passes/precision.hpp).
+  Precision precision = Precision::operands;
 
   std::int64_t points() const noexcept;                                ///< product of the extents
   std::int64_t points(const std::vector<bool>& along) const noexcept;  ///< points of the free indices

@@ -46,7 +46,7 @@ bool is_integer(DType type) noexcept { return type <= DType::u64; }
 bool is_complex(DType type) noexcept { return type == DType::c64 || type == DType::c128; }
 
 namespace {
-constexpr const char* kPrecisions[] = {"f32", "tf32", "tf32x3"};
+constexpr const char* kPrecisions[] = {"operands", "tf32", "tf32x3", "f32", "f64", "bf16", "f16", "i32"};
 }  // namespace
 
 const char* name(Precision precision) noexcept { return kPrecisions[static_cast<int>(precision)]; }
@@ -59,7 +59,17 @@ Precision parse_precision(std::string_view text) {
 }
 
 double product_error(Precision precision) noexcept {
-  return precision == Precision::tf32 ? 0x1p-10 : precision == Precision::tf32x3 ? 0x1p-20 : 0;
+  switch (precision) {
+    case Precision::tf32:
+    case Precision::f16:
+      return 0x1p-10;
+    case Precision::tf32x3:
+      return 0x1p-20;
+    case Precision::bf16:
+      return 0x1p-7;
+    default:
+      return 0;
+  }
 }
 
 DType parse_dtype(std::string_view text) {

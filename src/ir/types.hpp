@@ -32,6 +32,12 @@ inline double unit_roundoff(DType type) noexcept {
 /// The type that arithmetic on `type` happens in.
 inline DType arithmetic(DType type) noexcept { return is_half(type) ? DType::f32 : type; }
 
+/// unit_roundoff() of the sums that tensors of a type are read or written by.
+inline double sum_roundoff(DType type, Precision precision) noexcept {
+  const bool single = precision == Precision::f32 || precision == Precision::bf16 || precision == Precision::f16;
+  return unit_roundoff(single && !is_integer(type) ? DType::f32 : arithmetic(type));
+}
+
 /// A number wrapped to an integer type, sign- or zero-extended to 64 bits.
 inline std::uint64_t wrapped(std::uint64_t bits, DType type) noexcept {
   const auto unused = static_cast<unsigned>(64 - 8 * size_of(type));

@@ -15,7 +15,7 @@ std::string mismatch(const Atom& atom, int parts, const ir::Program& program, co
     return fmt::format("sums in {}, and those of the program are in {}", name(type), name(contraction.type));
   if (atom.a.type == AtomType::tf32) {
     const auto precision = parts == 1 ? Precision::tf32 : Precision::tf32x3;
-    if (program.precision == Precision::f32 || (parts == 1 && program.precision != precision))
+    if (program.precision == Precision::operands || (parts == 1 && program.precision != precision))
       return fmt::format("products in {}, and those of the program are in {}", name(precision),
                          name(program.precision));
   }
@@ -32,11 +32,12 @@ std::string mismatch(const Atom& atom, int parts, const ir::Program& program, co
 }
 
 Precision effective_precision(const ir::Program& program, Precision wanted, int sm) {
-  if (wanted == Precision::f32 || sm < find_atom("m16n8k8_tf32")->sm) return Precision::f32;
+  const bool rounds = wanted == Precision::tf32 || wanted == Precision::tf32x3;
+  if (!rounds || sm < find_atom("m16n8k8_tf32")->sm) return Precision::operands;
   const auto contraction = contraction_of(program);
   const bool single = contraction && !contraction->indices(Role::depth).empty() &&
                       (contraction->type == DType::f32 || contraction->type == DType::c64);
-  return single ? wanted : Precision::f32;
+  return single ? wanted : Precision::operands;
 }
 
 }  // namespace ricci::kernel

@@ -30,7 +30,7 @@ struct MatrixProduct {
   };
 
   DType type = DType::f64;  ///< of products and sums
-  Precision precision = Precision::f32;
+  Precision precision = Precision::operands;
   std::int64_t rows = 1, columns = 1, depth = 1;
   Matrix first, second, result;
   std::vector<Batch> batch;  ///< slowest first

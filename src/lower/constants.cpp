@@ -76,6 +76,7 @@ class Splitter {
   void step(const std::vector<int>& operands, const Spec& spec, DType type, bool last) {
     EinsumProblem problem;
     problem.spec = spec;
+    problem.precision = problem_.precision;
     std::vector<int> used;
     bool constant = true;
     for (const int k : operands) constant = constant && tensors_[static_cast<std::size_t>(k)].constant;

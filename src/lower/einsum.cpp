@@ -215,6 +215,7 @@ Sequence lower_einsum(const EinsumProblem& given, const Path& path) {
     const bool last = &planned == &path.steps.back();
     EinsumProblem step;
     step.spec = planned.spec;
+    step.precision = problem.precision;
     std::map<std::string, std::int64_t> extents;
     std::vector<int> used;
     for (std::size_t k = 0; k < planned.operands.size(); ++k) {

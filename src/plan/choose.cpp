@@ -129,9 +129,10 @@ std::string reckoned(const Candidate& chosen) {
 
 std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device,
                     Reason reason, Precision precision, const Tuning* tuning) {
-  std::string text = fmt::format("candidates for {}{}, best prediction first{}\n\n", device,
-                                 precision == Precision::f32 ? "" : fmt::format(", products in {}", name(precision)),
-                                 !list.empty() && list.back().written ? ", then what is written" : "");
+  std::string text =
+      fmt::format("candidates for {}{}, best prediction first{}\n\n", device,
+                  precision == Precision::operands ? "" : fmt::format(", products in {}", name(precision)),
+                  !list.empty() && list.back().written ? ", then what is written" : "");
   std::size_t width = 10;
   for (const auto& candidate : list) width = std::max(width, candidate.schedule.name.size());
   const auto measured = [&](const std::string& what) {

@@ -51,6 +51,6 @@ const char* name(Reason reason) noexcept;  ///< "estimated", ...
 ///   precision  of the program's products
 ///   tuning  what was measured for them, or null
 std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device,
-                    Reason reason, Precision precision = Precision::f32, const Tuning* tuning = nullptr);
+                    Reason reason, Precision precision = Precision::operands, const Tuning* tuning = nullptr);
 
 }  // namespace ricci::plan

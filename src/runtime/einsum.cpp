@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/own_stack.hpp"
+#include "ir/passes/precision.hpp"
 #include "lower/constants.hpp"
 #include "plan/models/step_rates.hpp"
 #include "ricci/error.hpp"
@@ -24,7 +25,8 @@ ir::EinsumProblem problem_of(std::string_view spec, std::span<const Layout> inpu
                             options.conjugate,
                             options.addend,
                             options.conjugate_addend,
-                            options.constant};
+                            options.constant,
+                            options.precision};
   // alpha = 0 hides the operands, NaN or not. Rare, so it is left to the run-time factor.
   if (problem.alpha == ir::Factor::zero) problem.alpha = ir::Factor::any;
   ir::check(problem);
@@ -82,16 +84,16 @@ Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs,
     if (has_constants(options)) {
       auto split = ir::lower_constant_einsum(problem, options.device == Device::cpu, path);
       Impl::Subject packing;
-      packing.sequence = std::move(split.packing);
+      packing.sequence = ir::in_precision(std::move(split.packing), options.precision);
       PlanOptions where = options;
       where.schedule.clear();  // names are those of the products
       where.workspace_limit = -1;
       where.mode = options.mode == PlanMode::model ? PlanMode::model : PlanMode::estimate;
       subject.packing = impl_->plan(std::move(packing), where);
-      subject.sequence = std::move(split.rest);
+      subject.sequence = ir::in_precision(std::move(split.rest), options.precision);
       subject.kept = std::move(split.kept);
     } else {
-      subject.sequence = ir::lower_einsum(problem, path);
+      subject.sequence = ir::in_precision(ir::lower_einsum(problem, path), options.precision);
     }
     subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, ir::compute_type(problem)};
     subject.output_layout = output;
@@ -109,7 +111,8 @@ void Runtime::interpret_einsum(std::string_view spec, std::span<const Layout> in
     const auto program = ir::lower(problem_of(spec, inputs, output, options));
     std::vector<Scalar> params;
     for (const auto& param : program.params) params.push_back(param.name == "alpha" ? options.alpha : options.beta);
-    runtime::interpret(ir::sequence_of(program), std::span<void* const>(&to, 1), from, params);
+    const auto sequence = ir::in_precision(ir::sequence_of(program), options.precision);
+    runtime::interpret(sequence, std::span<void* const>(&to, 1), from, params);
   });
 }
 

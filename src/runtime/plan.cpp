@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cache/format.hpp"
@@ -33,6 +34,18 @@ std::string Plan::Impl::text(const char* comment, const std::function<std::strin
   }
   return all;
 }
+
+namespace {
+
+/// What a kernel's products and sums are computed in, as far as it was asked for.
+Precision precision_of(const Plan::Impl& plan, const ir::Program& program) {
+  const bool rounds = plan.precision == Precision::tf32 || plan.precision == Precision::tf32x3;
+  const bool sums = std::any_of(program.nodes.begin(), program.nodes.end(),
+                                [](const ir::Node& node) { return node.kind == ir::NodeKind::reduce; });
+  return rounds ? program.precision : sums ? plan.precision : Precision::operands;
+}
+
+}  // namespace
 
 Device Plan::device() const noexcept { return impl_->target.device; }
 const PlanInfo& Plan::info() const noexcept { return impl_->info; }
@@ -86,7 +99,7 @@ std::string Plan::explain() const {
     const auto& step = planned.planned();
     const auto list = impl_->candidates(step, step.schedule.name);
     return plan::explain(list, plan::choose(list, step.schedule.name), impl_->device_text, step.reason,
-                         step.program.precision, step.tuning.get());
+                         precision_of(*impl_, step.program), step.tuning.get());
   });
 }
 

@@ -91,6 +91,7 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   std::optional<plan::LibraryModel> library_model;
   std::int64_t copies_limit = -1;  ///< bytes of workspace for the copies of one step; -1: any
   int threads = 1;
+  Precision precision = Precision::operands;  ///< as it is asked for
   std::shared_ptr<runtime::ThreadPool> pool;
   Executor executor;
   std::unique_ptr<runtime::Predictions> predictions;  ///< of a GPU's kernels, while the plan is made

@@ -367,10 +367,6 @@ ir::Sequence split(const Plan::Impl& plan, std::int64_t limit) {
   return std::move(best->sequence);
 }
 
-}  // namespace
-
-namespace {
-
 /// The parts of a step in its place in the plan's sequence, with storages and parameters of that.
 std::vector<Plan::Impl::Step> in_place(Plan::Impl& plan, const Plan::Impl::Step& step, runtime::Entrant parts) {
   auto& sequence = plan.sequence;
@@ -512,6 +508,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   auto plan = std::make_shared<Plan::Impl>();
   plan->sequence = std::move(subject.sequence);
   plan->factors = subject.factors;
+  plan->precision = wanted.precision;
   plan->output_layout = std::move(subject.output_layout);
   plan->target = runtime::target_of(wanted);
   const bool cpu = wanted.device == Device::cpu;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "ir/passes/canonical.hpp"
+#include "ir/passes/precision.hpp"
 #include "lower/einsum.hpp"
 #include "ricci/error.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -141,6 +142,24 @@ std::string list_text(const std::vector<std::string>& words, const char* separat
   return words.size() > 1 && !same ? fmt::format("{}", fmt::join(words, separator)) : words.front();
 }
 
+/// In what an einsum is this program, if it is.
+std::optional<Precision> precision_of(ir::EinsumProblem problem, const ir::Program& program) {
+  const auto text = ir::print(program);
+  for (const auto precision :
+       {program.precision, Precision::f32, Precision::f64, Precision::bf16, Precision::f16, Precision::i32}) {
+    problem.precision = precision;
+    try {
+      auto made =
+          ir::canonicalise(ir::in_precision(ir::sequence_of(ir::lower(problem)), precision).steps.front().program);
+      made.precision = program.precision;
+      if (ir::print(made) == text) return precision;
+    } catch (const PlanError&) {
+      // The precision is for other types.
+    }
+  }
+  return std::nullopt;
+}
+
 std::string einsum_command(const ir::Program& program, const Product& product) {
   // An axis that no operand depends on is a broadcast axis of the first operand.
   std::vector<bool> nobody(program.indices.size(), true), none(program.indices.size());
@@ -168,8 +187,9 @@ std::string einsum_command(const ir::Program& program, const Product& product) {
   for (const auto& term : problem.spec.operands) spec += (spec.empty() ? "" : ",") + spell(term, words);
   spec += "->" + spell(problem.spec.output, words);
   problem.spec = Spec::parse(spec);
-  // Check that the einsum lowers to this very program before claiming so.
-  if (ir::print(ir::canonicalise(ir::lower(problem))) != ir::print(program)) return {};
+  // Check that the einsum lowers to this very program before claiming so, in one precision or another.
+  const auto precision = precision_of(problem, program);
+  if (!precision) return {};
 
   std::string text = fmt::format("ricci show '{}'", spec);
   std::vector<std::string> said;
@@ -209,6 +229,7 @@ std::string einsum_command(const ir::Program& program, const Product& product) {
   if (problem.alpha == Factor::any) text += " --alpha any";
   if (problem.beta == Factor::any) text += " --beta any";
   if (problem.beta == Factor::one) text += " --beta 1";
+  if (*precision != Precision::operands) text += fmt::format(" --precision {}", name(*precision));
   return text;
 }
 
@@ -217,10 +238,7 @@ std::string einsum_command(const ir::Program& program, const Product& product) {
 std::string reproduction_command(const ir::Program& program, const kernel::Schedule& schedule, const Target& target) {
   const auto where =
       (target.device == Device::cpu ? std::string(" --device cpu") : fmt::format(" --target sm_{}", target.sm)) +
-      fmt::format(
-          "{} --schedule '{}'",
-          program.precision == Precision::f32 ? std::string() : fmt::format(" --precision {}", name(program.precision)),
-          schedule.name);
+      fmt::format(" --schedule '{}'", schedule.name);
   const auto product = Reader(program).read();
   // More operands would be multiplied pair by pair.
   if (product && product->loads.size() <= 2) {
@@ -235,7 +253,10 @@ std::string reproduction_command(const ir::Program& program, const kernel::Sched
       // Not expressible as an einsum, overlapping views for example.
     }
   }
-  return "ricci show PROGRAM" + where + "    (PROGRAM: a file with the statements above)";
+  const auto precision = program.precision == Precision::operands
+                             ? std::string()
+                             : fmt::format(" --precision {}", name(program.precision));
+  return "ricci show PROGRAM" + precision + where + "    (PROGRAM: a file with the statements above)";
 }
 
 }  // namespace ricci::runtime

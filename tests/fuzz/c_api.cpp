@@ -155,7 +155,7 @@ class OddOptions {
     static constexpr const char* kValues[] = {"cpu",    "gpu",      "0",        "-1",         "1",
                                               "4",      "any",      "all",      "1,2",        "3",
                                               ",",      "i",        "-",        "sm_90",      "flops",
-                                              "memory", "f32",      "tf32",     "estimate",   "untuned",
+                                              "memory", "bf16",     "i32",      "estimate",   "untuned",
                                               "1e999",  "nan",      "inf-infi", "2147483648", "-9223372036854775809",
                                               "",       "\xff\xfe", "4096"};
     if (fuzz::pick(random, 0, 19) == 0) kind = odd_int(random);

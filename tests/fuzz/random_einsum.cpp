@@ -279,6 +279,7 @@ EinsumOptions RandomEinsum::options(Device device) const {
   options.conjugate = problem.conjugate;
   options.addend = problem.addend;
   options.conjugate_addend = problem.conjugate_addend;
+  options.precision = problem.precision;
   if (seed % 3 == 0) options.workspace_limit = static_cast<std::int64_t>(seed / 3 % 4) * 1024;
   options.path = static_cast<EinsumOptions::Path>(seed % 3);
   return options;

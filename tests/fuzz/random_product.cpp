@@ -88,6 +88,24 @@ class Maker {
     types_[0] = drawn[swap ? 1 : 0];
     types_[1] = drawn[swap ? 0 : 1];
     types_[2] = drawn[2];
+    choose_precision();
+  }
+
+  /// By the seed alone.
+  void choose_precision() {
+    constexpr Precision kReal[] = {Precision::operands, Precision::bf16, Precision::operands,
+                                   Precision::f16,      Precision::f64,  Precision::f32};
+    constexpr Precision kComplex[] = {Precision::operands, Precision::f32, Precision::f64};
+    auto& precision = made_.problem.precision;
+    const auto seed = made_.seed;
+    if (is_complex(types_[2])) {
+      precision = kComplex[seed % 3];
+    } else if (!is_integer(types_[2])) {
+      precision = kReal[seed % 6];
+    } else if (types_[2] == DType::i32 && seed % 2 == 0) {
+      precision = Precision::i32;
+      if (seed % 4 == 0 && types_[0] != DType::i32) types_[2] = DType::i16;
+    }
   }
 
   Layout layout(int term) {
@@ -168,6 +186,39 @@ class Odometer {
 
 RandomEinsum random_product(std::uint64_t seed) { return Maker(seed).run(); }
 
+namespace {
+
+/// To nearest, halves to even, of a type's significant bits and smallest distance; out of its range infinite.
+long double rounded(long double x, int bits, int least_exponent, long double most) {
+  if (x == 0 || !std::isfinite(x)) return x;
+  const int exponent = std::max(std::ilogb(x) - (bits - 1), least_exponent);
+  const auto made = std::ldexp(std::nearbyint(std::ldexp(x, -exponent)), exponent);
+  return std::abs(made) > most ? std::copysign(INFINITY, x) : made;
+}
+
+/// A factor in a precision.
+long double factor_in(Precision precision, long double x) {
+  switch (precision) {
+    case Precision::f32:
+      return static_cast<float>(x);
+    case Precision::bf16:
+      return rounded(x, 8, -133, 0x1.fep127L);
+    case Precision::f16:
+      return rounded(x, 11, -24, 65504);
+    default:
+      return x;
+  }
+}
+
+/// The type that a result is summed in.
+DType type_of_sums(DType type, Precision precision) {
+  if (precision == Precision::f64) return is_complex(type) ? DType::c128 : DType::f64;
+  const bool single = precision == Precision::f32 || precision == Precision::bf16 || precision == Precision::f16;
+  return single && !is_complex(type) ? DType::f32 : single ? DType::c64 : arithmetic(type);
+}
+
+}  // namespace
+
 std::string wrong_element(RandomEinsum& e, const Tensor& before) {
   using Wide = std::complex<long double>;
   const auto& problem = e.problem;
@@ -200,7 +251,16 @@ std::string wrong_element(RandomEinsum& e, const Tensor& before) {
   auto& addend = problem.addend ? e.tensors[2] : old;
   const bool adds = problem.beta != ir::Factor::zero;
   const Wide alpha(e.alpha.real(), e.alpha.imag()), beta(e.beta.real(), e.beta.imag());
-  const double of_sums = unit_roundoff(is_half(type) ? DType::f32 : type) * (terms + 8) * (is_complex(type) ? 3 : 1);
+  const auto summed_in = type_of_sums(type, problem.precision);
+  const double of_sums = unit_roundoff(summed_in) * (terms + 8) * (is_complex(type) ? 3 : 1);
+  const bool rounded_once = size_of(type) < size_of(summed_in);
+  // Without a sum nothing is rounded to another type; a factor of one is, wherever it stands.
+  const bool sums = std::any_of(inner.begin(), inner.end(), [](const auto& axis) { return axis.second > 1; });
+  const auto factor = [&](std::size_t k, std::int64_t place) {
+    const auto value = number(e.tensors[k], place, problem.conjugate[k]);
+    if (!sums) return value;
+    return Wide(factor_in(problem.precision, value.real()), factor_in(problem.precision, value.imag()));
+  };
   Odometer outside(outer, at);
   do {
     Odometer inside(inner, at);
@@ -213,8 +273,7 @@ std::string wrong_element(RandomEinsum& e, const Tensor& before) {
       if (is_integer(type)) {
         count += whole(e.tensors[0], a) * whole(e.tensors[1], b);
       } else {
-        const auto product =
-            number(e.tensors[0], a, problem.conjugate[0]) * number(e.tensors[1], b, problem.conjugate[1]);
+        const auto product = factor(0, a) * factor(1, b);
         sum += product;
         moduli += std::abs(product);
       }
@@ -237,7 +296,7 @@ std::string wrong_element(RandomEinsum& e, const Tensor& before) {
       moduli += std::abs(more);
     }
     const auto got = number(e.tensors.back(), to, false);
-    const auto bound = static_cast<double>(moduli) * (of_sums + (is_half(type) ? unit_roundoff(type) : 0)) +
+    const auto bound = static_cast<double>(moduli) * (of_sums + (rounded_once ? unit_roundoff(type) : 0)) +
                        1e-7 * (is_half(type) ? 1 : 0);
     if (std::abs(got - sum) <= bound) continue;
     return fmt::format("element {} of the output is {} + {}i, not {} + {}i; {} is allowed", to,

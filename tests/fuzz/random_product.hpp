@@ -11,9 +11,10 @@ namespace ricci::fuzz {
 /// The same seed gives the same problem.
 RandomEinsum random_product(std::uint64_t seed);
 
-/// Nothing where each element of the output is the sum of its products, taken in long double (of integers modulo 2^64),
-/// but for terms + 8 roundings in the type of the kernel's sums, relative to the sum of the products' moduli, and one
-/// in its own type; else the first that is not. `before` is the output before the call.
+/// Nothing where each element of the output is the sum of its products, of factors in the precision, taken in long
+/// double (of integers modulo 2^64), but for terms + 8 roundings in the type of the kernel's sums, relative to the sum
+/// of the products' moduli, and one in its own type; else the first that is not. `before` is the output before the
+/// call.
 std::string wrong_element(RandomEinsum& e, const Tensor& before);
 
 }  // namespace ricci::fuzz

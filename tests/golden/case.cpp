@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "ir/passes/canonical.hpp"
+#include "ir/passes/precision.hpp"
 #include "lower/einsum.hpp"
 #include "lower/lower_program.hpp"
 #include "ricci/program.hpp"
@@ -60,8 +61,9 @@ class Parser {
     Case result;
     result.name = name_;
     result.cuda = cuda_;
-    program_ = ir::canonicalise(program());
-    if (const auto precision = option("precision"); !precision.empty()) program_.precision = parse_precision(precision);
+    const auto precision = parse_precision(option("precision", "operands"));
+    program_ = ir::canonicalise(ir::in_precision(ir::sequence_of(program()), precision).steps.front().program);
+    if (precision == Precision::tf32 || precision == Precision::tf32x3) program_.precision = precision;
     result.program = program_;
     result.schedule.directives = kernel::parse_directives(directives_);
     result.schedule.name = name_;

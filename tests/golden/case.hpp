@@ -10,7 +10,7 @@
 //   f64 | f64->f16        types
 //   strides_in=, strides_out=   in the order of the spec; dense row-major when left out
 //   alpha=any beta=any|1 conj
-//   precision=tf32|tf32x3 of products of f32
+//   precision=WORD        what products and sums are computed in: bf16, tf32, ...
 //
 // Or, for what is not a permutation, `cuda program`, and the text of a program behind the directives, of whose kernels
 // the first is taken. "#" begins a comment there.

@@ -347,7 +347,7 @@ TEST_CASE("products in tf32, and in two parts of it, stay within their bounds") 
     return simt::ContractionCase(program,
                                  kernel::parse_directives(start + atom + " rows a columns c depth b warps 1x1"));
   };
-  const auto f32 = made_in(Precision::f32, "atom fma"), tf32 = made_in(Precision::tf32, "atom m16n8k8_tf32");
+  const auto f32 = made_in(Precision::operands, "atom fma"), tf32 = made_in(Precision::tf32, "atom m16n8k8_tf32");
   auto parts = kernel::parse_directives(start + "atom m16n8k8_tf32 rows a columns c depth b warps 1x1 parts 2");
   CHECK(kernel::parse_directives(kernel::print(parts)) == parts);
   auto program = tf32.program;
@@ -388,7 +388,7 @@ TEST_CASE("complex products in tf32 stay within the bounds of their real ones") 
         kernel::parse_directives(start + atom + " rows a columns c depth b warps 1x2 " + end + "; pipeline b0 2"));
   };
   for (const std::string runs : {"runs 1x1x1", "runs 2x1x2"}) {
-    const auto f32 = made_in(Precision::f32, "atom fma", runs);
+    const auto f32 = made_in(Precision::operands, "atom fma", runs);
     const auto tf32 = made_in(Precision::tf32, "atom m16n8k8_tf32", runs);
     const auto tf32x3 = made_in(Precision::tf32x3, "atom m16n8k8_tf32", runs + " parts 2");
     // Sums of 72 terms in each part, of two products each.
@@ -414,11 +414,11 @@ TEST_CASE("precision is what a kernel on a GPU can make of it") {
     return ir::canonicalise(ir::lower(simt::problem_of("ad,db->ab", {{'a', 8}, {'b', 8}, {'d', 8}}, {type})));
   };
   CHECK(kernel::effective_precision(program(DType::f32), Precision::tf32x3, 90) == Precision::tf32x3);
-  CHECK(kernel::effective_precision(program(DType::f32), Precision::tf32x3, 75) == Precision::f32);
-  CHECK(kernel::effective_precision(program(DType::f32), Precision::tf32, 0) == Precision::f32);
-  CHECK(kernel::effective_precision(program(DType::f64), Precision::tf32, 90) == Precision::f32);
+  CHECK(kernel::effective_precision(program(DType::f32), Precision::tf32x3, 75) == Precision::operands);
+  CHECK(kernel::effective_precision(program(DType::f32), Precision::tf32, 0) == Precision::operands);
+  CHECK(kernel::effective_precision(program(DType::f64), Precision::tf32, 90) == Precision::operands);
   CHECK(kernel::effective_precision(program(DType::c64), Precision::tf32, 90) == Precision::tf32);
-  CHECK(kernel::effective_precision(program(DType::c128), Precision::tf32, 90) == Precision::f32);
+  CHECK(kernel::effective_precision(program(DType::c128), Precision::tf32, 90) == Precision::operands);
   CHECK(parse_precision("tf32x3") == Precision::tf32x3);
   CHECK_THROWS_AS(parse_precision("tf16"), PlanError);
 }

@@ -119,7 +119,25 @@ TEST_CASE("types: each alone, factors of their own, and mixed") {
   REQUIRE(mixed.code == 0);
   CHECK(mixed(2.0, x, y, 1.0, x, d) == 0);
   CHECK((d[0] == 2 && d[1] == 3 && d[2] == 15));
-  CHECK(Product(f, {1}, f, {1}, f, f, {1}, {}, TAPP_F64F64_ACCUM_F64).code == RICCI_TAPP_PRECISION);
+  const Info three(TAPP_F32, {3}, {1}), none(TAPP_F32, {}, {});
+  const auto dot = [&](TAPP_prectype precision, std::array<float, 3> left, std::array<float, 3> right) {
+    const Product product(three, {1}, three, {1}, none, none, {}, {}, precision);
+    REQUIRE(product.code == 0);
+    float sum = 0;
+    CHECK(product(1.0F, left.data(), right.data(), 0.0F, nullptr, &sum) == 0);
+    return sum;
+  };
+  constexpr float kNear = 1.00390625F;  // 9 significant bits, and bf16 has 8
+  const std::array<float, 3> small = {kNear, 4, 4}, signs = {1, 8, -8};
+  CHECK(dot(TAPP_DEFAULT_PREC, small, signs) == kNear);
+  CHECK(dot(TAPP_F32F32_ACCUM_F32, small, signs) == kNear);
+  CHECK(dot(TAPP_F16F16_ACCUM_F32, small, signs) == kNear);
+  CHECK(dot(TAPP_F16F16_ACCUM_F16, small, signs) == kNear);
+  CHECK(dot(TAPP_BF16BF16_ACCUM_F32, small, signs) == 1);
+  // In f32 what is as large as 2^40 hides it, in whatever order.
+  CHECK(dot(TAPP_F64F64_ACCUM_F64, {kNear, 1048576, 1048576}, {1, 1048576, -1048576}) == kNear);
+  const Product of_complex(h, {1}, h, {1}, h, h, {1}, {}, TAPP_BF16BF16_ACCUM_F32);
+  CHECK(of_complex.code == 0);
   CHECK(Product(f, {1}, f, {1}, f, f, {1}, {}, 9).code == RICCI_TAPP_PRECISION);
   const Product narrowed(h, {1}, f, {1}, f, f, {1});  // complex into real
   CHECK(narrowed.code > RICCI_TAPP_RICCI);

@@ -207,7 +207,8 @@ TEST_CASE("options are refused by key, by value and by kind, and are as before t
       {"device", "tpu", RICCI_ERROR_DEVICE, "no device \"tpu\"; there are cpu, gpu"},
       {"target", "sm_9", RICCI_ERROR_DEVICE, "target: 'sm_9' is no compute capability"},
       {"mode", "fast", RICCI_ERROR_PLAN, "no mode \"fast\"; there are estimate, measure, remeasure, untuned"},
-      {"precision", "f16", RICCI_ERROR_PLAN, "no precision \"f16\"; there are f32, tf32, tf32x3"},
+      {"precision", "f8", RICCI_ERROR_PLAN,
+       "no precision \"f8\"; there are operands, tf32, tf32x3, f32, f64, bf16, f16, i32"},
       {"threads", "4294967296", RICCI_ERROR_SHAPE, "threads: '4294967296' does not fit in 32 bits"},
       {"measured", "", RICCI_ERROR_SHAPE, "measured: '' is no whole number"},
   };

@@ -303,7 +303,7 @@ TEST_CASE("a schedule is chosen by name, or the best is") {
   CHECK(plan::explain(list, list.front(), "a device", plan::Reason::estimated).find(", the least predicted time\n") !=
         std::string::npos);
   const plan::Tuning tuning{{{list.back().schedule.name, 12.5, 15}, {list.front().schedule.name, 99.0, 3}}};
-  const auto tuned = plan::explain(list, list.back(), "a device", plan::Reason::tuned, Precision::f32, &tuning);
+  const auto tuned = plan::explain(list, list.back(), "a device", plan::Reason::tuned, Precision::operands, &tuning);
   CHECK(tuned.find(", the fastest when this problem was measured on this device\n") != std::string::npos);
   CHECK(tuned.find(" measured ") != std::string::npos);
   CHECK(tuned.find("    12.5 us ") != std::string::npos);

@@ -26,7 +26,7 @@ namespace {
 
 struct EinsumBenchOptions : BenchOptions {
   std::vector<std::string> files;
-  std::string peers, blas, precision = "f32";
+  std::string peers, blas, precision = "operands";
   std::vector<std::string> schedules;
   int top = 1;
   double most_gflop = 0;                                                                      ///< 0: cases as they are
@@ -80,7 +80,7 @@ std::string wrong_element(Bench& bench, const EinsumCase& c, const Spec& spec, c
     inner_distances.push_back(distances(term, inner));
   }
   // Each sum rounds in the type, that of halves in f32; the result is rounded once more.
-  const double in_sums = size_of(type) == 2 ? unit_roundoff(DType::f32) : unit_roundoff(type);
+  const double in_sums = sum_roundoff(type, precision);
   const double products = static_cast<double>(spec.operands.size() - 1);
   const double bound = (2 * terms + 4) * in_sums + unit_roundoff(type) + products * product_error(precision);
   const int samples = static_cast<int>(std::clamp(3e6 / terms, 4.0, 200.0));
@@ -360,11 +360,12 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
   }
   results.bench = options.roofline ? "contract" : "einsum";
   results.set = set_name(options.files.front());
-  results.dtype = einsum.precision == Precision::f32 ? name(type) : name(einsum.precision);
+  results.dtype = einsum.precision == Precision::operands ? name(type) : name(einsum.precision);
   results.command =
       fmt::format("ricci-bench {} {}.csv --device {} --dtype {}{}", results.bench, results.set, options.device,
                   options.dtype, options.gpu() ? "" : fmt::format(" --threads {}", options.thread_count()));
-  if (einsum.precision != Precision::f32) results.command += fmt::format(" --precision {}", name(einsum.precision));
+  if (einsum.precision != Precision::operands)
+    results.command += fmt::format(" --precision {}", name(einsum.precision));
   if (!options.blas.empty()) results.command += " --blas LIBRARY";
   for (std::size_t k = 0; k < options.libraries.size(); ++k) {
     if (!options.libraries[k].empty()) results.command += fmt::format(" {} LIBRARY", contraction_kinds()[k].option);

@@ -20,7 +20,7 @@ namespace {
 
 struct PredictOptions : BenchOptions {
   std::vector<std::string> files;
-  std::string peers, limits, target = "sm_90", precision = "f32";
+  std::string peers, limits, target = "sm_90", precision = "operands";
 };
 
 /// What a device was measured to do.
@@ -115,10 +115,11 @@ int bench_predict(const PredictOptions& options, bool json) {
   }
   results.bench = "contract-predicted";
   results.set = set_name(options.files.front());
-  results.dtype = einsum.precision == Precision::f32 ? name(type) : name(einsum.precision);
+  results.dtype = einsum.precision == Precision::operands ? name(type) : name(einsum.precision);
   results.command =
       fmt::format("ricci-bench predict {}.csv --target {} --dtype {}", results.set, options.target, options.dtype);
-  if (einsum.precision != Precision::f32) results.command += fmt::format(" --precision {}", name(einsum.precision));
+  if (einsum.precision != Precision::operands)
+    results.command += fmt::format(" --precision {}", name(einsum.precision));
   results.command += fmt::format(" --limits {}", options.limits);
   if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
   Json result = results_json(std::move(results), options, options.target + " (no device)");

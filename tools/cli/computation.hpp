@@ -18,7 +18,7 @@ namespace ricci::tools {
 
 /// As typed.
 struct ComputationOptions {
-  std::string device = "cpu", schedule, mode, precision = "f32", blas;
+  std::string device = "cpu", schedule, mode, precision = "operands", blas;
   bool verify = false;
   int repeat = 1;
 };

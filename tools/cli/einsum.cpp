@@ -101,8 +101,6 @@ double terms_of(const Spec& spec, const EinsumWork& work) {
   return terms;
 }
 
-DType wide(DType type) { return type == DType::f16 || type == DType::bf16 ? DType::f32 : type; }
-
 // Compares with the interpreter: bit for bit for integers, else within the rounding errors that the sums may have. With
 // M the same sum over moduli, n terms and unit roundoff u, each order of products and sums stays within about n u M,
 // and products of another precision add their own error for each of them.
@@ -123,7 +121,7 @@ Comparison verify(const EinsumCommandOptions& options, const EinsumWork& work) {
   std::vector<Buffer> sizes;
   std::vector<Layout> layouts;
   for (std::size_t k = 0; k < work.inputs.size(); ++k) {
-    roundoff = std::max(roundoff, unit_roundoff(wide(work.inputs[k].type)));
+    roundoff = std::max(roundoff, sum_roundoff(work.inputs[k].type, work.einsum.precision));
     layouts.push_back(work.inputs[k]);
     layouts.back().type = DType::f64;
     sizes.emplace_back(static_cast<std::size_t>(layouts.back().elements()) * sizeof(double));
@@ -141,7 +139,7 @@ Comparison verify(const EinsumCommandOptions& options, const EinsumWork& work) {
   Runtime::interpret_einsum(options.spec, layouts, sums, pointers(sizes), magnitude.data(), plain);
   constexpr double kSteps = 16, kComplex = 4;  // factors, conversions and the products; the parts of a complex product
   const double relative = kComplex * (terms_of(Spec::parse(options.spec), work) + kSteps) *
-                              std::max(roundoff, unit_roundoff(wide(work.output.type))) +
+                              std::max(roundoff, sum_roundoff(work.output.type, work.einsum.precision)) +
                           2 * unit_roundoff(work.output.type) +
                           static_cast<double>(work.inputs.size() - 1) * product_error(work.einsum.precision);
   const double least =

@@ -18,8 +18,9 @@ void add_mode_options(Command& command, std::string& word) {
 void add_precision_option(Command& command, std::string& word) {
   command
       .add_option("--precision", word,
-                  "Of products of f32 on a GPU's tensor cores: f32, tf32 (off by 2^-10), or tf32x3 (by 2^-20)")
-      .one_of({"f32", "tf32", "tf32x3"})
+                  "Of products and sums: f64, f32, i32; bf16 or f16, of which sums are in f32; tf32 (off by 2^-10) or "
+                  "tf32x3 (by 2^-20) for f32 on a GPU")
+      .one_of({"operands", "f64", "f32", "tf32", "tf32x3", "bf16", "f16", "i32"})
       .capture_default_str();
 }
 

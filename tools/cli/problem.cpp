@@ -320,7 +320,7 @@ std::string show_command(const std::string& spec_text, const std::vector<Layout>
   }
   if (options.path != EinsumOptions::Path::time)
     command += options.path == EinsumOptions::Path::memory ? " --path memory" : " --path flops";
-  if (options.precision != Precision::f32) command += fmt::format(" --precision {}", name(options.precision));
+  if (options.precision != Precision::operands) command += fmt::format(" --precision {}", name(options.precision));
   if (!options.schedule.empty()) command += " --schedule " + shell_quoted(options.schedule);
   return command;
 }

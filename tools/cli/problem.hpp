@@ -23,7 +23,7 @@ struct ProblemOptions {
   std::string device, target;
   std::string strides_in, strides_out;  ///< of specs: "C", "F" or strides; one, or one per operand with semicolons
   std::string align;                    ///< of specs: bytes; one, or one per operand and one for the output
-  std::string alpha = "1", beta = "0", conjugate, schedule, mode, path = "time", precision = "f32", blas;
+  std::string alpha = "1", beta = "0", conjugate, schedule, mode, path = "time", precision = "operands", blas;
 };
 
 void add_problem_options(Command& command, ProblemOptions& options);

@@ -222,7 +222,7 @@ Verified verify(const RunCommandOptions& options, RunWork& work, const Plan& pla
   }
   for (const auto& argument : plan.outputs()) outputs.push_back(arrays.at(argument.name));
   for (const auto& argument : plan.inputs()) inputs.push_back(arrays.at(argument.name));
-  Runtime::interpret_program(*work.program, outputs, inputs, work.params);
+  Runtime::interpret_program(*work.program, outputs, inputs, work.params, precision);
   std::size_t copy = 0;
   for (const auto& tensor : work.tensors) {
     if (!is_written(tensor.info)) continue;
@@ -234,8 +234,10 @@ Verified verify(const RunCommandOptions& options, RunWork& work, const Plan& pla
       std::vector<double> sizes(static_cast<std::size_t>(layout.elements()));
       moduli(layout, right.data(), sizes.data());
       for (const auto size : sizes) most = std::isfinite(size) ? std::max(most, size) : most;
-      const double relative =
-          options.tolerance >= 0 ? options.tolerance : 2048 * unit_roundoff(layout.type) + 2 * product_error(precision);
+      const double relative = options.tolerance >= 0
+                                  ? options.tolerance
+                                  : 2048 * std::max(unit_roundoff(layout.type), sum_roundoff(layout.type, precision)) +
+                                        2 * product_error(precision);
       const auto comparison = compare(layout, got.data(), right.data(), [&](std::size_t) { return relative * most; });
       verified.largest = std::max(verified.largest, comparison.largest);
       if (comparison.difference && !verified.difference) {

@@ -21,7 +21,7 @@ struct PeerContraction {
   };
   DType type = DType::f64;
   Tensor first, second, result;
-  Precision precision = Precision::f32;         ///< of products of f32
+  Precision precision = Precision::operands;    ///< of products of f32
   int threads = 1;                              ///< on a CPU
   std::function<void*(std::int64_t)> allocate;  ///< bytes of the device for a workspace, kept as long as the runs
 };

@@ -23,6 +23,10 @@ const char* compute(const PeerContraction& problem) {
       return "CUTENSOR_COMPUTE_DESC_TF32";
     case Precision::tf32x3:
       return "CUTENSOR_COMPUTE_DESC_3XTF32";
+    case Precision::bf16:
+      return "CUTENSOR_COMPUTE_DESC_16BF";
+    case Precision::f16:
+      return "CUTENSOR_COMPUTE_DESC_16F";
     default:
       return "CUTENSOR_COMPUTE_DESC_32F";
   }

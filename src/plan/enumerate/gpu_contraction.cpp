@@ -132,7 +132,7 @@ bool GpuContraction::choose_atom(const ir::Program& program, const kernel::Contr
   if (instruction == nullptr && is_integer(type)) return false;
   if (instruction == nullptr && (type == DType::f64 || type == DType::c128) && device.sm >= 80)
     instruction = kernel::find_atom(device.sm >= 90 && device.sm < 100 ? "m16n8k8_f64" : "m8n8k4_f64");
-  if (instruction == nullptr && program.precision != Precision::f32) {
+  if (instruction == nullptr && program.precision != Precision::operands) {
     // tf32, in as many parts as the program's products need, where it is faster than fused multiply-adds.
     const int needed = program.precision == Precision::tf32x3 ? 2 : 1;
     const auto* tf32 = kernel::find_atom("m16n8k8_tf32");

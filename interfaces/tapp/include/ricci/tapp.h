@@ -45,8 +45,8 @@ enum {
   TAPP_DCOMPLEX = TAPP_C64
 };
 
-/* The least precision of products and sums. Ricci computes in the widest type of A, B and D, and in f32 for half types:
- * what asks for more than that is refused. */
+/* What products and sums are computed in. By default the widest type of A, B and D, and f32 for half types. Sums of
+ * half types are in f32 in any case; what is complex takes those precisions as the default. */
 enum {
   TAPP_DEFAULT_PREC = -1,
   TAPP_F32F32_ACCUM_F32 = TAPP_F32,
