@@ -24,9 +24,10 @@ std::string mismatch(const Atom& atom, int parts, const ir::Program& program, co
   for (const auto* factor : {&contraction.first, &contraction.second}) {
     const auto& load = program.nodes[static_cast<std::size_t>(factor->load)];
     const auto type = operand_type(&atom, contraction);
-    if (atom.a.per_register() > 1 && load.type != type)
+    if (atom.a.per_register() > 1 && factor->rounded.value_or(load.type) != type)
       return fmt::format("{} is of type {}, which nothing converts to {}",
-                         program.buffers[static_cast<std::size_t>(load.source)].name, name(load.type), name(type));
+                         program.buffers[static_cast<std::size_t>(load.source)].name,
+                         name(factor->rounded.value_or(load.type)), name(type));
   }
   return {};
 }

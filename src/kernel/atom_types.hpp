@@ -9,7 +9,7 @@
 namespace ricci::kernel {
 
 /// The type in which operands of an atom are staged: that of the sum, to which they are converted, or the narrower one
-/// of elements that share a register, which the atom takes as they are. Null: fused multiply-adds.
+/// of elements that share a register, which the atom takes as they are or rounded. Null: fused multiply-adds.
 DType operand_type(const Atom* atom, const Contraction& contraction) noexcept;
 
 /// Why an atom does not compute a contraction as the program says; empty where it does. Products of f16, of bf16 and of

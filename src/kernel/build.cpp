@@ -262,6 +262,8 @@ void Builder::stage(const Directive& directive) {
   copy.from = global((is_first ? contraction.first : contraction.second).load);
   copy.when = inside(load.offset, false);
   copy.async = directive.space == "async";
+  const auto& rounded = (is_first ? contraction.first : contraction.second).rounded;
+  if (rounded && *rounded != kernel_.array(staged.array).type) copy.rounded = rounded;
   order_[*at].first.push_back({std::move(copy), origin()});
 }
 

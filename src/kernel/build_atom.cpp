@@ -169,6 +169,9 @@ Access Builder::operand(const Factor& factor) const {
   const auto& load = node(factor.load);
   const auto& staged = &factor == &product.of.first ? product.first : product.second;
   if (staged.array >= 0) return staged.access;
+  if (factor.rounded)
+    fail(fmt::format("factors of {} are rounded to {}: it must be staged", kernel_.array(load.source).name,
+                     name(*factor.rounded)));
   for (const auto& condition : inside(load.offset, true)) {
     for (const auto& term : condition.value.terms) {
       if (!place(term.var)) {

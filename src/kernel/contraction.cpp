@@ -12,7 +12,7 @@ using ir::OpCode;
 
 const ir::Node& node(const ir::Program& program, NodeId id) { return program.nodes[static_cast<std::size_t>(id)]; }
 
-/// A load below conversions and conjugations.
+/// A load below a conversion, a rounding and conjugations.
 std::optional<Factor> factor_of(const ir::Program& program, NodeId id) {
   Factor factor;
   bool converted = false;
@@ -25,7 +25,10 @@ std::optional<Factor> factor_of(const ir::Program& program, NodeId id) {
     if (n.kind != NodeKind::op || (n.op != OpCode::cast && n.op != OpCode::conj)) return std::nullopt;
     if (n.op == OpCode::conj) factor.conj = !factor.conj;
     // Conversions that follow each other are not one: f64 to f32 to f64, or i32 to i8 to i32.
-    if (n.op == OpCode::cast && std::exchange(converted, true)) return std::nullopt;
+    if (n.op == OpCode::cast && std::exchange(converted, true)) {
+      if (!is_half(n.type) || is_integer(node(program, n.operand[0]).type) || factor.rounded) return std::nullopt;
+      factor.rounded = n.type;
+    }
     id = n.operand[0];
   }
 }

@@ -18,10 +18,12 @@ enum class Role : std::uint8_t {
   other,      ///< of neither: an index of other nodes of the program
 };
 
-/// One factor of the product: a load, converted to the type of the product, perhaps conjugated.
+/// One factor of the product: a load, perhaps rounded to a half type, converted to the type of the product, perhaps
+/// conjugated.
 struct Factor {
   ir::NodeId load = -1;
   bool conj = false;
+  std::optional<DType> rounded = {};
 };
 
 /// sum over the depth of first * second; without a depth the product alone, an outer product.

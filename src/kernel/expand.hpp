@@ -32,6 +32,11 @@ inline Value apply(ir::OpCode op, DType type, std::vector<Value> operands) {
   return value;
 }
 
+/// The value converted, or as it is where it has the type.
+inline Value cast(Value value, DType to) {
+  return value.type == to ? value : apply(ir::OpCode::cast, to, {std::move(value)});
+}
+
 /// Names the directive that made statements, where none is named yet.
 void made_by(Body& body, int origin);
 

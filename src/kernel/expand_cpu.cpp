@@ -519,10 +519,9 @@ int add_registers(Kernel& kernel, const std::string& stem, DType type, std::int6
   return kernel.add_array(std::move(array));
 }
 
-Value converted(const Kernel& kernel, Access access, DType to) {
+Value converted(const Kernel& kernel, Access access, DType to, std::optional<DType> rounded) {
   const auto from = kernel.array(access.array).type;
-  auto value = load_of(from, std::move(access));
-  return from == to ? value : apply(ir::OpCode::cast, to, {std::move(value)});
+  return cast(cast(load_of(from, std::move(access)), rounded.value_or(from)), to);
 }
 
 Body expand_cpu(Kernel& kernel, const Body& body) { return Expander(kernel).body(body); }

@@ -14,6 +14,6 @@ Body expand_copy_cpu(Kernel& kernel, const Copy& copy, int origin);
 int add_registers(Kernel& kernel, const std::string& stem, DType type, std::int64_t count, int lanes, int origin);
 
 /// What is loaded, in another type where that of the array is not `to`.
-Value converted(const Kernel& kernel, Access access, DType to);
+Value converted(const Kernel& kernel, Access access, DType to, std::optional<DType> rounded = {});
 
 }  // namespace ricci::kernel

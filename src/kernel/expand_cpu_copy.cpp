@@ -62,7 +62,7 @@ class CopyExpander {
                   });
       when.push_back(condition);
     }
-    const Tile tile{t, s, type(copy.from) == of && lanes > 1 && !is_complex(of), lanes};
+    const Tile tile{t, s, type(copy.from) == of && !copy.rounded && lanes > 1 && !is_complex(of), lanes};
     if (by_blocks) return copy_loops(outer, inner, whole.when, blocks(whole, tile, digits, when));
     std::vector<Condition> all = when;
     for (auto& condition : all) {
@@ -179,7 +179,7 @@ class CopyExpander {
   /// Element by element, 0 where a condition fails.
   Body singly(const Copy& copy, std::vector<Digit> inner, const std::vector<Condition>& when) {
     std::reverse(inner.begin(), inner.end());
-    Body store{{Store{copy.to, converted(kernel_, copy.from, type(copy.to))}}};
+    Body store{{Store{copy.to, converted(kernel_, copy.from, type(copy.to), copy.rounded)}}};
     if (!when.empty()) store = where(when, std::move(store), {{Store{copy.to, zero_of(type(copy.to))}}});
     return nest(inner, std::move(store));
   }

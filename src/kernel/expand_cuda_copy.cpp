@@ -134,12 +134,11 @@ void add_uneven(Threads& threads, const Workers& all, const std::vector<Part>& p
 Visits visits_of(Threads& threads, const Workers& all, const Copy& copy, bool by_target) {
   const auto& kernel = threads.kernel;
   if (!by_target && find_rule(kernel, copy) != nullptr) return {};
-  const auto size = size_of(kernel.array(copy.to.array).type);
-  const bool same = kernel.array(copy.from.array).type == kernel.array(copy.to.array).type;
+  const auto size = std::max(size_of(kernel.array(copy.to.array).type), size_of(kernel.array(copy.from.array).type));
   Visits visits;
   visits.digits = copy.digits;
   for (const auto& digit : copy.digits) {
-    if (copy.from.index.front().coefficient(digit.var) != 1 || !same) continue;
+    if (copy.from.index.front().coefficient(digit.var) != 1) continue;
     for (std::int64_t n = kWidest / size; n > 1; n /= 2) {
       if (digit.extent % n == 0 && runs(kernel, copy.from, digit.var, n) && runs(kernel, copy.to, digit.var, n) &&
           alike(copy.when, digit.var, n)) {
@@ -205,6 +204,13 @@ Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std:
   const auto& kernel = threads.kernel;
   const auto to_type = kernel.array(copy.to.array).type, from_type = kernel.array(copy.from.array).type;
   const auto bytes = visits.vector * size_of(to_type);
+  const bool converts = to_type != from_type || copy.rounded;
+  const auto converted = [&](Value value) {
+    return cast(cast(std::move(value), copy.rounded.value_or(from_type)), to_type);
+  };
+  const int run = converts && visits.vector > 1
+                      ? threads.registers(kernel.array(copy.from.array).name + "_run", from_type, {1}, visits.vector)
+                      : -1;
   Body all;
   for (std::size_t v = 0; v < visits.value.size(); ++v) {
     Access to = copy.to, from = copy.from;
@@ -216,13 +222,25 @@ Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std:
       when = with(when, var, visits.value[v][k]);
     }
     Body move;
-    if (copy.async && to_type == from_type && bytes >= 4) {
+    if (copy.async && !converts && bytes >= 4) {
       move = {{AsyncCopy{to, from, static_cast<int>(bytes), when}}};
     } else {
       to.lanes = from.lanes = visits.vector;
       auto value = load_of(from_type, from);
-      if (to_type != from_type) value = apply(ir::OpCode::cast, to_type, {std::move(value)});
-      move = {{Store{to, std::move(value)}}};
+      if (run >= 0) {
+        Access held{run, {Affine(0)}, visits.vector};
+        move = {{Declare{run}}, {Store{held, std::move(value)}}};
+        value = Value{};
+        value.kind = Value::Kind::pack;
+        value.type = to_type;
+        for (int l = 0; l < visits.vector; ++l) {
+          held.lane = Affine(l);
+          value.operands.push_back(converted(load_of(from_type, held)));
+        }
+        move.push_back({Store{to, std::move(value)}});
+      } else {
+        move = {{Store{to, converted(std::move(value))}}};
+      }
       if (!when.empty()) {
         auto nothing = zero_of(to_type);
         if (visits.vector > 1) {

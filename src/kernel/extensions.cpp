@@ -72,6 +72,7 @@ void add(CopyRule rule) {
 }
 
 const CopyRule* find_rule(const Kernel& kernel, const Copy& copy) {
+  if (copy.rounded) return nullptr;
   return find(tables().rules,
               [&](const CopyRule& rule) { return rule.target == kernel.target && rule.applies(kernel, copy); });
 }

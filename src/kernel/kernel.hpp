@@ -209,7 +209,8 @@ struct Copy {
   std::vector<Digit> digits;
   Access to, from;
   std::vector<Condition> when;
-  bool async = false;  ///< CUDA: cp.async; the elements are there after a wait and a barrier
+  bool async = false;                 ///< CUDA: cp.async; the elements are there after a wait and a barrier
+  std::optional<DType> rounded = {};  ///< the half type that elements are rounded to before they are converted
 };
 
 /// CUDA: how the tile of a block is spread over warps, and how many neighbours one lane holds. Warps of different

@@ -135,6 +135,7 @@ std::optional<MatrixProduct> matrix_product_of(const ir::Program& program) {
   if (program.exact) return std::nullopt;
   const auto contraction = contraction_of(program);
   if (!contraction || program.points() == 0) return std::nullopt;
+  if (contraction->first.rounded || contraction->second.rounded) return std::nullopt;
   const auto& statement = program.statement();
   const auto& first = program.nodes[static_cast<std::size_t>(contraction->first.load)];
   const auto& second = program.nodes[static_cast<std::size_t>(contraction->second.load)];

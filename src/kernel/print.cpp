@@ -123,8 +123,8 @@ class Printer {
   }
 
   void one(const Copy& copy) {
-    line("copy {} = {} over {}{}{}", text(copy.to), text(copy.from), text(copy.digits), where("where", copy.when),
-         copy.async ? " async" : "");
+    line("copy {} = {} over {}{}{}{}", text(copy.to), text(copy.from), text(copy.digits), where("where", copy.when),
+         copy.async ? " async" : "", copy.rounded ? fmt::format(" rounded to {}", ricci::name(*copy.rounded)) : "");
   }
   void one(const Mma& mma) {
     const auto operand = [&](const Access& access, bool conj) {

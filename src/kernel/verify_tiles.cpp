@@ -27,6 +27,9 @@ void Verifier::leave(const std::vector<Digit>& digits) {
 void Verifier::one(const Copy& copy) {
   if (array_of_checked(copy.to).space == Space::global || array_of_checked(copy.from).space != Space::global)
     fail("a copy goes from the caller's memory to the kernel's own");
+  if (copy.rounded && (!is_half(*copy.rounded) || is_integer(array_of(copy.from).type) ||
+                       is_complex(array_of(copy.from).type) || is_integer(array_of(copy.to).type)))
+    fail(fmt::format("a copy rounds {} to {}", array_of(copy.from).name, ricci::name(*copy.rounded)));
   enter(copy.digits);
   conditions(copy.when);
   access(copy.to);

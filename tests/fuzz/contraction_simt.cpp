@@ -66,12 +66,16 @@ int has(const std::string& text, const char* word) { return text.find(word) != s
 TEST_CASE("random contractions on the simulator are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(510001);
   const int count = fuzz::cases(100);
-  int vectors = 0, halves = 0, bytes = 0, tf32 = 0, matrices = 0, relaid = 0;
+  int vectors = 0, halves = 0, bytes = 0, tf32 = 0, matrices = 0, relaid = 0, rounded = 0;
   const int run = run_on_simulator(
       first, count, [](auto& random) { return fuzz::gpu_contraction(random); },
-      [](const auto& d, std::uint64_t seed, auto& random) -> std::optional<Chosen> {
-        auto program = d.program();
-        program.precision = kernel::effective_precision(program, static_cast<Precision>(seed % 3), d.sm);
+      [&](const auto& d, std::uint64_t seed, auto& random) -> std::optional<Chosen> {
+        constexpr Precision kWords[] = {Precision::operands, Precision::tf32, Precision::tf32x3, Precision::bf16,
+                                        Precision::f16,      Precision::f64,  Precision::f32};
+        const auto precision = kWords[seed % std::size(kWords)];
+        auto program = d.program(precision);
+        rounded += ir::print(program).find("f32(bf16(") != std::string::npos ? 1 : 0;
+        program.precision = kernel::effective_precision(program, precision, d.sm);
         const auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(d.sm));
         return one_of(std::move(program), list, seed % 2 == 0 ? 0 : random());
       },
@@ -85,9 +89,10 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
       });
   std::printf(
       "%d of %d random contractions from seed %llu on the simulator, %d of them copied by 16 bytes; %d of halves, "
-      "%d of bytes and %d in tf32 on tensor cores, %d of them by matrix loads; results of %d through shared memory\n",
-      run, count, static_cast<unsigned long long>(first), vectors, halves, bytes, tf32, matrices, relaid);
-  if (fuzz::enough(count)) CHECK((run > count / 2 && relaid > count / 50));
+      "%d of bytes and %d in tf32 on tensor cores, %d of them by matrix loads; results of %d through shared memory; "
+      "%d with factors rounded to bf16\n",
+      run, count, static_cast<unsigned long long>(first), vectors, halves, bytes, tf32, matrices, relaid, rounded);
+  if (fuzz::enough(count)) CHECK((run > count / 2 && relaid > count / 50 && rounded > count / 50));
 }
 
 TEST_CASE("random contractions by warp groups are the interpreter's, without a fault") {
@@ -96,8 +101,11 @@ TEST_CASE("random contractions by warp groups are the interpreter's, without a f
   int lines = 0, along_sides = 0;
   const int run = run_on_simulator(
       first, count, [](auto& random) { return fuzz::group_contraction(random); },
-      [](const auto& d, std::uint64_t, auto& random) -> std::optional<Chosen> {
-        auto program = d.program();
+      [](auto d, std::uint64_t seed, auto& random) -> std::optional<Chosen> {
+        // Now and then of wider operands, which staging rounds to the atom's type.
+        const auto half = d.problem.inputs.front().type;
+        for (std::size_t k = 0; k < seed % 3; ++k) d.problem.inputs[k].type = DType::f32;
+        auto program = d.program(half == DType::f16 ? Precision::f16 : Precision::bf16);
         auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(90));
         std::erase_if(list, [](const auto& candidate) { return !candidate.schedule.name.starts_with("wgmma_"); });
         return one_of(std::move(program), list, random());

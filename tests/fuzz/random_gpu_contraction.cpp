@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "ir/passes/precision.hpp"
 #include "lower/lower_program.hpp"
+#include "ricci/error.hpp"
 #include "simt/contraction_case.hpp"
 
 namespace ricci::fuzz {
@@ -38,8 +40,16 @@ std::string GpuContraction::text() const {
   return text;
 }
 
-ir::Canonical GpuContraction::program() const {
-  return bytes ? of_bytes(*this, *bytes) : ir::canonicalise(ir::lower(problem));
+ir::Canonical GpuContraction::program(Precision precision) const {
+  if (bytes) return of_bytes(*this, *bytes);
+  auto asked = problem;
+  asked.precision = precision;
+  try {
+    auto made = ir::in_precision(ir::sequence_of(ir::lower(asked)), precision);
+    return ir::canonicalise(std::move(made.steps.front().program));
+  } catch (const PlanError&) {
+    return program();
+  }
 }
 
 GpuContraction gpu_contraction(std::mt19937_64& random) {

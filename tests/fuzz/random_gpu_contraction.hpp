@@ -19,7 +19,8 @@ struct GpuContraction {
   std::optional<DType> bytes;  ///< of operands that are not floats
 
   std::string text() const;
-  ir::Canonical program() const;
+  /// In a precision where that is for its types.
+  ir::Canonical program(Precision precision = Precision::operands) const;
 };
 GpuContraction gpu_contraction(std::mt19937_64& random);
 /// Of halves, large enough for a warp group on sm_90.

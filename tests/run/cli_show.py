@@ -120,6 +120,25 @@ class Gpu(Case):
                          self.ricci("show", *wide, "--precision", "tf32", env=hidden).stdout)
         self.ricci("show", *product, "--precision", "tf16", code=2, env=hidden)
 
+    def test_precision_of_sums(self):
+        hidden = {"CUDA_VISIBLE_DEVICES": ""}
+        product = ["ab,bc->ac", "a=256", "b=256", "c=256", "--dtype", "f32"]
+        on_gpu = [*product, "--target", "sm_90"]
+        for word in ("bf16", "f16"):
+            text = self.ricci("show", *on_gpu, "--precision", word, env=hidden).stdout
+            self.assertIn(f"mma_m16n8k16_{word}(", text)
+            self.assertIn(f"mul(f32({word}(A[256*a + b])), f32({word}(B[c + 256*b])))", text)
+            self.assertIn(f"--dtype f32 --precision {word} --target sm_90 --schedule", text)
+        self.assertIn("products in bf16,", self.ricci("explain", *on_gpu, "--precision", "bf16", env=hidden).stdout)
+        wide = self.ricci("show", *product, "--precision", "f64").stdout
+        self.assertIn("C[256*a + c] = f32(sum(b : mul(f64(", wide)
+        self.assertIn("--dtype f32 --precision f64 --device cpu --schedule", wide)
+        keys = {self.ricci("show", *on_gpu, "--precision", word, "--key", env=hidden).stdout
+                for word in ("operands", "f64", "bf16", "f16")}
+        self.assertEqual(len(keys), 4)
+        refused = self.ricci("show", *product, "--precision", "i32", code=2)
+        self.assertIn("precision i32 is for sums of i8, i16, i32, u8 and u16, and this sums f32", refused.stderr)
+
 
 class Others(Case):
     def test_version(self):

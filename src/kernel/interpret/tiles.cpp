@@ -31,7 +31,8 @@ void Machine::one(const Copy& copy, const Threads& threads) {
       Item item;
       if (holds(copy.when, t)) {
         count(copy.from, {t}, false);
-        item = converted(load(copy.from, t).front(), from, to);
+        const auto rounded = copy.rounded.value_or(from);
+        item = converted(converted(load(copy.from, t).front(), from, rounded), rounded, to);
       }
       store(copy.to, {item}, t);
     });

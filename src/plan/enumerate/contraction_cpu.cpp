@@ -199,7 +199,7 @@ class ContractionEnumerator {
     for (const auto& [pack_columns, pack_rows] :
          {std::pair(true, true), {true, false}, {false, true}, {false, false}}) {
       if ((pack_columns && pack_rows) == in_place) continue;
-      // Operands of another type than the sum's are converted once, as they are packed.
+      // Operands of another type than the sum's are converted, and rounded, once, as they are packed.
       if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
       Blocking tile{rows_, columns_, depth_, lanes, pack_rows, pack_columns, Blocks::near};
       if (!make_tiles(tile, vectors, most_rows) || !make_depth(tile, most_depth) || !is_new(tile)) continue;
@@ -465,7 +465,7 @@ class ContractionEnumerator {
   const CpuModel& device_;
   Problem problem_;
   bool sum_in_parts_ = true;                             ///< the result has the type of the sum
-  bool convert_rows_ = false, convert_columns_ = false;  ///< an operand has another type than the sum
+  bool convert_rows_ = false, convert_columns_ = false;  ///< an operand has another type than the sum, or is rounded
   std::string rows_name_, columns_name_;
   Axes rows_, columns_, depth_;
   bool across_ = false;  ///< vectors run along another index than the result's fastest
@@ -511,8 +511,8 @@ bool ContractionEnumerator::suits(Lanes lanes) {
   const bool swapped = contraction_.role[static_cast<std::size_t>(lane)] == Role::rows;
   const auto& rows = load(swapped ? contraction_.second : contraction_.first);
   const auto& columns = load(swapped ? contraction_.first : contraction_.second);
-  convert_rows_ = rows.type != type;
-  convert_columns_ = columns.type != type;
+  convert_rows_ = rows.type != type || (swapped ? contraction_.second : contraction_.first).rounded;
+  convert_columns_ = columns.type != type || (swapped ? contraction_.first : contraction_.second).rounded;
   const bool converts = convert_rows_ || convert_columns_ || !sum_in_parts_;
   if (converts && (problem_.complex || is_complex(rows.type) || is_complex(columns.type))) return false;
   if (problem_.complex && !has_pairs(statement.value, lane)) return false;

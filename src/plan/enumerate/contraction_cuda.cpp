@@ -89,8 +89,8 @@ class ContractionEnumerator {
     const auto saved = [&](const ContractionCounts& counts) {
       return cut.seconds - contraction_time(counts, device_).total;
     };
-    return std::array{saved(counts_of(cut, by_whole_vectors(contraction_, a), b)),
-                      saved(counts_of(cut, a, by_whole_vectors(contraction_, b)))};
+    return std::array{saved(counts_of(cut, by_whole_vectors(contraction_, true, a), b)),
+                      saved(counts_of(cut, a, by_whole_vectors(contraction_, false, b)))};
   }
 
  private:
@@ -196,7 +196,8 @@ class ContractionEnumerator {
     const double results = held_rows * held_columns * static_cast<double>(c.products);
     counts.pipe_cycles = results * depth / c.rate;
     counts.prefetched = c.prefetches() && chunk.blocks > 1;
-    counts.instructions = kOfCopy * (a.elements / a.at_once + b.elements / b.at_once) / 32 + kOfRound;
+    counts.instructions =
+        (kOfCopy * (a.elements / a.at_once + b.elements / b.at_once) + a.converted + b.converted) / 32 + kOfRound;
     if (c.fma) counts.instructions += results * depth / 32 * (is_complex(c.type) ? 4 : 1);
     const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
     if (!c.groups) {
@@ -505,7 +506,7 @@ class ContractionEnumerator {
     const auto& c = contraction_;
     const double warps = counts.warps;
     counts.instructions += warps * kOfCopy * (copies_of(a, counts.warps) + copies_of(b, counts.warps));
-    counts.instructions += warps * kOfRound;
+    counts.instructions += (a.converted + b.converted) / 32 + warps * kOfRound;
     const auto stores = stores_of(c, cut, results, place, result_bytes_);
     counts.store_lines = stores.lines;
     counts.part_sectors = stores.part_sectors;

@@ -141,7 +141,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
     d.kind = Directive::Kind::stage;
     d.subject = of_rows ? rows_name_ : columns_name_;
     d.at = at;
-    d.space = (of_rows ? converted_rows_ : converted_columns_) ? "shared" : "async";
+    d.space = converts(of_rows) ? "shared" : "async";
     const bool along_depth = deep(of_rows);
     const auto& side = of_rows ? rows : columns;
     auto dimensions = along_depth ? side : depth;

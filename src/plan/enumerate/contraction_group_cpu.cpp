@@ -112,6 +112,7 @@ class GroupEnumerator {
     made.rows_operand = program_.buffers[static_cast<std::size_t>(rows.source)].name;
     made.columns_operand = program_.buffers[static_cast<std::size_t>(columns.source)].name;
     if (rows.source == columns.source || rows.type != contraction.type || columns.type != contraction.type) return made;
+    if (contraction.first.rounded || contraction.second.rounded) return made;
     const auto axis_of = [&](int q) {
       Axis axis;
       axis.index = q;

@@ -85,6 +85,8 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
   if (first.source == second.source) return false;  // one tensor twice: an operand's name says which
   rows_load_ = (swapped ? contraction.second : contraction.first).load;
   columns_load_ = (swapped ? contraction.first : contraction.second).load;
+  rounded_rows_ = (swapped ? contraction.second : contraction.first).rounded;
+  rounded_columns_ = (swapped ? contraction.first : contraction.second).rounded;
   rows_type_ = buffer(program, first.source).type;
   columns_type_ = buffer(program, second.source).type;
   rows_name_ = buffer(program, first.source).name;
@@ -145,6 +147,16 @@ bool GpuContraction::choose_atom(const ir::Program& program, const kernel::Contr
   return true;
 }
 
+void GpuContraction::set_operands(const kernel::Atom* instruction, const kernel::Contraction& contraction) {
+  operand_type = kernel::operand_type(instruction, contraction);
+  const auto is_converted = [&](DType from, const std::optional<DType>& rounded) {
+    return from != operand_type || (rounded && *rounded != operand_type);
+  };
+  converted_rows_ = is_converted(rows_type_, rounded_rows_);
+  converted_columns_ = is_converted(columns_type_, rounded_columns_);
+  size = size_of(operand_type);
+}
+
 void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Contraction& contraction,
                               const GpuModel& device) {
   fma = instruction == nullptr;
@@ -158,10 +170,7 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
   atom_ = &used;
   batch_lanes_ = kernel::batch_lanes(used);
   per_register = used.a.per_register();
-  operand_type = kernel::operand_type(instruction, contraction);
-  converted_rows_ = rows_type_ != operand_type;
-  converted_columns_ = columns_type_ != operand_type;
-  size = size_of(operand_type);
+  set_operands(instruction, contraction);
   const auto run = is_outer() ? written_at_once() : fma ? widest(size) : 1;
   row_unit = std::int64_t{used.m} * (deep_rows || is_outer() ? 1 : run) * used.warps;
   column_unit = std::int64_t{used.n} * run;
@@ -188,10 +197,7 @@ void GpuContraction::set_batch_atom(const kernel::Atom& atom, const kernel::Cont
   atom_name = atom.name;
   atom_ = &atom;
   batch_lanes_ = kernel::batch_lanes(atom);
-  operand_type = kernel::operand_type(nullptr, contraction);
-  converted_rows_ = rows_type_ != operand_type;
-  converted_columns_ = columns_type_ != operand_type;
-  size = size_of(operand_type);
+  set_operands(nullptr, contraction);
   row_unit = atom.m;
   column_unit = atom.n;
   depth_unit = 1;
@@ -386,7 +392,6 @@ DepthShare GpuContraction::share_of(const Tile& depth, int blocks) const {
 }
 
 std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, const Tile& chunk) const {
-  if (of_rows ? converted_rows_ : converted_columns_) return 1;
   if (by_lanes()) return products_at_once(of_rows);
   const bool along_depth = deep(of_rows);
   const auto& side_axes = of_rows ? row_axes : column_axes;
@@ -395,7 +400,7 @@ std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, cons
   const auto step = [&](const Axis& axis) { return of_rows || !along_depth ? axis.in_operand : axis.in_other; };
   if (tile.order.empty() || step(axes[tile.order.back()]) != 1) return 1;
   const auto& fastest = axes[tile.order.back()];
-  for (auto n = widest(size); n > 1; n /= 2) {
+  for (auto n = widest(std::max(size, element_bytes(of_rows))); n > 1; n /= 2) {
     if (tile.sizes[tile.order.back()] % n != 0 || fastest.extent % n != 0) continue;
     const auto fits = [&](const Axes& list, bool other) {
       return std::all_of(list.begin(), list.end(), [&](const Axis& axis) {
@@ -410,7 +415,7 @@ std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, cons
 std::int64_t GpuContraction::products_at_once(bool of_rows) const {
   if (in_operand(of_rows) != 1) return 1;
   const auto& fastest = batch_axes[products_axis];
-  for (auto n = widest(size); n > 1; n /= 2) {
+  for (auto n = widest(std::max(size, element_bytes(of_rows))); n > 1; n /= 2) {
     const auto fits = [&](const Axes& list, bool other) {
       return std::all_of(list.begin(), list.end(), [&](const Axis& axis) {
         return &axis == &fastest || (other ? axis.in_other : axis.in_operand) % n == 0;

@@ -85,6 +85,9 @@ class GpuContraction {
   /// run along, too, at multiples of as many.
   std::int64_t copied_at_once(bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) const;
 
+  /// Bytes of an element of an operand in memory, and whether staging converts or rounds it.
+  std::int64_t element_bytes(bool of_rows) const { return size_of(of_rows ? rows_type_ : columns_type_); }
+  bool converts(bool of_rows) const { return of_rows ? converted_rows_ : converted_columns_; }
   ir::NodeId load(bool of_rows) const { return of_rows ? rows_load_ : columns_load_; }
   /// Of an operand, each that is read.
   double elements(bool of_rows) const;
@@ -140,6 +143,8 @@ class GpuContraction {
  private:
   bool sort_axes(const ir::Program& program, const kernel::Contraction& contraction, bool exchanged);
   bool choose_atom(const ir::Program& program, const kernel::Contraction& contraction, const GpuModel& device);
+  /// What is staged of operands, whose type is that of the atom's.
+  void set_operands(const kernel::Atom* instruction, const kernel::Contraction& contraction);
   void set_atom(const kernel::Atom* instruction, const kernel::Contraction& contraction, const GpuModel& device);
   /// A multiply-add with lanes for several products in place of the atom.
   void set_batch_atom(const kernel::Atom& atom, const kernel::Contraction& contraction, const GpuModel& device);
@@ -158,6 +163,7 @@ class GpuContraction {
   ir::NodeId rows_load_ = -1, columns_load_ = -1;
   std::string rows_name_, columns_name_;
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;
+  std::optional<DType> rounded_rows_, rounded_columns_;  ///< what factors are rounded to
   bool converted_rows_ = false, converted_columns_ = false;
 };
 

@@ -36,7 +36,7 @@ std::int64_t alignment_of(const GpuContraction& c, bool of_rows, const tiles::Ti
   const auto add = [&](std::int64_t stride, std::int64_t size, std::int64_t extent) {
     if (extent == 1) return;
     const bool inside = std::abs(stride) < run;
-    if (!inside || size < extent) steps |= (inside ? size : 1) * stride * c.size;
+    if (!inside || size < extent) steps |= (inside ? size : 1) * stride * c.element_bytes(of_rows);
   };
   const auto& axes = of_rows ? c.row_axes : c.column_axes;
   for (std::size_t k = 0; k < axes.size(); ++k) add(axes[k].in_operand, side.sizes[k], axes[k].extent);
@@ -55,7 +55,7 @@ std::int64_t alignment_of(const GpuContraction& c, bool of_rows, const tiles::Ti
 
 Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side,
                     const tiles::Tile& chunk) {
-  const auto size = contraction.size;
+  const auto size = contraction.element_bytes(of_rows);  // in memory
   const auto lie = lie_of(contraction, of_rows, side, chunk);
   const auto n = contraction.copied_at_once(of_rows, side, chunk);
   Copies copies;
@@ -63,26 +63,30 @@ Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles
   copies.at_once = static_cast<double>(n);
   // Lanes that write across rows of shared memory meet in banks.
   (n == 1 && lie.fastest > 1 && lie.step != 1 ? copies.scattered : copies.wavefronts) = copies.elements;
-  copies.wavefronts *= static_cast<double>(size) / kCacheLineBytes;
+  copies.wavefronts *= static_cast<double>(contraction.size) / kCacheLineBytes;
   copies.lines = copies.elements /
                  static_cast<double>(std::min({lie.run, std::max<std::int64_t>(kCacheLineBytes / size, 1), 32 * n}));
   copies.bytes = copies.elements * static_cast<double>(size) * moved_for_runs(lie.run * size);
   copies.run_bytes = static_cast<double>(lie.run * size);
-  if (n * size < kPastFirstCache) {
+  if (n * size < kPastFirstCache || contraction.converts(of_rows)) {
     const auto bytes = lie.run * size, aligned = alignment_of(contraction, of_rows, side, chunk, lie.run);
     copies.held_lines = copies.elements / static_cast<double>(lie.run) *
                         static_cast<double>(bytes + kCacheLineBytes - std::min(aligned, bytes & -bytes)) /
                         kCacheLineBytes;
   }
+  copies.converted = contraction.converts(of_rows) ? copies.elements : 0;
   return copies;
 }
 
-Copies by_whole_vectors(const GpuContraction& contraction, const Copies& of) {
+Copies by_whole_vectors(const GpuContraction& contraction, bool of_rows, const Copies& of) {
+  const auto size = contraction.element_bytes(of_rows);
   Copies copies;
   copies.elements = of.elements;
-  copies.at_once = std::max(16.0 / static_cast<double>(contraction.size), 1.0);
-  copies.bytes = of.elements * static_cast<double>(contraction.size);
-  copies.wavefronts = copies.lines = copies.bytes / kCacheLineBytes;
+  copies.converted = of.converted;
+  copies.at_once = std::max(16.0 / static_cast<double>(std::max(size, contraction.size)), 1.0);
+  copies.bytes = of.elements * static_cast<double>(size);
+  copies.lines = copies.bytes / kCacheLineBytes;
+  copies.wavefronts = of.elements * static_cast<double>(contraction.size) / kCacheLineBytes;
   return copies;
 }
 

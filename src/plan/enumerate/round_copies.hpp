@@ -16,11 +16,12 @@ struct Copies {
   double bytes = 0;                  ///< by whole sectors
   double run_bytes = 0;              ///< neighbours in memory that a round has
   double held_lines = 0;             ///< lines of the first cache that hold what passes through it
+  double converted = 0;              ///< elements that are converted on the way
 };
 ///   side, chunk  tiles of the operand's own axes and of the depth
 Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk);
 /// The same elements by whole vectors and sectors.
-Copies by_whole_vectors(const GpuContraction& contraction, const Copies& of);
+Copies by_whole_vectors(const GpuContraction& contraction, bool of_rows, const Copies& of);
 
 /// Bytes that move for each byte of runs of so many.
 double moved_for_runs(std::int64_t run_bytes);
