@@ -35,9 +35,15 @@ double Predictions::us(const ir::Program& program, double below) {
 double Predictions::us_of_canonical(const ir::Program& canonical, double below) {
   const auto text = ir::print(canonical);
   if (const auto known = best_.find(text); known != best_.end()) return known->second.predicted_us;
+  const auto slower = not_below_.find(text);
+  if (slower != not_below_.end() && slower->second.bound_us >= below) return slower->second.us;
   auto made = plan::best_candidate(canonical, device_, below);
   const double us = made.predicted_us;
-  if (us < below) best_.emplace(text, std::move(made));
+  if (us < below) {
+    best_.emplace(text, std::move(made));
+  } else {
+    not_below_.insert_or_assign(text, NotBelow{below, us});
+  }
   return us;
 }
 

@@ -42,6 +42,11 @@ class Predictions {
   plan::GpuModel device_;
   Precision precision_;
   std::map<std::string, plan::Candidate> best_;
+  /// Of programs whose best is not known: it is not below `bound_us`, and what was found takes `us`.
+  struct NotBelow {
+    double bound_us, us;
+  };
+  std::map<std::string, NotBelow> not_below_;
 };
 
 }  // namespace ricci::runtime
