@@ -80,18 +80,19 @@ def contract_table(results):
         for name, s in r["speed_over"].items() or [("-", None)]:
             over = " | ".join(f"{s[key]:.2f}" for key in ("min", "median", "geomean")) if s else "- | - | -"
             lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {plans} | {r['limit']['gemm_TFs'] * 1e3:.0f} | {own} | {PEERS.get(name, name)} | {over} |")
-    return lines + ["", "TBLIS 1.3 knows no AMD processor after the first Zen. On the AMD EPYC it was changed to take the kernels of that one, which are AVX2.", ""]
+    return lines + ["", "TBLIS knows no AMD processor after the first Zen. On the AMD EPYC (Zen 4) it was changed to take kernels by choice: those for AVX-512, of 16 x 12, which are faster there than those of the first Zen; plans that were measured are beside the latter. einsum_ir's LIBXSMM was held to AVX2 there (LIBXSMM_TARGET=hsw).", ""]
 
 
 # Why Ricci is behind the fastest of the others in contractions on a CPU, by the set's first word and what the others do there.
 SLOW_ON_CPU = {
-    ("tccg48", "einsum_ir blas"): "loops around OpenBLAS's assembly, which reads both operands where they lie; Ricci packs them, and its tiles pad an axis of 36 to 40",
-    ("tccg48", "einsum_ir"): "loops around small generated products, which read both operands where they lie; Ricci packs at least one of them",
-    ("tccg48", "tblis"): "BLIS's packing and assembly; Ricci sums 76 terms in one go, as one order of sums serves any number of threads",
+    ("tccg48", "einsum_ir blas"): "loops around OpenBLAS's assembly, which reads both operands where they lie; Ricci packs them, and its tiles pad an axis of 36 to 40. On the AMD EPYC: of 24 candidates for intensli04 tiles of 12x8 take 0.90 of the chosen 8x24's time and are predicted to take 1.03; of those for ccsd07 (f64) one that copies an operand first takes 0.94, predicted 0.99. ccsd07 in f32 was not timed alone",
+    ("tccg48", "einsum_ir"): "loops around small generated products, which read both operands where they lie; Ricci packs at least one of them. On the AMD EPYC the best of 24 candidates for ccsd02, of 10x16, takes 0.95 of the chosen one's time and is predicted to take 1.07",
+    ("tccg48", "tblis"): "BLIS's packing and assembly; Ricci sums 76 terms in one go, as one order of sums serves any number of threads. Where extents are odd it fills tiles over several axes taken as one; Ricci's pad each axis",
     ("tcl200", "einsum_ir"): "looked at two: Ricci read rows in place from memory, in runs of 16 (tcl0221) and across the sum (tcl0941), which cost more than was thought; packed, as by today's model, they reach 0.96 and 0.82 of the fastest on the AMD EPYC. The others were not timed alone",
-    ("tcl200", "tblis"): "not profiled: most are sums over three or four indices, which both pack; Ricci's tiles pad axes of 20 to 48",
-    ("talsh300", "einsum_ir"): "looked at two: in ts06304 a panel of 20 columns exceeds the first cache (tiles of 9x24 take 0.91 of the time, and are predicted to take longer), in ts04622 none of 24 candidates takes less than 0.98 of the chosen one. The others were not timed alone",
-    ("talsh300", "einsum_ir blas"): "ts03204: an operand of 241 MB with 28 neighbours was packed; read in place, as by today's model, it reaches 0.79 of the fastest. ts01042 was not timed alone",
+    ("tcl200", "tblis"): "most are sums over three or four indices, which both pack; TBLIS fills tiles over several axes taken as one, Ricci's pad axes of 20 to 48 each",
+    ("talsh300", "tblis"): "TBLIS fills tiles over several axes taken as one; Ricci's pad axes of 8 to 31 each (13 to 16 in ts05300), or their last vector is a part",
+    ("talsh300", "einsum_ir"): "candidates timed on the AMD EPYC: for ts06304 9x24 takes 0.89 of the chosen 3x20's time (predicted 1.08), as its panel of 20 columns exceeds the first cache; for ts09224 rows read in place take 0.71 (predicted 1.02); ts02031 takes 0.71 with an operand copied first (predicted 0.86); ts04622 went along the smaller operand's neighbours, 1.2 to 1.4 times as long as along the larger one's. The others were not timed alone",
+    ("talsh300", "einsum_ir blas"): "ts03204: an operand of 241 MB with 28 neighbours was packed; with both read in place it takes 0.92 of the chosen candidate's time on the AMD EPYC (predicted 1.00); ts01042: of the six best candidates none takes less than 0.99 of the chosen one's time. The others were not timed alone",
     ("batched", "tblis"): "one product after the other; eleven neighbours are too few for vectors of products side by side, and plain loops read with strides",
 }
 
