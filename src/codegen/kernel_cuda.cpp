@@ -178,7 +178,10 @@ class CudaPrinter {
     w_.line("{} += {};", kernel_.array(advance.array).name, text_.affine(advance.by, text_.is_wide(advance.by)));
   }
   void one(const kernel::AdvanceByLanes& advance);
-  void one(const kernel::Store& store) { w_.line("{}", text_.store(store)); }
+  void one(const kernel::Store& store) {
+    parts_.reduce = parts_.reduce || store.atomic;
+    w_.line("{}", text_.store(store));
+  }
   void one(const kernel::Define& define) {
     w_.line("{} = {};", text_.declaration(define.array), text_.value(define.value));
   }

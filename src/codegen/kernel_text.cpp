@@ -344,6 +344,7 @@ std::string KernelText::store(const Access& access, const std::string& value) {
 std::string KernelText::store(const kernel::Store& store) {
   const auto& value = store.value;
   const auto& to = array(store.to);
+  if (store.atomic) return fmt::format("atomic_add({}, {});", pointer(store.to), this->value(value));
   if (are_words(store.to.array)) return this->store(store.to, word(value));
   // "sum += x" for what is added to itself.
   const bool sums = value.kind == Value::Kind::op && (value.op == OpCode::add || value.op == OpCode::mul) &&

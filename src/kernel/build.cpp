@@ -25,6 +25,7 @@ void Builder::run(std::span<const Directive> directives) {
   // Tiles make the loops that all others name, and operands are staged as the atom reads them.
   for (const auto& directive : directives) {
     if (directive.kind == Kind::atom) instruction_ = find_atom(directive.subject);
+    if (directive.kind == Kind::store) atomic_ = directive.space == "atomic";
   }
   std::size_t next = 0;
   for (; next < directives.size() && directives[next].kind == Kind::tile; ++next) apply(directives[next]);
@@ -80,7 +81,7 @@ void Builder::apply(const Directive& directive) {
       prefetched_ = true;
       return;
     case Kind::store:
-      return store();
+      return store(directive);
     case Kind::nontemporal:
       nontemporal_ = true;
       for (const auto& n : program_.nodes) {
@@ -144,7 +145,8 @@ void Builder::order(const Directive& directive) {
       one.origin = origin();
       if (place(one.var)) fail(fmt::format("{} is named twice", name));
       const bool summed = is_summed(index_of(one.var));
-      if (one.bind == Bind::task && summed) fail(fmt::format("{} is summed over: its order is fixed", name));
+      if (one.bind == Bind::task && summed && !atomic_)
+        fail(fmt::format("{} is summed over: its order is fixed", name));
       if (one.bind == Bind::task && !order_.empty() && order_.back().bind != Bind::task) {
         fail("tasks are the outermost loops");
       }
@@ -297,9 +299,12 @@ int Builder::array_of(Array array) {
   }
 }
 
-void Builder::store() {
-  if (kernel_.target != Target::cuda) fail("results leave through shared memory on a GPU alone");
+void Builder::store(const Directive& directive) {
+  const bool shared = directive.space == "shared";
+  if (kernel_.target != Target::cuda)
+    fail(shared ? "results leave through shared memory on a GPU alone" : "atomic additions are for a GPU");
   if (atoms_ < products_.size()) fail("it stands behind the atom");
+  if (!shared) return add_atomically();
   if (!products_.front().mma.batch.empty()) fail("products stand side by side");
   const auto& statement = program_.statement();
   for (const auto& n : program_.nodes) {
@@ -309,6 +314,22 @@ void Builder::store() {
       fail(fmt::format("{} is made of more than the sum", kernel_.array(statement.buffer).name));
   }
   relaid_ = true;
+}
+
+void Builder::add_atomically() const {
+  const auto& statement = program_.statement();
+  const auto& result = kernel_.array(statement.buffer);
+  const bool added = (is_real(result.type) && !is_half(result.type)) ||
+                     (is_integer(result.type) && size_of(result.type) >= size_of(DType::i32));
+  if (!added) fail(fmt::format("there is no atomic addition of {}", ricci::name(result.type)));
+  const auto& top = node(statement.value);
+  const auto is_old = [&](ir::NodeId id) {
+    return node(id).kind == NodeKind::load && node(id).source == statement.buffer &&
+           node(id).offset == statement.offset;
+  };
+  const bool adds =
+      top.kind == NodeKind::op && top.op == ir::OpCode::add && (is_old(top.operand[0]) || is_old(top.operand[1]));
+  if (!adds) fail(fmt::format("{} is set, and not added to", result.name));
 }
 
 void Builder::pipeline(const Directive& directive) {

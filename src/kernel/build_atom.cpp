@@ -326,6 +326,7 @@ Body Builder::flush() {
   whole.when = inside(statement.offset, true);
   whole.nontemporal = nontemporal_;
   whole.relaid = relaid_;
+  whole.atomic = atomic_;
   std::vector<Condition> first;
   for (const auto& one : order_) {
     const auto q = index_of(one.var);
@@ -333,7 +334,7 @@ Body Builder::flush() {
     if (one.bind == Bind::cluster) {
       if (!mma.batch.empty()) throw PlanError("schedule: products side by side have no parts in a cluster");
       whole.parts = one.var;
-    } else if (!one.sum && is_summed(q)) {
+    } else if (!one.sum && is_summed(q) && !atomic_) {
       first.push_back({Affine::of(one.var), 1});
     }
   }
@@ -352,7 +353,8 @@ Body Builder::flush() {
     whole.value = is_first_ ? sum : result.plus(in_block(), sum);
     if (is_last_) whole.value = result.finished(*group_, std::move(whole.value));
   } else {
-    whole.value = result.value(statement.value, mma.accumulator);
+    whole.value =
+        atomic_ ? result.part(statement.value, mma.accumulator) : result.value(statement.value, mma.accumulator);
     if (!first.empty()) more.value = result.added(statement.value, mma.accumulator);
   }
   if (first.empty()) return {{std::move(whole), atom_number_}};

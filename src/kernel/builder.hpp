@@ -104,7 +104,9 @@ class Builder {
   void stage(const Directive& directive);
   void atom(const Directive& directive);
   void pipeline(const Directive& directive);
-  void store();
+  void store(const Directive& directive);
+  /// The rules of results that several tasks add to.
+  void add_atomically() const;
 
   void split(int q, const Directive& tile);
 
@@ -202,6 +204,7 @@ class Builder {
   std::size_t atoms_ = 0;  // of the products so far
   bool nontemporal_ = false, prefetched_ = false;
   bool relaid_ = false;                // results leave through shared memory
+  bool atomic_ = false;                // results are added to, in any order: tasks may have parts of sums
   const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds
   int atom_number_ = -1;
   std::string current_ = "the program";

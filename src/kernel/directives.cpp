@@ -239,8 +239,8 @@ Directive parse_line(std::string_view line) {
       d.subject = words.name("shuffle");
       break;
     case Kind::store:
-      d.space = words.name("shared");
-      if (d.space != "shared") words.fail(d.space, "shared");
+      d.space = words.name("shared or atomic");
+      if (d.space != "shared" && d.space != "atomic") words.fail(d.space, "shared or atomic");
       break;
     case Kind::copy:
       d.subject = words.name("an operand, or the result");

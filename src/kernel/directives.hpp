@@ -21,6 +21,7 @@
 //                                   rows and all columns each; a stage has swizzled rows in place of padding
 //   store shared                    on a GPU: results go through shared memory, from which neighbouring threads write
 //                                   neighbours in memory
+//   store atomic                    on a GPU: tasks add to the result in any order, so that they may have parts of sums
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
 //   pipeline d0 2 prefetch          and the first fragments of a round are read while the last products of the round
 //                                   before run

@@ -28,13 +28,14 @@ class Flusher {
     rows_width_ = width(flush.rows, tile.rows.run);
     columns_width_ = width(flush.columns, tile.columns.run * (tile.apart ? 1 : per_columns_));
     (columns_width_ >= rows_width_ ? rows_width_ : columns_width_) = 1;
+    if (flush.atomic) rows_width_ = columns_width_ = 1;
   }
 
   /// Whether results leave in lines: neighbours along the columns, made of nothing but the sums.
   bool has_lines() const {
     const auto line = line_elements(kernel_.array(flush_.to.array).type);
-    return tile_.of_groups() && tile_.columns.extent % line == 0 && width(flush_.columns, kUnit) == unit() &&
-           of_sums(flush_.value);
+    return !flush_.atomic && tile_.of_groups() && tile_.columns.extent % line == 0 &&
+           width(flush_.columns, kUnit) == unit() && of_sums(flush_.value);
   }
 
   /// Line by line of all rows: into shared memory, and from there to where they belong.
@@ -105,7 +106,9 @@ class Flusher {
         when = with(when, visits.digits[k].var, visits.value[v][k]);
       }
       when.insert(when.begin(), visits.when[v].begin(), visits.when[v].end());
-      Body store = where(std::move(when), {{Store{std::move(to), std::move(value)}}});
+      Store one{std::move(to), std::move(value)};
+      one.atomic = flush_.atomic;
+      Body store = where(std::move(when), {{std::move(one)}});
       for (const auto round : visits.rounds | std::views::reverse) {
         if (kernel_.extent(round) > 1) store = threads_.unrolled(round, std::move(store));
       }
@@ -400,7 +403,9 @@ class Flusher {
     };
     for (std::size_t k = 0; k < flush_.rows.size(); ++k) to = with(to, flush_.rows[k].var, row_digits[k]);
     for (std::size_t k = 0; k < flush_.columns.size(); ++k) to = with(to, flush_.columns[k].var, column_digits[k]);
-    return {{Store{to, place(std::move(value))}}};
+    Store store{to, place(std::move(value))};
+    store.atomic = flush_.atomic;
+    return {{std::move(store)}};
   }
 
   /// The value of lane `l` of `count`, with its element in place of the accumulator.

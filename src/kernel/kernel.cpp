@@ -36,6 +36,12 @@ std::int64_t thread_product(const Kernel& kernel, const Body& body) {
   return 1;
 }
 
+bool reads(const Value& value, int array) {
+  return (value.kind == Value::Kind::load && value.access.array == array) ||
+         std::any_of(value.operands.begin(), value.operands.end(),
+                     [&](const Value& operand) { return reads(operand, array); });
+}
+
 bool has_tiles(const Body& body) {
   return std::any_of(body.begin(), body.end(), [](const Statement& statement) {
     const auto& node = statement.node;

@@ -253,6 +253,7 @@ struct Flush {
   std::vector<Condition> when;
   Spread spread;
   bool nontemporal = false;  ///< CPU: whole vectors by nontemporal stores
+  bool atomic = false;       ///< CUDA: the values are added to what is there, as of Store
   bool relaid = false;       ///< CUDA: through shared memory, from which neighbouring threads write neighbours
   /// CUDA: a loop over the blocks of a cluster, of each of which the accumulator holds a part of the sum. The parts are
   /// added in their order.
@@ -302,6 +303,7 @@ struct Store {
   Access to;
   Value value;
   bool nontemporal = false;  ///< CPU, of a vector: by a nontemporal store where its address is a multiple of a vector
+  bool atomic = false;       ///< CUDA: added to what is there, by an atomic addition, as others may in any order
 };
 
 /// array[place] = value, where the array has such an element.
@@ -449,6 +451,9 @@ std::int64_t shared_bytes(const Kernel& kernel) noexcept;
 
 /// Product of the extents of the thread loops that are nested in a body, 1 where there is none.
 std::int64_t thread_product(const Kernel& kernel, const Body& body);
+
+/// Whether a value is made of elements of an array.
+bool reads(const Value& value, int array);
 
 /// Whether there are tile statements, which expand() resolves, in a body or further inside.
 bool has_tiles(const Body& body);

@@ -139,8 +139,8 @@ class Printer {
          batch(mma.batch), text(mma.spread));
   }
   void one(const Flush& flush) {
-    line("flush {} = {} over rows {}, columns {}{}{}{}", text(flush.to), print(kernel_, flush.value), text(flush.rows),
-         text(flush.columns), batch(flush.batch),
+    line("flush {} {} {} over rows {}, columns {}{}{}{}", text(flush.to), flush.atomic ? "atomically +=" : "=",
+         print(kernel_, flush.value), text(flush.rows), text(flush.columns), batch(flush.batch),
          flush.parts >= 0 ? fmt::format(", parts of {} added", name(flush.parts))
          : flush.relaid   ? " through shared memory"
                           : "",
@@ -173,7 +173,8 @@ class Printer {
   void one(const LaneScan& scan) { line("lanes {} = {} up to each", text(scan.registers), ir::name_of(scan.op)); }
   void one(const Transpose& transpose) { line("transpose {}", array_name(transpose.array)); }
   void one(const Store& store) {
-    line("{} = {}{}", text(store.to), print(kernel_, store.value), store.nontemporal ? ", nontemporal" : "");
+    line("{} {} {}{}", text(store.to), store.atomic ? "atomically +=" : "=", print(kernel_, store.value),
+         store.nontemporal ? ", nontemporal" : "");
   }
   void one(const AsyncCopy& copy) {
     line("async {} = {} of {} bytes{}", text(copy.to), text(copy.from), copy.bytes, where("where", copy.when));

@@ -58,7 +58,9 @@ Value Result::value(ir::NodeId id, int accumulator) const {
   }
 }
 
-Value Result::added(ir::NodeId id, int accumulator) const {
+Value Result::added(ir::NodeId id, int accumulator) const { return plus(element(), part(id, accumulator)); }
+
+Value Result::part(ir::NodeId id, int accumulator) const {
   const auto type = kernel_.array(program_.statement().buffer).type;
   if (type != kernel_.array(accumulator).type)
     throw PlanError("schedule: a sum in parts needs an output of the sum's own type");
@@ -76,7 +78,7 @@ Value Result::added(ir::NodeId id, int accumulator) const {
     if (!more) more = part(top.operand[1]);
   }
   if (!more) throw PlanError("schedule: a sum in parts needs a result that is linear in it");
-  return plus(element(), std::move(*more));
+  return std::move(*more);
 }
 
 Value Result::plus(Access to, Value more) const {

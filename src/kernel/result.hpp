@@ -23,6 +23,8 @@ class Result {
   /// What the element becomes by a further part of a sum in that node: the part goes through the factor that the whole
   /// sum goes through. Throws PlanError where the node is not linear in it.
   Value added(ir::NodeId id, int accumulator) const;
+  /// That part alone; throws likewise.
+  Value part(ir::NodeId id, int accumulator) const;
   Value load(Access access) const;
   /// An element and what is added to it.
   Value plus(Access to, Value more) const;

@@ -129,7 +129,9 @@ class Verifier {
   /// Behind a barrier of the cluster: what any block has written, all may read.
   void meet_blocks();
   /// What storing to an array changes.
-  void written(const Access& access);
+  ///   adds  by an atomic addition, as other tasks may
+  void written(const Access& access, bool adds = false);
+  void atomic(const Store& store);
   void written_to_shared(int array);
   void known(const Affine& affine) const;
   void conditions(const std::vector<Condition>& when) const;

@@ -358,9 +358,20 @@ void Verifier::one(const Store& store) {
     fail(fmt::format("{} lanes are stored to {}", lanes, print(kernel_, store.to)));
   if (store.value.type != type_of_checked(store.to))
     fail(fmt::format("a value of type {} is stored to {}", ricci::name(store.value.type), print(kernel_, store.to)));
-  written(store.to);
+  if (store.atomic) atomic(store);
+  written(store.to, store.atomic);
   access(store.to);
   holds(store.to, varies(store.value));
+}
+
+void Verifier::atomic(const Store& store) {
+  const auto& array = array_of(store.to);
+  expect(cuda(), "an atomic addition on a CPU");
+  if (array.space != Space::global || store.to.lanes != 1)
+    fail(fmt::format("{} is no single element of the caller, to which is added", print(kernel_, store.to)));
+  if (is_complex(array.type) || is_half(array.type) || size_of(array.type) < size_of(DType::i32))
+    fail(fmt::format("there is no atomic addition of {}", ricci::name(array.type)));
+  if (reads(store.value, store.to.array)) fail(fmt::format("{} is read, and others add to it in no order", array.name));
 }
 
 void Verifier::one(const Transpose& transpose) {

@@ -132,7 +132,7 @@ void Verifier::one(const Flush& flush) {
   // The blocks of a cluster share what is written.
   auto tasks = tasks_;
   if (flush.parts >= 0) std::erase(tasks_, flush.parts);
-  written(flush.to);
+  written(flush.to, flush.atomic);
   std::swap(tasks, tasks_);
   access(flush.to);
   ranges_.restore(mark);

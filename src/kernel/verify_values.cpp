@@ -31,7 +31,7 @@ void Verifier::read_life(int number) {
   if (life == Life::multiplying) rule("while products to it are under way: a wait is missing");
 }
 
-void Verifier::written(const Access& access) {
+void Verifier::written(const Access& access, bool adds) {
   auto& life = life_of(access.array);
   const auto& array = array_of(access);
   if (life == Life::undeclared) fail(fmt::format("{} is written where it is not declared", array.name));
@@ -46,7 +46,7 @@ void Verifier::written(const Access& access) {
   }
   if (array.space != Space::global) return;
   if (!array.written) fail(fmt::format("{} is written, and is an operand", array.name));
-  for (const auto var : tasks_) {
+  for (const auto var : adds ? std::vector<Var>{} : tasks_) {
     const auto moved = tasks_of(offset(access));
     const bool moves = std::find(moved.begin(), moved.end(), var) != moved.end();
     const bool several = kernel_.extent(var) > 1 && !ranges_.never_above(Affine::of(var), 0);

@@ -279,6 +279,21 @@ const Case kCases[] = {
      "tile a:16; tile c:8; tile b:24:8; order task a0 c0 cluster b0 sum b1; stage A at b1 async a b; stage B at b1 "
      "async "
      "b c; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1"},
+    {"ad,db->ab",  // parts of sums that tasks add to the result, in any order
+     {{'a', 50}, {'b', 38}, {'d', 250}},
+     {DType::f64},
+     kAny,
+     kOne,
+     "tile a:32; tile c:16; tile b:64:16; order task b0 a0 c0 sum b1; stage A at b1 async a b pad 4;"
+     "stage B at b1 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; store atomic;"
+     "pipeline b1 3"},
+    {"ad,db->ba",  // the same by multiply-adds, and rounds of a task that add on their own
+     {{'a', 40}, {'b', 32}, {'d', 96}},
+     {DType::f32},
+     kOne,
+     kOne,
+     "tile a:48:16; order task a0 serial a1; stage A at a1 async a b pad 4; stage B at a1 async a c pad 4;"
+     "atom fma rows b columns c depth a warps 1x2 runs 2x4x1; store atomic"},
     {"ad,db->ab",  // parts of halves by warp groups
      {{'a', 100}, {'b', 32}, {'d', 256}},
      {DType::bf16, DType::bf16, DType::bf16},
@@ -456,6 +471,11 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
     refused(("tile a:64; tile c:32; tile b:16:8; " + order + "; " + stages + atom).c_str(), part);
   };
   of_order("order task a0 cluster c0 sum b0 b1", "c0 is not summed over");
+  refused((start + stages + atom + "store atomic").c_str(), "is set, and not added to");
+  refused(
+      "tile b:16; order task b0; stage A at b0 async a b; stage B at b0 async b c; atom fma rows a columns c depth b "
+      "warps 1x1",
+      "b0 is summed over");
   of_order("order task a0 c0 sum b0 cluster b1", "one loop, inside of all tasks");
   of_order("order task a0 c0 serial b0 cluster b1", "one loop, inside of all tasks");
   refused(
@@ -466,7 +486,7 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
       "the sum comes in several parts");
   refused(("tile b:7; order cluster b0; " + stages + atom).c_str(), "a cluster of 10 blocks");
   refused((start + stages + "store shared;" + atom).c_str(), "it stands behind the atom");
-  refused((start + stages + atom + "store global").c_str(), "shared is expected there");
+  refused((start + stages + atom + "store global").c_str(), "shared or atomic is expected there");
   refused((start + stages + atom + "pipeline b0 3 ahead").c_str(), "\"prefetch\" is expected there");
   refused((start + stages + atom + "pipeline b0 1 prefetch").c_str(), "two stages at least");
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 4x2 runs 1x1x2; pipeline b0 2 prefetch")

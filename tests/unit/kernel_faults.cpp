@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "ir/passes/canonical.hpp"
 #include "kernel/build.hpp"
+#include "kernel/expand.hpp"
 #include "kernel/print.hpp"
 #include "kernel_places.hpp"
 #include "lower/einsum.hpp"
@@ -16,13 +17,15 @@ using namespace ricci::kernel;
 namespace {
 
 /// C[a][c] = alpha * sum A[a][b] B[b][c] + beta C, row-major.
-ir::Program product(std::int64_t rows, std::int64_t depth, std::int64_t columns, DType type = DType::f64) {
+ir::Program product(std::int64_t rows, std::int64_t depth, std::int64_t columns, DType type = DType::f64,
+                    ir::Factor beta = ir::Factor::any) {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse("ab,bc->ac");
   problem.inputs = {Layout::row_major(type, {rows, depth}), Layout::row_major(type, {depth, columns})};
   problem.output = Layout::row_major(type, {rows, columns});
   for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
-  problem.alpha = problem.beta = ir::Factor::any;
+  problem.alpha = ir::Factor::any;
+  problem.beta = beta;
   return ir::canonicalise(ir::lower(problem));
 }
 
@@ -105,6 +108,15 @@ Kernel cuda_cluster_tiles() {
                Target::cuda);
 }
 Kernel cuda_cluster() { return expand(cuda_cluster_tiles()); }
+
+/// A sum in parts of tasks, which add them to the result.
+Kernel cuda_atomic() {
+  return expand(built(product(40, 90, 38, DType::f64, ir::Factor::one),
+                      "tile a:16; tile b:24:8; tile c:16; order task b0 a0 c0 sum b1; stage A at b1 async a b pad 4;"
+                      "stage B at b1 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1;"
+                      "store atomic",
+                      Target::cuda));
+}
 
 // ---- finding places in a tree
 
@@ -321,6 +333,14 @@ const Fault kFaults[] = {
      "tasks along b0 write the same elements of C"},
     {"a part that another block writes", cuda_cluster,
      [](Kernel& k) { get<Store>(k, store_to(k, "C_tile")).to.block = Affine(0); }, "of another block is written"},
+    {"sums that tasks set where they add", cuda_atomic,
+     [](Kernel& k) { get<Store>(k, store_to(k, "C")).atomic = false; }, "tasks along b0 write the same elements of C"},
+    {"an atomic addition to what others read", cuda_atomic,
+     [](Kernel& k) {
+       auto& store = get<Store>(k, store_to(k, "C"));
+       store.value = apply(ir::OpCode::add, DType::f64, {load_of(DType::f64, store.to), store.value});
+     },
+     "C is read, and others add to it in no order"},
     {"a barrier that some threads do not reach", cuda,
      [](Kernel& k) { guard<Barrier>(k, {Affine::of(var_of(k, "t")), 16}); },
      "a barrier where not all threads of a block pass"},

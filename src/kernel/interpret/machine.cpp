@@ -192,7 +192,8 @@ void Machine::one(const Store& store, const Threads& threads) {
   // Lanes exchange what they have before any of them stores.
   std::vector<std::vector<Item>> values;
   for (const auto t : threads) values.push_back(value(store.value, t));
-  for (std::size_t k = 0; k < threads.size(); ++k) this->store(store.to, values[k], threads[k]);
+  for (std::size_t k = 0; k < threads.size(); ++k)
+    store.atomic ? add(store.to, values[k].front(), threads[k]) : this->store(store.to, values[k], threads[k]);
 }
 
 void Machine::one(const Scatter& scatter, const Threads& threads) {

@@ -93,6 +93,7 @@ class Machine {
   static int existing(const Access& access) { return access.count > 0 ? access.count : access.lanes; }
   std::vector<Item> load(const Access& access, int thread);
   void store(const Access& access, const std::vector<Item>& items, int thread);
+  void add(const Access& access, const Item& item, int thread);
   std::vector<Item> value(const Value& value, int thread);
   Item operation(const Value& value, const Item* operands);
   Item converted(const Item& item, DType from, DType to);

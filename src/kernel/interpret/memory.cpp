@@ -103,6 +103,7 @@ void Memory::meet(Met& met, int array, std::int64_t element, int thread, bool wr
   met.task = task_;
   if (writes && met.products > 0)
     fail(array, element, "is written while a product of a warp group reads it: a wait is missing");
+  met.added = false;
   if (writes) {
     met.written = true;
     met.fenced = false;
@@ -149,6 +150,25 @@ void Memory::write(int array, std::int64_t element, int thread, const Item& item
                      this->array(item.unwritten).name));
   }
   if (buffers_) ir::oracle::store(address(array, element), this->array(array).type, item.value);
+}
+
+void Memory::add(int array, std::int64_t element, int thread, const std::function<Item(const Item& before)>& sum) {
+  check_bounds(array, element);
+  auto& met = *this->met(array, element, block_of(thread));
+  const bool fresh = met.task < 0;
+  if (fresh || !met.added) meet(met, array, element, thread, true);
+  met.added = met.added || fresh;
+  // Whoever else touches it is told of the last one that added.
+  met.several = met.several || met.task != task_;
+  met.task = task_;
+  met.writer = thread;
+  Item before;
+  if (buffers_) before.value = ir::oracle::load(address(array, element), this->array(array).type);
+  const auto after = sum(before);
+  if (after.unwritten >= 0)
+    fail(array, element,
+         fmt::format("is added to by a value of {} that nothing has written", this->array(after.unwritten).name));
+  if (buffers_) ir::oracle::store(address(array, element), this->array(array).type, after.value);
 }
 
 void Memory::start(int array, std::int64_t element, int thread, const Item& item) {

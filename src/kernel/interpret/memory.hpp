@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -40,6 +41,8 @@ class Memory {
   ///   block  of the cluster, whose shared memory is read; -1: the thread's own
   Item read(int array, std::int64_t element, int thread, int block = -1);
   void write(int array, std::int64_t element, int thread, const Item& item);
+  /// An element of the caller's becomes `sum` of what it is, while any threads do the same.
+  void add(int array, std::int64_t element, int thread, const std::function<Item(const Item& before)>& sum);
 
   /// Asynchronous copies of a thread to shared memory: under way, closed as a group, landed but for the last `groups`
   /// groups.
@@ -77,6 +80,7 @@ class Memory {
     std::int64_t written_in_warp = -1, read_in_warp = -1;
     bool written = false;
     bool several = false;  // tasks that touched it
+    bool added = false;    // and nothing else
     bool fenced = false;   // since it was written
     std::int64_t fenced_in = -1;
     bool under_way = false;  // an asynchronous copy to it, which is into shared memory

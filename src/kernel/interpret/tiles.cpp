@@ -107,7 +107,7 @@ void Machine::one(const Flush& flush, const Threads& threads) {
       count_loads(flush.value, {t});
       const auto items = value(flush.value, t);
       finished_ = nullptr;
-      store(flush.to, items, t);
+      flush.atomic ? add(flush.to, items.front(), t) : store(flush.to, items, t);
     });
   });
 }

@@ -1,6 +1,7 @@
 // Values and accesses of a kernel that is being executed, and what they count.
 #include <algorithm>
 
+#include "kernel/expand.hpp"
 #include "kernel/interpret/machine.hpp"
 
 namespace ricci::kernel {
@@ -146,6 +147,16 @@ void Machine::store(const Access& access, const std::vector<Item>& items, int th
     const auto& item = items.size() == 1 ? items.front() : items[static_cast<std::size_t>(k)];
     memory_.write(access.array, first + k, thread, item);
   }
+}
+
+void Machine::add(const Access& access, const Item& item, int thread) {
+  const auto type = kernel_.array(access.array).type;
+  const auto sum = apply(OpCode::add, type, {zero_of(type), zero_of(type)});
+  memory_.add(access.array, element(access, thread), thread, [&](const Item& before) {
+    const Item both[] = {before, item};
+    ++counts_.flops;
+    return operation(sum, both);
+  });
 }
 
 Item Machine::operation(const Value& value, const Item* operands) {
