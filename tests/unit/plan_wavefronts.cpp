@@ -1,6 +1,7 @@
 // Shared memory of the kernels that the model chooses for contractions on a GPU: wavefronts over those of the same
 // words spread evenly over the banks, counted by the kernel interpreter over the first, second and last tasks.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,11 @@ ir::Program shortened(ir::Program program, const kernel::Schedule& schedule) {
 struct Chosen {
   std::string name;
   kernel::Counts counts;
+  plan::ContractionCounts predicted;
 };
 
-Chosen chosen(const Problem& problem) {
+/// whole: all tiles of each index are there.
+Chosen chosen(const Problem& problem, bool whole = false) {
   ir::EinsumProblem einsum;
   einsum.spec = Spec::parse(problem.spec);
   einsum.inputs = {Layout::row_major(problem.type, problem.extents.at(0)),
@@ -48,10 +51,10 @@ Chosen chosen(const Problem& problem) {
   const auto program = ir::canonicalise(ir::lower(einsum));
   const auto best = plan::best_contraction(program, plan::GpuModel::of_capability(90));
   REQUIRE(best.has_value());
-  const auto tree =
-      kernel::expand(kernel::build(shortened(program, best->schedule), best->schedule, kernel::Target::cuda));
-  constexpr std::int64_t kSteps = 4'000'000;
-  return {best->schedule.name, kernel::count_elements(tree, kSteps)};
+  const ir::Program counted = whole ? ir::Program(program) : shortened(program, best->schedule);
+  const auto tree = kernel::expand(kernel::build(counted, best->schedule, kernel::Target::cuda));
+  constexpr std::int64_t kSteps = 40'000'000;
+  return {best->schedule.name, kernel::count_elements(tree, kSteps), *best->counts};
 }
 
 double over_ideal(const kernel::Counts::Moved& moved) {
@@ -69,7 +72,7 @@ TEST_CASE("tiles for tensor cores are copied and read within 1.1 of the fewest w
       {"baeg,cgfd->fedcba", {{16, 24, 16, 24}, {16, 24, 16, 24}, {16, 16, 24, 16, 16, 24}}, DType::f64},
   };
   for (const auto& problem : kProblems) {
-    const auto [name, counts] = chosen(problem);
+    const auto [name, counts, predicted] = chosen(problem);
     INFO(problem.spec << ": " << name);
     CHECK(over_ideal(counts.read_from(kernel::Space::shared)) <= 1.1);
     CHECK(over_ideal(counts.written_to(kernel::Space::shared)) <= 1.1);
@@ -82,7 +85,7 @@ TEST_CASE("results pass through shared memory within 1.1 of the fewest wavefront
       {"afbce,df->edcba", {{48, 48, 32, 32, 48}, {24, 48}, {48, 24, 32, 32, 48}}, DType::f64},
   };
   for (const auto& problem : kProblems) {
-    const auto [name, counts] = chosen(problem);
+    const auto [name, counts, predicted] = chosen(problem);
     INFO(problem.spec << ": " << name);
     CHECK(name.find("via shared") != std::string::npos);
     const auto& read = counts.read_from(kernel::Space::shared);
@@ -102,4 +105,32 @@ TEST_CASE("what takes more wavefronts takes no more than is known") {
       chosen({"bged,cafg->fedcba", {{20, 24, 20, 24}, {20, 24, 20, 24}, {20, 20, 24, 20, 20, 24}}, DType::f32});
   INFO(multiplied.name);
   CHECK(over_ideal(multiplied.counts.read_from(kernel::Space::shared)) <= 1.8);
+}
+
+TEST_CASE("what the model counts of a contraction is what its kernel does") {
+  const Problem kProblems[] = {
+      {"ac,cb->ab", {{192, 96}, {96, 128}, {192, 128}}, DType::f64},
+      {"abc,cbd->da", {{96, 8, 16}, {16, 8, 96}, {96, 96}}, DType::f64},
+      {"gac,gcb->gab", {{3, 64, 64}, {3, 64, 64}, {3, 64, 64}}, DType::f64},
+      {"ac,cb->ab", {{64, 4096}, {4096, 64}, {64, 64}}, DType::f64},
+      {"ca,cb->ab", {{32, 2048}, {32, 2048}, {2048, 2048}}, DType::f32},
+      {"ac,cb->ab", {{128, 128}, {128, 128}, {128, 128}}, DType::bf16},
+  };
+  for (const auto& problem : kProblems) {
+    const auto [name, counts, predicted] = chosen(problem, true);
+    INFO(problem.spec << ": " << name);
+    // Of one of the blocks, which are all alike.
+    const auto of_block = [&, tasks = counts.tasks](std::int64_t all) {
+      return static_cast<double>(all) / static_cast<double>(tasks);
+    };
+    const auto& read = counts.read_from(kernel::Space::shared);
+    const auto& written = counts.written_to(kernel::Space::shared);
+    const double stored = predicted.stored_wavefronts;  // once each way
+    const auto is_near = [](double counted, double model) { CHECK(std::abs(counted - model) <= 0.02 * model); };
+    is_near(of_block(32 * counts.read_from(kernel::Space::global).units), predicted.copied_bytes / predicted.blocks);
+    is_near(of_block(read.units), predicted.rounds * predicted.fragment_wavefronts + stored / 2);
+    // Rows of 16-bit numbers are padded for the reads of matrices, and meet in two wavefronts where they are copied to.
+    const double meet = problem.type == DType::bf16 ? 2 : 1;
+    is_near(of_block(written.units), meet * predicted.rounds * predicted.copied_wavefronts + stored / 2);
+  }
 }

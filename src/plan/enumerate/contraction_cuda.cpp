@@ -75,6 +75,7 @@ class ContractionEnumerator {
       const auto counts = counts_of(cut, row_copies(cut), column_copies(cut));
       candidate.parts = parts_of(contraction_time(counts, device_));
       candidate.note = round_text(counts);
+      candidate.counts = counts;
       list.push_back(std::move(candidate));
     }
     return list;
@@ -242,6 +243,9 @@ class ContractionEnumerator {
     };
     for (const auto& share : shares(rows, columns, depth)) {
       set_copies(counts, a, b, depth, share);
+      auto bound = counts;
+      bound_round(bound, rows, columns, depth, a, b);
+      if (least_time_of_tile(bound, device_) * kRounded > worth_ * best_seconds_) continue;
       if (contraction_.groups) {
         price(share, static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m), 1);
         continue;

@@ -1,0 +1,41 @@
+// What a contraction by tiles does on a GPU, counted: what its prediction is made of.
+#pragma once
+
+namespace ricci::plan {
+
+/// Counts of a launch whose blocks each make one tile of the result, round by round of the sum.
+struct ContractionCounts {
+  double blocks = 1, rounds = 1;
+  double terms = 1;     ///< of a sum
+  double resident = 1;  ///< blocks that a multiprocessor has room for
+  int warps = 1, stages = 2;
+  int cluster = 1;          ///< blocks that have a part of each sum, and a share of each tile of results
+  bool overlapped = false;  ///< products of a round go on into the next one
+  bool prefetched = false;  ///< the first fragments of a round are there when it begins
+
+  // Of one block in one round.
+  double pipe_cycles = 0;   ///< of a multiprocessor's tensor cores, or of its units for multiply-adds
+  double instructions = 0;  ///< of warps, products among them
+  double fragment_wavefronts = 0, copied_wavefronts = 0;  ///< of shared memory: read, and written
+  double scattered = 0;   ///< elements that are copied one by one, across rows of shared memory
+  double lines = 0;       ///< of 128 bytes that warps ask for, to copy them
+  double held_lines = 0;  ///< of these, what the first cache holds until they are copied
+
+  double stores = 0;             ///< instructions of warps that finish and write a block's result
+  double store_lines = 0;        ///< of 128 bytes that these ask for, one after the other
+  double stored_wavefronts = 0;  ///< of shared memory that results pass through
+  double part_sectors = 0;       ///< of 32 bytes, of which an instruction writes a part
+  double shared_bytes = 0;       ///< of a block
+  double cached_bytes = 0;       ///< of the launch, through the second cache
+  double copied_bytes = 0;       ///< of these, of operands
+  double operand_bytes = 0;      ///< of the operands, each element once
+  double memory_bytes = 0;       ///< of the launch, by whole sectors
+  double result_bytes = 0;       ///< of these, of the result
+  double result_run_bytes = 0;   ///< neighbours of it that a block makes
+
+  /// Cycles of a multiprocessor that a block's round takes: of shared memory and its queue, and to issue it.
+  double shared_cycles() const;
+  double issue_cycles() const { return instructions / 4; }
+};
+
+}  // namespace ricci::plan
