@@ -427,7 +427,8 @@ class ContractionEnumerator {
                   const DepthShare& share) const {
     counts.blocks = counts.blocks / counts.cluster * share.blocks;
     counts.cluster = share.blocks;
-    counts.rounds = static_cast<double>(depth.blocks / share.all * share.chunks);
+    const auto rounds = depth.blocks / share.all * share.chunks;
+    counts.rounds = static_cast<double>(rounds);
     counts.scattered = a.scattered + b.scattered;
     counts.copied_wavefronts = a.wavefronts + b.wavefronts;
     counts.lines = a.lines + b.lines;
