@@ -142,7 +142,7 @@ TEST_CASE("random batches of contractions side by side are the interpreter's, wi
 
 TEST_CASE("random contractions whose sums the blocks of a cluster share are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(540001);
-  const int count = (fuzz::cases(100) + 1) / 2;
+  const int count = (fuzz::cases(100) + 3) / 4;
   int of_groups = 0, of_eight = 0;
   const int run = run_on_simulator(
       first, count,
