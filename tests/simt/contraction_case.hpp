@@ -101,6 +101,23 @@ inline double off_whole_numbers(const ir::Program& program, std::size_t buffer) 
   return rounds && !program.buffers[buffer].written ? 0x1p-12 : 0;
 }
 
+/// A parameter of any type, as a kernel takes it.
+struct alignas(16) Parameter {
+  unsigned char at[16] = {};
+};
+/// Two for each parameter.
+inline std::vector<Parameter> parameters_of_two(const ir::Program& program) {
+  std::vector<Parameter> values(program.params.size());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const double two[2] = {2, 0};
+    const float two_f32[2] = {2, 0};
+    const auto type = program.params[k].type;
+    const bool wide = type == DType::f64 || type == DType::c128;
+    std::memcpy(values[k].at, wide ? static_cast<const void*>(two) : two_f32, static_cast<std::size_t>(size_of(type)));
+  }
+  return values;
+}
+
 struct ContractionCase {
   ir::Canonical program;
   kernel::Contraction contraction;
@@ -199,10 +216,7 @@ struct ContractionCase {
     std::vector<void*> pointers;
     for (auto& area : expected) pointers.push_back(area.begin());
     ir::interpret(program, pointers, params);
-    struct alignas(16) Value {
-      unsigned char at[16] = {};
-    };
-    std::vector<Value> values(params.size());
+    auto values = parameters_of_two(program);
     std::vector<void*> arguments;
     std::vector<Buffer> buffers;
     for (std::size_t b = 0; b < areas.size(); ++b) {
@@ -210,14 +224,7 @@ struct ContractionCase {
       arguments.push_back(&pointers[b]);
       buffers.push_back({areas[b].begin(), areas[b].bytes, program.buffers[b].written});
     }
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      const double two[2] = {2, 0};
-      const float two_f32[2] = {2, 0};
-      const auto bytes = static_cast<std::size_t>(size_of(program.params[k].type));
-      const bool wide = program.params[k].type == DType::f64 || program.params[k].type == DType::c128;
-      std::memcpy(values[k].at, wide ? static_cast<const void*>(two) : two_f32, bytes);
-      arguments.push_back(values[k].at);
-    }
+    for (auto& value : values) arguments.push_back(value.at);
     Launch to;
     to.source = codegen::portable_prelude(program) + source.text;
     to.kernel = "contraction";

@@ -3,323 +3,33 @@
 #include "catch.hpp"
 #include "kernel/atom_types.hpp"
 #include "ricci/error.hpp"
-#include "simt/contraction_case.hpp"
+#include "simt/written_contractions.hpp"
 
 using namespace ricci;
 
 namespace {
 
-struct Case {
-  const char* spec;
-  std::map<char, std::int64_t> extents;
-  std::vector<DType> types;
-  ir::Factor alpha, beta;
-  const char* directives;
-};
-
-simt::ContractionCase made(const Case& c) {
-  auto problem = simt::problem_of(c.spec, c.extents, c.types);
-  problem.alpha = c.alpha;
-  problem.beta = c.beta;
-  return {problem, kernel::parse_directives(c.directives)};
-}
-
 kernel::Directives tf32_directives(const std::string& start) {
   return kernel::parse_directives(start + "atom m16n8k8_tf32 rows a columns c depth b warps 1x1");
 }
 
-constexpr auto kOne = ir::Factor::one, kNone = ir::Factor::zero, kAny = ir::Factor::any;
-
-// In canonical programs "ad,db->ab" has rows a, columns c and depth b.
-const Case kCases[] = {
-    {"ad,db->ab",
-     {{'a', 128}, {'b', 96}, {'d', 64}},
-     {DType::f64},
-     kOne,
-     kNone,
-     "tile a:64; tile c:32; tile b:16; order task a0 c0 sum b0; stage A at b0 async a b pad 8;"
-     "stage B at b0 async b c pad 2;"
-     "atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b0 3"},
-    {"ad,db->ab",  // ragged everywhere, k8 and k4, more places than rounds
-     {{'a', 100}, {'b', 90}, {'d', 50}},
-     {DType::f64},
-     kAny,
-     kAny,
-     "tile a:64; tile c:32; tile b:16; order task c0 a0 sum b0; stage A at b0 async a b pad 4;"
-     "stage B at b0 async b c pad 4; atom m8n8k4_f64 rows a columns c depth b warps 2x2 runs 2x2x1 blocks 2; pipeline "
-     "b0 8"},
-    {"da,db->ba",  // the output's neighbours are rows
-     {{'a', 72}, {'b', 40}, {'d', 24}},
-     {DType::f64},
-     kOne,
-     kAny,
-     "tile c:24; order task c0; stage A at c0 async a b pad 4; stage B at c0 async a c pad 4;"
-     "atom m16n8k8_f64 rows c columns b depth a warps 1x1 runs 2x1x1"},
-    {"ad,db->ab",
-     {{'a', 100}, {'b', 90}, {'d', 50}},
-     {DType::f32},
-     kAny,
-     kAny,
-     "tile a:64; tile c:32; tile b:16; order task a0 c0 sum b0; stage A at b0 async b a pad 4;"
-     "stage B at b0 async b c pad 4; atom fma rows a columns c depth b warps 1x2 runs 4x4x1; pipeline b0 3"},
-    {"ad,db->ab",
-     {{'a', 20}, {'b', 30}, {'d', 10}},
-     {DType::c128},
-     kAny,
-     kAny,
-     "tile a:16; tile c:8; tile b:5; order task a0 c0 sum b0; stage A at b0 async b a; stage B at b0 async b c;"
-     "atom fma rows a columns c depth b warps 1x2 runs 1x1x1; pipeline b0 2"},
-    {"ad,db->ab",  // operands of a narrower type are converted as they are staged
-     {{'a', 33}, {'b', 34}, {'d', 35}},
-     {DType::f32, DType::f64, DType::f64},
-     kOne,
-     kNone,
-     "tile c:32; tile b:32; tile a:8; order task c0 b0 sum a0; stage B at a0 shared a c pad 4;"
-     "stage A at a0 async a b pad 4; atom m16n8k8_f64 rows c columns b depth a warps 2x2 runs 2x1x1; pipeline a0 2"},
-    {"ad,db->ab",  // halves: rows by matrix loads, columns by transposed ones
-     {{'a', 128}, {'b', 64}, {'d', 128}},
-     {DType::f16, DType::f16, DType::f32},
-     kOne,
-     kNone,
-     "tile a:64; tile b:64; order task a0 sum b0; stage A at b0 async a b pad 8;"
-     "stage B at b0 async b c pad 8;"
-     "atom m16n8k16_f16 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b0 3"},
-    {"da,bd->ab",  // ragged, the other way round, neighbours of the result to a lane
-     {{'a', 100}, {'b', 90}, {'d', 50}},
-     {DType::bf16},
-     kAny,
-     kAny,
-     "tile a:48; tile c:32; tile b:16; order task b0 c0 sum a0; stage A at a0 async a b pad 8;"
-     "stage B at a0 async c a pad 8; atom m16n8k16_bf16 rows b columns c depth a warps 1x2 runs 1x2x2; pipeline a0 2"},
-    {"ad,bd->ab",  // rows of an odd number of words: lanes read what they hold
-     {{'a', 40}, {'b', 24}, {'d', 48}},
-     {DType::f16},
-     kOne,
-     kNone,
-     "tile a:16; tile b:16; order task a0 sum b0; stage A at b0 async a b pad 2; stage B at b0 async c b pad 1;"
-     "atom m16n8k16_f16 rows a columns c depth b warps 1x1 runs 1x1x2; pipeline b0 2"},
-    {"ad,bd->ab",  // warp groups: rows of 128 bytes along the depth, products under way into the next round
-     {{'a', 120}, {'b', 40}, {'d', 320}},
-     {DType::bf16, DType::bf16, DType::f32},
-     kOne,
-     kNone,
-     "tile a:64; tile b:64; order task a0 sum b0; stage A at b0 async a b; stage B at b0 async c b;"
-     "atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; pipeline b0 4"},
-    {"da,db->ab",  // along both sides, two groups; columns of 64 bytes in two panels
-     {{'a', 200}, {'b', 64}, {'d', 96}},
-     {DType::f16},
-     kAny,
-     kAny,
-     "tile b:128:64; tile c:64:32; tile a:32; order task b0 c0 sum a0; stage A at a0 async b1 a b;"
-     "stage B at a0 async c1 a c; atom wgmma_f16 rows b1 b columns c1 c depth a warps 8x1 runs 1x1x2; pipeline a0 3"},
-    {"xda,bd->xab",  // rows of 32 bytes, two places: products end with their round
-     {{'x', 3}, {'a', 64}, {'b', 24}, {'d', 80}},
-     {DType::bf16},
-     kOne,
-     kNone,
-     "tile b:16; order task a sum b0; stage A at b0 async b c; stage B at b0 async d b;"
-     "atom wgmma_bf16 rows c columns d depth b warps 4x1 runs 1x1x2; pipeline b0 2"},
-    {"ad,db->ab",  // no pipeline: one round of operands along different ways
-     {{'a', 128}, {'b', 16}, {'d', 64}},
-     {DType::f16, DType::f16, DType::f32},
-     kOne,
-     kNone,
-     "tile a:64; order task a0; stage A at a0 async a b; stage B at a0 async b c;"
-     "atom wgmma_f16 rows a columns c depth b warps 4x1 runs 1x1x2"},
-    {"ad,db->ab",  // fragments read ahead of a round, of several steps, ragged
-     {{'a', 100}, {'b', 90}, {'d', 72}},
-     {DType::f64},
-     kAny,
-     kAny,
-     "tile a:64; tile c:32; tile b:16; order task c0 a0 sum b0; stage A at b0 async a b pad 8;"
-     "stage B at b0 async b c pad 2;"
-     "atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b0 3 prefetch"},
-    {"xad,xdb->ab",  // the same of one step, more places than rounds, in a loop around the pipeline
-     {{'x', 3}, {'a', 20}, {'b', 40}, {'d', 24}},
-     {DType::f64},
-     kOne,
-     kNone,
-     "tile d:32; tile c:8; order task d0 sum a c0; stage A at c0 async b c pad 4; stage B at c0 async c d pad 2;"
-     "atom m16n8k8_f64 rows b columns d depth c warps 2x1 runs 1x1x1; pipeline c0 4 prefetch"},
-    {"ad,db->ab",  // the same of halves by matrix loads
-     {{'a', 128}, {'b', 64}, {'d', 128}},
-     {DType::f16, DType::f16, DType::f32},
-     kOne,
-     kNone,
-     "tile a:64; tile b:32; order task a0 sum b0; stage A at b0 async a b pad 8; stage B at b0 async b c pad 8;"
-     "atom m16n8k16_f16 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b0 2 prefetch"},
-    {"ad,db->ab",  // the same by multiply-adds
-     {{'a', 100}, {'b', 90}, {'d', 50}},
-     {DType::f32},
-     kAny,
-     kAny,
-     "tile a:64; tile c:32; tile b:16; order task a0 c0 sum b0; stage A at b0 async b a pad 4;"
-     "stage B at b0 async b c pad 4; atom fma rows a columns c depth b warps 1x2 runs 4x4x1; pipeline b0 2 prefetch"},
-    {"gad,gdb->gab",  // the same of products side by side
-     {{'g', 10}, {'a', 36}, {'b', 28}, {'d', 20}},
-     {DType::f64},
-     kAny,
-     kAny,
-     "tile a:4; tile c:8; order task a0 sum c0; stage A at c0 async a b c; stage B at c0 async a c d pad 2;"
-     "atom m16n8k8_f64 rows b columns d depth c batch a warps 2x1 runs 1x1x1; pipeline c0 2 prefetch"},
-    {"ad,db->ab",  // complex products by real ones of a tensor core
-     {{'a', 40}, {'b', 30}, {'d', 20}},
-     {DType::c128},
-     kAny,
-     kAny,
-     "tile a:32; tile c:16; tile b:8; order task a0 c0 sum b0; stage A at b0 async a b pad 4; stage B at b0 async b c "
-     "pad 2;"
-     "atom m16n8k8_f64 rows a columns c depth b warps 1x2 runs 1x1x1; pipeline b0 2"},
-    {"ad,db->ab",  // the same of sm_80, an operand converted, rows in pairs
-     {{'a', 17}, {'b', 33}, {'d', 12}},
-     {DType::c64, DType::c128, DType::c128},
-     kOne,
-     kNone,
-     "tile c:16; tile b:16; tile a:4; order task c0 b0 sum a0; stage B at a0 shared a c pad 2;"
-     "stage A at a0 async a b; atom m8n8k4_f64 rows c columns b depth a warps 2x1 runs 2x1x1"},
-    {"a,b->ab",  // an outer product: nothing is summed, and a warp writes 64 neighbours
-     {{'a', 40}, {'b', 200}},
-     {DType::f64},
-     kAny,
-     kAny,
-     "tile a:16; tile b:128; order task a0 b0; stage A at b0 async a; stage B at b0 async b;"
-     "atom fma_row rows a columns b warps 1x2 runs 1x2x1"},
-    // Products side by side, each of warps of its own; the last block of the batch has fewer.
-    {"gad,gdb->gab",
-     {{'g', 10}, {'a', 20}, {'b', 12}, {'d', 20}},
-     {DType::f64},
-     kAny,
-     kAny,
-     "tile a:4; tile c:8; order task a0 sum c0; stage A at c0 async a b c; stage B at c0 async a c d pad 2;"
-     "atom m16n8k8_f64 rows b columns d depth c batch a warps 2x1 runs 1x1x1; pipeline c0 2"},
-    {"gad,gdb->gab",  // by matrix loads
-     {{'g', 3}, {'a', 32}, {'b', 16}, {'d', 32}},
-     {DType::bf16, DType::bf16, DType::f32},
-     kOne,
-     kNone,
-     "tile a:3; tile c:16; order sum c0; stage A at c0 async a b c pad 8; stage B at c0 async a c d pad 8;"
-     "atom m16n8k16_bf16 rows b columns d depth c batch a warps 1x1 runs 1x1x2; pipeline c0 2"},
-    {"adg,dbg->abg",  // neighbours are of different products: of lanes, and of warps besides
-     {{'g', 40}, {'a', 6}, {'b', 10}, {'d', 5}},
-     {DType::f32},
-     kAny,
-     kAny,
-     "tile c:16:8; order task c0 a; stage A at a async b c1 c pad 4; stage B at a async b d c1 c pad 4;"
-     "atom fma_batch8 rows columns d depth b batch c1 c warps 1x2 runs 1x1x1"},
-    {"adg,dbg->abg",
-     {{'g', 50}, {'a', 6}, {'b', 4}, {'d', 9}},
-     {DType::c64},
-     kOne,
-     kNone,
-     "tile c:32; tile b:3; order task c0 sum b0; stage A at b0 async a b c; stage B at b0 async b d c;"
-     "atom fma_batch32 rows a columns d depth b batch c warps 2x1 runs 1x1x1; pipeline b0 3"},
-    {"ad,db->ab",  // results through shared memory: rows of odd lengths, ragged
-     {{'a', 45}, {'b', 27}, {'d', 24}},
-     {DType::f64},
-     kAny,
-     kNone,
-     "tile a:32; tile c:16; tile b:8; order task a0 c0 sum b0; stage A at b0 async a b pad 2; stage B at b0 async b c;"
-     "atom m16n8k8_f64 rows a columns c depth b warps 1x2 runs 1x1x2; store shared; pipeline b0 2"},
-    {"da,db->ba",  // the same along the rows
-     {{'a', 51}, {'b', 40}, {'d', 24}},
-     {DType::f64},
-     kOne,
-     kNone,
-     "tile b:24; tile c:24; order task c0 b0; stage A at b0 async a b pad 4; stage B at b0 async a c pad 4;"
-     "atom m16n8k8_f64 rows c columns b depth a warps 1x1 runs 2x1x1; store shared"},
-    {"cabd,de->cbae",  // the same of several axes, of which one has a single value in a tile
-     {{'a', 5}, {'b', 7}, {'c', 3}, {'d', 8}, {'e', 9}},
-     {DType::f64},
-     kOne,
-     kNone,
-     "tile c:1; order task c0; stage A at c0 async a c b d pad 2; stage B at c0 async d e;"
-     "atom m16n8k8_f64 rows a c b columns e depth d warps 1x2 runs 1x1x1; store shared"},
-    {"ad,db->ab",  // the same by vectors
-     {{'a', 64}, {'b', 64}, {'d', 16}},
-     {DType::f32},
-     kAny,
-     kNone,
-     "tile a:32; tile c:32; tile b:8; order task a0 c0 sum b0; stage A at b0 async b a pad 4;"
-     "stage B at b0 async b c pad 4; atom fma rows a columns c depth b warps 1x2 runs 4x4x1; store shared; pipeline b0 "
-     "2"},
-    {"ad,db->ab",  // the same of halves
-     {{'a', 48}, {'b', 36}, {'d', 32}},
-     {DType::bf16, DType::bf16, DType::bf16},
-     kOne,
-     kNone,
-     "tile a:32; tile c:24; tile b:16; order task a0 c0 sum b0; stage A at b0 async a b pad 8;"
-     "stage B at b0 async b c pad 8; atom m16n8k16_bf16 rows a columns c depth b warps 2x1 runs 1x1x2; store shared;"
-     "pipeline b0 2"},
-    {"ad,db->ab",  // the same of complex numbers on tensor cores
-     {{'a', 20}, {'b', 11}, {'d', 8}},
-     {DType::c128},
-     kAny,
-     kNone,
-     "tile a:16; tile c:8; order task a0 c0; stage A at c0 async a b; stage B at c0 async b c;"
-     "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1; store shared"},
-    {"ad,db->ab",  // a long sum in parts, of a block of the cluster each, with ragged edges
-     {{'a', 50}, {'b', 38}, {'d', 250}},
-     {DType::f64},
-     kAny,
-     kAny,
-     "tile a:32; tile c:16; tile b:64:16; order task a0 c0 cluster b0 sum b1; stage A at b1 async a b pad 4;"
-     "stage B at b1 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b1 3"},
-    {"ad,db->ba",  // parts that are one stage each; the output's neighbours are rows, whole vectors of them
-     {{'a', 64}, {'b', 16}, {'d', 48}},
-     {DType::f32},
-     kAny,
-     kNone,
-     "tile a:24; order cluster a0; stage A at a0 async a b pad 4; stage B at a0 async a c pad 4;"
-     "atom fma rows b columns c depth a warps 1x2 runs 2x4x1"},
-    {"ad,db->ab",  // parts of complex sums on tensor cores
-     {{'a', 20}, {'b', 11}, {'d', 40}},
-     {DType::c128},
-     kAny,
-     kAny,
-     "tile a:16; tile c:8; tile b:24:8; order task a0 c0 cluster b0 sum b1; stage A at b1 async a b; stage B at b1 "
-     "async "
-     "b c; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1"},
-    {"ad,db->ab",  // parts of sums that tasks add to the result, in any order
-     {{'a', 50}, {'b', 38}, {'d', 250}},
-     {DType::f64},
-     kAny,
-     kOne,
-     "tile a:32; tile c:16; tile b:64:16; order task b0 a0 c0 sum b1; stage A at b1 async a b pad 4;"
-     "stage B at b1 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; store atomic;"
-     "pipeline b1 3"},
-    {"ad,db->ba",  // the same by multiply-adds, and rounds of a task that add on their own
-     {{'a', 40}, {'b', 32}, {'d', 96}},
-     {DType::f32},
-     kOne,
-     kOne,
-     "tile a:48:16; order task a0 serial a1; stage A at a1 async a b pad 4; stage B at a1 async a c pad 4;"
-     "atom fma rows b columns c depth a warps 1x2 runs 2x4x1; store atomic"},
-    {"ad,db->ab",  // parts of halves by warp groups
-     {{'a', 100}, {'b', 32}, {'d', 256}},
-     {DType::bf16, DType::bf16, DType::bf16},
-     kOne,
-     kNone,
-     "tile a:64; tile b:64:32; order task a0 cluster b0 sum b1; stage A at b1 async a b;"
-     "stage B at b1 async b c; atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; pipeline b1 2"},
-};
-
 }  // namespace
 
 TEST_CASE("contractions by directives are the interpreter's on the simulator") {
-  for (const auto& c : kCases) {
+  for (const auto& c : simt::written_contractions()) {
     INFO(c.spec << "\n" << c.directives);
     const auto directives = kernel::parse_directives(c.directives);
     CHECK(kernel::parse_directives(kernel::print(directives)) == directives);
-    auto kernel = made(c);
+    auto kernel = c.made();
     INFO(kernel.source.text);
     for (const std::uint64_t seed : {0, 1, 2}) CHECK(kernel.wrong(seed).empty());
   }
 }
 
 TEST_CASE("kernels of a GPU give the same on the kernel interpreter, and count what the simulator counts") {
-  for (const auto& c : kCases) {
+  for (const auto& c : simt::written_contractions()) {
     INFO(c.spec << "\n" << c.directives);
-    auto kernel = made(c);
+    auto kernel = c.made();
     INFO(kernel.source.text);
     bool same = false;
     const auto counts = kernel.interpreted(1, same);
@@ -336,14 +46,14 @@ TEST_CASE("kernels of a GPU give the same on the kernel interpreter, and count w
 }
 
 TEST_CASE("a tile that fits its layout moves whole sectors and meets no bank conflict") {
-  auto kernel = made(kCases[0]);
+  auto kernel = simt::written_contractions()[0].made();
   simt::Report counts;
   REQUIRE(kernel.wrong(1, &counts).empty());
   CHECK(counts.shared.wavefronts == counts.shared.ideal);
   CHECK(counts.read.sectors == counts.read.ideal);
   CHECK(counts.written.sectors == counts.written.distinct);
 
-  auto halves = made(kCases[6]);
+  auto halves = simt::written_contractions()[6].made();
   CHECK(halves.source.text.find("load_matrix_x4(") != std::string::npos);
   CHECK(halves.source.text.find("load_matrix_x2_transposed(") != std::string::npos);
   REQUIRE(halves.wrong(1, &counts).empty());
@@ -440,10 +150,10 @@ TEST_CASE("precision is what a kernel on a GPU can make of it") {
 
 TEST_CASE("directives that a GPU cannot follow are refused") {
   const auto refused = [](const char* directives, const char* part) {
-    Case c = kCases[0];
+    auto c = simt::written_contractions()[0];
     c.directives = directives;
     try {
-      made(c);
+      c.made();
     } catch (const PlanError& error) {
       INFO(error.what());
       CHECK(std::string(error.what()).find(part) != std::string::npos);
@@ -492,14 +202,14 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 4x2 runs 1x1x2; pipeline b0 2 prefetch")
               .c_str(),
           "2 products of a warp in a step");
-  auto complex = kCases[0];
+  auto complex = simt::written_contractions()[0];
   complex.types = {DType::c128};
   const auto ahead = start + stages + atom + "pipeline b0 2 prefetch";
   complex.directives = ahead.c_str();
-  CHECK_THROWS_AS(made(complex), PlanError);
-  Case c = kCases[0];
-  c.beta = kAny;
+  CHECK_THROWS_AS(complex.made(), PlanError);
+  auto c = simt::written_contractions()[0];
+  c.beta = ir::Factor::any;
   const auto text = start + stages + atom + "store shared";
   c.directives = text.c_str();
-  CHECK_THROWS_AS(made(c), PlanError);
+  CHECK_THROWS_AS(c.made(), PlanError);
 }
