@@ -1,7 +1,11 @@
 #include "kernel/schedule.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
+#include "kernel/atoms.hpp"
 #include "kernel/build.hpp"
 #include "kernel/composite.hpp"
 #include "kernel/extensions.hpp"
@@ -57,6 +61,25 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
     build(program, schedule, target);
   } else {
     loops_of(program, schedule.directives, target);
+  }
+}
+
+void check_capability(const Directives& directives, int sm) {
+  constexpr int kClusters = 90;
+  for (const auto& directive : directives) {
+    const auto names = [&](std::string_view word) {
+      return std::any_of(directive.loops.begin(), directive.loops.end(),
+                         [&](const auto& g) { return g.first == word; });
+    };
+    if (directive.kind == Directive::Kind::order && names("cluster") && sm < kClusters)
+      refuse(directive,
+             fmt::format("blocks of a cluster work together from sm_{} on, and this is for sm_{}", kClusters, sm));
+    if (directive.kind != Directive::Kind::atom) continue;
+    const auto* atom = find_atom(directive.subject);  // none of multiply-adds, which every GPU has
+    if (atom != nullptr && atom->warps > 1 && sm != atom->sm)
+      refuse(directive, fmt::format("warp groups multiply so on sm_{} alone, and this is for sm_{}", atom->sm, sm));
+    if (atom != nullptr && sm < atom->sm)
+      refuse(directive, fmt::format("tensor cores multiply so from sm_{} on, and this is for sm_{}", atom->sm, sm));
   }
 }
 

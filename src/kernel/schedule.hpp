@@ -27,6 +27,10 @@ std::optional<Schedule> parse_schedule(std::string_view text);
 /// Throws PlanError, naming the directive whose rule does not hold for this program.
 void verify(const Schedule& schedule, const ir::Program& program, Target target);
 
+/// Throws PlanError naming the first directive whose kernel a GPU of this compute capability, times ten, does not run:
+/// blocks of a cluster work together from sm_90 on, and an atom is of some of them.
+void check_capability(const Directives& directives, int sm);
+
 /// The tree of a schedule that builds() one for the target, which expand() may have to be applied to. Throws PlanError
 /// as build() does, where directives are not for the program, and where a launch has too many blocks.
 Kernel build(const ir::Program& program, const Schedule& schedule, Target target);

@@ -29,6 +29,7 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
   if (!fits) return list;
   schedule->name = wanted;
   kernel::verify(*schedule, step.program, target.family());
+  if (target.device == Device::gpu) kernel::check_capability(schedule->directives, target.sm);
   const auto bytes =
       kernel::is_composite(*schedule) ? kernel::composite_of(step.program, *schedule).sequence.workspace_bytes() : 0;
   if (!has_room(bytes)) return list;

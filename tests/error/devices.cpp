@@ -65,6 +65,35 @@ TEST_CASE("a target that no compiler knows") {
   auto runtime = memory_only();
   CHECK_THROWS_AS(runtime.plan_permute("ab->ba", Layout::row_major(DType::f64, {4, 5}), gpu(1)), PlanError);
 }
+
+TEST_CASE("schedules that a target does not run") {
+  auto runtime = memory_only();
+  const std::vector<Layout> inputs = {Layout::row_major(DType::f64, {40, 1000}),
+                                      Layout::row_major(DType::f64, {1000, 24})};
+  const auto text_of = [&](int sm, const std::string& order, const std::string& atom) -> std::string {
+    EinsumOptions options;
+    options.device = Device::gpu;
+    options.target_sm = sm;
+    options.schedule = "tile a:32\ntile c:16\ntile b:256:16\n" + order + "\nstage A at b1 async a b pad 4\n" +
+                       "stage B at b1 async b c pad 4\n" + atom + "\npipeline b1 3";
+    try {
+      runtime.plan_einsum("ab,bc->ac", inputs, options);
+    } catch (const PlanError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const std::string alone = "order task a0 c0 sum b0 b1", together = "order task a0 c0 cluster b0 sum b1";
+  const std::string small = "atom m8n8k4_f64 rows a columns c depth b warps 2x1 runs 1x1x1";
+  const std::string large = "atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2";
+  for (const int sm : {80, 89}) {
+    CHECK(text_of(sm, together, small) ==
+          fmt::format("schedule: {}: blocks of a cluster work together from sm_90 on, and this is for sm_{}", together,
+                      sm));
+    CHECK(text_of(sm, alone, large) ==
+          fmt::format("schedule: {}: tensor cores multiply so from sm_90 on, and this is for sm_{}", large, sm));
+  }
+}
 #else
 TEST_CASE("pointers that a device cannot use") {
   if (!jit::cuda::available()) RICCI_SKIP("no GPU");
