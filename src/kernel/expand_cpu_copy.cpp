@@ -63,6 +63,8 @@ class CopyExpander {
       when.push_back(condition);
     }
     const Tile tile{t, s, type(copy.from) == of && !copy.rounded && lanes > 1 && !is_complex(of), lanes};
+    ahead_ = s && kernel_.array(copy.from.array).space == Space::global ? read_ahead(*s, outer, whole.from) : 0;
+    if (by_blocks && is_worth_stripes(whole, tile, outer)) return stripes(whole, tile, digits, outer, when);
     if (by_blocks) return copy_loops(outer, inner, whole.when, blocks(whole, tile, digits, when));
     std::vector<Condition> all = when;
     for (auto& condition : all) {
@@ -123,6 +125,77 @@ class CopyExpander {
     }
   };
 
+  /// How many elements ahead of what is read lines are asked for, as a processor follows fewer streams than are
+  /// transposed together: none where what lies side by side from s on ends soon.
+  std::int64_t read_ahead(const Digit& s, std::vector<Digit> others, const Access& from) const {
+    constexpr std::int64_t kLines = 4;
+    const auto size = size_of(type(from));
+    auto run = s.extent;
+    for (auto next = others.end();
+         (next = std::find_if(others.begin(), others.end(),
+                              [&](const Digit& d) { return from.index.front().coefficient(d.var) == run; })) !=
+         others.end();
+         others.erase(next))
+      run *= next->extent;
+    return run * size >= 4 * kLines * kLineBytes ? kLines * kLineBytes / size : 0;
+  }
+
+  /// Whether blocks that are transposed one after the other along t would leave what lies beside them in memory: so
+  /// many streams are read in turns, of which processors follow only a few.
+  static bool is_worth_stripes(const Copy& copy, const Tile& tile, const std::vector<Digit>& outer) {
+    const auto& [t, s, by_vectors, lanes] = tile;
+    if (!by_vectors || !t || !s || s->var == t->var || t->padded || t->extent <= lanes || lanes > 16) return false;
+    if (!fill_registers(lanes, s->extent, lanes)) return false;
+    const auto& from = copy.from.index.front();
+    return std::any_of(outer.begin(), outer.end(), [&](const Digit& d) {
+      return d.extent > 1 && from.coefficient(d.var) < lanes * from.coefficient(t->var);
+    });
+  }
+
+  /// A copy in stripes of one vector's elements along t, each of which goes along all that is nearer in memory on its
+  /// own. Where tiles may end inside of t and are no whole vectors, each stripe has its own text.
+  Body stripes(const Copy& copy, const Tile& tile, const std::vector<Digit>& digits, const std::vector<Digit>& outer,
+               const std::vector<Condition>& when) {
+    const auto t = *tile.t;
+    const std::int64_t lanes = tile.lanes, whole = t.extent / lanes, rest = t.extent % lanes;
+    const auto step = [&](const Digit& d) { return copy.from.index.front().coefficient(d.var); };
+    const auto stripe = [&](const Affine& from, std::int64_t extent, std::optional<Digit> block) {
+      const Digit part{kernel_.add_var(name(t.var), extent), extent};
+      const auto element = from + Affine::of(part.var);
+      Copy one = copy;
+      for (auto* access : {&one.to, &one.from}) *access = with(*access, t.var, element);
+      one.when = with(one.when, t.var, element);
+      auto all = digits;
+      std::replace_if(all.begin(), all.end(), [&](const Digit& d) { return d.var == t.var; }, part);
+      auto loops = outer;
+      if (block) {
+        const auto nearer =
+            std::find_if(loops.begin(), loops.end(), [&](const Digit& d) { return step(d) < lanes * step(t); });
+        loops.insert(nearer, *block);
+        all.push_back(*block);
+      }
+      const auto mine = tile.with_digit(t.var, part);
+      return copy_loops(loops, mine.digits(), one.when, blocks(one, mine, all, with(when, t.var, element)));
+    };
+    const bool ends =
+        std::any_of(when.begin(), when.end(), [&](const Condition& c) { return c.value.coefficient(t.var) != 0; });
+    Body body;
+    const auto add = [&](Body part) {
+      for (auto& statement : part) body.push_back(std::move(statement));
+    };
+    if (ends && rest > 0) {
+      period_ = t.extent;
+      for (std::int64_t from = 0; from < t.extent; from += lanes)
+        add(stripe(Affine(from), std::min(lanes, t.extent - from), std::nullopt));
+      period_ = 0;
+      return body;
+    }
+    const Digit block{kernel_.add_var(name(t.var) + "s", whole), whole};
+    add(whole > 1 ? stripe(Affine::of(block.var, lanes), lanes, block) : stripe(Affine(0), lanes, std::nullopt));
+    if (rest > 0) add(stripe(Affine(whole * lanes), rest, std::nullopt));
+    return body;
+  }
+
   /// The elements of a tile, all of which exist.
   Body moved(const Copy& copy, const Tile& tile) {
     const auto& [t, s, by_vectors, lanes] = tile;
@@ -130,8 +203,13 @@ class CopyExpander {
       const bool whole = t->extent < lanes && (t->extent & (t->extent - 1)) == 0;
       return run(copy, *t, whole ? static_cast<int>(t->extent) : lanes);
     }
-    if (by_vectors && s && t && lanes <= 16 && fill_registers(t->extent, s->extent, lanes))
-      return transposed(copy, *t, *s, lanes);
+    if (by_vectors && s && t && lanes <= 16 && fill_registers(t->extent, s->extent, lanes)) {
+      // A few along t are all that narrow vectors hold, which take fewer rounds.
+      constexpr int kNarrowest = 4;
+      int enough = lanes;
+      while (enough / 2 >= std::max<std::int64_t>(t->extent, kNarrowest)) enough /= 2;
+      return transposed(copy, *t, *s, enough);
+    }
     return singly(copy, tile.digits(), {});
   }
 
@@ -148,7 +226,9 @@ class CopyExpander {
     auto then = blocks(copy, tile, digits, when);
     if (outside) return where({condition}, std::move(then), element.padded ? zeros(copy, inner) : Body());
     const auto first = condition.value.with(element.var, Affine(0));
-    const auto rest = condition.below % element.extent;
+    const bool stripe = period_ > 0 && tile.t && tile.t->var == element.var;
+    const auto rest = stripe ? std::clamp<std::int64_t>(condition.below % period_ - first.constant, 0, element.extent)
+                             : condition.below % element.extent;
     const auto only = [&](const Digit& by, std::int64_t from) {
       Copy part = copy;
       for (auto* access : {&part.to, &part.from})
@@ -237,8 +317,13 @@ class CopyExpander {
       const auto row = [&](const Affine& index) { return Access{rows, {index}, lanes}; };
       Body turn{{Declare{rows}}};
       auto from = vectors(copy.from, s.var, from_s, ss, t.var, from_t + Affine::of(u));
-      turn.push_back(
-          loop_over(u, Bind::unroll, {{Store{row(Affine::of(u)), load_of(type(copy.from), std::move(from))}}}));
+      Body read;
+      if (ahead_ > 0 && ss == lanes) {
+        auto later = with(with(copy.from, s.var, from_s + Affine(ahead_)), t.var, from_t + Affine::of(u));
+        read.push_back({Prefetch{std::move(later), {}, false}});
+      }
+      read.push_back({Store{row(Affine::of(u)), load_of(type(copy.from), std::move(from))}});
+      turn.push_back(loop_over(u, Bind::unroll, std::move(read)));
       if (ts < lanes) {
         const auto z = kernel_.add_var("z", lanes - ts);
         turn.push_back(loop_over(z, Bind::unroll, {{Store{row(Affine::of(z) + Affine(ts)), zero_of(type(copy.to))}}}));
@@ -271,7 +356,9 @@ class CopyExpander {
   }
 
   Kernel& kernel_;
-  int origin_;  // of the copy
+  int origin_;               // of the copy
+  std::int64_t ahead_ = 0;   // elements that are asked for before they are read
+  std::int64_t period_ = 0;  // of tiles along t, where a part of them is copied as a stripe
 };
 
 }  // namespace

@@ -68,20 +68,20 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
             }
           }
         } else {
-          for (i64 cb = 0; cb < 1; ++cb) {
-            f64x8 A_packed_rows[8];
+          for (i64 cb = 0; cb < 2; ++cb) {
+            f64x4 A_packed_rows[4];
             #pragma unroll
             for (int u = 0; u < 3; ++u) {
-              A_packed_rows[u] = *(const f64x8_in_memory*)(A + 240LL * a0 + 10LL * b + 8LL * cb + 40LL * u);
+              A_packed_rows[u] = *(const f64x4_in_memory*)(A + 240LL * a0 + 10LL * b + 4LL * cb + 40LL * u);
             }
             #pragma unroll
-            for (int z = 0; z < 5; ++z) {
+            for (int z = 0; z < 1; ++z) {
               A_packed_rows[z + 3LL] = 0.0;
             }
             transpose(A_packed_rows);
             #pragma unroll
-            for (int w = 0; w < 8; ++w) {
-              store_part<3>(A_packed + 60LL * b + 48LL * cb + 6LL * w, A_packed_rows[w]);
+            for (int w = 0; w < 4; ++w) {
+              store_part<3>(A_packed + 60LL * b + 24LL * cb + 6LL * w, A_packed_rows[w]);
             }
           }
           for (i64 cr = 0; cr < 2; ++cr) {
@@ -141,19 +141,29 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
       }
       for (i64 d0 = 0; d0 < 3; ++d0) {
         for (i64 d = 0; d < 8; ++d) {
-          f64x8 D_packed_rows[8];
-          #pragma unroll
-          for (int u = 0; u < 4; ++u) {
-            D_packed_rows[u] = load_part<f64x8, 6>(D + 192LL * d0 + 24LL * d + 6LL * u);
-          }
-          #pragma unroll
-          for (int z = 0; z < 4; ++z) {
-            D_packed_rows[z + 4LL] = 0.0;
-          }
-          transpose(D_packed_rows);
-          #pragma unroll
-          for (int w = 0; w < 6; ++w) {
-            store_part<4>(D_packed + 4LL * d + 32LL * w, D_packed_rows[w]);
+          for (i64 bb = 0; bb < 1; ++bb) {
+            for (i64 eb = 0; eb < 1; ++eb) {
+              f64x4 D_packed_rows[4];
+              #pragma unroll
+              for (int u = 0; u < 4; ++u) {
+                D_packed_rows[u] = *(const f64x4_in_memory*)(D + 192LL * d0 + 24LL * d + 24LL * bb + 4LL * eb + 6LL * u);
+              }
+              transpose(D_packed_rows);
+              #pragma unroll
+              for (int w = 0; w < 4; ++w) {
+                *(f64x4_in_memory*)(D_packed + 4LL * d + 4LL * bb + 128LL * eb + 32LL * w) = D_packed_rows[w];
+              }
+            }
+            f64x4 D_packed_rows[4];
+            #pragma unroll
+            for (int u = 0; u < 4; ++u) {
+              D_packed_rows[u] = load_part<f64x4, 2>(D + 192LL * d0 + 24LL * d + 24LL * bb + 6LL * u + 4LL);
+            }
+            transpose(D_packed_rows);
+            #pragma unroll
+            for (int w = 0; w < 2; ++w) {
+              *(f64x4_in_memory*)(D_packed + 4LL * d + 4LL * bb + 32LL * w + 128LL) = D_packed_rows[w];
+            }
           }
         }
         f64x4 sum[6][8];

@@ -45,6 +45,7 @@ extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 
                 f64x8 A_packed_rows[8];
                 #pragma unroll
                 for (int u = 0; u < 6; ++u) {
+                  __builtin_prefetch(A + 400LL * b1 + 40LL * b2 + 9600LL * a1 + 4800LL * a2 + 8LL * cb + 800LL * u + 32LL, 0, 2);
                   A_packed_rows[u] = *(const f64x8_in_memory*)(A + 400LL * b1 + 40LL * b2 + 9600LL * a1 + 4800LL * a2 + 8LL * cb + 800LL * u);
                 }
                 #pragma unroll
@@ -58,20 +59,21 @@ extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 
                 }
               }
             } else {
-              for (i64 cb = 0; cb < 5; ++cb) {
-                f64x8 A_packed_rows[8];
+              for (i64 cb = 0; cb < 10; ++cb) {
+                f64x4 A_packed_rows[4];
                 #pragma unroll
                 for (int u = 0; u < 3; ++u) {
-                  A_packed_rows[u] = *(const f64x8_in_memory*)(A + 400LL * b1 + 40LL * b2 + 9600LL * a1 + 4800LL * a2 + 8LL * cb + 800LL * u);
+                  __builtin_prefetch(A + 400LL * b1 + 40LL * b2 + 9600LL * a1 + 4800LL * a2 + 4LL * cb + 800LL * u + 32LL, 0, 2);
+                  A_packed_rows[u] = *(const f64x4_in_memory*)(A + 400LL * b1 + 40LL * b2 + 9600LL * a1 + 4800LL * a2 + 4LL * cb + 800LL * u);
                 }
                 #pragma unroll
-                for (int z = 0; z < 5; ++z) {
+                for (int z = 0; z < 1; ++z) {
                   A_packed_rows[z + 3LL] = 0.0;
                 }
                 transpose(A_packed_rows);
                 #pragma unroll
-                for (int w = 0; w < 8; ++w) {
-                  store_part<3>(A_packed + 480LL * b2 + 240LL * a2 + 48LL * cb + 6LL * w, A_packed_rows[w]);
+                for (int w = 0; w < 4; ++w) {
+                  store_part<3>(A_packed + 480LL * b2 + 240LL * a2 + 24LL * cb + 6LL * w, A_packed_rows[w]);
                 }
               }
             }
