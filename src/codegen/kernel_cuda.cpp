@@ -115,6 +115,7 @@ class CudaPrinter {
     const auto next = loop.step == 1 ? "++" + name : fmt::format("{} += {}", name, loop.step);
     w_.open("for ({} {} = {}; {} < {}{}; {}) {{", text_.type(loop.var), name, text_.affine(loop.first), name, extent,
             limit, next);
+    if (loop.bind != Bind::unroll) text_.count_rounds(loop.var);
     print(loop.body);
     w_.close();
   }
@@ -146,6 +147,7 @@ class CudaPrinter {
     for (const auto& condition : loop.when) leave_unless(condition);
   }
   void one(const kernel::Let& let) {
+    if (text_.counts_rounds(let.of)) text_.count_rounds(let.var);
     if (let.in_place) return text_.say_in_place(let);
     w_.line("const {} {} = {};", text_.type(let.var), text_.name(let.var), text_.let(let));
   }

@@ -1,6 +1,7 @@
 // Text of the nodes that both languages share: index expressions, conditions, accesses and values of a kernel.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -23,6 +24,12 @@ class KernelText {
   std::string quotient(const kernel::Let& let, bool wide = false) const;
   /// From here on the expression is said wherever the name would stand.
   void say_in_place(const kernel::Let& let) { in_place_[let.var] = {let, quotient(let)}; }
+  /// CUDA: the variable counts rounds that are not spelt out, or is made of one that does. Quotients of such are taken
+  /// of opaque numbers (device/cuda.cuh).
+  void count_rounds(kernel::Var var) { rounds_.insert(var); }
+  bool counts_rounds(const kernel::Affine& value) const {
+    return std::any_of(value.terms.begin(), value.terms.end(), [&](const auto& t) { return rounds_.contains(t.var); });
+  }
   const kernel::Let& said_in_place(kernel::Var var) const { return in_place_.at(var).first; }
   /// Whether 32 bits are too few for the values of an expression.
   bool is_wide(const kernel::Affine& value) const;
@@ -109,6 +116,7 @@ class KernelText {
   std::set<std::pair<DType, int>> types_, pairs_, scanned_, shifted_;
   std::map<kernel::Var, std::pair<kernel::Let, std::string>> in_place_;
   std::set<int> fragments_;
+  std::set<kernel::Var> rounds_;
 };
 
 }  // namespace ricci::codegen

@@ -65,9 +65,9 @@ f64_ab_bc_to_ac_40x1000x24(const double* __restrict__ A, const double* __restric
   for (int b1 = 0; b1 < 16; ++b1) {
     wait_async<1>();
     __syncthreads();
-    const int next_place = (b1 + 2) % 3;
-    const int next_b1 = (b1 + 2) % 16;
-    const int place = b1 % 3;
+    const int next_place = opaque(b1 + 2) % 3;
+    const int next_b1 = opaque(b1 + 2) % 16;
+    const int place = opaque(b1) % 3;
     #pragma unroll
     for (int k = 0; k < 2; ++k) {
       double a_part[1][1][4];

@@ -68,9 +68,9 @@ c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B
   for (int a0 = 0; a0 < 5; ++a0) {
     wait_async<1>();
     __syncthreads();
-    const int next_place = (a0 + 2) % 3;
-    const int next_a0 = (a0 + 2) % 5;
-    const int place = a0 % 3;
+    const int next_place = opaque(a0 + 2) % 3;
+    const int next_a0 = opaque(a0 + 2) % 5;
+    const int place = opaque(a0) % 3;
     double a_part[1][1][4];
     double a_imag[1][1][4];
     c128 a_run[4];

@@ -61,9 +61,9 @@ f32_ab_ac_to_bc_200x100x128(const float* __restrict__ A, const float* __restrict
   for (int a0 = 0; a0 < 13; ++a0) {
     wait_async<1>();
     __syncthreads();
-    const int next_place = (a0 + 2) % 3;
-    const int next_a0 = (a0 + 2) % 13;
-    const int place = a0 % 3;
+    const int next_place = opaque(a0 + 2) % 3;
+    const int next_a0 = opaque(a0 + 2) % 13;
+    const int place = opaque(a0) % 3;
     #pragma unroll
     for (int k = 0; k < 16; ++k) {
       float a_part[1][4];

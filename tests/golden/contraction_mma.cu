@@ -68,14 +68,14 @@ f64_abcd_deaf_to_cbef_6x24x32x24x20x24(const double* __restrict__ A, const doubl
   }
   #pragma unroll 1
   for (int chunk = 0; chunk < 18; ++chunk) {
-    const int a = chunk / 3;
-    const int d0 = chunk % 3;
+    const int a = opaque(chunk) / 3;
+    const int d0 = opaque(chunk) % 3;
     wait_async<2>();
     __syncthreads();
-    const int next_place = (chunk + 3) % 4;
-    const int next_a = (chunk + 3) / 3 % 6;
-    const int next_d0 = (chunk + 3) % 3;
-    const int place = chunk % 4;
+    const int next_place = opaque(chunk + 3) % 4;
+    const int next_a = opaque(chunk + 3) / 3 % 6;
+    const int next_d0 = opaque(chunk + 3) % 3;
+    const int place = opaque(chunk) % 4;
     double a_part[1][3][4];
     #pragma unroll
     for (int i = 0; i < 3; ++i) {

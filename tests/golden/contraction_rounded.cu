@@ -72,8 +72,8 @@ f32_ab_ca_to_bc_64x96x128(const float* __restrict__ A, const float* __restrict__
   for (int a0 = 0; a0 < 2; ++a0) {
     wait_async<0>();
     __syncthreads();
-    const int next_place = (a0 + 1) % 2;
-    const int next_a0 = (a0 + 1) % 2;
+    const int next_place = opaque(a0 + 1) % 2;
+    const int next_a0 = opaque(a0 + 1) % 2;
     #pragma unroll
     for (int k = 0; k < 2; ++k) {
       u32 a_part[1][2][4];

@@ -65,9 +65,9 @@ f32_ab_ca_to_bc_200x100x128(const float* __restrict__ A, const float* __restrict
   for (int a0 = 0; a0 < 13; ++a0) {
     wait_async<1>();
     __syncthreads();
-    const int next_place = (a0 + 2) % 3;
-    const int next_a0 = (a0 + 2) % 13;
-    const int place = a0 % 3;
+    const int next_place = opaque(a0 + 2) % 3;
+    const int next_a0 = opaque(a0 + 2) % 13;
+    const int place = opaque(a0) % 3;
     float a_ahead[2][4];
     #pragma unroll
     for (int i = 0; i < 2; ++i) {

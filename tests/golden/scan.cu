@@ -25,7 +25,7 @@ i32_ab_to_ab_6x5000(const i32* __restrict__ A, i32* __restrict__ B)
   const int warp = member / 32;
   #pragma unroll 1
   for (int b0 = 0; b0 < 5000; b0 += 1024) {
-    const int parity = b0 / 1024 % 2;
+    const int parity = opaque(b0) / 1024 % 2;
     const int b_at = b0 + 4 * lane + 128 * warp;
     i32 item[1][4];
     #pragma unroll

@@ -297,6 +297,8 @@ inline void wait_products(Sums&, unsigned line = __builtin_LINE()) {
 RICCI_SIMT_WGMMA(wgmma_f16)
 RICCI_SIMT_WGMMA(wgmma_bf16)
 
+inline int opaque(int x) { return x; }
+inline long long opaque(long long x) { return x; }
 inline int popcount32(unsigned x) { return __builtin_popcount(x); }
 inline int popcount64(unsigned long long x) { return __builtin_popcountll(x); }
 // CUDA's mathematical functions, by the host's.

@@ -1,5 +1,8 @@
 #include "simt/written_contractions.hpp"
 
+#include "ir/passes/precision.hpp"
+#include "ir/sequence.hpp"
+
 namespace ricci::simt {
 namespace {
 
@@ -276,6 +279,14 @@ const std::vector<WrittenContraction> kCases = {
      kNone,
      "tile a:64; tile b:64:32; order task a0 cluster b0 sum b1; stage A at b1 async a b;"
      "stage B at b1 async b c; atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; pipeline b1 2"},
+    {"abc,dbec->ade",  // rounds of two digits, whose plain copies begin where a remainder is: see opaque()
+     {{'a', 400}, {'b', 6}, {'c', 96}, {'d', 4}, {'e', 16}},
+     {DType::f32},
+     kOne,
+     kNone,
+     "tile a:192; tile d:2; tile b:1; tile c:32; order task a0 d0 sum b0 c0; stage A at c0 shared a b c;"
+     "stage B at c0 shared d e b c; atom wgmma_bf16 rows a columns d e depth b c warps 12x1 runs 1x1x2; pipeline c0 6",
+     Precision::bf16},
 };
 
 }  // namespace
@@ -284,7 +295,9 @@ ContractionCase WrittenContraction::made() const {
   auto problem = problem_of(spec, extents, types);
   problem.alpha = alpha;
   problem.beta = beta;
-  return {problem, kernel::parse_directives(directives)};
+  problem.precision = precision;
+  auto made = ir::in_precision(ir::sequence_of(ir::lower(problem)), precision);
+  return {ir::canonicalise(std::move(made.steps.front().program)), kernel::parse_directives(directives)};
 }
 
 const std::vector<WrittenContraction>& written_contractions() { return kCases; }

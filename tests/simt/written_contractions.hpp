@@ -14,6 +14,7 @@ struct WrittenContraction {
   std::vector<DType> types;
   ir::Factor alpha, beta;
   const char* directives;
+  Precision precision = Precision::operands;
 
   ContractionCase made() const;
 };

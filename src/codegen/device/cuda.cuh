@@ -36,3 +36,14 @@ inline T shuffle_xor(T value, int mask) { return shuffle(value, (int)((threadIdx
 
 inline int popcount32(u32 x) { return __popc((int)x); }
 inline int popcount64(u64 x) { return __popcll((long long)x); }
+
+// The same number, of which compilers know nothing. Where quotients are taken of a loop's rounds, NVRTC 13.0 computes
+// with 16 bits and moves constants out of what wraps around: 32 * ((round + 4) % 3) - 32 became 65504 in place of -32.
+inline int opaque(int x) {
+  asm("" : "+r"(x));
+  return x;
+}
+inline i64 opaque(i64 x) {
+  asm("" : "+l"(x));
+  return x;
+}
