@@ -58,24 +58,30 @@ std::int64_t parts_of(std::int64_t bytes) { return (kWarp + lanes_of_part(bytes)
 
 /// Wavefronts of an access of a warp to shared memory: of each part as many as the bank that the most different words
 /// of it lie in. No more are counted once there are `enough`.
+///   address  multiples of `bytes`, which are 4, 8 or 16: lanes have different words of all of their banks, or of none
 std::int64_t wavefronts(const std::array<std::int64_t, kWarp>& address, std::int64_t bytes,
                         std::int64_t enough = std::numeric_limits<std::int64_t>::max()) {
-  const auto lanes = lanes_of_part(bytes);
+  const auto shift = std::countr_zero(static_cast<std::uint64_t>(bytes));
+  const auto lanes = static_cast<std::size_t>(lanes_of_part(bytes));
+  const auto banks = static_cast<std::size_t>(kBanks * kWord >> shift);  // as many as lanes of a part
   std::int64_t all = 0;
-  for (std::int64_t start = 0; start < 32 && all < enough; start += lanes) {
-    std::array<std::array<std::int64_t, 32>, kBanks> words;  // different ones of each bank, of which
-    std::array<std::uint8_t, kBanks> counts{};               // there are so many
+  for (std::size_t start = 0; start < kWarp && all < enough; start += lanes) {
+    std::array<std::array<std::int64_t, kWarp>, kBanks> places;  // different ones of each bank, of which
+    std::array<std::uint8_t, kBanks> counts{};                   // there are so many
+    std::uint8_t most = 0;
     for (auto lane = start; lane < start + lanes; ++lane) {
-      for (std::int64_t word = 0; word < bytes / kWord; ++word) {
-        const auto at = address[static_cast<std::size_t>(lane)] / kWord + word;
-        const auto bank = static_cast<std::size_t>(at % kBanks);
-        auto& here = words[bank];
-        std::uint8_t k = 0;
-        while (k < counts[bank] && here[k] != at) ++k;
-        if (k == counts[bank]) here[counts[bank]++] = at;
-      }
+      const auto at = address[lane] >> shift;
+      const auto bank = static_cast<std::size_t>(at) & (banks - 1);
+      auto& here = places[bank];
+      const auto count = counts[bank];
+      std::uint8_t k = 0;
+      while (k < count && here[k] != at) ++k;
+      if (k < count) continue;
+      here[count] = at;
+      counts[bank] = static_cast<std::uint8_t>(count + 1);
+      most = std::max(most, counts[bank]);
     }
-    all += static_cast<std::int64_t>(*std::max_element(counts.begin(), counts.end()));
+    all += most;
   }
   return all;
 }

@@ -24,7 +24,8 @@ std::vector<Candidate> candidates(const ir::Program& program, const GpuModel& de
 std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& device);
 
 /// The first of candidates(program, device), in a part of the time: what cannot be the first is not worked out.
-///   bound_us  of predicted times that are of use: one that takes as long or longer need not be the first
+///   bound_us  of predicted times that are of use: one that takes as long or longer need not be the first, nor have a
+///             schedule
 Candidate best_candidate(const ir::Program& program, const GpuModel& device,
                          double bound_us = std::numeric_limits<double>::infinity());
 Candidate best_candidate(const ir::Program& program, const CpuModel& device);

@@ -270,10 +270,12 @@ class Copies {
         orders = plan::operand_orders(program, device_, &candidate);
       }
       for (const auto& order : orders) {
+        if (order.least_us >= least) continue;
         auto copied = ir::copy_operand(made.sequence, k, order.load, order.indices, order.row);
         if (!fits(copied)) continue;
         const auto copy = predicted(copied.steps[k]);
-        const auto rest = copy < least ? predicted(copied.steps[k + 1], least - copy) : 0;
+        if (copy + order.product_us >= least) continue;
+        const auto rest = predicted(copied.steps[k + 1], least - copy);
         if (copy + rest >= least) continue;
         least = copy + rest;
         of_copy = copy;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -549,8 +550,13 @@ std::vector<Candidate> computing_candidates(const ir::Program& program, const Gp
 
 Candidate best_computing(const ir::Program& program, const GpuModel& device, double bound_us) {
   auto contraction = best_contraction(program, device, bound_us);
-  const double bound = contraction ? contraction->predicted_us : std::numeric_limits<double>::infinity();
+  const double bound = contraction ? std::min(contraction->predicted_us, bound_us) : bound_us;
   auto plain = plain_candidates(program, device, 1, bound);
+  if (!contraction && plain.empty() && std::isfinite(bound_us)) {
+    Candidate none;
+    none.predicted_us = std::numeric_limits<double>::infinity();
+    return none;
+  }
   if (contraction && (plain.empty() || contraction->predicted_us <= plain.front().predicted_us))
     return std::move(*contraction);
   auto best = choose(plain, {});

@@ -24,12 +24,14 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
 struct OperandOrder {
   ir::NodeId load = -1;
   std::vector<int> indices;
-  std::size_t row = 0;  ///< how many of these from the last one on make a row
+  std::size_t row = 0;    ///< how many of these from the last one on make a row
+  double product_us = 0;  ///< what the product takes at least that is left
+  double least_us = 0;    ///< what both kernels take at least
 };
 /// Orders that may be worth a copy: the best schedule of the operand as it lies would be that much faster if its
 /// gathers were of whole vectors and sectors. Whether one is, predictions of both kernels say.
 ///   best  of the kernels of the operands as they lie, if it is known: copies are worth nothing that take longer with
-///         both operands read once
+///         both operands read once, or with the products
 std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device,
                                          const Candidate* best = nullptr);
 

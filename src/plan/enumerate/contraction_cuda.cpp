@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/cut_counts.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/result_stores.hpp"
 #include "plan/enumerate/round_copies.hpp"
@@ -25,29 +26,25 @@ using tiles::Tile;
 using tiles::up;
 
 constexpr std::size_t kKept = 20;
-constexpr int kAlike = 2;                          ///< candidates of one tile, with other warps
-constexpr int kMostRegisters = 232;                ///< by the estimate, which leaves out what places of results take
-constexpr std::int64_t kRegistersPerPart = 16384;  ///< of a multiprocessor, of four
-constexpr double kOfCopy = 3, kOfRound = 24;       ///< instructions: of a copy and its addresses, of a warp in a round
+constexpr int kAlike = 2;  ///< candidates of one tile, with other warps
 
 class ContractionEnumerator {
  public:
   ContractionEnumerator(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device)
       : contraction_(contraction),
+        counts_(program, contraction, device),
         device_(device),
         rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit, run_of(contraction))),
         columns_(tiles::side_tiles(contraction.column_axes, contraction.column_unit, run_of(contraction))),
-        depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit)) {
+        depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit)),
+        prefetches_(contraction.prefetches()) {
     if (contraction.groups) {
       keep_full(rows_, contraction.row_unit, contraction.deep_rows);
       keep_full(columns_, contraction.column_unit, contraction.deep_columns);
       keep_full(depths_, contraction.depth_unit, false);
       std::erase_if(columns_, [](const Tile& tile) { return tile.size > kernel::kMostGroupColumns; });
     }
-    const auto& out = contraction.out(program);
-    result_bytes_ =
-        static_cast<double>((out.last - out.first + 1) * contraction.result_size) * (contraction.reads_result ? 2 : 1);
-    operand_bytes_ = (contraction.elements(true) + contraction.elements(false)) * static_cast<double>(contraction.size);
+    for (const auto& chunk : depths_) shares_.push_back(shares_of(chunk));
     for (const bool of_rows : {true, false}) {
       for (const auto& side : of_rows ? rows_ : columns_) {
         for (const auto& chunk : depths_)
@@ -155,69 +152,53 @@ class ContractionEnumerator {
     const auto thin = [](const Tile& side) { return side.blocks == 1 ? std::min(side.size, kLeastSide) : kLeastSide; };
     if (results < thin(rows) * thin(columns) && (rows.blocks > 1 || columns.blocks > 1)) return;
     if (results > kMostTile) return;
-    auto counts = of_result(rows, columns);
+    auto counts = counts_.of_result(rows, columns);
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       if (!contraction_.takes(rows, columns, depths_[d])) continue;
       const auto& a = row_copies(row, d);
       const auto& b = column_copies(column, d);
       auto least = std::numeric_limits<double>::infinity();
-      for (const auto& share : shares(rows, columns, depths_[d])) {
-        auto tried = counts;
-        set_copies(tried, a, b, depths_[d], share);
-        bound_round(tried, rows, columns, depths_[d], a, b);
-        least = std::min(least, least_time_of_tile(tried, device_));
+      counts_.bound_round(counts, rows, columns, depths_[d], a, b);
+      for (const auto& share : shares(rows, columns, d)) {
+        counts_.set_copies(counts, a, b, depths_[d], share);
+        least = std::min(least, least_time_of_tile(counts, device_));
       }
-      starts.push_back({row, column, d, starts.size(), kRounded * least});
+      const auto number = numbered_++;
+      if (kRounded * least <= worth_ * best_seconds_) starts.push_back({row, column, d, number, kRounded * least});
     }
   }
 
-  /// How blocks may share the sums of a tile: not at all, or in clusters where tiles are fewer than multiprocessors
-  /// have room for.
-  std::vector<DepthShare> shares(const Tile& rows, const Tile& columns, const Tile& depth) const {
-    std::vector<DepthShare> all = {{}};
+  /// How blocks may share the sums of a tile.
+  struct Shares {
+    std::array<DepthShare, 4> all = {};
+    std::array<int, 4> most = {};  ///< blocks that they were asked for
+    std::size_t count = 1;
+    const DepthShare* begin() const { return all.data(); }
+    const DepthShare* end() const { return all.data() + count; }
+  };
+
+  /// All ways to share the sums of a chunk of the depth: not at all, or in clusters.
+  Shares shares_of(const Tile& depth) const {
+    Shares shares;
     constexpr int kLeastClusterSm = 90;
-    if (contraction_.products > 1 || contraction_.is_outer() || device_.sm < kLeastClusterSm) return all;
-    const auto tiles = rows.blocks * columns.blocks * contraction_.batches;
+    if (contraction_.products > 1 || contraction_.is_outer() || device_.sm < kLeastClusterSm) return shares;
     for (int blocks = 2; blocks <= kernel::kMostCluster; blocks *= 2) {
-      constexpr std::int64_t kMostAtOnce = 2;  // blocks of a multiprocessor that fewer of a cluster leave room for
-      if (tiles * blocks / 2 >= kMostAtOnce * device_.multiprocessors) break;
       const auto share = contraction_.share_of(depth, blocks);
-      if (share.blocks > all.back().blocks) all.push_back(share);
+      if (share.blocks <= shares.all[shares.count - 1].blocks) continue;
+      shares.most[shares.count] = blocks;
+      shares.all[shares.count++] = share;
     }
-    return all;
+    return shares;
   }
 
-  /// What a block does in a round and for its results at least, however warps share it.
-  void bound_round(ContractionCounts& counts, const Tile& rows, const Tile& columns, const Tile& chunk, const Copies& a,
-                   const Copies& b) const {
-    const auto& c = contraction_;
-    const auto depth = static_cast<double>(chunk.size), size = static_cast<double>(c.size);
-    const auto held_rows = static_cast<double>(up(rows.size, c.row_unit));
-    const auto held_columns = static_cast<double>(up(columns.size, c.column_unit));
-    const double results = held_rows * held_columns * static_cast<double>(c.products);
-    counts.pipe_cycles = results * depth / c.rate;
-    counts.prefetched = c.prefetches() && chunk.blocks > 1;
-    counts.instructions =
-        (kOfCopy * (a.elements / a.at_once + b.elements / b.at_once) + a.converted + b.converted) / 32 + kOfRound;
-    if (c.fma) counts.instructions += results * depth / 32 * (is_complex(c.type) ? 4 : 1);
-    const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
-    if (!c.groups) {
-      // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
-      const double warps = std::max(words / (32.0 * kMostRegisters), 1.0);
-      const double lane_rows = held_rows / (c.fma ? c.atom().m : 32);
-      const double lane_columns = held_columns / (c.fma ? c.atom().n : 32);
-      const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
-      counts.fragment_wavefronts = depth * reads * 32 * size / kCacheLineBytes;
-      const double at_once = std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1);
-      counts.instructions += depth * reads / at_once;
-    }
-    counts.stores = results / 32;
-    const double stage = depth * static_cast<double>(rows.size + columns.size) * static_cast<double>(c.products) * size;
-    const double stages = static_cast<double>(std::min<std::int64_t>(2, chunk.blocks));
-    counts.resident =
-        std::max(1.0, std::min({static_cast<double>(device_.shared_bytes_per_multiprocessor) / (stages * stage),
-                                static_cast<double>(device_.threads_per_multiprocessor) / 32,
-                                4.0 * kRegistersPerPart / std::max(words, 1.0)}));
+  /// Of these, in clusters where tiles are fewer than multiprocessors have room for.
+  Shares shares(const Tile& rows, const Tile& columns, std::size_t depth) const {
+    auto shares = shares_[depth];
+    const auto tiles = rows.blocks * columns.blocks * contraction_.batches;
+    constexpr std::int64_t kMostAtOnce = 2;  // blocks of a multiprocessor that fewer of a cluster leave room for
+    while (shares.count > 1 && tiles * shares.most[shares.count - 1] / 2 >= kMostAtOnce * device_.multiprocessors)
+      --shares.count;
+    return shares;
   }
 
   /// All ways to share a tile among warps that may be worth listing.
@@ -227,61 +208,75 @@ class ContractionEnumerator {
     const auto& depth = depths_[start.depth];
     const auto& a = row_copies(start.row, start.depth);
     const auto& b = column_copies(start.column, start.depth);
-    auto counts = of_result(rows, columns);
+    auto counts = counts_.of_result(rows, columns);
     const auto place = result_place(contraction_, rows, columns);
     constexpr std::size_t kMostSpreads = 256;
     auto number = start.number * kMostSpreads;
-    const auto price = [&](const DepthShare& share, int warp_rows, int warp_columns) {
-      for (const bool prefetch : {false, true}) {
-        Cut cut{&rows, &columns, &depth};
-        cut.share = share;
-        if (prefetch && !(contraction_.prefetches() && cut.rounds() > 1)) break;
-        cut.prefetch = prefetch;
-        if (fit(cut, counts, place, a, b, warp_rows, warp_columns)) priced.push_back({cut, number});
-        ++number;
-      }
-    };
-    for (const auto& share : shares(rows, columns, depth)) {
-      set_copies(counts, a, b, depth, share);
+    for (const auto& share : shares(rows, columns, start.depth)) {
+      counts_.set_copies(counts, a, b, depth, share);
       auto bound = counts;
-      bound_round(bound, rows, columns, depth, a, b);
+      counts_.bound_round(bound, rows, columns, depth, a, b);
       if (least_time_of_tile(bound, device_) * kRounded > worth_ * best_seconds_) continue;
+      Cut cut{&rows, &columns, &depth};
+      cut.share = share;
       if (contraction_.groups) {
-        price(share, static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m), 1);
+        const auto warp_rows = static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m);
+        add_spread(priced, cut, counts, place, a, b, warp_rows, 1, number);
         continue;
       }
       for (const int warp_rows : {1, 2, 3, 4}) {
-        for (const int warp_columns : {1, 2, 3, 4, 8}) price(share, warp_rows, warp_columns);
+        for (const int warp_columns : {1, 2, 3, 4, 8})
+          add_spread(priced, cut, counts, place, a, b, warp_rows, warp_columns, number);
       }
     }
   }
 
-  /// Completes a cut by the number of stages that takes it the least time; false where it is not worth it.
-  bool fit(Cut& cut, ContractionCounts& counts, const ResultPlace& place, const Copies& a, const Copies& b,
-           int warp_rows, int warp_columns) {
+  /// The same by so many warps, without fragments that are read ahead and with them.
+  ///   counts  with what depends on the tile and on what is copied
+  ///   number  of the first way, then of the next one
+  void add_spread(std::vector<Priced>& priced, Cut cut, const ContractionCounts& counts, const ResultPlace& place,
+                  const Copies& a, const Copies& b, int warp_rows, int warp_columns, std::size_t& number) {
     const auto& c = contraction_;
+    const auto first = number;
+    number += prefetches_ && cut.rounds() > 1 ? 2 : 1;
     const int most_warps = c.groups ? 16 : 12;
-    if (!c.groups && warp_rows * warp_columns > most_warps) return false;
+    if (!c.groups && warp_rows * warp_columns > most_warps) return;
     cut.spread = c.spread(cut.rows->size, cut.columns->size, warp_rows, warp_columns);
     const auto warps = cut.spread.warps();
-    if (warps > most_warps) return false;
-    const auto rows = held_rows(cut), columns = held_columns(cut);
-    const auto registers = c.registers(rows / warp_rows, columns / warp_columns, cut.spread,
-                                       copies_of(a, warps) + copies_of(b, warps), cut.prefetch);
-    if (registers > kMostRegisters || (rows * columns * c.products / (std::int64_t{32} * warps) < 8 && warps > 1))
-      return false;
+    if (warps > most_warps) return;
+    const auto rows = counts_.held_rows(cut), columns = counts_.held_columns(cut);
+    if (rows * columns * c.products / (std::int64_t{32} * warps) < 8 && warps > 1) return;
     // Room to spare in whole warps: the same with fewer of them.
     if (rows - cut.rows->size >= c.row_unit * warp_rows ||
         columns - cut.columns->size >= 2 * c.column_unit * warp_columns)
-      return false;
-    if (!c.groups && warp_rows > 1 && (warp_rows - 1) * rows / warp_rows >= cut.rows->size) return false;
-    const auto atoms = rows / c.atom().m * columns / c.atom().n;
-    if (cut.prefetch && atoms < std::int64_t{kernel::kLeastPrefetched} * warp_rows * warp_columns) return false;
+      return;
+    if (!c.groups && warp_rows > 1 && (warp_rows - 1) * rows / warp_rows >= cut.rows->size) return;
+    const double copies = CutCounts::copies_of(a, warps) + CutCounts::copies_of(b, warps);
+    Rounds rounds;
+    for (auto n = first; n < number; ++n) {
+      cut.prefetch = n > first;
+      const auto atoms = rows / c.atom().m * columns / c.atom().n;
+      if (cut.prefetch && atoms < std::int64_t{kernel::kLeastPrefetched} * warp_rows * warp_columns) return;
+      const auto registers = c.registers(rows / warp_rows, columns / warp_columns, cut.spread, copies, cut.prefetch);
+      if (registers > kMostRegisters) return;
+      Cut fitted = cut;
+      if (fit(fitted, counts, rounds, place, a, b, registers)) priced.push_back({fitted, n});
+    }
+  }
+
+  /// Counts of a block's round by the same warps: of results that are written at once, and through shared memory.
+  using Rounds = std::array<std::optional<ContractionCounts>, 2>;
+
+  /// Completes a cut by the number of stages that takes it the least time; false where it is not worth it.
+  ///   counts  as of add_spread(), from which those of its rounds are made where they are not known
+  bool fit(Cut& cut, const ContractionCounts& of_tile, Rounds& rounds, const ResultPlace& place, const Copies& a,
+           const Copies& b, int registers) {
+    const auto& c = contraction_;
+    const auto held_rows = counts_.held_rows(cut), held_columns = counts_.held_columns(cut);
     cut.seconds = std::numeric_limits<double>::infinity();
     Cut tried = cut;
     constexpr int kStages[] = {2, 3, 4, 6};
     const int fewest = kStages[c.groups ? 1 : 0];
-    counts.prefetched = cut.prefetch;
     std::int64_t stage = 0;  // bytes, asked for where there would be time enough without padding
     double stores = 0;
     for (const bool relaid : {false, true}) {
@@ -289,26 +284,29 @@ class ContractionEnumerator {
       constexpr double kMuch = 0.25;
       const bool alone = cut.share.blocks == 1;
       if (!alone && !relaid) continue;
-      if (alone && relaid && (!c.relays || counts.part_sectors == 0 || stores < kMuch * cut.seconds)) break;
+      if (alone && relaid && (!c.relays || rounds[0]->part_sectors == 0 || stores < kMuch * cut.seconds)) break;
       tried.relaid = relaid;
-      set_round(counts, tried, place, a, b, rows, columns);
+      auto& round = rounds[relaid ? 1 : 0];
+      if (!round) counts_.set_round(round.emplace(of_tile), tried, place, a, b, held_rows, held_columns);
+      auto counts = *round;
+      counts.prefetched = cut.prefetch;
       tried.stages = fewest;
       counts.stages = counted_stages(kStages[3]);
       auto bound = counts;
       if (alone && c.relays && !relaid) {
         bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
-        bound.cached_bytes = counts.copied_bytes + result_bytes_;
+        bound.cached_bytes = counts.copied_bytes + counts_.result_bytes();
       }
       const auto is_worth = [&](std::int64_t blocks) {
         bound.resident = static_cast<double>(blocks);
-        return blocks >= 1 && least_time_of_blocks(bound, device_) * kRounded <= worth_ * best_seconds_;
+        return blocks >= 1 && blocks_may_take(bound, device_, worth_ * best_seconds_ / kRounded);
       };
       const auto most_blocks =
           resident(tried, contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0),
-                   contraction_.result_bytes(tried, rows * columns), registers);
+                   contraction_.result_bytes(tried, held_rows * held_columns), registers);
       if (!is_worth(most_blocks)) break;
       if (stage == 0) stage = stage_bytes(cut);
-      const auto result = result_bytes(tried, rows, columns);
+      const auto result = result_bytes(tried, held_rows, held_columns);
       const auto blocks = resident(tried, stage, result, registers);
       if (blocks != most_blocks && !is_worth(blocks)) break;
       for (const int stages : kStages) {
@@ -335,16 +333,6 @@ class ContractionEnumerator {
 
   /// What products of a warp group still read when the next ones begin is not copied ahead.
   int counted_stages(int stages) const { return contraction_.groups ? stages - 1 : stages; }
-
-  /// Rows and columns as the warps hold them.
-  std::int64_t held_rows(const Cut& cut) const {
-    return up(cut.rows->size,
-              contraction_.groups ? contraction_.row_unit : cut.spread.warp_rows * contraction_.row_unit);
-  }
-  std::int64_t held_columns(const Cut& cut) const {
-    return up(cut.columns->size,
-              cut.spread.warp_columns * contraction_.column_unit * (contraction_.fma ? 1 : cut.spread.run_columns));
-  }
 
   /// Padding of an operand's rows of shared memory, as its layout will have it: worked out once for all tiles that are
   /// alike in it, since the layout asks for the banks of all lanes.
@@ -402,128 +390,6 @@ class ContractionEnumerator {
                      4 * warps_of_part / (warps < 4 ? warps : static_cast<int>(up(warps, 4)))});
   }
 
-  // ---- counts
-
-  /// What depends on the tile of the result alone.
-  ContractionCounts of_result(const Tile& rows, const Tile& columns) const {
-    ContractionCounts counts;
-    counts.terms = contraction_.terms;
-    counts.blocks = static_cast<double>(rows.blocks * columns.blocks * contraction_.batches);
-    if (contraction_.products > 1) {
-      const auto extent = contraction_.batch_axes[contraction_.products_axis].extent;
-      counts.blocks *= static_cast<double>(tiles::parts(extent, contraction_.products)) / static_cast<double>(extent);
-    }
-    const auto run_bytes = result_run(contraction_, rows, columns) * contraction_.result_size;
-    counts.memory_bytes = contraction_.bytes + result_bytes_ * (moved_for_runs(run_bytes) - 1);
-    counts.result_bytes = result_bytes_;
-    counts.operand_bytes = operand_bytes_;
-    counts.overlapped = contraction_.groups;
-    counts.result_run_bytes = static_cast<double>(run_bytes);
-    return counts;
-  }
-
-  /// What is copied, chunk by chunk of the depth.
-  void set_copies(ContractionCounts& counts, const Copies& a, const Copies& b, const Tile& depth,
-                  const DepthShare& share) const {
-    counts.blocks = counts.blocks / counts.cluster * share.blocks;
-    counts.cluster = share.blocks;
-    const auto rounds = depth.blocks / share.all * share.chunks;
-    counts.rounds = static_cast<double>(rounds);
-    counts.scattered = a.scattered + b.scattered;
-    counts.copied_wavefronts = a.wavefronts + b.wavefronts;
-    counts.lines = a.lines + b.lines;
-    counts.held_lines = a.held_lines + b.held_lines;
-    counts.copied_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds;
-    counts.cached_bytes = counts.copied_bytes + result_bytes_;
-  }
-
-  /// What a block does in a round, by its warps, which hold so many rows and columns.
-  void set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b,
-                 std::int64_t rows, std::int64_t columns) const {
-    const auto& c = contraction_;
-    const auto depth = static_cast<double>(cut.depth->size);
-    counts.warps = cut.spread.warps();
-    const double warps = counts.warps, threads = 32 * warps, size = static_cast<double>(c.size);
-    counts.pipe_cycles = static_cast<double>(rows * columns * c.products) * depth / c.rate;
-
-    if (c.groups) return set_group_round(counts, cut, place, a, b);
-    // Fragments: elements of a lane by the instructions that read them, and the wavefronts of each.
-    const double lane_rows = static_cast<double>(rows) / cut.spread.warp_rows / (c.fma ? c.atom().m : 32);
-    const double lane_columns = static_cast<double>(columns) / cut.spread.warp_columns / (c.fma ? c.atom().n : 32);
-    const auto at_once = [&](bool of_rows) {
-      if (c.per_register > 1) return 4.0 * c.per_register;
-      const int run = c.deep(of_rows) ? cut.spread.run_depth : of_rows ? cut.spread.run_rows : cut.spread.run_columns;
-      return static_cast<double>(std::min<std::int64_t>(run, std::max<std::int64_t>(16 / c.size, 1)));
-    };
-    counts.instructions = warps * depth * (lane_rows / at_once(true) + lane_columns / at_once(false));
-    counts.fragment_wavefronts = warps * depth * (lane_rows + lane_columns) * 32 * size / kCacheLineBytes;
-    if (c.fma) {
-      counts.instructions += warps * depth * lane_rows * lane_columns * (is_complex(c.type) ? 4 : 1);
-    } else {
-      const auto& atom = c.atom();
-      const double products = static_cast<double>(rows * columns * c.products) / (atom.m * atom.n) * depth / atom.k;
-      counts.instructions += products * (is_complex(c.type) ? 4 : 1) * (c.factor_parts == 2 ? 3 : 1);
-      // Rounding to tf32 is a test for infinities and an addition; a second part takes a subtraction and the same.
-      if (atom.a.type == kernel::AtomType::tf32)
-        counts.instructions +=
-            warps * depth * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
-      if (is_complex(c.type)) counts.instructions += warps * depth * lane_columns;
-    }
-    set_moved(counts, cut, place, a, b, rows * columns * c.products);
-    // Complex results are put together of two sums each.
-    const double of_element = c.is_outer() ? 1 + 2.0 / cut.spread.run_columns : is_complex(c.type) ? 15 : 3;
-    const double written = counts.cluster > 1 ? of_element / counts.cluster + 3 : of_element + (cut.relaid ? 2 : 0);
-    counts.stores = warps * written * static_cast<double>(rows * columns * c.products) / threads;
-  }
-
-  /// The same by warp groups, which read operands themselves: each group all columns.
-  void set_group_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
-                       const Copies& b) const {
-    const auto& c = contraction_;
-    const auto& atom = c.atom();
-    const double warps = counts.warps, group_count = warps / atom.warps;
-    const double steps = static_cast<double>(cut.depth->size) / atom.k;
-    const auto read = static_cast<double>((c.row_unit + cut.columns->size) * atom.k * c.size) / kCacheLineBytes;
-    // Of rows of 32 bytes an instruction reads a quarter of each bank's lines at a time (bench/problems/gemm.csv).
-    const auto short_rows = [&](bool of_rows) {
-      return c.group_row(of_rows, of_rows ? *cut.rows : *cut.columns, *cut.depth) * c.size <= kSectorBytes;
-    };
-    counts.fragment_wavefronts = group_count * steps * read * (short_rows(true) || short_rows(false) ? 2 : 1);
-    counts.instructions = warps * steps * 4;
-    const auto results = held_rows(cut) * held_columns(cut);
-    set_moved(counts, cut, place, a, b, results);
-    counts.stores = 3 * static_cast<double>(results) / 32;
-    // Lines that leave through shared memory are whole.
-    if (counts.cluster == 1 && c.line_bytes(*cut.columns) > 0 && place.neighbours * c.result_size >= kCacheLineBytes &&
-        !c.reads_result) {
-      counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
-      counts.part_sectors = 0;
-    }
-  }
-
-  /// Instructions of a thread that copy one operand's part of a round.
-  static double copies_of(const Copies& of, int warps) { return std::ceil(of.elements / of.at_once / (32.0 * warps)); }
-
-  /// Copies, and what goes through the cache.
-  ///   results  positions of the tile that warps hold
-  void set_moved(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b,
-                 std::int64_t results) const {
-    const auto& c = contraction_;
-    const double warps = counts.warps;
-    counts.instructions += warps * kOfCopy * (copies_of(a, counts.warps) + copies_of(b, counts.warps));
-    counts.instructions += (a.converted + b.converted) / 32 + warps * kOfRound;
-    const auto stores = stores_of(c, cut, results, place, result_bytes_);
-    counts.store_lines = stores.lines;
-    counts.part_sectors = stores.part_sectors;
-    counts.stored_wavefronts = stores.wavefronts;
-    if (counts.cluster > 1) {
-      counts.store_lines /= counts.cluster;
-      counts.part_sectors /= counts.cluster;
-      counts.stored_wavefronts *= static_cast<double>(size_of(c.type)) / static_cast<double>(c.result_size);
-    }
-    counts.cached_bytes = counts.copied_bytes + stores.bytes;
-  }
-
   const Copies& row_copies(std::size_t row, std::size_t depth) const {
     return row_copies_[row * depths_.size() + depth];
   }
@@ -538,10 +404,10 @@ class ContractionEnumerator {
     return column_copies(static_cast<std::size_t>(cut.columns - columns_.data()), chunk(cut));
   }
   ContractionCounts counts_of(const Cut& cut, const Copies& a, const Copies& b) const {
-    auto counts = of_result(*cut.rows, *cut.columns);
-    set_copies(counts, a, b, *cut.depth, cut.share);
-    set_round(counts, cut, result_place(contraction_, *cut.rows, *cut.columns), a, b, held_rows(cut),
-              held_columns(cut));
+    auto counts = counts_.of_result(*cut.rows, *cut.columns);
+    counts_.set_copies(counts, a, b, *cut.depth, cut.share);
+    counts_.set_round(counts, cut, result_place(contraction_, *cut.rows, *cut.columns), a, b, counts_.held_rows(cut),
+                      counts_.held_columns(cut));
     counts.prefetched = cut.prefetch;
     counts.stages = counted_stages(cut.stages);
     counts.resident = cut.resident;
@@ -550,12 +416,16 @@ class ContractionEnumerator {
   }
 
   const GpuContraction& contraction_;
+  CutCounts counts_;
   const GpuModel& device_;
   std::vector<Tile> rows_, columns_, depths_;
+  bool prefetches_;
   std::vector<Copies> row_copies_, column_copies_;  ///< by tile of the side and chunk of the depth
+  std::vector<Shares> shares_;                      ///< by chunk of the depth
   std::vector<std::pair<std::uint64_t, int>> paddings_;
   std::map<std::vector<std::int64_t>, std::int64_t> relaid_;  ///< elements of results on their way
-  double result_bytes_ = 0, operand_bytes_ = 0, worth_ = 1, best_seconds_ = 0;
+  double worth_ = 1, best_seconds_ = 0;
+  std::size_t numbered_ = 0;  ///< starts
   std::optional<Cut> best_;
 };
 
@@ -578,11 +448,13 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
   std::optional<std::array<double, 2>> gathers;  // of the first way, by warps
   bool first = true;
   for (const auto& way : GpuContraction::ways(program, device)) {
-    ContractionEnumerator enumerator(program, way, device);
     const double bound = 1e-6 * (best ? std::min(best->predicted_us, bound_us) : bound_us);
+    const bool leads = std::exchange(first, false);
+    if (least_time_of_launch(way.product_cycles(), way.bytes, way.groups, device) > bound) continue;
+    ContractionEnumerator enumerator(program, way, device);
     auto list = enumerator.run(1, 1, bound);
     if (!list.empty() && (!best || list.front().predicted_us < best->predicted_us)) best = std::move(list.front());
-    if (std::exchange(first, false)) gathers = enumerator.gathers();
+    if (leads) gathers = enumerator.gathers();
   }
   if (best) best->gathers = gathers;
   return best;

@@ -1,6 +1,8 @@
 // Orders of operands and results that may be worth a step of their own before a contraction, or after it.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
@@ -8,6 +10,22 @@
 namespace ricci::plan {
 
 using tiles::Axes;
+
+namespace {
+
+/// Whether an operand has no gaps and lies in an order of its indices.
+bool lies_in(const ir::Program& program, ir::NodeId load, const std::vector<int>& order) {
+  const auto& coefficient = program.nodes[static_cast<std::size_t>(load)].offset.coefficient;
+  std::int64_t step = 1;
+  for (auto k = order.size(); k-- > 0;) {
+    const auto q = static_cast<std::size_t>(order[k]);
+    if (coefficient[q] != step) return false;
+    step *= program.indices[q].extent;
+  }
+  return true;
+}
+
+}  // namespace
 
 std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device, const Candidate* best) {
   const auto found = GpuContraction::of(program, device);
@@ -19,7 +37,12 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
     return contraction.elements(of_rows) * static_cast<double>(size_of(load.type)) / bytes_a_second;
   };
   const auto copy_seconds = [&](bool of_rows) { return 2 * read_seconds(of_rows); };
-  const double least = read_seconds(true) + read_seconds(false);
+  // Of the product that is left, by sums that leave no units idle.
+  const double clock = device.multiprocessors * device.clock_MHz * 1e6;
+  const auto groups = contraction.by_groups(program, device);
+  const double cycles =
+      std::min(contraction.product_cycles(), groups ? groups->product_cycles() : contraction.product_cycles());
+  const double least = std::max(read_seconds(true) + read_seconds(false), cycles / clock);
   const auto may_be_worth = [&](bool of_rows) {
     return best == nullptr || copy_seconds(of_rows) + least < 1e-6 * best->predicted_us;
   };
@@ -28,8 +51,12 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   std::vector<OperandOrder> orders;
   for (const bool of_rows : {true, false}) {
     if (!may_be_worth(of_rows) || saved[of_rows ? 0 : 1] < copy_seconds(of_rows)) continue;
-    for (const bool deep : {true, false})
-      orders.push_back({contraction.load(of_rows), contraction.order(of_rows, deep)});
+    for (const bool deep : {true, false}) {
+      auto order = contraction.order(of_rows, deep);
+      if (lies_in(program, contraction.load(of_rows), order)) continue;
+      orders.push_back(
+          {contraction.load(of_rows), std::move(order), 0, 1e6 * least, 1e6 * (least + copy_seconds(of_rows))});
+    }
   }
   return orders;
 }

@@ -447,6 +447,14 @@ double GpuContraction::elements(bool of_rows) const {
   return count;
 }
 
+double GpuContraction::product_cycles() const {
+  double results = static_cast<double>(batches);
+  for (const auto* axes : {&row_axes, &column_axes}) {
+    for (const auto& axis : *axes) results *= static_cast<double>(axis.extent);
+  }
+  return results * terms / rate;
+}
+
 std::vector<int> GpuContraction::order(bool of_rows, bool along_depth) const {
   std::vector<int> all;
   const auto add = [&](const Axes& axes, bool other) {

@@ -91,6 +91,8 @@ class GpuContraction {
   ir::NodeId load(bool of_rows) const { return of_rows ? rows_load_ : columns_load_; }
   /// Of an operand, each that is read.
   double elements(bool of_rows) const;
+  /// Cycles of one multiprocessor's units for all products.
+  double product_cycles() const;
   /// Indices of an operand, slowest first, in which blocks read it by whole vectors: along the depth, in the order in
   /// which it lies in the other one, or along its own side, as that lies in the result.
   std::vector<int> order(bool of_rows, bool along_depth) const;

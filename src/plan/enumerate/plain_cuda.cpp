@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "kernel/contraction.hpp"
@@ -59,6 +60,8 @@ class PlainCudaEnumerator {
   /// `bound_us`.
   std::vector<Candidate> run(std::size_t most, double bound_us) {
     if (products_ && least_us() >= bound_us) return {};
+    alone_ = most == 1;
+    if (alone_) limit_us_ = bound_us;
     const auto shapes = this->shapes();
     for (const auto& shape : shapes) add_shape(shape);
     const auto faster = [](const Priced& x, const Priced& y) { return x.us < y.us; };
@@ -212,6 +215,12 @@ class PlainCudaEnumerator {
     const auto type = program_.nodes[static_cast<std::size_t>(counted.node)].type;
     const bool wide = size_of(type) == 8 || is_complex(type);
     return (wide ? 0.5 : 0.25) * (is_complex(type) ? 4 : 1);
+  }
+
+  /// What takes times that run side by side: the norm of their cubes.
+  template <class... Times>
+  static double side_by_side(Times... times) {
+    return std::cbrt(((times * times * times) + ...));
   }
 
   double memory_us() const {
@@ -451,13 +460,21 @@ class PlainCudaEnumerator {
     const double warps = tiles * std::ceil(shape.threads / 32.0);
     double load_cycles = 0, cached = 0, again = 0, rounds = 0;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
+      const double times =
+          rounds_of(shape, counts_.loads[k]);  // of a warp, each for all values that a thread has at once
+      load_cycles += times * values_at_once(counts_.loads[k], tile) * std::max(costs.touched[k].lines, kLoad);
+      if (bytes_[k] >= kKeptBytes) rounds = std::max(rounds, times);
+    }
+    const double of_all = warps / (device_.multiprocessors * device_.clock_MHz);
+    const double busy_us = of_all * side_by_side(load_cycles, math_cycles / shape.cooperative_threads);
+    const double wait_us = waited_us(warps, rounds);
+    constexpr double kRounded = 1 - 1e-9;
+    if (kRounded * (side_by_side(busy_us, wait_us, streamed_us(0)) + kLaunchUs) > limit_us_) return;
+    for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
+      if (bytes_[k] < kKeptBytes) continue;
       const auto& counted = counts_.loads[k];
       const auto& touched = costs.touched[k];
-      const double times = rounds_of(shape, counted);  // of a warp, each for all values that a thread has at once
-      const double loads = times * values_at_once(counted, tile);
-      load_cycles += loads * std::max(touched.lines, kLoad);
-      if (bytes_[k] < kKeptBytes) continue;
-      rounds = std::max(rounds, times);
+      const double loads = rounds_of(shape, counted) * values_at_once(counted, tile);
       const double unused = this->unused(shape, tile, costs.touched, k);
       const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
       const double bytes = touched.elements * static_cast<double>(size_of(load.type));
@@ -468,14 +485,10 @@ class PlainCudaEnumerator {
     }
     const double results = static_cast<double>(tile.first_count * tile.second_count);
     cached += results * cache_cycles(costs.stored.sectors * static_cast<double>(kSectorBytes), costs.stored.lines);
-    const double of_all = warps / (device_.multiprocessors * device_.clock_MHz);
-    const double busy_us =
-        of_all * std::cbrt(std::pow(load_cycles, 3) + std::pow(math_cycles / shape.cooperative_threads, 3));
-    const double cache_us = of_all * cached, wait_us = waited_us(warps, rounds);
-    const double memory_us = streamed_us(again);
-    const double us =
-        std::cbrt(std::pow(busy_us, 3) + std::pow(cache_us, 3) + std::pow(wait_us, 3) + std::pow(memory_us, 3));
-    priced_.push_back({&shape, tile, us + kLaunchUs, memory_us, busy_us, cache_us});
+    const double cache_us = of_all * cached, memory_us = streamed_us(again);
+    const double us = side_by_side(busy_us, cache_us, wait_us, memory_us) + kLaunchUs;
+    priced_.push_back({&shape, tile, us, memory_us, busy_us, cache_us});
+    if (alone_) limit_us_ = std::min(limit_us_, us);
   }
 
   /// An outer product, whose results are most of its bytes.
@@ -499,8 +512,7 @@ class PlainCudaEnumerator {
     const double memory_us =
         kOuter * (counts_.compulsory_bytes + short_run(run) * result) / device_.copy_rate_GBs() * 1e-3;
     const double busy_us = turns * (warps * cycles + (kAlone + values * kApart) / resident);
-    priced_.push_back(
-        {&shape, tile, std::cbrt(std::pow(memory_us, 3) + std::pow(busy_us, 3)) + kLaunchUs, memory_us, busy_us});
+    priced_.push_back({&shape, tile, side_by_side(memory_us, busy_us) + kLaunchUs, memory_us, busy_us});
   }
 
   Candidate built(const Priced& priced) const {
@@ -544,7 +556,9 @@ class PlainCudaEnumerator {
   std::vector<double> cycles_;  ///< of a warp, for each operation
   std::vector<double> bytes_;   ///< that each load reaches
   bool sums_ = false, products_ = false, heavy_ = false, cooperates_ = true;
-  bool outer_ = false;  ///< an outer product
+  bool outer_ = false;                                         ///< an outer product
+  bool alone_ = false;                                         ///< whether one candidate is asked for
+  double limit_us_ = std::numeric_limits<double>::infinity();  ///< of it, as far as it is known
   std::vector<Priced> priced_;
 };
 

@@ -144,51 +144,65 @@ double with_last_blocks(const ContractionCounts& counts, const GpuModel& device,
   return std::max(seconds, kLaunchSeconds + before + kLastBlocks * alone);
 }
 
-/// least: a lower bound for as many stages and blocks at once as the counts have, and for fewer.
-ContractionTime time_of(const ContractionCounts& counts, const GpuModel& device, bool least) {
-  const double multiprocessors = multiprocessors_of(counts, device), clock = device.clock_MHz * 1e6;
-  const double in_turns = std::ceil(counts.blocks / multiprocessors);  // blocks of one multiprocessor
+/// Of a block's round, in cycles: its products by the multiprocessor's parts that it keeps busy on its own.
+struct RoundTime {
+  double products, shared, issue;
+
+  RoundTime(const ContractionCounts& counts, double own)
+      : products(counts.pipe_cycles / own), shared(counts.shared_cycles()), issue(counts.issue_cycles() / own) {}
+  double of_all() const { return hidden(products, shared, issue); }
+  double longest() const { return std::max({products, shared, issue}); }
+};
+
+/// A multiprocessor has four parts with pipes and issue of their own: of these, what a block alone keeps busy.
+double own_parts(const ContractionCounts& counts) {
+  const double parts = counts.warps / 4.0;
+  return std::min(parts, parts / std::ceil(parts));
+}
+
+double stores_of(const ContractionCounts& counts) {
+  return kStore * counts.stores + kStoreLine * counts.store_lines + kPartSector * counts.part_sectors +
+         kCopied * counts.stored_wavefronts;
+}
+
+/// What runs beside blocks' waits, without all of a launch's parts.
+///   least  a lower bound for as many stages and blocks at once as the counts have, and for fewer
+ContractionTime beside_waits(const ContractionCounts& counts, const GpuModel& device, bool least) {
+  const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));  // of one multiprocessor
   const double resident = std::min(counts.resident, in_turns);
-  // A multiprocessor has four parts with pipes and issue of their own. Three warps leave one to the next block's.
+  // Three warps leave one of a multiprocessor's four parts to the next block's.
   const double parts = counts.warps / 4.0, whole_parts = counts.warps == 3 ? 1 : parts;
   const double balance = least ? parts / whole_parts : resident * parts / std::ceil(resident * whole_parts);
-  const double own = std::min(parts, parts / std::ceil(parts));  // of these, what a block alone keeps busy
-  const double shared = counts.shared_cycles(), issue = counts.issue_cycles();
-  const double round = hidden(counts.pipe_cycles / own, shared, issue / own);
-  // What is copied ahead must cover the time that memory takes.
-  const double covered = (counts.stages - 1) * (counts.overlapped ? 1 : resident) * round;
-  const double late = std::max(0.0, kLatency - covered) / (counts.stages - 1);
-  const double waited =
-      counts.overlapped ? late : kBarrier + kExposed * (shared - kFragment * counts.fragment_wavefronts) + late;
-  const double stores = kStore * counts.stores + kStoreLine * counts.store_lines + kPartSector * counts.part_sectors +
-                        kCopied * counts.stored_wavefronts;
-  const auto round_beside = [&](double blocks) {
-    return by_warps(counts.warps * blocks, counts.pipe_cycles / own, shared, issue / own);
-  };
-  const double own_round = counts.overlapped ? round
-                           : least           ? std::max({counts.pipe_cycles / own, shared, issue / own})
-                                             : round_beside(resident);
-  const double alone = kBlock + (counts.cluster > 1 ? kMeet : 0) +
-                       counts.rounds * std::max(own_round + waited, counts.overlapped ? kGroupRound : 0.0) + stores;
   ContractionTime time;
-  const double turns = in_turns / clock;
+  const double turns = in_turns / (device.clock_MHz * 1e6);
   const double begin = counts.overlapped ? 0 : counts.prefetched ? kPrefetchedRound : kRound;
   time.products = turns * counts.rounds * (counts.pipe_cycles / balance + begin) * (counts.warps < 4 ? kFewWarps : 1);
-  time.shared = turns * counts.rounds * shared;
-  time.issue = turns * counts.rounds * issue / balance;
-  time.stores = turns * stores;
-  time.alone = turns * alone / resident;
+  time.shared = turns * counts.rounds * counts.shared_cycles();
+  time.issue = turns * counts.rounds * counts.issue_cycles() / balance;
+  time.stores = turns * stores_of(counts);
   time.cache = cache_seconds(counts, device);
   time.first_cache = first_cache_seconds(counts, device, least ? 0 : resident);
   time.memory = memory_seconds(counts, device);
   time.launch = kLaunchSeconds;
-  time.total = launched(counts, time.products, time.shared, time.issue, time.stores, time.alone, time.cache,
-                        time.first_cache, time.memory);
-  if (least || counts.overlapped) return time;
-  const double uncovered = std::max(0.0, kLatency - (counts.stages - 1) * round) / (counts.stages - 1);
-  const double one = kBlock + counts.rounds * (round_beside(1) + kBarrier + uncovered) + stores;
-  time.total = with_last_blocks(counts, device, time.total, one / clock);
   return time;
+}
+
+/// Blocks of one multiprocessor, each as if nothing ran beside it, over those that do.
+///   own_round  cycles of a round that its block's warps wait for
+///   round      of what a round takes where all is hidden
+double alone_seconds(const ContractionCounts& counts, const GpuModel& device, const RoundTime& of, double own_round,
+                     double round) {
+  const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));
+  const double resident = std::min(counts.resident, in_turns);
+  // What is copied ahead must cover the time that memory takes.
+  const double covered = (counts.stages - 1) * (counts.overlapped ? 1 : resident) * round;
+  const double late = std::max(0.0, kLatency - covered) / (counts.stages - 1);
+  const double waited =
+      counts.overlapped ? late : kBarrier + kExposed * (of.shared - kFragment * counts.fragment_wavefronts) + late;
+  const double alone = kBlock + (counts.cluster > 1 ? kMeet : 0) +
+                       counts.rounds * std::max(own_round + waited, counts.overlapped ? kGroupRound : 0.0) +
+                       stores_of(counts);
+  return in_turns / (device.clock_MHz * 1e6) * alone / resident;
 }
 
 }  // namespace
@@ -204,11 +218,40 @@ double ContractionCounts::shared_cycles() const {
 }
 
 ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device) {
-  return time_of(counts, device, false);
+  auto time = beside_waits(counts, device, false);
+  const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));
+  const double resident = std::min(counts.resident, in_turns);
+  const RoundTime of(counts, own_parts(counts));
+  const double round = of.of_all();
+  const auto round_beside = [&](double blocks) {
+    return by_warps(counts.warps * blocks, of.products, of.shared, of.issue);
+  };
+  time.alone = alone_seconds(counts, device, of, counts.overlapped ? round : round_beside(resident), round);
+  time.total = launched(counts, time.products, time.shared, time.issue, time.stores, time.alone, time.cache,
+                        time.first_cache, time.memory);
+  if (counts.overlapped) return time;
+  const double uncovered = std::max(0.0, kLatency - (counts.stages - 1) * round) / (counts.stages - 1);
+  const double one = kBlock + counts.rounds * (round_beside(1) + kBarrier + uncovered) + stores_of(counts);
+  time.total = with_last_blocks(counts, device, time.total, one / (device.clock_MHz * 1e6));
+  return time;
 }
 
-double least_time_of_blocks(const ContractionCounts& counts, const GpuModel& device) {
-  return time_of(counts, device, true).total;
+bool blocks_may_take(const ContractionCounts& counts, const GpuModel& device, double seconds) {
+  if (std::isinf(seconds)) return true;
+  auto time = beside_waits(counts, device, true);
+  const auto cube = [](double x) { return x * x * x; };
+  const double most = cube(std::max(seconds - kLaunchSeconds, 0.0));
+  const auto cubes = [&] {
+    return cube(time.products) + cube(time.shared) + cube(time.issue) + cube(time.stores) + cube(time.alone) +
+           cube(time.cache) + cube(time.first_cache) + cube(time.memory);
+  };
+  if (!counts.overlapped && cubes() > most) return false;
+  const RoundTime of(counts, own_parts(counts));
+  const double round = of.of_all();
+  time.alone = alone_seconds(counts, device, of, counts.overlapped ? round : of.longest(), round);
+  if (!counts.overlapped) return cubes() <= most;
+  return launched(counts, time.products, time.shared, time.issue, time.stores, time.alone, time.cache, time.first_cache,
+                  time.memory) <= seconds;
 }
 
 double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device) {
@@ -222,6 +265,12 @@ double least_time_of_tile(const ContractionCounts& counts, const GpuModel& devic
   return launched(counts, rounds * (counts.pipe_cycles + begin), rounds * shared, rounds * issue, turns * stores,
                   turns * alone / std::min(counts.resident, in_turns), cache_seconds(counts, device),
                   first_cache_seconds(counts, device, 0), memory_seconds(counts, device));
+}
+
+double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device) {
+  const double products = cycles / (device.multiprocessors * device.clock_MHz * 1e6);
+  const double memory = kCompulsory * bytes / (device.copy_rate_GBs() * 1e9);
+  return kLaunchSeconds + (overlapped ? std::max(products, memory) : side_by_side(products, memory));
 }
 
 std::vector<TimePart> parts_of(const ContractionTime& time) {

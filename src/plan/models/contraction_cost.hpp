@@ -26,13 +26,19 @@ double cache_cycles(double bytes, double lines);
 /// What a result whose blocks write runs of so many bytes takes longer than its bytes alone, as a share of them.
 double short_run(double run_bytes);
 
-/// A lower bound of it for as many stages and blocks at once as the counts have, and for fewer.
-double least_time_of_blocks(const ContractionCounts& counts, const GpuModel& device);
+/// Whether it may be as little as so many seconds for as many stages and blocks at once as the counts have, or for
+/// fewer.
+bool blocks_may_take(const ContractionCounts& counts, const GpuModel& device, double seconds);
 
 /// A lower bound of it for any warps and stages, where no count is more than theirs, and blocks at once no fewer.
 double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device);
 
-/// The same as columns of a table.
+/// A lower bound of it for any tiles, of so many bytes of all tensors.
+///   cycles      of one multiprocessor's units for all products
+///   overlapped  as counts are
+double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device);
+
+/// A predicted time as columns of a table.
 std::vector<TimePart> parts_of(const ContractionTime& time);
 /// What a round of a block is made of, in words: its products' share of what it takes at least.
 std::string round_text(const ContractionCounts& counts);

@@ -1,0 +1,179 @@
+#include "plan/enumerate/cut_counts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ricci::plan {
+namespace {
+
+using tiles::Tile;
+using tiles::up;
+
+constexpr double kOfCopy = 3, kOfRound = 24;  ///< instructions: of a copy and its addresses, of a warp in a round
+
+}  // namespace
+
+CutCounts::CutCounts(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device)
+    : contraction_(contraction), device_(device), prefetches_(contraction.prefetches()) {
+  const auto& out = contraction.out(program);
+  result_bytes_ =
+      static_cast<double>((out.last - out.first + 1) * contraction.result_size) * (contraction.reads_result ? 2 : 1);
+  operand_bytes_ = (contraction.elements(true) + contraction.elements(false)) * static_cast<double>(contraction.size);
+}
+
+std::int64_t CutCounts::held_rows(const Cut& cut) const {
+  return up(cut.rows->size, contraction_.groups ? contraction_.row_unit : cut.spread.warp_rows * contraction_.row_unit);
+}
+std::int64_t CutCounts::held_columns(const Cut& cut) const {
+  return up(cut.columns->size,
+            cut.spread.warp_columns * contraction_.column_unit * (contraction_.fma ? 1 : cut.spread.run_columns));
+}
+
+ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns) const {
+  ContractionCounts counts;
+  counts.terms = contraction_.terms;
+  counts.blocks = static_cast<double>(rows.blocks * columns.blocks * contraction_.batches);
+  if (contraction_.products > 1) {
+    const auto extent = contraction_.batch_axes[contraction_.products_axis].extent;
+    counts.blocks *= static_cast<double>(tiles::parts(extent, contraction_.products)) / static_cast<double>(extent);
+  }
+  const auto run_bytes = result_run(contraction_, rows, columns) * contraction_.result_size;
+  counts.memory_bytes = contraction_.bytes + result_bytes_ * (moved_for_runs(run_bytes) - 1);
+  counts.result_bytes = result_bytes_;
+  counts.operand_bytes = operand_bytes_;
+  counts.overlapped = contraction_.groups;
+  counts.result_run_bytes = static_cast<double>(run_bytes);
+  return counts;
+}
+
+void CutCounts::set_copies(ContractionCounts& counts, const Copies& a, const Copies& b, const Tile& depth,
+                           const DepthShare& share) const {
+  counts.blocks = counts.blocks / counts.cluster * share.blocks;
+  counts.cluster = share.blocks;
+  const auto rounds = depth.blocks / share.all * share.chunks;
+  counts.rounds = static_cast<double>(rounds);
+  counts.scattered = a.scattered + b.scattered;
+  counts.copied_wavefronts = a.wavefronts + b.wavefronts;
+  counts.lines = a.lines + b.lines;
+  counts.held_lines = a.held_lines + b.held_lines;
+  counts.copied_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds;
+  counts.cached_bytes = counts.copied_bytes + result_bytes_;
+}
+
+void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
+                          const Copies& b, std::int64_t rows, std::int64_t columns) const {
+  const auto& c = contraction_;
+  const auto depth = static_cast<double>(cut.depth->size);
+  counts.warps = cut.spread.warps();
+  const double warps = counts.warps, threads = 32 * warps, size = static_cast<double>(c.size);
+  counts.pipe_cycles = static_cast<double>(rows * columns * c.products) * depth / c.rate;
+
+  if (c.groups) return set_group_round(counts, cut, place, a, b);
+  // Fragments: elements of a lane by the instructions that read them, and the wavefronts of each.
+  const double lane_rows = static_cast<double>(rows) / cut.spread.warp_rows / (c.fma ? c.atom().m : 32);
+  const double lane_columns = static_cast<double>(columns) / cut.spread.warp_columns / (c.fma ? c.atom().n : 32);
+  const auto at_once = [&](bool of_rows) {
+    if (c.per_register > 1) return 4.0 * c.per_register;
+    const int run = c.deep(of_rows) ? cut.spread.run_depth : of_rows ? cut.spread.run_rows : cut.spread.run_columns;
+    return static_cast<double>(std::min<std::int64_t>(run, std::max<std::int64_t>(16 / c.size, 1)));
+  };
+  counts.instructions = warps * depth * (lane_rows / at_once(true) + lane_columns / at_once(false));
+  counts.fragment_wavefronts = warps * depth * (lane_rows + lane_columns) * 32 * size / kCacheLineBytes;
+  if (c.fma) {
+    counts.instructions += warps * depth * lane_rows * lane_columns * (is_complex(c.type) ? 4 : 1);
+  } else {
+    const auto& atom = c.atom();
+    const double products = static_cast<double>(rows * columns * c.products) / (atom.m * atom.n) * depth / atom.k;
+    counts.instructions += products * (is_complex(c.type) ? 4 : 1) * (c.factor_parts == 2 ? 3 : 1);
+    // Rounding to tf32 is a test for infinities and an addition; a second part takes a subtraction and the same.
+    if (atom.a.type == kernel::AtomType::tf32)
+      counts.instructions +=
+          warps * depth * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
+    if (is_complex(c.type)) counts.instructions += warps * depth * lane_columns;
+  }
+  set_moved(counts, cut, place, a, b, rows * columns * c.products);
+  // Complex results are put together of two sums each.
+  const double of_element = c.is_outer() ? 1 + 2.0 / cut.spread.run_columns : is_complex(c.type) ? 15 : 3;
+  const double written = counts.cluster > 1 ? of_element / counts.cluster + 3 : of_element + (cut.relaid ? 2 : 0);
+  counts.stores = warps * written * static_cast<double>(rows * columns * c.products) / threads;
+}
+
+void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
+                                const Copies& b) const {
+  const auto& c = contraction_;
+  const auto& atom = c.atom();
+  const double warps = counts.warps, group_count = warps / atom.warps;
+  const double steps = static_cast<double>(cut.depth->size) / atom.k;
+  const auto read = static_cast<double>((c.row_unit + cut.columns->size) * atom.k * c.size) / kCacheLineBytes;
+  // Of rows of 32 bytes an instruction reads a quarter of each bank's lines at a time (bench/problems/gemm.csv).
+  const auto short_rows = [&](bool of_rows) {
+    return c.group_row(of_rows, of_rows ? *cut.rows : *cut.columns, *cut.depth) * c.size <= kSectorBytes;
+  };
+  counts.fragment_wavefronts = group_count * steps * read * (short_rows(true) || short_rows(false) ? 2 : 1);
+  counts.instructions = warps * steps * 4;
+  const auto results = held_rows(cut) * held_columns(cut);
+  set_moved(counts, cut, place, a, b, results);
+  counts.stores = 3 * static_cast<double>(results) / 32;
+  // Lines that leave through shared memory are whole.
+  if (counts.cluster == 1 && c.line_bytes(*cut.columns) > 0 && place.neighbours * c.result_size >= kCacheLineBytes &&
+      !c.reads_result) {
+    counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
+    counts.part_sectors = 0;
+  }
+}
+
+double CutCounts::copies_of(const Copies& of, int warps) {
+  return std::ceil(of.elements / of.at_once / (32.0 * warps));
+}
+
+void CutCounts::set_moved(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
+                          const Copies& b, std::int64_t results) const {
+  const auto& c = contraction_;
+  const double warps = counts.warps;
+  counts.instructions += warps * kOfCopy * (copies_of(a, counts.warps) + copies_of(b, counts.warps));
+  counts.instructions += (a.converted + b.converted) / 32 + warps * kOfRound;
+  const auto stores = stores_of(c, cut, results, place, result_bytes_);
+  counts.store_lines = stores.lines;
+  counts.part_sectors = stores.part_sectors;
+  counts.stored_wavefronts = stores.wavefronts;
+  if (counts.cluster > 1) {
+    counts.store_lines /= counts.cluster;
+    counts.part_sectors /= counts.cluster;
+    counts.stored_wavefronts *= static_cast<double>(size_of(c.type)) / static_cast<double>(c.result_size);
+  }
+  counts.cached_bytes = counts.copied_bytes + stores.bytes;
+}
+
+void CutCounts::bound_round(ContractionCounts& counts, const Tile& rows, const Tile& columns, const Tile& chunk,
+                            const Copies& a, const Copies& b) const {
+  const auto& c = contraction_;
+  const auto depth = static_cast<double>(chunk.size), size = static_cast<double>(c.size);
+  const auto held_rows = static_cast<double>(up(rows.size, c.row_unit));
+  const auto held_columns = static_cast<double>(up(columns.size, c.column_unit));
+  const double results = held_rows * held_columns * static_cast<double>(c.products);
+  counts.pipe_cycles = results * depth / c.rate;
+  counts.prefetched = prefetches_ && chunk.blocks > 1;
+  counts.instructions =
+      (kOfCopy * (a.elements / a.at_once + b.elements / b.at_once) + a.converted + b.converted) / 32 + kOfRound;
+  if (c.fma) counts.instructions += results * depth / 32 * (is_complex(c.type) ? 4 : 1);
+  const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
+  if (!c.groups) {
+    // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
+    const double warps = std::max(words / (32.0 * kMostRegisters), 1.0);
+    const double lane_rows = held_rows / (c.fma ? c.atom().m : 32);
+    const double lane_columns = held_columns / (c.fma ? c.atom().n : 32);
+    const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
+    counts.fragment_wavefronts = depth * reads * 32 * size / kCacheLineBytes;
+    const double at_once = std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1);
+    counts.instructions += depth * reads / at_once;
+  }
+  counts.stores = results / 32;
+  const double stage = depth * static_cast<double>(rows.size + columns.size) * static_cast<double>(c.products) * size;
+  const double stages = static_cast<double>(std::min<std::int64_t>(2, chunk.blocks));
+  counts.resident =
+      std::max(1.0, std::min({static_cast<double>(device_.shared_bytes_per_multiprocessor) / (stages * stage),
+                              static_cast<double>(device_.threads_per_multiprocessor) / 32,
+                              4.0 * kRegistersPerPart / std::max(words, 1.0)}));
+}
+
+}  // namespace ricci::plan

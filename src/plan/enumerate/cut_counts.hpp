@@ -1,0 +1,57 @@
+// What a contraction that is cut one way does on a GPU, as counts for its prediction.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/enumerate/gpu_contraction.hpp"
+#include "plan/enumerate/result_stores.hpp"
+#include "plan/enumerate/round_copies.hpp"
+#include "plan/models/contraction_counts.hpp"
+#include "plan/models/device_model.hpp"
+
+namespace ricci::plan {
+
+inline constexpr int kMostRegisters = 232;  ///< by the estimate, which leaves out what places of results take
+inline constexpr std::int64_t kRegistersPerPart = 16384;  ///< of a multiprocessor, of four
+
+class CutCounts {
+ public:
+  /// `contraction` and `device` are to outlive it.
+  CutCounts(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device);
+
+  /// Bytes of the result that are written, and read where it is.
+  double result_bytes() const { return result_bytes_; }
+  /// Rows and columns as the warps hold them.
+  std::int64_t held_rows(const Cut& cut) const;
+  std::int64_t held_columns(const Cut& cut) const;
+  /// Instructions of a thread that copy one operand's part of a round.
+  static double copies_of(const Copies& of, int warps);
+
+  /// What depends on the tile of the result alone.
+  ContractionCounts of_result(const tiles::Tile& rows, const tiles::Tile& columns) const;
+  /// What is copied, chunk by chunk of the depth.
+  void set_copies(ContractionCounts& counts, const Copies& a, const Copies& b, const tiles::Tile& depth,
+                  const DepthShare& share) const;
+  /// What a block does in a round, by its warps, which hold so many rows and columns.
+  void set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b,
+                 std::int64_t rows, std::int64_t columns) const;
+  /// What a block does in a round and for its results at least, however warps share it.
+  void bound_round(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
+                   const tiles::Tile& chunk, const Copies& a, const Copies& b) const;
+
+ private:
+  /// A round by warp groups, which read operands themselves: each group all columns.
+  void set_group_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
+                       const Copies& b) const;
+  /// Copies, and what goes through the cache.
+  ///   results  positions of the tile that warps hold
+  void set_moved(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b,
+                 std::int64_t results) const;
+
+  const GpuContraction& contraction_;
+  const GpuModel& device_;
+  bool prefetches_;
+  double result_bytes_ = 0, operand_bytes_ = 0;
+};
+
+}  // namespace ricci::plan
