@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) void write_run(u32* to, const u32* 
   __builtin_memcpy_inline((u8*)to + 136, (const u8*)from + 136, 64);
 }
 
-extern "C" void u32_ab_to_ba_150x90(void* const* args, i64 first, i64 last, char* scratch)
+extern "C" void u32_ab_to_ba_150x90(void* const* args, i64 first, i64 last, char* __restrict__ scratch)
 {
   const u32* const A_base = (const u32*)args[0];
   u32* const B_base = (u32*)args[1];

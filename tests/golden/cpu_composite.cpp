@@ -236,7 +236,7 @@ static inline __attribute__((always_inline)) void write_run(u32* to, const u32* 
   for (i64 lines = (i - before) / 16; lines < 3; ++lines) prefetch.request();
 }
 
-extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64 last, char* scratch)
+extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64 last, char* __restrict__ scratch)
 {
   const u32* const A_base = (const u32*)args[0];
   u32* const B_base = (u32*)args[1];

@@ -240,7 +240,7 @@ static inline __attribute__((always_inline)) void write_run(u8* to, const u8* fr
   for (i64 lines = (i - before) / 64; lines < 5; ++lines) prefetch.request();
 }
 
-extern "C" void u8_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, char* scratch)
+extern "C" void u8_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, char* __restrict__ scratch)
 {
   const u8* const A_base = (const u8*)args[0];
   u8* const B_base = (u8*)args[1];

@@ -231,7 +231,7 @@ static inline __attribute__((always_inline)) void write_run(u16* to, const u16* 
   for (i64 lines = (i - before) / 32; lines < 2; ++lines) prefetch.request();
 }
 
-extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, char* scratch)
+extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, char* __restrict__ scratch)
 {
   const u16* const A_base = (const u16*)args[0];
   u16* const B_base = (u16*)args[1];

@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void write_run(u64* to, const u64* 
   for (i64 lines = (i - before) / 8; lines < 34; ++lines) prefetch.request();
 }
 
-extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last, char* scratch)
+extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last, char* __restrict__ scratch)
 {
   const u64* const A_base = (const u64*)args[0];
   u64* const B_base = (u64*)args[1];

@@ -21,7 +21,7 @@ class FunctionEmitter {
   std::string emit(const std::string& kernel) {
     emit_copy_helpers(w_, program_, moves_);
     w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last{})", kernel,
-            kernel::stage_arrays(program_, moves_).arrays > 0 ? ", char* scratch" : "");
+            kernel::stage_arrays(program_, moves_).arrays > 0 ? ", char* __restrict__ scratch" : "");
     w_.open("{{");
     for (std::size_t k = 0; k < program_.buffers.size(); ++k) {
       const auto& buffer = program_.buffers[k];
