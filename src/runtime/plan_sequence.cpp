@@ -271,7 +271,7 @@ class Copies {
       }
       for (const auto& order : orders) {
         if (order.least_us >= least) continue;
-        auto copied = ir::copy_operand(made.sequence, k, order.load, order.indices, order.row);
+        auto copied = ir::copy_operand(made.sequence, k, order.value, order.indices, order.row);
         if (!fits(copied)) continue;
         const auto copy = predicted(copied.steps[k]);
         if (copy + order.product_us >= least) continue;
@@ -305,7 +305,7 @@ class Copies {
     for (const bool of_rows : {true, false}) {
       const auto operand = plan::matrix_operand(made.sequence.steps[k].program, device_, of_rows);
       if (!operand) continue;
-      auto copied = ir::copy_operand(made.sequence, k, operand->load, operand->indices, operand->row);
+      auto copied = ir::copy_operand(made.sequence, k, operand->value, operand->indices, operand->row);
       if (!fits(copied)) continue;
       const auto copy = predicted(copied.steps[k]);
       const auto rest = copy < product ? predicted(copied.steps[k + 1], product - copy) : 0;

@@ -149,7 +149,7 @@ bool check_copied(std::uint64_t seed) {
   const auto worth = plan::operand_orders(program, plan::GpuModel::of_capability(90));
   if (!worth.empty()) order = worth[random() % worth.size()];
   order.row = random() % (order.indices.size() + 1);
-  const auto copied = ir::copy_operand(*sequence, 0, order.load, order.indices, order.row);
+  const auto copied = ir::copy_operand(*sequence, 0, order.value, order.indices, order.row);
   REQUIRE(copied.steps.size() == 2);
   check(e, copied);
   return true;
@@ -179,7 +179,7 @@ bool check_as_matrices(std::uint64_t seed) {
   auto made = ir::copy_result(*sequence, 0, order.sum, order.indices, order.row);
   REQUIRE(made.steps.size() == 2);
   if (const auto operand = plan::matrix_operand(made.steps[0].program, device, random() % 2 == 0)) {
-    made = ir::copy_operand(made, 0, operand->load, operand->indices, operand->row);
+    made = ir::copy_operand(made, 0, operand->value, operand->indices, operand->row);
     REQUIRE(made.steps.size() == 3);
   }
   check(e, made);

@@ -4,11 +4,14 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
 #include "ir/passes/canonical.hpp"
+#include "ir/passes/copy_operand.hpp"
+#include "ir/passes/precision.hpp"
 #include "lower/einsum.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/plain.hpp"
@@ -155,7 +158,7 @@ TEST_CASE("an operand that lies across the other one may be worth a copy, one th
   const auto orders = plan::operand_orders(across, device);
   REQUIRE_FALSE(orders.empty());
   for (const auto& order : orders) {
-    const auto& load = across.nodes.at(static_cast<std::size_t>(order.load));
+    const auto& load = across.nodes.at(static_cast<std::size_t>(order.value));
     REQUIRE(load.kind == ir::NodeKind::load);
     for (std::size_t q = 0; q < across.indices.size(); ++q) {
       const auto times = std::count(order.indices.begin(), order.indices.end(), static_cast<int>(q));
@@ -164,6 +167,42 @@ TEST_CASE("an operand that lies across the other one may be worth a copy, one th
   }
   const auto along = contraction("ab,bc->ac", {{4096, 4096}, {4096, 4096}, {4096, 4096}}, DType::f64);
   CHECK(plan::operand_orders(along, device).empty());
+}
+
+TEST_CASE("operands that blocks would round are copied as what they are rounded to") {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse("ca,bc->ab");
+  problem.inputs = {Layout::row_major(DType::f32, {24, 16}), Layout::row_major(DType::f32, {32, 24})};
+  problem.output = Layout::row_major(DType::f32, {16, 32});
+  const auto rounded = ir::in_precision(ir::sequence_of(ir::lower(problem)), Precision::bf16);
+  ir::Program program = ir::canonicalise(rounded.steps.front().program);
+  program.precision = Precision::bf16;
+  const auto executed = [](const ir::Sequence& sequence) {
+    std::vector<std::vector<float>> memory;
+    std::vector<void*> storages;
+    for (const auto& storage : sequence.storages) {
+      auto& values = memory.emplace_back(static_cast<std::size_t>(storage.last + 1));
+      for (std::size_t k = 0; k < values.size(); ++k) values[k] = 1 + 0.1F * static_cast<float>(k * 7 % 31);
+    }
+    for (auto& values : memory) storages.push_back(values.data());
+    ir::interpret(sequence, storages, {});
+    return memory;
+  };
+  const auto whole = ir::sequence_of(program);
+  const auto wanted = executed(whole);
+  const auto orders = plan::operand_orders(program, plan::GpuModel::of_capability(90));
+  REQUIRE(orders.size() >= 4);
+  std::vector<int> sources;
+  for (const auto& order : orders) {
+    const auto& value = program.nodes.at(static_cast<std::size_t>(order.value));
+    REQUIRE(value.type == DType::bf16);
+    sources.push_back(program.nodes.at(static_cast<std::size_t>(value.operand[0])).source);
+    const auto copied = ir::copy_operand(whole, 0, order.value, order.indices, order.row);
+    CHECK(copied.storages.back().type == DType::bf16);
+    const auto got = executed(copied);
+    for (std::size_t k = 0; k < wanted.size(); ++k) CHECK(got[k] == wanted[k]);
+  }
+  CHECK(std::set<int>(sources.begin(), sources.end()).size() == 2);
 }
 
 TEST_CASE("what shared memory leaves of the first cache bounds copies of single elements") {

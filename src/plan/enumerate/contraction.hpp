@@ -22,14 +22,15 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
 
 /// An order of an operand's indices, slowest first, in which a copy of it would be read.
 struct OperandOrder {
-  ir::NodeId load = -1;
+  ir::NodeId value = -1;  ///< the operand's load, or what staging would round it to: a copy of fewer bytes
   std::vector<int> indices;
   std::size_t row = 0;    ///< how many of these from the last one on make a row
   double product_us = 0;  ///< what the product takes at least that is left
   double least_us = 0;    ///< what both kernels take at least
 };
 /// Orders that may be worth a copy: the best schedule of the operand as it lies would be that much faster if its
-/// gathers were of whole vectors and sectors. Whether one is, predictions of both kernels say.
+/// gathers were of whole vectors and sectors, or blocks would round it to a narrower type each time that they stage it.
+/// Whether one is, predictions of both kernels say.
 ///   best  of the kernels of the operands as they lie, if it is known: copies are worth nothing that take longer with
 ///         both operands read once, or with the products
 std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device,

@@ -1,5 +1,6 @@
 // Orders of operands and results that may be worth a step of their own before a contraction, or after it.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -25,6 +26,32 @@ bool lies_in(const ir::Program& program, ir::NodeId load, const std::vector<int>
   return true;
 }
 
+/// What a copy of an operand holds: its elements as they are staged, where that rounds them to a narrower type.
+ir::NodeId copied_value(const ir::Program& program, const GpuContraction& contraction, bool of_rows) {
+  const auto load = contraction.load(of_rows);
+  if (!contraction.converts(of_rows) || size_of(contraction.operand_type) >= contraction.element_bytes(of_rows))
+    return load;
+  for (std::size_t id = 0; id < program.nodes.size(); ++id) {
+    const auto& node = program.nodes[id];
+    if (node.kind == ir::NodeKind::op && node.op == ir::OpCode::cast && node.type == contraction.operand_type &&
+        node.operand[0] == load)
+      return static_cast<ir::NodeId>(id);
+  }
+  return load;
+}
+
+/// An operand's indices as it lies in memory, slowest first.
+std::vector<int> own_order(const ir::Program& program, ir::NodeId load) {
+  const auto& coefficient = program.nodes[static_cast<std::size_t>(load)].offset.coefficient;
+  const auto step = [&](int q) { return std::abs(coefficient[static_cast<std::size_t>(q)]); };
+  std::vector<int> order;
+  for (std::size_t q = 0; q < coefficient.size(); ++q) {
+    if (coefficient[q] != 0) order.push_back(static_cast<int>(q));
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int x, int y) { return step(x) > step(y); });
+  return order;
+}
+
 }  // namespace
 
 std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device, const Candidate* best) {
@@ -32,17 +59,25 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   if (!found) return {};
   const auto& contraction = *found;
   const double bytes_a_second = device.copy_rate_GBs() * 1e9;
-  const auto read_seconds = [&](bool of_rows) {
-    const auto& load = program.nodes[static_cast<std::size_t>(contraction.load(of_rows))];
-    return contraction.elements(of_rows) * static_cast<double>(size_of(load.type)) / bytes_a_second;
+  const std::array<ir::NodeId, 2> copied = {copied_value(program, contraction, true),
+                                            copied_value(program, contraction, false)};
+  const auto value = [&](bool of_rows) { return copied[of_rows ? 0 : 1]; };
+  const auto seconds = [&](bool of_rows, std::int64_t bytes) {
+    return contraction.elements(of_rows) * static_cast<double>(bytes) / bytes_a_second;
   };
-  const auto copy_seconds = [&](bool of_rows) { return 2 * read_seconds(of_rows); };
+  const auto copied_bytes = [&](bool of_rows) {
+    return size_of(program.nodes[static_cast<std::size_t>(value(of_rows))].type);
+  };
+  const auto copy_seconds = [&](bool of_rows) {
+    return seconds(of_rows, contraction.element_bytes(of_rows) + copied_bytes(of_rows));
+  };
   // Of the product that is left, by sums that leave no units idle.
   const double clock = device.multiprocessors * device.clock_MHz * 1e6;
   const auto groups = contraction.by_groups(program, device);
   const double cycles =
       std::min(contraction.product_cycles(), groups ? groups->product_cycles() : contraction.product_cycles());
-  const double least = std::max(read_seconds(true) + read_seconds(false), cycles / clock);
+  const double least =
+      std::max(seconds(true, copied_bytes(true)) + seconds(false, copied_bytes(false)), cycles / clock);
   const auto may_be_worth = [&](bool of_rows) {
     return best == nullptr || copy_seconds(of_rows) + least < 1e-6 * best->predicted_us;
   };
@@ -50,13 +85,15 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   const auto saved = best != nullptr && best->gathers ? *best->gathers : gather_seconds(program, contraction, device);
   std::vector<OperandOrder> orders;
   for (const bool of_rows : {true, false}) {
-    if (!may_be_worth(of_rows) || saved[of_rows ? 0 : 1] < copy_seconds(of_rows)) continue;
-    for (const bool deep : {true, false}) {
-      auto order = contraction.order(of_rows, deep);
-      if (lies_in(program, contraction.load(of_rows), order)) continue;
-      orders.push_back(
-          {contraction.load(of_rows), std::move(order), 0, 1e6 * least, 1e6 * (least + copy_seconds(of_rows))});
-    }
+    const auto load = contraction.load(of_rows);
+    const bool rounds = value(of_rows) != load;
+    if (!may_be_worth(of_rows) || (!rounds && saved[of_rows ? 0 : 1] < copy_seconds(of_rows))) continue;
+    const auto add = [&](std::vector<int> order) {
+      if (!rounds && lies_in(program, load, order)) return;
+      orders.push_back({value(of_rows), std::move(order), 0, 1e6 * least, 1e6 * (least + copy_seconds(of_rows))});
+    };
+    if (rounds) add(own_order(program, load));
+    for (const bool deep : {true, false}) add(contraction.order(of_rows, deep));
   }
   return orders;
 }
@@ -99,7 +136,7 @@ std::optional<OperandOrder> matrix_operand(const ir::Program& program, const Gpu
   const auto& side = of_rows ? contraction->row_axes : contraction->column_axes;
   const bool one = side.size() == 1 && std::abs(side.front().in_operand) == 1;
   if (one && contraction->depth_axes.size() == 1) return std::nullopt;
-  return OperandOrder{contraction->load(of_rows), contraction->order(of_rows, false), side.size()};
+  return OperandOrder{copied_value(program, *contraction, of_rows), contraction->order(of_rows, false), side.size()};
 }
 
 }  // namespace ricci::plan
