@@ -1,7 +1,9 @@
 // What the model says of contractions on a GPU: near to what published kernels took, and of which parts.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -14,6 +16,8 @@
 #include "ir/passes/precision.hpp"
 #include "lower/einsum.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/contraction_tiles.hpp"
+#include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/models/contraction_cost.hpp"
 #include "plan/plan.hpp"
@@ -203,6 +207,56 @@ TEST_CASE("operands that blocks would round are copied as what they are rounded 
     for (std::size_t k = 0; k < wanted.size(); ++k) CHECK(got[k] == wanted[k]);
   }
   CHECK(std::set<int>(sources.begin(), sources.end()).size() == 2);
+}
+
+TEST_CASE("pieces that vectors copy are neighbours in memory and in a block's own") {
+  using plan::tiles::Reach;
+  const Reach row{1, 10, 10, 1};
+  const auto apart = plan::tiles::lie_of({Reach{10, 4, 8, 82}, row});
+  CHECK(apart.run == 40);
+  CHECK(apart.together == 10);
+  CHECK(plan::tiles::lie_of({Reach{10, 4, 8, 10}, row}).together == 40);
+  CHECK(plan::tiles::lie_of({Reach{1, 10, 10, 82}, Reach{10, 4, 8, 1}}).together == 1);
+}
+
+TEST_CASE("pieces that split sectors take longer") {
+  plan::ContractionCounts counts;
+  counts.blocks = 1000;
+  counts.rounds = 100;
+  counts.warps = 4;
+  counts.pipe_cycles = 2400;
+  counts.lines = 440;
+  counts.copied_wavefronts = 440;
+  counts.copied_bytes = counts.cached_bytes = counts.operand_bytes = counts.memory_bytes = 1e8;
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto whole = plan::contraction_time(counts, device);
+  counts.split = 700;
+  const auto split = plan::contraction_time(counts, device);
+  CHECK(split.total > 1.05 * whole.total);
+  CHECK(split.cache > whole.cache);
+  CHECK(split.shared > whole.shared);
+  CHECK(split.products == whole.products);
+  CHECK(plan::blocks_may_take(counts, device, split.total));
+  CHECK_FALSE(plan::blocks_may_take(counts, device, 0.1 * split.total));
+}
+
+TEST_CASE("no contraction takes less than its products and its tensors from memory") {
+  const auto device = plan::GpuModel::of_capability(90);
+  for (const auto& program :
+       {contraction("ab,bc->ac", {{4096, 4096}, {4096, 4096}, {4096, 4096}}, DType::f64),
+        contraction("bfae,cedf->dcba", {{72, 72, 72, 72}, {72, 72, 72, 72}, {72, 72, 72, 72}}, DType::f32),
+        contraction("ab,bc->ac", {{64, 100000}, {100000, 64}, {64, 64}}, DType::f64)}) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& way : plan::GpuContraction::ways(program, device))
+      least = std::min(least, plan::least_time_of_launch(way.product_cycles(), way.bytes, way.groups, device));
+    const auto best = plan::best_contraction(program, device);
+    REQUIRE(best);
+    CHECK(1e6 * least <= best->predicted_us);
+    CHECK(best->predicted_us < 20 * 1e6 * least);
+    CHECK_FALSE(plan::best_contraction(program, device, 0.99 * 1e6 * least));
+    CHECK(plan::best_contraction(program, device, 1.001 * best->predicted_us)->predicted_us == best->predicted_us);
+    CHECK_FALSE(std::isfinite(plan::best_candidate(program, device, 1e-3).predicted_us));
+  }
 }
 
 TEST_CASE("what shared memory leaves of the first cache bounds copies of single elements") {

@@ -18,8 +18,11 @@ void reach(std::vector<Reach>& all, const Axes& axes, const Tile& tile, bool oth
 Lie lie_of(std::vector<Reach> all) {
   std::sort(all.begin(), all.end(), [](const Reach& x, const Reach& y) { return x.stride < y.stride; });
   Lie lie;
+  bool together = true;
   for (const auto& one : all) {
     if (one.stride != lie.run) break;
+    together = together && one.in_shared == lie.together;
+    if (together) lie.together *= one.size;
     if (lie.run == 1) {
       lie.fastest = one.size;
       lie.step = one.in_shared;

@@ -46,9 +46,10 @@ void reach(std::vector<Reach>& all, const Axes& axes, const Tile& tile, bool oth
 
 /// How a block's part of a tensor lies in memory.
 struct Lie {
-  std::int64_t run = 1;      ///< neighbours, in elements
-  std::int64_t fastest = 1;  ///< those along the fastest axis alone
-  std::int64_t step = 1;     ///< from one of these to the next, in the block's own memory
+  std::int64_t run = 1;       ///< neighbours, in elements
+  std::int64_t fastest = 1;   ///< those along the fastest axis alone
+  std::int64_t step = 1;      ///< from one of these to the next, in the block's own memory
+  std::int64_t together = 1;  ///< those that are neighbours there, too
 };
 Lie lie_of(std::vector<Reach> all);
 

@@ -55,6 +55,7 @@ void CutCounts::set_copies(ContractionCounts& counts, const Copies& a, const Cop
   counts.scattered = a.scattered + b.scattered;
   counts.copied_wavefronts = a.wavefronts + b.wavefronts;
   counts.lines = a.lines + b.lines;
+  counts.split = a.split + b.split;
   counts.held_lines = a.held_lines + b.held_lines;
   counts.copied_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds;
   counts.cached_bytes = counts.copied_bytes + result_bytes_;

@@ -62,11 +62,15 @@ Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles
   copies.elements = static_cast<double>(side.size * chunk.size * contraction.products);
   copies.at_once = static_cast<double>(n);
   // Lanes that write across rows of shared memory meet in banks.
-  (n == 1 && lie.fastest > 1 && lie.step != 1 ? copies.scattered : copies.wavefronts) = copies.elements;
+  const bool scattered = n == 1 && lie.fastest > 1 && lie.step != 1;
+  (scattered ? copies.scattered : copies.wavefronts) = copies.elements;
   copies.wavefronts *= static_cast<double>(contraction.size) / kCacheLineBytes;
   copies.lines = copies.elements /
                  static_cast<double>(std::min({lie.run, std::max<std::int64_t>(kCacheLineBytes / size, 1), 32 * n}));
   copies.bytes = copies.elements * static_cast<double>(size) * moved_for_runs(lie.run * size);
+  const auto piece = lie.together * size;
+  if (!scattered && n * size >= kPastFirstCache && piece > kSectorBytes && piece % kSectorBytes != 0)
+    copies.split = copies.elements / static_cast<double>(lie.together);
   copies.run_bytes = static_cast<double>(lie.run * size);
   if (n * size < kPastFirstCache || contraction.converts(of_rows)) {
     const auto bytes = lie.run * size, aligned = alignment_of(contraction, of_rows, side, chunk, lie.run);

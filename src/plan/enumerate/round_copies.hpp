@@ -13,10 +13,11 @@ struct Copies {
   double wavefronts = 0;             ///< of shared memory, of what is written along its rows
   double scattered = 0;              ///< elements that are written one by one, across its rows
   double lines = 0;                  ///< of 128 bytes that warps ask for
-  double bytes = 0;                  ///< by whole sectors
-  double run_bytes = 0;              ///< neighbours in memory that a round has
-  double held_lines = 0;             ///< lines of the first cache that hold what passes through it
-  double converted = 0;              ///< elements that are converted on the way
+  double split = 0;  ///< pieces of more than a sector that are no whole ones, and whose vectors are copied along rows
+  double bytes = 0;  ///< by whole sectors
+  double run_bytes = 0;   ///< neighbours in memory that a round has
+  double held_lines = 0;  ///< lines of the first cache that hold what passes through it
+  double converted = 0;   ///< elements that are converted on the way
 };
 ///   side, chunk  tiles of the operand's own axes and of the depth
 Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk);

@@ -19,7 +19,8 @@ struct ContractionCounts {
   double fragment_wavefronts = 0, copied_wavefronts = 0;  ///< of shared memory: read, and written
   double scattered = 0;   ///< elements that are copied one by one, across rows of shared memory
   double lines = 0;       ///< of 128 bytes that warps ask for, to copy them
-  double held_lines = 0;  ///< of these, what the first cache holds until they are copied
+  double split = 0;       ///< pieces of parts of sectors, which vectors copy from memory to shared memory
+  double held_lines = 0;  ///< of these lines, what the first cache holds until they are copied
 
   double stores = 0;             ///< instructions of warps that finish and write a block's result
   double store_lines = 0;        ///< of 128 bytes that these ask for, one after the other
