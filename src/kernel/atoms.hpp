@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kernel/layout.hpp"
 #include "ricci/tensor.hpp"
 
 namespace ricci::kernel {
@@ -32,25 +33,19 @@ struct TilePlace {
   friend constexpr bool operator==(TilePlace, TilePlace) = default;
 };
 
-/// A tile of one operand, spread over the 32 lanes of a warp. Each lane holds `elements` of it, of which the first lie
-/// in the lowest bits of the first register. Every place is a sum: of `group` for each four lanes, of `member` for each
-/// lane within its four, and of a step for each bit of the element's number. As a layout: lanes are
-/// (4, 8) : (member, group), elements (2, 2, ...) : step.
+/// A tile of one operand, spread over the 32 lanes of a warp: by rows and columns. Each lane holds `elements()` of it,
+/// numbered on the axis of registers, of which the first lie in the lowest bits of the first register.
 struct Fragment {
   AtomType type{};
-  std::uint8_t rows = 0, columns = 0;
-  std::uint8_t elements = 0;  ///< of one lane: a power of two
-  TilePlace group, member;
-  std::array<TilePlace, 4> step{};  ///< of element bit 0, 1, ...; as many as `elements` has bits
+  Layout layout = {};
 
+  constexpr std::uint8_t rows() const noexcept { return static_cast<std::uint8_t>(layout.shape[0]); }
+  constexpr std::uint8_t columns() const noexcept { return static_cast<std::uint8_t>(layout.shape[1]); }
+  /// Of one lane: a power of two.
+  constexpr std::uint8_t elements() const noexcept { return static_cast<std::uint8_t>(layout.size(LayoutAxis::reg)); }
   constexpr TilePlace at(int lane, int element) const noexcept {
-    int row = lane / 4 * group.row + lane % 4 * member.row;
-    int column = lane / 4 * group.column + lane % 4 * member.column;
-    for (int bit = 0; 1 << bit < elements; ++bit) {
-      row += (element >> bit & 1) * step[static_cast<std::size_t>(bit)].row;
-      column += (element >> bit & 1) * step[static_cast<std::size_t>(bit)].column;
-    }
-    return {static_cast<std::uint8_t>(row), static_cast<std::uint8_t>(column)};
+    const auto point = layout.at({.reg = element, .lane = lane});
+    return {static_cast<std::uint8_t>(point[0]), static_cast<std::uint8_t>(point[1])};
   }
   /// Where `lane` points to when load_matrix_x<registers()> brings a tile of A or B with elements of at most 32 bits:
   /// to the first of 16 bytes that lie along the members' direction. Transposed, for elements of 16 bits: to the first
@@ -63,7 +58,7 @@ struct Fragment {
   /// Elements in one register: of 64 bits for f64, else of 32.
   constexpr int per_register() const noexcept { return type == AtomType::f64 ? 1 : 32 / bits_of(type); }
   /// The length of the array that the device function takes.
-  constexpr int registers() const noexcept { return elements / per_register(); }
+  constexpr int registers() const noexcept { return elements() / per_register(); }
 };
 
 /// C[m][n] += sum over k of A[m][k] * B[k][n] by one warp: the device function `mma_<name>(c, a, b)`. By the four warps
@@ -79,20 +74,26 @@ struct Atom {
 
 namespace atoms {
 
+/// A fragment of so many elements a lane. Every place is a sum: of `group` for each four lanes, of `member` for each
+/// lane within its four, and of a step for each bit of the element's number.
+constexpr Fragment fragment(AtomType type, int rows, int columns, int elements, TilePlace group, TilePlace member,
+                            std::array<TilePlace, 4> step) {
+  Fragment made{type, {.shape = {rows, columns, 1}}};
+  const auto add = [&](LayoutAxis axis, std::int64_t extent, TilePlace by) {
+    made.layout.add(axis, extent, by.row != 0 ? 0 : 1, by.row != 0 ? by.row : by.column);
+  };
+  add(LayoutAxis::lane, 4, member);
+  add(LayoutAxis::lane, kWarp / 4, group);
+  for (std::size_t bit = 0; 1 << bit < elements; ++bit) add(LayoutAxis::reg, 2, step[bit]);
+  return made;
+}
 // Rows along groups of four lanes, columns along the four; B the other way round. A lane's elements step through the
 // rest of the tile.
 constexpr Fragment of_a(AtomType type, int rows, int columns, int elements, int member, std::array<TilePlace, 4> step) {
-  return {type,
-          static_cast<std::uint8_t>(rows),
-          static_cast<std::uint8_t>(columns),
-          static_cast<std::uint8_t>(elements),
-          {1, 0},
-          {0, static_cast<std::uint8_t>(member)},
-          step};
+  return fragment(type, rows, columns, elements, {1, 0}, {0, static_cast<std::uint8_t>(member)}, step);
 }
 constexpr Fragment of_b(AtomType type, int rows, int elements, int member, std::array<TilePlace, 4> step) {
-  return {type,   static_cast<std::uint8_t>(rows),        8,   static_cast<std::uint8_t>(elements),
-          {0, 1}, {static_cast<std::uint8_t>(member), 0}, step};
+  return fragment(type, rows, 8, elements, {0, 1}, {static_cast<std::uint8_t>(member), 0}, step);
 }
 // Pairs of neighbours in a row; with 16 rows the second pair is eight rows below.
 constexpr Fragment of_c(AtomType type, int rows) { return of_a(type, rows, 8, rows / 4, 2, {{{0, 1}, {8, 0}}}); }

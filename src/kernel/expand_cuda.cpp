@@ -46,6 +46,20 @@ Affine Threads::digit(const std::string& name, std::int64_t divisor, std::int64_
   return digits_[{divisor, modulus}] = let(names, name, Affine::of(thread), divisor, modulus);
 }
 
+Affine Threads::lane_position(const Layout& held, int along) {
+  Affine sum;
+  for (const auto& mode : held.all()) {
+    if (mode.axis != LayoutAxis::lane || mode.along != along || mode.step == 0) continue;
+    // Digits that are neither are those of columns that lie apart.
+    const bool is_member = mode.stride == 1 && mode.extent == 4, is_group = mode.stride == 4 && mode.extent == 8;
+    const auto value = is_member  ? member
+                       : is_group ? group
+                                  : digit(mode.stride > 4 ? "column_pair" : "odd_column", mode.stride, mode.extent);
+    sum = sum + mode.step * value;
+  }
+  return sum;
+}
+
 std::string Threads::free_name(std::string name) const {
   while (taken_.contains(name)) name += '_';
   return name;
@@ -148,7 +162,7 @@ class Expander {
     std::int64_t below = std::int64_t{kWarp} * mma.spread.warp_rows * mma.spread.warp_columns;
     auto digits = mma.batch;
     if (const auto lanes = batch_lanes(*tile_.atom); lanes > 1) {
-      name(digits.back(), lanes == kWarp / 4 ? 4 : 1);  // groups of four lanes, or all of them
+      name(digits.back(), tile_.atom->c.layout.holder({0, 0, 1})->lane);
       digits.pop_back();
     }
     for (const auto& digit : digits | std::views::reverse) {

@@ -29,6 +29,8 @@ struct Threads {
   Affine let(Body& body, const std::string& name, const Affine& of, std::int64_t divisor, std::int64_t modulus);
   /// The thread's number / divisor % modulus, named in front of all loops once.
   Affine digit(const std::string& name, std::int64_t divisor, std::int64_t modulus);
+  /// Where the thread's lane holds its first element along a coordinate.
+  Affine lane_position(const Layout& held, int along);
   /// A variable for a loop; its name hides none that the loop's body may use.
   Var loop_var(const std::string& name, std::int64_t extent);
   int registers(const std::string& name, DType type, std::vector<std::int64_t> shape, int lanes = 1);

@@ -26,7 +26,7 @@ class Flusher {
       : threads_(threads), kernel_(threads.kernel), flush_(flush), tile_(tile), c_(tile.atom->c) {
     per_columns_ = tile.fma() ? 1 : 2;
     rows_width_ = width(flush.rows, tile.rows.run);
-    columns_width_ = width(flush.columns, tile.columns.run * (tile.apart ? 1 : per_columns_));
+    columns_width_ = width(flush.columns, tile.columns.run * (tile.apart() ? 1 : per_columns_));
     (columns_width_ >= rows_width_ ? rows_width_ : columns_width_) = 1;
     if (flush.atomic) rows_width_ = columns_width_ = 1;
   }
@@ -84,7 +84,7 @@ class Flusher {
     Copy copy;
     copy.digits = rows;
     copy.digits.insert(copy.digits.end(), columns.begin(), columns.end());
-    copy.from = {staged, {relaid.by_rows ? relaid.pitch * column + row : relaid.pitch * row + column}};
+    copy.from = {staged, {relaid.place(row, column)}};
     copy.to = flush_.to;
     copy.when = flush_.when;
     // Named here and not in front of all loops, whose registers they would take.
@@ -126,8 +126,7 @@ class Flusher {
     Body all;
     for (int p = 0; p < rows.block(); p += rows_width_) {
       Body body;
-      const auto lane = lane_place(c_, false, threads_.member, threads_.group);
-      const auto position = rows.position(threads_.warp_row, outer, p, lane);
+      const auto position = row_position(outer, p);
       const auto digits = decoded(body, flush_.rows, position, rows_width_, "row");
       auto when = held(flush_.rows, digits, flush_.columns);
       if (rows.padded > rows.extent) when.push_back({position, rows.extent});
@@ -201,13 +200,10 @@ class Flusher {
     const int row_step = relaid.by_rows ? relaid.width : 1, column_step = relaid.by_rows ? 1 : relaid.width;
     Body body;
     for (int p = 0; p < rows.block(); p += row_step) {
-      const auto lane = lane_place(c_, false, threads_.member, threads_.group);
-      const auto row = rows.position(threads_.warp_row, row_block, p, lane);
+      const auto row = row_position(row_block, p);
       for (int group = 0; group < columns.block(); group += columns.run) {
         for (int at = 0; at < columns.run * per_columns_; at += column_step) {
-          const auto coordinate = tile_.column_of(threads_.member, threads_.group, at / columns.run);
-          const auto column =
-              columns.position(threads_.warp_column, column_block, group, coordinate) + Affine(at % columns.run);
+          const auto column = column_position(column_block, group, at);
           const auto sum = [&](int l) {
             const int q = at + (relaid.by_rows ? 0 : l);
             return element({row_block, p + (relaid.by_rows ? l : 0)}, {column_block, group + q % columns.run},
@@ -221,8 +217,7 @@ class Flusher {
           } else {
             value = finished(kept, sum(0), 0, 1);
           }
-          const auto place = relaid.by_rows ? relaid.pitch * column + row : relaid.pitch * row + column;
-          body.push_back({Store{{staged, {place}, relaid.width}, std::move(value)}});
+          body.push_back({Store{{staged, {relaid.place(row, column)}, relaid.width}, std::move(value)}});
         }
       }
     }
@@ -241,8 +236,7 @@ class Flusher {
       for (int e = 0; e < per_columns_; ++e)
         pair.operands.push_back(finished(flush_.value, element({Affine(0), p}, {Affine::of(j) + first, 0}, e), e, 1));
       Access to{staged,
-                {row * tile_.rows.position(threads_.warp_row, Affine(0), p, threads_.group) +
-                 Affine::of(j, tile_.atom->n) + tile_.column_of(threads_.member, threads_.group, 0)},
+                {row * row_position(Affine(0), p) + Affine::of(j, tile_.atom->n) + threads_.lane_position(held_, 1)},
                 per_columns_};
       body.push_back({Store{std::move(to), std::move(pair)}});
     }
@@ -280,6 +274,18 @@ class Flusher {
     Affine outer;
     int within;
   };
+
+  /// Of a lane's element `within` of a block of rows.
+  Affine row_position(const Affine& block, int within) const {
+    return tile_.rows.position(threads_.warp_row, block, within) + threads_.lane_position(held_, 0);
+  }
+  /// Of element `place` / run of the atom number `group` + `place` % run of a block of columns.
+  Affine column_position(const Affine& block, int group, int place) const {
+    const auto& side = tile_.columns;
+    const auto element = held_.at({.reg = WarpTile::register_of(c_, 0, place / side.run)})[1];
+    return side.position(threads_.warp_column, block, group) + threads_.lane_position(held_, 1) +
+           Affine(element + place % side.run);
+  }
 
   /// Neighbours that one access may write, of a run of the side whose last digit moves `to` by 1.
   int width(const std::vector<Digit>& digits, int run) const {
@@ -344,9 +350,7 @@ class Flusher {
     Body all;
     for (int group = 0; group < side.block(); group += side.run) {
       for (int place = 0; place < side.run * per_columns_; place += columns_width_) {
-        // Element place / run of the atom whose number is group + place % run.
-        const auto coordinate = tile_.column_of(threads_.member, threads_.group, place / side.run);
-        const auto position = side.position(threads_.warp_column, outer, group, coordinate) + Affine(place % side.run);
+        const auto position = column_position(outer, group, place);
         Body body;
         const auto digits = decoded(body, flush_.columns, position, columns_width_, "column");
         std::vector<Condition> when;
@@ -444,6 +448,7 @@ class Flusher {
   const Flush& flush_;
   const WarpTile& tile_;
   const Fragment& c_;
+  const Layout held_ = tile_.c();
   int per_columns_ = 1, rows_width_ = 1, columns_width_ = 1;
 };
 

@@ -41,12 +41,13 @@ struct Operand {
   std::int64_t along, deep;  ///< strides
   const Side* side;
   const Fragment* fragment;
-  Affine warp, coordinate;
-  DType type;          ///< of its elements in shared memory
-  Numbers numbers;     ///< of complex factors the real parts
-  Numbers imag;        ///< of complex factors
-  Numbers minus;       ///< the imaginary part of a complex second factor, negated
-  int unrounded = -1;  ///< as they are read, a step before they are rounded
+  Affine warp;
+  Affine lane, deep_lane;  ///< the lane's positions along the side and along the depth
+  DType type;              ///< of its elements in shared memory
+  Numbers numbers;         ///< of complex factors the real parts
+  Numbers imag;            ///< of complex factors
+  Numbers minus;           ///< the imaginary part of a complex second factor, negated
+  int unrounded = -1;      ///< as they are read, a step before they are rounded
 };
 
 class Multiplier {
@@ -213,7 +214,9 @@ class Multiplier {
     x.side = first ? &tile_.rows : &tile_.columns;
     x.fragment = first ? &tile_.atom->a : &tile_.atom->b;
     x.warp = first ? threads_.warp_row : threads_.warp_column;
-    x.coordinate = coordinate(*x.fragment, !first);
+    const auto held = first ? tile_.a() : tile_.b();
+    x.lane = threads_.lane_position(held, first ? 0 : 1);
+    x.deep_lane = threads_.lane_position(held, first ? 1 : 0);
     return x;
   }
 
@@ -308,16 +311,6 @@ class Multiplier {
   static Value lane_of(DType type, Access run, int lane) {
     if (run.lanes > 1) run.lane = Affine(lane);
     return load_of(type, std::move(run));
-  }
-
-  /// The lane's place along one dimension of a fragment.
-  Affine coordinate(const Fragment& fragment, bool columns) const {
-    // Where column n of the atom lies, such that the accumulator's lie apart.
-    if (columns && tile_.apart && fragment.group.column != 0) {
-      const auto pair = threads_.digit("column_pair", 8, 4);  // named first, whatever the compiler
-      return 4 * threads_.digit("odd_column", 4, 2) + pair;
-    }
-    return lane_place(fragment, columns, threads_.member, threads_.group);
   }
 
   Body loaded(const Operand& x) {
@@ -423,9 +416,8 @@ class Multiplier {
       for (int step = 0; step < tile_.depth.block() / per_depth; ++step) {
         // The position that lane 0 points to, and how far each bit of a matrix's number moves it.
         const auto position = [&](int p, int q) {
-          return x.along * side.position(x.warp, o, p, transposed ? Affine(0) : row) +
-                 x.deep * tile_.depth.position(Affine(0), depth_, q, Affine(0)) +
-                 (transposed ? x.deep * row : Affine(0));
+          return x.along * side.position(x.warp, o, p) + x.deep * tile_.depth.position(Affine(0), depth_, q) +
+                 (transposed ? x.deep : x.along * side.run) * row;
         };
         const auto first = [&](int number) {
           for (int p = 0; p < side.per_atom; ++p) {
@@ -455,8 +447,8 @@ class Multiplier {
   /// Element `p` of block `outer` along the side, `q` along the depth, in shared memory.
   Access element(const Operand& x, const Affine& outer, int p, int q) const {
     Access from = x.base;
-    from.index.front() = from.index.front() + x.along * x.side->position(x.warp, outer, p, x.coordinate) +
-                         x.deep * tile_.depth.position(Affine(0), depth_, q, coordinate(*x.fragment, x.first));
+    from.index.front() = from.index.front() + x.along * (x.side->position(x.warp, outer, p) + x.lane) +
+                         x.deep * (tile_.depth.position(Affine(0), depth_, q) + x.deep_lane);
     return from;
   }
 

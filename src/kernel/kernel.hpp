@@ -11,13 +11,13 @@
 
 #include "ir/program.hpp"
 #include "kernel/affine.hpp"
+#include "kernel/layout.hpp"
 
 namespace ricci::kernel {
 
 enum class Target : std::uint8_t { cpu, cuda };
 
 inline constexpr std::int64_t kLineBytes = 64;  ///< of a CPU's caches
-inline constexpr int kWarp = 32;                ///< lanes of a GPU's warp
 /// Bytes of register arrays that live at once in a kernel on a CPU: what a compiler finds no registers for lies on the
 /// stack of the caller's thread, of which a kernel does not take more. Other memory is scratch.
 inline constexpr std::int64_t kMostStack = 16 * 1024;
@@ -33,16 +33,6 @@ enum class Space : std::uint8_t {
   scratch,    ///< CPU: memory of the worker, from one task to the next
   shared,     ///< CUDA: memory of the block
   registers,  ///< of a thread; every index into it is a literal once loops are unrolled or, on a CPU, made of vectors
-};
-
-/// Where element `offset` of a shared array lies: offset ^ ((offset >> shift & mask) << unit). Bits of a row are mixed
-/// into bits of a column, so that columns are spread over the banks; the lowest `unit` bits stay, so that 2^unit
-/// neighbours stay neighbours. Mask 0: none.
-struct Swizzle {
-  int shift = 0;
-  std::int64_t mask = 0;
-  int unit = 0;
-  std::int64_t operator()(std::int64_t offset) const noexcept { return offset ^ ((offset >> shift & mask) << unit); }
 };
 
 /// Elements of `lanes` neighbours each (1: single ones), in as many dimensions as `shape` has (registers: none is one
@@ -385,7 +375,7 @@ struct Fence {
 
 /// An operand of a warp group's product in shared memory: rows of neighbours, each of as many bytes as the array's
 /// swizzle spreads (32, 64 or 128), along the depth or along the operand's own side. Eight rows are a block. Element
-/// (side p, depth k) lies at offset(p, k) from `start` (warp_group.hpp).
+/// (side p, depth k) lies from `start` on where layout_of() says (warp_group.hpp).
 struct SharedMatrix {
   Access start;
   bool along_depth = true;

@@ -68,11 +68,8 @@ void Verifier::array(int number) {
   if (array.space == Space::registers && !cuda()) on_stack(array, stack_bytes(array));
   if (array.space == Space::scratch && cuda()) fail(array.name + " is scratch memory, and a GPU has none");
   if (array.space == Space::shared && !cuda()) fail(array.name + " is shared memory, and a CPU has none");
-  if (const auto& [shift, mask, unit] = array.swizzle; mask != 0) {
-    // Each group of addresses that differ in the changed bits alone is mapped upon itself.
-    const auto group = (mask + 1) << unit;
-    if (!is_power_of_two(mask + 1) || unit < 0 || shift < 0 || (std::int64_t{1} << shift) < group)
-      fail(fmt::format("the swizzle of {} is no bijection", array.name));
+  if (array.swizzle.mask != 0) {
+    if (!array.swizzle.is_bijection()) fail(fmt::format("the swizzle of {} is no bijection", array.name));
     if (array.space != Space::shared) fail(fmt::format("{} has a swizzle, and is not shared", array.name));
   }
   if (array.alignment < 0 || (array.alignment > 0 && !is_power_of_two(array.alignment)))

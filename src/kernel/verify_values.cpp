@@ -106,7 +106,7 @@ void Verifier::access(const Access& access) {
   const auto offset = this->offset(access);
   const auto width = access.count > 0 ? access.count : access.lanes;
   // A swizzle mixes elements of a whole group.
-  const auto group = array.swizzle.mask == 0 ? 1 : (array.swizzle.mask + 1) << array.swizzle.unit;
+  const auto group = array.swizzle.group();
   const auto last = array.shape.front() / group * group - width;
   if (!ranges_.never_above(offset, last)) {
     fail(fmt::format("{} may reach element {} of {}", print(kernel_, access), ranges_.largest(offset) + width - 1,

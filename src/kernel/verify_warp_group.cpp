@@ -73,7 +73,8 @@ void Verifier::matrix(const SharedMatrix& matrix, const Fragment& of, std::int64
     fail(fmt::format("{} starts inside of a block of rows", text));
   auto last = matrix.start;
   access(last);
-  last.index.front() = last.index.front() + Affine(kernel::offset(matrix, row, positions - 1, deep - 1));
+  last.index.front() =
+      last.index.front() + Affine(layout_of(matrix, row, positions, deep).holder({positions - 1, deep - 1})->memory);
   access(last);
   if (life_of(matrix.start.array) == Life::ready)
     fail(fmt::format("{} is read by a warp group with no fence after what is written to it", array.name));

@@ -37,9 +37,15 @@ Swizzle swizzle_of_rows(std::int64_t row_bytes, DType type) noexcept {
   return {power(kMatrixRow), row_bytes / kUnit - 1, power(kUnit)};
 }
 
-std::int64_t offset(const SharedMatrix& matrix, std::int64_t row, std::int64_t p, std::int64_t k) noexcept {
-  if (matrix.along_depth) return p % kBlockRows * row + p / kBlockRows * matrix.stride + k;
-  return p % row + p / row * matrix.leading + k % kBlockRows * row + k / kBlockRows * matrix.stride;
+Layout layout_of(const SharedMatrix& matrix, std::int64_t row, std::int64_t positions, std::int64_t deep) {
+  constexpr auto kMemory = LayoutAxis::memory;
+  const int of_rows = matrix.along_depth ? 0 : 1;  // the coordinate that numbers them
+  const auto rows = matrix.along_depth ? positions : deep;
+  Layout made{.shape = {positions, deep, 1}};
+  made.add(kMemory, kBlockRows, of_rows, 1, row)
+      .add(kMemory, (rows + kBlockRows - 1) / kBlockRows, of_rows, kBlockRows, matrix.stride);
+  if (matrix.along_depth) return made.add(kMemory, deep, 1, 1, 1);
+  return made.add(kMemory, row, 0, 1, 1).add(kMemory, (positions + row - 1) / row, 0, row, matrix.leading);
 }
 
 StagedMatrices matrices_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& side,
@@ -61,11 +67,13 @@ StagedMatrices matrices_of(const Kernel& kernel, const Access& access, const std
                  : positions > kBlockRows ? at(along, kBlockRows)
                                           : kBlockRows * row;
   // Rows along the depth follow each other, and those past the end are there: what products make of them is dropped.
+  const auto matrix = layout_of(first, row, positions, deep);
+  const auto offset = [&](std::int64_t p, std::int64_t k) { return matrix.holder({p, k})->memory; };
   bool fits = array.swizzle.mask != 0 && deepest % deep == 0 && (first.along_depth || positions % kBlockRows == 0);
-  for (std::int64_t p = 0; fits && p < positions; ++p) fits = at(along, p) == offset(first, row, p, 0);
+  for (std::int64_t p = 0; fits && p < positions; ++p) fits = at(along, p) == offset(p, 0);
   for (std::int64_t k = 0; fits && k < deepest; ++k) {
     const auto start = at(down, k / deep * deep);
-    fits = at(down, k) == start + offset(first, row, 0, k % deep) && (!first.along_depth || start % row + deep <= row);
+    fits = at(down, k) == start + offset(0, k % deep) && (!first.along_depth || start % row + deep <= row);
   }
   if (!fits)
     throw PlanError(

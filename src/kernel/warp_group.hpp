@@ -17,11 +17,12 @@ constexpr std::int64_t kBlockRows = 8;
 Swizzle swizzle_of_rows(std::int64_t row_bytes, DType type) noexcept;
 
 /// Elements of a row of an array with such a swizzle.
-inline std::int64_t row_of(const Array& array) { return (array.swizzle.mask + 1) << array.swizzle.unit; }
+inline std::int64_t row_of(const Array& array) { return array.swizzle.group(); }
 
-/// Where element (p, k) lies, from that of (0, 0) on.
-///   row  elements of one
-std::int64_t offset(const SharedMatrix& matrix, std::int64_t row, std::int64_t p, std::int64_t k) noexcept;
+/// Where element (p, k) lies, from that of (0, 0) on and before the swizzle.
+///   row              elements of one
+///   positions, deep  of the side and of the depth
+Layout layout_of(const SharedMatrix& matrix, std::int64_t row, std::int64_t positions, std::int64_t deep);
 
 /// A staged operand as the matrices of one instruction after the other.
 struct StagedMatrices {

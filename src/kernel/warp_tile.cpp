@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "ricci/error.hpp"
 
@@ -13,7 +14,6 @@ namespace ricci::kernel {
 namespace {
 
 constexpr std::int64_t kWidest = 16;  ///< bytes of one access
-constexpr std::int64_t kBanks = 32, kWord = 4;
 
 std::int64_t product(const std::vector<Digit>& digits) {
   std::int64_t n = 1;
@@ -21,29 +21,13 @@ std::int64_t product(const std::vector<Digit>& digits) {
   return n;
 }
 
-/// Different rows, or columns, of the elements of one lane.
-std::vector<int> steps(const Fragment& fragment, bool columns) {
-  std::vector<int> all;
-  for (int e = 0; e < fragment.elements; ++e) {
-    const auto place = fragment.at(0, e);
-    all.push_back(columns ? place.column : place.row);
-  }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
-}
-
-int lanes_along(const Fragment& fragment, bool columns) {
-  const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
-  return (moves(fragment.group) ? 8 : 1) * (moves(fragment.member) ? 4 : 1);
-}
-
-Side side(std::int64_t extent, int warps, const Fragment& fragment, bool columns, int run) {
+/// A side of the tile, along one coordinate of a fragment.
+Side side(std::int64_t extent, int warps, const Fragment& fragment, int along, int run) {
   Side s;
   s.extent = extent;
   s.warps = warps;
-  s.lanes = lanes_along(fragment, columns);
-  s.per_atom = static_cast<int>(steps(fragment, columns).size());
+  s.lanes = static_cast<int>(fragment.layout.size(LayoutAxis::lane, along));
+  s.per_atom = static_cast<int>(fragment.layout.size(LayoutAxis::reg, along));
   s.run = run;
   if (s.block() % s.run != 0 || s.block() % s.per_atom != 0)
     throw PlanError(fmt::format("schedule: runs of {} in an atom of {} elements a lane", run, s.per_atom));
@@ -52,66 +36,71 @@ Side side(std::int64_t extent, int warps, const Fragment& fragment, bool columns
   return s;
 }
 
-/// Lanes of an access of so many bytes each that have a wavefront of their own at least: parts of 128 bytes.
-std::int64_t lanes_of_part(std::int64_t bytes) { return std::clamp<std::int64_t>(kBanks * kWord / bytes, 1, kWarp); }
-std::int64_t parts_of(std::int64_t bytes) { return (kWarp + lanes_of_part(bytes) - 1) / lanes_of_part(bytes); }
-
-/// Wavefronts of an access of a warp to shared memory: of each part as many as the bank that the most different words
-/// of it lie in. No more are counted once there are `enough`.
-///   address  multiples of `bytes`, which are 4, 8 or 16: lanes have different words of all of their banks, or of none
-std::int64_t wavefronts(const std::array<std::int64_t, kWarp>& address, std::int64_t bytes,
-                        std::int64_t enough = std::numeric_limits<std::int64_t>::max()) {
-  const auto shift = std::countr_zero(static_cast<std::uint64_t>(bytes));
-  const auto lanes = static_cast<std::size_t>(lanes_of_part(bytes));
-  const auto banks = static_cast<std::size_t>(kBanks * kWord >> shift);  // as many as lanes of a part
-  std::int64_t all = 0;
-  for (std::size_t start = 0; start < kWarp && all < enough; start += lanes) {
-    std::array<std::array<std::int64_t, kWarp>, kBanks> places;  // different ones of each bank, of which
-    std::array<std::uint8_t, kBanks> counts{};                   // there are so many
-    std::uint8_t most = 0;
-    for (auto lane = start; lane < start + lanes; ++lane) {
-      const auto at = address[lane] >> shift;
-      const auto bank = static_cast<std::size_t>(at) & (banks - 1);
-      auto& here = places[bank];
-      const auto count = counts[bank];
-      std::uint8_t k = 0;
-      while (k < count && here[k] != at) ++k;
-      if (k < count) continue;
-      here[count] = at;
-      counts[bank] = static_cast<std::uint8_t>(count + 1);
-      most = std::max(most, counts[bank]);
+/// A fragment with its places along rows and columns numbered anew: by their lanes, then by the elements of each.
+Layout lanes_first(const Layout& fragment) {
+  Layout result = fragment;
+  for (const int along : {0, 1}) {
+    std::int32_t below = 1;
+    for (const auto axis : {LayoutAxis::lane, LayoutAxis::reg}) {
+      for (std::int32_t done = 0;;) {
+        // The next larger step.
+        const Mode* next = nullptr;
+        for (const auto& mode : fragment.all()) {
+          if (mode.axis == axis && mode.along == along && mode.step > done && (!next || mode.step < next->step))
+            next = &mode;
+        }
+        if (next == nullptr) break;
+        done = next->step;
+        result.modes[static_cast<std::size_t>(next - fragment.modes.data())].step = below;
+        below *= next->extent;
+      }
     }
-    all += most;
   }
-  return all;
+  return result;
 }
 
+/// What is said by numbers along two sides, as positions.
+Layout placed(const Layout& numbers, const Side& rows, const Side& columns) {
+  return composed(composed(numbers, 0, rows.order()), 1, columns.order());
+}
+
+/// Fragments of a warp's and a block's atoms: of each warp those along `inner` first, then those along the other
+/// coordinate.
+Layout spread(const Layout& fragment, const Side& rows, const Side& columns, int inner, std::int64_t warp_rows,
+              std::int64_t warp_columns) {
+  const std::array sides = {&rows, &columns};
+  Layout atoms, warps;
+  for (const int along : {inner, 1 - inner})
+    atoms.add(LayoutAxis::reg,
+              atoms.shape[static_cast<std::size_t>(along)] = sides[static_cast<std::size_t>(along)]->atoms(), along, 1);
+  warps.shape = {rows.warps, columns.warps, 1};
+  warps.add(LayoutAxis::warp, warp_columns, 1, columns.warps > 1 ? 1 : 0)
+      .add(LayoutAxis::warp, warp_rows, 0, rows.warps > 1 ? 1 : 0);
+  return placed(product(product(fragment, atoms), warps), rows, columns);
+}
+
+/// An element to a lane, by the number of its group of four and its own in it: the coordinate and the step of each.
+constexpr Fragment single(Point shape, std::pair<int, int> group, std::pair<int, int> member) {
+  Fragment made{AtomType::f32, {.shape = shape}};
+  made.layout.add(LayoutAxis::lane, 4, member.first, member.second)
+      .add(LayoutAxis::lane, kWarp / 4, group.first, group.second);
+  return made;
+}
+constexpr std::pair kNone{0, 0};
 constexpr Atom kFma = {"fma",
                        8,
                        4,
                        1,
                        50,
-                       {AtomType::f32, 8, 1, 1, {1, 0}, {0, 0}, {}},
-                       {AtomType::f32, 1, 4, 1, {0, 0}, {0, 1}, {}},
-                       {AtomType::f32, 8, 4, 1, {1, 0}, {0, 1}, {}}};
-constexpr Atom kFmaRow = {"fma_row",
-                          1,
-                          32,
-                          1,
-                          50,
-                          {AtomType::f32, 1, 1, 1, {0, 0}, {0, 0}, {}},
-                          {AtomType::f32, 1, 32, 1, {0, 4}, {0, 1}, {}},
-                          {AtomType::f32, 1, 32, 1, {0, 4}, {0, 1}, {}}};
+                       single({8, 1, 1}, {0, 1}, kNone),
+                       single({1, 4, 1}, kNone, {1, 1}),
+                       single({8, 4, 1}, {0, 1}, {1, 1})};
+constexpr Fragment kRow = single({1, 32, 1}, {1, 4}, {1, 1});
+constexpr Atom kFmaRow = {"fma_row", 1, 32, 1, 50, single({1, 1, 1}, kNone, kNone), kRow, kRow};
 // The groups of a warp, or all of its lanes, are products side by side.
-constexpr Atom kFmaBatch8 = {"fma_batch8",
-                             1,
-                             4,
-                             1,
-                             50,
-                             {AtomType::f32, 1, 1, 1, {0, 0}, {0, 0}, {}},
-                             {AtomType::f32, 1, 4, 1, {0, 0}, {0, 1}, {}},
-                             {AtomType::f32, 1, 4, 1, {0, 0}, {0, 1}, {}}};
-constexpr Fragment kElement = {AtomType::f32, 1, 1, 1, {0, 0}, {0, 0}, {}};
+constexpr Fragment kRows = single({1, 4, 8}, {2, 1}, {1, 1});
+constexpr Atom kFmaBatch8 = {"fma_batch8", 1, 4, 1, 50, single({1, 1, 8}, {2, 1}, kNone), kRows, kRows};
+constexpr Fragment kElement = single({1, 1, 32}, {2, 4}, {2, 1});
 constexpr Atom kFmaBatch32 = {"fma_batch32", 1, 1, 1, 50, kElement, kElement, kElement};
 
 }  // namespace
@@ -123,27 +112,36 @@ const Atom* find_fma(std::string_view name) noexcept {
   return nullptr;
 }
 
-int batch_lanes(const Atom& atom) noexcept { return kWarp / (lanes_along(atom.c, false) * lanes_along(atom.c, true)); }
+int batch_lanes(const Atom& atom) noexcept { return static_cast<int>(atom.c.layout.shape[2]); }
 
-Affine Side::position(const Affine& warp, const Affine& outer, int within, const Affine& coordinate) const {
-  const std::int64_t span = static_cast<std::int64_t>(lanes) * run;
-  return (padded / warps) * warp + (span * (block() / run)) * outer + Affine(within / run * span) +
-         static_cast<std::int64_t>(run) * coordinate + Affine(within % run);
+Layout Side::order() const {
+  const std::int64_t span = std::int64_t{lanes} * run;
+  Layout all{.shape = {padded, 1, 1}};
+  if (apart) {
+    all.add(LayoutAxis::memory, 2, 0, span / 2).add(LayoutAxis::memory, lanes / 2, 0, run);
+  } else {
+    all.add(LayoutAxis::memory, lanes, 0, run);
+  }
+  return all.add(LayoutAxis::memory, run, 0, 1)
+      .add(LayoutAxis::memory, elements() / run, 0, span)
+      .add(LayoutAxis::memory, warps, 0, padded / warps);
 }
 
-Affine WarpTile::column_of(const Affine& member, const Affine& group, int e) const {
-  if (fma()) return lane_place(atom->c, true, member, group);
-  return apart ? member + Affine(std::int64_t{columns.lanes} / 2 * e) : 2 * member + Affine(e);
+Affine Side::position(const Affine& warp, const Affine& outer, int within) const {
+  const auto all = order();
+  const auto at = [&](std::int64_t element) { return all.at({.memory = lanes * element})[0]; };
+  return at(elements()) * warp + at(block()) * outer + Affine(at(within));
 }
+
+Layout WarpTile::a() const { return spread(lanes_first(atom->a.layout), rows, depth, 0, rows.warps, columns.warps); }
+Layout WarpTile::b() const { return spread(lanes_first(atom->b.layout), depth, columns, 1, rows.warps, columns.warps); }
+Layout WarpTile::c() const { return spread(atom->c.layout, rows, columns, 1, rows.warps, columns.warps); }
 
 int WarpTile::register_of(const Fragment& fragment, int along, int across) {
-  const auto rows = steps(fragment, false), columns = steps(fragment, true);
-  for (int e = 0; e < fragment.elements; ++e) {
-    const auto place = fragment.at(0, e);
-    if (place.row == rows[static_cast<std::size_t>(along)] && place.column == columns[static_cast<std::size_t>(across)])
-      return e;
-  }
-  return -1;
+  const auto layout = lanes_first(fragment.layout);
+  const auto held =
+      layout.holder({layout.size(LayoutAxis::lane, 0) * along, layout.size(LayoutAxis::lane, 1) * across});
+  return held && held->lane == 0 ? static_cast<int>(held->reg) : -1;
 }
 
 WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vector<Digit>& rows,
@@ -152,10 +150,10 @@ WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vec
   tile.atom = find_fma(atom);
   if (tile.atom == nullptr) tile.atom = find_atom(atom);
   if (tile.atom == nullptr) throw PlanError(fmt::format("schedule: there is no atom {}", atom));
-  tile.rows = side(product(rows), spread.warp_rows, tile.atom->a, false, spread.run_rows);
-  tile.columns = side(product(columns), spread.warp_columns, tile.atom->b, true, spread.run_columns);
-  tile.depth = side(product(depth), 1, tile.atom->a, true, spread.run_depth);
-  tile.apart = !tile.fma() && is_complex(sums);
+  tile.rows = side(product(rows), spread.warp_rows, tile.atom->a, 0, spread.run_rows);
+  tile.columns = side(product(columns), spread.warp_columns, tile.atom->b, 1, spread.run_columns);
+  tile.depth = side(product(depth), 1, tile.atom->a, 1, spread.run_depth);
+  tile.columns.apart = !tile.fma() && is_complex(sums);
   if (const int shared = tile.atom->a.per_register(); shared > 1 && spread.run_depth != shared)
     throw PlanError(fmt::format("schedule: runs of {} along the depth, and registers of {} hold {}", spread.run_depth,
                                 atom, shared));
@@ -196,74 +194,45 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, st
   const auto& fragment = first ? tile.atom->a : tile.atom->b;
   const std::int64_t size = size_of(type), row = (by_depth ? tile.depth.extent : side.extent) * apart;
   const std::int64_t unit = std::max<std::int64_t>(kWidest / size, 1);
-  // Of each lane: its places along the side and along the depth, and its product.
-  std::array<std::int64_t, kWarp> across{}, down{}, beside{};
-  const auto products = batch_lanes(*tile.atom);
-  for (int lane = 0; lane < kWarp; ++lane) {
-    const auto k = static_cast<std::size_t>(lane);
-    const auto coordinate = [&](bool columns) {
-      const std::int64_t group = lane / 4;
-      if (columns && !first && tile.apart) return group % 2 * 4 + group / 2;
-      return lane_place<std::int64_t>(fragment, columns, lane % 4, group);
-    };
-    across[k] = side.run * coordinate(!first);
-    down[k] = tile.depth.run * coordinate(first);
-    beside[k] = products == kWarp ? lane : products > 1 ? lane / 4 : 0;
-  }
+  const auto lanes = lanes_first(fragment.layout);
+  const auto held = (first ? placed(lanes, side, tile.depth) : placed(lanes, tile.depth, side)).lanes();
+  // Of one matrix, which the others are like.
+  std::array<Point, kWarp> rows{};
+  for (std::size_t lane = 0; lane < rows.size(); ++lane) rows[lane] = {static_cast<std::int64_t>(lane % 8)};
   int best = 0, fewest = -1;
   for (auto padding = (unit - row % unit) % unit; padding * size < kBanks * kWord; padding += unit) {
     const auto along = by_depth ? row + padding : apart, deep = by_depth ? apart : row + padding;
     const auto reads = reads_of(tile, first, along, deep, type);
-    std::array<std::int64_t, kWarp> address{};
-    auto width = size * reads.width();
-    auto times = kWidest / reads.width();
-    if (reads.by != ReadBy::lane) {
-      // Of one matrix, which the others are like.
-      width = kWidest;
-      times = 1;
-      const auto step = reads.by == ReadBy::matrix ? along * side.run : deep;
-      for (int lane = 0; lane < kWarp; ++lane) address[static_cast<std::size_t>(lane)] = size * step * (lane % 8);
+    const bool by_lane = reads.by == ReadBy::lane;
+    const auto width = by_lane ? size * reads.width() : kWidest;
+    const auto times = by_lane ? kWidest / reads.width() : 1;
+    Layout memory;
+    if (by_lane) {
+      memory.add(LayoutAxis::memory, side.padded, first ? 0 : 1, 1, along)
+          .add(LayoutAxis::memory, tile.depth.padded, first ? 1 : 0, 1, deep)
+          .add(LayoutAxis::memory, batch_lanes(*tile.atom), 2, 1, 1);
     } else {
-      for (std::size_t k = 0; k < address.size(); ++k)
-        address[k] = size * (along * across[k] + deep * down[k] + beside[k]);
+      memory.add(LayoutAxis::memory, 8, 0, 1, reads.by == ReadBy::matrix ? along * side.run : deep);
     }
-    const auto count = wavefronts(address, width) * times;
+    const auto count = wavefronts(by_lane ? held : rows, memory, size, width) * times;
     if (fewest >= 0 && count >= fewest) continue;
     fewest = static_cast<int>(count);
     best = static_cast<int>(padding);
-    if (count == parts_of(width) * times) break;
+    if (count == least_wavefronts(width) * times) break;
   }
   return best;
 }
 
 namespace {
 
-/// Rows and columns of a tile that the lanes of a warp have.
-struct LanePlaces {
-  std::array<std::int64_t, kWarp> row{}, column{};
-
-  std::int64_t wavefronts_in(const RelaidTile& relaid, std::int64_t size, std::int64_t width,
-                             std::int64_t enough) const {
-    std::array<std::int64_t, kWarp> address{};
-    for (std::size_t k = 0; k < address.size(); ++k) {
-      const auto place = relaid.by_rows ? relaid.pitch * column[k] + row[k] : relaid.pitch * row[k] + column[k];
-      address[k] = size * relaid.swizzle(place);
-    }
-    return wavefronts(address, std::max(size * width, kWord), enough);
-  }
-};
-
-/// Neighbours in memory, `width` to a lane.
-LanePlaces read_places(const std::vector<ResultDigit>& digits, std::int64_t width) {
-  LanePlaces places;
-  for (std::size_t lane = 0; lane < kWarp; ++lane) {
-    auto rest = static_cast<std::int64_t>(lane) * width;
-    for (const auto& digit : digits) {
-      (digit.of_rows ? places.row : places.column)[lane] += digit.step * (rest % digit.extent);
-      rest /= digit.extent;
-    }
-  }
-  return places;
+/// What the lanes of a warp read of neighbours in memory, `width` each.
+std::array<Point, kWarp> read_points(const std::vector<ResultDigit>& digits, std::int64_t width) {
+  Layout order;
+  for (const auto& digit : digits) order.add(LayoutAxis::memory, digit.extent, digit.of_rows ? 0 : 1, digit.step);
+  std::array<Point, kWarp> points;
+  for (std::size_t lane = 0; lane < points.size(); ++lane)
+    points[lane] = order.at({.memory = static_cast<std::int64_t>(lane) * width % order.size(LayoutAxis::memory)});
+  return points;
 }
 
 }  // namespace
@@ -275,7 +244,8 @@ RelaidTile relaid_tile(const WarpTile& tile, std::vector<ResultDigit> digits, DT
   best.by_rows = !digits.empty() && digits.front().of_rows;
   const auto& fast = best.by_rows ? tile.rows : tile.columns;
   const auto& slow = best.by_rows ? tile.columns : tile.rows;
-  const bool pairs = !tile.fma() && !tile.apart;  // of neighbouring columns, which a lane holds
+  const int along = best.by_rows ? 0 : 1;
+  const bool pairs = !tile.fma() && !tile.apart();  // of neighbouring columns, which a lane holds
   const std::int64_t size = size_of(type), held = std::int64_t{fast.run} * (!best.by_rows && pairs ? 2 : 1);
   for (std::int64_t wider = 2; wider <= held && held % wider == 0 && wider * size <= kWidest; wider *= 2)
     best.width = static_cast<int>(wider);
@@ -283,27 +253,24 @@ RelaidTile relaid_tile(const WarpTile& tile, std::vector<ResultDigit> digits, DT
   while (!digits.empty() && digits.front().stride == 1 && digits.front().step == 1 &&
          2 * read_width * size <= kWidest && digits.front().extent % (2 * read_width) == 0)
     read_width *= 2;
-  LanePlaces written;
-  for (int lane = 0; lane < kWarp; ++lane) {
-    const auto k = static_cast<std::size_t>(lane);
-    written.row[k] = tile.rows.run * lane_place<std::int64_t>(tile.atom->c, false, lane % 4, lane / 4);
-    written.column[k] = tile.columns.run * tile.column_of(Affine(lane % 4), Affine(lane / 4), 0).constant;
-  }
-  const auto read = read_places(digits, read_width);
+  const auto written = tile.c().lanes(), read = read_points(digits, read_width);
   const auto group = std::max<std::int64_t>(kBanks * kWord / size, 1);
   const auto log2 = [](std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); };
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
   const auto try_paddings = [&](RelaidTile tried) {
     const auto widest = std::max<std::int64_t>(tried.width, read_width);
+    const auto write_bytes = std::max(size * tried.width, kWord), read_bytes = std::max(size * read_width, kWord);
     // Wavefronts of as many elements each, and the least that there are of them.
     const auto writes = kWidest / tried.width, reads = kWidest / read_width;
-    const auto least =
-        writes * parts_of(std::max(size * tried.width, kWord)) + reads * parts_of(std::max(size * read_width, kWord));
+    const auto least = writes * least_wavefronts(write_bytes) + reads * least_wavefronts(read_bytes);
     for (std::int64_t padding = 0; padding * size <= kBanks * kWord && fewest > least; ++padding) {
       tried.pitch = fast.padded + padding;
       if (tried.pitch % widest != 0) continue;
-      auto count = writes * written.wavefronts_in(tried, size, tried.width, fewest / writes + 1);
-      if (count < fewest) count += reads * read.wavefronts_in(tried, size, read_width, (fewest - count) / reads + 1);
+      Layout memory{.swizzle = tried.swizzle};
+      memory.add(LayoutAxis::memory, fast.padded, along, 1, 1)
+          .add(LayoutAxis::memory, slow.padded, 1 - along, 1, tried.pitch);
+      auto count = writes * wavefronts(written, memory, size, write_bytes, fewest / writes + 1);
+      if (count < fewest) count += reads * wavefronts(read, memory, size, read_bytes, (fewest - count) / reads + 1);
       if (count >= fewest) continue;
       fewest = count;
       best = tried;

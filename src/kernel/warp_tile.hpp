@@ -27,28 +27,35 @@ struct Side {
   int per_atom = 1;  ///< elements of a lane in one atom
   int run = 1;
 
+  bool apart = false;  ///< of columns: as of WarpTile
+
   int block() const noexcept { return run > per_atom ? run : per_atom; }
   int elements() const noexcept { return static_cast<int>(padded / (std::int64_t{warps} * lanes)); }
   int blocks() const noexcept { return elements() / block(); }
   int atoms() const noexcept { return elements() / per_atom; }
-  /// Position of element `within` of block `outer`, at a warp and a lane's coordinate.
-  Affine position(const Affine& warp, const Affine& outer, int within, const Affine& coordinate) const;
+  /// The position of a lane's coordinate c and its element I, in memory of the layout at c + lanes * I, warp after
+  /// warp.
+  Layout order() const;
+  /// Position of element `within` of block `outer` of a warp's lane with coordinate 0.
+  Affine position(const Affine& warp, const Affine& outer, int within) const;
 };
 
 struct WarpTile {
   const Atom* atom = nullptr;
   Side rows, columns, depth;
+  bool fma() const noexcept { return atom->k == 1; }
   /// Columns of the accumulator that a lane holds are 4 apart and those of neighbouring lanes are neighbours; else the
   /// other way round. Complex results are as wide as an access, and a warp writes whole sectors with one.
-  bool apart = false;
-  bool fma() const noexcept { return atom->k == 1; }
+  bool apart() const noexcept { return columns.apart; }
   /// Products by warp groups, which go on while their threads do.
   bool of_groups() const noexcept { return atom->warps > 1; }
-  /// Number of the register that holds a lane's element: `along` of the first dimension, `across` of the second one.
+  /// Who holds which position of the tile: of the rows and the depth, of the depth and the columns, or of the rows and
+  /// the columns. Registers count elements of an atom, then atoms, of the last coordinate fastest but for the depth.
+  Layout a() const;
+  Layout b() const;
+  Layout c() const;
+  /// Number of the element of a lane: `along` of the first dimension, `across` of the second one.
   static int register_of(const Fragment& fragment, int along, int across);
-  /// Position among the columns of an atom of the accumulator's element `e` of a lane.
-  ///   member, group  its number in its group of four lanes, and that of the group
-  Affine column_of(const Affine& member, const Affine& group, int e) const;
 };
 
 /// Fused multiply-adds of single elements as atoms, of any type: `fma` of 8 x 4 lanes, `fma_row` of 1 x 32,
@@ -57,15 +64,6 @@ const Atom* find_fma(std::string_view name) noexcept;
 
 /// Products that lanes of a warp have side by side.
 int batch_lanes(const Atom& atom) noexcept;
-
-/// Number of a lane among those with different places along one dimension of a fragment.
-///   member, group  its number in its group of four lanes, and that of the group: expressions, or of one lane
-template <class Number>
-Number lane_place(const Fragment& fragment, bool columns, const Number& member, const Number& group) {
-  const auto moves = [&](TilePlace step) { return (columns ? step.column : step.row) != 0; };
-  if (!moves(fragment.group)) return moves(fragment.member) ? member : Number(0);
-  return moves(fragment.member) ? 4 * group + member : group;
-}
 
 /// Throws PlanError: no atom of that name, a depth that it does not divide, runs that fit no whole atoms or, of
 /// elements that share registers, are not those of a register along the depth.
@@ -113,6 +111,11 @@ struct RelaidTile {
   std::int64_t elements = 1;
   int width = 1;  ///< neighbours that a lane writes at once
   Swizzle swizzle = {};
+
+  /// Where an element lies, before the swizzle.
+  Affine place(const Affine& row, const Affine& column) const {
+    return by_rows ? pitch * column + row : pitch * row + column;
+  }
 };
 /// digits: of both sides, in any order, those of extent 1 left out; type: of what is kept.
 RelaidTile relaid_tile(const WarpTile& tile, std::vector<ResultDigit> digits, DType type);

@@ -58,6 +58,6 @@ TEST_CASE("atoms that do not hold their elements once are refused, and names tha
   CHECK_THROWS_AS(kernel::add(known), InternalError);
   auto twice = kBytes;
   twice.atom.name = "m16n8k16_twice";
-  twice.atom.a.step[2] = {0, 2};
+  twice.atom.a = kernel::atoms::of_a(AtomType::i8, 16, 16, 8, 4, {{{0, 1}, {0, 2}, {0, 2}}});
   CHECK_THROWS_AS(kernel::add(twice), InternalError);
 }

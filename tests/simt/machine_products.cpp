@@ -83,7 +83,7 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
   }
   if (auto [held, first] = lane.held.try_emplace(sums); first) {
     if (!lane.sums_fenced) m.refuse_product(FaultKind::unfenced_product, line, "its sums have no fence");
-    const auto registers = std::size_t{times} * static_cast<unsigned>(product.atom->c.elements);
+    const auto registers = std::size_t{times} * static_cast<unsigned>(product.atom->c.elements());
     held->second.assign(sums, sums + registers);
     std::fill(sums, sums + registers, kUnderWay);
   }
@@ -127,7 +127,7 @@ void Machine::add_product(const GroupProduct& product, float* sums) const {
   };
   const auto warp = thread_ / kWarp % static_cast<unsigned>(atom.warps), deep = static_cast<unsigned>(atom.k);
   for (unsigned n = 0; n < product.times; ++n)
-    for (int e = 0; e < atom.c.elements; ++e, ++sums) {
+    for (int e = 0; e < atom.c.elements(); ++e, ++sums) {
       const auto place = atom.c.at(static_cast<int>(thread_ % kWarp), e);
       const unsigned row = warp * static_cast<unsigned>(atom.m) + place.row;
       const unsigned column = n * static_cast<unsigned>(atom.n) + place.column;

@@ -58,11 +58,12 @@ V element_of(AtomType type, const void* registers, int element) {
 
 template <class V>
 std::vector<V> gather(const Fragment& fragment, const std::array<const void*, kWarp>& registers) {
-  std::vector<V> tile(std::size_t{fragment.rows} * fragment.columns);
+  std::vector<V> tile(std::size_t{fragment.rows()} * fragment.columns());
   for (unsigned lane = 0; lane < kWarp; ++lane)
-    for (int e = 0; e < fragment.elements; ++e) {
+    for (int e = 0; e < fragment.elements(); ++e) {
       const kernel::TilePlace place = fragment.at(static_cast<int>(lane), e);
-      tile[std::size_t{place.row} * fragment.columns + place.column] = element_of<V>(fragment.type, registers[lane], e);
+      tile[std::size_t{place.row} * fragment.columns() + place.column] =
+          element_of<V>(fragment.type, registers[lane], e);
     }
   return tile;
 }
@@ -81,7 +82,7 @@ void multiply_as(const kernel::Atom& atom, const std::array<void*, kWarp>& c, co
                  const std::array<const void*, kWarp>& b) {
   const std::vector<V> a_tile = gather<V>(atom.a, a), b_tile = gather<V>(atom.b, b);
   for (unsigned lane = 0; lane < kWarp; ++lane)
-    for (int e = 0; e < atom.c.elements; ++e) {
+    for (int e = 0; e < atom.c.elements(); ++e) {
       const kernel::TilePlace place = atom.c.at(static_cast<int>(lane), e);
       V sum = read<V>(c[lane], e);
       for (int k = 0; k < atom.k; ++k)

@@ -60,11 +60,11 @@ inline std::uint16_t f16_bits(double x) {  // of values that are exact and norma
 /// registers take any binary32.
 inline std::vector<std::byte> pack(const Fragment& fragment, const std::vector<double>& tile) {
   const auto bytes = static_cast<std::size_t>(kernel::bits_of(fragment.type) / 8);
-  std::vector<std::byte> registers(std::size_t{32} * fragment.elements * bytes);
+  std::vector<std::byte> registers(std::size_t{32} * fragment.elements() * bytes);
   for (int lane = 0; lane < 32; ++lane)
-    for (int e = 0; e < fragment.elements; ++e) {
+    for (int e = 0; e < fragment.elements(); ++e) {
       const kernel::TilePlace place = fragment.at(lane, e);
-      const double x = tile[std::size_t{place.row} * fragment.columns + place.column];
+      const double x = tile[std::size_t{place.row} * fragment.columns() + place.column];
       std::uint64_t bits = 0;
       switch (fragment.type) {
         case AtomType::f64:
@@ -86,19 +86,19 @@ inline std::vector<std::byte> pack(const Fragment& fragment, const std::vector<d
           bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
           break;
       }
-      std::memcpy(registers.data() + (static_cast<std::size_t>(lane * fragment.elements + e)) * bytes, &bits, bytes);
+      std::memcpy(registers.data() + (static_cast<std::size_t>(lane * fragment.elements() + e)) * bytes, &bits, bytes);
     }
   return registers;
 }
 
 /// The tile in the registers of an accumulator: f64, f32 or i32.
 inline std::vector<double> unpack(const Fragment& fragment, const std::vector<std::byte>& registers) {
-  std::vector<double> tile(std::size_t{fragment.rows} * fragment.columns);
+  std::vector<double> tile(std::size_t{fragment.rows()} * fragment.columns());
   for (int lane = 0; lane < 32; ++lane)
-    for (int e = 0; e < fragment.elements; ++e) {
+    for (int e = 0; e < fragment.elements(); ++e) {
       const kernel::TilePlace place = fragment.at(lane, e);
-      double& x = tile[std::size_t{place.row} * fragment.columns + place.column];
-      const auto number = static_cast<std::size_t>(lane * fragment.elements + e);
+      double& x = tile[std::size_t{place.row} * fragment.columns() + place.column];
+      const auto number = static_cast<std::size_t>(lane * fragment.elements() + e);
       const auto value = [&]<class T>(T one) {
         std::memcpy(&one, registers.data() + number * sizeof(T), sizeof(T));
         return static_cast<double>(one);
@@ -142,7 +142,7 @@ inline AtomCase atom_case(const Atom& atom, bool exact, std::uint64_t seed) {
     return exact ? integer(-12, 12) : std::uniform_real_distribution<double>(-1.0, 1.0)(random);
   };
   const auto fill = [&](const Fragment& fragment) {
-    std::vector<double> tile(std::size_t{fragment.rows} * fragment.columns);
+    std::vector<double> tile(std::size_t{fragment.rows()} * fragment.columns());
     for (double& x : tile) x = element(fragment.type);
     return tile;
   };
@@ -211,9 +211,9 @@ struct MatrixLoad {
 };
 inline MatrixLoad matrix_load(const Fragment& fragment, bool transposed, std::uint64_t seed) {
   const int bytes = kernel::bits_of(fragment.type) / 8;
-  const bool along_rows = (fragment.member.column != 0) != transposed;  // what lies side by side is a row of the tile
-  const int lines = along_rows ? fragment.rows : fragment.columns,
-            length = along_rows ? fragment.columns : fragment.rows;
+  const bool along_rows = (fragment.at(1, 0).column != 0) != transposed;  // what lies side by side is a row of the tile
+  const int lines = along_rows ? fragment.rows() : fragment.columns(),
+            length = along_rows ? fragment.columns() : fragment.rows();
   const int pitch = (length * bytes / 16 | 1) * 16;
   const auto offset = [&](kernel::TilePlace place) {
     return along_rows ? place.row * pitch + place.column * bytes : place.column * pitch + place.row * bytes;
@@ -224,10 +224,10 @@ inline MatrixLoad matrix_load(const Fragment& fragment, bool transposed, std::ui
   std::vector<std::int32_t> rows;
   for (int lane = 0; lane < 32; ++lane) rows.push_back(offset(fragment.matrix_row(lane, transposed)));
   MatrixLoad made;
-  made.expected.resize(static_cast<std::size_t>(32 * fragment.elements * bytes));
+  made.expected.resize(static_cast<std::size_t>(32 * fragment.elements() * bytes));
   for (int lane = 0; lane < 32; ++lane)
-    for (int e = 0; e < fragment.elements; ++e)
-      std::memcpy(made.expected.data() + (lane * fragment.elements + e) * bytes,
+    for (int e = 0; e < fragment.elements(); ++e)
+      std::memcpy(made.expected.data() + (lane * fragment.elements() + e) * bytes,
                   tile.data() + offset(fragment.at(lane, e)), static_cast<std::size_t>(bytes));
   made.launch.name = "load_fragment";
   made.launch.text = fmt::format(

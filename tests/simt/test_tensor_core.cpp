@@ -35,19 +35,19 @@ TEST_CASE("every element of an operand is in one register of one lane") {
   for (const Atom& atom : ricci::kernel::kAtoms) {
     INFO(atom.name);
     CHECK(ricci::kernel::find_atom(atom.name) == &atom);
-    CHECK((atom.a.rows == atom.m && atom.a.columns == atom.k));
-    CHECK((atom.b.rows == atom.k && atom.b.columns == atom.n));
-    CHECK((atom.c.rows == atom.m && atom.c.columns == atom.n));
+    CHECK((atom.a.rows() == atom.m && atom.a.columns() == atom.k));
+    CHECK((atom.b.rows() == atom.k && atom.b.columns() == atom.n));
+    CHECK((atom.c.rows() == atom.m && atom.c.columns() == atom.n));
     for (const Fragment* fragment : {&atom.a, &atom.b, &atom.c}) {
       std::set<std::pair<int, int>> places;
       for (int lane = 0; lane < 32; ++lane)
-        for (int e = 0; e < fragment->elements; ++e) {
+        for (int e = 0; e < fragment->elements(); ++e) {
           const auto place = fragment->at(lane, e);
-          CHECK((place.row < fragment->rows && place.column < fragment->columns));
+          CHECK((place.row < fragment->rows() && place.column < fragment->columns()));
           places.insert({place.row, place.column});
         }
-      CHECK(places.size() == std::size_t{32} * fragment->elements);
-      CHECK(places.size() == std::size_t{fragment->rows} * fragment->columns);
+      CHECK(places.size() == std::size_t{32} * fragment->elements());
+      CHECK(places.size() == std::size_t{fragment->rows()} * fragment->columns());
     }
   }
   CHECK(ricci::kernel::find_atom("m16n8k8") == nullptr);

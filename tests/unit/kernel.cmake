@@ -1,5 +1,6 @@
 # src/kernel: kernels and the rules that hold for them.
 ricci_test(kernel_faults LABEL unit SOURCES kernel_faults.cpp LIBS ricci_kernel ricci_lower)
+ricci_test(kernel_layout LABEL unit SOURCES kernel_layout.cpp LIBS ricci_kernel)
 ricci_test(kernel_group LABEL unit SOURCES kernel_group.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_permute_faults LABEL unit SOURCES kernel_permute_faults.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_moves LABEL unit SOURCES kernel_moves.cpp LIBS ricci_kernel ricci_lower)

@@ -21,8 +21,8 @@ ir::Program product(std::int64_t rows, std::int64_t depth, std::int64_t columns,
                     ir::Factor beta = ir::Factor::any) {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse("ab,bc->ac");
-  problem.inputs = {Layout::row_major(type, {rows, depth}), Layout::row_major(type, {depth, columns})};
-  problem.output = Layout::row_major(type, {rows, columns});
+  problem.inputs = {ricci::Layout::row_major(type, {rows, depth}), ricci::Layout::row_major(type, {depth, columns})};
+  problem.output = ricci::Layout::row_major(type, {rows, columns});
   for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
   problem.alpha = ir::Factor::any;
   problem.beta = beta;
@@ -33,8 +33,9 @@ ir::Program product(std::int64_t rows, std::int64_t depth, std::int64_t columns,
 ir::Program batch_of_products() {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse("gik,gkj->gij");
-  problem.inputs = {Layout::row_major(DType::f64, {6, 20, 16}), Layout::row_major(DType::f64, {6, 16, 8})};
-  problem.output = Layout::row_major(DType::f64, {6, 20, 8});
+  problem.inputs = {ricci::Layout::row_major(DType::f64, {6, 20, 16}),
+                    ricci::Layout::row_major(DType::f64, {6, 16, 8})};
+  problem.output = ricci::Layout::row_major(DType::f64, {6, 20, 8});
   for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
   return ir::canonicalise(ir::lower(problem));
 }
@@ -481,16 +482,21 @@ TEST_CASE("lanes of a warp hold every element of an atom's fragments once") {
     return {};
   };
   auto twice = *find_atom("m16n8k8_f64");
-  twice.b.member = {0, 0};
-  CHECK(said(twice).find("is held twice") != std::string::npos);
+  twice.b = atoms::of_b(AtomType::f64, 8, 2, 0, {{{4, 0}}});
+  CHECK(said(twice).find("every element is held 4 times") != std::string::npos);
+  twice.b = atoms::of_b(AtomType::f64, 8, 2, 1, {{{3, 0}}});
+  CHECK(said(twice).find("row 3, column 0 is held twice") != std::string::npos);
   auto few = *find_atom("m16n8k16_f64");
-  few.c.elements = 2;
-  CHECK(said(few).find("elements of each lane are not") != std::string::npos);
+  few.c.layout.shape[0] = 8;
+  CHECK(said(few).find("8 x 8 instead of 16 x 8") != std::string::npos);
+  few.c = atoms::of_c(AtomType::f64, 8);
+  few.c.layout.shape[0] = 16;
+  CHECK(said(few).find("64 spots are not 1 for each of 128 elements") != std::string::npos);
   auto beyond = *find_atom("m8n8k4_f64");
-  beyond.a.group = {2, 0};
+  beyond.a = atoms::fragment(AtomType::f64, 8, 4, 1, {2, 0}, {0, 1}, {});
   CHECK(said(beyond).find("lane 16 holds row 8") != std::string::npos);
   auto flat = *find_atom("m16n8k4_tf32");
-  flat.a.rows = 8;
+  flat.a.layout.shape[0] = 8;
   CHECK(said(flat).find("instead of 16 x 4") != std::string::npos);
 }
 
@@ -533,7 +539,7 @@ TEST_CASE("directives that break a rule are refused by name") {
 
 TEST_CASE("an index of both operands is the last of the columns, and its lanes are neighbours in both") {
   const auto layout = [](std::vector<std::int64_t> extents) {
-    return Layout::row_major(DType::f64, std::move(extents));
+    return ricci::Layout::row_major(DType::f64, std::move(extents));
   };
   const auto built_of = [&](const char* directives) {
     ir::EinsumProblem problem;

@@ -17,7 +17,7 @@ namespace {
 Kernel built(const char* spec, std::vector<std::int64_t> extents, DType type, const char* schedule) {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse(spec);
-  auto input = Layout::row_major(type, extents);
+  auto input = ricci::Layout::row_major(type, extents);
   problem.output = ir::permuted_row_major(problem.spec, input);
   input.alignment = problem.output.alignment = 32;
   problem.inputs = {input};

@@ -14,8 +14,8 @@ namespace {
 Kernel groups() {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse("ab,cb->ac");
-  problem.inputs = {Layout::row_major(DType::bf16, {60, 256}), Layout::row_major(DType::bf16, {16, 256})};
-  problem.output = Layout::row_major(DType::f32, {60, 16});
+  problem.inputs = {ricci::Layout::row_major(DType::bf16, {60, 256}), ricci::Layout::row_major(DType::bf16, {16, 256})};
+  problem.output = ricci::Layout::row_major(DType::f32, {60, 16});
   for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
   const auto program = ir::canonicalise(ir::lower(problem));
   const auto* directives =

@@ -9,7 +9,7 @@ namespace {
 
 using ir::OpCode;
 
-constexpr std::int64_t kSectorBytes = 32, kBankBytes = 4, kBanks = 32;
+constexpr std::int64_t kSectorBytes = 32;
 
 bool is_counted(OpCode op) {
   switch (op) {
@@ -57,12 +57,12 @@ void count_sectors(const WarpAccess& access, Counts::Moved& moved) {
 
 void count_wavefronts(const WarpAccess& access, Counts::Moved& moved) {
   const int phase_lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;
-  const auto words_per_lane = std::max<std::int64_t>(access.bytes / kBankBytes, 1);
+  const auto words_per_lane = std::max<std::int64_t>(access.bytes / kWord, 1);
   for (int phase = 0; phase < kWarp / phase_lanes; ++phase) {
     std::vector<std::int64_t> words;
     for (const auto& [lane, address] : access.lanes) {
       if (lane / phase_lanes != phase) continue;
-      for (std::int64_t w = 0; w < words_per_lane; ++w) words.push_back(address / kBankBytes + w);
+      for (std::int64_t w = 0; w < words_per_lane; ++w) words.push_back(address / kWord + w);
     }
     if (words.empty()) continue;
     std::sort(words.begin(), words.end());

@@ -61,16 +61,16 @@ void Machine::one(const MmaCall& call, const Threads& threads) {
   const auto type = kernel_.array(call.d.array).type;
   // Elements of a fragment as the sum's type, by place in the atom's tile.
   const auto gathered = [&](const Access& access, const Fragment& fragment, int warp) {
-    std::vector<Item> tile(static_cast<std::size_t>(fragment.rows * fragment.columns));
+    std::vector<Item> tile(static_cast<std::size_t>(fragment.rows() * fragment.columns()));
     for (int lane = 0; lane < kWarp; ++lane) {
       const int t = warp * kWarp + lane;
       const auto first = element(access, t);
-      for (int e = 0; e < fragment.elements; ++e) {
+      for (int e = 0; e < fragment.elements(); ++e) {
         const auto place = fragment.at(lane, e);
         auto item = memory_.read(access.array, first + e, t);
         if (fragment.type == AtomType::tf32) item.value.re = upper_19_bits(item.value.re);
         item = converted(item, dtype_of(fragment.type), type);
-        tile[static_cast<std::size_t>(place.row * fragment.columns + place.column)] = item;
+        tile[static_cast<std::size_t>(place.row * fragment.columns() + place.column)] = item;
       }
     }
     return tile;
@@ -96,7 +96,7 @@ void Machine::one(const MmaCall& call, const Threads& threads) {
     for (int lane = 0; lane < kWarp; ++lane) {
       const int t = warp * kWarp + lane;
       const auto first = element(call.d, t);
-      for (int e = 0; e < atom->c.elements; ++e) {
+      for (int e = 0; e < atom->c.elements(); ++e) {
         const auto place = atom->c.at(lane, e);
         memory_.write(call.d.array, first + e, t, c[static_cast<std::size_t>(place.row * atom->n + place.column)]);
       }

@@ -26,12 +26,13 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
         if (at(index, t) != start) broken(kernel_, origin_, "threads of a warp group multiply different matrices");
       }
       const auto& array = kernel_.array(matrix.start.array);
-      const auto row = row_of(array);
+      auto layout = layout_of(matrix, row_of(array), positions, atom->k);
+      layout.start = start;
+      layout.swizzle = array.swizzle;
       std::vector<Item> tile;
       for (int p = 0; p < positions; ++p) {
         for (int k = 0; k < atom->k; ++k)
-          tile.push_back(
-              memory_.read_for_product(matrix.start.array, array.swizzle(start + offset(matrix, row, p, k)), first));
+          tile.push_back(memory_.read_for_product(matrix.start.array, layout.holder({p, k})->memory, first));
       }
       return tile;
     };
@@ -42,7 +43,7 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
       const auto start = element(product.d, t);
       std::vector<Item> sums;
       for (int n = 0; n < columns; n += atom->n) {
-        for (int e = 0; e < atom->c.elements; ++e) {
+        for (int e = 0; e < atom->c.elements(); ++e) {
           const auto place = atom->c.at(lane % kWarp, e);
           const auto row = static_cast<std::size_t>((lane / kWarp * atom->m + place.row) * atom->k);
           const auto column = static_cast<std::size_t>((n + place.column) * atom->k);

@@ -1,41 +1,39 @@
 #include "kernel/permute/warp_exchange.hpp"
 
-#include <algorithm>
+#include <array>
 #include <string>
 
 #include "kernel/expand.hpp"
 
 namespace ricci::kernel {
-WarpExchange::WarpExchange(const Tile& tile, int kept) : tile_(tile), reads_(tile.moves.stage->mapping), kept_(kept) {
-  std::int64_t volume = 1;
-  for (const auto extent : tile.moves.tile) {
-    weight_.push_back(volume);
-    volume *= extent;
+namespace {
+
+/// Points of a tile in the order of a mapping, and how that is dealt out: vectors round-robin to a warp's lanes.
+std::array<Layout, 2> layouts(const std::vector<std::int64_t>& tile, const ThreadMapping& mapping) {
+  Layout dealt{.shape = {mapping.positions() * mapping.vector, 1, 1}}, order;
+  dealt.add(LayoutAxis::reg, mapping.vector, 0, 1)
+      .add(LayoutAxis::lane, kWarp, 0, mapping.vector)
+      .add(LayoutAxis::reg, mapping.rounds(), 0, std::int64_t{kWarp} * mapping.vector);
+  for (const auto& digit : mapping.digits) {
+    std::int64_t weight = digit.step;  // of the digit in a point's number
+    for (int q = 0; q < digit.index; ++q) weight *= tile[static_cast<std::size_t>(q)];
+    order.add(LayoutAxis::memory, digit.count, 0, weight);
   }
-  read_position_.resize(static_cast<std::size_t>(volume));
-  for (std::int64_t p = 0; p < volume; ++p) read_position_[number(reads_, p)] = p;
+  return {dealt, order};
 }
 
-std::size_t WarpExchange::number(const ThreadMapping& order, std::int64_t p) const {
-  std::int64_t sum = 0;
-  for (const auto& digit : order.digits) {
-    sum += weight_[static_cast<std::size_t>(digit.index)] * digit.step * (p % digit.count);
-    p /= digit.count;
-  }
-  return static_cast<std::size_t>(sum);
+}  // namespace
+
+WarpExchange::WarpExchange(const Tile& tile, int kept) : tile_(tile), reads_(tile.moves.stage->mapping), kept_(kept) {}
+
+Exchange WarpExchange::exchange_of() const {
+  return exchange(layouts(tile_.moves.tile, tile_.moves.mapping), layouts(tile_.moves.tile, reads_));
 }
 
 WarpExchange::Sources WarpExchange::sources(std::int64_t round, int element) const {
-  const auto& writes = tile_.moves.mapping;
   Sources sources;
-  for (std::int64_t lane = 0; lane < kWarp; ++lane) {
-    const auto position = lane + kWarp * round;
-    if (position >= writes.positions()) continue;
-    const auto p = read_position_[number(writes, position * writes.vector + element)];
-    const std::pair source{p / reads_.vector / kWarp, p % reads_.vector};
-    if (std::find(sources.begin(), sources.end(), source) == sources.end()) sources.push_back(source);
-  }
-  std::sort(sources.begin(), sources.end());
+  for (const auto reg : exchange_.registers_for(round * tile_.moves.mapping.vector + element))
+    sources.emplace_back(reg / reads_.vector, reg % reads_.vector);
   return sources;
 }
 

@@ -24,7 +24,7 @@ class WarpExchange {
   Body exchanged(const MappedTile& writes, const Affine& v, const Sources& sources, const Access& to);
 
  private:
-  std::size_t number(const ThreadMapping& order, std::int64_t p) const;  ///< of the p-th point of a mapping
+  Exchange exchange_of() const;
   /// The position in the reading order of such an element.
   Affine position(Body& names, const MappedTile& writes, const Affine& v);
   Value kept(const std::pair<std::int64_t, std::int64_t>& source, const Affine& lane) const;
@@ -32,8 +32,7 @@ class WarpExchange {
   const Tile& tile_;
   const ThreadMapping& reads_;
   int kept_;
-  std::vector<std::int64_t> weight_;         // of each index in a point's number
-  std::vector<std::int64_t> read_position_;  // per point: its position in the reading order
+  const Exchange exchange_ = exchange_of();
 };
 
 }  // namespace ricci::kernel
