@@ -43,6 +43,8 @@ def main():
             ratios.setdefault("the fastest of them", []).append(min(case["peers"].values()) / case["ms"])
     joined["summary"] = summary([case["fraction"] for case in joined["cases"]])
     joined["speed_over"] = {name: summary(values) for name, values in ratios.items()}
+    if all("model_ms" in case for case in joined["cases"]):
+        joined["estimate_of_measured"] = summary([case["ms"] / case["model_ms"] for case in joined["cases"]])
     json.dump(joined, sys.stdout, indent=2)
     sys.stdout.write("\n")
 

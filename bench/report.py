@@ -73,13 +73,14 @@ def contract_table(results):
     if not rows:
         return []
     lines = ["Contractions, share of the roofline (compulsory bytes at the copy's rate, operations at that of a large matrix product, both of the same run), and speed over others:", ""]
-    lines += ["| set | type | device | plans | matrix product GF/s | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 12]
+    lines += ["| set | type | device | plans | by the model alone, of measured | matrix product GF/s | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 13]
     for r in sorted(rows, key=lambda r: (r["set"], r["dtype"], r["device"], "--measure" not in r["command"])):
         plans = "measured" if "--measure" in r["command"] else "by the model"
         own = " | ".join(f"{r['summary'][key]:.2f}" for key in ("min", "median", "geomean"))
+        model = f"{r['estimate_of_measured']['geomean']:.3f}" if "estimate_of_measured" in r else "-"
         for name, s in r["speed_over"].items() or [("-", None)]:
             over = " | ".join(f"{s[key]:.2f}" for key in ("min", "median", "geomean")) if s else "- | - | -"
-            lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {plans} | {r['limit']['gemm_TFs'] * 1e3:.0f} | {own} | {PEERS.get(name, name)} | {over} |")
+            lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {plans} | {model} | {r['limit']['gemm_TFs'] * 1e3:.0f} | {own} | {PEERS.get(name, name)} | {over} |")
     return lines + ["", "TBLIS knows no AMD processor after the first Zen. On the AMD EPYC (Zen 4) it was changed to take kernels by choice: those for AVX-512, of 16 x 12, which are faster there than those of the first Zen; plans that were measured are beside the latter. einsum_ir's LIBXSMM was held to AVX2 there (LIBXSMM_TARGET=hsw).", ""]
 
 

@@ -131,6 +131,7 @@ class Measure(TuningCase):
 
 
 PERMUTATIONS = "id,dims,perm\nfirst,12 20 16,2 1 0\nsecond,40 24,1 0\nthird,8 6 4 10,3 1 2 0\n"
+PRODUCTS = 'id,spec,extents\nmatrices,"ab,bc->ac",a=20 b=30 c=24\nfour,"acb,dc->dba",a=12 b=9 c=16 d=10\n'
 FEW = ["--candidates", "2"]  # of each case, where the course of things is tested and not what is found
 
 
@@ -275,6 +276,14 @@ class Tune(TuningCase):
             self.assertEqual([case["choice"] for case in result["cases"]], [choice] * 3)
             self.assertGreater(result["estimate_of_measured"]["geomean"], 0)
             self.assertEqual({*result["cases"][0]["estimate"]}, {"plan", "ms"})
+        self.write(PRODUCTS)
+        result = self.bench("contract", "cases.csv", "--repeat", "1", "--measure")
+        for case in result["cases"]:
+            self.assertGreater(case["model_ms"], 0)
+            self.assertEqual(case["peers"], {})
+        self.assertGreater(result["estimate_of_measured"]["geomean"], 0)
+        self.assertNotIn("estimate_of_measured", self.bench("contract", "cases.csv", "--repeat", "1"))
+        self.write(PERMUTATIONS)
         result = self.bench("sweep", "cases.csv", "--repeat", "1", "--sizes", "256K,64K", "--dtype", "f32")
         self.assertEqual([size["size"] for size in result["rounds"]], [65536, 262144])
         for case in result["cases"]:

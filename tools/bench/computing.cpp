@@ -31,7 +31,7 @@ Loaded::Loaded(Bench& bench, Plan made) : plan(std::move(made)) {
 }
 
 Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, int repeat,
-                BenchResults& results, const std::vector<PeerRun>& others) {
+                BenchResults& results, const std::vector<PeerRun>& others, const std::optional<PeerRun>& by_model) {
   const auto& info = loaded.plan.info();
   const auto copied = std::clamp<std::int64_t>(info.compulsory_bytes / 2, 1 << 20, kMostCopied);
   std::vector<std::function<void()>> functions{[&] { loaded(); }, [&] { bench.copy(copied); }};
@@ -42,6 +42,7 @@ Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loa
   }
   const auto own = static_cast<std::ptrdiff_t>(functions.size());
   for (const auto& other : others) functions.push_back(other.run);
+  if (by_model) functions.push_back(by_model->run);
   const auto ms = bench.time(functions, repeat);
   const double rate = 2.0 * static_cast<double>(copied) / *std::min_element(ms.begin() + 1, ms.begin() + own) * 1e-6;
   results.copy_rate = std::max(results.copy_rate, rate);
@@ -63,6 +64,7 @@ Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loa
               {"compile_ms", info.compile_ms},
               {"peers", Json::object()}};
   for (std::size_t k = 0; k < others.size(); ++k) row["peers"][others[k].name] = ms[static_cast<std::size_t>(own) + k];
+  if (by_model) row["model_ms"] = ms.back();
   results.rows.push_back(std::move(row));
   return results.rows.back();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,10 @@ struct Loaded {
 constexpr std::int64_t kMostCopied = 512 << 20;
 
 /// Times one plan beside a copy of as many bytes as it must move, at most kMostCopied, in turns with others that run;
-/// the row in the results, in which each of the others is a peer.
+/// the row in the results, in which each of the others is a peer, and `model_ms` what the model's plan took, if given.
 Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, int repeat,
-                BenchResults& results, const std::vector<PeerRun>& others = {});
+                BenchResults& results, const std::vector<PeerRun>& others = {},
+                const std::optional<PeerRun>& by_model = std::nullopt);
 
 void print_head();
 /// A row of the results, with what a bench has to say beside.

@@ -269,6 +269,25 @@ Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const 
   return list;
 }
 
+/// What the model alone would have chosen for a problem whose plans were measured, in the memory of the chosen plan:
+/// checked. Nothing where that is the chosen plan.
+std::optional<PeerRun> model_plan(Bench& bench, Runtime& runtime, const EinsumCase& c, const Spec& spec,
+                                  const std::vector<Layout>& inputs, EinsumOptions einsum, DType type,
+                                  const Loaded& loaded) {
+  einsum.mode = PlanMode::model;
+  const Plan plan = runtime.plan_einsum(c.spec, inputs, einsum);
+  if (plan.key() == loaded.plan.key()) return std::nullopt;
+  auto call = loaded.call;
+  if (const auto bytes = plan.info().workspace_bytes; bytes > static_cast<std::int64_t>(call.workspace_bytes)) {
+    call.workspace = bench.allocate(bytes);
+    call.workspace_bytes = static_cast<std::size_t>(bytes);
+  }
+  PeerRun run{"by the model", [&loaded, plan, call] { plan(loaded.outputs, loaded.inputs, call); }, {}};
+  run.run();
+  check_sample(bench, c, spec, loaded, type, einsum.precision);
+  return run;
+}
+
 /// GF/s of a large matrix product on the bench's device: the faster of Ricci's own, measured, and a BLAS library's.
 double product_rate(Bench& bench, Runtime& runtime, const EinsumBenchOptions& options, DType type) {
   const std::int64_t n = options.gpu() ? 8192 : 2048;
@@ -309,6 +328,8 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
     if (!json) print("matrix product: {:.1f} GF/s\n", results.product_rate);
   }
   std::map<std::string, std::vector<double>> against;
+  std::vector<double> shares;  // of a measured plan's time over that of the model's
+  const bool measures = !options.mode.empty() && plan_mode(options.mode) != PlanMode::model;
   Progress progress("bench");
   if (!json) print_head();
   for (std::size_t n = 0; n < cases.size(); ++n) {
@@ -321,8 +342,15 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
     check_sample(*bench, c, spec, loaded, type, einsum.precision);
     std::map<std::string, std::string> refused;
     const auto others = prepare_libraries(libraries, *bench, c, spec, loaded, options, refused);
-    auto& row = time_plan(*bench, runtime, c.id, loaded, options.repeat, results, others);
+    std::optional<PeerRun> by_model;
+    if (measures) by_model = model_plan(*bench, runtime, c, spec, inputs, einsum, type, loaded);
+    auto& row = time_plan(*bench, runtime, c.id, loaded, options.repeat, results, others, by_model);
     std::string note;
+    if (measures) {
+      if (!by_model) row["model_ms"] = row["ms"];
+      shares.push_back(row["ms"].number() / row["model_ms"].number());
+      note += fmt::format("the model's plan {:.2f} of it  ", shares.back());
+    }
     for (const auto& [name, why] : refused) {
       row["refused"][name] = why;
       note += fmt::format("{} refused: {}  ", name, why);
@@ -379,9 +407,11 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
   Json result = results_json(std::move(results), options, bench->device_name());
   result["speed_over"] = Json::object();
   for (auto& [name, ratios] : against) result["speed_over"][name] = summary(ratios);
+  if (!shares.empty()) result["estimate_of_measured"] = summary(shares);
   report_results(result, options, json);
   if (!json) {
     for (const auto& [name, s] : result["speed_over"].items()) print_summary(("times " + name).c_str(), s);
+    if (!shares.empty()) print_summary("estimate over measured", result["estimate_of_measured"]);
   }
   return kDone;
 }
