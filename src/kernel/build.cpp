@@ -165,8 +165,7 @@ void Builder::order(const Directive& directive) {
 void Builder::cluster(Var var, bool summed) const {
   if (kernel_.target != Target::cuda) fail("blocks work together on a GPU alone");
   if (!summed) fail(fmt::format("{} is not summed over: blocks of a cluster have a part of a sum each", var_name(var)));
-  if (kernel_.extent(var) > kMostCluster)
-    fail(fmt::format("a cluster of {} blocks, and GPUs have room for {}", kernel_.extent(var), kMostCluster));
+  if (auto rule = broken_by_cluster(kernel_.extent(var)); !rule.empty()) fail(rule);
   if (!order_.empty() && order_.back().bind != Bind::task)
     fail("the blocks of a cluster are one loop, inside of all tasks");
 }
@@ -319,9 +318,8 @@ void Builder::store(const Directive& directive) {
 void Builder::add_atomically() const {
   const auto& statement = program_.statement();
   const auto& result = kernel_.array(statement.buffer);
-  const bool added = (is_real(result.type) && !is_half(result.type)) ||
-                     (is_integer(result.type) && size_of(result.type) >= size_of(DType::i32));
-  if (!added) fail(fmt::format("there is no atomic addition of {}", ricci::name(result.type)));
+  if (!has_atomic_addition(result.type))
+    fail(fmt::format("there is no atomic addition of {}", ricci::name(result.type)));
   const auto& top = node(statement.value);
   const auto is_old = [&](ir::NodeId id) {
     return node(id).kind == NodeKind::load && node(id).source == statement.buffer &&

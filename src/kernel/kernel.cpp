@@ -36,6 +36,15 @@ std::int64_t thread_product(const Kernel& kernel, const Body& body) {
   return 1;
 }
 
+std::string broken_by_cluster(std::int64_t blocks) {
+  if (blocks <= kMostCluster) return {};
+  return fmt::format("a cluster of {} blocks, and GPUs have room for {}", blocks, kMostCluster);
+}
+
+bool has_atomic_addition(DType type) noexcept {
+  return !is_complex(type) && !is_half(type) && size_of(type) >= size_of(DType::i32);
+}
+
 bool reads(const Value& value, int array) {
   return (value.kind == Value::Kind::load && value.access.array == array) ||
          std::any_of(value.operands.begin(), value.operands.end(),

@@ -434,6 +434,12 @@ inline constexpr std::int64_t kMostCluster = 8;                ///< blocks of a 
 inline constexpr std::int64_t kSharedAlignment = 128;          ///< of a shared array that asks for none
 inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;  ///< that a CUDA kernel has without asking for more
 
+/// The rule that a cluster of so many blocks breaks; empty: none.
+std::string broken_by_cluster(std::int64_t blocks);
+
+/// Whether a GPU adds to an element of that type atomically.
+bool has_atomic_addition(DType type) noexcept;
+
 /// Of a shared array with what fills it up to its alignment; of all shared arrays of an expanded kernel, one behind the
 /// other.
 std::int64_t shared_bytes(const Array& array) noexcept;

@@ -171,8 +171,7 @@ void Verifier::loop(const Loop& loop, bool outermost) {
 /// Blocks that run at once and read each other's shared memory.
 void Verifier::cluster(const Loop& loop) {
   expect(cuda(), "blocks work together on a CPU");
-  if (kernel_.extent(loop.var) > kMostCluster)
-    fail(fmt::format("a cluster of {} blocks, and GPUs have room for {}", kernel_.extent(loop.var), kMostCluster));
+  if (auto rule = broken_by_cluster(kernel_.extent(loop.var)); !rule.empty()) fail(rule);
   if (!loop.when.empty()) fail(fmt::format("blocks of a cluster are left out: {}", print(kernel_, loop.when)));
   cluster_ = loop.var;
 }
@@ -366,8 +365,7 @@ void Verifier::atomic(const Store& store) {
   expect(cuda(), "an atomic addition on a CPU");
   if (array.space != Space::global || store.to.lanes != 1)
     fail(fmt::format("{} is no single element of the caller, to which is added", print(kernel_, store.to)));
-  if (is_complex(array.type) || is_half(array.type) || size_of(array.type) < size_of(DType::i32))
-    fail(fmt::format("there is no atomic addition of {}", ricci::name(array.type)));
+  if (!has_atomic_addition(array.type)) fail(fmt::format("there is no atomic addition of {}", ricci::name(array.type)));
   if (reads(store.value, store.to.array)) fail(fmt::format("{} is read, and others add to it in no order", array.name));
 }
 

@@ -202,12 +202,9 @@ void verify(const Moves& moves, const ir::Program& program) {
     if (layout.stride[q] <= last) broken("layout", "points of a tile lie apart in shared memory");
     last += layout.stride[q] * (staged[q] - 1);
   }
-  const auto group = (layout.mask + 1) << layout.unit;
-  if (layout.mask != 0) {
-    const bool power = (layout.mask & (layout.mask + 1)) == 0;
-    if (!power || (std::int64_t{1} << layout.shift) < group) broken("layout", "a swizzle is a bijection");
-    last = (last / group + 1) * group - 1;
-  }
+  const Swizzle swizzle{layout.shift, layout.mask, layout.unit};
+  if (!swizzle.is_bijection()) broken("layout", "a swizzle is a bijection");
+  last = (last / swizzle.group() + 1) * swizzle.group() - 1;
   if (layout.elements <= last) broken("layout", "shared memory holds the tile");
   if (stage.mapping.rows > 1 &&
       (skew.on() || stage.mapping.rows != moves.mapping.vector ||
