@@ -20,8 +20,7 @@ using kernel::Value;
 namespace {
 
 constexpr std::int64_t kNarrow = std::int64_t{1} << 31;  ///< elements that 32-bit offsets reach
-
-constexpr int kWrittenOut = 32;  ///< places that NVRTC writes a function's instructions out at
+constexpr int kWrittenOut = 32;                          ///< places that NVRTC writes a function's instructions out at
 
 const char* symbol_of(OpCode op) {
   switch (op) {
@@ -315,9 +314,8 @@ std::string KernelText::lane(const Access& access) const {
 std::string KernelText::load(const Access& access) {
   const auto& from = array(access);
   if (from.space == Space::registers && access.lanes <= from.lanes) return registers(access);
-  if (from.space == Space::registers) {
+  if (from.space == Space::registers)
     return fmt::format("*(const {}_in_memory*)&{}", vector_type(from.type, access.lanes), registers(access));
-  }
   if (access.whole) return fmt::format("load_whole({})", pointer(access));
   if (access.lanes == 1) return fmt::format("{}[{}]", base(access), offset(access));
   const auto type = vector_type(from.type, access.lanes);
