@@ -229,9 +229,10 @@ class PlainCudaEnumerator {
   }
 
   /// A lower bound for sums of products: what is done for each result, by warps that are full. A thread has at most 16
-  /// results, for whose products it loads half as many values.
+  /// results, for whose products it loads half as many values where both factors are loaded as often as they are
+  /// summed.
   double least_us() const {
-    double cycles = 0;
+    double cycles = 0, products = 0, times = 0;
     for (const auto& counted : counts_.operations) {
       double values = counted.times;
       for (std::size_t q = 0; q < program_.indices.size(); ++q) {
@@ -239,9 +240,15 @@ class PlainCudaEnumerator {
         values *= counted.depends[q] ? static_cast<double>(program_.indices[q].extent) : 0;
       }
       cycles += values / 32 * cycles_of(counted);
+      if (values > products) times = counted.times;
+      products = std::max(products, values);
     }
+    const auto factors = std::count_if(counts_.loads.begin(), counts_.loads.end(),
+                                       [&](const CountedNode& load) { return load.times >= times; });
+    const double loads = factors >= 2 ? products / 2 / 32 * kLoad : 0;
     constexpr double kRounded = 1 - 1e-9;
-    return kRounded * (std::max(cycles / (device_.multiprocessors * device_.clock_MHz), streamed_us(0)) + kLaunchUs);
+    const double busy_us = side_by_side(cycles, loads) / (device_.multiprocessors * device_.clock_MHz);
+    return kRounded * (side_by_side(busy_us, streamed_us(0)) + kLaunchUs);
   }
 
   double reduced_points() const {
