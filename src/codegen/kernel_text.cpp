@@ -176,9 +176,8 @@ const std::string& KernelText::name(kernel::Var var) const {
 
 std::string KernelText::quotient(const kernel::Let& let, bool wide) const {
   auto text = affine(let.of, wide);
-  const bool hidden = counts_rounds(let.of);
-  if ((let.divisor > 1 || let.modulus > 0) && (hidden || is_sum(let.of)))
-    text = fmt::format("{}({})", hidden ? "opaque" : "", text);
+  const bool hidden = counts_rounds(let.of), is_part = let.divisor > 1 || let.modulus > 0;
+  if (is_part && (hidden || is_sum(let.of))) text = fmt::format("{}({})", hidden ? "opaque" : "", text);
   if (let.divisor > 1) text += fmt::format(" / {}", let.divisor);
   if (let.modulus > 0) text += fmt::format(" % {}", let.modulus);
   return text;
