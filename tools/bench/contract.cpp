@@ -388,7 +388,10 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
   }
   results.bench = options.roofline ? "contract" : "einsum";
   results.set = set_name(options.files.front());
-  results.dtype = einsum.precision == Precision::operands ? name(type) : name(einsum.precision);
+  const bool tf32 = einsum.precision == Precision::tf32 || einsum.precision == Precision::tf32x3;  // of f32 alone
+  results.dtype = einsum.precision == Precision::operands ? std::string(name(type))
+                  : tf32                                  ? std::string(name(einsum.precision))
+                                                          : fmt::format("{} in {}", name(type), name(einsum.precision));
   results.command =
       fmt::format("ricci-bench {} {}.csv --device {} --dtype {}{}", results.bench, results.set, options.device,
                   options.dtype, options.gpu() ? "" : fmt::format(" --threads {}", options.thread_count()));
