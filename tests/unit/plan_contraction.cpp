@@ -14,6 +14,9 @@
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
 #include "ir/passes/precision.hpp"
+#include "kernel/build.hpp"
+#include "kernel/expand.hpp"
+#include "kernel/schedule.hpp"
 #include "lower/einsum.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/contraction_tiles.hpp"
@@ -171,6 +174,24 @@ TEST_CASE("an operand that lies across the other one may be worth a copy, one th
   }
   const auto along = contraction("ab,bc->ac", {{4096, 4096}, {4096, 4096}, {4096, 4096}}, DType::f64);
   CHECK(plan::operand_orders(along, device).empty());
+}
+
+TEST_CASE("results of warp groups that go through shared memory fit into it beside the operands") {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse("akcd,bkcd->cab");  // partial sums
+  problem.inputs = {Layout::row_major(DType::bf16, {312, 39, 16, 64}),
+                    Layout::row_major(DType::bf16, {296, 39, 16, 64})};
+  problem.output = Layout::row_major(DType::f32, {16, 312, 296});
+  for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 16;
+  const ir::Program program = ir::canonicalise(ir::lower(problem));
+  int through = 0;
+  for (const auto& candidate : plan::contraction_candidates(program, plan::GpuModel::of_capability(90))) {
+    if (!candidate.schedule.name.starts_with("wgmma_")) continue;
+    through += candidate.schedule.name.find(" via shared") != std::string::npos ? 1 : 0;
+    INFO(candidate.schedule.name);
+    CHECK_NOTHROW(kernel::expand(kernel::build(program, candidate.schedule, kernel::Target::cuda)));
+  }
+  CHECK(through > 0);
 }
 
 TEST_CASE("operands that blocks would round are copied as what they are rounded to") {

@@ -374,8 +374,8 @@ std::int64_t GpuContraction::stage_bytes(const Cut& cut, bool of_rows, int paddi
 std::int64_t GpuContraction::result_bytes(const Cut& cut, std::int64_t relaid_elements) const {
   constexpr std::int64_t kLine = 128;
   if (cut.share.blocks > 1) return up(relaid_elements * size_of(type), kLine);
-  if (groups) return up(cut.rows->size, row_unit) * line_bytes(*cut.columns);
-  return cut.relaid ? up(relaid_elements * result_size, kLine) : 0;
+  const auto in_lines = groups ? up(cut.rows->size, row_unit) * line_bytes(*cut.columns) : 0;
+  return std::max(in_lines, cut.relaid ? up(relaid_elements * result_size, kLine) : 0);
 }
 
 DepthShare GpuContraction::share_of(const Tile& depth, int blocks) const {
