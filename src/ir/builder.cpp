@@ -161,6 +161,30 @@ NodeId Builder::constant(const Node& like) {
   return is_integer(like.type) ? integer(like.integer, like.type) : constant(like.value, like.type);
 }
 
+NodeId Builder::like(const Node& other, const std::array<NodeId, 3>& operand) {
+  switch (other.kind) {
+    case NodeKind::load:
+      return load(other.source, other.offset);
+    case NodeKind::param:
+      return param(other.source);
+    case NodeKind::constant:
+      return constant(other);
+    case NodeKind::index:
+      return index(other.source);
+    case NodeKind::reduce:
+      return reduce(other.op, operand[0], other.over);
+    case NodeKind::guard:
+      return guard(operand[0], operand[1]);
+    case NodeKind::scan:
+      return scan(other.op, operand[0], other.over.front(), other.exclusive, operand[1]);
+    case NodeKind::compact:
+      return compact(operand[0], operand[1], operand[2], other.over.front());
+    case NodeKind::op:
+      break;
+  }
+  return op(other.op, other.type, operand[0], operand[1], operand[2]);
+}
+
 NodeId Builder::index(int index) {
   Node node;
   node.kind = NodeKind::index;

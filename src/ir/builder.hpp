@@ -1,6 +1,7 @@
 // Builder of programs: hash-conses nodes and folds constants.
 #pragma once
 
+#include <array>
 #include <unordered_map>
 
 #include "ir/program.hpp"
@@ -29,6 +30,9 @@ class Builder {
   NodeId guard(NodeId predicate, NodeId body);
   NodeId scan(OpCode op, NodeId body, int over, bool exclusive, NodeId start = -1);
   NodeId compact(NodeId predicate, NodeId payload, NodeId base, int over);
+  /// A node of another program whose buffers, parameters and indices have the same numbers here, over what its operands
+  /// are here (-1: it has none).
+  NodeId like(const Node& other, const std::array<NodeId, 3>& operand);
   void store(int buffer, Affine offset, NodeId value, std::int64_t step = 0);
 
   const Node& node(NodeId id) const { return program.nodes[static_cast<std::size_t>(id)]; }

@@ -117,28 +117,9 @@ class Joiner {
   NodeId rebuild(NodeId id) {
     const auto& n = node(id);
     const auto operand = [&](int k) { return n.operand[k] < 0 ? -1 : build(n.operand[k]); };
-    switch (n.kind) {
-      case NodeKind::load:
-        return to_.load(n.source, n.offset);
-      case NodeKind::param:
-        return to_.param(n.source);
-      case NodeKind::constant:
-        return to_.constant(n);
-      case NodeKind::index:
-        return to_.index(n.source);
-      case NodeKind::reduce:
-        return to_.reduce(n.op, operand(0), n.over);
-      case NodeKind::guard:
-        return to_.guard(operand(0), operand(1));
-      case NodeKind::scan:
-        return to_.scan(n.op, operand(0), n.over[0], n.exclusive, operand(1));
-      case NodeKind::compact:
-        return to_.compact(operand(0), operand(1), operand(2), n.over[0]);
-      case NodeKind::op:
-        break;
-    }
+    // One after the other: numbers of nodes follow their order.
     const NodeId x = operand(0), y = operand(1), z = operand(2);
-    return to_.op(n.op, n.type, x, y, z);
+    return to_.like(n, {x, y, z});
   }
 
   const Program& from_;

@@ -236,28 +236,10 @@ class Rewriter {
     const auto operand = [&](int k) {
       return n.operand[k] < 0 ? -1 : made(n.operand[k], k < first_value(n) ? kAsIs : way.form);
     };
-    switch (n.kind) {
-      case NodeKind::load:
-        return to_.load(n.source, n.offset);
-      case NodeKind::param:
-        return to_.param(n.source);
-      case NodeKind::constant:
-        if (n.type == way.type) return to_.constant(n);
-        return is_integer(way.type) ? to_.integer(n.integer, way.type) : to_.constant(n.value, way.type);
-      case NodeKind::index:
-        return to_.index(n.source);
-      case NodeKind::reduce:
-        return to_.reduce(n.op, operand(0), n.over);
-      case NodeKind::guard:
-        return to_.guard(operand(0), operand(1));
-      case NodeKind::scan:
-        return to_.scan(n.op, operand(0), n.over.front(), n.exclusive, operand(1));
-      case NodeKind::compact:
-        return to_.compact(operand(0), operand(1), operand(2), n.over.front());
-      case NodeKind::op:
-        break;
-    }
-    return to_.op(n.op, way.type, operand(0), operand(1), operand(2));
+    if (n.kind == NodeKind::constant && n.type != way.type)
+      return is_integer(way.type) ? to_.integer(n.integer, way.type) : to_.constant(n.value, way.type);
+    if (n.kind == NodeKind::op) return to_.op(n.op, way.type, operand(0), operand(1), operand(2));
+    return to_.like(n, {operand(0), operand(1), operand(2)});
   }
 
   const Program& from_;

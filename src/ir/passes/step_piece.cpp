@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace ricci::ir {
 namespace {
@@ -101,29 +102,17 @@ NodeId StepPiece::copy(NodeId old) {
 }
 
 NodeId StepPiece::copy_node(const Node& node) {
-  NodeId operand[3];
-  for (int k = 0; k < 3; ++k) operand[k] = node.operand[k] < 0 ? -1 : known_.at(node.operand[k]);
-  switch (node.kind) {
-    case NodeKind::load:
-      return builder.load(buffer(node.source), affine(node.offset));
-    case NodeKind::param:
-      return builder.param(param(node.source));
-    case NodeKind::constant:
-      return builder.constant(node);
-    case NodeKind::index:
-      return index_value(node.source);
-    case NodeKind::op:
-      return builder.op(node.op, node.type, operand[0], operand[1], operand[2]);
-    case NodeKind::reduce:
-      return builder.reduce(node.op, operand[0], whole(node.over));
-    case NodeKind::guard:
-      return builder.guard(operand[0], operand[1]);
-    case NodeKind::scan:
-      return builder.scan(node.op, operand[0], whole(node.over[0]), node.exclusive, operand[1]);
-    case NodeKind::compact:
-      break;
+  if (node.kind == NodeKind::index) return index_value(node.source);
+  std::array<NodeId, 3> operand{};
+  for (std::size_t k = 0; k < operand.size(); ++k) operand[k] = node.operand[k] < 0 ? -1 : known_.at(node.operand[k]);
+  auto renamed = node;
+  if (node.kind == NodeKind::load) {
+    renamed.source = buffer(node.source);
+    renamed.offset = affine(node.offset);
   }
-  return builder.compact(operand[0], operand[1], operand[2], whole(node.over[0]));
+  if (node.kind == NodeKind::param) renamed.source = param(node.source);
+  for (auto& index : renamed.over) index = whole(index);
+  return builder.like(renamed, operand);
 }
 
 Affine StepPiece::affine(const Affine& old) {
