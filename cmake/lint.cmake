@@ -36,7 +36,8 @@ set(apart
   kernel/permute/warp_exchange.cpp kernel/program/point_reduce.cpp
   plan/models/cost_cuda.cpp
   plan/enumerate/contraction_cuda.cpp plan/enumerate/contraction_directives.cpp plan/enumerate/contraction_group_cpu.cpp
-  plan/enumerate/contraction_orders.cpp plan/enumerate/gpu_contraction.cpp plan/enumerate/plain_cuda.cpp
+  plan/enumerate/contraction_orders.cpp plan/enumerate/cut_counts.cpp plan/enumerate/gpu_contraction.cpp
+  plan/enumerate/plain_cuda.cpp
   plan/enumerate/result_stores.cpp plan/enumerate/tile_enumeration.cpp plan/enumerate/tile_schedules.cpp
   cache/format.cpp)
 foreach(room ir kernel plan cache)
