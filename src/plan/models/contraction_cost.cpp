@@ -32,9 +32,10 @@ constexpr double kFragment = 0.73;       // cycles of a wavefront that is read
 constexpr double kCopied = 1.48;         // of one that is written
 constexpr double kScattered = 0.86;      // of an element that is written on its own
 constexpr double kLine = 0.52;           // of a line
-/// Lines that a piece counts for whose copy splits sectors, more than those that it has (of 402 kernels in f64 on an
-/// H100 and an H200: off by 11.8 % and 9.9 % with it, by 15.7 % and 12.8 % without; rows of 80 bytes took 1.25 times as
-/// long as was predicted).
+/// Lines that a piece counts for whose copy splits sectors, more than those that it has (fitted to 402 kernels in f64
+/// on an H100 and an H200: off by 11.8 % and 9.9 % with it, by 15.7 % and 12.8 % without; rows of 80 bytes took 1.25
+/// times as long as was predicted. The plans that follow took 0.97 of the time of those before on an H100, talsh300 in
+/// f64).
 constexpr double kSplit = 1.5;
 constexpr double kStore = 0.11;       // of an instruction that stores results
 constexpr double kStoreLine = 2.96;   // of a line that it asks for
