@@ -101,6 +101,18 @@ inline double off_whole_numbers(const ir::Program& program, std::size_t buffer) 
   return rounds && !program.buffers[buffer].written ? 0x1p-12 : 0;
 }
 
+/// Tensors for each buffer, of whole numbers of few bits where nothing rounds them.
+inline std::vector<Area> tensors_of(const ir::Program& program, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Area> areas;
+  for (const auto& buffer : program.buffers) {
+    const auto off = off_whole_numbers(program, areas.size());
+    areas.emplace_back(static_cast<std::size_t>((buffer.last + 1) * size_of(buffer.type)));
+    areas.back().fill(buffer.type, random, off);
+  }
+  return areas;
+}
+
 /// A parameter of any type, as a kernel takes it.
 struct alignas(16) Parameter {
   unsigned char at[16] = {};
@@ -182,13 +194,7 @@ struct ContractionCase {
 
   /// The tree run by the kernel interpreter; what it did, counted. `same`: whether the results are the program's.
   kernel::Counts interpreted(std::uint64_t seed, bool& same) const {
-    std::mt19937_64 random(seed);
-    std::vector<Area> areas;
-    for (const auto& buffer : program.buffers) {
-      const auto off = off_whole_numbers(program, areas.size());
-      areas.emplace_back(static_cast<std::size_t>((buffer.last + 1) * size_of(buffer.type)));
-      areas.back().fill(buffer.type, random, off);
-    }
+    auto areas = tensors_of(program, seed);
     auto expected = areas;
     const std::vector<Scalar> params(program.params.size(), 2.0);
     std::vector<void*> pointers, wanted;
@@ -204,13 +210,7 @@ struct ContractionCase {
 
   /// What is wrong with a run on the simulator; empty where nothing is.
   std::string wrong(std::uint64_t seed, Report* counts = nullptr) {
-    std::mt19937_64 random(seed);
-    std::vector<Area> areas;
-    for (const auto& buffer : program.buffers) {
-      const auto off = off_whole_numbers(program, areas.size());
-      areas.emplace_back(static_cast<std::size_t>((buffer.last + 1) * size_of(buffer.type)));
-      areas.back().fill(buffer.type, random, off);
-    }
+    auto areas = tensors_of(program, seed);
     auto expected = areas;
     std::vector<Scalar> params(program.params.size(), 2.0);
     std::vector<void*> pointers;

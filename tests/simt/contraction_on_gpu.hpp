@@ -1,8 +1,6 @@
 // A contraction's kernel on a GPU, as NVRTC compiles it.
 #pragma once
 
-#include <random>
-
 #include "device_memory.hpp"
 #include "jit/cuda_compiler.hpp"
 #include "simt/contraction_case.hpp"
@@ -13,13 +11,7 @@ namespace ricci::simt {
 /// gives the same. Throws CompileError, DeviceError.
 ///   sm  compute capability, times ten
 inline std::string wrong_on_gpu(const ContractionCase& of, std::uint64_t seed, int sm) {
-  std::mt19937_64 random(seed);
-  std::vector<Area> areas;
-  for (const auto& buffer : of.program.buffers) {
-    const auto off = off_whole_numbers(of.program, areas.size());
-    areas.emplace_back(static_cast<std::size_t>((buffer.last + 1) * size_of(buffer.type)));
-    areas.back().fill(buffer.type, random, off);
-  }
+  auto areas = tensors_of(of.program, seed);
   std::vector<tests::DeviceMemory> memory;
   for (auto& area : areas) memory.emplace_back(area.begin(), area.bytes);
   auto values = parameters_of_two(of.program);

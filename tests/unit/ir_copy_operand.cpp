@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "executed_sequence.hpp"
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
 #include "lower/einsum.hpp"
@@ -16,18 +17,7 @@ TEST_CASE("an operand copied into another order gives the same bits") {
   problem.output = Layout::row_major(DType::f64, {6, 4});
   problem.beta = ir::Factor::one;
   const auto whole = ir::sequence_of(ir::canonicalise(ir::lower(problem)));
-  const auto executed = [](const ir::Sequence& sequence) {
-    std::vector<std::vector<double>> memory;
-    std::vector<void*> storages;
-    for (const auto& storage : sequence.storages) {
-      auto& values = memory.emplace_back(static_cast<std::size_t>(storage.last + 1));
-      for (std::size_t k = 0; k < values.size(); ++k) values[k] = 1 + 0.1 * static_cast<double>(k * 7 % 31);
-    }
-    for (auto& values : memory) storages.push_back(values.data());
-    ir::interpret(sequence, storages, {});
-    return memory;
-  };
-  const auto wanted = executed(whole);
+  const auto wanted = tests::executed<double>(whole);
   const auto& program = whole.steps[0].program;
   for (std::size_t id = 0; id < program.nodes.size(); ++id) {
     const auto& node = program.nodes[id];
@@ -42,7 +32,7 @@ TEST_CASE("an operand copied into another order gives the same bits") {
       REQUIRE(copied.steps.size() == 2);
       REQUIRE(copied.storages.size() == whole.storages.size() + 1);
       CHECK(copied.storages.back().role == ir::Role::workspace);
-      const auto got = executed(copied);
+      const auto got = tests::executed<double>(copied);
       for (std::size_t k = 0; k < wanted.size(); ++k) CHECK(got[k] == wanted[k]);
       // What was copied is read with the last index of the order as its fastest one.
       const auto& reader = copied.steps[1].program;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "executed_sequence.hpp"
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
 #include "ir/passes/copy_result.hpp"
@@ -11,22 +12,6 @@
 
 using namespace ricci;
 
-namespace {
-
-std::vector<std::vector<double>> executed(const ir::Sequence& sequence) {
-  std::vector<std::vector<double>> memory;
-  std::vector<void*> storages;
-  for (const auto& storage : sequence.storages) {
-    auto& values = memory.emplace_back(static_cast<std::size_t>(storage.last + 1));
-    for (std::size_t k = 0; k < values.size(); ++k) values[k] = 1 + 0.1 * static_cast<double>(k * 7 % 31);
-  }
-  for (auto& values : memory) storages.push_back(values.data());
-  ir::interpret(sequence, storages, {});
-  return memory;
-}
-
-}  // namespace
-
 TEST_CASE("a sum in another order first gives the same bits, in rows at whole lines") {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse("dcae,bde->cba");
@@ -34,7 +19,7 @@ TEST_CASE("a sum in another order first gives the same bits, in rows at whole li
   problem.output = Layout::row_major(DType::f64, {4, 6, 5});
   problem.beta = ir::Factor::one;
   const auto whole = ir::sequence_of(ir::canonicalise(ir::lower(problem)));
-  const auto wanted = executed(whole);
+  const auto wanted = tests::executed<double>(whole);
   const auto& program = whole.steps[0].program;
   const auto sum = std::find_if(program.nodes.begin(), program.nodes.end(),
                                 [](const ir::Node& node) { return node.kind == ir::NodeKind::reduce; });
@@ -51,7 +36,7 @@ TEST_CASE("a sum in another order first gives the same bits, in rows at whole li
       REQUIRE(copied.steps.size() == 2);
       const auto& made = copied.storages.back();
       CHECK(made.role == ir::Role::workspace);
-      const auto got = executed(copied);
+      const auto got = tests::executed<double>(copied);
       for (std::size_t k = 0; k < wanted.size(); ++k) CHECK(got[k] == wanted[k]);
       const auto& written = copied.steps[0].program.statement();
       std::int64_t columns = 1;
@@ -71,7 +56,7 @@ TEST_CASE("rows of a copied operand begin at whole lines") {
   problem.inputs = {Layout::row_major(DType::f64, {5, 3}), Layout::row_major(DType::f64, {4, 3})};
   problem.output = Layout::row_major(DType::f64, {5, 4});
   const auto whole = ir::sequence_of(ir::canonicalise(ir::lower(problem)));
-  const auto wanted = executed(whole);
+  const auto wanted = tests::executed<double>(whole);
   const auto& program = whole.steps[0].program;
   for (std::size_t k = 0; k < program.nodes.size(); ++k) {
     if (program.nodes[k].kind != ir::NodeKind::load) continue;
@@ -80,7 +65,7 @@ TEST_CASE("rows of a copied operand begin at whole lines") {
       if (program.nodes[k].offset.coefficient[q] != 0) order.push_back(static_cast<int>(q));
     }
     const auto copied = ir::copy_operand(whole, 0, static_cast<ir::NodeId>(k), order, 1);
-    const auto got = executed(copied);
+    const auto got = tests::executed<double>(copied);
     for (std::size_t s = 0; s < wanted.size(); ++s) CHECK(got[s] == wanted[s]);
     const auto& steps = copied.steps[0].program.statement().offset.coefficient;
     CHECK(*std::max_element(steps.begin(), steps.end()) * size_of(DType::f64) == ir::kRowBytes);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "executed_sequence.hpp"
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
 #include "ir/passes/precision.hpp"
@@ -202,19 +203,8 @@ TEST_CASE("operands that blocks would round are copied as what they are rounded 
   const auto rounded = ir::in_precision(ir::sequence_of(ir::lower(problem)), Precision::bf16);
   ir::Program program = ir::canonicalise(rounded.steps.front().program);
   program.precision = Precision::bf16;
-  const auto executed = [](const ir::Sequence& sequence) {
-    std::vector<std::vector<float>> memory;
-    std::vector<void*> storages;
-    for (const auto& storage : sequence.storages) {
-      auto& values = memory.emplace_back(static_cast<std::size_t>(storage.last + 1));
-      for (std::size_t k = 0; k < values.size(); ++k) values[k] = 1 + 0.1F * static_cast<float>(k * 7 % 31);
-    }
-    for (auto& values : memory) storages.push_back(values.data());
-    ir::interpret(sequence, storages, {});
-    return memory;
-  };
   const auto whole = ir::sequence_of(program);
-  const auto wanted = executed(whole);
+  const auto wanted = tests::executed<float>(whole);
   const auto orders = plan::operand_orders(program, plan::GpuModel::of_capability(90));
   REQUIRE(orders.size() >= 4);
   std::vector<int> sources;
@@ -224,7 +214,7 @@ TEST_CASE("operands that blocks would round are copied as what they are rounded 
     sources.push_back(program.nodes.at(static_cast<std::size_t>(value.operand[0])).source);
     const auto copied = ir::copy_operand(whole, 0, order.value, order.indices, order.row);
     CHECK(copied.storages.back().type == DType::bf16);
-    const auto got = executed(copied);
+    const auto got = tests::executed<float>(copied);
     for (std::size_t k = 0; k < wanted.size(); ++k) CHECK(got[k] == wanted[k]);
   }
   CHECK(std::set<int>(sources.begin(), sources.end()).size() == 2);
