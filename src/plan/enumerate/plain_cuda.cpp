@@ -217,12 +217,6 @@ class PlainCudaEnumerator {
     return (wide ? 0.5 : 0.25) * (is_complex(type) ? 4 : 1);
   }
 
-  /// What takes times that run side by side: the norm of their cubes.
-  template <class... Times>
-  static double side_by_side(Times... times) {
-    return std::cbrt(((times * times * times) + ...));
-  }
-
   double memory_us() const {
     const double rate = device_.copy_GBs > 0 ? device_.copy_GBs : 3000;
     return counts_.compulsory_bytes / rate * 1e-3;

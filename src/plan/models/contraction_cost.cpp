@@ -63,12 +63,7 @@ double multiprocessors_of(const ContractionCounts& counts, const GpuModel& devic
   return std::floor(device.multiprocessors * kRoom[static_cast<std::size_t>(counts.cluster - 1)] / kRoom[0]);
 }
 
-/// What takes times that run side by side: the norm of their cubes.
-template <class... Times>
-double side_by_side(Times... times) {
-  return std::cbrt(((times * times * times) + ...));
-}
-/// The same inside of a round, where more is hidden: of their eighth powers.
+/// As side_by_side() inside of a round, where more is hidden: the norm of their eighth powers.
 template <class... Times>
 double hidden(Times... times) {
   const auto eighth = [](double x) { return x * x * x * x * x * x * x * x; };
