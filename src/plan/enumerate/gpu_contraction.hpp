@@ -162,6 +162,7 @@ class GpuContraction {
   std::vector<std::int64_t> batch_in_result_;  ///< strides of the batch's axes
   const kernel::Atom* atom_ = nullptr;         ///< found by its name once
   int batch_lanes_ = 1;                        ///< of it
+  bool bound_by_products_ = false;             ///< which take longer than memory does
   ir::NodeId rows_load_ = -1, columns_load_ = -1;
   std::string rows_name_, columns_name_;
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;
