@@ -288,8 +288,8 @@ std::optional<PeerRun> model_plan(Bench& bench, Runtime& runtime, const EinsumCa
   return run;
 }
 
-/// GF/s of a large matrix product on the bench's device: the faster of Ricci's own, by its model, so that measuring cases
-/// does not move their limit, and a BLAS library's.
+/// GF/s of a large matrix product on the bench's device: the faster of Ricci's own, by its model, so that measuring
+/// cases does not move their limit, and a BLAS library's.
 double product_rate(Bench& bench, Runtime& runtime, const EinsumBenchOptions& options, DType type) {
   const std::int64_t n = options.gpu() ? 8192 : 2048;
   auto einsum = options.einsum_options();
