@@ -1,5 +1,6 @@
 // An expanded kernel as C++ for Clang: one function over a range of tasks.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -18,27 +19,48 @@ using kernel::Kernel;
 using kernel::Space;
 
 constexpr const char* kTranspose =
-    R"(// N vectors of N lanes, transposed: log2 N rounds that exchange blocks of half the size of those before.
+    R"(// P vectors of T, of which R are used, transposed in log2 P rounds: pairs of vectors interleave pieces of 1, 2, 4, ...
+// elements within 16 bytes, by one instruction each, and exchange larger ones.
 template <int... I> struct lanes_of {};
 template <class T, T... I> struct sequence { typedef lanes_of<I...> type; };
-template <int D, int N, class V, int... I>
-inline V low_half(V a, V b, lanes_of<I...>) { return __builtin_shufflevector(a, b, ((I & D) != 0 ? N + I - D : I)...); }
-template <int D, int N, class V, int... I>
-inline V high_half(V a, V b, lanes_of<I...>) { return __builtin_shufflevector(a, b, ((I & D) != 0 ? N + I : I + D)...); }
-template <int D, int N, class V>
-inline void exchange(V (&rows)[N]) {
-  typedef typename __make_integer_seq<sequence, int, N>::type all;
-  #pragma unroll
-  for (int i = 0; i < N; ++i) {
-    if ((i & D) != 0) continue;
-    const V a = rows[i], b = rows[i + D];
-    rows[i] = low_half<D, N>(a, b, all());
-    rows[i + D] = high_half<D, N>(a, b, all());
-  }
-  if constexpr (D > 1) exchange<D / 2, N>(rows);
+constexpr int place_of(int j, int n, int group, int span, int high) {
+  return span < group ? j - j % group + j % group / span / 2 * span + j % span + j % group / span % 2 * n + high * group / 2
+                      : (j & ~span) + ((j & span) != 0 ? n : 0) + high * span;
 }
-template <int N, class V>
-inline void transpose(V (&rows)[N]) { exchange<N / 2, N>(rows); }
+template <int N, int W, int Group, int Span, int High, class V, int... I>
+static inline __attribute__((always_inline)) V shuffled(V a, V b, lanes_of<I...>) {
+  return __builtin_shufflevector(a, b, (W * place_of(I / W, N, Group, Span, High) + I % W)...);
+}
+template <class T, int R, int Span = 1, class V, int P>
+static inline __attribute__((always_inline)) void transpose(V (&rows)[P]) {
+  constexpr int N = sizeof(V) / sizeof(T), L = sizeof(V) / sizeof(rows[0][0]), W = L / N;
+  constexpr int Fits = sizeof(T) < 16 ? 16 / sizeof(T) : 1, Group = N < Fits ? N : Fits;
+  if constexpr (Span < P) {
+    typedef typename __make_integer_seq<sequence, int, L>::type all;
+    #pragma unroll
+    for (int i = 0; i < P; ++i) {
+      if ((i & Span) != 0 || i / Span * Span >= R) continue;
+      const bool alone = (i | Span) >= R;
+      const V a = rows[i], b = alone ? a : rows[i | Span];
+      if (Span < Group || !alone) rows[i] = shuffled<N, W, Group, Span, 0>(a, b, all());
+      rows[i | Span] = shuffled<N, W, Group, Span, 1>(a, b, all());
+    }
+    transpose<T, R, 2 * Span>(rows);
+  } else {
+    // What is interleaved comes out by numbers whose bits are reversed.
+    #pragma unroll
+    for (int i = 0; i < P; ++i) {
+      int from = i;
+      for (int low = 1, high = (Group < P ? Group : P) / 2; low < high; low *= 2, high /= 2) {
+        if (((i & low) != 0) != ((i & high) != 0)) from ^= low | high;
+      }
+      if (i >= from) continue;
+      const V row = rows[i];
+      rows[i] = rows[from];
+      rows[from] = row;
+    }
+  }
+}
 
 )";
 
@@ -52,6 +74,35 @@ inline void store_nontemporal(T* to, V value) {
     *(in_memory*)to = value;
   }
 }
+
+)";
+
+constexpr const char* kAligned = R"(// Elements up to the next multiple of a vector.
+template <class V, class T>
+inline i64 elements_before(const T* p) { return (-(u64)p & (sizeof(V) - 1)) / sizeof(T); }
+
+)";
+
+constexpr const char* kRowsAhead = R"(// Rows of `Bytes` bytes that later tasks read, prefetched line by line.
+template <const auto& Rows, int Bytes, class T>
+struct RowsAhead {
+  const T* from;
+  u64 row = -1, at = 0, end = 0;
+  RowsAhead(const T* from) : from(from) {}
+  template <int Lines>
+  inline __attribute__((always_inline)) void prefetch() {
+    #pragma unroll
+    for (int n = 0; n < Lines; ++n) {
+      if (at >= end) {
+        if (row == sizeof(Rows) / sizeof(Rows[0]) - 1) return;
+        const u64 first = (u64)(from + Rows[++row]);
+        at = first & -64, end = first + Bytes;
+      }
+      __builtin_prefetch((const void*)at, 0, 2);
+      at += 64;
+    }
+  }
+};
 
 )";
 
@@ -121,6 +172,20 @@ std::string shifted(const std::string& vector, const char* element, int lanes) {
       vector, element, order);
 }
 
+/// The type of a vector's lanes that hold an element's bits, and how many of them do: of elements that C has no vectors
+/// of, unsigned integers.
+const char* bits_type(DType type) {
+  if (!is_complex(type) && !is_half(type)) return c_type(type);
+  return size_of(type) == 2 ? "u16" : "u64";
+}
+std::int64_t words_of(DType type) { return std::max<std::int64_t>(size_of(type) / 8, 1); }
+
+/// The integer type of a table that holds these values.
+const char* offset_type(const std::vector<std::int64_t>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return *least < INT32_MIN || *most > INT32_MAX ? "i64" : "i32";
+}
+
 class CppPrinter {
  public:
   explicit CppPrinter(const Kernel& kernel) : kernel_(kernel), text_(kernel, true, true) {}
@@ -146,13 +211,16 @@ class CppPrinter {
       const auto type = c_type(param.type);
       w_.line("const {} {} = *(const {}*)args[{}];", type, param.name, type, argument++);
     }
+    const auto* ahead = fetched();
+    if (ahead != nullptr) begin(*ahead);
     w_.open("for (i64 task = first; task < last; ++task) {{");
-    tasks(kernel_.body, kernel_.tasks());
+    if (ahead != nullptr) next_rows(*ahead);
+    print(tasks());
     w_.close();
     // Nontemporal stores are not ordered: they are complete for whoever sees that this function has returned.
     if (nontemporal_) w_.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
     w_.close();
-    return w_.take();
+    return tables_ + w_.take();
   }
 
   std::string prelude() const {
@@ -162,7 +230,7 @@ class CppPrinter {
       types += fmt::format(
           "typedef {} {} __attribute__((ext_vector_type({})));\n"
           "typedef {} {}_in_memory __attribute__((aligned({}), may_alias));\n\n",
-          c_type(type), vector, lanes, vector, vector, size_of(type));
+          bits_type(type), vector, lanes * words_of(type), vector, vector, size_of(type));
     }
     if (!text_.pair_types().empty())
       types += "// Vectors of complex numbers: pairs (x, y) as (-y, x), (x, -y), (x, x) and (y, y).\n";
@@ -173,31 +241,81 @@ class CppPrinter {
     for (const auto& [type, lanes] : text_.shifted_types())
       types += shifted(fmt::format("{}x{}", ricci::name(type), lanes), c_type(type), lanes);
     return types + (nontemporal_ || rows_ ? kNontemporal : "") + (rows_ ? kRows : "") +
-           (text_.uses_parts() ? kParts : "") + (transposes_ ? kTranspose : "");
+           (text_.uses_parts() ? kParts : "") + (transposes_ ? kTranspose : "") + (aligns_ ? kAligned : "") +
+           (tables_.empty() ? "" : kRowsAhead);
   }
 
  private:
-  /// Task loops are digits of the task's number.
-  void tasks(const Body& body, std::int64_t count) {
-    if (body.size() == 1) {
-      if (const auto* loop = std::get_if<kernel::Loop>(&body.front().node);
-          loop != nullptr && loop->bind == Bind::task) {
-        const auto extent = kernel_.extent(loop->var), below = count / extent;
-        const auto quotient = below == 1 ? std::string("task") : fmt::format("task / {}", below);
-        w_.line("const i64 {} = {};", text_.name(loop->var),
-                below * extent == kernel_.tasks() ? quotient : fmt::format("{} % {}", quotient, extent));
-        for (const auto& condition : loop->when) w_.line("if (!({})) continue;", text_.condition({condition}));
-        return tasks(loop->body, below);
-      }
+  /// Names the digits of the task's number, which task loops are; the body of the last one.
+  const Body& tasks() {
+    const auto* body = &kernel_.body;
+    auto count = kernel_.tasks();
+    for (const auto all = count; const auto* loop = task_loop(*body); body = &loop->body) {
+      const auto extent = kernel_.extent(loop->var), below = count / extent;
+      const auto quotient = below == 1 ? std::string("task") : fmt::format("task / {}", below);
+      w_.line("const i64 {} = {};", text_.name(loop->var),
+              count == all ? quotient : fmt::format("{} % {}", quotient, extent));
+      for (const auto& condition : loop->when) w_.line("if (!({})) continue;", text_.condition({condition}));
+      count = below;
     }
-    // Copies before the last task loop's body stand with it.
-    for (const auto& statement : body) {
-      if (const auto* loop = std::get_if<kernel::Loop>(&statement.node); loop != nullptr && loop->bind == Bind::task) {
-        throw InternalError("a statement beside a task loop");
-      }
-    }
-    print(body);
+    return *body;
   }
+  static const kernel::Loop* task_loop(const Body& body) {
+    for (const auto& statement : body) {
+      const auto* loop = std::get_if<kernel::Loop>(&statement.node);
+      if (loop == nullptr || loop->bind != Bind::task) continue;
+      // Copies before the last task loop's body stand with it.
+      if (body.size() > 1) throw InternalError("a statement beside a task loop");
+      return loop;
+    }
+    return nullptr;
+  }
+
+  // ---- rows that later tasks read
+
+  /// Those of a task's body.
+  const kernel::FetchRows* fetched() const {
+    const auto* body = &kernel_.body;
+    while (const auto* loop = task_loop(*body)) body = &loop->body;
+    for (const auto& statement : *body) {
+      if (const auto* fetch = std::get_if<kernel::FetchRows>(&statement.node)) return fetch;
+    }
+    return nullptr;
+  }
+  /// Where they begin for any task, and the table of where each row does.
+  void begin(const kernel::FetchRows& fetch) {
+    const auto& array = kernel_.array(fetch.from.array);
+    tables_ =
+        fmt::format("static const {} rows_ahead[] = {{{}}};\n\n", offset_type(fetch.rows), fmt::join(fetch.rows, ", "));
+    w_.line("// Where a task begins in {}.", array.name);
+    w_.open("const auto begin = [&](i64 task) {{");
+    for (const auto& statement : tasks()) {
+      if (std::holds_alternative<kernel::FetchRows>(statement.node)) break;
+      if (const auto* let = std::get_if<kernel::Let>(&statement.node)) one(*let);
+    }
+    w_.line("return {};", text_.pointer(fetch.from));
+    w_.close("};");
+    if (fetch.tasks > 1) rows_ahead(fetch, "first");
+  }
+  void rows_ahead(const kernel::FetchRows& fetch, const std::string& task) {
+    const auto& array = kernel_.array(fetch.from.array);
+    const auto type =
+        fmt::format("RowsAhead<rows_ahead, {}, {}>", fetch.length * size_of(array.type), c_type(array.type));
+    w_.line("{} ahead(begin({}));", type, task);
+  }
+  void next_rows(const kernel::FetchRows& fetch) {
+    if (fetch.tasks == 1) return rows_ahead(fetch, "task + 1 < last ? task + 1 : last - 1");
+    const bool whole = fetch.in_row % fetch.tasks == 0;
+    w_.open("if (const i64 at = task{}; at % {} == 0) {{", whole ? "" : fmt::format(" % {}", fetch.in_row),
+            fetch.tasks);
+    w_.line("const i64 next = task + {};",
+            whole ? fmt::format("{}", fetch.tasks)
+                  : fmt::format("(at + {0} < {1} ? {0} : {1} - at)", fetch.tasks, fetch.in_row));
+    w_.line("ahead = begin(next < last ? next : last - 1);");
+    w_.close();
+  }
+  void one(const kernel::FetchRows&) {}
+  void one(const kernel::FetchLines& fetch) { w_.line("ahead.prefetch<{}>();", fetch.lines); }
 
   void print(const Body& body) {
     for (const auto& statement : body) std::visit([&](const auto& node) { one(node); }, statement.node);
@@ -205,15 +323,30 @@ class CppPrinter {
 
   void one(const kernel::Loop& loop) {
     const auto& name = text_.name(loop.var);
-    pragma(loop.bind);
-    const auto limit = loop.when.empty() ? std::string() : " && " + text_.condition(loop.when);
-    w_.open("for ({} {} = {}; {} < {}{}; {}) {{", loop.bind == Bind::unroll ? "int" : "i64", name,
-            text_.affine(loop.first), name, kernel_.extent(loop.var), limit, next(name, loop.step));
+    pragma(loop.bind, 0);
+    auto limit = fmt::format("{} < {}", name, kernel_.extent(loop.var));
+    if (!loop.when.empty()) limit = (is_limit(loop) ? "" : limit + " && ") + text_.condition(loop.when);
+    w_.open("for ({} {} = {}; {}; {}) {{", loop.bind == Bind::unroll ? "int" : "i64", name, text_.affine(loop.first),
+            limit, next(name, loop.step));
     print(loop.body);
     w_.close();
   }
-  void pragma(Bind bind) {
-    if (bind == Bind::unroll) w_.line("#pragma unroll");
+  /// Whether a condition keeps the variable below its extent.
+  bool is_limit(const kernel::Loop& loop) const {
+    return std::any_of(loop.when.begin(), loop.when.end(), [&](const kernel::Condition& condition) {
+      const auto others = condition.value - kernel::Affine::of(loop.var);
+      return condition.value.coefficient(loop.var) == 1 &&
+             condition.below - kernel::bounds(others, [&](kernel::Var var) { return kernel_.extent(var); }).first <=
+                 kernel_.extent(loop.var);
+    });
+  }
+  void pragma(Bind bind, int times) {
+    if (bind == Bind::unroll && times > 0) {
+      w_.line("#pragma clang loop unroll_count({}) vectorize(disable)", times);
+    } else if (bind == Bind::unroll) {
+      w_.line("#pragma unroll");
+    }
+    if (bind == Bind::rolled) w_.line("#pragma clang loop unroll(disable) vectorize(disable)");
     if (bind == Bind::vector) w_.line("#pragma clang loop vectorize(assume_safety)");
   }
   static std::string next(const std::string& name, std::int64_t step) {
@@ -221,16 +354,27 @@ class CppPrinter {
   }
   void one(const kernel::Sweep& sweep) {
     const auto& name = text_.name(sweep.var);
-    const auto begin = fmt::format("i64 {} = {}", name, text_.affine(sweep.first));
-    const bool whole = sweep.parts.size() == 1;
+    const auto begin = fmt::format("i64 {} = {}", name, text_.affine(sweep.first)), end = text_.affine(sweep.end);
+    const bool whole = sweep.parts.size() == 1 && !sweep.aligned;
     if (!whole) w_.line("{};", begin);
-    for (const auto& part : sweep.parts) {
-      pragma(part.bind);
-      const auto inside = part.step == 1 ? fmt::format("{} < {}", name, text_.affine(sweep.end))
-                                         : fmt::format("{} + {} <= {}", name, part.step, text_.affine(sweep.end));
-      w_.open("for ({}; {}; {}) {{", whole ? begin : "", inside, next(name, part.step));
+    const auto rounds = [&](const kernel::Sweep::Part& part, const std::string& before, const std::string& inside) {
+      pragma(part.bind, part.times);
+      w_.open("for ({}; {}; {}) {{", before, inside, next(name, part.step));
       print(part.body);
       w_.close();
+    };
+    if (sweep.aligned) {
+      aligns_ = true;
+      const auto& to = *sweep.aligned;
+      rounds(sweep.parts.back(),
+             fmt::format("i64 aligned = {} + elements_before<{}>({})", name,
+                         text_.vector_type(kernel_.array(to.array).type, to.lanes), text_.pointer(to)),
+             fmt::format("{} < aligned && {} < {}", name, name, end));
+    }
+    for (const auto& one : sweep.parts) {
+      const bool past = one.step == 1 || (sweep.past_end && &one == &sweep.parts.back());
+      rounds(one, whole ? begin : "",
+             past ? fmt::format("{} < {}", name, end) : fmt::format("{} + {} <= {}", name, one.step, end));
     }
   }
   void one(const kernel::Let& let) { w_.line("const i64 {} = {};", text_.name(let.var), text_.let(let)); }
@@ -274,7 +418,8 @@ class CppPrinter {
   }
   void one(const kernel::Transpose& transpose) {
     transposes_ = true;
-    w_.line("transpose({});", kernel_.array(transpose.array).name);
+    const auto& array = kernel_.array(transpose.array);
+    w_.line("transpose<{}, {}>({});", c_type(array.type), array.shape.front(), array.name);
   }
   template <class Other>
   void one(const Other&) {
@@ -285,7 +430,8 @@ class CppPrinter {
   const Kernel& kernel_;
   KernelText text_;
   Writer w_;
-  bool transposes_ = false, nontemporal_ = false, rows_ = false;
+  bool transposes_ = false, nontemporal_ = false, rows_ = false, aligns_ = false;
+  std::string tables_;
 };
 
 }  // namespace

@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::int64_t kNarrow = std::int64_t{1} << 31;  ///< elements that 32-bit offsets reach
 constexpr int kWrittenOut = 32;                          ///< places that NVRTC writes a function's instructions out at
-
 const char* symbol_of(OpCode op) {
   switch (op) {
     case OpCode::equal:
@@ -328,16 +327,18 @@ std::string KernelText::load(const Access& access) {
 
 std::string KernelText::store(const Access& access, const std::string& value) {
   const auto& to = array(access);
-  if (to.space == Space::registers) return fmt::format("{} = {};", registers(access), value);
+  if (to.space == Space::registers && access.lanes <= to.lanes)
+    return fmt::format("{} = {};", registers(access), value);
+  if (to.space == Space::registers)
+    return fmt::format("*({}_in_memory*)&{} = {};", vector_type(to.type, access.lanes), registers(access), value);
   if (access.whole) return fmt::format("store_whole({}, {});", pointer(access), value);
   if (access.lanes == 1) return fmt::format("{}[{}] = {};", to.name, offset(access), value);
-  const auto type = vector_type(to.type, access.lanes);
   if (!vectors_) return fmt::format("store({}, {});", pointer(access), value);
   if (access.count > 0) {
     parts_ = true;
     return fmt::format("store_part<{}>({}, {});", access.count, pointer(access), value);
   }
-  return fmt::format("*({}_in_memory*)({}) = {};", type, pointer(access), value);
+  return fmt::format("*({}_in_memory*)({}) = {};", vector_type(to.type, access.lanes), pointer(access), value);
 }
 
 std::string KernelText::store(const kernel::Store& store) {

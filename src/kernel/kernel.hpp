@@ -49,6 +49,7 @@ struct Array {
   Swizzle swizzle = {};      ///< shared
   std::int64_t first = 0;    ///< global: the smallest offset, negative where strides are
   std::int64_t results = 0;  ///< global: elements that a run over all tasks writes, each by one task (0: not known)
+  bool overlapped = false;   ///< global: several tasks may write the same value to an element
   bool restricted = false;   ///< global, CUDA: compilers may take it that nothing else reaches its elements
   int origin = -1;           ///< directive that made it: number of a line of Kernel::directives
 
@@ -118,6 +119,7 @@ using Body = std::vector<Statement>;
 
 enum class Bind : std::uint8_t {
   serial,
+  rolled,   ///< CPU: serial, and never spelt out or made of vectors: around what is long, or seldom runs
   any,      ///< serial, and spelt out as far as the compiler likes
   unroll,   ///< spelt out by the compiler
   vector,   ///< CPU: rounds that do not depend on each other, several at once as vectors
@@ -144,16 +146,21 @@ struct Loop {
 };
 
 /// A strip-mined loop: var goes from `first` on by the first part's step while that many values are left below `end`,
-/// then on by the next part's.
+/// then on by the next part's. With `past_end`, by the last part's as long as any are left.
 struct Sweep {
   struct Part {
     std::int64_t step = 1;  ///< each divides the one before
     Body body;
     Bind bind = Bind::any;
+    int times = 0;  ///< of Bind::unroll, on a CPU: rounds that are spelt out together
   };
   Var var = 0;
   Affine first, end;
   std::vector<Part> parts;
+  bool past_end = false;
+  /// CPU: rounds of the last part, single ones, come first until this element, which is `lanes` wide, lies at a
+  /// multiple of its size.
+  std::optional<Access> aligned = {};
 };
 
 /// var = of / divisor % modulus (modulus 0: no remainder is taken), or `most` where it is above that (-1: no limit).
@@ -289,6 +296,18 @@ struct Transpose {
   int array = -1;
 };
 
+/// CPU: of the next task, or of the next `tasks` beside each other of every `in_row`, the `length` neighbours in memory
+/// from each of `rows` after `from` on, which FetchLines that follow in the task prefetch, line by line.
+struct FetchRows {
+  Access from;  ///< of this task, by names of its own
+  std::vector<std::int64_t> rows;
+  std::int64_t length = 1;
+  std::int64_t tasks = 1, in_row = 1;
+};
+struct FetchLines {
+  std::int64_t lines = 1;  ///< at most: no more than there are
+};
+
 struct Store {
   Access to;
   Value value;
@@ -393,8 +412,8 @@ struct GroupMma {
 
 struct Statement {
   std::variant<Loop, Sweep, Let, If, Comment, Section, Copy, Mma, Flush, Clear, Declare, Define, Scatter, Advance,
-               AdvanceByLanes, Store, Transpose, Prefetch, CopyRow, LaneReduce, LaneScan, AsyncCopy, Commit, Wait,
-               Barrier, MatrixLoad, MmaCall, Fence, GroupMma>
+               AdvanceByLanes, Store, Transpose, FetchRows, FetchLines, Prefetch, CopyRow, LaneReduce, LaneScan,
+               AsyncCopy, Commit, Wait, Barrier, MatrixLoad, MmaCall, Fence, GroupMma>
       node;
   int origin = -1;  ///< directive that made it: number of a line of Kernel::directives
 };

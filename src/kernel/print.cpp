@@ -10,6 +10,8 @@ const char* name_of(Bind bind) {
   switch (bind) {
     case Bind::serial:
       return "for";
+    case Bind::rolled:
+      return "rolled";
     case Bind::any:
       return "loop";
     case Bind::unroll:
@@ -96,9 +98,11 @@ class Printer {
     inside(loop.body);
   }
   void one(const Sweep& sweep) {
-    line("sweep {} from {} to {}", name(sweep.var), text(sweep.first), text(sweep.end));
+    line("sweep {} from {} to {}{}{}", name(sweep.var), text(sweep.first), text(sweep.end),
+         sweep.past_end ? " and past it" : "",
+         sweep.aligned ? ", first to where " + text(*sweep.aligned) + " is aligned" : "");
     for (const auto& part : sweep.parts) {
-      line("{} by {}", name_of(part.bind), part.step);
+      line("{} by {}{}", name_of(part.bind), part.step, part.times > 0 ? fmt::format(", {} at once", part.times) : "");
       inside(part.body);
     }
   }
@@ -172,6 +176,12 @@ class Printer {
   void one(const LaneReduce& reduce) { line("lanes {} = {} of all", text(reduce.registers), ir::name_of(reduce.op)); }
   void one(const LaneScan& scan) { line("lanes {} = {} up to each", text(scan.registers), ir::name_of(scan.op)); }
   void one(const Transpose& transpose) { line("transpose {}", array_name(transpose.array)); }
+  void one(const FetchRows& fetch) {
+    line("rows ahead {} of {}, {} of {}", text(fetch.from),
+         fetch.tasks == 1 ? "the next task" : fmt::format("the next {} tasks", fetch.tasks), fetch.rows.size(),
+         fetch.length);
+  }
+  void one(const FetchLines& fetch) { line("prefetch {} lines of rows ahead", fetch.lines); }
   void one(const Store& store) {
     line("{} {} {}{}", text(store.to), store.atomic ? "atomically +=" : "=", print(kernel_, store.value),
          store.nontemporal ? ", nontemporal" : "");

@@ -38,6 +38,13 @@ Launch launch_of(const ir::Program& program, const Moves& moves, Target target) 
 
 }  // namespace
 
+bool Schedule::builds(Target target) const noexcept {
+  return target == Target::cuda || !has_write(directives) ||
+         std::none_of(directives.begin(), directives.end(), [](const Directive& directive) {
+           return directive.kind == Directive::Kind::stage && directive.space == "shared";
+         });
+}
+
 std::string print(const Schedule& schedule) { return std::string(kHead) + print(schedule.directives); }
 
 std::optional<Schedule> parse_schedule(std::string_view text) {
@@ -54,8 +61,8 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
     verify_composite(program, schedule, target);
   } else if (has_write(schedule.directives)) {
     const auto& last = schedule.directives.back();
-    if (target == Target::cpu && last.kind == Directive::Kind::added)
-      refuse(last, "what only moves elements has no tree on a CPU, which it could rewrite");
+    if (!schedule.builds(target) && last.kind == Directive::Kind::added)
+      refuse(last, "what waits in an array has no tree on a CPU, which it could rewrite");
     verify(moves_of(program, schedule.directives), program);
   } else if (has_atom(schedule.directives)) {
     build(program, schedule, target);
@@ -87,7 +94,8 @@ Kernel build(const ir::Program& program, const Schedule& schedule, Target target
   if (has_write(schedule.directives)) {
     auto directives = schedule.directives;
     const auto added = take_added(directives);
-    auto kernel = build_permute(program, moves_of(program, std::move(directives)));
+    const auto moves = moves_of(program, std::move(directives));
+    auto kernel = target == Target::cuda ? build_permute(program, moves) : build_permute_cpu(program, moves);
     return added.empty() ? kernel : rewritten(std::move(kernel), added);
   }
   if (!has_atom(schedule.directives)) return build_program(program, schedule.directives, target);

@@ -15,9 +15,9 @@ struct Schedule {
   std::string name;  ///< unique among a problem's candidates; no part of a kernel's key
   Directives directives;
 
-  /// Whether build() makes a tree of it. What moves elements on a CPU is one tile statement, which
+  /// Whether build() makes a tree of it. What waits in an array on a CPU is one tile statement, which
   /// src/codegen/cpu_copy prints.
-  bool builds(Target target) const noexcept { return target == Target::cuda || !has_write(directives); }
+  bool builds(Target target) const noexcept;
 };
 
 /// The text form without the name: part of the kernel's key.

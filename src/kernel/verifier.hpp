@@ -90,6 +90,8 @@ class Verifier {
   void whole_warps(const char* what) const;
   void one(const Wait& wait);
   void one(const Barrier& barrier);
+  void one(const FetchRows& fetch);
+  void one(const FetchLines& fetch);
   void one(const Prefetch& prefetch);
   void one(const CopyRow& copy);
   void one(const LaneReduce& reduce) { combine(reduce.registers, reduce.op, Varies::by_warp); }
@@ -176,6 +178,7 @@ class Verifier {
   std::vector<bool> read_by_others_;  // per array: shared, with no such barrier since other blocks read it
   std::vector<std::optional<Affine>> moved_;  // per array: how far it has been advanced; nothing: not known any more
   std::vector<Var> tasks_;
+  bool fetches_ = false;           // rows ahead have been named
   std::int64_t stack_ = 0;         // bytes of the registers that are declared around
   std::int64_t thread_below_ = 0;  // threads that share the digits of the loops around; 0: outside of them
   Var cluster_ = -1;               // the loop around over the blocks of a cluster

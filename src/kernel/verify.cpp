@@ -194,7 +194,11 @@ void Verifier::one(const Sweep& sweep) {
   expect(!sweep.parts.empty(), "a strip-mined loop of no parts");
   const auto parted = std::max(varies(sweep.first), varies(sweep.end));
   part(parted);
-  enter(sweep.var);
+  enter(sweep.var, ranges_.multiple(sweep.parts.back().step, sweep.first));
+  if (sweep.aligned) {
+    expect(!cuda() && sweep.parts.back().step == 1, "a strip-mined loop is aligned by no single steps");
+    known(sweep.aligned->index.front());
+  }
   const auto place = static_cast<std::size_t>(sweep.var);
   varies_[place] = varies(sweep.first);
   unrolled_[place] = false;
@@ -203,13 +207,15 @@ void Verifier::one(const Sweep& sweep) {
   for (const auto& part : sweep.parts) {
     if (part.step < 1 || step % part.step != 0)
       fail(fmt::format("{} goes in steps of {} after steps of {}", name(sweep.var), part.step, step));
-    if (part.bind != Bind::any && (part.bind != Bind::vector || cuda()))
+    if (part.bind != Bind::any && (cuda() || (part.bind != Bind::vector && part.bind != Bind::rolled &&
+                                              !(part.bind == Bind::unroll && part.times > 0))))
       fail(fmt::format("{} is strip-mined, and bound to something else", name(sweep.var)));
     step = part.step;
+    const auto least = sweep.past_end && &part == &sweep.parts.back() ? 1 : step;
     const auto mark = ranges_.mark();
     ranges_.assume({sweep.first - Affine::of(sweep.var), 1});
-    ranges_.assume({Affine::of(sweep.var) - sweep.end, 1 - step});
-    if (sweep.end.is_constant()) ranges_.assume({Affine::of(sweep.var), sweep.end.constant - step + 1});
+    ranges_.assume({Affine::of(sweep.var) - sweep.end, 1 - least});
+    if (sweep.end.is_constant()) ranges_.assume({Affine::of(sweep.var), sweep.end.constant - least + 1});
     rounds([&] { body(part.body, false); });
     ranges_.restore(mark);
   }
@@ -319,6 +325,21 @@ void Verifier::one(const Scatter& scatter) {
   if (array.space != Space::global || !array.written) fail(fmt::format("{} takes no results", array.name));
   if (scatter.value.type != array.type || scatter.value.lanes() != 1)
     fail(fmt::format("a value of type {} is stored to {}", ricci::name(scatter.value.type), array.name));
+}
+
+void Verifier::one(const FetchRows& fetch) {
+  expect(!cuda(), "rows ahead on a GPU");
+  expect(rounds_ == 0, "rows ahead are of a task, and are named in a loop");
+  if (array_of_checked(fetch.from).space != Space::global || fetch.rows.empty() || fetch.length < 1 ||
+      fetch.tasks < 1 || fetch.in_row < fetch.tasks)
+    fail(fmt::format("{} rows of {} are prefetched for {} of {} tasks", fetch.rows.size(), fetch.length, fetch.tasks,
+                     fetch.in_row));
+  known(fetch.from.index.front());
+  fetches_ = true;
+}
+
+void Verifier::one(const FetchLines& fetch) {
+  if (!fetches_ || fetch.lines < 1) fail(fmt::format("{} lines of no rows ahead", fetch.lines));
 }
 
 void Verifier::one(const Prefetch& prefetch) {

@@ -1,5 +1,5 @@
-// Random permutations as loop trees for a GPU: executed by the kernel interpreter, equal to the program's interpreter
-// to the last bit; where there is a simulator, the interpreter counts what it counts.
+// Random permutations as loop trees for GPUs and CPUs: executed by the kernel interpreter, equal to the program's
+// interpreter to the last bit; where there is a simulator, the interpreter counts what it counts.
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -8,6 +8,7 @@
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
 #include "ir/passes/canonical.hpp"
+#include "kernel/build.hpp"
 #include "kernel/interpret/execute.hpp"
 #include "kernel/print.hpp"
 #include "plan/plan.hpp"
@@ -29,14 +30,17 @@ struct Case {
 };
 
 /// Nothing where there are no elements, or where the only schedule computes.
-std::optional<Case> made(std::uint64_t seed, std::int64_t elements) {
+std::optional<Case> made(std::uint64_t seed, std::int64_t elements, kernel::Target target = kernel::Target::cuda) {
   Case c{fuzz::random_problem(seed, {elements, 12}), {}, {}, {}};
   c.program = ir::canonicalise(ir::lower(c.problem.problem()));
   if (c.program.points() == 0) return std::nullopt;
-  const auto list = plan::candidates(c.program, plan::GpuModel::of_capability(90));
+  plan::CpuModel cpu;
+  cpu.vector_bytes = 16 << seed % 3;
+  const auto list = target == kernel::Target::cpu ? plan::candidates(c.program, cpu)
+                                                  : plan::candidates(c.program, plan::GpuModel::of_capability(90));
   c.schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
-  if (!c.schedule.builds(kernel::Target::cuda)) return std::nullopt;
-  c.tree = kernel::build(c.program, c.schedule, kernel::Target::cuda);
+  if (!c.schedule.builds(target)) return std::nullopt;
+  c.tree = kernel::expand(kernel::build(c.program, c.schedule, target));
   return c;
 }
 
@@ -60,20 +64,18 @@ kernel::Counts run(Case& c) {
   return kernel::execute(c.tree, {c.problem.a.element_0(), c.problem.b.element_0()}, factors);
 }
 
-}  // namespace
-
-TEST_CASE("kernels of random permutations do what the interpreter does") {
-  const auto first = fuzz::first_seed(600001);
+void check_random(kernel::Target target, std::uint64_t usual_seed) {
+  const auto first = fuzz::first_seed(usual_seed);
   const int count = fuzz::cases(400);
   int trees = 0;
   for (int k = 0; k < count; ++k) {
-    auto c = made(first + static_cast<std::uint64_t>(k), 1500);
+    auto c = made(first + static_cast<std::uint64_t>(k), 1500, target);
     if (!c) continue;
     ++trees;
     INFO(told(*c));
-    const auto launch = kernel::launch_of(c->program, c->schedule, kernel::Target::cuda);
+    const auto launch = kernel::launch_of(c->program, c->schedule, target);
     CHECK(c->tree.tasks() == launch.tasks);
-    CHECK(c->tree.threads == launch.threads);
+    if (target == kernel::Target::cuda) CHECK(c->tree.threads == launch.threads);
     const auto want = fuzz::expected(c->problem);
     const auto counts = run(*c);
     CHECK(counts.tasks == launch.tasks);
@@ -82,6 +84,14 @@ TEST_CASE("kernels of random permutations do what the interpreter does") {
   std::printf("%d kernels of %d random permutations from seed %llu\n", trees, count,
               static_cast<unsigned long long>(first));
   if (fuzz::enough(count)) CHECK(trees > count / 2);
+}
+
+}  // namespace
+
+TEST_CASE("kernels of random permutations do what the interpreter does") { check_random(kernel::Target::cuda, 600001); }
+
+TEST_CASE("kernels of random permutations for a CPU do what the interpreter does") {
+  check_random(kernel::Target::cpu, 650001);
 }
 
 #ifdef RICCI_TEST_SIMT

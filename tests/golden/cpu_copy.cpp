@@ -8,16 +8,14 @@
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_copy.case
 extern "C" void u64_abc_to_bac_30x20x64(void* const* args, i64 first, i64 last)
 {
-  const u64* const A_base = (const u64*)args[0];
-  u64* const B_base = (u64*)args[1];
-  for (i64 tile = first; tile < last; ++tile) {
-    const i64 b = tile;
-    const u64* __restrict__ const A = A_base + (64 * b);
-    u64* __restrict__ const B = B_base + (1920 * b);
+  const u64* __restrict__ const A = (const u64*)args[0];
+  u64* __restrict__ const B = (u64*)args[1];
+  for (i64 task = first; task < last; ++task) {
+    const i64 b = task;
     for (i64 a = 0; a < 30; ++a) {
       #pragma clang loop vectorize(assume_safety)
       for (i64 c = 0; c < 64; ++c) {
-        B[64 * a + c] = A[1280 * a + c];
+        B[1920LL * b + 64LL * a + c] = A[64LL * b + 1280LL * a + c];
       }
     }
   }

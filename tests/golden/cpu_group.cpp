@@ -56,7 +56,7 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
             for (int z = 0; z < 2; ++z) {
               A_packed_rows[z + 6LL] = 0.0;
             }
-            transpose(A_packed_rows);
+            transpose<double, 8>(A_packed_rows);
             #pragma unroll
             for (int w = 0; w < 8; ++w) {
               store_part<6>(A_packed + 60LL * b + 48LL * cb + 6LL * w, A_packed_rows[w]);
@@ -78,7 +78,7 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
             for (int z = 0; z < 1; ++z) {
               A_packed_rows[z + 3LL] = 0.0;
             }
-            transpose(A_packed_rows);
+            transpose<double, 4>(A_packed_rows);
             #pragma unroll
             for (int w = 0; w < 4; ++w) {
               store_part<3>(A_packed + 60LL * b + 24LL * cb + 6LL * w, A_packed_rows[w]);
@@ -148,7 +148,7 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
               for (int u = 0; u < 4; ++u) {
                 D_packed_rows[u] = *(const f64x4_in_memory*)(D + 192LL * d0 + 24LL * d + 24LL * bb + 4LL * eb + 6LL * u);
               }
-              transpose(D_packed_rows);
+              transpose<double, 4>(D_packed_rows);
               #pragma unroll
               for (int w = 0; w < 4; ++w) {
                 *(f64x4_in_memory*)(D_packed + 4LL * d + 4LL * bb + 128LL * eb + 32LL * w) = D_packed_rows[w];
@@ -159,7 +159,7 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
             for (int u = 0; u < 4; ++u) {
               D_packed_rows[u] = load_part<f64x4, 2>(D + 192LL * d0 + 24LL * d + 24LL * bb + 6LL * u + 4LL);
             }
-            transpose(D_packed_rows);
+            transpose<double, 4>(D_packed_rows);
             #pragma unroll
             for (int w = 0; w < 2; ++w) {
               *(f64x4_in_memory*)(D_packed + 4LL * d + 4LL * bb + 32LL * w + 128LL) = D_packed_rows[w];
@@ -201,7 +201,7 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
             for (int u = 0; u < 4; ++u) {
               sum_across_0[u] = sum[a][u];
             }
-            transpose(sum_across_0);
+            transpose<double, 4>(sum_across_0);
             #pragma unroll
             for (int w = 0; w < 4; ++w) {
               *(f64x4_in_memory*)(E + 576LL * a0 + 96LL * a + 8LL * d0 + 24LL * w) = *(const f64x4_in_memory*)(E_block + 96LL * a + 8LL * d0 + 24LL * w) + sum_across_0[w] + *(const f64x4_in_memory*)(E + 576LL * a0 + 96LL * a + 8LL * d0 + 24LL * w);
@@ -211,7 +211,7 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
             for (int u = 0; u < 4; ++u) {
               sum_across_4[u] = sum[a][u + 4LL];
             }
-            transpose(sum_across_4);
+            transpose<double, 4>(sum_across_4);
             #pragma unroll
             for (int w = 0; w < 4; ++w) {
               *(f64x4_in_memory*)(E + 576LL * a0 + 96LL * a + 8LL * d0 + 24LL * w + 4LL) = *(const f64x4_in_memory*)(E_block + 96LL * a + 8LL * d0 + 24LL * w + 4LL) + sum_across_4[w] + *(const f64x4_in_memory*)(E + 576LL * a0 + 96LL * a + 8LL * d0 + 24LL * w + 4LL);
@@ -225,7 +225,7 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
             for (int u = 0; u < 4; ++u) {
               sum_across_0[u] = sum[a][u];
             }
-            transpose(sum_across_0);
+            transpose<double, 4>(sum_across_0);
             #pragma unroll
             for (int w = 0; w < 4; ++w) {
               if (6LL * a0 + a < 21) {
@@ -237,7 +237,7 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
             for (int u = 0; u < 4; ++u) {
               sum_across_4[u] = sum[a][u + 4LL];
             }
-            transpose(sum_across_4);
+            transpose<double, 4>(sum_across_4);
             #pragma unroll
             for (int w = 0; w < 4; ++w) {
               if (6LL * a0 + a < 21) {

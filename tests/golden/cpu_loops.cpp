@@ -8,18 +8,17 @@
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_loops.case
 extern "C" void u16_abc_to_cba_12x10x50(void* const* args, i64 first, i64 last)
 {
-  const u16* const A_base = (const u16*)args[0];
-  u16* const B_base = (u16*)args[1];
-  for (i64 tile = first; tile < last; ++tile) {
-    const i64 b = tile % 10;
-    const i64 c0 = 32 * (tile / 10);
-    const u16* __restrict__ const A = A_base + (c0 + 50 * b);
-    u16* __restrict__ const B = B_base + (120 * c0 + 12 * b);
-    const i64 c_end = 50 - c0 < 32 ? 50 - c0 : 32;
-    for (i64 c = 0; c < c_end; ++c) {
+  const u16* __restrict__ const A = (const u16*)args[0];
+  u16* __restrict__ const B = (u16*)args[1];
+  for (i64 task = first; task < last; ++task) {
+    const i64 c_tile = task / 10;
+    const i64 b = task % 10;
+    const i64 c0 = 32LL * c_tile;
+    const i64 c_end = c0 + 32LL < 50 ? c0 + 32LL : 50;
+    for (i64 c = c0; c < c_end; ++c) {
       #pragma clang loop vectorize(assume_safety)
       for (i64 a = 0; a < 12; ++a) {
-        B[120 * c + a] = A[c + 500 * a];
+        B[120LL * c + 12LL * b + a] = A[c + 50LL * b + 500LL * a];
       }
     }
   }

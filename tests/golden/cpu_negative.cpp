@@ -8,15 +8,13 @@
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_negative.case
 extern "C" void c64_ab_to_ba_40x24(void* const* args, i64 first, i64 last)
 {
-  const c64* const A_base = (const c64*)args[0];
-  c64* const B_base = (c64*)args[1];
-  for (i64 tile = first; tile < last; ++tile) {
-    const c64* __restrict__ const A = A_base + (0);
-    c64* __restrict__ const B = B_base + (0);
+  const c64* __restrict__ const A = (const c64*)args[0];
+  c64* __restrict__ const B = (c64*)args[1];
+  for (i64 task = first; task < last; ++task) {
     for (i64 b = 0; b < 24; ++b) {
       #pragma clang loop vectorize(assume_safety)
       for (i64 a = 0; a < 40; ++a) {
-        B[40 * b + a] = conj(A[b - 24 * a]);
+        B[40LL * b + a] = conj(A[b - 24LL * a]);
       }
     }
   }

@@ -52,7 +52,7 @@ extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 
                 for (int z = 0; z < 2; ++z) {
                   A_packed_rows[z + 6LL] = 0.0;
                 }
-                transpose(A_packed_rows);
+                transpose<double, 8>(A_packed_rows);
                 #pragma unroll
                 for (int w = 0; w < 8; ++w) {
                   store_part<6>(A_packed + 480LL * b2 + 240LL * a2 + 48LL * cb + 6LL * w, A_packed_rows[w]);
@@ -70,7 +70,7 @@ extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 
                 for (int z = 0; z < 1; ++z) {
                   A_packed_rows[z + 3LL] = 0.0;
                 }
-                transpose(A_packed_rows);
+                transpose<double, 4>(A_packed_rows);
                 #pragma unroll
                 for (int w = 0; w < 4; ++w) {
                   store_part<3>(A_packed + 480LL * b2 + 240LL * a2 + 24LL * cb + 6LL * w, A_packed_rows[w]);
@@ -120,7 +120,7 @@ extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 
                 for (int z = 0; z < 2; ++z) {
                   sum_across_0[z + 6LL] = 0.0;
                 }
-                transpose(sum_across_0);
+                transpose<double, 8>(sum_across_0);
                 #pragma unroll
                 for (int w = 0; w < 8; ++w) {
                   if (8LL * dv + w < 20) {
@@ -141,7 +141,7 @@ extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 
                   for (int z = 0; z < 5; ++z) {
                     sum_across_0[z + 3LL] = 0.0;
                   }
-                  transpose(sum_across_0);
+                  transpose<double, 8>(sum_across_0);
                   #pragma unroll
                   for (int w = 0; w < 8; ++w) {
                     if (8LL * dv + w < 20) {

@@ -1,4 +1,4 @@
-// CPU copy kernels: the loops over tiles and within a tile, in the order of the schedule's mapping.
+// CPU copies through an array: the loop over tiles.
 #pragma once
 
 #include <string>

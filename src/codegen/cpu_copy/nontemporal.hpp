@@ -6,34 +6,19 @@
 
 #include "codegen/writer.hpp"
 #include "kernel/kernel.hpp"
-#include "kernel/permute/moves.hpp"
+#include "kernel/permute/cpu_stage.hpp"
 
 namespace ricci::codegen {
 
 using kernel::kLineBytes;
-
-/// The offsets of all points of digits first .. last-1, fastest digit first: sums of value * stride.
-std::vector<std::int64_t> offsets(const std::vector<kernel::MixedRadixDigit>& digits, std::size_t first,
-                                  std::size_t last, const std::vector<std::int64_t>& stride);
+using kernel::offsets;
+using Prefetch = kernel::InputAhead;
+inline Prefetch prefetch_of(const ir::Program& program, const kernel::Moves& moves) {
+  return kernel::input_ahead(program, moves);
+}
 
 /// The integer type of a table that holds these values.
 const char* table_type(const std::vector<std::int64_t>& values);
-
-/// The prefetch of the input of later tiles, line by line between the stores of the current ones, so that reads and
-/// writes of memory overlap.
-struct Prefetch {
-  std::vector<std::int64_t> row;  // offset of each row from the first tile's origin; empty: no prefetch
-  std::int64_t length = 1;        // elements of a row
-  std::int64_t lines = 0;         // cache lines of all rows, at most
-  std::int64_t tiles = 1;         // consecutive tiles that are prefetched at once
-  std::int64_t in_row = 1;        // tiles in a row of tiles; prefetched groups do not cross its end
-  bool prefetches_ends = false;   // also of output lines that a run stores in part and does not carry
-
-  bool on() const { return !row.empty(); }
-};
-
-/// No prefetch where a schedule has no nontemporal stores, or a tile has more rows than a table should hold.
-Prefetch prefetch_of(const ir::Program& program, const kernel::Moves& moves);
 
 /// Emits the type that issues the prefetches.
 void emit_prefetch(Writer& writer, const ir::Program& program, const kernel::Moves& moves, const Prefetch& prefetch);

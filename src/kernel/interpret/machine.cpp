@@ -126,9 +126,10 @@ void Machine::one(const Loop& loop, const Threads& threads) {
 void Machine::one(const Sweep& sweep, const Threads& threads) {
   for (const auto t : threads) variable(sweep.var, t) = at(sweep.first, t);
   for (const auto& part : sweep.parts) {
+    const auto least = sweep.past_end && &part == &sweep.parts.back() ? 1 : part.step;
     Threads inside = threads;
     for (;;) {
-      std::erase_if(inside, [&](int t) { return variable(sweep.var, t) + part.step > at(sweep.end, t); });
+      std::erase_if(inside, [&](int t) { return variable(sweep.var, t) + least > at(sweep.end, t); });
       if (inside.empty()) break;
       execute(part.body, inside);
       for (const auto t : inside) variable(sweep.var, t) += part.step;

@@ -69,7 +69,7 @@ Memory::Met* Memory::met(int number, std::int64_t element, int block) {
 void Memory::meet(Met& met, int array, std::int64_t element, int thread, bool writes) {
   const auto now = warp_interval(thread), interval = this->interval(thread);
   met.several = met.several || (met.task >= 0 && met.task != task_);
-  if (met.several && (met.written || writes)) {
+  if (met.several && (met.written || writes) && !this->array(array).overlapped) {
     fail(array, element, fmt::format("is accessed by task {} and others, and written by one of them", task_));
   }
   if (met.written_in == interval && met.writer != thread &&

@@ -9,6 +9,7 @@
 
 #include "kernel/arguments.hpp"
 #include "kernel/expand.hpp"
+#include "kernel/permute/statement.hpp"
 #include "kernel/permute/tile.hpp"
 #include "kernel/permute/warp_exchange.hpp"
 #include "kernel/verify.hpp"
@@ -447,20 +448,7 @@ class Builder {
 
   template <class Leaf>
   Value value(NodeId id, Leaf leaf) const {
-    const auto& n = node(id);
-    if (n.kind == ir::NodeKind::load) return leaf(id);
-    Value value;
-    value.type = n.type;
-    value.op = n.op;
-    if (n.kind == ir::NodeKind::param) {
-      value.kind = Value::Kind::param;
-      value.param = n.source;
-      return value;
-    }
-    if (n.kind != ir::NodeKind::op) throw InternalError("a kernel that moves elements has no loops of its own");
-    value.kind = Value::Kind::op;
-    for (int k = 0; k < ir::operand_count(n); ++k) value.operands.push_back(this->value(n.operand[k], leaf));
-    return value;
+    return value_of(program_, id, leaf);
   }
 
   // ---- the exchange within a warp
@@ -525,23 +513,13 @@ class Builder {
     return round;
   }
 
-  /// Loads that the statement uses, in the order in which it does.
-  std::vector<NodeId> loads_of(NodeId id) const {
-    std::vector<NodeId> loads;
-    value(id, [&](NodeId load) {
-      if (std::find(loads.begin(), loads.end(), load) == loads.end()) loads.push_back(load);
-      return Value();
-    });
-    return loads;
-  }
-
   const ir::Program& program_;
   const Moves& moves_;
   Kernel kernel_;
   Tile tile_;
   Var block_ = -1, part_ = -1;
   int shared_ = -1;
-  std::vector<NodeId> loads_ = loads_of(program_.statement().value);
+  std::vector<NodeId> loads_ = loads_of(program_);
 };
 
 }  // namespace

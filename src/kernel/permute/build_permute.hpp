@@ -1,4 +1,4 @@
-// Kernels that move elements on a GPU: a tile, staged or not, as a loop tree of native statements.
+// Kernels that move elements: a tile, staged or not, as a loop tree of native statements.
 #pragma once
 
 #include "kernel/kernel.hpp"
@@ -13,5 +13,9 @@ namespace ricci::kernel {
 /// Verified. Throws PlanError where they break a rule of verify() and where a launch has too many blocks,
 /// InternalError where the tree breaks one of verify().
 Kernel build_permute(const ir::Program& program, const Moves& moves);
+
+/// The tree for a CPU of what waits in no array: task -> the tile's origin and ends -> loops around points, rows or
+/// blocks. Verified, and throws as above.
+Kernel build_permute_cpu(const ir::Program& program, const Moves& moves);
 
 }  // namespace ricci::kernel

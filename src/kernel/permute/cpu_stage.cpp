@@ -1,5 +1,8 @@
 #include "kernel/permute/cpu_stage.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "kernel/kernel.hpp"
 
 namespace ricci::kernel {
@@ -59,6 +62,67 @@ TransposeBlock transpose_block(const Moves& moves) {
   if (block.row_packing > 1) block.piece = block.row_packing * vectors;
   while (block.piece < block.rows) block.piece *= 2;
   return block;
+}
+
+std::vector<std::int64_t> offsets(const std::vector<MixedRadixDigit>& digits, std::size_t first, std::size_t last,
+                                  const std::vector<std::int64_t>& stride) {
+  std::vector<std::int64_t> list{0};
+  for (std::size_t k = first; k < last; ++k) {
+    const auto step = stride[static_cast<std::size_t>(digits[k].index)] * digits[k].step;
+    const auto inner = list.size();
+    for (std::int64_t n = 1; n < digits[k].count; ++n) {
+      for (std::size_t m = 0; m < inner; ++m) list.push_back(list[m] + n * step);
+    }
+  }
+  return list;
+}
+
+InputAhead input_ahead(const ir::Program& program, const Moves& moves) {
+  constexpr std::int64_t kMostRows = 2048;
+  InputAhead prefetch;
+  const auto& stage = *moves.stage;
+  if (stage.prefetch_distance == 0) return prefetch;
+  const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
+  const auto& from = load.offset.coefficient;
+  const auto stride = [&](int q) { return from[static_cast<std::size_t>(q)]; };
+  auto tile = moves.tile;
+  for (const auto q : moves.order) {
+    prefetch.in_row = moves.tiles_along(program, q);
+    if (prefetch.in_row == 1) continue;
+    prefetch.tiles = std::min(stage.prefetch_distance, prefetch.in_row);
+    auto& reach = tile[static_cast<std::size_t>(q)];
+    reach = std::min(reach * prefetch.tiles, program.indices[static_cast<std::size_t>(q)].extent);
+    break;
+  }
+  ThreadMapping mapping;
+  for (int q = 0; q < static_cast<int>(tile.size()); ++q) {
+    if (tile[static_cast<std::size_t>(q)] > 1) mapping.digits.push_back({q, tile[static_cast<std::size_t>(q)], 1});
+  }
+  std::int64_t points = 1;
+  for (const auto n : tile) points *= n;
+  std::stable_sort(mapping.digits.begin(), mapping.digits.end(),
+                   [&](const MixedRadixDigit& one, const MixedRadixDigit& other) {
+                     return std::abs(stride(one.index)) < std::abs(stride(other.index));
+                   });
+  const auto [leading, length] = run_of(mapping, stride, stride);
+  const auto size = size_of(load.type);
+  if (points / length > kMostRows) return prefetch;
+  prefetch.row = offsets(mapping.digits, leading, mapping.digits.size(), from);
+  prefetch.length = length;
+  // Rows with the alignment of the first one have the fewest lines; others may start anywhere in a line.
+  const auto line = std::max<std::int64_t>(kLineBytes / size, 1);
+  const auto whole =
+      std::all_of(from.begin(), from.end(), [&](std::int64_t step) { return step <= 1 || step % line == 0; });
+  const auto asked = length * size + (whole ? 0 : kLineBytes - size);
+  const auto& statement = program.statement();
+  const auto& to = statement.offset.coefficient;
+  const auto out_size = size_of(program.buffers[static_cast<std::size_t>(statement.buffer)].type);
+  for (std::size_t q = 0; q < to.size() && stage.line_carry < 0; ++q) {
+    const auto step = to[q] == 1 ? moves.tile[q] : to[q];
+    prefetch.prefetches_ends = prefetch.prefetches_ends || step * out_size % kLineBytes != 0;
+  }
+  prefetch.lines = (static_cast<std::int64_t>(prefetch.row.size()) * asked + kLineBytes - 1) / kLineBytes;
+  return prefetch;
 }
 
 }  // namespace ricci::kernel

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "kernel/permute/moves.hpp"
 
@@ -42,5 +43,25 @@ struct StageArrays {
   std::int64_t bytes = 0;  ///< of all of them
 };
 StageArrays stage_arrays(const ir::Program& program, const Moves& moves);
+
+/// The offsets of all points of digits first .. last-1, fastest digit first: sums of value * stride.
+std::vector<std::int64_t> offsets(const std::vector<MixedRadixDigit>& digits, std::size_t first, std::size_t last,
+                                  const std::vector<std::int64_t>& stride);
+
+/// The prefetch of the input of later tiles, line by line between the stores of the current ones, so that reads and
+/// writes of memory overlap.
+struct InputAhead {
+  std::vector<std::int64_t> row;  // offset of each row from the first tile's origin; empty: no prefetch
+  std::int64_t length = 1;        // elements of a row
+  std::int64_t lines = 0;         // cache lines of all rows, at most
+  std::int64_t tiles = 1;         // consecutive tiles that are prefetched at once
+  std::int64_t in_row = 1;        // tiles in a row of tiles; prefetched groups do not cross its end
+  bool prefetches_ends = false;   // also of output lines that a run stores in part and does not carry
+
+  bool on() const { return !row.empty(); }
+};
+
+/// No prefetch where a schedule has no nontemporal stores, or a tile has more rows than a table should hold.
+InputAhead input_ahead(const ir::Program& program, const Moves& moves);
 
 }  // namespace ricci::kernel
