@@ -62,18 +62,21 @@ std::string group_function_of(const kernel::Atom& atom, int times) {
     numbers.push_back(fmt::format("%{}", r));
     handed.push_back(fmt::format("\"+f\"(d[{}][{}])", r / per, r % per));
   }
-  const auto type = name(dtype_of(atom.a.type));
+  const std::string type = atom.a.type == AtomType::tf32 ? "tf32" : name(dtype_of(atom.a.type));
+  // Elements of 32 bits lie along the depth.
+  const bool either_way = atom.a.per_register() > 1;
   return fmt::format(
-      "template <int ATransposed, int BTransposed>\n"
-      "inline void {}(f32 (&d)[{}][{}], u64 a, u64 b) {{\n"
+      "{}inline void {}(f32 (&d)[{}][{}], u64 a, u64 b) {{\n"
       "  asm volatile(\"{{.reg .pred p; setp.ne.b32 p, 1, 0; \"\n"
       "               \"wgmma.mma_async.sync.aligned.m{}n{}k{}.f32.{}.{} \"\n"
-      "               \"{{{}}}, %{}, %{}, p, 1, 1, %{}, %{};}}\"\n"
+      "               \"{{{}}}, %{}, %{}, p, 1, 1{};}}\"\n"
       "               : {}\n"
-      "               : \"l\"(a), \"l\"(b), \"n\"(ATransposed), \"n\"(BTransposed));\n"
+      "               : \"l\"(a), \"l\"(b){});\n"
       "}}\n",
-      atom.name, times, per, atom.m * atom.warps, atom.n * times, atom.k, type, type, fmt::join(numbers, ", "),
-      registers, registers + 1, registers + 2, registers + 3, fmt::join(handed, ", "));
+      either_way ? "template <int ATransposed, int BTransposed>\n" : "", atom.name, times, per, atom.m * atom.warps,
+      atom.n * times, atom.k, type, type, fmt::join(numbers, ", "), registers, registers + 1,
+      either_way ? fmt::format(", %{}, %{}", registers + 2, registers + 3) : "", fmt::join(handed, ", "),
+      either_way ? ", \"n\"(ATransposed), \"n\"(BTransposed)" : "");
 }
 
 }  // namespace

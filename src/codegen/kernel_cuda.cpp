@@ -250,8 +250,10 @@ class CudaPrinter {
     parts_.warp_group = true;
     const auto& sum = kernel_.array(product.d.array);
     parts_.group_products.insert({product.atom, static_cast<int>(sum.shape[1])});
-    w_.line("{}<{:d}, {:d}>({}, {}, {});", product.atom, !product.a.along_depth, !product.b.along_depth,
-            text_.load(product.d), matrix(product.a), matrix(product.b));
+    const auto ways = kernel::find_atom(product.atom)->a.per_register() > 1
+                          ? fmt::format("<{:d}, {:d}>", !product.a.along_depth, !product.b.along_depth)
+                          : std::string();
+    w_.line("{}{}({}, {}, {});", product.atom, ways, text_.load(product.d), matrix(product.a), matrix(product.b));
   }
   std::string matrix(const kernel::SharedMatrix& matrix) {
     const auto& array = kernel_.array(matrix.start.array);

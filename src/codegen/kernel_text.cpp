@@ -411,8 +411,6 @@ KernelText::Text KernelText::text(const Value& value) {
                   ? fmt::format("(i64){}", affine(value.affine))
                   : fmt::format("(i64)({})", affine(value.affine)),
               2};
-    case Value::Kind::tf32:
-      return {fmt::format("to_tf32({})", text(value.operands[0]).text), 3};
     case Value::Kind::pack: {
       std::string lanes;
       for (const auto& lane : value.operands) lanes += (lanes.empty() ? "" : ", ") + text(lane).text;
@@ -536,6 +534,8 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
         return {fmt::format("cast_{}(cast_f64({}))", ricci::name(dtype), x.text), 3};
       if (is_integer(dtype)) return {fmt::format("({}){}", type, in_brackets(x, 3)), 2};
       return call(fmt::format("cast_{}", ricci::name(dtype)));
+    case OpCode::tf32:
+      return call(vectors_ ? "nearest_tf32" : "to_tf32");
     case OpCode::real_part:
       return {in_brackets(x, 3) + ".re", 3};
     case OpCode::imag_part:

@@ -127,8 +127,8 @@ std::string print(const Program& program) {
   std::string text;
   for (const auto& index : program.indices) text += fmt::format("index {} = {}\n", index.name, index.extent);
   for (const auto& buffer : program.buffers) {
-    text += fmt::format("{} {} : {} [{}..{}] align {}\n", buffer.written ? "output" : "input", buffer.name,
-                        name(buffer.type), buffer.first, buffer.last, buffer.alignment);
+    text += fmt::format("{} {} : {} [{}..{}] align {}{}\n", buffer.written ? "output" : "input", buffer.name,
+                        name(buffer.type), buffer.first, buffer.last, buffer.alignment, buffer.tf32 ? " tf32" : "");
   }
   for (const auto& param : program.params) text += fmt::format("param {} : {}\n", param.name, name(param.type));
   if (!program.exact) text += "rounding free\n";

@@ -30,6 +30,7 @@ struct Buffer {
   bool written = false;
   std::int64_t first = 0, last = 0;
   std::int64_t alignment = 0;  ///< bytes promised for the base pointer
+  bool tf32 = false;           ///< of f32: of all elements the lower 13 bits are 0, as OpCode::tf32 leaves them
 };
 
 /// A factor given at run time: a kernel argument.
@@ -66,6 +67,7 @@ enum class OpCode : std::uint8_t {
   neg,    ///< -x
   conj,   ///< complex conjugate
   cast,   ///< to the node's type: one correct rounding to nearest even; integers to floats, never back
+  tf32,   ///< f32: x rounded to 11 significant bits, halves away from zero, as tensor cores take it
   // between a complex type and the real one of its parts
   real_part,
   imag_part,

@@ -25,7 +25,7 @@ Sequence sequence_of(Program program) {
   for (std::size_t k = 0; k < program.buffers.size(); ++k) {
     const auto& buffer = program.buffers[k];
     sequence.storages.push_back({buffer.name, buffer.written ? Role::output : Role::input, buffer.type, buffer.first,
-                                 buffer.last, buffer.alignment});
+                                 buffer.last, buffer.alignment, buffer.tf32});
     step.storage.push_back(static_cast<int>(k));
   }
   sequence.params = program.params;
@@ -51,7 +51,7 @@ void verify(const Sequence& sequence) {
       require(step.storage[b] >= 0 && step.storage[b] < static_cast<int>(sequence.storages.size()),
               "every buffer of a step is a storage");
       const auto& storage = sequence.storages[static_cast<std::size_t>(step.storage[b])];
-      require(storage.type == buffer.type, "a buffer has its storage's type");
+      require(storage.type == buffer.type && storage.tf32 == buffer.tf32, "a buffer has its storage's type");
       require(program.points() == 0 || (buffer.first >= storage.first && buffer.last <= storage.last),
               "a buffer stays inside its storage");
       require(buffer.alignment <= std::max(storage.alignment, size_of(storage.type)),

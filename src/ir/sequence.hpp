@@ -18,6 +18,7 @@ struct Storage {
   DType type = DType::f64;
   std::int64_t first = 0, last = -1;
   std::int64_t alignment = 0;  ///< bytes promised for the base pointer; workspace: 256
+  bool tf32 = false;           ///< as of Buffer
 };
 
 /// One kernel: which storage is which of its buffers, which parameter is which of its own.

@@ -157,6 +157,8 @@ class Verifier {
             "a statement has a value");
     const auto& value = at(statement.value);
     require(value.type == target.type, "a statement stores a value of its buffer's type");
+    require(!target.tf32 || (value.kind == NodeKind::op && value.op == OpCode::tf32),
+            "what is stored as tf32 is rounded to it");
     const bool many = value.kind == NodeKind::scan || value.kind == NodeKind::compact;
     require(many == (statement.step != 0), "scans and compactions alone have a step");
     for (std::size_t q = 0; q < program_.indices.size(); ++q) {

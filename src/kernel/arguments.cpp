@@ -51,6 +51,7 @@ Kernel kernel_of(const ir::Program& program, Target target) {
     array.first = buffer.first;
     array.alignment = buffer.alignment;
     array.written = buffer.written;
+    array.tf32 = buffer.tf32;
     array.restricted = !chosen[k];
     kernel.add_array(std::move(array));
   }

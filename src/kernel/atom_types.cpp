@@ -19,6 +19,9 @@ std::string mismatch(const Atom& atom, int parts, const ir::Program& program, co
       return fmt::format("products in {}, and those of the program are in {}", name(precision),
                          name(program.precision));
   }
+  if (atom.warps > 1 && (parts > 1 || is_complex(contraction.type)))
+    return fmt::format("products of warp groups are of real numbers in one part, and these are of {} in {}",
+                       name(contraction.type), parts);
   if (parts > 2 || (parts == 2 && atom.a.type != AtomType::tf32))
     return fmt::format("factors of {} in {} parts", name(dtype_of(atom.a.type)), parts);
   for (const auto* factor : {&contraction.first, &contraction.second}) {

@@ -141,10 +141,12 @@ inline constexpr std::array<Atom, 12> kAtoms = {{
 
 /// The atoms of wgmma, whose instructions have 8 to 256 columns.
 inline constexpr int kGroupWarps = 4, kMostGroupColumns = 256;
-inline constexpr std::array<Atom, 2> kGroupAtoms = {{
+inline constexpr std::array<Atom, 3> kGroupAtoms = {{
     {"wgmma_f16", 16, 8, 16, 90, atoms::a_half(AtomType::f16, 16), atoms::b_half(AtomType::f16, 16),
      atoms::of_c(AtomType::f32, 16), kGroupWarps},
     {"wgmma_bf16", 16, 8, 16, 90, atoms::a_half(AtomType::bf16, 16), atoms::b_half(AtomType::bf16, 16),
+     atoms::of_c(AtomType::f32, 16), kGroupWarps},
+    {"wgmma_tf32", 16, 8, 8, 90, atoms::a_word(AtomType::tf32, 8), atoms::b_word(AtomType::tf32, 8),
      atoms::of_c(AtomType::f32, 16), kGroupWarps},
 }};
 

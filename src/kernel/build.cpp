@@ -254,7 +254,10 @@ void Builder::stage(const Directive& directive) {
                          kernel_.vars[static_cast<std::size_t>(level.var)].name, directive.at));
     }
   }
-  if (instruction_ != nullptr && instruction_->warps > 1) spread_rows(array, copy, directive.padding);
+  const bool of_group = instruction_ != nullptr && instruction_->warps > 1;
+  if (of_group) spread_rows(array, copy, directive.padding);
+  // Warp groups cut off what tf32 leaves out: their operands are rounded before.
+  array.tf32 = of_group && instruction_->a.type == AtomType::tf32;
   array.shape = {stride};
   array.origin = origin();
   staged.array = array_of(std::move(array));
@@ -265,6 +268,7 @@ void Builder::stage(const Directive& directive) {
   copy.async = directive.space == "async";
   const auto& rounded = (is_first ? contraction.first : contraction.second).rounded;
   if (rounded && *rounded != kernel_.array(staged.array).type) copy.rounded = rounded;
+  copy.tf32 = kernel_.array(staged.array).tf32 && !kernel_.array(load.source).tf32;
   order_[*at].first.push_back({std::move(copy), origin()});
 }
 
@@ -276,6 +280,8 @@ void Builder::spread_rows(Array& array, const Copy& copy, int padding) const {
   }
   array.swizzle = swizzle_of_rows(row, array.type);
   array.alignment = kMatrixBlock;
+  if (!copy.digits.empty() && size_of(array.type) != 2 && !is_summed(index_of(copy.digits.back().var)))
+    fail(fmt::format("a warp group reads rows of {} along the depth alone", ricci::name(array.type)));
   if (array.swizzle.mask == 0 || padding != 0)
     fail(fmt::format("a warp group reads rows of 32, 64 or 128 bytes with nothing between them, and these have {}",
                      row));

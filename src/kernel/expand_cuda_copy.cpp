@@ -204,9 +204,10 @@ Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std:
   const auto& kernel = threads.kernel;
   const auto to_type = kernel.array(copy.to.array).type, from_type = kernel.array(copy.from.array).type;
   const auto bytes = visits.vector * size_of(to_type);
-  const bool converts = to_type != from_type || copy.rounded;
+  const bool converts = to_type != from_type || copy.rounded || copy.tf32;
   const auto converted = [&](Value value) {
-    return cast(cast(std::move(value), copy.rounded.value_or(from_type)), to_type);
+    auto made = cast(cast(std::move(value), copy.rounded.value_or(from_type)), to_type);
+    return copy.tf32 ? apply(ir::OpCode::tf32, to_type, {std::move(made)}) : made;
   };
   const int run = converts && visits.vector > 1
                       ? threads.registers(kernel.array(copy.from.array).name + "_run", from_type, {1}, visits.vector)

@@ -365,13 +365,7 @@ class Multiplier {
       body.push_back({Store{{to.registers, index}, std::move(value)}});
       return;
     }
-    const auto rounding = [](Value of) {
-      Value result;
-      result.kind = Value::Kind::tf32;
-      result.type = DType::f32;
-      result.operands.push_back(std::move(of));
-      return result;
-    };
+    const auto rounding = [](Value of) { return apply(ir::OpCode::tf32, DType::f32, {std::move(of)}); };
     body.push_back({Store{{to.registers, index}, rounding(value)}});
     if (to.rest < 0) return;
     auto rest = apply(ir::OpCode::sub, DType::f32, {std::move(value), load_of(DType::f32, {to.registers, index})});

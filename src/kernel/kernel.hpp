@@ -46,6 +46,7 @@ struct Array {
   int lanes = 1;
   std::int64_t alignment = 0;  ///< bytes: promised for an argument, asked for otherwise
   bool written = false;
+  bool tf32 = false;         ///< global, shared: its elements, of f32, are rounded to tf32
   Swizzle swizzle = {};      ///< shared
   std::int64_t first = 0;    ///< global: the smallest offset, negative where strides are
   std::int64_t results = 0;  ///< global: elements that a run over all tasks writes, each by one task (0: not known)
@@ -90,7 +91,6 @@ struct Value {
     constant,    ///< number, or bits of an integer type
     index,       ///< the value of `affine`, as i64
     op,          ///< op on operands
-    tf32,        ///< CUDA: operand 0, an f32, rounded to 11 significant bits, halves away from zero
     pack,        ///< CUDA: the operands side by side, as a vector
     shuffle,     ///< CUDA: operand 0 as lane `affine` of the warp has it; all lanes of the warp take part
     shuffle_up,  ///< CUDA: operand 0 of the lane `affine`, a literal, below; the lowest lanes keep their own
@@ -208,6 +208,7 @@ struct Copy {
   std::vector<Condition> when;
   bool async = false;                 ///< CUDA: cp.async; the elements are there after a wait and a barrier
   std::optional<DType> rounded = {};  ///< the half type that elements are rounded to before they are converted
+  bool tf32 = false;                  ///< elements, of f32, are rounded to tf32
 };
 
 /// CUDA: how the tile of a block is spread over warps, and how many neighbours one lane holds. Warps of different

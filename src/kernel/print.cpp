@@ -52,13 +52,14 @@ class Printer {
   void array(const Array& array) {
     std::string shape;
     for (const auto extent : array.shape) shape += fmt::format("[{}]", extent);
-    line("{} {} : {}{}{}{}{}{}{}", kernel::name_of(array.space), array.name, ricci::name(array.type),
+    line("{} {} : {}{}{}{}{}{}{}{}", kernel::name_of(array.space), array.name, ricci::name(array.type),
          array.lanes > 1 ? fmt::format("x{}", array.lanes) : "", shape,
          array.first < 0 ? fmt::format(" from {}", array.first) : "",
          array.swizzle.mask != 0
              ? fmt::format(" swizzle {} {} {}", array.swizzle.shift, array.swizzle.mask, array.swizzle.unit)
              : "",
-         array.alignment > 0 ? fmt::format(" align {}", array.alignment) : "", array.written ? " written" : "");
+         array.alignment > 0 ? fmt::format(" align {}", array.alignment) : "", array.written ? " written" : "",
+         array.tf32 ? " tf32" : "");
   }
 
   void body(const Body& body) {
@@ -128,7 +129,10 @@ class Printer {
 
   void one(const Copy& copy) {
     line("copy {} = {} over {}{}{}{}", text(copy.to), text(copy.from), text(copy.digits), where("where", copy.when),
-         copy.async ? " async" : "", copy.rounded ? fmt::format(" rounded to {}", ricci::name(*copy.rounded)) : "");
+         copy.async ? " async" : "",
+         copy.rounded ? fmt::format(" rounded to {}", ricci::name(*copy.rounded))
+         : copy.tf32  ? " rounded to tf32"
+                      : "");
   }
   void one(const Mma& mma) {
     const auto operand = [&](const Access& access, bool conj) {
@@ -284,8 +288,6 @@ std::string print(const Kernel& kernel, const Value& value) {
       return fmt::format("{}", value.number.real());
     case Value::Kind::index:
       return fmt::format("index({})", print(kernel, value.affine));
-    case Value::Kind::tf32:
-      return fmt::format("tf32({})", print(kernel, value.operands.front()));
     case Value::Kind::shuffle:
       return fmt::format("shuffle({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
     case Value::Kind::shuffle_up:

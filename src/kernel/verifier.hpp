@@ -105,6 +105,9 @@ class Verifier {
   void one(const Fence& fence);
   void one(const GroupMma& product);
   void matrix(const SharedMatrix& matrix, const Fragment& of, std::int64_t positions, std::int64_t deep);
+  /// Whether a value is rounded to tf32; what is stored as such and is not.
+  bool is_tf32(const Value& value) const;
+  [[noreturn]] void unrounded(const Access& to) const;
   void whole_groups() const;
 
   /// An operand of an atom: the registers of its fragment, all but the last dimension named.

@@ -375,6 +375,8 @@ void Verifier::one(const Store& store) {
     fail(fmt::format("{} lanes are stored to {}", lanes, print(kernel_, store.to)));
   if (store.value.type != type_of_checked(store.to))
     fail(fmt::format("a value of type {} is stored to {}", ricci::name(store.value.type), print(kernel_, store.to)));
+  if (array_of(store.to).tf32 && array_of(store.to).space == Space::shared && !is_tf32(store.value))
+    unrounded(store.to);
   if (store.atomic) atomic(store);
   written(store.to, store.atomic);
   access(store.to);
@@ -405,6 +407,7 @@ void Verifier::one(const AsyncCopy& copy) {
   if (array_of(copy.to).space != Space::shared || array_of_checked(copy.from).space != Space::global)
     fail("an asynchronous copy goes from global to shared memory");
   if (type_of(copy.from) != type_of(copy.to)) fail("an asynchronous copy converts nothing");
+  if (array_of(copy.to).tf32 && !array_of(copy.from).tf32) unrounded(copy.to);
   if ((copy.bytes != 4 && copy.bytes != 8 && copy.bytes != 16) || copy.bytes % size != 0)
     fail(fmt::format("an asynchronous copy of {} bytes in elements of {}", copy.bytes, size));
   conditions(copy.when);

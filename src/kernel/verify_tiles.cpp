@@ -30,6 +30,9 @@ void Verifier::one(const Copy& copy) {
   if (copy.rounded && (!is_half(*copy.rounded) || is_integer(array_of(copy.from).type) ||
                        is_complex(array_of(copy.from).type) || is_integer(array_of(copy.to).type)))
     fail(fmt::format("a copy rounds {} to {}", array_of(copy.from).name, ricci::name(*copy.rounded)));
+  if (copy.tf32 && array_of(copy.to).type != DType::f32)
+    fail(fmt::format("{} rounded to tf32", ricci::name(array_of(copy.to).type)));
+  if (array_of(copy.to).tf32 && !copy.tf32 && !array_of(copy.from).tf32) unrounded(copy.to);
   enter(copy.digits);
   conditions(copy.when);
   access(copy.to);

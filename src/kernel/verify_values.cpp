@@ -173,11 +173,6 @@ void Verifier::value(const Value& value) {
     case Value::Kind::index:
       known(value.affine);
       return;
-    case Value::Kind::tf32:
-      expect(cuda() && value.operands.size() == 1 && value.type == DType::f32 &&
-                 value.operands.front().type == DType::f32 && value.operands.front().lanes() == 1,
-             "what is no f32 is rounded to tf32, or not on a GPU");
-      return;
     case Value::Kind::pack:
       expect(!value.operands.empty(), "a vector of no lanes");
       for (const auto& operand : value.operands)

@@ -1,6 +1,8 @@
 // Rules of products of warp groups.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kernel/print.hpp"
 #include "kernel/verifier.hpp"
 #include "kernel/warp_group.hpp"
@@ -48,11 +50,31 @@ void Verifier::one(const GroupMma& product) {
   life = Life::multiplying;
 }
 
+bool Verifier::is_tf32(const Value& value) const {
+  switch (value.kind) {
+    case Value::Kind::load:
+      return array_of(value.access).tf32;
+    case Value::Kind::constant:
+      return value.number == Scalar(0);
+    case Value::Kind::pack:
+      return std::all_of(value.operands.begin(), value.operands.end(),
+                         [&](const Value& lane) { return is_tf32(lane); });
+    default:
+      return value.kind == Value::Kind::op && value.op == ir::OpCode::tf32;
+  }
+}
+
+void Verifier::unrounded(const Access& to) const {
+  fail(fmt::format("what is no tf32 goes to {}", print(kernel_, to)));
+}
+
 void Verifier::matrix(const SharedMatrix& matrix, const Fragment& of, std::int64_t positions, std::int64_t deep) {
   const auto& array = array_of_checked(matrix.start);
   const auto text = print(kernel_, matrix.start);
   if (array.space != Space::shared || array.type != dtype_of(of.type))
     fail(fmt::format("{} is no {} in shared memory", text, ricci::name(dtype_of(of.type))));
+  if (of.type == AtomType::tf32 && !array.tf32)
+    fail(fmt::format("{} is not rounded to tf32, and a warp group cuts off the rest", text));
   const auto size = size_of(array.type), row = row_of(array), block = kBlockRows * row;
   const auto& expected = swizzle_of_rows(row * size, array.type);
   if (array.swizzle.mask == 0 || array.swizzle.shift != expected.shift || array.swizzle.unit != expected.unit ||

@@ -14,6 +14,7 @@ bool counts(OpCode op) {
     case OpCode::neg:
     case OpCode::conj:
     case OpCode::cast:
+    case OpCode::tf32:
     case OpCode::real_part:
     case OpCode::imag_part:
     case OpCode::complex_of:

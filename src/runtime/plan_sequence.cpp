@@ -10,18 +10,15 @@
 #include <set>
 
 #include "ir/passes/canonical.hpp"
-#include "ir/passes/copy_operand.hpp"
-#include "ir/passes/copy_result.hpp"
 #include "ir/passes/split.hpp"
 #include "ir/passes/step_piece.hpp"
 #include "ir/workspace.hpp"
 #include "kernel/atom_types.hpp"
 #include "kernel/composite.hpp"
-#include "kernel/contraction.hpp"
-#include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
+#include "runtime/copies.hpp"
 #include "runtime/parallel.hpp"
 #include "runtime/program_counts.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -201,129 +198,6 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
   return limits;
 }
 
-/// A step with its program in canonical form, in the precision that it is computed in.
-ir::Step canonical_step(const ir::Step& step, const runtime::Predictions& predictions) {
-  auto made = ir::canonical_step(step);
-  made.program.precision = predictions.precision(made.program);
-  return made;
-}
-
-/// Steps in place of one, and what they are predicted to take.
-struct Priced {
-  ir::Sequence sequence;
-  std::size_t steps = 1;
-  double us = -1;  ///< -1: nothing was predicted, as there is no other way
-};
-
-/// Copies and other orders of results where they are predicted to save time; on a GPU.
-class Copies {
- public:
-  /// limit  bytes of workspace; -1: any
-  Copies(runtime::Predictions& predictions, std::int64_t limit)
-      : predictions_(predictions), device_(predictions.device()), limit_(limit) {}
-
-  ir::Sequence run(ir::Sequence sequence) const {
-    for (std::size_t k = 0; k < sequence.steps.size();) {
-      if (!runtime::has_points(sequence.steps[k].program)) {
-        ++k;
-        continue;
-      }
-      auto whole = canonical(sequence, k);
-      const auto order = plan::matrix_order(whole.steps[k].program, device_);
-      auto best = with_operands(whole, k);
-      if (order) {
-        if (best.us < 0) best.us = predictions_.us_of_canonical(whole.steps[k].program);
-        constexpr double kWorth = 1.1;  // times the least that matrices take
-        if (best.us > kWorth * order->least_us) {
-          auto made = as_matrices(whole, k, *order);
-          if (made && made->us < best.us) best = std::move(*made);
-        }
-      }
-      if (best.steps > 1) sequence = std::move(best.sequence);
-      k += best.steps;
-    }
-    return sequence;
-  }
-
- private:
-  ir::Sequence canonical(ir::Sequence sequence, std::size_t k) const {
-    sequence.steps[k] = canonical_step(sequence.steps[k], predictions_);
-    return sequence;
-  }
-  double predicted(const ir::Step& step, double below = std::numeric_limits<double>::infinity()) const {
-    return predictions_.us(step.program, below);
-  }
-  bool fits(const ir::Sequence& sequence) const { return limit_ < 0 || sequence.workspace_bytes() <= limit_; }
-
-  /// Operands copied into another order first, one after the other, each where both kernels are predicted to take less
-  /// time than the gathers of one.
-  Priced with_operands(ir::Sequence whole, std::size_t first) const {
-    Priced made{std::move(whole), 1, -1};
-    for (auto k = first;; ++k) {
-      const auto& program = made.sequence.steps[k].program;
-      std::optional<ir::Sequence> best;
-      double least = 0, of_copy = 0, product = 0;
-      std::vector<plan::OperandOrder> orders;
-      if (kernel::contraction_of(program)) {
-        const auto& candidate = predictions_.best(program, ir::print(program));
-        least = product = candidate.predicted_us;
-        orders = plan::operand_orders(program, device_, &candidate);
-      }
-      for (const auto& order : orders) {
-        if (order.least_us >= least) continue;
-        auto copied = ir::copy_operand(made.sequence, k, order.value, order.indices, order.row);
-        if (!fits(copied)) continue;
-        const auto copy = predicted(copied.steps[k]);
-        if (copy + order.product_us >= least) continue;
-        const auto rest = predicted(copied.steps[k + 1], least - copy);
-        if (copy + rest >= least) continue;
-        least = copy + rest;
-        of_copy = copy;
-        product = rest;
-        best = std::move(copied);
-      }
-      if (!best) {
-        if (product > 0) made.us = std::max(made.us, 0.0) + product;
-        if (product == 0 && made.us >= 0) made.us += predictions_.us_of_canonical(program);
-        return made;
-      }
-      made.sequence = canonical(std::move(*best), k + 1);
-      made.us = std::max(made.us, 0.0) + of_copy;
-      ++made.steps;
-    }
-  }
-
-  /// The result as a matrix, which is permuted when it is complete, and operands copied to be matrices.
-  std::optional<Priced> as_matrices(const ir::Sequence& whole, std::size_t first,
-                                    const plan::MatrixOrder& order) const {
-    Priced made{ir::copy_result(whole, first, order.sum, order.indices, order.row), 2, 0};
-    if (!fits(made.sequence)) return std::nullopt;
-    made.us = predicted(made.sequence.steps[first + 1]);
-    made.sequence = canonical(std::move(made.sequence), first);
-    auto product = predictions_.us_of_canonical(made.sequence.steps[first].program);
-    auto k = first;
-    for (const bool of_rows : {true, false}) {
-      const auto operand = plan::matrix_operand(made.sequence.steps[k].program, device_, of_rows);
-      if (!operand) continue;
-      auto copied = ir::copy_operand(made.sequence, k, operand->value, operand->indices, operand->row);
-      if (!fits(copied)) continue;
-      const auto copy = predicted(copied.steps[k]);
-      const auto rest = copy < product ? predicted(copied.steps[k + 1], product - copy) : 0;
-      if (copy + rest >= product) continue;
-      made.sequence = canonical(std::move(copied), ++k);
-      made.us += copy;
-      product = rest;
-      ++made.steps;
-    }
-    made.us += product;
-    return made;
-  }
-
-  runtime::Predictions& predictions_;
-  const plan::GpuModel& device_;
-  std::int64_t limit_;
-};
-
 /// A sequence with its long loops split. On a GPU sums of products come in as many parts as are predicted to take the
 /// least time: blocks for all multiprocessors, whatever tiles they are of, against partial results to be read again.
 ///   limit  bytes of workspace; -1: any
@@ -362,8 +236,7 @@ ir::Sequence split(const Plan::Impl& plan, std::int64_t limit) {
   for (const int workers : {2, 8}) in_parts(workers, kSmallTile);
   std::erase_if(ways, [most = kNear * ways.front().us](const Way& way) { return way.us > most; });
   if (ways.size() > 1) {
-    const Copies copies(predictions, limit);
-    for (auto& way : ways) way.us = predictions.us(copies.run(way.sequence));
+    for (auto& way : ways) way.us = predictions.us(runtime::with_copies(way.sequence, predictions, limit));
   }
   const auto best = std::min_element(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.us < y.us; });
   return std::move(best->sequence);
@@ -535,7 +408,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     plan->uncut = std::exchange(plan->sequence, std::move(cut));
   }
   if (!cpu) {
-    auto copied = Copies(*plan->predictions, wanted.workspace_limit).run(plan->sequence);
+    auto copied = runtime::with_copies(plan->sequence, *plan->predictions, wanted.workspace_limit);
     if (copied.steps.size() > plan->sequence.steps.size()) {
       auto gathered = std::exchange(plan->sequence, std::move(copied));
       if (!plan->uncut) plan->uncut = std::move(gathered);

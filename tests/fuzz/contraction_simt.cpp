@@ -119,6 +119,31 @@ TEST_CASE("random contractions by warp groups are the interpreter's, without a f
   if (fuzz::enough(fuzz::cases(100))) CHECK(run > count / 4);
 }
 
+TEST_CASE("random contractions in tf32 by warp groups are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(525001);
+  const int count = (fuzz::cases(100) + 3) / 4;
+  int staged = 0, lines = 0;
+  const int run = run_on_simulator(
+      first, count, [](auto& random) { return fuzz::tf32_contraction(random); },
+      [](const auto& d, std::uint64_t seed, auto& random) -> std::optional<Chosen> {
+        auto program = d.program();
+        program.precision = kernel::effective_precision(program, Precision::tf32, 90);
+        // Operands that a copy has rounded, and those that blocks round.
+        for (std::size_t k = 0; k < program.buffers.size(); ++k)
+          program.buffers[k].tf32 = !program.buffers[k].written && (seed >> k) % 4 != 0;
+        auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(90));
+        std::erase_if(list, [](const auto& candidate) { return !candidate.schedule.name.starts_with("wgmma_"); });
+        return one_of(std::move(program), list, random());
+      },
+      [&](const kernel::Schedule&, const std::string& text) {
+        staged += has(text, "to_tf32(");
+        lines += has(text, "line_part");
+      });
+  std::printf("%d of %d random contractions from seed %llu in tf32 by warp groups, %d rounded by blocks, %d by lines\n",
+              run, count, static_cast<unsigned long long>(first), staged, lines);
+  if (fuzz::enough(fuzz::cases(100))) CHECK((run > count / 4 && staged > count / 20));
+}
+
 TEST_CASE("random batches of contractions side by side are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(530001);
   const int count = (fuzz::cases(100) + 1) / 2;

@@ -149,7 +149,7 @@ bool check_copied(std::uint64_t seed) {
   const auto worth = plan::operand_orders(program, plan::GpuModel::of_capability(90));
   if (!worth.empty()) order = worth[random() % worth.size()];
   order.row = random() % (order.indices.size() + 1);
-  const auto copied = ir::copy_operand(*sequence, 0, order.value, order.indices, order.row);
+  const auto copied = ir::copy_operand(*sequence, 0, order.value, order.indices, order.row, "copy", order.tf32);
   REQUIRE(copied.steps.size() == 2);
   check(e, copied);
   return true;

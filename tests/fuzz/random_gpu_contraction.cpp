@@ -96,6 +96,27 @@ GpuContraction gpu_contraction(std::mt19937_64& random) {
   return d;
 }
 
+GpuContraction tf32_contraction(std::mt19937_64& random) {
+  auto d = group_contraction(random);
+  const auto comma = d.spec.find(','), arrow = d.spec.find('-');
+  std::string a = d.spec.substr(0, comma), b = d.spec.substr(comma + 1, arrow - comma - 1),
+              c = d.spec.substr(arrow + 2);
+  const auto summed = [&](char axis) { return b.find(axis) != std::string::npos && c.find(axis) == std::string::npos; };
+  for (const char axis : std::string(a)) {
+    if (!summed(axis)) continue;
+    for (auto* term : {&a, &b}) {
+      term->erase(term->find(axis), 1);
+      *term += axis;
+    }
+  }
+  d.spec = a + "," + b + "->" + c;
+  const auto [alpha, beta] = std::pair(d.problem.alpha, d.problem.beta);
+  d.problem = simt::problem_of(d.spec, d.extents, {DType::f32}, 256);
+  d.problem.alpha = alpha;
+  d.problem.beta = beta;
+  return d;
+}
+
 GpuContraction group_contraction(std::mt19937_64& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
   GpuContraction d;

@@ -64,6 +64,8 @@ class Parser {
     const auto precision = parse_precision(option("precision", "operands"));
     program_ = ir::canonicalise(ir::in_precision(ir::sequence_of(program()), precision).steps.front().program);
     if (precision == Precision::tf32 || precision == Precision::tf32x3) program_.precision = precision;
+    const auto rounded = option("tf32", "");
+    for (auto& buffer : program_.buffers) buffer.tf32 = rounded.find(buffer.name) != std::string::npos;
     result.program = program_;
     result.schedule.directives = kernel::parse_directives(directives_);
     result.schedule.name = name_;

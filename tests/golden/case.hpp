@@ -11,6 +11,7 @@
 //   strides_in=, strides_out=   in the order of the spec; dense row-major when left out
 //   alpha=any beta=any|1 conj
 //   precision=WORD        what products and sums are computed in: bf16, tf32, ...
+//   tf32=AB               operands that hold numbers rounded to tf32
 //
 // Or, for what is not a permutation, `cuda program`, and the text of a program behind the directives, of whose kernels
 // the first is taken. "#" begins a comment there.

@@ -15,7 +15,9 @@
 #include "codegen/expression.hpp"
 #include "codegen/kernel_source.hpp"
 #include "ir/passes/canonical.hpp"
+#include "ir/passes/step_piece.hpp"
 #include "ir/types.hpp"
+#include "kernel/atoms.hpp"
 #include "kernel/build.hpp"
 #include "kernel/interpret/execute.hpp"
 #include "lower/einsum.hpp"
@@ -83,8 +85,33 @@ inline ir::EinsumProblem problem_of(const std::string& spec, const std::map<char
   return problem;
 }
 
+/// A contraction in tf32 with the rounding of its factors said, which programs leave to tensor cores; others as they
+/// are.
+inline ir::Program with_rounding(const ir::Program& program) {
+  const auto contraction = kernel::contraction_of(program);
+  if (program.precision != Precision::tf32 || !contraction || contraction->type != DType::f32) return program;
+  const auto whole = ir::sequence_of(program);
+  ir::StepPiece piece(whole.steps.front());
+  for (std::size_t k = 0; k < program.buffers.size(); ++k) piece.buffer(static_cast<int>(k));
+  for (const auto* factor : {&contraction->first, &contraction->second}) {
+    if (program.nodes[static_cast<std::size_t>(factor->load)].type != DType::f32) continue;  // of a half type: exact
+    piece.replace(factor->load, piece.builder.op(ir::OpCode::tf32, DType::f32, piece.copy(factor->load)));
+  }
+  for (const auto& statement : program.statements) {
+    const auto value = piece.copy(statement.value);
+    piece.builder.store(piece.buffer(statement.buffer, true), piece.affine(statement.offset), value, statement.step);
+  }
+  return piece.finish().program;
+}
+
 /// How far a buffer's numbers may be off whole ones: where all that reads it rounds them.
 inline double off_whole_numbers(const ir::Program& program, std::size_t buffer) {
+  if (program.precision == Precision::tf32) {
+    // Less than whole numbers: what cuts the rest off, and does not round, makes others of them.
+    const auto contraction = kernel::contraction_of(program);
+    const auto& one = program.buffers[buffer];
+    return contraction && contraction->type == DType::f32 && !one.written && !one.tf32 ? -0x1p-13 : 0;
+  }
   const auto is_read = [&](ir::NodeId id) {
     const auto& node = program.nodes[static_cast<std::size_t>(id)];
     return node.kind == ir::NodeKind::load && node.source == static_cast<int>(buffer);
@@ -144,6 +171,12 @@ struct ContractionCase {
     tree = kernel::expand(kernel::build(program, contraction, directives, kernel::Target::cuda));
     source = codegen::print_cuda(tree, "contraction");
     launch = codegen::launch_of(tree);
+    // Programs say what tensor cores may do: other kernels multiply in f32.
+    const bool rounds = std::any_of(directives.begin(), directives.end(), [](const kernel::Directive& d) {
+      const auto* atom = d.kind == kernel::Directive::Kind::atom ? kernel::find_atom(d.subject) : nullptr;
+      return atom != nullptr && atom->a.type == kernel::AtomType::tf32;
+    });
+    if (!rounds) program.precision = Precision::operands;
   }
   std::string full() const { return codegen::portable_prelude(program) + source.prelude + "\n" + source.text; }
 
@@ -200,7 +233,7 @@ struct ContractionCase {
     std::vector<void*> pointers, wanted;
     for (auto& area : areas) pointers.push_back(area.begin());
     for (auto& area : expected) wanted.push_back(area.begin());
-    ir::interpret(program, wanted, params);
+    ir::interpret(with_rounding(program), wanted, params);
     const auto counts = kernel::execute(tree, pointers, params);
     same = true;
     for (std::size_t b = 0; b < areas.size(); ++b)
@@ -215,7 +248,7 @@ struct ContractionCase {
     std::vector<Scalar> params(program.params.size(), 2.0);
     std::vector<void*> pointers;
     for (auto& area : expected) pointers.push_back(area.begin());
-    ir::interpret(program, pointers, params);
+    ir::interpret(with_rounding(program), pointers, params);
     auto values = parameters_of_two(program);
     std::vector<void*> arguments;
     std::vector<Buffer> buffers;

@@ -296,6 +296,10 @@ inline void wait_products(Sums&, unsigned line = __builtin_LINE()) {
   }
 RICCI_SIMT_WGMMA(wgmma_f16)
 RICCI_SIMT_WGMMA(wgmma_bf16)
+template <int Times>
+__forceinline__ void wgmma_tf32(float (&d)[Times][4], unsigned long long a, unsigned long long b) {
+  ricci_at_site_multiply_group("wgmma_tf32", Times, d[0], a, false, b, false, 0);
+}
 
 inline int opaque(int x) { return x; }
 inline long long opaque(long long x) { return x; }

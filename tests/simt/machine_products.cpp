@@ -16,8 +16,9 @@ std::uint64_t field(std::uint64_t descriptor, unsigned first) { return (descript
 
 }  // namespace
 
-GroupMatrix GroupMatrix::of(std::uint64_t descriptor, bool transposed, std::string& error) {
+GroupMatrix GroupMatrix::of(std::uint64_t descriptor, bool transposed, int bits, std::string& error) {
   GroupMatrix matrix;
+  matrix.size = static_cast<unsigned>(bits / 8);
   matrix.start = field(descriptor, 0);
   matrix.leading = field(descriptor, 16);
   matrix.stride = field(descriptor, 32);
@@ -30,7 +31,7 @@ GroupMatrix GroupMatrix::of(std::uint64_t descriptor, bool transposed, std::stri
 }
 
 std::uint64_t GroupMatrix::at(unsigned p, unsigned k) const {
-  const std::uint64_t along = transposed ? std::uint64_t{2} * p : std::uint64_t{2} * k, down = transposed ? k : p;
+  const std::uint64_t along = std::uint64_t{size} * (transposed ? p : k), down = transposed ? k : p;
   const auto address =
       start + along % row + (transposed ? along / row * leading : 0) + down % 8 * row + down / 8 * stride;
   return address ^ ((address >> 7 & (row / 16 - 1)) << 4);
@@ -51,11 +52,13 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
   if (m.launch_.block % kGroup != 0)
     m.refuse_product(FaultKind::absent_lane, line, "a product of a warp group in a block of no whole groups");
   std::string error;
-  GroupProduct product{kernel::find_atom(atom),
+  const auto* multiplied = kernel::find_atom(atom);
+  const int bits = kernel::bits_of(multiplied->a.type);
+  GroupProduct product{multiplied,
                        times,
                        sums,
-                       GroupMatrix::of(a, a_transposed, error),
-                       GroupMatrix::of(b, b_transposed, error),
+                       GroupMatrix::of(a, a_transposed, bits, error),
+                       GroupMatrix::of(b, b_transposed, bits, error),
                        lane.product_groups,
                        site,
                        m.clock_.now,
@@ -66,7 +69,8 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
   const auto anchor = m.image_.shared_begin() - kAnchorBytes;
   unsigned unit = 0;
   const auto reads = [&](const GroupMatrix& matrix, unsigned positions) {
-    const unsigned by_side = matrix.transposed ? kUnit / 2 : 1, by_depth = matrix.transposed ? 1 : kUnit / 2;
+    const unsigned each = kUnit / matrix.size;
+    const unsigned by_side = matrix.transposed ? each : 1, by_depth = matrix.transposed ? 1 : each;
     for (unsigned p = 0; p < positions; p += by_side)
       for (unsigned q = 0; q < k; q += by_depth)
         if (unit++ % kGroup == m.thread_ % kGroup) product.read.push_back(anchor + matrix.at(p, q));
@@ -121,9 +125,7 @@ void Machine::add_product(const GroupProduct& product, float* sums) const {
   const auto& atom = *product.atom;
   const auto anchor = image_.shared_begin() - kAnchorBytes;
   const auto value = [&](const GroupMatrix& matrix, unsigned p, unsigned k) {
-    std::uint16_t bits;
-    std::memcpy(&bits, reinterpret_cast<const void*>(anchor + matrix.at(p, k)), sizeof bits);
-    return widened(atom.a.type, bits);
+    return factor(atom.a.type, reinterpret_cast<const void*>(anchor + matrix.at(p, k)));
   };
   const auto warp = thread_ / kWarp % static_cast<unsigned>(atom.warps), deep = static_cast<unsigned>(atom.k);
   for (unsigned n = 0; n < product.times; ++n)

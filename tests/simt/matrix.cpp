@@ -94,7 +94,7 @@ void multiply_as(const kernel::Atom& atom, const std::array<void*, kWarp>& c, co
 
 }  // namespace
 
-float widened(AtomType type, std::uint16_t bits) { return element_of<float>(type, &bits, 0); }
+float factor(AtomType type, const void* element) { return element_of<float>(type, element, 0); }
 
 void load_matrices(const std::array<const void*, kWarp>& row, unsigned count, bool transposed,
                    const std::array<std::uint32_t*, kWarp>& registers) {

@@ -9,8 +9,8 @@
 
 namespace ricci::simt {
 
-/// An element of 16 bits.
-float widened(kernel::AtomType type, std::uint16_t bits);
+/// What a tensor core takes an element of 16 or 32 bits for.
+float factor(kernel::AtomType type, const void* element);
 
 /// ldmatrix: lane 8 i + r points to row r of the i-th matrix, 16 bytes. Lane l gets, in register i, four bytes of row
 /// l / 4, from 4 (l % 4) on; transposed, the 16-bit elements 2 (l % 4) and 2 (l % 4) + 1 of column l / 4.

@@ -8,7 +8,8 @@
 namespace ricci::simt {
 
 struct GroupCase {
-  const char* type;  ///< of both operands
+  const char* type;  ///< of both operands; tf32: f32, whose tensors hold tf32 where `stages` is even, and are rounded
+                     ///< when they are staged where it is odd
   bool deep_rows,
       deep_columns;          ///< whether an operand's neighbours, and its rows in shared memory, lie along the depth
   int rows, columns, depth;  ///< of a block's tile
@@ -33,25 +34,30 @@ struct GroupCase {
     return tile(row, rows, row_part) + tile("c", columns, column_part) + tile(deep, depth, depth) +
            fmt::format("order task {}0 c0 sum {}0;stage A at {}0 async {};stage B at {}0 async {};", row, deep, deep,
                        staged(deep_rows, row, rows, row_part), deep, staged(deep_columns, "c", columns, column_part)) +
-           fmt::format("atom wgmma_{} rows {} columns {} depth {} warps {}x1 runs 1x1x2;pipeline {}0 {}", type,
-                       names(row, rows, row_part), names("c", columns, column_part), deep, (rows + 63) / 64 * 4, deep,
-                       stages);
+           fmt::format("atom wgmma_{} rows {} columns {} depth {} warps {}x1 runs 1x1x{};pipeline {}0 {}", type,
+                       names(row, rows, row_part), names("c", columns, column_part), deep, (rows + 63) / 64 * 4,
+                       is_tf32() ? 1 : 2, deep, stages);
   }
   std::string text() const {
     return fmt::format("{} {} x {} x {}, A along its {}, B along its {}, rows of {} and {}", type, rows, columns, depth,
                        deep_rows ? "depth" : "side", deep_columns ? "depth" : "side", row_of_rows, row_of_columns);
   }
+  bool is_tf32() const { return std::string(type) == "tf32"; }
+  /// Of an instruction.
+  int instruction_depth() const { return is_tf32() ? 8 : 16; }
   /// Tiles that end inside of the tensors, or tensors inside of them; several rounds.
   ContractionCase made() const {
-    const auto operand = std::string(type) == "bf16" ? DType::bf16 : DType::f16;
+    const auto operand = is_tf32() ? DType::f32 : std::string(type) == "bf16" ? DType::bf16 : DType::f16;
     const auto result = stages == 4 ? operand : DType::f32;
     const auto spec = std::string(deep_rows ? "ad," : "da,") + (deep_columns ? "bd" : "db") + "->ab";
-    return {
-        problem_of(
-            spec,
-            {{'a', rows > 64 ? rows - 8 : 88}, {'b', columns > 64 ? columns - 8 : columns + 24}, {'d', 4 * depth + 8}},
-            {operand, operand, result}),
-        kernel::parse_directives(directives())};
+    const auto problem = problem_of(
+        spec,
+        {{'a', rows > 64 ? rows - 8 : 88}, {'b', columns > 64 ? columns - 8 : columns + 24}, {'d', 4 * depth + 8}},
+        {operand, operand, result});
+    auto program = ir::canonicalise(ir::lower(problem));
+    if (is_tf32()) program.precision = Precision::tf32;
+    for (auto& buffer : program.buffers) buffer.tf32 = is_tf32() && stages % 2 == 0 && !buffer.written;
+    return {std::move(program), kernel::parse_directives(directives())};
   }
 };
 
@@ -67,6 +73,9 @@ inline const std::vector<GroupCase>& group_cases() {
       {"bf16", false, true, 64, 16, 16, 16, 16, 2},   {"bf16", false, false, 64, 32, 16, 16, 16, 4},
       {"f16", false, false, 128, 192, 64, 32, 64, 3}, {"bf16", true, false, 126, 96, 64, 64, 32, 4},
       {"f16", true, true, 100, 84, 32, 32, 32, 3},    {"bf16", false, true, 128, 36, 64, 64, 64, 4},
+      {"tf32", true, true, 128, 128, 32, 32, 32, 4},  {"tf32", true, true, 128, 256, 32, 32, 32, 4},
+      {"tf32", true, true, 64, 40, 16, 16, 16, 2},    {"tf32", true, true, 126, 84, 32, 32, 32, 3},
+      {"tf32", true, true, 192, 24, 8, 8, 8, 6},      {"tf32", true, true, 64, 8, 16, 16, 16, 3},
   };
   return cases;
 }

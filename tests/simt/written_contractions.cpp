@@ -2,6 +2,7 @@
 
 #include "ir/passes/precision.hpp"
 #include "ir/sequence.hpp"
+#include "kernel/atom_types.hpp"
 
 namespace ricci::simt {
 namespace {
@@ -279,6 +280,14 @@ const std::vector<WrittenContraction> kCases = {
      kNone,
      "tile a:64; tile b:64:32; order task a0 cluster b0 sum b1; stage A at b1 async a b;"
      "stage B at b1 async b c; atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; pipeline b1 2"},
+    {"ad,bd->ab",  // warp groups in tf32, which blocks round when they stage it: ragged, sums that are added to
+     {{'a', 120}, {'b', 40}, {'d', 100}},
+     {DType::f32},
+     kAny,
+     kAny,
+     "tile a:64; tile b:32; order task a0 sum b0; stage A at b0 shared a b; stage B at b0 async c b;"
+     "atom wgmma_tf32 rows a columns c depth b warps 4x1 runs 1x1x1; pipeline b0 4",
+     Precision::tf32},
     {"abc,dbec->ade",  // rounds of two digits, whose plain copies begin where a remainder is: see opaque()
      {{'a', 400}, {'b', 6}, {'c', 96}, {'d', 4}, {'e', 16}},
      {DType::f32},
@@ -297,7 +306,9 @@ ContractionCase WrittenContraction::made() const {
   problem.beta = beta;
   problem.precision = precision;
   auto made = ir::in_precision(ir::sequence_of(ir::lower(problem)), precision);
-  return {ir::canonicalise(std::move(made.steps.front().program)), kernel::parse_directives(directives)};
+  auto program = ir::canonicalise(std::move(made.steps.front().program));
+  program.precision = kernel::effective_precision(program, precision, 90);
+  return {std::move(program), kernel::parse_directives(directives)};
 }
 
 const std::vector<WrittenContraction>& written_contractions() { return kCases; }

@@ -24,6 +24,25 @@ Kernel groups() {
   return expand(build(program, *contraction_of(program), parse_directives(directives), Target::cuda));
 }
 
+/// The same of f32 in tf32: A is rounded in memory, B when it is staged.
+Kernel groups_tf32_of(const char* spec, const char* stage_b) {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse(spec);
+  const bool deep = std::string(spec) == "ab,cb->ac";
+  problem.inputs = {ricci::Layout::row_major(DType::f32, {60, 128}),
+                    ricci::Layout::row_major(
+                        DType::f32, deep ? std::vector<std::int64_t>{16, 128} : std::vector<std::int64_t>{128, 16})};
+  problem.output = ricci::Layout::row_major(DType::f32, {60, 16});
+  for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
+  auto program = ir::canonicalise(ir::lower(problem));
+  program.precision = Precision::tf32;
+  program.buffers.front().tf32 = true;
+  const auto directives = std::string("tile a:64; tile b:32; order task a0 sum b0; stage A at b0 async a b;") +
+                          stage_b + "atom wgmma_tf32 rows a columns c depth b warps 4x1 runs 1x1x1; pipeline b0 3";
+  return expand(build(program, *contraction_of(program), parse_directives(directives), Target::cuda));
+}
+Kernel groups_tf32() { return groups_tf32_of("ab,cb->ac", "stage B at b0 shared c b;"); }
+
 bool of_products(const Statement& s) {
   if (const auto* commit = std::get_if<Commit>(&s.node)) return commit->products;
   if (const auto* fence = std::get_if<Fence>(&s.node)) return fence->sums >= 0;
@@ -82,6 +101,15 @@ const Fault kFaults[] = {
     {"a product that some warps do not reach", groups,
      [](Kernel& k) { guard<GroupMma>(k, {Affine::of(var_of(k, "warp_row")), 3}); },
      "an instruction of a warp group where not all threads"},
+    {"an operand that nothing rounds to tf32", groups_tf32, [](Kernel& k) { array_of(k, "A_tile").tf32 = false; },
+     "is not rounded to tf32, and a warp group cuts off the rest"},
+    {"numbers of any bits that are copied as tf32", groups_tf32, [](Kernel& k) { array_of(k, "A").tf32 = false; },
+     "what is no tf32 goes to A_tile"},
+    {"numbers of any bits that are stored as tf32", groups_tf32,
+     [](Kernel& k) {
+       for (auto& lane : get<Store>(k, store_to(k, "B_tile")).value.operands) lane = Value(lane.operands.front());
+     },
+     "what is no tf32 goes to B_tile"},
     {"warps of a group that multiply different matrices", groups,
      [](Kernel& k) {
        array_of(k, "A_tile").shape.front() += 4096;
@@ -93,9 +121,14 @@ const Fault kFaults[] = {
 
 }  // namespace
 
-TEST_CASE("products of warp groups without a fault pass") { check_sound({groups}); }
+TEST_CASE("products of warp groups without a fault pass") { check_sound({groups, groups_tf32}); }
 
 TEST_CASE("faults planted into products of warp groups are found by name") { check_faults(kFaults); }
+
+TEST_CASE("warp groups read tf32 along the depth alone") {
+  CHECK_THROWS_WITH(groups_tf32_of("ab,bc->ac", "stage B at b0 shared b c;"),
+                    Catch::Matchers::ContainsSubstring("reads rows of f32 along the depth alone"));
+}
 
 TEST_CASE("the warps of a group hold every element of an atom's fragments once") {
   for (const auto& atom : kGroupAtoms) CHECK_NOTHROW(verify(atom));

@@ -220,6 +220,34 @@ TEST_CASE("operands that blocks would round are copied as what they are rounded 
   CHECK(std::set<int>(sources.begin(), sources.end()).size() == 2);
 }
 
+TEST_CASE("operands that warp groups take in tf32 are copied rounded, along the depth") {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse("ca,cb->ab");
+  problem.inputs = {Layout::row_major(DType::f32, {256, 512}), Layout::row_major(DType::f32, {256, 512})};
+  problem.output = Layout::row_major(DType::f32, {512, 512});
+  for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
+  ir::Program program = ir::canonicalise(ir::lower(problem));
+  program.precision = Precision::tf32;
+  const auto device = plan::GpuModel::of_capability(90);
+  auto whole = ir::sequence_of(program);
+  for (std::size_t k = 0; k < 2; ++k) {
+    const auto orders = plan::operand_orders(whole.steps[k].program, device);
+    const auto order = std::find_if(orders.begin(), orders.end(), [](const auto& one) { return one.tf32 && one.deep; });
+    REQUIRE(order != orders.end());
+    whole = ir::copy_operand(whole, k, order->value, order->indices, order->row, "copy", order->tf32);
+    CHECK(whole.storages.back().tf32);
+    ir::Program rest = ir::canonicalise(whole.steps[k + 1].program);
+    rest.precision = Precision::tf32;
+    whole.steps[k + 1].program.precision = Precision::tf32;
+    const auto list = plan::contraction_candidates(rest, device);
+    const auto by_groups = std::find_if(list.begin(), list.end(), [](const auto& candidate) {
+      return candidate.schedule.name.starts_with("wgmma_tf32");
+    });
+    CHECK((by_groups != list.end()) == (k == 1));
+  }
+  for (const auto& order : plan::operand_orders(whole.steps[2].program, device)) CHECK_FALSE(order.deep);
+}
+
 TEST_CASE("pieces that vectors copy are neighbours in memory and in a block's own") {
   using plan::tiles::Reach;
   const Reach row{1, 10, 10, 1};

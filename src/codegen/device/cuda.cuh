@@ -34,6 +34,13 @@ inline u32 ballot(bool said) { return __ballot_sync(0xffffffffu, said); }
 template <class T>
 inline T shuffle_xor(T value, int mask) { return shuffle(value, (int)((threadIdx.x & 31u) ^ (u32)mask)); }
 
+// A binary32 rounded to the upper 19 bits, which tensor cores read of it: to nearest, halves away from zero.
+inline f32 to_tf32(f32 x) {
+  u32 bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return __builtin_bit_cast(f32, bits & 0xffffe000u);
+}
+
 inline int popcount32(u32 x) { return __popc((int)x); }
 inline int popcount64(u64 x) { return __popcll((long long)x); }
 

@@ -48,6 +48,12 @@ inline double absolute(double x) { return __builtin_bit_cast(double, __builtin_b
 template <class T>
 inline T sign(T x) { return (T)((x > 0) - (x < 0)); }
 
+// A binary32 rounded to its upper 19 bits: to nearest, halves away from zero.
+inline float nearest_tf32(float x) {
+  const u32 bits = __builtin_bit_cast(u32, x);
+  return (bits & 0x7fffffffu) > 0x7f800000u ? x : __builtin_bit_cast(float, (bits + 0x1000u) & 0xffffe000u);
+}
+
 template <class T>
 inline T shift_left(T x, T n) {
   return (u64)n >= 8 * sizeof(T) ? (T)0 : (T)((typename unsigned_of<T>::type)x << n);

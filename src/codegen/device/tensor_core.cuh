@@ -1,12 +1,5 @@
 // Tensor cores: every lane of a warp takes part. Which lane holds which elements is in src/kernel/atoms.hpp.
 
-// A binary32 rounded to the upper 19 bits, which tensor cores read of it: to nearest, halves away from zero.
-inline f32 to_tf32(f32 x) {
-  u32 bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return __builtin_bit_cast(f32, bits & 0xffffe000u);
-}
-
 // Elements that share a register, the first in the lowest bits.
 template <class T>
 inline u32 word_of(T first, T second) { return (u32)first.bits | (u32)second.bits << 16; }

@@ -1,6 +1,7 @@
 #include "ir/interpret/interpret_value.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -264,6 +265,12 @@ double function_of(OpCode op, double x, double y) {
   }
 }
 
+double nearest_tf32(double x) {
+  const auto narrow = static_cast<float>(x);
+  if (!std::isfinite(narrow)) return narrow;
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(narrow) + 0x1000u) & 0xffffe000u);
+}
+
 Value value_of(Scalar scalar, DType type) {
   if (is_integer(type)) return integer(static_cast<std::uint64_t>(static_cast<std::int64_t>(scalar.real())), type);
   return {0, round_real(scalar.real(), type), round_real(scalar.imag(), type)};
@@ -292,6 +299,8 @@ Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, c
       if (whole) return integer(x.integer, type);
       if (is_integer(from)) return real(to_double(x.integer, from, type), type);
       return {0, round_real(x.re, type), round_real(x.im, type)};
+    case OpCode::tf32:
+      return {0, nearest_tf32(x.re)};
     case OpCode::real_part:
       return {0, x.re};
     case OpCode::imag_part:

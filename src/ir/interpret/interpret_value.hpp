@@ -24,6 +24,9 @@ Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, c
 /// A function of doubles, is_function(op); y is the second operand of those that have one.
 double function_of(OpCode op, double x, double y = 0);
 
+/// An f32 rounded to 11 significant bits, halves away from zero.
+double nearest_tf32(double x);
+
 /// What a reduction of no terms gives.
 Value identity_of(OpCode op, DType type);
 

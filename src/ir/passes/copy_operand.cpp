@@ -5,14 +5,17 @@
 namespace ricci::ir {
 
 Sequence copy_operand(Sequence sequence, std::size_t step, NodeId copied, const std::vector<int>& order,
-                      std::size_t row, const std::string& stem) {
+                      std::size_t row, const std::string& stem, bool tf32) {
   const auto old = sequence.steps[step];
   const auto& program = old.program;
   const auto& node = program.nodes[static_cast<std::size_t>(copied)];
   const auto rows = add_rows(sequence, program, order, row, node.type, stem);
 
+  sequence.storages.back().tf32 = tf32;
+
   StepPiece copy(old);
-  const auto value = copy.copy(copied);
+  auto value = copy.copy(copied);
+  if (tf32) value = copy.builder.op(OpCode::tf32, node.type, value);
   copy.builder.store(copy.buffer(sequence, rows.storage, true), copy.row(rows, -1), value);
   StepPiece rest(old);
   rest.replace(copied, rest.load(sequence, rows, -1));

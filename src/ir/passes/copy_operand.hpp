@@ -14,7 +14,8 @@ namespace ricci::ir {
 ///   order  the indices that the node's value depends on, each once
 ///   row    of the order, how many indices from the last one on make a row: rows begin at multiples of kRowBytes
 ///   stem   the storage's name, with a number where something has it
+///   tf32   values, of f32, are rounded to tf32 when they are copied
 Sequence copy_operand(Sequence sequence, std::size_t step, NodeId node, const std::vector<int>& order,
-                      std::size_t row = 0, const std::string& stem = "copy");
+                      std::size_t row = 0, const std::string& stem = "copy", bool tf32 = false);
 
 }  // namespace ricci::ir

@@ -138,7 +138,8 @@ int StepPiece::buffer(int old, bool written) {
 
 int StepPiece::buffer(const Sequence& sequence, int storage, bool written) {
   const auto& whole = sequence.storages[at(storage)];
-  return declare(storage, {whole.name, whole.type, false, whole.first, whole.last, whole.alignment}, written);
+  return declare(storage, {whole.name, whole.type, false, whole.first, whole.last, whole.alignment, whole.tf32},
+                 written);
 }
 
 int StepPiece::declare(int storage, Buffer declared, bool written) {

@@ -11,8 +11,8 @@
 
 namespace ricci::kernel {
 
-/// A number as tf32: rounded to 11 significant bits, halves away from zero.
-double nearest_tf32(double value);
+/// What a tensor core reads of a binary32 in place of a tf32.
+double upper_19_bits(double value);
 
 class Machine {
  public:

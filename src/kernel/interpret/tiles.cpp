@@ -33,6 +33,7 @@ void Machine::one(const Copy& copy, const Threads& threads) {
         count(copy.from, {t}, false);
         const auto rounded = copy.rounded.value_or(from);
         item = converted(converted(load(copy.from, t).front(), from, rounded), rounded, to);
+        if (copy.tf32 && values_) item.value.re = ir::oracle::nearest_tf32(item.value.re);
       }
       store(copy.to, {item}, t);
     });
@@ -57,7 +58,7 @@ void Machine::one(const Mma& mma, const Threads& threads) {
   const auto operand = [&](const Access& access, DType from, bool conj) {
     count(access, {t}, false);
     auto item = converted(load(access, t).front(), from, of);
-    if (rounds && values_) item.value.re = nearest_tf32(item.value.re);
+    if (rounds && values_) item.value.re = ir::oracle::nearest_tf32(item.value.re);
     return conj && is_complex(of) ? operation(conjugate, &item) : item;
   };
   over(rows, t, [&] {

@@ -16,6 +16,7 @@ bool is_counted(OpCode op) {
     case OpCode::neg:
     case OpCode::conj:
     case OpCode::cast:
+    case OpCode::tf32:
     case OpCode::real_part:
     case OpCode::imag_part:
     case OpCode::complex_of:
@@ -194,11 +195,6 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
                -1}};
     case Value::Kind::index:
       return {{{static_cast<std::uint64_t>(at(value.affine, thread))}, -1}};
-    case Value::Kind::tf32: {
-      auto items = this->value(value.operands.front(), thread);
-      if (values_) items.front().value.re = nearest_tf32(items.front().value.re);
-      return items;
-    }
     case Value::Kind::pack: {
       std::vector<Item> items;
       for (const auto& operand : value.operands) items.push_back(this->value(operand, thread).front());

@@ -13,18 +13,11 @@ namespace {
 
 constexpr int kMatrixRows = 8, kMembers = 4;
 
-/// What a tensor core reads of a binary32 in place of a tf32.
+}  // namespace
+
 double upper_19_bits(double value) {
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value)) & 0xffffe000u;
   return std::bit_cast<float>(bits);
-}
-
-}  // namespace
-
-double nearest_tf32(double value) {
-  const auto x = static_cast<float>(value);
-  if (!std::isfinite(x)) return x;
-  return upper_19_bits(std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) + 0x1000u));
 }
 
 void Machine::one(const MatrixLoad& load, const Threads& threads) {

@@ -19,6 +19,10 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
   const int size = kWarp * atom->warps;
   for (std::size_t k = 0; k < threads.size(); k += static_cast<std::size_t>(size)) {
     const int first = threads[k];
+    const auto taken = [&](Item item) {
+      if (atom->a.type == AtomType::tf32) item.value.re = upper_19_bits(item.value.re);
+      return item;
+    };
     const auto read = [&](const SharedMatrix& matrix, int positions) {
       const auto& index = matrix.start.index.front();
       const auto start = at(index, first);
@@ -32,7 +36,7 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
       std::vector<Item> tile;
       for (int p = 0; p < positions; ++p) {
         for (int k = 0; k < atom->k; ++k)
-          tile.push_back(memory_.read_for_product(matrix.start.array, layout.holder({p, k})->memory, first));
+          tile.push_back(taken(memory_.read_for_product(matrix.start.array, layout.holder({p, k})->memory, first)));
       }
       return tile;
     };
@@ -50,7 +54,7 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
           auto item = memory_.sum(product.d.array, start + static_cast<std::int64_t>(sums.size()), t);
           for (int k = 0; values_ && k < atom->k; ++k) {
             const auto &x = a[row + static_cast<std::size_t>(k)], &y = b[column + static_cast<std::size_t>(k)];
-            // Products of 16-bit numbers are exact in the type of the sum, in which each sum is rounded.
+            // Products of 16-bit numbers, and of tf32, are exact in the type of the sum, in which each sum is rounded.
             item.value.re = static_cast<float>(item.value.re + x.value.re * y.value.re);
             if (item.unwritten < 0) item.unwritten = x.unwritten >= 0 ? x.unwritten : y.unwritten;
           }

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernel/warp_group.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/cut_counts.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
@@ -36,12 +37,14 @@ class ContractionEnumerator {
         device_(device),
         rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit, run_of(contraction))),
         columns_(tiles::side_tiles(contraction.column_axes, contraction.column_unit, run_of(contraction))),
-        depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit)),
+        depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit, longest_row(contraction))),
         prefetches_(contraction.prefetches()) {
     if (contraction.groups) {
       keep_full(rows_, contraction.row_unit, contraction.deep_rows);
       keep_full(columns_, contraction.column_unit, contraction.deep_columns);
       keep_full(depths_, contraction.depth_unit, false);
+      if (contraction.atom().a.type == kernel::AtomType::tf32)
+        tiles::add_ragged_rows(depths_, contraction.depth_axes, longest_row(contraction));
       std::erase_if(columns_, [](const Tile& tile) { return tile.size > kernel::kMostGroupColumns; });
     }
     for (const auto& chunk : depths_) shares_.push_back(shares_of(chunk));
@@ -97,6 +100,11 @@ class ContractionEnumerator {
 
   /// Elements that are worth being neighbours in memory: two sectors, which it reads together.
   static std::int64_t run_of(const GpuContraction& contraction) { return 2 * kSectorBytes / contraction.size; }
+
+  /// Elements of the longest row that warp groups read: of operands for other atoms, as of 16-bit ones.
+  static std::int64_t longest_row(const GpuContraction& contraction) {
+    return kernel::kMatrixRow / (contraction.groups ? contraction.size : 2);
+  }
 
   /// Of tiles for warp groups, multiples of their units; along the depth also what leaves little of them unused.
   static void keep_full(std::vector<Tile>& tiles, std::int64_t unit, bool deep) {

@@ -40,6 +40,14 @@ ir::NodeId copied_value(const ir::Program& program, const GpuContraction& contra
   return load;
 }
 
+/// How many of the last indices of an order along the depth make a row that begins at a line: all of the depth, where
+/// rows would begin inside of sectors.
+std::size_t whole_rows(const GpuContraction& contraction, bool of_rows) {
+  std::int64_t bytes = contraction.element_bytes(of_rows);
+  for (const auto& axis : contraction.depth_axes) bytes *= axis.extent;
+  return bytes % kSectorBytes == 0 ? 0 : contraction.depth_axes.size();
+}
+
 /// An operand's indices as it lies in memory, slowest first.
 std::vector<int> own_order(const ir::Program& program, ir::NodeId load) {
   const auto& coefficient = program.nodes[static_cast<std::size_t>(load)].offset.coefficient;
@@ -74,6 +82,9 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   // Of the product that is left, by sums that leave no units idle.
   const double clock = device.multiprocessors * device.clock_MHz * 1e6;
   const auto groups = contraction.by_groups(program, device);
+  // Warp groups take tf32 that is rounded, with neighbours along the depth.
+  const bool tf32 = groups && groups->atom().a.type == kernel::AtomType::tf32;
+  const auto suits = [&](bool of_rows) { return contraction.deep(of_rows) && !groups->converts(of_rows); };
   const double cycles =
       std::min(contraction.product_cycles(), groups ? groups->product_cycles() : contraction.product_cycles());
   const double least =
@@ -86,14 +97,22 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   std::vector<OperandOrder> orders;
   for (const bool of_rows : {true, false}) {
     const auto load = contraction.load(of_rows);
-    const bool rounds = value(of_rows) != load;
-    if (!may_be_worth(of_rows) || (!rounds && saved[of_rows ? 0 : 1] < copy_seconds(of_rows))) continue;
-    const auto add = [&](std::vector<int> order) {
+    const bool rounds = tf32 ? !suits(of_rows) : value(of_rows) != load;
+    const bool gathers = saved[of_rows ? 0 : 1] >= copy_seconds(of_rows);
+    if (!may_be_worth(of_rows) || (!rounds && !gathers)) continue;
+    const auto add = [&](std::vector<int> order, bool deep) {
       if (!rounds && lies_in(program, load, order)) return;
-      orders.push_back({value(of_rows), std::move(order), 0, 1e6 * least, 1e6 * (least + copy_seconds(of_rows))});
+      const auto row = tf32 && deep ? whole_rows(contraction, of_rows) : 0;
+      // Of what gathers do not ask for predictions must say more than how far they are off.
+      constexpr double kGain = 0.05;
+      orders.push_back({value(of_rows), std::move(order), row, tf32, deep, 1e6 * least,
+                        1e6 * (least + copy_seconds(of_rows)),
+                        tf32 && !gathers && best != nullptr ? kGain * best->predicted_us : 0});
     };
-    if (rounds) add(own_order(program, load));
-    for (const bool deep : {true, false}) add(contraction.order(of_rows, deep));
+    if (rounds && (!tf32 || contraction.deep(of_rows))) add(own_order(program, load), contraction.deep(of_rows));
+    for (const bool deep : {true, false}) {
+      if (deep || !tf32 || gathers) add(contraction.order(of_rows, deep), deep);
+    }
   }
   return orders;
 }
@@ -136,7 +155,14 @@ std::optional<OperandOrder> matrix_operand(const ir::Program& program, const Gpu
   const auto& side = of_rows ? contraction->row_axes : contraction->column_axes;
   const bool one = side.size() == 1 && std::abs(side.front().in_operand) == 1;
   if (one && contraction->depth_axes.size() == 1) return std::nullopt;
-  return OperandOrder{copied_value(program, *contraction, of_rows), contraction->order(of_rows, false), side.size()};
+  return OperandOrder{copied_value(program, *contraction, of_rows),
+                      contraction->order(of_rows, false),
+                      side.size(),
+                      false,
+                      false,
+                      0,
+                      0,
+                      0};
 }
 
 }  // namespace ricci::plan

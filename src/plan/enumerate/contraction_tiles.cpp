@@ -97,21 +97,32 @@ void add_even_depths(std::vector<Tile>& list, const Axes& depth, const std::vect
   }
 }
 
-/// Rows of 64, the longest that warp groups read of 16-bit numbers, where the fastest axis divides into 32 or 16 alone.
-void add_deep_rows(std::vector<Tile>& list, const Axes& depth, const std::vector<std::size_t>& fastest) {
-  constexpr std::int64_t kRow = 64;
+/// Rows as long as warp groups read them at most, where the fastest axis divides into a half or a quarter alone.
+void add_deep_rows(std::vector<Tile>& list, const Axes& depth, const std::vector<std::size_t>& fastest,
+                   std::int64_t row) {
   for (const auto f : fastest) {
-    std::int64_t part = kRow;
-    while (part >= 16 && depth[f].extent % part != 0) part /= 2;
-    for (std::size_t g = 0; g < depth.size() && part < kRow && part >= 16; ++g) {
-      if (g != f && depth[g].extent % (kRow / part) == 0) list.push_back(tile_of_two(depth, f, part, g, kRow / part));
+    auto part = row;
+    while (part >= row / 4 && depth[f].extent % part != 0) part /= 2;
+    for (std::size_t g = 0; g < depth.size() && part < row && part >= row / 4; ++g) {
+      if (g != f && depth[g].extent % (row / part) == 0) list.push_back(tile_of_two(depth, f, part, g, row / part));
     }
   }
 }
 
 }  // namespace
 
-std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit) {
+void add_ragged_rows(std::vector<Tile>& list, const Axes& depth, std::int64_t row) {
+  constexpr std::int64_t kUnused = 16;  // of the axis: one part in as many at most
+  for (std::size_t f = 0; f < depth.size(); ++f) {
+    const auto extent = depth[f].extent;
+    if (std::abs(depth[f].in_operand) != 1 && std::abs(depth[f].in_other) != 1) continue;
+    if (extent % row == 0 || (up(extent, row) - extent) * kUnused > extent) continue;
+    list.push_back(depth.size() == 1 ? Tile{{0}, {row}, row, parts(extent, row)}
+                                     : tile_of_two(depth, f, row, f == 0 ? 1 : 0, 1));
+  }
+}
+
+std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row) {
   std::vector<Tile> list;
   if (depth.empty()) return {Tile{}};
   std::vector<std::size_t> fastest;
@@ -150,7 +161,7 @@ std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit) {
     }
   }
   add_even_depths(list, depth, fastest, unit);
-  add_deep_rows(list, depth, fastest);
+  add_deep_rows(list, depth, fastest, row);
   // Each operand has neighbours of its own along the depth: whole sectors of both.
   if (fastest.size() == 2) {
     for (const auto& [f, g] : {std::pair{fastest[0], fastest[1]}, std::pair{fastest[1], fastest[0]}}) {

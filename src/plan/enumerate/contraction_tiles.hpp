@@ -173,6 +173,9 @@ std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t r
 
 /// Of the depth, multiples of `unit`; one of one position where there is none; where no extents are, the fastest axis
 /// is longer than it is.
-std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit);
+///   row  elements of the longest row that warp groups read
+std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row);
+/// Adds such rows of the fastest axis where it is no multiple of them, and they leave little of it over.
+void add_ragged_rows(std::vector<Tile>& list, const Axes& depth, std::int64_t row);
 
 }  // namespace ricci::plan::tiles

@@ -112,6 +112,7 @@ void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const
   };
   counts.fragment_wavefronts = group_count * steps * read * (short_rows(true) || short_rows(false) ? 2 : 1);
   counts.instructions = warps * steps * 4;
+  for (const auto* copies : {&a, &b}) counts.waited += copies->converted > 0 ? copies_of(*copies, counts.warps) : 0;
   const auto results = held_rows(cut) * held_columns(cut);
   set_moved(counts, cut, place, a, b, results);
   counts.stores = 3 * static_cast<double>(results) / 32;

@@ -89,6 +89,8 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
   rounded_columns_ = (swapped ? contraction.first : contraction.second).rounded;
   rows_type_ = buffer(program, first.source).type;
   columns_type_ = buffer(program, second.source).type;
+  tf32_rows_ = buffer(program, first.source).tf32;
+  tf32_columns_ = buffer(program, second.source).tf32;
   rows_name_ = buffer(program, first.source).name;
   columns_name_ = buffer(program, second.source).name;
   for (std::size_t q = 0; q < c.size(); ++q) {
@@ -149,11 +151,13 @@ bool GpuContraction::choose_atom(const ir::Program& program, const kernel::Contr
 
 void GpuContraction::set_operands(const kernel::Atom* instruction, const kernel::Contraction& contraction) {
   operand_type = kernel::operand_type(instruction, contraction);
-  const auto is_converted = [&](DType from, const std::optional<DType>& rounded) {
-    return from != operand_type || (rounded && *rounded != operand_type);
+  // Blocks of warp groups round to tf32 what no copy has rounded; others do it when they read fragments.
+  const bool rounds = instruction != nullptr && instruction->warps > 1 && instruction->a.type == kernel::AtomType::tf32;
+  const auto is_converted = [&](DType from, const std::optional<DType>& rounded, bool tf32) {
+    return from != operand_type || (rounded && *rounded != operand_type) || (rounds && !tf32);
   };
-  converted_rows_ = is_converted(rows_type_, rounded_rows_);
-  converted_columns_ = is_converted(columns_type_, rounded_columns_);
+  converted_rows_ = is_converted(rows_type_, rounded_rows_, tf32_rows_);
+  converted_columns_ = is_converted(columns_type_, rounded_columns_, tf32_columns_);
   size = size_of(operand_type);
 }
 
@@ -248,6 +252,7 @@ std::vector<GpuContraction> GpuContraction::side_by_side(const ir::Program& prog
 }
 
 std::int64_t GpuContraction::group_row(bool of_rows, const Tile& side, const Tile& depth) const {
+  if (!deep(of_rows) && size != 2) return 0;
   const auto along = deep(of_rows) ? depth.size : side.order.empty() ? 1 : side.sizes[side.order.back()];
   for (const std::int64_t row_bytes : {128, 64, 32}) {
     const auto row = row_bytes / size;
@@ -286,10 +291,13 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
     spread.run_depth = sums > kMostSums ? std::max(run / 2, 1) : run;
     return spread;
   }
+  if (groups) {
+    spread.run_depth = per_register;
+    return spread;
+  }
   if (per_register > 1) {
     // Neighbours of the result to a lane, where the columns are not read across their rows.
     spread.run_depth = per_register;
-    if (groups) return spread;
     spread.run_columns = deep_columns && result_size == 2 ? 2 : 1;
     return spread;
   }

@@ -167,6 +167,7 @@ class GpuContraction {
   std::string rows_name_, columns_name_;
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;
   std::optional<DType> rounded_rows_, rounded_columns_;  ///< what factors are rounded to
+  bool tf32_rows_ = false, tf32_columns_ = false;        ///< whether operands are rounded to tf32 as they lie
   bool converted_rows_ = false, converted_columns_ = false;
 };
 

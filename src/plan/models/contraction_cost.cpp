@@ -48,7 +48,10 @@ constexpr double kCutRows = 1.75;     // of outer products in short runs, which 
 constexpr double kFewWarps = 1.42;    // of products by blocks of fewer than four warps, which leave pipes idle
 /// Products of warp groups go on from round to round: of 22 kernels of bench/problems/gemm.csv in bf16 (off by 18 %).
 constexpr double kGroupRound = 830;  // cycles of a round at least, whose fence waits for copies
-constexpr double kShortSum = 512;    // terms, of whose rounds the first and the last ones are not hidden (tccg48_f32)
+/// Cycles that a thread waits for each load of a round whose elements it converts for warp groups: one after the other
+/// (tccg_ccsd13 of f32 in bf16 on an H100: 8000 cycles a round with 12.5 of them).
+constexpr double kWaited = 640;
+constexpr double kShortSum = 512;  // terms, of whose rounds the first and the last ones are not hidden (tccg48_f32)
 /// Cycles that blocks of a cluster wait for each other: to begin together, for the parts of their sums, and to end.
 constexpr double kMeet = 2000;
 /// Of the time of a block on its own, what the last blocks take, which are too few to ask for all that memory can do
@@ -228,7 +231,8 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
   const auto round_beside = [&](double blocks) {
     return by_warps(counts.warps * blocks, of.products, of.shared, of.issue);
   };
-  time.alone = alone_seconds(counts, device, of, counts.overlapped ? round : round_beside(resident), round);
+  const double own_round = counts.overlapped ? std::max(round, kWaited * counts.waited) : round_beside(resident);
+  time.alone = alone_seconds(counts, device, of, own_round, round);
   time.total = launched(counts, time.products, time.shared, time.issue, time.stores, time.alone, time.cache,
                         time.first_cache, time.memory);
   if (counts.overlapped) return time;

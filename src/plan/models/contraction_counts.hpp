@@ -21,6 +21,7 @@ struct ContractionCounts {
   double lines = 0;       ///< of 128 bytes that warps ask for, to copy them
   double split = 0;       ///< pieces of parts of sectors, which vectors copy from memory to shared memory
   double held_lines = 0;  ///< of these lines, what the first cache holds until they are copied
+  double waited = 0;      ///< loads of a thread that passes on what it converts, while warp groups multiply
 
   double stores = 0;             ///< instructions of warps that finish and write a block's result
   double store_lines = 0;        ///< of 128 bytes that these ask for, one after the other

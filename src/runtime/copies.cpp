@@ -1,0 +1,166 @@
+#include "runtime/copies.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ir/passes/canonical.hpp"
+#include "ir/passes/copy_operand.hpp"
+#include "ir/passes/copy_result.hpp"
+#include "kernel/contraction.hpp"
+#include "plan/enumerate/contraction.hpp"
+
+namespace ricci::runtime {
+namespace {
+
+/// A step with its program in canonical form, in the precision that it is computed in.
+ir::Step canonical_step(const ir::Step& step, const Predictions& predictions) {
+  auto made = ir::canonical_step(step);
+  made.program.precision = predictions.precision(made.program);
+  return made;
+}
+
+/// Steps in place of one, and what they are predicted to take.
+struct Priced {
+  ir::Sequence sequence;
+  std::size_t steps = 1;
+  double us = -1;  ///< -1: nothing was predicted, as there is no other way
+};
+
+/// Copies and other orders of results where they are predicted to save time; on a GPU.
+class Copies {
+ public:
+  /// limit  bytes of workspace; -1: any
+  Copies(Predictions& predictions, std::int64_t limit)
+      : predictions_(predictions), device_(predictions.device()), limit_(limit) {}
+
+  ir::Sequence run(ir::Sequence sequence) const {
+    for (std::size_t k = 0; k < sequence.steps.size();) {
+      if (!has_points(sequence.steps[k].program)) {
+        ++k;
+        continue;
+      }
+      auto whole = canonical(sequence, k);
+      const auto order = plan::matrix_order(whole.steps[k].program, device_);
+      auto best = with_operands(whole, k);
+      if (order) {
+        if (best.us < 0) best.us = predictions_.us_of_canonical(whole.steps[k].program);
+        constexpr double kWorth = 1.1;  // times the least that matrices take
+        if (best.us > kWorth * order->least_us) {
+          auto made = as_matrices(whole, k, *order);
+          if (made && made->us < best.us) best = std::move(*made);
+        }
+      }
+      if (best.steps > 1) sequence = std::move(best.sequence);
+      k += best.steps;
+    }
+    return sequence;
+  }
+
+ private:
+  ir::Sequence canonical(ir::Sequence sequence, std::size_t k) const {
+    sequence.steps[k] = canonical_step(sequence.steps[k], predictions_);
+    return sequence;
+  }
+  double predicted(const ir::Step& step, double below = std::numeric_limits<double>::infinity()) const {
+    return predictions_.us(step.program, below);
+  }
+  bool fits(const ir::Sequence& sequence) const { return limit_ < 0 || sequence.workspace_bytes() <= limit_; }
+
+  /// Operands copied into another order first, one after the other, each where both kernels are predicted to take less
+  /// time than the gathers of one.
+  Priced with_operands(ir::Sequence whole, std::size_t first) const {
+    Priced made{std::move(whole), 1, -1};
+    for (auto k = first;; ++k) {
+      const auto& program = made.sequence.steps[k].program;
+      std::optional<ir::Sequence> best;
+      double least = 0, of_copy = 0, product = 0;
+      std::vector<plan::OperandOrder> orders;
+      if (kernel::contraction_of(program)) {
+        const auto& candidate = predictions_.best(program, ir::print(program));
+        least = product = candidate.predicted_us;
+        orders = plan::operand_orders(program, device_, &candidate);
+      }
+      for (const auto& order : orders) {
+        if (order.least_us >= least) continue;
+        auto copied = ir::copy_operand(made.sequence, k, order.value, order.indices, order.row, "copy", order.tf32);
+        if (!fits(copied)) continue;
+        const auto copy = predicted(copied.steps[k]);
+        if (copy + order.product_us >= least) continue;
+        auto rest = predicted(copied.steps[k + 1], least - copy);
+        if (order.tf32 && order.deep) rest = with_other(copied, k + 1, std::min(rest, least - copy));
+        if (copy + rest + order.gain_us >= least) continue;
+        least = copy + rest;
+        of_copy = copy;
+        product = rest;
+        best = std::move(copied);
+      }
+      if (!best) {
+        if (product > 0) made.us = std::max(made.us, 0.0) + product;
+        if (product == 0 && made.us >= 0) made.us += predictions_.us_of_canonical(program);
+        return made;
+      }
+      made.sequence = canonical(std::move(*best), k + 1);
+      made.us = std::max(made.us, 0.0) + of_copy;
+      ++made.steps;
+    }
+  }
+
+  /// What a product takes, in us, of which one operand has been copied as warp groups take tf32, with the other one
+  /// copied so, too: both are needed before any time is saved. `below` where it is not less.
+  double with_other(const ir::Sequence& copied, std::size_t k, double below) const {
+    const auto whole = canonical(copied, k);
+    plan::Candidate known;
+    known.predicted_us = below;
+    known.gathers = std::array<double, 2>{};
+    for (const auto& order : plan::operand_orders(whole.steps[k].program, device_, &known)) {
+      if (!order.tf32 || !order.deep || order.least_us >= below) continue;
+      const auto both = ir::copy_operand(whole, k, order.value, order.indices, order.row, "copy", order.tf32);
+      if (!fits(both)) continue;
+      const auto copy = predicted(both.steps[k]);
+      below = std::min(below, copy + predicted(both.steps[k + 1], below - copy));
+    }
+    return below;
+  }
+
+  /// The result as a matrix, which is permuted when it is complete, and operands copied to be matrices.
+  std::optional<Priced> as_matrices(const ir::Sequence& whole, std::size_t first,
+                                    const plan::MatrixOrder& order) const {
+    Priced made{ir::copy_result(whole, first, order.sum, order.indices, order.row), 2, 0};
+    if (!fits(made.sequence)) return std::nullopt;
+    made.us = predicted(made.sequence.steps[first + 1]);
+    made.sequence = canonical(std::move(made.sequence), first);
+    auto product = predictions_.us_of_canonical(made.sequence.steps[first].program);
+    auto k = first;
+    for (const bool of_rows : {true, false}) {
+      const auto operand = plan::matrix_operand(made.sequence.steps[k].program, device_, of_rows);
+      if (!operand) continue;
+      auto copied = ir::copy_operand(made.sequence, k, operand->value, operand->indices, operand->row);
+      if (!fits(copied)) continue;
+      const auto copy = predicted(copied.steps[k]);
+      const auto rest = copy < product ? predicted(copied.steps[k + 1], product - copy) : 0;
+      if (copy + rest >= product) continue;
+      made.sequence = canonical(std::move(copied), ++k);
+      made.us += copy;
+      product = rest;
+      ++made.steps;
+    }
+    made.us += product;
+    return made;
+  }
+
+  Predictions& predictions_;
+  const plan::GpuModel& device_;
+  std::int64_t limit_;
+};
+
+}  // namespace
+
+ir::Sequence with_copies(ir::Sequence sequence, Predictions& predictions, std::int64_t limit) {
+  return Copies(predictions, limit).run(std::move(sequence));
+}
+
+}  // namespace ricci::runtime
