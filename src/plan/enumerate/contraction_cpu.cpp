@@ -354,11 +354,13 @@ class ContractionEnumerator {
     return all;
   }
 
-  /// Fewer tasks, where packing what each of them packs anew is predicted to take longer than that.
+  /// Fewer tasks, unless they are predicted to take a tenth longer: what is packed anew by each task costs more than is
+  /// predicted, on an AMD EPYC.
   void make_fewer_tasks(Blocking& b, std::int64_t room) const {
+    constexpr double kLonger = 1.1;
     auto few = b;
     make_blocks(few, room, kFewTasks);
-    if (predicted_us(few, problem_, device_) < predicted_us(b, problem_, device_)) b = std::move(few);
+    if (predicted_us(few, problem_, device_) < kLonger * predicted_us(b, problem_, device_)) b = std::move(few);
   }
 
   /// Blocks for the caches, reaching along what is contiguous in memory first: the rows' for the second cache, the

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 namespace ricci::plan::gett {
 namespace {
@@ -74,9 +75,7 @@ class Model {
   }
 
   double us() const {
-    // Threads that have no task left wait for the last ones.
-    const double tasks = n(b_.row_tasks * b_.column_tasks) * batch_, threads = device_.threads;
-    const double compute = cycles() / tasks * std::ceil(tasks / threads) / device_.clock_MHz;
+    const double compute = cycles() * longest_share() / device_.clock_MHz;
     // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
     const double results = chunks_ > 1 && is_far(result_bytes_) ? 2 * chunks_ : is_nontemporal() ? 1 : 2;
     const double bytes = size_ * batch_ * (row_places_ * depth_ + columns_ * depth_ + rows_ * columns_ * results);
@@ -90,6 +89,30 @@ class Model {
 
  private:
   static constexpr auto task_of = [](const Axis& axis) { return std::max(axis.task, axis.tile); };
+  /// Share of all register tiles that falls to the thread which ends last: each takes the next task when it is done
+  /// with one, and the last task along an index has what the others leave.
+  double longest_share() const {
+    constexpr double kMany = 64;  // tasks, of which the last one is a small part
+    const double tasks = n(b_.row_tasks * b_.column_tasks) * batch_, threads = device_.threads;
+    if (threads == 1 || tasks > kMany) return std::ceil(tasks / threads) / tasks;
+    std::vector<double> shares(static_cast<std::size_t>(batch_), 1 / batch_);
+    for (const auto* axes : {&b_.columns, &b_.rows}) {
+      for (const auto& axis : *axes) {
+        const auto task = task_of(axis);
+        if (task >= axis.extent) continue;
+        const double tiles = n(parts(axis.extent, axis.tile));
+        std::vector<double> cut;
+        for (const auto share : shares) {
+          for (std::int64_t at = 0; at < axis.extent; at += task)
+            cut.push_back(share * n(parts(std::min(task, axis.extent - at), axis.tile)) / tiles);
+        }
+        shares = std::move(cut);
+      }
+    }
+    std::vector<double> busy(static_cast<std::size_t>(device_.threads), 0.0);
+    for (const auto share : shares) *std::min_element(busy.begin(), busy.end()) += share;
+    return *std::max_element(busy.begin(), busy.end());
+  }
   bool is_nontemporal() const { return problem_.nontemporal && chunks_ == 1; }
   bool is_far(double bytes) const { return bytes > 2 * n(device_.l2_bytes); }
 
@@ -201,8 +224,9 @@ class Model {
     if (b_.pack_columns) return elements * n(b_.row_tasks) * packing(operand);
     const double row_passes = n(parts_of(b_.rows, tile_of));
     const double length = run(b_.columns, b_.depth, [](const Axis& axis) { return axis.in_columns; }, tile_of);
-    // Long runs come before they are asked for.
-    const double asked = length >= kPage / size_ ? 0.1 + row_passes * 0.025 : 0.3 + row_passes * 0.05;
+    // Long runs come before they are asked for. A load has more of short elements.
+    const double loads = std::min(size_, 8.0) / 8;
+    const double asked = loads * (length >= kPage / size_ ? 0.1 + row_passes * 0.025 : 0.3 + row_passes * 0.05);
     return elements * (asked + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
   }
 
