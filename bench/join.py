@@ -3,8 +3,9 @@
 
   bench/join.py SET.csv PART.json ... > bench/results/contract-SET-TYPE-DEVICE.json
 
-Cases come in the order of the set, and summaries are made anew. Each share stays that of the limits of its own part; of
-these the largest are named. The set's name says so where cases are missing.
+Cases come in the order of the set, and summaries are made anew. Of the parts' limits the largest are named, and shares are
+of these: a part whose limits were timed beside something else would flatter its cases. The set's name says so where cases
+are missing.
 """
 import csv
 import json
@@ -35,6 +36,10 @@ def main():
     joined["cases"] = [cases[each] for each in ids if each in cases]
     if len(joined["cases"]) < len(ids):
         joined["set"] += f" ({len(joined['cases'])} of {len(ids)})"
+    if joined["fraction_of"] == "roofline":
+        copy, gemm = joined["limit"]["copy_GBs"] * 1e6, joined["limit"]["gemm_TFs"] * 1e9  # per ms
+        for case in joined["cases"]:
+            case["fraction"] = max(case["bytes"] / copy, case["flop"] / gemm) / case["ms"]
     ratios = {}
     for case in joined["cases"]:
         for name, ms in case.get("peers", {}).items():
