@@ -153,6 +153,8 @@ std::string value_text(const Program& program, NodeId id, const std::function<st
       return fmt::format("conj({})", x);
     case OpCode::tf32:
       return fmt::format("nearest_tf32({})", x);
+    case OpCode::tf32_rest:
+      return fmt::format("nearest_tf32_rest({})", x);
     case OpCode::cast:
       return fmt::format("cast_{}({})", name(node.type), x);
     default:

@@ -526,9 +526,9 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
     case OpCode::neg:
       return real ? Text{"-" + in_brackets(x, 3), 2} : call("neg");
     case OpCode::scale:
-      return call("scale");
     case OpCode::conj:
-      return call("conj");
+    case OpCode::sign:
+      return call(ir::name_of(op));
     case OpCode::cast:
       if (is_integer(from) && is_half(dtype))
         return {fmt::format("cast_{}(cast_f64({}))", ricci::name(dtype), x.text), 3};
@@ -536,6 +536,8 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
       return call(fmt::format("cast_{}", ricci::name(dtype)));
     case OpCode::tf32:
       return call(vectors_ ? "nearest_tf32" : "to_tf32");
+    case OpCode::tf32_rest:
+      return call(vectors_ ? "nearest_tf32_rest" : "tf32_rest");
     case OpCode::real_part:
       return {in_brackets(x, 3) + ".re", 3};
     case OpCode::imag_part:
@@ -548,8 +550,6 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
       return call(fmt::format("maximum<{}>", type));
     case OpCode::absolute:
       return call("absolute");
-    case OpCode::sign:
-      return call("sign");
     case OpCode::rsqrt:
       if (is_called(op, dtype)) return call(function_name(op, dtype));
       return {fmt::format("{} / {}({})", literal(Scalar(1), dtype), function("sqrt", dtype), x.text), 2};

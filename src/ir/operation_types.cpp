@@ -21,6 +21,7 @@ const char* broken_type_rule(OpCode op, DType result, std::span<const DType> ope
       if (is_complex(x) && !is_complex(result)) return "no cast drops an imaginary part";
       return unless(!is_integer(result) || is_integer(x), "no cast from floats to integers");
     case OpCode::tf32:
+    case OpCode::tf32_rest:
       return unless(alike && result == DType::f32, "numbers that are rounded to tf32 are f32");
     case OpCode::real_part:
     case OpCode::imag_part:

@@ -13,13 +13,13 @@ struct Operation {
 
 /// In the order of OpCode.
 constexpr Operation kOperations[] = {
-    {"add", 2},      {"sub", 2},   {"mul", 2},     {"scale", 2}, {"div", 2},        {"neg", 1},      {"conj", 1},
-    {"cast", 1},     {"tf32", 1},  {"real", 1},    {"imag", 1},  {"complex", 2},    {"minimum", 2},  {"maximum", 2},
-    {"abs", 1},      {"sign", 1},  {"sqrt", 1},    {"cbrt", 1},  {"rsqrt", 1},      {"exp", 1},      {"log", 1},
-    {"log1p", 1},    {"sin", 1},   {"cos", 1},     {"tan", 1},   {"asin", 1},       {"acos", 1},     {"atan", 1},
-    {"sinh", 1},     {"cosh", 1},  {"tanh", 1},    {"atan2", 2}, {"hypot", 2},      {"copysign", 2}, {"pow", 2},
-    {"mod", 2},      {"and", 2},   {"or", 2},      {"xor", 2},   {"not", 1},        {"shl", 2},      {"shr", 2},
-    {"popcount", 1}, {"equal", 2}, {"unequal", 2}, {"less", 2},  {"less_equal", 2}, {"select", 3},
+    {"add", 2},     {"sub", 2},      {"mul", 2},       {"scale", 2},   {"div", 2},   {"neg", 1},        {"conj", 1},
+    {"cast", 1},    {"tf32", 1},     {"tf32_rest", 1}, {"real", 1},    {"imag", 1},  {"complex", 2},    {"minimum", 2},
+    {"maximum", 2}, {"abs", 1},      {"sign", 1},      {"sqrt", 1},    {"cbrt", 1},  {"rsqrt", 1},      {"exp", 1},
+    {"log", 1},     {"log1p", 1},    {"sin", 1},       {"cos", 1},     {"tan", 1},   {"asin", 1},       {"acos", 1},
+    {"atan", 1},    {"sinh", 1},     {"cosh", 1},      {"tanh", 1},    {"atan2", 2}, {"hypot", 2},      {"copysign", 2},
+    {"pow", 2},     {"mod", 2},      {"and", 2},       {"or", 2},      {"xor", 2},   {"not", 1},        {"shl", 2},
+    {"shr", 2},     {"popcount", 1}, {"equal", 2},     {"unequal", 2}, {"less", 2},  {"less_equal", 2}, {"select", 3},
 };
 static_assert(std::size(kOperations) == static_cast<std::size_t>(OpCode::select) + 1);
 

@@ -59,15 +59,16 @@ enum class NodeKind : std::uint8_t {
 /// Elementwise operations. Integers wrap; f16 and bf16 exist only in loads, stores and casts.
 enum class OpCode : std::uint8_t {
   // the node's type, real, complex or integer
-  add,    ///< x + y
-  sub,    ///< x - y
-  mul,    ///< x * y; complex: (xr*yr - xi*yi, xr*yi + xi*yr)
-  scale,  ///< x == 0 ? 0 : x * y, a BLAS factor: 0 hides whatever y holds
-  div,    ///< x / y, correctly rounded; complex: x * conj(y) / |y|^2 by parts; integers towards 0, x / 0 = 0
-  neg,    ///< -x
-  conj,   ///< complex conjugate
-  cast,   ///< to the node's type: one correct rounding to nearest even; integers to floats, never back
-  tf32,   ///< f32: x rounded to 11 significant bits, halves away from zero, as tensor cores take it
+  add,        ///< x + y
+  sub,        ///< x - y
+  mul,        ///< x * y; complex: (xr*yr - xi*yi, xr*yi + xi*yr)
+  scale,      ///< x == 0 ? 0 : x * y, a BLAS factor: 0 hides whatever y holds
+  div,        ///< x / y, correctly rounded; complex: x * conj(y) / |y|^2 by parts; integers towards 0, x / 0 = 0
+  neg,        ///< -x
+  conj,       ///< complex conjugate
+  cast,       ///< to the node's type: one correct rounding to nearest even; integers to floats, never back
+  tf32,       ///< f32: x rounded to 11 significant bits, halves away from zero, as tensor cores take it
+  tf32_rest,  ///< f32: what tf32 leaves of x, rounded so, too
   // between a complex type and the real one of its parts
   real_part,
   imag_part,

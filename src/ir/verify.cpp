@@ -157,7 +157,7 @@ class Verifier {
             "a statement has a value");
     const auto& value = at(statement.value);
     require(value.type == target.type, "a statement stores a value of its buffer's type");
-    require(!target.tf32 || (value.kind == NodeKind::op && value.op == OpCode::tf32),
+    require(!target.tf32 || (value.kind == NodeKind::op && (value.op == OpCode::tf32 || value.op == OpCode::tf32_rest)),
             "what is stored as tf32 is rounded to it");
     const bool many = value.kind == NodeKind::scan || value.kind == NodeKind::compact;
     require(many == (statement.step != 0), "scans and compactions alone have a step");

@@ -39,6 +39,14 @@ Precision effective_precision(const ir::Program& program, Precision wanted, int 
   const bool rounds = wanted == Precision::tf32 || wanted == Precision::tf32x3;
   if (!rounds || sm < find_atom("m16n8k8_tf32")->sm) return Precision::operands;
   const auto contraction = contraction_of(program);
+  if (contraction) {
+    // Of factors that are tf32 as they lie one part is all there is.
+    const auto is_tf32 = [&](const Factor& factor) {
+      return program.buffers[static_cast<std::size_t>(program.nodes[static_cast<std::size_t>(factor.load)].source)]
+          .tf32;
+    };
+    if (is_tf32(contraction->first) && is_tf32(contraction->second)) return Precision::tf32;
+  }
   const bool single = contraction && !contraction->indices(Role::depth).empty() &&
                       (contraction->type == DType::f32 || contraction->type == DType::c64);
   return single ? wanted : Precision::operands;

@@ -60,7 +60,7 @@ bool Verifier::is_tf32(const Value& value) const {
       return std::all_of(value.operands.begin(), value.operands.end(),
                          [&](const Value& lane) { return is_tf32(lane); });
     default:
-      return value.kind == Value::Kind::op && value.op == ir::OpCode::tf32;
+      return value.kind == Value::Kind::op && (value.op == ir::OpCode::tf32 || value.op == ir::OpCode::tf32_rest);
   }
 }
 

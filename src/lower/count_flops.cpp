@@ -15,6 +15,7 @@ bool counts(OpCode op) {
     case OpCode::conj:
     case OpCode::cast:
     case OpCode::tf32:
+    case OpCode::tf32_rest:
     case OpCode::real_part:
     case OpCode::imag_part:
     case OpCode::complex_of:

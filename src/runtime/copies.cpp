@@ -10,6 +10,7 @@
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
 #include "ir/passes/copy_result.hpp"
+#include "ir/passes/factor_parts.hpp"
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/contraction.hpp"
 
@@ -53,6 +54,11 @@ class Copies {
           auto made = as_matrices(whole, k, *order);
           if (made && made->us < best.us) best = std::move(*made);
         }
+      }
+      if (const auto parts = plan::parts_order(whole.steps[k].program, device_)) {
+        if (best.us < 0) best.us = predictions_.us_of_canonical(whole.steps[k].program);
+        auto made = parts->least_us < best.us ? in_parts(whole, k, *parts, best.us) : std::nullopt;
+        if (made) best = std::move(*made);
       }
       if (best.steps > 1) sequence = std::move(best.sequence);
       k += best.steps;
@@ -149,6 +155,24 @@ class Copies {
       ++made.steps;
     }
     made.us += product;
+    return made;
+  }
+
+  /// Factors copied as the tf32 numbers that they are the sums of; nothing where that is not predicted to take less
+  /// than `below` us.
+  std::optional<Priced> in_parts(const ir::Sequence& whole, std::size_t first, const plan::PartsOrder& order,
+                                 double below) const {
+    constexpr double kWorth = 1.05;  // how far predictions are to be trusted
+    std::array<ir::FactorOrder, 2> factors;
+    for (std::size_t f = 0; f < factors.size(); ++f) factors[f] = {order.factors[f].value, order.factors[f].indices};
+    Priced made{ir::products_of_parts(whole, first, order.sum, factors, order.summed), 0, 0};
+    made.steps = made.sequence.steps.size() - whole.steps.size() + 1;
+    if (!fits(made.sequence)) return std::nullopt;
+    const auto last = first + made.steps - 1;
+    for (auto k = first; k < last; ++k) made.us += predicted(made.sequence.steps[k]);
+    made.us += predicted(made.sequence.steps[last], below / kWorth - made.us);
+    if (kWorth * made.us >= below) return std::nullopt;
+    made.sequence = canonical(std::move(made.sequence), last);
     return made;
   }
 

@@ -28,6 +28,7 @@ constexpr std::int64_t kRows = 5, kColumns = 19, kDepth = 3;
 
 bool takes(OpCode op, DType type) {
   if (ir::is_function(op)) return is_real(type);
+  if (op == OpCode::tf32 || op == OpCode::tf32_rest) return type == DType::f32;
   if (op >= OpCode::remainder && op <= OpCode::popcount) return is_integer(type);
   if (op >= OpCode::conj && op <= OpCode::complex_of && op != OpCode::cast) return is_complex(type);
   if (op == OpCode::minimum || op == OpCode::maximum || op == OpCode::absolute || op == OpCode::sign ||

@@ -230,6 +230,8 @@ inline float to_tf32(float x) {
   return magnitude == 0x7f800000u ? x : __builtin_bit_cast(float, (bits + 0x1000u) & 0xffffe000u);
 }
 
+inline float tf32_rest(float x) { return to_tf32(x - to_tf32(x)); }
+
 #define RICCI_SIMT_LOAD_MATRIX(count)                                                            \
   __forceinline__ void load_matrix_x##count(unsigned(&r)[count], const void* row) {              \
     ricci_at_site_load_matrix(r, row, count, false, 0);                                          \

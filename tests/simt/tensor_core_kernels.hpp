@@ -261,7 +261,7 @@ inline OneWarp rounding_launch() {
   return {R"(extern "C" __global__ void __launch_bounds__(32) round_numbers(const f32* x, u32* out) {
   for (int i = threadIdx.x; i < 96; i += 32) {
     out[2 * i] = __builtin_bit_cast(u32, to_tf32(x[i]));
-    out[2 * i + 1] = __builtin_bit_cast(u32, to_tf32(x[i] - to_tf32(x[i])));
+    out[2 * i + 1] = __builtin_bit_cast(u32, tf32_rest(x[i]));
   }
 }
 )",

@@ -14,7 +14,9 @@
 #include "executed_sequence.hpp"
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
+#include "ir/passes/factor_parts.hpp"
 #include "ir/passes/precision.hpp"
+#include "kernel/atom_types.hpp"
 #include "kernel/build.hpp"
 #include "kernel/expand.hpp"
 #include "kernel/schedule.hpp"
@@ -246,6 +248,36 @@ TEST_CASE("operands that warp groups take in tf32 are copied rounded, along the 
     CHECK((by_groups != list.end()) == (k == 1));
   }
   for (const auto& order : plan::operand_orders(whole.steps[2].program, device)) CHECK_FALSE(order.deep);
+}
+
+TEST_CASE("factors in parts are copied for warp groups, and their products are one longer sum") {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse("gcad,gbdc->gab");
+  problem.inputs = {Layout::row_major(DType::f32, {2, 8, 20, 6}), Layout::row_major(DType::f32, {2, 24, 6, 8})};
+  problem.output = Layout::row_major(DType::f32, {2, 20, 24});
+  ir::Program program = ir::canonicalise(ir::lower(problem));
+  program.precision = Precision::tf32x3;
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto order = plan::parts_order(program, device);
+  REQUIRE(order);
+  const auto factor = [&](std::size_t f) {
+    return ir::FactorOrder{order->factors.at(f).value, order->factors.at(f).indices};
+  };
+  const auto whole = ir::sequence_of(program);
+  const auto parts = ir::products_of_parts(whole, 0, order->sum, {factor(0), factor(1)}, order->summed);
+  REQUIRE(parts.steps.size() == 7);
+  const auto product = ir::canonicalise(parts.steps.back().program);
+  CHECK(kernel::contraction_of(product).has_value());
+  CHECK(kernel::effective_precision(product, Precision::tf32x3, 90) == Precision::tf32);
+  for (std::size_t k = 0; k + 1 < parts.steps.size(); ++k) CHECK(plan::is_copy(parts.steps[k].program));
+  const auto wanted = tests::executed<float>(whole), got = tests::executed<float>(parts);
+  const auto& output = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
+  const auto number = static_cast<std::size_t>(program.statement().buffer);
+  for (std::int64_t k = 0; k <= output.last; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    CHECK(std::abs(got[number][at] - wanted[number][at]) <= 1e-6F * std::abs(wanted[number][at]));
+  }
+  CHECK_FALSE(plan::parts_order(program, plan::GpuModel::of_capability(80)));
 }
 
 TEST_CASE("pieces that vectors copy are neighbours in memory and in a block's own") {

@@ -40,6 +40,7 @@ inline f32 to_tf32(f32 x) {
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
   return __builtin_bit_cast(f32, bits & 0xffffe000u);
 }
+inline f32 tf32_rest(f32 x) { return to_tf32(x - to_tf32(x)); }
 
 inline int popcount32(u32 x) { return __popc((int)x); }
 inline int popcount64(u64 x) { return __popcll((long long)x); }

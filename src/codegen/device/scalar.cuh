@@ -53,6 +53,7 @@ inline float nearest_tf32(float x) {
   const u32 bits = __builtin_bit_cast(u32, x);
   return (bits & 0x7fffffffu) > 0x7f800000u ? x : __builtin_bit_cast(float, (bits + 0x1000u) & 0xffffe000u);
 }
+inline float nearest_tf32_rest(float x) { return nearest_tf32(x - nearest_tf32(x)); }
 
 template <class T>
 inline T shift_left(T x, T n) {

@@ -301,6 +301,8 @@ Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, c
       return {0, round_real(x.re, type), round_real(x.im, type)};
     case OpCode::tf32:
       return {0, nearest_tf32(x.re)};
+    case OpCode::tf32_rest:
+      return {0, nearest_tf32(round_real(x.re - nearest_tf32(x.re), type))};
     case OpCode::real_part:
       return {0, x.re};
     case OpCode::imag_part:

@@ -17,6 +17,7 @@ bool is_counted(OpCode op) {
     case OpCode::conj:
     case OpCode::cast:
     case OpCode::tf32:
+    case OpCode::tf32_rest:
     case OpCode::real_part:
     case OpCode::imag_part:
     case OpCode::complex_of:

@@ -1,6 +1,7 @@
 // Schedules of contractions, as lists of directives.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -38,6 +39,16 @@ struct OperandOrder {
 ///         both operands read once, or with the products
 std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device,
                                          const Candidate* best = nullptr);
+
+/// Factors of a product in tf32x3 in which copies of their parts are as warp groups take them.
+struct PartsOrder {
+  ir::NodeId sum = -1;
+  std::array<OperandOrder, 2> factors;  ///< rows and columns: along the depth
+  std::size_t summed = 0;               ///< indices of the depth
+  double least_us = 0;                  ///< what all kernels take at least
+};
+/// Nothing where the device or the program has no warp groups for it.
+std::optional<PartsOrder> parts_order(const ir::Program& program, const GpuModel& device);
 
 /// An order of the result's indices in which its rows and its columns are one index each, for sums that are permuted
 /// when they are complete.

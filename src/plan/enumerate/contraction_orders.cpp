@@ -117,6 +117,36 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   return orders;
 }
 
+std::optional<PartsOrder> parts_order(const ir::Program& program, const GpuModel& device) {
+  if (program.precision != Precision::tf32x3 || program.exact) return std::nullopt;
+  const auto found = kernel::contraction_of(program);
+  auto in_one = program;
+  in_one.precision = Precision::tf32;
+  const auto contraction = GpuContraction::of(in_one, device);
+  const auto groups = contraction ? contraction->by_groups(in_one, device) : std::nullopt;
+  if (!groups || contraction->element_bytes(true) != contraction->size ||
+      contraction->element_bytes(false) != contraction->size)
+    return std::nullopt;
+  constexpr double kParts = 3;
+  PartsOrder order;
+  order.sum = found->reduce;
+  order.summed = contraction->depth_axes.size();
+  double bytes = 0;
+  for (const bool of_rows : {true, false}) {
+    auto& factor = order.factors[of_rows ? 0 : 1];
+    factor.value = contraction->load(of_rows);
+    factor.indices = contraction->order(of_rows, true);
+    bytes += 2 * kParts * contraction->elements(of_rows) * static_cast<double>(contraction->size);
+  }
+  // The depth in one order for both.
+  const auto depth = static_cast<std::ptrdiff_t>(order.summed);
+  auto& [of_rows, of_columns] = order.factors;
+  std::copy(of_rows.indices.end() - depth, of_rows.indices.end(), of_columns.indices.end() - depth);
+  const double clock = device.multiprocessors * device.clock_MHz;  // in a microsecond
+  order.least_us = kParts * groups->product_cycles() / clock + bytes / (device.copy_rate_GBs() * 1e3);
+  return order;
+}
+
 std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuModel& device) {
   const auto found = kernel::contraction_of(program);
   const auto contraction = GpuContraction::of(program, device);

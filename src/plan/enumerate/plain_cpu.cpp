@@ -275,7 +275,7 @@ bool is_copy(const ir::Program& program) {
         break;
       case NodeKind::op:
         if (node.op != OpCode::add && node.op != OpCode::mul && node.op != OpCode::scale && node.op != OpCode::conj &&
-            node.op != OpCode::cast && node.op != OpCode::tf32) {
+            node.op != OpCode::cast && node.op != OpCode::tf32 && node.op != OpCode::tf32_rest) {
           return false;
         }
         if (++operations > kMostOperations) return false;

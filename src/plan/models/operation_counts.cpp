@@ -52,7 +52,8 @@ OperationCounts count_operations(const ir::Program& program) {
     }
     // For its users a reduction does not depend on the indices it reduces.
     for (const int q : node.over) set[static_cast<std::size_t>(q)] = false;
-    const bool cast = node.kind == NodeKind::op && (node.op == ir::OpCode::cast || node.op == ir::OpCode::tf32);
+    const bool cast = node.kind == NodeKind::op &&
+                      (node.op == ir::OpCode::cast || node.op == ir::OpCode::tf32 || node.op == ir::OpCode::tf32_rest);
     if (node.kind == NodeKind::load) {
       const auto elements = ir::reached(node.offset, program.indices);
       counts.compulsory_bytes += static_cast<double>(elements) * static_cast<double>(size_of(node.type));
