@@ -98,7 +98,9 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   for (const bool of_rows : {true, false}) {
     const auto load = contraction.load(of_rows);
     const bool rounds = tf32 ? !suits(of_rows) : value(of_rows) != load;
-    const bool gathers = saved[of_rows ? 0 : 1] >= copy_seconds(of_rows);
+    // Multiply-adds wait for registers of neighbours along the depth.
+    const double waits = contraction.product_cycles() * (contraction.copied_rate / contraction.rate - 1) / clock;
+    const bool gathers = saved[of_rows ? 0 : 1] + (contraction.deep(of_rows) ? waits : 0) >= copy_seconds(of_rows);
     if (!may_be_worth(of_rows) || (!rounds && !gathers)) continue;
     const auto add = [&](std::vector<int> order, bool deep) {
       if (!rounds && lies_in(program, load, order)) return;
@@ -159,7 +161,7 @@ std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuMod
     for (const auto& axis : *axes) results *= static_cast<double>(axis.extent);
   }
   const double clock = device.multiprocessors * device.clock_MHz;  // in a microsecond
-  const double products = results * contraction->terms / contraction->rate / clock;
+  const double products = results * contraction->terms / contraction->copied_rate / clock;
   const double permuted = results * static_cast<double>(size_of(contraction->type) + contraction->result_size) /
                           (device.copy_rate_GBs() * 1e3);
   if (products < permuted) return std::nullopt;

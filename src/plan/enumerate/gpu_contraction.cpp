@@ -179,7 +179,11 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
   row_unit = std::int64_t{used.m} * (deep_rows || is_outer() ? 1 : run) * used.warps;
   column_unit = std::int64_t{used.n} * run;
   depth_unit = !fma ? std::max(used.k, 8) : deep_rows || deep_columns ? run : 1;
-  rate = pipe_rate(device.sm, instruction, type, factor_parts);
+  rate = copied_rate = pipe_rate(device.sm, instruction, type, factor_parts);
+  if (fma && !is_outer() && (type == DType::f32 || type == DType::c64)) {
+    rate *= multiply_add_rate(static_cast<int>(deep_rows) + static_cast<int>(deep_columns));
+    copied_rate *= multiply_add_rate(0);
+  }
   bound_by_products_ =
       product_cycles() / (device.multiprocessors * device.clock_MHz * 1e6) > bytes / (device.copy_rate_GBs() * 1e9);
 }
@@ -209,7 +213,7 @@ void GpuContraction::set_batch_atom(const kernel::Atom& atom, const kernel::Cont
   depth_unit = 1;
   // As timed on an H200: bench/problems/side.csv took 1.1 to 1.5 times as long as multiply-adds of one product do.
   constexpr double kApart = 1.25;
-  rate = pipe_rate(device.sm, nullptr, type, 1) / kApart;
+  rate = copied_rate = pipe_rate(device.sm, nullptr, type, 1) / kApart;
 }
 
 std::vector<GpuContraction> GpuContraction::side_by_side(const ir::Program& program, const GpuModel& device) const {
@@ -466,7 +470,7 @@ double GpuContraction::product_cycles() const {
   for (const auto* axes : {&row_axes, &column_axes}) {
     for (const auto& axis : *axes) results *= static_cast<double>(axis.extent);
   }
-  return results * terms / rate;
+  return results * terms / copied_rate;
 }
 
 std::vector<int> GpuContraction::order(bool of_rows, bool along_depth) const {

@@ -91,7 +91,7 @@ class GpuContraction {
   ir::NodeId load(bool of_rows) const { return of_rows ? rows_load_ : columns_load_; }
   /// Of an operand, each that is read.
   double elements(bool of_rows) const;
-  /// Cycles of one multiprocessor's units for all products.
+  /// Cycles of one multiprocessor's units for all products, of operands in the best order.
   double product_cycles() const;
   /// Indices of an operand, slowest first, in which blocks read it by whole vectors: along the depth, in the order in
   /// which it lies in the other one, or along its own side, as that lies in the result.
@@ -120,6 +120,7 @@ class GpuContraction {
   int per_register = 1;                                         ///< elements of an operand
   std::int64_t row_unit = 16, column_unit = 8, depth_unit = 8;  ///< positions that warps take at once
   double rate = 1;                                              ///< products of a multiprocessor in a cycle
+  double copied_rate = 1;                                       ///< the same of operands in the best order
   double terms = 1;                                             ///< of a sum
   std::int64_t batches = 1;
   std::int64_t products = 1;  ///< of a block, side by side along batch axis number `products_axis`
