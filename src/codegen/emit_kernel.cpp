@@ -1,5 +1,4 @@
-// Sources from a schedule: what the kernel IR builds, which the printers say, and copies of a CPU.
-#include "codegen/cpu_copy/emit_copy.hpp"
+// Sources from a schedule: what the kernel IR builds, which the printers say.
 #include "codegen/expression.hpp"
 #include "codegen/kernel_source.hpp"
 #include "codegen/source.hpp"
@@ -8,7 +7,6 @@
 namespace ricci::codegen {
 
 Source emit_cpp(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes) {
-  if (!schedule.builds(kernel::Target::cpu)) return emit_copy(program, schedule, notes);
   Source source;
   source.kernel = kernel_name(program);
   const auto printed = print_cpp(kernel::expand(kernel::build(program, schedule, kernel::Target::cpu)), source.kernel);

@@ -3,10 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
 
 #include "codegen/expression.hpp"
 #include "codegen/kernel_source.hpp"
 #include "codegen/kernel_text.hpp"
+#include "codegen/prelude.hpp"
 #include "codegen/writer.hpp"
 #include "ricci/error.hpp"
 
@@ -17,52 +21,6 @@ using kernel::Bind;
 using kernel::Body;
 using kernel::Kernel;
 using kernel::Space;
-
-constexpr const char* kTranspose =
-    R"(// P vectors of T, of which R are used, transposed in log2 P rounds: pairs of vectors interleave pieces of 1, 2, 4, ...
-// elements within 16 bytes, by one instruction each, and exchange larger ones.
-template <int... I> struct lanes_of {};
-template <class T, T... I> struct sequence { typedef lanes_of<I...> type; };
-constexpr int place_of(int j, int n, int group, int span, int high) {
-  return span < group ? j - j % group + j % group / span / 2 * span + j % span + j % group / span % 2 * n + high * group / 2
-                      : (j & ~span) + ((j & span) != 0 ? n : 0) + high * span;
-}
-template <int N, int W, int Group, int Span, int High, class V, int... I>
-static inline __attribute__((always_inline)) V shuffled(V a, V b, lanes_of<I...>) {
-  return __builtin_shufflevector(a, b, (W * place_of(I / W, N, Group, Span, High) + I % W)...);
-}
-template <class T, int R, int Span = 1, class V, int P>
-static inline __attribute__((always_inline)) void transpose(V (&rows)[P]) {
-  constexpr int N = sizeof(V) / sizeof(T), L = sizeof(V) / sizeof(rows[0][0]), W = L / N;
-  constexpr int Fits = sizeof(T) < 16 ? 16 / sizeof(T) : 1, Group = N < Fits ? N : Fits;
-  if constexpr (Span < P) {
-    typedef typename __make_integer_seq<sequence, int, L>::type all;
-    #pragma unroll
-    for (int i = 0; i < P; ++i) {
-      if ((i & Span) != 0 || i / Span * Span >= R) continue;
-      const bool alone = (i | Span) >= R;
-      const V a = rows[i], b = alone ? a : rows[i | Span];
-      if (Span < Group || !alone) rows[i] = shuffled<N, W, Group, Span, 0>(a, b, all());
-      rows[i | Span] = shuffled<N, W, Group, Span, 1>(a, b, all());
-    }
-    transpose<T, R, 2 * Span>(rows);
-  } else {
-    // What is interleaved comes out by numbers whose bits are reversed.
-    #pragma unroll
-    for (int i = 0; i < P; ++i) {
-      int from = i;
-      for (int low = 1, high = (Group < P ? Group : P) / 2; low < high; low *= 2, high /= 2) {
-        if (((i & low) != 0) != ((i & high) != 0)) from ^= low | high;
-      }
-      if (i >= from) continue;
-      const V row = rows[i];
-      rows[i] = rows[from];
-      rows[from] = row;
-    }
-  }
-}
-
-)";
 
 constexpr const char* kNontemporal = R"(// A nontemporal store where the address is a multiple of a vector.
 template <class V, class T>
@@ -80,29 +38,6 @@ inline void store_nontemporal(T* to, V value) {
 constexpr const char* kAligned = R"(// Elements up to the next multiple of a vector.
 template <class V, class T>
 inline i64 elements_before(const T* p) { return (-(u64)p & (sizeof(V) - 1)) / sizeof(T); }
-
-)";
-
-constexpr const char* kRowsAhead = R"(// Rows of `Bytes` bytes that later tasks read, prefetched line by line.
-template <const auto& Rows, int Bytes, class T>
-struct RowsAhead {
-  const T* from;
-  u64 row = -1, at = 0, end = 0;
-  RowsAhead(const T* from) : from(from) {}
-  template <int Lines>
-  inline __attribute__((always_inline)) void prefetch() {
-    #pragma unroll
-    for (int n = 0; n < Lines; ++n) {
-      if (at >= end) {
-        if (row == sizeof(Rows) / sizeof(Rows[0]) - 1) return;
-        const u64 first = (u64)(from + Rows[++row]);
-        at = first & -64, end = first + Bytes;
-      }
-      __builtin_prefetch((const void*)at, 0, 2);
-      at += 64;
-    }
-  }
-};
 
 )";
 
@@ -193,7 +128,8 @@ class CppPrinter {
   std::string print(const std::string& name) {
     const bool works = std::any_of(kernel_.arrays.begin(), kernel_.arrays.end(),
                                    [](const kernel::Array& array) { return array.space == Space::scratch; });
-    w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last{})", name, works ? ", char* scratch" : "");
+    w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last{})", name,
+            works ? ", char* __restrict__ scratch" : "");
     w_.open("{{");
     std::size_t argument = 0;
     std::int64_t at = 0;
@@ -203,7 +139,8 @@ class CppPrinter {
       if (array.space == Space::global)
         w_.line("{}* __restrict__ const {} = ({}*)args[{}];", type, array.name, type, argument++);
       if (array.space == Space::scratch) {
-        w_.line("{}* __restrict__ const {} = ({}*)(scratch + {});", type, array.name, type, at);
+        w_.line("{}* __restrict__ const {}{} = ({}*)(scratch + {});", type, array.name,
+                is_ahead(array) ? "_places" : "", type, at);
         at += (array.elements() * size_of(array.type) + 63) / 64 * 64;
       }
     }
@@ -211,16 +148,21 @@ class CppPrinter {
       const auto type = c_type(param.type);
       w_.line("const {} {} = *(const {}*)args[{}];", type, param.name, type, argument++);
     }
-    const auto* ahead = fetched();
-    if (ahead != nullptr) begin(*ahead);
-    w_.open("for (i64 task = first; task < last; ++task) {{");
-    if (ahead != nullptr) next_rows(*ahead);
-    print(tasks());
+    const auto* rows = in_task<kernel::FetchRows>();
+    if (ahead_ != nullptr) w_.line("if (first >= last) return;");
+    if (rows != nullptr) begin(*rows);
+    if (ahead_ != nullptr) {
+      tasks_ahead(*rows);
+    } else {
+      w_.open("for (i64 task = first; task < last; ++task) {{");
+      if (rows != nullptr) next_rows(*rows, "task");
+      print(tasks());
+    }
     w_.close();
     // Nontemporal stores are not ordered: they are complete for whoever sees that this function has returned.
-    if (nontemporal_) w_.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
+    if (nontemporal_ || fences_) w_.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
     w_.close();
-    return tables_ + w_.take();
+    return tables_ + (tables_.empty() ? "" : "\n") + w_.take();
   }
 
   std::string prelude() const {
@@ -241,8 +183,8 @@ class CppPrinter {
     for (const auto& [type, lanes] : text_.shifted_types())
       types += shifted(fmt::format("{}x{}", ricci::name(type), lanes), c_type(type), lanes);
     return types + (nontemporal_ || rows_ ? kNontemporal : "") + (rows_ ? kRows : "") +
-           (text_.uses_parts() ? kParts : "") + (transposes_ ? kTranspose : "") + (aligns_ ? kAligned : "") +
-           (tables_.empty() ? "" : kRowsAhead);
+           (text_.uses_parts() ? kParts : "") + (transposes_ ? prelude::kTranspose + std::string("\n") : "") +
+           (aligns_ ? kAligned : "") + (runs_ ? prelude::kRuns + std::string("\n") : "");
   }
 
  private:
@@ -271,51 +213,241 @@ class CppPrinter {
     return nullptr;
   }
 
-  // ---- rows that later tasks read
+  // ---- what is for later tasks
 
-  /// Those of a task's body.
-  const kernel::FetchRows* fetched() const {
+  /// The first such statement of a task's body.
+  template <class Node>
+  const Node* in_task() const {
     const auto* body = &kernel_.body;
     while (const auto* loop = task_loop(*body)) body = &loop->body;
     for (const auto& statement : *body) {
-      if (const auto* fetch = std::get_if<kernel::FetchRows>(&statement.node)) return fetch;
+      if (const auto* node = std::get_if<Node>(&statement.node); node != nullptr && is_later(*node)) return node;
     }
     return nullptr;
   }
-  /// Where they begin for any task, and the table of where each row does.
-  void begin(const kernel::FetchRows& fetch) {
-    const auto& array = kernel_.array(fetch.from.array);
-    tables_ =
-        fmt::format("static const {} rows_ahead[] = {{{}}};\n\n", offset_type(fetch.rows), fmt::join(fetch.rows, ", "));
-    w_.line("// Where a task begins in {}.", array.name);
-    w_.open("const auto begin = [&](i64 task) {{");
+  static bool is_later(const kernel::FetchRows&) { return true; }
+  static bool is_later(const kernel::Section& section) { return section.ahead > 0; }
+
+  /// The scratch array that is filled ahead.
+  bool is_ahead(const kernel::Array& array) const {
+    return ahead_ != nullptr && &array == &kernel_.array(filled(ahead_->body));
+  }
+  int filled(const Body& body) const {
+    int found = -1;
+    const auto take = [&](int array) {
+      if (kernel_.array(array).space == Space::scratch) found = array;
+    };
+    for (const auto& statement : body) {
+      if (const auto* store = std::get_if<kernel::Store>(&statement.node)) take(store->to.array);
+      if (const auto* run = std::get_if<kernel::CopyRun>(&statement.node)) take(run->to.array);
+      kernel::for_each_body(statement, [&](const Body& inner) { found = std::max(found, filled(inner)); });
+    }
+    return found;
+  }
+
+  void table(const std::string& name, const std::vector<std::int64_t>& values) {
+    if (tabled_.insert(name).second)
+      tables_ += fmt::format("static const {} {}[] = {{{}}};\n", offset_type(values), name, fmt::join(values, ", "));
+  }
+  /// A function of where a task begins in an array.
+  void begin(int array, const std::string& pointer) {
+    const auto& name = kernel_.array(array).name;
+    w_.line("// Where a task begins in {}.", name);
+    w_.open("const auto begin_{} = [&](i64 task) {{", name);
     for (const auto& statement : tasks()) {
       if (std::holds_alternative<kernel::FetchRows>(statement.node)) break;
       if (const auto* let = std::get_if<kernel::Let>(&statement.node)) one(*let);
     }
-    w_.line("return {};", text_.pointer(fetch.from));
+    w_.line("return {};", pointer);
     w_.close("};");
+  }
+  void begin(const kernel::FetchRows& fetch) {
+    runs_ = true;
+    table("rows_ahead", fetch.rows);
+    begin(fetch.from.array, text_.pointer(fetch.from));
     if (fetch.tasks > 1) rows_ahead(fetch, "first");
   }
   void rows_ahead(const kernel::FetchRows& fetch, const std::string& task) {
     const auto& array = kernel_.array(fetch.from.array);
-    const auto type =
-        fmt::format("RowsAhead<rows_ahead, {}, {}>", fetch.length * size_of(array.type), c_type(array.type));
-    w_.line("{} ahead(begin({}));", type, task);
+    w_.line("RowsAhead<rows_ahead, {}, {}> ahead(begin_{}({}));", fetch.length * size_of(array.type),
+            c_type(array.type), array.name, task);
   }
-  void next_rows(const kernel::FetchRows& fetch) {
-    if (fetch.tasks == 1) return rows_ahead(fetch, "task + 1 < last ? task + 1 : last - 1");
+  void next_rows(const kernel::FetchRows& fetch, const char* task) {
+    if (fetch.tasks == 1) return rows_ahead(fetch, fmt::format("{0} + 1 < last ? {0} + 1 : last - 1", task));
     const bool whole = fetch.in_row % fetch.tasks == 0;
-    w_.open("if (const i64 at = task{}; at % {} == 0) {{", whole ? "" : fmt::format(" % {}", fetch.in_row),
+    w_.open("if (const i64 at = {}{}; at % {} == 0) {{", task, whole ? "" : fmt::format(" % {}", fetch.in_row),
             fetch.tasks);
-    w_.line("const i64 next = task + {};",
+    w_.line("const i64 next = {} + {};", task,
             whole ? fmt::format("{}", fetch.tasks)
                   : fmt::format("(at + {0} < {1} ? {0} : {1} - at)", fetch.tasks, fetch.in_row));
-    w_.line("ahead = begin(next < last ? next : last - 1);");
+    w_.line("ahead = begin_{}(next < last ? next : last - 1);", kernel_.array(fetch.from.array).name);
     w_.close();
   }
+
+  /// The section that is executed ahead as a type whose objects execute it piece by piece.
+  void reader(const kernel::FetchRows& rows, const kernel::Array& kept) {
+    Writer outside;
+    std::swap(w_, outside);
+    const auto& from = kernel_.array(rows.from.array);
+    std::vector<const kernel::Loop*> loops;
+    const auto* body = &ahead_->body;
+    std::int64_t pieces = 1;
+    for (; body->size() == 1; body = &loops.back()->body) {
+      const auto* loop = std::get_if<kernel::Loop>(&body->front().node);
+      if (loop == nullptr || loop->bind != Bind::rolled) break;
+      loops.push_back(loop);
+      pieces *= (kernel_.extent(loop->var) + loop->step - 1) / loop->step;
+    }
+    const std::int64_t two_lines = 2 * kernel::kLineBytes, each = two_lines * pieces / ahead_->ahead;
+    w_.line("// Of the next task: {}, piece by piece, while this one stores.", ahead_->title);
+    w_.open("struct ReadAhead {{");
+    w_.line("const {}* {};", c_type(from.type), from.name);
+    w_.line("{}* {};", c_type(kept.type), kept.name);
+    w_.line("bool more;  // whether there is a next task, and what is left of it");
+    const bool counts = in_body<kernel::Beside>(last_section().body) != nullptr;
+    w_.line("i64 beat = 0{};", counts ? ", stored = 0" : "");
+    for (const auto* loop : loops) w_.line("i64 {} = 0;", text_.name(loop->var));
+    // Where all steps are whole, pointers move from piece to piece.
+    const bool moves = in_body<kernel::Let>(*body) == nullptr &&
+                       std::all_of(loops.begin(), loops.end(),
+                                   [&](const auto* loop) { return kernel_.extent(loop->var) % loop->step == 0; });
+    kernel::Access in = rows.from, out{filled(ahead_->body), {kernel::Affine()}};
+    for (const auto* loop : loops) {
+      for (auto* side : {&in, &out}) {
+        if (moves)
+          side->index.front() =
+              side->index.front() + moved_by(*body, side->array, loop->var) * kernel::Affine::of(loop->var);
+      }
+    }
+    text_.count_from({in, out});
+    w_.open("inline __attribute__((always_inline)) void one() {{");
+    print(*body);
+    std::int64_t back_in = 0, back_out = 0;
+    for (auto k = loops.size(); k-- > 0;) {
+      const auto var = loops[k]->var;
+      const auto step = loops[k]->step, extent = kernel_.extent(var);
+      if (moves) {
+        const auto by_in = in.index.front().coefficient(var), by_out = out.index.front().coefficient(var);
+        w_.line("{} += {}, {} += {};", from.name, by_in * step - back_in, kept.name, by_out * step - back_out);
+        back_in = by_in * extent;
+        back_out = by_out * extent;
+      }
+      w_.line("if (({} += {}) < {}) return;", text_.name(var), step, extent);
+      w_.line("{} = 0;", text_.name(var));
+    }
+    w_.line("more = false;");
+    w_.close();
+    text_.count_from({});
+    w_.open("inline __attribute__((always_inline)) void two_lines() {{");
+    if (each > 0) w_.line("if (!more) return;");
+    for (std::int64_t n = 0; n < each; ++n) w_.line("one();");
+    if (each == 0)
+      w_.line("if (more && ++beat % {} == 0) one();", (ahead_->ahead + two_lines * pieces - 1) / (two_lines * pieces));
+    w_.close();
+    if (counts) {
+      w_.open("inline __attribute__((always_inline)) void stores(i64 bytes) {{");
+      w_.line("if ((stored += bytes) % {} == 0) two_lines();", two_lines);
+      w_.close();
+    }
+    w_.open("inline __attribute__((always_inline)) void finish() {{");
+    w_.line("while (more) one();");
+    w_.close();
+    w_.close("};");
+    std::swap(w_, outside);
+    tables_ += '\n' + outside.take();
+  }
+
+  /// What a step of a variable moves accesses to an array by, each of them as far.
+  static std::int64_t moved_by(const Body& body, int array, kernel::Var var) {
+    std::int64_t by = 0;
+    const auto look = [&](const kernel::Access& access) {
+      if (access.array == array) by = access.index.front().coefficient(var);
+    };
+    const std::function<void(const kernel::Value&)> look_at = [&](const kernel::Value& value) {
+      if (value.kind == kernel::Value::Kind::load) look(value.access);
+      for (const auto& operand : value.operands) look_at(operand);
+    };
+    for (const auto& statement : body) {
+      if (const auto* store = std::get_if<kernel::Store>(&statement.node)) look(store->to), look_at(store->value);
+      if (const auto* run = std::get_if<kernel::CopyRun>(&statement.node)) look(run->to), look(run->from);
+      kernel::for_each_body(statement, [&](const Body& inner) { by += moved_by(inner, array, var); });
+    }
+    return by;
+  }
+
+  /// The loop over tasks where one is written, the next one is read and rows of the one after that are prefetched.
+  void tasks_ahead(const kernel::FetchRows& rows) {
+    const auto& kept = kernel_.array(filled(ahead_->body));
+    const auto& from = kernel_.array(rows.from.array).name;
+    const auto place = [&](const char* task) {
+      return fmt::format("{}_places + ({} & 1) * {}", kept.name, task, kept.shape.front() / 2);
+    };
+    reader(rows, kept);
+    const auto* ends = in_body<kernel::CopyRun>(last_section().body);
+    if (ends != nullptr && !ends->origin) ends = nullptr;
+    if (ends != nullptr) {
+      const kernel::Access origin{ends->to.array, {*ends->origin}};
+      begin(ends->to.array, text_.pointer(origin));
+    }
+    w_.open("for (i64 task = first - 1; task < last; ++task) {{");
+    w_.line("const i64 after = task + 1 < last ? task + 1 : last - 1;");
+    w_.line("ReadAhead reader = {{begin_{}(after), {}, task + 1 < last}};", from, place("(task + 1)"));
+    w_.open("if (task < first) {{");
+    w_.line("reader.finish();");
+    w_.line("continue;");
+    w_.close();
+    next_rows(rows, "after");
+    if (ends != nullptr) {
+      const auto& to = kernel_.array(ends->to.array).name;
+      w_.line("const i64 next = begin_{}(after) - begin_{}(task);", to, to);
+    }
+    const auto& body = tasks();
+    w_.line("{}* __restrict__ const {} = {};", c_type(kept.type), kept.name, place("task"));
+    print(body);
+    w_.line("reader.finish();");
+  }
+  const kernel::Section& last_section() const {
+    const auto* body = &kernel_.body;
+    while (const auto* loop = task_loop(*body)) body = &loop->body;
+    return std::get<kernel::Section>(body->back().node);
+  }
+  /// The first such statement in a body or further inside.
+  template <class Node>
+  static const Node* in_body(const Body& body) {
+    const Node* found = nullptr;
+    for (const auto& statement : body) {
+      if (found == nullptr) found = std::get_if<Node>(&statement.node);
+      kernel::for_each_body(statement, [&](const Body& inner) {
+        if (found == nullptr) found = in_body<Node>(inner);
+      });
+    }
+    return found;
+  }
+
   void one(const kernel::FetchRows&) {}
   void one(const kernel::FetchLines& fetch) { w_.line("ahead.prefetch<{}>();", fetch.lines); }
+  void one(const kernel::Beside& beside) {
+    w_.line("ahead.prefetch<{}>();", std::max<std::int64_t>(beside.bytes / kernel::kLineBytes, 1));
+    w_.line("reader.stores({});", beside.bytes);
+  }
+  void one(const kernel::CopyRun& run) {
+    runs_ = true;
+    const auto to = text_.pointer(run.to), from = text_.pointer(run.from);
+    if (run.how != kernel::CopyRun::How::nontemporal) {
+      const char* function = run.how == kernel::CopyRun::How::straight ? "copy_run" : "write_lines";
+      return w_.line("{}<{}>({}, {});", function, run.count, to, from);
+    }
+    fences_ = true;
+    if (run.origin) w_.line("prefetch_ends({} + next, {});", to, run.count);
+    std::string carry;
+    if (run.carry) {
+      const auto& along = text_.name(run.carry->along);
+      carry = fmt::format(", {0}, {1} > 0 && {1} < {2} && task - {3} >= first, {1} + 1 < {2} && task + {3} < last",
+                          text_.pointer(run.carry->line), along, run.carry->tiles, run.carry->apart);
+    }
+    w_.line("write_run<{}, {}>({}, {}, {}, {}{});", text_.vector_type(kernel_.array(run.to.array).type, run.lanes),
+            run.fetched, to, from, run.count, ahead_ != nullptr ? "ahead, reader" : "NoneAhead(), NoneBeside()", carry);
+  }
 
   void print(const Body& body) {
     for (const auto& statement : body) std::visit([&](const auto& node) { one(node); }, statement.node);
@@ -377,7 +509,13 @@ class CppPrinter {
              past ? fmt::format("{} < {}", name, end) : fmt::format("{} + {} <= {}", name, one.step, end));
     }
   }
-  void one(const kernel::Let& let) { w_.line("const i64 {} = {};", text_.name(let.var), text_.let(let)); }
+  void one(const kernel::Let& let) {
+    if (!let.values.empty()) {
+      table(kernel_.vars[static_cast<std::size_t>(let.var)].name, let.values);
+      return text_.say_in_place(let);
+    }
+    w_.line("const i64 {} = {};", text_.name(let.var), text_.let(let));
+  }
   void one(const kernel::If& branch) {
     w_.open("if ({}) {{", text_.condition(branch));
     print(branch.then);
@@ -389,13 +527,14 @@ class CppPrinter {
   }
   void one(const kernel::Comment& comment) { w_.line("// {}", comment.text); }
   void one(const kernel::Section& section) {
+    if (section.ahead > 0) return;
     w_.line("// {}", section.title);
     w_.open("{{");
     print(section.body);
     w_.close();
   }
   void one(const kernel::Store& store) {
-    if (!store.nontemporal) {
+    if (!store.nontemporal || store.to.lanes == 1) {
       w_.line("{}", text_.store(store));
       return;
     }
@@ -419,7 +558,8 @@ class CppPrinter {
   void one(const kernel::Transpose& transpose) {
     transposes_ = true;
     const auto& array = kernel_.array(transpose.array);
-    w_.line("transpose<{}, {}>({});", c_type(array.type), array.shape.front(), array.name);
+    w_.line("transpose<{}, {}>({});", c_type(array.type), transpose.used > 0 ? transpose.used : array.shape.front(),
+            array.name);
   }
   template <class Other>
   void one(const Other&) {
@@ -430,8 +570,10 @@ class CppPrinter {
   const Kernel& kernel_;
   KernelText text_;
   Writer w_;
-  bool transposes_ = false, nontemporal_ = false, rows_ = false, aligns_ = false;
-  std::string tables_;
+  bool transposes_ = false, nontemporal_ = false, rows_ = false, aligns_ = false, runs_ = false, fences_ = false;
+  std::string tables_;            // and types, before the function
+  std::set<std::string> tabled_;  // names of tables
+  const kernel::Section* ahead_ = in_task<kernel::Section>();
 };
 
 }  // namespace

@@ -42,15 +42,6 @@ const char* symbol_of(OpCode op) {
 
 std::string function_name(OpCode op, DType type) { return fmt::format("{}_{}", ir::name_of(op), name(type)); }
 
-/// The terms of one sign, with positive coefficients.
-Affine side(const Affine& value, bool positive) {
-  Affine part;
-  for (const auto& term : value.terms) {
-    if ((term.coefficient > 0) == positive) part.terms.push_back({term.var, std::abs(term.coefficient)});
-  }
-  return part;
-}
-
 bool is_sum(const Affine& value) { return value.terms.size() + (value.constant != 0 ? 1 : 0) > 1; }
 
 /// Registers that instructions of a warp take.
@@ -174,6 +165,8 @@ const std::string& KernelText::name(kernel::Var var) const {
 }
 
 std::string KernelText::quotient(const kernel::Let& let, bool wide) const {
+  if (!let.values.empty())
+    return fmt::format("{}[{}]", kernel_.vars[static_cast<std::size_t>(let.var)].name, affine(let.of, wide));
   auto text = affine(let.of, wide);
   const bool hidden = counts_rounds(let.of), is_part = let.divisor > 1 || let.modulus > 0;
   if (is_part && (hidden || is_sum(let.of))) text = fmt::format("{}({})", hidden ? "opaque" : "", text);
@@ -213,57 +206,22 @@ std::string KernelText::affine(const Affine& value, bool wide) const {
   return text;
 }
 
+Affine KernelText::from_base(const Access& access) const {
+  auto offset = access.index.front();
+  for (const auto& base : bases_) {
+    if (base.array == access.array) offset = offset - base.index.front();
+  }
+  return offset;
+}
+
 std::string KernelText::offset(const Access& access) const {
-  const auto& offset = access.index.front();
+  const auto offset = from_base(access);
   const auto& to = array(access);
   const bool large =
       to.space == Space::global && (to.shape.front() > kNarrow || -to.first > kNarrow) && is_wide(offset);
   const auto text = affine(offset, wide_ || large);
   const auto& [shift, mask, unit] = to.swizzle;
   return mask == 0 ? text : fmt::format("swizzle<{}, {}, {}>({})", shift, mask, unit, text);
-}
-
-std::string KernelText::condition(const std::vector<kernel::Condition>& when) const {
-  std::vector<std::string> parts;
-  for (std::size_t k = 0; k < when.size(); ++k) {
-    const auto& [value, below] = when[k];
-    if (k + 1 < when.size() && when[k + 1].value == -1 * value && when[k + 1].below == 2 - below) {
-      parts.push_back(fmt::format("{} == {}", affine(value), below - 1));
-      ++k;
-      continue;
-    }
-    const auto more = side(value, true), less = side(value, false);
-    const auto apart = value.constant - below;
-    if (less.terms.empty()) {
-      const bool first = value.terms.size() == 1 && value.terms.front().coefficient == 1 && apart == -1;
-      parts.push_back(first ? fmt::format("{} == 0", affine(more)) : fmt::format("{} < {}", affine(value), below));
-    } else if (more.terms.empty()) {
-      parts.push_back(fmt::format("{} > {}", affine(less), apart));
-    } else if (apart >= 0) {
-      parts.push_back(apart == 0 ? fmt::format("{} < {}", affine(more), affine(less))
-                                 : fmt::format("{} <= {}", affine(more + Affine(apart + 1)), affine(less)));
-    } else {
-      parts.push_back(fmt::format("{} < {}", affine(more), affine(less + Affine(-apart))));
-    }
-  }
-  return fmt::format("{}", fmt::join(parts, " && "));
-}
-
-std::string KernelText::condition(const kernel::If& branch) {
-  auto text = condition(branch.when);
-  const bool alone = branch.when.empty() && branch.values.size() == 1;
-  for (const auto& value : branch.values)
-    text += (text.empty() ? "" : " && ") + (alone ? truth(value).text : in_brackets(truth(value), 1));
-  return text;
-}
-
-std::string KernelText::negated(const std::vector<kernel::Condition>& when) const {
-  std::vector<std::string> parts;
-  for (const auto& one : when) {
-    parts.push_back(side(one.value, false).terms.empty() ? fmt::format("{} >= {}", affine(one.value), one.below)
-                                                         : fmt::format("!({})", condition({one})));
-  }
-  return fmt::format("{}", fmt::join(parts, " || "));
 }
 
 std::string KernelText::vector_type(DType type, int lanes) {
@@ -290,8 +248,7 @@ std::string KernelText::unswizzled(const Access& access) const {
 }
 
 std::string KernelText::pointer(const Access& access) const {
-  const auto& offset = access.index.front();
-  return offset == Affine() ? base(access) : fmt::format("{} + {}", base(access), this->offset(access));
+  return from_base(access) == Affine() ? base(access) : fmt::format("{} + {}", base(access), this->offset(access));
 }
 
 std::string KernelText::base(const Access& access) const {
@@ -332,7 +289,7 @@ std::string KernelText::store(const Access& access, const std::string& value) {
   if (to.space == Space::registers)
     return fmt::format("*({}_in_memory*)&{} = {};", vector_type(to.type, access.lanes), registers(access), value);
   if (access.whole) return fmt::format("store_whole({}, {});", pointer(access), value);
-  if (access.lanes == 1) return fmt::format("{}[{}] = {};", to.name, offset(access), value);
+  if (access.lanes == 1 && access.count == 0) return fmt::format("{}[{}] = {};", to.name, offset(access), value);
   if (!vectors_) return fmt::format("store({}, {});", pointer(access), value);
   if (access.count > 0) {
     parts_ = true;
@@ -414,8 +371,14 @@ KernelText::Text KernelText::text(const Value& value) {
     case Value::Kind::pack: {
       std::string lanes;
       for (const auto& lane : value.operands) lanes += (lanes.empty() ? "" : ", ") + text(lane).text;
+      if (value.operands.front().lanes() > 1) return {fmt::format("join({})", lanes), 3};
       return {fmt::format("{}{{{}}}", vector_type(value.type, value.lanes()), lanes), 3};
     }
+    case Value::Kind::part:
+      vector_type(value.type, value.lanes());
+      return {fmt::format("part_of<{}, {}, {}>({})", c_type(value.type), affine(value.affine), value.lanes(),
+                          text(value.operands[0]).text),
+              3};
     case Value::Kind::shuffle:
     case Value::Kind::shuffle_up:
       return {fmt::format("{}({}, {})", value.kind == Value::Kind::shuffle ? "shuffle" : "shuffle_up",

@@ -30,6 +30,8 @@ class KernelText {
   bool counts_rounds(const kernel::Affine& value) const {
     return std::any_of(value.terms.begin(), value.terms.end(), [&](const auto& t) { return rounds_.contains(t.var); });
   }
+  /// Offsets into the arrays of these accesses are counted from there on, others from the first element.
+  void count_from(std::vector<kernel::Access> bases) { bases_ = std::move(bases); }
   const kernel::Let& said_in_place(kernel::Var var) const { return in_place_.at(var).first; }
   /// Whether 32 bits are too few for the values of an expression.
   bool is_wide(const kernel::Affine& value) const;
@@ -97,6 +99,7 @@ class KernelText {
   static Text infix(const Text& x, const char* symbol, const Text& y, int rank);
   const kernel::Array& array(const kernel::Access& access) const { return kernel_.array(access.array); }
   std::string registers(const kernel::Access& access) const;
+  kernel::Affine from_base(const kernel::Access& access) const;
   /// The array, of whatever block.
   std::string base(const kernel::Access& access) const;
   std::string lane(const kernel::Access& access) const;
@@ -113,6 +116,7 @@ class KernelText {
   std::set<int> stored_;                                   // registers that are stored to after their declaration
   std::map<std::pair<ir::OpCode, DType>, int> functions_;  // how often each stands in the text
   bool parts_ = false;
+  std::vector<kernel::Access> bases_;
   std::set<std::pair<DType, int>> types_, pairs_, scanned_, shifted_;
   std::map<kernel::Var, std::pair<kernel::Let, std::string>> in_place_;
   std::set<int> fragments_;

@@ -18,6 +18,8 @@ extern const char* const kTensorCore;
 extern const char* const kWarpGroup;
 extern const char* const kReduce;
 extern const char* const kCluster;
+extern const char* const kRuns;
+extern const char* const kTranspose;
 
 }  // namespace ricci::codegen::prelude
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "ricci/error.hpp"
 
@@ -97,8 +98,13 @@ int Value::lanes() const noexcept {
       for (const auto& operand : operands) most = std::max(most, operand.lanes());
       return most;
     }
-    case Kind::pack:
-      return static_cast<int>(operands.size());
+    case Kind::pack: {
+      int sum = 0;
+      for (const auto& operand : operands) sum += operand.lanes();
+      return sum;
+    }
+    case Kind::part:
+      return access.lanes;
     case Kind::shuffle:
     case Kind::prefixes:
     case Kind::shifted:
@@ -110,6 +116,18 @@ int Value::lanes() const noexcept {
     default:
       return 1;
   }
+}
+
+TransposedLane transposed(const Array& array, int lane) {
+  const auto log2_of = [](std::int64_t n) {
+    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))) - 1;
+  };
+  const auto vectors = static_cast<int>(array.shape.front());
+  // Rounds, and how many of them are within 16 bytes, where pieces are interleaved.
+  const int rounds = log2_of(vectors), fits = log2_of(std::max<std::int64_t>(16 / size_of(array.type), 1));
+  const int within = std::min(log2_of(array.lanes), fits), left = within - rounds;
+  if (left <= 0) return {lane & (vectors - 1), (lane >> rounds) * vectors};
+  return {(lane >> left) & (vectors - 1), ((lane >> within << left) | (lane & ((1 << left) - 1))) * vectors};
 }
 
 Var Kernel::add_var(std::string name, std::int64_t extent) {

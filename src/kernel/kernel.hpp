@@ -91,7 +91,8 @@ struct Value {
     constant,    ///< number, or bits of an integer type
     index,       ///< the value of `affine`, as i64
     op,          ///< op on operands
-    pack,        ///< CUDA: the operands side by side, as a vector
+    pack,        ///< the operands side by side, as a vector: single values, or, on a CPU, two vectors
+    part,        ///< CPU: of a vector access.lanes neighbours from `affine` on, a literal
     shuffle,     ///< CUDA: operand 0 as lane `affine` of the warp has it; all lanes of the warp take part
     shuffle_up,  ///< CUDA: operand 0 of the lane `affine`, a literal, below; the lowest lanes keep their own
     ballot,      ///< CUDA: a u32 of one bit for each lane of the warp: whether its operand 0, a u8, is not 0
@@ -171,6 +172,7 @@ struct Let {
   std::int64_t divisor = 1, modulus = 0;
   bool in_place = false;  ///< texts say the expression wherever the name would stand
   std::int64_t most = -1;
+  std::vector<std::int64_t> values = {};  ///< CPU, in place: var is one of these, number `of`
 };
 
 /// `then` where all conditions of `when` hold and none of `values` is 0.
@@ -189,6 +191,11 @@ struct Comment {
 struct Section {
   std::string title;
   Body body;
+  /// CPU: above 0, a task executes the section of the next one, piece by piece while it stores so many bytes in what
+  /// follows, in CopyRuns and beside it: a piece is a round of all loops that are never spelt out, which are outermost.
+  /// It fills one scratch array, of which there are two, one half each. Rows of the task after that are FetchRows of
+  /// the array that it reads.
+  std::int64_t ahead = 0;
 };
 
 // ---- tile statements: expand() resolves them
@@ -292,9 +299,41 @@ struct AdvanceByLanes {
   std::vector<Advance> moves;
 };
 
-/// CPU: the N vectors of N lanes of a register array, transposed: lane j of vector i becomes lane i of vector j.
+/// CPU: the vectors of a register array, transposed: lane j of vector i becomes lane i of vector j. Of N vectors of
+/// more lanes, it becomes lane i of what begins where transposed() says.
 struct Transpose {
   int array = -1;
+  int used = 0;  ///< vectors that are, the first ones: 0: all
+};
+struct TransposedLane {
+  int vector = 0, lane = 0;
+};
+/// Where lane `lane` of vector 0 of a register array is once it is transposed.
+TransposedLane transposed(const Array& array, int lane);
+
+/// CPU: `count` neighbours from one array to another: as they are, by stores that do not cross lines, or by nontemporal
+/// stores of whole lines made of vectors of `lanes`.
+struct CopyRun {
+  enum class How : std::uint8_t { straight, lines, nontemporal };
+  /// The part of a line that a run ends in waits for the task that goes on with it, `apart` further on in the range,
+  /// which stores the line whole: one of `tiles` in a chain along a loop over tasks. What goes on begins where this run
+  /// ends; scratch memory around what is copied is read up to whole lines.
+  struct Carry {
+    Access line;
+    Var along = -1;
+    std::int64_t tiles = 1, apart = 1;
+  };
+  Access to, from;
+  std::int64_t count = 0;
+  How how = How::straight;
+  int lanes = 1;
+  std::int64_t fetched = 0;           ///< lines that are prefetched meanwhile, as by FetchLines
+  std::optional<Affine> origin = {};  ///< of the task in the array: lines that its next run has in part are prefetched
+  std::optional<Carry> carry = {};
+};
+/// CPU: between stores of so many bytes each: what is executed ahead goes on, and a line of rows ahead is prefetched.
+struct Beside {
+  std::int64_t bytes = 0;
 };
 
 /// CPU: of the next task, or of the next `tasks` beside each other of every `in_row`, the `length` neighbours in memory
@@ -413,8 +452,8 @@ struct GroupMma {
 
 struct Statement {
   std::variant<Loop, Sweep, Let, If, Comment, Section, Copy, Mma, Flush, Clear, Declare, Define, Scatter, Advance,
-               AdvanceByLanes, Store, Transpose, FetchRows, FetchLines, Prefetch, CopyRow, LaneReduce, LaneScan,
-               AsyncCopy, Commit, Wait, Barrier, MatrixLoad, MmaCall, Fence, GroupMma>
+               AdvanceByLanes, Store, Transpose, CopyRun, Beside, FetchRows, FetchLines, Prefetch, CopyRow, LaneReduce,
+               LaneScan, AsyncCopy, Commit, Wait, Barrier, MatrixLoad, MmaCall, Fence, GroupMma>
       node;
   int origin = -1;  ///< directive that made it: number of a line of Kernel::directives
 };

@@ -108,6 +108,8 @@ class Printer {
     }
   }
   void one(const Let& let) {
+    if (!let.values.empty())
+      return line("let {} = number {} of {}", name(let.var), text(let.of), fmt::join(let.values, " "));
     line("let {} = ({}){}{}{}", name(let.var), text(let.of), let.divisor > 1 ? fmt::format(" / {}", let.divisor) : "",
          let.modulus > 0 ? fmt::format(" % {}", let.modulus) : "",
          let.most >= 0 ? fmt::format(" at most {}", let.most) : "");
@@ -123,7 +125,8 @@ class Printer {
   }
   void one(const Comment& comment) { line("# {}", comment.text); }
   void one(const Section& section) {
-    line("section{}", section.title.empty() ? "" : " # " + section.title);
+    line("section{}{}", section.title.empty() ? "" : " # " + section.title,
+         section.ahead > 0 ? fmt::format(", of the next task while {} bytes are stored", section.ahead) : "");
     inside(section.body);
   }
 
@@ -179,7 +182,20 @@ class Printer {
   }
   void one(const LaneReduce& reduce) { line("lanes {} = {} of all", text(reduce.registers), ir::name_of(reduce.op)); }
   void one(const LaneScan& scan) { line("lanes {} = {} up to each", text(scan.registers), ir::name_of(scan.op)); }
-  void one(const Transpose& transpose) { line("transpose {}", array_name(transpose.array)); }
+  void one(const Transpose& transpose) {
+    line("transpose {}{}", array_name(transpose.array),
+         transpose.used > 0 ? fmt::format(", {} of them used", transpose.used) : "");
+  }
+  void one(const CopyRun& run) {
+    line("run {} = {} of {}{}{}{}{}", text(run.to), text(run.from), run.count,
+         run.how == CopyRun::How::straight ? ""
+         : run.how == CopyRun::How::lines  ? " by lines"
+                                           : fmt::format(" nontemporal, {} at once", run.lanes),
+         run.fetched > 0 ? fmt::format(", {} lines of rows ahead", run.fetched) : "",
+         run.origin ? ", the next task's ends prefetched" : "",
+         run.carry ? fmt::format(", carried along {} in {}", name(run.carry->along), text(run.carry->line)) : "");
+  }
+  void one(const Beside& beside) { line("beside {} bytes", beside.bytes); }
   void one(const FetchRows& fetch) {
     line("rows ahead {} of {}, {} of {}", text(fetch.from),
          fetch.tasks == 1 ? "the next task" : fmt::format("the next {} tasks", fetch.tasks), fetch.rows.size(),
@@ -307,6 +323,9 @@ std::string print(const Kernel& kernel, const Value& value) {
       return fmt::format("real_pairs({})", print(kernel, value.operands.front()));
     case Value::Kind::imag_pairs:
       return fmt::format("imag_pairs({})", print(kernel, value.operands.front()));
+    case Value::Kind::part:
+      return fmt::format("{} of {} from {}", value.lanes(), print(kernel, value.operands.front()),
+                         print(kernel, value.affine));
     case Value::Kind::pack:
     case Value::Kind::op:
       break;

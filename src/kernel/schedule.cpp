@@ -38,13 +38,6 @@ Launch launch_of(const ir::Program& program, const Moves& moves, Target target) 
 
 }  // namespace
 
-bool Schedule::builds(Target target) const noexcept {
-  return target == Target::cuda || !has_write(directives) ||
-         std::none_of(directives.begin(), directives.end(), [](const Directive& directive) {
-           return directive.kind == Directive::Kind::stage && directive.space == "shared";
-         });
-}
-
 std::string print(const Schedule& schedule) { return std::string(kHead) + print(schedule.directives); }
 
 std::optional<Schedule> parse_schedule(std::string_view text) {
@@ -60,9 +53,6 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
   if (is_composite(schedule)) {
     verify_composite(program, schedule, target);
   } else if (has_write(schedule.directives)) {
-    const auto& last = schedule.directives.back();
-    if (!schedule.builds(target) && last.kind == Directive::Kind::added)
-      refuse(last, "what waits in an array has no tree on a CPU, which it could rewrite");
     verify(moves_of(program, schedule.directives), program);
   } else if (has_atom(schedule.directives)) {
     build(program, schedule, target);
@@ -95,7 +85,10 @@ Kernel build(const ir::Program& program, const Schedule& schedule, Target target
     auto directives = schedule.directives;
     const auto added = take_added(directives);
     const auto moves = moves_of(program, std::move(directives));
-    auto kernel = target == Target::cuda ? build_permute(program, moves) : build_permute_cpu(program, moves);
+    const bool waits = moves.stage && moves.stage->memory == StageMemory::shared;
+    auto kernel = target == Target::cuda ? build_permute(program, moves)
+                  : waits                ? build_permute_staged(program, moves)
+                                         : build_permute_cpu(program, moves);
     return added.empty() ? kernel : rewritten(std::move(kernel), added);
   }
   if (!has_atom(schedule.directives)) return build_program(program, schedule.directives, target);

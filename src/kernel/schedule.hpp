@@ -14,10 +14,6 @@ namespace ricci::kernel {
 struct Schedule {
   std::string name;  ///< unique among a problem's candidates; no part of a kernel's key
   Directives directives;
-
-  /// Whether build() makes a tree of it. What waits in an array on a CPU is one tile statement, which
-  /// src/codegen/cpu_copy prints.
-  bool builds(Target target) const noexcept;
 };
 
 /// The text form without the name: part of the kernel's key.
@@ -31,7 +27,7 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
 /// blocks of a cluster work together from sm_90 on, and an atom is of some of them.
 void check_capability(const Directives& directives, int sm);
 
-/// The tree of a schedule that builds() one for the target, which expand() may have to be applied to. Throws PlanError
+/// The tree of a schedule for the target, which expand() may have to be applied to. Throws PlanError
 /// as build() does, where directives are not for the program, and where a launch has too many blocks.
 Kernel build(const ir::Program& program, const Schedule& schedule, Target target);
 

@@ -72,9 +72,10 @@ class Verifier {
   void rounds(const std::function<void()>& round);
   void one(const Sweep& sweep);
   void let(const Let& let);
+  void entry(const Let& let);
   void one(const If& branch);
   void one(const Comment&) {}
-  void one(const Section& section) { body(section.body, false); }
+  void one(const Section& section);
   void one(const Let&) {}
   void one(const Declare& declare);
   void one(const Define& define);
@@ -90,6 +91,8 @@ class Verifier {
   void whole_warps(const char* what) const;
   void one(const Wait& wait);
   void one(const Barrier& barrier);
+  void one(const CopyRun& run);
+  void one(const Beside& beside);
   void one(const FetchRows& fetch);
   void one(const FetchLines& fetch);
   void one(const Prefetch& prefetch);
@@ -182,6 +185,7 @@ class Verifier {
   std::vector<std::optional<Affine>> moved_;  // per array: how far it has been advanced; nothing: not known any more
   std::vector<Var> tasks_;
   bool fetches_ = false;           // rows ahead have been named
+  bool ahead_ = false;             // a section is executed ahead
   std::int64_t stack_ = 0;         // bytes of the registers that are declared around
   std::int64_t thread_below_ = 0;  // threads that share the digits of the loops around; 0: outside of them
   Var cluster_ = -1;               // the loop around over the blocks of a cluster

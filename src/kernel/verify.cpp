@@ -225,6 +225,7 @@ void Verifier::one(const Sweep& sweep) {
 
 void Verifier::let(const Let& let) {
   known(let.of);
+  if (!let.values.empty()) return entry(let);
   if (let.divisor < 1 || let.modulus < 0) fail(fmt::format("{} is divided by {}", name(let.var), let.divisor));
   if (!ranges_.never_below(let.of, 0)) fail(fmt::format("{} is a quotient of what may be negative", name(let.var)));
   const auto last = kernel_.extent(let.var) - 1;
@@ -242,6 +243,62 @@ void Verifier::let(const Let& let) {
   unrolled_[place] = false;
   tasks_of_[place] = tasks_of(let.of);
   ranges_.assume(let);
+}
+
+void Verifier::entry(const Let& let) {
+  const auto [least, most] = std::minmax_element(let.values.begin(), let.values.end());
+  expect(!cuda() && let.in_place, "a table on a GPU, or under a name");
+  if (*least < 0 || *most >= kernel_.extent(let.var) || !ranges_.never_below(let.of, 0) ||
+      !ranges_.never_above(let.of, static_cast<std::int64_t>(let.values.size()) - 1))
+    fail(fmt::format("{} is no entry of its table", name(let.var)));
+  enter(let.var);
+  const auto place = static_cast<std::size_t>(let.var);
+  varies_[place] = varies(let.of);
+  unrolled_[place] = false;
+  tasks_of_[place] = tasks_of(let.of);
+}
+
+/// What is executed ahead is of the task alone, and its first statements in it but for names.
+void Verifier::one(const Section& section) {
+  if (section.ahead > 0) {
+    if (cuda() || rounds_ > 0 || ahead_ || !fetches_)
+      fail(
+          fmt::format("\"{}\" is executed ahead, and is no section of a task of a CPU with rows ahead", section.title));
+    ahead_ = true;
+  }
+  body(section.body, false);
+}
+
+void Verifier::one(const CopyRun& run) {
+  expect(!cuda(), "a run is copied on a CPU alone");
+  if (type_of_checked(run.from) != type_of_checked(run.to)) fail("a run is of one type");
+  const bool streams = run.how == CopyRun::How::nontemporal;
+  if (run.count < 1 || !is_power_of_two(run.lanes) || ((run.origin || run.carry || run.fetched > 0) && !streams) ||
+      (streams && run.lanes * size_of(type_of(run.to)) > kLineBytes))
+    fail(fmt::format("a run of {} by vectors of {}", run.count, run.lanes));
+  for (const auto* side : {&run.from, &run.to}) {
+    auto end = *side;
+    access(end);
+    end.index.front() = end.index.front() + Affine(run.count - 1);
+    access(end);
+  }
+  if (run.origin) known(*run.origin);
+  if (run.carry) {
+    auto line = run.carry->line;
+    line.index.front() = line.index.front() + Affine(kLineBytes / size_of(type_of_checked(line)) - 1);
+    access(run.carry->line);
+    access(line);
+    if (array_of(line).space != Space::scratch ||
+        std::find(tasks_.begin(), tasks_.end(), run.carry->along) == tasks_.end() ||
+        run.carry->tiles > kernel_.extent(run.carry->along))
+      fail(fmt::format("{} waits for no other task", print(kernel_, run.carry->line)));
+  }
+  read_life(run.from.array);
+  written(run.to);
+}
+
+void Verifier::one(const Beside& beside) {
+  if (!ahead_ || beside.bytes < 1) fail("nothing goes on beside what is stored");
 }
 
 void Verifier::one(const If& branch) {
@@ -396,9 +453,10 @@ void Verifier::one(const Transpose& transpose) {
   expect(!cuda(), "a transpose of registers on a GPU");
   read_life(transpose.array);
   const auto& array = kernel_.array(transpose.array);
-  if (array.space != Space::registers || array.shape.size() != 1 || array.shape.front() != array.lanes ||
-      array.lanes < 2)
-    fail(fmt::format("{} is transposed, and has not as many vectors as lanes", array.name));
+  if (array.space != Space::registers || array.shape.size() != 1 || array.shape.front() > array.lanes ||
+      !is_power_of_two(array.shape.front()) || array.lanes < 2 || transpose.used < 0 ||
+      transpose.used > array.shape.front())
+    fail(fmt::format("{} is transposed, and has more vectors than lanes, or not a power of two", array.name));
 }
 
 void Verifier::one(const AsyncCopy& copy) {

@@ -175,8 +175,16 @@ void Verifier::value(const Value& value) {
       return;
     case Value::Kind::pack:
       expect(!value.operands.empty(), "a vector of no lanes");
-      for (const auto& operand : value.operands)
-        expect(operand.type == value.type && operand.lanes() == 1, "a vector of lanes of another type");
+      for (const auto& operand : value.operands) {
+        const bool two = !cuda() && value.operands.size() == 2 && operand.lanes() == value.operands.front().lanes();
+        expect(operand.type == value.type && (operand.lanes() == 1 || two), "a vector of lanes of another type");
+      }
+      return;
+    case Value::Kind::part:
+      expect(!cuda() && value.operands.size() == 1 && value.operands.front().type == value.type &&
+                 value.affine.is_constant() && value.affine.constant >= 0 &&
+                 value.affine.constant + lanes <= value.operands.front().lanes(),
+             "part of no vector");
       return;
     case Value::Kind::shuffle:
       all_lanes("a shuffle");

@@ -83,10 +83,6 @@ std::string Plan::kernel() const {
   return impl_->text("#", [target](const Impl::Step& step) {
     if (step.product() != nullptr)
       return fmt::format("schedule\n{}no loop tree: it is a library's\n", kernel::print(step.schedule.directives));
-    if (!step.schedule.builds(target))
-      return fmt::format(
-          "schedule\n{}\nno loop tree: a copy through an array is one tile statement, printed as its directives say\n",
-          kernel::print(step.schedule.directives));
     const auto tree = kernel::build(step.program, step.schedule, target);
     auto text = fmt::format("schedule\n{}\nkernel\n{}", kernel::print(step.schedule.directives), kernel::print(tree));
     if (kernel::has_tiles(tree.body)) text += "\nexpanded kernel\n" + kernel::print(kernel::expand(tree));

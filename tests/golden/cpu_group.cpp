@@ -29,7 +29,7 @@
 //            stage D at d0 scratch e d b
 //            atom fma rows a columns d b depth e lanes 4
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_group.case
-extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64 last, char* scratch)
+extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64 last, char* __restrict__ scratch)
 {
   const double* __restrict__ const A = (const double*)args[0];
   const double* __restrict__ const B = (const double*)args[1];

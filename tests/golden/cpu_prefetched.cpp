@@ -13,7 +13,7 @@ extern "C" void u64_abc_to_cba_64x70x90(void* const* args, i64 first, i64 last)
   const u64* __restrict__ const A = (const u64*)args[0];
   u64* __restrict__ const B = (u64*)args[1];
   // Where a task begins in A.
-  const auto begin = [&](i64 task) {
+  const auto begin_A = [&](i64 task) {
     const i64 a_tile = task / 30;
     const i64 b_tile = task / 3 % 10;
     const i64 c_tile = task % 3;
@@ -23,7 +23,7 @@ extern "C" void u64_abc_to_cba_64x70x90(void* const* args, i64 first, i64 last)
     return A + c0 + 90LL * b0 + 6300LL * a0;
   };
   for (i64 task = first; task < last; ++task) {
-    RowsAhead<rows_ahead, 320, u64> ahead(begin(task + 1 < last ? task + 1 : last - 1));
+    RowsAhead<rows_ahead, 320, u64> ahead(begin_A(task + 1 < last ? task + 1 : last - 1));
     const i64 a_tile = task / 30;
     const i64 b_tile = task / 3 % 10;
     const i64 c_tile = task % 3;

@@ -20,7 +20,7 @@
 //            strip 128
 //            nontemporal
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_strip.case
-extern "C" void f64_2_outputs_of_4_loads_1000003(void* const* args, i64 first, i64 last, char* scratch)
+extern "C" void f64_2_outputs_of_4_loads_1000003(void* const* args, i64 first, i64 last, char* __restrict__ scratch)
 {
   const double* __restrict__ const A = (const double*)args[0];
   const double* __restrict__ const B = (const double*)args[1];

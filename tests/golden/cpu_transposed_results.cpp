@@ -21,7 +21,7 @@
 //            stage A at a1 scratch b2 a2 c b a
 //            atom fma rows b a columns d depth c lanes 8
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/cpu_transposed_results.case
-extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 last, char* scratch)
+extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 last, char* __restrict__ scratch)
 {
   const double* __restrict__ const A = (const double*)args[0];
   const double* __restrict__ const B = (const double*)args[1];

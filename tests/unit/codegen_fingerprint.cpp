@@ -93,7 +93,7 @@ TEST_CASE("edits of the generator's sources", "[fingerprint]") {
     CHECK(fingerprint(files) == built);
   }
   SECTION("an edit of a token changes it") {
-    for (const char* name : {"verify.cpp", "moves.hpp", "cost_cuda.cpp", "emit_copy.cpp", "half.cuh"}) {
+    for (const char* name : {"verify.cpp", "moves.hpp", "cost_cuda.cpp", "emit_kernel.cpp", "half.cuh"}) {
       const auto file = find(files, name);
       const auto text = read_text(file);
       write(file, text + ";\n");

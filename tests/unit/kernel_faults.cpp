@@ -252,8 +252,8 @@ const Fault kFaults[] = {
      "is a lane of no vector"},
     {"a lane of a vector in memory, written alone", cuda,
      [](Kernel& k) { get<Store>(k, store_to(k, "C")).to.lane = Affine(0); }, "a lane of a vector in memory is stored"},
-    {"vectors transposed that are not as many as lanes", cpu_transposed,
-     [](Kernel& k) { array_of(k, "A_packed_rows").shape.front() = 9; }, "as many vectors as lanes"},
+    {"vectors transposed that are more than lanes", cpu_transposed,
+     [](Kernel& k) { array_of(k, "A_packed_rows").shape.front() = 9; }, "more vectors than lanes"},
     // ---- order
     {"a sum that nothing has cleared", cpu, [](Kernel& k) { drop<Loop>(k, loop_over(k, Bind::unroll, "r")); },
      "is read before anything is written to it"},

@@ -139,6 +139,10 @@ void Machine::one(const Sweep& sweep, const Threads& threads) {
 
 void Machine::one(const Let& let, const Threads& threads) {
   for (const auto t : threads) {
+    if (!let.values.empty()) {
+      variable(let.var, t) = let.values[static_cast<std::size_t>(at(let.of, t))];
+      continue;
+    }
     auto result = at(let.of, t) / let.divisor;
     if (let.modulus > 0) result %= let.modulus;
     if (let.most >= 0) result = std::min(result, let.most);
@@ -237,14 +241,27 @@ void Machine::one(const CopyRow& copy, const Threads& threads) {
 
 void Machine::one(const Transpose& transpose, const Threads& threads) {
   const auto& array = kernel_.array(transpose.array);
-  const auto n = array.lanes;
   for (const auto t : threads) {
     std::vector<Item> items;
     for (std::int64_t e = 0; e < array.elements(); ++e) items.push_back(memory_.read(transpose.array, e, t));
-    for (int row = 0; row < n; ++row) {
-      for (int lane = 0; lane < n; ++lane)
-        memory_.write(transpose.array, row * n + lane, t, items[static_cast<std::size_t>(lane * n + row)]);
+    for (int row = 0; row < array.shape.front(); ++row) {
+      for (int lane = 0; lane < array.lanes; ++lane) {
+        const auto spot = transposed(array, lane);
+        memory_.write(transpose.array, spot.vector * array.lanes + spot.lane + row, t,
+                      items[static_cast<std::size_t>(row * array.lanes + lane)]);
+      }
     }
+  }
+}
+
+void Machine::one(const CopyRun& run, const Threads& threads) {
+  auto from = run.from, to = run.to;
+  for (std::int64_t k = 0; k < run.count; ++k) {
+    count(from, threads, false);
+    count(to, threads, true);
+    for (const auto t : threads) store(to, load(from, t), t);
+    from.index.front() = from.index.front() + Affine(1);
+    to.index.front() = to.index.front() + Affine(1);
   }
 }
 

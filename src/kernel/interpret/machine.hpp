@@ -59,6 +59,8 @@ class Machine {
   void one(const Fence& fence, const Threads& threads);
   void one(const GroupMma& product, const Threads& threads);
   void one(const Prefetch&, const Threads&) {}
+  void one(const Beside&, const Threads&) {}
+  void one(const CopyRun& run, const Threads& threads);
   void one(const FetchRows&, const Threads&) {}
   void one(const FetchLines&, const Threads&) {}
   void one(const CopyRow& copy, const Threads& threads);

@@ -198,8 +198,16 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
       return {{{static_cast<std::uint64_t>(at(value.affine, thread))}, -1}};
     case Value::Kind::pack: {
       std::vector<Item> items;
-      for (const auto& operand : value.operands) items.push_back(this->value(operand, thread).front());
+      for (const auto& operand : value.operands) {
+        const auto more = this->value(operand, thread);
+        items.insert(items.end(), more.begin(), more.end());
+      }
       return items;
+    }
+    case Value::Kind::part: {
+      const auto items = this->value(value.operands.front(), thread);
+      const auto first = items.begin() + static_cast<std::ptrdiff_t>(value.affine.constant);
+      return {first, first + value.lanes()};
     }
     case Value::Kind::shuffle: {
       const auto lane = at(value.affine, thread);

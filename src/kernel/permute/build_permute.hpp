@@ -18,4 +18,8 @@ Kernel build_permute(const ir::Program& program, const Moves& moves);
 /// blocks. Verified, and throws as above.
 Kernel build_permute_cpu(const ir::Program& program, const Moves& moves);
 
+/// The tree for a CPU of what waits in an array: task -> the tile's origin -> read, of the next task where rows are
+/// prefetched; write. Verified, and throws as above.
+Kernel build_permute_staged(const ir::Program& program, const Moves& moves);
+
 }  // namespace ricci::kernel

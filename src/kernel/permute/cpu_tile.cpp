@@ -40,13 +40,15 @@ Body CpuTile::origins(bool whole) {
     auto& end = end_[as_size(q)];
     if (tile(q) == 1) {
       tasks_.push_back(value_[as_size(q)]);
+      task_[as_size(q)] = tasks_.back();
       origin = Affine::of(tasks_.back());
       end = origin + Affine(1);
       continue;
     }
     tasks_.push_back(kernel_.add_var(fresh(name(q) + "_tile"), count));
+    task_[as_size(q)] = tasks_.back();
     const bool ragged = extent(q) % tile(q) != 0;
-    const auto begin = kernel_.add_var(fresh(name(q) + "0"), extent(q));
+    const auto begin = kernel_.add_var(fresh(name(q) + "0"), whole ? extent(q) - tile(q) + 1 : extent(q));
     Let let{begin, tile(q) * Affine::of(tasks_.back())};
     if (whole && ragged) let.most = extent(q) - tile(q);
     body.push_back({let});

@@ -49,10 +49,14 @@ class CpuTile {
   std::vector<Affine> origin_, end_;  // per index, of the tile
   Body ends_;
 
- private:
+ protected:
   std::string fresh(std::string name) const;
+  /// The digit of the task's number that numbers tiles along q.
+  Var task_of(int q) const { return task_[as_size(q)]; }
 
-  std::vector<Var> tasks_;  // fastest first
+ private:
+  std::vector<Var> tasks_;                                                 // fastest first
+  std::vector<Var> task_ = std::vector<Var>(program_.indices.size(), -1);  // per index
 };
 
 }  // namespace ricci::kernel
