@@ -303,7 +303,7 @@ class CppPrinter {
     w_.open("struct ReadAhead {{");
     w_.line("const {}* {};", c_type(from.type), from.name);
     w_.line("{}* {};", c_type(kept.type), kept.name);
-    w_.line("bool more;  // whether there is a next task, and what is left of it");
+    w_.line("bool more;  // whether there is a next task");
     const bool counts = in_body<kernel::Beside>(last_section().body) != nullptr;
     w_.line("i64 beat = 0{};", counts ? ", stored = 0" : "");
     for (const auto* loop : loops) w_.line("i64 {} = 0;", text_.name(loop->var));
@@ -322,6 +322,7 @@ class CppPrinter {
     text_.count_from({in, out});
     w_.open("inline __attribute__((always_inline)) void one() {{");
     print(*body);
+    std::string left = "more";
     std::int64_t back_in = 0, back_out = 0;
     for (auto k = loops.size(); k-- > 0;) {
       const auto var = loops[k]->var;
@@ -332,10 +333,16 @@ class CppPrinter {
         back_in = by_in * extent;
         back_out = by_out * extent;
       }
+      // The outermost one stays past its end, and says that nothing is left.
+      if (k == 0) {
+        w_.line("{};", next(text_.name(var), step));
+        left += fmt::format(" && {} < {}", text_.name(var), extent);
+        continue;
+      }
       w_.line("if (({} += {}) < {}) return;", text_.name(var), step, extent);
       w_.line("{} = 0;", text_.name(var));
     }
-    w_.line("more = false;");
+    if (loops.empty()) w_.line("more = false;");
     w_.close();
     text_.count_from({});
     w_.open("inline __attribute__((always_inline)) void two_lines() {{");
@@ -350,7 +357,7 @@ class CppPrinter {
       w_.close();
     }
     w_.open("inline __attribute__((always_inline)) void finish() {{");
-    w_.line("while (more) one();");
+    w_.line("while ({}) one();", left);
     w_.close();
     w_.close("};");
     std::swap(w_, outside);

@@ -13,7 +13,7 @@ static const i32 column_in_kept[] = {0, 432, 864, 1296, 1728, 2160, 2592, 3024, 
 struct ReadAhead {
   const u32* A;
   u32* kept;
-  bool more;  // whether there is a next task, and what is left of it
+  bool more;  // whether there is a next task
   i64 beat = 0;
   i64 c = 0;
   i64 column_at = 0;
@@ -54,15 +54,13 @@ struct ReadAhead {
     store_part<15>(kept + 15LL * c + column_in_kept[column + 15], rows[15]);
     if ((column_at += 16) < 198) return;
     column_at = 0;
-    if ((c += 1) < 2) return;
-    c = 0;
-    more = false;
+    ++c;
   }
   inline __attribute__((always_inline)) void two_lines() {
     if (more && ++beat % 8 == 0) one();
   }
   inline __attribute__((always_inline)) void finish() {
-    while (more) one();
+    while (more && c < 2) one();
   }
 };
 

@@ -12,7 +12,7 @@ static const i32 rows_ahead[] = {0, 210, 420, 630, 840, 1050, 1260, 1470, 1680, 
 struct ReadAhead {
   const u32* A;
   u32* kept;
-  bool more;  // whether there is a next task, and what is left of it
+  bool more;  // whether there is a next task
   i64 beat = 0;
   i64 row = 0;
   i64 column = 0;
@@ -39,15 +39,13 @@ struct ReadAhead {
     if ((column += 8) < 16) return;
     column = 0;
     A += 1664, kept += -760;
-    if ((row += 8) < 32) return;
-    row = 0;
-    more = false;
+    row += 8;
   }
   inline __attribute__((always_inline)) void two_lines() {
     if (more && ++beat % 2 == 0) one();
   }
   inline __attribute__((always_inline)) void finish() {
-    while (more) one();
+    while (more && row < 32) one();
   }
 };
 

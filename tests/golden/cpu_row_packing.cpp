@@ -12,7 +12,7 @@ static const i32 rows_ahead[] = {0, 90, 630, 720, 1260, 1350, 1890, 1980, 2520, 
 struct ReadAhead {
   const u8* A;
   u8* kept;
-  bool more;  // whether there is a next task, and what is left of it
+  bool more;  // whether there is a next task
   i64 beat = 0;
   i64 b = 0;
   i64 row_at = 0;
@@ -58,15 +58,13 @@ struct ReadAhead {
     column_at = 0;
     if ((row_at += 32) < 50) return;
     row_at = 0;
-    if ((b += 1) < 2) return;
-    b = 0;
-    more = false;
+    ++b;
   }
   inline __attribute__((always_inline)) void two_lines() {
     if (more && ++beat % 3 == 0) one();
   }
   inline __attribute__((always_inline)) void finish() {
-    while (more) one();
+    while (more && b < 2) one();
   }
 };
 

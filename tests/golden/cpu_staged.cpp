@@ -12,7 +12,7 @@ static const i32 rows_ahead[] = {0, 90, 630, 720, 1260, 1350, 1890, 1980, 2520, 
 struct ReadAhead {
   const u16* A;
   u16* kept;
-  bool more;  // whether there is a next task, and what is left of it
+  bool more;  // whether there is a next task
   i64 beat = 0;
   i64 b = 0;
   i64 row = 0;
@@ -59,15 +59,13 @@ struct ReadAhead {
     if ((row += 16) < 32) return;
     row = 0;
     A += -20070, kept += 0;
-    if ((b += 1) < 2) return;
-    b = 0;
-    more = false;
+    ++b;
   }
   inline __attribute__((always_inline)) void two_lines() {
     if (more && ++beat % 4 == 0) one();
   }
   inline __attribute__((always_inline)) void finish() {
-    while (more) one();
+    while (more && b < 2) one();
   }
 };
 

@@ -12,7 +12,7 @@ static const i32 rows_ahead[] = {0};
 struct ReadAhead {
   const u64* A;
   u64* kept;
-  bool more;  // whether there is a next task, and what is left of it
+  bool more;  // whether there is a next task
   i64 beat = 0;
   inline __attribute__((always_inline)) void one() {
     for (i64 a = 0; a < 6; ++a) {

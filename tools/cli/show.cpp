@@ -81,7 +81,7 @@ void add_show(Command& app, Session& session) {
   command.add_flag("--plan", options->plan, "The schedule, and what the kernel uses");
   command.add_flag("--kernel", options->kernel,
                    "The schedule and the loop tree that it builds, with directives before and after it is expanded to "
-                   "instructions (what moves elements on a CPU has no tree)");
+                   "instructions");
   command.add_flag("--source", options->source, "The generated source (what is printed when nothing is chosen)");
   command.add_flag("--asm", options->assembly, "Assembly; for a GPU SASS, where the toolkit's tools are found");
   command.add_flag("--key", options->key, "The text under which the kernel is cached");
