@@ -17,13 +17,6 @@
 namespace ricci::runtime {
 namespace {
 
-/// A step with its program in canonical form, in the precision that it is computed in.
-ir::Step canonical_step(const ir::Step& step, const Predictions& predictions) {
-  auto made = ir::canonical_step(step);
-  made.program.precision = predictions.precision(made.program);
-  return made;
-}
-
 /// Steps in place of one, and what they are predicted to take.
 struct Priced {
   ir::Sequence sequence;
@@ -67,8 +60,11 @@ class Copies {
   }
 
  private:
+  /// The sequence with a step's program in canonical form, in the precision that it is computed in.
   ir::Sequence canonical(ir::Sequence sequence, std::size_t k) const {
-    sequence.steps[k] = canonical_step(sequence.steps[k], predictions_);
+    auto& step = sequence.steps[k];
+    step = ir::canonical_step(step);
+    step.program.precision = predictions_.precision(step.program);
     return sequence;
   }
   double predicted(const ir::Step& step, double below = std::numeric_limits<double>::infinity()) const {

@@ -94,12 +94,12 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   };
   if (!may_be_worth(true) && !may_be_worth(false)) return {};
   const auto saved = best != nullptr && best->gathers ? *best->gathers : gather_seconds(program, contraction, device);
+  // Multiply-adds wait for registers of neighbours along the depth.
+  const double waits = contraction.product_cycles() * (contraction.copied_rate / contraction.rate - 1) / clock;
   std::vector<OperandOrder> orders;
   for (const bool of_rows : {true, false}) {
     const auto load = contraction.load(of_rows);
     const bool rounds = tf32 ? !suits(of_rows) : value(of_rows) != load;
-    // Multiply-adds wait for registers of neighbours along the depth.
-    const double waits = contraction.product_cycles() * (contraction.copied_rate / contraction.rate - 1) / clock;
     const bool gathers = saved[of_rows ? 0 : 1] + (contraction.deep(of_rows) ? waits : 0) >= copy_seconds(of_rows);
     if (!may_be_worth(of_rows) || (!rounds && !gathers)) continue;
     const auto add = [&](std::vector<int> order, bool deep) {
@@ -187,14 +187,11 @@ std::optional<OperandOrder> matrix_operand(const ir::Program& program, const Gpu
   const auto& side = of_rows ? contraction->row_axes : contraction->column_axes;
   const bool one = side.size() == 1 && std::abs(side.front().in_operand) == 1;
   if (one && contraction->depth_axes.size() == 1) return std::nullopt;
-  return OperandOrder{copied_value(program, *contraction, of_rows),
-                      contraction->order(of_rows, false),
-                      side.size(),
-                      false,
-                      false,
-                      0,
-                      0,
-                      0};
+  OperandOrder order;
+  order.value = copied_value(program, *contraction, of_rows);
+  order.indices = contraction->order(of_rows, false);
+  order.row = side.size();
+  return order;
 }
 
 }  // namespace ricci::plan
