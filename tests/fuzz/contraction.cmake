@@ -10,7 +10,7 @@ if(RICCI_CPU)
   ricci_deep(contraction_blas 1000)
   ricci_test(group_cpu LABEL fuzz SOURCES group_cpu.cpp LIBS ricci_fuzz TIMEOUT 1200)
   ricci_deep(group_cpu 1000)
-  ricci_test(contraction_simt LABEL fuzz SOURCES contraction_simt.cpp random_gpu_contraction.cpp LIBS ricci_fuzz ricci_simt ricci_codegen ricci_plan TIMEOUT 1200)
+  ricci_test(contraction_simt LABEL fuzz simt SOURCES contraction_simt.cpp random_gpu_contraction.cpp LIBS ricci_fuzz ricci_simt ricci_codegen ricci_plan TIMEOUT 1200)
   ricci_deep(contraction_simt 3000)
   ricci_test(kernel_counts LABEL fuzz simt SOURCES kernel_counts.cpp
     LIBS ricci_fuzz_programs ricci_simt ricci_codegen ricci_plan TIMEOUT 1200)

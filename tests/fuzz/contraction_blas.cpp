@@ -19,7 +19,7 @@ void check(const char* file, std::uint64_t usual_seed) {
   Runtime runtime(options);
   const auto threads = [](std::uint64_t seed) { return 1 + static_cast<int>(seed % 4); };
   fuzz::check_library_products(
-      runtime, Device::cpu, file, usual_seed, 30, threads, [](const Plan& plan, fuzz::RandomEinsum& e) {
+      runtime, Device::cpu, file, usual_seed, 20, threads, [](const Plan& plan, fuzz::RandomEinsum& e) {
         auto pointers = e.pointers();
         void* const output = pointers.back();
         pointers.pop_back();

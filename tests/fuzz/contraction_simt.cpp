@@ -59,13 +59,15 @@ int run_on_simulator(std::uint64_t first, int count, Draw draw, Choose choose, S
   return run;
 }
 
+constexpr int kCases = 60;  // of each kind or a part of it: one takes half a second
+
 int has(const std::string& text, const char* word) { return text.find(word) != std::string::npos ? 1 : 0; }
 
 }  // namespace
 
 TEST_CASE("random contractions on the simulator are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(510001);
-  const int count = fuzz::cases(100);
+  const int count = fuzz::cases(kCases);
   int vectors = 0, halves = 0, bytes = 0, tf32 = 0, matrices = 0, relaid = 0, rounded = 0;
   const int run = run_on_simulator(
       first, count, [](auto& random) { return fuzz::gpu_contraction(random); },
@@ -97,7 +99,7 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
 
 TEST_CASE("random contractions by warp groups are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(520001);
-  const int count = (fuzz::cases(100) + 3) / 4;
+  const int count = (fuzz::cases(kCases) + 3) / 4;
   int lines = 0, along_sides = 0;
   const int run = run_on_simulator(
       first, count, [](auto& random) { return fuzz::group_contraction(random); },
@@ -116,12 +118,12 @@ TEST_CASE("random contractions by warp groups are the interpreter's, without a f
       });
   std::printf("%d of %d random contractions from seed %llu by warp groups, %d along a side, %d written by lines\n", run,
               count, static_cast<unsigned long long>(first), along_sides, lines);
-  if (fuzz::enough(fuzz::cases(100))) CHECK(run > count / 4);
+  if (fuzz::enough(fuzz::cases(kCases))) CHECK(run > count / 4);
 }
 
 TEST_CASE("random contractions in tf32 by warp groups are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(525001);
-  const int count = (fuzz::cases(100) + 3) / 4;
+  const int count = (fuzz::cases(kCases) + 3) / 4;
   int staged = 0, lines = 0;
   const int run = run_on_simulator(
       first, count, [](auto& random) { return fuzz::tf32_contraction(random); },
@@ -141,12 +143,12 @@ TEST_CASE("random contractions in tf32 by warp groups are the interpreter's, wit
       });
   std::printf("%d of %d random contractions from seed %llu in tf32 by warp groups, %d rounded by blocks, %d by lines\n",
               run, count, static_cast<unsigned long long>(first), staged, lines);
-  if (fuzz::enough(fuzz::cases(100))) CHECK((run > count / 4 && staged > count / 20));
+  if (fuzz::enough(fuzz::cases(kCases))) CHECK((run > count / 4 && staged > count / 20));
 }
 
 TEST_CASE("random batches of contractions side by side are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(530001);
-  const int count = (fuzz::cases(100) + 1) / 2;
+  const int count = (fuzz::cases(kCases) + 1) / 2;
   int lanes = 0, products_of_warps = 0;
   const int run = run_on_simulator(
       first, count, [](auto& random) { return fuzz::batch_contraction(random); },
@@ -162,12 +164,12 @@ TEST_CASE("random batches of contractions side by side are the interpreter's, wi
       });
   std::printf("%d of %d random batches from seed %llu side by side, %d by lanes and %d by warps\n", run, count,
               static_cast<unsigned long long>(first), lanes, products_of_warps);
-  if (fuzz::enough(fuzz::cases(100))) CHECK((lanes > count / 10 && products_of_warps > count / 10));
+  if (fuzz::enough(fuzz::cases(kCases))) CHECK((lanes > count / 10 && products_of_warps > count / 10));
 }
 
 TEST_CASE("random contractions whose sums the blocks of a cluster share are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(540001);
-  const int count = (fuzz::cases(100) + 3) / 4;
+  const int count = (fuzz::cases(kCases) + 3) / 4;
   int of_groups = 0, of_eight = 0;
   const int run = run_on_simulator(
       first, count,
@@ -186,5 +188,5 @@ TEST_CASE("random contractions whose sums the blocks of a cluster share are the 
   std::printf(
       "%d of %d random contractions from seed %llu in clusters, %d of them of eight blocks, %d by warp groups\n", run,
       count, static_cast<unsigned long long>(first), of_eight, of_groups);
-  if (fuzz::enough(fuzz::cases(100))) CHECK(run > count / 5);
+  if (fuzz::enough(fuzz::cases(kCases))) CHECK(run > count / 5);
 }

@@ -121,7 +121,7 @@ TEST_CASE("up to eight operands: no path is better") {
   std::mt19937_64 random(2026);
   const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   int shorter = 0;
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 80; ++round) {
     std::map<char, std::int64_t> extents;
     const std::string letters = "abcdefg";
     for (const char c : letters) extents[c] = static_cast<std::int64_t>(2 + pick(6));
@@ -160,7 +160,7 @@ TEST_CASE("up to eight operands: no path is better") {
     CHECK(small.peak_bytes <= fast.peak_bytes);
     if (fast.flops < fast.single_kernel_flops) ++shorter;
   }
-  CHECK(shorter > 100);
+  CHECK(shorter > 50);
 }
 
 TEST_CASE("a chain of matrices") {

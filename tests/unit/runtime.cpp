@@ -247,7 +247,7 @@ TEST_CASE("lines that wait for the next tile are whole, in whatever parts tiles 
     PermuteOptions permute;
     int waited = 0, k = 0;
     for (const auto& name : schedules_of(runtime, "abc->cab", input, output)) {
-      if (name.find("staged") == std::string::npos || name.find("kept") != std::string::npos || k++ % 5 != 0) continue;
+      if (name.find("staged") == std::string::npos || name.find("kept") != std::string::npos || k++ % 11 != 0) continue;
       permute.schedule = name;
       INFO(permute.schedule);
       for (const int threads : {1, 2, 7}) {
@@ -279,7 +279,7 @@ TEST_CASE("complex numbers that are aligned to their parts alone") {
     PermuteOptions permute;
     int tried = 0, k = 0;
     for (const auto& name : schedules_of(runtime, "ab->ba", input, output)) {
-      if (name.find("sta") == std::string::npos || k++ % 4 != 0) continue;
+      if (name.find("sta") == std::string::npos || k++ % 9 != 0) continue;
       permute.schedule = name;
       INFO(permute.schedule);
       const auto plan = runtime.plan_permute("ab->ba", input, output, permute);
@@ -364,7 +364,7 @@ TEST_CASE("a contraction has the same bits for any number of threads") {
       const auto a = filled(inputs[0]), b = filled(inputs[1]);
       const auto output = einsum_output(spec, inputs);
       std::vector<unsigned char> first;
-      for (int threads = 1; threads <= 8; ++threads) {
+      for (const int threads : {1, 2, 3, 5, 8}) {
         EinsumOptions einsum;
         einsum.threads = threads;
         std::vector<unsigned char> c(static_cast<std::size_t>(output.elements() * size_of(type)));
