@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "kernel/permute/cpu_stage.hpp"
@@ -45,10 +46,11 @@ class CpuCopyEnumerator {
     return candidates;
   }
 
-  /// The first of all().
+  /// The first of all(): what takes as long to move as the best does in all is not priced.
   Candidate best() {
+    only_best_ = true;
     enumerate();
-    return candidate_of(std::move(*std::min_element(list_.begin(), list_.end(), faster)), program_);
+    return candidate_of(std::move(list_.front()), program_);
   }
 
  private:
@@ -86,6 +88,16 @@ class CpuCopyEnumerator {
   }
 
   void add(const std::string& name, Moves moves) {
+    if (only_best_) {
+      const double moving_us =
+          static_cast<double>(program_.points()) * element_ns(sides_, moves) / device_.threads * 1e-3;
+      if (!list_.empty() && moving_us >= list_.front().predicted_us) return;
+      auto candidate = priced(sides_, name, std::move(moves), device_);
+      if (!list_.empty() && !faster(candidate, list_.front())) return;
+      list_.clear();
+      list_.push_back(std::move(candidate));
+      return;
+    }
     if (!names_.insert(name).second) return;  // several sizes may give the same tile where extents are small
     list_.push_back(priced(sides_, name, std::move(moves), device_));
   }
@@ -495,51 +507,31 @@ class CpuCopyEnumerator {
   const ir::Program& program_;
   const CpuModel& device_;
   Sides sides_;
+  bool only_best_ = false;
   std::vector<MovesCandidate> list_;
   std::set<std::string> names_;
 };
 
 bool is_by_atom(const Candidate& candidate) { return kernel::has_atom(candidate.schedule.directives); }
 
+/// What a plain schedule of a contraction takes beside its prediction: it reads its operands again and again, which
+/// that takes to be in the first cache.
+double plain_times(const ir::Program& program, const CpuModel& device) {
+  constexpr double kRereads = 8;
+  double bytes = 0;
+  for (const auto& buffer : program.buffers)
+    bytes += static_cast<double>((buffer.last - buffer.first + 1) * size_of(buffer.type));
+  return bytes > static_cast<double>(device.l2_bytes) ? kRereads : 1;
+}
+
 /// Plain schedules, then so many register tiles of a contraction, or those of a group, where there are such.
 std::vector<Candidate> computing(const ir::Program& program, const CpuModel& device, std::size_t tiles) {
   auto list = plain_candidates(program, device);
   auto contractions = contraction_candidates(program, device, tiles);
   if (contractions.empty()) contractions = group_candidates(program, device);
-  // Plain schedules read their operands again and again, which their prediction takes to be in the first cache.
-  constexpr double kRereads = 8;
-  double bytes = 0;
-  for (const auto& buffer : program.buffers)
-    bytes += static_cast<double>((buffer.last - buffer.first + 1) * size_of(buffer.type));
-  const bool beyond = !contractions.empty() && bytes > static_cast<double>(device.l2_bytes);
-  for (auto& candidate : list) candidate.predicted_us *= beyond ? kRereads : 1;
+  const double times = contractions.empty() ? 1 : plain_times(program, device);
+  for (auto& candidate : list) candidate.predicted_us *= times;
   for (auto& candidate : contractions) list.push_back(std::move(candidate));
-  return list;
-}
-
-/// A contraction's register tiles, and those of copied tensors: in front of them where these save enough of what the
-/// best takes on one thread, else where their predictions belong behind the first.
-std::vector<Candidate> with_copies(std::vector<Candidate> list, const ir::Program& program, const CpuModel& device,
-                                   double best_alone_us, std::size_t most_tiles) {
-  // Timed on an AMD EPYC, copies that were predicted to save less than that took as long as packing does, or longer;
-  // around short kernels already those that were predicted to save less than a quarter.
-  constexpr double kShort = 1000;  // us
-  const double worth = best_alone_us < kShort ? 0.75 : 0.87;
-  const auto alone = device.alone();
-  const auto chosen = worthwhile_copies(program, alone, worth * best_alone_us);
-  if (!chosen.empty()) {
-    auto copied = copied_candidates(program, device, chosen.front().copies, most_tiles);
-    const auto first = copied.size();
-    list = merged(std::move(copied), std::move(list), first);
-  }
-  if (most_tiles == 1) return list;
-  constexpr std::size_t kOthers = 3;
-  std::size_t others = 0;
-  for (const auto& each : worthwhile_copies(program, alone, best_alone_us)) {
-    if (!chosen.empty() && each.copies == chosen.front().copies) continue;
-    if (++others > kOthers) break;
-    list = merged(std::move(list), copied_candidates(program, device, each.copies, most_tiles / 8), 1);
-  }
   return list;
 }
 
@@ -560,6 +552,22 @@ std::vector<Candidate> ranked(const ir::Program& program, const CpuModel& device
   return preferred;
 }
 
+/// The first of them, where that is a register tile of a contraction: plain schedules that cannot be as fast are not
+/// worked out.
+std::optional<Candidate> best_tile(const ir::Program& program, const CpuModel& device) {
+  const auto terms = summed_in_one_go(program, device);
+  auto best = terms ? best_contraction(program, device, *terms) : std::nullopt;
+  if (!best) return std::nullopt;
+  const auto alone = device.alone();
+  const double alone_us = best_contraction_us(program, alone, *terms).value();
+  const double times = plain_times(program, alone);
+  if (times * least_plain_us(program, alone) <= alone_us &&
+      times * plain_candidates(program, alone).front().predicted_us <= alone_us)
+    return std::nullopt;
+  std::vector<Candidate> list{std::move(*best)};
+  return with_copies(std::move(list), program, device, alone_us, 1).front();
+}
+
 }  // namespace
 
 std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& device) {
@@ -569,7 +577,9 @@ std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& de
 
 Candidate best_candidate(const ir::Program& program, const CpuModel& device) {
   if (is_copy(program)) return CpuCopyEnumerator(program, device).best();
-  return merged(ranked(program, device, 1), library_candidates(program, device)).front();
+  auto tile = best_tile(program, device);
+  auto list = tile ? std::vector<Candidate>{std::move(*tile)} : ranked(program, device, 1);
+  return merged(std::move(list), library_candidates(program, device)).front();
 }
 
 }  // namespace ricci::plan

@@ -16,6 +16,21 @@ namespace ricci::plan {
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device,
                                               std::size_t most = 24);
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const GpuModel& device);
+
+/// How many terms of a contraction a CPU sums in one go, at most, for any number of threads; nothing where no register
+/// tiles suit it. Pure and thread-safe.
+std::optional<std::int64_t> summed_in_one_go(const ir::Program& program, const CpuModel& device);
+/// The first of the candidates, of sums of so many terms in one go, in a part of the time.
+///   terms     summed_in_one_go() of the program
+///   bound_us  of predicted times that are of use: nothing where none takes less
+std::optional<Candidate> best_contraction(const ir::Program& program, const CpuModel& device, std::int64_t terms,
+                                          double bound_us = std::numeric_limits<double>::infinity());
+/// What any of them takes at least, in a part of that time; infinity where there are none.
+double least_contraction_us(const ir::Program& program, const CpuModel& device);
+/// What the first is predicted to take.
+std::optional<double> best_contraction_us(const ir::Program& program, const CpuModel& device, std::int64_t terms,
+                                          double bound_us = std::numeric_limits<double>::infinity());
+
 /// The first of them, in a part of the time.
 ///   bound_us  of predicted times that are of use: nothing where none takes less
 std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device,

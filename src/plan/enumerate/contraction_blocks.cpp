@@ -1,6 +1,8 @@
 #include "plan/enumerate/contraction_blocks.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 namespace ricci::plan::gett {
 
@@ -39,6 +41,58 @@ void cover(Axes& axes, std::int64_t most) {
   }
   search(search, 0, most, 1);
   for (std::size_t k = 0; k < axes.size(); ++k) axes[k].tile = chosen[k];
+}
+
+bool tile_lanes_of_both(Blocking& b, std::int64_t columns, std::int64_t most_rows) {
+  auto lane = b.columns.back();
+  lane.tile = b.lanes;
+  b.columns.pop_back();
+  cover(b.columns, columns);
+  cover(b.rows, most_rows);
+  const auto fits = [](const Axes& axes) {
+    return std::all_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
+  };
+  const bool whole = lane.extent % lane.tile == 0;
+  const bool reads_columns = b.pack_columns || (lane.in_columns == 1 && whole && fits(b.columns));
+  const bool reads_rows = b.rows.empty() && b.pack_rows ? false
+                          : b.pack_rows                 ? true
+                                                        : lane.in_rows == 1 && whole && fits(b.rows);
+  b.columns.push_back(lane);
+  return reads_columns && reads_rows;
+}
+
+bool tile_across(Blocking& b, std::int64_t vectors, std::int64_t most_rows, const std::function<void()>& cover_rows) {
+  const auto even = [](std::int64_t extent, std::int64_t most) {
+    return parts(extent, parts(extent, std::min(extent, most)));
+  };
+  const auto fastest_of = [](Axes& axes) {
+    return std::find_if(axes.begin(), axes.end(), [](const Axis& axis) { return axis.in_result == 1; });
+  };
+  if (b.rows.empty()) return false;
+  auto& lane = b.columns.back();
+  if (const auto fastest = fastest_of(b.columns); fastest != b.columns.end()) {
+    fastest->tile = even(fastest->extent, vectors);
+    vectors /= fastest->tile;
+    cover_rows();
+  } else if (const auto row = fastest_of(b.rows); row != b.rows.end()) {
+    const auto tile = even(row->extent, most_rows);
+    Axes others;
+    std::copy_if(b.rows.begin(), b.rows.end(), std::back_inserter(others),
+                 [](const Axis& a) { return a.in_result != 1; });
+    cover(others, most_rows / tile);
+    for (auto& axis : b.rows) {
+      const auto same =
+          std::find_if(others.begin(), others.end(), [&](const Axis& a) { return a.index == axis.index; });
+      axis.tile = same == others.end() ? tile : same->tile;
+    }
+  } else {
+    return false;
+  }
+  lane.tile = std::min(vectors * b.lanes, up(lane.extent, b.lanes));
+  const auto fits = [](const Axes& axes) {
+    return std::all_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
+  };
+  return (b.pack_columns || fits(b.columns)) && (b.pack_rows || fits(b.rows));
 }
 
 void grow(Axes& axes, std::int64_t room, std::int64_t line, std::int64_t Axis::* stride) {

@@ -1,12 +1,24 @@
 // Sizes of register tiles, of blocks for caches and of tasks, along groups of axes.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 #include "plan/models/contraction_blocking.hpp"
 
 namespace ricci::plan::gett {
 
 /// Tiles of several axes whose product is close to `most` and that leave as little as possible over.
 void cover(Axes& axes, std::int64_t most);
+
+/// A register tile of so many columns and at most so many rows where one vector has neighbours along an index of both
+/// operands, the last of the columns; false where an operand that is read in place would be read past its end.
+bool tile_lanes_of_both(Blocking& b, std::int64_t columns, std::int64_t most_rows);
+
+/// The same of so many vectors where these run along another index than the result's fastest, of which the tile has as
+/// many values as it can: these are written together.
+///   cover_rows  is cover(b.rows, most_rows)
+bool tile_across(Blocking& b, std::int64_t vectors, std::int64_t most_rows, const std::function<void()>& cover_rows);
 
 /// Makes blocks of the axes larger, those first whose `stride` is small, until `room` elements are reached; along the
 /// first of them whole lines of so many elements.

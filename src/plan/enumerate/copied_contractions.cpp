@@ -1,9 +1,12 @@
 #include "plan/enumerate/copied_contractions.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/library_products.hpp"
 #include "plan/enumerate/matrix_copies.hpp"
 
 namespace ricci::plan {
@@ -38,6 +41,12 @@ class LeastTimes {
     const double bytes = 2 * this->bytes(which);
     return device_.beyond_caches(bytes) ? bytes / (device_.thread_GBs(true, 20) * device_.threads * 1e3) : 0;
   }
+  /// The same at the rate of all that memory can move.
+  double fastest_copy(int which) const {
+    constexpr double kMostGBs = 70;
+    const double bytes = 2 * this->bytes(which);
+    return device_.beyond_caches(bytes) ? bytes / (kMostGBs * 1e3) : 0;
+  }
   double bytes(int which) const {
     double elements = 1;
     for (std::size_t q = 0; q < program_.indices.size(); ++q) {
@@ -57,9 +66,16 @@ class LeastTimes {
   double products_ = 0;
 };
 
+/// What the best kernel for a product is predicted to take, where that is less than `bound_us`.
+std::optional<double> product(const ir::Program& program, const CpuModel& device, double bound_us) {
+  const auto terms = summed_in_one_go(program, device);
+  return terms ? best_contraction_us(program, device, *terms, bound_us) : std::nullopt;
+}
+
 }  // namespace
 
-std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, const CpuModel& device, double most_us) {
+std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, const CpuModel& device, double most_us,
+                                                 bool all) {
   const auto contraction = kernel::contraction_of(program);
   if (!contraction || contraction->reduce < 0 || program.exact) return {};
   const MatrixCopies matrices(program, *contraction);
@@ -81,31 +97,50 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
   // took 2 to 5 % longer.
   constexpr double kLittle = 0.1, kEnough = 0.95;
   while (!left.empty()) {
+    // Orders by what all steps take at least.
+    struct Way {
+      double least_us;
+      int which;
+      Directives copies;
+      kernel::Composite composite;
+      const ir::Program& product() const { return composite.canonical[composite.product].program; }
+    };
+    std::vector<Way> ways;
+    for (const int which : left) {
+      if (copied_us + least.copy(which) + least.product() > most_us) continue;
+      for (auto& order : matrices.orders(which)) {
+        Way way{copied_us + least.fastest_copy(which), which, best.copies, {}};
+        way.copies.push_back(std::move(order));
+        way.composite = kernel::composite_of(program, {"", way.copies});
+        way.least_us += least_contraction_us(way.product(), device);
+        ways.push_back(std::move(way));
+      }
+    }
+    std::stable_sort(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.least_us < y.least_us; });
     auto next = best;
     const double less_us = best.copies.empty() ? best.predicted_us : kEnough * best.predicted_us;
     double next_copied_us = 0;
-    auto taken = left.end();
-    for (auto which = left.begin(); which != left.end(); ++which) {
-      if (copied_us + least.copy(*which) + least.product() > most_us) continue;
-      for (auto& order : matrices.orders(*which)) {
-        auto copies = best.copies;
-        copies.push_back(std::move(order));
-        const auto composite = kernel::composite_of(program, {"", copies});
-        const auto products = contraction_candidates(composite.canonical[composite.product].program, device, 1);
-        if (products.empty()) continue;
-        const auto copies_us = copied_us + least.copy(*which);
-        if (copies_us > kLittle * most_us && copies_us + products.front().predicted_us > most_us) continue;
-        const auto us = times.us(composite);
-        if (us + products.front().predicted_us >= less_us) continue;
-        found.push_back({std::move(copies), us + products.front().predicted_us});
-        if (found.back().predicted_us >= next.predicted_us) continue;
-        next = found.back();
-        next_copied_us = us;
-        taken = which;
-      }
+    int taken = 0;
+    for (auto& way : ways) {
+      const auto bound_us = all ? less_us : std::min(less_us, next.predicted_us);
+      if (way.least_us >= bound_us) break;
+      const auto copies_us = copied_us + least.copy(way.which);
+      const auto shortest_us = copied_us + least.fastest_copy(way.which);
+      const bool alone = copies_us > kLittle * most_us;  // whether it is worth nothing together with others
+      const auto product_us = product(
+          way.product(), device,
+          std::min(bound_us - shortest_us, alone ? std::nextafter(most_us, 2 * most_us) - copies_us : bound_us));
+      if (!product_us || (alone && copies_us + *product_us > most_us)) continue;
+      const auto us = times.us(way.composite);
+      if (us + *product_us >= bound_us) continue;
+      found.push_back({std::move(way.copies), us + *product_us});
+      if (found.back().predicted_us >= next.predicted_us) continue;
+      next = found.back();
+      next_copied_us = us;
+      taken = way.which;
     }
-    if (taken == left.end()) break;
-    left.erase(taken);
+    if (taken == 0) break;
+    std::erase(left, taken);
     best = std::move(next);
     copied_us = next_copied_us;
   }
@@ -127,6 +162,30 @@ std::vector<Candidate> copied_candidates(const ir::Program& program, const CpuMo
     schedule.directives.insert(schedule.directives.begin(), copies.begin(), copies.end());
     candidate.predicted_us += us;
     candidate.workspace_bytes = composite.sequence.workspace_bytes();
+  }
+  return list;
+}
+
+std::vector<Candidate> with_copies(std::vector<Candidate> list, const ir::Program& program, const CpuModel& device,
+                                   double best_alone_us, std::size_t most_tiles) {
+  // Timed on an AMD EPYC, copies that were predicted to save less than that took as long as packing does, or longer;
+  // around short kernels already those that were predicted to save less than a quarter.
+  constexpr double kShort = 1000;  // us
+  const double worth = best_alone_us < kShort ? 0.75 : 0.87;
+  const auto alone = device.alone();
+  const auto chosen = worthwhile_copies(program, alone, worth * best_alone_us, false);
+  if (!chosen.empty()) {
+    auto copied = copied_candidates(program, device, chosen.front().copies, most_tiles);
+    const auto first = copied.size();
+    list = merged(std::move(copied), std::move(list), first);
+  }
+  if (most_tiles == 1) return list;
+  constexpr std::size_t kOthers = 3;
+  std::size_t others = 0;
+  for (const auto& each : worthwhile_copies(program, alone, best_alone_us, true)) {
+    if (!chosen.empty() && each.copies == chosen.front().copies) continue;
+    if (++others > kOthers) break;
+    list = merged(std::move(list), copied_candidates(program, device, each.copies, most_tiles / 8), 1);
   }
   return list;
 }

@@ -18,5 +18,7 @@ bool is_copy(const ir::Program& program);
 std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device, std::size_t most,
                                         double bound_us = std::numeric_limits<double>::infinity());
 std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device);
+/// What any of them takes at least.
+double least_plain_us(const ir::Program& program, const CpuModel& device);
 
 }  // namespace ricci::plan

@@ -33,11 +33,22 @@ class PlainCpuEnumerator {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
   }
 
+  /// Operations that depend on all free indices, which no two points share, by the widest vectors.
+  double least_us() const {
+    double cycles = 0;
+    for (const auto& counted : counts_.operations) {
+      bool own = true;
+      for (std::size_t q = 0; q < program_.indices.size(); ++q) own = own && (counted.depends[q] || !counts_.free[q]);
+      if (own) cycles += counted.times * cycles_of(counted);
+    }
+    const auto widest = std::max<std::int64_t>(device_.vector_bytes / bytes(), 1);
+    return static_cast<double>(free_points()) * cycles / static_cast<double>(widest) / kClockMHz / device_.threads;
+  }
+
   std::vector<Candidate> run() {
     add(-1, 1, {});
     const auto parts = sums_ || !lanes_ ? Parts() : parts_of(program_, kStreams);
-    const auto bytes = program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type);
-    const auto widest = device_.vector_bytes / bytes;
+    const auto widest = device_.vector_bytes / bytes();
     for (const auto lane : counts_.order) {
       std::vector<std::int64_t> widths;
       for (auto lanes = widest; lanes >= 2 && lanes_; lanes /= 2) {
@@ -73,6 +84,12 @@ class PlainCpuEnumerator {
     std::int64_t block(std::size_t q) const { return tile.count(q) * (static_cast<int>(q) == lane ? lanes : 1); }
   };
 
+  static constexpr double kClockMHz = 3000;
+  std::int64_t bytes() const { return program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type); }
+  /// Of an operation, for one value or one vector of them.
+  double cycles_of(const CountedNode& counted) const {
+    return is_complex(program_.nodes[static_cast<std::size_t>(counted.node)].type) ? 2.0 : 0.5;
+  }
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
   void add_register_tiles(int lane, std::int64_t lanes) {
@@ -109,7 +126,7 @@ class PlainCpuEnumerator {
     double sums = 0;
     for (const auto& counted : counts_.operations) {
       const auto& node = program_.nodes[static_cast<std::size_t>(counted.node)];
-      cycles += counted.times * values(counted) * (is_complex(node.type) ? 2.0 : 0.5);
+      cycles += counted.times * values(counted) * cycles_of(counted);
       if (node.kind == NodeKind::reduce) {
         sums = std::max(sums, values(counted));
         cycles += counted.times * std::max(0.0, 4 - 0.5 * values(counted));  // waiting for the sum before
@@ -128,7 +145,6 @@ class PlainCpuEnumerator {
     const double single = cycles / std::max(1.0, values_of_block(tile_count)) * (sums_ ? 1.5 : 1) + 4;
     const double total = blocks * cycles + points * (1 - whole) * single * (lanes > 1 ? 1.5 : 1);
 
-    constexpr double kClockMHz = 3000;
     double rate_GBs = 20;  // of one thread
     if (!sums_) {
       // Larger than the caches: nontemporal stores, so that no line is read before it is written.
@@ -297,6 +313,10 @@ bool is_copy(const ir::Program& program) {
     if (statement.offset.coefficient[q] == 0 && program.indices[q].extent > 1) return false;
   }
   return true;
+}
+
+double least_plain_us(const ir::Program& program, const CpuModel& device) {
+  return PlainCpuEnumerator(program, device).least_us();
 }
 
 std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device) {

@@ -46,7 +46,7 @@ constexpr auto held = [](const Axis& axis) { return std::max(axis.block, axis.ti
 
 /// One operand as it is packed.
 struct Packed {
-  Axes side;  ///< rows or columns
+  const Axes& side;  ///< rows or columns
   const Axes& depth;
   bool rows;
   double bytes;  ///< of the operand
@@ -55,7 +55,12 @@ struct Packed {
 
 class Model {
  public:
-  Model(const Blocking& b, const Problem& problem, const CpuModel& device) : b_(b), problem_(problem), device_(device) {
+  /// Whether what a tile takes is that of its blocks, or what any blocks take at least (`b` has one task, of one
+  /// block), or what any sums in one go take, too (`b` has all terms).
+  enum class Bound : std::uint8_t { none, blocks, sums };
+
+  Model(const Blocking& b, const Problem& problem, const CpuModel& device, Bound bound = Bound::none)
+      : b_(b), problem_(problem), device_(device), least_(bound != Bound::none), any_sum_(bound == Bound::sums) {
     batch_ = n(product(problem.batch, extent_of));
     depth_ = n(product(b.depth, extent_of));
     rows_ = n(product(b.rows, extent_of));
@@ -64,24 +69,28 @@ class Model {
     chunks_ = n(parts_of(b.depth, tile_of));
     size_ = n(problem.size);
     line_ = 64 / size_;
-    row_side_ = b.rows;
-    if (b.lanes_of_both()) row_side_.push_back(b.columns.back());
-    row_places_ = n(product(row_side_, extent_of));
+    if (b.lanes_of_both()) {
+      rows_and_lanes_ = b.rows;
+      rows_and_lanes_.push_back(b.columns.back());
+    }
+    row_places_ = n(product(row_side(), extent_of));
     const double block = n(product(b.columns, block_of));
     blocks_bytes_ =
-        size_ * ((b.pack_columns ? block * chunk_ : 0) + (b.pack_rows ? n(product(row_side_, block_of)) * chunk_ : 0));
+        size_ * ((b.pack_columns ? block * chunk_ : 0) + (b.pack_rows ? n(product(row_side(), block_of)) * chunk_ : 0));
     result_bytes_ = size_ * block * n(product(b.rows, task_of));
     if (chunks_ > 1) blocks_bytes_ += std::min(result_bytes_, n(device.l2_bytes));
   }
 
   double us() const {
-    const double compute = cycles() * longest_share() / device_.clock_MHz;
+    const double share = least_ ? 1.0 / device_.threads : longest_share();
+    const double compute = cycles() * share / device_.clock_MHz;
     // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
-    const double results = chunks_ > 1 && is_far(result_bytes_) ? 2 * chunks_ : is_nontemporal() ? 1 : 2;
+    const bool again = chunks_ > 1 && is_far(result_bytes_) && !least_;
+    const double results = again ? 2 * chunks_ : is_nontemporal() ? 1 : 2;
     const double bytes = size_ * batch_ * (row_places_ * depth_ + columns_ * depth_ + rows_ * columns_ * results);
     const double rate = device_.thread_GBs(false, 20) * device_.threads;
     const double memory = device_.beyond_caches(bytes) ? bytes / rate * 1e-3 : 0;
-    return std::cbrt(std::pow(compute, 3) + std::pow(memory, 3)) + 1;
+    return (memory > 0 ? std::cbrt(compute * compute * compute + memory * memory * memory) : compute) + 1;
   }
 
   /// Of one thread, without the memory's.
@@ -113,6 +122,8 @@ class Model {
     for (const auto share : shares) *std::min_element(busy.begin(), busy.end()) += share;
     return *std::max_element(busy.begin(), busy.end());
   }
+  /// What moves the rows' operand beside the depth: the rows, and lanes of both operands.
+  const Axes& row_side() const { return b_.lanes_of_both() ? rows_and_lanes_ : b_.rows; }
   bool is_nontemporal() const { return problem_.nontemporal && chunks_ == 1; }
   bool is_far(double bytes) const { return bytes > 2 * n(device_.l2_bytes); }
 
@@ -130,10 +141,11 @@ class Model {
     if (!b_.pack_columns) round += 0.25 * vectors + reads_in_pieces(lane) * vectors / n(parts(lane.tile, b_.lanes));
     // All row tiles read the columns' panel again.
     const double panel = size_ * tile_columns * chunk_, lines = tile_columns / line_, l1 = n(device_.l1_bytes);
-    if (row_passes > 1 && !b_.pack_columns && panel > l1 / 4) round = std::max(round, kStrewnLine * lines);
-    if (row_passes > 1 && !b_.pack_columns && chunk_ * lines > lines_of_sets()) round += kMetLine * lines;
-    if (row_passes > 1 && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
-    if (b_.lanes_of_both()) round = std::max(round, kPanelLine * lines_of_both());
+    const bool passes = row_passes > 1 && !any_sum_;
+    if (passes && !b_.pack_columns && panel > l1 / 4) round = std::max(round, kStrewnLine * lines);
+    if (passes && !b_.pack_columns && chunk_ * lines > lines_of_sets()) round += kMetLine * lines;
+    if (passes && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
+    if (b_.lanes_of_both() && !least_) round = std::max(round, kPanelLine * lines_of_both());
     const auto in_result = [](const Axis& axis) { return axis.in_result; };
     const double length = run(b_.columns, b_.rows, in_result, tile_of);
     const double written_on = run(b_.columns, b_.rows, in_result, held);
@@ -147,12 +159,13 @@ class Model {
     // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
     // with, is read and written again.
     const double left = begins_with_lines() && std::fmod(written_on, line_) == 0 ? 0 : length / written_on;
-    const double each = carried && (stored || (outer && far)) ? kCarriedRun
-                        : stored                              ? kStoredRun
-                        : far                                 ? kStoredRun + left * kFarRun
-                                                              : kCachedRun;
+    const double each = least_                                  ? std::min(kCachedRun, kCarriedRun)
+                        : carried && (stored || (outer && far)) ? kCarriedRun
+                        : stored                                ? kStoredRun
+                        : far                                   ? kStoredRun + left * kFarRun
+                                                                : kCachedRun;
     double begin = outer ? 4 : 20;
-    if (outer && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
+    if (outer && !least_ && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
     const double stores = b_.across() ? kScattered * tile_rows * tile_columns : tile_rows * vectors;
     const double results = b_.joined ? 0 : stores * (again ? 3 : 1) + begin + tile_rows * tile_columns / length * each;
     double cycles = row_passes * column_passes * chunks_ * (chunk_ * round + results);
@@ -216,7 +229,7 @@ class Model {
     if (!is_far(operand.bytes)) return moved + from_cache() + kNearRun / length;
     return moved + kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
   }
-  double crowd() const { return blocks_bytes_ / n(device_.l2_bytes); }
+  double crowd() const { return least_ ? 0 : blocks_bytes_ / n(device_.l2_bytes); }
 
   double columns() const {
     const double elements = batch_ * columns_ * depth_;
@@ -232,14 +245,14 @@ class Model {
 
   double rows() const {
     const double elements = batch_ * row_places_ * depth_;
-    const Packed operand{row_side_, b_.depth, true, size_ * elements, crowd()};
+    const Packed operand{row_side(), b_.depth, true, size_ * elements, crowd()};
     const auto in_rows = [](const Axis& axis) { return axis.in_rows; };
     if (b_.lanes_of_both()) {
       const auto& lane = b_.columns.back();
       const double column_tasks = n(b_.column_tasks) / n(parts(lane.extent, lane.task));
       if (b_.pack_rows) return elements * column_tasks * packing(operand);
       const double column_passes = n(parts_of(b_.columns, tile_of)) / n(parts(lane.extent, lane.tile));
-      const double length = run(row_side_, b_.depth, in_rows, tile_of);
+      const double length = run(row_side(), b_.depth, in_rows, tile_of);
       return elements * (0.3 + column_passes * 0.05 + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
     }
     if (b_.pack_rows) return elements * n(b_.column_tasks) * packing(operand);
@@ -260,8 +273,9 @@ class Model {
   const Blocking& b_;
   const Problem& problem_;
   const CpuModel& device_;
+  bool least_, any_sum_;
   double batch_, depth_, rows_, columns_, chunk_, chunks_, size_, line_;
-  Axes row_side_;        ///< what moves the rows' operand beside the depth: the rows, and lanes of both operands
+  Axes rows_and_lanes_;  ///< where lanes are of both operands
   double row_places_;    ///< positions along it
   double blocks_bytes_;  ///< of what a task keeps in the second cache
   double result_bytes_;  ///< of a task
@@ -271,6 +285,19 @@ class Model {
 
 double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
   return Model(blocking, problem, device).us();
+}
+
+void make_whole(Blocking& blocking) {
+  for (auto* axes : {&blocking.columns, &blocking.rows}) {
+    for (auto& axis : *axes) axis.block = axis.task = up(axis.extent, axis.tile);
+  }
+  blocking.row_tasks = blocking.column_tasks = 1;
+  blocking.blocks = Blocks::near;
+}
+
+double least_us(const Blocking& blocking, const Problem& problem, const CpuModel& device, bool any_sum) {
+  constexpr double kRounding = 1 - 1e-9;
+  return kRounding * Model(blocking, problem, device, any_sum ? Model::Bound::sums : Model::Bound::blocks).us();
 }
 
 double cycles_in_group(const Blocking& blocking, const Problem& problem, const CpuModel& device) {

@@ -9,6 +9,12 @@ namespace ricci::plan::gett {
 /// Microseconds on all threads: cycles of the register tiles and of packing, beside what memory takes.
 double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
+/// Gives a register tile one block, in one task.
+void make_whole(Blocking& blocking);
+/// What a register tile takes at least, whatever its blocks and tasks; `blocking` is whole.
+///   any_sum  and however many terms are summed in one go; `blocking` sums all of them
+double least_us(const Blocking& blocking, const Problem& problem, const CpuModel& device, bool any_sum = false);
+
 /// Cycles that a product of a group takes on one thread, all tasks together: the result stays in the second cache from
 /// one product to the next.
 double cycles_in_group(const Blocking& blocking, const Problem& problem, const CpuModel& device);

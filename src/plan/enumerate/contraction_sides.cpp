@@ -1,0 +1,315 @@
+#include "plan/enumerate/contraction_sides.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/enumerate/contraction_blocks.hpp"
+#include "plan/enumerate/contraction_section.hpp"
+#include "plan/models/cost_contraction_cpu.hpp"
+
+namespace ricci::plan::gett {
+
+using kernel::Role;
+
+bool ContractionSides::suits(Lanes lanes) {
+  const auto& statement = program_.statement();
+  const auto type = contraction_.type;
+  if (is_half(type) || size_of(type) < 4) return false;
+  problem_.size = size_of(type);
+  problem_.complex = is_complex(type);
+  const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
+  sum_in_parts_ = buffer.type == type;
+  const auto& c = statement.offset.coefficient;
+  problem_.far_result = (buffer.last - buffer.first + 1) * problem_.size > device_.l2_bytes;
+  // Lines that rows of the result share would be written by parts: twice, and read between.
+  problem_.nontemporal =
+      sum_in_parts_ &&
+      std::all_of(c.begin(), c.end(), [&](std::int64_t step) { return step == 1 || step * problem_.size % 64 == 0; }) &&
+      device_.beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * problem_.size)) &&
+      std::none_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
+        return node.kind == ir::NodeKind::load && node.source == statement.buffer;
+      });
+  int lane = -1;
+  for (std::size_t q = 0; q < c.size(); ++q) {
+    const auto role = contraction_.role[q];
+    if (role == Role::summed || role == Role::other) return false;
+    if (role == Role::depth) continue;
+    if (c[q] <= 0) return false;
+    if (role != Role::broadcast && c[q] == 1 && program_.indices[q].extent > 1) lane = static_cast<int>(q);
+  }
+  if (lane < 0) return false;
+  across_ = lanes != Lanes::result;
+  if (across_) {
+    lane = lane_across(lanes == Lanes::first ? contraction_.first : contraction_.second, lane);
+    if (lane < 0) return false;
+    problem_.nontemporal = false;
+  }
+  const bool of_both = contraction_.role[static_cast<std::size_t>(lane)] == Role::batch;
+  if (of_both && !suits_lanes_of_both(lane)) return false;
+  const bool swapped = contraction_.role[static_cast<std::size_t>(lane)] == Role::rows;
+  const auto& rows = load(swapped ? contraction_.second : contraction_.first);
+  const auto& columns = load(swapped ? contraction_.first : contraction_.second);
+  convert_rows_ = rows.type != type || (swapped ? contraction_.second : contraction_.first).rounded;
+  convert_columns_ = columns.type != type || (swapped ? contraction_.first : contraction_.second).rounded;
+  const bool converts = convert_rows_ || convert_columns_ || !sum_in_parts_;
+  if (converts && (problem_.complex || is_complex(rows.type) || is_complex(columns.type))) return false;
+  if (problem_.complex && !has_pairs(statement.value, lane)) return false;
+  rows_name_ = program_.buffers[static_cast<std::size_t>(rows.source)].name;
+  columns_name_ = program_.buffers[static_cast<std::size_t>(columns.source)].name;
+  if (rows_name_ == columns_name_) return false;  // one tensor twice: an operand's name says which
+  for (std::size_t q = 0; q < c.size(); ++q) {
+    Axis axis;
+    axis.index = static_cast<int>(q);
+    axis.extent = program_.indices[q].extent;
+    axis.in_rows = rows.offset.coefficient[q];
+    axis.in_columns = columns.offset.coefficient[q];
+    axis.in_result = c[q];
+    auto role = contraction_.role[q];
+    if (swapped && role == Role::rows) {
+      role = Role::columns;
+    } else if (swapped && role == Role::columns) {
+      role = Role::rows;
+    }
+    if (of_both && axis.index == lane) role = Role::columns;
+    (role == Role::rows      ? rows_
+     : role == Role::columns ? columns_
+     : role == Role::depth   ? depth_
+                             : problem_.batch)
+        .push_back(axis);
+  }
+  const auto by_result = [](const Axis& x, const Axis& y) { return x.in_result > y.in_result; };
+  std::stable_sort(columns_.begin(), columns_.end(), by_result);
+  const auto is_lane = [&](const Axis& axis) { return axis.index == lane; };
+  std::stable_partition(columns_.begin(), columns_.end(), [&](const Axis& axis) { return !is_lane(axis); });
+  std::stable_sort(rows_.begin(), rows_.end(), by_result);
+  // The fastest of the depth last: what is packed is read along it.
+  sort_depth(depth_, product(rows_, extent_of), product(columns_, extent_of) / (of_both ? lane_extent() : 1));
+  return true;
+}
+
+bool ContractionSides::is_worth_narrow(std::int64_t lanes) const {
+  return lanes * problem_.size == device_.datapath_bytes && lane_extent() % (2 * lanes) != 0 &&
+         lane_extent() % (2 * lanes) <= lanes;
+}
+
+int ContractionSides::lane_across(const kernel::Factor& factor, int fastest) const {
+  constexpr std::int64_t kShortest = 16;  // sum
+  if (problem_.complex || contraction_.reduce < 0 || depth_extent() < kShortest) return -1;
+  if (contraction_.role[static_cast<std::size_t>(fastest)] == Role::batch) return -1;
+  const auto& step = load(factor).offset.coefficient;
+  for (std::size_t q = 0; q < step.size(); ++q) {
+    const auto role = contraction_.role[q];
+    const auto extent = program_.indices[q].extent;
+    if (step[q] == 1 && (role == Role::rows || role == Role::columns) && static_cast<int>(q) != fastest &&
+        extent >= device_.vector_bytes / problem_.size)
+      return static_cast<int>(q);
+  }
+  return -1;
+}
+
+bool ContractionSides::suits_lanes_of_both(int lane) const {
+  constexpr std::int64_t kVectors = 4, kUses = 16;
+  return contraction_.reduce >= 0 &&
+         program_.indices[static_cast<std::size_t>(lane)].extent >= kVectors * device_.vector_bytes / problem_.size &&
+         contraction_.extent(program_, Role::rows) >= kUses && contraction_.extent(program_, Role::columns) >= kUses &&
+         !contraction_.indices(Role::depth).empty();
+}
+
+bool ContractionSides::has_pairs(ir::NodeId id, int lane) const {
+  if (id == contraction_.reduce) return true;
+  const auto& node = program_.nodes[static_cast<std::size_t>(id)];
+  if (node.type != contraction_.type) return false;
+  if (node.kind == ir::NodeKind::load) return node.offset.coefficient[static_cast<std::size_t>(lane)] == 1;
+  if (node.kind != ir::NodeKind::op) return false;
+  const auto holds = [&](int k) { return has_pairs(node.operand[k], lane); };
+  const auto factor = [&](int k) {
+    const auto& operand = program_.nodes[static_cast<std::size_t>(node.operand[k])];
+    return operand.type == node.type && (operand.kind == ir::NodeKind::param || operand.kind == ir::NodeKind::constant);
+  };
+  switch (node.op) {
+    case ir::OpCode::add:
+    case ir::OpCode::sub:
+      return holds(0) && holds(1);
+    case ir::OpCode::neg:
+    case ir::OpCode::conj:
+      return holds(0);
+    case ir::OpCode::scale:
+      return factor(0) && holds(1);
+    case ir::OpCode::mul:
+      return (factor(0) && holds(1)) || (factor(1) && holds(0));
+    default:
+      return false;
+  }
+}
+
+std::string ContractionSides::name(const Blocking& b) const {
+  auto text = fmt::format("{} {}x{}",
+                          b.depth.empty()     ? "outer"
+                          : b.lanes_of_both() ? "batched"
+                                              : "gett",
+                          product(b.rows, tile_of), product(b.columns, tile_of));
+  if (!b.depth.empty()) text += fmt::format(" depth {}", product(b.depth, tile_of));
+  if (across_) text += fmt::format(" vectors along {}", name(b.columns.back()));
+  if (b.lanes < device_.vector_bytes / problem_.size) text += fmt::format(" lanes {}", b.lanes);
+  if (b.blocks != Blocks::near) text += b.blocks == Blocks::wide ? " wide" : " along";
+  if (b.pack_rows || b.pack_columns) {
+    text += fmt::format(" packed{}{}", b.pack_rows ? " " + rows_name_ : "", b.pack_columns ? " " + columns_name_ : "");
+  }
+  return text;
+}
+
+bool ContractionSides::make_tiles(Blocking& b, std::int64_t vectors, std::int64_t most_rows) const {
+  for (auto& axis : b.columns) axis.tile = 1;
+  auto& lane = b.columns.back();
+  if (b.lanes_of_both()) return tile_lanes_of_both(b, vectors, most_rows);
+  if (across_) return tile_across(b, vectors, most_rows, [&] { cover_rows(b.rows, most_rows); });
+  lane.tile = std::min(vectors * b.lanes, up(lane.extent, b.lanes));
+  if (!b.pack_columns) shorten(lane, b.lanes);
+  if (const auto more = vectors / parts(lane.tile, b.lanes); more > 1) {
+    auto& next = b.columns[b.columns.size() - 2];
+    next.tile = parts(next.extent, parts(next.extent, more));
+    if (!b.pack_columns && next.extent % next.tile != 0) return false;
+  }
+  if (!b.pack_columns && (lane.in_columns != 1 || lane.extent % lane.tile != 0)) return false;
+  if (b.rows.empty() && b.pack_rows) return false;
+  cover_rows(b.rows, most_rows);
+  return b.pack_rows ||
+         std::all_of(b.rows.begin(), b.rows.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
+}
+
+void ContractionSides::cover_rows(Axes& rows, std::int64_t most) const {
+  auto& tiles = covers_[most];
+  if (tiles.empty()) {
+    cover(rows, most);
+    for (const auto& axis : rows) tiles.push_back(axis.tile);
+  }
+  for (std::size_t k = 0; k < rows.size(); ++k) rows[k].tile = tiles[k];
+}
+
+void ContractionSides::shorten(Axis& lane, std::int64_t lanes) const {
+  if (problem_.complex) return;
+  for (auto tile = std::min(lane.tile, lane.extent); tile > lane.tile - lanes; --tile) {
+    if (lane.extent % tile != 0) continue;
+    if (tile < lane.extent && tile % lanes != 0 && problem_.nontemporal) return;
+    lane.tile = tile;
+    return;
+  }
+}
+
+bool ContractionSides::make_depth(Blocking& b, std::int64_t most) const {
+  // A result of another type than the sum's is rounded once, so that its sum comes in one part.
+  const bool exact = !b.pack_rows || !b.pack_columns;  // what is read in place ends where the index does
+  cut_depth(b.depth, sum_in_parts_ ? most : product(b.depth, extent_of), problem_.size, exact);
+  return !exact ||
+         std::all_of(b.depth.begin(), b.depth.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
+}
+
+double ContractionSides::points() const {
+  double all = static_cast<double>(product(problem_.batch, extent_of));
+  for (const auto* axes : {&rows_, &columns_, &depth_}) all *= static_cast<double>(product(*axes, extent_of));
+  return all;
+}
+
+void ContractionSides::make_fewer_tasks(Blocking& b, std::int64_t room) const {
+  constexpr double kLonger = 1.1;
+  auto few = b;
+  make_blocks(few, room, kFewTasks);
+  if (predicted_us(few, problem_, device_) < kLonger * predicted_us(b, problem_, device_)) b = std::move(few);
+}
+
+void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t tasks_of_thread) const {
+  if (b.lanes_of_both()) return make_blocks_of_both(b);
+  const auto chunk = product(b.depth, tile_of);
+  const auto batch = product(problem_.batch, extent_of), depth = product(b.depth, extent_of);
+  const auto rows = product(b.rows, extent_of), columns = product(b.columns, extent_of);
+  const auto tile_rows = product(b.rows, tile_of);
+  // Few rows where writing is most of the work: tiles come back soon to where they wrote before.
+  constexpr std::int64_t kShortSum = 128, kFewTiles = 8;
+  const bool few = depth <= kShortSum && batch * rows * columns * problem_.size > 2 * device_.l2_bytes;
+  const auto of_cache = few ? device_.l1_bytes / 2 : device_.l2_bytes * 2 / 5;
+  // A task each where results are few and the sums long: what is packed is packed as rarely as can be, once in two
+  // tasks of rows and of columns.
+  const bool long_sums = depth > 4 * std::min(rows, columns);
+  auto most_rows = std::max(of_cache / problem_.size / chunk, few ? kFewTiles * tile_rows : tile_rows);
+  if (long_sums && device_.threads > 1) most_rows = std::min(most_rows, std::max(parts(rows, 2), tile_rows));
+  // Without sums the result's rows are written one after the other.
+  grow(b.rows, depth_.empty() ? tile_rows : most_rows, few ? 1 : 64 / problem_.size,
+       few ? &Axis::in_result : &Axis::in_rows);
+  const auto counts =
+      2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth * batch);
+  const auto wanted = device_.threads == 1 || counts < 2e6
+                          ? std::int64_t{1}
+                          : (long_sums ? kFewTasks : tasks_of_thread) * device_.threads;
+  auto most = std::max(room / problem_.size / chunk, product(b.columns, tile_of));
+  for (;;) {
+    if (b.blocks == Blocks::rows_of_result) {
+      grow_along_result(b.columns, most, 64 / problem_.size);
+    } else {
+      grow(b.columns, most, 64 / problem_.size, &Axis::in_columns);
+    }
+    b.column_tasks = parts_of(b.columns, block_of);
+    const auto missing = parts(wanted, b.column_tasks * batch);
+    b.row_tasks = std::min(missing, parts_of(b.rows, block_of));
+    if (b.column_tasks * b.row_tasks * batch >= wanted || most <= product(b.columns, tile_of)) break;
+    most /= 2;
+  }
+  // Rows are cut where each piece is still worth packing the columns for.
+  if (columns * b.row_tasks > 4 * rows * b.column_tasks && b.row_tasks > 2) b.row_tasks = 2;
+  cut(b.rows, b.row_tasks);
+  b.row_tasks = 1;
+  for (const auto& axis : b.rows) b.row_tasks *= parts(axis.extent, axis.task);
+  for (auto& axis : b.columns) axis.task = axis.block;
+}
+
+void ContractionSides::make_blocks_of_both(Blocking& b) const {
+  auto lane = b.columns.back();
+  b.columns.pop_back();
+  const auto chunk = product(b.depth, tile_of) * problem_.size;
+  const auto tile_columns = product(b.columns, tile_of);
+  const auto near = device_.l1_bytes * 3 / 4 / chunk / lane.tile - tile_columns;  // rows beside a tile of columns
+  grow(b.rows, std::max(near, product(b.rows, tile_of)), 1, &Axis::in_result);
+  const auto block_rows = product(b.rows, block_of);
+  constexpr std::int64_t kShareOfCache = 8;  // what is packed is read soon
+  auto most = std::max(device_.l2_bytes / kShareOfCache / chunk, lane.tile);
+  const auto vectors = parts(lane.extent, lane.tile);
+  const auto batch = product(problem_.batch, extent_of);
+  const std::int64_t wanted = std::int64_t{4} * device_.threads;
+  for (;; most /= 2) {
+    // Some lines along the lanes, then all of the other columns, then more lanes.
+    constexpr std::int64_t kLines = 4;
+    const auto line = std::max<std::int64_t>(64 / problem_.size / lane.tile, 1);
+    const auto few = std::min(vectors, kLines * line) * lane.tile;
+    grow(b.columns, std::max(most / few - block_rows, tile_columns), 1, &Axis::in_columns);
+    const auto places = product(b.columns, block_of) + block_rows;
+    const auto even = parts(vectors, parts(vectors, std::clamp<std::int64_t>(most / places / lane.tile, 1, vectors)));
+    lane.block = lane.tile * even;
+    b.column_tasks = parts_of(b.columns, block_of) * parts(lane.extent, lane.block);
+    if (device_.threads == 1 || b.column_tasks * batch >= wanted || most <= places * lane.tile) break;
+  }
+  b.columns.push_back(lane);
+  for (auto* axes : {&b.columns, &b.rows}) {
+    for (auto& axis : *axes) axis.task = axes == &b.columns ? axis.block : axis.block * parts(axis.extent, axis.block);
+  }
+  b.row_tasks = 1;
+}
+
+kernel::Directives ContractionSides::directives(const Blocking& b) const {
+  std::vector<std::string> tasks;
+  for (const auto& axis : problem_.batch) tasks.push_back(name(axis));
+  for (const auto* axes : {&b.columns, &b.rows}) {
+    for (const auto& axis : *axes) tasks.push_back(name(axis) + "0");
+  }
+  kernel::Directives list;
+  add_loops(list, program_, b, tasks);
+  add_product(list, program_, b, tasks.back(), rows_name_, columns_name_);
+  const bool nontemporal = problem_.nontemporal && depth_chunks(b) == 1;
+  if (nontemporal || problem_.far_result) {
+    kernel::Directive stores;
+    stores.kind = nontemporal ? kernel::Directive::Kind::nontemporal : kernel::Directive::Kind::prefetch;
+    list.push_back(std::move(stores));
+  }
+  return list;
+}
+}  // namespace ricci::plan::gett
