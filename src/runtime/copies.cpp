@@ -90,9 +90,13 @@ class Copies {
         if (order.least_us >= least) continue;
         auto copied = ir::copy_operand(made.sequence, k, order.value, order.indices, order.row, "copy", order.tf32);
         if (!fits(copied)) continue;
+        // The product first, which is seldom fast enough even if the copy takes the least that copies can.
+        constexpr double kCopied = 0.9;  // of what as many bytes take
+        const double room = least - kCopied * (order.least_us - order.product_us);
+        auto rest = predicted(copied.steps[k + 1], room);
+        if (rest >= room && !(order.tf32 && order.deep)) continue;
         const auto copy = predicted(copied.steps[k]);
         if (copy + order.product_us >= least) continue;
-        auto rest = predicted(copied.steps[k + 1], least - copy);
         if (order.tf32 && order.deep) rest = with_other(copied, k + 1, std::min(rest, least - copy));
         if (copy + rest + order.gain_us >= least) continue;
         least = copy + rest;

@@ -307,8 +307,10 @@ TEST_CASE("pieces that split sectors take longer") {
   CHECK(split.cache > whole.cache);
   CHECK(split.shared > whole.shared);
   CHECK(split.products == whole.products);
-  CHECK(plan::blocks_may_take(counts, device, split.total));
-  CHECK_FALSE(plan::blocks_may_take(counts, device, 0.1 * split.total));
+  const plan::LaunchTimes times(counts, device);
+  CHECK(times.least(counts.stages, counts.resident) <= split.total);
+  CHECK(times.may_take(counts.stages, counts.resident, (1 + 1e-9) * split.total));
+  CHECK_FALSE(times.may_take(counts.stages, counts.resident, 0.1 * split.total));
 }
 
 TEST_CASE("no contraction takes less than its products and its tensors from memory") {

@@ -97,6 +97,7 @@ class ContractionEnumerator {
  private:
   static constexpr std::int64_t kLeastSide = 16, kMostTile = 192 * 192;
   static constexpr double kRounded = 1 - 1e-9;  ///< of a lower bound
+  static constexpr int kStages[] = {2, 3, 4, 6};
 
   /// Elements that are worth being neighbours in memory: two sectors, which it reads together.
   static std::int64_t run_of(const GpuContraction& contraction) { return 2 * kSectorBytes / contraction.size; }
@@ -140,9 +141,15 @@ class ContractionEnumerator {
     return all;
   }
 
+  /// What is known of a tile of the result, whatever is copied for it.
+  struct Result {
+    ContractionCounts counts;
+    ResultPlace place;
+  };
   /// A tile of the result with a chunk of the depth, without the warps that share it.
   struct Start {
     std::size_t row, column, depth;
+    std::size_t result;
     std::size_t number;  ///< of all, in the order in which they are listed where they are alike
     double least_seconds;
   };
@@ -160,20 +167,47 @@ class ContractionEnumerator {
     const auto thin = [](const Tile& side) { return side.blocks == 1 ? std::min(side.size, kLeastSide) : kLeastSide; };
     if (results < thin(rows) * thin(columns) && (rows.blocks > 1 || columns.blocks > 1)) return;
     if (results > kMostTile) return;
-    auto counts = counts_.of_result(rows, columns);
+    const Result result{counts_.of_result(rows, columns), result_place(contraction_, rows, columns)};
+    auto alone = result.counts;
+    counts_.bound_stores(alone, rows, columns, result.place);
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       if (!contraction_.takes(rows, columns, depths_[d])) continue;
       const auto& a = row_copies(row, d);
       const auto& b = column_copies(column, d);
       auto least = std::numeric_limits<double>::infinity();
-      counts_.bound_round(counts, rows, columns, depths_[d], a, b);
-      for (const auto& share : shares(rows, columns, d)) {
-        counts_.set_copies(counts, a, b, depths_[d], share);
-        least = std::min(least, least_time_of_tile(counts, device_));
-      }
+      for (const auto& share : shares(rows, columns, d))
+        least = std::min(least, least_seconds({&rows, &columns, &depths_[d]}, share, alone, result.place, a, b));
       const auto number = numbered_++;
-      if (kRounded * least <= worth_ * best_seconds_) starts.push_back({row, column, d, number, kRounded * least});
+      if (kRounded * least <= worth_ * best_seconds_)
+        starts.push_back({row, column, d, results_.size(), number, kRounded * least});
     }
+    results_.push_back(result);
+  }
+
+  /// A lower bound of what a cut takes whose warps and stages are not known yet.
+  ///   counts  of the tile
+  double least_seconds(Cut cut, const DepthShare& share, ContractionCounts counts, const ResultPlace& place,
+                       const Copies& a, const Copies& b) const {
+    counts_.set_copies(counts, a, b, *cut.depth, share);
+    if (!contraction_.groups) {
+      if (share.blocks > 1) counts_.bound_stores(counts, *cut.rows, *cut.columns, place);
+      counts_.bound_round(counts, *cut.rows, *cut.columns, *cut.depth, a, b);
+      return least_time_of_tile(counts, device_);
+    }
+    cut.share = share;
+    cut.relaid = share.blocks > 1;
+    cut.spread = contraction_.spread(cut.rows->size, cut.columns->size, group_warps(*cut.rows), 1);
+    counts_.set_round(counts, cut, place, a, b, counts_.held_rows(cut), counts_.held_columns(cut));
+    const auto stage = contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0);
+    constexpr double kBlockBytes = 1024;  // of a block, which a device keeps
+    const double room = static_cast<double>(device_.shared_bytes_per_multiprocessor) /
+                        (static_cast<double>(std::min<std::int64_t>(kStages[1], cut.rounds()) * stage) + kBlockBytes);
+    return LaunchTimes(counts, device_).least(counted_stages(kStages[std::size(kStages) - 1]), std::max(room, 1.0));
+  }
+
+  /// Warps along the rows of groups that have all of them.
+  int group_warps(const Tile& rows) const {
+    return static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m);
   }
 
   /// How blocks may share the sums of a tile.
@@ -216,20 +250,15 @@ class ContractionEnumerator {
     const auto& depth = depths_[start.depth];
     const auto& a = row_copies(start.row, start.depth);
     const auto& b = column_copies(start.column, start.depth);
-    auto counts = counts_.of_result(rows, columns);
-    const auto place = result_place(contraction_, rows, columns);
+    auto [counts, place] = results_[start.result];
     constexpr std::size_t kMostSpreads = 256;
     auto number = start.number * kMostSpreads;
     for (const auto& share : shares(rows, columns, start.depth)) {
       counts_.set_copies(counts, a, b, depth, share);
-      auto bound = counts;
-      counts_.bound_round(bound, rows, columns, depth, a, b);
-      if (least_time_of_tile(bound, device_) * kRounded > worth_ * best_seconds_) continue;
       Cut cut{&rows, &columns, &depth};
       cut.share = share;
       if (contraction_.groups) {
-        const auto warp_rows = static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m);
-        add_spread(priced, cut, counts, place, a, b, warp_rows, 1, number);
+        add_spread(priced, cut, counts, place, a, b, group_warps(rows), 1, number);
         continue;
       }
       for (const int warp_rows : {1, 2, 3, 4}) {
@@ -281,58 +310,68 @@ class ContractionEnumerator {
            const Copies& b, int registers) {
     const auto& c = contraction_;
     const auto held_rows = counts_.held_rows(cut), held_columns = counts_.held_columns(cut);
-    cut.seconds = std::numeric_limits<double>::infinity();
-    Cut tried = cut;
-    constexpr int kStages[] = {2, 3, 4, 6};
     const int fewest = kStages[c.groups ? 1 : 0];
-    std::int64_t stage = 0;  // bytes, asked for where there would be time enough without padding
-    double stores = 0;
-    for (const bool relaid : {false, true}) {
-      // Results leave through shared memory where stores of parts of sectors are much of the time.
-      constexpr double kMuch = 0.25;
-      const bool alone = cut.share.blocks == 1;
-      if (!alone && !relaid) continue;
-      if (alone && relaid && (!c.relays || rounds[0]->part_sectors == 0 || stores < kMuch * cut.seconds)) break;
-      tried.relaid = relaid;
+    auto least = cut;  // of shared memory
+    least.stages = fewest;
+    const auto times_of = [&](bool relaid) {
+      least.relaid = relaid;
       auto& round = rounds[relaid ? 1 : 0];
-      if (!round) counts_.set_round(round.emplace(of_tile), tried, place, a, b, held_rows, held_columns);
-      auto counts = *round;
-      counts.prefetched = cut.prefetch;
-      tried.stages = fewest;
-      counts.stages = counted_stages(kStages[3]);
-      auto bound = counts;
-      if (alone && c.relays && !relaid) {
-        bound.stores = bound.store_lines = bound.part_sectors = bound.stored_wavefronts = 0;
-        bound.cached_bytes = counts.copied_bytes + counts_.result_bytes();
-      }
-      const auto is_worth = [&](std::int64_t blocks) {
-        bound.resident = static_cast<double>(blocks);
-        return blocks >= 1 && blocks_may_take(bound, device_, worth_ * best_seconds_ / kRounded);
+      if (!round) counts_.set_round(round.emplace(of_tile), least, place, a, b, held_rows, held_columns);
+      round->prefetched = cut.prefetch;
+      return LaunchTimes(*round, device_);
+    };
+    const auto unpadded = c.stage_bytes(cut, true, 0) + c.stage_bytes(cut, false, 0);
+    const auto may_take = [&](const LaunchTimes& times, bool relaid) {
+      least.relaid = relaid;
+      const auto result = c.result_bytes(least, held_rows * held_columns);
+      const auto most = worth_ * best_seconds_ / kRounded;
+      auto room = [&](int stages) {
+        least.stages = stages;
+        return static_cast<double>(resident(least, unpadded, result, registers));
       };
-      const auto most_blocks =
-          resident(tried, contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0),
-                   contraction_.result_bytes(tried, held_rows * held_columns), registers);
-      if (!is_worth(most_blocks)) break;
-      if (stage == 0) stage = stage_bytes(cut);
+      const auto blocks = room(fewest);
+      if (blocks < 1 || !times.may_take(counted_stages(kStages[std::size(kStages) - 1]), blocks, most)) return false;
+      for (const int stages : kStages) {
+        if (stages < fewest) continue;
+        const auto these = room(stages);
+        if (these < 1) return false;
+        if (times.may_take(counted_stages(stages), these, most)) return true;
+        if (stages > cut.rounds()) return false;
+      }
+      return false;
+    };
+    const bool shared = cut.share.blocks > 1;  // by a cluster, whose parts of sums all leave through shared memory
+    const auto first = times_of(shared);
+    const bool relays = !shared && c.relays && rounds[0]->part_sectors > 0;
+    std::optional<LaunchTimes> others;
+    if (!may_take(first, shared) && !(relays && may_take(others.emplace(times_of(true)), true))) return false;
+    const auto stage = stage_bytes(cut);
+    cut.seconds = std::numeric_limits<double>::infinity();
+    double stores = 0;
+    const auto complete = [&](const LaunchTimes& times, bool relaid) {
+      auto tried = cut;
+      tried.relaid = relaid;
       const auto result = result_bytes(tried, held_rows, held_columns);
-      const auto blocks = resident(tried, stage, result, registers);
-      if (blocks != most_blocks && !is_worth(blocks)) break;
       for (const int stages : kStages) {
         if (stages < fewest) continue;
         tried.stages = stages;
-        counts.stages = counted_stages(stages);
         tried.resident = static_cast<int>(resident(tried, stage, result, registers));
         if (tried.resident < 1) break;
-        counts.resident = tried.resident;
-        counts.shared_bytes = static_cast<double>(shared_bytes(tried, stage, result));
-        const auto time = contraction_time(counts, device_);
+        tried.shared_bytes = static_cast<double>(shared_bytes(tried, stage, result));
+        const auto time = times.at(counted_stages(stages), tried.resident, tried.shared_bytes);
         tried.seconds = time.total;
         stores = time.stores;
         // Places that cost nothing make room for what memory takes longer at times.
-        tried.shared_bytes = counts.shared_bytes;
         if (tried.seconds < cut.seconds || (c.groups && tried.seconds == cut.seconds)) cut = tried;
         if (stages > cut.rounds()) break;
       }
+    };
+    complete(first, shared);
+    // Results leave through shared memory where stores of parts of sectors are much of the time.
+    constexpr double kMuch = 0.25;
+    if (relays && stores >= kMuch * cut.seconds) {
+      if (!others) others.emplace(times_of(true));
+      if (may_take(*others, true)) complete(*others, true);
     }
     if (!(cut.seconds <= worth_ * best_seconds_) || std::isinf(cut.seconds)) return false;
     best_seconds_ = std::min(best_seconds_, cut.seconds);
@@ -430,6 +469,7 @@ class ContractionEnumerator {
   bool prefetches_;
   std::vector<Copies> row_copies_, column_copies_;  ///< by tile of the side and chunk of the depth
   std::vector<Shares> shares_;                      ///< by chunk of the depth
+  std::vector<Result> results_;                     ///< that starts are of
   std::vector<std::pair<std::uint64_t, int>> paddings_;
   std::map<std::vector<std::int64_t>, std::int64_t> relaid_;  ///< elements of results on their way
   double worth_ = 1, best_seconds_ = 0;

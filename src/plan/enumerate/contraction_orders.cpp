@@ -7,6 +7,7 @@
 
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
+#include "plan/models/contraction_cost.hpp"
 
 namespace ricci::plan {
 
@@ -70,14 +71,12 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   const std::array<ir::NodeId, 2> copied = {copied_value(program, contraction, true),
                                             copied_value(program, contraction, false)};
   const auto value = [&](bool of_rows) { return copied[of_rows ? 0 : 1]; };
-  const auto seconds = [&](bool of_rows, std::int64_t bytes) {
-    return contraction.elements(of_rows) * static_cast<double>(bytes) / bytes_a_second;
-  };
   const auto copied_bytes = [&](bool of_rows) {
     return size_of(program.nodes[static_cast<std::size_t>(value(of_rows))].type);
   };
   const auto copy_seconds = [&](bool of_rows) {
-    return seconds(of_rows, contraction.element_bytes(of_rows) + copied_bytes(of_rows));
+    return contraction.elements(of_rows) *
+           static_cast<double>(contraction.element_bytes(of_rows) + copied_bytes(of_rows)) / bytes_a_second;
   };
   // Of the product that is left, by sums that leave no units idle.
   const double clock = device.multiprocessors * device.clock_MHz * 1e6;
@@ -85,10 +84,12 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   // Warp groups take tf32 that is rounded, with neighbours along the depth.
   const bool tf32 = groups && groups->atom().a.type == kernel::AtomType::tf32;
   const auto suits = [&](bool of_rows) { return contraction.deep(of_rows) && !groups->converts(of_rows); };
-  const double cycles =
-      std::min(contraction.product_cycles(), groups ? groups->product_cycles() : contraction.product_cycles());
-  const double least =
-      std::max(seconds(true, copied_bytes(true)) + seconds(false, copied_bytes(false)), cycles / clock);
+  double bytes = contraction.bytes;
+  for (const bool of_rows : {true, false})
+    bytes -=
+        contraction.elements(of_rows) * static_cast<double>(contraction.element_bytes(of_rows) - copied_bytes(of_rows));
+  double least = least_time_of_launch(contraction.product_cycles(), bytes, false, device);
+  if (groups) least = std::min(least, least_time_of_launch(groups->product_cycles(), bytes, true, device));
   const auto may_be_worth = [&](bool of_rows) {
     return best == nullptr || copy_seconds(of_rows) + least < 1e-6 * best->predicted_us;
   };
@@ -104,6 +105,9 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
     if (!may_be_worth(of_rows) || (!rounds && !gathers)) continue;
     const auto add = [&](std::vector<int> order, bool deep) {
       if (!rounds && lies_in(program, load, order)) return;
+      for (const auto& other : orders) {
+        if (other.value == value(of_rows) && other.indices == order) return;
+      }
       const auto row = tf32 && deep ? whole_rows(contraction, of_rows) : 0;
       // Of what gathers do not ask for predictions must say more than how far they are off.
       constexpr double kGain = 0.05;

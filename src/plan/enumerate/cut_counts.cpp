@@ -66,7 +66,7 @@ void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const Resul
   const auto& c = contraction_;
   const auto depth = static_cast<double>(cut.depth->size);
   counts.warps = cut.spread.warps();
-  const double warps = counts.warps, threads = 32 * warps, size = static_cast<double>(c.size);
+  const double warps = counts.warps, size = static_cast<double>(c.size);
   counts.pipe_cycles = static_cast<double>(rows * columns * c.products) * depth / c.rate;
 
   if (c.groups) return set_group_round(counts, cut, place, a, b);
@@ -92,11 +92,37 @@ void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const Resul
           warps * depth * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
     if (is_complex(c.type)) counts.instructions += warps * depth * lane_columns;
   }
-  set_moved(counts, cut, place, a, b, rows * columns * c.products);
+  set_moved(counts, a, b);
+  set_stores(counts, cut, place, rows * columns * c.products);
+}
+
+void CutCounts::set_stores(ContractionCounts& counts, const Cut& cut, const ResultPlace& place,
+                           std::int64_t results) const {
+  const auto& c = contraction_;
+  const auto stores = stores_of(c, cut, results, place, result_bytes_);
+  counts.store_lines = stores.lines;
+  counts.part_sectors = stores.part_sectors;
+  counts.stored_wavefronts = stores.wavefronts;
+  counts.cached_bytes = counts.copied_bytes + stores.bytes;
+  if (counts.cluster > 1) {
+    counts.store_lines /= counts.cluster;
+    counts.part_sectors /= counts.cluster;
+    counts.stored_wavefronts *= static_cast<double>(size_of(c.type)) / static_cast<double>(c.result_size);
+  }
+  if (c.groups) {
+    counts.stores = 3 * static_cast<double>(results) / 32;
+    // Lines that leave through shared memory are whole.
+    if (counts.cluster > 1 || c.line_bytes(*cut.columns) == 0 || c.reads_result ||
+        place.neighbours * c.result_size < kCacheLineBytes)
+      return;
+    counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
+    counts.part_sectors = 0;
+    return;
+  }
   // Complex results are put together of two sums each.
   const double of_element = c.is_outer() ? 1 + 2.0 / cut.spread.run_columns : is_complex(c.type) ? 15 : 3;
   const double written = counts.cluster > 1 ? of_element / counts.cluster + 3 : of_element + (cut.relaid ? 2 : 0);
-  counts.stores = warps * written * static_cast<double>(rows * columns * c.products) / threads;
+  counts.stores = written * static_cast<double>(results) / 32;
 }
 
 void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
@@ -113,37 +139,35 @@ void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const
   counts.fragment_wavefronts = group_count * steps * read * (short_rows(true) || short_rows(false) ? 2 : 1);
   counts.instructions = warps * steps * 4;
   for (const auto* copies : {&a, &b}) counts.waited += copies->converted > 0 ? copies_of(*copies, counts.warps) : 0;
-  const auto results = held_rows(cut) * held_columns(cut);
-  set_moved(counts, cut, place, a, b, results);
-  counts.stores = 3 * static_cast<double>(results) / 32;
-  // Lines that leave through shared memory are whole.
-  if (counts.cluster == 1 && c.line_bytes(*cut.columns) > 0 && place.neighbours * c.result_size >= kCacheLineBytes &&
-      !c.reads_result) {
-    counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
-    counts.part_sectors = 0;
-  }
+  set_moved(counts, a, b);
+  set_stores(counts, cut, place, held_rows(cut) * held_columns(cut));
 }
 
 double CutCounts::copies_of(const Copies& of, int warps) {
   return std::ceil(of.elements / of.at_once / (32.0 * warps));
 }
 
-void CutCounts::set_moved(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
-                          const Copies& b, std::int64_t results) const {
-  const auto& c = contraction_;
+void CutCounts::set_moved(ContractionCounts& counts, const Copies& a, const Copies& b) const {
   const double warps = counts.warps;
   counts.instructions += warps * kOfCopy * (copies_of(a, counts.warps) + copies_of(b, counts.warps));
   counts.instructions += (a.converted + b.converted) / 32 + warps * kOfRound;
-  const auto stores = stores_of(c, cut, results, place, result_bytes_);
-  counts.store_lines = stores.lines;
-  counts.part_sectors = stores.part_sectors;
-  counts.stored_wavefronts = stores.wavefronts;
-  if (counts.cluster > 1) {
-    counts.store_lines /= counts.cluster;
-    counts.part_sectors /= counts.cluster;
-    counts.stored_wavefronts *= static_cast<double>(size_of(c.type)) / static_cast<double>(c.result_size);
-  }
-  counts.cached_bytes = counts.copied_bytes + stores.bytes;
+}
+
+void CutCounts::bound_stores(ContractionCounts& counts, const Tile& rows, const Tile& columns,
+                             const ResultPlace& place) const {
+  const auto& c = contraction_;
+  Cut cut{&rows, &columns};
+  cut.spread = c.spread(rows.size, columns.size, 1, 1);  // neighbours that lanes hold of results are always as many
+  const auto results = up(rows.size, c.row_unit) * up(columns.size, c.column_unit) * c.products;
+  cut.relaid = counts.cluster > 1;
+  set_stores(counts, cut, place, results);
+  if (counts.cluster > 1 || !c.relays || counts.part_sectors == 0) return;
+  auto others = counts;
+  cut.relaid = true;
+  set_stores(others, cut, place, results);
+  const auto bytes = std::min(counts.cached_bytes, others.cached_bytes);
+  if (others.store_cycles() < counts.store_cycles()) counts = others;
+  counts.cached_bytes = bytes;
 }
 
 void CutCounts::bound_round(ContractionCounts& counts, const Tile& rows, const Tile& columns, const Tile& chunk,
@@ -159,17 +183,14 @@ void CutCounts::bound_round(ContractionCounts& counts, const Tile& rows, const T
       (kOfCopy * (a.elements / a.at_once + b.elements / b.at_once) + a.converted + b.converted) / 32 + kOfRound;
   if (c.fma) counts.instructions += results * depth / 32 * (is_complex(c.type) ? 4 : 1);
   const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
-  if (!c.groups) {
-    // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
-    const double warps = std::max(words / (32.0 * kMostRegisters), 1.0);
-    const double lane_rows = held_rows / (c.fma ? c.atom().m : 32);
-    const double lane_columns = held_columns / (c.fma ? c.atom().n : 32);
-    const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
-    counts.fragment_wavefronts = depth * reads * 32 * size / kCacheLineBytes;
-    const double at_once = std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1);
-    counts.instructions += depth * reads / at_once;
-  }
-  counts.stores = results / 32;
+  // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
+  const double warps = std::max(words / (32.0 * kMostRegisters), 1.0);
+  const double lane_rows = held_rows / (c.fma ? c.atom().m : 32);
+  const double lane_columns = held_columns / (c.fma ? c.atom().n : 32);
+  const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
+  counts.fragment_wavefronts = depth * reads * 32 * size / kCacheLineBytes;
+  const double at_once = std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1);
+  counts.instructions += depth * reads / at_once;
   const double stage = depth * static_cast<double>(rows.size + columns.size) * static_cast<double>(c.products) * size;
   const double stages = static_cast<double>(std::min<std::int64_t>(2, chunk.blocks));
   counts.resident =

@@ -35,7 +35,11 @@ class CutCounts {
   /// What a block does in a round, by its warps, which hold so many rows and columns.
   void set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b,
                  std::int64_t rows, std::int64_t columns) const;
-  /// What a block does in a round and for its results at least, however warps share it.
+  /// What a block does for its results at least, however warps share it: but for warp groups, which there are of one
+  /// number.
+  void bound_stores(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
+                    const ResultPlace& place) const;
+  /// What it does in a round at least; not of warp groups.
   void bound_round(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
                    const tiles::Tile& chunk, const Copies& a, const Copies& b) const;
 
@@ -43,10 +47,11 @@ class CutCounts {
   /// A round by warp groups, which read operands themselves: each group all columns.
   void set_group_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
                        const Copies& b) const;
-  /// Copies, and what goes through the cache.
+  /// Instructions of copies.
+  void set_moved(ContractionCounts& counts, const Copies& a, const Copies& b) const;
+  /// What is written, and what goes through the cache.
   ///   results  positions of the tile that warps hold
-  void set_moved(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b,
-                 std::int64_t results) const;
+  void set_stores(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, std::int64_t results) const;
 
   const GpuContraction& contraction_;
   const GpuModel& device_;

@@ -109,16 +109,13 @@ double first_cache_bytes(double shared_bytes, const GpuModel& device) {
   return kAlways * 1024;
 }
 
-/// Of the first cache: what has room there is all that can be on its way.
-///   resident  blocks of a multiprocessor
-double first_cache_seconds(const ContractionCounts& counts, const GpuModel& device, double resident) {
+/// Of the first cache, whose room is all that can be on its way: seconds, times the bytes of that room.
+double first_cache_byte_seconds(const ContractionCounts& counts, const GpuModel& device) {
   if (counts.held_lines == 0) return 0;
-  constexpr double kReserved = 1024;  // bytes of shared memory, of a block
-  const double room = first_cache_bytes(resident * (counts.shared_bytes + kReserved), device) / kCacheLineBytes;
   const double share = std::min(1.0, counts.operand_bytes / counts.copied_bytes);
   const double latency = kFromCache + (kFromMemory - kFromCache) * share;
-  return counts.held_lines * counts.rounds * counts.blocks / device.multiprocessors * latency /
-         (room * device.clock_MHz * 1e6);
+  return counts.held_lines * counts.rounds * counts.blocks / device.multiprocessors * latency * kCacheLineBytes /
+         (device.clock_MHz * 1e6);
 }
 
 /// Of memory, which a result in short runs and in parts of lines takes longer to write.
@@ -131,82 +128,15 @@ double memory_seconds(const ContractionCounts& counts, const GpuModel& device) {
 
 /// What a launch takes whose parts take so long.
 template <class... Times>
-double launched(const ContractionCounts& counts, Times... times) {
-  if (!counts.overlapped) return kLaunchSeconds + side_by_side(times...);
-  return kLaunchSeconds + (counts.terms <= kShortSum ? std::sqrt(((times * times) + ...)) : hidden(times...));
+double launched(bool overlapped, bool short_sum, Times... times) {
+  if (!overlapped) return kLaunchSeconds + side_by_side(times...);
+  return kLaunchSeconds + (short_sum ? std::sqrt(((times * times) + ...)) : hidden(times...));
 }
-
-/// What a launch takes whose blocks there is room for more than once, but not a whole number of times.
-///   seconds  of all of them
-///   alone    of one block
-double with_last_blocks(const ContractionCounts& counts, const GpuModel& device, double seconds, double alone) {
-  const double at_once = multiprocessors_of(counts, device) * counts.resident;
-  const double whole = std::floor(counts.blocks / at_once) * at_once;
-  constexpr double kMany = 3;  // times: other parts of the time hide it
-  if (whole == 0 || counts.blocks == whole || counts.blocks >= kMany * at_once) return seconds;
-  const double before = (seconds - kLaunchSeconds) * whole / counts.blocks;
-  return std::max(seconds, kLaunchSeconds + before + kLastBlocks * alone);
-}
-
-/// Of a block's round, in cycles: its products by the multiprocessor's parts that it keeps busy on its own.
-struct RoundTime {
-  double products, shared, issue;
-
-  RoundTime(const ContractionCounts& counts, double own)
-      : products(counts.pipe_cycles / own), shared(counts.shared_cycles()), issue(counts.issue_cycles() / own) {}
-  double of_all() const { return hidden(products, shared, issue); }
-  double longest() const { return std::max({products, shared, issue}); }
-};
 
 /// A multiprocessor has four parts with pipes and issue of their own: of these, what a block alone keeps busy.
-double own_parts(const ContractionCounts& counts) {
-  const double parts = counts.warps / 4.0;
+double own_parts(int warps) {
+  const double parts = warps / 4.0;
   return std::min(parts, parts / std::ceil(parts));
-}
-
-double stores_of(const ContractionCounts& counts) {
-  return kStore * counts.stores + kStoreLine * counts.store_lines + kPartSector * counts.part_sectors +
-         kCopied * counts.stored_wavefronts;
-}
-
-/// What runs beside blocks' waits, without all of a launch's parts.
-///   least  a lower bound for as many stages and blocks at once as the counts have, and for fewer
-ContractionTime beside_waits(const ContractionCounts& counts, const GpuModel& device, bool least) {
-  const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));  // of one multiprocessor
-  const double resident = std::min(counts.resident, in_turns);
-  // Three warps leave one of a multiprocessor's four parts to the next block's.
-  const double parts = counts.warps / 4.0, whole_parts = counts.warps == 3 ? 1 : parts;
-  const double balance = least ? parts / whole_parts : resident * parts / std::ceil(resident * whole_parts);
-  ContractionTime time;
-  const double turns = in_turns / (device.clock_MHz * 1e6);
-  const double begin = counts.overlapped ? 0 : counts.prefetched ? kPrefetchedRound : kRound;
-  time.products = turns * counts.rounds * (counts.pipe_cycles / balance + begin) * (counts.warps < 4 ? kFewWarps : 1);
-  time.shared = turns * counts.rounds * counts.shared_cycles();
-  time.issue = turns * counts.rounds * counts.issue_cycles() / balance;
-  time.stores = turns * stores_of(counts);
-  time.cache = cache_seconds(counts, device);
-  time.first_cache = first_cache_seconds(counts, device, least ? 0 : resident);
-  time.memory = memory_seconds(counts, device);
-  time.launch = kLaunchSeconds;
-  return time;
-}
-
-/// Blocks of one multiprocessor, each as if nothing ran beside it, over those that do.
-///   own_round  cycles of a round that its block's warps wait for
-///   round      of what a round takes where all is hidden
-double alone_seconds(const ContractionCounts& counts, const GpuModel& device, const RoundTime& of, double own_round,
-                     double round) {
-  const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));
-  const double resident = std::min(counts.resident, in_turns);
-  // What is copied ahead must cover the time that memory takes.
-  const double covered = (counts.stages - 1) * (counts.overlapped ? 1 : resident) * round;
-  const double late = std::max(0.0, kLatency - covered) / (counts.stages - 1);
-  const double waited =
-      counts.overlapped ? late : kBarrier + kExposed * (of.shared - kFragment * counts.fragment_wavefronts) + late;
-  const double alone = kBlock + (counts.cluster > 1 ? kMeet : 0) +
-                       counts.rounds * std::max(own_round + waited, counts.overlapped ? kGroupRound : 0.0) +
-                       stores_of(counts);
-  return in_turns / (device.clock_MHz * 1e6) * alone / resident;
 }
 
 }  // namespace
@@ -222,55 +152,135 @@ double ContractionCounts::shared_cycles() const {
          kLine * (lines + kSplit * split);
 }
 
-ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device) {
-  auto time = beside_waits(counts, device, false);
-  const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));
-  const double resident = std::min(counts.resident, in_turns);
-  const RoundTime of(counts, own_parts(counts));
-  const double round = of.of_all();
-  const auto round_beside = [&](double blocks) {
-    return by_warps(counts.warps * blocks, of.products, of.shared, of.issue);
-  };
-  const double own_round = counts.overlapped ? std::max(round, kWaited * counts.waited) : round_beside(resident);
-  time.alone = alone_seconds(counts, device, of, own_round, round);
-  time.total = launched(counts, time.products, time.shared, time.issue, time.stores, time.alone, time.cache,
-                        time.first_cache, time.memory);
-  if (counts.overlapped) return time;
-  const double uncovered = std::max(0.0, kLatency - (counts.stages - 1) * round) / (counts.stages - 1);
-  const double one = kBlock + counts.rounds * (round_beside(1) + kBarrier + uncovered) + stores_of(counts);
-  time.total = with_last_blocks(counts, device, time.total, one / (device.clock_MHz * 1e6));
+double ContractionCounts::store_cycles() const {
+  return kStore * stores + kStoreLine * store_lines + kPartSector * part_sectors + kCopied * stored_wavefronts;
+}
+
+LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device)
+    : device_(device),
+      blocks_(counts.blocks),
+      rounds_(counts.rounds),
+      at_once_(multiprocessors_of(counts, device)),
+      in_turns_(std::ceil(counts.blocks / at_once_)),
+      seconds_(in_turns_ / (device.clock_MHz * 1e6)),
+      warps_(counts.warps),
+      overlapped_(counts.overlapped),
+      short_sum_(counts.terms <= kShortSum),
+      pipe_(counts.pipe_cycles),
+      begin_(counts.overlapped   ? 0
+             : counts.prefetched ? kPrefetchedRound
+                                 : kRound),
+      issue_(counts.issue_cycles()),
+      shared_(counts.shared_cycles()),
+      stores_(counts.store_cycles()),
+      around_(kBlock + (counts.cluster > 1 ? kMeet : 0)) {
+  const double own = own_parts(counts.warps);
+  own_products_ = pipe_ / own;
+  own_issue_ = issue_ / own;
+  round_ = hidden(own_products_, shared_, own_issue_);
+  waited_ = kWaited * counts.waited;
+  exposed_ = kBarrier + kExposed * (shared_ - kFragment * counts.fragment_wavefronts);
+  cache_ = cache_seconds(counts, device);
+  first_cache_ = first_cache_byte_seconds(counts, device);
+  memory_ = memory_seconds(counts, device);
+}
+
+double LaunchTimes::round_beside(double blocks) const {
+  return by_warps(warps_ * blocks, own_products_, shared_, own_issue_);
+}
+
+double LaunchTimes::own_round(double resident) const {
+  return overlapped_ ? std::max(round_, waited_) : round_beside(resident);
+}
+
+/// Blocks of one multiprocessor, each as if nothing ran beside it, over those that do.
+double LaunchTimes::alone_seconds(double stages, double resident) const {
+  // What is copied ahead must cover the time that memory takes.
+  const double covered = (stages - 1) * (overlapped_ ? 1 : resident) * round_;
+  const double late = std::max(0.0, kLatency - covered) / (stages - 1);
+  const double of_round = own_round(resident) + (overlapped_ ? late : exposed_ + late);
+  const double alone = around_ + rounds_ * std::max(of_round, overlapped_ ? kGroupRound : 0.0) + stores_;
+  return seconds_ * alone / resident;
+}
+
+ContractionTime LaunchTimes::beside_waits(double balance) const {
+  ContractionTime time;
+  time.products = seconds_ * rounds_ * (pipe_ / balance + begin_) * (warps_ < 4 ? kFewWarps : 1);
+  time.shared = seconds_ * rounds_ * shared_;
+  time.issue = seconds_ * rounds_ * issue_ / balance;
+  time.stores = seconds_ * stores_;
+  time.cache = cache_;
+  time.memory = memory_;
+  time.launch = kLaunchSeconds;
   return time;
 }
 
-bool blocks_may_take(const ContractionCounts& counts, const GpuModel& device, double seconds) {
+double LaunchTimes::first_cache_seconds(double resident, double shared_bytes) const {
+  constexpr double kReserved = 1024;  // bytes of shared memory, of a block
+  return first_cache_ == 0 ? 0 : first_cache_ / first_cache_bytes(resident * (shared_bytes + kReserved), device_);
+}
+
+/// What a launch takes whose blocks there is room for more than once, but not a whole number of times.
+///   seconds  of all of them
+double LaunchTimes::with_last_blocks(double seconds, int stages, double room) const {
+  const double at_once = at_once_ * room;
+  const double whole = std::floor(blocks_ / at_once) * at_once;
+  constexpr double kMany = 3;  // times: other parts of the time hide it
+  if (whole == 0 || blocks_ == whole || blocks_ >= kMany * at_once) return seconds;
+  const double uncovered = std::max(0.0, kLatency - (stages - 1) * round_) / (stages - 1);
+  const double one = kBlock + rounds_ * (round_beside(1) + kBarrier + uncovered) + stores_;
+  const double before = (seconds - kLaunchSeconds) * whole / blocks_;
+  return std::max(seconds, kLaunchSeconds + before + kLastBlocks * (one / (device_.clock_MHz * 1e6)));
+}
+
+ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) const {
+  const double resident = std::min(room, in_turns_);
+  // Three warps leave one of a multiprocessor's four parts to the next block's.
+  const double parts = warps_ / 4.0, whole_parts = warps_ == 3 ? 1 : parts;
+  auto time = beside_waits(resident * parts / std::ceil(resident * whole_parts));
+  time.first_cache = first_cache_seconds(resident, shared_bytes);
+  time.alone = alone_seconds(stages, resident);
+  time.total = launched(overlapped_, short_sum_, time.products, time.shared, time.issue, time.stores, time.alone,
+                        time.cache, time.first_cache, time.memory);
+  if (!overlapped_) time.total = with_last_blocks(time.total, stages, room);
+  return time;
+}
+
+double LaunchTimes::least(int stages, double room) const {
+  const auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
+  return launched(overlapped_, short_sum_, time.products, time.shared, time.issue, time.stores,
+                  alone_seconds(stages, std::min(room, in_turns_)), time.cache, first_cache_seconds(0, 0), time.memory);
+}
+
+bool LaunchTimes::may_take(int stages, double room, double seconds) const {
   if (std::isinf(seconds)) return true;
-  auto time = beside_waits(counts, device, true);
+  if (overlapped_) return least(stages, room) <= seconds;
+  const auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
   const auto cube = [](double x) { return x * x * x; };
-  const double most = cube(std::max(seconds - kLaunchSeconds, 0.0));
-  const auto cubes = [&] {
-    return cube(time.products) + cube(time.shared) + cube(time.issue) + cube(time.stores) + cube(time.alone) +
-           cube(time.cache) + cube(time.first_cache) + cube(time.memory);
-  };
-  if (!counts.overlapped && cubes() > most) return false;
-  const RoundTime of(counts, own_parts(counts));
-  const double round = of.of_all();
-  time.alone = alone_seconds(counts, device, of, counts.overlapped ? round : of.longest(), round);
-  if (!counts.overlapped) return cubes() <= most;
-  return launched(counts, time.products, time.shared, time.issue, time.stores, time.alone, time.cache, time.first_cache,
-                  time.memory) <= seconds;
+  return cube(time.products) + cube(time.shared) + cube(time.issue) + cube(time.stores) +
+             cube(alone_seconds(stages, std::min(room, in_turns_))) + cube(time.cache) +
+             cube(first_cache_seconds(0, 0)) + cube(time.memory) <=
+         cube(std::max(seconds - kLaunchSeconds, 0.0));
+}
+
+ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device) {
+  return LaunchTimes(counts, device).at(counts.stages, counts.resident, counts.shared_bytes);
 }
 
 double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device) {
   const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));
   const double turns = in_turns / (device.clock_MHz * 1e6);
-  const double shared = counts.shared_cycles(), issue = counts.issue_cycles(), stores = kStore * counts.stores;
-  const double begin = counts.overlapped ? 0 : counts.prefetched ? std::min(kRound, kPrefetchedRound) : kRound;
-  const double barrier = counts.overlapped ? 0 : kBarrier;
-  const double alone = kBlock + counts.rounds * (std::max({counts.pipe_cycles, shared, issue}) + barrier) + stores;
+  const double shared = counts.shared_cycles(), issue = counts.issue_cycles(), stores = counts.store_cycles();
+  const double begin = counts.prefetched ? std::min(kRound, kPrefetchedRound) : kRound;
+  const double exposed = kBarrier + kExposed * (shared - kFragment * counts.fragment_wavefronts);
+  const double alone = kBlock + (counts.cluster > 1 ? kMeet : 0) +
+                       counts.rounds * (side_by_side(counts.pipe_cycles, shared, issue) + exposed) + stores;
   const double rounds = turns * counts.rounds;
-  return launched(counts, rounds * (counts.pipe_cycles + begin), rounds * shared, rounds * issue, turns * stores,
-                  turns * alone / std::min(counts.resident, in_turns), cache_seconds(counts, device),
-                  first_cache_seconds(counts, device, 0), memory_seconds(counts, device));
+  return kLaunchSeconds + side_by_side(rounds * (counts.pipe_cycles + begin), rounds * shared, rounds * issue,
+                                       turns * stores, turns * alone / std::min(counts.resident, in_turns),
+                                       cache_seconds(counts, device),
+                                       first_cache_byte_seconds(counts, device) / first_cache_bytes(0, device),
+                                       memory_seconds(counts, device));
 }
 
 double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device) {

@@ -27,17 +27,50 @@ struct ContractionTime {
 };
 ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device);
 
+/// The same for any number of stages and of blocks at once: what does not depend on these is worked out once.
+class LaunchTimes {
+ public:
+  /// Of the counts all but `stages`, `resident` and `shared_bytes`; the device has to stay where it is.
+  LaunchTimes(const ContractionCounts& counts, const GpuModel& device);
+
+  ///   room          blocks that a multiprocessor has room for
+  ///   shared_bytes  of a block
+  ContractionTime at(int stages, double room, double shared_bytes) const;
+  /// A lower bound of its seconds with so many stages and blocks at once, and with fewer.
+  double least(int stages, double room) const;
+  /// Whether that is no more than so many seconds.
+  bool may_take(int stages, double room, double seconds) const;
+
+ private:
+  ContractionTime beside_waits(double balance) const;
+  double alone_seconds(double stages, double resident) const;
+  double first_cache_seconds(double resident, double shared_bytes) const;
+  double with_last_blocks(double seconds, int stages, double room) const;
+  double own_round(double resident) const;
+  double round_beside(double blocks) const;
+
+  const GpuModel& device_;
+  double blocks_, rounds_;
+  double at_once_;   ///< blocks, where a multiprocessor has one
+  double in_turns_;  ///< blocks of a multiprocessor
+  double seconds_;   ///< of so many cycles
+  int warps_;
+  bool overlapped_, short_sum_;
+  double pipe_, begin_, issue_, shared_, stores_, around_;  ///< cycles of a round, and of a block
+  double own_products_, own_issue_;  ///< by the multiprocessor's parts that a block keeps busy on its own
+  double round_;                     ///< what a round takes where all is hidden
+  double waited_, exposed_;          ///< what its warps wait for
+  double cache_, first_cache_, memory_;
+};
+
 /// Cycles of a multiprocessor's share of the second cache, for what it asks for there.
 double cache_cycles(double bytes, double lines);
 
 /// What a result whose blocks write runs of so many bytes takes longer than its bytes alone, as a share of them.
 double short_run(double run_bytes);
 
-/// Whether it may be as little as so many seconds for as many stages and blocks at once as the counts have, or for
-/// fewer.
-bool blocks_may_take(const ContractionCounts& counts, const GpuModel& device, double seconds);
-
-/// A lower bound of it for any warps and stages, where no count is more than theirs, and blocks at once no fewer.
+/// A lower bound of it for any warps and stages, where no count is more than theirs, and blocks at once no fewer; not
+/// of warp groups.
 double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device);
 
 /// A lower bound of it for any tiles, of so many bytes of all tensors.

@@ -38,6 +38,8 @@ struct ContractionCounts {
   /// Cycles of a multiprocessor that a block's round takes: of shared memory and its queue, and to issue it.
   double shared_cycles() const;
   double issue_cycles() const { return instructions / 4; }
+  /// Of its results, to write them.
+  double store_cycles() const;
 };
 
 }  // namespace ricci::plan
