@@ -193,14 +193,18 @@ class CppPrinter {
     const auto* body = &kernel_.body;
     auto count = kernel_.tasks();
     for (const auto all = count; const auto* loop = task_loop(*body); body = &loop->body) {
-      const auto extent = kernel_.extent(loop->var), below = count / extent;
-      const auto quotient = below == 1 ? std::string("task") : fmt::format("task / {}", below);
-      w_.line("const i64 {} = {};", text_.name(loop->var),
-              count == all ? quotient : fmt::format("{} % {}", quotient, extent));
+      const auto extent = kernel_.extent(loop->var);
+      w_.line("const i64 {} = {};", text_.name(loop->var), digit("task", all, count, extent));
       for (const auto& condition : loop->when) w_.line("if (!({})) continue;", text_.condition({condition}));
-      count = below;
+      count /= extent;
     }
     return *body;
+  }
+  /// A digit of a number below `all`: what `extent` times as many as below it are made of.
+  static std::string digit(const char* number, std::int64_t all, std::int64_t count, std::int64_t extent) {
+    const auto below = count / extent;
+    const auto quotient = below == 1 ? std::string(number) : fmt::format("{} / {}", number, below);
+    return count == all ? quotient : fmt::format("{} % {}", quotient, extent);
   }
   static const kernel::Loop* task_loop(const Body& body) {
     for (const auto& statement : body) {
@@ -273,11 +277,13 @@ class CppPrinter {
             c_type(array.type), array.name, task);
   }
   void next_rows(const kernel::FetchRows& fetch, const char* task) {
-    if (fetch.tasks == 1) return rows_ahead(fetch, fmt::format("{0} + 1 < last ? {0} + 1 : last - 1", task));
+    if (fetch.tasks == 1)
+      return rows_ahead(fetch, fmt::format("{0} + {1} < last ? {0} + {1} : last - 1", task, fetch.early + 1));
     const bool whole = fetch.in_row % fetch.tasks == 0;
-    w_.open("if (const i64 at = {}{}; at % {} == 0) {{", task, whole ? "" : fmt::format(" % {}", fetch.in_row),
+    const auto turn = fetch.early == 0 ? std::string(task) : fmt::format("({} + {})", task, fetch.early);
+    w_.open("if (const i64 at = {}{}; at % {} == 0) {{", turn, whole ? "" : fmt::format(" % {}", fetch.in_row),
             fetch.tasks);
-    w_.line("const i64 next = {} + {};", task,
+    w_.line("const i64 next = {} + {};", turn,
             whole ? fmt::format("{}", fetch.tasks)
                   : fmt::format("(at + {0} < {1} ? {0} : {1} - at)", fetch.tasks, fetch.in_row));
     w_.line("ahead = begin_{}(next < last ? next : last - 1);", kernel_.array(fetch.from.array).name);
@@ -295,60 +301,35 @@ class CppPrinter {
     for (; body->size() == 1; body = &loops.back()->body) {
       const auto* loop = std::get_if<kernel::Loop>(&body->front().node);
       if (loop == nullptr || loop->bind != Bind::rolled) break;
+      if (pieces * rounds_of(*loop) * kernel::kLeastPiece > ahead_->ahead) break;
       loops.push_back(loop);
-      pieces *= (kernel_.extent(loop->var) + loop->step - 1) / loop->step;
+      pieces *= rounds_of(*loop);
     }
-    const std::int64_t two_lines = 2 * kernel::kLineBytes, each = two_lines * pieces / ahead_->ahead;
     w_.line("// Of the next task: {}, piece by piece, while this one stores.", ahead_->title);
     w_.open("struct ReadAhead {{");
     w_.line("const {}* {};", c_type(from.type), from.name);
     w_.line("{}* {};", c_type(kept.type), kept.name);
     w_.line("bool more;  // whether there is a next task");
     const bool counts = in_body<kernel::Beside>(last_section().body) != nullptr;
-    w_.line("i64 beat = 0{};", counts ? ", stored = 0" : "");
-    for (const auto* loop : loops) w_.line("i64 {} = 0;", text_.name(loop->var));
-    // Where all steps are whole, pointers move from piece to piece.
-    const bool moves = in_body<kernel::Let>(*body) == nullptr &&
-                       std::all_of(loops.begin(), loops.end(),
-                                   [&](const auto* loop) { return kernel_.extent(loop->var) % loop->step == 0; });
-    kernel::Access in = rows.from, out{filled(ahead_->body), {kernel::Affine()}};
-    for (const auto* loop : loops) {
-      for (auto* side : {&in, &out}) {
-        if (moves)
-          side->index.front() =
-              side->index.front() + moved_by(*body, side->array, loop->var) * kernel::Affine::of(loop->var);
-      }
-    }
-    text_.count_from({in, out});
+    w_.line("i64 piece = 0{}{};", pieces > 1 ? ", beat = 0" : "", counts ? ", stored = 0" : "");
+    text_.count_from({rows.from, {filled(ahead_->body), {kernel::Affine()}}});
     w_.open("inline __attribute__((always_inline)) void one() {{");
-    print(*body);
-    std::string left = "more";
-    std::int64_t back_in = 0, back_out = 0;
-    for (auto k = loops.size(); k-- > 0;) {
-      const auto var = loops[k]->var;
-      const auto step = loops[k]->step, extent = kernel_.extent(var);
-      if (moves) {
-        const auto by_in = in.index.front().coefficient(var), by_out = out.index.front().coefficient(var);
-        w_.line("{} += {}, {} += {};", from.name, by_in * step - back_in, kept.name, by_out * step - back_out);
-        back_in = by_in * extent;
-        back_out = by_out * extent;
-      }
-      // The outermost one stays past its end, and says that nothing is left.
-      if (k == 0) {
-        w_.line("{};", next(text_.name(var), step));
-        left += fmt::format(" && {} < {}", text_.name(var), extent);
-        continue;
-      }
-      w_.line("if (({} += {}) < {}) return;", text_.name(var), step, extent);
-      w_.line("{} = 0;", text_.name(var));
+    auto count = pieces;
+    for (const auto* loop : loops) {
+      const auto number = digit("piece", pieces, count, rounds_of(*loop));
+      w_.line("const i64 {} = {};", text_.name(loop->var),
+              loop->step == 1     ? number
+              : number == "piece" ? fmt::format("{} * piece", loop->step)
+                                  : fmt::format("{} * ({})", loop->step, number));
+      count /= rounds_of(*loop);
     }
-    if (loops.empty()) w_.line("more = false;");
+    print(*body);
+    w_.line("++piece;");
     w_.close();
     text_.count_from({});
+    constexpr std::int64_t two_lines = 2 * kernel::kLineBytes;
     w_.open("inline __attribute__((always_inline)) void two_lines() {{");
-    if (each > 0) w_.line("if (!more) return;");
-    for (std::int64_t n = 0; n < each; ++n) w_.line("one();");
-    if (each == 0)
+    if (pieces > 1)
       w_.line("if (more && ++beat % {} == 0) one();", (ahead_->ahead + two_lines * pieces - 1) / (two_lines * pieces));
     w_.close();
     if (counts) {
@@ -357,29 +338,14 @@ class CppPrinter {
       w_.close();
     }
     w_.open("inline __attribute__((always_inline)) void finish() {{");
-    w_.line("while ({}) one();", left);
+    w_.line("while (more && piece < {}) one();", pieces);
     w_.close();
     w_.close("};");
     std::swap(w_, outside);
     tables_ += '\n' + outside.take();
   }
-
-  /// What a step of a variable moves accesses to an array by, each of them as far.
-  static std::int64_t moved_by(const Body& body, int array, kernel::Var var) {
-    std::int64_t by = 0;
-    const auto look = [&](const kernel::Access& access) {
-      if (access.array == array) by = access.index.front().coefficient(var);
-    };
-    const std::function<void(const kernel::Value&)> look_at = [&](const kernel::Value& value) {
-      if (value.kind == kernel::Value::Kind::load) look(value.access);
-      for (const auto& operand : value.operands) look_at(operand);
-    };
-    for (const auto& statement : body) {
-      if (const auto* store = std::get_if<kernel::Store>(&statement.node)) look(store->to), look_at(store->value);
-      if (const auto* run = std::get_if<kernel::CopyRun>(&statement.node)) look(run->to), look(run->from);
-      kernel::for_each_body(statement, [&](const Body& inner) { by += moved_by(inner, array, var); });
-    }
-    return by;
+  std::int64_t rounds_of(const kernel::Loop& loop) const {
+    return (kernel_.extent(loop.var) + loop.step - 1) / loop.step;
   }
 
   /// The loop over tasks where one is written, the next one is read and rows of the one after that are prefetched.
@@ -399,10 +365,7 @@ class CppPrinter {
     w_.open("for (i64 task = first - 1; task < last; ++task) {{");
     w_.line("const i64 after = task + 1 < last ? task + 1 : last - 1;");
     w_.line("ReadAhead reader = {{begin_{}(after), {}, task + 1 < last}};", from, place("(task + 1)"));
-    w_.open("if (task < first) {{");
-    w_.line("reader.finish();");
-    w_.line("continue;");
-    w_.close();
+    w_.open("if (task >= first) {{");
     next_rows(rows, "after");
     if (ends != nullptr) {
       const auto& to = kernel_.array(ends->to.array).name;
@@ -411,6 +374,7 @@ class CppPrinter {
     const auto& body = tasks();
     w_.line("{}* __restrict__ const {} = {};", c_type(kept.type), kept.name, place("task"));
     print(body);
+    w_.close();
     w_.line("reader.finish();");
   }
   const kernel::Section& last_section() const {

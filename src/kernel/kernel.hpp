@@ -18,6 +18,9 @@ namespace ricci::kernel {
 enum class Target : std::uint8_t { cpu, cuda };
 
 inline constexpr std::int64_t kLineBytes = 64;  ///< of a CPU's caches
+/// What is executed ahead hides behind stores in pieces of so many stored bytes or more; smaller ones cost more
+/// branches than they hide latency.
+inline constexpr std::int64_t kLeastPiece = 512;
 /// Bytes of register arrays that live at once in a kernel on a CPU: what a compiler finds no registers for lies on the
 /// stack of the caller's thread, of which a kernel does not take more. Other memory is scratch.
 inline constexpr std::int64_t kMostStack = 16 * 1024;
@@ -192,7 +195,8 @@ struct Section {
   std::string title;
   Body body;
   /// CPU: above 0, a task executes the section of the next one, piece by piece while it stores so many bytes in what
-  /// follows, in CopyRuns and beside it: a piece is a round of all loops that are never spelt out, which are outermost.
+  /// follows, in CopyRuns and beside it: a piece is a round of the outermost loops that are never spelt out, as many of
+  /// them as leave pieces of kLeastPiece stored bytes; without such loops it is executed at the end.
   /// It fills one scratch array, of which there are two, one half each. Rows of the task after that are FetchRows of
   /// the array that it reads.
   std::int64_t ahead = 0;
@@ -337,12 +341,13 @@ struct Beside {
 };
 
 /// CPU: of the next task, or of the next `tasks` beside each other of every `in_row`, the `length` neighbours in memory
-/// from each of `rows` after `from` on, which FetchLines that follow in the task prefetch, line by line.
+/// from each of `rows` after `from` on, which FetchLines that follow in the task prefetch, line by line, `early` tasks
+/// before it is their turn.
 struct FetchRows {
   Access from;  ///< of this task, by names of its own
   std::vector<std::int64_t> rows;
   std::int64_t length = 1;
-  std::int64_t tasks = 1, in_row = 1;
+  std::int64_t tasks = 1, in_row = 1, early = 0;
 };
 struct FetchLines {
   std::int64_t lines = 1;  ///< at most: no more than there are

@@ -197,9 +197,9 @@ class Printer {
   }
   void one(const Beside& beside) { line("beside {} bytes", beside.bytes); }
   void one(const FetchRows& fetch) {
-    line("rows ahead {} of {}, {} of {}", text(fetch.from),
+    line("rows ahead {} of {}, {} of {}{}", text(fetch.from),
          fetch.tasks == 1 ? "the next task" : fmt::format("the next {} tasks", fetch.tasks), fetch.rows.size(),
-         fetch.length);
+         fetch.length, fetch.early > 0 ? fmt::format(", {} early", fetch.early) : "");
   }
   void one(const FetchLines& fetch) { line("prefetch {} lines of rows ahead", fetch.lines); }
   void one(const Store& store) {

@@ -14,10 +14,10 @@ struct ReadAhead {
   const u32* A;
   u32* kept;
   bool more;  // whether there is a next task
-  i64 beat = 0;
-  i64 c = 0;
-  i64 column_at = 0;
+  i64 piece = 0, beat = 0;
   inline __attribute__((always_inline)) void one() {
+    const i64 c = piece / 13;
+    const i64 column_at = 16 * (piece % 13);
     const i64 column = column_at < 182 ? column_at : 182;
     u32x16 rows[16];
     rows[0] = *(const u32x16_in_memory*)(A + 396LL * c + column);
@@ -52,15 +52,13 @@ struct ReadAhead {
     store_part<15>(kept + 15LL * c + column_in_kept[column + 13], rows[13]);
     store_part<15>(kept + 15LL * c + column_in_kept[column + 14], rows[14]);
     store_part<15>(kept + 15LL * c + column_in_kept[column + 15], rows[15]);
-    if ((column_at += 16) < 198) return;
-    column_at = 0;
-    ++c;
+    ++piece;
   }
   inline __attribute__((always_inline)) void two_lines() {
     if (more && ++beat % 8 == 0) one();
   }
   inline __attribute__((always_inline)) void finish() {
-    while (more && c < 2) one();
+    while (more && piece < 26) one();
   }
 };
 
@@ -89,23 +87,21 @@ extern "C" void u32_abcde_to_edcba_3x5x7x18x22(void* const* args, i64 first, i64
   for (i64 task = first - 1; task < last; ++task) {
     const i64 after = task + 1 < last ? task + 1 : last - 1;
     ReadAhead reader = {begin_A(after), kept_places + ((task + 1) & 1) * 9520, task + 1 < last};
-    if (task < first) {
-      reader.finish();
-      continue;
-    }
-    RowsAhead<rows_ahead, 792, u32> ahead(begin_A(after + 1 < last ? after + 1 : last - 1));
-    const i64 next = begin_B(after) - begin_B(task);
-    const i64 c_tile = task / 2;
-    const i64 d_tile = task % 2;
-    u32* __restrict__ const kept = kept_places + (task & 1) * 9520;
-    const i64 d0 = 9LL * d_tile;
-    const i64 c0 = 2LL * c_tile < 5 ? 2LL * c_tile : 5;
-    // write B along a
-    {
-      for (i64 e = 0; e < 22; ++e) {
-        for (i64 d = 0; d < 9; ++d) {
-          prefetch_ends(B + 1890LL * e + 105LL * d + 105LL * d0 + 15LL * c0 + next, 30);
-          write_run<u32x16, 3>(B + 1890LL * e + 105LL * d + 105LL * d0 + 15LL * c0, kept + 432LL * e + 48LL * d, 30, ahead, reader);
+    if (task >= first) {
+      RowsAhead<rows_ahead, 792, u32> ahead(begin_A(after + 1 < last ? after + 1 : last - 1));
+      const i64 next = begin_B(after) - begin_B(task);
+      const i64 c_tile = task / 2;
+      const i64 d_tile = task % 2;
+      u32* __restrict__ const kept = kept_places + (task & 1) * 9520;
+      const i64 d0 = 9LL * d_tile;
+      const i64 c0 = 2LL * c_tile < 5 ? 2LL * c_tile : 5;
+      // write B along a
+      {
+        for (i64 e = 0; e < 22; ++e) {
+          for (i64 d = 0; d < 9; ++d) {
+            prefetch_ends(B + 1890LL * e + 105LL * d + 105LL * d0 + 15LL * c0 + next, 30);
+            write_run<u32x16, 3>(B + 1890LL * e + 105LL * d + 105LL * d0 + 15LL * c0, kept + 432LL * e + 48LL * d, 30, ahead, reader);
+          }
         }
       }
     }

@@ -13,39 +13,37 @@ struct ReadAhead {
   const u32* A;
   u32* kept;
   bool more;  // whether there is a next task
-  i64 beat = 0;
-  i64 row = 0;
-  i64 column = 0;
+  i64 piece = 0, beat = 0;
   inline __attribute__((always_inline)) void one() {
-    u32x8 rows[8];
-    rows[0] = *(const u32x8_in_memory*)(A);
-    rows[1] = *(const u32x8_in_memory*)(A + 210);
-    rows[2] = *(const u32x8_in_memory*)(A + 420);
-    rows[3] = *(const u32x8_in_memory*)(A + 630);
-    rows[4] = *(const u32x8_in_memory*)(A + 840);
-    rows[5] = *(const u32x8_in_memory*)(A + 1050);
-    rows[6] = *(const u32x8_in_memory*)(A + 1260);
-    rows[7] = *(const u32x8_in_memory*)(A + 1470);
-    transpose<u32, 8>(rows);
-    *(u32x8_in_memory*)(kept + 16) = rows[0];
-    *(u32x8_in_memory*)(kept + 64) = rows[1];
-    *(u32x8_in_memory*)(kept + 112) = rows[2];
-    *(u32x8_in_memory*)(kept + 160) = rows[3];
-    *(u32x8_in_memory*)(kept + 208) = rows[4];
-    *(u32x8_in_memory*)(kept + 256) = rows[5];
-    *(u32x8_in_memory*)(kept + 304) = rows[6];
-    *(u32x8_in_memory*)(kept + 352) = rows[7];
-    A += 8, kept += 384;
-    if ((column += 8) < 16) return;
-    column = 0;
-    A += 1664, kept += -760;
-    row += 8;
+    const i64 row = 8 * piece;
+    #pragma clang loop unroll(disable) vectorize(disable)
+    for (i64 column = 0; column < 16; column += 8) {
+      u32x8 rows[8];
+      rows[0] = *(const u32x8_in_memory*)(A + column + 210LL * row);
+      rows[1] = *(const u32x8_in_memory*)(A + column + 210LL * row + 210LL);
+      rows[2] = *(const u32x8_in_memory*)(A + column + 210LL * row + 420LL);
+      rows[3] = *(const u32x8_in_memory*)(A + column + 210LL * row + 630LL);
+      rows[4] = *(const u32x8_in_memory*)(A + column + 210LL * row + 840LL);
+      rows[5] = *(const u32x8_in_memory*)(A + column + 210LL * row + 1050LL);
+      rows[6] = *(const u32x8_in_memory*)(A + column + 210LL * row + 1260LL);
+      rows[7] = *(const u32x8_in_memory*)(A + column + 210LL * row + 1470LL);
+      transpose<u32, 8>(rows);
+      *(u32x8_in_memory*)(kept + 48LL * column + row + 16LL) = rows[0];
+      *(u32x8_in_memory*)(kept + 48LL * column + row + 64LL) = rows[1];
+      *(u32x8_in_memory*)(kept + 48LL * column + row + 112LL) = rows[2];
+      *(u32x8_in_memory*)(kept + 48LL * column + row + 160LL) = rows[3];
+      *(u32x8_in_memory*)(kept + 48LL * column + row + 208LL) = rows[4];
+      *(u32x8_in_memory*)(kept + 48LL * column + row + 256LL) = rows[5];
+      *(u32x8_in_memory*)(kept + 48LL * column + row + 304LL) = rows[6];
+      *(u32x8_in_memory*)(kept + 48LL * column + row + 352LL) = rows[7];
+    }
+    ++piece;
   }
   inline __attribute__((always_inline)) void two_lines() {
-    if (more && ++beat % 2 == 0) one();
+    if (more && ++beat % 4 == 0) one();
   }
   inline __attribute__((always_inline)) void finish() {
-    while (more && row < 32) one();
+    while (more && piece < 4) one();
   }
 };
 
@@ -69,24 +67,22 @@ extern "C" void u32_abc_to_cba_150x3x70(void* const* args, i64 first, i64 last, 
   for (i64 task = first - 1; task < last; ++task) {
     const i64 after = task + 1 < last ? task + 1 : last - 1;
     ReadAhead reader = {begin_A(after), kept_places + ((task + 1) & 1) * 784, task + 1 < last};
-    if (task < first) {
-      reader.finish();
-      continue;
-    }
-    if (const i64 at = after % 5; at % 2 == 0) {
-      const i64 next = after + (at + 2 < 5 ? 2 : 5 - at);
-      ahead = begin_A(next < last ? next : last - 1);
-    }
-    const i64 b = task / 25;
-    const i64 a_tile = task / 5 % 5;
-    const i64 c_tile = task % 5;
-    u32* __restrict__ const kept = kept_places + (task & 1) * 784;
-    const i64 c0 = 16LL * c_tile < 54 ? 16LL * c_tile : 54;
-    const i64 a0 = 32LL * a_tile < 118 ? 32LL * a_tile : 118;
-    // write B along a
-    {
-      for (i64 c = 0; c < 16; ++c) {
-        write_run<u32x8, 3>(B + 150LL * b + 450LL * c + 450LL * c0 + a0, kept + 48LL * c + 16LL, 32, ahead, reader, waiting + 16LL * c + 256LL * c_tile, a_tile > 0 && a_tile < 4 && task - 5 >= first, a_tile + 1 < 4 && task + 5 < last);
+    if (task >= first) {
+      if (const i64 at = (after + 3) % 5; at % 2 == 0) {
+        const i64 next = (after + 3) + (at + 2 < 5 ? 2 : 5 - at);
+        ahead = begin_A(next < last ? next : last - 1);
+      }
+      const i64 b = task / 25;
+      const i64 a_tile = task / 5 % 5;
+      const i64 c_tile = task % 5;
+      u32* __restrict__ const kept = kept_places + (task & 1) * 784;
+      const i64 c0 = 16LL * c_tile < 54 ? 16LL * c_tile : 54;
+      const i64 a0 = 32LL * a_tile < 118 ? 32LL * a_tile : 118;
+      // write B along a
+      {
+        for (i64 c = 0; c < 16; ++c) {
+          write_run<u32x8, 3>(B + 150LL * b + 450LL * c + 450LL * c0 + a0, kept + 48LL * c + 16LL, 32, ahead, reader, waiting + 16LL * c + 256LL * c_tile, a_tile > 0 && a_tile < 4 && task - 5 >= first, a_tile + 1 < 4 && task + 5 < last);
+        }
       }
     }
     reader.finish();

@@ -13,58 +13,56 @@ struct ReadAhead {
   const u8* A;
   u8* kept;
   bool more;  // whether there is a next task
-  i64 beat = 0;
-  i64 b = 0;
-  i64 row_at = 0;
-  i64 column_at = 0;
+  i64 piece = 0, beat = 0;
   inline __attribute__((always_inline)) void one() {
-    const i64 column = column_at < 24 ? column_at : 24;
-    const i64 row = row_at < 18 ? row_at : 18;
-    u8x32 rows[16];
-    rows[0] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 10080LL));
-    rows[1] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 630LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 10710LL));
-    rows[2] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 1260LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 11340LL));
-    rows[3] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 1890LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 11970LL));
-    rows[4] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 2520LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 12600LL));
-    rows[5] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 3150LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 13230LL));
-    rows[6] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 3780LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 13860LL));
-    rows[7] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 4410LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 14490LL));
-    rows[8] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 5040LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 15120LL));
-    rows[9] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 5670LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 15750LL));
-    rows[10] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 6300LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 16380LL));
-    rows[11] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 6930LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 17010LL));
-    rows[12] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 7560LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 17640LL));
-    rows[13] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 8190LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 18270LL));
-    rows[14] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 8820LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 18900LL));
-    rows[15] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 9450LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 19530LL));
-    transpose<u8, 16>(rows);
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row) = rows[0];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 128LL) = rows[1];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 256LL) = rows[2];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 384LL) = rows[3];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 512LL) = rows[4];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 640LL) = rows[5];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 768LL) = rows[6];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 896LL) = rows[7];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1024LL) = rows[8];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1152LL) = rows[9];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1280LL) = rows[10];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1408LL) = rows[11];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1536LL) = rows[12];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1664LL) = rows[13];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1792LL) = rows[14];
-    *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1920LL) = rows[15];
-    if ((column_at += 16) < 40) return;
-    column_at = 0;
-    if ((row_at += 32) < 50) return;
-    row_at = 0;
-    ++b;
+    const i64 b = piece / 2;
+    const i64 row_at = 32 * (piece % 2);
+    #pragma clang loop unroll(disable) vectorize(disable)
+    for (i64 column_at = 0; column_at < 40; column_at += 16) {
+      const i64 column = column_at < 24 ? column_at : 24;
+      const i64 row = row_at < 18 ? row_at : 18;
+      u8x32 rows[16];
+      rows[0] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 10080LL));
+      rows[1] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 630LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 10710LL));
+      rows[2] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 1260LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 11340LL));
+      rows[3] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 1890LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 11970LL));
+      rows[4] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 2520LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 12600LL));
+      rows[5] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 3150LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 13230LL));
+      rows[6] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 3780LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 13860LL));
+      rows[7] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 4410LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 14490LL));
+      rows[8] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 5040LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 15120LL));
+      rows[9] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 5670LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 15750LL));
+      rows[10] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 6300LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 16380LL));
+      rows[11] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 6930LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 17010LL));
+      rows[12] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 7560LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 17640LL));
+      rows[13] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 8190LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 18270LL));
+      rows[14] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 8820LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 18900LL));
+      rows[15] = join(*(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 9450LL), *(const u8x16_in_memory*)(A + 90LL * b + column + 630LL * row + 19530LL));
+      transpose<u8, 16>(rows);
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row) = rows[0];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 128LL) = rows[1];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 256LL) = rows[2];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 384LL) = rows[3];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 512LL) = rows[4];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 640LL) = rows[5];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 768LL) = rows[6];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 896LL) = rows[7];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1024LL) = rows[8];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1152LL) = rows[9];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1280LL) = rows[10];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1408LL) = rows[11];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1536LL) = rows[12];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1664LL) = rows[13];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1792LL) = rows[14];
+      *(u8x32_in_memory*)(kept + 50LL * b + 128LL * column + row + 1920LL) = rows[15];
+    }
+    ++piece;
   }
   inline __attribute__((always_inline)) void two_lines() {
-    if (more && ++beat % 3 == 0) one();
+    if (more && ++beat % 8 == 0) one();
   }
   inline __attribute__((always_inline)) void finish() {
-    while (more && b < 2) one();
+    while (more && piece < 4) one();
   }
 };
 
@@ -93,22 +91,20 @@ extern "C" void u8_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, ch
   for (i64 task = first - 1; task < last; ++task) {
     const i64 after = task + 1 < last ? task + 1 : last - 1;
     ReadAhead reader = {begin_A(after), kept_places + ((task + 1) & 1) * 5184, task + 1 < last};
-    if (task < first) {
-      reader.finish();
-      continue;
-    }
-    RowsAhead<rows_ahead, 40, u8> ahead(begin_A(after + 1 < last ? after + 1 : last - 1));
-    const i64 next = begin_B(after) - begin_B(task);
-    const i64 b_tile = task / 3;
-    const i64 c_tile = task % 3;
-    u8* __restrict__ const kept = kept_places + (task & 1) * 5184;
-    const i64 c0 = 40LL * c_tile < 50 ? 40LL * c_tile : 50;
-    const i64 b0 = 2LL * b_tile < 5 ? 2LL * b_tile : 5;
-    // write B along a
-    {
-      for (i64 c = 0; c < 40; ++c) {
-        prefetch_ends(B + 350LL * c + 350LL * c0 + 50LL * b0 + next, 100);
-        write_run<u8x32, 5>(B + 350LL * c + 350LL * c0 + 50LL * b0, kept + 128LL * c, 100, ahead, reader);
+    if (task >= first) {
+      RowsAhead<rows_ahead, 40, u8> ahead(begin_A(after + 3 < last ? after + 3 : last - 1));
+      const i64 next = begin_B(after) - begin_B(task);
+      const i64 b_tile = task / 3;
+      const i64 c_tile = task % 3;
+      u8* __restrict__ const kept = kept_places + (task & 1) * 5184;
+      const i64 c0 = 40LL * c_tile < 50 ? 40LL * c_tile : 50;
+      const i64 b0 = 2LL * b_tile < 5 ? 2LL * b_tile : 5;
+      // write B along a
+      {
+        for (i64 c = 0; c < 40; ++c) {
+          prefetch_ends(B + 350LL * c + 350LL * c0 + 50LL * b0 + next, 100);
+          write_run<u8x32, 5>(B + 350LL * c + 350LL * c0 + 50LL * b0, kept + 128LL * c, 100, ahead, reader);
+        }
       }
     }
     reader.finish();

@@ -13,59 +13,52 @@ struct ReadAhead {
   const u16* A;
   u16* kept;
   bool more;  // whether there is a next task
-  i64 beat = 0;
-  i64 b = 0;
-  i64 row = 0;
-  i64 column = 0;
+  i64 piece = 0, beat = 0;
   inline __attribute__((always_inline)) void one() {
+    const i64 b = piece / 6;
+    const i64 row = 16 * (piece / 3 % 2);
+    const i64 column = 16 * (piece % 3);
     u16x16 rows[16];
-    rows[0] = *(const u16x16_in_memory*)(A);
-    rows[1] = *(const u16x16_in_memory*)(A + 630);
-    rows[2] = *(const u16x16_in_memory*)(A + 1260);
-    rows[3] = *(const u16x16_in_memory*)(A + 1890);
-    rows[4] = *(const u16x16_in_memory*)(A + 2520);
-    rows[5] = *(const u16x16_in_memory*)(A + 3150);
-    rows[6] = *(const u16x16_in_memory*)(A + 3780);
-    rows[7] = *(const u16x16_in_memory*)(A + 4410);
-    rows[8] = *(const u16x16_in_memory*)(A + 5040);
-    rows[9] = *(const u16x16_in_memory*)(A + 5670);
-    rows[10] = *(const u16x16_in_memory*)(A + 6300);
-    rows[11] = *(const u16x16_in_memory*)(A + 6930);
-    rows[12] = *(const u16x16_in_memory*)(A + 7560);
-    rows[13] = *(const u16x16_in_memory*)(A + 8190);
-    rows[14] = *(const u16x16_in_memory*)(A + 8820);
-    rows[15] = *(const u16x16_in_memory*)(A + 9450);
+    rows[0] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row);
+    rows[1] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 630LL);
+    rows[2] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 1260LL);
+    rows[3] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 1890LL);
+    rows[4] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 2520LL);
+    rows[5] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 3150LL);
+    rows[6] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 3780LL);
+    rows[7] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 4410LL);
+    rows[8] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 5040LL);
+    rows[9] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 5670LL);
+    rows[10] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 6300LL);
+    rows[11] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 6930LL);
+    rows[12] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 7560LL);
+    rows[13] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 8190LL);
+    rows[14] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 8820LL);
+    rows[15] = *(const u16x16_in_memory*)(A + 90LL * b + column + 630LL * row + 9450LL);
     transpose<u16, 16>(rows);
-    *(u16x16_in_memory*)(kept) = rows[0];
-    *(u16x16_in_memory*)(kept + 96) = rows[1];
-    *(u16x16_in_memory*)(kept + 192) = rows[2];
-    *(u16x16_in_memory*)(kept + 288) = rows[3];
-    *(u16x16_in_memory*)(kept + 384) = rows[4];
-    *(u16x16_in_memory*)(kept + 480) = rows[5];
-    *(u16x16_in_memory*)(kept + 576) = rows[6];
-    *(u16x16_in_memory*)(kept + 672) = rows[7];
-    *(u16x16_in_memory*)(kept + 768) = rows[8];
-    *(u16x16_in_memory*)(kept + 864) = rows[9];
-    *(u16x16_in_memory*)(kept + 960) = rows[10];
-    *(u16x16_in_memory*)(kept + 1056) = rows[11];
-    *(u16x16_in_memory*)(kept + 1152) = rows[12];
-    *(u16x16_in_memory*)(kept + 1248) = rows[13];
-    *(u16x16_in_memory*)(kept + 1344) = rows[14];
-    *(u16x16_in_memory*)(kept + 1440) = rows[15];
-    A += 16, kept += 1536;
-    if ((column += 16) < 48) return;
-    column = 0;
-    A += 10032, kept += -4592;
-    if ((row += 16) < 32) return;
-    row = 0;
-    A += -20070, kept += 0;
-    ++b;
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row) = rows[0];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 96LL) = rows[1];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 192LL) = rows[2];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 288LL) = rows[3];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 384LL) = rows[4];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 480LL) = rows[5];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 576LL) = rows[6];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 672LL) = rows[7];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 768LL) = rows[8];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 864LL) = rows[9];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 960LL) = rows[10];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 1056LL) = rows[11];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 1152LL) = rows[12];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 1248LL) = rows[13];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 1344LL) = rows[14];
+    *(u16x16_in_memory*)(kept + 32LL * b + 96LL * column + row + 1440LL) = rows[15];
+    ++piece;
   }
   inline __attribute__((always_inline)) void two_lines() {
     if (more && ++beat % 4 == 0) one();
   }
   inline __attribute__((always_inline)) void finish() {
-    while (more && b < 2) one();
+    while (more && piece < 12) one();
   }
 };
 
@@ -98,25 +91,23 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, c
   for (i64 task = first - 1; task < last; ++task) {
     const i64 after = task + 1 < last ? task + 1 : last - 1;
     ReadAhead reader = {begin_A(after), kept_places + ((task + 1) & 1) * 4640, task + 1 < last};
-    if (task < first) {
-      reader.finish();
-      continue;
-    }
-    RowsAhead<rows_ahead, 96, u16> ahead(begin_A(after + 1 < last ? after + 1 : last - 1));
-    const i64 next = begin_B(after) - begin_B(task);
-    const i64 a_tile = task / 8;
-    const i64 b_tile = task / 2 % 4;
-    const i64 c_tile = task % 2;
-    u16* __restrict__ const kept = kept_places + (task & 1) * 4640;
-    const i64 c0 = 48LL * c_tile < 42 ? 48LL * c_tile : 42;
-    const i64 b0 = 2LL * b_tile < 5 ? 2LL * b_tile : 5;
-    const i64 a0 = 32LL * a_tile < 18 ? 32LL * a_tile : 18;
-    // write B along a
-    {
-      for (i64 c = 0; c < 48; ++c) {
-        for (i64 b = 0; b < 2; ++b) {
-          prefetch_ends(B + 350LL * c + 50LL * b + 350LL * c0 + 50LL * b0 + a0 + next, 32);
-          write_run<u16x16, 2>(B + 350LL * c + 50LL * b + 350LL * c0 + 50LL * b0 + a0, kept + 96LL * c + 32LL * b, 32, ahead, reader);
+    if (task >= first) {
+      RowsAhead<rows_ahead, 96, u16> ahead(begin_A(after + 2 < last ? after + 2 : last - 1));
+      const i64 next = begin_B(after) - begin_B(task);
+      const i64 a_tile = task / 8;
+      const i64 b_tile = task / 2 % 4;
+      const i64 c_tile = task % 2;
+      u16* __restrict__ const kept = kept_places + (task & 1) * 4640;
+      const i64 c0 = 48LL * c_tile < 42 ? 48LL * c_tile : 42;
+      const i64 b0 = 2LL * b_tile < 5 ? 2LL * b_tile : 5;
+      const i64 a0 = 32LL * a_tile < 18 ? 32LL * a_tile : 18;
+      // write B along a
+      {
+        for (i64 c = 0; c < 48; ++c) {
+          for (i64 b = 0; b < 2; ++b) {
+            prefetch_ends(B + 350LL * c + 50LL * b + 350LL * c0 + 50LL * b0 + a0 + next, 32);
+            write_run<u16x16, 2>(B + 350LL * c + 50LL * b + 350LL * c0 + 50LL * b0 + a0, kept + 96LL * c + 32LL * b, 32, ahead, reader);
+          }
         }
       }
     }

@@ -13,43 +13,38 @@ struct ReadAhead {
   const u32* A;
   u32* kept;
   bool more;  // whether there is a next task
-  i64 beat = 0;
-  i64 b = 0;
-  i64 row = 0;
-  i64 column = 0;
+  i64 piece = 0, beat = 0;
   inline __attribute__((always_inline)) void one() {
-    u32x8 rows[8];
-    rows[0] = *(const u32x8_in_memory*)(A);
-    rows[1] = *(const u32x8_in_memory*)(A + 630);
-    rows[2] = *(const u32x8_in_memory*)(A + 1260);
-    rows[3] = *(const u32x8_in_memory*)(A + 1890);
-    rows[4] = *(const u32x8_in_memory*)(A + 2520);
-    rows[5] = *(const u32x8_in_memory*)(A + 3150);
-    rows[6] = *(const u32x8_in_memory*)(A + 3780);
-    rows[7] = *(const u32x8_in_memory*)(A + 4410);
-    transpose<u32, 8>(rows);
-    *(u32x8_in_memory*)(kept) = rows[0];
-    *(u32x8_in_memory*)(kept + 80) = rows[1];
-    *(u32x8_in_memory*)(kept + 160) = rows[2];
-    *(u32x8_in_memory*)(kept + 240) = rows[3];
-    *(u32x8_in_memory*)(kept + 320) = rows[4];
-    *(u32x8_in_memory*)(kept + 400) = rows[5];
-    *(u32x8_in_memory*)(kept + 480) = rows[6];
-    *(u32x8_in_memory*)(kept + 560) = rows[7];
-    A += 8, kept += 640;
-    if ((column += 8) < 16) return;
-    column = 0;
-    A += 5024, kept += -1272;
-    if ((row += 8) < 32) return;
-    row = 0;
-    A += -20070, kept += 0;
-    ++b;
+    const i64 b = piece / 4;
+    const i64 row = 8 * (piece % 4);
+    #pragma clang loop unroll(disable) vectorize(disable)
+    for (i64 column = 0; column < 16; column += 8) {
+      u32x8 rows[8];
+      rows[0] = *(const u32x8_in_memory*)(A + 90LL * b + column + 630LL * row);
+      rows[1] = *(const u32x8_in_memory*)(A + 90LL * b + column + 630LL * row + 630LL);
+      rows[2] = *(const u32x8_in_memory*)(A + 90LL * b + column + 630LL * row + 1260LL);
+      rows[3] = *(const u32x8_in_memory*)(A + 90LL * b + column + 630LL * row + 1890LL);
+      rows[4] = *(const u32x8_in_memory*)(A + 90LL * b + column + 630LL * row + 2520LL);
+      rows[5] = *(const u32x8_in_memory*)(A + 90LL * b + column + 630LL * row + 3150LL);
+      rows[6] = *(const u32x8_in_memory*)(A + 90LL * b + column + 630LL * row + 3780LL);
+      rows[7] = *(const u32x8_in_memory*)(A + 90LL * b + column + 630LL * row + 4410LL);
+      transpose<u32, 8>(rows);
+      *(u32x8_in_memory*)(kept + 32LL * b + 80LL * column + row) = rows[0];
+      *(u32x8_in_memory*)(kept + 32LL * b + 80LL * column + row + 80LL) = rows[1];
+      *(u32x8_in_memory*)(kept + 32LL * b + 80LL * column + row + 160LL) = rows[2];
+      *(u32x8_in_memory*)(kept + 32LL * b + 80LL * column + row + 240LL) = rows[3];
+      *(u32x8_in_memory*)(kept + 32LL * b + 80LL * column + row + 320LL) = rows[4];
+      *(u32x8_in_memory*)(kept + 32LL * b + 80LL * column + row + 400LL) = rows[5];
+      *(u32x8_in_memory*)(kept + 32LL * b + 80LL * column + row + 480LL) = rows[6];
+      *(u32x8_in_memory*)(kept + 32LL * b + 80LL * column + row + 560LL) = rows[7];
+    }
+    ++piece;
   }
   inline __attribute__((always_inline)) void two_lines() {
-    if (more && ++beat % 2 == 0) one();
+    if (more && ++beat % 4 == 0) one();
   }
   inline __attribute__((always_inline)) void finish() {
-    while (more && b < 2) one();
+    while (more && piece < 8) one();
   }
 };
 
@@ -83,28 +78,26 @@ extern "C" void u32_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, c
   for (i64 task = first - 1; task < last; ++task) {
     const i64 after = task + 1 < last ? task + 1 : last - 1;
     ReadAhead reader = {begin_A(after), kept_places + ((task + 1) & 1) * 1296, task + 1 < last};
-    if (task < first) {
-      reader.finish();
-      continue;
-    }
-    if (const i64 at = after % 6; at % 4 == 0) {
-      const i64 next = after + (at + 4 < 6 ? 4 : 6 - at);
-      ahead = begin_A(next < last ? next : last - 1);
-    }
-    const i64 next = begin_B(after) - begin_B(task);
-    const i64 a_tile = task / 24;
-    const i64 b_tile = task / 6 % 4;
-    const i64 c_tile = task % 6;
-    u32* __restrict__ const kept = kept_places + (task & 1) * 1296;
-    const i64 c0 = 16LL * c_tile < 74 ? 16LL * c_tile : 74;
-    const i64 b0 = 2LL * b_tile < 5 ? 2LL * b_tile : 5;
-    const i64 a0 = 32LL * a_tile < 18 ? 32LL * a_tile : 18;
-    // write B along a
-    {
-      for (i64 c = 0; c < 16; ++c) {
-        for (i64 b = 0; b < 2; ++b) {
-          prefetch_ends(B + 350LL * c + 50LL * b + 350LL * c0 + 50LL * b0 + a0 + next, 32);
-          write_run<u32x8, 3>(B + 350LL * c + 50LL * b + 350LL * c0 + 50LL * b0 + a0, kept + 80LL * c + 32LL * b, 32, ahead, reader);
+    if (task >= first) {
+      if (const i64 at = (after + 1) % 6; at % 4 == 0) {
+        const i64 next = (after + 1) + (at + 4 < 6 ? 4 : 6 - at);
+        ahead = begin_A(next < last ? next : last - 1);
+      }
+      const i64 next = begin_B(after) - begin_B(task);
+      const i64 a_tile = task / 24;
+      const i64 b_tile = task / 6 % 4;
+      const i64 c_tile = task % 6;
+      u32* __restrict__ const kept = kept_places + (task & 1) * 1296;
+      const i64 c0 = 16LL * c_tile < 74 ? 16LL * c_tile : 74;
+      const i64 b0 = 2LL * b_tile < 5 ? 2LL * b_tile : 5;
+      const i64 a0 = 32LL * a_tile < 18 ? 32LL * a_tile : 18;
+      // write B along a
+      {
+        for (i64 c = 0; c < 16; ++c) {
+          for (i64 b = 0; b < 2; ++b) {
+            prefetch_ends(B + 350LL * c + 50LL * b + 350LL * c0 + 50LL * b0 + a0 + next, 32);
+            write_run<u32x8, 3>(B + 350LL * c + 50LL * b + 350LL * c0 + 50LL * b0 + a0, kept + 80LL * c + 32LL * b, 32, ahead, reader);
+          }
         }
       }
     }

@@ -13,20 +13,19 @@ struct ReadAhead {
   const u64* A;
   u64* kept;
   bool more;  // whether there is a next task
-  i64 beat = 0;
+  i64 piece = 0;
   inline __attribute__((always_inline)) void one() {
     for (i64 a = 0; a < 6; ++a) {
       for (i64 b = 0; b < 20; ++b) {
         copy_run<45>(kept + 280LL * b + 45LL * a, A + 45LL * b + 900LL * a);
       }
     }
-    more = false;
+    ++piece;
   }
   inline __attribute__((always_inline)) void two_lines() {
-    if (more && ++beat % 338 == 0) one();
   }
   inline __attribute__((always_inline)) void finish() {
-    while (more) one();
+    while (more && piece < 1) one();
   }
 };
 
@@ -51,20 +50,18 @@ extern "C" void u64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last, 
   for (i64 task = first - 1; task < last; ++task) {
     const i64 after = task + 1 < last ? task + 1 : last - 1;
     ReadAhead reader = {begin_A(after), kept_places + ((task + 1) & 1) * 5600, task + 1 < last};
-    if (task < first) {
-      reader.finish();
-      continue;
-    }
-    RowsAhead<rows_ahead, 43200, u64> ahead(begin_A(after + 1 < last ? after + 1 : last - 1));
-    const i64 next = begin_B(after) - begin_B(task);
-    const i64 a_tile = task;
-    u64* __restrict__ const kept = kept_places + (task & 1) * 5600;
-    const i64 a0 = 6LL * a_tile;
-    // write B along c
-    {
-      for (i64 b = 0; b < 20; ++b) {
-        prefetch_ends(B + 1350LL * b + 45LL * a0 + next, 270);
-        write_run<u64x8, 34>(B + 1350LL * b + 45LL * a0, kept + 280LL * b, 270, ahead, reader);
+    if (task >= first) {
+      RowsAhead<rows_ahead, 43200, u64> ahead(begin_A(after + 1 < last ? after + 1 : last - 1));
+      const i64 next = begin_B(after) - begin_B(task);
+      const i64 a_tile = task;
+      u64* __restrict__ const kept = kept_places + (task & 1) * 5600;
+      const i64 a0 = 6LL * a_tile;
+      // write B along c
+      {
+        for (i64 b = 0; b < 20; ++b) {
+          prefetch_ends(B + 1350LL * b + 45LL * a0 + next, 270);
+          write_run<u64x8, 34>(B + 1350LL * b + 45LL * a0, kept + 280LL * b, 270, ahead, reader);
+        }
       }
     }
     reader.finish();

@@ -92,7 +92,7 @@ class StagedBuilder : CpuTile {
     Body body = origins(true);
     if (ahead_.on())
       body.push_back({FetchRows{at(load().source, load().offset, origin_), ahead_.row, ahead_.length, ahead_.tiles,
-                                ahead_.in_row}});
+                                ahead_.in_row, ahead_.early}});
     Section read{fmt::format("read {} along {}", array_name(load().source), name(first_of(stage_.mapping))), reading()};
     if (ahead_.on()) read.ahead = moves_.tile_points() * size_of(output().type);
     body.push_back({std::move(read)});
@@ -157,16 +157,15 @@ class StagedBuilder : CpuTile {
     return varies;
   }
 
-  // ---- reading. Loops that are never spelt out are stepped through one by one where the section is executed ahead.
+  // ---- reading. Loops that are never spelt out are stepped through where the section is executed ahead.
 
   Body reading() { return stage_.mapping.vector > 1 ? blocks() : rows(); }
 
-  /// Contiguous runs, or single elements; of those that are executed ahead, a piece is what is contiguous in the input.
+  /// Contiguous runs, or single elements: executed ahead at once, as nothing is computed that stores could hide.
   Body rows() {
     const auto& digits = stage_.mapping.digits;
     const auto along = [&](int q) { return load().offset.coefficient[as_size(q)]; };
     const auto [runs, length] = run_of(stage_.mapping, along, [&](int q) { return kept(q); });
-    const auto leading = std::max(run_of(stage_.mapping, along, along).first, runs);
     const auto place = beyond(varying(digits, runs, digits.size()));
     const auto from = input(place), to = in_array(place);
     Body body;
@@ -175,8 +174,7 @@ class StagedBuilder : CpuTile {
     } else {
       body = {{Store{to, load_of(load().type, from)}}};
     }
-    body = around(digits, runs, leading, Bind::any, std::move(body));
-    return around(digits, leading, digits.size(), ahead_.on() ? Bind::rolled : Bind::any, std::move(body));
+    return around(digits, runs, digits.size(), Bind::any, std::move(body));
   }
 
   Body blocks() {

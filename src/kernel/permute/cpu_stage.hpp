@@ -56,6 +56,7 @@ struct InputAhead {
   std::int64_t lines = 0;         // cache lines of all rows, at most
   std::int64_t tiles = 1;         // consecutive tiles that are prefetched at once
   std::int64_t in_row = 1;        // tiles in a row of tiles; prefetched groups do not cross its end
+  std::int64_t early = 0;         // how many tiles before the next group's turn its lines are prefetched
   bool prefetches_ends = false;   // also of output lines that a run stores in part and does not carry
 
   bool on() const { return !row.empty(); }
