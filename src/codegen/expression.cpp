@@ -19,7 +19,6 @@ namespace ricci::codegen {
 namespace {
 
 using ir::Node;
-using ir::NodeId;
 using ir::NodeKind;
 using ir::OpCode;
 using ir::Program;
@@ -112,65 +111,6 @@ std::string literal(std::uint64_t bits, DType type) {
   return fmt::format("({}){}{}", name(type), number, size_of(type) == 8 ? "LL" : "");
 }
 
-std::string affine_text(const std::vector<std::int64_t>& coefficient, std::int64_t constant,
-                        const std::function<std::string(int)>& name, bool wide) {
-  std::string text;
-  const auto term = [&](std::int64_t value, const std::string& factor) {
-    const bool negative = value < 0;
-    if (!text.empty())
-      text += negative ? " - " : " + ";
-    else if (negative)
-      text += "-";
-    const auto magnitude = negative ? -value : value;
-    const auto literal = fmt::format("{}{}", magnitude, wide ? "LL" : "");
-    text += factor.empty() ? literal : magnitude == 1 ? factor : fmt::format("{} * {}", literal, factor);
-  };
-  for (std::size_t q = 0; q < coefficient.size(); ++q) {
-    if (coefficient[q] == 0) continue;
-    const auto factor = name(static_cast<int>(q));
-    if (!factor.empty()) term(coefficient[q], factor);
-  }
-  if (constant != 0) term(constant, "");
-  return text.empty() ? "0" : text;
-}
-
-std::string value_text(const Program& program, NodeId id, const std::function<std::string(NodeId)>& leaf) {
-  const Node& node = program.nodes[static_cast<std::size_t>(id)];
-  if (node.kind == NodeKind::load) return leaf(id);
-  if (node.kind == NodeKind::param) return program.params[static_cast<std::size_t>(node.source)].name;
-  if (node.kind != NodeKind::op) throw InternalError("a copy kernel has no loops of its own");
-  // In separate statements: the order of evaluation of arguments is unspecified, and leaf() may depend on it.
-  const auto x = value_text(program, node.operand[0], leaf);
-  const auto y = node.operand[1] < 0 ? std::string() : value_text(program, node.operand[1], leaf);
-  switch (node.op) {
-    case OpCode::add:
-      return is_real(node.type) ? fmt::format("{} + {}", x, y) : fmt::format("add({}, {})", x, y);
-    case OpCode::mul:
-      return fmt::format("mul({}, {})", x, y);
-    case OpCode::scale:
-      return fmt::format("scale({}, {})", x, y);
-    case OpCode::conj:
-      return fmt::format("conj({})", x);
-    case OpCode::tf32:
-      return fmt::format("nearest_tf32({})", x);
-    case OpCode::tf32_rest:
-      return fmt::format("nearest_tf32_rest({})", x);
-    case OpCode::cast:
-      return fmt::format("cast_{}({})", name(node.type), x);
-    default:
-      throw InternalError("a copy kernel adds, scales and converts, and does nothing else");
-  }
-}
-
-std::vector<NodeId> loads_of(const Program& program, NodeId id) {
-  std::vector<NodeId> loads;
-  value_text(program, id, [&](NodeId load) {
-    loads.push_back(load);
-    return std::string();
-  });
-  return loads;
-}
-
 std::string kernel_name(const Program& program) {
   const auto& statement = program.statement();
   const auto out = program.buffers[static_cast<std::size_t>(statement.buffer)].type;
@@ -245,27 +185,13 @@ std::string head_text(const Program& program, const kernel::Schedule& schedule, 
   };
   std::vector<std::string> extents;
   for (const auto& index : program.indices) extents.push_back(fmt::format("{}={}", index.name, index.extent));
-  const auto name_of = [&](int q) { return program.indices[static_cast<std::size_t>(q)].name; };
-  const auto access = [&](int buffer, const ir::Affine& affine) {
-    return fmt::format("{}[{}]", program.buffers[static_cast<std::size_t>(buffer)].name,
-                       affine_text(affine.coefficient, affine.constant, name_of));
-  };
-  if (!moves) {
-    constexpr std::ptrdiff_t kLines = 40;
-    const auto lines = ir::print(program);
-    if (std::count(lines.begin(), lines.end(), '\n') <= kLines) {
-      block("problem", lines);
-    } else {
-      block("problem", fmt::format("{} statements over {} loads and {} operations; `ricci show` prints them",
-                                   program.statements.size(), loads_in(program), program.nodes.size()));
-    }
+  constexpr std::ptrdiff_t kLines = 40;
+  const auto lines = ir::print(program);
+  if (std::count(lines.begin(), lines.end(), '\n') <= kLines) {
+    block("problem", lines);
   } else {
-    const auto& statement = program.statement();
-    block("problem", fmt::format("{} = {}", access(statement.buffer, statement.offset),
-                                 value_text(program, statement.value, [&](NodeId id) {
-                                   const auto& node = program.nodes[static_cast<std::size_t>(id)];
-                                   return access(node.source, node.offset);
-                                 })));
+    block("problem", fmt::format("{} statements over {} loads and {} operations; `ricci show` prints them",
+                                 program.statements.size(), loads_in(program), program.nodes.size()));
   }
   block("extents", fmt::format("{}", fmt::join(extents, " ")));
   block("plan", plan);

@@ -1,9 +1,7 @@
-// C text of affine offsets and of values, shared by both emitters.
+// C text of types and literals, the prelude and the head of a kernel, shared by both printers.
 #pragma once
 
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "kernel/schedule.hpp"
 
@@ -16,17 +14,6 @@ const char* c_type(DType type);
 /// "(u8)7".
 std::string literal(Scalar value, DType type);
 std::string literal(std::uint64_t bits, DType type);
-
-/// A sum of products: "1280 * a + 40 * b + c", or "0". `name(q)` is the text for index q; an empty text is a zero. With
-/// `wide`, products are formed in 64 bits.
-std::string affine_text(const std::vector<std::int64_t>& coefficient, std::int64_t constant,
-                        const std::function<std::string(int)>& name, bool wide = false);
-
-/// The value of a node, with `leaf(node)` as the text of each load.
-std::string value_text(const ir::Program& program, ir::NodeId id, const std::function<std::string(ir::NodeId)>& leaf);
-
-/// Loads that the statement's value uses, in evaluation order.
-std::vector<ir::NodeId> loads_of(const ir::Program& program, ir::NodeId id);
 
 /// Portable prelude: the parts that the program needs.
 std::string portable_prelude(const ir::Program& program);

@@ -1,5 +1,11 @@
 // f32_ab_to_ba_100x60        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[100 * b + a] = scale(alpha, A[b + 60 * a]) + scale(beta, B[100 * b + a])
+// problem    index b = 60
+//            index a = 100
+//            input A : f32 [0..5999] align 16
+//            output B : f32 [0..5999] align 16
+//            param alpha : f32
+//            param beta : f32
+//            B[100*b + a] = add(scale(alpha, A[b + 60*a]), scale(beta, B[100*b + a]))
 // extents    b=60 a=100
 // plan       alpha_beta: reads of 4 B, writes of 4 B, 4224 B shared, 8 tiles
 // traffic    72000 B (read 48000, write 24000)

@@ -1,5 +1,10 @@
 // c64_ab_to_ba_64x64        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[64 * b + a] = scale(alpha, conj(A[b + 64 * a]))
+// problem    index b = 64
+//            index a = 64
+//            input A : c64 [0..4095] align 16
+//            output B : c64 [0..4095] align 16
+//            param alpha : c64
+//            B[64*b + a] = scale(alpha, conj(A[b + 64*a]))
 // extents    b=64 a=64
 // plan       conj: reads of 16 B, writes of 16 B, 2304 B shared, 16 tiles
 // traffic    65536 B (read 32768, write 32768)

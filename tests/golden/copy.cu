@@ -1,5 +1,8 @@
 // u64_a_to_a_14800        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[a] = A[a]
+// problem    index a = 14800
+//            input A : u64 [0..14799] align 16
+//            output B : u64 [0..14799] align 16
+//            B[a] = A[a]
 // extents    a=14800
 // plan       copy: accesses of 16 B, 15 tiles
 // traffic    236800 B (read 118400, write 118400)

@@ -1,5 +1,11 @@
 // f64_ab_to_ba_64x64        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[64 * b + a] = scale(alpha, A[b + 64 * a]) + scale(beta, B[64 * b + a])
+// problem    index b = 64
+//            index a = 64
+//            input A : f64 [0..4095] align 16
+//            output B : f64 [0..4095] align 16
+//            param alpha : f64
+//            param beta : f64
+//            B[64*b + a] = add(scale(alpha, A[b + 64*a]), scale(beta, B[64*b + a]))
 // extents    b=64 a=64
 // plan       cpu_alpha_beta: reads of 32 B, writes of 32 B, 16 tiles
 // traffic    98304 B (read 65536, write 32768)

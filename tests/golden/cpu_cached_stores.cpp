@@ -1,5 +1,9 @@
 // u32_ab_to_ba_150x90        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[150 * b + a] = A[b + 90 * a]
+// problem    index b = 90
+//            index a = 150
+//            input A : u32 [0..13499] align 16
+//            output B : u32 [0..13499] align 16
+//            B[150*b + a] = A[b + 90*a]
 // extents    b=90 a=150
 // plan       cpu_cached_stores: reads of 32 B, writes of 4 B, 8192 B shared, 9 tiles
 // traffic    108000 B (read 54000, write 54000)

@@ -1,5 +1,12 @@
 // u32_abcde_to_edcba_3x5x7x18x22        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[1890 * e + 105 * d + 15 * c + 3 * b + a] = A[e + 22 * d + 396 * c + 2772 * b + 13860 * a]
+// problem    index e = 22
+//            index d = 18
+//            index c = 7
+//            index b = 5
+//            index a = 3
+//            input A : u32 [0..41579] align 16
+//            output B : u32 [0..41579] align 16
+//            B[1890*e + 105*d + 15*c + 3*b + a] = A[e + 22*d + 396*c + 2772*b + 13860*a]
 // extents    e=22 d=18 c=7 b=5 a=3
 // plan       cpu_composite: reads of 64 B, writes of 64 B, 38016 B shared, 8 tiles
 // traffic    332640 B (read 166320, write 166320)

@@ -1,5 +1,10 @@
 // u64_abc_to_bac_30x20x64        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[1920 * b + 64 * a + c] = A[64 * b + 1280 * a + c]
+// problem    index b = 20
+//            index a = 30
+//            index c = 64
+//            input A : u64 [0..38399] align 16
+//            output B : u64 [0..38399] align 16
+//            B[1920*b + 64*a + c] = A[64*b + 1280*a + c]
 // extents    b=20 a=30 c=64
 // plan       cpu_copy: accesses of 8 B, 20 tiles
 // traffic    614400 B (read 307200, write 307200)

@@ -1,5 +1,10 @@
 // u32_abc_to_cba_150x3x70        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[450 * c + 150 * b + a] = A[c + 70 * b + 210 * a]
+// problem    index c = 70
+//            index b = 3
+//            index a = 150
+//            input A : u32 [0..31499] align 16
+//            output B : u32 [0..31499] align 16
+//            B[450*c + 150*b + a] = A[c + 70*b + 210*a]
 // extents    c=70 b=3 a=150
 // plan       cpu_line_carry: reads of 32 B, writes of 32 B, 3008 B shared, 75 tiles
 // traffic    252000 B (read 126000, write 126000)

@@ -1,5 +1,10 @@
 // u16_abc_to_cba_12x10x50        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[120 * c + 12 * b + a] = A[c + 50 * b + 500 * a]
+// problem    index c = 50
+//            index b = 10
+//            index a = 12
+//            input A : u16 [0..5999] align 16
+//            output B : u16 [0..5999] align 16
+//            B[120*c + 12*b + a] = A[c + 50*b + 500*a]
 // extents    c=50 b=10 a=12
 // plan       cpu_loops: accesses of 2 B, 20 tiles
 // traffic    24000 B (read 12000, write 12000)

@@ -1,5 +1,9 @@
 // c64_ab_to_ba_40x24        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[40 * b + a] = conj(A[b - 24 * a])
+// problem    index b = 24
+//            index a = 40
+//            input A : c64 [-936..23] align 16
+//            output B : c64 [0..959] align 16
+//            B[40*b + a] = conj(A[b - 24*a])
 // extents    b=24 a=40
 // plan       cpu_negative: accesses of 8 B, 1 tiles
 // traffic    15360 B (read 7680, write 7680)

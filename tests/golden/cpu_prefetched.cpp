@@ -1,5 +1,10 @@
 // u64_abc_to_cba_64x70x90        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[4480 * c + 64 * b + a] = A[c + 90 * b + 6300 * a]
+// problem    index c = 90
+//            index b = 70
+//            index a = 64
+//            input A : u64 [0..403199] align 16
+//            output B : u64 [0..403199] align 16
+//            B[4480*c + 64*b + a] = A[c + 90*b + 6300*a]
 // extents    c=90 b=70 a=64
 // plan       cpu_prefetched: reads of 32 B, writes of 32 B, 60 tiles
 // traffic    6451200 B (read 3225600, write 3225600)

@@ -1,5 +1,10 @@
 // f64_abc_to_cba_60x5x50        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[300 * c + 60 * b + a] = A[c + 50 * b + 250 * a] + B[300 * c + 60 * b + a]
+// problem    index c = 50
+//            index b = 5
+//            index a = 60
+//            input A : f64 [0..14999] align 16
+//            output B : f64 [0..14999] align 16
+//            B[300*c + 60*b + a] = add(A[c + 50*b + 250*a], B[300*c + 60*b + a])
 // extents    c=50 b=5 a=60
 // plan       cpu_ragged: reads of 64 B, writes of 64 B, 20 tiles
 // traffic    360000 B (read 240000, write 120000)

@@ -1,5 +1,10 @@
 // u8_abc_to_cba_50x7x90        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[350 * c + 50 * b + a] = A[c + 90 * b + 630 * a]
+// problem    index c = 90
+//            index b = 7
+//            index a = 50
+//            input A : u8 [0..31499] align 16
+//            output B : u8 [0..31499] align 16
+//            B[350*c + 50*b + a] = A[c + 90*b + 630*a]
 // extents    c=90 b=7 a=50
 // plan       cpu_row_packing: reads of 16 B, writes of 32 B, 5120 B shared, 12 tiles
 // traffic    63000 B (read 31500, write 31500)

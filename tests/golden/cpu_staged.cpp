@@ -1,5 +1,10 @@
 // u16_abc_to_cba_50x7x90        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[350 * c + 50 * b + a] = A[c + 90 * b + 630 * a]
+// problem    index c = 90
+//            index b = 7
+//            index a = 50
+//            input A : u16 [0..31499] align 16
+//            output B : u16 [0..31499] align 16
+//            B[350*c + 50*b + a] = A[c + 90*b + 630*a]
 // extents    c=90 b=7 a=50
 // plan       cpu_staged: reads of 32 B, writes of 32 B, 9216 B shared, 16 tiles
 // traffic    126000 B (read 63000, write 63000)

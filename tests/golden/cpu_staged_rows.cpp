@@ -1,5 +1,10 @@
 // u64_abc_to_bac_30x20x45        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[1350 * b + 45 * a + c] = A[45 * b + 900 * a + c]
+// problem    index b = 20
+//            index a = 30
+//            index c = 45
+//            input A : u64 [0..26999] align 16
+//            output B : u64 [0..26999] align 16
+//            B[1350*b + 45*a + c] = A[45*b + 900*a + c]
 // extents    b=20 a=30 c=45
 // plan       cpu_staged_rows: reads of 8 B, writes of 64 B, 44720 B shared, 5 tiles
 // traffic    432000 B (read 216000, write 216000)

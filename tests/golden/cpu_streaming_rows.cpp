@@ -1,5 +1,11 @@
 // f64_abc_to_bac_30x20x45        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[1350 * b + 45 * a + c] = scale(alpha, A[45 * b + 900 * a + c])
+// problem    index b = 20
+//            index a = 30
+//            index c = 45
+//            input A : f64 [0..26999] align 16
+//            output B : f64 [0..26999] align 16
+//            param alpha : f64
+//            B[1350*b + 45*a + c] = scale(alpha, A[45*b + 900*a + c])
 // extents    b=20 a=30 c=45
 // plan       cpu_streaming_rows: accesses of 32 B, 30 tiles
 // traffic    432000 B (read 216000, write 216000)

@@ -1,5 +1,9 @@
 // u32_ab_to_ba_100x64        made by ricci 0.1.0 for x86-64-v4; do not edit
-// problem    B[100 * b + a] = A[b + 64 * a]
+// problem    index b = 64
+//            index a = 100
+//            input A : u32 [0..6399] align 16
+//            output B : u32 [0..6399] align 16
+//            B[100*b + a] = A[b + 64*a]
 // extents    b=64 a=100
 // plan       cpu_transposed: reads of 32 B, writes of 32 B, 8 tiles
 // traffic    51200 B (read 25600, write 25600)

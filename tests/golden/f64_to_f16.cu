@@ -1,5 +1,10 @@
 // f64_f16_abc_to_acb_20x64x32        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[2048 * a + 64 * c + b] = cast_f16(A[2048 * a + c + 32 * b])
+// problem    index a = 20
+//            index c = 32
+//            index b = 64
+//            input A : f64 [0..40959] align 16
+//            output B : f16 [0..40959] align 16
+//            B[2048*a + 64*c + b] = f16(A[2048*a + c + 32*b])
 // extents    a=20 c=32 b=64
 // plan       f64_to_f16: reads of 16 B, writes of 16 B, 8448 B shared, 40 tiles
 // traffic    409600 B (read 327680, write 81920)

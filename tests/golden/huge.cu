@@ -1,5 +1,8 @@
 // u8_a_to_a_3000000001        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[a] = A[a]
+// problem    index a = 3000000001
+//            input A : u8 [0..3000000000] align 16
+//            output B : u8 [0..3000000000] align 16
+//            B[a] = A[a]
 // extents    a=3000000001
 // plan       huge: accesses of 1 B, 732422 tiles
 // traffic    6000000002 B (read 3000000001, write 3000000001)

@@ -1,5 +1,9 @@
 // u32_ab_to_ab_30x64        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[70 * a + b - 2030] = A[-64 * a - b + 1856]
+// problem    index a = 30
+//            index b = 64
+//            input A : u32 [-63..1856] align 16
+//            output B : u32 [-2030..63] align 16
+//            B[70*a + b - 2030] = A[-64*a - b + 1856]
 // extents    a=30 b=64
 // plan       negative: accesses of 4 B, 8 tiles
 // traffic    15360 B (read 7680, write 7680)

@@ -1,5 +1,10 @@
 // u32_abc_to_cba_9x7x200        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[63 * c + 9 * b + a] = A[c + 200 * b + 1400 * a]
+// problem    index c = 200
+//            index b = 7
+//            index a = 9
+//            input A : u32 [0..12599] align 16
+//            output B : u32 [0..12599] align 16
+//            B[63*c + 9*b + a] = A[c + 200*b + 1400*a]
 // extents    c=200 b=7 a=9
 // plan       packed: reads of 4 B, writes of 4 B, 4068 B shared, 13 tiles
 // traffic    100800 B (read 50400, write 50400)

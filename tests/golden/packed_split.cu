@@ -1,5 +1,11 @@
 // u64_abcd_to_dcba_70x5x6x44        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[2100 * d + 350 * c + 70 * b + a] = A[d + 44 * c + 264 * b + 1320 * a]
+// problem    index d = 44
+//            index c = 6
+//            index b = 5
+//            index a = 70
+//            input A : u64 [0..92399] align 16
+//            output B : u64 [0..92399] align 16
+//            B[2100*d + 350*c + 70*b + a] = A[d + 44*c + 264*b + 1320*a]
 // extents    d=44 c=6 b=5 a=70
 // plan       packed_split: reads of 8 B, writes of 8 B, 7040 B shared, 120 tiles
 // traffic    1478400 B (read 739200, write 739200)

@@ -1,5 +1,9 @@
 // u64_ab_to_ba_42x90        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[42 * b + a] = A[b + 90 * a]
+// problem    index b = 90
+//            index a = 42
+//            input A : u64 [0..3779] align 16
+//            output B : u64 [0..3779] align 16
+//            B[42*b + a] = A[b + 90*a]
 // extents    b=90 a=42
 // plan       plain: accesses of 8 B, 15 tiles
 // traffic    60480 B (read 30240, write 30240)

@@ -1,5 +1,9 @@
 // c128_ab_to_ba_256x256        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[256 * b + a] = A[b + 256 * a]
+// problem    index b = 256
+//            index a = 256
+//            input A : c128 [0..65535] align 16
+//            output B : c128 [0..65535] align 16
+//            B[256*b + a] = A[b + 256*a]
 // extents    b=256 a=256
 // plan       shared_dynamic: reads of 16 B, writes of 16 B, 66560 B shared, 16 tiles
 // traffic    2097152 B (read 1048576, write 1048576)

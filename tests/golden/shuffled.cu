@@ -1,5 +1,12 @@
 // u64_abcde_to_ebdac_10x12x14x16x33        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[26880 * e + 2240 * b + 140 * d + 14 * a + c] = A[e + 7392 * b + 33 * d + 88704 * a + 528 * c]
+// problem    index e = 33
+//            index b = 12
+//            index d = 16
+//            index a = 10
+//            index c = 14
+//            input A : u64 [0..887039] align 16
+//            output B : u64 [0..887039] align 16
+//            B[26880*e + 2240*b + 140*d + 14*a + c] = A[e + 7392*b + 33*d + 88704*a + 528*c]
 // extents    e=33 b=12 d=16 a=10 c=14
 // plan       shuffled: reads of 8 B, writes of 8 B, 1904 B shared, 5760 tiles
 // traffic    14192640 B (read 7096320, write 7096320)

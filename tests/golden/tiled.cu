@@ -1,5 +1,10 @@
 // u64_abc_to_cba_48x50x40        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[2400 * c + 48 * b + a] = A[c + 40 * b + 2000 * a]
+// problem    index c = 40
+//            index b = 50
+//            index a = 48
+//            input A : u64 [0..95999] align 16
+//            output B : u64 [0..95999] align 16
+//            B[2400*c + 48*b + a] = A[c + 40*b + 2000*a]
 // extents    c=40 b=50 a=48
 // plan       tiled: reads of 8 B, writes of 8 B, 8448 B shared, 200 tiles
 // traffic    1536000 B (read 768000, write 768000)

@@ -1,5 +1,10 @@
 // u32_abc_to_bac_24x18x96        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[2304 * b + 96 * a + c] = A[96 * b + 1728 * a + c]
+// problem    index b = 18
+//            index a = 24
+//            index c = 96
+//            input A : u32 [0..41471] align 16
+//            output B : u32 [0..41471] align 16
+//            B[2304*b + 96*a + c] = A[96*b + 1728*a + c]
 // extents    b=18 a=24 c=96
 // plan       tiled_copy: accesses of 16 B, 54 tiles
 // traffic    331776 B (read 165888, write 165888)

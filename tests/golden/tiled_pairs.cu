@@ -1,5 +1,9 @@
 // u32_ab_to_ba_1024x1024        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[1024 * b + a] = A[b + 1024 * a]
+// problem    index b = 1024
+//            index a = 1024
+//            input A : u32 [0..1048575] align 16
+//            output B : u32 [0..1048575] align 16
+//            B[1024*b + a] = A[b + 1024*a]
 // extents    b=1024 a=1024
 // plan       tiled_pairs: reads of 8 B, writes of 4 B, 8448 B shared, 512 tiles
 // traffic    8388608 B (read 4194304, write 4194304)

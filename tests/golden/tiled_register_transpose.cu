@@ -1,5 +1,9 @@
 // u32_ab_to_ba_512x256        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[512 * b + a] = A[b + 256 * a]
+// problem    index b = 256
+//            index a = 512
+//            input A : u32 [0..131071] align 16
+//            output B : u32 [0..131071] align 16
+//            B[512*b + a] = A[b + 256*a]
 // extents    b=256 a=512
 // plan       tiled_register_transpose: reads of 16 B, writes of 16 B, 16384 B shared, swizzled, 32 tiles
 // traffic    1048576 B (read 524288, write 524288)

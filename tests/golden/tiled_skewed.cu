@@ -1,5 +1,9 @@
 // u64_ab_to_ba_67x41        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[67 * b + a] = A[b + 41 * a]
+// problem    index b = 41
+//            index a = 67
+//            input A : u64 [0..2746] align 16
+//            output B : u64 [0..2746] align 16
+//            B[67*b + a] = A[b + 41*a]
 // extents    b=41 a=67
 // plan       tiled_skewed: reads of 8 B, writes of 16 B, 9240 B shared, 6 tiles
 // traffic    43952 B (read 21976, write 21976)

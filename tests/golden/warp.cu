@@ -1,5 +1,9 @@
 // u32_ab_to_ba_4096x8        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[4096 * b + a] = A[b + 8 * a]
+// problem    index b = 8
+//            index a = 4096
+//            input A : u32 [0..32767] align 16
+//            output B : u32 [0..32767] align 16
+//            B[4096*b + a] = A[b + 8*a]
 // extents    b=8 a=4096
 // plan       warp: reads of 16 B, writes of 16 B, 128 tiles
 // traffic    262144 B (read 131072, write 131072)

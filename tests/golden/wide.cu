@@ -1,5 +1,9 @@
 // u8_ab_to_ab_70000x40000        made by ricci 0.1.0 for sm_90; do not edit
-// problem    B[40000 * a + b] = A[40001 * a + b]
+// problem    index a = 70000
+//            index b = 40000
+//            input A : u8 [0..2800069998] align 16
+//            output B : u8 [0..2799999999] align 16
+//            B[40000*a + b] = A[40001*a + b]
 // extents    a=70000 b=40000
 // plan       wide: accesses of 1 B, 2800000 tiles
 // traffic    5600000000 B (read 2800000000, write 2800000000)

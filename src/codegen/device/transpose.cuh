@@ -13,19 +13,11 @@ template <int N, int W, int Group, int Span, int High, class V, int... I>
 static inline __attribute__((always_inline)) V shuffled(V a, V b, lanes_of<I...>) {
   return __builtin_shufflevector(a, b, (W * place_of(I / W, N, Group, Span, High) + I % W)...);
 }
-// P vectors of T, of which R are used, transposed in log2 P rounds: pairs of vectors interleave pieces of 1, 2, 4, ...
-// elements within 16 bytes, by one instruction each, and exchange larger ones. Pairs and rounds are spelt out, as loops
-// would be unrolled too late for loads to stay in the order of the rows.
-template <class T, int R, int Span, int Group, int I, class V, int P>
-static inline __attribute__((always_inline)) void interleave(V (&rows)[P]) {
-  constexpr int N = sizeof(V) / sizeof(T), L = sizeof(V) / sizeof(rows[0][0]), W = L / N;
-  typedef typename __make_integer_seq<sequence, int, L>::type all;
-  if constexpr ((I & Span) == 0 && I / Span * Span < R) {
-    constexpr bool alone = (I | Span) / Span * Span >= R;
-    const V a = rows[I], b = alone ? a : rows[I | Span];
-    if constexpr (Span < Group || !alone) rows[I] = shuffled<N, W, Group, Span, 0>(a, b, all());
-    rows[I | Span] = shuffled<N, W, Group, Span, 1>(a, b, all());
-  }
+template <int N, int W, int Group, int Span, class V, class All>
+static inline __attribute__((always_inline)) void interleave(V& a, V& b, bool alone, All all) {
+  const V x = a, y = alone ? a : b;
+  if (Span < Group || !alone) a = shuffled<N, W, Group, Span, 0>(x, y, all);
+  b = shuffled<N, W, Group, Span, 1>(x, y, all);
 }
 // What is interleaved comes out by numbers whose bits are reversed.
 constexpr int reversed(int i, int high) {
@@ -34,27 +26,29 @@ constexpr int reversed(int i, int high) {
   }
   return i;
 }
-template <int From, int I, class V, int P>
-static inline __attribute__((always_inline)) void swap(V (&rows)[P]) {
-  if constexpr (I < From) {
-    const V row = rows[I];
-    rows[I] = rows[From];
-    rows[From] = row;
-  }
-}
-template <class T, int R, int Span, class V, int P, int... I>
-static inline __attribute__((always_inline)) void rounds(V (&rows)[P], lanes_of<I...> all) {
-  constexpr int N = sizeof(V) / sizeof(T), Fits = sizeof(T) < 16 ? 16 / sizeof(T) : 1, Group = N < Fits ? N : Fits;
+// P vectors of T, of which R are used, transposed in log2 P rounds: pairs of vectors interleave pieces of 1, 2, 4, ...
+// elements within 16 bytes, by one instruction each, and exchange larger ones. Pairs are spelt out, as loops would be
+// unrolled too late for loads to stay in the order of the rows; by one function a round, as each takes its time to
+// compile.
+template <class T, int R, int Span, class V, int P, class All, int... I>
+static inline __attribute__((always_inline)) void rounds(V (&rows)[P], All all, lanes_of<I...> numbers) {
+  constexpr int N = sizeof(V) / sizeof(T), W = sizeof(T) / sizeof(rows[0][0]);
+  constexpr int Fits = sizeof(T) < 16 ? 16 / sizeof(T) : 1, Group = N < Fits ? N : Fits;
   if constexpr (Span < P) {
-    (interleave<T, R, Span, Group, I>(rows), ...);
-    rounds<T, R, 2 * Span>(rows, all);
+    (((I & Span) == 0 && I / Span * Span < R
+          ? interleave<N, W, Group, Span>(rows[I], rows[I | Span], (I | Span) / Span * Span >= R, all)
+          : void()),
+     ...);
+    rounds<T, R, 2 * Span>(rows, all, numbers);
   } else {
-    (swap<reversed(I, (Group < P ? Group : P) / 2), I>(rows), ...);
+    const V all_rows[P] = {rows[reversed(I, (Group < P ? Group : P) / 2)]...};
+    ((rows[I] = all_rows[I]), ...);
   }
 }
 template <class T, int R, class V, int P>
 static inline __attribute__((always_inline)) void transpose(V (&rows)[P]) {
-  rounds<T, R, 1>(rows, typename __make_integer_seq<sequence, int, P>::type());
+  rounds<T, R, 1>(rows, typename __make_integer_seq<sequence, int, sizeof(V) / sizeof(rows[0][0])>::type(),
+                  typename __make_integer_seq<sequence, int, P>::type());
 }
 
 template <class V, int... I>
