@@ -9,9 +9,8 @@
 
 #include "codegen/expression.hpp"
 #include "codegen/kernel_source.hpp"
-#include "codegen/kernel_text.hpp"
 #include "codegen/prelude.hpp"
-#include "codegen/writer.hpp"
+#include "codegen/statement_printer.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::codegen {
@@ -121,9 +120,11 @@ const char* offset_type(const std::vector<std::int64_t>& values) {
   return *least < INT32_MIN || *most > INT32_MAX ? "i64" : "i32";
 }
 
-class CppPrinter {
+class CppPrinter : StatementPrinter<CppPrinter> {
+  friend StatementPrinter;
+
  public:
-  explicit CppPrinter(const Kernel& kernel) : kernel_(kernel), text_(kernel, true, true) {}
+  explicit CppPrinter(const Kernel& kernel) : StatementPrinter(kernel, true) {}
 
   std::string print(const std::string& name) {
     const bool works = std::any_of(kernel_.arrays.begin(), kernel_.arrays.end(),
@@ -199,12 +200,6 @@ class CppPrinter {
       count /= extent;
     }
     return *body;
-  }
-  /// A digit of a number below `all`: what `extent` times as many as below it are made of.
-  static std::string digit(const char* number, std::int64_t all, std::int64_t count, std::int64_t extent) {
-    const auto below = count / extent;
-    const auto quotient = below == 1 ? std::string(number) : fmt::format("{} / {}", number, below);
-    return count == all ? quotient : fmt::format("{} % {}", quotient, extent);
   }
   static const kernel::Loop* task_loop(const Body& body) {
     for (const auto& statement : body) {
@@ -395,6 +390,7 @@ class CppPrinter {
     return found;
   }
 
+  using StatementPrinter::one, StatementPrinter::print;
   void one(const kernel::FetchRows&) {}
   void one(const kernel::FetchLines& fetch) { w_.line("ahead.prefetch<{}>();", fetch.lines); }
   void one(const kernel::Beside& beside) {
@@ -418,10 +414,6 @@ class CppPrinter {
     }
     w_.line("write_run<{}, {}>({}, {}, {}, {}{});", text_.vector_type(kernel_.array(run.to.array).type, run.lanes),
             run.fetched, to, from, run.count, ahead_ != nullptr ? "ahead, reader" : "NoneAhead(), NoneBeside()", carry);
-  }
-
-  void print(const Body& body) {
-    for (const auto& statement : body) std::visit([&](const auto& node) { one(node); }, statement.node);
   }
 
   void one(const kernel::Loop& loop) {
@@ -451,9 +443,6 @@ class CppPrinter {
     }
     if (bind == Bind::rolled) w_.line("#pragma clang loop unroll(disable) vectorize(disable)");
     if (bind == Bind::vector) w_.line("#pragma clang loop vectorize(assume_safety)");
-  }
-  static std::string next(const std::string& name, std::int64_t step) {
-    return step == 1 ? "++" + name : fmt::format("{} += {}", name, step);
   }
   void one(const kernel::Sweep& sweep) {
     const auto& name = text_.name(sweep.var);
@@ -487,36 +476,17 @@ class CppPrinter {
     }
     w_.line("const i64 {} = {};", text_.name(let.var), text_.let(let));
   }
-  void one(const kernel::If& branch) {
-    w_.open("if ({}) {{", text_.condition(branch));
-    print(branch.then);
-    if (!branch.otherwise.empty()) {
-      w_.otherwise();
-      print(branch.otherwise);
-    }
-    w_.close();
-  }
-  void one(const kernel::Comment& comment) { w_.line("// {}", comment.text); }
   void one(const kernel::Section& section) {
-    if (section.ahead > 0) return;
-    w_.line("// {}", section.title);
-    w_.open("{{");
-    print(section.body);
-    w_.close();
+    if (section.ahead == 0) StatementPrinter::one(section);
   }
   void one(const kernel::Store& store) {
     if (!store.nontemporal || store.to.lanes == 1) {
-      w_.line("{}", text_.store(store));
-      return;
+      return StatementPrinter::one(store);
     }
     nontemporal_ = true;
     w_.line("store_nontemporal<{}>({}, {});", text_.vector_type(kernel_.array(store.to.array).type, store.to.lanes),
             text_.pointer(store.to), text_.value(store.value));
   }
-  void one(const kernel::Define& define) {
-    w_.line("{} = {};", text_.declaration(define.array), text_.value(define.value));
-  }
-  void one(const kernel::Scatter& scatter) { w_.line("{}", text_.scatter(scatter)); }
   void one(const kernel::Prefetch& prefetch) {
     w_.line("__builtin_prefetch({}, {});", text_.pointer(prefetch.from), prefetch.written ? "1, 3" : "0, 2");
   }
@@ -532,15 +502,7 @@ class CppPrinter {
     w_.line("transpose<{}, {}>({});", c_type(array.type), transpose.used > 0 ? transpose.used : array.shape.front(),
             array.name);
   }
-  template <class Other>
-  void one(const Other&) {
-    throw InternalError("a statement that no C++ text has");
-  }
-  void one(const kernel::Declare& declaration) { w_.line("{};", text_.declaration(declaration.array)); }
 
-  const Kernel& kernel_;
-  KernelText text_;
-  Writer w_;
   bool transposes_ = false, nontemporal_ = false, rows_ = false, aligns_ = false, runs_ = false, fences_ = false;
   std::string tables_;            // and types, before the function
   std::set<std::string> tabled_;  // names of tables

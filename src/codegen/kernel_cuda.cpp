@@ -7,9 +7,8 @@
 
 #include "codegen/expression.hpp"
 #include "codegen/kernel_source.hpp"
-#include "codegen/kernel_text.hpp"
 #include "codegen/prelude.hpp"
-#include "codegen/writer.hpp"
+#include "codegen/statement_printer.hpp"
 #include "kernel/extensions.hpp"
 #include "kernel/warp_group.hpp"
 #include "ricci/error.hpp"
@@ -27,9 +26,11 @@ using kernel::Space;
 
 constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
 
-class CudaPrinter {
+class CudaPrinter : StatementPrinter<CudaPrinter> {
+  friend StatementPrinter;
+
  public:
-  explicit CudaPrinter(const Kernel& kernel) : kernel_(kernel), text_(kernel, false, false) {}
+  explicit CudaPrinter(const Kernel& kernel) : StatementPrinter(kernel, false) {}
 
   std::string print(const std::string& name) {
     std::string arguments;
@@ -94,15 +95,12 @@ class CudaPrinter {
         for (const auto& condition : branch->when) leave_unless(condition);
         print_function(branch->then);
       } else {
-        std::visit([&](const auto& node) { one(node); }, statement.node);
+        print(statement);
       }
     }
   }
 
-  void print(const Body& body) {
-    for (const auto& statement : body) std::visit([&](const auto& node) { one(node); }, statement.node);
-  }
-
+  using StatementPrinter::one, StatementPrinter::print;
   void one(const kernel::Loop& loop) {
     const auto& name = text_.name(loop.var);
     const auto extent = kernel_.extent(loop.var);
@@ -112,9 +110,8 @@ class CudaPrinter {
                                   : loop.times > 0          ? fmt::format(" {}", loop.times)
                                                             : "");
     }
-    const auto next = loop.step == 1 ? "++" + name : fmt::format("{} += {}", name, loop.step);
     w_.open("for ({} {} = {}; {} < {}{}; {}) {{", text_.type(loop.var), name, text_.affine(loop.first), name, extent,
-            limit, next);
+            limit, next(name, loop.step));
     if (loop.bind != Bind::unroll) text_.count_rounds(loop.var);
     print(loop.body);
     w_.close();
@@ -124,26 +121,16 @@ class CudaPrinter {
   }
   /// A thread's number, or a digit of its block's.
   void bound(const kernel::Loop& loop) {
+    const auto extent = kernel_.extent(loop.var);
     if (loop.bind == Bind::thread) {
-      if (thread_below_ == 0) thread_below_ = kernel_.threads;
-      const bool outermost = thread_below_ == kernel_.threads;
-      thread_below_ /= kernel_.extent(loop.var);
-      std::string number = "threadIdx.x";
-      if (thread_below_ > 1) number += fmt::format(" / {}", thread_below_);
-      if (!outermost) number += fmt::format(" % {}", kernel_.extent(loop.var));
-      w_.line("const int {} = {};", text_.name(loop.var), number);
+      w_.line("const int {} = {};", text_.name(loop.var), digit("threadIdx.x", kernel_.threads, threads_, extent));
+      threads_ /= extent;
       return;
     }
-    if (below_ == 0) below_ = kernel_.tasks();
-    const auto extent = kernel_.extent(loop.var);
-    const bool first = below_ == kernel_.tasks();
-    below_ /= extent;
-    const bool whole = first && below_ == 1;
-    auto number = whole         ? std::string("blockIdx.x")
-                  : below_ == 1 ? std::string("(int)blockIdx.x")
-                                : fmt::format("(int)blockIdx.x / {}", below_);
-    if (!first) number += fmt::format(" % {}", extent);
-    w_.line("const int {} = {};", text_.name(loop.var), extent == 1 ? "0" : number);
+    const auto all = kernel_.tasks();
+    const char* block = extent == all ? "blockIdx.x" : "(int)blockIdx.x";
+    w_.line("const int {} = {};", text_.name(loop.var), extent == 1 ? "0" : digit(block, all, blocks_, extent));
+    blocks_ /= extent;
     for (const auto& condition : loop.when) leave_unless(condition);
   }
   void one(const kernel::Let& let) {
@@ -157,23 +144,11 @@ class CudaPrinter {
       if (const auto* copy = std::get_if<kernel::AsyncCopy>(&branch.then.front().node))
         return copied(*copy, text_.condition(branch.when));
     }
-    w_.open("if ({}) {{", text_.condition(branch));
-    print(branch.then);
-    if (!branch.otherwise.empty()) {
-      w_.otherwise();
-      print(branch.otherwise);
-    }
-    w_.close();
+    StatementPrinter::one(branch);
   }
-  void one(const kernel::Comment& comment) { w_.line("// {}", comment.text); }
   void one(const kernel::Section& section) {
-    if (!section.title.empty()) {
-      w_.blank();
-      w_.line("// {}", section.title);
-    }
-    w_.open("{{");
-    print(section.body);
-    w_.close();
+    if (!section.title.empty()) w_.blank();
+    StatementPrinter::one(section);
   }
   void one(const kernel::Advance& advance) {
     if (advance.by == kernel::Affine()) return;
@@ -182,12 +157,8 @@ class CudaPrinter {
   void one(const kernel::AdvanceByLanes& advance);
   void one(const kernel::Store& store) {
     parts_.reduce = parts_.reduce || store.atomic;
-    w_.line("{}", text_.store(store));
+    StatementPrinter::one(store);
   }
-  void one(const kernel::Define& define) {
-    w_.line("{} = {};", text_.declaration(define.array), text_.value(define.value));
-  }
-  void one(const kernel::Scatter& scatter) { w_.line("{}", text_.scatter(scatter)); }
   void one(const kernel::LaneReduce& reduce) {
     const auto own = text_.load(reduce.registers);
     w_.line("#pragma unroll");
@@ -261,19 +232,10 @@ class CudaPrinter {
     return fmt::format("shared_matrix<{}>({}, {}, {})", kernel::row_of(array) * size, text_.unswizzled(matrix.start),
                        matrix.leading * size, matrix.stride * size);
   }
-  void one(const kernel::Declare& declaration) {
-    w_.line("{}{};", text_.declaration(declaration.array), declaration.zeros ? " = {}" : "");
-  }
-  template <class Other>
-  void one(const Other&) {
-    throw InternalError("a statement that no CUDA text has");
-  }
 
-  const Kernel& kernel_;
-  KernelText text_;
-  Writer w_, tables_;
+  Writer tables_;
   DeviceParts parts_;
-  std::int64_t below_ = 0, thread_below_ = 0;
+  std::int64_t blocks_ = kernel_.tasks(), threads_ = kernel_.threads;  // below the loops so far
 };
 
 void CudaPrinter::one(const kernel::AdvanceByLanes& advance) {

@@ -87,16 +87,9 @@ void KernelText::find_truths() {
 void KernelText::look_at(const kernel::Body& body) {
   for (const auto& statement : body) {
     const auto& node = statement.node;
-    if (const auto* loop = std::get_if<kernel::Loop>(&node)) {
-      look_at(loop->body);
-    } else if (const auto* section = std::get_if<kernel::Section>(&node)) {
-      look_at(section->body);
-    } else if (const auto* sweep = std::get_if<kernel::Sweep>(&node)) {
-      for (const auto& part : sweep->parts) look_at(part.body);
-    } else if (const auto* branch = std::get_if<kernel::If>(&node)) {
+    kernel::for_each_body(statement, [&](const kernel::Body& inner) { look_at(inner); });
+    if (const auto* branch = std::get_if<kernel::If>(&node)) {
       for (const auto& value : branch->values) look_at(value);
-      look_at(branch->then);
-      look_at(branch->otherwise);
     } else if (const auto* store = std::get_if<kernel::Store>(&node)) {
       stored_.insert(store->to.array);
       look_at(store->value);
