@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <variant>
 
@@ -15,9 +16,10 @@ namespace ricci::codegen {
 /// Printer: has a function `one` of each node that only its language says, or says in its own way.
 template <class Printer>
 class StatementPrinter {
- protected:
+  friend Printer;
   StatementPrinter(const kernel::Kernel& kernel, bool cpu) : kernel_(kernel), text_(kernel, cpu, cpu) {}
 
+ protected:
   void print(const kernel::Body& body) {
     for (const auto& statement : body) print(statement);
   }
