@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -141,10 +142,20 @@ class ContractionEnumerator {
     return all;
   }
 
+  /// Warps that share a tile of the result: the rows and columns that they hold.
+  struct Warps {
+    kernel::Spread spread;
+    std::int64_t rows, columns;
+    RoundRates rates;
+    double own_parts;  ///< of a multiprocessor, that they keep busy
+    bool prefetches;   ///< whether they may read fragments ahead of a round
+  };
   /// What is known of a tile of the result, whatever is copied for it.
   struct Result {
     ContractionCounts counts;
     ResultPlace place;
+    double store_cycles;            ///< at least, of a block alone
+    std::vector<Warps> warps = {};  ///< filled where it is needed
   };
   /// A tile of the result with a chunk of the depth, without the warps that share it.
   struct Start {
@@ -167,9 +178,11 @@ class ContractionEnumerator {
     const auto thin = [](const Tile& side) { return side.blocks == 1 ? std::min(side.size, kLeastSide) : kLeastSide; };
     if (results < thin(rows) * thin(columns) && (rows.blocks > 1 || columns.blocks > 1)) return;
     if (results > kMostTile) return;
-    const Result result{counts_.of_result(rows, columns), result_place(contraction_, rows, columns)};
+    const auto place = result_place(contraction_, rows, columns);
+    Result result{counts_.of_result(rows, columns, place), place, 0};
     auto alone = result.counts;
     counts_.bound_stores(alone, rows, columns, result.place);
+    result.store_cycles = alone.store_cycles();
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       if (!contraction_.takes(rows, columns, depths_[d])) continue;
       const auto& a = row_copies(row, d);
@@ -181,7 +194,7 @@ class ContractionEnumerator {
       if (kRounded * least <= worth_ * best_seconds_)
         starts.push_back({row, column, d, results_.size(), number, kRounded * least});
     }
-    results_.push_back(result);
+    results_.push_back(std::move(result));
   }
 
   /// A lower bound of what a cut takes whose warps and stages are not known yet.
@@ -192,17 +205,23 @@ class ContractionEnumerator {
     if (!contraction_.groups) {
       if (share.blocks > 1) counts_.bound_stores(counts, *cut.rows, *cut.columns, place);
       counts_.bound_round(counts, *cut.rows, *cut.columns, *cut.depth, a, b);
-      return least_time_of_tile(counts, device_);
+      return least_time_of_tile(counts, device_, worth_ * best_seconds_ / kRounded);
     }
     cut.share = share;
     cut.relaid = share.blocks > 1;
     cut.spread = contraction_.spread(cut.rows->size, cut.columns->size, group_warps(*cut.rows), 1);
-    counts_.set_round(counts, cut, place, a, b, counts_.held_rows(cut), counts_.held_columns(cut));
+    set_round(counts, cut, place, a, b);
     const auto stage = contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0);
     constexpr double kBlockBytes = 1024;  // of a block, which a device keeps
     const double room = static_cast<double>(device_.shared_bytes_per_multiprocessor) /
                         (static_cast<double>(std::min<std::int64_t>(kStages[1], cut.rounds()) * stage) + kBlockBytes);
     return LaunchTimes(counts, device_).least(counted_stages(kStages[std::size(kStages) - 1]), std::max(room, 1.0));
+  }
+
+  void set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
+                 const Copies& b) const {
+    const auto rows = counts_.held_rows(cut), columns = counts_.held_columns(cut);
+    counts_.set_round(counts, cut, counts_.rates(cut.spread, rows, columns), place, a, b, rows, columns);
   }
 
   /// Warps along the rows of groups that have all of them.
@@ -215,8 +234,6 @@ class ContractionEnumerator {
     std::array<DepthShare, 4> all = {};
     std::array<int, 4> most = {};  ///< blocks that they were asked for
     std::size_t count = 1;
-    const DepthShare* begin() const { return all.data(); }
-    const DepthShare* end() const { return all.data() + count; }
   };
 
   /// All ways to share the sums of a chunk of the depth: not at all, or in clusters.
@@ -234,91 +251,141 @@ class ContractionEnumerator {
   }
 
   /// Of these, in clusters where tiles are fewer than multiprocessors have room for.
-  Shares shares(const Tile& rows, const Tile& columns, std::size_t depth) const {
-    auto shares = shares_[depth];
+  std::span<const DepthShare> shares(const Tile& rows, const Tile& columns, std::size_t depth) const {
+    const auto& shares = shares_[depth];
     const auto tiles = rows.blocks * columns.blocks * contraction_.batches;
     constexpr std::int64_t kMostAtOnce = 2;  // blocks of a multiprocessor that fewer of a cluster leave room for
-    while (shares.count > 1 && tiles * shares.most[shares.count - 1] / 2 >= kMostAtOnce * device_.multiprocessors)
-      --shares.count;
-    return shares;
+    auto count = shares.count;
+    while (count > 1 && tiles * shares.most[count - 1] / 2 >= kMostAtOnce * device_.multiprocessors) --count;
+    return {shares.all.data(), count};
   }
 
   /// All ways to share a tile among warps that may be worth listing.
   void add(std::vector<Priced>& priced, const Start& start) {
-    const auto& rows = rows_[start.row];
-    const auto& columns = columns_[start.column];
-    const auto& depth = depths_[start.depth];
     const auto& a = row_copies(start.row, start.depth);
     const auto& b = column_copies(start.column, start.depth);
-    auto [counts, place] = results_[start.result];
-    constexpr std::size_t kMostSpreads = 256;
-    auto number = start.number * kMostSpreads;
-    for (const auto& share : shares(rows, columns, start.depth)) {
-      counts_.set_copies(counts, a, b, depth, share);
-      Cut cut{&rows, &columns, &depth};
+    Cut cut{&rows_[start.row], &columns_[start.column], &depths_[start.depth]};
+    auto& result = results_[start.result];
+    if (result.warps.empty()) result.warps = warps_of(*cut.rows, *cut.columns);
+    auto counts = result.counts;
+    constexpr std::size_t kMostWays = 64;  // of a share
+    auto number = start.number * std::tuple_size_v<decltype(Shares::all)> * kMostWays;
+    for (const auto& share : shares(*cut.rows, *cut.columns, start.depth)) {
+      counts_.set_copies(counts, a, b, *cut.depth, share);
       cut.share = share;
-      if (contraction_.groups) {
-        add_spread(priced, cut, counts, place, a, b, group_warps(rows), 1, number);
-        continue;
-      }
-      for (const int warp_rows : {1, 2, 3, 4}) {
-        for (const int warp_columns : {1, 2, 3, 4, 8})
-          add_spread(priced, cut, counts, place, a, b, warp_rows, warp_columns, number);
-      }
+      Block block{counts, LaunchTimes(counts, device_), result.place, a, b};
+      block.copied_cycles = counts.shared_cycles();
+      block.store_cycles = share.blocks > 1 ? 0 : result.store_cycles;
+      for (std::size_t k = 0; k < result.warps.size(); ++k)
+        add_warps(priced, cut, result.warps[k], block, number + 2 * k);
+      number += kMostWays;
     }
   }
 
-  /// The same by so many warps, without fragments that are read ahead and with them.
-  ///   counts  with what depends on the tile and on what is copied
-  ///   number  of the first way, then of the next one
-  void add_spread(std::vector<Priced>& priced, Cut cut, const ContractionCounts& counts, const ResultPlace& place,
-                  const Copies& a, const Copies& b, int warp_rows, int warp_columns, std::size_t& number) {
+  /// A tile of the result with all that is copied for it.
+  struct Block {
+    const ContractionCounts& counts;
+    LaunchTimes times;
+    const ResultPlace& place;
+    const Copies &a, &b;
+    double copied_cycles = 0, store_cycles = 0;  ///< of a round's copies, and of results at least
+  };
+
+  /// All numbers of warps that may share a tile of the result.
+  std::vector<Warps> warps_of(const Tile& rows, const Tile& columns) const {
     const auto& c = contraction_;
-    const auto first = number;
-    number += prefetches_ && cut.rounds() > 1 ? 2 : 1;
-    const int most_warps = c.groups ? 16 : 12;
-    if (!c.groups && warp_rows * warp_columns > most_warps) return;
-    cut.spread = c.spread(cut.rows->size, cut.columns->size, warp_rows, warp_columns);
-    const auto warps = cut.spread.warps();
-    if (warps > most_warps) return;
-    const auto rows = counts_.held_rows(cut), columns = counts_.held_columns(cut);
-    if (rows * columns * c.products / (std::int64_t{32} * warps) < 8 && warps > 1) return;
-    // Room to spare in whole warps: the same with fewer of them.
-    if (rows - cut.rows->size >= c.row_unit * warp_rows ||
-        columns - cut.columns->size >= 2 * c.column_unit * warp_columns)
-      return;
-    if (!c.groups && warp_rows > 1 && (warp_rows - 1) * rows / warp_rows >= cut.rows->size) return;
-    const double copies = CutCounts::copies_of(a, warps) + CutCounts::copies_of(b, warps);
-    Rounds rounds;
-    for (auto n = first; n < number; ++n) {
-      cut.prefetch = n > first;
-      const auto atoms = rows / c.atom().m * columns / c.atom().n;
-      if (cut.prefetch && atoms < std::int64_t{kernel::kLeastPrefetched} * warp_rows * warp_columns) return;
-      const auto registers = c.registers(rows / warp_rows, columns / warp_columns, cut.spread, copies, cut.prefetch);
-      if (registers > kMostRegisters) return;
-      Cut fitted = cut;
-      if (fit(fitted, counts, rounds, place, a, b, registers)) priced.push_back({fitted, n});
+    std::vector<Warps> list;
+    const auto add = [&](int warp_rows, int warp_columns) {
+      const int most_warps = c.groups ? 16 : 12;
+      if (!c.groups && warp_rows * warp_columns > most_warps) return;
+      Cut cut{&rows, &columns};
+      cut.spread = c.spread(rows.size, columns.size, warp_rows, warp_columns);
+      const auto warps = cut.spread.warps();
+      if (warps > most_warps) return;
+      const auto held_rows = counts_.held_rows(cut), held_columns = counts_.held_columns(cut);
+      if (held_rows * held_columns * c.products / (std::int64_t{32} * warps) < 8 && warps > 1) return;
+      // Room to spare in whole warps: the same with fewer of them.
+      if (held_rows - rows.size >= c.row_unit * warp_rows ||
+          held_columns - columns.size >= 2 * c.column_unit * warp_columns)
+        return;
+      if (!c.groups && warp_rows > 1 && (warp_rows - 1) * held_rows / warp_rows >= rows.size) return;
+      const auto atoms = held_rows / c.atom().m * held_columns / c.atom().n;
+      list.push_back({cut.spread, held_rows, held_columns, counts_.rates(cut.spread, held_rows, held_columns),
+                      own_parts(warps),
+                      prefetches_ && atoms >= std::int64_t{kernel::kLeastPrefetched} * warp_rows * warp_columns});
+    };
+    if (c.groups) {
+      add(group_warps(rows), 1);
+      return list;
     }
+    for (const int warp_rows : {1, 2, 3, 4}) {
+      for (const int warp_columns : {1, 2, 3, 4, 8}) add(warp_rows, warp_columns);
+    }
+    return list;
+  }
+
+  /// A cut by so many warps, without fragments that are read ahead and with them.
+  ///   number  of the first way
+  void add_warps(std::vector<Priced>& priced, Cut cut, const Warps& warps, const Block& block, std::size_t number) {
+    const auto& c = contraction_;
+    cut.spread = warps.spread;
+    const auto count = cut.spread.warps();
+    const double copies = CutCounts::copies_of(block.a, count) + CutCounts::copies_of(block.b, count);
+    const auto registers = [&](bool prefetch) {
+      return c.registers(warps.rows / cut.spread.warp_rows, warps.columns / cut.spread.warp_columns, cut.spread, copies,
+                         prefetch);
+    };
+    Rounds rounds;
+    const auto add = [&](bool prefetch, int held) {
+      auto fitted = cut;
+      fitted.prefetch = prefetch;
+      if (fit(fitted, warps, block, rounds, held)) priced.push_back({fitted, number + (prefetch ? 1 : 0)});
+    };
+    const auto held = registers(false);
+    if (held > kMostRegisters) return;
+    if (!c.groups) {
+      const auto depth = static_cast<double>(cut.depth->size);
+      const double issue = (warps.rates.instructions * depth + CutCounts::moving(block.a, block.b, count)) / 4;
+      const RoundCycles cycles{warps.rates.pipe_cycles * depth,
+                               block.copied_cycles + fragment_cycles(warps.rates.fragment_wavefronts * depth), issue,
+                               exposed_cycles(block.copied_cycles), block.store_cycles};
+      const auto room = std::min<std::int64_t>(device_.threads_per_multiprocessor / (32 * count),
+                                               4 * warps_of_part(held) / (count < 4 ? count : up(count, 4)));
+      if (!block.times.may_take(cycles, count, warps.own_parts, static_cast<double>(room),
+                                worth_ * best_seconds_ / kRounded))
+        return;
+    }
+    if (warps.prefetches && cut.rounds() > 1) {
+      const auto more = registers(true);
+      const bool fits = more <= kMostRegisters;
+      if (fits) add(true, more);
+      // What is read ahead takes less time where it leaves room for as many blocks.
+      if (fits && worth_ <= 1 && warps_of_part(more) == warps_of_part(held)) return;
+    }
+    add(false, held);
   }
 
   /// Counts of a block's round by the same warps: of results that are written at once, and through shared memory.
   using Rounds = std::array<std::optional<ContractionCounts>, 2>;
 
   /// Completes a cut by the number of stages that takes it the least time; false where it is not worth it.
-  ///   counts  as of add_spread(), from which those of its rounds are made where they are not known
-  bool fit(Cut& cut, const ContractionCounts& of_tile, Rounds& rounds, const ResultPlace& place, const Copies& a,
-           const Copies& b, int registers) {
+  bool fit(Cut& cut, const Warps& warps, const Block& block, Rounds& rounds, int registers) {
     const auto& c = contraction_;
-    const auto held_rows = counts_.held_rows(cut), held_columns = counts_.held_columns(cut);
+    const auto held_rows = warps.rows, held_columns = warps.columns;
     const int fewest = kStages[c.groups ? 1 : 0];
     auto least = cut;  // of shared memory
     least.stages = fewest;
     const auto times_of = [&](bool relaid) {
       least.relaid = relaid;
       auto& round = rounds[relaid ? 1 : 0];
-      if (!round) counts_.set_round(round.emplace(of_tile), least, place, a, b, held_rows, held_columns);
+      if (!round) {
+        counts_.set_round(round.emplace(block.counts), least, warps.rates, block.place, block.a, block.b, held_rows,
+                          held_columns);
+      }
       round->prefetched = cut.prefetch;
-      return LaunchTimes(*round, device_);
+      auto times = block.times;
+      times.set_round(*round);
+      return times;
     };
     const auto unpadded = c.stage_bytes(cut, true, 0) + c.stage_bytes(cut, false, 0);
     const auto may_take = [&](const LaunchTimes& times, bool relaid) {
@@ -430,12 +497,13 @@ class ContractionEnumerator {
     const auto shared = shared_bytes(cut, stage_bytes, result_bytes);
     if (shared > device_.shared_bytes_per_block) return 0;
     const auto warps = cut.spread.warps();
-    // Each of a multiprocessor's four parts has its own registers.
-    const auto warps_of_part = kRegistersPerPart / (32 * up(registers, 8));
     return std::min({device_.shared_bytes_per_multiprocessor / (shared + 1024),
                      static_cast<std::int64_t>(device_.threads_per_multiprocessor / (32 * warps)),
-                     4 * warps_of_part / (warps < 4 ? warps : static_cast<int>(up(warps, 4)))});
+                     4 * warps_of_part(registers) / (warps < 4 ? warps : static_cast<int>(up(warps, 4)))});
   }
+
+  /// Each of a multiprocessor's four parts has its own registers.
+  static std::int64_t warps_of_part(int registers) { return kRegistersPerPart / (32 * up(registers, 8)); }
 
   const Copies& row_copies(std::size_t row, std::size_t depth) const {
     return row_copies_[row * depths_.size() + depth];
@@ -451,10 +519,10 @@ class ContractionEnumerator {
     return column_copies(static_cast<std::size_t>(cut.columns - columns_.data()), chunk(cut));
   }
   ContractionCounts counts_of(const Cut& cut, const Copies& a, const Copies& b) const {
-    auto counts = counts_.of_result(*cut.rows, *cut.columns);
+    const auto place = result_place(contraction_, *cut.rows, *cut.columns);
+    auto counts = counts_.of_result(*cut.rows, *cut.columns, place);
     counts_.set_copies(counts, a, b, *cut.depth, cut.share);
-    counts_.set_round(counts, cut, result_place(contraction_, *cut.rows, *cut.columns), a, b, counts_.held_rows(cut),
-                      counts_.held_columns(cut));
+    set_round(counts, cut, place, a, b);
     counts.prefetched = cut.prefetch;
     counts.stages = counted_stages(cut.stages);
     counts.resident = cut.resident;
@@ -493,7 +561,7 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
 
 std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device, double bound_us) {
   std::optional<Candidate> best;
-  std::optional<std::array<double, 2>> gathers;  // of the first way, by warps
+  std::optional<std::array<double, 2>> gathers;  // of the first way, by warps, and of warp groups: the more
   bool first = true;
   for (const auto& way : GpuContraction::ways(program, device)) {
     const double bound = 1e-6 * (best ? std::min(best->predicted_us, bound_us) : bound_us);
@@ -502,7 +570,10 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
     ContractionEnumerator enumerator(program, way, device);
     auto list = enumerator.run(1, 1, bound);
     if (!list.empty() && (!best || list.front().predicted_us < best->predicted_us)) best = std::move(list.front());
-    if (leads) gathers = enumerator.gathers();
+    const auto saved = enumerator.gathers();
+    if (leads) gathers = saved;
+    if (leads || !way.groups || !gathers || !saved) continue;
+    for (std::size_t k = 0; k < saved->size(); ++k) (*gathers)[k] = std::max((*gathers)[k], (*saved)[k]);
   }
   if (best) best->gathers = gathers;
   return best;

@@ -29,7 +29,7 @@ std::int64_t CutCounts::held_columns(const Cut& cut) const {
             cut.spread.warp_columns * contraction_.column_unit * (contraction_.fma ? 1 : cut.spread.run_columns));
 }
 
-ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns) const {
+ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, const ResultPlace& place) const {
   ContractionCounts counts;
   counts.terms = contraction_.terms;
   counts.blocks = static_cast<double>(rows.blocks * columns.blocks * contraction_.batches);
@@ -37,7 +37,7 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns) co
     const auto extent = contraction_.batch_axes[contraction_.products_axis].extent;
     counts.blocks *= static_cast<double>(tiles::parts(extent, contraction_.products)) / static_cast<double>(extent);
   }
-  const auto run_bytes = result_run(contraction_, rows, columns) * contraction_.result_size;
+  const auto run_bytes = place.run * contraction_.result_size;
   counts.memory_bytes = contraction_.bytes + result_bytes_ * (moved_for_runs(run_bytes) - 1);
   counts.result_bytes = result_bytes_;
   counts.operand_bytes = operand_bytes_;
@@ -61,39 +61,56 @@ void CutCounts::set_copies(ContractionCounts& counts, const Copies& a, const Cop
   counts.cached_bytes = counts.copied_bytes + result_bytes_;
 }
 
-void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
-                          const Copies& b, std::int64_t rows, std::int64_t columns) const {
+RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std::int64_t columns) const {
   const auto& c = contraction_;
-  const auto depth = static_cast<double>(cut.depth->size);
-  counts.warps = cut.spread.warps();
-  const double warps = counts.warps, size = static_cast<double>(c.size);
-  counts.pipe_cycles = static_cast<double>(rows * columns * c.products) * depth / c.rate;
-
-  if (c.groups) return set_group_round(counts, cut, place, a, b);
+  const double warps = spread.warps(), size = static_cast<double>(c.size);
+  const auto results = static_cast<double>(rows * columns * c.products);
+  RoundRates rates;
+  rates.pipe_cycles = results / c.rate;
+  if (c.groups) return rates;
   // Fragments: elements of a lane by the instructions that read them, and the wavefronts of each.
-  const double lane_rows = static_cast<double>(rows) / cut.spread.warp_rows / (c.fma ? c.atom().m : 32);
-  const double lane_columns = static_cast<double>(columns) / cut.spread.warp_columns / (c.fma ? c.atom().n : 32);
+  const double lane_rows = static_cast<double>(rows) / spread.warp_rows / (c.fma ? c.atom().m : 32);
+  const double lane_columns = static_cast<double>(columns) / spread.warp_columns / (c.fma ? c.atom().n : 32);
   const auto at_once = [&](bool of_rows) {
     if (c.per_register > 1) return 4.0 * c.per_register;
-    const int run = c.deep(of_rows) ? cut.spread.run_depth : of_rows ? cut.spread.run_rows : cut.spread.run_columns;
+    const int run = c.deep(of_rows) ? spread.run_depth : of_rows ? spread.run_rows : spread.run_columns;
     return static_cast<double>(std::min<std::int64_t>(run, std::max<std::int64_t>(16 / c.size, 1)));
   };
-  counts.instructions = warps * depth * (lane_rows / at_once(true) + lane_columns / at_once(false));
-  counts.fragment_wavefronts = warps * depth * (lane_rows + lane_columns) * 32 * size / kCacheLineBytes;
+  rates.instructions = warps * (lane_rows / at_once(true) + lane_columns / at_once(false));
+  rates.fragment_wavefronts = warps * (lane_rows + lane_columns) * 32 * size / kCacheLineBytes;
   if (c.fma) {
-    counts.instructions += warps * depth * lane_rows * lane_columns * (is_complex(c.type) ? 4 : 1);
-  } else {
-    const auto& atom = c.atom();
-    const double products = static_cast<double>(rows * columns * c.products) / (atom.m * atom.n) * depth / atom.k;
-    counts.instructions += products * (is_complex(c.type) ? 4 : 1) * (c.factor_parts == 2 ? 3 : 1);
-    // Rounding to tf32 is a test for infinities and an addition; a second part takes a subtraction and the same.
-    if (atom.a.type == kernel::AtomType::tf32)
-      counts.instructions +=
-          warps * depth * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
-    if (is_complex(c.type)) counts.instructions += warps * depth * lane_columns;
+    rates.instructions += warps * lane_rows * lane_columns * (is_complex(c.type) ? 4 : 1);
+    return rates;
   }
-  set_moved(counts, a, b);
-  set_stores(counts, cut, place, rows * columns * c.products);
+  const auto& atom = c.atom();
+  const double products = results / (atom.m * atom.n) / atom.k;
+  rates.instructions += products * (is_complex(c.type) ? 4 : 1) * (c.factor_parts == 2 ? 3 : 1);
+  // Rounding to tf32 is a test for infinities and an addition; a second part takes a subtraction and the same.
+  if (atom.a.type == kernel::AtomType::tf32) {
+    rates.instructions +=
+        warps * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
+  }
+  if (is_complex(c.type)) rates.instructions += warps * lane_columns;
+  return rates;
+}
+
+double CutCounts::moving(const Copies& a, const Copies& b, int warps) {
+  return warps * (kOfCopy * (copies_of(a, warps) + copies_of(b, warps)) + kOfRound) + (a.converted + b.converted) / 32;
+}
+
+void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const RoundRates& rates, const ResultPlace& place,
+                          const Copies& a, const Copies& b, std::int64_t rows, std::int64_t columns) const {
+  const auto depth = static_cast<double>(cut.depth->size);
+  counts.warps = cut.spread.warps();
+  counts.pipe_cycles = rates.pipe_cycles * depth;
+  if (contraction_.groups) {
+    set_group_round(counts, cut, a, b);
+  } else {
+    counts.instructions = rates.instructions * depth;
+    counts.fragment_wavefronts = rates.fragment_wavefronts * depth;
+  }
+  counts.instructions += moving(a, b, counts.warps);
+  set_stores(counts, cut, place, rows * columns * contraction_.products);
 }
 
 void CutCounts::set_stores(ContractionCounts& counts, const Cut& cut, const ResultPlace& place,
@@ -125,8 +142,7 @@ void CutCounts::set_stores(ContractionCounts& counts, const Cut& cut, const Resu
   counts.stores = written * static_cast<double>(results) / 32;
 }
 
-void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
-                                const Copies& b) const {
+void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const {
   const auto& c = contraction_;
   const auto& atom = c.atom();
   const double warps = counts.warps, group_count = warps / atom.warps;
@@ -139,18 +155,10 @@ void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const
   counts.fragment_wavefronts = group_count * steps * read * (short_rows(true) || short_rows(false) ? 2 : 1);
   counts.instructions = warps * steps * 4;
   for (const auto* copies : {&a, &b}) counts.waited += copies->converted > 0 ? copies_of(*copies, counts.warps) : 0;
-  set_moved(counts, a, b);
-  set_stores(counts, cut, place, held_rows(cut) * held_columns(cut));
 }
 
 double CutCounts::copies_of(const Copies& of, int warps) {
   return std::ceil(of.elements / of.at_once / (32.0 * warps));
-}
-
-void CutCounts::set_moved(ContractionCounts& counts, const Copies& a, const Copies& b) const {
-  const double warps = counts.warps;
-  counts.instructions += warps * kOfCopy * (copies_of(a, counts.warps) + copies_of(b, counts.warps));
-  counts.instructions += (a.converted + b.converted) / 32 + warps * kOfRound;
 }
 
 void CutCounts::bound_stores(ContractionCounts& counts, const Tile& rows, const Tile& columns,

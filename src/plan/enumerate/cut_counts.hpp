@@ -14,6 +14,11 @@ namespace ricci::plan {
 inline constexpr int kMostRegisters = 232;  ///< by the estimate, which leaves out what places of results take
 inline constexpr std::int64_t kRegistersPerPart = 16384;  ///< of a multiprocessor, of four
 
+/// What warps do for each position of the depth; of warp groups the products alone.
+struct RoundRates {
+  double pipe_cycles = 0, instructions = 0, fragment_wavefronts = 0;
+};
+
 class CutCounts {
  public:
   /// `contraction` and `device` are to outlive it.
@@ -28,13 +33,17 @@ class CutCounts {
   static double copies_of(const Copies& of, int warps);
 
   /// What depends on the tile of the result alone.
-  ContractionCounts of_result(const tiles::Tile& rows, const tiles::Tile& columns) const;
+  ContractionCounts of_result(const tiles::Tile& rows, const tiles::Tile& columns, const ResultPlace& place) const;
   /// What is copied, chunk by chunk of the depth.
   void set_copies(ContractionCounts& counts, const Copies& a, const Copies& b, const tiles::Tile& depth,
                   const DepthShare& share) const;
-  /// What a block does in a round, by its warps, which hold so many rows and columns.
-  void set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b,
-                 std::int64_t rows, std::int64_t columns) const;
+  /// By warps that hold so many rows and columns.
+  RoundRates rates(const kernel::Spread& spread, std::int64_t rows, std::int64_t columns) const;
+  /// Instructions of a round's copies by so many warps, and of what else a round takes.
+  static double moving(const Copies& a, const Copies& b, int warps);
+  /// What a block does in a round and for its results, by warps of these rates that hold so many rows and columns.
+  void set_round(ContractionCounts& counts, const Cut& cut, const RoundRates& rates, const ResultPlace& place,
+                 const Copies& a, const Copies& b, std::int64_t rows, std::int64_t columns) const;
   /// What a block does for its results at least, however warps share it: but for warp groups, which there are of one
   /// number.
   void bound_stores(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
@@ -45,10 +54,7 @@ class CutCounts {
 
  private:
   /// A round by warp groups, which read operands themselves: each group all columns.
-  void set_group_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
-                       const Copies& b) const;
-  /// Instructions of copies.
-  void set_moved(ContractionCounts& counts, const Copies& a, const Copies& b) const;
+  void set_group_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const;
   /// What is written, and what goes through the cache.
   ///   results  positions of the tile that warps hold
   void set_stores(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, std::int64_t results) const;

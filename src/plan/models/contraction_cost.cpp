@@ -11,6 +11,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "kernel/kernel.hpp"
 
@@ -133,11 +134,7 @@ double launched(bool overlapped, bool short_sum, Times... times) {
   return kLaunchSeconds + (short_sum ? std::sqrt(((times * times) + ...)) : hidden(times...));
 }
 
-/// A multiprocessor has four parts with pipes and issue of their own: of these, what a block alone keeps busy.
-double own_parts(int warps) {
-  const double parts = warps / 4.0;
-  return std::min(parts, parts / std::ceil(parts));
-}
+double cube(double x) { return x * x * x; }
 
 }  // namespace
 
@@ -157,32 +154,35 @@ double ContractionCounts::store_cycles() const {
 }
 
 LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device)
-    : device_(device),
+    : device_(&device),
       blocks_(counts.blocks),
       rounds_(counts.rounds),
       at_once_(multiprocessors_of(counts, device)),
       in_turns_(std::ceil(counts.blocks / at_once_)),
       seconds_(in_turns_ / (device.clock_MHz * 1e6)),
-      warps_(counts.warps),
       overlapped_(counts.overlapped),
       short_sum_(counts.terms <= kShortSum),
-      pipe_(counts.pipe_cycles),
-      begin_(counts.overlapped   ? 0
-             : counts.prefetched ? kPrefetchedRound
-                                 : kRound),
-      issue_(counts.issue_cycles()),
-      shared_(counts.shared_cycles()),
-      stores_(counts.store_cycles()),
-      around_(kBlock + (counts.cluster > 1 ? kMeet : 0)) {
+      around_(kBlock + (counts.cluster > 1 ? kMeet : 0)),
+      first_cache_(first_cache_byte_seconds(counts, device)),
+      memory_(memory_seconds(counts, device)) {
+  set_round(counts);
+  beside_ = cube(cache_) + cube(memory_) + cube(first_cache_seconds(0, 0));
+}
+
+void LaunchTimes::set_round(const ContractionCounts& counts) {
+  warps_ = counts.warps;
+  pipe_ = counts.pipe_cycles;
+  begin_ = counts.overlapped ? 0 : counts.prefetched ? kPrefetchedRound : kRound;
+  issue_ = counts.issue_cycles();
+  shared_ = counts.shared_cycles();
+  stores_ = counts.store_cycles();
   const double own = own_parts(counts.warps);
   own_products_ = pipe_ / own;
   own_issue_ = issue_ / own;
   round_ = hidden(own_products_, shared_, own_issue_);
   waited_ = kWaited * counts.waited;
-  exposed_ = kBarrier + kExposed * (shared_ - kFragment * counts.fragment_wavefronts);
-  cache_ = cache_seconds(counts, device);
-  first_cache_ = first_cache_byte_seconds(counts, device);
-  memory_ = memory_seconds(counts, device);
+  exposed_ = exposed_cycles(shared_ - kFragment * counts.fragment_wavefronts);
+  cache_ = cache_seconds(counts, *device_);
 }
 
 double LaunchTimes::round_beside(double blocks) const {
@@ -203,6 +203,15 @@ double LaunchTimes::alone_seconds(double stages, double resident) const {
   return seconds_ * alone / resident;
 }
 
+double fragment_cycles(double wavefronts) { return kFragment * wavefronts; }
+
+double exposed_cycles(double copied_cycles) { return kBarrier + kExposed * copied_cycles; }
+
+double own_parts(int warps) {
+  const double parts = warps / 4.0;
+  return std::min(parts, parts / std::ceil(parts));
+}
+
 ContractionTime LaunchTimes::beside_waits(double balance) const {
   ContractionTime time;
   time.products = seconds_ * rounds_ * (pipe_ / balance + begin_) * (warps_ < 4 ? kFewWarps : 1);
@@ -217,7 +226,7 @@ ContractionTime LaunchTimes::beside_waits(double balance) const {
 
 double LaunchTimes::first_cache_seconds(double resident, double shared_bytes) const {
   constexpr double kReserved = 1024;  // bytes of shared memory, of a block
-  return first_cache_ == 0 ? 0 : first_cache_ / first_cache_bytes(resident * (shared_bytes + kReserved), device_);
+  return first_cache_ == 0 ? 0 : first_cache_ / first_cache_bytes(resident * (shared_bytes + kReserved), *device_);
 }
 
 /// What a launch takes whose blocks there is room for more than once, but not a whole number of times.
@@ -230,7 +239,7 @@ double LaunchTimes::with_last_blocks(double seconds, int stages, double room) co
   const double uncovered = std::max(0.0, kLatency - (stages - 1) * round_) / (stages - 1);
   const double one = kBlock + rounds_ * (round_beside(1) + kBarrier + uncovered) + stores_;
   const double before = (seconds - kLaunchSeconds) * whole / blocks_;
-  return std::max(seconds, kLaunchSeconds + before + kLastBlocks * (one / (device_.clock_MHz * 1e6)));
+  return std::max(seconds, kLaunchSeconds + before + kLastBlocks * (one / (device_->clock_MHz * 1e6)));
 }
 
 ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) const {
@@ -252,11 +261,25 @@ double LaunchTimes::least(int stages, double room) const {
                   alone_seconds(stages, std::min(room, in_turns_)), time.cache, first_cache_seconds(0, 0), time.memory);
 }
 
+bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, double room, double seconds) const {
+  const double resident = std::min(room, in_turns_), products = cycles.pipe / own, issue = cycles.issue / own;
+  const double round = warps * resident < 8 ? products + cycles.shared + issue
+                       : warps * resident < 12
+                           ? std::sqrt(products * products + cycles.shared * cycles.shared + issue * issue)
+                           : std::max({products, cycles.shared, issue});
+  const double alone = around_ + rounds_ * (round + cycles.exposed) + cycles.stores;
+  const double few = warps < 4 ? kFewWarps : 1;
+  return cube(seconds_) * (cube(rounds_) * (cube((cycles.pipe + kPrefetchedRound) * few) + cube(cycles.shared) +
+                                            cube(cycles.issue)) +
+                           cube(cycles.stores) + cube(alone / resident)) +
+             beside_ <=
+         cube(std::max(seconds - kLaunchSeconds, 0.0));
+}
+
 bool LaunchTimes::may_take(int stages, double room, double seconds) const {
   if (std::isinf(seconds)) return true;
   if (overlapped_) return least(stages, room) <= seconds;
   const auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
-  const auto cube = [](double x) { return x * x * x; };
   return cube(time.products) + cube(time.shared) + cube(time.issue) + cube(time.stores) +
              cube(alone_seconds(stages, std::min(room, in_turns_))) + cube(time.cache) +
              cube(first_cache_seconds(0, 0)) + cube(time.memory) <=
@@ -267,20 +290,25 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
   return LaunchTimes(counts, device).at(counts.stages, counts.resident, counts.shared_bytes);
 }
 
-double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device) {
+double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device, double seconds) {
   const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));
-  const double turns = in_turns / (device.clock_MHz * 1e6);
+  const double turns = in_turns / (device.clock_MHz * 1e6), rounds = turns * counts.rounds;
   const double shared = counts.shared_cycles(), issue = counts.issue_cycles(), stores = counts.store_cycles();
   const double begin = counts.prefetched ? std::min(kRound, kPrefetchedRound) : kRound;
-  const double exposed = kBarrier + kExposed * (shared - kFragment * counts.fragment_wavefronts);
-  const double alone = kBlock + (counts.cluster > 1 ? kMeet : 0) +
-                       counts.rounds * (side_by_side(counts.pipe_cycles, shared, issue) + exposed) + stores;
-  const double rounds = turns * counts.rounds;
-  return kLaunchSeconds + side_by_side(rounds * (counts.pipe_cycles + begin), rounds * shared, rounds * issue,
-                                       turns * stores, turns * alone / std::min(counts.resident, in_turns),
-                                       cache_seconds(counts, device),
-                                       first_cache_byte_seconds(counts, device) / first_cache_bytes(0, device),
-                                       memory_seconds(counts, device));
+  const double beside = cube(rounds * (counts.pipe_cycles + begin)) + cube(rounds * shared) + cube(rounds * issue) +
+                        cube(turns * stores) + cube(cache_seconds(counts, device)) +
+                        cube(first_cache_byte_seconds(counts, device) / first_cache_bytes(0, device)) +
+                        cube(memory_seconds(counts, device));
+  const double exposed = exposed_cycles(shared - fragment_cycles(counts.fragment_wavefronts));
+  const auto alone = [&](double round) {
+    const double cycles = kBlock + (counts.cluster > 1 ? kMeet : 0) + counts.rounds * (round + exposed) + stores;
+    return cube(turns * cycles / std::min(counts.resident, in_turns));
+  };
+  constexpr double kRounded = 1 - 1e-9;
+  if (kRounded * (beside + alone(std::max({counts.pipe_cycles, shared, issue}))) >
+      cube(std::max(seconds - kLaunchSeconds, 0.0)))
+    return std::numeric_limits<double>::infinity();
+  return kLaunchSeconds + std::cbrt(beside + alone(side_by_side(counts.pipe_cycles, shared, issue)));
 }
 
 double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device) {

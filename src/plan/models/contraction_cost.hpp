@@ -27,18 +27,37 @@ struct ContractionTime {
 };
 ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device);
 
+/// Cycles of a block's round and of its results, without what copies are waited for.
+struct RoundCycles {
+  double pipe = 0, shared = 0, issue = 0;
+  double exposed = 0;  ///< beside a multiprocessor's other blocks
+  double stores = 0;
+};
+
+/// Cycles of so many wavefronts of fragments.
+double fragment_cycles(double wavefronts);
+/// Cycles of a round's copies that a block's products do not hide, and of its barrier.
+double exposed_cycles(double copied_cycles);
+/// Of a multiprocessor's four parts, which have pipes and issue of their own, what so many warps keep busy.
+double own_parts(int warps);
+
 /// The same for any number of stages and of blocks at once: what does not depend on these is worked out once.
 class LaunchTimes {
  public:
   /// Of the counts all but `stages`, `resident` and `shared_bytes`; the device has to stay where it is.
   LaunchTimes(const ContractionCounts& counts, const GpuModel& device);
+  /// Takes the counts of a block's round, of its results and of the second cache from others of the same tile.
+  void set_round(const ContractionCounts& counts);
 
   ///   room          blocks that a multiprocessor has room for
   ///   shared_bytes  of a block
   ContractionTime at(int stages, double room, double shared_bytes) const;
   /// A lower bound of its seconds with so many stages and blocks at once, and with fewer.
   double least(int stages, double room) const;
-  /// Whether that is no more than so many seconds.
+  /// Whether it may be no more than so many seconds by so many warps, which keep `own` parts busy: sooner told, and for
+  /// results that are written in so many cycles at least; not of warp groups.
+  bool may_take(const RoundCycles& cycles, int warps, double own, double room, double seconds) const;
+  /// Whether the lower bound is no more than so many seconds.
   bool may_take(int stages, double room, double seconds) const;
 
  private:
@@ -49,18 +68,22 @@ class LaunchTimes {
   double own_round(double resident) const;
   double round_beside(double blocks) const;
 
-  const GpuModel& device_;
+  const GpuModel* device_;
   double blocks_, rounds_;
   double at_once_;   ///< blocks, where a multiprocessor has one
   double in_turns_;  ///< blocks of a multiprocessor
   double seconds_;   ///< of so many cycles
-  int warps_;
   bool overlapped_, short_sum_;
-  double pipe_, begin_, issue_, shared_, stores_, around_;  ///< cycles of a round, and of a block
-  double own_products_, own_issue_;  ///< by the multiprocessor's parts that a block keeps busy on its own
-  double round_;                     ///< what a round takes where all is hidden
-  double waited_, exposed_;          ///< what its warps wait for
-  double cache_, first_cache_, memory_;
+  double around_;  ///< cycles of a block besides its rounds
+  double first_cache_, memory_;
+  double beside_ = 0;  ///< the cubes of times that no round changes, of results in whole sectors
+  int warps_ = 1;
+  double pipe_ = 0, begin_ = 0, issue_ = 0, shared_ = 0;  ///< cycles of a round
+  double stores_ = 0;                                     ///< of a block
+  double own_products_ = 0, own_issue_ = 0;  ///< by the multiprocessor's parts that a block keeps busy on its own
+  double round_ = 0;                         ///< what a round takes where all is hidden
+  double waited_ = 0, exposed_ = 0;          ///< what its warps wait for
+  double cache_ = 0;
 };
 
 /// Cycles of a multiprocessor's share of the second cache, for what it asks for there.
@@ -71,7 +94,8 @@ double short_run(double run_bytes);
 
 /// A lower bound of it for any warps and stages, where no count is more than theirs, and blocks at once no fewer; not
 /// of warp groups.
-double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device);
+///   seconds  that are of use: infinite where it is surely more
+double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device, double seconds);
 
 /// A lower bound of it for any tiles, of so many bytes of all tensors.
 ///   cycles      of one multiprocessor's units for all products
