@@ -99,7 +99,7 @@ void ricci_options_destroy(ricci_options* options);
  *
  *   every plan           device, gpu, target, schedule, threads, mode, precision, measured, workspace-limit
  *   permute and einsum   alpha, beta, conj-addend, conj; of an einsum constant and path too
- *   runtime              cache-dir, threads, pin, blas, cublas */
+ *   runtime              cache-dir, threads, pin, blas, cublas, graph-kernels */
 ricci_status ricci_options_set(ricci_options* options, const char* key, const char* value);
 
 /* The same for an option that is a layout. Of permutations and einsums "addend": the layout of C in

@@ -32,13 +32,16 @@ struct NvrtcFunctions {
 };
 
 // The driver ----------------------------------------------------------------------------------------------------------
-using Device = int;                        // CUdevice
-using DevicePointer = unsigned long long;  // CUdeviceptr
-using Context = struct ContextTag*;        // CUcontext
-using ModuleHandle = struct ModuleTag*;    // CUmodule
-using Function = struct FunctionTag*;      // CUfunction
-using StreamHandle = struct StreamTag*;    // CUstream
-using EventHandle = struct EventTag*;      // CUevent
+using Device = int;                            // CUdevice
+using DevicePointer = unsigned long long;      // CUdeviceptr
+using Context = struct ContextTag*;            // CUcontext
+using ModuleHandle = struct ModuleTag*;        // CUmodule
+using Function = struct FunctionTag*;          // CUfunction
+using StreamHandle = struct StreamTag*;        // CUstream
+using EventHandle = struct EventTag*;          // CUevent
+using GraphHandle = struct GraphTag*;          // CUgraph
+using GraphNode = struct GraphNodeTag*;        // CUgraphNode
+using GraphExecutable = struct GraphExecTag*;  // CUgraphExec
 struct Uuid {
   unsigned char bytes[16];
 };
@@ -109,6 +112,16 @@ enum : int {
   kStreamNonBlocking = 1,
 };
 
+// CUDA_KERNEL_NODE_PARAMS of CUDA 12 and newer
+struct KernelNode {
+  Function function = nullptr;
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1, block_x = 1, block_y = 1, block_z = 1, shared_bytes = 0;
+  void** args = nullptr;
+  void** extra = nullptr;
+  void* kernel = nullptr;     // where `function` is null
+  Context context = nullptr;  // likewise
+};
+
 struct DriverFunctions {
   int (*init)(unsigned flags) = nullptr;
   int (*driver_get_version)(int*) = nullptr;
@@ -152,6 +165,16 @@ struct DriverFunctions {
   int (*event_record)(EventHandle, StreamHandle) = nullptr;
   int (*event_synchronize)(EventHandle) = nullptr;
   int (*event_elapsed_time)(float* ms, EventHandle, EventHandle) = nullptr;
+  // Of CUDA 12: null where the driver is older.
+  int (*stream_is_capturing)(StreamHandle, int* status) = nullptr;
+  int (*graph_create)(GraphHandle*, unsigned flags) = nullptr;
+  int (*graph_destroy)(GraphHandle) = nullptr;
+  int (*graph_add_kernel)(GraphNode*, GraphHandle, const GraphNode* after, std::size_t count,
+                          const KernelNode*) = nullptr;
+  int (*graph_instantiate)(GraphExecutable*, GraphHandle, unsigned long long flags) = nullptr;
+  int (*graph_set_kernel)(GraphExecutable, GraphNode, const KernelNode*) = nullptr;
+  int (*graph_launch)(GraphExecutable, StreamHandle) = nullptr;
+  int (*graph_executable_destroy)(GraphExecutable) = nullptr;
 };
 
 }  // namespace ricci::jit::api

@@ -111,9 +111,12 @@ void Driver::open() noexcept try {
     return;
   }
   std::string missing;
-  const auto load = [&](auto& function, const char* name) {
+  const auto find = [&](auto& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-    if (!function && missing.empty()) missing = name;
+    return function != nullptr;
+  };
+  const auto load = [&](auto& function, const char* name) {
+    if (!find(function, name) && missing.empty()) missing = name;
   };
   load(call.init, "cuInit");
   load(call.driver_get_version, "cuDriverGetVersion");
@@ -156,6 +159,14 @@ void Driver::open() noexcept try {
   load(call.event_record, "cuEventRecord");
   load(call.event_synchronize, "cuEventSynchronize");
   load(call.event_elapsed_time, "cuEventElapsedTime");
+  find(call.stream_is_capturing, "cuStreamIsCapturing");
+  find(call.graph_create, "cuGraphCreate");
+  find(call.graph_destroy, "cuGraphDestroy");
+  find(call.graph_add_kernel, "cuGraphAddKernelNode_v2");
+  find(call.graph_instantiate, "cuGraphInstantiateWithFlags");
+  find(call.graph_set_kernel, "cuGraphExecKernelNodeSetParams_v2");
+  find(call.graph_launch, "cuGraphLaunch");
+  find(call.graph_executable_destroy, "cuGraphExecDestroy");
   if (!missing.empty()) {
     reason = fmt::format("libcuda.so.1 has no {}: the driver is older than CUDA 11.4, update it", missing);
     return;

@@ -280,6 +280,7 @@ void Plan::Impl::check_workspace(const Call& call, void* const* storage, int ord
 }
 
 void Plan::Impl::run(void* const* storage, void* const* param, int ordinal, void* stream, runtime::Watch* watch) const {
+  if (graphs != nullptr && graphs->launch(storage, param, ordinal, stream)) return;
   for (const auto& step : steps) {
     if (watch != nullptr && watch->stopped()) return;
     // Buffers, then parameters, in the program's order.

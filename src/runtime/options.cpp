@@ -117,6 +117,7 @@ constexpr Known<RuntimeOptions> kRuntime[] = {
     {"pin", [](RuntimeOptions& to, Text value) { to.pin_threads = parse_bool(value, "pin"); }},
     {"blas", [](RuntimeOptions& to, Text value) { to.blas = value; }},
     {"cublas", [](RuntimeOptions& to, Text value) { to.cublas = value; }},
+    {"graph-kernels", [](RuntimeOptions& to, Text value) { to.graph_kernels = parse_int(value, "graph-kernels"); }},
 };
 
 /// Sets the option if it is one of these; else adds their keys.

@@ -18,6 +18,7 @@
 #include "runtime/kernel.hpp"
 #include "runtime/predictions.hpp"
 #include "runtime/product_library.hpp"
+#include "runtime/step_graphs.hpp"
 #include "runtime/thread_pool.hpp"
 #include "runtime/watch.hpp"
 
@@ -113,6 +114,7 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   std::vector<PairCheck> pairs;
   std::vector<ParamSource> sources;             ///< per parameter of the sequence
   std::vector<std::int64_t> workspace_offsets;  ///< per storage of the sequence, in bytes; -1: the caller's
+  std::unique_ptr<runtime::StepGraphs> graphs;  ///< of a GPU plan of enough kernels; or null
   std::int64_t workspace_bytes() const noexcept { return info.workspace_bytes; }
 
   std::vector<plan::Candidate> candidates(const Step& step, const std::string& wanted) const;

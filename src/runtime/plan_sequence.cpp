@@ -448,6 +448,11 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   prepare_kept(*plan, subject.kept);
   prepare_params(*plan);
   info.steps = static_cast<int>(plan->steps.size());
+  const auto generated = [](const Plan::Impl::Step& step) { return step.kernel() != nullptr; };
+  if (plan->target.ordinal >= 0 && graph_kernels > 0 && info.steps >= graph_kernels &&
+      std::all_of(plan->steps.begin(), plan->steps.end(), generated) && jit::cuda::has_graphs()) {
+    plan->graphs = std::make_unique<runtime::StepGraphs>(*plan);
+  }
   if (plan->steps.empty()) {
     info.origin = "none";
     info.schedule = "nothing to run";

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 
 #include "ricci/error.hpp"
+#include "ricci/log.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "runtime/tuning.hpp"
@@ -34,11 +36,29 @@ int runtime_threads(const RuntimeOptions& options) {
   return options.threads > 0 ? options.threads : runtime::default_threads();
 }
 
+int runtime_graph_kernels(const RuntimeOptions& options) {
+  constexpr int kDefault = 2;
+  if (options.graph_kernels < -1) {
+    throw PlanError(fmt::format("graphs of {} kernels or more; give 0 for none, -1 for RICCI_GRAPH_KERNELS or {}",
+                                options.graph_kernels, kDefault));
+  }
+  if (options.graph_kernels >= 0) return options.graph_kernels;
+  const char* text = std::getenv("RICCI_GRAPH_KERNELS");
+  if (text == nullptr || *text == '\0') return kDefault;
+  const std::string_view word = text;
+  int asked = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), asked);
+  if (error == std::errc() && end == word.data() + word.size() && asked >= 0) return asked;
+  log_line(LogTopic::warning, fmt::format("RICCI_GRAPH_KERNELS={} is not a number of kernels; ignored", word));
+  return kDefault;
+}
+
 }  // namespace
 
 Runtime::Impl::Impl(RuntimeOptions given)
     : options(std::move(given)),
       threads(runtime_threads(options)),
+      graph_kernels(runtime_graph_kernels(options)),
       pinned(runtime::default_pinned() || options.pin_threads),
       store(cache_config(options.cache_dir)) {
   if (const auto file = runtime::library_file(options.blas, "RICCI_BLAS"); !file.empty())

@@ -59,7 +59,7 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
   }
 
   RuntimeOptions options;
-  int threads;
+  int threads, graph_kernels;
   bool pinned;  ///< threads of the pools
   cache::Store store;
   std::shared_ptr<const runtime::ProductLibrary> blas, cublas;  ///< or null

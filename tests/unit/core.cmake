@@ -35,6 +35,7 @@ target_compile_definitions(unit_codegen_fingerprint PRIVATE RICCI_SOURCE_DIR="${
 
 # src/runtime
 ricci_test(thread_pool LABEL unit SOURCES thread_pool.cpp LIBS ricci_runtime)
+ricci_test(step_graphs LABEL gpu SOURCES step_graphs_gpu.cpp LIBS ricci_runtime)
 if(RICCI_CPU)
   ricci_test(c_api LABEL unit SOURCES c_api.cpp LIBS ricci_runtime)
   ricci_test(runtime LABEL unit SOURCES runtime.cpp LIBS ricci_runtime)

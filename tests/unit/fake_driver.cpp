@@ -1,6 +1,7 @@
 // A library in the place of libcuda.so.1: three devices, two of them of sm_90 and one of sm_80, that run nothing and
 // write down what they are asked for. Memory of a device is the host's.
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -21,7 +22,13 @@ struct Block {
   int device = 0;
 };
 
+struct Graph {
+  int device = 0;
+  std::vector<std::string> kernels;  // each with the numbers of those that it waits for
+};
+
 std::mutex mutex;
+std::atomic<bool> capturing = false;
 std::vector<std::string> asked;
 std::map<api::DevicePointer, Block> memory;  // by its first byte
 thread_local std::vector<int> contexts;      // devices, the current one last
@@ -61,6 +68,9 @@ int release(api::DevicePointer pointer) {
 }  // namespace
 
 extern "C" {
+
+/// From now on work is written down into a graph of the caller's, or run.
+void fake_driver_capture(bool on) { capturing = on; }
 
 /// Hands out what was asked for since the last time, a line each.
 void fake_driver_asked(void (*line)(const char* text, void* context), void* context) {
@@ -176,6 +186,36 @@ int cuEventCreate(api::EventHandle* event, unsigned) { return *event = handle_of
 int cuEventDestroy_v2(api::EventHandle) { return api::kSuccess; }
 int cuEventRecord(api::EventHandle, api::StreamHandle) { return note("event"), api::kSuccess; }
 int cuEventSynchronize(api::EventHandle) { return note("wait for an event"), api::kSuccess; }
+int cuStreamIsCapturing(api::StreamHandle, int* status) { return *status = capturing, api::kSuccess; }
+int cuGraphCreate(api::GraphHandle* graph, unsigned) {
+  return *graph = reinterpret_cast<api::GraphHandle>(new Graph{current(), {}}), api::kSuccess;
+}
+int cuGraphDestroy(api::GraphHandle graph) { return delete reinterpret_cast<Graph*>(graph), api::kSuccess; }
+int cuGraphAddKernelNode_v2(api::GraphNode* node, api::GraphHandle to, const api::GraphNode* after, std::size_t count,
+                            const api::KernelNode* kernel) {
+  auto& graph = *reinterpret_cast<Graph*>(to);
+  if (device_of(kernel->function) != graph.device) return api::kInvalidHandle;
+  std::string text;
+  for (std::size_t k = 0; k < count; ++k) text += ' ' + std::to_string(device_of(after[k]));
+  graph.kernels.push_back(text);
+  return *node = handle_of<api::GraphNode>(static_cast<int>(graph.kernels.size()) - 1), api::kSuccess;
+}
+int cuGraphInstantiateWithFlags(api::GraphExecutable* executable, api::GraphHandle of, unsigned long long) {
+  const auto& graph = *reinterpret_cast<Graph*>(of);
+  std::string text = "graph" + on_current();
+  for (std::size_t k = 0; k < graph.kernels.size(); ++k) text += ", " + std::to_string(k) + " after" + graph.kernels[k];
+  note(text);
+  return *executable = handle_of<api::GraphExecutable>(graph.device), api::kSuccess;
+}
+int cuGraphExecKernelNodeSetParams_v2(api::GraphExecutable, api::GraphNode node, const api::KernelNode*) {
+  return note("update " + std::to_string(device_of(node))), api::kSuccess;
+}
+int cuGraphLaunch(api::GraphExecutable executable, api::StreamHandle stream) {
+  if (device_of(executable) != current()) return api::kInvalidHandle;
+  note("launch a graph" + on_current() + " stream " + std::to_string(reinterpret_cast<std::uintptr_t>(stream)));
+  return api::kSuccess;
+}
+int cuGraphExecDestroy(api::GraphExecutable) { return note("drop a graph"), api::kSuccess; }
 int cuEventElapsedTime(float* ms, api::EventHandle, api::EventHandle) { return *ms = 1, api::kSuccess; }
 
 }  // extern "C"

@@ -27,6 +27,13 @@ Lines asked() {
   return lines;
 }
 
+void capture(bool on) {
+  static const auto set =
+      reinterpret_cast<void (*)(bool)>(::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "fake_driver_capture"));
+  REQUIRE(set != nullptr);
+  set(on);
+}
+
 class Memory {
  public:
   Memory(std::size_t bytes, int device) {
@@ -62,6 +69,7 @@ Plan chain(Runtime& runtime, std::vector<bool> constant = {}) {
 RuntimeOptions in_memory() {
   RuntimeOptions options;
   options.cache_dir = "off";
+  options.graph_kernels = 3;  // those of the chain are launched one by one
   return options;
 }
 
@@ -92,6 +100,69 @@ TEST_CASE("a call launches, and neither waits nor allocates: it may be captured 
   plan({d.get()}, {a.get(), b.get(), c.get()}, call);
   CHECK(asked() == Lines{"allocate in order on device 0", "launch on device 0 stream 77",
                          "launch on device 0 stream 77", "free in order on device 0"});
+}
+
+TEST_CASE("plans of several kernels are launched as one graph, from a stream's second call on") {
+  if (no_compiler()) return;
+  auto options = in_memory();
+  Runtime runtime(options);
+  const Memory a(kBytes, 0), b(kBytes, 0), c(kBytes, 0), d(kBytes, 0), other(kBytes, 0);
+  EinsumOptions einsum;
+  einsum.device = Device::gpu;
+  einsum.gpu = 0;
+  einsum.path = EinsumOptions::Path::flops;
+  const std::vector<Layout> inputs(4, kMatrix);
+  Call call;
+  call.stream = reinterpret_cast<void*>(7);
+  const Memory workspace(4 * kBytes, 0);
+  call.workspace = workspace.get();
+  call.workspace_bytes = 4 * kBytes;
+  const auto make = [&](Runtime& of) { return of.plan_einsum("ab,bc,cd,de->ae", inputs, kMatrix, einsum); };
+  const Lines single(3, "launch on device 0 stream 7"), graph = {"launch a graph on device 0 stream 7"};
+  {
+    const auto plan = make(runtime);
+    REQUIRE(plan.info().steps == 3);
+    asked();
+    plan({d.get()}, {a.get(), b.get(), a.get(), b.get()}, call);
+    CHECK(asked() == single);
+    plan({d.get()}, {a.get(), b.get(), a.get(), b.get()}, call);
+    const auto made = asked();
+    REQUIRE(made.size() == 2);
+    CHECK(made[0].starts_with("graph on device 0, 0 after, 1 after"));
+    CHECK(made[0].find(", 2 after") != std::string::npos);
+    CHECK(made[1] == graph.front());
+    plan({d.get()}, {a.get(), b.get(), a.get(), b.get()}, call);
+    CHECK(asked() == graph);
+    // The last kernel writes elsewhere, and one reads something else.
+    plan({other.get()}, {a.get(), b.get(), a.get(), b.get()}, call);
+    CHECK(asked() == Lines{"update 2", graph.front()});
+    plan({other.get()}, {a.get(), c.get(), a.get(), b.get()}, call);
+    const auto changed = asked();
+    REQUIRE(changed.size() == 2);
+    CHECK(changed[0].starts_with("update "));
+    CHECK(changed[1] == graph.front());
+    call.stream = reinterpret_cast<void*>(8);
+    plan({d.get()}, {a.get(), b.get(), a.get(), b.get()}, call);
+    CHECK(asked() == Lines(3, "launch on device 0 stream 8"));
+    call.stream = reinterpret_cast<void*>(7);
+    capture(true);
+    plan({d.get()}, {a.get(), b.get(), a.get(), b.get()}, call);
+    capture(false);
+    CHECK(asked() == single);
+    CHECK_THROWS_AS(plan({d.get()}, {a.get(), b.get(), a.get(), nullptr}, call), ShapeError);
+    CHECK(asked().empty());
+  }
+  CHECK(asked() == Lines{"drop a graph"});
+  options.graph_kernels = 0;
+  Runtime none(options);
+  const auto plan = make(none);
+  asked();
+  for (int k = 0; k < 3; ++k) {
+    plan({d.get()}, {a.get(), b.get(), a.get(), b.get()}, call);
+    CHECK(asked() == single);
+  }
+  options.graph_kernels = -2;
+  CHECK_THROWS_AS(Runtime(options), PlanError);
 }
 
 TEST_CASE("one plan on several devices: its kernels are loaded where tensors are, once") {

@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <nvrtc.h>
 
+#include <cstddef>
 #include <type_traits>
 
 #include "agrees.hpp"
@@ -69,6 +70,20 @@ RICCI_SAME(D::event_destroy, cuEventDestroy);
 RICCI_SAME(D::event_record, cuEventRecord);
 RICCI_SAME(D::event_synchronize, cuEventSynchronize);
 RICCI_SAME(D::event_elapsed_time, cuEventElapsedTime);
+#if CUDA_VERSION >= 12000
+RICCI_SAME(D::stream_is_capturing, cuStreamIsCapturing);
+RICCI_SAME(D::graph_create, cuGraphCreate);
+RICCI_SAME(D::graph_destroy, cuGraphDestroy);
+RICCI_SAME(D::graph_add_kernel, cuGraphAddKernelNode);
+RICCI_SAME(D::graph_instantiate, cuGraphInstantiateWithFlags);
+RICCI_SAME(D::graph_set_kernel, cuGraphExecKernelNodeSetParams);
+RICCI_SAME(D::graph_launch, cuGraphLaunch);
+RICCI_SAME(D::graph_executable_destroy, cuGraphExecDestroy);
+static_assert(sizeof(api::KernelNode) == sizeof(CUDA_KERNEL_NODE_PARAMS) &&
+              offsetof(api::KernelNode, shared_bytes) == offsetof(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes) &&
+              offsetof(api::KernelNode, args) == offsetof(CUDA_KERNEL_NODE_PARAMS, kernelParams) &&
+              offsetof(api::KernelNode, context) == offsetof(CUDA_KERNEL_NODE_PARAMS, ctx));
+#endif
 static_assert(sizeof(api::Uuid) == sizeof(CUuuid) && std::is_same_v<api::DevicePointer, CUdeviceptr>);
 
 }  // namespace
