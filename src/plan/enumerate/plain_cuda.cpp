@@ -92,6 +92,7 @@ class PlainCudaEnumerator {
   /// Roughly, of 20 plain kernels of contractions of talsh300 and batched in f64 on an H200.
   static constexpr double kStreamed = 1.15;  ///< of a copy's time
   static constexpr double kWait = 250;       ///< cycles of a warp for a round's values, of which some are under way
+  static constexpr double kChain = 350;      ///< of a round where no other warp does anything: of 24 small ones, H100
   static constexpr double kLoad = 2;         ///< least cycles of a load that all warps of a multiprocessor share
   /// Of 26 of outer products, likewise.
   static constexpr double kOuter = 1.33;               ///< of a copy's time
@@ -440,16 +441,18 @@ class PlainCudaEnumerator {
   }
 
   /// What warps wait for the rounds of a sum, each for its values, while others that are resident do the same.
-  double waited_us(double warps, double rounds) const {
+  ///   chain  rounds of any warp, those whose values a cache holds too
+  double waited_us(double warps, double rounds, double chain) const {
     const double resident = std::clamp(warps / device_.multiprocessors, 1.0, kResidentWarps);
-    return warps * rounds * kWait / (resident * device_.multiprocessors * device_.clock_MHz);
+    const double turns = warps / (resident * device_.multiprocessors);
+    return std::max(turns * rounds * kWait, chain * kChain) / device_.clock_MHz;
   }
   /// The same of the sums that have the most.
   ///   tiles  thread blocks
   double waited_us(const BlockShape& shape, double tiles) const {
     double rounds = 0;
     for (const auto& load : counts_.loads) rounds = std::max(rounds, rounds_of(shape, load));
-    return waited_us(tiles * std::ceil(shape.threads / 32.0), rounds);
+    return waited_us(tiles * std::ceil(shape.threads / 32.0), rounds, rounds);
   }
 
   /// Sums of products: a warp's load takes the first cache a cycle for each line that it reaches, and the second one
@@ -459,16 +462,17 @@ class PlainCudaEnumerator {
   void add_products(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs, double math_cycles,
                     double tiles) {
     const double warps = tiles * std::ceil(shape.threads / 32.0);
-    double load_cycles = 0, cached = 0, again = 0, rounds = 0;
+    double load_cycles = 0, cached = 0, again = 0, rounds = 0, chain = 0;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
       const double times =
           rounds_of(shape, counts_.loads[k]);  // of a warp, each for all values that a thread has at once
       load_cycles += times * values_at_once(counts_.loads[k], tile) * std::max(costs.touched[k].lines, kLoad);
+      chain = std::max(chain, times);
       if (bytes_[k] >= kKeptBytes) rounds = std::max(rounds, times);
     }
     const double of_all = warps / (device_.multiprocessors * device_.clock_MHz);
     const double busy_us = of_all * side_by_side(load_cycles, math_cycles / shape.cooperative_threads);
-    const double wait_us = waited_us(warps, rounds);
+    const double wait_us = waited_us(warps, rounds, chain);
     constexpr double kRounded = 1 - 1e-9;
     if (kRounded * (side_by_side(busy_us, wait_us, streamed_us(0)) + kLaunchUs) > limit_us_) return;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
