@@ -95,7 +95,10 @@ class Flusher {
     std::swap(names, threads_.names);
     for (auto& name : names) body.push_back(std::move(name));
     copy.to.lanes = copy.from.lanes = visits.vector;
-    const auto written = parts ? added_parts(copy.from, visits) : load_of(type, copy.from);
+    // Vectors of all blocks are under way before any of them is added.
+    const int run =
+        parts && visits.vector > 1 ? threads_.registers(result.name + "_parts", type, {blocks}, visits.vector) : -1;
+    const auto written = parts ? added_parts(copy.from, run, visits) : load_of(type, copy.from);
     for (std::size_t v = 0; v < visits.value.size(); ++v) {
       auto to = copy.to;
       auto value = written;
@@ -106,9 +109,21 @@ class Flusher {
         when = with(when, visits.digits[k].var, visits.value[v][k]);
       }
       when.insert(when.begin(), visits.when[v].begin(), visits.when[v].end());
+      Body store;
+      if (run >= 0) {
+        store.push_back({Declare{run}});
+        for (std::int64_t block = 0; block < blocks; ++block) {
+          auto from = copy.from;
+          from.block = Affine(block);
+          for (std::size_t k = 0; k < visits.digits.size(); ++k)
+            from = with(std::move(from), visits.digits[k].var, visits.value[v][k]);
+          store.push_back({Store{{run, {Affine(block)}, visits.vector}, load_of(type, std::move(from))}});
+        }
+      }
       Store one{std::move(to), std::move(value)};
       one.atomic = flush_.atomic;
-      Body store = where(std::move(when), {{std::move(one)}});
+      store.push_back({std::move(one)});
+      store = where(std::move(when), std::move(store));
       for (const auto round : visits.rounds | std::views::reverse) {
         if (kernel_.extent(round) > 1) store = threads_.unrolled(round, std::move(store));
       }
@@ -167,15 +182,16 @@ class Flusher {
 
   /// What is written, of as many neighbours as the visits have, with the sum of what all blocks have at `from` in place
   /// of the accumulator.
-  Value added_parts(const Access& from, const Visits& visits) const {
+  ///   run  registers with the vectors of all blocks; -1: no vectors
+  Value added_parts(const Access& from, int run, const Visits& visits) const {
     const auto type = kernel_.array(from.array).type;
     std::vector<Value> lanes;
     for (int l = 0; l < visits.vector; ++l) {
       std::optional<Value> sum;
       for (std::int64_t block = 0; block < kernel_.extent(flush_.parts); ++block) {
-        auto part = from;
-        part.block = Affine(block);
-        if (visits.vector > 1) part.lane = Affine(l);
+        auto part = run < 0 ? from : Access{run, {Affine(block)}, visits.vector};
+        if (run < 0) part.block = Affine(block);
+        if (run >= 0) part.lane = Affine(l);
         auto more = load_of(type, std::move(part));
         sum = sum ? apply(ir::OpCode::add, type, {std::move(*sum), std::move(more)}) : std::move(more);
       }

@@ -115,7 +115,12 @@ f64_ab_bc_to_ac_40x1000x24(const double* __restrict__ A, const double* __restric
   const int C_c = (64 * b0 + t) % 8;
   const int C_a = (64 * b0 + t) / 8;
   if (32 * a0 + C_a < 40 && 16 * c0 + 2 * C_c < 24) {
-    store(C + 768 * a0 + 16 * c0 + 2 * C_c + 24 * C_a, vec<double, 2>{2.5 * (load<vec<double, 2>>(of_block(C_tile, 0) + 2 * C_c + 24 * C_a).at[0] + load<vec<double, 2>>(of_block(C_tile, 1) + 2 * C_c + 24 * C_a).at[0] + load<vec<double, 2>>(of_block(C_tile, 2) + 2 * C_c + 24 * C_a).at[0] + load<vec<double, 2>>(of_block(C_tile, 3) + 2 * C_c + 24 * C_a).at[0]) + C[768 * a0 + 16 * c0 + 2 * C_c + 24 * C_a], 2.5 * (load<vec<double, 2>>(of_block(C_tile, 0) + 2 * C_c + 24 * C_a).at[1] + load<vec<double, 2>>(of_block(C_tile, 1) + 2 * C_c + 24 * C_a).at[1] + load<vec<double, 2>>(of_block(C_tile, 2) + 2 * C_c + 24 * C_a).at[1] + load<vec<double, 2>>(of_block(C_tile, 3) + 2 * C_c + 24 * C_a).at[1]) + C[768 * a0 + 16 * c0 + 2 * C_c + 24 * C_a + 1]});
+    vec<double, 2> C_parts[4];
+    C_parts[0] = load<vec<double, 2>>(of_block(C_tile, 0) + 2 * C_c + 24 * C_a);
+    C_parts[1] = load<vec<double, 2>>(of_block(C_tile, 1) + 2 * C_c + 24 * C_a);
+    C_parts[2] = load<vec<double, 2>>(of_block(C_tile, 2) + 2 * C_c + 24 * C_a);
+    C_parts[3] = load<vec<double, 2>>(of_block(C_tile, 3) + 2 * C_c + 24 * C_a);
+    store(C + 768 * a0 + 16 * c0 + 2 * C_c + 24 * C_a, vec<double, 2>{2.5 * (C_parts[0].at[0] + C_parts[1].at[0] + C_parts[2].at[0] + C_parts[3].at[0]) + C[768 * a0 + 16 * c0 + 2 * C_c + 24 * C_a], 2.5 * (C_parts[0].at[1] + C_parts[1].at[1] + C_parts[2].at[1] + C_parts[3].at[1]) + C[768 * a0 + 16 * c0 + 2 * C_c + 24 * C_a + 1]});
   }
   barrier_of_cluster();
 }
