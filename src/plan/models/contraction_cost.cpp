@@ -59,6 +59,11 @@ constexpr double kMeet = 2000;
 /// (of 70 kernels of talsh300 in f64 with one to three times the blocks that there is room for at once).
 constexpr double kLastBlocks = 0.8;
 constexpr double kLaunchSeconds = 2e-6;
+/// Blocks of a cluster, beyond kMeet: to begin and to end at once, and their parts of sums, which pass from one
+/// multiprocessor to the next (of 490 kernels of bench/problems/small_products.csv on an H100: 1.1 us off, 3.0
+/// without).
+constexpr double kClusterSeconds = 1.6e-6;
+constexpr double kPartBytes = 9.6;  // a cycle, of each multiprocessor
 
 /// Multiprocessors that clusters of so many blocks have room on: those of a cluster are of one GPC, of which an H100
 /// has some with fewer (its cudaOccupancyMaxActiveClusters, of 132 for blocks of 200 KB of shared memory).
@@ -127,11 +132,18 @@ double memory_seconds(const ContractionCounts& counts, const GpuModel& device) {
          (device.copy_rate_GBs() * 1e9);
 }
 
-/// What a launch takes whose parts take so long.
+/// What nothing hides.
+double launch_seconds(const ContractionCounts& counts, const GpuModel& device) {
+  if (counts.cluster == 1) return kLaunchSeconds;
+  const double cycles = counts.result_bytes * counts.cluster / (kPartBytes * device.multiprocessors);
+  return kLaunchSeconds + kClusterSeconds + cycles / (device.clock_MHz * 1e6);
+}
+
+/// What a launch takes beside that, whose parts take so long.
 template <class... Times>
 double launched(bool overlapped, bool short_sum, Times... times) {
-  if (!overlapped) return kLaunchSeconds + side_by_side(times...);
-  return kLaunchSeconds + (short_sum ? std::sqrt(((times * times) + ...)) : hidden(times...));
+  if (!overlapped) return side_by_side(times...);
+  return short_sum ? std::sqrt(((times * times) + ...)) : hidden(times...);
 }
 
 double cube(double x) { return x * x * x; }
@@ -163,6 +175,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       overlapped_(counts.overlapped),
       short_sum_(counts.terms <= kShortSum),
       around_(kBlock + (counts.cluster > 1 ? kMeet : 0)),
+      launch_(launch_seconds(counts, device)),
       first_cache_(first_cache_byte_seconds(counts, device)),
       memory_(memory_seconds(counts, device)) {
   set_round(counts);
@@ -220,7 +233,7 @@ ContractionTime LaunchTimes::beside_waits(double balance) const {
   time.stores = seconds_ * stores_;
   time.cache = cache_;
   time.memory = memory_;
-  time.launch = kLaunchSeconds;
+  time.launch = launch_;
   return time;
 }
 
@@ -238,8 +251,8 @@ double LaunchTimes::with_last_blocks(double seconds, int stages, double room) co
   if (whole == 0 || blocks_ == whole || blocks_ >= kMany * at_once) return seconds;
   const double uncovered = std::max(0.0, kLatency - (stages - 1) * round_) / (stages - 1);
   const double one = kBlock + rounds_ * (round_beside(1) + kBarrier + uncovered) + stores_;
-  const double before = (seconds - kLaunchSeconds) * whole / blocks_;
-  return std::max(seconds, kLaunchSeconds + before + kLastBlocks * (one / (device_->clock_MHz * 1e6)));
+  const double before = (seconds - launch_) * whole / blocks_;
+  return std::max(seconds, launch_ + before + kLastBlocks * (one / (device_->clock_MHz * 1e6)));
 }
 
 ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) const {
@@ -249,16 +262,17 @@ ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) co
   auto time = beside_waits(resident * parts / std::ceil(resident * whole_parts));
   time.first_cache = first_cache_seconds(resident, shared_bytes);
   time.alone = alone_seconds(stages, resident);
-  time.total = launched(overlapped_, short_sum_, time.products, time.shared, time.issue, time.stores, time.alone,
-                        time.cache, time.first_cache, time.memory);
+  time.total = launch_ + launched(overlapped_, short_sum_, time.products, time.shared, time.issue, time.stores,
+                                  time.alone, time.cache, time.first_cache, time.memory);
   if (!overlapped_) time.total = with_last_blocks(time.total, stages, room);
   return time;
 }
 
 double LaunchTimes::least(int stages, double room) const {
   const auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
-  return launched(overlapped_, short_sum_, time.products, time.shared, time.issue, time.stores,
-                  alone_seconds(stages, std::min(room, in_turns_)), time.cache, first_cache_seconds(0, 0), time.memory);
+  return launch_ + launched(overlapped_, short_sum_, time.products, time.shared, time.issue, time.stores,
+                            alone_seconds(stages, std::min(room, in_turns_)), time.cache, first_cache_seconds(0, 0),
+                            time.memory);
 }
 
 bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, double room, double seconds) const {
@@ -273,7 +287,7 @@ bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, dou
                                             cube(cycles.issue)) +
                            cube(cycles.stores) + cube(alone / resident)) +
              beside_ <=
-         cube(std::max(seconds - kLaunchSeconds, 0.0));
+         cube(std::max(seconds - launch_, 0.0));
 }
 
 bool LaunchTimes::may_take(int stages, double room, double seconds) const {
@@ -283,7 +297,7 @@ bool LaunchTimes::may_take(int stages, double room, double seconds) const {
   return cube(time.products) + cube(time.shared) + cube(time.issue) + cube(time.stores) +
              cube(alone_seconds(stages, std::min(room, in_turns_))) + cube(time.cache) +
              cube(first_cache_seconds(0, 0)) + cube(time.memory) <=
-         cube(std::max(seconds - kLaunchSeconds, 0.0));
+         cube(std::max(seconds - launch_, 0.0));
 }
 
 ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device) {
@@ -291,6 +305,7 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
 }
 
 double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device, double seconds) {
+  const double launch = launch_seconds(counts, device);
   const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));
   const double turns = in_turns / (device.clock_MHz * 1e6), rounds = turns * counts.rounds;
   const double shared = counts.shared_cycles(), issue = counts.issue_cycles(), stores = counts.store_cycles();
@@ -306,9 +321,9 @@ double least_time_of_tile(const ContractionCounts& counts, const GpuModel& devic
   };
   constexpr double kRounded = 1 - 1e-9;
   if (kRounded * (beside + alone(std::max({counts.pipe_cycles, shared, issue}))) >
-      cube(std::max(seconds - kLaunchSeconds, 0.0)))
+      cube(std::max(seconds - launch, 0.0)))
     return std::numeric_limits<double>::infinity();
-  return kLaunchSeconds + std::cbrt(beside + alone(side_by_side(counts.pipe_cycles, shared, issue)));
+  return launch + std::cbrt(beside + alone(side_by_side(counts.pipe_cycles, shared, issue)));
 }
 
 double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device) {

@@ -75,6 +75,7 @@ class LaunchTimes {
   double seconds_;   ///< of so many cycles
   bool overlapped_, short_sum_;
   double around_;  ///< cycles of a block besides its rounds
+  double launch_;  ///< seconds that nothing hides
   double first_cache_, memory_;
   double beside_ = 0;  ///< the cubes of times that no round changes, of results in whole sectors
   int warps_ = 1;
