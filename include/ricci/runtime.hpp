@@ -35,9 +35,9 @@ struct RuntimeOptions {
   std::string blas;
   /// The same for GPU plans: the path of a cuBLAS 11 to 13 (libcublas.so.13). Empty: RICCI_CUBLAS; "off": none.
   std::string cublas;
-  /// GPU plans of so many kernels or more, none of them a library's, are launched as one CUDA graph from the second call
-  /// of a stream on; 0: never; -1: RICCI_GRAPH_KERNELS, else 2. Needs a driver of CUDA 12, without which it changes
-  /// nothing. A call that is being captured launches its kernels, so that they are part of the caller's graph.
+  /// GPU plans of so many kernels or more, none of them a library's, are launched as one CUDA graph from the second
+  /// call of a stream on; 0: never; -1: RICCI_GRAPH_KERNELS, else 2. Needs a driver of CUDA 12, without which it
+  /// changes nothing. A call that is being captured launches its kernels, so that they are part of the caller's graph.
   int graph_kernels = -1;
 };
 

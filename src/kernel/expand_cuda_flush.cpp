@@ -58,7 +58,7 @@ class Flusher {
   Body by_tile() {
     const bool parts = flush_.parts >= 0;
     const auto blocks = parts ? kernel_.extent(flush_.parts) : 1;
-    const auto& result = kernel_.array(flush_.to.array);
+    const auto tensor = kernel_.array(flush_.to.array).name;  // by value: arrays are added below
     const auto kept = parts ? sum_in(flush_.value) : flush_.value;
     const auto type = kept.type;
     std::vector<ResultDigit> places;
@@ -73,7 +73,7 @@ class Flusher {
     add(flush_.rows, true);
     add(flush_.columns, false);
     const auto relaid = relaid_tile(tile_, std::move(places), type);
-    const auto staged = threads_.shared(result.name + "_tile", type, relaid.elements);
+    const auto staged = threads_.shared(tensor + "_tile", type, relaid.elements);
     kernel_.arrays[static_cast<std::size_t>(staged)].swizzle = relaid.swizzle;
     Body body = held_to_shared(staged, relaid, kept);
     body.push_back({Barrier{parts ? Barrier::Of::cluster : Barrier::Of::block}});
@@ -97,7 +97,7 @@ class Flusher {
     copy.to.lanes = copy.from.lanes = visits.vector;
     // Vectors of all blocks are under way before any of them is added.
     const int run =
-        parts && visits.vector > 1 ? threads_.registers(result.name + "_parts", type, {blocks}, visits.vector) : -1;
+        parts && visits.vector > 1 ? threads_.registers(tensor + "_parts", type, {blocks}, visits.vector) : -1;
     const auto written = parts ? added_parts(copy.from, run, visits) : load_of(type, copy.from);
     for (std::size_t v = 0; v < visits.value.size(); ++v) {
       auto to = copy.to;

@@ -188,5 +188,5 @@ TEST_CASE("random contractions whose sums the blocks of a cluster share are the 
   std::printf(
       "%d of %d random contractions from seed %llu in clusters, %d of them of eight blocks, %d by warp groups\n", run,
       count, static_cast<unsigned long long>(first), of_eight, of_groups);
-  if (fuzz::enough(fuzz::cases(kCases))) CHECK(run > count / 5);
+  if (fuzz::enough(fuzz::cases(kCases))) CHECK(run > count / 8);
 }
