@@ -117,7 +117,7 @@ void StepGraphs::prepare(OfStream& mine, void* const* storage, void* const* para
       }
       known += bytes;
     };
-    for (const auto n : step.storage) take(&storage[n], sizeof(void*));
+    for (const auto n : step.storage) take(static_cast<const void*>(&storage[n]), sizeof(void*));
     for (const auto n : step.parameter) {
       take(param[n], static_cast<std::size_t>(size_of(plan_.sources[static_cast<std::size_t>(n)].type)));
     }

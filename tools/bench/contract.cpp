@@ -87,7 +87,7 @@ Interpreted interpreted(const EinsumCase& c, const Spec& spec, DType type) {
       if (k > 0) {
         inputs.insert(inputs.begin(), layout(left));
         pointers.insert(pointers.begin(), sums.data());
-        words = text(left) + ", " + words;
+        words.insert(0, text(left) + ", ");
       }
       std::vector<std::complex<double>> next(static_cast<std::size_t>(layout(kept).elements()));
       Runtime::interpret_einsum(words, inputs, layout(kept), pointers, next.data());
