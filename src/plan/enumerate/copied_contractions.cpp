@@ -43,9 +43,10 @@ class LeastTimes {
   }
   /// The same at the rate of all that memory can move.
   double fastest_copy(int which) const {
-    constexpr double kMostGBs = 70;
+    constexpr double kMostGBs = 70;  // of two threads
     const double bytes = 2 * this->bytes(which);
-    return device_.beyond_caches(bytes) ? bytes / (kMostGBs * 1e3) : 0;
+    const double rate = std::max(kMostGBs, device_.thread_GBs(true, 20) * device_.threads);
+    return device_.beyond_caches(bytes) ? bytes / (rate * 1e3) : 0;
   }
   double bytes(int which) const {
     double elements = 1;
