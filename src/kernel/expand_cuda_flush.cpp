@@ -189,9 +189,13 @@ class Flusher {
     for (int l = 0; l < visits.vector; ++l) {
       std::optional<Value> sum;
       for (std::int64_t block = 0; block < kernel_.extent(flush_.parts); ++block) {
-        auto part = run < 0 ? from : Access{run, {Affine(block)}, visits.vector};
-        if (run < 0) part.block = Affine(block);
-        if (run >= 0) part.lane = Affine(l);
+        auto part = from;
+        if (run < 0) {
+          part.block = Affine(block);
+        } else {
+          part = {run, {Affine(block)}, visits.vector};
+          part.lane = Affine(l);
+        }
         auto more = load_of(type, std::move(part));
         sum = sum ? apply(ir::OpCode::add, type, {std::move(*sum), std::move(more)}) : std::move(more);
       }

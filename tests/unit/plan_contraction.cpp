@@ -1,16 +1,15 @@
 // What the model says of contractions on a GPU: near to what published kernels took, and of which parts.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
+#include "contraction_program.hpp"
 #include "executed_sequence.hpp"
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
@@ -29,16 +28,9 @@
 #include "plan/plan.hpp"
 
 using namespace ricci;
+using tests::contraction;
 
 namespace {
-
-ir::Program contraction(const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents, DType type) {
-  ir::EinsumProblem problem;
-  problem.spec = Spec::parse(spec);
-  problem.inputs = {Layout::row_major(type, extents.at(0)), Layout::row_major(type, extents.at(1))};
-  problem.output = Layout::row_major(type, extents.at(2));
-  return ir::canonicalise(ir::lower(problem));
-}
 
 void check_best(const ir::Program& program, const plan::GpuModel& device) {
   const auto list = plan::contraction_candidates(program, device);
@@ -137,24 +129,7 @@ TEST_CASE("the best of random contractions is the first of the list") {
   constexpr std::int64_t kExtents[] = {1, 2, 3, 4, 7, 8, 12, 16, 24, 31, 32, 48, 64, 72, 100};
   constexpr DType kTypes[] = {DType::f32, DType::f64, DType::c64, DType::c128, DType::bf16};
   for (int k = 0; k < 150; ++k) {
-    // Each index is in two of the three tensors, or in all of them.
-    std::array<std::string, 3> terms;
-    std::map<char, std::int64_t> extents;
-    for (std::size_t q = 0, count = 3 + draw(4); q < count; ++q) {
-      const auto axis = static_cast<char>('a' + q);
-      extents[axis] = kExtents[draw(std::size(kExtents))];
-      const auto without = draw(12) == 0 ? 3 : draw(3);
-      for (std::size_t t = 0; t < 3; ++t) {
-        if (t != without)
-          terms[t].insert(terms[t].begin() + static_cast<std::ptrdiff_t>(draw(terms[t].size() + 1)), axis);
-      }
-    }
-    std::vector<std::vector<std::int64_t>> shapes;
-    for (const auto& term : terms) {
-      for (shapes.emplace_back(); const char axis : term) shapes.back().push_back(extents[axis]);
-    }
-    const auto spec = terms[0] + "," + terms[1] + "->" + terms[2];
-    const auto program = contraction(spec, shapes, kTypes[draw(std::size(kTypes))]);
+    const auto program = tests::random_contraction(random, kExtents, kTypes);
     const auto device = plan::GpuModel::of_capability(draw(4) == 0 ? 80 : 90);
     INFO(ir::print(program));
     check_best(program, device);

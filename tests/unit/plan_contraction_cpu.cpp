@@ -1,12 +1,12 @@
 // Which schedules of contractions a CPU gets, by its vectors and by the units that compute them.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "catch.hpp"
+#include "contraction_program.hpp"
 #include "ir/passes/canonical.hpp"
 #include "kernel/composite.hpp"
 #include "lower/einsum.hpp"
@@ -17,16 +17,9 @@
 #include "ricci/ricci.hpp"
 
 using namespace ricci;
+using tests::contraction;
 
 namespace {
-
-ir::Program contraction(const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents, DType type) {
-  ir::EinsumProblem problem;
-  problem.spec = Spec::parse(spec);
-  problem.inputs = {Layout::row_major(type, extents.at(0)), Layout::row_major(type, extents.at(1))};
-  problem.output = Layout::row_major(type, extents.at(2));
-  return ir::canonicalise(ir::lower(problem));
-}
 
 plan::CpuModel with_units(int datapath_bytes) {
   plan::CpuModel device;
@@ -248,24 +241,7 @@ TEST_CASE("the best of random contractions on a CPU is the first of the list") {
   constexpr std::int64_t kExtents[] = {1, 2, 3, 5, 8, 13, 16, 24, 31, 48, 72, 100};
   constexpr DType kTypes[] = {DType::f32, DType::f64, DType::c64, DType::c128, DType::i32};
   for (int k = 0; k < 60; ++k) {
-    // Each index is in two of the three tensors, or in all of them.
-    std::array<std::string, 3> terms;
-    std::map<char, std::int64_t> extents;
-    for (std::size_t q = 0, count = 3 + draw(4); q < count; ++q) {
-      const auto axis = static_cast<char>('a' + q);
-      extents[axis] = kExtents[draw(std::size(kExtents))];
-      const auto without = draw(12) == 0 ? 3 : draw(3);
-      for (std::size_t t = 0; t < 3; ++t) {
-        if (t != without)
-          terms[t].insert(terms[t].begin() + static_cast<std::ptrdiff_t>(draw(terms[t].size() + 1)), axis);
-      }
-    }
-    std::vector<std::vector<std::int64_t>> shapes;
-    for (const auto& term : terms) {
-      for (shapes.emplace_back(); const char axis : term) shapes.back().push_back(extents[axis]);
-    }
-    const auto spec = terms[0] + "," + terms[1] + "->" + terms[2];
-    const auto program = contraction(spec, shapes, kTypes[draw(std::size(kTypes))]);
+    const auto program = tests::random_contraction(random, kExtents, kTypes);
     auto device = with_units(draw(2) == 0 ? 32 : 64);
     device.vector_bytes = draw(3) == 0 ? 32 : 64;
     device.threads = 1 << draw(4);

@@ -1,0 +1,50 @@
+// Canonical programs of contractions of two tensors, given or drawn at random, for tests of their plans.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/passes/canonical.hpp"
+#include "lower/einsum.hpp"
+
+namespace ricci::tests {
+
+/// Row-major: extents of both operands and of the result.
+inline ir::Program contraction(const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents,
+                               DType type) {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse(spec);
+  problem.inputs = {Layout::row_major(type, extents.at(0)), Layout::row_major(type, extents.at(1))};
+  problem.output = Layout::row_major(type, extents.at(2));
+  return ir::canonicalise(ir::lower(problem));
+}
+
+/// Of three to six indices in any order, each of one of the extents, in one of the types.
+inline ir::Program random_contraction(std::mt19937_64& random, std::span<const std::int64_t> of_extents,
+                                      std::span<const DType> of_types) {
+  const auto draw = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  // Each index is in two of the three tensors, or in all of them.
+  std::array<std::string, 3> terms;
+  std::map<char, std::int64_t> extents;
+  for (std::size_t q = 0, count = 3 + draw(4); q < count; ++q) {
+    const auto axis = static_cast<char>('a' + q);
+    extents[axis] = of_extents[draw(of_extents.size())];
+    const auto without = draw(12) == 0 ? 3 : draw(3);
+    for (std::size_t t = 0; t < 3; ++t) {
+      if (t != without)
+        terms[t].insert(terms[t].begin() + static_cast<std::ptrdiff_t>(draw(terms[t].size() + 1)), axis);
+    }
+  }
+  std::vector<std::vector<std::int64_t>> shapes;
+  for (const auto& term : terms) {
+    for (shapes.emplace_back(); const char axis : term) shapes.back().push_back(extents[axis]);
+  }
+  return contraction(terms[0] + "," + terms[1] + "->" + terms[2], shapes, of_types[draw(of_types.size())]);
+}
+
+}  // namespace ricci::tests
