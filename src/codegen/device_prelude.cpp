@@ -30,9 +30,23 @@ std::vector<std::string> handed(const Fragment& fragment, const char* name, cons
   return list;
 }
 
-/// The device function of an added atom, as tensor_core.cuh has those of the others.
-std::string function_of(const kernel::AddedAtom& added) {
-  const auto& atom = added.atom;
+/// PTX's word for it.
+const char* ptx_type(AtomType type) {
+  return type == AtomType::tf32  ? "tf32"
+         : type == AtomType::i8  ? "s8"
+         : type == AtomType::i32 ? "s32"
+                                 : name(dtype_of(type));
+}
+
+/// mma.sync of an atom, up to its operands.
+std::string instruction_of(const kernel::Atom& atom) {
+  if (const auto* added = kernel::find_added_atom(atom.name)) return added->instruction;
+  return fmt::format("mma.sync.aligned.m{}n{}k{}.row.col.{}.{}.{}.{}", atom.m, atom.n, atom.k, ptx_type(atom.c.type),
+                     ptx_type(atom.a.type), ptx_type(atom.b.type), ptx_type(atom.c.type));
+}
+
+/// The device function of an atom of one warp.
+std::string function_of(const kernel::Atom& atom) {
   int next = 0;
   const auto numbers = [&](const Fragment& fragment, int first) {
     std::vector<std::string> list;
@@ -49,7 +63,7 @@ std::string function_of(const kernel::AddedAtom& added) {
       "               : {}, {});\n"
       "}}\n",
       atom.name, register_type(atom.c), atom.c.registers(), register_type(atom.a), atom.a.registers(),
-      register_type(atom.b), atom.b.registers(), added.instruction, c, a, b, c,
+      register_type(atom.b), atom.b.registers(), instruction_of(atom), c, a, b, c,
       fmt::join(handed(atom.c, "c", "+"), ", "), fmt::join(handed(atom.a, "a", ""), ", "),
       fmt::join(handed(atom.b, "b", ""), ", "));
 }
@@ -62,7 +76,7 @@ std::string group_function_of(const kernel::Atom& atom, int times) {
     numbers.push_back(fmt::format("%{}", r));
     handed.push_back(fmt::format("\"+f\"(d[{}][{}])", r / per, r % per));
   }
-  const std::string type = atom.a.type == AtomType::tf32 ? "tf32" : name(dtype_of(atom.a.type));
+  const char* type = ptx_type(atom.a.type);
   // Elements of 32 bits lie along the depth.
   const bool either_way = atom.a.per_register() > 1;
   return fmt::format(
@@ -85,12 +99,12 @@ std::string device_prelude(const DeviceParts& parts) {
   std::string text = prelude::kCuda;
   if (parts.async) text.append("\n").append(prelude::kAsync);
   if (parts.tensor_core) text.append("\n").append(prelude::kTensorCore);
+  for (const auto& name : parts.products) text.append("\n").append(function_of(*kernel::find_atom(name)));
   if (parts.warp_group) text.append("\n").append(prelude::kWarpGroup);
   for (const auto& [name, times] : parts.group_products)
     text.append("\n").append(group_function_of(*kernel::find_atom(name), times));
   if (parts.cluster) text.append("\n").append(prelude::kCluster);
   if (parts.reduce) text.append("\n").append(prelude::kReduce);
-  for (const auto& name : parts.added_atoms) text.append("\n").append(function_of(*kernel::find_added_atom(name)));
   return text;
 }
 

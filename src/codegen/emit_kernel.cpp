@@ -18,11 +18,11 @@ Source emit_cpp(const ir::Program& program, const kernel::Schedule& schedule, co
 Source emit_cuda(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes) {
   Source source;
   source.kernel = kernel_name(program);
-  const auto tree = kernel::expand(kernel::build(program, schedule, kernel::Target::cuda));
-  const auto printed = print_cuda(tree, source.kernel);
+  const auto printed =
+      print_cuda(kernel::expand(kernel::build(program, schedule, kernel::Target::cuda)), source.kernel);
   source.portable = portable_prelude(program) + printed.functions;
   source.device = printed.prelude + '\n';
-  source.parameter_types = launch_of(tree).parameter_types;
+  source.parameter_types = printed.parameter_types;
   source.text = head_text(program, schedule, source.kernel, notes.target, notes.reproduce, notes.plan) + printed.text;
   return source;
 }

@@ -154,21 +154,19 @@ std::string kernel_name(const Program& program) {
 }
 
 std::string portable_prelude(const Program& program) {
-  bool half = false, arithmetic = false, scalar = false, cast = false;
+  bool arithmetic = false, scalar = false, cast = false;
   for (const auto& node : program.nodes) {
     const bool moves = node.kind == NodeKind::load || node.kind == NodeKind::param;
     const bool plain = node.kind == NodeKind::op && (node.op == OpCode::add || node.op == OpCode::mul ||
                                                      node.op == OpCode::scale || node.op == OpCode::conj);
     const bool casts = node.kind == NodeKind::op && node.op == OpCode::cast;
     cast = cast || casts;
-    half = half || casts;
     arithmetic = arithmetic || (!moves && !casts);
     // Plain sums need only the functions that products need.
-    scalar = scalar || (!moves && !plain && !casts && !(node.kind == NodeKind::reduce && node.op == OpCode::add)) ||
-             (casts && is_integer(program.nodes[static_cast<std::size_t>(node.operand[0])].type));
+    scalar = scalar || (!moves && !plain && !casts && !(node.kind == NodeKind::reduce && node.op == OpCode::add));
   }
   std::string text = prelude::kTypes;
-  if (half) text += fmt::format("\n{}", prelude::kHalf);
+  if (cast) text += fmt::format("\n{}", prelude::kHalf);
   if (arithmetic || scalar) text += fmt::format("\n{}", prelude::kArithmetic);
   if (scalar) text += fmt::format("\n{}", prelude::kScalar);
   if (cast) text += fmt::format("\n{}", prelude::kCast);

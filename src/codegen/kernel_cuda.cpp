@@ -9,9 +9,8 @@
 #include "codegen/kernel_source.hpp"
 #include "codegen/prelude.hpp"
 #include "codegen/statement_printer.hpp"
-#include "kernel/extensions.hpp"
+#include "kernel/atoms.hpp"
 #include "kernel/warp_group.hpp"
-#include "ricci/error.hpp"
 
 namespace ricci::codegen {
 namespace {
@@ -24,8 +23,6 @@ using kernel::kSharedAlignment;
 using kernel::kStaticSharedBytes;
 using kernel::Space;
 
-constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
-
 class CudaPrinter : StatementPrinter<CudaPrinter> {
   friend StatementPrinter;
 
@@ -33,19 +30,22 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   explicit CudaPrinter(const Kernel& kernel) : StatementPrinter(kernel, false) {}
 
   std::string print(const std::string& name) {
-    std::string arguments;
-    const auto argument = [&](const std::string& text) { arguments += (arguments.empty() ? "" : ", ") + text; };
+    std::vector<std::string> arguments;
+    const auto argument = [&](const std::string& type, const std::string& what) {
+      types_.push_back(type);
+      arguments.push_back(fmt::format("{} {}", type, what));
+    };
     for (const auto& array : kernel_.arrays) {
-      if (array.space != Space::global) continue;
-      argument(fmt::format("{}{}* {}{}", array.written ? "" : "const ", c_type(array.type),
-                           array.restricted ? "__restrict__ " : "", array.name));
+      if (array.space == Space::global)
+        argument(fmt::format("{}{}*", array.written ? "" : "const ", c_type(array.type)),
+                 (array.restricted ? "__restrict__ " : "") + array.name);
     }
-    for (const auto& param : kernel_.params) argument(fmt::format("{} {}", c_type(param.type), param.name));
+    for (const auto& param : kernel_.params) argument(c_type(param.type), param.name);
     parts_.cluster = kernel_.cluster() > 1;
     w_.line("extern \"C\" __global__ void {}__launch_bounds__({}{})",
             parts_.cluster ? fmt::format("__cluster_dims__({}, 1, 1) ", kernel_.cluster()) : "", kernel_.threads,
             kernel_.blocks > 0 ? fmt::format(", {}", kernel_.blocks) : "");
-    w_.line("{}({})", name, arguments);
+    w_.line("{}({})", name, fmt::join(arguments, ", "));
     w_.open("{{");
     shared();
     print_function(kernel_.body);
@@ -54,6 +54,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   }
 
   const DeviceParts& parts() const { return parts_; }
+  const std::vector<std::string>& parameter_types() const { return types_; }
   std::string functions() const { return text_.called_definitions(); }
 
  private:
@@ -214,7 +215,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   }
   void one(const kernel::MmaCall& call) {
     parts_.tensor_core = true;
-    if (kernel::find_added_atom(call.atom) != nullptr) parts_.added_atoms.insert(call.atom);
+    parts_.products.insert(call.atom);
     w_.line("mma_{}({}, {}, {});", call.atom, text_.load(call.d), text_.load(call.a), text_.load(call.b));
   }
   void one(const kernel::GroupMma& product) {
@@ -235,6 +236,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
 
   Writer tables_;
   DeviceParts parts_;
+  std::vector<std::string> types_;                                     // of the arguments
   std::int64_t blocks_ = kernel_.tasks(), threads_ = kernel_.threads;  // below the loops so far
 };
 
@@ -293,24 +295,8 @@ KernelSource print_cuda(const Kernel& kernel, const std::string& name) {
   source.text = printer.print(name);
   source.functions = printer.functions();
   source.prelude = device_prelude(printer.parts());
+  source.parameter_types = printer.parameter_types();
   return source;
-}
-
-CudaLaunch launch_of(const Kernel& kernel) {
-  CudaLaunch launch;
-  launch.blocks = kernel.tasks();
-  if (launch.blocks > kMostBlocks)
-    throw PlanError(fmt::format("{} blocks are more than a launch takes (2^31 - 1)", launch.blocks));
-  launch.threads = kernel.threads;
-  launch.cluster = static_cast<int>(kernel.cluster());
-  const auto bytes = shared_bytes(kernel);
-  launch.dynamic_shared_bytes = bytes > kStaticSharedBytes ? bytes : 0;
-  for (const auto& array : kernel.arrays) {
-    if (array.space == Space::global)
-      launch.parameter_types.push_back(fmt::format("{}{}*", array.written ? "" : "const ", c_type(array.type)));
-  }
-  for (const auto& param : kernel.params) launch.parameter_types.emplace_back(c_type(param.type));
-  return launch;
 }
 
 }  // namespace ricci::codegen

@@ -1,7 +1,6 @@
 // Kernels as text: the printers know nodes, neither operations of programs nor schedules.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@ struct KernelSource {
   std::string functions;  ///< CUDA: those that the text calls, for any C++ compiler
   std::string prelude;    ///< types and functions that the text uses beside the portable prelude
   std::string text;
+  std::vector<std::string> parameter_types;  ///< CUDA: in order, "const f64*", "double"
 };
 
 /// C++ for Clang: `extern "C" void name(void* const* args, i64 first, i64 last, char* scratch)` runs the tasks [first,
@@ -22,16 +22,7 @@ struct KernelSource {
 KernelSource print_cpp(const kernel::Kernel& kernel, const std::string& name);
 
 /// CUDA C++ for NVRTC: `extern "C" __global__ void name(pointers, parameters)` of an expanded kernel, to be launched as
-/// launch_of() says. Its prelude comes after the portable one of the program.
+/// kernel::launch_of() says. Its prelude comes after the portable one of the program.
 KernelSource print_cuda(const kernel::Kernel& kernel, const std::string& name);
-
-struct CudaLaunch {
-  std::int64_t blocks = 1;
-  int threads = 1;
-  int cluster = 1;  ///< blocks that work together: the kernel says so itself, and GPUs before sm_90 have none
-  std::int64_t dynamic_shared_bytes = 0;     ///< 0 while the static limit of 48 KB is enough
-  std::vector<std::string> parameter_types;  ///< in order, "const f64*", "double"
-};
-CudaLaunch launch_of(const kernel::Kernel& kernel);
 
 }  // namespace ricci::codegen

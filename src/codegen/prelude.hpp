@@ -29,13 +29,13 @@ namespace ricci::codegen {
 /// (tests/simt/cuda_host.hpp).
 struct DeviceParts {
   bool async = false;        ///< async.cuh: copies from global to shared memory that are waited for in groups
-  bool tensor_core = false;  ///< tensor_core.cuh: matrix loads, products of fragments, tf32
-  bool warp_group = false;   ///< warp_group.cuh: fences, groups and operands of products by warp groups; sm_90 alone
+  bool tensor_core = false;  ///< tensor_core.cuh: matrix loads, fragments of narrow elements
+  std::set<std::string> products = {};  ///< functions of these atoms of a warp, by name
+  bool warp_group = false;  ///< warp_group.cuh: fences, groups and operands of products by warp groups; sm_90 alone
   /// Functions of these: the atom's name, and how many times its columns an instruction has.
   std::set<std::pair<std::string, int>> group_products = {};
-  bool reduce = false;                     ///< reduce.cuh: additions to memory that others add to, sums over a warp
-  bool cluster = false;                    ///< cluster.cuh: blocks that read each other's shared memory; from sm_90 on
-  std::set<std::string> added_atoms = {};  ///< by name (kernel/extensions.hpp)
+  bool reduce = false;   ///< reduce.cuh: additions to memory that others add to, sums over a warp
+  bool cluster = false;  ///< cluster.cuh: blocks that read each other's shared memory; from sm_90 on
 };
 
 /// The device's own half of a CUDA kernel's prelude, `Source::device`: accesses and shuffles, then the parts asked for.

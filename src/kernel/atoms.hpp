@@ -1,5 +1,5 @@
-// Tensor-core atoms as data: which lane of a warp holds which element of A, B and C, in which register. The functions
-// of device/tensor_core.cuh follow it; layouts of register tiles and the simulator are made from it.
+// Tensor-core atoms as data: which lane of a warp holds which element of A, B and C, in which register. Device
+// functions, layouts of register tiles and the simulator's are made from it.
 #pragma once
 
 #include <array>
@@ -111,7 +111,7 @@ constexpr Fragment b_word(AtomType type, int rows) { return of_b(type, rows, row
 
 }  // namespace atoms
 
-/// The atoms of mma.sync, each a function of device/tensor_core.cuh.
+/// The atoms of mma.sync.
 inline constexpr std::array<Atom, 12> kAtoms = {{
     {"m8n8k4_f64", 8, 8, 4, 80, atoms::of_a(AtomType::f64, 8, 4, 1, 1, {}), atoms::b_word(AtomType::f64, 4),
      atoms::of_c(AtomType::f64, 8)},

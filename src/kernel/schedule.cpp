@@ -22,12 +22,15 @@ namespace {
 
 constexpr std::string_view kHead = "directives\n";
 
+std::int64_t dynamic_shared(std::int64_t bytes) { return bytes > kStaticSharedBytes ? bytes : 0; }
+
 Launch launch_of(const ir::Program& program, const Moves& moves, Target target) {
   Launch launch;
   launch.threads = moves.threads;
   launch.shared_bytes = moves.shared_bytes(program);
   if (target == Target::cuda) {
     launch.tasks = moves.blocks(program);
+    launch.dynamic_shared_bytes = dynamic_shared(launch.shared_bytes);
     return launch;
   }
   launch.tasks = moves.tiles(program);
@@ -99,24 +102,28 @@ Kernel build(const ir::Program& program, const Schedule& schedule, Target target
 }
 
 Launch launch_of(const ir::Program& program, const Schedule& schedule, Target target) {
-  Launch launch;
-  if (has_write(schedule.directives)) {  // without building the tree
-    launch = launch_of(program, moves_of(program, schedule.directives), target);
-  } else if (!has_atom(schedule.directives)) {  // likewise: threads that share a point exchange next to nothing
+  if (has_write(schedule.directives))  // without building the tree
+    return launch_of(program, moves_of(program, schedule.directives), target);
+  if (!has_atom(schedule.directives)) {  // likewise: threads that share a point exchange next to nothing
     const auto loops = loops_of(program, schedule.directives, target);
+    Launch launch;
     launch.tasks = loops.tiles(program);
     launch.threads = loops.threads;
     launch.scratch_bytes = scratch_bytes(program, loops);
-  } else {
-    const auto kernel = build(program, schedule, target);
-    launch.tasks = kernel.tasks();
-    launch.threads = kernel.threads;
-    launch.cluster = static_cast<int>(kernel.cluster());
-    launch.scratch_bytes = kernel.bytes_of(Space::scratch);
-    if (target == Target::cuda) launch.shared_bytes = shared_bytes(expand_unverified(kernel));
+    return launch;
   }
-  const bool dynamic = target == Target::cuda && launch.shared_bytes > kStaticSharedBytes;
-  launch.dynamic_shared_bytes = dynamic ? launch.shared_bytes : 0;
+  auto kernel = build(program, schedule, target);
+  return launch_of(target == Target::cuda ? expand_unverified(std::move(kernel)) : kernel);
+}
+
+Launch launch_of(const Kernel& kernel) {
+  Launch launch;
+  launch.tasks = kernel.tasks();
+  launch.threads = kernel.threads;
+  launch.cluster = static_cast<int>(kernel.cluster());
+  launch.scratch_bytes = kernel.bytes_of(Space::scratch);
+  if (kernel.target == Target::cuda) launch.shared_bytes = shared_bytes(kernel);
+  launch.dynamic_shared_bytes = dynamic_shared(launch.shared_bytes);
   return launch;
 }
 

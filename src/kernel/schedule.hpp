@@ -45,6 +45,8 @@ struct Launch {
   std::int64_t dynamic_shared_bytes = 0;  ///< CUDA: of them, what a launch asks for
 };
 Launch launch_of(const ir::Program& program, const Schedule& schedule, Target target);
+/// Of an expanded kernel.
+Launch launch_of(const Kernel& kernel);
 
 /// One line about it: "tiled c64 b32: reads of 16 B, writes of 16 B, 8192 B shared, 12 tiles"; of what computes, its
 /// name.

@@ -162,7 +162,7 @@ struct ContractionCase {
   kernel::Contraction contraction;
   kernel::Kernel tree;  ///< expanded
   codegen::KernelSource source;
-  codegen::CudaLaunch launch;
+  kernel::Launch launch;
 
   ContractionCase(const ir::EinsumProblem& problem, const kernel::Directives& directives)
       : ContractionCase(ir::canonicalise(ir::lower(problem)), directives) {}
@@ -170,7 +170,7 @@ struct ContractionCase {
       : program(std::move(of)), contraction(*kernel::contraction_of(program)) {
     tree = kernel::expand(kernel::build(program, contraction, directives, kernel::Target::cuda));
     source = codegen::print_cuda(tree, "contraction");
-    launch = codegen::launch_of(tree);
+    launch = kernel::launch_of(tree);
     // Programs say what tensor cores may do: other kernels multiply in f32.
     const bool rounds = std::any_of(directives.begin(), directives.end(), [](const kernel::Directive& d) {
       const auto* atom = d.kind == kernel::Directive::Kind::atom ? kernel::find_atom(d.subject) : nullptr;
@@ -261,8 +261,8 @@ struct ContractionCase {
     Launch to;
     to.source = codegen::portable_prelude(program) + source.text;
     to.kernel = "contraction";
-    to.parameter_types = launch.parameter_types;
-    to.grid_x = static_cast<unsigned>(launch.blocks);
+    to.parameter_types = source.parameter_types;
+    to.grid_x = static_cast<unsigned>(launch.tasks);
     to.block = static_cast<unsigned>(launch.threads);
     to.dynamic_shared = static_cast<std::size_t>(launch.dynamic_shared_bytes);
     Options options;

@@ -23,7 +23,7 @@ inline std::string wrong_on_gpu(const ContractionCase& of, std::uint64_t seed, i
   options.sm = sm;
   const jit::cuda::Module module(jit::compile_cuda(of.full(), "contraction", options).cubin, 0);
   const auto shared = static_cast<std::size_t>(of.launch.dynamic_shared_bytes);
-  jit::cuda::launch(module.function("contraction", shared), static_cast<unsigned>(of.launch.blocks), 1, 1,
+  jit::cuda::launch(module.function("contraction", shared), static_cast<unsigned>(of.launch.tasks), 1, 1,
                     static_cast<unsigned>(of.launch.threads), static_cast<unsigned>(shared), nullptr, arguments.data());
   for (auto& area : areas) wanted.push_back(area.begin());
   ir::interpret(with_rounding(of.program), wanted, std::vector<Scalar>(of.program.params.size(), 2.0));

@@ -31,7 +31,9 @@ inline const char* register_type(AtomType type) {
 /// What goes in front of every kernel here: on the simulator without, on a GPU with the device's half.
 inline std::string portable_part() { return std::string(codegen::prelude::kTypes) + "\n"; }
 inline std::string device_part() {
-  return codegen::device_prelude({.async = true, .tensor_core = true, .reduce = true}) + "\n";
+  codegen::DeviceParts parts{.async = true, .tensor_core = true, .reduce = true};
+  for (const auto& atom : kernel::kAtoms) parts.products.emplace(atom.name);
+  return codegen::device_prelude(parts) + "\n";
 }
 
 /// One warp, one atom: `<name>(const A* a, const B* b, C* c)`, each lane's registers behind those of the lane before.

@@ -1,11 +1,12 @@
-inline float cast_f32(float x) { return x; }
-inline float cast_f32(double x) { return (float)x; }
+template <class T>
+inline float cast_f32(T x) { return (float)x; }
 inline float cast_f32(f16 x) { return widen(x); }
 inline float cast_f32(bf16 x) { return widen(x); }
 
-inline double cast_f64(double x) { return x; }
 template <class T>
-inline double cast_f64(T x) { return cast_f32(x); }
+inline double cast_f64(T x) { return (double)x; }
+inline double cast_f64(f16 x) { return widen(x); }
+inline double cast_f64(bf16 x) { return widen(x); }
 
 inline f16 cast_f16(double x) { return narrow_f16(round_to_odd(x)); }
 inline f16 cast_f16(float x) { return narrow_f16(x); }

@@ -1,11 +1,4 @@
 template <class T>
-struct unsigned_of { typedef T type; };
-template <> struct unsigned_of<i8> { typedef u32 type; };
-template <> struct unsigned_of<i16> { typedef u32 type; };
-template <> struct unsigned_of<i32> { typedef u32 type; };
-template <> struct unsigned_of<i64> { typedef u64 type; };
-
-template <class T>
 inline T sub(T x, T y) { return (T)((typename unsigned_of<T>::type)x - (typename unsigned_of<T>::type)y); }
 inline float sub(float x, float y) { return x - y; }
 inline double sub(double x, double y) { return x - y; }
@@ -61,32 +54,6 @@ inline T shift_left(T x, T n) {
 }
 template <class T>
 inline T shift_right(T x, T n) { return (u64)n >= 8 * sizeof(T) ? (T)0 : (T)(x >> n); }
-
-inline u8 cast_u8(u64 x) { return (u8)x; }
-inline u16 cast_u16(u64 x) { return (u16)x; }
-inline u32 cast_u32(u64 x) { return (u32)x; }
-inline u64 cast_u64(u64 x) { return x; }
-inline i8 cast_i8(u64 x) { return (i8)x; }
-inline i16 cast_i16(u64 x) { return (i16)x; }
-inline i32 cast_i32(u64 x) { return (i32)x; }
-inline i64 cast_i64(u64 x) { return (i64)x; }
-
-inline float cast_f32(i8 x) { return (float)x; }
-inline float cast_f32(i16 x) { return (float)x; }
-inline float cast_f32(i32 x) { return (float)x; }
-inline float cast_f32(i64 x) { return (float)x; }
-inline float cast_f32(u8 x) { return (float)x; }
-inline float cast_f32(u16 x) { return (float)x; }
-inline float cast_f32(u32 x) { return (float)x; }
-inline float cast_f32(u64 x) { return (float)x; }
-inline double cast_f64(i8 x) { return (double)x; }
-inline double cast_f64(i16 x) { return (double)x; }
-inline double cast_f64(i32 x) { return (double)x; }
-inline double cast_f64(i64 x) { return (double)x; }
-inline double cast_f64(u8 x) { return (double)x; }
-inline double cast_f64(u16 x) { return (double)x; }
-inline double cast_f64(u32 x) { return (double)x; }
-inline double cast_f64(u64 x) { return (double)x; }
 
 inline float infinity_f32() { return __builtin_bit_cast(float, 0x7f800000u); }
 inline double infinity_f64() { return infinity_f32(); }
