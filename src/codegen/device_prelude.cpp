@@ -71,26 +71,40 @@ std::string function_of(const kernel::Atom& atom) {
 /// The device function of an atom of a warp group: an instruction of so many times the atom's columns.
 std::string group_function_of(const kernel::Atom& atom, int times) {
   const int registers = times * atom.c.registers(), per = atom.c.registers();
-  std::vector<std::string> numbers, handed;
+  std::vector<std::string> numbers, sums;
   for (int r = 0; r < registers; ++r) {
     numbers.push_back(fmt::format("%{}", r));
-    handed.push_back(fmt::format("\"+f\"(d[{}][{}])", r / per, r % per));
+    sums.push_back(fmt::format("\"+f\"(d[{}][{}])", r / per, r % per));
   }
   const char* type = ptx_type(atom.a.type);
-  // Elements of 32 bits lie along the depth.
+  // Elements of 32 bits lie along the depth, where they lie in shared memory.
   const bool either_way = atom.a.per_register() > 1;
+  const auto held = handed(atom.a, "a", "");
+  const int of_a = atom.holds_a ? atom.a.registers() : 1;
+  std::vector<std::string> a;
+  for (int r = 0; r < of_a; ++r) a.push_back(fmt::format("%{}", registers + r));
+  std::vector<std::string> parameters, ways;
+  if (either_way && !atom.holds_a) parameters.emplace_back("ATransposed");
+  if (either_way) parameters.emplace_back("BTransposed");
+  std::string immediate;
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    immediate += fmt::format(", %{}", registers + of_a + 1 + static_cast<int>(k));
+    ways.push_back(fmt::format(", \"n\"({})", parameters[k]));
+    parameters[k] = "int " + parameters[k];
+  }
   return fmt::format(
-      "{}inline void {}(f32 (&d)[{}][{}], u64 a, u64 b) {{\n"
+      "{}inline void {}(f32 (&d)[{}][{}], {}, u64 b) {{\n"
       "  asm volatile(\"{{.reg .pred p; setp.ne.b32 p, 1, 0; \"\n"
       "               \"wgmma.mma_async.sync.aligned.m{}n{}k{}.f32.{}.{} \"\n"
-      "               \"{{{}}}, %{}, %{}, p, 1, 1{};}}\"\n"
+      "               \"{{{}}}, {}, %{}, p, 1, 1{};}}\"\n"
       "               : {}\n"
-      "               : \"l\"(a), \"l\"(b){});\n"
+      "               : {}, \"l\"(b){});\n"
       "}}\n",
-      either_way ? "template <int ATransposed, int BTransposed>\n" : "", atom.name, times, per, atom.m * atom.warps,
-      atom.n * times, atom.k, type, type, fmt::join(numbers, ", "), registers, registers + 1,
-      either_way ? fmt::format(", %{}, %{}", registers + 2, registers + 3) : "", fmt::join(handed, ", "),
-      either_way ? ", \"n\"(ATransposed), \"n\"(BTransposed)" : "");
+      parameters.empty() ? "" : fmt::format("template <{}>\n", fmt::join(parameters, ", ")), atom.name, times, per,
+      atom.holds_a ? fmt::format("const {} (&a)[{}]", register_type(atom.a), of_a) : "u64 a", atom.m * atom.warps,
+      atom.n * times, atom.k, type, type, fmt::join(numbers, ", "),
+      atom.holds_a ? fmt::format("{{{}}}", fmt::join(a, ", ")) : a.front(), registers + of_a, immediate,
+      fmt::join(sums, ", "), atom.holds_a ? fmt::format("{}", fmt::join(held, ", ")) : "\"l\"(a)", fmt::join(ways, ""));
 }
 
 }  // namespace

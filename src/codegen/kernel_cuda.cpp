@@ -199,8 +199,8 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   }
   void one(const kernel::Fence& fence) {
     parts_.warp_group = true;
-    w_.line("fence_{}({});", fence.sums >= 0 ? "sums" : "shared",
-            fence.sums >= 0 ? kernel_.array(fence.sums).name : "");
+    w_.line("fence_{}({});", fence.registers >= 0 ? "registers" : "shared",
+            fence.registers >= 0 ? kernel_.array(fence.registers).name : "");
   }
   void one(const kernel::Barrier& barrier) {
     using Of = kernel::Barrier::Of;
@@ -222,10 +222,14 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
     parts_.warp_group = true;
     const auto& sum = kernel_.array(product.d.array);
     parts_.group_products.insert({product.atom, static_cast<int>(sum.shape[1])});
-    const auto ways = kernel::find_atom(product.atom)->a.per_register() > 1
-                          ? fmt::format("<{:d}, {:d}>", !product.a.along_depth, !product.b.along_depth)
-                          : std::string();
-    w_.line("{}{}({}, {}, {});", product.atom, ways, text_.load(product.d), matrix(product.a), matrix(product.b));
+    const auto* a = std::get_if<kernel::SharedMatrix>(&product.a);
+    const bool either_way = kernel::find_atom(product.atom)->a.per_register() > 1;
+    parts_.tensor_core = parts_.tensor_core || (a == nullptr && either_way);
+    const auto ways = !either_way    ? std::string()
+                      : a != nullptr ? fmt::format("<{:d}, {:d}>", !a->along_depth, !product.b.along_depth)
+                                     : fmt::format("<{:d}>", !product.b.along_depth);
+    w_.line("{}{}({}, {}, {});", product.atom, ways, text_.load(product.d),
+            a != nullptr ? matrix(*a) : text_.load(std::get<kernel::Access>(product.a)), matrix(product.b));
   }
   std::string matrix(const kernel::SharedMatrix& matrix) {
     const auto& array = kernel_.array(matrix.start.array);

@@ -54,7 +54,10 @@ void add_fragments(const kernel::Body& body, std::set<int>& fragments, std::vect
     if (const auto* load = std::get_if<kernel::MatrixLoad>(&statement.node)) fragments.insert(load->to.array);
     if (const auto* call = std::get_if<kernel::MmaCall>(&statement.node))
       fragments.insert({call->d.array, call->a.array, call->b.array});
-    if (const auto* product = std::get_if<kernel::GroupMma>(&statement.node)) fragments.insert(product->d.array);
+    if (const auto* product = std::get_if<kernel::GroupMma>(&statement.node)) {
+      fragments.insert(product->d.array);
+      if (const auto* held = std::get_if<kernel::Access>(&product->a)) fragments.insert(held->array);
+    }
     kernel::for_each_body(statement, [&](const kernel::Body& inner) { add_fragments(inner, fragments, copies); });
   }
 }

@@ -63,13 +63,14 @@ struct Fragment {
 
 /// C[m][n] += sum over k of A[m][k] * B[k][n] by one warp: the device function `mma_<name>(c, a, b)`. By the four warps
 /// of a group: each its own m rows, and n columns or a multiple of them; A and B lie in shared memory (warp_group.hpp),
-/// C as of one warp after the other: the device function `<name>(c, a, b)`.
+/// C as of one warp after the other, and so does A where registers hold it: the device function `<name>(c, a, b)`.
 struct Atom {
   std::string_view name;  ///< "m16n8k8_f64"
   int m = 0, n = 0, k = 0;
-  int sm = 0;        ///< least compute capability, times ten; of a warp group the only one
-  Fragment a, b, c;  ///< m x k, k x n, m x n
-  int warps = 1;     ///< that multiply together
+  int sm = 0;            ///< least compute capability, times ten; of a warp group the only one
+  Fragment a, b, c;      ///< m x k, k x n, m x n
+  int warps = 1;         ///< that multiply together
+  bool holds_a = false;  ///< of a warp group: A is in registers
 };
 
 namespace atoms {
@@ -139,15 +140,21 @@ inline constexpr std::array<Atom, 12> kAtoms = {{
      atoms::of_c(AtomType::i32, 16)},
 }};
 
-/// The atoms of wgmma, whose instructions have 8 to 256 columns.
+/// The atoms of wgmma, whose instructions have 8 to 256 columns; `rs`: A from registers, B from shared memory.
 inline constexpr int kGroupWarps = 4, kMostGroupColumns = 256;
-inline constexpr std::array<Atom, 3> kGroupAtoms = {{
+inline constexpr std::array<Atom, 6> kGroupAtoms = {{
     {"wgmma_f16", 16, 8, 16, 90, atoms::a_half(AtomType::f16, 16), atoms::b_half(AtomType::f16, 16),
      atoms::of_c(AtomType::f32, 16), kGroupWarps},
     {"wgmma_bf16", 16, 8, 16, 90, atoms::a_half(AtomType::bf16, 16), atoms::b_half(AtomType::bf16, 16),
      atoms::of_c(AtomType::f32, 16), kGroupWarps},
     {"wgmma_tf32", 16, 8, 8, 90, atoms::a_word(AtomType::tf32, 8), atoms::b_word(AtomType::tf32, 8),
      atoms::of_c(AtomType::f32, 16), kGroupWarps},
+    {"wgmma_rs_f16", 16, 8, 16, 90, atoms::a_half(AtomType::f16, 16), atoms::b_half(AtomType::f16, 16),
+     atoms::of_c(AtomType::f32, 16), kGroupWarps, true},
+    {"wgmma_rs_bf16", 16, 8, 16, 90, atoms::a_half(AtomType::bf16, 16), atoms::b_half(AtomType::bf16, 16),
+     atoms::of_c(AtomType::f32, 16), kGroupWarps, true},
+    {"wgmma_rs_tf32", 16, 8, 8, 90, atoms::a_word(AtomType::tf32, 8), atoms::b_word(AtomType::tf32, 8),
+     atoms::of_c(AtomType::f32, 16), kGroupWarps, true},
 }};
 
 /// The atom of that name, one of these or an added one (extensions.hpp); null when there is none.

@@ -24,7 +24,12 @@ constexpr std::int64_t kMostStages = 16;
 void Builder::run(std::span<const Directive> directives) {
   // Tiles make the loops that all others name, and operands are staged as the atom reads them.
   for (const auto& directive : directives) {
-    if (directive.kind == Kind::atom) instruction_ = find_atom(directive.subject);
+    if (directive.kind == Kind::atom) {
+      instruction_ = find_atom(directive.subject);
+      for (const auto& [word, names] : directive.loops) {
+        if (word == "rows") rows_ = names;
+      }
+    }
     if (directive.kind == Kind::store) atomic_ = directive.space == "atomic";
   }
   std::size_t next = 0;
@@ -254,7 +259,8 @@ void Builder::stage(const Directive& directive) {
                          kernel_.vars[static_cast<std::size_t>(level.var)].name, directive.at));
     }
   }
-  const bool of_group = instruction_ != nullptr && instruction_->warps > 1;
+  const bool of_group =
+      instruction_ != nullptr && instruction_->warps > 1 && !(instruction_->holds_a && has_rows(load.offset));
   if (of_group) spread_rows(array, copy, directive.padding);
   // Warp groups cut off what tf32 leaves out: their operands are rounded before.
   array.tf32 = of_group && instruction_->a.type == AtomType::tf32;
@@ -270,6 +276,13 @@ void Builder::stage(const Directive& directive) {
   if (rounded && *rounded != kernel_.array(staged.array).type) copy.rounded = rounded;
   copy.tf32 = kernel_.array(staged.array).tf32 && !kernel_.array(load.source).tf32;
   order_[*at].first.push_back({std::move(copy), origin()});
+}
+
+bool Builder::has_rows(const ir::Affine& offset) const {
+  return std::any_of(rows_.begin(), rows_.end(), [&](const std::string& name) {
+    const auto q = index_of(loop(name));
+    return role(products_[atoms_], q) != Role::batch && offset.coefficient[static_cast<std::size_t>(q)] != 0;
+  });
 }
 
 void Builder::spread_rows(Array& array, const Copy& copy, int padding) const {

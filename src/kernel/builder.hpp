@@ -147,6 +147,8 @@ class Builder {
   /// Whether an index ends inside of what the loops of the order leave to the atom: they end with whole blocks.
   bool ends_inside(std::size_t q) const;
 
+  /// Whether the atom's rows move an operand with these offsets.
+  bool has_rows(const ir::Affine& offset) const;
   /// The layout of an operand that a warp group reads: rows of neighbours, swizzled.
   void spread_rows(Array& array, const Copy& copy, int padding) const;
 
@@ -206,6 +208,7 @@ class Builder {
   bool relaid_ = false;                // results leave through shared memory
   bool atomic_ = false;                // results are added to, in any order: tasks may have parts of sums
   const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds
+  std::vector<std::string> rows_;      // of the atom
   int atom_number_ = -1;
   std::string current_ = "the program";
 };

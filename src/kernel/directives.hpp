@@ -18,7 +18,8 @@
 //                                   have products of their own, the last digit of the batch
 //   order task a0 c0 cluster d0 sum d1   on sm_90: blocks of a cluster have a part of the sum each, and add them up
 //   atom wgmma_bf16 rows a columns c depth d warps 8x1 runs 1x1x2                 on sm_90: by groups of four warps, 64
-//                                   rows and all columns each; a stage has swizzled rows in place of padding
+//                                   rows and all columns each; a stage has swizzled rows in place of padding. Of
+//                                   `wgmma_rs_bf16` registers hold the operand of the rows, which is padded as any
 //   store shared                    on a GPU: results go through shared memory, from which neighbouring threads write
 //                                   neighbours in memory
 //   store atomic                    on a GPU: tasks add to the result in any order, so that they may have parts of sums

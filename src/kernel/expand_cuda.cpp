@@ -123,11 +123,12 @@ class Expander {
       auto& array = kernel.arrays[static_cast<std::size_t>(number)];
       if (array.space != Space::shared)
         throw PlanError(fmt::format("schedule: {} is not staged, and atoms read shared memory", array.name));
-      const auto unit = tile_.of_groups() ? kMatrixBlock : kLine;
+      const bool by_group = tile_.of_groups() && !(first && tile_.atom->holds_a);
+      const auto unit = by_group ? kMatrixBlock : kLine;
       const auto line = unit / size_of(array.type);
       const auto& side = first ? tile_.rows : tile_.columns;
       const auto reach =
-          tile_.of_groups() ? array.shape.front() / side.extent * side.padded : reached(threads_, mma, tile_, first);
+          by_group ? array.shape.front() / side.extent * side.padded : reached(threads_, mma, tile_, first);
       array.shape.front() = (std::max(array.shape.front(), reach) + line - 1) / line * line;
       array.alignment = unit;
     }
@@ -218,7 +219,9 @@ class Expander {
   Body one(const Clear& clear) { return outer_ ? Body{{Declare{clear.array}}} : cleared(threads_, clear.array); }
   Body one(const Mma& mma) {
     if (!tile_.of_groups()) return multiplied(threads_, mma, tile_);
-    auto body = multiplied_by_groups(threads_, mma, tile_);
+    GroupProducts products(threads_, mma, tile_);
+    auto body = products.declared();
+    append(body, products.round(mma, false));
     body.push_back({Wait{0, mma.accumulator}});
     return body;
   }
@@ -363,10 +366,14 @@ class Expander {
     mma = rest.size() == 1 ? std::get_if<Mma>(&rest.front().node) : nullptr;
     int sums = -1;
     if (mma != nullptr && tile_.of_groups()) {
-      append(round, multiplied_by_groups(threads_, *mma, tile_), rest.front().origin);
+      GroupProducts products(threads_, *mma, tile_);
+      append(result, products.declared(), rest.front().origin);
+      append(round, products.round(*mma, overlap), rest.front().origin);
       for (auto& move : next) append(round, std::move(move));
       sums = mma->accumulator;
-      round.push_back({Wait{overlap ? 1 : 0, sums}});
+      // Fragments of the next round are not read before those of this one, so that all products before have ended.
+      const bool waits = !overlap || !tile_.atom->holds_a;
+      if (waits) round.push_back({Wait{overlap ? 1 : 0, sums}});
     } else if (mma != nullptr) {
       // Between the first fragments and later ones: shared memory takes its requests in their order.
       append(round, multiplied(threads_, *mma, tile_, std::move(next)), rest.front().origin);

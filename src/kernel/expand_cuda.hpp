@@ -99,8 +99,29 @@ class PrefetchedProducts {
 /// Elements of shared memory from the start of an operand that fragments reach, what lies beyond its edges included.
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first);
 
-/// The same by warp groups: products are under way behind it, committed as one group.
-Body multiplied_by_groups(Threads& threads, const Mma& mma, const WarpTile& tile);
+/// The first operand's fragments of single steps of the depth, in registers of their own.
+std::vector<int> fragment_registers(Threads& threads, const Mma& mma, const WarpTile& tile, int count);
+///   step, registers  of the depth, and one of those
+Body first_fragment(Threads& threads, const Mma& mma, const WarpTile& tile, int step, int registers);
+
+/// The same by warp groups: products are under way behind a round.
+class GroupProducts {
+ public:
+  ///   mma  of the first round
+  GroupProducts(Threads& threads, const Mma& mma, const WarpTile& tile);
+  /// In front of all rounds.
+  Body declared() const;
+  /// Committed as one group or, where registers hold the first operand, a group for each step.
+  ///   overlap  products of the round before may be under way
+  Body round(const Mma& mma, bool overlap);
+
+ private:
+  Body from_registers(const Mma& mma, bool overlap);
+
+  Threads& threads_;
+  const WarpTile& tile_;
+  std::vector<int> registers_ = {};  ///< of the first operand, taken in turns
+};
 
 /// Every element of the accumulator to memory.
 Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile);

@@ -200,6 +200,25 @@ class Multiplier {
     return all;
   }
 
+  /// Registers for fragments of the first operand, of single steps of the depth.
+  std::vector<int> registers_of_steps(int count) {
+    const auto x = operand(true);
+    std::vector<int> all;
+    for (int k = 0; k < count; ++k) {
+      const auto number =
+          threads_.registers(fmt::format("a_step{}", k), x.type, fragment_shape(x), x.fragment->per_register());
+      kernel_.arrays[static_cast<std::size_t>(number)].tf32 = rounded(x);
+      all.push_back(number);
+    }
+    return all;
+  }
+  /// Fills them.
+  Body step(int number, int registers) {
+    auto x = operand(true);
+    x.numbers.registers = registers;
+    return with_depth(Affine(number), [&] { return loaded(x); });
+  }
+
   Operand operand(bool first) const {
     Operand x;
     x.first = first;
@@ -500,6 +519,14 @@ Body PrefetchedProducts::first() { return Multiplier(threads_, mma_, tile_).firs
 Body PrefetchedProducts::round(const Mma& mma, const Mma& next, Body fence, Body then) {
   Multiplier::Prefetch prefetch{registers_, next, std::move(fence), std::move(then)};
   return Multiplier(threads_, mma, tile_).run({}, &prefetch);
+}
+
+std::vector<int> fragment_registers(Threads& threads, const Mma& mma, const WarpTile& tile, int count) {
+  return Multiplier(threads, mma, tile).registers_of_steps(count);
+}
+
+Body first_fragment(Threads& threads, const Mma& mma, const WarpTile& tile, int step, int registers) {
+  return Multiplier(threads, mma, tile).step(step, registers);
 }
 
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first) {

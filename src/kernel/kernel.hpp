@@ -49,7 +49,7 @@ struct Array {
   int lanes = 1;
   std::int64_t alignment = 0;  ///< bytes: promised for an argument, asked for otherwise
   bool written = false;
-  bool tf32 = false;         ///< global, shared: its elements, of f32, are rounded to tf32
+  bool tf32 = false;         ///< its elements, of f32, are rounded to tf32
   Swizzle swizzle = {};      ///< shared
   std::int64_t first = 0;    ///< global: the smallest offset, negative where strides are
   std::int64_t results = 0;  ///< global: elements that a run over all tasks writes, each by one task (0: not known)
@@ -434,7 +434,7 @@ struct MmaCall {
 /// CUDA: what a thread has written is seen by products of warp groups: to shared memory by those behind the barrier
 /// that follows, to registers by its own.
 struct Fence {
-  int sums = -1;  ///< registers that products add to; -1: shared memory
+  int registers = -1;  ///< that products add to, or that hold a factor; -1: shared memory
 };
 
 /// An operand of a warp group's product in shared memory: rows of neighbours, each of as many bytes as the array's
@@ -448,11 +448,13 @@ struct SharedMatrix {
 };
 
 /// CUDA: d += a * b by the four warps of a group, which goes on while they do: committed and waited for as copies are.
-/// Of d's registers all but the first index, the group's rows, are taken: eight columns each of the second.
+/// Of d's registers all but the first index, the group's rows, are taken: eight columns each of the second. `a` may be
+/// in registers, too, as MmaCall has it: each warp its own rows.
 struct GroupMma {
   std::string atom;
   Access d;
-  SharedMatrix a, b;
+  std::variant<SharedMatrix, Access> a;
+  SharedMatrix b;
 };
 
 struct Statement {

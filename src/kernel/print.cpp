@@ -213,7 +213,7 @@ class Printer {
   void one(const Wait& wait) {
     line("wait {}{}", wait.groups, wait.sums >= 0 ? " of products to " + array_name(wait.sums) : "");
   }
-  void one(const Fence& fence) { line("fence {}", fence.sums >= 0 ? array_name(fence.sums) : "shared"); }
+  void one(const Fence& fence) { line("fence {}", fence.registers >= 0 ? array_name(fence.registers) : "shared"); }
   void one(const Barrier& barrier) {
     line("barrier{}", barrier.of == Barrier::Of::warp      ? " of a warp"
                       : barrier.of == Barrier::Of::cluster ? " of the cluster"
@@ -229,7 +229,8 @@ class Printer {
     return fmt::format("{} ({})", text(matrix.start), strides);
   }
   void one(const GroupMma& product) {
-    line("{} {} += {} * {}", product.atom, text(product.d), text(product.a), text(product.b));
+    const auto a = std::visit([&](const auto& operand) { return text(operand); }, product.a);
+    line("{} {} += {} * {}", product.atom, text(product.d), a, text(product.b));
   }
 
   const std::string& array_name(int number) const { return kernel_.array(number).name; }

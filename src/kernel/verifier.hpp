@@ -42,6 +42,7 @@ class Verifier {
         tasks_of_(kernel.vars.size()),
         registers_(kernel.arrays.size()),
         unfenced_(kernel.arrays.size()),
+        groups_since_(kernel.arrays.size(), kNoProduct),
         met_(kernel.arrays.size()),
         read_by_others_(kernel.arrays.size()) {}
   void run();
@@ -108,6 +109,10 @@ class Verifier {
   void one(const Fence& fence);
   void one(const GroupMma& product);
   void matrix(const SharedMatrix& matrix, const Fragment& of, std::int64_t positions, std::int64_t deep);
+  /// A factor in registers, which must stay until the product is waited for.
+  void held(const Access& access, const Atom& atom);
+  /// Registers that are accessed otherwise.
+  void not_held(int array) const;
   /// Whether a value is rounded to tf32; what is stored as such and is not.
   bool is_tf32(const Value& value) const;
   [[noreturn]] void unrounded(const Access& to) const;
@@ -180,6 +185,10 @@ class Verifier {
   std::vector<std::pair<int, Varies>> stored_;  // to registers inside of them: the array, and what it held
   std::vector<Life> life_;                      // per array
   std::vector<bool> unfenced_;                  // per array: registers written with no fence since
+  static constexpr int kNoProduct = -1, kMostGroups = 16;
+  /// Per array: registers that a product under way reads, and how many groups of products have been closed since it was
+  /// issued, kMostGroups for all numbers above.
+  std::vector<int> groups_since_;
   std::vector<bool> met_;             // per array: shared, with a barrier of the cluster behind what was written
   std::vector<bool> read_by_others_;  // per array: shared, with no such barrier since other blocks read it
   std::vector<std::optional<Affine>> moved_;  // per array: how far it has been advanced; nothing: not known any more

@@ -109,6 +109,7 @@ void Verifier::body(const Body& body, bool outermost) {
   ranges_.restore(mark);
   for (const auto var : names) ranges_.leave(var);
   for (const auto array : declared) {
+    not_held(array);
     life_[static_cast<std::size_t>(array)] = Life::undeclared;
     stack_ -= stack_bytes(kernel_.array(array));
   }
@@ -432,7 +433,7 @@ void Verifier::one(const Store& store) {
     fail(fmt::format("{} lanes are stored to {}", lanes, print(kernel_, store.to)));
   if (store.value.type != type_of_checked(store.to))
     fail(fmt::format("a value of type {} is stored to {}", ricci::name(store.value.type), print(kernel_, store.to)));
-  if (array_of(store.to).tf32 && array_of(store.to).space == Space::shared && !is_tf32(store.value))
+  if (array_of(store.to).tf32 && array_of(store.to).space != Space::global && !is_tf32(store.value))
     unrounded(store.to);
   if (store.atomic) atomic(store);
   written(store.to, store.atomic);
@@ -486,7 +487,11 @@ void Verifier::one(const AsyncCopy& copy) {
 
 void Verifier::one(const Commit& commit) {
   expect(cuda(), "a group of copies on a CPU");
-  if (commit.products) whole_groups();
+  if (!commit.products) return;
+  whole_groups();
+  for (auto& since : groups_since_) {
+    if (since != kNoProduct) since = std::min(since + 1, kMostGroups);
+  }
 }
 
 void Verifier::all_threads(const char* what) const {
@@ -513,6 +518,9 @@ void Verifier::one(const Wait& wait) {
   if (wait.sums >= 0) {
     whole_groups();
     if (auto& life = life_of(wait.sums); wait.groups == 0 && life == Life::multiplying) life = Life::ready;
+    for (auto& since : groups_since_) {
+      if (since > wait.groups) since = kNoProduct;
+    }
     return;
   }
   for (auto& life : life_) {

@@ -83,8 +83,9 @@ void Verifier::rounds(const std::function<void()>& round) {
   ++rounds_;
   for (bool more = true; more;) {
     const auto before = registers_;
+    const auto under_way = groups_since_;
     round();
-    more = false;
+    more = groups_since_ != under_way;
     for (std::size_t k = 0; k < registers_.size(); ++k) {
       if (life_[k] == Life::undeclared) continue;
       more = more || registers_[k] > before[k];

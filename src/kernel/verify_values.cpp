@@ -23,6 +23,7 @@ void Verifier::read_life(int number) {
   const auto life = life_of(number);
   const auto& array = kernel_.array(number);
   const auto rule = [&](const char* text) { fail(fmt::format("{} is read {}", array.name, text)); };
+  not_held(number);
   if (life == Life::undeclared) rule("where it is not declared");
   if (life == Life::empty) rule("before anything is written to it");
   if (life == Life::copying) rule("before a wait for the copies to it");
@@ -35,6 +36,7 @@ void Verifier::written(const Access& access, bool adds) {
   auto& life = life_of(access.array);
   const auto& array = array_of(access);
   if (life == Life::undeclared) fail(fmt::format("{} is written where it is not declared", array.name));
+  not_held(access.array);
   if (life == Life::multiplying)
     fail(fmt::format("{} is written while products to it are under way: a wait is missing", array.name));
   if (array.space == Space::shared) {

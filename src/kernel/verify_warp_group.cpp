@@ -20,9 +20,9 @@ void Verifier::whole_groups() const {
 
 void Verifier::one(const Fence& fence) {
   all_threads("a fence");
-  if (fence.sums >= 0) {
-    life_of(fence.sums);
-    unfenced_[static_cast<std::size_t>(fence.sums)] = false;
+  if (fence.registers >= 0) {
+    life_of(fence.registers);
+    unfenced_[static_cast<std::size_t>(fence.registers)] = false;
     return;
   }
   for (std::size_t k = 0; k < life_.size(); ++k) {
@@ -41,13 +41,37 @@ void Verifier::one(const GroupMma& product) {
   register_index(sum, product.d.index.front(), sum.shape.front());
   const auto columns = atom->n * sum.shape[1];
   if (columns > kMostGroupColumns) fail(fmt::format("{} columns in an instruction of a warp group", columns));
-  matrix(product.a, atom->a, std::int64_t{atom->m} * atom->warps, atom->k);
+  if (const auto* held = std::get_if<Access>(&product.a); atom->holds_a && held) {
+    this->held(*held, *atom);
+  } else if (const auto* shared = std::get_if<SharedMatrix>(&product.a); !atom->holds_a && shared) {
+    matrix(*shared, atom->a, std::int64_t{atom->m} * atom->warps, atom->k);
+  } else {
+    fail(fmt::format("{} takes its first operand from {}", product.atom, atom->holds_a ? "registers" : "memory"));
+  }
   matrix(product.b, atom->b, columns, atom->k);
   auto& life = life_of(product.d.array);
   if (life != Life::multiplying) read_life(product.d.array);
   if (unfenced_[static_cast<std::size_t>(product.d.array)])
     fail(fmt::format("{} is written, and multiplied to by a warp group with no fence between", sum.name));
   life = Life::multiplying;
+}
+
+void Verifier::held(const Access& access, const Atom& atom) {
+  fragment(access, atom.a, std::string(atom.name));
+  const auto& array = array_of(access);
+  const auto place = static_cast<std::size_t>(access.array);
+  if (atom.a.type == AtomType::tf32 && !array.tf32)
+    fail(fmt::format("{} is not rounded to tf32, and a warp group cuts off the rest", array.name));
+  if (groups_since_[place] == kNoProduct) read_life(access.array);
+  if (unfenced_[place])
+    fail(fmt::format("{} is written, and multiplied by a warp group with no fence between", array.name));
+  groups_since_[place] = 0;
+}
+
+void Verifier::not_held(int array) const {
+  if (groups_since_[static_cast<std::size_t>(array)] != kNoProduct)
+    fail(fmt::format("{} is accessed while a product of a warp group reads it: a wait is missing",
+                     kernel_.array(array).name));
 }
 
 bool Verifier::is_tf32(const Value& value) const {

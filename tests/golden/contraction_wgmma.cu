@@ -73,7 +73,7 @@ bf16_ab_ca_to_bc_512x256x384(const bf16* __restrict__ A, const bf16* __restrict_
     const int next_place = opaque(a0 + 2) % 4;
     const int next_a0 = opaque(a0 + 2) % 8;
     const int place = opaque(a0) % 4;
-    fence_sums(sum);
+    fence_registers(sum);
     wgmma_bf16<1, 0>(sum[0], shared_matrix<128>(A_tile + 8192 * place + 4096 * warp_group, 8192, 1024), shared_matrix<128>(B_tile + 8192 * place, 8192, 1024));
     wgmma_bf16<1, 0>(sum[0], shared_matrix<128>(A_tile + 8192 * place + 4096 * warp_group + 1024, 8192, 1024), shared_matrix<128>(B_tile + 8192 * place + 16, 8192, 1024));
     wgmma_bf16<1, 0>(sum[0], shared_matrix<128>(A_tile + 8192 * place + 4096 * warp_group + 2048, 8192, 1024), shared_matrix<128>(B_tile + 8192 * place + 32, 8192, 1024));

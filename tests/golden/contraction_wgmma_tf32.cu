@@ -74,7 +74,7 @@ f32_ab_cb_to_ac_256x512x192(const float* __restrict__ A, const float* __restrict
     const int next_place = opaque(b0 + 2) % 4;
     const int next_b0 = opaque(b0 + 2) % 16;
     const int place = opaque(b0) % 4;
-    fence_sums(sum);
+    fence_registers(sum);
     wgmma_tf32(sum[0], shared_matrix<128>(A_tile + 2048 * place, 4096, 1024), shared_matrix<128>(B_tile + 3072 * place, 4096, 1024));
     wgmma_tf32(sum[0], shared_matrix<128>(A_tile + 2048 * place + 8, 4096, 1024), shared_matrix<128>(B_tile + 3072 * place + 8, 4096, 1024));
     wgmma_tf32(sum[0], shared_matrix<128>(A_tile + 2048 * place + 16, 4096, 1024), shared_matrix<128>(B_tile + 3072 * place + 16, 4096, 1024));

@@ -267,7 +267,14 @@ RICCI_SIMT_HOOK void ricci_at_site_multiply_group(const char* atom, unsigned tim
                                                   unsigned site) {
   ricci_simt_hooks->multiply_group(atom, times, sums, a, a_transposed, b, b_transposed, site);
 }
-RICCI_SIMT_HOOK void ricci_simt_fence_sums() { ricci_simt_hooks->fence_sums(); }
+RICCI_SIMT_HOOK void ricci_at_site_multiply_group_held(const char* atom, unsigned times, float* sums, const void* a,
+                                                       unsigned bytes, const unsigned* rows, unsigned long long b,
+                                                       bool b_transposed, unsigned site) {
+  ricci_simt_hooks->multiply_group_held(atom, times, sums, a, bytes, rows, b, b_transposed, site);
+}
+RICCI_SIMT_HOOK void ricci_simt_fence_registers(const void* registers, unsigned bytes) {
+  ricci_simt_hooks->fence_registers(registers, bytes);
+}
 RICCI_SIMT_HOOK void ricci_simt_commit_products() { ricci_simt_hooks->commit_products(); }
 RICCI_SIMT_HOOK void ricci_simt_wait_products(unsigned groups, unsigned line) {
   ricci_simt_hooks->wait_products(groups, line);
@@ -282,9 +289,9 @@ inline unsigned long long shared_matrix(const void* start, int leading, int stri
          swizzle << 62;
 }
 inline void fence_shared() { ricci_simt_fence_shared(); }
-template <class Sums>
-inline void fence_sums(Sums&) {
-  ricci_simt_fence_sums();
+template <class Registers>
+inline void fence_registers(Registers& registers) {
+  ricci_simt_fence_registers(&registers, sizeof(Registers));
 }
 inline void commit_products() { ricci_simt_commit_products(); }
 template <int Groups, class Sums>
@@ -301,6 +308,30 @@ RICCI_SIMT_WGMMA(wgmma_bf16)
 template <int Times>
 __forceinline__ void wgmma_tf32(float (&d)[Times][4], unsigned long long a, unsigned long long b) {
   ricci_at_site_multiply_group("wgmma_tf32", Times, d[0], a, false, b, false, 0);
+}
+// What four neighbours hold of A, of which a thread's sums are.
+template <class T>
+inline void ricci_simt_rows(unsigned (&rows)[16], const T (&a)[4], unsigned line) {
+  for (int member = 0; member < 4; ++member)
+    for (int r = 0; r < 4; ++r)
+      rows[4 * member + r] = __builtin_bit_cast(unsigned, shuffle(a[r], (int)(threadIdx.x & 28u) + member, line));
+}
+#define RICCI_SIMT_WGMMA_HELD(name)                                                               \
+  template <int BTransposed, int Times>                                                           \
+  __forceinline__ void name(float(&d)[Times][4], const unsigned(&a)[4], unsigned long long b,     \
+                            unsigned line = __builtin_LINE()) {                                   \
+    unsigned rows[16];                                                                            \
+    ricci_simt_rows(rows, a, line);                                                               \
+    ricci_at_site_multiply_group_held(#name, Times, d[0], a, sizeof(a), rows, b, BTransposed, 0); \
+  }
+RICCI_SIMT_WGMMA_HELD(wgmma_rs_f16)
+RICCI_SIMT_WGMMA_HELD(wgmma_rs_bf16)
+template <int Times>
+__forceinline__ void wgmma_rs_tf32(float (&d)[Times][4], const float (&a)[4], unsigned long long b,
+                                   unsigned line = __builtin_LINE()) {
+  unsigned rows[16];
+  ricci_simt_rows(rows, a, line);
+  ricci_at_site_multiply_group_held("wgmma_rs_tf32", Times, d[0], a, sizeof(a), rows, b, false, 0);
 }
 
 inline int opaque(int x) { return x; }

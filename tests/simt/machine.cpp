@@ -29,9 +29,10 @@ constexpr std::size_t kSharedAlignment = 1024;
 }  // namespace
 
 const RicciSimtHooks Machine::kHooks = {
-    on_coordinate,      on_sync_threads,   on_sync_warp,    on_sync_cluster,    on_of_block,      on_shuffle,
-    on_copy_async_from, on_copy_async_to,  on_commit_async, on_wait_async,      on_atomic_add,    on_load_matrix,
-    on_multiply,        on_multiply_group, on_fence_sums,   on_commit_products, on_wait_products, on_fence_shared};
+    on_coordinate,      on_sync_threads,    on_sync_warp,     on_sync_cluster,   on_of_block,
+    on_shuffle,         on_copy_async_from, on_copy_async_to, on_commit_async,   on_wait_async,
+    on_atomic_add,      on_load_matrix,     on_multiply,      on_multiply_group, on_multiply_group_held,
+    on_fence_registers, on_commit_products, on_wait_products, on_fence_shared};
 
 Machine::Machine(const Image& image, const Launch& launch, void** arguments, std::span<const Buffer> buffers,
                  const Options& options)

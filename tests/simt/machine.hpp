@@ -91,7 +91,11 @@ class Machine {
     GroupMatrix a, b;
     unsigned group;
     std::uint32_t site, issued;
-    std::vector<std::uint64_t> read;  // 16 bytes each that this thread answers for
+    std::vector<std::uint64_t> read = {};  // 16 bytes each that this thread answers for
+    // Of A in registers: the thread's own, what they held, and the rows of which its sums are.
+    const void* own = nullptr;
+    std::vector<std::byte> held = {};
+    std::vector<std::uint32_t> rows = {};
   };
 
   struct Lane {
@@ -100,14 +104,15 @@ class Machine {
     Status status = Status::ready;
     unsigned line = 0;  // of the synchronisation it waits at
     WarpCall call;
-    std::vector<AsyncCopy> copies;              // oldest first
-    unsigned groups = 0;                        // that it has committed
-    std::deque<GroupProduct> products;          // oldest first
-    std::map<float*, std::vector<float>> held;  // registers of products under way, and what they will hold
-    unsigned product_groups = 0;                // that it has committed
-    bool sums_fenced = false;                   // since products have last given them back
-    std::vector<std::uint64_t> unfenced;        // 16 bytes each of shared memory that it has written since its fence
-    std::uint64_t issued_products = 0;          // of all, in their order: the same for the threads of a group
+    std::vector<AsyncCopy> copies;                         // oldest first
+    unsigned groups = 0;                                   // that it has committed
+    std::deque<GroupProduct> products;                     // oldest first
+    std::map<float*, std::vector<float>> held;             // registers of products under way, and what they will hold
+    unsigned product_groups = 0;                           // that it has committed
+    bool sums_fenced = false;                              // since products have last given them back
+    std::map<const void*, std::vector<std::byte>> fenced;  // registers as they were at their fence
+    std::vector<std::uint64_t> unfenced;  // 16 bytes each of shared memory that it has written since its fence
+    std::uint64_t issued_products = 0;    // of all, in their order: the same for the threads of a group
     std::vector<Record> log;
     std::size_t next = 0;  // first record of the log that is not yet counted
     // Loops around that record, outermost first, and the round that it is in: where the text is traced as written.
@@ -156,7 +161,9 @@ class Machine {
 
   static void on_multiply_group(const char* atom, unsigned times, float* sums, unsigned long long a, bool a_transposed,
                                 unsigned long long b, bool b_transposed, unsigned site);
-  static void on_fence_sums();
+  static void on_multiply_group_held(const char* atom, unsigned times, float* sums, const void* a, unsigned bytes,
+                                     const unsigned* rows, unsigned long long b, bool b_transposed, unsigned site);
+  static void on_fence_registers(const void* registers, unsigned bytes);
   static void on_commit_products();
   static void on_wait_products(unsigned groups, unsigned line);
   static void on_fence_shared();
@@ -178,6 +185,7 @@ class Machine {
   void report_unfinished_copies();
   void report_unfinished_products();
   void add_product(const GroupProduct& product, float* sums) const;
+  void issue(GroupProduct product, std::uint64_t identity);
   void check_groups();
   void written_to_shared(std::uint64_t address, unsigned bytes);
   std::uint64_t unit_of(std::uint64_t address) const;

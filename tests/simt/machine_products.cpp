@@ -9,7 +9,8 @@
 namespace ricci::simt {
 namespace {
 
-constexpr unsigned kGroup = kWarp * kernel::kGroupWarps, kUnit = 16, kRankShift = 60;
+constexpr unsigned kGroup = kWarp * kernel::kGroupWarps, kUnit = 16, kRankShift = 60, kMembers = 4;
+constexpr std::uint64_t kPrime = 0x100000001b3;
 const float kUnderWay = std::bit_cast<float>(0xffa5a5a5u);
 
 std::uint64_t field(std::uint64_t descriptor, unsigned first) { return (descriptor >> first & 0x3fff) << 4; }
@@ -61,9 +62,47 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
                        GroupMatrix::of(b, b_transposed, bits, error),
                        lane.product_groups,
                        site,
-                       m.clock_.now,
-                       {}};
+                       m.clock_.now};
   if (!error.empty()) m.refuse_product(FaultKind::misaligned, line, error);
+  m.issue(std::move(product), a * kPrime + b);
+}
+
+void Machine::on_multiply_group_held(const char* atom, unsigned times, float* sums, const void* a, unsigned bytes,
+                                     const unsigned* rows, unsigned long long b, bool b_transposed, unsigned site) {
+  Machine& m = running();
+  Lane& lane = *m.lane_;
+  const auto line = m.image_.line(site);
+  if (m.launch_.block % kGroup != 0)
+    m.refuse_product(FaultKind::absent_lane, line, "a product of a warp group in a block of no whole groups");
+  std::string error;
+  const auto* multiplied = kernel::find_atom(atom);
+  GroupProduct product{multiplied,
+                       times,
+                       sums,
+                       {},
+                       GroupMatrix::of(b, b_transposed, kernel::bits_of(multiplied->a.type), error),
+                       lane.product_groups,
+                       site,
+                       m.clock_.now};
+  if (!error.empty()) m.refuse_product(FaultKind::misaligned, line, error);
+  const auto* own = static_cast<const std::byte*>(a);
+  product.own = a;
+  product.held.assign(own, own + bytes);
+  product.rows.assign(rows, rows + std::size_t{kMembers} * bytes / sizeof(std::uint32_t));
+  const auto fenced = lane.fenced.find(a);
+  if (fenced == lane.fenced.end() || fenced->second != product.held)
+    m.refuse_product(FaultKind::unfenced_product, line, "what its registers hold of a factor has no fence");
+  m.issue(std::move(product), b);
+}
+
+// What is common to both: what it reads of memory, and its sums.
+//   identity  the same for the threads of a group
+void Machine::issue(GroupProduct product, std::uint64_t identity) {
+  Machine& m = *this;
+  Lane& lane = *lane_;
+  const auto site = product.site, line = m.image_.line(site);
+  const auto times = product.times;
+  auto* sums = product.sums;
   const unsigned k = static_cast<unsigned>(product.atom->k), columns = times * static_cast<unsigned>(product.atom->n);
   // Each thread answers for its part of the 16 bytes that lie together.
   const auto anchor = m.image_.shared_begin() - kAnchorBytes;
@@ -75,7 +114,7 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
       for (unsigned q = 0; q < k; q += by_depth)
         if (unit++ % kGroup == m.thread_ % kGroup) product.read.push_back(anchor + matrix.at(p, q));
   };
-  reads(product.a, static_cast<unsigned>(product.atom->m * product.atom->warps));
+  if (product.own == nullptr) reads(product.a, static_cast<unsigned>(product.atom->m * product.atom->warps));
   reads(product.b, columns);
   for (const auto address : product.read) {
     const int region = m.locate(address, kUnit);
@@ -91,8 +130,7 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
     held->second.assign(sums, sums + registers);
     std::fill(sums, sums + registers, kUnderWay);
   }
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  for (const std::uint64_t part : {std::uint64_t{times}, std::uint64_t{a}, std::uint64_t{b}})
+  for (const std::uint64_t part : {std::uint64_t{times}, identity})
     lane.issued_products = (lane.issued_products ^ part) * kPrime + 1;
   lane.products.push_back(std::move(product));
 }
@@ -102,7 +140,12 @@ std::uint64_t Machine::unit_of(std::uint64_t address) const {
   return address / kUnit | std::uint64_t{rank_} << kRankShift;
 }
 
-void Machine::on_fence_sums() { running().lane_->sums_fenced = true; }
+void Machine::on_fence_registers(const void* registers, unsigned bytes) {
+  Lane& lane = *running().lane_;
+  lane.sums_fenced = true;
+  const auto* first = static_cast<const std::byte*>(registers);
+  lane.fenced[registers].assign(first, first + bytes);
+}
 
 void Machine::written_to_shared(std::uint64_t address, unsigned bytes) {
   if (!multiplies_) return;
@@ -128,13 +171,25 @@ void Machine::add_product(const GroupProduct& product, float* sums) const {
     return factor(atom.a.type, reinterpret_cast<const void*>(anchor + matrix.at(p, k)));
   };
   const auto warp = thread_ / kWarp % static_cast<unsigned>(atom.warps), deep = static_cast<unsigned>(atom.k);
+  // Of A in registers: by the row, one of two in these, and the depth.
+  std::vector<float> rows(product.rows.empty() ? 0 : std::size_t{static_cast<unsigned>(atom.m)} * deep);
+  for (unsigned member = 0; !rows.empty() && member < kMembers; ++member) {
+    const auto of_four = static_cast<int>(thread_ % kWarp / kMembers * kMembers + member);
+    const auto* registers = product.rows.data() + std::size_t{member} * product.rows.size() / kMembers;
+    for (int e = 0; e < atom.a.elements(); ++e) {
+      const auto place = atom.a.at(of_four, e);
+      const auto* element = reinterpret_cast<const std::byte*>(registers) + e * kernel::bits_of(atom.a.type) / 8;
+      rows[std::size_t{place.row} * deep + place.column] = factor(atom.a.type, element);
+    }
+  }
   for (unsigned n = 0; n < product.times; ++n)
     for (int e = 0; e < atom.c.elements(); ++e, ++sums) {
       const auto place = atom.c.at(static_cast<int>(thread_ % kWarp), e);
       const unsigned row = warp * static_cast<unsigned>(atom.m) + place.row;
       const unsigned column = n * static_cast<unsigned>(atom.n) + place.column;
       for (unsigned k = 0; k < deep; ++k)
-        *sums = std::fma(value(product.a, row, k), value(product.b, column, k), *sums);
+        *sums = std::fma(rows.empty() ? value(product.a, row, k) : rows[place.row * deep + k],
+                         value(product.b, column, k), *sums);
     }
 }
 
@@ -148,6 +203,8 @@ void Machine::on_wait_products(unsigned groups, unsigned line) {
     for (std::size_t k = 0; k < held.size(); ++k)
       if (std::bit_cast<std::uint32_t>(product.sums[k]) != std::bit_cast<std::uint32_t>(kUnderWay))
         m.refuse_product(FaultKind::touched_sums, line, "a register is written while a product adds to it");
+    if (product.own != nullptr && std::memcmp(product.own, product.held.data(), product.held.size()) != 0)
+      m.refuse_product(FaultKind::touched_sums, line, "a register is written while a product reads it");
     m.add_product(product, held.data());
     m.flops_ +=
         2ull * product.times * static_cast<unsigned>(product.atom->m * product.atom->n * product.atom->k) / kWarp;

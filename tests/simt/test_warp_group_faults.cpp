@@ -25,7 +25,7 @@ struct Group : Bench {
 const std::string kFence = "fence_shared();";
 const std::string kMatrices = "shared_matrix<128>(a, 16, 1024), shared_matrix<128>(b, 16, 1024)";
 const std::string kProduct = "wgmma_bf16<0, 0>(sum[0], " + kMatrices + "); ";
-const std::string kBegin = "fence_sums(sum); ", kCommit = "commit_products();";
+const std::string kBegin = "fence_registers(sum); ", kCommit = "commit_products();";
 const std::string kWait = "wait_products<0>(sum);";
 
 }  // namespace
@@ -68,6 +68,27 @@ TEST_CASE("operands that are written while a warp group multiplies them") {
   REQUIRE_FALSE(report.clean());
   CHECK(report.faults.front().kind == FaultKind::race);
   CHECK(report.faults.front().in_flight);
+}
+
+TEST_CASE("what registers hold of a product's factor is fenced and stays") {
+  Group group;
+  const std::string ones = "unsigned held[4]; for (unsigned& pair : held) pair = 0x3f803f80u; ";
+  const std::string product = "wgmma_rs_bf16<0>(sum[0], held, shared_matrix<128>(b, 16, 1024)); ";
+  const std::string fence = "fence_registers(held); ";
+  auto report = group.run(kFence, ones + kBegin + fence + product + kCommit, kWait);
+  INFO(report.text());
+  CHECK(report.clean());
+  for (int i = 0; i < 64; ++i) CHECK(group.b[i] == 16);
+  auto fault = only(group.run(kFence, ones + kBegin + product + kCommit, kWait));
+  CHECK(fault.kind == FaultKind::unfenced_product);
+  CHECK_THAT(fault.text(), ContainsSubstring("what its registers hold of a factor has no fence"));
+  fault = only(group.run(kFence, ones + kBegin + fence + "held[1] = 0; " + product + kCommit, kWait));
+  CHECK(fault.kind == FaultKind::unfenced_product);
+  fault = only(group.run(kFence, ones + kBegin + fence + product + kCommit + "held[3] = 0;", kWait));
+  CHECK(fault.kind == FaultKind::touched_sums);
+  CHECK_THAT(fault.text(), ContainsSubstring("a register is written while a product reads it"));
+  fault = only(group.run(kFence, ones + kBegin + fence + "if (t < 96) " + product + kCommit, kWait));
+  CHECK(fault.kind == FaultKind::absent_lane);
 }
 
 TEST_CASE("operands that a warp group is not given") {

@@ -15,7 +15,9 @@ struct GroupCase {
   int rows, columns, depth;  ///< of a block's tile
   int row_of_rows, row_of_columns;  ///< elements of a row in shared memory
   int stages;
+  int padding = -1;  ///< 0 or more: registers hold A, whose rows in shared memory are so many elements apart
 
+  bool holds_a() const { return padding >= 0; }
   std::string directives() const {
     // In canonical programs the first index of A is "a": its rows, or the depth.
     const std::string row = deep_rows ? "a" : "b", deep = deep_rows ? "b" : "a";
@@ -30,17 +32,20 @@ struct GroupCase {
       if (along_depth) return names(side, whole, part) + " " + deep;
       return (part < whole ? side + "1 " : "") + deep + " " + side;
     };
-    const int row_part = deep_rows ? rows : row_of_rows, column_part = deep_columns ? columns : row_of_columns;
+    const int row_part = deep_rows || holds_a() ? rows : row_of_rows,
+              column_part = deep_columns ? columns : row_of_columns;
     return tile(row, rows, row_part) + tile("c", columns, column_part) + tile(deep, depth, depth) +
-           fmt::format("order task {}0 c0 sum {}0;stage A at {}0 async {};stage B at {}0 async {};", row, deep, deep,
-                       staged(deep_rows, row, rows, row_part), deep, staged(deep_columns, "c", columns, column_part)) +
-           fmt::format("atom wgmma_{} rows {} columns {} depth {} warps {}x1 runs 1x1x{};pipeline {}0 {}", type,
-                       names(row, rows, row_part), names("c", columns, column_part), deep, (rows + 63) / 64 * 4,
-                       is_tf32() ? 1 : 2, deep, stages);
+           fmt::format("order task {}0 c0 sum {}0;stage A at {}0 async {}{};stage B at {}0 async {};", row, deep, deep,
+                       staged(deep_rows, row, rows, row_part), padding > 0 ? fmt::format(" pad {}", padding) : "", deep,
+                       staged(deep_columns, "c", columns, column_part)) +
+           fmt::format("atom wgmma_{}{} rows {} columns {} depth {} warps {}x1 runs 1x1x{};pipeline {}0 {}",
+                       holds_a() ? "rs_" : "", type, names(row, rows, row_part), names("c", columns, column_part), deep,
+                       (rows + 63) / 64 * 4, is_tf32() ? 1 : 2, deep, stages);
   }
   std::string text() const {
-    return fmt::format("{} {} x {} x {}, A along its {}, B along its {}, rows of {} and {}", type, rows, columns, depth,
-                       deep_rows ? "depth" : "side", deep_columns ? "depth" : "side", row_of_rows, row_of_columns);
+    return fmt::format("{} {} x {} x {}, A along its {}{}, B along its {}, rows of {} and {}", type, rows, columns,
+                       depth, deep_rows ? "depth" : "side", holds_a() ? " in registers" : "",
+                       deep_columns ? "depth" : "side", row_of_rows, row_of_columns);
   }
   bool is_tf32() const { return std::string(type) == "tf32"; }
   /// Of an instruction.
@@ -57,25 +62,33 @@ struct GroupCase {
     auto program = ir::canonicalise(ir::lower(problem));
     if (is_tf32()) program.precision = Precision::tf32;
     for (auto& buffer : program.buffers) buffer.tf32 = is_tf32() && stages % 2 == 0 && !buffer.written;
+    if (holds_a()) program.buffers.front().tf32 = false;  // rounded in registers
     return {std::move(program), kernel::parse_directives(directives())};
   }
 };
 
 /// Rows of 128, 64 and 32 bytes along both directions, one to four groups, 8 to 256 columns; and, along the depth,
-/// fewer rows or columns than products have.
+/// fewer rows or columns than products have. A in registers: by matrix loads, transposed ones, words and elements, of
+/// one to eight steps of the depth.
 inline const std::vector<GroupCase>& group_cases() {
   static const std::vector<GroupCase> cases = {
-      {"bf16", true, true, 128, 128, 64, 64, 64, 4},  {"bf16", true, false, 128, 256, 64, 64, 64, 4},
-      {"bf16", false, true, 128, 64, 64, 64, 64, 3},  {"f16", false, false, 128, 128, 64, 64, 64, 4},
-      {"f16", true, true, 64, 8, 32, 32, 32, 2},      {"bf16", true, false, 64, 96, 32, 32, 32, 3},
-      {"f16", false, true, 192, 40, 32, 32, 32, 4},   {"bf16", false, false, 256, 64, 32, 32, 32, 4},
-      {"bf16", true, true, 64, 24, 16, 16, 16, 6},    {"f16", true, false, 64, 48, 16, 16, 16, 3},
-      {"bf16", false, true, 64, 16, 16, 16, 16, 2},   {"bf16", false, false, 64, 32, 16, 16, 16, 4},
-      {"f16", false, false, 128, 192, 64, 32, 64, 3}, {"bf16", true, false, 126, 96, 64, 64, 32, 4},
-      {"f16", true, true, 100, 84, 32, 32, 32, 3},    {"bf16", false, true, 128, 36, 64, 64, 64, 4},
-      {"tf32", true, true, 128, 128, 32, 32, 32, 4},  {"tf32", true, true, 128, 256, 32, 32, 32, 4},
-      {"tf32", true, true, 64, 40, 16, 16, 16, 2},    {"tf32", true, true, 126, 84, 32, 32, 32, 3},
-      {"tf32", true, true, 192, 24, 8, 8, 8, 6},      {"tf32", true, true, 64, 8, 16, 16, 16, 3},
+      {"bf16", true, true, 128, 128, 64, 64, 64, 4},   {"bf16", true, false, 128, 256, 64, 64, 64, 4},
+      {"bf16", false, true, 128, 64, 64, 64, 64, 3},   {"f16", false, false, 128, 128, 64, 64, 64, 4},
+      {"f16", true, true, 64, 8, 32, 32, 32, 2},       {"bf16", true, false, 64, 96, 32, 32, 32, 3},
+      {"f16", false, true, 192, 40, 32, 32, 32, 4},    {"bf16", false, false, 256, 64, 32, 32, 32, 4},
+      {"bf16", true, true, 64, 24, 16, 16, 16, 6},     {"f16", true, false, 64, 48, 16, 16, 16, 3},
+      {"bf16", false, true, 64, 16, 16, 16, 16, 2},    {"bf16", false, false, 64, 32, 16, 16, 16, 4},
+      {"f16", false, false, 128, 192, 64, 32, 64, 3},  {"bf16", true, false, 126, 96, 64, 64, 32, 4},
+      {"f16", true, true, 100, 84, 32, 32, 32, 3},     {"bf16", false, true, 128, 36, 64, 64, 64, 4},
+      {"tf32", true, true, 128, 128, 32, 32, 32, 4},   {"tf32", true, true, 128, 256, 32, 32, 32, 4},
+      {"tf32", true, true, 64, 40, 16, 16, 16, 2},     {"tf32", true, true, 126, 84, 32, 32, 32, 3},
+      {"tf32", true, true, 192, 24, 8, 8, 8, 6},       {"tf32", true, true, 64, 8, 16, 16, 16, 3},
+      {"bf16", true, true, 128, 128, 64, 0, 64, 4, 8}, {"bf16", false, true, 128, 192, 64, 0, 64, 4, 8},
+      {"f16", false, false, 64, 64, 128, 0, 64, 3, 8}, {"bf16", true, false, 126, 64, 96, 0, 32, 4, 8},
+      {"f16", false, true, 100, 40, 32, 0, 32, 2, 4},  {"bf16", true, true, 64, 24, 16, 0, 16, 4, 1},
+      {"tf32", true, true, 128, 128, 32, 0, 32, 4, 4}, {"tf32", false, true, 128, 192, 32, 0, 32, 4, 8},
+      {"tf32", false, true, 192, 40, 16, 0, 16, 3, 8}, {"tf32", false, true, 84, 256, 32, 0, 32, 4, 4},
+      {"tf32", true, true, 64, 8, 8, 0, 8, 2, 1},
   };
   return cases;
 }

@@ -288,6 +288,22 @@ const std::vector<WrittenContraction> kCases = {
      "tile a:64; tile b:32; order task a0 sum b0; stage A at b0 shared a b; stage B at b0 async c b;"
      "atom wgmma_tf32 rows a columns c depth b warps 4x1 runs 1x1x1; pipeline b0 4",
      Precision::tf32},
+    {"da,bd->ab",  // rows' operand in registers, rounded there: along its side, ragged, in a loop around the pipeline
+     {{'a', 120}, {'b', 40}, {'d', 100}},
+     {DType::f32},
+     kAny,
+     kAny,
+     "tile b:64; tile a:32; order task b0 sum a0; stage A at a0 async a b pad 8; stage B at a0 shared c a;"
+     "atom wgmma_rs_tf32 rows b columns c depth a warps 4x1 runs 1x1x1; pipeline a0 3",
+     Precision::tf32},
+    {"xad,xdb->ab",  // the same by matrix loads, in a loop around the pipeline; results through shared memory
+     {{'x', 3}, {'a', 72}, {'b', 48}, {'d', 64}},
+     {DType::bf16},
+     kOne,
+     kNone,
+     "tile b:64; tile d:48:16; tile c:32; order task b0 sum a c0; stage A at c0 async b c pad 8;"
+     "stage B at c0 async d1 c d; atom wgmma_rs_bf16 rows b columns d1 d depth c warps 4x1 runs 1x1x2; store shared;"
+     "pipeline c0 4"},
     {"abc,dbec->ade",  // rounds of two digits, whose plain copies begin where a remainder is: see opaque()
      {{'a', 400}, {'b', 6}, {'c', 96}, {'d', 4}, {'e', 16}},
      {DType::f32},

@@ -1,6 +1,6 @@
-// Products by the four warps of a group, which go on while their threads do: both operands lie in shared memory, the
-// sums in registers. Which lane holds which of them is in src/kernel/atoms.hpp, how operands lie in
-// src/kernel/warp_group.hpp.
+// Products by the four warps of a group, which go on while their threads do: operands lie in shared memory, the first
+// one perhaps in registers, where the sums are. Which lane holds which of them is in src/kernel/atoms.hpp, how operands
+// lie in src/kernel/warp_group.hpp.
 
 // An operand whose rows are of RowBytes bytes, eight to a block: from `start` on, a multiple of 16 bytes in an array at
 // a multiple of 1024. `leading` bytes from a row to the next one of the same depth, where rows run along the operand's
@@ -14,19 +14,18 @@ inline u64 shared_matrix(const void* start, int leading, int stride) {
 // What the thread has written to shared memory is seen by products behind the barrier that follows.
 inline void fence_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 // Compilers let registers be as they are here: what is before stays before, what is behind stays behind.
-template <int Rows, int Columns, int Each>
-inline void hold(f32 (&sums)[Rows][Columns][Each]) {
+inline void hold(f32& x) { asm volatile("" : "+f"(x) :: "memory"); }
+inline void hold(u32& x) { asm volatile("" : "+r"(x) :: "memory"); }
+template <class T, int N>
+inline void hold(T (&registers)[N]) {
 #pragma unroll
-  for (int r = 0; r < Rows; ++r)
-#pragma unroll
-    for (int c = 0; c < Columns; ++c)
-#pragma unroll
-      for (int e = 0; e < Each; ++e) asm volatile("" : "+f"(sums[r][c][e]) :: "memory");
+  for (int k = 0; k < N; ++k) hold(registers[k]);
 }
-// What the thread has written to its sums is seen by its products that follow.
-template <class Sums>
-inline void fence_sums(Sums& sums) {
-  hold(sums);
+// What the thread has written to its sums, or to what it holds of a factor, is seen by its products that follow. That of
+// a factor must stay until they are waited for.
+template <class Registers>
+inline void fence_registers(Registers& registers) {
+  hold(registers);
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 // Ends a group: the products since the last one.

@@ -50,19 +50,21 @@ class Memory {
   void commit(int thread);
   void wait(int thread, int groups);
 
-  // Products of warp groups (product_memory.cpp). Registers that they add to must not be touched until they are waited
-  // for, nor what they read be written.
+  // Products of warp groups (product_memory.cpp). Registers that they add to or read must not be touched until they are
+  // waited for, nor what they read of shared memory be written.
 
   /// An element of shared memory as such a product reads it, on account of one of the group's threads.
   Item read_for_product(int array, std::int64_t element, int thread);
   /// A register that the thread's next product adds to, whatever is under way.
   Item sum(int array, std::int64_t element, int thread) const;
+  /// A register of a factor that the thread's next product reads.
+  Item held(int array, std::int64_t element, int thread);
   /// What a product makes of the thread's registers from `first` on.
   void multiply(int array, std::int64_t first, int thread, const std::vector<Item>& sums);
   void commit_products(int thread);
   void wait_for_products(int thread, int groups);
   /// What the thread has written is seen by products: to a register array, -1: to shared memory.
-  void fence(int thread, int sums);
+  void fence(int thread, int registers);
 
   /// After all tasks.
   void check_results() const;
@@ -115,6 +117,7 @@ class Memory {
     };
     std::map<std::pair<int, std::int64_t>, Sum> sums;
     std::vector<Read> reads;
+    std::map<std::pair<int, std::int64_t>, int> held;    // registers of factors, by the last group that reads them
     std::vector<std::pair<int, std::int64_t>> unfenced;  // elements of shared memory that it wrote
     std::set<std::pair<int, std::int64_t>> written;      // registers, since the last fence
     int group = 0;                                       // that is open

@@ -5,8 +5,11 @@ namespace ricci::kernel {
 
 void Memory::check_products(int array, std::int64_t element, int thread) const {
   if (!multiplies_ || this->array(array).space != Space::registers) return;
-  if (products_[static_cast<std::size_t>(thread)].sums.contains({array, element}))
+  const auto& own = products_[static_cast<std::size_t>(thread)];
+  if (own.sums.contains({array, element}))
     fail(array, element, "is accessed while a product of a warp group adds to it: a wait is missing");
+  if (own.held.contains({array, element}))
+    fail(array, element, "is accessed while a product of a warp group reads it: a wait is missing");
 }
 
 void Memory::write_before_products(int array, std::int64_t element, int thread) {
@@ -40,6 +43,15 @@ Item Memory::sum(int array, std::int64_t element, int thread) const {
   return cells_[static_cast<std::size_t>(array)].items[cell(array, element, thread)];
 }
 
+Item Memory::held(int array, std::int64_t element, int thread) {
+  check_bounds(array, element);
+  auto& own = products_[static_cast<std::size_t>(thread)];
+  if (own.written.contains({array, element}))
+    fail(array, element, "is written, and a product of a warp group reads it with no fence between");
+  own.held[{array, element}] = own.group;
+  return cells_[static_cast<std::size_t>(array)].items[cell(array, element, thread)];
+}
+
 void Memory::multiply(int array, std::int64_t first, int thread, const std::vector<Item>& sums) {
   auto& own = products_[static_cast<std::size_t>(thread)];
   for (std::size_t k = 0; k < sums.size(); ++k)
@@ -57,6 +69,7 @@ void Memory::wait_for_products(int thread, int groups) {
     cells_[static_cast<std::size_t>(array)].items[cell(array, element, thread)] = sum.second.item;
     return true;
   });
+  std::erase_if(own.held, [&](const auto& element) { return lands(element.second); });
   std::erase_if(own.reads, [&](const Products::Read& read) {
     if (!lands(read.group)) return false;
     --met(read.array, read.element, block_of(thread))->products;
@@ -64,10 +77,10 @@ void Memory::wait_for_products(int thread, int groups) {
   });
 }
 
-void Memory::fence(int thread, int sums) {
+void Memory::fence(int thread, int registers) {
   auto& own = products_[static_cast<std::size_t>(thread)];
-  if (sums >= 0) {
-    std::erase_if(own.written, [&](const auto& element) { return element.first == sums; });
+  if (registers >= 0) {
+    std::erase_if(own.written, [&](const auto& element) { return element.first == registers; });
     return;
   }
   for (const auto& [array, element] : own.unfenced) {

@@ -7,7 +7,7 @@
 
 namespace ricci::kernel {
 void Machine::one(const Fence& fence, const Threads& threads) {
-  for (const auto t : threads) memory_.fence(t, fence.sums);
+  for (const auto t : threads) memory_.fence(t, fence.registers);
 }
 
 void Machine::one(const GroupMma& product, const Threads& threads) {
@@ -40,7 +40,21 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
       }
       return tile;
     };
-    const auto a = read(product.a, rows), b = read(product.b, columns);
+    const auto held = [&](const Access& fragment) {
+      std::vector<Item> tile(static_cast<std::size_t>(rows * atom->k));
+      for (int lane = 0; lane < size; ++lane) {
+        const auto from = element(fragment, first + lane);
+        for (int e = 0; e < atom->a.elements(); ++e) {
+          const auto place = atom->a.at(lane % kWarp, e);
+          tile[static_cast<std::size_t>((lane / kWarp * atom->m + place.row) * atom->k + place.column)] =
+              taken(memory_.held(fragment.array, from + e, first + lane));
+        }
+      }
+      return tile;
+    };
+    const auto* fragment = std::get_if<Access>(&product.a);
+    const auto a = fragment != nullptr ? held(*fragment) : read(std::get<SharedMatrix>(product.a), rows),
+               b = read(product.b, columns);
     counts_.flops += std::int64_t{2} * rows * columns * atom->k;
     for (int lane = 0; lane < size; ++lane) {
       const int t = first + lane;
