@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+#include <initializer_list>
 #include <iterator>
+#include <span>
 #include <utility>
 
+#include "ir/read_number.hpp"
 #include "kernel/extensions.hpp"
 #include "ricci/error.hpp"
 
@@ -25,6 +27,8 @@ constexpr std::pair<unsigned, std::string_view> kReaders[] = {{kProducts, "the p
 struct Word {
   std::string_view text;
   unsigned readers;
+  const char* subject = nullptr;  ///< what follows first, for people
+  bool number = false;            ///< whether a number is next
   friend bool operator==(const Word& word, std::string_view text) { return word.text == text; }
 };
 
@@ -32,25 +36,25 @@ struct Word {
 constexpr Word kWords[] = {
     {"tile", kProducts | kPoints | kMoves},
     {"order", kProducts | kPoints | kMoves},
-    {"stage", kProducts | kMoves},
-    {"atom", kProducts},
-    {"pipeline", kProducts},
-    {"products", kProducts},
+    {"stage", kProducts | kMoves, "an operand"},
+    {"atom", kProducts, "an atom"},
+    {"pipeline", kProducts, "a loop", true},
+    {"products", kProducts, nullptr, true},
     {"prefetch", kProducts | kMoves},
     {"nontemporal", kProducts | kPoints | kMoves},
-    {"lanes", kPoints},
-    {"strip", kPoints},
-    {"part", kPoints},
-    {"threads", kPoints | kMoves},
-    {"cooperative", kPoints},
+    {"lanes", kPoints, "an index", true},
+    {"strip", kPoints, nullptr, true},
+    {"part", kPoints, nullptr, true},
+    {"threads", kPoints | kMoves, nullptr, true},
+    {"cooperative", kPoints, nullptr, true},
     {"write", kMoves},
     {"layout", kMoves},
-    {"carry", kMoves},
-    {"skew", kMoves},
-    {"origin", kMoves},
+    {"carry", kMoves, "an index"},
+    {"skew", kMoves, "an index", true},
+    {"origin", kMoves, "shuffle"},
     {"store", kProducts},
-    {"copy", 0},
-    {"library", 0},
+    {"copy", 0, "an operand, or the result"},
+    {"library", 0, "gemm"},
 };
 static_assert(std::size(kWords) == static_cast<std::size_t>(Kind::added));
 
@@ -61,15 +65,12 @@ class Words {
  public:
   Words(std::string_view line) : line_(line) {}  // NOLINT(google-explicit-constructor)
   std::string_view next() {
-    const auto begin = rest_().find_first_not_of(' ');
-    if (begin == std::string_view::npos) return {};
-    at_ += begin;
-    const auto length = std::min(rest_().find(' '), rest_().size());
-    const auto word = rest_().substr(0, length);
-    at_ += length;
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size()));
+    const auto word = rest_.substr(0, rest_.find(' '));
+    rest_.remove_prefix(word.size());
     return word;
   }
-  [[noreturn]] void fail(std::string_view word, const char* wanted) const {
+  [[noreturn]] void fail(std::string_view word, std::string_view wanted) const {
     throw PlanError(fmt::format("schedule: \"{}\" in \"{}\": {} is expected there", word, line_, wanted));
   }
   std::string_view name(const char* wanted) {
@@ -77,81 +78,85 @@ class Words {
     if (word.empty()) fail(word, wanted);
     return word;
   }
+  std::int64_t number() { return number(next()); }
   std::int64_t number(std::string_view word) const {
-    std::int64_t value = 0;
-    const char* const begin = word.empty() ? "" : &word.front();
-    const char* const end = begin + word.size();
-    if (std::from_chars(begin, end, value).ptr != end || word.empty() || value < 1) fail(word, "a positive number");
-    return value;
+    const auto value = ir::read_number<std::int64_t>(word);
+    if (!value || *value < 1) fail(word, "a positive number");
+    return *value;
   }
   /// "2x4": as many numbers as there are places.
-  void product(std::string_view word, int* to, std::size_t places) const {
-    const auto whole = word;
-    for (std::size_t k = 0; k < places; ++k) {
-      const auto end = std::min(word.find('x'), word.size());
-      if ((k + 1 == places) != (end == word.size()))
-        fail(whole, places == 2 ? "rows x columns" : "rows x columns x depth");
-      to[k] = static_cast<int>(number(word.substr(0, end)));
-      word.remove_prefix(std::min(end + 1, word.size()));
+  void product(std::span<int> to) {
+    constexpr const char* kWanted[] = {"a positive number", "rows x columns", "rows x columns x depth"};
+    const auto whole = next();
+    auto rest = whole;
+    for (auto& value : to) {
+      const auto end = std::min(rest.find('x'), rest.size());
+      if ((&value == &to.back()) != (end == rest.size())) fail(whole, kWanted[to.size() - 1]);
+      value = static_cast<int>(number(rest.substr(0, end)));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
     }
+  }
+  /// Whether the line goes on, with this word.
+  bool perhaps(std::string_view wanted) {
+    const auto word = next();
+    if (!word.empty() && word != wanted) fail(word, fmt::format("\"{}\"", wanted));
+    return !word.empty();
   }
 
  private:
-  std::string_view rest_() const { return line_.substr(at_); }
-  std::string_view line_;
-  std::size_t at_ = 0;
+  std::string_view line_, rest_ = line_;
 };
+
+using Keys = std::initializer_list<std::string_view>;
+
+/// Where the numbers go that stand behind a word among names.
+std::span<int> numbers_of(Directive& d, std::string_view word) {
+  const bool is_atom = d.kind == Kind::atom, is_copy = d.kind == Kind::stage && !d.at.empty();
+  if (is_copy && word == "pad") return {&d.padding, 1};
+  if (is_atom && word == "warps") return d.warps;
+  if (is_atom && word == "runs") return d.runs;
+  if (is_atom && word == "parts") return {&d.parts, 1};
+  if (is_atom && word == "blocks") return {&d.blocks, 1};
+  if (is_atom && word == "lanes") return {&d.lanes, 1};
+  return {};
+}
 
 Directive parse_line(std::string_view line) {
   Words words(line);
   Directive d;
   const auto what = words.next();
-  const auto groups = [&](std::initializer_list<std::string_view> keys) {
+  // Names behind the keys, and numbers behind words of their own.
+  const auto groups = [&](Keys keys) {
     for (auto word = words.next(); !word.empty(); word = words.next()) {
-      if (word == "lanes") {
-        d.lanes = static_cast<int>(words.number(words.next()));
-        continue;
-      }
-      if (word == "parts") {
-        d.parts = static_cast<int>(words.number(words.next()));
-        continue;
-      }
-      if (word == "blocks") {
-        d.blocks = static_cast<int>(words.number(words.next()));
-        continue;
-      }
-      if (word == "warps" || word == "runs") {
-        auto* const to = word == "warps" ? d.warps.data() : d.runs.data();
-        words.product(words.next(), to, word == "warps" ? d.warps.size() : d.runs.size());
-        continue;
-      }
-      if (std::find(keys.begin(), keys.end(), word) != keys.end()) {
+      if (const auto numbers = numbers_of(d, word); !numbers.empty()) {
+        words.product(numbers);
+      } else if (std::find(keys.begin(), keys.end(), word) != keys.end()) {
         d.loops.push_back({std::string(word), {}});
-        continue;
-      }
-      if (d.loops.empty())
-        words.fail(word, "one of the words rows, columns, depth, batch, task, cluster, serial, thread, sum");
-      d.loops.back().second.emplace_back(word);
-    }
-  };
-  // Digits, and what is said of them.
-  const auto digits = [&](std::initializer_list<std::string_view> keys) {
-    d.loops.push_back({"", {}});
-    for (auto word = words.next(); !word.empty(); word = words.next()) {
-      if (std::find(keys.begin(), keys.end(), word) != keys.end()) {
-        d.loops.push_back({std::string(word), {}});
+      } else if (d.loops.empty()) {
+        words.fail(word, fmt::format("one of the words {}", fmt::join(keys, ", ")));
       } else {
         d.loops.back().second.emplace_back(word);
       }
     }
   };
+  // The same where the first names have none.
+  const auto list = [&](Keys keys) {
+    d.loops.push_back({"", {}});
+    groups(keys);
+  };
   const auto* const known = std::find(std::begin(kWords), std::end(kWords), what);
   if (known == std::end(kWords) && find_directive(what) == nullptr) {
     std::vector<std::string_view> all;
     for (const auto& word : kWords) all.push_back(word.text);
-    words.fail(what, fmt::format("one of {}", fmt::join(all, ", ")).c_str());
+    words.fail(what, fmt::format("one of {}", fmt::join(all, ", ")));
   }
   d.kind = static_cast<Kind>(known - std::begin(kWords));
+  if (d.kind == Kind::added) {
+    d.subject = what;
+  } else {
+    if (known->subject != nullptr) d.subject = words.name(known->subject);
+    if (known->number) d.sizes.push_back(words.number());
+  }
   switch (d.kind) {
     case Kind::tile: {
       auto word = words.name("index:size");
@@ -169,90 +174,46 @@ Directive parse_line(std::string_view line) {
       groups({"task", "cluster", "serial", "thread", "sum"});
       break;
     case Kind::stage:
-      d.subject = words.name("an operand");
       d.space = words.name("\"at\" and a loop, shared, warp or registers");
       if (d.space != "at") {
-        digits({"vector", "rows", "along", "across", "packing"});
+        list({"vector", "rows", "along", "across", "packing"});
         break;
       }
       d.at = words.name("a loop");
       d.space = words.name("scratch, shared or async");
-      d.loops.push_back({"", {}});
-      for (auto word = words.next(); !word.empty(); word = words.next()) {
-        if (word == "pad") {
-          d.padding = static_cast<int>(words.number(words.next()));
-        } else {
-          d.loops.back().second.emplace_back(word);
-        }
-      }
+      list({});
       break;
     case Kind::atom:
-      d.subject = words.name("an atom");
       groups({"rows", "columns", "depth", "batch"});
       break;
     case Kind::pipeline:
-      d.subject = words.name("a loop");
-      d.sizes.push_back(words.number(words.next()));
-      if (const auto word = words.next(); word == "prefetch") {
-        d.loops.push_back({"prefetch", {}});
-      } else if (!word.empty()) {
-        words.fail(word, "\"prefetch\"");
-      }
-      break;
-    case Kind::lanes:
-    case Kind::skew:
-      d.subject = words.name("an index");
-      d.sizes.push_back(words.number(words.next()));
+      if (words.perhaps("prefetch")) d.loops.push_back({"prefetch", {}});
       break;
     case Kind::products:
     case Kind::part:
-      d.sizes.push_back(words.number(words.next()));
       for (auto word = words.next(); !word.empty(); word = words.next()) d.sizes.push_back(words.number(word));
       break;
-    case Kind::strip:
-    case Kind::threads:
-      d.sizes.push_back(words.number(words.next()));
-      break;
     case Kind::cooperative:
-      d.sizes.push_back(words.number(words.next()));
-      if (const auto word = words.next(); word == "items") {
-        d.sizes.push_back(words.number(words.next()));
-      } else if (!word.empty()) {
-        words.fail(word, "\"items\"");
-      }
+      if (words.perhaps("items")) d.sizes.push_back(words.number());
       break;
     case Kind::prefetch:
       if (const auto word = words.next(); !word.empty()) d.sizes.push_back(words.number(word));
       break;
-    case Kind::nontemporal:
-      break;
     case Kind::write:
-      digits({"vector", "workers"});
+      list({"vector", "workers"});
       break;
     case Kind::layout:
-      digits({"elements", "swizzle"});
-      break;
-    case Kind::carry:
-      d.subject = words.name("an index");
-      break;
-    case Kind::origin:
-      d.subject = words.name("shuffle");
+      list({"elements", "swizzle"});
       break;
     case Kind::store:
       d.space = words.name("shared or atomic");
       if (d.space != "shared" && d.space != "atomic") words.fail(d.space, "shared or atomic");
       break;
     case Kind::copy:
-      d.subject = words.name("an operand, or the result");
-      digits({});
-      break;
-    case Kind::library:
-      d.subject = words.name("gemm");
-      break;
     case Kind::added:
-      d.subject = what;
-      d.loops.push_back({"", {}});
-      for (auto word = words.next(); !word.empty(); word = words.next()) d.loops.back().second.emplace_back(word);
+      list({});
+      break;
+    default:
       break;
   }
   if (const auto word = words.next(); !word.empty()) words.fail(word, "the end of the line");
@@ -313,58 +274,31 @@ bool has_write(const Directives& directives) noexcept {
 }
 
 std::string print(const Directive& d) {
-  const auto groups = [&] {
-    std::string text;
-    for (const auto& [word, names] : d.loops) {
-      if (!word.empty()) text += " " + word;
-      if (!names.empty()) text += fmt::format(" {}", fmt::join(names, " "));
-    }
-    return text;
-  };
-  switch (d.kind) {
-    case Kind::tile:
-      return fmt::format("tile {}:{}", d.subject, fmt::join(d.sizes, ":"));
-    case Kind::order:
-      return "order" + groups();
-    case Kind::stage:
-      return fmt::format("stage {}{} {}{}{}", d.subject, d.at.empty() ? "" : " at " + d.at, d.space,
-                         d.padding > 0 ? fmt::format(" pad {}", d.padding) : "", groups());
-    case Kind::atom:
-      if (d.warps[0] > 0)
-        return fmt::format("atom {}{} warps {} runs {}{}{}", d.subject, groups(), fmt::join(d.warps, "x"),
-                           fmt::join(d.runs, "x"), d.parts > 1 ? fmt::format(" parts {}", d.parts) : "",
-                           d.blocks > 1 ? fmt::format(" blocks {}", d.blocks) : "");
-      return fmt::format("atom {}{} lanes {}", d.subject, groups(), d.lanes);
-    case Kind::pipeline:
-      return fmt::format("pipeline {} {}{}", d.subject, d.sizes.front(), groups());
-    case Kind::lanes:
-    case Kind::skew:
-      return fmt::format("{} {} {}", word_of(d.kind), d.subject, d.sizes.front());
-    case Kind::carry:
-    case Kind::origin:
-    case Kind::library:
-      return fmt::format("{} {}", word_of(d.kind), d.subject);
-    case Kind::store:
-      return "store " + d.space;
-    case Kind::write:
-    case Kind::layout:
-      return std::string(word_of(d.kind)) + groups();
-    case Kind::products:
-    case Kind::strip:
-    case Kind::part:
-    case Kind::threads:
-      return fmt::format("{} {}", word_of(d.kind), fmt::join(d.sizes, " "));
-    case Kind::cooperative:
-      return fmt::format("cooperative {}", fmt::join(d.sizes, " items "));
-    case Kind::prefetch:
-    case Kind::nontemporal:
-      return fmt::format("{}{}{}", word_of(d.kind), d.sizes.empty() ? "" : " ", fmt::join(d.sizes, " "));
-    case Kind::copy:
-      return fmt::format("copy {}{}", d.subject, groups());
-    case Kind::added:
-      return d.subject + groups();
+  auto text = d.kind == Kind::added ? d.subject : std::string(word_of(d.kind));
+  const auto say = [&](std::string_view word, auto what) { text += fmt::format(" {}{}", word, std::move(what)); };
+  if (d.kind == Kind::tile) {
+    say(d.subject + ":", fmt::join(d.sizes, ":"));
+  } else {
+    if (d.kind != Kind::added && !d.subject.empty()) say("", d.subject);
+    if (!d.at.empty()) say("at ", d.at);
+    if (!d.space.empty()) say("", d.space);
+    if (!d.sizes.empty()) say("", fmt::join(d.sizes, d.kind == Kind::cooperative ? " items " : " "));
   }
-  return {};
+  if (d.padding > 0) say("pad ", d.padding);
+  for (const auto& [word, names] : d.loops) {
+    if (!word.empty()) say("", word);
+    if (!names.empty()) say("", fmt::join(names, " "));
+  }
+  if (d.kind != Kind::atom) return text;
+  if (d.warps[0] == 0) {
+    say("lanes ", d.lanes);
+    return text;
+  }
+  say("warps ", fmt::join(d.warps, "x"));
+  say("runs ", fmt::join(d.runs, "x"));
+  if (d.parts > 1) say("parts ", d.parts);
+  if (d.blocks > 1) say("blocks ", d.blocks);
+  return text;
 }
 
 std::string print(const Directives& directives) {
