@@ -62,19 +62,16 @@ std::string axis_order(const Program& program, const ir::Affine& affine, bool al
 
 }  // namespace
 
-const char* c_type(DType type) {
-  switch (type) {
-    case DType::f32:
-      return "float";
-    case DType::f64:
-      return "double";
-    default:
-      return name(type);
-  }
-}
+const char* c_type(DType type) { return type == DType::f32 ? "float" : type == DType::f64 ? "double" : name(type); }
 
 std::string literal(Scalar value, DType type) {
-  const auto real = [](double x, bool narrow) {
+  if (is_integer(type)) throw InternalError("a literal of an integer type by a float");
+  if (is_half(type)) {
+    if (value != Scalar(0)) throw InternalError("a literal of a half type");
+    return fmt::format("{}{{}}", name(type));
+  }
+  const bool narrow = type == DType::f32 || type == DType::c64;
+  const auto real = [&](double x) {
     if (narrow) x = static_cast<float>(x);
     const char* bits = narrow ? "f32" : "f64";
     if (std::isnan(x)) return fmt::format("nan_{}()", bits);
@@ -83,22 +80,8 @@ std::string literal(Scalar value, DType type) {
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return narrow ? text + "f" : text;
   };
-  switch (type) {
-    case DType::f32:
-      return real(value.real(), true);
-    case DType::f64:
-      return real(value.real(), false);
-    case DType::c64:
-      return fmt::format("c64{{{}, {}}}", real(value.real(), true), real(value.imag(), true));
-    case DType::c128:
-      return fmt::format("c128{{{}, {}}}", real(value.real(), false), real(value.imag(), false));
-    case DType::f16:
-    case DType::bf16:
-      if (value != Scalar(0)) throw InternalError("a literal of a half type");
-      return fmt::format("{}{{}}", name(type));
-    default:
-      throw InternalError("a literal of an integer type by a float");
-  }
+  if (is_real(type)) return real(value.real());
+  return fmt::format("{}{{{}, {}}}", name(type), real(value.real()), real(value.imag()));
 }
 
 std::string literal(std::uint64_t bits, DType type) {

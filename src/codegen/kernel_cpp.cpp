@@ -70,40 +70,35 @@ inline void store_part(T* to, V value) { __builtin_memcpy(to, &value, C * sizeof
 
 )";
 
-std::string pairs(const std::string& vector, int lanes) {
-  std::string swapped, conjugated, first, second;
-  for (int k = 0; k < lanes; k += 2) {
-    swapped += fmt::format(", {}, {}", k + 1, lanes + k);
-    conjugated += fmt::format(", {}, {}", k, lanes + k + 1);
-    first += fmt::format(", {}, {}", k, k);
-    second += fmt::format(", {}, {}", k + 1, k + 1);
+/// A function of vectors that KernelText calls.
+std::string lane_function(const std::string& name, const std::string& vector, const char* element, int lanes) {
+  // The lanes that `from` says for each one.
+  const auto order = [&](auto from) {
+    std::string text;
+    for (int v = 0; v < lanes; ++v) text += fmt::format(", {}", from(v));
+    return text;
+  };
+  if (name == "prefixes") {
+    auto text =
+        fmt::format("// Sums of the lanes up to each.\ninline {0} prefixes({0} x) {{\n  const {0} zero = 0;\n", vector);
+    for (int span = 1; span < lanes; span *= 2)
+      text += fmt::format("  x += __builtin_shufflevector(zero, x{});\n",
+                          order([&](int v) { return v < span ? v : lanes + v - span; }));
+    return text + "  return x;\n}\n\n";
   }
-  return fmt::format(
-      "inline {0} times_i({0} z) {{ return __builtin_shufflevector(-z, z{1}); }}\n"
-      "inline {0} conj_pairs({0} z) {{ return __builtin_shufflevector(z, -z{2}); }}\n"
-      "inline {0} real_pairs({0} z) {{ return __builtin_shufflevector(z, z{3}); }}\n"
-      "inline {0} imag_pairs({0} z) {{ return __builtin_shufflevector(z, z{4}); }}\n\n",
-      vector, swapped, conjugated, first, second);
-}
-
-std::string prefixes(const std::string& vector, int lanes) {
-  auto text = fmt::format("// Sums of the lanes up to each.\ninline {} prefixes({} x) {{\n  const {} zero = 0;\n",
-                          vector, vector, vector);
-  for (int span = 1; span < lanes; span *= 2) {
-    std::string order;
-    for (int v = 0; v < lanes; ++v) order += fmt::format(", {}", v < span ? v : lanes + v - span);
-    text += fmt::format("  x += __builtin_shufflevector(zero, x{});\n", order);
-  }
-  return text + "  return x;\n}\n\n";
-}
-
-std::string shifted(const std::string& vector, const char* element, int lanes) {
-  std::string order = fmt::format(", {}", lanes);
-  for (int v = 0; v + 1 < lanes; ++v) order += fmt::format(", {}", v);
-  return fmt::format(
-      "// The lanes after one that comes before them.\n"
-      "inline {0} shifted({0} x, {1} before) {{ return __builtin_shufflevector(x, ({0})before{2}); }}\n\n",
-      vector, element, order);
+  if (name == "shifted")
+    return fmt::format(
+        "// The lanes after one that comes before them.\n"
+        "inline {0} shifted({0} x, {1} before) {{ return __builtin_shufflevector(x, ({0})before{2}); }}\n\n",
+        vector, element, order([&](int v) { return v == 0 ? lanes : v - 1; }));
+  // Complex numbers, pairs (x, y): as (-y, x), (x, -y), (x, x) and (y, y).
+  const auto pairs = [&](const char* first, const char* second, int of_real, int of_imag) {
+    return fmt::format("inline {0} {1}({0} z) {{ return __builtin_shufflevector({2}, {3}{4}); }}\n\n", vector, name,
+                       first, second, order([&](int v) { return v - v % 2 + (v % 2 == 0 ? of_real : of_imag); }));
+  };
+  if (name == "times_i") return pairs("-z", "z", 1, lanes);
+  if (name == "conj_pairs") return pairs("z", "-z", 0, lanes + 1);
+  return name == "real_pairs" ? pairs("z", "z", 0, 0) : pairs("z", "z", 1, 1);
 }
 
 /// The type of a vector's lanes that hold an element's bits, and how many of them do: of elements that C has no vectors
@@ -149,7 +144,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
       const auto type = c_type(param.type);
       w_.line("const {} {} = *(const {}*)args[{}];", type, param.name, type, argument++);
     }
-    const auto* rows = in_task<kernel::FetchRows>();
+    const auto* rows = in_task<kernel::FetchRows>([](const auto&) { return true; });
     if (ahead_ != nullptr) w_.line("if (first >= last) return;");
     if (rows != nullptr) begin(*rows);
     if (ahead_ != nullptr) {
@@ -168,21 +163,15 @@ class CppPrinter : StatementPrinter<CppPrinter> {
 
   std::string prelude() const {
     std::string types;
-    for (const auto& [type, lanes] : text_.vector_types()) {
-      const auto vector = fmt::format("{}x{}", ricci::name(type), lanes);
+    const auto vector = [](DType type, int lanes) { return fmt::format("{}x{}", ricci::name(type), lanes); };
+    for (const auto& [type, lanes] : text_.vector_types())
       types += fmt::format(
-          "typedef {} {} __attribute__((ext_vector_type({})));\n"
-          "typedef {} {}_in_memory __attribute__((aligned({}), may_alias));\n\n",
-          bits_type(type), vector, lanes * words_of(type), vector, vector, size_of(type));
+          "typedef {0} {1} __attribute__((ext_vector_type({2})));\n"
+          "typedef {1} {1}_in_memory __attribute__((aligned({3}), may_alias));\n\n",
+          bits_type(type), vector(type, lanes), lanes * words_of(type), size_of(type));
+    for (const auto& [name, of] : text_.lane_functions()) {
+      for (const auto& [type, lanes] : of) types += lane_function(name, vector(type, lanes), c_type(type), lanes);
     }
-    if (!text_.pair_types().empty())
-      types += "// Vectors of complex numbers: pairs (x, y) as (-y, x), (x, -y), (x, x) and (y, y).\n";
-    for (const auto& [type, lanes] : text_.pair_types())
-      types += pairs(fmt::format("{}x{}", ricci::name(type), lanes), lanes);
-    for (const auto& [type, lanes] : text_.scanned_types())
-      types += prefixes(fmt::format("{}x{}", ricci::name(type), lanes), lanes);
-    for (const auto& [type, lanes] : text_.shifted_types())
-      types += shifted(fmt::format("{}x{}", ricci::name(type), lanes), c_type(type), lanes);
     return types + (nontemporal_ || rows_ ? kNontemporal : "") + (rows_ ? kRows : "") +
            (text_.uses_parts() ? kParts : "") + (transposes_ ? prelude::kTranspose + std::string("\n") : "") +
            (aligns_ ? kAligned : "") + (runs_ ? prelude::kRuns + std::string("\n") : "");
@@ -214,18 +203,20 @@ class CppPrinter : StatementPrinter<CppPrinter> {
 
   // ---- what is for later tasks
 
-  /// The first such statement of a task's body.
-  template <class Node>
-  const Node* in_task() const {
+  /// What a task does.
+  const Body& task_body() const {
     const auto* body = &kernel_.body;
     while (const auto* loop = task_loop(*body)) body = &loop->body;
-    for (const auto& statement : *body) {
-      if (const auto* node = std::get_if<Node>(&statement.node); node != nullptr && is_later(*node)) return node;
+    return *body;
+  }
+  /// The first such statement of it.
+  template <class Node>
+  const Node* in_task(bool (*is)(const Node&)) const {
+    for (const auto& statement : task_body()) {
+      if (const auto* node = std::get_if<Node>(&statement.node); node != nullptr && is(*node)) return node;
     }
     return nullptr;
   }
-  static bool is_later(const kernel::FetchRows&) { return true; }
-  static bool is_later(const kernel::Section& section) { return section.ahead > 0; }
 
   /// The scratch array that is filled ahead.
   bool is_ahead(const kernel::Array& array) const {
@@ -372,11 +363,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     w_.close();
     w_.line("reader.finish();");
   }
-  const kernel::Section& last_section() const {
-    const auto* body = &kernel_.body;
-    while (const auto* loop = task_loop(*body)) body = &loop->body;
-    return std::get<kernel::Section>(body->back().node);
-  }
+  const kernel::Section& last_section() const { return std::get<kernel::Section>(task_body().back().node); }
   /// The first such statement in a body or further inside.
   template <class Node>
   static const Node* in_body(const Body& body) {
@@ -506,7 +493,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
   bool transposes_ = false, nontemporal_ = false, rows_ = false, aligns_ = false, runs_ = false, fences_ = false;
   std::string tables_;            // and types, before the function
   std::set<std::string> tabled_;  // names of tables
-  const kernel::Section* ahead_ = in_task<kernel::Section>();
+  const kernel::Section* ahead_ = in_task<kernel::Section>([](const auto& section) { return section.ahead > 0; });
 };
 
 }  // namespace

@@ -59,27 +59,26 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
 
  private:
   void shared() {
-    const bool dynamic = shared_bytes(kernel_) > kStaticSharedBytes;
-    std::int64_t at = 0;
-    const bool several = std::count_if(kernel_.arrays.begin(), kernel_.arrays.end(),
-                                       [](const Array& array) { return array.space == Space::shared; }) > 1;
+    std::vector<const Array*> all;
     auto widest = kSharedAlignment;
     for (const auto& array : kernel_.arrays) {
-      if (array.space == Space::shared) widest = std::max(widest, array.alignment);
-    }
-    if (dynamic && several) w_.line("extern __shared__ __align__({}) unsigned char shared[];", widest);
-    for (const auto& array : kernel_.arrays) {
       if (array.space != Space::shared) continue;
-      const auto type = c_type(array.type);
-      const auto alignment = array.alignment > 0 ? array.alignment : kSharedAlignment;
-      if (dynamic && !several) {
-        w_.line("extern __shared__ __align__({}) {} {}[];", alignment, type, array.name);
-      } else if (dynamic) {
-        w_.line("{}* const {} = ({}*)(shared + {});", type, array.name, type, at);
+      all.push_back(&array);
+      widest = std::max(widest, array.alignment);
+    }
+    const bool dynamic = shared_bytes(kernel_) > kStaticSharedBytes, several = all.size() > 1;
+    if (dynamic && several) w_.line("extern __shared__ __align__({}) unsigned char shared[];", widest);
+    std::int64_t at = 0;
+    for (const auto* array : all) {
+      const auto type = c_type(array->type);
+      const auto alignment = array->alignment > 0 ? array->alignment : kSharedAlignment;
+      if (dynamic && several) {
+        w_.line("{}* const {} = ({}*)(shared + {});", type, array->name, type, at);
       } else {
-        w_.line("__shared__ __align__({}) {} {}[{}];", alignment, type, array.name, array.elements());
+        w_.line("{}__shared__ __align__({}) {} {}[{}];", dynamic ? "extern " : "", alignment, type, array->name,
+                dynamic ? "" : fmt::format("{}", array->elements()));
       }
-      at += shared_bytes(array);
+      at += shared_bytes(*array);
     }
   }
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "codegen/expression.hpp"
 #include "ricci/error.hpp"
@@ -21,57 +20,38 @@ namespace {
 
 constexpr std::int64_t kNarrow = std::int64_t{1} << 31;  ///< elements that 32-bit offsets reach
 constexpr int kWrittenOut = 32;                          ///< places that NVRTC writes a function's instructions out at
-const char* symbol_of(OpCode op) {
-  switch (op) {
-    case OpCode::equal:
-      return "==";
-    case OpCode::not_equal:
-      return "!=";
-    case OpCode::less:
-      return "<";
-    case OpCode::less_equal:
-      return "<=";
-    case OpCode::bit_and:
-      return "&";
-    case OpCode::bit_or:
-      return "|";
-    default:
-      return "^";
-  }
+
+/// Operations that C has an operator of.
+struct Operator {
+  OpCode op;
+  const char* symbol;
+  int rank;              ///< of the text
+  const char* function;  ///< for types that C has no such operator of; null: operations on bits, comparisons
+};
+constexpr Operator kOperators[] = {
+    {OpCode::add, "+", 1, "add"},       {OpCode::sub, "-", 1, "sub"},           {OpCode::mul, "*", 2, "mul"},
+    {OpCode::div, "/", 2, "divide"},    {OpCode::bit_and, "&", 0, nullptr},     {OpCode::bit_or, "|", 0, nullptr},
+    {OpCode::bit_xor, "^", 0, nullptr}, {OpCode::equal, "==", 0, nullptr},      {OpCode::not_equal, "!=", 0, nullptr},
+    {OpCode::less, "<", 0, nullptr},    {OpCode::less_equal, "<=", 0, nullptr},
+};
+const Operator* operator_of(OpCode op) {
+  const auto* const found =
+      std::find_if(std::begin(kOperators), std::end(kOperators), [&](const Operator& one) { return one.op == op; });
+  return found == std::end(kOperators) ? nullptr : found;
 }
 
 std::string function_name(OpCode op, DType type) { return fmt::format("{}_{}", ir::name_of(op), name(type)); }
 
 bool is_sum(const Affine& value) { return value.terms.size() + (value.constant != 0 ? 1 : 0) > 1; }
 
-/// Registers that instructions of a warp take.
-///   copies  to fragments, perhaps, and from where
-void add_fragments(const kernel::Body& body, std::set<int>& fragments, std::vector<std::array<int, 2>>& copies) {
-  for (const auto& statement : body) {
-    if (const auto* store = std::get_if<kernel::Store>(&statement.node);
-        store != nullptr && store->value.kind == Value::Kind::load && !store->value.access.lane)
-      copies.push_back({store->to.array, store->value.access.array});
-    if (const auto* load = std::get_if<kernel::MatrixLoad>(&statement.node)) fragments.insert(load->to.array);
-    if (const auto* call = std::get_if<kernel::MmaCall>(&statement.node))
-      fragments.insert({call->d.array, call->a.array, call->b.array});
-    if (const auto* product = std::get_if<kernel::GroupMma>(&statement.node)) {
-      fragments.insert(product->d.array);
-      if (const auto* held = std::get_if<kernel::Access>(&product->a)) fragments.insert(held->array);
-    }
-    kernel::for_each_body(statement, [&](const kernel::Body& inner) { add_fragments(inner, fragments, copies); });
-  }
-}
-
 }  // namespace
 
 KernelText::KernelText(const kernel::Kernel& kernel, bool vectors, bool wide)
     : kernel_(kernel), vectors_(vectors), wide_(wide) {
-  std::vector<std::array<int, 2>> copies;
-  add_fragments(kernel.body, fragments_, copies);
-  for (const auto& [to, from] : copies) {
+  look_at(kernel.body);
+  for (const auto& [to, from] : copies_) {
     if (fragments_.contains(to) && array({from, {}}).space == Space::registers) fragments_.insert(from);
   }
-  look_at(kernel.body);
   find_truths();
 }
 
@@ -96,6 +76,8 @@ void KernelText::look_at(const kernel::Body& body) {
     } else if (const auto* store = std::get_if<kernel::Store>(&node)) {
       stored_.insert(store->to.array);
       look_at(store->value);
+      if (store->value.kind == Value::Kind::load && !store->value.access.lane)
+        copies_.emplace_back(store->to.array, store->value.access.array);
       const auto& to = kernel_.array(store->to.array);
       if (to.space == Space::registers && to.type == DType::u8 && to.lanes == 1)
         set_to_.emplace_back(store->to.array, &store->value);
@@ -111,6 +93,13 @@ void KernelText::look_at(const kernel::Body& body) {
     } else if (const auto* scan = std::get_if<kernel::LaneScan>(&node)) {
       stored_.insert(scan->registers.array);
       set_to_.emplace_back(scan->registers.array, nullptr);
+    } else if (const auto* load = std::get_if<kernel::MatrixLoad>(&node)) {
+      fragments_.insert(load->to.array);
+    } else if (const auto* call = std::get_if<kernel::MmaCall>(&node)) {
+      fragments_.insert({call->d.array, call->a.array, call->b.array});
+    } else if (const auto* product = std::get_if<kernel::GroupMma>(&node)) {
+      fragments_.insert(product->d.array);
+      if (const auto* held = std::get_if<kernel::Access>(&product->a)) fragments_.insert(held->array);
     }
   }
 }
@@ -233,9 +222,13 @@ std::string KernelText::word(const Value& value) {
     return array(value.access).space == Space::registers ? registers(value.access)
                                                          : fmt::format("load<u32>({})", pointer(value.access));
   }
-  std::string elements;
-  for (const auto& element : value.operands) elements += (elements.empty() ? "" : ", ") + text(element).text;
-  return fmt::format("word_of({})", elements);
+  return fmt::format("word_of({})", operands(value));
+}
+
+std::string KernelText::operands(const Value& value) {
+  std::vector<std::string> texts;
+  for (const auto& operand : value.operands) texts.push_back(text(operand).text);
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string KernelText::unswizzled(const Access& access) const {
@@ -341,7 +334,7 @@ KernelText::Text KernelText::truth(const Value& value) {
   if (value.kind != Value::Kind::op || !is_truth(value)) return text(value);
   const auto &x = value.operands[0], &y = value.operands[1];
   if (ir::is_comparison(value.op)) {
-    return {fmt::format("{} {} {}", in_brackets(text(x), 1), symbol_of(value.op), in_brackets(text(y), 1)), 1};
+    return {infix(text(x), value.op, text(y)).text, 1};
   }
   const bool both = value.op == OpCode::bit_and;
   const auto side = [&](const Value& operand) {
@@ -364,12 +357,9 @@ KernelText::Text KernelText::text(const Value& value) {
                   ? fmt::format("(i64){}", affine(value.affine))
                   : fmt::format("(i64)({})", affine(value.affine)),
               2};
-    case Value::Kind::pack: {
-      std::string lanes;
-      for (const auto& lane : value.operands) lanes += (lanes.empty() ? "" : ", ") + text(lane).text;
-      if (value.operands.front().lanes() > 1) return {fmt::format("join({})", lanes), 3};
-      return {fmt::format("{}{{{}}}", vector_type(value.type, value.lanes()), lanes), 3};
-    }
+    case Value::Kind::pack:
+      if (value.operands.front().lanes() > 1) return {fmt::format("join({})", operands(value)), 3};
+      return {fmt::format("{}{{{}}}", vector_type(value.type, value.lanes()), operands(value)), 3};
     case Value::Kind::part:
       vector_type(value.type, value.lanes());
       return {fmt::format("part_of<{}, {}, {}>({})", c_type(value.type), affine(value.affine), value.lanes(),
@@ -383,29 +373,27 @@ KernelText::Text KernelText::text(const Value& value) {
     case Value::Kind::ballot:
       return {fmt::format("ballot({})", truth(value.operands[0]).text), 3};
     case Value::Kind::prefixes:
-      scanned_.emplace(value.type, value.lanes());
-      vector_type(value.type, value.lanes());
-      return {fmt::format("prefixes({})", text(value.operands[0]).text), 3};
+      return lane_function("prefixes", value);
     case Value::Kind::shifted:
-      shifted_.emplace(value.type, value.lanes());
-      vector_type(value.type, value.lanes());
-      return {fmt::format("shifted({}, {})", text(value.operands[0]).text, text(value.operands[1]).text), 3};
+      return lane_function("shifted", value);
     case Value::Kind::times_i:
+      return lane_function("times_i", value);
     case Value::Kind::conj_pairs:
+      return lane_function("conj_pairs", value);
     case Value::Kind::real_pairs:
-    case Value::Kind::imag_pairs: {
-      pairs_.emplace(value.type, value.lanes());
-      vector_type(value.type, value.lanes());
-      const char* name = value.kind == Value::Kind::times_i      ? "times_i"
-                         : value.kind == Value::Kind::conj_pairs ? "conj_pairs"
-                         : value.kind == Value::Kind::real_pairs ? "real_pairs"
-                                                                 : "imag_pairs";
-      return {fmt::format("{}({})", name, text(value.operands[0]).text), 3};
-    }
+      return lane_function("real_pairs", value);
+    case Value::Kind::imag_pairs:
+      return lane_function("imag_pairs", value);
     case Value::Kind::op:
       return operation(value);
   }
   return {};
+}
+
+KernelText::Text KernelText::lane_function(const char* name, const Value& value) {
+  vector_type(value.type, value.lanes());
+  lane_functions_[name].emplace(value.type, value.lanes());
+  return {fmt::format("{}({})", name, operands(value)), 3};
 }
 
 KernelText::Text KernelText::constant(const Value& value) {
@@ -420,17 +408,14 @@ KernelText::Text KernelText::on_lanes(const Value& value, const Text& x, const T
   const auto type = vector_type(value.type, value.lanes());
   switch (value.op) {
     case OpCode::add:
-      return infix(x, "+", y, 1);
     case OpCode::sub:
-      return infix(x, "-", y, 1);
     case OpCode::mul:
-      return infix(x, "*", y, 2);
     case OpCode::div:
-      return infix(x, "/", y, 2);
+      return infix(x, value.op, y);
     case OpCode::neg:
       return {"-" + in_brackets(x, 3), 2};
     case OpCode::scale:
-      return {fmt::format("{} == 0 ? ({})0 : {}", in_brackets(x, 2), type, infix(x, "*", y, 2).text), 0};
+      return {fmt::format("{} == 0 ? ({})0 : {}", in_brackets(x, 2), type, infix(x, OpCode::mul, y).text), 0};
     case OpCode::cast:
       return {fmt::format("__builtin_convertvector({}, {})", x.text, type), 3};
     case OpCode::sqrt:
@@ -464,24 +449,15 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
         y.text.empty() ? fmt::format("{}({})", function, x.text) : fmt::format("{}({}, {})", function, x.text, y.text),
         3};
   };
-  // Parentheses around comparisons and operations on bits: few readers know C's precedence of them.
-  const auto loose = [&](const char* symbol) {
-    return fmt::format("{} {} {}", in_brackets(x, 1), symbol, in_brackets(y, 1));
-  };
-  const auto bits = [&](const char* symbol) {
-    return narrow ? Text{fmt::format("({})({})", type, loose(symbol)), 2} : Text{loose(symbol), 0};
-  };
+  if (const auto* found = operator_of(op)) {
+    const bool on_bits = found->function == nullptr;
+    if (!on_bits && !real) return call(found->function);
+    // The interpreter adds from the left: a sum on the right keeps its brackets.
+    if (op == OpCode::add && y.negative) return infix(x, OpCode::sub, {y.text.substr(1)});
+    auto text = infix(x, op, y);
+    return on_bits && narrow ? Text{fmt::format("({})({})", type, text.text), 2} : text;
+  }
   switch (op) {
-    case OpCode::add:
-      // The interpreter adds from the left: a sum on the right keeps its brackets.
-      if (real && y.negative) return infix(x, "-", {y.text.substr(1)}, 1);
-      return real ? infix(x, "+", y, 1) : call("add");
-    case OpCode::sub:
-      return real ? infix(x, "-", y, 1) : call("sub");
-    case OpCode::mul:
-      return real ? infix(x, "*", y, 2) : call("mul");
-    case OpCode::div:
-      return real ? infix(x, "/", y, 2) : call("divide");
     case OpCode::neg:
       return real ? Text{"-" + in_brackets(x, 3), 2} : call("neg");
     case OpCode::scale:
@@ -504,9 +480,8 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
     case OpCode::complex_of:
       return {fmt::format("{}{{{}, {}}}", type, x.text, y.text), 3};
     case OpCode::minimum:
-      return call(fmt::format("minimum<{}>", type));
     case OpCode::maximum:
-      return call(fmt::format("maximum<{}>", type));
+      return call(fmt::format("{}<{}>", ir::name_of(op), type));
     case OpCode::absolute:
       return call("absolute");
     case OpCode::rsqrt:
@@ -514,12 +489,6 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
       return {fmt::format("{} / {}({})", literal(Scalar(1), dtype), function("sqrt", dtype), x.text), 2};
     case OpCode::remainder:
       return call(real ? function("fmod", dtype) : fmt::format("remainder_of<{}>", type));
-    case OpCode::bit_and:
-      return bits("&");
-    case OpCode::bit_or:
-      return bits("|");
-    case OpCode::bit_xor:
-      return bits("^");
     case OpCode::bit_not:
       return {fmt::format("{}~{}", narrow ? fmt::format("({})", type) : "", in_brackets(x, 3)), 2};
     case OpCode::shift_left:
@@ -552,8 +521,10 @@ std::string KernelText::function(const std::string& name, DType type) const {
 
 std::string KernelText::in_brackets(const Text& x, int rank) { return x.rank < rank ? "(" + x.text + ")" : x.text; }
 
-KernelText::Text KernelText::infix(const Text& x, const char* symbol, const Text& y, int rank) {
-  return {fmt::format("{} {} {}", in_brackets(x, rank), symbol, in_brackets(y, rank + 1)), rank};
+KernelText::Text KernelText::infix(const Text& x, OpCode op, const Text& y) {
+  const auto& [code, symbol, rank, function] = *operator_of(op);
+  // Parentheses around what comparisons and operations on bits combine: few readers know C's precedence of them.
+  return {fmt::format("{} {} {}", in_brackets(x, std::max(rank, 1)), symbol, in_brackets(y, rank + 1)), rank};
 }
 
 }  // namespace ricci::codegen

@@ -66,16 +66,14 @@ class KernelText {
   /// What such a register is set to.
   std::string word(const kernel::Value& value);
 
-  /// Vector types that were named so far.
-  const std::set<std::pair<DType, int>>& vector_types() const { return types_; }
+  /// Vector types that were named so far: the type of an element, and how many lanes.
+  using VectorTypes = std::set<std::pair<DType, int>>;
+  const VectorTypes& vector_types() const { return types_; }
+  /// C++: functions of vectors that were called, by name, and of which types.
+  const std::map<std::string, VectorTypes>& lane_functions() const { return lane_functions_; }
   bool uses_parts() const { return parts_; }
-  /// Those of whose lanes prefixes are summed, or that are shifted.
-  const std::set<std::pair<DType, int>>& scanned_types() const { return scanned_; }
-  const std::set<std::pair<DType, int>>& shifted_types() const { return shifted_; }
   /// CUDA: definitions of functions that are called from many places.
   std::string called_definitions() const;
-  /// Those whose vectors are taken for pairs.
-  const std::set<std::pair<DType, int>>& pair_types() const { return pairs_; }
 
  private:
   struct Text {
@@ -92,11 +90,14 @@ class KernelText {
   Text truth(const kernel::Value& value);
   Text constant(const kernel::Value& value);
   Text on_lanes(const kernel::Value& value, const Text& x, const Text& y);
+  Text lane_function(const char* name, const kernel::Value& value);
+  /// One after the other, as in a call.
+  std::string operands(const kernel::Value& value);
   /// C's function of that name, which both compilers know without a header.
   bool is_called(ir::OpCode op, DType type) const;
   std::string function(const std::string& name, DType type) const;
   static std::string in_brackets(const Text& x, int rank);
-  static Text infix(const Text& x, const char* symbol, const Text& y, int rank);
+  static Text infix(const Text& x, ir::OpCode op, const Text& y);
   const kernel::Array& array(const kernel::Access& access) const { return kernel_.array(access.array); }
   std::string registers(const kernel::Access& access) const;
   kernel::Affine from_base(const kernel::Access& access) const;
@@ -117,9 +118,11 @@ class KernelText {
   std::map<std::pair<ir::OpCode, DType>, int> functions_;  // how often each stands in the text
   bool parts_ = false;
   std::vector<kernel::Access> bases_;
-  std::set<std::pair<DType, int>> types_, pairs_, scanned_, shifted_;
+  VectorTypes types_;
+  std::map<std::string, VectorTypes> lane_functions_;
   std::map<kernel::Var, std::pair<kernel::Let, std::string>> in_place_;
-  std::set<int> fragments_;
+  std::set<int> fragments_;                  // registers that instructions of a warp take
+  std::vector<std::pair<int, int>> copies_;  // whole accesses that are stored: to where, and from where
   std::set<kernel::Var> rounds_;
 };
 

@@ -1,30 +1,24 @@
 template <class T>
-inline T sub(T x, T y) { return (T)((typename unsigned_of<T>::type)x - (typename unsigned_of<T>::type)y); }
-inline float sub(float x, float y) { return x - y; }
-inline double sub(double x, double y) { return x - y; }
-inline c64 sub(c64 x, c64 y) { return {x.re - y.re, x.im - y.im}; }
-inline c128 sub(c128 x, c128 y) { return {x.re - y.re, x.im - y.im}; }
+inline T sub(T x, T y) { return (T)((typename computed_in<T>::type)x - (typename computed_in<T>::type)y); }
+template <class T>
+inline complex<T> sub(complex<T> x, complex<T> y) { return {x.re - y.re, x.im - y.im}; }
 
 template <class T>
 inline T neg(T x) { return sub((T)0, x); }
 inline float neg(float x) { return -x; }
 inline double neg(double x) { return -x; }
-inline c64 neg(c64 x) { return {-x.re, -x.im}; }
-inline c128 neg(c128 x) { return {-x.re, -x.im}; }
+template <class T>
+inline complex<T> neg(complex<T> x) { return {-x.re, -x.im}; }
 
 // Towards zero; x / 0 is 0, and the one quotient that overflows wraps.
 template <class T>
 inline T divide(T x, T y) { return y == 0 ? (T)0 : (T)-1 < (T)0 && y == (T)-1 ? neg(x) : (T)(x / y); }
 inline float divide(float x, float y) { return x / y; }
 inline double divide(double x, double y) { return x / y; }
-inline c64 divide(c64 x, c64 y) {
-  const c64 p = mul(x, conj(y));
-  const float size = y.re * y.re + y.im * y.im;
-  return {p.re / size, p.im / size};
-}
-inline c128 divide(c128 x, c128 y) {
-  const c128 p = mul(x, conj(y));
-  const double size = y.re * y.re + y.im * y.im;
+template <class T>
+inline complex<T> divide(complex<T> x, complex<T> y) {
+  const complex<T> p = mul(x, conj(y));
+  const T size = y.re * y.re + y.im * y.im;
   return {p.re / size, p.im / size};
 }
 template <class T>
@@ -50,7 +44,7 @@ inline float nearest_tf32_rest(float x) { return nearest_tf32(x - nearest_tf32(x
 
 template <class T>
 inline T shift_left(T x, T n) {
-  return (u64)n >= 8 * sizeof(T) ? (T)0 : (T)((typename unsigned_of<T>::type)x << n);
+  return (u64)n >= 8 * sizeof(T) ? (T)0 : (T)((typename computed_in<T>::type)x << n);
 }
 template <class T>
 inline T shift_right(T x, T n) { return (u64)n >= 8 * sizeof(T) ? (T)0 : (T)(x >> n); }

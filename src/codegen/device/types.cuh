@@ -11,8 +11,10 @@ typedef double f64;
 
 struct f16 { u16 bits; };
 struct bf16 { u16 bits; };
-struct c64 { float re, im; };
-struct c128 { double re, im; };
+template <class T>
+struct complex { T re, im; };
+typedef complex<float> c64;
+typedef complex<double> c128;
 
 // N consecutive elements, loaded and stored in one access.
 template <class T, int N>
