@@ -21,12 +21,6 @@ using Words = std::vector<std::string>;
 constexpr std::int64_t kMost = 1 << 30;
 constexpr std::array<std::string_view, 3> kMemories = {"shared", "warp", "registers"};  // by StageMemory
 
-Directive of(Kind kind) {
-  Directive directive;
-  directive.kind = kind;
-  return directive;
-}
-
 class Writer {
  public:
   Writer(const Moves& moves, const ir::Program& program) : moves_(moves), program_(program) {}
@@ -34,30 +28,29 @@ class Writer {
   Directives all() {
     tiles();
     if (moves_.stage) stage();
-    list_.push_back(mapping(Kind::write, moves_.mapping));
-    if (moves_.mapping.workers != moves_.threads) number("workers", moves_.mapping.workers);
-    if (moves_.streaming) list_.push_back(of(Kind::nontemporal));
-    if (moves_.skew.on()) {
-      list_.push_back(of(Kind::skew));
-      list_.back().subject = name(moves_.skew.index);
-      list_.back().sizes = {moves_.skew.elements};
-    }
-    if (moves_.origin == Origin::shuffle) {
-      list_.push_back(of(Kind::origin));
-      list_.back().subject = "shuffle";
-    }
-    if (moves_.threads > 1) {
-      list_.push_back(of(Kind::threads));
-      list_.back().sizes = {moves_.threads};
-    }
+    mapping(add(Kind::write), moves_.mapping);
+    number("workers", moves_.mapping.workers, moves_.threads);
+    if (moves_.streaming) add(Kind::nontemporal);
+    if (moves_.skew.on()) add(Kind::skew, name(moves_.skew.index), {moves_.skew.elements});
+    if (moves_.origin == Origin::shuffle) add(Kind::origin, "shuffle");
+    if (moves_.threads > 1) add(Kind::threads, {}, {moves_.threads});
     return std::move(list_);
   }
 
  private:
   const std::string& name(int q) const { return program_.indices[static_cast<std::size_t>(q)].name; }
 
-  /// Of what is printed last.
-  void number(const char* word, std::int64_t value) { list_.back().loops.push_back({word, {std::to_string(value)}}); }
+  Directive& add(Kind kind, std::string subject = {}, std::vector<std::int64_t> sizes = {}) {
+    auto& made = list_.emplace_back();
+    made.kind = kind;
+    made.subject = std::move(subject);
+    made.sizes = std::move(sizes);
+    return made;
+  }
+  /// Of the last one, unless it is what goes without saying.
+  void number(const char* word, std::int64_t value, std::int64_t otherwise = 1) {
+    if (value != otherwise) list_.back().loops.push_back({word, {std::to_string(value)}});
+  }
 
   void tiles() {
     Words tasks;
@@ -66,60 +59,46 @@ class Writer {
       const auto tile = moves_.tile[static_cast<std::size_t>(q)];
       if (moves_.tiles_along(program_, q) == 1) continue;
       tasks.push_back(tile == 1 ? name(q) : name(q) + "0");
-      if (tile == 1) continue;
-      list_.push_back(of(Kind::tile));
-      list_.back().subject = name(q);
-      list_.back().sizes = {tile};
+      if (tile > 1) add(Kind::tile, name(q), {tile});
     }
-    list_.push_back(of(Kind::order));
-    if (!tasks.empty()) list_.back().loops.emplace_back("task", std::move(tasks));
+    auto& order = add(Kind::order);
+    if (!tasks.empty()) order.loops.emplace_back("task", std::move(tasks));
   }
 
-  Directive mapping(Kind kind, const ThreadMapping& mapping) const {
-    auto directive = of(kind);
+  void mapping(Directive& directive, const ThreadMapping& mapping) {
     auto& digits = directive.loops.emplace_back().second;
     for (const auto& digit : mapping.digits) {
       digits.push_back(fmt::format("{}:{}", name(digit.index), digit.count));
       if (digit.step > 1) digits.back() += fmt::format("/{}", digit.step);
     }
-    const auto more = [&](const char* word, int value) {
-      if (value > 1) directive.loops.push_back({word, {std::to_string(value)}});
-    };
-    more("vector", mapping.vector);
-    more("rows", mapping.rows);
-    return directive;
+    number("vector", mapping.vector);
+    number("rows", mapping.rows);
   }
 
   void stage() {
     const auto& stage = *moves_.stage;
-    list_.push_back(mapping(Kind::stage, stage.mapping));
     const auto source = program_.nodes[static_cast<std::size_t>(stage.load)].source;
-    list_.back().subject = program_.buffers[static_cast<std::size_t>(source)].name;
-    list_.back().space = kMemories[static_cast<std::size_t>(stage.memory)];
-    if (stage.along > 1) number("along", stage.along);
-    if (stage.across > 1) number("across", stage.across);
-    if (stage.row_packing > 1) number("packing", stage.row_packing);
-    if (stage.memory == StageMemory::shared) {
-      const auto& layout = stage.layout;
-      list_.push_back(of(Kind::layout));
-      auto& strides = list_.back().loops.emplace_back().second;
-      for (std::size_t q = 0; q < layout.stride.size(); ++q) {
-        if (layout.stride[q] != 0) strides.push_back(fmt::format("{}:{}", name(static_cast<int>(q)), layout.stride[q]));
-      }
-      number("elements", layout.elements);
-      if (layout.mask != 0) {
-        list_.back().loops.push_back(
-            {"swizzle", {std::to_string(layout.shift), std::to_string(layout.mask), std::to_string(layout.unit)}});
-      }
+    auto& made = add(Kind::stage, program_.buffers[static_cast<std::size_t>(source)].name);
+    made.space = kMemories[static_cast<std::size_t>(stage.memory)];
+    mapping(made, stage.mapping);
+    number("along", stage.along);
+    number("across", stage.across);
+    number("packing", stage.row_packing);
+    if (stage.memory == StageMemory::shared) layout(stage.layout);
+    if (stage.prefetch_distance > 0) add(Kind::prefetch, {}, {stage.prefetch_distance});
+    if (stage.line_carry >= 0) add(Kind::carry, name(stage.line_carry));
+  }
+
+  void layout(const SharedLayout& layout) {
+    auto& made = add(Kind::layout);
+    auto& strides = made.loops.emplace_back().second;
+    for (std::size_t q = 0; q < layout.stride.size(); ++q) {
+      if (layout.stride[q] != 0) strides.push_back(fmt::format("{}:{}", name(static_cast<int>(q)), layout.stride[q]));
     }
-    if (stage.prefetch_distance > 0) {
-      list_.push_back(of(Kind::prefetch));
-      list_.back().sizes = {stage.prefetch_distance};
-    }
-    if (stage.line_carry >= 0) {
-      list_.push_back(of(Kind::carry));
-      list_.back().subject = name(stage.line_carry);
-    }
+    number("elements", layout.elements, 0);
+    if (layout.mask == 0) return;
+    made.loops.push_back(
+        {"swizzle", {std::to_string(layout.shift), std::to_string(layout.mask), std::to_string(layout.unit)}});
   }
 
   const Moves& moves_;
@@ -166,9 +145,7 @@ class Reader {
         return layout(directive);
       case Kind::write:
         if (!made_.mapping.digits.empty()) fail("elements are written once");
-        made_.mapping.digits = digits(words(directive, ""));
-        made_.mapping.vector = number(directive, "vector");
-        made_.mapping.rows = number(directive, "rows");
+        made_.mapping = mapping(directive);
         workers_ = number(directive, "workers", 0);
         return;
       case Kind::prefetch:
@@ -239,6 +216,12 @@ class Reader {
     return all;
   }
 
+  ThreadMapping mapping(const Directive& directive) const {
+    return {.digits = digits(words(directive, "")),
+            .vector = number(directive, "vector"),
+            .rows = number(directive, "rows")};
+  }
+
   void order(const Directive& directive) {
     if (ordered_) fail("there is an order already");
     ordered_ = true;
@@ -273,9 +256,7 @@ class Reader {
     const auto memory = std::find(kMemories.begin(), kMemories.end(), directive.space);
     if (memory == kMemories.end()) fail("it is kept in shared memory, in a warp or in registers");
     stage.memory = static_cast<StageMemory>(memory - kMemories.begin());
-    stage.mapping.digits = digits(words(directive, ""));
-    stage.mapping.vector = number(directive, "vector");
-    stage.mapping.rows = number(directive, "rows");
+    stage.mapping = mapping(directive);
     stage.along = number(directive, "along");
     stage.across = number(directive, "across");
     stage.row_packing = number(directive, "packing");

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "kernel/kernel.hpp"
 #include "kernel/permute/cpu_stage.hpp"
@@ -11,34 +13,33 @@
 namespace ricci::kernel {
 namespace {
 
-[[noreturn]] void broken(const char* directive, const std::string& rule) {
-  throw PlanError(fmt::format("schedule: {}: {}", directive, rule));
+/// directive: what the rule is said of
+void require(bool holds, const char* directive, const char* rule) {
+  if (!holds) throw PlanError(fmt::format("schedule: {}: {}", directive, rule));
 }
+
+bool is_power_of_two(std::int64_t value) { return value > 0 && std::has_single_bit(static_cast<std::uint64_t>(value)); }
 
 /// `directive`: that the mapping stands in.
 void verify_mapping(const char* directive, const ir::Program& program, const ThreadMapping& mapping,
                     const std::vector<std::int64_t>& extents) {
   std::vector<std::int64_t> covered(program.indices.size(), 1);
   for (const auto& digit : mapping.digits) {
-    if (digit.index < 0 || digit.index >= static_cast<int>(program.indices.size())) {
-      broken(directive, "a digit belongs to an index");
-    }
+    require(digit.index >= 0 && digit.index < static_cast<int>(program.indices.size()), directive,
+            "a digit belongs to an index");
     auto& span = covered[static_cast<std::size_t>(digit.index)];
-    if (digit.step != span) broken(directive, "digits of one index follow each other without gaps");
+    require(digit.step == span, directive, "digits of one index follow each other without gaps");
     span *= digit.count;
   }
-  if (covered != extents) broken(directive, "a mapping covers its tile");
+  require(covered == extents, directive, "a mapping covers its tile");
   // CPU kernels handle edges separately; on a GPU no vector crosses the end of a tile.
-  if (mapping.vector > 1 && mapping.workers > 1) {
-    if (mapping.digits.empty() || mapping.digits[0].step != 1 || mapping.digits[0].count % mapping.vector != 0) {
-      broken(directive, "a vector divides the first digit");
-    }
-  }
-  if (mapping.rows > 1 &&
-      (mapping.digits.size() < 2 || mapping.digits[1].step != 1 || mapping.digits[1].count != mapping.rows)) {
-    broken(directive, "the rows of a rectangle are the second digit");
-  }
-  if (mapping.workers < 1) broken(directive, "a mapping has workers");
+  const auto& digits = mapping.digits;
+  const bool cut = mapping.vector > 1 && mapping.workers > 1;
+  require(!cut || (!digits.empty() && digits[0].step == 1 && digits[0].count % mapping.vector == 0), directive,
+          "a vector divides the first digit");
+  require(mapping.rows <= 1 || (digits.size() > 1 && digits[1].step == 1 && digits[1].count == mapping.rows), directive,
+          "the rows of a rectangle are the second digit");
+  require(mapping.workers >= 1, directive, "a mapping has workers");
 }
 
 /// Blocks that a CPU kernel transposes while it fills an array.
@@ -59,37 +60,27 @@ void verify_kept_blocks(const Moves& moves, const ir::Program& program) {
     }
     return true;
   };
-  if (!neighbours(stage.mapping.digits, stage.along, from)) {
-    broken("stage", "a block is read along neighbours in the input");
-  }
-  if (!neighbours(moves.mapping.digits, stage.across, stage.layout.stride)) {
-    broken("layout", "a block is kept across neighbours in the array");
-  }
-  if (transpose_block(moves).along < stage.mapping.vector) {
-    broken("stage", "a block fits into the extents of its indices");
-  }
-  if ((stage.mapping.vector & (stage.mapping.vector - 1)) != 0) {
-    broken("stage", "a block has a power of two of columns");
-  }
-  if (stage.row_packing < 1 || (stage.row_packing & (stage.row_packing - 1)) != 0) {
-    broken("stage", "a vector holds parts of a power of two of rows");
-  }
+  require(neighbours(stage.mapping.digits, stage.along, from), "stage",
+          "a block is read along neighbours in the input");
+  require(neighbours(moves.mapping.digits, stage.across, stage.layout.stride), "layout",
+          "a block is kept across neighbours in the array");
+  require(transpose_block(moves).along >= stage.mapping.vector, "stage",
+          "a block fits into the extents of its indices");
+  require(is_power_of_two(stage.mapping.vector), "stage", "a block has a power of two of columns");
+  require(is_power_of_two(stage.row_packing), "stage", "a vector holds parts of a power of two of rows");
 }
 
 /// Line carry.
 void verify_line_carry(const Moves& moves, const ir::Program& program) {
   const auto& stage = *moves.stage;
   const auto& value = program.nodes[static_cast<std::size_t>(program.statement().value)];
-  if (!moves.streaming || stage.memory != StageMemory::shared || value.kind != ir::NodeKind::load) {
-    broken("carry", "a line carry copies from an array by nontemporal stores");
-  }
+  require(moves.streaming && stage.memory == StageMemory::shared && value.kind == ir::NodeKind::load, "carry",
+          "a line carry copies from an array by nontemporal stores");
   const auto carry = line_carry_of(program, moves);
-  if (carry.index != stage.line_carry) {
-    broken("carry", "a line carry runs along an index whose next tile continues the runs");
-  }
-  if (moves.tile_points() / carry.runs * size_of(value.type) < kLineBytes) {
-    broken("carry", "runs with a line carry are no shorter than a line");
-  }
+  require(carry.index == stage.line_carry, "carry",
+          "a line carry runs along an index whose next tile continues the runs");
+  require(moves.tile_points() / carry.runs * size_of(value.type) >= kLineBytes, "carry",
+          "runs with a line carry are no shorter than a line");
 }
 
 /// CPU copy kernels: blocks transposed in registers, tiles staged in an array, nontemporal stores.
@@ -101,43 +92,31 @@ void verify_blocks(const Moves& moves, const ir::Program& program) {
   };
   const auto& statement = program.statement();
   const bool blocks = moves.stage && moves.stage->memory == StageMemory::registers;
-  if ((blocks || moves.streaming) && (digits.empty() || !contiguous(statement.offset, digits[0].index))) {
-    broken("write", "vectors of a CPU lie along the output's contiguous index");
-  }
+  require(!(blocks || moves.streaming) || (!digits.empty() && contiguous(statement.offset, digits[0].index)), "write",
+          "vectors of a CPU lie along the output's contiguous index");
   if (!moves.stage) return;
   const auto& stage = *moves.stage;
   const auto& read = stage.mapping.digits;
-  if (stage.prefetch_distance < 0 || (stage.prefetch_distance > 0 && !moves.streaming)) {
-    broken("prefetch", "a prefetch distance needs nontemporal stores");
-  }
+  require(stage.prefetch_distance == 0 || (stage.prefetch_distance > 0 && moves.streaming), "prefetch",
+          "a prefetch distance needs nontemporal stores");
   if (stage.line_carry >= 0) verify_line_carry(moves, program);
   if (!blocks) {
-    for (std::size_t q = 0; q < program.indices.size(); ++q) {
-      const bool adds = std::any_of(program.nodes.begin(), program.nodes.end(), [&](const ir::Node& node) {
-        return node.kind == ir::NodeKind::load && node.source == statement.buffer;
-      });
-      if (adds && program.indices[q].extent % moves.tile[q] != 0) {
-        broken("tile", "tiles that overlap add to nothing");
-      }
-    }
-    if (stage.mapping.vector == 1) return;
+    const bool adds = program.find_load(statement.buffer) >= 0;
+    for (std::size_t q = 0; q < program.indices.size(); ++q)
+      require(!adds || program.indices[q].extent % moves.tile[q] == 0, "tile", "tiles that overlap add to nothing");
+    if (stage.mapping.vector > 1) verify_kept_blocks(moves, program);
+    return;
   }
   const auto& load = program.nodes[static_cast<std::size_t>(stage.load)];
-  if (!blocks) return verify_kept_blocks(moves, program);
-  if (read.empty() || digits.empty() || read[0].index == digits[0].index || !contiguous(load.offset, read[0].index)) {
-    broken("stage", "a block is read along the input's contiguous index");
-  }
-  for (const auto index : {read[0].index, digits[0].index}) {
-    if (program.indices[static_cast<std::size_t>(index)].extent < stage.mapping.vector) {
-      broken("stage", "a block fits into the extents of its indices");
-    }
-  }
-  if (stage.mapping.vector != moves.mapping.vector) broken("stage", "a block is square");
+  require(!read.empty() && read[0].index != digits[0].index && contiguous(load.offset, read[0].index), "stage",
+          "a block is read along the input's contiguous index");
+  for (const auto index : {read[0].index, digits[0].index})
+    require(program.indices[static_cast<std::size_t>(index)].extent >= stage.mapping.vector, "stage",
+            "a block fits into the extents of its indices");
+  require(stage.mapping.vector == moves.mapping.vector, "stage", "a block is square");
   for (const auto& digit : digits) {
     const bool inside = digit.index == read[0].index || digit.index == digits[0].index;
-    if (inside && digit.step != 1 && digit.step % moves.mapping.vector != 0) {
-      broken("write", "digits do not cut blocks");
-    }
+    require(!inside || digit.step == 1 || digit.step % moves.mapping.vector == 0, "write", "digits do not cut blocks");
   }
 }
 
@@ -145,53 +124,47 @@ void verify_blocks(const Moves& moves, const ir::Program& program) {
 
 void verify(const Moves& moves, const ir::Program& program) {
   const auto count = program.indices.size();
-  if (moves.tile.size() != count || moves.order.size() != count) {
-    broken("tile", "a tile has an extent and a place in the order per index");
-  }
+  require(moves.tile.size() == count && moves.order.size() == count, "tile",
+          "a tile has an extent and a place in the order per index");
   auto order = moves.order;
   std::sort(order.begin(), order.end());
   for (std::size_t q = 0; q < count; ++q) {
-    if (order[q] != static_cast<int>(q)) broken("order", "the order names every index once");
-    if (moves.tile[q] < 1 || moves.tile[q] > std::max<std::int64_t>(program.indices[q].extent, 1)) {
-      broken("tile", "a tile lies between 1 and the extent");
-    }
+    require(order[q] == static_cast<int>(q), "order", "the order names every index once");
+    require(moves.tile[q] >= 1 && moves.tile[q] <= std::max<std::int64_t>(program.indices[q].extent, 1), "tile",
+            "a tile lies between 1 and the extent");
   }
   verify_mapping("write", program, moves.mapping, moves.tile);
-  if (moves.mapping.rows > 1) broken("write", "only a stage has rectangles");
-  if (moves.threads % moves.mapping.workers != 0) broken("threads", "tiles share a block's threads evenly");
+  require(moves.mapping.rows <= 1, "write", "only a stage has rectangles");
+  require(moves.threads % moves.mapping.workers == 0, "threads", "tiles share a block's threads evenly");
   if (!moves.stage) {
     verify_blocks(moves, program);
-    if (moves.skew.on()) broken("skew", "a skewed tile waits in shared memory");
-    return;
+    return require(!moves.skew.on(), "skew", "a skewed tile waits in shared memory");
   }
   const auto& stage = *moves.stage;
-  if (stage.load < 0 || stage.load >= static_cast<int>(program.nodes.size()) ||
-      program.nodes[static_cast<std::size_t>(stage.load)].kind != ir::NodeKind::load) {
-    broken("stage", "a stage belongs to a load");
-  }
+  require(stage.load >= 0 && stage.load < static_cast<int>(program.nodes.size()) &&
+              program.nodes[static_cast<std::size_t>(stage.load)].kind == ir::NodeKind::load,
+          "stage", "a stage belongs to a load");
   auto staged = moves.tile;
   const auto& skew = moves.skew;
   if (skew.on()) {
-    if (skew.index >= static_cast<int>(count)) broken("skew", "a skew belongs to an index");
+    require(skew.index < static_cast<int>(count), "skew", "a skew belongs to an index");
     auto& extent = staged[static_cast<std::size_t>(skew.index)];
-    const bool power = skew.elements > 0 && (skew.elements & (skew.elements - 1)) == 0;
-    if (!power || extent % skew.elements != 0) broken("skew", "a skew is a power of two that divides the tile");
-    if (program.statement().offset.coefficient[static_cast<std::size_t>(skew.index)] != 1) {
-      broken("skew", "a skew runs along the output's contiguous index");
-    }
-    if (stage.memory != StageMemory::shared) broken("skew", "a skewed tile waits in shared memory");
-    if (program.nodes.size() > 1) broken("skew", "a skewed tile is moved as it is");
+    require(is_power_of_two(skew.elements) && extent % skew.elements == 0, "skew",
+            "a skew is a power of two that divides the tile");
+    require(program.statement().offset.coefficient[static_cast<std::size_t>(skew.index)] == 1, "skew",
+            "a skew runs along the output's contiguous index");
+    require(stage.memory == StageMemory::shared, "skew", "a skewed tile waits in shared memory");
+    require(program.nodes.size() == 1, "skew", "a skewed tile is moved as it is");
     extent += skew.elements - 1;
   }
   verify_mapping("stage", program, stage.mapping, staged);
-  if (stage.mapping.workers != moves.mapping.workers) broken("write", "a stage uses the statement's workers");
+  require(stage.mapping.workers == moves.mapping.workers, "write", "a stage uses the statement's workers");
   if (stage.memory != StageMemory::shared) {
-    if (stage.mapping.rows > 1) broken("stage", "rectangles wait in shared memory");
-    verify_blocks(moves, program);
-    return;
+    require(stage.mapping.rows <= 1, "stage", "rectangles wait in shared memory");
+    return verify_blocks(moves, program);
   }
   const auto& layout = stage.layout;
-  if (layout.stride.size() != count) broken("layout", "shared memory has a stride per index");
+  require(layout.stride.size() == count, "layout", "shared memory has a stride per index");
   std::vector<std::size_t> axes;
   for (std::size_t q = 0; q < count; ++q) {
     if (staged[q] > 1) axes.push_back(q);
@@ -199,18 +172,17 @@ void verify(const Moves& moves, const ir::Program& program) {
   std::sort(axes.begin(), axes.end(), [&](auto p, auto q) { return layout.stride[p] < layout.stride[q]; });
   std::int64_t last = 0;
   for (const auto q : axes) {
-    if (layout.stride[q] <= last) broken("layout", "points of a tile lie apart in shared memory");
+    require(layout.stride[q] > last, "layout", "points of a tile lie apart in shared memory");
     last += layout.stride[q] * (staged[q] - 1);
   }
   const Swizzle swizzle{layout.shift, layout.mask, layout.unit};
-  if (!swizzle.is_bijection()) broken("layout", "a swizzle is a bijection");
+  require(swizzle.is_bijection(), "layout", "a swizzle is a bijection");
   last = (last / swizzle.group() + 1) * swizzle.group() - 1;
-  if (layout.elements <= last) broken("layout", "shared memory holds the tile");
-  if (stage.mapping.rows > 1 &&
-      (skew.on() || stage.mapping.rows != moves.mapping.vector ||
-       stage.mapping.digits[1].index != moves.mapping.digits[0].index || !keeps_vectors(moves, moves.mapping))) {
-    broken("stage", "a rectangle's rows are the statement's vectors, side by side in shared memory");
-  }
+  require(layout.elements > last, "layout", "shared memory holds the tile");
+  require(stage.mapping.rows <= 1 ||
+              (!skew.on() && stage.mapping.rows == moves.mapping.vector &&
+               stage.mapping.digits[1].index == moves.mapping.digits[0].index && keeps_vectors(moves, moves.mapping)),
+          "stage", "a rectangle's rows are the statement's vectors, side by side in shared memory");
   verify_blocks(moves, program);
 }
 
