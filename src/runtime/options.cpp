@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <span>
 #include <utility>
 
 #include "ricci/error.hpp"
+#include "ricci/log.hpp"
 
 namespace ricci::runtime {
 namespace {
@@ -179,6 +181,22 @@ std::int64_t parse_integer(std::string_view text, std::string_view what) {
     throw ShapeError(fmt::format("{}: '{}' is no whole number", what, text));
   }
   return value;
+}
+
+int number_from_environment(const char* variable, int least, int most, int otherwise) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr || *text == '\0') return otherwise;
+  const std::string_view word = text;
+  int asked = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), asked);
+  const bool whole = end == word.data() + word.size() && !word.starts_with('-');
+  if (whole && error == std::errc() && asked >= least && asked <= most) return asked;
+  if (whole && (error == std::errc::result_out_of_range || asked > most)) {
+    log_line(LogTopic::warning, fmt::format("{}={} is more than {}; these are taken", variable, word, most));
+    return most;
+  }
+  log_line(LogTopic::warning, fmt::format("{}={} is not a number from {} to {}; ignored", variable, word, least, most));
+  return otherwise;
 }
 
 std::optional<PlanMode> find_mode(std::string_view word) noexcept {

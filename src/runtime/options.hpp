@@ -1,4 +1,5 @@
-// Options as texts: the keys and values of the command line and of the C interface, read in one place.
+// Options as texts: the keys and values of the command line, of the C interface and of the environment, read in one
+// place.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,10 @@ Scalar parse_factor(std::string_view text, std::string_view option);
 
 /// A signed integer, whole. `what` names it in the error, a ShapeError.
 std::int64_t parse_integer(std::string_view text, std::string_view what);
+
+/// The number that an environment variable has; `otherwise` where it is empty or not set. A number above `most` counts
+/// as `most`, what is no number from `least` on is ignored; both are warnings.
+int number_from_environment(const char* variable, int least, int most, int otherwise);
 
 /// "estimate", "measure", "remeasure" or "untuned".
 std::optional<PlanMode> find_mode(std::string_view word) noexcept;

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "ricci/error.hpp"
-#include "ricci/log.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/options.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "runtime/tuning.hpp"
 
@@ -43,14 +43,7 @@ int runtime_graph_kernels(const RuntimeOptions& options) {
                                 options.graph_kernels, kDefault));
   }
   if (options.graph_kernels >= 0) return options.graph_kernels;
-  const char* text = std::getenv("RICCI_GRAPH_KERNELS");
-  if (text == nullptr || *text == '\0') return kDefault;
-  const std::string_view word = text;
-  int asked = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), asked);
-  if (error == std::errc() && end == word.data() + word.size() && asked >= 0) return asked;
-  log_line(LogTopic::warning, fmt::format("RICCI_GRAPH_KERNELS={} is not a number of kernels; ignored", word));
-  return kDefault;
+  return runtime::number_from_environment("RICCI_GRAPH_KERNELS", 0, std::numeric_limits<int>::max(), kDefault);
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 #include "runtime/thread_pool.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "ricci/log.hpp"
+#include "runtime/options.hpp"
 
 namespace ricci::runtime {
 
@@ -29,22 +28,7 @@ int allowed_processors() {
              : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-int default_threads() {
-  const int threads = allowed_processors();
-  const char* text = std::getenv("RICCI_THREADS");
-  if (text == nullptr || *text == '\0') return threads;
-  const std::string_view word = text;
-  int asked = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), asked);
-  const bool whole = end == word.data() + word.size() && !word.starts_with('-');
-  if (error == std::errc() && whole && asked >= 1 && asked <= kMaxThreads) return asked;
-  if (whole && (error == std::errc::result_out_of_range || asked > kMaxThreads)) {
-    log_line(LogTopic::warning, fmt::format("RICCI_THREADS={} is more than {}; these are taken", word, kMaxThreads));
-    return kMaxThreads;
-  }
-  log_line(LogTopic::warning, fmt::format("RICCI_THREADS={} is not a number from 1 to {}; ignored", word, kMaxThreads));
-  return threads;
-}
+int default_threads() { return number_from_environment("RICCI_THREADS", 1, kMaxThreads, allowed_processors()); }
 
 bool default_pinned() {
   const char* text = std::getenv("RICCI_PIN");
