@@ -13,98 +13,97 @@ namespace {
 using kernel::AtomType;
 using kernel::Fragment;
 
-/// How a fragment's registers are declared and handed to an instruction.
-const char* register_type(const Fragment& fragment) {
-  if (fragment.type == AtomType::f64) return "f64";
-  if (fragment.type == AtomType::f32 || fragment.type == AtomType::tf32) return "f32";
-  return fragment.type == AtomType::i32 ? "i32" : "u32";
-}
-std::vector<std::string> handed(const Fragment& fragment, const char* name, const char* access) {
-  const char letter = fragment.type == AtomType::f64 ? 'd' : fragment.type == AtomType::f32 ? 'f' : 'r';
-  std::vector<std::string> list;
-  for (int r = 0; r < fragment.registers(); ++r) {
-    list.push_back(fragment.type == AtomType::tf32
-                       ? fmt::format("\"{}r\"(__builtin_bit_cast(u32, {}[{}]))", access, name, r)
-                       : fmt::format("\"{}{}\"({}[{}])", access, letter, name, r));
-  }
-  return list;
+/// Elements of atoms: their registers' type and letter in an asm statement, and PTX's word for them.
+struct Register {
+  const char *type, *letter, *ptx;
+};
+const Register& register_of(AtomType type) {
+  static constexpr Register kAll[] = {{"f64", "d", "f64"}, {"f32", "f", "f32"},  {"f32", "r", "tf32"},
+                                      {"u32", "r", "f16"}, {"u32", "r", "bf16"}, {"i32", "r", "s32"},
+                                      {"u32", "r", "s8"},  {"u32", "r", "u8"}};
+  return kAll[static_cast<int>(type)];
 }
 
-/// PTX's word for it.
-const char* ptx_type(AtomType type) {
-  return type == AtomType::tf32  ? "tf32"
-         : type == AtomType::i8  ? "s8"
-         : type == AtomType::i32 ? "s32"
-                                 : name(dtype_of(type));
+/// "f64 (&a)[2]".
+std::string parameter(const Fragment& fragment, const char* name) {
+  return fmt::format("{} (&{})[{}]", register_of(fragment.type).type, name, fragment.registers());
 }
+
+/// The operands of an instruction in an asm statement: results, which come first, then what is read.
+class Operands {
+ public:
+  /// Returns the operand's number: "%4".
+  std::string add(const std::string& constraint, const std::string& value) {
+    (constraint.front() == '+' ? results_ : read_).push_back(fmt::format("\"{}\"({})", constraint, value));
+    return fmt::format("%{}", results_.size() + read_.size() - 1);
+  }
+  /// Those of a fragment's registers: "%0, %1".
+  std::string add(const Fragment& fragment, const std::string& name, const std::string& access) {
+    std::vector<std::string> numbers;
+    for (int r = 0; r < fragment.registers(); ++r) {
+      const auto value = fmt::format("{}[{}]", name, r);
+      const bool bits = fragment.type == AtomType::tf32;
+      numbers.push_back(add(access + register_of(fragment.type).letter,
+                            bits ? fmt::format("__builtin_bit_cast(u32, {})", value) : value));
+    }
+    return fmt::format("{}", fmt::join(numbers, ", "));
+  }
+  std::string text() const {
+    return fmt::format("               : {}\n               : {}", fmt::join(results_, ", "), fmt::join(read_, ", "));
+  }
+
+ private:
+  std::vector<std::string> results_, read_;
+};
 
 /// mma.sync of an atom, up to its operands.
 std::string instruction_of(const kernel::Atom& atom) {
   if (const auto* added = kernel::find_added_atom(atom.name)) return added->instruction;
-  return fmt::format("mma.sync.aligned.m{}n{}k{}.row.col.{}.{}.{}.{}", atom.m, atom.n, atom.k, ptx_type(atom.c.type),
-                     ptx_type(atom.a.type), ptx_type(atom.b.type), ptx_type(atom.c.type));
+  return fmt::format("mma.sync.aligned.m{0}n{1}k{2}.row.col.{5}.{3}.{4}.{5}", atom.m, atom.n, atom.k,
+                     register_of(atom.a.type).ptx, register_of(atom.b.type).ptx, register_of(atom.c.type).ptx);
 }
 
 /// The device function of an atom of one warp.
 std::string function_of(const kernel::Atom& atom) {
-  int next = 0;
-  const auto numbers = [&](const Fragment& fragment, int first) {
-    std::vector<std::string> list;
-    for (int r = 0; r < fragment.registers(); ++r) list.push_back(fmt::format("%{}", first + r));
-    next = first + fragment.registers();
-    return fmt::format("{{{}}}", fmt::join(list, ", "));
-  };
-  const auto c = numbers(atom.c, 0), a = numbers(atom.a, next), b = numbers(atom.b, next);
+  Operands operands;
+  const auto c = operands.add(atom.c, "c", "+"), a = operands.add(atom.a, "a", ""), b = operands.add(atom.b, "b", "");
   return fmt::format(
-      "inline void mma_{}({} (&c)[{}], const {} (&a)[{}], const {} (&b)[{}]) {{\n"
-      "  asm volatile(\"{} \"\n"
-      "               \"{}, {}, {}, {};\"\n"
-      "               : {}\n"
-      "               : {}, {});\n"
+      "inline void mma_{0}({1}, const {2}, const {3}) {{\n"
+      "  asm volatile(\"{4} \"\n"
+      "               \"{{{5}}}, {{{6}}}, {{{7}}}, {{{5}}};\"\n"
+      "{8});\n"
       "}}\n",
-      atom.name, register_type(atom.c), atom.c.registers(), register_type(atom.a), atom.a.registers(),
-      register_type(atom.b), atom.b.registers(), instruction_of(atom), c, a, b, c,
-      fmt::join(handed(atom.c, "c", "+"), ", "), fmt::join(handed(atom.a, "a", ""), ", "),
-      fmt::join(handed(atom.b, "b", ""), ", "));
+      atom.name, parameter(atom.c, "c"), parameter(atom.a, "a"), parameter(atom.b, "b"), instruction_of(atom), c, a, b,
+      operands.text());
 }
 
 /// The device function of an atom of a warp group: an instruction of so many times the atom's columns.
 std::string group_function_of(const kernel::Atom& atom, int times) {
-  const int registers = times * atom.c.registers(), per = atom.c.registers();
-  std::vector<std::string> numbers, sums;
-  for (int r = 0; r < registers; ++r) {
-    numbers.push_back(fmt::format("%{}", r));
-    sums.push_back(fmt::format("\"+f\"(d[{}][{}])", r / per, r % per));
-  }
-  const char* type = ptx_type(atom.a.type);
+  Operands operands;
+  std::vector<std::string> sums, ways;
+  for (int k = 0; k < times; ++k) sums.push_back(operands.add(atom.c, fmt::format("d[{}]", k), "+"));
+  auto factors = atom.holds_a ? fmt::format("{{{}}}", operands.add(atom.a, "a", "")) : operands.add("l", "a");
+  factors += ", " + operands.add("l", "b") + ", p, 1, 1";
   // Elements of 32 bits lie along the depth, where they lie in shared memory.
-  const bool either_way = atom.a.per_register() > 1;
-  const auto held = handed(atom.a, "a", "");
-  const int of_a = atom.holds_a ? atom.a.registers() : 1;
-  std::vector<std::string> a;
-  for (int r = 0; r < of_a; ++r) a.push_back(fmt::format("%{}", registers + r));
-  std::vector<std::string> parameters, ways;
-  if (either_way && !atom.holds_a) parameters.emplace_back("ATransposed");
-  if (either_way) parameters.emplace_back("BTransposed");
-  std::string immediate;
-  for (std::size_t k = 0; k < parameters.size(); ++k) {
-    immediate += fmt::format(", %{}", registers + of_a + 1 + static_cast<int>(k));
-    ways.push_back(fmt::format(", \"n\"({})", parameters[k]));
-    parameters[k] = "int " + parameters[k];
+  const auto either_way = [&](const char* name) {
+    ways.push_back(fmt::format("int {}", name));
+    factors += ", " + operands.add("n", name);
+  };
+  if (atom.a.per_register() > 1) {
+    if (!atom.holds_a) either_way("ATransposed");
+    either_way("BTransposed");
   }
+  const char* type = register_of(atom.a.type).ptx;
   return fmt::format(
       "{}inline void {}(f32 (&d)[{}][{}], {}, u64 b) {{\n"
       "  asm volatile(\"{{.reg .pred p; setp.ne.b32 p, 1, 0; \"\n"
       "               \"wgmma.mma_async.sync.aligned.m{}n{}k{}.f32.{}.{} \"\n"
-      "               \"{{{}}}, {}, %{}, p, 1, 1{};}}\"\n"
-      "               : {}\n"
-      "               : {}, \"l\"(b){});\n"
+      "               \"{{{}}}, {};}}\"\n"
+      "{});\n"
       "}}\n",
-      parameters.empty() ? "" : fmt::format("template <{}>\n", fmt::join(parameters, ", ")), atom.name, times, per,
-      atom.holds_a ? fmt::format("const {} (&a)[{}]", register_type(atom.a), of_a) : "u64 a", atom.m * atom.warps,
-      atom.n * times, atom.k, type, type, fmt::join(numbers, ", "),
-      atom.holds_a ? fmt::format("{{{}}}", fmt::join(a, ", ")) : a.front(), registers + of_a, immediate,
-      fmt::join(sums, ", "), atom.holds_a ? fmt::format("{}", fmt::join(held, ", ")) : "\"l\"(a)", fmt::join(ways, ""));
+      ways.empty() ? "" : fmt::format("template <{}>\n", fmt::join(ways, ", ")), atom.name, times, atom.c.registers(),
+      atom.holds_a ? "const " + parameter(atom.a, "a") : "u64 a", atom.m * atom.warps, atom.n * times, atom.k, type,
+      type, fmt::join(sums, ", "), factors, operands.text());
 }
 
 }  // namespace
