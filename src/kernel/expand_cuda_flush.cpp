@@ -53,6 +53,45 @@ class Flusher {
     return lines > 1 ? threads_.unrolled(s, std::move(body)) : body;
   }
 
+  /// Columns that leave at a time where neighbours lie along the rows, made of nothing but the sums; 0 where they do
+  /// not.
+  std::int64_t strip() const {
+    const bool along_rows = !flush_.atomic && tile_.of_groups() && width(flush_.rows, kUnit) == unit();
+    return along_rows && of_sums(flush_.value)
+               ? strip_columns(kernel_.array(flush_.to.array).type, tile_.columns.padded)
+               : 0;
+  }
+
+  /// All rows of some columns after the other: into shared memory, and from there to where they belong.
+  Body by_strips() {
+    const auto type = kernel_.array(flush_.to.array).type;
+    const auto columns = strip(), pitch = strip_pitch(type, tile_.rows.padded);
+    const auto staged = threads_.shared(kernel_.array(flush_.to.array).name + "_tile", type, columns * pitch);
+    const auto strips = tile_.columns.padded / columns;
+    const auto s = threads_.loop_var("strip", strips), j = threads_.loop_var("j", columns / tile_.atom->n);
+    const auto first = strips > 1 ? Affine::of(s, columns / tile_.atom->n) : Affine(0);
+    Body lanes;
+    for (int p = 0; p < tile_.rows.block(); ++p) {
+      for (int e = 0; e < per_columns_; ++e) {
+        const auto column = Affine::of(j, tile_.atom->n) + threads_.lane_position(held_, 1) + Affine(e);
+        lanes.push_back({Store{{staged, {pitch * column + row_position(Affine(0), p)}},
+                               finished(flush_.value, element({Affine(0), p}, {Affine::of(j) + first, 0}, e), 0, 1)}});
+      }
+    }
+    Body body = threads_.unrolled(j, std::move(lanes));
+    body.push_back({Barrier{}});
+    // Neighbouring threads write neighbours, 16 bytes each.
+    const auto parts = tile_.rows.padded / unit(), at_once = threads_.count / parts;
+    const auto row = unit() * threads_.digit("strip_part", 1, parts);
+    const auto r = threads_.loop_var("r", columns / at_once);
+    const auto within = threads_.digit("strip_column", parts, at_once) + Affine::of(r, at_once);
+    for (auto& statement : threads_.unrolled(
+             r, moved_out(row, within + tile_.atom->n * first, unit(), 1, {staged, {pitch * within + row}, unit()})))
+      body.push_back(std::move(statement));
+    if (strips > 1) body.push_back({Barrier{}});
+    return strips > 1 ? threads_.unrolled(s, std::move(body)) : body;
+  }
+
   /// The whole tile into shared memory, and from there by neighbouring threads to neighbours in memory. Of a sum in
   /// parts the threads of all blocks share the tile, and add up what each block has of an element.
   Body by_tile() {
@@ -269,10 +308,17 @@ class Flusher {
     const auto per_line = line_elements(type) / unit(), rows = threads_.count / per_line;
     const auto part = threads_.digit("line_part", 1, per_line), line_row = threads_.digit("line_row", per_line, rows);
     const auto r = threads_.loop_var("r", tile_.rows.padded / rows);
-    const auto position = line_row + Affine::of(r, rows), column = unit() * part + first;
+    const auto row_at = line_row + Affine::of(r, rows);
+    return threads_.unrolled(
+        r, moved_out(row_at, unit() * part + first, 1, unit(), {staged, {row * row_at + unit() * part}, unit()}));
+  }
+
+  /// Neighbours in shared memory to where they belong: from a position of the tile on, of which as many as an access
+  /// has lie along the rows or along the columns.
+  Body moved_out(const Affine& row, const Affine& column, int row_width, int column_width, const Access& from) {
     Body body;
-    const auto of_rows = decoded(body, flush_.rows, position, 1, "row");
-    const auto of_columns = decoded(body, flush_.columns, column, unit(), "column");
+    const auto of_rows = decoded(body, flush_.rows, row, row_width, "row");
+    const auto of_columns = decoded(body, flush_.columns, column, column_width, "column");
     auto to = flush_.to;
     auto when = flush_.when;
     const auto place = [&](const std::vector<Digit>& digits, const std::vector<Affine>& values) {
@@ -283,11 +329,13 @@ class Flusher {
     };
     place(flush_.rows, of_rows);
     place(flush_.columns, of_columns);
-    if (tile_.rows.padded > tile_.rows.extent) when.push_back({position, tile_.rows.extent});
-    to.lanes = unit();
-    Body store{{Store{to, load_of(type, {staged, {row * position + unit() * part}, unit()})}}};
+    if (tile_.rows.padded > tile_.rows.extent) when.push_back({row, tile_.rows.extent});
+    if (column_width == 1 && tile_.columns.padded > tile_.columns.extent)
+      when.push_back({column, tile_.columns.extent});
+    to.lanes = from.lanes;
+    Body store{{Store{to, load_of(kernel_.array(from.array).type, from)}}};
     for (auto& statement : where(std::move(when), std::move(store))) body.push_back(std::move(statement));
-    return threads_.unrolled(r, std::move(body));
+    return body;
   }
 
   struct Piece {
@@ -477,7 +525,8 @@ class Flusher {
 Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile) {
   Flusher flusher(threads, flush, tile);
   if (flush.relaid || flush.parts >= 0) return flusher.by_tile();
-  return flusher.has_lines() ? flusher.by_lines() : flusher.run();
+  if (flusher.has_lines()) return flusher.by_lines();
+  return flusher.strip() > 0 ? flusher.by_strips() : flusher.run();
 }
 
 }  // namespace ricci::kernel::cuda

@@ -36,11 +36,20 @@ struct StagedMatrices {
 StagedMatrices matrices_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& side,
                            const std::vector<Digit>& depth, std::int64_t rows, std::int64_t deep);
 
-/// Results of a warp group on their way to memory: elements of a line, and of a row of shared memory that holds one
-/// such that lanes which write pairs to eight rows meet in no bank.
+/// Results of a warp group on their way to memory line by line. Neighbours along the columns: elements of a line, and
+/// of a row of shared memory that holds one such that lanes which write pairs to eight rows meet in no bank.
 inline std::int64_t line_elements(DType type) { return kMatrixRow / size_of(type); }
 inline std::int64_t row_elements(DType type) {
   return line_elements(type) + (size_of(type) == 2 ? 16 : 32) / size_of(type);
 }
+/// Neighbours along the rows: columns of a tile that leave at a time, all threads of a block busy (0: there are none),
+/// and elements of shared memory from one of them to the next, as many rows and what keeps lanes apart.
+inline std::int64_t strip_columns(DType type, std::int64_t columns) {
+  for (auto n = line_elements(type); n * size_of(type) >= 2 * 16; n /= 2) {
+    if (columns % n == 0) return n;
+  }
+  return 0;
+}
+inline std::int64_t strip_pitch(DType type, std::int64_t rows) { return rows + 16 / size_of(type); }
 
 }  // namespace ricci::kernel

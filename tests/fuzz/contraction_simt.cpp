@@ -124,7 +124,7 @@ TEST_CASE("random contractions by warp groups are the interpreter's, without a f
 TEST_CASE("random contractions in tf32 by warp groups are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(525001);
   const int count = (fuzz::cases(kCases) + 3) / 4;
-  int staged = 0, lines = 0;
+  int staged = 0, lines = 0, held = 0;
   const int run = run_on_simulator(
       first, count, [](auto& random) { return fuzz::tf32_contraction(random); },
       [](const auto& d, std::uint64_t seed, auto& random) -> std::optional<Chosen> {
@@ -139,11 +139,15 @@ TEST_CASE("random contractions in tf32 by warp groups are the interpreter's, wit
       },
       [&](const kernel::Schedule&, const std::string& text) {
         staged += has(text, "to_tf32(");
-        lines += has(text, "line_part");
+        lines += has(text, "line_part") + has(text, "strip_part");
+        held += has(text, "wgmma_rs_tf32(");
       });
-  std::printf("%d of %d random contractions from seed %llu in tf32 by warp groups, %d rounded by blocks, %d by lines\n",
-              run, count, static_cast<unsigned long long>(first), staged, lines);
-  if (fuzz::enough(fuzz::cases(kCases))) CHECK((run > count / 4 && staged > count / 20));
+  std::printf(
+      "%d of %d random contractions from seed %llu in tf32 by warp groups, %d rounded by blocks, %d by lines, %d with "
+      "a "
+      "factor in registers\n",
+      run, count, static_cast<unsigned long long>(first), staged, lines, held);
+  if (fuzz::enough(fuzz::cases(kCases))) CHECK((run > count / 4 && staged > count / 20 && held > count / 20));
 }
 
 TEST_CASE("random batches of contractions side by side are the interpreter's, without a fault") {

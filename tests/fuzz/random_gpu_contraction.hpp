@@ -25,7 +25,7 @@ struct GpuContraction {
 GpuContraction gpu_contraction(std::mt19937_64& random);
 /// Of halves, large enough for a warp group on sm_90.
 GpuContraction group_contraction(std::mt19937_64& random);
-/// The same of f32, with neighbours of both operands along the depth, as warp groups take tf32.
+/// The same of f32, with neighbours of both operands along the depth, or of one, as warp groups take tf32.
 GpuContraction tf32_contraction(std::mt19937_64& random);
 /// Of many small products, neighbours of which are as often as not of different ones.
 GpuContraction batch_contraction(std::mt19937_64& random);

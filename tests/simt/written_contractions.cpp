@@ -304,6 +304,21 @@ const std::vector<WrittenContraction> kCases = {
      "tile b:64; tile d:48:16; tile c:32; order task b0 sum a c0; stage A at c0 async b c pad 8;"
      "stage B at c0 async d1 c d; atom wgmma_rs_bf16 rows b columns d1 d depth c warps 4x1 runs 1x1x2; store shared;"
      "pipeline c0 4"},
+    {"da,bd->ba",  // the same of rows that are neighbours in the result, which leave strip by strip of columns
+     {{'a', 120}, {'b', 48}, {'d', 100}},
+     {DType::f32},
+     kOne,
+     kNone,
+     "tile c:64; tile b:32; order task c0 sum b0; stage A at b0 shared a b; stage B at b0 async b c pad 8;"
+     "atom wgmma_rs_tf32 rows c columns a depth b warps 4x1 runs 1x1x1; pipeline b0 4",
+     Precision::tf32},
+    {"ad,bd->ba",  // the same of halves: one strip, fewer columns than products have
+     {{'a', 256}, {'b', 60}, {'d', 96}},
+     {DType::bf16},
+     kAny,
+     kNone,
+     "tile c:128; tile b:32; order task c0 sum b0; stage A at b0 async a b; stage B at b0 async c b pad 8;"
+     "atom wgmma_rs_bf16 rows c columns a depth b warps 8x1 runs 1x1x2; pipeline b0 3"},
     {"abc,dbec->ade",  // rounds of two digits, whose plain copies begin where a remainder is: see opaque()
      {{'a', 400}, {'b', 6}, {'c', 96}, {'d', 4}, {'e', 16}},
      {DType::f32},

@@ -41,7 +41,7 @@ class ContractionEnumerator {
         depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit, longest_row(contraction))),
         prefetches_(contraction.prefetches()) {
     if (contraction.groups) {
-      keep_full(rows_, contraction.row_unit, contraction.deep_rows);
+      keep_full(rows_, contraction.row_unit, contraction.deep_rows || !contraction.read_by_groups(true));
       keep_full(columns_, contraction.column_unit, contraction.deep_columns);
       keep_full(depths_, contraction.depth_unit, false);
       if (contraction.atom().a.type == kernel::AtomType::tf32)
@@ -451,7 +451,7 @@ class ContractionEnumerator {
   /// Padding of an operand's rows of shared memory, as its layout will have it: worked out once for all tiles that are
   /// alike in it, since the layout asks for the banks of all lanes.
   int padding(const Cut& cut, bool of_rows) {
-    if (contraction_.groups) return 0;
+    if (contraction_.read_by_groups(of_rows)) return 0;
     const auto& spread = cut.spread;
     const auto row = contraction_.deep(of_rows) ? cut.depth->size : (of_rows ? cut.rows : cut.columns)->size;
     const auto run = static_cast<std::uint64_t>(of_rows ? spread.run_rows : spread.run_columns);
@@ -572,7 +572,7 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
     if (!list.empty() && (!best || list.front().predicted_us < best->predicted_us)) best = std::move(list.front());
     const auto saved = enumerator.gathers();
     if (leads) gathers = saved;
-    if (leads || !way.groups || !gathers || !saved) continue;
+    if (leads || !way.read_by_groups(true) || !gathers || !saved) continue;
     for (std::size_t k = 0; k < saved->size(); ++k) (*gathers)[k] = std::max((*gathers)[k], (*saved)[k]);
   }
   if (best) best->gathers = gathers;

@@ -44,7 +44,9 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   }
   // What a warp group reads along a side lies in panels as wide as its rows: a level of the side's fastest axis.
   const auto panel = [&](bool of_rows) {
-    return groups && !deep(of_rows) ? group_row(of_rows, of_rows ? *cut.rows : *cut.columns, *cut.depth) : 0;
+    return read_by_groups(of_rows) && !deep(of_rows)
+               ? group_row(of_rows, of_rows ? *cut.rows : *cut.columns, *cut.depth)
+               : 0;
   };
   std::string row_panels, column_panels;
   const auto tile = [&](const Axes& axes, const Tile& t, std::vector<std::string>& blocks, std::size_t group,
@@ -146,13 +148,13 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
     const auto& side = of_rows ? rows : columns;
     auto dimensions = along_depth ? side : depth;
     for (const auto& n : along_depth ? depth : side) dimensions.push_back(n);
-    if (groups && !along_depth) {
+    if (read_by_groups(of_rows) && !along_depth) {
       dimensions = side;
       dimensions.insert(dimensions.end() - 1, depth.begin(), depth.end());
     }
     dimensions.insert(by_lanes() ? dimensions.end() : dimensions.begin(), beside.begin(), beside.end());
     d.loops.emplace_back("", std::move(dimensions));
-    if (!groups && !is_outer())
+    if (!read_by_groups(of_rows) && !is_outer())
       d.padding = kernel::best_padding(spread, of_rows, along_depth, operand_type, by_lanes() ? products : 1);
     list.push_back(std::move(d));
   };

@@ -97,6 +97,11 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   const auto saved = best != nullptr && best->gathers ? *best->gathers : gather_seconds(program, contraction, device);
   // Multiply-adds wait for registers of neighbours along the depth.
   const double waits = contraction.product_cycles() * (contraction.copied_rate / contraction.rate - 1) / clock;
+  // What gathers do not ask for must be predicted to save more than predictions are off, unless groups multiply
+  // already: with one operand in registers, as it lies, or with both copied.
+  constexpr double kGain = 0.05;
+  const bool grouped = best != nullptr && best->counts && best->counts->overlapped && best->counts->waited == 0;
+  const double margin = tf32 && !grouped && best != nullptr ? kGain * best->predicted_us : 0;
   std::vector<OperandOrder> orders;
   for (const bool of_rows : {true, false}) {
     const auto load = contraction.load(of_rows);
@@ -109,13 +114,10 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
         if (other.value == value(of_rows) && other.indices == order) return;
       }
       const auto row = tf32 && deep ? whole_rows(contraction, of_rows) : 0;
-      // Of what gathers do not ask for predictions must say more than how far they are off.
-      constexpr double kGain = 0.05;
       // One more kernel has to start; rounding saves more than is predicted (ccsd_t of f32 in bf16 on an H100).
       constexpr double kStartUs = 1.5;
-      orders.push_back(
-          {value(of_rows), std::move(order), row, tf32, deep, 1e6 * least, 1e6 * (least + copy_seconds(of_rows)),
-           (rounds ? 0 : kStartUs) + (tf32 && !gathers && best != nullptr ? kGain * best->predicted_us : 0)});
+      orders.push_back({value(of_rows), std::move(order), row, tf32, deep, 1e6 * least,
+                        1e6 * (least + copy_seconds(of_rows)), (rounds ? 0 : kStartUs) + (gathers ? 0 : margin)});
     };
     if (rounds && (!tf32 || contraction.deep(of_rows))) add(own_order(program, load), contraction.deep(of_rows));
     for (const bool deep : {true, false}) {

@@ -129,7 +129,7 @@ void CutCounts::set_stores(ContractionCounts& counts, const Cut& cut, const Resu
   if (c.groups) {
     counts.stores = 3 * static_cast<double>(results) / 32;
     // Lines that leave through shared memory are whole.
-    if (counts.cluster > 1 || c.line_bytes(*cut.columns) == 0 || c.reads_result ||
+    if (counts.cluster > 1 || c.line_bytes(*cut.rows, *cut.columns) == 0 || c.reads_result ||
         place.neighbours * c.result_size < kCacheLineBytes)
       return;
     counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
@@ -152,8 +152,12 @@ void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const
   const auto short_rows = [&](bool of_rows) {
     return c.group_row(of_rows, of_rows ? *cut.rows : *cut.columns, *cut.depth) * c.size <= kSectorBytes;
   };
-  counts.fragment_wavefronts = group_count * steps * read * (short_rows(true) || short_rows(false) ? 2 : 1);
-  counts.instructions = warps * steps * 4;
+  const bool is_short = (c.read_by_groups(true) && short_rows(true)) || short_rows(false);
+  counts.fragment_wavefronts = group_count * steps * read * (is_short ? 2 : 1);
+  // Fragments in registers: a matrix load, or four elements that are rounded by two instructions each; a fence and a
+  // wait of their own.
+  const double of_fragment = !atom.holds_a ? 0 : atom.a.per_register() > 1 ? 4 : 15;
+  counts.instructions = warps * steps * (4 + of_fragment);
   for (const auto* copies : {&a, &b}) counts.waited += copies->converted > 0 ? copies_of(*copies, counts.warps) : 0;
 }
 

@@ -52,6 +52,16 @@ std::vector<GpuContraction> GpuContraction::ways(const ir::Program& program, con
   add(of(program, device));
   if (ways.empty()) return ways;
   add(ways.front().by_groups(program, device));
+  // In tf32 groups read rows along the depth alone, which hold tf32: what is no such operand passes through registers.
+  const bool suits = ways.size() > 1 && ways.back().deep_rows && ways.back().deep_columns &&
+                     !ways.back().converted_rows_ && !ways.back().converted_columns_;
+  if (ways.size() > 1 && ways.back().per_register == 1 && !suits) {
+    for (const bool exchanged : {false, true}) {
+      auto way = exchanged ? of(program, device, true) : ways.front();
+      if (way) way = way->by_groups(program, device, true);
+      if (way && way->deep_columns && !way->converted_columns_) add(std::move(way));
+    }
+  }
   for (auto& way : ways.front().side_by_side(program, device)) ways.push_back(std::move(way));
   // Of a thin side atoms leave much unused, and less as columns, of which they have fewer than rows.
   constexpr double kThin = 64;
@@ -156,7 +166,7 @@ void GpuContraction::set_operands(const kernel::Atom* instruction, const kernel:
   const auto is_converted = [&](DType from, const std::optional<DType>& rounded, bool tf32) {
     return from != operand_type || (rounded && *rounded != operand_type) || (rounds && !tf32);
   };
-  converted_rows_ = is_converted(rows_type_, rounded_rows_, tf32_rows_);
+  converted_rows_ = is_converted(rows_type_, rounded_rows_, tf32_rows_ || (rounds && instruction->holds_a));
   converted_columns_ = is_converted(columns_type_, rounded_columns_, tf32_columns_);
   size = size_of(operand_type);
 }
@@ -188,10 +198,13 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
       product_cycles() / (device.multiprocessors * device.clock_MHz * 1e6) > bytes / (device.copy_rate_GBs() * 1e9);
 }
 
-std::optional<GpuContraction> GpuContraction::by_groups(const ir::Program& program, const GpuModel& device) const {
+std::optional<GpuContraction> GpuContraction::by_groups(const ir::Program& program, const GpuModel& device,
+                                                        bool holds_rows) const {
   const auto contraction = kernel::contraction_of(program);
   for (const auto& atom : kernel::kGroupAtoms) {
-    if (is_outer() || device.sm != atom.sm || !kernel::mismatch(atom, 1, program, *contraction).empty()) continue;
+    if (is_outer() || atom.holds_a != holds_rows || device.sm != atom.sm ||
+        !kernel::mismatch(atom, 1, program, *contraction).empty())
+      continue;
     auto result = *this;
     result.set_atom(&atom, *contraction, device);
     return result;
@@ -266,7 +279,8 @@ std::int64_t GpuContraction::group_row(bool of_rows, const Tile& side, const Til
 }
 
 bool GpuContraction::takes(const Tile& rows, const Tile& columns, const Tile& depth) const {
-  return !groups || (group_row(true, rows, depth) > 0 && group_row(false, columns, depth) > 0);
+  return (!read_by_groups(true) || group_row(true, rows, depth) > 0) &&
+         (!read_by_groups(false) || group_row(false, columns, depth) > 0);
 }
 
 kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const {
@@ -322,8 +336,9 @@ bool GpuContraction::prefetches() const {
 
 int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread, double copies,
                               bool prefetch) const {
-  constexpr int kOfGroups = 40;  // besides sums: addresses, operands' descriptors
-  if (groups) return static_cast<int>(rows * columns / 32) + kOfGroups;
+  constexpr int kOfGroups = 40;     // besides sums: addresses, operands' descriptors
+  constexpr int kOfFragments = 24;  // of four steps, and what the next one reads
+  if (groups) return static_cast<int>(rows * columns / 32) + kOfGroups + (atom().holds_a ? kOfFragments : 0);
   const auto words = std::max<std::int64_t>(size / 4, 1);
   const auto sums = rows * columns * batch_lanes_ / 32 * (size_of(type) / 4);
   const auto operands =
@@ -365,8 +380,15 @@ std::int64_t GpuContraction::relaid_elements(const Cut& cut, const std::vector<k
   return kernel::relaid_tile(warp_tile(cut), digits, cut.share.blocks > 1 ? type : result_type).elements;
 }
 
-std::int64_t GpuContraction::line_bytes(const Tile& columns) const {
-  return columns.size % kernel::line_elements(result_type) == 0 ? kernel::row_elements(result_type) * result_size : 0;
+std::int64_t GpuContraction::line_bytes(const Tile& rows, const Tile& columns) const {
+  if (!groups) return 0;
+  const auto held = up(rows.size, row_unit);
+  if (tiles::is_fastest(row_axes, rows)) {
+    return kernel::strip_columns(result_type, up(columns.size, column_unit)) * kernel::strip_pitch(result_type, held) *
+           result_size;
+  }
+  const bool whole = columns.size % kernel::line_elements(result_type) == 0;
+  return whole ? held * kernel::row_elements(result_type) * result_size : 0;
 }
 
 int GpuContraction::padding(const Cut& cut, bool of_rows) const {
@@ -375,12 +397,12 @@ int GpuContraction::padding(const Cut& cut, bool of_rows) const {
 
 std::int64_t GpuContraction::stage_bytes(const Cut& cut, bool of_rows, int padding) const {
   const auto side = (of_rows ? cut.rows : cut.columns)->size, depth = cut.depth->size;
-  if (groups) {
+  if (read_by_groups(of_rows)) {
     const auto unit = of_rows ? row_unit : column_unit;
     return up(depth * up(side, unit) * size, kernel::kMatrixBlock);
   }
   constexpr std::int64_t kLine = 128;
-  const auto held = up(side, of_rows ? cut.spread.warp_rows * row_unit
+  const auto held = up(side, of_rows ? (groups ? 1 : cut.spread.warp_rows) * row_unit
                                      : cut.spread.warp_columns * column_unit * (fma ? 1 : cut.spread.run_columns));
   const auto apart = by_lanes() ? products : 1, others = products / apart - 1;
   const auto row = (deep(of_rows) ? depth : side) * apart + padding;
@@ -392,7 +414,7 @@ std::int64_t GpuContraction::stage_bytes(const Cut& cut, bool of_rows, int paddi
 std::int64_t GpuContraction::result_bytes(const Cut& cut, std::int64_t relaid_elements) const {
   constexpr std::int64_t kLine = 128;
   if (cut.share.blocks > 1) return up(relaid_elements * size_of(type), kLine);
-  const auto in_lines = groups ? up(cut.rows->size, row_unit) * line_bytes(*cut.columns) : 0;
+  const auto in_lines = line_bytes(*cut.rows, *cut.columns);
   return std::max(in_lines, cut.relaid ? up(relaid_elements * result_size, kLine) : 0);
 }
 

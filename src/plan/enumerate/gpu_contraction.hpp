@@ -49,8 +49,10 @@ class GpuContraction {
   /// All in which blocks may see the contraction: by warps, with either operand's side as rows, by warp groups, and
   /// several products side by side; none where no schedule suits it.
   static std::vector<GpuContraction> ways(const ir::Program& program, const GpuModel& device);
-  /// The same by warp groups; nothing where the device or the program has none.
-  std::optional<GpuContraction> by_groups(const ir::Program& program, const GpuModel& device) const;
+  /// The same by warp groups that read both operands from shared memory, or the one of the rows from registers; nothing
+  /// where the device or the program has none.
+  std::optional<GpuContraction> by_groups(const ir::Program& program, const GpuModel& device,
+                                          bool holds_rows = false) const;
   /// The same with several products side by side in a block: of warps where products are small, and of lanes where
   /// neighbours of a tensor are of different products.
   std::vector<GpuContraction> side_by_side(const ir::Program& program, const GpuModel& device) const;
@@ -68,8 +70,9 @@ class GpuContraction {
   ///   prefetch  of the next round's first fragments
   int registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread, double copies,
                 bool prefetch) const;
-  /// Bytes of shared memory for each row of a warp group's result that may leave in lines (expand_cuda_flush.cpp).
-  std::int64_t line_bytes(const tiles::Tile& columns) const;
+  /// Bytes of shared memory for a warp group's results that may leave in lines, along the columns or along the rows
+  /// (expand_cuda_flush.cpp).
+  std::int64_t line_bytes(const tiles::Tile& rows, const tiles::Tile& columns) const;
   /// Elements between rows of shared memory by which an operand's fragments are read from different banks.
   int padding(const Cut& cut, bool of_rows) const;
   /// What one stage of an operand takes in shared memory, with that padding.
@@ -133,6 +136,8 @@ class GpuContraction {
   /// depth.
   bool prefetches() const;
   bool deep(bool of_rows) const { return of_rows ? deep_rows : deep_columns; }
+  /// Whether instructions of warp groups read an operand in shared memory; else threads do.
+  bool read_by_groups(bool of_rows) const { return groups && !(of_rows && atom().holds_a); }
   /// Whether products side by side are of lanes; else they are of warps.
   bool by_lanes() const { return products > 1 && batch_lanes_ > 1; }
   /// Elements of the result, and of an operand, from one product to the next.

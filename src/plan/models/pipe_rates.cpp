@@ -10,6 +10,9 @@ double half_rate(int sm) { return sm == 80 ? 1024 : sm >= 90 && sm < 120 ? 1270 
 /// Of elements of 16 bits by warp groups: what cuBLAS sustains on an H200, 890 TF/s, in cycles of its highest clock.
 /// Half as many of 32 bits (NVIDIA's H100 white paper).
 constexpr double kGroupRate = 1700;
+/// Of it where threads read the first operand into registers, step by step of the depth: as long as it is not timed,
+/// what keeps copies of both operands, which are, in front of it.
+constexpr double kHeldRate = 0.9;
 
 double real_rate(int sm, const kernel::Atom* atom, DType sums, int parts) {
   if (atom == nullptr) {
@@ -21,7 +24,7 @@ double real_rate(int sm, const kernel::Atom* atom, DType sums, int parts) {
     return (size == 8 ? (large ? narrow / 2 : 2) : narrow) / kSlower;
   }
   if (atom->a.type == kernel::AtomType::f64) return sm >= 90 ? 128 : 64;
-  if (atom->warps > 1) return kGroupRate * 16 / kernel::bits_of(atom->a.type);
+  if (atom->warps > 1) return kGroupRate * (atom->holds_a ? kHeldRate : 1) * 16 / kernel::bits_of(atom->a.type);
   // As timed on an H200 in tf32.
   constexpr double kWaits = 1.5;
   return half_rate(sm) * 16 / kernel::bits_of(atom->a.type) / (parts == 2 ? 3 : 1) / kWaits;
