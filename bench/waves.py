@@ -24,11 +24,13 @@ def blocks_of(ricci, spec, extents, dtype, plan):
     extent = {name: int(number) for name, number in re.findall(r"^index (\w+) = (\d+)", text, re.M)}
     written = re.search(r"^C\[(.*?)\] =", text, re.M).group(1)
     rows, columns = plan.split(" x ")[:2]
-    tile = dict(re.findall(r"([a-zA-Z])(\d+)", rows.split()[-1] + columns.split()[0]))
+    # Of several letters in front of a number: axes that are one.
+    tile = {letter: (names, int(number)) for names, number in
+            re.findall(r"([a-zA-Z]+)(\d+)", rows.split()[-1] + columns.split()[0]) for letter in names}
     blocks = elements = 1
-    for name in set(re.findall(r"[a-zA-Z]", written)):
-        blocks *= math.ceil(extent[name] / int(tile.get(name, 1)))
-        elements *= int(tile.get(name, 1))
+    for names, size in {tile.get(name, (name, 1)) for name in re.findall(r"[a-zA-Z]", written)}:
+        blocks *= math.ceil(math.prod(extent[name] for name in names) / size)
+        elements *= size
     return blocks, elements
 
 

@@ -33,10 +33,17 @@ void Builder::run(std::span<const Directive> directives) {
     if (directive.kind == Kind::store) atomic_ = directive.space == "atomic";
   }
   std::size_t next = 0;
-  for (; next < directives.size() && directives[next].kind == Kind::tile; ++next) apply(directives[next]);
-  for (std::size_t q = 0; q < axes_.size(); ++q) {
-    if (axes_[q].levels.empty()) split(static_cast<int>(q), whole(program_.indices[q]));
+  const auto makes_loops = [](const Directive& d) { return d.kind == Kind::tile || d.kind == Kind::join; };
+  for (; next < directives.size() && makes_loops(directives[next]); ++next) apply(directives[next]);
+  std::vector<bool> part(axes_.size());
+  for (const auto& axis : axes_) {
+    for (const auto q : axis.members) part[static_cast<std::size_t>(q)] = true;
   }
+  for (std::size_t q = 0; q < axes_.size(); ++q) {
+    const auto& axis = axes_[q];
+    if (axis.levels.empty() && !part[q]) split(static_cast<int>(q), whole({axis.name, axis.extent}));
+  }
+  for (auto& axis : axes_) name_members(axis);
   for (; next < directives.size(); ++next) apply(directives[next]);
   if (atoms_ < products_.size()) throw PlanError("schedule: a contraction needs an atom");
   for (auto& one : order_) {
@@ -72,6 +79,8 @@ void Builder::apply(const Directive& directive) {
   switch (directive.kind) {
     case Kind::tile:
       return tile(directive);
+    case Kind::join:
+      return join(directive);
     case Kind::order:
       return order(directive);
     case Kind::stage:
@@ -101,13 +110,70 @@ void Builder::apply(const Directive& directive) {
 }
 
 void Builder::tile(const Directive& directive) {
-  for (std::size_t q = 0; q < program_.indices.size(); ++q) {
-    if (program_.indices[q].name != directive.subject) continue;
-    if (!axes_[q].levels.empty()) fail("this index has levels already");
-    split(static_cast<int>(q), directive);
-    return;
+  const auto q = find(directive.subject);
+  if (q < 0) fail("no index of this program has that name");
+  if (!axis(q).levels.empty()) fail("this index has levels already");
+  for (const auto& other : axes_) {
+    if (std::find(other.members.begin(), other.members.end(), q) != other.members.end())
+      fail(fmt::format("it is a part of {}", other.name));
   }
-  fail("no index of this program has that name");
+  split(q, directive);
+}
+
+int Builder::find(const std::string& name) const {
+  const auto at = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& axis) { return axis.name == name; });
+  return at == axes_.end() ? -1 : static_cast<int>(at - axes_.begin());
+}
+
+void Builder::join(const Directive& directive) {
+  if (kernel_.target != Target::cuda) fail("indices are joined on a GPU alone");
+  if (find(directive.subject) >= 0) fail("an index has that name");
+  Axis joined;
+  joined.name = directive.subject;
+  for (const auto& name : directive.loops.front().second) {
+    const auto q = find(name);
+    if (q < 0) fail(fmt::format("no index of this program is {}", name));
+    const auto taken = [&](const Axis& axis) {
+      return std::find(axis.members.begin(), axis.members.end(), q) != axis.members.end();
+    };
+    if (is_joined(q) || taken(joined) || std::any_of(axes_.begin(), axes_.end(), taken))
+      fail(fmt::format("{} is a part of what is joined already", name));
+    if (!axis(q).levels.empty()) fail(fmt::format("{} is tiled on its own", name));
+    for (const auto& product : products_) {
+      const auto its = role(product, q);
+      if (its != Role::rows && its != Role::columns && its != Role::depth)
+        fail(fmt::format("{} is no row, column or depth of the product", name));
+      if (!joined.members.empty() && role(product, q) != role(product, joined.members.front()))
+        fail(fmt::format("{} and {} are not of the same tensors", name, axis(joined.members.front()).name));
+    }
+    joined.members.push_back(q);
+    joined.extent *= extent(q);
+  }
+  if (joined.members.size() < 2) fail("there is nothing to join");
+  axes_.push_back(std::move(joined));
+}
+
+void Builder::name_members(const Axis& joined) {
+  std::int64_t below = 1;
+  for (auto k = joined.members.size(); k-- > 0;) {
+    auto& member = axis(joined.members[k]);
+    if (member.extent == 1) continue;  // its value is 0
+    const auto last = bounds(joined.value, [&](Var v) { return kernel_.extent(v); }).last;
+    // The slowest one is past its end where the axis is.
+    const auto modulus = k > 0 ? member.extent : 0;
+    const auto var = var_of(member.name, k > 0 ? member.extent : last / below + 1);
+    quotients_.push_back({var, joined.value, below, modulus});
+    member.value = Affine::of(var);
+    below *= member.extent;
+  }
+}
+
+std::vector<Let> Builder::quotients(const ir::Affine& affine) const {
+  std::vector<Let> list;
+  const auto offset = this->offset(affine);
+  std::copy_if(quotients_.begin(), quotients_.end(), std::back_inserter(list),
+               [&](const Let& let) { return offset.coefficient(let.var) != 0; });
+  return list;
 }
 
 void Builder::split(int q, const Directive& tile) {
@@ -185,11 +251,9 @@ Affine Builder::offset(const ir::Affine& affine) const {
 
 std::vector<Condition> Builder::inside(const ir::Affine& affine, bool tile) const {
   std::vector<Condition> conditions;
-  for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
+  for (std::size_t q = 0; q < axes_.size(); ++q) {
     const bool ragged = tile ? ends_inside(q) : axes_[q].ragged;
-    if (affine.coefficient[q] != 0 && ragged) {
-      conditions.push_back({axes_[q].value, extent(static_cast<int>(q))});
-    }
+    if (ragged && moves(static_cast<int>(q), affine)) conditions.push_back({axes_[q].value, axes_[q].extent});
   }
   return conditions;
 }
@@ -234,8 +298,7 @@ void Builder::stage(const Directive& directive) {
   for (std::size_t k = dimensions.size(); k-- > 0;) {
     const auto var = loop(dimensions[k]);
     const auto q = index_of(var);
-    if (load.offset.coefficient[static_cast<std::size_t>(q)] == 0)
-      fail(fmt::format("{} does not move this operand", dimensions[k]));
+    if (!moves(q, load.offset)) fail(fmt::format("{} does not move this operand", dimensions[k]));
     if (const auto p = place(var); p && *p <= *at)
       fail(fmt::format("{} is no loop inside of {}", dimensions[k], directive.at));
     copy.digits.insert(copy.digits.begin(), {var, kernel_.extent(var)});
@@ -248,7 +311,7 @@ void Builder::stage(const Directive& directive) {
     }
   }
   for (std::size_t q = 0; q < axes_.size(); ++q) {
-    if (load.offset.coefficient[q] == 0) continue;
+    if (!moves(static_cast<int>(q), load.offset)) continue;
     for (const auto& level : axes_[q].levels) {
       const auto p = place(level.var);
       const bool in = !p || *p > *at;
@@ -270,6 +333,7 @@ void Builder::stage(const Directive& directive) {
   staged.access = {staged.array, {to}};
   copy.to = staged.access;
   copy.from = global((is_first ? contraction.first : contraction.second).load);
+  copy.quotients = quotients(load.offset);
   copy.when = inside(load.offset, false);
   copy.async = directive.space == "async";
   const auto& rounded = (is_first ? contraction.first : contraction.second).rounded;

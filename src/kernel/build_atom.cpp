@@ -72,8 +72,8 @@ void Builder::atom(const Directive& directive) {
     // Both operands are 0 past the end of an index; an operand without it would add what it has.
     const auto q = index_of(digit.var);
     if (ends_inside(static_cast<std::size_t>(q)) && role(product(), q) != Role::depth)
-      fail(fmt::format("a tile of {} does not divide it, and {} is no index of both operands",
-                       program_.indices[static_cast<std::size_t>(q)].name, var_name(digit.var)));
+      fail(fmt::format("a tile of {} does not divide it, and {} is no index of both operands", axis(q).name,
+                       var_name(digit.var)));
   }
   for (const auto* digits : {&mma.rows, &mma.columns}) {
     for (const auto& digit : *digits) {
@@ -87,8 +87,7 @@ void Builder::atom(const Directive& directive) {
   const auto moved = [&](const std::vector<Digit>& digits, const Factor& factor) {
     return std::any_of(digits.begin(), digits.end(), [&](const Digit& d) {
       const auto q = index_of(d.var);
-      return role(product(), q) != Role::batch &&
-             node(factor.load).offset.coefficient[static_cast<std::size_t>(q)] != 0;
+      return role(product(), q) != Role::batch && moves(q, node(factor.load).offset);
     });
   };
   const bool swapped = moved(mma.rows, contraction.second) || moved(mma.columns, contraction.first);
@@ -176,8 +175,7 @@ Access Builder::operand(const Factor& factor) const {
     for (const auto& term : condition.value.terms) {
       if (!place(term.var)) {
         fail(fmt::format("{} is read past its end: a tile of {} does not divide it, so it must be staged",
-                         kernel_.array(load.source).name,
-                         program_.indices[static_cast<std::size_t>(index_of(term.var))].name));
+                         kernel_.array(load.source).name, axis(index_of(term.var)).name));
       }
     }
   }
@@ -324,6 +322,7 @@ Body Builder::flush() {
   whole.spread = mma.spread;
   whole.to = result.element();
   whole.when = inside(statement.offset, true);
+  whole.quotients = quotients(statement.offset);
   whole.nontemporal = nontemporal_;
   whole.relaid = relaid_;
   whole.atomic = atomic_;

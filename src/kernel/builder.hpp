@@ -23,10 +23,14 @@ struct AxisLevel {
   std::int64_t count = 1, step = 1;
 };
 
+/// An index of the program, or several that are joined to one.
 struct Axis {
-  std::vector<AxisLevel> levels;  ///< from outside in
+  std::vector<AxisLevel> levels;  ///< from outside in; none of an index that is joined with others
   Affine value;                   ///< of the index
   bool ragged = false;            ///< some values of the levels are past the index's extent
+  std::string name;
+  std::int64_t extent = 1;
+  std::vector<int> members = {};  ///< of joined ones the indices, the slowest first
 };
 
 struct Ordered {
@@ -60,9 +64,14 @@ class Builder {
         program_(program),
         products_(std::move(products)),
         group_(group),
-        axes_(program.indices.size()),
         earlier_vars_(kernel.vars.size()),
-        earlier_arrays_(kernel.arrays.size()) {}
+        earlier_arrays_(kernel.arrays.size()) {
+    for (const auto& index : program.indices) {
+      auto& axis = axes_.emplace_back();
+      axis.name = index.name;
+      axis.extent = index.extent;
+    }
+  }
 
   /// Each directive stands on those before it.
   void run(std::span<const Directive> directives);
@@ -91,13 +100,25 @@ class Builder {
   }
   const ir::Node& node(ir::NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
   Axis& axis(int q) { return axes_[static_cast<std::size_t>(q)]; }
+  const Axis& axis(int q) const { return axes_[static_cast<std::size_t>(q)]; }
   const std::string& var_name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
   /// Number of the directive that is being applied.
   int origin() const { return static_cast<int>(kernel_.directives.size()) - 1; }
-  std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
+  std::int64_t extent(int q) const { return axis(q).extent; }
+  bool is_joined(int q) const { return !axis(q).members.empty(); }
+  /// Of joined axes the indices that they are of, else the axis itself.
+  template <class F>
+  bool any_index(int q, const F& f) const {
+    return is_joined(q) ? std::any_of(axis(q).members.begin(), axis(q).members.end(), f) : f(q);
+  }
+  /// Whether an axis moves a tensor.
+  bool moves(int q, const ir::Affine& offset) const {
+    return any_index(q, [&](int k) { return offset.coefficient[static_cast<std::size_t>(k)] != 0; });
+  }
 
   void apply(const Directive& directive);
   void tile(const Directive& directive);
+  void join(const Directive& directive);
   void order(const Directive& directive);
   /// The rules of a loop over the blocks of a cluster, behind what the order has so far.
   void cluster(Var var, bool summed) const;
@@ -109,6 +130,10 @@ class Builder {
   void add_atomically() const;
 
   void split(int q, const Directive& tile);
+  /// The axis of a name; -1: there is none.
+  int find(const std::string& name) const;
+  /// Of joined axes: what each of their indices is.
+  void name_members(const Axis& joined);
 
   /// A new variable, or that of an earlier section.
   Var var_of(std::string name, std::int64_t count) {
@@ -119,10 +144,13 @@ class Builder {
   }
 
   Var loop(const std::string& name) const;
-  /// The index that a loop is of.
+  /// The axis that a loop is of.
   int index_of(Var var) const;
   Product& product() { return products_[atoms_]; }  ///< that the next atom computes
-  static Role role(const Product& product, int q) { return product.of.role[static_cast<std::size_t>(q)]; }
+  /// All indices of joined axes have the same.
+  Role role(const Product& product, int q) const {
+    return product.of.role[static_cast<std::size_t>(is_joined(q) ? axis(q).members.front() : q)];
+  }
 
   bool is_summed(int q) const {
     return std::any_of(products_.begin(), products_.end(), [&](const Product& product) {
@@ -143,6 +171,9 @@ class Builder {
   /// What holds for the elements of a tensor among the values of all levels; `tile`: of levels whose loops end where
   /// the index does.
   std::vector<Condition> inside(const ir::Affine& affine, bool tile) const;
+
+  /// Indices that are joined, as quotients, of the axes that move a tensor.
+  std::vector<Let> quotients(const ir::Affine& affine) const;
 
   /// Whether an index ends inside of what the loops of the order leave to the atom: they end with whole blocks.
   bool ends_inside(std::size_t q) const;
@@ -199,9 +230,10 @@ class Builder {
   const Group* group_;
   bool is_first_ = true, is_last_ = true;  // of the group's sections
   int block_ = -1;                         // of the result, where there are several sections
-  std::vector<Axis> axes_;                 // per index of the program
+  std::vector<Axis> axes_;                 // per index of the program, and behind them those that are joined
   std::size_t earlier_vars_, earlier_arrays_;
   std::vector<std::size_t> reused_;  // arrays of earlier sections
+  std::vector<Let> quotients_;       // indices that are joined, by the values of their axes
   std::vector<Ordered> order_;
   std::size_t atoms_ = 0;  // of the products so far
   bool nontemporal_ = false, prefetched_ = false;

@@ -53,6 +53,7 @@ constexpr Word kWords[] = {
     {"skew", kMoves, "an index", true},
     {"origin", kMoves, "shuffle"},
     {"store", kProducts},
+    {"join", kProducts, "a name for what indices become"},
     {"copy", 0, "an operand, or the result"},
     {"library", 0, "gemm"},
 };
@@ -209,6 +210,7 @@ Directive parse_line(std::string_view line) {
       d.space = words.name("shared or atomic");
       if (d.space != "shared" && d.space != "atomic") words.fail(d.space, "shared or atomic");
       break;
+    case Kind::join:
     case Kind::copy:
     case Kind::added:
       list({});

@@ -2,6 +2,8 @@
 // a rule that is named when it does not hold.
 //
 //   tile c:3072:24                  levels of an index, from outside in: loops c0 (by 3072), c1 (by 24) and c (by 1)
+//   join ef e f                  indices e and f become one, ef, of as many values as both have together, f fastest;
+//                                   then it is ef that is tiled, ordered and staged
 //   order task c0 a0 serial d0 a1   loops from outside in, and what they are bound to: tasks (blocks of a GPU), loops
 //                                   in order, or `sum`: loops over a summed index inside of the accumulator's life. The
 //                                   levels left out are the accumulator's tile and, of summed indices, its depth
@@ -98,20 +100,22 @@ struct Directive {
     skew,
     origin,
     store,
+    join,
     copy,
     library,
     added
   };
   Kind kind = Kind::tile;
-  std::string subject;  ///< tile, lanes, carry, skew: index; stage, copy: operand; origin: how; atom: its name;
-                        ///< pipeline: loop; library: what it computes; added: its word
+  std::string subject;  ///< tile, lanes, carry, skew: index; join: the new one; stage, copy: operand; origin: how;
+                        ///< atom: its name; pipeline: loop; library: what it computes; added: its word
   /// tile: by levels; pipeline: stages; products, part: numbers of products or statements, from 1; lanes, strip,
   /// threads, prefetch, skew: how many; cooperative: threads, and items where they are given
   std::vector<std::int64_t> sizes;
   std::string at, space;  ///< stage; store: its space
   /// order: per binding the loops; stage: dimensions, or digits, under ""; atom: under "rows", "columns", "depth",
   /// "batch"; pipeline: "prefetch" where it does; write, layout: digits, or strides, under ""; of these and of a stage
-  /// by digits what else they say, under its word; copy: dimensions, added: the words behind its own, under ""
+  /// by digits what else they say, under its word; copy: dimensions, join: indices, added: the words behind its own,
+  /// under ""
   std::vector<std::pair<std::string, std::vector<std::string>>> loops;
   int lanes = 1;                        ///< atom, on a CPU
   std::array<int, 2> warps = {0, 0};    ///< atom, on a GPU: along rows and columns

@@ -27,6 +27,53 @@ std::vector<Condition> with(std::vector<Condition> when, Var var, const Affine& 
   return when;
 }
 
+std::vector<Let> with(std::vector<Let> quotients, Var var, const Affine& by) {
+  for (auto& let : quotients) let.of = let.of.with(var, by);
+  return quotients;
+}
+
+namespace {
+
+const Let* remainder_of(const std::vector<Let>& quotients, Var digit) {
+  const auto found = std::find_if(quotients.begin(), quotients.end(),
+                                  [&](const Let& let) { return let.divisor == 1 && let.of.coefficient(digit) != 0; });
+  return found == quotients.end() ? nullptr : &*found;
+}
+
+bool multiple(const Affine& value, Var besides, std::int64_t of) {
+  return value.constant % of == 0 && std::all_of(value.terms.begin(), value.terms.end(), [&](const Term& term) {
+           return term.var == besides || term.coefficient % of == 0;
+         });
+}
+
+}  // namespace
+
+Var neighbours_along(const std::vector<Let>& quotients, Var digit) {
+  const auto* let = remainder_of(quotients, digit);
+  return let != nullptr && let->of.coefficient(digit) == 1 ? let->var : digit;
+}
+
+std::int64_t step_along(const Affine& index, const std::vector<Let>& quotients, Var digit) {
+  const auto* let = remainder_of(quotients, digit);
+  return let != nullptr ? let->of.coefficient(digit) * index.coefficient(let->var) : index.coefficient(digit);
+}
+
+bool has_runs(const Affine& index, const std::vector<Let>& quotients, Var digit, std::int64_t n) {
+  const auto along = neighbours_along(quotients, digit);
+  if (along != digit) {
+    const auto* let = remainder_of(quotients, digit);
+    if (let->modulus % n != 0 || !multiple(let->of, digit, n)) return false;
+  }
+  return index.coefficient(along) == 1 && multiple(index, along, n);
+}
+
+bool hold_alike(const std::vector<Condition>& when, Var digit, std::int64_t n) {
+  return std::all_of(when.begin(), when.end(), [&](const Condition& c) {
+    const auto moved = c.value.coefficient(digit);
+    return moved == 0 || (moved == 1 && multiple(c.value, digit, n) && c.below % n == 0);
+  });
+}
+
 Body where(std::vector<Condition> when, Body then, Body otherwise) {
   const auto fails = [](const Condition& c) { return c.value.is_constant() && c.value.constant >= c.below; };
   if (std::any_of(when.begin(), when.end(), fails)) return otherwise;

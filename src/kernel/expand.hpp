@@ -52,6 +52,18 @@ inline Statement loop_over(Var var, Bind bind, Body body, std::vector<Condition>
 Access with(Access access, Var var, const Affine& by);
 Value with(Value value, Var var, const Affine& by);
 std::vector<Condition> with(std::vector<Condition> when, Var var, const Affine& by);
+std::vector<Let> with(std::vector<Let> quotients, Var var, const Affine& by);
+
+/// What moves by one with a digit, as far as it goes: the digit, or the remainder that a tile statement names of it.
+Var neighbours_along(const std::vector<Let>& quotients, Var digit);
+/// What an expression in digits and quotients of them moves by with the next value of a digit, as far as its remainder
+/// goes.
+std::int64_t step_along(const Affine& index, const std::vector<Let>& quotients, Var digit);
+/// Whether `n` values of a digit, from a multiple of n on, are neighbours at a multiple of n of what an expression
+/// moves by.
+bool has_runs(const Affine& index, const std::vector<Let>& quotients, Var digit, std::int64_t n);
+/// Whether conditions hold for all or none of those.
+bool hold_alike(const std::vector<Condition>& when, Var digit, std::int64_t n);
 
 /// Position of a digit combination in a mixed-radix number, the last digit fastest.
 Affine position(const std::vector<Digit>& digits);

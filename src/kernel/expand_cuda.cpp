@@ -296,6 +296,7 @@ class Expander {
         for (std::size_t k = 0; k < nest.size(); ++k) {
           copy.from = with(copy.from, nest[k]->var, value[k]);
           copy.when = with(copy.when, nest[k]->var, value[k]);
+          copy.quotients = with(copy.quotients, nest[k]->var, value[k]);
         }
         copy.to.index.front() = copy.to.index.front() + size[copy.to.array] * place;
         append(moves.emplace_back(), copied(threads_, visits[c], copy, only), origins[c]);

@@ -65,6 +65,14 @@ inline Visits visits_of(Threads& threads, const Copy& copy, bool by_target = fal
   return visits_of(threads, {Affine::of(threads.thread), threads.count}, copy, by_target);
 }
 
+/// What stands in place of variables.
+using Places = std::vector<std::pair<Var, Affine>>;
+/// Those of one visit: of the copy's digits, and of quotients of them, which are named in `names`.
+Places places_of(Threads& threads, Body& names, const Visits& visits, std::size_t visit, const Copy& copy);
+/// Adds quotients of what has its place already, under names that begin and end so.
+void add_quotients(Threads& threads, Body& names, Places& places, std::vector<Let> quotients, const std::string& begin,
+                   const std::string& end);
+
 /// The statements of one thread's part, where `only` holds. Asynchronous copies still need a commit and a wait.
 Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std::vector<Condition>& only = {});
 

@@ -1,5 +1,6 @@
 // Copies by the threads of a block: neighbours in memory go to neighbouring threads, as wide as both sides allow.
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <ranges>
 
@@ -11,26 +12,12 @@ namespace {
 
 constexpr std::int64_t kWidest = 16;  ///< bytes of one access
 
-bool multiple(const Affine& value, Var besides, std::int64_t of) {
-  return value.constant % of == 0 && std::all_of(value.terms.begin(), value.terms.end(), [&](const Term& term) {
-           return term.var == besides || term.coefficient % of == 0;
-         });
-}
-
 /// Whether `n` elements from a multiple of n of digit `var` on are neighbours at a multiple of n.
-bool runs(const Kernel& kernel, const Access& access, Var var, std::int64_t n) {
+bool runs(const Kernel& kernel, const Copy& copy, const Access& access, Var var, std::int64_t n) {
   const auto& array = kernel.array(access.array);
-  const auto& index = access.index.front();
   const auto bytes = n * size_of(array.type);
-  return index.coefficient(var) == 1 && multiple(index, var, n) && array.alignment % bytes == 0 && array.alignment > 0;
-}
-
-/// Whether conditions hold for all or none of those.
-bool alike(const std::vector<Condition>& when, Var var, std::int64_t n) {
-  return std::all_of(when.begin(), when.end(), [&](const Condition& c) {
-    const auto moved = c.value.coefficient(var);
-    return moved == 0 || (moved == 1 && multiple(c.value, var, n) && c.below % n == 0);
-  });
+  return has_runs(access.index.front(), array.space == Space::global ? copy.quotients : std::vector<Let>{}, var, n) &&
+         array.alignment % bytes == 0 && array.alignment > 0;
 }
 
 struct Part {
@@ -87,6 +74,54 @@ bool sums(const std::vector<Part>& parts, std::int64_t workers) {
   return true;
 }
 
+/// How many threads share each digit of a copy whose places are quotients, which each thread works out for as few
+/// values of the digits as may be: a warp reads whole lines. Nothing where threads do not come out even.
+std::optional<std::vector<std::int64_t>> shares_of(const Copy& copy, const std::vector<Part>& parts,
+                                                   std::int64_t workers, std::int64_t line) {
+  std::vector<std::int64_t> tried(parts.size(), 1), best;
+  std::int64_t least = 0;
+  const auto quotients_of = [&](const Part& part) {
+    return 1 + std::count_if(copy.quotients.begin(), copy.quotients.end(),
+                             [&](const Let& let) { return let.of.coefficient(part.digit.var) != 0; });
+  };
+  const auto search = [&](const auto& self, std::size_t k, std::int64_t left, std::int64_t cost) -> void {
+    if (k == parts.size()) {
+      if (left == 1 && (best.empty() || cost < least)) best = tried, least = cost;
+      return;
+    }
+    const auto n = parts[k].digit.extent / parts[k].step;
+    for (std::int64_t share = std::min(n, left); share >= 1; --share) {
+      if (n % share != 0 || left % share != 0 || (k == 0 && share < std::min(n, line))) continue;
+      tried[k] = share;
+      self(self, k + 1, left / share, cost + quotients_of(parts[k]) * (n / share));
+    }
+  };
+  search(search, 0, workers, 0);
+  if (best.empty()) return std::nullopt;
+  return best;
+}
+
+/// Digits by so many threads each.
+std::vector<Affine> by_shares(Threads& threads, const Workers& all, const std::vector<Part>& parts,
+                              const std::vector<std::int64_t>& shares, const std::string& stem,
+                              std::vector<Var>& rounds) {
+  std::vector<Affine> value;
+  std::int64_t divisor = 1;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto n = parts[k].digit.extent / parts[k].step;
+    const auto name = stem + threads.kernel.vars[static_cast<std::size_t>(parts[k].digit.var)].name;
+    const bool last = divisor * shares[k] == all.count;
+    auto v = threads.let(threads.names, name, all.number, divisor, last ? 0 : shares[k]);
+    if (shares[k] < n) {
+      rounds.push_back(threads.loop_var("r" + std::to_string(rounds.size()), n / shares[k]));
+      v = v + Affine::of(rounds.back(), shares[k]);
+    }
+    divisor *= shares[k];
+    value.push_back(parts[k].step * v);
+  }
+  return value;
+}
+
 /// The same where threads do not come out even: a digit that more threads are left for than it has values lets the
 /// others rest, and one that fewer are left for has a last round that is not full.
 struct Uneven {
@@ -138,10 +173,9 @@ Visits visits_of(Threads& threads, const Workers& all, const Copy& copy, bool by
   Visits visits;
   visits.digits = copy.digits;
   for (const auto& digit : copy.digits) {
-    if (copy.from.index.front().coefficient(digit.var) != 1) continue;
     for (std::int64_t n = kWidest / size; n > 1; n /= 2) {
-      if (digit.extent % n == 0 && runs(kernel, copy.from, digit.var, n) && runs(kernel, copy.to, digit.var, n) &&
-          alike(copy.when, digit.var, n)) {
+      if (digit.extent % n == 0 && runs(kernel, copy, copy.from, digit.var, n) &&
+          runs(kernel, copy, copy.to, digit.var, n) && hold_alike(copy.when, digit.var, n)) {
         visits.vector = static_cast<int>(n);
         visits.along = digit.var;
         break;
@@ -158,19 +192,29 @@ Visits visits_of(Threads& threads, const Workers& all, const Copy& copy, bool by
     units *= copy.digits[k].extent / step;
   }
   const auto stride = [&](const Part& part) {
-    const auto s = ordered.index.front().coefficient(part.digit.var);
-    return s < 0 ? -s : s;
+    return std::abs(step_along(ordered.index.front(), copy.quotients, part.digit.var));
   };
   std::stable_sort(parts.begin(), parts.end(), [&](const Part& x, const Part& y) { return stride(x) < stride(y); });
 
   const auto count = all.count;
+  const auto put = [&](const std::vector<Affine>& values) {
+    visits.value.emplace_back(copy.digits.size());
+    for (std::size_t k = 0; k < parts.size(); ++k) visits.value.back()[parts[k].number] = values[k];
+  };
+  if (!copy.quotients.empty()) {
+    constexpr std::int64_t kLine = 128;  // bytes
+    if (const auto shares = shares_of(copy, parts, count, kLine / (size * visits.vector))) {
+      put(by_shares(threads, all, parts, *shares, stem, visits.rounds));
+      visits.when.emplace_back();
+      return visits;
+    }
+  }
   const auto rounds_of = [&](std::int64_t workers) { return (units + workers - 1) / workers; };
   for (auto workers = count; workers > count / 2 && rounds_of(workers) <= rounds_of(count) + rounds_of(count) / 2;
        --workers) {
     if (!sums(parts, workers)) continue;
     const auto values = by_sums(threads, all, parts, workers, stem, visits.rounds);
-    visits.value.emplace_back(copy.digits.size());
-    for (std::size_t k = 0; k < parts.size(); ++k) visits.value[0][parts[k].number] = (*values)[k];
+    put(*values);
     visits.when.emplace_back();
     const auto active = std::min(workers, units);
     if (active < count) visits.when[0].push_back({all.number, active});
@@ -198,6 +242,23 @@ Visits visits_of(Threads& threads, const Workers& all, const Copy& copy, bool by
   return visits;
 }
 
+Places places_of(Threads& threads, Body& names, const Visits& visits, std::size_t visit, const Copy& copy) {
+  Places places;
+  for (std::size_t k = 0; k < visits.digits.size(); ++k)
+    places.emplace_back(visits.digits[k].var, visits.value[visit][k]);
+  add_quotients(threads, names, places, copy.quotients, threads.kernel.array(copy.from.array).name + "_", "");
+  return places;
+}
+
+void add_quotients(Threads& threads, Body& names, Places& places, std::vector<Let> quotients, const std::string& begin,
+                   const std::string& end) {
+  for (const auto& [var, value] : places) quotients = with(std::move(quotients), var, value);
+  for (const auto& let : quotients) {
+    const auto name = begin + threads.kernel.vars[static_cast<std::size_t>(let.var)].name + end;
+    places.emplace_back(let.var, threads.let(names, name, let.of, let.divisor, let.modulus));
+  }
+}
+
 Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std::vector<Condition>& only) {
   if (const auto* rule = find_rule(threads.kernel, copy))
     return where(only, rule->expand(threads.kernel, copy, {Affine::of(threads.thread), threads.count}));
@@ -216,21 +277,21 @@ Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std:
   for (std::size_t v = 0; v < visits.value.size(); ++v) {
     Access to = copy.to, from = copy.from;
     auto when = copy.when;
-    for (std::size_t k = 0; k < visits.digits.size(); ++k) {
-      const auto var = visits.digits[k].var;
-      to = with(to, var, visits.value[v][k]);
-      from = with(from, var, visits.value[v][k]);
-      when = with(when, var, visits.value[v][k]);
-    }
     Body move;
+    for (const auto& [var, value] : places_of(threads, move, visits, v, copy)) {
+      to = with(to, var, value);
+      from = with(from, var, value);
+      when = with(when, var, value);
+    }
     if (copy.async && !converts && bytes >= 4) {
-      move = {{AsyncCopy{to, from, static_cast<int>(bytes), when}}};
+      move.push_back({AsyncCopy{to, from, static_cast<int>(bytes), when}});
     } else {
       to.lanes = from.lanes = visits.vector;
       auto value = load_of(from_type, from);
       if (run >= 0) {
         Access held{run, {Affine(0)}, visits.vector};
-        move = {{Declare{run}}, {Store{held, std::move(value)}}};
+        move.push_back({Declare{run}});
+        move.push_back({Store{held, std::move(value)}});
         value = Value{};
         value.kind = Value::Kind::pack;
         value.type = to_type;
@@ -240,7 +301,7 @@ Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std:
         }
         move.push_back({Store{to, std::move(value)}});
       } else {
-        move = {{Store{to, converted(std::move(value))}}};
+        move.push_back({Store{to, converted(std::move(value))}});
       }
       if (!when.empty()) {
         auto nothing = zero_of(to_type);

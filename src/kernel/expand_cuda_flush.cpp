@@ -2,6 +2,8 @@
 // through shared memory, from which neighbouring threads write whole lines. Blocks of a cluster add their parts of a
 // sum there.
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <ranges>
 #include <utility>
@@ -13,12 +15,6 @@ namespace ricci::kernel::cuda {
 namespace {
 
 constexpr std::int64_t kWidest = 16;
-
-bool multiple(const Affine& value, Var besides, std::int64_t of) {
-  return value.constant % of == 0 && std::all_of(value.terms.begin(), value.terms.end(), [&](const Term& term) {
-           return term.var == besides || term.coefficient % of == 0;
-         });
-}
 
 class Flusher {
  public:
@@ -104,8 +100,8 @@ class Flusher {
     const auto add = [&](const std::vector<Digit>& digits, bool of_rows) {
       std::int64_t step = 1;
       for (const auto& digit : digits | std::views::reverse) {
-        const auto stride = flush_.to.index.front().coefficient(digit.var);
-        if (digit.extent > 1) places.push_back({of_rows, digit.extent, step, stride < 0 ? -stride : stride});
+        const auto stride = step_along(flush_.to.index.front(), flush_.quotients, digit.var);
+        if (digit.extent > 1) places.push_back({of_rows, digit.extent, step, std::abs(stride)});
         step *= digit.extent;
       }
     };
@@ -126,6 +122,7 @@ class Flusher {
     copy.from = {staged, {relaid.place(row, column)}};
     copy.to = flush_.to;
     copy.when = flush_.when;
+    copy.quotients = flush_.quotients;
     // Named here and not in front of all loops, whose registers they would take.
     auto names = std::exchange(threads_.names, {});
     Workers workers{Affine::of(threads_.thread), threads_.count * blocks};
@@ -142,20 +139,20 @@ class Flusher {
       auto to = copy.to;
       auto value = written;
       auto when = copy.when;
-      for (std::size_t k = 0; k < visits.digits.size(); ++k) {
-        to = with(to, visits.digits[k].var, visits.value[v][k]);
-        value = with(std::move(value), visits.digits[k].var, visits.value[v][k]);
-        when = with(when, visits.digits[k].var, visits.value[v][k]);
+      Body store;
+      const auto place = places_of(threads_, store, visits, v, copy);
+      for (const auto& [var, by] : place) {
+        to = with(to, var, by);
+        value = with(std::move(value), var, by);
+        when = with(when, var, by);
       }
       when.insert(when.begin(), visits.when[v].begin(), visits.when[v].end());
-      Body store;
       if (run >= 0) {
         store.push_back({Declare{run}});
         for (std::int64_t block = 0; block < blocks; ++block) {
           auto from = copy.from;
           from.block = Affine(block);
-          for (std::size_t k = 0; k < visits.digits.size(); ++k)
-            from = with(std::move(from), visits.digits[k].var, visits.value[v][k]);
+          for (const auto& [var, by] : place) from = with(std::move(from), var, by);
           store.push_back({Store{{run, {Affine(block)}, visits.vector}, load_of(type, std::move(from))}});
         }
       }
@@ -181,10 +178,10 @@ class Flusher {
     for (int p = 0; p < rows.block(); p += rows_width_) {
       Body body;
       const auto position = row_position(outer, p);
-      const auto digits = decoded(body, flush_.rows, position, rows_width_, "row");
-      auto when = held(flush_.rows, digits, flush_.columns);
+      const auto places = decoded(body, flush_.rows, position, rows_width_, "row");
+      auto when = held(places, flush_.columns);
       if (rows.padded > rows.extent) when.push_back({position, rows.extent});
-      Body inner = columns(digits, [&](int l) { return Piece{outer, p + l}; });
+      Body inner = columns(places, [&](int l) { return Piece{outer, p + l}; });
       if (!when.empty()) inner = {{If{std::move(when), std::move(inner), {}}}};
       for (auto& statement : inner) body.push_back(std::move(statement));
       for (auto& statement : body) all.push_back(std::move(statement));
@@ -238,7 +235,8 @@ class Flusher {
         auto more = load_of(type, std::move(part));
         sum = sum ? apply(ir::OpCode::add, type, {std::move(*sum), std::move(more)}) : std::move(more);
       }
-      auto value = l > 0 ? with(flush_.value, visits.along, Affine::of(visits.along) + Affine(l)) : flush_.value;
+      const auto along = neighbours_along(flush_.quotients, visits.along);
+      auto value = l > 0 ? with(flush_.value, along, Affine::of(along) + Affine(l)) : flush_.value;
       lanes.push_back(replaced(std::move(value), flush_.accumulator, *sum));
     }
     if (lanes.size() == 1) return std::move(lanes.front());
@@ -321,14 +319,12 @@ class Flusher {
     const auto of_columns = decoded(body, flush_.columns, column, column_width, "column");
     auto to = flush_.to;
     auto when = flush_.when;
-    const auto place = [&](const std::vector<Digit>& digits, const std::vector<Affine>& values) {
-      for (std::size_t k = 0; k < digits.size(); ++k) {
-        to = with(to, digits[k].var, values[k]);
-        when = with(when, digits[k].var, values[k]);
+    for (const auto* places : {&of_rows, &of_columns}) {
+      for (const auto& [var, by] : *places) {
+        to = with(to, var, by);
+        when = with(when, var, by);
       }
-    };
-    place(flush_.rows, of_rows);
-    place(flush_.columns, of_columns);
+    }
     if (tile_.rows.padded > tile_.rows.extent) when.push_back({row, tile_.rows.extent});
     if (column_width == 1 && tile_.columns.padded > tile_.columns.extent)
       when.push_back({column, tile_.columns.extent});
@@ -357,61 +353,64 @@ class Flusher {
 
   /// Neighbours that one access may write, of a run of the side whose last digit moves `to` by 1.
   int width(const std::vector<Digit>& digits, int run) const {
-    const auto& index = flush_.to.index.front();
     const auto& array = kernel_.array(flush_.to.array);
     const auto last = std::find_if(digits.rbegin(), digits.rend(), [](const Digit& d) { return d.extent > 1; });
-    if (last == digits.rend() || index.coefficient(last->var) != 1) return 1;
+    if (last == digits.rend()) return 1;
     for (std::int64_t n = std::min<std::int64_t>(run, kWidest / size_of(array.type)); n > 1; n /= 2) {
-      const bool alike = std::all_of(flush_.when.begin(), flush_.when.end(), [&](const Condition& c) {
-        return c.value.coefficient(last->var) == 0 ||
-               (c.value.coefficient(last->var) == 1 && multiple(c.value, last->var, n) && c.below % n == 0);
-      });
-      if (last->extent % n == 0 && multiple(index, last->var, n) && alike && array.alignment > 0 &&
+      if (last->extent % n == 0 && has_runs(flush_.to.index.front(), flush_.quotients, last->var, n) &&
+          hold_alike(flush_.when, last->var, n) && array.alignment > 0 &&
           array.alignment % (n * size_of(array.type)) == 0)
         return static_cast<int>(n);
     }
     return 1;
   }
 
-  /// The digits of a position in the tile, a multiple of `width` neighbours along the fastest one.
-  std::vector<Affine> decoded(Body& body, const std::vector<Digit>& digits, Affine position, int width,
-                              const char* what) {
-    std::vector<Affine> value(digits.size());
+  /// The digits of a position in the tile, a multiple of `width` neighbours along the fastest one, and quotients of
+  /// them.
+  Places decoded(Body& body, const std::vector<Digit>& digits, Affine position, int width, const char* what) {
+    Places places;
     std::int64_t below = 1, count = 1;
     for (const auto& d : digits) count *= d.extent;
     position.constant /= width;
     for (auto& term : position.terms) term.coefficient /= width;
     for (std::size_t k = digits.size(); k-- > 0;) {
-      if (digits[k].extent == 1) continue;
+      const auto var = digits[k].var;
+      if (digits[k].extent == 1) {
+        places.emplace_back(var, 0);
+        continue;
+      }
       const auto n = digits[k].extent / width;
       const auto name = kernel_.vars[static_cast<std::size_t>(digits[k].var)].name + "_" + what;
       // A digit alone is the position, which conditions hold inside; of several, the first would run past its end.
-      value[k] = width * threads_.let(body, name, position, below, digits[k].extent == count ? 0 : n);
+      places.emplace_back(var, width * threads_.let(body, name, position, below, digits[k].extent == count ? 0 : n));
       below *= n;
       width = 1;
     }
-    return value;
+    std::vector<Let> quotients;
+    std::copy_if(flush_.quotients.begin(), flush_.quotients.end(), std::back_inserter(quotients),
+                 [&](const Let& let) { return moved(let.of, digits); });
+    add_quotients(threads_, body, places, std::move(quotients), "", std::string("_") + what);
+    return places;
   }
 
-  /// The conditions that `digits` decide, without those of which `others` are a part.
-  std::vector<Condition> held(const std::vector<Digit>& digits, const std::vector<Affine>& value,
-                              const std::vector<Digit>& others) const {
+  static bool moved(const Affine& value, const std::vector<Digit>& by) {
+    return std::any_of(by.begin(), by.end(), [&](const Digit& d) { return value.coefficient(d.var) != 0; });
+  }
+
+  /// The conditions that digits in their places decide, without those of which `others` are a part.
+  std::vector<Condition> held(const Places& places, const std::vector<Digit>& others) const {
     std::vector<Condition> result;
     for (const auto& condition : flush_.when) {
-      const auto moved = [&](const std::vector<Digit>& by) {
-        return std::any_of(by.begin(), by.end(),
-                           [&](const Digit& d) { return condition.value.coefficient(d.var) != 0; });
-      };
-      if (moved(others)) continue;
+      if (moved(condition.value, others)) continue;
       auto one = condition;
-      for (std::size_t k = 0; k < digits.size(); ++k) one.value = one.value.with(digits[k].var, value[k]);
+      for (const auto& [var, by] : places) one.value = one.value.with(var, by);
       result.push_back(std::move(one));
     }
     return result;
   }
 
   template <class Row>
-  Body columns(const std::vector<Affine>& row_digits, const Row& row) {
+  Body columns(const Places& row_places, const Row& row) {
     const auto& side = tile_.columns;
     const auto j = threads_.loop_var("j", side.blocks());
     const auto outer = side.blocks() > 1 ? Affine::of(j) : Affine(0);
@@ -420,17 +419,15 @@ class Flusher {
       for (int place = 0; place < side.run * per_columns_; place += columns_width_) {
         const auto position = column_position(outer, group, place);
         Body body;
-        const auto digits = decoded(body, flush_.columns, position, columns_width_, "column");
+        auto places = decoded(body, flush_.columns, position, columns_width_, "column");
+        places.insert(places.begin(), row_places.begin(), row_places.end());
         std::vector<Condition> when;
         for (const auto& condition : flush_.when) {
-          const bool of_columns = std::any_of(flush_.columns.begin(), flush_.columns.end(),
-                                              [&](const Digit& d) { return condition.value.coefficient(d.var) != 0; });
-          if (of_columns) when.push_back(condition);
+          if (moved(condition.value, flush_.columns)) when.push_back(condition);
         }
-        for (std::size_t k = 0; k < flush_.rows.size(); ++k) when = with(when, flush_.rows[k].var, row_digits[k]);
-        for (std::size_t k = 0; k < flush_.columns.size(); ++k) when = with(when, flush_.columns[k].var, digits[k]);
+        for (const auto& [var, by] : places) when = with(when, var, by);
         if (side.padded > side.extent) when.push_back({position, side.extent});
-        Body store = stored(row_digits, digits, [&](int l) {
+        Body store = stored(places, [&](int l) {
           const int at = place + (columns_width_ > 1 ? l : 0);
           const auto r = row(rows_width_ > 1 ? l : 0);
           return element(r, {outer, group + at % side.run}, at / side.run);
@@ -454,7 +451,7 @@ class Flusher {
   }
 
   template <class Sum>
-  Body stored(const std::vector<Affine>& row_digits, const std::vector<Affine>& column_digits, const Sum& sum) {
+  Body stored(const Places& places, const Sum& sum) {
     const int count = std::max(rows_width_, columns_width_);
     Value value;
     if (count > 1) {
@@ -467,15 +464,11 @@ class Flusher {
     Access to = flush_.to;
     to.lanes = count;
     // Lane l of what is not read as a vector lies l further along the digit that vectors run along.
-    const auto place = [&](Value v) {
-      for (std::size_t k = 0; k < flush_.rows.size(); ++k) v = with(std::move(v), flush_.rows[k].var, row_digits[k]);
-      for (std::size_t k = 0; k < flush_.columns.size(); ++k)
-        v = with(std::move(v), flush_.columns[k].var, column_digits[k]);
-      return v;
-    };
-    for (std::size_t k = 0; k < flush_.rows.size(); ++k) to = with(to, flush_.rows[k].var, row_digits[k]);
-    for (std::size_t k = 0; k < flush_.columns.size(); ++k) to = with(to, flush_.columns[k].var, column_digits[k]);
-    Store store{to, place(std::move(value))};
+    for (const auto& [var, by] : places) {
+      to = with(to, var, by);
+      value = with(std::move(value), var, by);
+    }
+    Store store{to, std::move(value)};
     store.atomic = flush_.atomic;
     return {{std::move(store)}};
   }
@@ -503,9 +496,10 @@ class Flusher {
     }
     Value result = value;
     if (count > 1) {
-      const auto further = Affine::of(last->var) + Affine(l);
-      result.access = with(std::move(result.access), last->var, further);
-      result.affine = result.affine.with(last->var, further);
+      const auto neighbours = neighbours_along(flush_.quotients, last->var);
+      const auto further = Affine::of(neighbours) + Affine(l);
+      result.access = with(std::move(result.access), neighbours, further);
+      result.affine = result.affine.with(neighbours, further);
     }
     for (auto& operand : result.operands) operand = finished(operand, sum, l, count);
     return result;

@@ -217,6 +217,7 @@ struct Copy {
   std::vector<Digit> digits;
   Access to, from;
   std::vector<Condition> when;
+  std::vector<Let> quotients = {};    ///< of sums of digits, which `from` may be made of, too
   bool async = false;                 ///< CUDA: cp.async; the elements are there after a wait and a barrier
   std::optional<DType> rounded = {};  ///< the half type that elements are rounded to before they are converted
   bool tf32 = false;                  ///< elements, of f32, are rounded to tf32
@@ -260,6 +261,7 @@ struct Flush {
   Access to;
   Value value;
   std::vector<Condition> when;
+  std::vector<Let> quotients = {};  ///< of sums of digits, which `to` and `value` may be made of, too
   Spread spread;
   bool nontemporal = false;  ///< CPU: whole vectors by nontemporal stores
   bool atomic = false;       ///< CUDA: the values are added to what is there, as of Store

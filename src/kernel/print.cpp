@@ -131,6 +131,7 @@ class Printer {
   }
 
   void one(const Copy& copy) {
+    for (const auto& quotient : copy.quotients) one(quotient);
     line("copy {} = {} over {}{}{}{}", text(copy.to), text(copy.from), text(copy.digits), where("where", copy.when),
          copy.async ? " async" : "",
          copy.rounded ? fmt::format(" rounded to {}", ricci::name(*copy.rounded))
@@ -150,6 +151,7 @@ class Printer {
          batch(mma.batch), text(mma.spread));
   }
   void one(const Flush& flush) {
+    for (const auto& quotient : flush.quotients) one(quotient);
     line("flush {} {} {} over rows {}, columns {}{}{}{}", text(flush.to), flush.atomic ? "atomically +=" : "=",
          print(kernel_, flush.value), text(flush.rows), text(flush.columns), batch(flush.batch),
          flush.parts >= 0 ? fmt::format(", parts of {} added", name(flush.parts))

@@ -237,8 +237,9 @@ void Verifier::let(const Let& let) {
                              : !ranges_.never_above(let.of, let.divisor * (last + 1) - 1)) {
     fail(fmt::format("{} may be above {}", name(let.var), last));
   }
-  const bool whole = let.divisor == 1 && let.modulus == 0 && let.most < 0;
-  enter(let.var, whole ? ranges_.multiple(0, let.of) : 1);
+  // A remainder is a multiple of what divides both its expression and the modulus.
+  const bool divides = let.divisor == 1 && let.most < 0;
+  enter(let.var, divides ? ranges_.multiple(let.modulus, let.of) : 1);
   const auto place = static_cast<std::size_t>(let.var);
   varies_[place] = varies(let.of);
   unrolled_[place] = false;

@@ -25,6 +25,7 @@ void Verifier::leave(const std::vector<Digit>& digits) {
 }
 
 void Verifier::one(const Copy& copy) {
+  const auto before = ranges_.mark();
   if (array_of_checked(copy.to).space == Space::global || array_of_checked(copy.from).space != Space::global)
     fail("a copy goes from the caller's memory to the kernel's own");
   if (copy.rounded && (!is_half(*copy.rounded) || is_integer(array_of(copy.from).type) ||
@@ -34,6 +35,7 @@ void Verifier::one(const Copy& copy) {
     fail(fmt::format("{} rounded to tf32", ricci::name(array_of(copy.to).type)));
   if (array_of(copy.to).tf32 && !copy.tf32 && !array_of(copy.from).tf32) unrounded(copy.to);
   enter(copy.digits);
+  for (const auto& quotient : copy.quotients) let(quotient);
   conditions(copy.when);
   access(copy.to);
   // Each element of the copy has a place of its own.
@@ -47,10 +49,10 @@ void Verifier::one(const Copy& copy) {
     if (step <= reached) fail(fmt::format("a copy writes elements of {} twice", array_of(copy.to).name));
     reached += step * (extent - 1);
   }
-  const auto mark = ranges_.mark();
   ranges_.assume(copy.when);
   access(copy.from);
-  ranges_.restore(mark);
+  ranges_.restore(before);
+  for (const auto& quotient : copy.quotients) ranges_.leave(quotient.var);
   leave(copy.digits);
   auto& life = life_of(copy.to.array);
   life = Life::ready;  // expand() puts what is needed between a copy and its readers
@@ -122,8 +124,9 @@ void Verifier::one(const Flush& flush) {
   enter(flush.batch);
   enter(flush.rows);
   enter(flush.columns);
-  conditions(flush.when);
   const auto mark = ranges_.mark();
+  for (const auto& quotient : flush.quotients) let(quotient);
+  conditions(flush.when);
   ranges_.assume(flush.when);
   finished_ = flush.accumulator;
   read_life(flush.accumulator);
@@ -139,6 +142,7 @@ void Verifier::one(const Flush& flush) {
   std::swap(tasks, tasks_);
   access(flush.to);
   ranges_.restore(mark);
+  for (const auto& quotient : flush.quotients) ranges_.leave(quotient.var);
   leave(flush.columns);
   leave(flush.rows);
   leave(flush.batch);

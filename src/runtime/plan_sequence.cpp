@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -15,6 +16,7 @@
 #include "ir/workspace.hpp"
 #include "kernel/atom_types.hpp"
 #include "kernel/composite.hpp"
+#include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
@@ -198,14 +200,33 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
   return limits;
 }
 
+/// Whether a step is a contraction of so few tiles, of so many points, that they are large and leave multiprocessors
+/// idle, or small and read their operands often: parts of its sums are more of them.
+bool leaves_idle(const ir::Sequence& sequence, runtime::Predictions& predictions, std::int64_t tile) {
+  constexpr std::int64_t kTurns = 6;  // of all multiprocessors, of which the last one is little of the time
+  constexpr double kLong = 50;        // us
+  constexpr double kIdle = 1.2;       // times what the products take
+  return std::any_of(sequence.steps.begin(), sequence.steps.end(), [&](const ir::Step& step) {
+    const auto points = step.program.points(step.program.free_indices());
+    if (points > kTurns * predictions.device().multiprocessors * tile || !runtime::has_points(step.program))
+      return false;
+    const auto program = predictions.canonical(step.program);
+    const auto least = plan::least_contraction_us(program, predictions.device());
+    return least > kLong && !std::isinf(least) && predictions.us_of_canonical(program) > kIdle * least;
+  });
+}
+
 /// A sequence with its long loops split. On a GPU sums of products come in as many parts as are predicted to take the
 /// least time: blocks for all multiprocessors, whatever tiles they are of, against partial results to be read again.
 ///   limit  bytes of workspace; -1: any
 ir::Sequence split(const Plan::Impl& plan, std::int64_t limit) {
   auto limits = split_limits(plan);
   auto first = ir::split_long(plan.sequence, limits);
-  if (!plan.predictions || first.storages.size() == plan.sequence.storages.size()) return first;
+  if (!plan.predictions) return first;
   auto& predictions = *plan.predictions;
+  const bool few = first.storages.size() != plan.sequence.storages.size();
+  constexpr std::int64_t kLargeTile = 128 * 128;
+  if (!few && !leaves_idle(plan.sequence, predictions, kLargeTile)) return first;
   constexpr double kNear = 1.3;  // of the least time: copies may make up for it
   struct Way {
     double us;
@@ -230,10 +251,16 @@ ir::Sequence split(const Plan::Impl& plan, std::int64_t limit) {
     consider(ir::split_long(plan.sequence, limits));
   };
   const auto whole = limits.tile_points;
-  for (const int workers : {0, 4, 8}) in_parts(workers, whole);
+  if (few) {
+    for (const int workers : {0, 4, 8}) in_parts(workers, whole);
+  } else {
+    for (const int workers : {4, 8}) in_parts(workers, kLargeTile);
+  }
   // Results that are fewer than a tile: a part is a block's all the same.
   constexpr std::int64_t kSmallTile = 64;
-  for (const int workers : {2, 8}) in_parts(workers, kSmallTile);
+  for (const int workers : {2, 8}) {
+    if (few) in_parts(workers, kSmallTile);
+  }
   std::erase_if(ways, [most = kNear * ways.front().us](const Way& way) { return way.us > most; });
   if (ways.size() > 1) {
     for (auto& way : ways) way.us = predictions.us(runtime::with_copies(way.sequence, predictions, limit));

@@ -163,6 +163,12 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
   };
   const std::string start = "tile a:64; tile c:32; tile b:16; order task a0 c0 sum b0;";
   const std::string stages = "stage A at b0 async a b; stage B at b0 async b c;";
+  refused(("join ab a b;" + start).c_str(), "b and a are not of the same tensors");
+  refused(("join aa a;" + start).c_str(), "there is nothing to join");
+  refused(("join aa a a;" + start).c_str(), "a is a part of what is joined already");
+  refused(("join a a c;" + start).c_str(), "an index has that name");
+  refused(("join xy x y;" + start).c_str(), "no index of this program is x");
+  refused(("tile a:64; join ac a c;" + start).c_str(), "a is tiled on its own");
   refused((start + stages + "atom m16n8k9_f64 rows a columns c depth b warps 2x1").c_str(), "there is no atom");
   refused((start + stages + "atom m16n8k16_f16 rows a columns c depth b warps 1x1 runs 1x1x2").c_str(),
           "sums in f32, and those of the program are in f64");

@@ -273,6 +273,46 @@ const std::vector<WrittenContraction> kCases = {
      kOne,
      "tile a:48:16; order task a0 serial a1; stage A at a1 async a b pad 4; stage B at a1 async a c pad 4;"
      "atom fma rows b columns c depth a warps 1x2 runs 2x4x1; store atomic"},
+    {"hbgd,hcga->dcba",  // rows, columns and depth of two indices each that are one, with tiles that end inside of them
+     {{'a', 6}, {'b', 6}, {'c', 7}, {'d', 3}, {'g', 5}, {'h', 9}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "join bd b d; join ef e f; join ac a c; tile bd:16; tile ef:16; tile ac:16; order task bd0 ef0 sum ac0;"
+     "stage A at ac0 async ac bd pad 4; stage B at ac0 async ac ef pad 4;"
+     "atom m16n8k8_f64 rows bd columns ef depth ac warps 1x2 runs 2x1x1; pipeline ac0 3"},
+    {"hbgd,hcga->dcba",  // the same results through shared memory
+     {{'a', 6}, {'b', 6}, {'c', 7}, {'d', 3}, {'g', 5}, {'h', 9}},
+     {DType::f64},
+     kOne,
+     kNone,
+     "join bd b d; join ef e f; join ac a c; tile bd:16; tile ef:16; tile ac:8; order task bd0 ef0 sum ac0;"
+     "stage A at ac0 async ac bd pad 4; stage B at ac0 async ac ef pad 4;"
+     "atom m16n8k8_f64 rows bd columns ef depth ac warps 1x1 runs 1x1x1; store shared; pipeline ac0 2"},
+    {"hbgd,hcga->dcba",  // by multiply-adds, neighbours of an index as far as it goes: vectors of two
+     {{'a', 6}, {'b', 6}, {'c', 7}, {'d', 3}, {'g', 5}, {'h', 9}},
+     {DType::f32},
+     kAny,
+     kAny,
+     "join ef e f; join ac a c; tile ef:16; tile ac:4; order task b ef0 sum ac0;"
+     "stage A at ac0 async ac d; stage B at ac0 async ac ef;"
+     "atom fma rows d columns ef depth ac warps 1x1 runs 1x4x1"},
+    {"hbgd,hcga->dcba",  // parts of sums of a cluster
+     {{'a', 6}, {'b', 6}, {'c', 7}, {'d', 3}, {'g', 5}, {'h', 9}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "join bd b d; join ef e f; tile bd:16; tile ef:16; tile a:3; tile c:8; order task bd0 ef0 cluster a0 sum c0 a;"
+     "stage A at a async c bd pad 4; stage B at a async c ef pad 4;"
+     "atom m16n8k8_f64 rows bd columns ef depth c warps 1x2 runs 1x1x1; pipeline a 2"},
+    {"hbgd,hcga->dcba",  // halves, which are no copies of whole words
+     {{'a', 6}, {'b', 6}, {'c', 7}, {'d', 3}, {'g', 5}, {'h', 9}},
+     {DType::f16, DType::f16, DType::f32},
+     kOne,
+     kNone,
+     "join bd b d; join ef e f; join ac a c; tile bd:16; tile ef:8; tile ac:16; order task bd0 ef0 sum ac0;"
+     "stage A at ac0 shared bd ac pad 8; stage B at ac0 shared ef ac pad 8;"
+     "atom m16n8k16_f16 rows bd columns ef depth ac warps 1x1 runs 1x1x2"},
     {"ad,db->ab",  // parts of halves by warp groups
      {{'a', 100}, {'b', 32}, {'d', 256}},
      {DType::bf16, DType::bf16, DType::bf16},

@@ -27,6 +27,7 @@ void Machine::one(const Copy& copy, const Threads& threads) {
   for (const auto t : threads) {
     over(copy.digits, t, [&] {
       if (--steps_ < 0) throw Left{};
+      for (const auto& quotient : copy.quotients) one(quotient, {t});
       count(copy.to, {t}, true);
       Item item;
       if (holds(copy.when, t)) {
@@ -97,6 +98,7 @@ void Machine::one(const Flush& flush, const Threads& threads) {
   over(rows, t, [&] {
     over(flush.columns, t, [&] {
       if (--steps_ < 0) throw Left{};
+      for (const auto& quotient : flush.quotients) one(quotient, {t});
       if (!holds(flush.when, t)) return;
       Item nothing;
       nothing.unwritten = flush.accumulator;

@@ -31,6 +31,9 @@ double least_contraction_us(const ir::Program& program, const CpuModel& device);
 std::optional<double> best_contraction_us(const ir::Program& program, const CpuModel& device, std::int64_t terms,
                                           double bound_us = std::numeric_limits<double>::infinity());
 
+/// What units for products and memory take at least, whatever the tiles; infinity where no schedule suits the program.
+double least_contraction_us(const ir::Program& program, const GpuModel& device);
+
 /// The first of them, in a part of the time.
 ///   bound_us  of predicted times that are of use: nothing where none takes less
 std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device,

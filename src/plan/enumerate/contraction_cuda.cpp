@@ -36,9 +36,11 @@ class ContractionEnumerator {
       : contraction_(contraction),
         counts_(program, contraction, device),
         device_(device),
-        rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit, run_of(contraction))),
-        columns_(tiles::side_tiles(contraction.column_axes, contraction.column_unit, run_of(contraction))),
-        depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit, longest_row(contraction))),
+        rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit, run_of(contraction), contraction.joins())),
+        columns_(tiles::side_tiles(contraction.column_axes, contraction.column_unit, run_of(contraction),
+                                   contraction.joins())),
+        depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit, longest_row(contraction),
+                                   contraction.joins())),
         prefetches_(contraction.prefetches()) {
     if (contraction.groups) {
       keep_full(rows_, contraction.row_unit, contraction.deep_rows || !contraction.read_by_groups(true));
@@ -331,9 +333,15 @@ class ContractionEnumerator {
     cut.spread = warps.spread;
     const auto count = cut.spread.warps();
     const double copies = CutCounts::copies_of(block.a, count) + CutCounts::copies_of(block.b, count);
+    constexpr double kOfDepth = 12;
+    double places = cut.depth->joined > 0 ? kOfDepth : 0;  // registers of what is worked out
+    for (const auto* of : {&block.a, &block.b}) {
+      if (of->per_place > 0) places += CutCounts::copies_of(*of, count) / of->per_place;
+    }
     const auto registers = [&](bool prefetch) {
       return c.registers(warps.rows / cut.spread.warp_rows, warps.columns / cut.spread.warp_columns, cut.spread, copies,
-                         prefetch);
+                         prefetch) +
+             static_cast<int>(places);
     };
     Rounds rounds;
     const auto add = [&](bool prefetch, int held) {

@@ -14,6 +14,7 @@ using tiles::Tile;
 
 std::string GpuContraction::name(const Cut& cut) const {
   const auto list = [](const Axes& axes, const Tile& tile) {
+    if (tile.joined > 0) return fmt::format("{}{}", joined_name(axes, tile), tile.size);
     std::string text;
     for (const auto k : tile.order) {
       if (tile.sizes[k] > 1) text += fmt::format("{}{}", axes[k].name, tile.sizes[k]);
@@ -37,9 +38,14 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   // Of many blocks either way, eight rows of them go together: what they read stays in the cache.
   constexpr std::int64_t kGrouped = 8;
   std::size_t grouped = row_axes.size();
-  if (cut.rows->blocks >= 2 * kGrouped && cut.columns->blocks >= kGrouped) {
+  const auto many = [&](std::int64_t blocks) { return blocks >= 2 * kGrouped; };
+  if (many(cut.rows->blocks) && cut.columns->blocks >= kGrouped) {
+    std::int64_t others = 1;  // blocks of axes before those that are joined
     for (const auto k : cut.rows->order) {
-      if (parts(row_axes[k].extent, cut.rows->sizes[k]) >= 2 * kGrouped) grouped = k;
+      const auto blocks =
+          cut.rows->is_joined(k) ? cut.rows->blocks / others : parts(row_axes[k].extent, cut.rows->sizes[k]);
+      if (many(blocks)) grouped = k;
+      if (!cut.rows->is_joined(k)) others *= blocks;
     }
   }
   // What a warp group reads along a side lies in panels as wide as its rows: a level of the side's fastest axis.
@@ -49,9 +55,24 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
                : 0;
   };
   std::string row_panels, column_panels;
+  const auto join = [&](const Axes& axes, const Tile& t, std::vector<std::string>& blocks, bool in_groups) {
+    Directive d;
+    d.kind = Directive::Kind::join;
+    d.subject = joined_name(axes, t);
+    auto& [word, members] = d.loops.emplace_back();
+    for (const auto k : joined_axes(t)) members.push_back(axes[k].name);
+    list.push_back(d);
+    d.kind = Directive::Kind::tile;
+    d.loops.clear();
+    d.sizes = in_groups ? std::vector{kGrouped * t.size, t.size} : std::vector{t.size};
+    if (in_groups) near = {d.subject + "1"};
+    blocks.push_back(d.subject + "0");
+    list.push_back(std::move(d));
+  };
   const auto tile = [&](const Axes& axes, const Tile& t, std::vector<std::string>& blocks, std::size_t group,
                         std::int64_t wide, std::string* panels) {
     for (const auto k : t.order) {
+      if (t.is_joined(k)) break;
       const auto n = t.sizes[k];
       Directive d;
       d.kind = Directive::Kind::tile;
@@ -69,6 +90,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
       if (n != axes[k].extent) blocks.push_back(axes[k].name + "0");
       if (n != axes[k].extent || split) list.push_back(std::move(d));
     }
+    if (t.joined > 0) join(axes, t, blocks, group == t.order.back());
   };
   tile(row_axes, *cut.rows, row_blocks, grouped, panel(true), &row_panels);
   tile(column_axes, *cut.columns, column_blocks, column_axes.size(), panel(false), &column_panels);
@@ -113,6 +135,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   // Loops of one round outside: the innermost one is the pipeline.
   std::stable_sort(chunks.begin(), chunks.end(), [&](const std::string& x, const std::string& y) {
     const auto rounds = [&](const std::string& name) {
+      if (cut.depth->joined > 0 && name == joined_name(depth_axes, *cut.depth) + "0") return true;
       for (std::size_t k = 0; k < depth_axes.size(); ++k) {
         const bool shared = !cluster.empty() && k == cut.share.axis;
         if (depth_axes[k].name + (shared ? "1" : "0") == name)
@@ -131,7 +154,10 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   const auto at = chunks.empty() ? task.back() : chunks.back();
   const auto names = [](const Axes& axes, const Tile& t, const std::string& panels) {
     std::vector<std::string> all;
-    for (const auto k : t.order) all.push_back(axes[k].name);
+    for (const auto k : t.order) {
+      if (!t.is_joined(k)) all.push_back(axes[k].name);
+    }
+    if (t.joined > 0) all.push_back(joined_name(axes, t));
     if (!panels.empty()) all.insert(all.end() - 1, panels);
     return all;
   };

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "plan/enumerate/contraction.hpp"
@@ -62,6 +63,16 @@ std::vector<int> own_order(const ir::Program& program, ir::NodeId load) {
 }
 
 }  // namespace
+
+double least_contraction_us(const ir::Program& program, const GpuModel& device) {
+  auto least = std::numeric_limits<double>::infinity();
+  const auto way = GpuContraction::of(program, device);
+  if (!way) return least;
+  least = least_time_of_launch(way->product_cycles(), way->bytes, false, device);
+  if (const auto groups = way->by_groups(program, device))
+    least = std::min(least, least_time_of_launch(groups->product_cycles(), groups->bytes, true, device));
+  return 1e6 * least;
+}
 
 std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuModel& device, const Candidate* best) {
   const auto found = GpuContraction::of(program, device);

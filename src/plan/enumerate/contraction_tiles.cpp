@@ -10,7 +10,8 @@ void reach(std::vector<Reach>& all, const Axes& axes, const Tile& tile, bool oth
   for (std::size_t k = tile.order.size(); k-- > 0;) {
     const auto& axis = axes[tile.order[k]];
     const auto size = tile.sizes[tile.order[k]];
-    all.push_back({std::abs(other ? axis.in_other : axis.in_operand), std::min(size, axis.extent), axis.extent, step});
+    all.push_back({std::abs(other ? axis.in_other : axis.in_operand), std::min(size, axis.extent), axis.extent, step,
+                   tile.is_joined(tile.order[k]) ? tile.size : 0});
     step *= size;
   }
 }
@@ -19,6 +20,7 @@ Lie lie_of(std::vector<Reach> all) {
   std::sort(all.begin(), all.end(), [](const Reach& x, const Reach& y) { return x.stride < y.stride; });
   Lie lie;
   bool together = true;
+  std::int64_t joined = 0, whole = 1;  // positions of axes that are one, and those of them that are neighbours
   for (const auto& one : all) {
     if (one.stride != lie.run) break;
     together = together && one.in_shared == lie.together;
@@ -27,13 +29,66 @@ Lie lie_of(std::vector<Reach> all) {
       lie.fastest = one.size;
       lie.step = one.in_shared;
     }
+    if (lie.run == 1) joined = one.joined;
+    if (one.joined != joined) joined = 0;
+    whole *= one.extent;
     lie.run *= one.size;
     if (one.size != one.extent) break;
   }
+  if (joined == 0) return lie;
+  // Such a tile begins anywhere in a run.
+  lie.run = std::min(lie.run, piece_of(joined, whole));
+  lie.fastest = std::min(lie.fastest, lie.run);
+  lie.together = std::min(lie.together, lie.run);
   return lie;
 }
 
-std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run) {
+std::string joined_name(const Axes& axes, const Tile& tile) {
+  std::string name;
+  for (const auto k : joined_axes(tile)) name += axes[k].name;
+  return name;
+}
+
+namespace {
+
+constexpr double kWorthJoining = 1.03;  // of a tile, times that of one of whole parts of axes, or of fewer axes
+
+/// Of several axes as one, of no more than are worth it: as few tiles of at most `most` positions as there can be,
+/// multiples of `unit`. Axis `fastest` is the fastest, then what is the fastest of a tensor, then what is slower.
+Tile joined_tile(const Axes& axes, std::size_t fastest, std::int64_t unit, std::int64_t most) {
+  Tile tile;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    if (k != fastest) tile.order.push_back(k);
+  }
+  const auto step = [&](std::size_t k) { return std::min(std::abs(axes[k].in_operand), std::abs(axes[k].in_other)); };
+  std::stable_sort(tile.order.begin(), tile.order.end(),
+                   [&](std::size_t x, std::size_t y) { return step(x) > step(y); });
+  tile.order.push_back(fastest);
+  std::int64_t all = 1, others = 1, positions = axes[fastest].extent;
+  for (const auto& axis : axes) all *= axis.extent;
+  for (std::size_t count = 2; count <= axes.size(); ++count) {
+    positions *= axes[tile.order[axes.size() - count]].extent;
+    others = all / positions;
+    auto wider = tile;
+    wider.joined = count;
+    wider.size = std::min(most, up(parts(positions, parts(positions, most)), unit));
+    wider.blocks = others * parts(positions, wider.size);
+    wider.used = static_cast<double>(all) / static_cast<double>(wider.blocks * wider.size);
+    if (count == 2 || wider.worth(most) > kWorthJoining * tile.worth(most)) tile = std::move(wider);
+  }
+  tile.sizes.assign(axes.size(), 1);
+  auto rest = tile.size;
+  for (auto k = tile.order.size(); k-- > tile.order.size() - tile.joined;) {
+    const auto extent = axes[tile.order[k]].extent;
+    tile.sizes[tile.order[k]] = std::min(rest, extent);
+    rest = parts(rest, extent);
+  }
+  return tile;
+}
+
+}  // namespace
+
+std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run, bool joins) {
   std::vector<Tile> list;
   if (axes.empty()) return {Tile{}};
   std::vector<std::size_t> fastest;
@@ -46,13 +101,26 @@ std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t r
       if (std::abs(axes[k].in_operand) < std::abs(axes[fastest[0]].in_operand)) fastest[0] = k;
     }
   }
+  // Results are written in the order of what is joined: their neighbours together.
+  const bool writes_neighbours =
+      std::any_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.in_other == 1 && axis.extent > 1; });
   Tiles search(axes, unit, run);
   for (const auto f : fastest) {
     for (const std::int64_t most : {256, 192, 144, 128, 96, 64, 48, 32, 16}) {
       auto tile = search.of(f, most);
-      const bool known = std::any_of(list.begin(), list.end(),
-                                     [&](const Tile& t) { return t.sizes == tile.sizes && t.order == tile.order; });
-      if (!known) list.push_back(std::move(tile));
+      const auto worth = tile.worth(most);
+      const auto add = [&](Tile made) {
+        const bool known = std::any_of(list.begin(), list.end(), [&](const Tile& t) {
+          return t.sizes == made.sizes && t.order == made.order && t.joined == made.joined && t.size == made.size;
+        });
+        if (!known) list.push_back(std::move(made));
+      };
+      add(std::move(tile));
+      const bool usual = most == 64 || most == 96 || most == 128 || most == 192;
+      if (!joins || !usual || axes.size() == 1 || most < 2 * unit || (writes_neighbours && axes[f].in_other != 1))
+        continue;
+      auto joined = joined_tile(axes, f, unit, most);
+      if (joined.blocks > 1 && joined.worth(most) > kWorthJoining * worth) add(std::move(joined));
     }
   }
   return list;
@@ -122,7 +190,7 @@ void add_ragged_rows(std::vector<Tile>& list, const Axes& depth, std::int64_t ro
   }
 }
 
-std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row) {
+std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row, bool joins) {
   std::vector<Tile> list;
   if (depth.empty()) return {Tile{}};
   std::vector<std::size_t> fastest;
@@ -169,6 +237,15 @@ std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t
         if (depth[f].extent < m || depth[g].extent < n || std::int64_t{m} * n % unit != 0) continue;
         list.push_back(tile_of_two(depth, f, m, g, n));
       }
+    }
+  }
+  // An axis of which each operand's neighbours lie along another one cannot be joined to whole runs of both.
+  if (!joins || depth.size() == 1 || fastest.size() > 1) return list;
+  for (const auto f : fastest) {
+    for (const std::int64_t steps : {2, 4}) {
+      const auto most = steps * std::max<std::int64_t>(unit, 8);
+      if (depth[f].extent % most == 0) continue;
+      if (auto joined = joined_tile(depth, f, unit, most); joined.blocks > 1) list.push_back(std::move(joined));
     }
   }
   return list;

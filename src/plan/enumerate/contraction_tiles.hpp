@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,36 @@ struct Tile {
   std::vector<std::int64_t> sizes;  ///< per axis
   std::int64_t size = 1, blocks = 1;
   double used = 1;  ///< of the positions of all blocks
+  /// So many axes, the last ones of the order, are one, of which the tile has `size` positions, wherever others end:
+  /// `sizes` are what it reaches of each of them, and 1 of the others.
+  std::size_t joined = 0;
+
+  bool is_joined(std::size_t k) const {
+    return std::find(order.end() - static_cast<std::ptrdiff_t>(joined), order.end(), k) != order.end();
+  }
+  /// By whose multiples the values of an axis begin.
+  std::int64_t step_of(const Axes& axes, std::size_t k) const {
+    return !is_joined(k) ? sizes[k] : k == order.back() ? std::gcd(size, axes[k].extent) : 1;
+  }
+
+  /// Of as many positions as there is room for: the share that is used, the more the fuller it is.
+  double worth(std::int64_t most) const {
+    return used * std::pow(static_cast<double>(size) / static_cast<double>(most), 0.3);
+  }
 };
+
+/// Axes that a tile joins, the slowest first.
+inline std::vector<std::size_t> joined_axes(const Tile& tile) {
+  return {tile.order.end() - static_cast<std::ptrdiff_t>(tile.joined), tile.order.end()};
+}
+/// What they are called together.
+std::string joined_name(const Axes& axes, const Tile& tile);
+
+/// On average, what parts of runs of a length there are in `size` positions from a multiple of size on.
+inline std::int64_t piece_of(std::int64_t size, std::int64_t run) {
+  const auto begins = std::gcd(size, run);
+  return std::max(size * run / (size + run - begins) / begins * begins, begins);
+}
 
 /// Whether a side's fastest digit moves the other tensor to its neighbour.
 inline bool is_fastest(const Axes& axes, const Tile& tile) {
@@ -38,7 +68,8 @@ inline bool is_fastest(const Axes& axes, const Tile& tile) {
 /// How far a tile reaches along one axis of a tensor.
 struct Reach {
   std::int64_t stride, size, extent;
-  std::int64_t in_shared;  ///< step in the block's own memory
+  std::int64_t in_shared;   ///< step in the block's own memory
+  std::int64_t joined = 0;  ///< positions of the tile, where the axis is joined with others
 };
 /// Adds what a tile reaches along a group's axes: in the operand or in the other tensor, its fastest digit `step` apart
 /// in the block's own memory.
@@ -166,15 +197,17 @@ class Tiles {
   double score_ = -1;
 };
 
-/// Of the rows or the columns: from 16 to 256 positions, each along every axis that is the fastest of a tensor.
+/// Of the rows or the columns: from 16 to 256 positions, each along every axis that is the fastest of a tensor; and
+/// where more of those are used, of all axes as one.
+///   joins  whether axes may be joined
 ///   unit  positions that warps take at once
 ///   run   elements that are worth being neighbours
-std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run);
+std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run, bool joins);
 
 /// Of the depth, multiples of `unit`; one of one position where there is none; where no extents are, the fastest axis
 /// is longer than it is.
 ///   row  elements of the longest row that warp groups read
-std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row);
+std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row, bool joins);
 /// Adds such rows of the fastest axis where it is no multiple of them, and they leave little of it over.
 void add_ragged_rows(std::vector<Tile>& list, const Axes& depth, std::int64_t row);
 

@@ -364,6 +364,10 @@ kernel::WarpTile GpuContraction::warp_tile(const Cut& cut) const {
 std::vector<kernel::ResultDigit> GpuContraction::result_digits(const Tile& rows, const Tile& columns) const {
   std::vector<kernel::ResultDigit> digits;
   const auto add = [&](const Axes& axes, const Tile& tile, bool of_rows) {
+    if (tile.joined > 0) {
+      digits.push_back({of_rows, tile.size, 1, std::abs(axes[tile.order.back()].in_other)});
+      return;
+    }
     std::int64_t step = 1;
     for (std::size_t k = tile.order.size(); k-- > 0;) {
       const auto extent = tile.sizes[tile.order[k]];
@@ -421,6 +425,7 @@ std::int64_t GpuContraction::result_bytes(const Cut& cut, std::int64_t relaid_el
 DepthShare GpuContraction::share_of(const Tile& depth, int blocks) const {
   DepthShare share;
   for (std::size_t k = 0; k < depth_axes.size(); ++k) {
+    if (depth.is_joined(k)) continue;
     const auto chunks = tiles::parts(depth_axes[k].extent, depth.sizes[k]);
     if (chunks <= share.all) continue;
     share.all = chunks;
@@ -441,7 +446,7 @@ std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, cons
   if (tile.order.empty() || step(axes[tile.order.back()]) != 1) return 1;
   const auto& fastest = axes[tile.order.back()];
   for (auto n = widest(std::max(size, element_bytes(of_rows))); n > 1; n /= 2) {
-    if (tile.sizes[tile.order.back()] % n != 0 || fastest.extent % n != 0) continue;
+    if (tile.step_of(axes, tile.order.back()) % n != 0 || fastest.extent % n != 0) continue;
     const auto fits = [&](const Axes& list, bool other) {
       return std::all_of(list.begin(), list.end(), [&](const Axis& axis) {
         return &axis == &fastest || (other ? axis.in_other : axis.in_operand) % n == 0;

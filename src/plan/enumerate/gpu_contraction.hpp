@@ -132,6 +132,8 @@ class GpuContraction {
 
   const kernel::Atom& atom() const { return *atom_; }
   bool is_outer() const { return depth_axes.empty(); }
+  /// Whether several axes may be one in tiles: warp groups read whole rows of an axis.
+  bool joins() const { return !groups && products == 1 && !is_outer(); }
   /// Whether fragments may be read ahead of a round: those that are numbers as they are read, by few steps of the
   /// depth.
   bool prefetches() const;

@@ -19,7 +19,8 @@ std::int64_t alignment_of(const GpuContraction& contraction, const Tile& rows, c
     for (std::size_t k = 0; k < axes.size(); ++k) {
       if (axes[k].extent == 1) continue;
       if (std::abs(axes[k].in_other) != 1) add(axes[k].in_other);
-      if (std::abs(axes[k].in_other) == 1 && tile.sizes[k] != axes[k].extent) add(tile.sizes[k]);
+      if (const auto begins = tile.step_of(axes, k); std::abs(axes[k].in_other) == 1 && begins != axes[k].extent)
+        add(begins);
     }
   };
   of(contraction.row_axes, rows);
@@ -69,7 +70,9 @@ std::int64_t result_run(const GpuContraction& contraction, const Tile& rows, con
 
 ResultPlace result_place(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
   const auto of = [](const Axes& axes, const Tile& tile) {
-    return tiles::is_fastest(axes, tile) ? tile.sizes[tile.order.back()] : 1;
+    if (!tiles::is_fastest(axes, tile)) return std::int64_t{1};
+    const auto k = tile.order.back();
+    return tile.joined > 0 ? tiles::piece_of(tile.size, axes[k].extent) : tile.sizes[k];
   };
   const auto beside = contraction.by_lanes() && contraction.in_result() == 1 ? contraction.products : 1;
   return {result_run(contraction, rows, columns),

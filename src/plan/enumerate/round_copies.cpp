@@ -39,10 +39,10 @@ std::int64_t alignment_of(const GpuContraction& c, bool of_rows, const tiles::Ti
     if (!inside || size < extent) steps |= (inside ? size : 1) * stride * c.element_bytes(of_rows);
   };
   const auto& axes = of_rows ? c.row_axes : c.column_axes;
-  for (std::size_t k = 0; k < axes.size(); ++k) add(axes[k].in_operand, side.sizes[k], axes[k].extent);
+  for (std::size_t k = 0; k < axes.size(); ++k) add(axes[k].in_operand, side.step_of(axes, k), axes[k].extent);
   for (std::size_t k = 0; k < c.depth_axes.size(); ++k) {
     const auto& axis = c.depth_axes[k];
-    add(of_rows ? axis.in_operand : axis.in_other, chunk.sizes[k], axis.extent);
+    add(of_rows ? axis.in_operand : axis.in_other, chunk.step_of(c.depth_axes, k), axis.extent);
   }
   for (std::size_t k = 0; k < c.batch_axes.size(); ++k) {
     const auto& axis = c.batch_axes[k];
@@ -79,6 +79,16 @@ Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles
                         kCacheLineBytes;
   }
   copies.converted = contraction.converts(of_rows) ? copies.elements : 0;
+  if (side.joined + chunk.joined > 0) {
+    // As counted in SASS: 12 to 17 for each copy, and 4 to 6 where places are sums.
+    constexpr double kOfQuotients = 12;
+    copies.instructions = kOfQuotients;
+  }
+  if (side.joined > 0) {
+    // A warp reads lines, along the depth by few positions of it.
+    const auto lines = static_cast<double>(std::max<std::int64_t>(kCacheLineBytes / (size * n), 1));
+    copies.per_place = contraction.deep(of_rows) ? std::max(static_cast<double>(chunk.size / n) / lines, 1.0) : 2;
+  }
   return copies;
 }
 

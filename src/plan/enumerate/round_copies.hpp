@@ -15,9 +15,12 @@ struct Copies {
   double lines = 0;                  ///< of 128 bytes that warps ask for
   double split = 0;  ///< pieces of more than a sector that are no whole ones, and whose vectors are copied along rows
   double bytes = 0;  ///< by whole sectors
-  double run_bytes = 0;   ///< neighbours in memory that a round has
-  double held_lines = 0;  ///< lines of the first cache that hold what passes through it
-  double converted = 0;   ///< elements that are converted on the way
+  double run_bytes = 0;     ///< neighbours in memory that a round has
+  double held_lines = 0;    ///< lines of the first cache that hold what passes through it
+  double converted = 0;     ///< elements that are converted on the way
+  double instructions = 3;  ///< of a copy and its addresses
+  /// Copies of a thread for each place along the side that it keeps in a register, where places are quotients; 0: none.
+  double per_place = 0;
 };
 ///   side, chunk  tiles of the operand's own axes and of the depth
 Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk);
