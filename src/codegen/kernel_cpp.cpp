@@ -298,18 +298,40 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     w_.line("bool more;  // whether there is a next task");
     const bool counts = in_body<kernel::Beside>(last_section().body) != nullptr;
     w_.line("i64 piece = 0{}{};", pieces > 1 ? ", beat = 0" : "", counts ? ", stored = 0" : "");
-    text_.count_from({rows.from, {filled(ahead_->body), {kernel::Affine()}}});
+    const bool halves = pieces > 2 && is_spelt_out(*body);
+    const auto half = (pieces + 1) / 2;
+    // Where all steps are whole, pointers move from piece to piece.
+    const bool moves = halves && loops.size() == 1 && in_body<kernel::Let>(*body) == nullptr &&
+                       kernel_.extent(loops[0]->var) % loops[0]->step == 0;
+    kernel::Access in = rows.from, out{filled(ahead_->body), {kernel::Affine()}};
+    if (moves) {
+      for (auto* side : {&in, &out}) {
+        auto& index = side->index.front();
+        index = index + coefficient(*body, side->array, loops[0]->var) * kernel::Affine::of(loops[0]->var);
+      }
+    }
+    text_.count_from({in, out});
     w_.open("inline __attribute__((always_inline)) void one() {{");
+    const char* number = halves ? "turn" : "piece";
+    if (halves && !moves) w_.line("const i64 turn = piece % 2 * {} + piece / 2;", half);
     auto count = pieces;
     for (const auto* loop : loops) {
-      const auto number = digit("piece", pieces, count, rounds_of(*loop));
+      if (moves) break;
+      const auto round = digit(number, pieces, count, rounds_of(*loop));
       w_.line("const i64 {} = {};", text_.name(loop->var),
-              loop->step == 1     ? number
-              : number == "piece" ? fmt::format("{} * piece", loop->step)
-                                  : fmt::format("{} * ({})", loop->step, number));
+              loop->step == 1   ? round
+              : round == number ? fmt::format("{} * {}", loop->step, number)
+                                : fmt::format("{} * ({})", loop->step, round));
       count /= rounds_of(*loop);
     }
     print(*body);
+    if (moves) {
+      const auto step = [&](const kernel::Access& side) {
+        const auto by = side.index.front().coefficient(loops[0]->var) * loops[0]->step;
+        return fmt::format("piece % 2 == 0 ? {} : {}", by * half, by * (1 - half));
+      };
+      w_.line("{} += {}, {} += {};", from.name, step(in), kept.name, step(out));
+    }
     w_.line("++piece;");
     w_.close();
     text_.count_from({});
@@ -329,6 +351,27 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     w_.close("};");
     std::swap(w_, outside);
     tables_ += '\n' + outside.take();
+  }
+  /// Whether a body is a loop that is spelt out.
+  static bool is_spelt_out(const Body& body) {
+    const auto* loop = body.size() == 1 ? std::get_if<kernel::Loop>(&body.front().node) : nullptr;
+    return loop != nullptr && loop->bind == Bind::unroll;
+  }
+  /// By how much a variable moves what is loaded from an array, or stored to it.
+  static std::int64_t coefficient(const Body& body, int array, kernel::Var var) {
+    std::int64_t by = 0;
+    const auto look = [&](const kernel::Access& access) {
+      if (access.array == array) by = access.index.front().coefficient(var);
+    };
+    const std::function<void(const kernel::Value&)> look_at = [&](const kernel::Value& value) {
+      if (value.kind == kernel::Value::Kind::load) look(value.access);
+      for (const auto& operand : value.operands) look_at(operand);
+    };
+    for (const auto& statement : body) {
+      if (const auto* store = std::get_if<kernel::Store>(&statement.node)) look(store->to), look_at(store->value);
+      kernel::for_each_body(statement, [&](const Body& inner) { by = by != 0 ? by : coefficient(inner, array, var); });
+    }
+    return by;
   }
   std::int64_t rounds_of(const kernel::Loop& loop) const {
     return (kernel_.extent(loop.var) + loop.step - 1) / loop.step;

@@ -196,7 +196,9 @@ struct Section {
   Body body;
   /// CPU: above 0, a task executes the section of the next one, piece by piece while it stores so many bytes in what
   /// follows, in CopyRuns and beside it: a piece is a round of the outermost loops that are never spelt out, as many of
-  /// them as leave pieces of kLeastPiece stored bytes; without such loops it is executed at the end.
+  /// them as leave pieces of kLeastPiece stored bytes; without such loops it is executed at the end. Pieces that
+  /// are a loop spelt out are taken from both halves in turn: each of their instructions would read evenly spaced
+  /// addresses, which prefetchers that follow single instructions go on with beyond the tile.
   /// It fills one scratch array, of which there are two, one half each. Rows of the task after that are FetchRows of
   /// the array that it reads.
   std::int64_t ahead = 0;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <utility>
@@ -19,6 +20,10 @@ namespace ricci::kernel {
 namespace {
 
 using ir::NodeId;
+
+/// Rows of a block at least so many bytes apart, each in a page of its own, are read without a loop along them, whose
+/// end is often mispredicted; nearer ones were read faster with it. Of so many blocks at most, for the code's length.
+constexpr std::int64_t kFarApart = 4096, kMostSpeltOut = 8;
 
 /// Offsets of the values along one side of a block, of which `per_block` are in one: numbers, multiples of a number, or
 /// elements of a table.
@@ -58,12 +63,14 @@ class Side {
     if (!whole() && ragged())
       names.push_back({Let{.var = place_, .of = Affine::of(first_), .most = values() - per_block_}});
   }
-  Body around(Body body) const {
+  Body around(Body body, Bind bind = Bind::rolled) const {
     if (whole()) return body;
-    Loop loop{first_, Bind::rolled, {}, std::move(body)};
+    Loop loop{first_, bind, {}, std::move(body)};
     loop.step = per_block_;
     return {{std::move(loop)}};
   }
+
+  std::int64_t blocks() const { return (values() + per_block_ - 1) / per_block_; }
 
  private:
   std::int64_t values() const { return static_cast<std::int64_t>(list_.size()); }
@@ -196,7 +203,13 @@ class StagedBuilder : CpuTile {
         one_block(block, columns, rows, moved(input(place), columns.place()), moved(in_array(place), rows.place()));
     // Executed ahead, along the rows first, which hardware prefetchers follow; otherwise rows are the inner loop: they
     // fill a cache line of the array while it is in L1.
-    body = ahead_.on() ? rows.around(columns.around(std::move(body))) : columns.around(rows.around(std::move(body)));
+    if (ahead_.on()) {
+      const auto apart = std::abs(load().offset.coefficient[as_size(across.front().index)]) * size_of(load().type);
+      const bool spelt_out = apart >= kFarApart && columns.blocks() <= kMostSpeltOut;
+      body = rows.around(columns.around(std::move(body), spelt_out ? Bind::unroll : Bind::rolled));
+    } else {
+      body = columns.around(rows.around(std::move(body)));
+    }
     return around(outside, 0, outside.size(), ahead_.on() ? Bind::rolled : Bind::any, std::move(body));
   }
 
