@@ -36,11 +36,12 @@ class ContractionEnumerator {
       : contraction_(contraction),
         counts_(program, contraction, device),
         device_(device),
-        rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit, run_of(contraction), contraction.joins())),
+        rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit, run_of(contraction),
+                                contraction.joins_sides())),
         columns_(tiles::side_tiles(contraction.column_axes, contraction.column_unit, run_of(contraction),
-                                   contraction.joins())),
+                                   contraction.joins_sides())),
         depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit, longest_row(contraction),
-                                   contraction.joins())),
+                                   contraction.joins_depth())),
         prefetches_(contraction.prefetches()) {
     if (contraction.groups) {
       keep_full(rows_, contraction.row_unit, contraction.deep_rows || !contraction.read_by_groups(true));
