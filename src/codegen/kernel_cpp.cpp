@@ -58,56 +58,98 @@ static __attribute__((noinline)) void copy_row(T* __restrict__ to, const T* __re
 
 )";
 
-constexpr const char* kParts = R"(// The first C lanes of a vector; what is not read is 0.
-template <class V, int C, class T>
-inline V load_part(const T* from) {
-  V value = {};
-  __builtin_memcpy(&value, from, C * sizeof(T));
-  return value;
-}
-template <int C, class T, class V>
-inline void store_part(T* to, V value) { __builtin_memcpy(to, &value, C * sizeof(T)); }
+/// Lanes of a C vector that an element takes: two of a c128.
+int words_of(DType type) { return std::max(static_cast<int>(size_of(type)) / 8, 1); }
 
-)";
+std::string vector_name(DType type, int lanes) { return fmt::format("{}x{}", name(type), lanes); }
+
+/// What follows the operands of a shuffle: the lanes that `from` says.
+template <class From>
+std::string order(int lanes, From from) {
+  std::string text;
+  for (int lane = 0; lane < lanes; ++lane) text += fmt::format(", {}", from(lane));
+  return text;
+}
+
+/// The number whose bits up to `high` are reversed.
+int reversed(int number, int high) {
+  for (int low = 1; low < high; low *= 2, high /= 2) {
+    if (((number & low) != 0) != ((number & high) != 0)) number ^= low | high;
+  }
+  return number;
+}
 
 /// A function of vectors that KernelText calls.
-std::string lane_function(const std::string& name, const std::string& vector, const char* element, int lanes) {
-  // The lanes that `from` says for each one.
-  const auto order = [&](auto from) {
-    std::string text;
-    for (int v = 0; v < lanes; ++v) text += fmt::format(", {}", from(v));
-    return text;
-  };
+std::string lane_function(const std::string& name, DType type, int lanes) {
+  const auto vector = vector_name(type, lanes);
   if (name == "prefixes") {
     auto text =
         fmt::format("// Sums of the lanes up to each.\ninline {0} prefixes({0} x) {{\n  const {0} zero = 0;\n", vector);
     for (int span = 1; span < lanes; span *= 2)
       text += fmt::format("  x += __builtin_shufflevector(zero, x{});\n",
-                          order([&](int v) { return v < span ? v : lanes + v - span; }));
+                          order(lanes, [&](int v) { return v < span ? v : lanes + v - span; }));
     return text + "  return x;\n}\n\n";
   }
   if (name == "shifted")
     return fmt::format(
         "// The lanes after one that comes before them.\n"
         "inline {0} shifted({0} x, {1} before) {{ return __builtin_shufflevector(x, ({0})before{2}); }}\n\n",
-        vector, element, order([&](int v) { return v == 0 ? lanes : v - 1; }));
+        vector, c_type(type), order(lanes, [&](int v) { return v == 0 ? lanes : v - 1; }));
   // Complex numbers, pairs (x, y): as (-y, x), (x, -y), (x, x) and (y, y).
   const auto pairs = [&](const char* first, const char* second, int of_real, int of_imag) {
     return fmt::format("inline {0} {1}({0} z) {{ return __builtin_shufflevector({2}, {3}{4}); }}\n\n", vector, name,
-                       first, second, order([&](int v) { return v - v % 2 + (v % 2 == 0 ? of_real : of_imag); }));
+                       first, second,
+                       order(lanes, [&](int v) { return v - v % 2 + (v % 2 == 0 ? of_real : of_imag); }));
   };
   if (name == "times_i") return pairs("-z", "z", 1, lanes);
   if (name == "conj_pairs") return pairs("z", "-z", 0, lanes + 1);
   return name == "real_pairs" ? pairs("z", "z", 0, 0) : pairs("z", "z", 1, 1);
 }
 
-/// The type of a vector's lanes that hold an element's bits, and how many of them do: of elements that C has no vectors
-/// of, unsigned integers.
+/// transpose<type, used>(rows) of an array of so many vectors, in log2 of their number rounds: pairs of vectors
+/// interleave pieces of 1, 2, 4, ... elements within 16 bytes, by one instruction each, and exchange larger ones. What
+/// is interleaved comes out by numbers whose bits are reversed. Loops would be unrolled too late for loads to stay in
+/// the order of the rows, and templates take Clang longer than the rest of a kernel does.
+std::string transpose_function(DType type, int lanes, int vectors, int used) {
+  const int words = words_of(type), group = std::min(lanes, std::max(16 / static_cast<int>(size_of(type)), 1));
+  const auto vector = vector_name(type, lanes);
+  auto text =
+      fmt::format("template <>\ninline __attribute__((always_inline)) void transpose<{}, {}>({} (&rows)[{}]) {{\n",
+                  c_type(type), used, vector, vectors);
+  std::vector<std::string> rows;
+  for (int i = 0; i < vectors; ++i) rows.push_back(fmt::format("rows[{}]", i));
+  int made = 0;
+  for (int span = 1; span < vectors; span *= 2) {
+    // The element of both vectors' that becomes number j.
+    const auto place = [&](int j, int high) {
+      const int at = j % group;
+      return span < group ? j - at + at / span / 2 * span + j % span + at / span % 2 * lanes + high * group / 2
+                          : (j & ~span) + ((j & span) != 0 ? lanes : 0) + high * span;
+    };
+    for (int i = 0; i < vectors; ++i) {
+      if ((i & span) != 0 || i / span * span >= used) continue;
+      const bool alone = (i | span) / span * span >= used;
+      const auto x = rows[static_cast<std::size_t>(i)], y = alone ? x : rows[static_cast<std::size_t>(i | span)];
+      for (const int high : {0, 1}) {
+        if (high == 0 && alone && span >= group) continue;
+        auto& row = rows[static_cast<std::size_t>(high == 0 ? i : i | span)];
+        row = fmt::format("v{}", made++);
+        text += fmt::format("  const {} {} = __builtin_shufflevector({}, {}{});\n", vector, row, x, y,
+                            order(lanes * words, [&](int k) { return words * place(k / words, high) + k % words; }));
+      }
+    }
+  }
+  for (int i = 0; i < vectors; ++i)
+    text +=
+        fmt::format("  rows[{}] = {};\n", i, rows[static_cast<std::size_t>(reversed(i, std::min(group, vectors) / 2))]);
+  return text + "}\n\n";
+}
+
+/// The type of a vector's lanes that hold an element's bits: of elements that C has no vectors of, unsigned integers.
 const char* bits_type(DType type) {
   if (!is_complex(type) && !is_half(type)) return c_type(type);
   return size_of(type) == 2 ? "u16" : "u64";
 }
-std::int64_t words_of(DType type) { return std::max<std::int64_t>(size_of(type) / 8, 1); }
 
 /// The integer type of a table that holds these values.
 const char* offset_type(const std::vector<std::int64_t>& values) {
@@ -163,18 +205,19 @@ class CppPrinter : StatementPrinter<CppPrinter> {
 
   std::string prelude() const {
     std::string types;
-    const auto vector = [](DType type, int lanes) { return fmt::format("{}x{}", ricci::name(type), lanes); };
     for (const auto& [type, lanes] : text_.vector_types())
       types += fmt::format(
           "typedef {0} {1} __attribute__((ext_vector_type({2})));\n"
           "typedef {1} {1}_in_memory __attribute__((aligned({3}), may_alias));\n\n",
-          bits_type(type), vector(type, lanes), lanes * words_of(type), size_of(type));
+          bits_type(type), vector_name(type, lanes), lanes * words_of(type), size_of(type));
     for (const auto& [name, of] : text_.lane_functions()) {
-      for (const auto& [type, lanes] : of) types += lane_function(name, vector(type, lanes), c_type(type), lanes);
+      for (const auto& [type, lanes] : of) types += lane_function(name, type, lanes);
     }
-    return types + (nontemporal_ || rows_ ? kNontemporal : "") + (rows_ ? kRows : "") +
-           (text_.uses_parts() ? kParts : "") + (transposes_ ? prelude::kTranspose + std::string("\n") : "") +
-           (aligns_ ? kAligned : "") + (runs_ ? prelude::kRuns + std::string("\n") : "");
+    if (text_.uses_pieces()) types += prelude::kPieces + std::string("\n");
+    if (!transposes_.empty()) types += "template <class T, int Used, class V, int N>\nvoid transpose(V (&rows)[N]);\n";
+    for (const auto& function : transposes_) types += function;
+    return types + (nontemporal_ || rows_ ? kNontemporal : "") + (rows_ ? kRows : "") + (aligns_ ? kAligned : "") +
+           (runs_ ? prelude::kRuns + std::string("\n") : "");
   }
 
  private:
@@ -527,15 +570,17 @@ class CppPrinter : StatementPrinter<CppPrinter> {
             copy.prefetch, copy.nontemporal, text_.pointer(copy.to), text_.pointer(copy.from), copy.count);
   }
   void one(const kernel::Transpose& transpose) {
-    transposes_ = true;
     const auto& array = kernel_.array(transpose.array);
-    w_.line("transpose<{}, {}>({});", c_type(array.type), transpose.used > 0 ? transpose.used : array.shape.front(),
-            array.name);
+    const auto vectors = static_cast<int>(array.shape.front());
+    const auto used = transpose.used > 0 ? transpose.used : vectors;
+    transposes_.insert(transpose_function(array.type, array.lanes, vectors, used));
+    w_.line("transpose<{}, {}>({});", c_type(array.type), used, array.name);
   }
 
-  bool transposes_ = false, nontemporal_ = false, rows_ = false, aligns_ = false, runs_ = false, fences_ = false;
+  bool nontemporal_ = false, rows_ = false, aligns_ = false, runs_ = false, fences_ = false;
   std::string tables_;            // and types, before the function
   std::set<std::string> tabled_;  // names of tables
+  std::set<std::string> transposes_;
   const kernel::Section* ahead_ = in_task<kernel::Section>([](const auto& section) { return section.ahead > 0; });
 };
 

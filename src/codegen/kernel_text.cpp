@@ -265,7 +265,7 @@ std::string KernelText::load(const Access& access) {
   const auto type = vector_type(from.type, access.lanes);
   if (!vectors_) return fmt::format("load<{}>({}){}", type, pointer(access), lane(access));
   if (access.count > 0) {
-    parts_ = true;
+    pieces_ = true;
     return fmt::format("load_part<{}, {}>({})", type, access.count, pointer(access));
   }
   return fmt::format("*(const {}_in_memory*)({})", type, pointer(access));
@@ -281,7 +281,7 @@ std::string KernelText::store(const Access& access, const std::string& value) {
   if (access.lanes == 1 && access.count == 0) return fmt::format("{}[{}] = {};", to.name, offset(access), value);
   if (!vectors_) return fmt::format("store({}, {});", pointer(access), value);
   if (access.count > 0) {
-    parts_ = true;
+    pieces_ = true;
     return fmt::format("store_part<{}>({}, {});", access.count, pointer(access), value);
   }
   return fmt::format("*({}_in_memory*)({}) = {};", vector_type(to.type, access.lanes), pointer(access), value);
@@ -358,9 +358,11 @@ KernelText::Text KernelText::text(const Value& value) {
                   : fmt::format("(i64)({})", affine(value.affine)),
               2};
     case Value::Kind::pack:
+      pieces_ = pieces_ || value.operands.front().lanes() > 1;
       if (value.operands.front().lanes() > 1) return {fmt::format("join({})", operands(value)), 3};
       return {fmt::format("{}{{{}}}", vector_type(value.type, value.lanes()), operands(value)), 3};
     case Value::Kind::part:
+      pieces_ = true;
       vector_type(value.type, value.lanes());
       return {fmt::format("part_of<{}, {}, {}>({})", c_type(value.type), affine(value.affine), value.lanes(),
                           text(value.operands[0]).text),

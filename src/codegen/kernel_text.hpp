@@ -71,7 +71,7 @@ class KernelText {
   const VectorTypes& vector_types() const { return types_; }
   /// C++: functions of vectors that were called, by name, and of which types.
   const std::map<std::string, VectorTypes>& lane_functions() const { return lane_functions_; }
-  bool uses_parts() const { return parts_; }
+  bool uses_pieces() const { return pieces_; }  ///< C++: pieces.cuh
   /// CUDA: definitions of functions that are called from many places.
   std::string called_definitions() const;
 
@@ -116,7 +116,7 @@ class KernelText {
   std::set<int> truths_;                                   // registers that are 0 or 1
   std::set<int> stored_;                                   // registers that are stored to after their declaration
   std::map<std::pair<ir::OpCode, DType>, int> functions_;  // how often each stands in the text
-  bool parts_ = false;
+  bool pieces_ = false;
   std::vector<kernel::Access> bases_;
   VectorTypes types_;
   std::map<std::string, VectorTypes> lane_functions_;

@@ -19,7 +19,7 @@ extern const char* const kWarpGroup;
 extern const char* const kReduce;
 extern const char* const kCluster;
 extern const char* const kRuns;
-extern const char* const kTranspose;
+extern const char* const kPieces;
 
 }  // namespace ricci::codegen::prelude
 
