@@ -99,7 +99,7 @@ class Copies {
         if (copy + order.product_us >= least) continue;
         if (order.tf32 && order.deep) rest = with_other(copied, k + 1, std::min(rest, least - copy));
         if (copy + rest + order.gain_us >= least) continue;
-        least = copy + rest;
+        least = copy + rest + order.gain_us;  // compared with other orders as with none
         of_copy = copy;
         product = rest;
         best = std::move(copied);

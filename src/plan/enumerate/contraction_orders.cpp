@@ -108,11 +108,14 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   const auto saved = best != nullptr && best->gathers ? *best->gathers : gather_seconds(program, contraction, device);
   // Multiply-adds wait for registers of neighbours along the depth.
   const double waits = contraction.product_cycles() * (contraction.copied_rate / contraction.rate - 1) / clock;
-  // What gathers do not ask for must be predicted to save more than predictions are off, unless groups multiply
-  // already: with one operand in registers, as it lies, or with both copied.
+  // Copies must be predicted to save more than predictions are off where products need none: those in tf32 that gathers
+  // do not ask for, unless groups multiply already (with one operand in registers, as it lies), and others where groups
+  // do (bf16 on an H100: ccsd00 of tccg48 took 1.18 times as long with a copy, ccsd17 1.15 times).
   constexpr double kGain = 0.05;
   const bool grouped = best != nullptr && best->counts && best->counts->overlapped && best->counts->waited == 0;
-  const double margin = tf32 && !grouped && best != nullptr ? kGain * best->predicted_us : 0;
+  const auto margin = [&](bool gathers) {
+    return (tf32 ? !gathers && !grouped : grouped) && best != nullptr ? kGain * best->predicted_us : 0;
+  };
   std::vector<OperandOrder> orders;
   for (const bool of_rows : {true, false}) {
     const auto load = contraction.load(of_rows);
@@ -128,7 +131,7 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
       // One more kernel has to start; rounding saves more than is predicted (ccsd_t of f32 in bf16 on an H100).
       constexpr double kStartUs = 1.5;
       orders.push_back({value(of_rows), std::move(order), row, tf32, deep, 1e6 * least,
-                        1e6 * (least + copy_seconds(of_rows)), (rounds ? 0 : kStartUs) + (gathers ? 0 : margin)});
+                        1e6 * (least + copy_seconds(of_rows)), (rounds ? 0 : kStartUs) + margin(gathers)});
     };
     if (rounds && (!tf32 || contraction.deep(of_rows))) add(own_order(program, load), contraction.deep(of_rows));
     for (const bool deep : {true, false}) {
