@@ -1,4 +1,6 @@
 // Copies by the threads of a block: neighbours in memory go to neighbouring threads, as wide as both sides allow.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -254,7 +256,8 @@ void add_quotients(Threads& threads, Body& names, Places& places, std::vector<Le
                    const std::string& end) {
   for (const auto& [var, value] : places) quotients = with(std::move(quotients), var, value);
   for (const auto& let : quotients) {
-    const auto name = begin + threads.kernel.vars[static_cast<std::size_t>(let.var)].name + end;
+    const auto& member = threads.kernel.vars[static_cast<std::size_t>(let.var)].name;
+    const auto name = fmt::format("{}{}{}", begin, member, end);
     places.emplace_back(let.var, threads.let(names, name, let.of, let.divisor, let.modulus));
   }
 }

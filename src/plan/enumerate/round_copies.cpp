@@ -87,7 +87,8 @@ Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles
   if (side.joined > 0) {
     // A warp reads lines, along the depth by few positions of it.
     const auto lines = static_cast<double>(std::max<std::int64_t>(kCacheLineBytes / (size * n), 1));
-    copies.per_place = contraction.deep(of_rows) ? std::max(static_cast<double>(chunk.size / n) / lines, 1.0) : 2;
+    copies.per_place =
+        contraction.deep(of_rows) ? std::max(static_cast<double>(chunk.size) / static_cast<double>(n) / lines, 1.0) : 2;
   }
   return copies;
 }
