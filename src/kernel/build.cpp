@@ -345,7 +345,7 @@ void Builder::stage(const Directive& directive) {
 bool Builder::has_rows(const ir::Affine& offset) const {
   return std::any_of(rows_.begin(), rows_.end(), [&](const std::string& name) {
     const auto q = index_of(loop(name));
-    return role(products_[atoms_], q) != Role::batch && offset.coefficient[static_cast<std::size_t>(q)] != 0;
+    return role(products_[atoms_], q) != Role::batch && moves(q, offset);
   });
 }
 

@@ -72,7 +72,7 @@ void add(CopyRule rule) {
 }
 
 const CopyRule* find_rule(const Kernel& kernel, const Copy& copy) {
-  if (copy.rounded) return nullptr;
+  if (copy.rounded || !copy.quotients.empty()) return nullptr;  // rules know of neither
   return find(tables().rules,
               [&](const CopyRule& rule) { return rule.target == kernel.target && rule.applies(kernel, copy); });
 }
