@@ -28,52 +28,17 @@ struct Part {
   std::int64_t step;   ///< 1, or the vector
 };
 
-/// Digits as sums of thread and round, each digit in one of them or both: none needs a division for each round.
-std::optional<std::vector<Affine>> by_sums(Threads& threads, const Workers& all, const std::vector<Part>& parts,
-                                           std::int64_t workers, const std::string& stem, std::vector<Var>& rounds) {
-  std::int64_t rest = workers, divisor = 1;
-  const auto& t = all.number;
-  std::vector<Affine> value;
+/// How many threads share each digit, the first ones as many as they have values, so that no digit needs a division for
+/// each round. Nothing where threads do not come out even.
+std::optional<std::vector<std::int64_t>> even_shares(const std::vector<Part>& parts, std::int64_t workers) {
+  std::vector<std::int64_t> shares;
   for (const auto& part : parts) {
     const auto n = part.digit.extent / part.step;
-    const auto name = stem + threads.kernel.vars[static_cast<std::size_t>(part.digit.var)].name;
-    Affine v;
-    if (rest == 1) {
-      if (n > 1) {
-        rounds.push_back(threads.loop_var("r" + std::to_string(rounds.size()), n));
-        v = Affine::of(rounds.back());
-      }
-    } else if (rest % n == 0) {
-      v = threads.let(threads.names, name, t, divisor, workers == all.count && rest == n ? 0 : n);
-      divisor *= n;
-      rest /= n;
-    } else if (n % rest == 0) {
-      v = threads.let(threads.names, name, t, divisor, workers == all.count ? 0 : rest);
-      rounds.push_back(threads.loop_var("r" + std::to_string(rounds.size()), n / rest));
-      v = v + Affine::of(rounds.back(), rest);
-      divisor *= rest;
-      rest = 1;
-    } else {
-      return std::nullopt;
-    }
-    value.push_back(part.step * v);
+    if (workers % n != 0 && n % workers != 0) return std::nullopt;
+    shares.push_back(std::min(n, workers));
+    workers /= shares.back();
   }
-  return value;
-}
-
-bool sums(const std::vector<Part>& parts, std::int64_t workers) {
-  for (const auto& part : parts) {
-    const auto n = part.digit.extent / part.step;
-    if (workers == 1) return true;
-    if (workers % n == 0) {
-      workers /= n;
-    } else if (n % workers == 0) {
-      workers = 1;
-    } else {
-      return false;
-    }
-  }
-  return true;
+  return shares;
 }
 
 /// How many threads share each digit of a copy whose places are quotients, which each thread works out for as few
@@ -103,7 +68,7 @@ std::optional<std::vector<std::int64_t>> shares_of(const Copy& copy, const std::
   return best;
 }
 
-/// Digits by so many threads each.
+/// Digits by so many threads each, as sums of thread and round.
 std::vector<Affine> by_shares(Threads& threads, const Workers& all, const std::vector<Part>& parts,
                               const std::vector<std::int64_t>& shares, const std::string& stem,
                               std::vector<Var>& rounds) {
@@ -214,9 +179,9 @@ Visits visits_of(Threads& threads, const Workers& all, const Copy& copy, bool by
   const auto rounds_of = [&](std::int64_t workers) { return (units + workers - 1) / workers; };
   for (auto workers = count; workers > count / 2 && rounds_of(workers) <= rounds_of(count) + rounds_of(count) / 2;
        --workers) {
-    if (!sums(parts, workers)) continue;
-    const auto values = by_sums(threads, all, parts, workers, stem, visits.rounds);
-    put(*values);
+    const auto shares = even_shares(parts, workers);
+    if (!shares) continue;
+    put(by_shares(threads, all, parts, *shares, stem, visits.rounds));
     visits.when.emplace_back();
     const auto active = std::min(workers, units);
     if (active < count) visits.when[0].push_back({all.number, active});

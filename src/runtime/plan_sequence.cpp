@@ -253,13 +253,11 @@ ir::Sequence split(const Plan::Impl& plan, std::int64_t limit) {
   const auto whole = limits.tile_points;
   if (few) {
     for (const int workers : {0, 4, 8}) in_parts(workers, whole);
+    // Results that are fewer than a tile: a part is a block's all the same.
+    constexpr std::int64_t kSmallTile = 64;
+    for (const int workers : {2, 8}) in_parts(workers, kSmallTile);
   } else {
     for (const int workers : {4, 8}) in_parts(workers, kLargeTile);
-  }
-  // Results that are fewer than a tile: a part is a block's all the same.
-  constexpr std::int64_t kSmallTile = 64;
-  for (const int workers : {2, 8}) {
-    if (few) in_parts(workers, kSmallTile);
   }
   std::erase_if(ways, [most = kNear * ways.front().us](const Way& way) { return way.us > most; });
   if (ways.size() > 1) {

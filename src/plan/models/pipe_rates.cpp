@@ -10,8 +10,8 @@ double half_rate(int sm) { return sm == 80 ? 1024 : sm >= 90 && sm < 120 ? 1270 
 /// Of elements of 16 bits by warp groups: what cuBLAS sustains on an H200, 890 TF/s, in cycles of its highest clock.
 /// Half as many of 32 bits (NVIDIA's H100 white paper).
 constexpr double kGroupRate = 1700;
-/// Of it where threads read the first operand into registers, step by step of the depth: as long as it is not timed,
-/// what keeps copies of both operands, which are, in front of it.
+/// Of it where threads read the first operand into registers, step by step of the depth (tccg_ccsd00 in tf32 on an
+/// H100: 2.29 ms where 2.28 are predicted).
 constexpr double kHeldRate = 0.9;
 
 double real_rate(int sm, const kernel::Atom* atom, DType sums, int parts) {
