@@ -19,38 +19,6 @@ if(RICCI_RUN_CLANG_TIDY)
       "^${PROJECT_SOURCE_DIR}/${rooms}|^${PROJECT_BINARY_DIR}/${rooms}.*/Unity/"
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
 endif()
-# Rooms of the preset `tidy`. The large ones are read folder by folder; a file that has a name of its own for something else
-# than its neighbours stays apart, as do all peers, each with types of its own.
-if(TARGET ricci_bench_tool)
-  get_target_property(sources ricci_bench_tool SOURCES)
-  set_target_properties(ricci_bench_tool PROPERTIES UNITY_BUILD_MODE GROUP)
-  list(FILTER sources INCLUDE REGEX "^bench/")
-  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/tools/)
-  set_property(SOURCE ${sources} TARGET_DIRECTORY ricci_bench_tool PROPERTY UNITY_GROUP bench)
-endif()
-set(apart
-  ir/passes/colour_refinement.cpp ir/passes/split.cpp ir/passes/step_piece.cpp
-  kernel/expand_cuda_flush.cpp kernel/verify.cpp kernel/verify_threads.cpp kernel/verify_values.cpp
-  kernel/verify_warp_group.cpp kernel/warp_tile.cpp
-  kernel/interpret/values.cpp kernel/interpret/warp.cpp kernel/interpret/warp_group.cpp
-  kernel/permute/warp_exchange.cpp kernel/program/point_reduce.cpp
-  plan/models/cost_cuda.cpp
-  plan/enumerate/contraction_cuda.cpp plan/enumerate/contraction_directives.cpp plan/enumerate/contraction_group_cpu.cpp
-  plan/enumerate/contraction_orders.cpp plan/enumerate/cut_counts.cpp plan/enumerate/gpu_contraction.cpp
-  plan/enumerate/plain_cuda.cpp
-  plan/enumerate/result_stores.cpp plan/enumerate/tile_enumeration.cpp plan/enumerate/tile_schedules.cpp
-  cache/format.cpp)
-foreach(room ir kernel plan cache)
-  get_target_property(sources ricci_${room} SOURCES)
-  set_target_properties(ricci_${room} PROPERTIES UNITY_BUILD_MODE GROUP)
-  foreach(source IN LISTS sources)
-    cmake_path(GET source PARENT_PATH folder)
-    if(source MATCHES "\\.cpp$" AND NOT "${room}/${source}" IN_LIST apart)
-      set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/${room}/${source} TARGET_DIRECTORY ricci_${room}
-        PROPERTY UNITY_GROUP "${room}_${folder}")
-    endif()
-  endforeach()
-endforeach()
 # What the build writes is not there when clang-tidy reads.
 set_property(SOURCE ${PROJECT_BINARY_DIR}/src/codegen/prelude.cpp TARGET_DIRECTORY ricci_codegen
   PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)

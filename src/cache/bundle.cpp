@@ -19,9 +19,9 @@ namespace {
 
 // Header, little-endian: magic (8), XXH3-128 of bytes 24..end (16), version (4), entries (4), bytes of the whole file
 // (8). Then, for each entry in the order of their names: its bytes (8) and the entry as a file of the cache.
-constexpr char kMagic[8] = {'R', 'I', 'C', 'C', 'I', '-', 'B', '\n'};
+constexpr char kBundleMagic[8] = {'R', 'I', 'C', 'C', 'I', '-', 'B', '\n'};
 constexpr std::uint32_t kBundleVersion = 1;
-constexpr std::size_t kBundleHeaderBytes = 40, kChecksumAt = 8, kChecksummedFrom = 24;
+constexpr std::size_t kBundleHeaderBytes = 40, kBundleChecksumAt = 8, kBundleChecksummedFrom = 24;
 
 [[noreturn]] void refuse(const std::filesystem::path& file, std::string_view why) {
   throw CacheError(fmt::format("the bundle {} is refused, nothing was imported: {}", file.string(), why));
@@ -54,18 +54,18 @@ void write_bundle(const std::filesystem::path& path, std::span<const std::byte> 
   }
 }
 
-struct Packed {
+struct BundleEntry {
   EntryName name;
   std::span<const std::byte> bytes;
 };
 
 // All entries of a bundle, each of them checked as a reader of the cache would.
-std::vector<Packed> unpack(const std::filesystem::path& path, std::span<const std::byte> bundle) {
-  if (bundle.size() < kBundleHeaderBytes || std::memcmp(bundle.data(), kMagic, sizeof kMagic) != 0)
+std::vector<BundleEntry> entries_of(const std::filesystem::path& path, std::span<const std::byte> bundle) {
+  if (bundle.size() < kBundleHeaderBytes || std::memcmp(bundle.data(), kBundleMagic, sizeof kBundleMagic) != 0)
     refuse(path, "it is not a bundle of Ricci");
   std::byte digest[16];
-  checksum(bundle.subspan(kChecksummedFrom), digest);
-  if (std::memcmp(bundle.data() + kChecksumAt, digest, sizeof digest) != 0)
+  checksum(bundle.subspan(kBundleChecksummedFrom), digest);
+  if (std::memcmp(bundle.data() + kBundleChecksumAt, digest, sizeof digest) != 0)
     refuse(path, "the checksum does not match; copy or export it again");
   const std::uint32_t version = get_u32(bundle.data() + 24);
   if (version != kBundleVersion)
@@ -73,7 +73,7 @@ std::vector<Packed> unpack(const std::filesystem::path& path, std::span<const st
            fmt::format("it has version {} of the format, and this program reads version {}", version, kBundleVersion));
   if (get_u64(bundle.data() + 32) != bundle.size()) refuse(path, "its sizes disagree");
 
-  std::vector<Packed> entries;
+  std::vector<BundleEntry> entries;
   const std::uint32_t count = get_u32(bundle.data() + 28);
   std::span<const std::byte> rest = bundle.subspan(kBundleHeaderBytes);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -111,7 +111,7 @@ class Batch {
         (void)directory_.remove(files_[i].first);
     }
   }
-  void add(const Packed& entry) {
+  void add(const BundleEntry& entry) {
     std::string temporary;
     const int error = directory_.write_temporary(entry.bytes, &temporary);
     if (error) throw_io("write to the kernel cache", directory_.root(), error);
@@ -153,7 +153,7 @@ BundleReport export_bundle(const Config& config, const std::filesystem::path& fi
   if (chosen.empty()) throw CacheError("there is nothing to export: no kernel in the cache was chosen");
 
   std::vector<std::byte> bundle(total);
-  std::memcpy(bundle.data(), kMagic, sizeof kMagic);
+  std::memcpy(bundle.data(), kBundleMagic, sizeof kBundleMagic);
   put_u32(bundle.data() + 24, kBundleVersion);
   put_u32(bundle.data() + 28, static_cast<std::uint32_t>(chosen.size()));
   put_u64(bundle.data() + 32, total);
@@ -164,8 +164,8 @@ BundleReport export_bundle(const Config& config, const std::filesystem::path& fi
     at += 8 + bytes.size;
   }
   std::byte digest[16];
-  checksum(std::span(bundle).subspan(kChecksummedFrom), digest);
-  std::memcpy(bundle.data() + kChecksumAt, digest, sizeof digest);
+  checksum(std::span(bundle).subspan(kBundleChecksummedFrom), digest);
+  std::memcpy(bundle.data() + kBundleChecksumAt, digest, sizeof digest);
   write_bundle(file, bundle);
   return {chosen.size(), 0, total};
 }
@@ -173,14 +173,14 @@ BundleReport export_bundle(const Config& config, const std::filesystem::path& fi
 BundleReport import_bundle(const Config& config, const std::filesystem::path& file) {
   const Directory directory = writable_root(config);
   const std::vector<std::byte> bundle = read_bundle(file);
-  const std::vector<Packed> entries = unpack(file, bundle);
+  const std::vector<BundleEntry> entries = entries_of(file, bundle);
   if (bundle.size() > config.max_bytes)
     refuse(file, fmt::format("its {} bytes are more than the bound of the cache, {} bytes; raise RICCI_CACHE_MAX",
                              bundle.size(), config.max_bytes));
   BundleReport report;
   report.bytes = bundle.size();
   Batch batch(directory);
-  for (const Packed& entry : entries) {
+  for (const BundleEntry& entry : entries) {
     if (holds(directory, entry.name, entry.bytes))
       ++report.already_present;
     else

@@ -25,9 +25,20 @@
 #include "ricci/log.hpp"
 
 namespace ricci::cache {
-namespace {
 
 using EntryPointer = std::shared_ptr<const Entry>;
+
+// Work on one key that other threads wait for.
+struct Flight {
+  explicit Flight(std::string_view text) : key(text), done(promise.get_future()) {}
+  std::string key;
+  std::promise<EntryPointer> promise;
+  std::shared_future<EntryPointer> done;
+  std::thread::id owner = std::this_thread::get_id();
+};
+
+namespace {
+
 using Clock = std::chrono::steady_clock;
 
 // How many `make` functions are running below one another in this thread. One that calls the store again must not wait
@@ -37,15 +48,6 @@ thread_local int make_depth = 0;
 struct MakeScope {
   MakeScope() { ++make_depth; }
   ~MakeScope() { --make_depth; }
-};
-
-// Work on one key that other threads wait for.
-struct Flight {
-  explicit Flight(std::string_view text) : key(text), done(promise.get_future()) {}
-  std::string key;
-  std::promise<EntryPointer> promise;
-  std::shared_future<EntryPointer> done;
-  std::thread::id owner = std::this_thread::get_id();
 };
 
 // These do not pass by themselves: trying again at every kernel would only cost time and lines of log.

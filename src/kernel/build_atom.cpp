@@ -11,8 +11,6 @@
 
 namespace ricci::kernel {
 
-constexpr int kMostThreads = 1024;
-
 void Builder::atom(const Directive& directive) {
   if (atoms_ == products_.size()) fail("there is an atom already");
   const auto& contraction = product().of;

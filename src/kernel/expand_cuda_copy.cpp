@@ -12,8 +12,6 @@
 namespace ricci::kernel::cuda {
 namespace {
 
-constexpr std::int64_t kWidest = 16;  ///< bytes of one access
-
 /// Whether `n` elements from a multiple of n of digit `var` on are neighbours at a multiple of n.
 bool runs(const Kernel& kernel, const Copy& copy, const Access& access, Var var, std::int64_t n) {
   const auto& array = kernel.array(access.array);

@@ -14,8 +14,6 @@
 namespace ricci::kernel::cuda {
 namespace {
 
-constexpr std::int64_t kWidest = 16;
-
 class Flusher {
  public:
   Flusher(Threads& threads, const Flush& flush, const WarpTile& tile)

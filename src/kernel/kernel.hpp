@@ -500,6 +500,9 @@ struct Kernel {
   std::int64_t bytes_of(Space space) const noexcept;  ///< of all arrays of a space, each at its alignment
 };
 
+inline constexpr int kMostThreads = 1024;                                 ///< of a block
+inline constexpr std::int64_t kWidest = 16;                               ///< bytes of a GPU's widest access
+inline constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;  ///< of a launch
 inline constexpr std::int64_t kMostCluster = 8;                ///< blocks of a cluster that every GPU has room for
 inline constexpr std::int64_t kSharedAlignment = 128;          ///< of a shared array that asks for none
 inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;  ///< that a CUDA kernel has without asking for more

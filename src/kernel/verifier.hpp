@@ -12,7 +12,7 @@
 
 namespace ricci::kernel {
 
-constexpr std::int64_t kWidest = 16, kRegister = 4;  // bytes
+constexpr std::int64_t kRegister = 4;  // bytes
 constexpr int kMostLanes = 64;
 
 inline bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }

@@ -12,8 +12,7 @@
 namespace ricci::kernel {
 namespace {
 
-constexpr int kMostThreads = 1024;
-constexpr std::int64_t kMostShared = 227 * 1024, kMostBlocks = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t kMostShared = 227 * 1024;
 
 }  // namespace
 

@@ -13,8 +13,6 @@
 namespace ricci::kernel {
 namespace {
 
-constexpr std::int64_t kWidest = 16;  ///< bytes of one access
-
 std::int64_t product(const std::vector<Digit>& digits) {
   std::int64_t n = 1;
   for (const auto& digit : digits) n *= digit.extent;

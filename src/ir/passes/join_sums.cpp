@@ -10,7 +10,7 @@
 namespace ricci::ir {
 namespace {
 
-struct Term {
+struct Addend {
   bool negative = false;
   NodeId node = -1;
 };
@@ -51,7 +51,7 @@ class Joiner {
            node(n.operand[0]).kind != NodeKind::guard;
   }
 
-  void collect(NodeId id, bool negative, bool root, std::vector<Term>& terms) const {
+  void collect(NodeId id, bool negative, bool root, std::vector<Addend>& terms) const {
     const auto& n = node(id);
     if (!chains(n) || !(root || used_once(id))) {
       terms.push_back({negative, id});
@@ -66,8 +66,8 @@ class Joiner {
   }
 
   /// The sum of `terms`, whose nodes are of the new program.
-  NodeId sum_of(std::vector<Term> terms, DType type) {
-    std::stable_partition(terms.begin(), terms.end(), [](const Term& term) { return !term.negative; });
+  NodeId sum_of(std::vector<Addend> terms, DType type) {
+    std::stable_partition(terms.begin(), terms.end(), [](const Addend& term) { return !term.negative; });
     NodeId total = terms.front().negative ? to_.op(OpCode::neg, type, terms.front().node) : terms.front().node;
     for (std::size_t k = 1; k < terms.size(); ++k) {
       total = to_.op(terms[k].negative ? OpCode::sub : OpCode::add, type, total, terms[k].node);
@@ -83,17 +83,17 @@ class Joiner {
 
   NodeId build_chain(NodeId id) {
     const auto type = node(id).type;
-    std::vector<Term> terms;
+    std::vector<Addend> terms;
     if (!from_.exact || is_integer(type)) collect(id, false, true, terms);
-    const auto partners = [&](const Term& term) {
-      return std::count_if(terms.begin(), terms.end(), [&](const Term& other) {
+    const auto partners = [&](const Addend& term) {
+      return std::count_if(terms.begin(), terms.end(), [&](const Addend& other) {
         return joins(other.node) && node(other.node).over == node(term.node).over;
       });
     };
     const bool any = std::any_of(terms.begin(), terms.end(),
-                                 [&](const Term& term) { return joins(term.node) && partners(term) > 1; });
+                                 [&](const Addend& term) { return joins(term.node) && partners(term) > 1; });
     if (!any) return rebuild(id);
-    std::vector<Term> rest;
+    std::vector<Addend> rest;
     std::vector<bool> done(terms.size());
     for (std::size_t k = 0; k < terms.size(); ++k) {
       if (done[k]) continue;
@@ -101,7 +101,7 @@ class Joiner {
         rest.push_back({terms[k].negative, build(terms[k].node)});
         continue;
       }
-      std::vector<Term> bodies;
+      std::vector<Addend> bodies;
       const auto over = node(terms[k].node).over;
       for (std::size_t j = k; j < terms.size(); ++j) {
         if (!joins(terms[j].node) || node(terms[j].node).over != over) continue;

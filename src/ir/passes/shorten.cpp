@@ -19,8 +19,6 @@
 namespace ricci::ir {
 namespace {
 
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
-
 std::int64_t length_of(const Program& program) {
   std::int64_t total = 0;
   for (const auto& node : program.nodes) total += ir::length_of(node);

@@ -12,8 +12,6 @@
 namespace ricci::ir {
 namespace {
 
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
-
 bool contains(const std::vector<int>& list, int value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }

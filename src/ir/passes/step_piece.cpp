@@ -6,11 +6,7 @@
 #include <array>
 
 namespace ricci::ir {
-namespace {
-
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
-
-}  // namespace
+namespace {}  // namespace
 
 std::string fresh_name(const Sequence& sequence, const std::string& stem) {
   std::set<std::string> names;

@@ -18,6 +18,8 @@ struct Rows {
   std::vector<std::int64_t> stride;  ///< per index of the step's program; 0: not one of the rows'
 };
 
+inline std::size_t at(int k) { return static_cast<std::size_t>(k); }
+
 constexpr std::int64_t kRowBytes = 128;  ///< a cache line of a GPU
 
 /// Rows of one element in a new workspace storage, row-major over the indices of `order`, slowest first.

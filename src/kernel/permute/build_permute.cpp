@@ -21,7 +21,6 @@ namespace {
 using ir::NodeId;
 
 constexpr std::int64_t kWidest = 16;  // bytes of one access
-constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
 
 void append(Body& body, Body more) {
   for (auto& statement : more) body.push_back(std::move(statement));

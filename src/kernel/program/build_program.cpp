@@ -34,7 +34,6 @@ Kernel build_program(const ir::Program& program, Directives directives, Target t
   }
   const auto added = take_added(directives);
   const auto loops = loops_of(program, directives, target);
-  constexpr std::int64_t kMostBlocks = (std::int64_t{1} << 31) - 1;
   if (const auto tiles = loops.tiles(program); target == Target::cuda && tiles > kMostBlocks)
     throw PlanError(fmt::format("{} tiles are more than a launch takes (2^31 - 1)", tiles));
   auto kernel = target == Target::cuda ? build_cuda(program, loops) : build_cpu(program, loops);

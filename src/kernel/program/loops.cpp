@@ -15,7 +15,6 @@ namespace {
 using Kind = Directive::Kind;
 
 constexpr std::int64_t kMostRegisters = 1024;  // values of a worker: what a compiler unrolls
-constexpr std::int64_t kMostThreads = 1024;    // of a block
 constexpr std::int64_t kMostLanes = 64;        // bytes of the widest vectors
 
 class LoopMaker {

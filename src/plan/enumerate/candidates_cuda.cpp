@@ -39,8 +39,6 @@ constexpr std::int64_t kStagedRuns[] = {32, 64, 96, 128, 192, 256, 384, 512, 768
 constexpr std::int64_t kJoinedRuns[] = {256, 512, 1024, 2048};
 constexpr std::int64_t kLeastJoinedBytes = 2048, kMostJoinedBytes = 24576;
 
-constexpr std::int64_t kLaunchLimit = std::int64_t{1} << 31;
-
 std::int64_t volume(const Tile& tile) {
   std::int64_t product = 1;
   for (const auto n : tile) product *= n;
@@ -301,7 +299,7 @@ class CudaCopyEnumerator {
     candidate.moves = moves(number);
     if (candidate.moves.shared_bytes(program_) > device_.shared_bytes_per_block) return false;
     candidate.predicted_us = model_.predict(candidate.moves, cost(number), candidate.traffic);
-    if (candidate.traffic.tiles >= kLaunchLimit) return false;
+    if (candidate.traffic.tiles > kernel::kMostBlocks) return false;
     candidate.name = name(candidate.moves, number[2]);
     list_.push_back(std::move(listed));
     return true;

@@ -21,8 +21,6 @@ namespace {
 
 using Kind = kernel::Directive::Kind;
 
-constexpr std::int64_t kLaunchLimit = std::int64_t{1} << 31;
-
 /// The shape of a thread block over the free indices.
 struct BlockShape {
   std::vector<std::int64_t> positions;  ///< per index
@@ -396,7 +394,7 @@ class PlainCudaEnumerator {
       const auto count = tile.count(q);
       tiles *= count == 1 ? costs.blocks[q] : blocks_of(shape, q, count);
     }
-    if (tiles >= static_cast<double>(kLaunchLimit)) return;
+    if (tiles > static_cast<double>(kernel::kMostBlocks)) return;
     double load_cycles = 0, math_cycles = 0;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k)
       load_cycles += values_of(counts_.loads[k], tile) * std::max(1.0, costs.touched[k].sectors / 4);

@@ -74,11 +74,11 @@ double crowded_writes(const Sides& sides, const kernel::Moves& moves, std::int64
 /// itself: it keeps track of some sixteen.
 double many_rows(const Sides& sides, const kernel::Moves& moves, std::int64_t run_bytes, double slower) {
   constexpr double kPrefetched = 16, kMany = 48;  // rows that do no harm, and those that `slower` was measured with
-  constexpr double kWaited = 0.2;  // what a kernel is left with of that loss: it asks for several lines at once
+  constexpr double kLeft = 0.2;  // what a kernel is left with of that loss: it asks for several lines at once
   const auto bytes = static_cast<double>(moves.tile_points() * sides.read_bytes());
   const double rows = bytes / static_cast<double>(std::max<std::int64_t>(run_bytes, 1));
   const double many = std::clamp(std::log2(rows / kPrefetched) / std::log2(kMany / kPrefetched), 0.0, 1.0);
-  return 1 + kWaited * (slower - 1) * many;
+  return 1 + kLeft * (slower - 1) * many;
 }
 
 /// All blocks that cover a tile or an extent, the last one moved back, over what there is to cover.
@@ -139,9 +139,9 @@ double through_array_ns(const Sides& sides, const kernel::Moves& moves, const Tr
 /// lie in few banks of the memory where their addresses share many low bits.
 double fetched_ns(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic) {
   constexpr double kFetched = 1;
-  constexpr double kShortRun = 0.4, kShortRow = 0.3;  // for runs and rows of one line
-  constexpr double kFewRows = 32, kManyRows = 0.02;   // for each time there are twice as many
-  constexpr double kApart = 4096, kCrowded = 0.25;    // for each time runs beside each other are so far apart
+  constexpr double kShortWrites = 0.4, kShortReads = 0.3;  // for runs and rows of one line
+  constexpr double kFewRows = 32, kManyRows = 0.02;        // for each time there are twice as many
+  constexpr double kApart = 4096, kCrowded = 0.25;         // for each time runs beside each other are so far apart
   constexpr double kMostCrowded = 3;
   constexpr double kTwice = 2;  // for what is moved twice, in the last columns
   const auto line = static_cast<double>(kLineBytes);
@@ -155,7 +155,8 @@ double fetched_ns(const Sides& sides, const kernel::Moves& moves, const Traffic&
   const auto step = std::abs(sides.write_stride(first)) * sides.write_bytes();
   const auto apart = static_cast<double>(columns * (step & -step));
   const auto rows = static_cast<double>(moves.tile_points() * sides.read_bytes()) / row;
-  double slower = kFetched + kShortRun * line / static_cast<double>(traffic.write.run_bytes) + kShortRow * line / row;
+  double slower =
+      kFetched + kShortWrites * line / static_cast<double>(traffic.write.run_bytes) + kShortReads * line / row;
   slower += kCrowded * std::clamp(std::log2(apart / kApart), 0.0, kMostCrowded);
   slower += kManyRows * std::max(std::log2(rows / kFewRows), 0.0);
   slower *= 1 + kTwice * (covered(moves.tile[static_cast<std::size_t>(first)], vector) - 1);

@@ -36,7 +36,7 @@ constexpr double kFew = 0.05642, kFewTransposed = 0.0146;
 constexpr double kThin = 0.04405, kThinTransposed = 0.01907;
 constexpr double kByTurns = 0.01909;  // of the whole time, where tiles complete rows of either side by turns
 // Load/store units and issue, in cycles.
-constexpr double kLine = 0.8194;        // of a 128-byte line or a wavefront of shared memory
+constexpr double kLineIssue = 0.8194;   // of a 128-byte line or a wavefront of shared memory
 constexpr double kIssue = 0.2548;       // of a warp's instruction
 constexpr double kThreadFixed = 34.11;  // instructions of a thread, whatever it moves
 constexpr double kAxis = 3.954;         // of a digit or an axis of the origin
@@ -55,12 +55,12 @@ struct Registers {
 constexpr Registers kRegisters{23, 1, 0.3}, kRegistersTransposed{16, 1.2, 0}, kRegistersDirect{24, 1, 0};
 constexpr std::int64_t kMostRegisters = 255, kAllRegisters = 65536;
 // Latency of a block, in microseconds.
-constexpr double kBlock = 0.3152;
-constexpr double kBarrier = 0.002003;    // per thread
-constexpr double kSharpness = 4.121;     // exponent of the norm that joins the four
-constexpr double kRounding = 1 - 1e-9;   // of a bound
-constexpr double kRoughly = 1 - 1e-6;    // of a bound in single precision
-constexpr double kUsualConflicts = 1.3;  // wavefronts of a layout not searched yet, of the least possible
+constexpr double kBlockLatency = 0.3152;
+constexpr double kThreadLatency = 0.002003;  // per thread
+constexpr double kSharpness = 4.121;         // exponent of the norm that joins the four
+constexpr double kRounding = 1 - 1e-9;       // of a bound
+constexpr double kRoughly = 1 - 1e-6;        // of a bound in single precision
+constexpr double kUsualConflicts = 1.3;      // wavefronts of a layout not searched yet, of the least possible
 
 bool power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
@@ -272,7 +272,7 @@ double CostModel::least_us(const TileCost& tile, TileTransfer how, ThreadRange t
   const auto resident = most_resident(tile, how, fewest);
   const auto tiles = static_cast<double>(tile.tiles);
   const double waves = std::max(tiles / static_cast<double>(most_at_once(tile, how, fewest)), 1.0);
-  const double latency_us = waves * (kBlock + kBarrier * fewest);
+  const double latency_us = waves * (kBlockLatency + kThreadLatency * fewest);
   // Of all its threads: few of them have less to do besides moving elements, many have shorter code.
   const int least_warps = in_warp ? 1 : lanes_of(fewest) / 32, most_warps = in_warp ? 1 : lanes / 32;
   const double moving = static_cast<double>(tile.points) / 32 * tile.of(how).element_instructions;
@@ -413,11 +413,11 @@ CostModel::Apart CostModel::apart(const kernel::Moves& moves, TileCost& tile, Tr
 
   const double multiprocessors = device_.multiprocessors;
   const double tiles_each = std::max<double>(tiles / multiprocessors, tiles_per_block);
-  const double line_us = kLine * cycles * tiles_each / device_.clock_MHz;
+  const double line_us = kLineIssue * cycles * tiles_each / device_.clock_MHz;
   const int mapping_warps = (write_mapping.workers + 31) / 32;
   const double issue_us = kIssue * instructions * mapping_warps * tiles_each / device_.clock_MHz;
   const double waves = std::max(tiles / static_cast<double>(at_once), 1.0);
-  const double latency_us = waves * (kBlock + kBarrier * moves.threads);
+  const double latency_us = waves * (kBlockLatency + kThreadLatency * moves.threads);
 
   const auto& queue = transposed ? kQueueTransposed : kQueue;
   const double queued = queue.cost * std::max(traffic.bytes_in_flight / queue.bytes - 1, 0.0);
