@@ -255,6 +255,11 @@ std::string KernelText::lane(const Access& access) const {
   return access.lane ? fmt::format("{}[{}]", vectors_ ? "" : ".at", affine(*access.lane)) : "";
 }
 
+std::string KernelText::lanes(const Access& access) const {
+  return fmt::format("{}, {}", affine(access.since.value_or(Affine(0))),
+                     affine(access.until.value_or(Affine(access.lanes))));
+}
+
 std::string KernelText::load(const Access& access) {
   const auto& from = array(access);
   if (from.space == Space::registers && access.lanes <= from.lanes) return registers(access);
@@ -264,6 +269,10 @@ std::string KernelText::load(const Access& access) {
   if (access.lanes == 1) return fmt::format("{}[{}]", base(access), offset(access));
   const auto type = vector_type(from.type, access.lanes);
   if (!vectors_) return fmt::format("load<{}>({}){}", type, pointer(access), lane(access));
+  if (access.since || access.until) {
+    some_lanes_ = true;
+    return fmt::format("load_lanes<{}>({}, {})", type, pointer(access), lanes(access));
+  }
   if (access.count > 0) {
     pieces_ = true;
     return fmt::format("load_part<{}, {}>({})", type, access.count, pointer(access));
@@ -280,6 +289,11 @@ std::string KernelText::store(const Access& access, const std::string& value) {
   if (access.whole) return fmt::format("store_whole({}, {});", pointer(access), value);
   if (access.lanes == 1 && access.count == 0) return fmt::format("{}[{}] = {};", to.name, offset(access), value);
   if (!vectors_) return fmt::format("store({}, {});", pointer(access), value);
+  if (access.since || access.until) {
+    some_lanes_ = true;
+    return fmt::format("store_lanes<{}>({}, {}, {});", vector_type(to.type, access.lanes), pointer(access), value,
+                       lanes(access));
+  }
   if (access.count > 0) {
     pieces_ = true;
     return fmt::format("store_part<{}>({}, {});", access.count, pointer(access), value);

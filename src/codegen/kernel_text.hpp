@@ -72,6 +72,8 @@ class KernelText {
   /// C++: functions of vectors that were called, by name, and of which types.
   const std::map<std::string, VectorTypes>& lane_functions() const { return lane_functions_; }
   bool uses_pieces() const { return pieces_; }  ///< C++: pieces.cuh
+  /// C++: load_lanes() and store_lanes() of lanes that no literal tells.
+  bool uses_some_lanes() const { return some_lanes_; }
   /// CUDA: definitions of functions that are called from many places.
   std::string called_definitions() const;
 
@@ -104,6 +106,7 @@ class KernelText {
   /// The array, of whatever block.
   std::string base(const kernel::Access& access) const;
   std::string lane(const kernel::Access& access) const;
+  std::string lanes(const kernel::Access& access) const;
 
   void look_at(const kernel::Body& body);
   void look_at(const kernel::Value& value);
@@ -116,7 +119,7 @@ class KernelText {
   std::set<int> truths_;                                   // registers that are 0 or 1
   std::set<int> stored_;                                   // registers that are stored to after their declaration
   std::map<std::pair<ir::OpCode, DType>, int> functions_;  // how often each stands in the text
-  bool pieces_ = false;
+  bool pieces_ = false, some_lanes_ = false;
   std::vector<kernel::Access> bases_;
   VectorTypes types_;
   std::map<std::string, VectorTypes> lane_functions_;

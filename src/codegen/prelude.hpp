@@ -20,6 +20,7 @@ extern const char* const kReduce;
 extern const char* const kCluster;
 extern const char* const kRuns;
 extern const char* const kPieces;
+extern const char* const kSomeLanes;
 
 }  // namespace ricci::codegen::prelude
 

@@ -126,7 +126,7 @@ int Builder::find(const std::string& name) const {
 }
 
 void Builder::join(const Directive& directive) {
-  if (kernel_.target != Target::cuda) fail("indices are joined on a GPU alone");
+  if (group_ != nullptr) fail("indices of groups of products are not joined yet");
   if (find(directive.subject) >= 0) fail("an index has that name");
   Axis joined;
   joined.name = directive.subject;

@@ -166,6 +166,8 @@ Access Builder::operand(const Factor& factor) const {
   const auto& load = node(factor.load);
   const auto& staged = &factor == &product.of.first ? product.first : product.second;
   if (staged.array >= 0) return staged.access;
+  if (!quotients(load.offset).empty())
+    fail(fmt::format("indices of {} are joined, so it must be staged", kernel_.array(load.source).name));
   if (factor.rounded)
     fail(fmt::format("factors of {} are rounded to {}: it must be staged", kernel_.array(load.source).name,
                      name(*factor.rounded)));
@@ -229,7 +231,8 @@ Body Builder::assemble(std::size_t k) {
     const auto& mma = products_.front().mma;
     auto digits = mma.rows;
     digits.insert(digits.end(), mma.columns.begin(), mma.columns.end());
-    body.push_back({Prefetch{result().element(), std::move(digits), true}, atom_number_});
+    Prefetch lines{result().element(), std::move(digits), true, quotients(program_.statement().offset)};
+    body.push_back({std::move(lines), atom_number_});
   }
   body.push_back({Clear{products_.front().mma.accumulator}, atom_number_});
   for (auto& statement : sums(k)) body.push_back(std::move(statement));

@@ -10,8 +10,9 @@ namespace ricci::kernel {
 
 Access with(Access access, Var var, const Affine& by) {
   for (auto& index : access.index) index = index.with(var, by);
-  if (access.lane) access.lane = access.lane->with(var, by);
-  if (access.block) access.block = access.block->with(var, by);
+  for (auto* some : {&access.lane, &access.block, &access.since, &access.until}) {
+    if (*some) *some = (*some)->with(var, by);
+  }
   return access;
 }
 

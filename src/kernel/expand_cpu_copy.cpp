@@ -23,6 +23,14 @@ class CopyExpander {
       whole.to = with(whole.to, d.var, 0);
       whole.from = with(whole.from, d.var, 0);
       whole.when = with(whole.when, d.var, 0);
+      whole.quotients = with(whole.quotients, d.var, 0);
+    }
+    auto& from = whole.from.index.front();
+    from = along_axes(from, whole.quotients);
+    std::erase_if(whole.quotients, [&](const Let& let) { return from.coefficient(let.var) == 0; });
+    if (!whole.quotients.empty()) {
+      whole.digits = digits;
+      return expand_joined_copy_cpu(kernel_, whole, origin_);
     }
     const auto step = [](const Access& access, const Digit& d) { return access.index.front().coefficient(d.var); };
     std::optional<Digit> t, s;

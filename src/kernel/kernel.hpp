@@ -75,6 +75,9 @@ struct Access {
   bool whole = false;  ///< CUDA: an element of 16 bytes by one instruction, where a compiler would take two
   std::optional<Affine> lane = {};   ///< this one of the neighbours alone, a literal once loops are unrolled
   std::optional<Affine> block = {};  ///< CUDA, shared: as that block of the cluster has it, which is only read
+  /// CPU: of neighbours in memory only those from number `since` on and below number `until` exist, which need not be
+  /// literals, nor numbers of lanes.
+  std::optional<Affine> since = {}, until = {};
 
   /// Of the value that is read or written.
   int width() const noexcept { return lane ? 1 : lanes; }
@@ -377,6 +380,7 @@ struct Prefetch {
   Access from;
   std::vector<Digit> digits;
   bool written = false;
+  std::vector<Let> quotients = {};  ///< of sums of digits, which `from` may be made of, too
 };
 
 /// CPU: `count` neighbours from one array to another by vectors of `lanes`; the next `count` of the source are

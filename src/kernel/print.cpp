@@ -176,6 +176,7 @@ class Printer {
          print(kernel_, scatter.value));
   }
   void one(const Prefetch& prefetch) {
+    for (const auto& quotient : prefetch.quotients) one(quotient);
     line("prefetch {}{}", text(prefetch.from), prefetch.digits.empty() ? "" : " over " + text(prefetch.digits));
   }
   void one(const CopyRow& copy) {
@@ -285,6 +286,8 @@ std::string print(const Kernel& kernel, const Access& access) {
   }
   if (access.lane) text += fmt::format("[{}]", print(kernel, *access.lane));
   if (access.block) text += fmt::format(" of block {}", print(kernel, *access.block));
+  if (access.since) text += fmt::format(" since {}", print(kernel, *access.since));
+  if (access.until) text += fmt::format(" until {}", print(kernel, *access.until));
   return access.count > 0 ? fmt::format("{}, first {}", text, access.count) : text;
 }
 

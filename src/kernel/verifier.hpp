@@ -160,6 +160,8 @@ class Verifier {
   std::vector<Var> tasks_of(const Affine& affine) const;
   void register_index(const Array& array, const Affine& index, std::int64_t extent) const;
   void register_access(const Access& access) const;
+  /// Of neighbours from `offset` on.
+  void some_lanes(const Access& access, const Affine& offset) const;
   void access(const Access& access);
   /// An offset, counted from element 0 of the array.
   Affine offset(const Access& access) const;

@@ -405,7 +405,11 @@ void Verifier::one(const Prefetch& prefetch) {
   if (array_of_checked(prefetch.from).space != Space::global || prefetch.from.index.size() != 1)
     fail(fmt::format("{} is prefetched", print(kernel_, prefetch.from)));
   enter(prefetch.digits);
+  const auto mark = ranges_.mark();
+  for (const auto& quotient : prefetch.quotients) let(quotient);
   known(prefetch.from.index.front());
+  ranges_.restore(mark);
+  for (const auto& quotient : prefetch.quotients) ranges_.leave(quotient.var);
   leave(prefetch.digits);
 }
 

@@ -102,10 +102,14 @@ void Verifier::access(const Access& access) {
     fail(fmt::format("{} has {} lanes, of which {} exist", print(kernel_, access), access.lanes, access.count));
   if (access.lane) lane(access);
   if (access.block) read_of_block(access);
+  const bool some = access.since || access.until;
+  if (some && (cuda() || array.space == Space::registers || access.lanes < 2 || access.count != 0 || access.lane))
+    fail(fmt::format("{} has some lanes of no vector in memory", print(kernel_, access)));
   if (array.space == Space::registers) return register_access(access);
   if (access.index.size() != 1) fail(fmt::format("{} has not one offset", print(kernel_, access)));
   known(access.index.front());
   const auto offset = this->offset(access);
+  if (some) return some_lanes(access, offset);
   const auto width = access.count > 0 ? access.count : access.lanes;
   // A swizzle mixes elements of a whole group.
   const auto group = array.swizzle.group();
@@ -121,6 +125,19 @@ void Verifier::access(const Access& access) {
   if (access.whole && (!cuda() || access.lanes > 1 || size_of(array.type) != kWidest))
     fail(fmt::format("{} is no single element of {} bytes", print(kernel_, access), kWidest));
   if (cuda() && (access.lanes > 1 || access.whole)) aligned(access);
+}
+
+void Verifier::some_lanes(const Access& access, const Affine& offset) const {
+  const auto& array = array_of(access);
+  const auto since = access.since.value_or(Affine(0)), until = access.until.value_or(Affine(access.lanes));
+  known(since);
+  known(until);
+  if (const auto end = offset + until; !ranges_.never_above(end, array.shape.front()))
+    fail(fmt::format("{} may reach element {} of {}", print(kernel_, access), ranges_.largest(end) - 1,
+                     array.shape.front()));
+  if (const auto first = offset + since; !ranges_.never_below(first, array.first))
+    fail(fmt::format("{} may reach element {}, before the first one, {}", print(kernel_, access),
+                     -ranges_.largest(-1 * first), array.first));
 }
 
 void Verifier::register_access(const Access& access) const {

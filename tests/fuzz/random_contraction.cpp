@@ -17,7 +17,13 @@ class Maker {
       : random_(seed * 2654435761u + 1), program_(program), contraction_(contraction), vector_bytes_(vector_bytes) {}
 
   kernel::Directives run() {
-    for (std::size_t q = 0; q < program_.indices.size(); ++q) tile(q);
+    for (std::size_t q = 0; q < program_.indices.size(); ++q)
+      axes_.push_back({program_.indices[q].name, program_.indices[q].extent});
+    ragged_.assign(axes_.size(), false);
+    for (const auto role : {Role::rows, Role::columns, Role::depth}) join(role);
+    for (std::size_t q = 0; q < axes_.size(); ++q) {
+      if (!axes_[q].is_part) tile(q);
+    }
     choose_atom();
     choose_order();
     stage_operands();
@@ -38,6 +44,13 @@ class Maker {
     bool in_atom = false;
   };
 
+  /// An index, or several that are joined, of which the first one stands for all.
+  struct Axis {
+    std::string name;
+    std::int64_t extent = 1;
+    bool is_joined = false, is_part = false;  ///< of itself and others, of another one
+  };
+
   std::int64_t pick(std::int64_t low, std::int64_t high) { return fuzz::pick(random_, low, high); }
   bool chance(double probability) { return fuzz::chance(random_, probability); }
   std::int64_t coefficient(const kernel::Factor& factor, std::size_t q) const {
@@ -47,9 +60,36 @@ class Maker {
     return contraction_.role[q] == Role::depth || contraction_.role[q] == Role::summed;
   }
 
+  /// Some of the indices of a role, as one.
+  void join(Role role) {
+    std::vector<std::size_t> members;
+    for (std::size_t q = 0; q < axes_.size(); ++q) {
+      if (contraction_.role[q] == role) members.push_back(q);
+    }
+    if (members.size() < 2 || !chance(0.5)) return;
+    std::shuffle(members.begin(), members.end(), random_);
+    members.resize(static_cast<std::size_t>(pick(2, static_cast<std::int64_t>(members.size()))));
+    Directive directive;
+    directive.kind = Directive::Kind::join;
+    std::vector<std::string> names;
+    auto& joined = axes_[members.front()];
+    joined.is_joined = true;
+    joined.name.clear();
+    joined.extent = 1;
+    for (const auto q : members) {
+      names.push_back(program_.indices[q].name);
+      joined.name += names.back();
+      joined.extent *= program_.indices[q].extent;
+      axes_[q].is_part = q != members.front();
+    }
+    directive.subject = joined.name;
+    directive.loops.push_back({"", std::move(names)});
+    directives_.push_back(std::move(directive));
+  }
+
   /// Levels as build() names them; sizes that do not divide the extent make the index ragged.
   void tile(std::size_t q) {
-    const auto& index = program_.indices[q];
+    const auto& index = axes_[q];
     const auto parts = pick(0, 2);
     std::vector<std::int64_t> sizes;
     std::int64_t size = 1;
@@ -68,7 +108,7 @@ class Maker {
       sizes = {index.extent};
     }
     const auto count = (index.extent + sizes.front() - 1) / sizes.front();
-    ragged_.push_back(count * sizes.front() != index.extent);
+    ragged_[q] = count * sizes.front() != index.extent;
     if (!whole) levels_.push_back({index.name + "0", q, count});
     for (std::size_t k = 0; k + 1 < sizes.size(); ++k)
       levels_.push_back({index.name + std::to_string(k + 1), q, sizes[k] / sizes[k + 1]});
@@ -199,7 +239,9 @@ class Maker {
       const auto& load = program_.nodes[static_cast<std::size_t>(factor.load)];
       bool needed = false;
       for (const auto& level : levels_) {
-        if (coefficient(factor, level.index) == 0 || !level.in_atom) continue;
+        if (coefficient(factor, level.index) == 0) continue;
+        needed = needed || axes_[level.index].is_joined;
+        if (!level.in_atom) continue;
         needed = needed || ragged_[level.index];
         if (level.name == lane_ && atom_.lanes > 1 && level.extent > 1)
           needed = needed || coefficient(factor, level.index) != 1 || level.name != program_.indices[level.index].name;
@@ -250,6 +292,7 @@ class Maker {
   const kernel::Contraction& contraction_;
   int vector_bytes_;
   kernel::Directives directives_;
+  std::vector<Axis> axes_;     // per index
   std::vector<Level> levels_;  // of all indices, from outside in
   std::vector<bool> ragged_;   // per index
   Directive atom_;

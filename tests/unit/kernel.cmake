@@ -2,6 +2,7 @@
 ricci_test(kernel_faults LABEL unit SOURCES kernel_faults.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_layout LABEL unit SOURCES kernel_layout.cpp LIBS ricci_kernel)
 ricci_test(kernel_group LABEL unit SOURCES kernel_group.cpp LIBS ricci_kernel ricci_lower)
+ricci_test(kernel_joined LABEL unit SOURCES kernel_joined.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_permute_faults LABEL unit SOURCES kernel_permute_faults.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_moves LABEL unit SOURCES kernel_moves.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_moves_rules LABEL unit SOURCES kernel_moves_rules.cpp LIBS ricci_kernel ricci_lower)

@@ -94,7 +94,8 @@ class Machine {
   // ---- values.cpp
   std::int64_t element(const Access& access, int thread) const;
   std::int64_t lane(const Access& access, int thread) const;
-  static int existing(const Access& access) { return access.count > 0 ? access.count : access.lanes; }
+  /// The lanes that exist: from the first one on, below the second one.
+  std::pair<int, int> existing(const Access& access, int thread) const;
   std::vector<Item> load(const Access& access, int thread);
   void store(const Access& access, const std::vector<Item>& items, int thread);
   void add(const Access& access, const Item& item, int thread);

@@ -130,12 +130,22 @@ std::int64_t Machine::lane(const Access& access, int thread) const {
   return lane;
 }
 
+std::pair<int, int> Machine::existing(const Access& access, int thread) const {
+  const auto lanes = access.count > 0 ? access.count : access.lanes;
+  const auto number = [&](const std::optional<Affine>& lane, int otherwise) {
+    return lane ? static_cast<int>(std::clamp<std::int64_t>(at(*lane, thread), 0, lanes)) : otherwise;
+  };
+  const auto since = number(access.since, 0);
+  return {since, std::max(since, number(access.until, lanes))};
+}
+
 std::vector<Item> Machine::load(const Access& access, int thread) {
   std::vector<Item> items(static_cast<std::size_t>(access.lanes));
   const auto first = element(access, thread);
   const auto block = access.block ? static_cast<int>(at(*access.block, thread)) : -1;
   if (block >= blocks_) broken(kernel_, origin_, "block " + std::to_string(block) + " of a cluster is read");
-  for (int k = 0; k < existing(access); ++k)
+  const auto [since, until] = existing(access, thread);
+  for (int k = since; k < until; ++k)
     items[static_cast<std::size_t>(k)] = memory_.read(access.array, first + k, thread, block);
   if (access.lane) return {items[static_cast<std::size_t>(lane(access, thread))]};
   return items;
@@ -144,7 +154,8 @@ std::vector<Item> Machine::load(const Access& access, int thread) {
 void Machine::store(const Access& access, const std::vector<Item>& items, int thread) {
   const auto first = element(access, thread);
   if (access.lane) return memory_.write(access.array, first + lane(access, thread), thread, items.front());
-  for (int k = 0; k < existing(access); ++k) {
+  const auto [since, until] = existing(access, thread);
+  for (int k = since; k < until; ++k) {
     // A scalar is the value of every lane.
     const auto& item = items.size() == 1 ? items.front() : items[static_cast<std::size_t>(k)];
     memory_.write(access.array, first + k, thread, item);
@@ -262,7 +273,9 @@ void Machine::count(const Access& access, const Threads& threads, bool writes) {
   std::vector<std::pair<int, std::int64_t>> elements;
   for (const auto t : threads) elements.emplace_back(t, element(access, t));
   const auto& array = kernel_.array(access.array);
-  count(array, elements, existing(access) * size_of(array.type), writes);
+  // Lanes that no literal tells are a CPU's, which has one thread.
+  const auto [since, until] = threads.empty() ? std::pair{0, 0} : existing(access, threads.front());
+  count(array, elements, (until - since) * size_of(array.type), writes);
   if (access.lanes > 1) {
     (writes ? counts_.written : counts_.read)[static_cast<std::size_t>(array.space)].vectors +=
         static_cast<std::int64_t>(threads.size());
