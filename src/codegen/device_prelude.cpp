@@ -116,6 +116,7 @@ std::string device_prelude(const DeviceParts& parts) {
   if (parts.warp_group) text.append("\n").append(prelude::kWarpGroup);
   for (const auto& [name, times] : parts.group_products)
     text.append("\n").append(group_function_of(*kernel::find_atom(name), times));
+  if (parts.tensor_map) text.append("\n").append(prelude::kTensorMap);
   if (parts.cluster) text.append("\n").append(prelude::kCluster);
   if (parts.reduce) text.append("\n").append(prelude::kReduce);
   return text;

@@ -41,6 +41,11 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
                  (array.restricted ? "__restrict__ " : "") + array.name);
     }
     for (const auto& param : kernel_.params) argument(c_type(param.type), param.name);
+    for (const auto& map : kernel_.maps) {
+      types_.emplace_back("TensorMap");
+      arguments.push_back(fmt::format("const __grid_constant__ TensorMap {}", map.name));
+    }
+    parts_.tensor_map = !kernel_.maps.empty();
     parts_.cluster = kernel_.cluster() > 1;
     w_.line("extern \"C\" __global__ void {}__launch_bounds__({}{})",
             parts_.cluster ? fmt::format("__cluster_dims__({}, 1, 1) ", kernel_.cluster()) : "", kernel_.threads,
@@ -183,6 +188,23 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
             copy.bytes, text_.pointer(copy.to), text_.pointer(copy.from),
             copy.when.empty() ? std::string() : ", " + text_.condition(copy.when),
             wanted.empty() ? std::string() : ", " + wanted);
+  }
+  void one(const kernel::Counters& counters) {
+    const auto& array = kernel_.array(counters.array);
+    w_.line("begin_counters({}, {});", array.name, array.elements());
+    for (const auto& map : kernel_.maps) w_.line("fetch_map(&{});", map.name);
+  }
+  void one(const kernel::Expect& expect) {
+    w_.line("expect_bytes({}, {});", text_.pointer(expect.counter), expect.bytes);
+  }
+  void one(const kernel::BoxCopy& copy) {
+    std::vector<std::string> at;
+    for (const auto& coordinate : copy.at) at.push_back(text_.affine(coordinate, false));
+    w_.line("copy_box({}, &{}, {}, {});", text_.unswizzled(copy.to),
+            kernel_.maps[static_cast<std::size_t>(copy.map)].name, text_.pointer(copy.counter), fmt::join(at, ", "));
+  }
+  void one(const kernel::Await& await) {
+    w_.line("await_bytes({}, {});", text_.pointer(await.counter), text_.affine(await.parity));
   }
   void one(const kernel::Commit& commit) {
     (commit.products ? parts_.warp_group : parts_.async) = true;

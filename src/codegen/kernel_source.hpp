@@ -21,8 +21,8 @@ struct KernelSource {
 /// arrays there is no such argument.
 KernelSource print_cpp(const kernel::Kernel& kernel, const std::string& name);
 
-/// CUDA C++ for NVRTC: `extern "C" __global__ void name(pointers, parameters)` of an expanded kernel, to be launched as
-/// kernel::launch_of() says. Its prelude comes after the portable one of the program.
+/// CUDA C++ for NVRTC: `extern "C" __global__ void name(pointers, parameters, tensor maps)` of an expanded kernel, to
+/// be launched as kernel::launch_of() says. Its prelude comes after the portable one of the program.
 KernelSource print_cuda(const kernel::Kernel& kernel, const std::string& name);
 
 }  // namespace ricci::codegen

@@ -18,6 +18,7 @@ extern const char* const kTensorCore;
 extern const char* const kWarpGroup;
 extern const char* const kReduce;
 extern const char* const kCluster;
+extern const char* const kTensorMap;
 extern const char* const kRuns;
 extern const char* const kPieces;
 extern const char* const kSomeLanes;
@@ -35,8 +36,9 @@ struct DeviceParts {
   bool warp_group = false;  ///< warp_group.cuh: fences, groups and operands of products by warp groups; sm_90 alone
   /// Functions of these: the atom's name, and how many times its columns an instruction has.
   std::set<std::pair<std::string, int>> group_products = {};
-  bool reduce = false;   ///< reduce.cuh: additions to memory that others add to, sums over a warp
-  bool cluster = false;  ///< cluster.cuh: blocks that read each other's shared memory; from sm_90 on
+  bool reduce = false;      ///< reduce.cuh: additions to memory that others add to, sums over a warp
+  bool tensor_map = false;  ///< tensor_map.cuh: boxes of tensors, and counters of their bytes; from sm_90 on
+  bool cluster = false;     ///< cluster.cuh: blocks that read each other's shared memory; from sm_90 on
 };
 
 /// The device's own half of a CUDA kernel's prelude, `Source::device`: accesses and shuffles, then the parts asked for.

@@ -26,7 +26,7 @@ struct Source {
 };
 
 /// CUDA C++ for NVRTC, without headers, to be launched as kernel::launch_of() says. Arguments: one pointer per buffer,
-/// then one value per param. Throws PlanError as kernel::build() does.
+/// then one value per param, then kernel::Launch::maps. Throws PlanError as kernel::build() does.
 Source emit_cuda(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes);
 
 /// C++ for Clang, without headers: `extern "C" void kernel(void* const* args, i64 first, i64 last, char* scratch)` runs

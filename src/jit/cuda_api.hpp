@@ -122,6 +122,18 @@ struct KernelNode {
   Context context = nullptr;  // likewise
 };
 
+// CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion
+enum : int {
+  kMapU8 = 0,
+  kMapU16 = 1,
+  kMapU32 = 2,
+  kMapU64 = 4,
+  kMapSwizzle32 = 1,
+  kMapSwizzle64 = 2,
+  kMapSwizzle128 = 3,
+  kMapLines128 = 2,
+};
+
 struct DriverFunctions {
   int (*init)(unsigned flags) = nullptr;
   int (*driver_get_version)(int*) = nullptr;
@@ -175,6 +187,9 @@ struct DriverFunctions {
   int (*graph_set_kernel)(GraphExecutable, GraphNode, const KernelNode*) = nullptr;
   int (*graph_launch)(GraphExecutable, StreamHandle) = nullptr;
   int (*graph_executable_destroy)(GraphExecutable) = nullptr;
+  int (*tensor_map_encode)(void* map, int type, unsigned rank, void* address, const unsigned long* extents,
+                           const unsigned long* strides, const unsigned* box, const unsigned* element_strides,
+                           int interleave, int swizzle, int l2_promotion, int fill) = nullptr;
 };
 
 }  // namespace ricci::jit::api

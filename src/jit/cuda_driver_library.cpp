@@ -167,6 +167,7 @@ void Driver::open() noexcept try {
   find(call.graph_set_kernel, "cuGraphExecKernelNodeSetParams_v2");
   find(call.graph_launch, "cuGraphLaunch");
   find(call.graph_executable_destroy, "cuGraphExecDestroy");
+  find(call.tensor_map_encode, "cuTensorMapEncodeTiled");
   if (!missing.empty()) {
     reason = fmt::format("libcuda.so.1 has no {}: the driver is older than CUDA 11.4, update it", missing);
     return;

@@ -339,6 +339,7 @@ void Builder::stage(const Directive& directive) {
   const auto& rounded = (is_first ? contraction.first : contraction.second).rounded;
   if (rounded && *rounded != kernel_.array(staged.array).type) copy.rounded = rounded;
   copy.tf32 = kernel_.array(staged.array).tf32 && !kernel_.array(load.source).tf32;
+  if (directive.space == "maps") by_map(copy, load.offset);
   order_[*at].first.push_back({std::move(copy), origin()});
 }
 

@@ -123,6 +123,8 @@ class Builder {
   /// The rules of a loop over the blocks of a cluster, behind what the order has so far.
   void cluster(Var var, bool summed) const;
   void stage(const Directive& directive);
+  /// A staged operand by a tensor map, each index of which it is made is a dimension of.
+  void by_map(Copy& copy, const ir::Affine& offset);
   void atom(const Directive& directive);
   void pipeline(const Directive& directive);
   void store(const Directive& directive);

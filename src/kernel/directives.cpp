@@ -181,7 +181,7 @@ Directive parse_line(std::string_view line) {
         break;
       }
       d.at = words.name("a loop");
-      d.space = words.name("scratch, shared or async");
+      d.space = words.name("scratch, shared, async or maps");
       list({});
       break;
     case Kind::atom:

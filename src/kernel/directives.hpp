@@ -9,6 +9,7 @@
 //                                   levels left out are the accumulator's tile and, of summed indices, its depth
 //   stage B at d0 scratch c1 d c    a copy of what operand B is in the body of loop d0, in an array whose dimensions
 //                                   are these loops, the last one contiguous
+//   stage A at d0 maps a d          on a GPU from sm_90 on: the same by a tensor map, box by box
 //   atom fma rows a columns c depth d lanes 8                                     on a CPU: vectors of 8 columns
 //   atom m16n8k8_f64 rows a columns c depth d warps 2x4 runs 2x1x1                on a GPU: a block has 2 x 4 warps; a
 //                                   lane holds runs of 2 neighbours along rows, 1 along columns and depth; `blocks 2`

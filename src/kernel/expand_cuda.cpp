@@ -185,6 +185,7 @@ class Expander {
     bool pending = false, async = false, copied_any = false;
     for (const auto& statement : from) {
       if (const auto* copy = std::get_if<Copy>(&statement.node)) {
+        if (copy->boxes) throw PlanError("schedule: operands are staged by tensor maps in a pipeline");
         append(to, copied(threads_, visits_of(threads_, *copy), *copy), statement.origin);
         pending = copied_any = true;
         async = async || copy->async;
@@ -249,11 +250,17 @@ class Expander {
     std::int64_t chunks = 1;
     for (const auto* loop : nest) chunks *= kernel_.extent(loop->var);
     const Body& body = nest.back()->body;
-    std::vector<Copy> copies;
+    std::vector<Copy> copies, boxed;
     std::vector<int> origins;
+    int boxes_origin = -1;
     Body rest;
     for (const auto& statement : body) {
       if (const auto* copy = std::get_if<Copy>(&statement.node)) {
+        if (copy->boxes) {
+          boxed.push_back(*copy);
+          boxes_origin = statement.origin;
+          continue;
+        }
         copies.push_back(*copy);
         origins.push_back(statement.origin);
       } else {
@@ -269,13 +276,26 @@ class Expander {
     const auto places = std::min(distance + held, chunks);
     std::map<int, std::int64_t> size;  // of one place, per array
     std::vector<Visits> visits;
-    for (const auto& copy : copies) {
+    const auto make_places = [&](const Copy& copy) {
       auto& array = kernel_.arrays[static_cast<std::size_t>(copy.to.array)];
       size[copy.to.array] = array.shape.front();
       array.shape.front() *= places;
+    };
+    for (const auto& copy : copies) {
+      make_places(copy);
       visits.push_back(visits_of(threads_, copy));
     }
-    // The copies of one round, each on its own; what they are named by goes in front of them.
+    for (const auto& copy : boxed) make_places(copy);
+    if (!boxed.empty() && repeats_ > 0)
+      throw PlanError("schedule: operands are staged by tensor maps in a pipeline that runs once");
+    BoxCopies boxes(threads_, boxed, places, chunks);
+    const bool by_threads = !copies.empty();
+    // The copies of one round: those by tensor maps together, those by threads each on its own; what they are named by
+    // goes in front of them.
+    struct Moves {
+      Body by_map;
+      std::vector<Body> by_threads = {};
+    };
     const auto copies_of = [&](Body& names, const Affine& chunk, const Affine& place,
                                const std::vector<Condition>& only) {
       std::vector<Affine> value(nest.size());
@@ -290,30 +310,39 @@ class Expander {
                                   below, extent);
         }
       }
-      std::vector<Body> moves;
-      for (std::size_t c = 0; c < copies.size(); ++c) {
-        Copy copy = copies[c];
+      const auto of_round = [&](Copy copy) {
         for (std::size_t k = 0; k < nest.size(); ++k) {
           copy.from = with(copy.from, nest[k]->var, value[k]);
           copy.when = with(copy.when, nest[k]->var, value[k]);
           copy.quotients = with(copy.quotients, nest[k]->var, value[k]);
+          if (!copy.boxes) continue;
+          for (auto& coordinate : copy.boxes->at) coordinate = coordinate.with(nest[k]->var, value[k]);
         }
         copy.to.index.front() = copy.to.index.front() + size[copy.to.array] * place;
-        append(moves.emplace_back(), copied(threads_, visits[c], copy, only), origins[c]);
-      }
+        return copy;
+      };
+      std::vector<Copy> by_map;
+      for (const auto& copy : boxes.copies()) by_map.push_back(of_round(copy));
+      Moves moves{boxes.started(by_map, place, only)};
+      made_by(moves.by_map, boxes_origin);
+      for (std::size_t c = 0; c < copies.size(); ++c)
+        append(moves.by_threads.emplace_back(), copied(threads_, visits[c], of_round(copies[c]), only), origins[c]);
       return moves;
     };
 
     // The first rounds' copies: a loop, of which compilers need not see each round.
-    Body result, first;
+    Body result = boxes.begun(), first;
+    made_by(result, boxes_origin);
     const auto prologue = distance > 1 ? threads_.loop_var("ahead", distance) : -1;
     const auto number = distance > 1 ? Affine::of(prologue) : Affine(0);
-    for (auto& move : copies_of(first, number, number, {})) append(first, std::move(move));
-    first.push_back({Commit{}});
+    auto moves = copies_of(first, number, number, {});
+    append(first, std::move(moves.by_map));
+    for (auto& move : moves.by_threads) append(first, std::move(move));
+    if (by_threads) first.push_back({Commit{}});
     if (distance > 1) {
       result.push_back(loop_over(prologue, Bind::serial, std::move(first)));
     } else {
-      result = std::move(first);
+      append(result, std::move(first));
     }
     const bool one_loop = nest.size() == 1;
     const auto chunk = one_loop ? nest.front()->var : threads_.loop_var("chunk", chunks);
@@ -326,10 +355,10 @@ class Expander {
         round.push_back({Let{loop->var, now, below, loop == nest.front() ? 0 : kernel_.extent(loop->var)}});
       }
     }
-    // A round is there for all threads.
+    // What threads have copied for a round is there for all of them, and all have done the round before.
     const auto arrived = [&](Body& to, std::int64_t behind) {
-      to.push_back({Wait{static_cast<int>(behind)}});
-      append(to, barrier());
+      if (by_threads) to.push_back({Wait{static_cast<int>(behind)}});
+      append(to, by_threads ? barrier() : Body{{Barrier{}}});
     };
     const auto* mma = rest.size() == 1 ? std::get_if<Mma>(&rest.front().node) : nullptr;
     if (prefetch) {
@@ -337,18 +366,22 @@ class Expander {
         throw PlanError(
             "schedule: a prefetch of fragments where a round is more than one product, or one of a warp group");
       arrived(result, distance - 1);
+      append(result, boxes.awaited(Affine(0), Affine(0)), boxes_origin);
       PrefetchedProducts products(threads_, *mma, tile_);
       append(result, products.first(), rest.front().origin);
       const auto place = wrapped(round, "place", now, places),
                  next_place = wrapped(round, "next_place", now + Affine(1), places);
       Body fence, then;
+      if (chunks > 1)
+        append(fence, where({{now, chunks - 1}}, boxes.awaited(now + Affine(1), next_place)), boxes_origin);
       arrived(fence, std::max<std::int64_t>(distance - 2, 0));
       // All have read this round's place.
       if (distance < chunks) {
-        for (auto& move : copies_of(round, now + Affine(distance), place, {{now, chunks - distance}}))
-          append(then, std::move(move));
+        moves = copies_of(round, now + Affine(distance), place, {{now, chunks - distance}});
+        append(then, std::move(moves.by_map));
+        for (auto& move : moves.by_threads) append(then, std::move(move));
       }
-      then.push_back({Commit{}});
+      if (by_threads) then.push_back({Commit{}});
       const auto at = [&](const Affine& where) { return std::get<Mma>(shifted(rest, size, where).front().node); };
       append(round, products.round(at(place), at(next_place), std::move(fence), std::move(then)), rest.front().origin);
       result.push_back(loop_over(chunk, Bind::serial, std::move(round)));
@@ -360,9 +393,12 @@ class Expander {
     if (distance < chunks) {
       const auto later = now + Affine(distance);
       const auto next_place = wrapped(round, "next_place", later, places);
-      next = copies_of(round, later, next_place, {{now, chunks - distance}});
+      moves = copies_of(round, later, next_place, {{now, chunks - distance}});
+      append(round, std::move(moves.by_map));
+      next = std::move(moves.by_threads);
     }
     const auto place = wrapped(round, "place", now, places);
+    append(round, boxes.awaited(now, place), boxes_origin);
     rest = shifted(std::move(rest), size, place);
     mma = rest.size() == 1 ? std::get_if<Mma>(&rest.front().node) : nullptr;
     int sums = -1;
@@ -382,7 +418,7 @@ class Expander {
       for (auto& move : next) append(round, std::move(move));
       append(round, sequence(rest, false));
     }
-    if (chunks > 1) round.push_back({Commit{}});
+    if (chunks > 1 && by_threads) round.push_back({Commit{}});
     result.push_back(loop_over(chunk, Bind::serial, std::move(round)));
     if (overlap && sums >= 0) result.push_back({Wait{0, sums}});
     if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read

@@ -76,6 +76,31 @@ void add_quotients(Threads& threads, Body& names, Places& places, std::vector<Le
 /// The statements of one thread's part, where `only` holds. Asynchronous copies still need a commit and a wait.
 Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std::vector<Condition>& only = {});
 
+/// The copies by tensor maps of a pipeline: one thread starts those of a round, and its place in shared memory has a
+/// counter, whose phases are the rounds that go there.
+class BoxCopies {
+ public:
+  /// copies: of one round; none: all bodies are empty.
+  BoxCopies(Threads& threads, std::vector<Copy> copies, std::int64_t places, std::int64_t rounds);
+  const std::vector<Copy>& copies() const { return copies_; }
+  /// In front of all rounds, and of a barrier.
+  Body begun() const;
+  ///   copies  of a round, to its place
+  Body started(const std::vector<Copy>& copies, const Affine& place, std::vector<Condition> only) const;
+  /// All threads see what has come.
+  Body awaited(const Affine& round, const Affine& place);
+
+ private:
+  Body by_one(Body body, std::vector<Condition> only) const;
+  Access counter(const Affine& place) const;
+
+  Threads& threads_;
+  std::vector<Copy> copies_;
+  std::int64_t places_, rounds_;
+  std::int64_t bytes_ = 0;  ///< of a round
+  int counters_ = -1;
+};
+
 /// The accumulator's registers, set to 0.
 Body cleared(Threads& threads, int accumulator);
 /// Loads of fragments and products. Throws PlanError where an operand does not lie in shared memory by rows of rising

@@ -12,6 +12,7 @@
 #include "ir/program.hpp"
 #include "kernel/affine.hpp"
 #include "kernel/layout.hpp"
+#include "kernel/tensor_map.hpp"
 
 namespace ricci::kernel {
 
@@ -216,6 +217,13 @@ struct Digit {
   bool padded = false;  ///< Copy: what it copies is read for all values, also where `when` fails
 };
 
+/// CUDA: a copy by a tensor map, whose hardware moves one box after the other.
+struct Boxes {
+  int map = -1;            ///< number of Kernel::maps
+  std::vector<Affine> at;  ///< coordinates of an element, along each dimension of the map
+  std::vector<Var> apart;  ///< digits that number boxes; the others are their dimensions
+};
+
 /// to[...] = from[...] for all values of the digits; where a condition of `when` fails, 0. Such a 0 need not be written
 /// for whole blocks past the end of an index whose digit is not padded.
 struct Copy {
@@ -226,6 +234,7 @@ struct Copy {
   bool async = false;                 ///< CUDA: cp.async; the elements are there after a wait and a barrier
   std::optional<DType> rounded = {};  ///< the half type that elements are rounded to before they are converted
   bool tf32 = false;                  ///< elements, of f32, are rounded to tf32
+  std::optional<Boxes> boxes = {};    ///< by a tensor map, in place of the threads of a block
 };
 
 /// CUDA: how the tile of a block is spread over warps, and how many neighbours one lane holds. Warps of different
@@ -410,6 +419,30 @@ struct AsyncCopy {
   int bytes = 16;
   std::vector<Condition> when;
 };
+
+/// CUDA: the elements of an array count what copies by tensor maps bring, phase by phase: each is made ready for its
+/// first phase, by one thread, and seen by others behind a barrier.
+struct Counters {
+  int array = -1;  ///< shared, of u64
+};
+/// CUDA: the phase that a counter is in ends when so many bytes have come: said by one thread, once a phase.
+struct Expect {
+  Access counter;
+  std::int64_t bytes = 0;
+};
+/// CUDA: a box of a tensor map to shared memory, started by one thread; what is outside of the tensor is 0.
+struct BoxCopy {
+  Access to;  ///< where the box begins, its dimensions one behind the other
+  int map = -1;
+  std::vector<Affine> at;  ///< coordinates of its first element
+  Access counter;
+};
+/// CUDA: until a counter's phases of that parity are over, and with them the copies that it counts: phases are numbered
+/// from 0. Threads see what has come, and so do products of warp groups.
+struct Await {
+  Access counter;
+  Affine parity;
+};
 /// Closes a group of a thread's copies, or of its warp group's products.
 struct Commit {
   bool products = false;
@@ -468,7 +501,8 @@ struct GroupMma {
 struct Statement {
   std::variant<Loop, Sweep, Let, If, Comment, Section, Copy, Mma, Flush, Clear, Declare, Define, Scatter, Advance,
                AdvanceByLanes, Store, Transpose, CopyRun, Beside, FetchRows, FetchLines, Prefetch, CopyRow, LaneReduce,
-               LaneScan, AsyncCopy, Commit, Wait, Barrier, MatrixLoad, MmaCall, Fence, GroupMma>
+               LaneScan, AsyncCopy, Counters, Expect, BoxCopy, Await, Commit, Wait, Barrier, MatrixLoad, MmaCall, Fence,
+               GroupMma>
       node;
   int origin = -1;  ///< directive that made it: number of a line of Kernel::directives
 };
@@ -489,6 +523,7 @@ struct Kernel {
   std::vector<Variable> vars;
   std::vector<Array> arrays;  ///< arguments first, in the program's order of buffers
   std::vector<ir::Param> params;
+  std::vector<TensorMap> maps;  ///< CUDA: arguments behind all others
   Body body;
   int threads = 1;  ///< of a block (CUDA)
   int blocks = 1;   ///< of a multiprocessor at once, for whose registers compilers make room; 0: as they like (CUDA)

@@ -38,6 +38,7 @@ class Printer {
                                        : fmt::format(" of {} threads", kernel_.threads));
     for (const auto& array : kernel_.arrays) this->array(array);
     for (const auto& param : kernel_.params) line("param {} : {}", param.name, ricci::name(param.type));
+    for (const auto& map : kernel_.maps) this->map(map);
     body(kernel_.body);
     return std::move(text_);
   }
@@ -60,6 +61,14 @@ class Printer {
              : "",
          array.alignment > 0 ? fmt::format(" align {}", array.alignment) : "", array.written ? " written" : "",
          array.tf32 ? " tf32" : "");
+  }
+
+  void map(const TensorMap& map) {
+    std::string text;
+    for (const auto& [extent, stride, box] : map.dimensions)
+      text += fmt::format("{} {} of {} by {}", text.empty() ? "" : ",", box, extent, stride);
+    line("map {} of {} from {}, boxes of{}{}", map.name, array_name(map.array), map.first, text,
+         map.row_bytes > 0 ? fmt::format(", rows of {} bytes swizzled", map.row_bytes) : "");
   }
 
   void body(const Body& body) {
@@ -133,7 +142,10 @@ class Printer {
   void one(const Copy& copy) {
     for (const auto& quotient : copy.quotients) one(quotient);
     line("copy {} = {} over {}{}{}{}", text(copy.to), text(copy.from), text(copy.digits), where("where", copy.when),
-         copy.async ? " async" : "",
+         copy.boxes   ? fmt::format(" by {}[{}]", kernel_.maps[static_cast<std::size_t>(copy.boxes->map)].name,
+                                    coordinates(copy.boxes->at))
+         : copy.async ? " async"
+                      : "",
          copy.rounded ? fmt::format(" rounded to {}", ricci::name(*copy.rounded))
          : copy.tf32  ? " rounded to tf32"
                       : "");
@@ -212,6 +224,18 @@ class Printer {
   void one(const AsyncCopy& copy) {
     line("async {} = {} of {} bytes{}", text(copy.to), text(copy.from), copy.bytes, where("where", copy.when));
   }
+  void one(const Counters& counters) { line("count in {}", array_name(counters.array)); }
+  void one(const Expect& expect) { line("expect {} bytes in {}", expect.bytes, text(expect.counter)); }
+  void one(const BoxCopy& copy) {
+    const auto& map = kernel_.maps[static_cast<std::size_t>(copy.map)];
+    line("box {} = {}[{}], counted in {}", text(copy.to), map.name, coordinates(copy.at), text(copy.counter));
+  }
+  std::string coordinates(const std::vector<Affine>& at) const {
+    std::vector<std::string> all;
+    for (const auto& coordinate : at) all.push_back(text(coordinate));
+    return fmt::format("{}", fmt::join(all, ", "));
+  }
+  void one(const Await& await) { line("await {}, parity {}", text(await.counter), text(await.parity)); }
   void one(const Commit& commit) { line("commit{}", commit.products ? " products" : ""); }
   void one(const Wait& wait) {
     line("wait {}{}", wait.groups, wait.sums >= 0 ? " of products to " + array_name(wait.sums) : "");

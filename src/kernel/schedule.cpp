@@ -65,7 +65,7 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
 }
 
 void check_capability(const Directives& directives, int sm) {
-  constexpr int kClusters = 90;
+  constexpr int kClusters = 90, kMaps = 90;
   for (const auto& directive : directives) {
     const auto names = [&](std::string_view word) {
       return std::any_of(directive.loops.begin(), directive.loops.end(),
@@ -74,6 +74,8 @@ void check_capability(const Directives& directives, int sm) {
     if (directive.kind == Directive::Kind::order && names("cluster") && sm < kClusters)
       refuse(directive,
              fmt::format("blocks of a cluster work together from sm_{} on, and this is for sm_{}", kClusters, sm));
+    if (directive.kind == Directive::Kind::stage && directive.space == "maps" && sm < kMaps)
+      refuse(directive, fmt::format("tensor maps are known from sm_{} on, and this is for sm_{}", kMaps, sm));
     if (directive.kind != Directive::Kind::atom) continue;
     const auto* atom = find_atom(directive.subject);  // none of multiply-adds, which every GPU has
     if (atom != nullptr && atom->warps > 1 && sm != atom->sm)
@@ -124,6 +126,7 @@ Launch launch_of(const Kernel& kernel) {
   launch.scratch_bytes = kernel.bytes_of(Space::scratch);
   if (kernel.target == Target::cuda) launch.shared_bytes = shared_bytes(kernel);
   launch.dynamic_shared_bytes = dynamic_shared(launch.shared_bytes);
+  launch.maps = kernel.maps;
   return launch;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernel/directives.hpp"
 #include "kernel/kernel.hpp"
@@ -24,7 +25,7 @@ std::optional<Schedule> parse_schedule(std::string_view text);
 void verify(const Schedule& schedule, const ir::Program& program, Target target);
 
 /// Throws PlanError naming the first directive whose kernel a GPU of this compute capability, times ten, does not run:
-/// blocks of a cluster work together from sm_90 on, and an atom is of some of them.
+/// blocks of a cluster work together and tensor maps are known from sm_90 on, and an atom is of some of them.
 void check_capability(const Directives& directives, int sm);
 
 /// The tree of a schedule for the target, which expand() may have to be applied to. Throws PlanError
@@ -43,6 +44,7 @@ struct Launch {
   /// Of a tile that waits in an array, or of all that a block shares (CUDA).
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_shared_bytes = 0;  ///< CUDA: of them, what a launch asks for
+  std::vector<TensorMap> maps = {};       ///< CUDA: arguments behind all others
 };
 Launch launch_of(const ir::Program& program, const Schedule& schedule, Target target);
 /// Of an expanded kernel.

@@ -43,6 +43,7 @@ class Verifier {
         registers_(kernel.arrays.size()),
         unfenced_(kernel.arrays.size()),
         groups_since_(kernel.arrays.size(), kNoProduct),
+        arriving_(kernel.arrays.size()),
         met_(kernel.arrays.size()),
         read_by_others_(kernel.arrays.size()) {}
   void run();
@@ -86,6 +87,17 @@ class Verifier {
   void one(const Scatter& scatter);
   void one(const Transpose& transpose);
   void one(const AsyncCopy& copy);
+  // ---- tensor maps
+  void map(const TensorMap& map) const;
+  /// What is done where the numbers of threads are 0 alone.
+  void one_thread(const char* what) const;
+  void counter(const Access& access);
+  void all_expected() const;
+  void one(const Counters& counters);
+  void one(const Expect& expect);
+  void one(const BoxCopy& copy);
+  void one(const Await& await);
+
   void one(const Commit& commit);
   void all_threads(const char* what) const;
   void all_lanes(const char* what) const;
@@ -191,6 +203,9 @@ class Verifier {
   /// Per array: registers that a product under way reads, and how many groups of products have been closed since it was
   /// issued, kMostGroups for all numbers above.
   std::vector<int> groups_since_;
+  std::vector<bool> arriving_;        // per array: shared, that boxes are copied to
+  std::int64_t expected_ = 0;         // bytes, that no copy has brought yet
+  std::vector<Var> threads_;          // loops around over threads
   std::vector<bool> met_;             // per array: shared, with a barrier of the cluster behind what was written
   std::vector<bool> read_by_others_;  // per array: shared, with no such barrier since other blocks read it
   std::vector<std::optional<Affine>> moved_;  // per array: how far it has been advanced; nothing: not known any more

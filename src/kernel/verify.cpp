@@ -19,6 +19,7 @@ constexpr std::int64_t kMostShared = 227 * 1024;
 void Verifier::run() {
   launch();
   for (std::size_t k = 0; k < kernel_.arrays.size(); ++k) array(static_cast<int>(k));
+  for (const auto& map : kernel_.maps) this->map(map);
   tiles_ = has_tiles(kernel_.body);
   for (const auto& array : kernel_.arrays) {
     // Tile statements use registers as a whole, and nothing declares them.
@@ -135,7 +136,10 @@ void Verifier::loop(const Loop& loop, bool outermost) {
   }
   if (loop.bind == Bind::cluster) this->cluster(loop);
   const auto around = thread_below_;
-  if (loop.bind == Bind::thread) thread_digit(loop);
+  if (loop.bind == Bind::thread) {
+    thread_digit(loop);
+    threads_.push_back(loop.var);
+  }
   const bool repeats = !digit;
   const auto place = static_cast<std::size_t>(loop.var);
   varies_[place] = loop.bind != Bind::thread    ? varies(loop.first)
@@ -157,6 +161,7 @@ void Verifier::loop(const Loop& loop, bool outermost) {
   join();
   thread_below_ = around;
   if (block) tasks_.pop_back();
+  if (loop.bind == Bind::thread) threads_.pop_back();
   if (loop.bind == Bind::cluster) {
     for (std::size_t k = 0; k < read_by_others_.size(); ++k) {
       if (read_by_others_[k])
@@ -528,13 +533,14 @@ void Verifier::one(const Wait& wait) {
     return;
   }
   for (auto& life : life_) {
-    if (life == Life::copying) life = Life::written;
+    if (life == Life::copying && !arriving_[static_cast<std::size_t>(&life - life_.data())]) life = Life::written;
   }
 }
 
 void Verifier::one(const Barrier& barrier) {
   if (barrier.of == Barrier::Of::warp) return all_lanes("a barrier of a warp");
   all_threads("a barrier");
+  all_expected();
   if (barrier.of == Barrier::Of::cluster) {
     if (cluster_ < 0) fail("a barrier of a cluster where there is none");
     if (divergent_blocks_ > 0) fail("a barrier of a cluster where not all of its blocks pass");

@@ -304,8 +304,18 @@ void Plan::Impl::run(void* const* storage, void* const* param, int ordinal, void
     } else {
       for (const auto k : step.storage) args[count++] = const_cast<void*>(static_cast<const void*>(&storage[k]));
       for (const auto k : step.parameter) args[count++] = param[k];
-      jit::cuda::launch(kernel->loaded->gpu->on(ordinal), kernel->blocks, 1, 1, kernel->threads, kernel->dynamic_shared,
-                        stream, args);
+      const auto launch = [&] {
+        jit::cuda::launch(kernel->loaded->gpu->on(ordinal), kernel->blocks, 1, 1, kernel->threads,
+                          kernel->dynamic_shared, stream, args);
+      };
+      if (!kernel->maps) {
+        launch();
+        continue;
+      }
+      runtime::TensorMaps::Encoded maps;
+      kernel->maps->encode(args, ordinal, maps);
+      for (std::size_t k = 0; k < kernel->maps->count(); ++k) args[count++] = &maps[k];
+      launch();
     }
   }
 }

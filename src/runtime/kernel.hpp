@@ -16,6 +16,7 @@
 #include "jit/object_loader.hpp"
 #include "kernel/schedule.hpp"
 #include "ricci/plan.hpp"
+#include "runtime/tensor_maps.hpp"
 
 namespace ricci::runtime {
 
@@ -72,7 +73,8 @@ struct GeneratedKernel {
   int tasks = 1;  ///< CPU: parts of the tile range
   unsigned blocks = 0, threads = 1;
   std::size_t shared = 0, dynamic_shared = 0,
-              scratch = 0;  ///< bytes; dynamic_shared: of shared, what a launch asks for
+              scratch = 0;                 ///< bytes; dynamic_shared: of shared, what a launch asks for
+  std::shared_ptr<const TensorMaps> maps;  ///< GPU: arguments behind all others; or null
 };
 
 /// Everything that decides the binary, as text: the canonical program, schedule, target, compiler, flags, generator.

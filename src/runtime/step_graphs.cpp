@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
@@ -93,6 +94,8 @@ void StepGraphs::prepare(OfStream& mine, void* const* storage, void* const* para
   std::array<void*, Plan::Impl::kMaxArguments> args;
   std::vector<KernelGraph::Kernel> kernels;
   std::vector<std::array<void*, Plan::Impl::kMaxArguments>> args_of;
+  std::deque<TensorMaps::Encoded> maps_of;
+  TensorMaps::Encoded changed_maps;
   const bool first = mine.graph == nullptr;
   if (first) {
     kernels.reserve(plan_.steps.size());
@@ -120,6 +123,11 @@ void StepGraphs::prepare(OfStream& mine, void* const* storage, void* const* para
     for (const auto n : step.storage) take(static_cast<const void*>(&storage[n]), sizeof(void*));
     for (const auto n : step.parameter) {
       take(param[n], static_cast<std::size_t>(size_of(plan_.sources[static_cast<std::size_t>(n)].type)));
+    }
+    TensorMaps::Encoded& maps = first ? maps_of.emplace_back() : changed_maps;
+    if (kernel.maps) {
+      kernel.maps->encode(args.data(), mine.ordinal, maps);
+      for (std::size_t m = 0; m < kernel.maps->count(); ++m) take(&maps[m], sizeof(maps[m]));
     }
     if (!first && !changed) continue;
     KernelGraph::Kernel node;

@@ -22,6 +22,7 @@
 #include "kernel/interpret/execute.hpp"
 #include "lower/einsum.hpp"
 #include "simt/simulator.hpp"
+#include "simt/tensor_map.hpp"
 
 namespace ricci::simt {
 
@@ -258,6 +259,9 @@ struct ContractionCase {
       buffers.push_back({areas[b].begin(), areas[b].bytes, program.buffers[b].written});
     }
     for (auto& value : values) arguments.push_back(value.at);
+    std::vector<TensorMap> maps;
+    for (const auto& map : launch.maps) maps.push_back(encoded(map, pointers[static_cast<std::size_t>(map.array)]));
+    for (auto& map : maps) arguments.push_back(&map);
     Launch to;
     to.source = codegen::portable_prelude(program) + source.text;
     to.kernel = "contraction";

@@ -3,6 +3,7 @@
 
 #include "device_memory.hpp"
 #include "jit/cuda_compiler.hpp"
+#include "runtime/tensor_maps.hpp"
 #include "simt/contraction_case.hpp"
 
 namespace ricci::simt {
@@ -19,6 +20,10 @@ inline std::string wrong_on_gpu(const ContractionCase& of, std::uint64_t seed, i
   for (const auto& each : memory) begins.push_back(each.get());
   for (auto& begin : begins) arguments.push_back(&begin);
   for (auto& value : values) arguments.push_back(value.at);
+  const runtime::TensorMaps maps(of.launch.maps);
+  runtime::TensorMaps::Encoded encoded;
+  maps.encode(arguments.data(), 0, encoded);
+  for (std::size_t k = 0; k < maps.count(); ++k) arguments.push_back(&encoded[k]);
   jit::CudaCompileOptions options;
   options.sm = sm;
   const jit::cuda::Module module(jit::compile_cuda(of.full(), "contraction", options).cubin, 0);

@@ -1,4 +1,4 @@
-// The host's half of src/codegen/device (cuda.cuh, async.cuh, tensor_core.cuh, cluster.cuh, reduce.cuh), for kernels
+// The host's half of src/codegen/device (all but types.cuh and what any compiler takes), for kernels
 // that run on the simulator: CUDA's keywords, coordinates and barriers, and the functions that the generated text
 // calls. It becomes part of the kernel's text, after hooks.hpp; no file of the project includes it. Needs -fdeclspec.
 
@@ -21,6 +21,7 @@ __attribute__((section("ricci_shared"), used, aligned(1024))) char ricci_simt_sh
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
+#define __grid_constant__
 
 extern "C" __attribute__((noinline, disable_sanitizer_instrumentation, const)) unsigned ricci_simt_coordinate(
     unsigned which) {
@@ -176,6 +177,43 @@ __forceinline__ const T* of_block(const T* shared, int block, unsigned line = __
   return (const T*)ricci_simt_of_block(shared, static_cast<unsigned>(block), line);
 }
 inline void barrier_of_cluster(unsigned line = __builtin_LINE()) { ricci_simt_sync_cluster(line); }
+
+// tensor_map.cuh. A map holds what simt/tensor_map.hpp says.
+struct alignas(128) TensorMap {
+  unsigned long long words[16];
+};
+RICCI_SIMT_HOOK void ricci_simt_begin_counters(const void* counters, unsigned count, unsigned line) {
+  ricci_simt_hooks->begin_counters(counters, count, line);
+}
+RICCI_SIMT_HOOK void ricci_simt_expect_bytes(const void* counter, unsigned bytes, unsigned line) {
+  ricci_simt_hooks->expect_bytes(counter, bytes, line);
+}
+RICCI_SIMT_HOOK void ricci_simt_await_bytes(const void* counter, unsigned parity, unsigned line) {
+  ricci_simt_hooks->await_bytes(counter, parity, line);
+}
+RICCI_SIMT_HOOK void ricci_at_site_copy_box_from(const void* map, const int* at, unsigned rank, unsigned site) {
+  ricci_simt_hooks->copy_box_from(map, at, rank, site);
+}
+RICCI_SIMT_HOOK void ricci_at_site_copy_box_to(void* shared, const void* map, const void* counter, const int* at,
+                                               unsigned rank, unsigned site) {
+  ricci_simt_hooks->copy_box_to(shared, map, counter, at, rank, site);
+}
+inline void begin_counters(unsigned long long* counters, int count, unsigned line = __builtin_LINE()) {
+  ricci_simt_begin_counters(counters, static_cast<unsigned>(count), line);
+}
+inline void fetch_map(const TensorMap*) {}
+inline void expect_bytes(unsigned long long* counter, int bytes, unsigned line = __builtin_LINE()) {
+  ricci_simt_expect_bytes(counter, static_cast<unsigned>(bytes), line);
+}
+inline void await_bytes(unsigned long long* counter, int parity, unsigned line = __builtin_LINE()) {
+  ricci_simt_await_bytes(counter, static_cast<unsigned>(parity), line);
+}
+template <class... Coordinates>
+__forceinline__ void copy_box(void* shared, const TensorMap* map, unsigned long long* counter, Coordinates... at) {
+  const int all[] = {at...};
+  ricci_at_site_copy_box_from(map, all, sizeof...(at), 0);
+  ricci_at_site_copy_box_to(shared, map, counter, all, sizeof...(at), 0);
+}
 
 // reduce.cuh.
 RICCI_SIMT_HOOK void ricci_at_site_atomic_add(void* p, const void* x, unsigned number, unsigned site) {

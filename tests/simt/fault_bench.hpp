@@ -8,6 +8,7 @@
 
 #include "catch.hpp"
 #include "simt/simulator.hpp"
+#include "simt/tensor_map.hpp"
 
 namespace ricci::simt {
 
@@ -25,6 +26,7 @@ struct Bench {
   unsigned grid = 1, block = 32;
   std::size_t dynamic_shared = 0;
   Options options;
+  const TensorMap* map = nullptr;  ///< a third argument, M
 
   /// before: words in front of the kernel's name.
   Report run(const std::string& body, const std::string& before = {}) {
@@ -35,13 +37,15 @@ struct Bench {
     for (std::size_t at; (at = types.find("//")) != std::string::npos;)
       types.erase(at, types.find("template", at) - at);
     Launch launch;
-    launch.source = types + "extern \"C\" __global__ void " + before + "k(const double* A, double* B) {" + body + "}\n";
+    launch.source = types + "extern \"C\" __global__ void " + before + "k(const double* A, double* B" +
+                    (map != nullptr ? ", const __grid_constant__ TensorMap M" : "") + ") {" + body + "}\n";
     launch.kernel = "k";
     launch.parameter_types = {"const double*", "double*"};
+    if (map != nullptr) launch.parameter_types.emplace_back("TensorMap");
     launch.grid_x = grid;
     launch.block = block;
     launch.dynamic_shared = dynamic_shared;
-    void* arguments[] = {&a, &b};
+    void* arguments[] = {&a, &b, const_cast<TensorMap*>(map)};
     const Buffer buffers[] = {{a, 512, false}, {b, 512, true}};
     return ricci::simt::run(launch, arguments, buffers, options);
   }

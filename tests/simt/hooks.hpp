@@ -40,5 +40,12 @@ struct RicciSimtHooks {
   void (*commit_products)();
   void (*wait_products)(unsigned groups, unsigned line);
   void (*fence_shared)();
+  /// tensor_map.cuh: counters, each of one arrival a phase; the two ends of a box of a map (tensor_map.hpp) as two
+  /// accesses, at `rank` coordinates.
+  void (*begin_counters)(const void* counters, unsigned count, unsigned line);
+  void (*expect_bytes)(const void* counter, unsigned bytes, unsigned line);
+  void (*await_bytes)(const void* counter, unsigned parity, unsigned line);
+  void (*copy_box_from)(const void* map, const int* at, unsigned rank, unsigned site);
+  void (*copy_box_to)(void* shared, const void* map, const void* counter, const int* at, unsigned rank, unsigned site);
 };
 }

@@ -32,7 +32,8 @@ const RicciSimtHooks Machine::kHooks = {
     on_coordinate,      on_sync_threads,    on_sync_warp,     on_sync_cluster,   on_of_block,
     on_shuffle,         on_copy_async_from, on_copy_async_to, on_commit_async,   on_wait_async,
     on_atomic_add,      on_load_matrix,     on_multiply,      on_multiply_group, on_multiply_group_held,
-    on_fence_registers, on_commit_products, on_wait_products, on_fence_shared};
+    on_fence_registers, on_commit_products, on_wait_products, on_fence_shared,   on_begin_counters,
+    on_expect_bytes,    on_await_bytes,     on_copy_box_from, on_copy_box_to};
 
 Machine::Machine(const Image& image, const Launch& launch, void** arguments, std::span<const Buffer> buffers,
                  const Options& options)
@@ -113,6 +114,7 @@ void Machine::run() {
   lanes_.resize(std::size_t{cluster_} * launch_.block);
   clock_.threads = launch_.block;
   clock_.barrier.assign(cluster_, 0);
+  clock_.awaited.assign(lanes_.size(), 0);
   clock_.warp.assign((lanes_.size() + kWarp - 1) / kWarp, 0);
 
   const std::uint64_t clusters = std::uint64_t{launch_.grid_x} * launch_.grid_y * launch_.grid_z / cluster_;
@@ -160,6 +162,7 @@ void Machine::run_cluster(std::uint64_t index) {
     region.written.begin_block();
   }
   unfenced_.clear();
+  counters_.clear();
   for (Lane& lane : lanes_) {
     lane.status = Status::ready;
     lane.stack = -1;
@@ -182,6 +185,7 @@ void Machine::run_cluster(std::uint64_t index) {
     }
   } while (pass_cluster_barrier());
   if (!stopped_) check_groups();
+  if (!stopped_) report_unfinished_boxes();
   if (!stopped_) blocks_done_ += cluster_;
 }
 
@@ -189,11 +193,15 @@ void Machine::run_cluster(std::uint64_t index) {
 void Machine::run_block(unsigned rank) {
   show_shared(rank);
   const unsigned warps = (launch_.block + kWarp - 1) / kWarp;
+  const unsigned first = rank * launch_.block, end = first + launch_.block;
   do {
-    for (const unsigned warp : ordered(rank * warps, (rank + 1) * warps)) {
-      run_warp(warp);
-      if (stopped_) return;
-    }
+    do {
+      for (const unsigned warp : ordered(rank * warps, (rank + 1) * warps)) {
+        run_warp(warp);
+        if (stopped_) return;
+      }
+    } while (pass_counters(first, end));
+    if (at_counters(first, end)) return report_stuck(first, end);
   } while (pass_barrier(rank));
 }
 
@@ -231,7 +239,7 @@ void Machine::run_warp(unsigned warp) {
       if (stopped_) return;
     }
     count_accesses(first, end);
-  } while (!stopped_ && synchronise(warp, first, end));
+  } while (!stopped_ && (pass_counters(first, end) || (!at_counters(first, end) && synchronise(warp, first, end))));
 }
 
 void Machine::enter_lane() {

@@ -35,7 +35,7 @@ class Machine {
   void fill(Report& report) const;
 
  private:
-  enum class Status : std::uint8_t { ready, at_barrier, at_warp_sync, at_call, at_cluster, finished };
+  enum class Status : std::uint8_t { ready, at_barrier, at_warp_sync, at_call, at_cluster, at_counter, finished };
 
   // How an access touches memory. An asynchronous copy is a read, a write that is issued, and its landing: until then
   // what it reads must stay as it was, and `leave` looks whether it did.
@@ -83,6 +83,23 @@ class Machine {
     std::uint8_t bytes;
   };
 
+  // What a box of a tensor map brings to 16 bytes of shared memory: bytes `first` to `end` of those from `from` on, and
+  // zeros around them.
+  struct BoxUnit {
+    std::uint64_t to, from;
+    std::uint32_t site, issued;
+    std::uint16_t region;
+    std::uint8_t first, end;
+  };
+  // What counts the bytes of boxes.
+  struct Counter {
+    unsigned thread = 0;                   // that began it,
+    std::uint32_t since = 0;               // at that time
+    std::uint64_t phases = 0;              // that are over
+    std::uint64_t expected = 0, come = 0;  // bytes of this one
+    std::vector<BoxUnit> units;
+  };
+
   // What a thread has to do of its warp group's product that it has not waited for.
   struct GroupProduct {
     const kernel::Atom* atom;
@@ -102,7 +119,9 @@ class Machine {
     void* sp = nullptr;
     int stack = -1;
     Status status = Status::ready;
-    unsigned line = 0;  // of the synchronisation it waits at
+    unsigned line = 0;          // of the synchronisation it waits at
+    std::uint64_t counter = 0;  // of at_counter, and the parity of the phases that it waits for
+    unsigned parity = 0;
     WarpCall call;
     std::vector<AsyncCopy> copies;                         // oldest first
     unsigned groups = 0;                                   // that it has committed
@@ -167,6 +186,20 @@ class Machine {
   static void on_commit_products();
   static void on_wait_products(unsigned groups, unsigned line);
   static void on_fence_shared();
+  static void on_begin_counters(const void* counters, unsigned count, unsigned line);
+  static void on_expect_bytes(const void* counter, unsigned bytes, unsigned line);
+  static void on_await_bytes(const void* counter, unsigned parity, unsigned line);
+  static void on_copy_box_from(const void* map, const int* at, unsigned rank, unsigned site);
+  static void on_copy_box_to(void* shared, const void* map, const void* counter, const int* at, unsigned rank,
+                             unsigned site);
+  // machine_maps.cpp
+  Counter& counter_at(std::uint64_t address, unsigned line);
+  void end_phase(Counter& counter, unsigned thread);
+  bool pass_counters(unsigned first, unsigned end);
+  bool is_over(const Lane& lane);
+  bool at_counters(unsigned first, unsigned end) const;
+  void report_stuck(unsigned first, unsigned end);
+  void report_unfinished_boxes();
 
   bool launch_is_possible();
   void run_cluster(std::uint64_t index);
@@ -189,7 +222,7 @@ class Machine {
   void check_groups();
   void written_to_shared(std::uint64_t address, unsigned bytes);
   std::uint64_t unit_of(std::uint64_t address) const;
-  void refuse_product(FaultKind kind, unsigned line, std::string detail);
+  void refuse(FaultKind kind, unsigned line, std::string detail);
   int admit(std::uint64_t address, unsigned bytes, bool write, std::uint32_t site);
   int admit(const void* pointer, unsigned bytes, bool write, std::uint32_t site, Space space);
   Conflict note(const Record& record, unsigned thread);
@@ -238,10 +271,11 @@ class Machine {
   int first_shared_ = 0, first_saved_ = 0;
   std::uint64_t blocks_done_ = 0, flops_ = 0;
   Clock clock_;
-  bool multiplies_;                                       // by warp groups
-  std::unordered_map<std::uint64_t, unsigned> unfenced_;  // how often each is among those of lanes
-  std::vector<std::uint32_t> block_starts_;               // clock at the start of each block that ran,
-  std::vector<std::uint64_t> block_numbers_;              // and which it was
+  bool multiplies_;                                                 // by warp groups
+  std::unordered_map<std::uint64_t, unsigned> unfenced_;            // how often each is among those of lanes
+  std::map<std::pair<unsigned, std::uint64_t>, Counter> counters_;  // by rank and address
+  std::vector<std::uint32_t> block_starts_;                         // clock at the start of each block that ran,
+  std::vector<std::uint64_t> block_numbers_;                        // and which it was
 };
 
 }  // namespace ricci::simt

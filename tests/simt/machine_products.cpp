@@ -38,7 +38,7 @@ std::uint64_t GroupMatrix::at(unsigned p, unsigned k) const {
   return address ^ ((address >> 7 & (row / 16 - 1)) << 4);
 }
 
-void Machine::refuse_product(FaultKind kind, unsigned line, std::string detail) {
+void Machine::refuse(FaultKind kind, unsigned line, std::string detail) {
   Fault fault = here(kind, thread_, line);
   fault.detail = std::move(detail);
   stop(std::move(fault));
@@ -51,7 +51,7 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
   Lane& lane = *m.lane_;
   const auto line = m.image_.line(site);
   if (m.launch_.block % kGroup != 0)
-    m.refuse_product(FaultKind::absent_lane, line, "a product of a warp group in a block of no whole groups");
+    m.refuse(FaultKind::absent_lane, line, "a product of a warp group in a block of no whole groups");
   std::string error;
   const auto* multiplied = kernel::find_atom(atom);
   const int bits = kernel::bits_of(multiplied->a.type);
@@ -63,7 +63,7 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
                        lane.product_groups,
                        site,
                        m.clock_.now};
-  if (!error.empty()) m.refuse_product(FaultKind::misaligned, line, error);
+  if (!error.empty()) m.refuse(FaultKind::misaligned, line, error);
   m.issue(std::move(product), a * kPrime + b);
 }
 
@@ -73,7 +73,7 @@ void Machine::on_multiply_group_held(const char* atom, unsigned times, float* su
   Lane& lane = *m.lane_;
   const auto line = m.image_.line(site);
   if (m.launch_.block % kGroup != 0)
-    m.refuse_product(FaultKind::absent_lane, line, "a product of a warp group in a block of no whole groups");
+    m.refuse(FaultKind::absent_lane, line, "a product of a warp group in a block of no whole groups");
   std::string error;
   const auto* multiplied = kernel::find_atom(atom);
   GroupProduct product{multiplied,
@@ -84,14 +84,14 @@ void Machine::on_multiply_group_held(const char* atom, unsigned times, float* su
                        lane.product_groups,
                        site,
                        m.clock_.now};
-  if (!error.empty()) m.refuse_product(FaultKind::misaligned, line, error);
+  if (!error.empty()) m.refuse(FaultKind::misaligned, line, error);
   const auto* own = static_cast<const std::byte*>(a);
   product.own = a;
   product.held.assign(own, own + bytes);
   product.rows.assign(rows, rows + std::size_t{kMembers} * bytes / sizeof(std::uint32_t));
   const auto fenced = lane.fenced.find(a);
   if (fenced == lane.fenced.end() || fenced->second != product.held)
-    m.refuse_product(FaultKind::unfenced_product, line, "what its registers hold of a factor has no fence");
+    m.refuse(FaultKind::unfenced_product, line, "what its registers hold of a factor has no fence");
   m.issue(std::move(product), b);
 }
 
@@ -121,11 +121,11 @@ void Machine::issue(GroupProduct product, std::uint64_t identity) {
     if (region < 0 || m.regions_[region].space != Space::shared)
       m.refuse_access(FaultKind::out_of_bounds, region, address, kUnit, false, site, "that is not shared memory");
     if (m.unfenced_.contains(m.unit_of(address)))
-      m.refuse_product(FaultKind::unfenced_product, line, m.regions_[region].name + " is written with no fence since");
+      m.refuse(FaultKind::unfenced_product, line, m.regions_[region].name + " is written with no fence since");
     lane.log.push_back({address, site, static_cast<std::uint16_t>(region), kUnit, Touch::multiply});
   }
   if (auto [held, first] = lane.held.try_emplace(sums); first) {
-    if (!lane.sums_fenced) m.refuse_product(FaultKind::unfenced_product, line, "its sums have no fence");
+    if (!lane.sums_fenced) m.refuse(FaultKind::unfenced_product, line, "its sums have no fence");
     const auto registers = std::size_t{times} * static_cast<unsigned>(product.atom->c.elements());
     held->second.assign(sums, sums + registers);
     std::fill(sums, sums + registers, kUnderWay);
@@ -202,9 +202,9 @@ void Machine::on_wait_products(unsigned groups, unsigned line) {
     auto& held = lane.held.at(product.sums);
     for (std::size_t k = 0; k < held.size(); ++k)
       if (std::bit_cast<std::uint32_t>(product.sums[k]) != std::bit_cast<std::uint32_t>(kUnderWay))
-        m.refuse_product(FaultKind::touched_sums, line, "a register is written while a product adds to it");
+        m.refuse(FaultKind::touched_sums, line, "a register is written while a product adds to it");
     if (product.own != nullptr && std::memcmp(product.own, product.held.data(), product.held.size()) != 0)
-      m.refuse_product(FaultKind::touched_sums, line, "a register is written while a product reads it");
+      m.refuse(FaultKind::touched_sums, line, "a register is written while a product reads it");
     m.add_product(product, held.data());
     m.flops_ +=
         2ull * product.times * static_cast<unsigned>(product.atom->m * product.atom->n * product.atom->k) / kWarp;

@@ -13,6 +13,11 @@ bool unordered(std::uint32_t stamp, unsigned other, unsigned thread, const Clock
 
 }  // namespace
 
+bool Shadow::after_write(const Cell& cell, unsigned thread, const Clock& clock) {
+  if (!cell.arrived) return !unordered(cell.write_stamp, cell.write_thread, thread, clock);
+  return clock.awaited[thread] >= cell.write_stamp || cell.write_stamp < clock.barrier_of(thread);
+}
+
 void Shadow::reset(std::size_t bytes, unsigned offset_bits, bool shared) {
   bytes_ = bytes;
   offset_bits_ = offset_bits;
@@ -38,7 +43,7 @@ Conflict Shadow::note_read(Cell& cell, unsigned thread, std::uint32_t site, cons
   if (in_flight(cell, clock)) return {Clash::in_flight, true, cell.copier - 1u, cell.write_site, cell.write_stamp};
   Conflict conflict;
   if (cell.write_stamp >= clock.block && cell.write_stamp != 0) {
-    if (unordered(cell.write_stamp, cell.write_thread, thread, clock))
+    if (!after_write(cell, thread, clock))
       conflict = {Clash::race, true, cell.write_thread, cell.write_site, cell.write_stamp};
   } else if (shared_) {
     if (check_uninitialised) conflict.clash = Clash::uninitialised;
@@ -70,8 +75,8 @@ Conflict Shadow::note_write(Cell& cell, unsigned thread, std::uint32_t site, con
   if (in_flight(cell, clock)) return {Clash::in_flight, true, cell.copier - 1u, cell.write_site, cell.write_stamp};
   Conflict conflict;
   const unsigned reader = cell.reader & kThreadMask;
-  const bool after_write = cell.write_stamp != 0 && !(adds && cell.added);
-  if (after_write && unordered(cell.write_stamp, cell.write_thread, thread, clock)) {
+  const bool was_written = cell.write_stamp != 0 && !(adds && cell.added);
+  if (was_written && !after_write(cell, thread, clock)) {
     conflict = {Clash::race, true, cell.write_thread, cell.write_site, cell.write_stamp};
   } else if (cell.read_stamp != 0 && (cell.reader & kCluster) && cell.read_stamp >= clock.cluster) {
     conflict = {Clash::race, false, reader, cell.read_site, cell.read_stamp};
@@ -79,7 +84,7 @@ Conflict Shadow::note_write(Cell& cell, unsigned thread, std::uint32_t site, con
              ((cell.reader & kManyWarps) || unordered(cell.read_stamp, reader, thread, clock) ||
               ((cell.reader & kManyLanes) && cell.read_stamp >= clock.warp[thread / kWarp]))) {
     conflict = {Clash::race, false, reader, cell.read_site, cell.read_stamp};
-  } else if (!shared_ && after_write && cell.write_stamp < clock.block) {
+  } else if (!shared_ && was_written && cell.write_stamp < clock.block) {
     conflict = {Clash::block, true, cell.write_thread, cell.write_site, cell.write_stamp};
   } else if (!shared_ && cell.read_stamp != 0 && (cell.read_stamp < clock.block || (cell.reader & kManyBlocks))) {
     conflict = {Clash::block, false, reader, cell.read_site, cell.read_stamp < clock.block ? cell.read_stamp : 0};
@@ -89,6 +94,7 @@ Conflict Shadow::note_write(Cell& cell, unsigned thread, std::uint32_t site, con
       cell.write_stamp >= clock.warp[thread / kWarp])
     return conflict;
   cell.added = adds;
+  cell.arrived = false;
   cell.write_stamp = clock.now;
   cell.write_thread = static_cast<std::uint16_t>(thread);
   cell.write_site = site;
@@ -129,6 +135,14 @@ void Shadow::land(std::size_t offset, unsigned bytes, unsigned thread, const Clo
     if (cell.copier != thread + 1) return;
     cell.copier = 0;
     cell.write_stamp = clock.now;
+  });
+}
+
+void Shadow::arrive(std::size_t offset, unsigned bytes, const Clock& clock) {
+  for_cells(offset, bytes, [&](Cell& cell) {
+    cell.copier = 0;
+    cell.write_stamp = clock.now;
+    cell.arrived = true;
   });
 }
 

@@ -16,6 +16,7 @@ struct Clock {
   std::uint32_t cluster = 0;           ///< last barrier of the cluster, or its start
   std::vector<std::uint32_t> barrier;  ///< last __syncthreads of each block that runs
   std::vector<std::uint32_t> warp;     ///< last __syncwarp of each warp
+  std::vector<std::uint32_t> awaited;  ///< last wait of each thread for boxes of tensor maps
   unsigned threads = 1024;             ///< of a block: those of a cluster are numbered block by block
 
   unsigned block_of(unsigned thread) const { return thread / threads; }
@@ -65,6 +66,8 @@ class Shadow {
   Conflict leave(std::size_t offset, unsigned bytes, std::uint32_t issued);
   /// The thread has waited for its copy to there, which is as good as written by it now.
   void land(std::size_t offset, unsigned bytes, unsigned thread, const Clock& clock);
+  /// A box has come, now: all threads that wait for it see it.
+  void arrive(std::size_t offset, unsigned bytes, const Clock& clock);
 
  private:
   struct Cell {
@@ -74,7 +77,8 @@ class Shadow {
     std::uint16_t write_thread = 0;
     // Thread + 1 whose copy, issued at write_stamp, has not landed; 0: none. Those of earlier blocks do not count.
     std::uint16_t copier = 0;
-    bool added = false;  // the last write was an atomic addition
+    bool added = false;    // the last write was an atomic addition
+    bool arrived = false;  // or by a tensor map
   };
   // Set until the synchronisation that ends them.
   static constexpr std::uint32_t kThreadMask = 0x1fff, kManyLanes = 0x2000, kManyWarps = 0x4000, kCluster = 0x8000;
@@ -84,6 +88,8 @@ class Shadow {
   Conflict note_read(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock,
                      bool check_uninitialised) const;
   Conflict note_write(Cell& cell, unsigned thread, std::uint32_t site, const Clock& clock, bool adds = false) const;
+  /// Whether the last write is ordered before an access of the thread now.
+  static bool after_write(const Cell& cell, unsigned thread, const Clock& clock);
   static bool in_flight(const Cell& cell, const Clock& clock) {
     return cell.copier != 0 && cell.write_stamp >= clock.block;
   }

@@ -48,6 +48,10 @@ const char* name(FaultKind kind) noexcept {
       return "unfenced product";
     case FaultKind::touched_sums:
       return "touched sums";
+    case FaultKind::stuck_wait:
+      return "stuck wait";
+    case FaultKind::misused_counter:
+      return "misused counter";
     case FaultKind::uninitialised:
       return "uninitialised";
     case FaultKind::launch:
@@ -75,6 +79,7 @@ std::string Fault::text() const {
     default:
       break;
   }
+  if (bytes == 0) return text + ": " + detail;  // of no single access
   text += fmt::format(": {} {} bytes of {} memory", write ? "writes" : "reads", bytes, word(space));
   text += buffer.empty() ? fmt::format(" at address {:#x}, near no buffer", address)
                          : fmt::format(" at byte {} of {}", offset, buffer);

@@ -69,6 +69,8 @@ enum class FaultKind {
   unfinished_product,  ///< the same of a product of a warp group
   unfenced_product,    ///< a product of a warp group with no fence after its sums or operands were written
   touched_sums,        ///< registers of such a product that its thread has written before it waited
+  stuck_wait,          ///< a wait for boxes of tensor maps that never ends
+  misused_counter,     ///< of such bytes: not begun, or no barrier since; more bytes than are expected
   uninitialised,       ///< see Options::check_uninitialised
   launch,              ///< block, grid or shared memory beyond what a GPU takes, or beyond __launch_bounds__
 };

@@ -10,8 +10,9 @@
 using namespace ricci;
 
 TEST_CASE("golden contractions on the simulator do what the interpreter does") {
-  for (const std::string name : {"contraction_mma", "contraction_complex", "contraction_f16", "contraction_relaid",
-                                 "contraction_tf32", "contraction_fma", "contraction_rounded", "contraction_joined"}) {
+  for (const std::string name :
+       {"contraction_mma", "contraction_complex", "contraction_f16", "contraction_relaid", "contraction_tf32",
+        "contraction_fma", "contraction_rounded", "contraction_joined", "contraction_maps", "contraction_maps_mma"}) {
     INFO(name);
     std::ifstream stream(std::filesystem::path(RICCI_TEST_DIR) / ".." / "golden" / (name + ".case"));
     const auto golden = golden::parse_case(name, {std::istreambuf_iterator<char>(stream), {}});

@@ -35,6 +35,7 @@ TEST_CASE("products of warp groups become HGMMA, which none of their registers' 
     std::size_t count = 0;
     for (std::size_t at = 0; (at = sass.find(name, at)) != std::string::npos; at += name.size()) ++count;
     CHECK(count == static_cast<std::size_t>(c.depth / c.instruction_depth()));
-    CHECK(sass.find("LDGSTS") != std::string::npos);
+    CHECK((sass.find("LDGSTS") != std::string::npos) != c.maps);
+    CHECK((sass.find("UTMALDG") != std::string::npos) == c.maps);
   }
 }

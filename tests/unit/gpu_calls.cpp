@@ -208,3 +208,34 @@ TEST_CASE("kernels are loaded ahead of a capture, and not on devices of another 
   CHECK_THROWS_WITH(plan.load(2), Catch::Matchers::ContainsSubstring("another architecture"));
   CHECK_THROWS_WITH(plan.load(3), Catch::Matchers::ContainsSubstring("no CUDA device 3"));
 }
+
+TEST_CASE("tensor maps are encoded for the pointers of a call, and again where these change") {
+  if (no_compiler()) return;
+  Runtime runtime(in_memory());
+  constexpr std::int64_t kRows = 128, kDeep = 264;
+  constexpr auto kHalfBytes = static_cast<std::size_t>(2 * kRows * kDeep);
+  auto of = [](std::int64_t rows, std::int64_t columns, DType type) {
+    auto layout = Layout::row_major(type, {rows, columns});
+    layout.alignment = 256;
+    return layout;
+  };
+  EinsumOptions options;
+  options.device = Device::gpu;
+  options.gpu = 0;
+  options.schedule =
+      "tile a:64; tile b:64; tile c:64; order task a0 c0 sum b0; stage A at b0 maps a b; stage B at b0 maps c b;"
+      "atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; pipeline b0 3";
+  const std::vector<Layout> inputs(2, of(kRows, kDeep, DType::bf16));
+  const auto plan = runtime.plan_einsum("ab,cb->ac", inputs, of(kRows, kRows, DType::f32), options);
+  const Memory a(kHalfBytes, 0), b(kHalfBytes, 0), other(kHalfBytes, 0), c(4 * kRows * kRows, 0);
+  const std::string map = "map of 2 dimensions, type 1, swizzle 3, 264 neighbours",
+                    launch = "launch on device 0 stream 0";
+  asked();
+  plan({c.get()}, {a.get(), b.get()});
+  CHECK(asked() == Lines{map, map, launch});
+  plan({c.get()}, {a.get(), b.get()});
+  CHECK(asked() == Lines{launch});
+  plan({c.get()}, {other.get(), b.get()});
+  CHECK(asked() == Lines{map, launch});
+  CHECK_THROWS_AS(plan({c.get()}, {static_cast<char*>(a.get()) + 16, b.get()}), ShapeError);
+}

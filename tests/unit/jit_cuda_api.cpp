@@ -78,11 +78,16 @@ RICCI_SAME(D::graph_add_kernel, cuGraphAddKernelNode);
 RICCI_SAME(D::graph_instantiate, cuGraphInstantiateWithFlags);
 RICCI_SAME(D::graph_set_kernel, cuGraphExecKernelNodeSetParams);
 RICCI_SAME(D::graph_launch, cuGraphLaunch);
-RICCI_SAME(D::graph_executable_destroy, cuGraphExecDestroy);
-static_assert(sizeof(api::KernelNode) == sizeof(CUDA_KERNEL_NODE_PARAMS) &&
-              offsetof(api::KernelNode, shared_bytes) == offsetof(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes) &&
-              offsetof(api::KernelNode, args) == offsetof(CUDA_KERNEL_NODE_PARAMS, kernelParams) &&
-              offsetof(api::KernelNode, context) == offsetof(CUDA_KERNEL_NODE_PARAMS, ctx));
+RICCI_SAME(D::tensor_map_encode, cuTensorMapEncodeTiled);
+static_assert(sizeof(CUtensorMap) == 128 && alignof(CUtensorMap) <= 128);
+static_assert(api::kMapU8 == int{CU_TENSOR_MAP_DATA_TYPE_UINT8} &&
+              api::kMapU16 == int{CU_TENSOR_MAP_DATA_TYPE_UINT16} &&
+              api::kMapU32 == int{CU_TENSOR_MAP_DATA_TYPE_UINT32} &&
+              api::kMapU64 == int{CU_TENSOR_MAP_DATA_TYPE_UINT64});
+static_assert(api::kMapSwizzle32 == int{CU_TENSOR_MAP_SWIZZLE_32B} &&
+              api::kMapSwizzle64 == int{CU_TENSOR_MAP_SWIZZLE_64B} &&
+              api::kMapSwizzle128 == int{CU_TENSOR_MAP_SWIZZLE_128B} &&
+              api::kMapLines128 == int{CU_TENSOR_MAP_L2_PROMOTION_L2_128B});
 #endif
 static_assert(sizeof(api::Uuid) == sizeof(CUuuid) && std::is_same_v<api::DevicePointer, CUdeviceptr>);
 

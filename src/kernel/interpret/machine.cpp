@@ -76,6 +76,7 @@ void Machine::task(const Body& body, std::int64_t number) {
   Threads threads(static_cast<std::size_t>(threads_));
   std::iota(threads.begin(), threads.end(), 0);
   execute(body, threads);
+  memory_.end_task();
 }
 
 void Machine::execute(const Body& body, const Threads& threads) {

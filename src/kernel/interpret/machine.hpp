@@ -51,6 +51,11 @@ class Machine {
   void one(const Scatter& scatter, const Threads& threads);
   void one(const Transpose& transpose, const Threads& threads);
   void one(const AsyncCopy& copy, const Threads& threads);
+  // ---- map.cpp: copies by tensor maps
+  void one(const Counters& counters, const Threads& threads);
+  void one(const Expect& expect, const Threads& threads);
+  void one(const BoxCopy& copy, const Threads& threads);
+  void one(const Await& await, const Threads& threads);
   void one(const Commit&, const Threads& threads);
   void one(const Wait& wait, const Threads& threads);
   void one(const Barrier& barrier, const Threads& threads);

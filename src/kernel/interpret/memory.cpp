@@ -34,6 +34,7 @@ void Memory::begin_task(std::int64_t task) {
     if (array.space == Space::shared) cells_[k].met.assign(cells_[k].items.size(), {});
   }
   for (auto& flights : flights_) flights = {};
+  counters_.clear();
   for (auto& products : products_) products = {};
 }
 

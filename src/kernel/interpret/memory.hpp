@@ -50,6 +50,17 @@ class Memory {
   void commit(int thread);
   void wait(int thread, int groups);
 
+  // Copies by tensor maps (map.cpp), which counters of a shared array count, phase by phase.
+
+  /// All counters of an array, in the block of a thread.
+  void make_ready(int array, int thread);
+  /// The phase ends when so many bytes have come.
+  void expect(int array, std::int64_t counter, int thread, std::int64_t bytes);
+  /// What goes to an element of shared memory until that phase is over.
+  void bring(int array, std::int64_t element, const Item& item, int counters, std::int64_t counter, int thread);
+  void await(int array, std::int64_t counter, int thread, std::int64_t parity);
+  void end_task() const;
+
   // Products of warp groups (product_memory.cpp). Registers that they add to or read must not be touched until they are
   // waited for, nor what they read of shared memory be written.
 
@@ -104,6 +115,16 @@ class Memory {
     int group = 0;  // that is open
   };
 
+  /// What a counter of copies by tensor maps counts.
+  struct Counter {
+    int thread = -1;                      // that has made it ready,
+    std::int64_t since = -1;              // in that interval between barriers
+    std::int64_t phases = 0;              // that are over
+    std::int64_t expected = 0, come = 0;  // bytes of this one; expected 0: nothing yet
+    std::vector<Flight> flights;
+  };
+  Counter& counter_of(int array, std::int64_t counter, int thread);
+
   /// Products of a thread that are not waited for.
   struct Products {
     struct Read {
@@ -144,10 +165,11 @@ class Memory {
   const Kernel& kernel_;
   int threads_, blocks_;
   const std::vector<void*>* buffers_;
-  std::vector<Cells> cells_;        // per array
-  std::vector<Flights> flights_;    // per thread
-  bool multiplies_ = false;         // there are products of warp groups
-  std::vector<Products> products_;  // per thread
+  std::vector<Cells> cells_;                                 // per array
+  std::vector<Flights> flights_;                             // per thread
+  std::map<std::pair<int, std::size_t>, Counter> counters_;  // by array and cell
+  bool multiplies_ = false;                                  // there are products of warp groups
+  std::vector<Products> products_;                           // per thread
   std::int64_t task_ = -1, cluster_interval_ = 0;
   std::int64_t intervals_begun_ = 0;     // of all blocks, which have different ones
   std::vector<std::int64_t> intervals_;  // per block
