@@ -5,26 +5,24 @@
 #include "kernel/build.hpp"
 
 namespace ricci::codegen {
+namespace {
+
+Source emit(const ir::Program& program, const kernel::Schedule& schedule, kernel::Target target, const Notes& notes) {
+  const auto name = kernel_name(program);
+  const auto tree = kernel::expand(kernel::build(program, schedule, target));
+  const auto printed = target == kernel::Target::cuda ? print_cuda(tree, name) : print_cpp(tree, name);
+  return {name, portable_prelude(program) + printed.portable, printed.device,
+          head_text(program, schedule, name, notes) + printed.text, printed.parameter_types};
+}
+
+}  // namespace
 
 Source emit_cpp(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes) {
-  Source source;
-  source.kernel = kernel_name(program);
-  const auto printed = print_cpp(kernel::expand(kernel::build(program, schedule, kernel::Target::cpu)), source.kernel);
-  source.portable = portable_prelude(program) + printed.prelude;
-  source.text = head_text(program, schedule, source.kernel, notes.target, notes.reproduce, notes.plan) + printed.text;
-  return source;
+  return emit(program, schedule, kernel::Target::cpu, notes);
 }
 
 Source emit_cuda(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes) {
-  Source source;
-  source.kernel = kernel_name(program);
-  const auto printed =
-      print_cuda(kernel::expand(kernel::build(program, schedule, kernel::Target::cuda)), source.kernel);
-  source.portable = portable_prelude(program) + printed.functions;
-  source.device = printed.prelude + '\n';
-  source.parameter_types = printed.parameter_types;
-  source.text = head_text(program, schedule, source.kernel, notes.target, notes.reproduce, notes.plan) + printed.text;
-  return source;
+  return emit(program, schedule, kernel::Target::cuda, notes);
 }
 
 }  // namespace ricci::codegen

@@ -23,9 +23,12 @@ using ir::NodeKind;
 using ir::OpCode;
 using ir::Program;
 
-std::size_t loads_in(const Program& program) {
-  return static_cast<std::size_t>(std::count_if(program.nodes.begin(), program.nodes.end(),
-                                                [](const Node& node) { return node.kind == NodeKind::load; }));
+std::vector<const Node*> loads_of(const Program& program) {
+  std::vector<const Node*> loads;
+  for (const auto& node : program.nodes) {
+    if (node.kind == NodeKind::load) loads.push_back(&node);
+  }
+  return loads;
 }
 
 /// Compulsory traffic: bytes of all elements that any access reaches, each counted once.
@@ -34,9 +37,7 @@ std::pair<std::int64_t, std::int64_t> compulsory_bytes(const Program& program) {
     return ir::reached(affine, program.indices) * size_of(program.buffers[static_cast<std::size_t>(buffer)].type);
   };
   std::int64_t read = 0, written = 0;
-  for (const auto& node : program.nodes) {
-    if (node.kind == NodeKind::load) read += bytes(node.source, node.offset);
-  }
+  for (const auto* load : loads_of(program)) read += bytes(load->source, load->offset);
   for (const auto& statement : program.statements) {
     const auto& value = program.nodes[static_cast<std::size_t>(statement.value)];
     const auto many = value.kind == NodeKind::scan || value.kind == NodeKind::compact
@@ -97,10 +98,7 @@ std::string literal(std::uint64_t bits, DType type) {
 std::string kernel_name(const Program& program) {
   const auto& statement = program.statement();
   const auto out = program.buffers[static_cast<std::size_t>(statement.buffer)].type;
-  std::vector<const Node*> loads;
-  for (const auto& node : program.nodes) {
-    if (node.kind == NodeKind::load) loads.push_back(&node);
-  }
+  const auto loads = loads_of(program);
   // A copy names all axes, repeated ones too; in other kernels each operand has only some of them.
   const bool moves = loads.size() == 1;
   std::string name = ricci::name(out);
@@ -157,9 +155,8 @@ std::string portable_prelude(const Program& program) {
 }
 
 std::string head_text(const Program& program, const kernel::Schedule& schedule, const std::string& kernel,
-                      const std::string& target, const std::string& reproduce, const std::string& plan) {
-  const bool moves = kernel::has_write(schedule.directives);  // one statement, whose name says how
-  std::string text = fmt::format("// {}        made by ricci {} for {}; do not edit\n", kernel, RICCI_VERSION, target);
+                      const Notes& notes) {
+  auto text = fmt::format("// {}        made by ricci {} for {}; do not edit\n", kernel, RICCI_VERSION, notes.target);
   const auto block = [&](const char* title, const std::string& lines) {
     std::istringstream stream(lines);
     for (std::string line; std::getline(stream, line); title = "") text += fmt::format("// {:<10} {}\n", title, line);
@@ -168,14 +165,12 @@ std::string head_text(const Program& program, const kernel::Schedule& schedule, 
   for (const auto& index : program.indices) extents.push_back(fmt::format("{}={}", index.name, index.extent));
   constexpr std::ptrdiff_t kLines = 40;
   const auto lines = ir::print(program);
-  if (std::count(lines.begin(), lines.end(), '\n') <= kLines) {
-    block("problem", lines);
-  } else {
-    block("problem", fmt::format("{} statements over {} loads and {} operations; `ricci show` prints them",
-                                 program.statements.size(), loads_in(program), program.nodes.size()));
-  }
+  const bool few = std::count(lines.begin(), lines.end(), '\n') <= kLines;
+  block("problem", few ? lines
+                       : fmt::format("{} statements over {} loads and {} operations; `ricci show` prints them",
+                                     program.statements.size(), loads_of(program).size(), program.nodes.size()));
   block("extents", fmt::format("{}", fmt::join(extents, " ")));
-  block("plan", plan);
+  block("plan", notes.plan);
   const auto [read, written] = compulsory_bytes(program);
   block("traffic", fmt::format("{} B (read {}, write {})", read + written, read, written));
   std::int64_t largest = 0;
@@ -183,8 +178,9 @@ std::string head_text(const Program& program, const kernel::Schedule& schedule, 
   block("index",
         fmt::format("{}: largest offset {}", largest < (std::int64_t{1} << 31) ? "32 bits" : "64 bits", largest));
   block("schedule", schedule.name);
-  if (!moves) block("", kernel::print(schedule.directives));
-  block("reproduce", reproduce);
+  // Of what moves elements, one statement, the name says how.
+  if (!kernel::has_write(schedule.directives)) block("", kernel::print(schedule.directives));
+  block("reproduce", notes.reproduce);
   return text;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kernel/schedule.hpp"
+#include "codegen/source.hpp"
 
 namespace ricci::codegen {
 
@@ -20,6 +20,6 @@ std::string portable_prelude(const ir::Program& program);
 
 /// The head comment of a kernel.
 std::string head_text(const ir::Program& program, const kernel::Schedule& schedule, const std::string& kernel,
-                      const std::string& target, const std::string& reproduce, const std::string& plan);
+                      const Notes& notes);
 
 }  // namespace ricci::codegen

@@ -163,7 +163,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
  public:
   explicit CppPrinter(const Kernel& kernel) : StatementPrinter(kernel, true) {}
 
-  std::string print(const std::string& name) {
+  KernelSource print(const std::string& name) {
     const bool works = std::any_of(kernel_.arrays.begin(), kernel_.arrays.end(),
                                    [](const kernel::Array& array) { return array.space == Space::scratch; });
     w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last{})", name,
@@ -186,7 +186,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
       const auto type = c_type(param.type);
       w_.line("const {} {} = *(const {}*)args[{}];", type, param.name, type, argument++);
     }
-    const auto* rows = in_task<kernel::FetchRows>([](const auto&) { return true; });
+    const auto* rows = in_body<kernel::FetchRows>(task_body());
     if (ahead_ != nullptr) w_.line("if (first >= last) return;");
     if (rows != nullptr) begin(*rows);
     if (ahead_ != nullptr) {
@@ -200,9 +200,10 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     // Nontemporal stores are not ordered: they are complete for whoever sees that this function has returned.
     if (nontemporal_ || fences_) w_.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
     w_.close();
-    return tables_ + (tables_.empty() ? "" : "\n") + w_.take();
+    return {.portable = prelude(), .text = tables_ + (tables_.empty() ? "" : "\n") + w_.take()};
   }
 
+ private:
   std::string prelude() const {
     std::string types;
     for (const auto& [type, lanes] : text_.vector_types())
@@ -220,8 +221,6 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     return types + (nontemporal_ || rows_ ? kNontemporal : "") + (rows_ ? kRows : "") + (aligns_ ? kAligned : "") +
            (runs_ ? prelude::kRuns + std::string("\n") : "");
   }
-
- private:
   /// Names the digits of the task's number, which task loops are; the body of the last one.
   const Body& tasks() {
     const auto* body = &kernel_.body;
@@ -252,14 +251,6 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     const auto* body = &kernel_.body;
     while (const auto* loop = task_loop(*body)) body = &loop->body;
     return *body;
-  }
-  /// The first such statement of it.
-  template <class Node>
-  const Node* in_task(bool (*is)(const Node&)) const {
-    for (const auto& statement : task_body()) {
-      if (const auto* node = std::get_if<Node>(&statement.node); node != nullptr && is(*node)) return node;
-    }
-    return nullptr;
   }
 
   /// The scratch array that is filled ahead.
@@ -554,9 +545,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     if (section.ahead == 0) StatementPrinter::one(section);
   }
   void one(const kernel::Store& store) {
-    if (!store.nontemporal || store.to.lanes == 1) {
-      return StatementPrinter::one(store);
-    }
+    if (!store.nontemporal || store.to.lanes == 1) return StatementPrinter::one(store);
     nontemporal_ = true;
     w_.line("store_nontemporal<{}>({}, {});", text_.vector_type(kernel_.array(store.to.array).type, store.to.lanes),
             text_.pointer(store.to), text_.value(store.value));
@@ -582,17 +571,12 @@ class CppPrinter : StatementPrinter<CppPrinter> {
   std::string tables_;            // and types, before the function
   std::set<std::string> tabled_;  // names of tables
   std::set<std::string> transposes_;
-  const kernel::Section* ahead_ = in_task<kernel::Section>([](const auto& section) { return section.ahead > 0; });
+  const kernel::Section* first_section_ = in_body<kernel::Section>(task_body());
+  const kernel::Section* ahead_ = first_section_ != nullptr && first_section_->ahead > 0 ? first_section_ : nullptr;
 };
 
 }  // namespace
 
-KernelSource print_cpp(const Kernel& kernel, const std::string& name) {
-  CppPrinter printer(kernel);
-  KernelSource source;
-  source.text = printer.print(name);
-  source.prelude = printer.prelude();
-  return source;
-}
+KernelSource print_cpp(const Kernel& kernel, const std::string& name) { return CppPrinter(kernel).print(name); }
 
 }  // namespace ricci::codegen

@@ -29,7 +29,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
  public:
   explicit CudaPrinter(const Kernel& kernel) : StatementPrinter(kernel, false) {}
 
-  std::string print(const std::string& name) {
+  KernelSource print(const std::string& name) {
     std::vector<std::string> arguments;
     const auto argument = [&](const std::string& type, const std::string& what) {
       types_.push_back(type);
@@ -55,12 +55,8 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
     shared();
     print_function(kernel_.body);
     w_.close();
-    return tables_.take() + w_.take();
+    return {text_.called_definitions(), device_prelude(parts_) + '\n', tables_.take() + w_.take(), types_};
   }
-
-  const DeviceParts& parts() const { return parts_; }
-  const std::vector<std::string>& parameter_types() const { return types_; }
-  std::string functions() const { return text_.called_definitions(); }
 
  private:
   void shared() {
@@ -266,6 +262,10 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
 };
 
 void CudaPrinter::one(const kernel::AdvanceByLanes& advance) {
+  const auto type_of = [&](const kernel::Affine& by) { return text_.is_wide(by) ? "i64" : "int"; };
+  const auto each = [&](const auto& say) {
+    for (const auto& [array, by] : advance.moves) say(kernel_.array(array).name, by);
+  };
   std::vector<std::int64_t> divisors, extents;
   for (const auto var : advance.digits) {
     const auto& digit = text_.said_in_place(var);
@@ -276,52 +276,36 @@ void CudaPrinter::one(const kernel::AdvanceByLanes& advance) {
   const auto table = [&](const std::string& name, const char* type, const std::vector<std::int64_t>& values) {
     tables_.line("static __device__ const {} {}[{}] = {{{}}};", type, name, values.size(), fmt::join(values, ", "));
   };
-  struct Move {
-    std::string array, constant;
-    const char* type;
-  };
-  std::vector<Move> moves;
   tables_.line("// per digit of the block's number: its divisor, its number of values, what it moves each array by");
   table("kDivisor", "int", divisors);
   table("kExtent", "int", extents);
-  for (const auto& [array, by] : advance.moves) {
+  each([&](const auto& array, const auto& by) {
     std::vector<std::int64_t> steps;
     for (const auto var : advance.digits) steps.push_back(by.coefficient(var));
-    const auto& name = kernel_.array(array).name;
-    const char* type = text_.is_wide(by) ? "i64" : "int";
-    table("kStep" + name, type, steps);
-    const auto constant =
-        by.constant == 0 ? "" : fmt::format(" {} {}", by.constant < 0 ? '-' : '+', std::abs(by.constant));
-    moves.push_back({name, constant, type});
-  }
+    table("kStep" + array, type_of(by), steps);
+  });
   tables_.blank();
 
   w_.blank();
   w_.line("// origin: lane k holds digit k, a butterfly adds them up");
   w_.line("const int lane = threadIdx.x % 32;");
-  for (const auto& move : moves) w_.line("{} step{} = 0;", move.type, move.array);
+  each([&](const auto& array, const auto& by) { w_.line("{} step{} = 0;", type_of(by), array); });
   w_.open("if (lane < {}) {{", advance.digits.size());
   w_.line("const int digit = {} / kDivisor[lane] % kExtent[lane];",
           text_.affine(text_.said_in_place(advance.digits.front()).of));
-  for (const auto& move : moves) w_.line("step{} = digit * kStep{}[lane];", move.array, move.array);
+  each([&](const auto& array, const auto&) { w_.line("step{0} = digit * kStep{0}[lane];", array); });
   w_.close();
   w_.line("#pragma unroll");
   w_.open("for (int mask = 16; mask > 0; mask /= 2) {{");
-  for (const auto& move : moves) w_.line("step{} += shuffle_xor(step{}, mask);", move.array, move.array);
+  each([&](const auto& array, const auto&) { w_.line("step{0} += shuffle_xor(step{0}, mask);", array); });
   w_.close();
-  for (const auto& move : moves) w_.line("{} += step{}{};", move.array, move.array, move.constant);
+  each([&](const auto& array, const auto& by) {
+    w_.line("{0} += step{0}{1};", array, by.constant == 0 ? "" : fmt::format(" {:+}", by.constant).insert(2, " "));
+  });
 }
 
 }  // namespace
 
-KernelSource print_cuda(const Kernel& kernel, const std::string& name) {
-  CudaPrinter printer(kernel);
-  KernelSource source;
-  source.text = printer.print(name);
-  source.functions = printer.functions();
-  source.prelude = device_prelude(printer.parts());
-  source.parameter_types = printer.parameter_types();
-  return source;
-}
+KernelSource print_cuda(const Kernel& kernel, const std::string& name) { return CudaPrinter(kernel).print(name); }
 
 }  // namespace ricci::codegen

@@ -9,8 +9,8 @@
 namespace ricci::codegen {
 
 struct KernelSource {
-  std::string functions;  ///< CUDA: those that the text calls, for any C++ compiler
-  std::string prelude;    ///< types and functions that the text uses beside the portable prelude
+  std::string portable;  ///< types and functions that the text uses, for any C++ compiler, beside the portable prelude
+  std::string device;    ///< CUDA: its own prelude
   std::string text;
   std::vector<std::string> parameter_types;  ///< CUDA: in order, "const f64*", "double"
 };

@@ -40,6 +40,20 @@ const Operator* operator_of(OpCode op) {
   return found == std::end(kOperators) ? nullptr : found;
 }
 
+/// Functions of the prelude that are called for all types, some with the type as an argument.
+constexpr std::pair<OpCode, const char*> kFunctions[] = {
+    {OpCode::scale, "scale"},
+    {OpCode::conj, "conj"},
+    {OpCode::sign, "sign"},
+    {OpCode::absolute, "absolute"},
+    {OpCode::minimum, "minimum<{}>"},
+    {OpCode::maximum, "maximum<{}>"},
+    {OpCode::shift_left, "shift_left<{}>"},
+    {OpCode::shift_right, "shift_right<{}>"},
+};
+/// By Value::Kind: functions of a C++ vector.
+constexpr const char* kLaneFunctions[] = {"prefixes", "shifted", "times_i", "conj_pairs", "real_pairs", "imag_pairs"};
+
 std::string function_name(OpCode op, DType type) { return fmt::format("{}_{}", ir::name_of(op), name(type)); }
 
 bool is_sum(const Affine& value) { return value.terms.size() + (value.constant != 0 ? 1 : 0) > 1; }
@@ -388,25 +402,12 @@ KernelText::Text KernelText::text(const Value& value) {
               3};
     case Value::Kind::ballot:
       return {fmt::format("ballot({})", truth(value.operands[0]).text), 3};
-    case Value::Kind::prefixes:
-      return lane_function("prefixes", value);
-    case Value::Kind::shifted:
-      return lane_function("shifted", value);
-    case Value::Kind::times_i:
-      return lane_function("times_i", value);
-    case Value::Kind::conj_pairs:
-      return lane_function("conj_pairs", value);
-    case Value::Kind::real_pairs:
-      return lane_function("real_pairs", value);
-    case Value::Kind::imag_pairs:
-      return lane_function("imag_pairs", value);
     case Value::Kind::op:
       return operation(value);
+    default:
+      break;
   }
-  return {};
-}
-
-KernelText::Text KernelText::lane_function(const char* name, const Value& value) {
+  const char* name = kLaneFunctions[static_cast<int>(value.kind) - static_cast<int>(Value::Kind::prefixes)];
   vector_type(value.type, value.lanes());
   lane_functions_[name].emplace(value.type, value.lanes());
   return {fmt::format("{}({})", name, operands(value)), 3};
@@ -422,12 +423,8 @@ KernelText::Text KernelText::constant(const Value& value) {
 /// Operations that vectors have: those that expand() gives to vectors.
 KernelText::Text KernelText::on_lanes(const Value& value, const Text& x, const Text& y) {
   const auto type = vector_type(value.type, value.lanes());
+  if (operator_of(value.op) != nullptr) return infix(x, value.op, y);
   switch (value.op) {
-    case OpCode::add:
-    case OpCode::sub:
-    case OpCode::mul:
-    case OpCode::div:
-      return infix(x, value.op, y);
     case OpCode::neg:
       return {"-" + in_brackets(x, 3), 2};
     case OpCode::scale:
@@ -473,13 +470,12 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
     auto text = infix(x, op, y);
     return on_bits && narrow ? Text{fmt::format("({})({})", type, text.text), 2} : text;
   }
+  for (const auto& [code, name] : kFunctions) {
+    if (code == op) return call(fmt::format(fmt::runtime(name), type));
+  }
   switch (op) {
     case OpCode::neg:
       return real ? Text{"-" + in_brackets(x, 3), 2} : call("neg");
-    case OpCode::scale:
-    case OpCode::conj:
-    case OpCode::sign:
-      return call(ir::name_of(op));
     case OpCode::cast:
       if (is_integer(from) && is_half(dtype))
         return {fmt::format("cast_{}(cast_f64({}))", ricci::name(dtype), x.text), 3};
@@ -495,11 +491,6 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
       return {in_brackets(x, 3) + ".im", 3};
     case OpCode::complex_of:
       return {fmt::format("{}{{{}, {}}}", type, x.text, y.text), 3};
-    case OpCode::minimum:
-    case OpCode::maximum:
-      return call(fmt::format("{}<{}>", ir::name_of(op), type));
-    case OpCode::absolute:
-      return call("absolute");
     case OpCode::rsqrt:
       if (is_called(op, dtype)) return call(function_name(op, dtype));
       return {fmt::format("{} / {}({})", literal(Scalar(1), dtype), function("sqrt", dtype), x.text), 2};
@@ -507,10 +498,6 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
       return call(real ? function("fmod", dtype) : fmt::format("remainder_of<{}>", type));
     case OpCode::bit_not:
       return {fmt::format("{}~{}", narrow ? fmt::format("({})", type) : "", in_brackets(x, 3)), 2};
-    case OpCode::shift_left:
-      return call(fmt::format("shift_left<{}>", type));
-    case OpCode::shift_right:
-      return call(fmt::format("shift_right<{}>", type));
     case OpCode::popcount: {
       // Narrow signed values must not bring their sign along.
       const bool wide = size_of(dtype) == 8;

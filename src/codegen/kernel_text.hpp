@@ -92,7 +92,6 @@ class KernelText {
   Text truth(const kernel::Value& value);
   Text constant(const kernel::Value& value);
   Text on_lanes(const kernel::Value& value, const Text& x, const Text& y);
-  Text lane_function(const char* name, const kernel::Value& value);
   /// One after the other, as in a call.
   std::string operands(const kernel::Value& value);
   /// C's function of that name, which both compilers know without a header.

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -24,20 +23,28 @@ constexpr std::pair<unsigned, std::string_view> kReaders[] = {{kProducts, "the p
                                                               {kPoints, "what is computed point by point"},
                                                               {kMoves, "what only moves elements"}};
 
+using Keys = std::span<const std::string_view>;
+constexpr std::string_view kBindings[] = {"task", "cluster", "serial", "thread", "sum"};
+constexpr std::string_view kSides[] = {"rows", "columns", "depth", "batch"};
+constexpr std::string_view kStaged[] = {"vector", "rows", "along", "across", "packing"};
+constexpr std::string_view kWritten[] = {"vector", "workers"}, kLaid[] = {"elements", "swizzle"};
+
 struct Word {
   std::string_view text;
   unsigned readers;
   const char* subject = nullptr;  ///< what follows first, for people
   bool number = false;            ///< whether a number is next
+  bool list = false;              ///< whether names follow that have no key
+  Keys keys = {};                 ///< of names that end the line
   friend bool operator==(const Word& word, std::string_view text) { return word.text == text; }
 };
 
 /// By Kind.
 constexpr Word kWords[] = {
     {"tile", kProducts | kPoints | kMoves},
-    {"order", kProducts | kPoints | kMoves},
+    {"order", kProducts | kPoints | kMoves, nullptr, false, false, kBindings},
     {"stage", kProducts | kMoves, "an operand"},
-    {"atom", kProducts, "an atom"},
+    {"atom", kProducts, "an atom", false, false, kSides},
     {"pipeline", kProducts, "a loop", true},
     {"products", kProducts, nullptr, true},
     {"prefetch", kProducts | kMoves},
@@ -47,14 +54,14 @@ constexpr Word kWords[] = {
     {"part", kPoints, nullptr, true},
     {"threads", kPoints | kMoves, nullptr, true},
     {"cooperative", kPoints, nullptr, true},
-    {"write", kMoves},
-    {"layout", kMoves},
+    {"write", kMoves, nullptr, false, true, kWritten},
+    {"layout", kMoves, nullptr, false, true, kLaid},
     {"carry", kMoves, "an index"},
     {"skew", kMoves, "an index", true},
     {"origin", kMoves, "shuffle"},
     {"store", kProducts},
-    {"join", kProducts, "a name for what indices become"},
-    {"copy", 0, "an operand, or the result"},
+    {"join", kProducts, "a name for what indices become", false, true},
+    {"copy", 0, "an operand, or the result", false, true},
     {"library", 0, "gemm"},
 };
 static_assert(std::size(kWords) == static_cast<std::size_t>(Kind::added));
@@ -108,8 +115,6 @@ class Words {
   std::string_view line_, rest_ = line_;
 };
 
-using Keys = std::initializer_list<std::string_view>;
-
 /// Where the numbers go that stand behind a word among names.
 std::span<int> numbers_of(Directive& d, std::string_view word) {
   const bool is_atom = d.kind == Kind::atom, is_copy = d.kind == Kind::stage && !d.at.empty();
@@ -154,9 +159,12 @@ Directive parse_line(std::string_view line) {
   d.kind = static_cast<Kind>(known - std::begin(kWords));
   if (d.kind == Kind::added) {
     d.subject = what;
+    list({});
   } else {
     if (known->subject != nullptr) d.subject = words.name(known->subject);
     if (known->number) d.sizes.push_back(words.number());
+    if (known->list) d.loops.push_back({"", {}});
+    if (known->list || !known->keys.empty()) groups(known->keys);
   }
   switch (d.kind) {
     case Kind::tile: {
@@ -171,21 +179,15 @@ Directive parse_line(std::string_view line) {
       }
       break;
     }
-    case Kind::order:
-      groups({"task", "cluster", "serial", "thread", "sum"});
-      break;
     case Kind::stage:
       d.space = words.name("\"at\" and a loop, shared, warp or registers");
       if (d.space != "at") {
-        list({"vector", "rows", "along", "across", "packing"});
+        list(kStaged);
         break;
       }
       d.at = words.name("a loop");
       d.space = words.name("scratch, shared, async or maps");
       list({});
-      break;
-    case Kind::atom:
-      groups({"rows", "columns", "depth", "batch"});
       break;
     case Kind::pipeline:
       if (words.perhaps("prefetch")) d.loops.push_back({"prefetch", {}});
@@ -200,20 +202,9 @@ Directive parse_line(std::string_view line) {
     case Kind::prefetch:
       if (const auto word = words.next(); !word.empty()) d.sizes.push_back(words.number(word));
       break;
-    case Kind::write:
-      list({"vector", "workers"});
-      break;
-    case Kind::layout:
-      list({"elements", "swizzle"});
-      break;
     case Kind::store:
       d.space = words.name("shared or atomic");
       if (d.space != "shared" && d.space != "atomic") words.fail(d.space, "shared or atomic");
-      break;
-    case Kind::join:
-    case Kind::copy:
-    case Kind::added:
-      list({});
       break;
     default:
       break;

@@ -41,9 +41,9 @@ std::string failure(std::uint64_t seed, int& contractions, int& pairs) {
     const auto kernel = kernel::expand(
         kernel::build(made->program, made->contraction, made->directives, kernel::Target::cpu, vector_bytes));
     const auto source = codegen::print_cpp(kernel, "contraction");
-    const auto full = codegen::portable_prelude(made->program) + source.prelude + source.text;
+    const auto full = codegen::portable_prelude(made->program) + source.portable + source.text;
     pairs += source.text.find("times_i(") != std::string::npos ? 1 : 0;
-    shown = kernel::print(kernel) + source.prelude + source.text;
+    shown = kernel::print(kernel) + source.portable + source.text;
     options.contract = made->program.exact ? jit::Contract::off : jit::Contract::on;
     const auto object = jit::load_object(jit::compile_cpu(full, "contraction", options).bytes);
     const auto run =

@@ -109,7 +109,7 @@ std::string failure(const ir::Program& program, int lanes) {
   options.target = target;
   options.contract = program.exact ? jit::Contract::off : jit::Contract::fast;
   const auto object = jit::load_object(
-      jit::compile_cpu(codegen::portable_prelude(program) + source.prelude + source.text, "kernel", options).bytes);
+      jit::compile_cpu(codegen::portable_prelude(program) + source.portable + source.text, "kernel", options).bytes);
   reinterpret_cast<void (*)(void* const*, long long, long long, char*)>(object->symbol("kernel"))(
       memory.pointers().data(), 0, kernel.tasks(), nullptr);
   if (const auto text = fuzz::compare(sequence, want, memory.pointers()); !text.empty())

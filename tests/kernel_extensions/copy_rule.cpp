@@ -112,7 +112,7 @@ TEST_CASE("a CPU packs by a rule from outside where the layouts are its own") {
 
   jit::CpuCompileOptions options;
   options.target = jit::host_cpu();
-  const auto text = codegen::portable_prelude(program) + source.prelude + source.text;
+  const auto text = codegen::portable_prelude(program) + source.portable + source.text;
   const auto object = jit::load_object(jit::compile_cpu(text, "contraction", options).bytes);
   const auto run = reinterpret_cast<void (*)(void* const*, long long, long long, char*)>(object->symbol("contraction"));
   simt::Area scratch(static_cast<std::size_t>(tree.bytes_of(kernel::Space::scratch)));

@@ -179,7 +179,9 @@ struct ContractionCase {
     });
     if (!rounds) program.precision = Precision::operands;
   }
-  std::string full() const { return codegen::portable_prelude(program) + source.prelude + "\n" + source.text; }
+  std::string full() const {
+    return codegen::portable_prelude(program) + source.portable + source.device + source.text;
+  }
 
   /// For operands of f32 that are any numbers in [-1, 1): the largest error of an element of an f32 result, relative to
   /// the sum of its products' moduli; by the kernel interpreter.

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "kernel/kernel.hpp"
 #include "kernel/permute/cpu_stage.hpp"
 #include "kernel/permute/moves.hpp"
+#include "kernel/verifier.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
@@ -17,8 +17,6 @@ namespace {
 void require(bool holds, const char* directive, const char* rule) {
   if (!holds) throw PlanError(fmt::format("schedule: {}: {}", directive, rule));
 }
-
-bool is_power_of_two(std::int64_t value) { return value > 0 && std::has_single_bit(static_cast<std::uint64_t>(value)); }
 
 /// `directive`: that the mapping stands in.
 void verify_mapping(const char* directive, const ir::Program& program, const ThreadMapping& mapping,
