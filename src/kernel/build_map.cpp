@@ -20,7 +20,7 @@ Affine quotient(const Affine& value, std::int64_t divisor) {
 }
 
 /// A dimension of a map, the index that it is of, and the digit that a box has of it; -1: none.
-struct Side {
+struct MapSide {
   TensorMap::Dimension dimension;
   Affine at;
   int index = -1;
@@ -45,7 +45,7 @@ void Builder::by_map(Copy& copy, const ir::Affine& offset) {
     return std::int64_t{0};
   };
   const auto side_of = [&](int q) {
-    return Side{{extent(q), offset.coefficient[static_cast<std::size_t>(q)], 1}, axis(q).value, q};
+    return MapSide{{extent(q), offset.coefficient[static_cast<std::size_t>(q)], 1}, axis(q).value, q};
   };
 
   // In the order in which the tile lies in shared memory, as far as boxes do.
@@ -53,13 +53,13 @@ void Builder::by_map(Copy& copy, const ir::Affine& offset) {
   std::erase_if(digits, [](const Digit& digit) { return digit.extent == 1; });
   const auto place = [&](const Digit& digit) { return copy.to.index.front().coefficient(digit.var); };
   std::sort(digits.begin(), digits.end(), [&](const auto& x, const auto& y) { return place(x) < place(y); });
-  std::vector<Side> sides;
+  std::vector<MapSide> sides;
   Boxes boxes;
   std::int64_t reached = 1, count = 1, padding = 0;
   for (const auto& digit : digits) {
     const auto q = index_of(digit.var);
     if (is_joined(q)) fail(fmt::format("{} is made of several indices, which no tensor map knows", axis(q).name));
-    const bool known = std::any_of(sides.begin(), sides.end(), [&](const Side& side) { return side.index == q; });
+    const bool known = std::any_of(sides.begin(), sides.end(), [&](const MapSide& side) { return side.index == q; });
     // What parts rows is read into a row's end.
     if (sides.size() == 1 && boxes.apart.empty() && place(digit) > reached) {
       padding = place(digit) - reached;
@@ -86,7 +86,7 @@ void Builder::by_map(Copy& copy, const ir::Affine& offset) {
   if (sides.empty() || sides.front().dimension.stride != 1)
     fail(fmt::format("neighbours of {} in memory are none in the tile", from.name));
   // A row's own elements are a dimension, outside of which what parts rows is 0 and not read.
-  std::vector<Side> others;
+  std::vector<MapSide> others;
   auto& row = sides.front();
   const auto within = row.dimension.box - padding;
   if (padding > 0 && row.dimension.extent > within && row.dimension.extent % within == 0) {
@@ -97,13 +97,14 @@ void Builder::by_map(Copy& copy, const ir::Affine& offset) {
   }
   for (std::size_t q = 0; q < axes_.size(); ++q) {
     const auto number = static_cast<int>(q);
-    const bool known = std::any_of(sides.begin(), sides.end(), [&](const Side& side) { return side.index == number; });
+    const bool known =
+        std::any_of(sides.begin(), sides.end(), [&](const MapSide& side) { return side.index == number; });
     if (known || is_joined(number) || axes_[q].extent == 1 || !moves(number, offset)) continue;
     if (axes_[q].levels.empty()) fail(fmt::format("{} is a part of what is joined", axes_[q].name));
     others.push_back(side_of(number));
   }
   std::sort(others.begin(), others.end(),
-            [](const Side& x, const Side& y) { return x.dimension.stride < y.dimension.stride; });
+            [](const MapSide& x, const MapSide& y) { return x.dimension.stride < y.dimension.stride; });
   sides.insert(sides.end(), others.begin(), others.end());
 
   TensorMap map;

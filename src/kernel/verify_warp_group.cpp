@@ -9,7 +9,7 @@
 
 namespace ricci::kernel {
 
-constexpr std::int64_t kMostStride = std::int64_t{1} << 18;  // bytes that a matrix descriptor can say
+constexpr std::int64_t kMostMatrixStride = std::int64_t{1} << 18;  // bytes that a matrix descriptor can say
 
 void Verifier::whole_groups() const {
   all_threads("an instruction of a warp group");
@@ -108,7 +108,7 @@ void Verifier::matrix(const SharedMatrix& matrix, const Fragment& of, std::int64
   if (!matrix.along_depth && size != 2) fail(fmt::format("{} of {} bytes lies along its side", text, size));
   const auto strides = {matrix.stride, matrix.along_depth ? 0 : matrix.leading};
   for (const auto stride : strides) {
-    if (stride % block != 0 || stride < 0 || stride * size >= kMostStride)
+    if (stride % block != 0 || stride < 0 || stride * size >= kMostMatrixStride)
       fail(fmt::format("{} has blocks {} elements apart, in rows of {}", text, stride, row));
   }
   // A start within a row, of the first of eight.
