@@ -266,6 +266,11 @@ bool has_write(const Directives& directives) noexcept {
   return std::any_of(directives.begin(), directives.end(), [](const Directive& d) { return d.kind == Kind::write; });
 }
 
+bool has_maps(const Directives& directives) noexcept {
+  return std::any_of(directives.begin(), directives.end(),
+                     [](const Directive& d) { return d.kind == Directive::Kind::stage && d.space == "maps"; });
+}
+
 std::string print(const Directive& d) {
   auto text = d.kind == Kind::added ? d.subject : std::string(word_of(d.kind));
   const auto say = [&](std::string_view word, auto what) { text += fmt::format(" {}{}", word, std::move(what)); };

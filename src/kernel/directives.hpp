@@ -156,6 +156,9 @@ Directive whole(const ir::LoopIndex& index);
 bool has_atom(const Directives& directives) noexcept;
 bool has_write(const Directives& directives) noexcept;
 
+/// Whether they stage an operand by a tensor map.
+bool has_maps(const Directives& directives) noexcept;
+
 /// A line without its end.
 std::string print(const Directive& directive);
 

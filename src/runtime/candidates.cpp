@@ -1,6 +1,7 @@
 // What a step may be: its candidates, and the device model that they are predicted with.
 #include <algorithm>
 
+#include "jit/cuda_tensor_map.hpp"
 #include "kernel/composite.hpp"
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/plain.hpp"
@@ -13,6 +14,8 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
   auto list = target.device == Device::cpu ? plan::candidates(step.program, cpu_model())
                                            : plan::candidates(step.program, gpu_model(), wanted);
   std::erase_if(list, [&](const plan::Candidate& c) { return !has_room(c.workspace_bytes); });
+  if (target.ordinal >= 0 && !jit::cuda::has_tensor_maps())
+    std::erase_if(list, [](const plan::Candidate& c) { return kernel::has_maps(c.schedule.directives); });
   const bool listed = wanted.empty() || std::any_of(list.begin(), list.end(), [&](const plan::Candidate& c) {
                         return c.schedule.name == wanted;
                       });

@@ -1,5 +1,6 @@
 // Random contractions in random axis orders, scheduled by a candidate for a GPU drawn at random: on the simulator the
 // interpreter's values, without a fault.
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <random>
@@ -12,6 +13,7 @@
 #include "fuzz/random_problem.hpp"
 #include "kernel/atom_types.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/mapped_contractions.hpp"
 #include "ricci/error.hpp"
 #include "simt/contraction_case.hpp"
 
@@ -95,6 +97,42 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
       "%d with factors rounded to bf16\n",
       run, count, static_cast<unsigned long long>(first), vectors, halves, bytes, tf32, matrices, relaid, rounded);
   if (fuzz::enough(count)) CHECK((run > count / 2 && relaid > count / 50 && rounded > count / 50));
+}
+
+TEST_CASE("random contractions staged by tensor maps are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(530001);
+  const int count = (fuzz::cases(kCases) + 1) / 2;
+  int groups = 0, dimensions = 0, beside = 0;
+  const int run = run_on_simulator(
+      first, count,
+      [](auto& random) { return random() % 2 == 0 ? fuzz::gpu_contraction(random) : fuzz::group_contraction(random); },
+      [](const auto& d, std::uint64_t seed, auto& random) -> std::optional<Chosen> {
+        // Neighbours in units of 16 bytes.
+        auto extents = d.extents;
+        for (auto& [letter, extent] : extents) {
+          if (extent > 4) extent = (extent + 7) / 8 * 8;
+        }
+        const auto& of = d.problem;
+        auto program = ir::canonicalise(
+            ir::lower(simt::problem_of(d.spec, extents, {of.inputs[0].type, of.inputs[1].type, of.output.type})));
+        const auto model = plan::GpuModel::of_capability(90);
+        auto list = plan::contraction_candidates(program, model);
+        const auto by_warps = [](const auto& candidate) { return !candidate.schedule.name.starts_with("wgmma_"); };
+        if (seed % 2 == 0 && !std::all_of(list.begin(), list.end(), by_warps)) std::erase_if(list, by_warps);
+        list = plan::with_maps(program, model, std::move(list));
+        std::erase_if(list, [](const auto& candidate) { return !kernel::has_maps(candidate.schedule.directives); });
+        return one_of(std::move(program), list, random());
+      },
+      [&](const kernel::Schedule&, const std::string& text) {
+        groups += has(text, "wgmma_");
+        beside += has(text, "copy_async");
+        dimensions += has(text, "TensorMap");
+      });
+  std::printf(
+      "%d of %d random contractions from seed %llu by tensor maps, %d by warp groups, %d beside copies of threads\n",
+      run, count, static_cast<unsigned long long>(first), groups, beside);
+  CHECK(dimensions == run);
+  if (fuzz::enough(count)) CHECK((run > count / 10 && groups > 0));
 }
 
 TEST_CASE("random contractions by warp groups are the interpreter's, without a fault") {

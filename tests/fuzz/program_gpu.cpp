@@ -38,6 +38,10 @@ TEST_CASE("random programs on a device do what the interpreter does") {
       }
       for (auto& pointer : pointers) args.push_back(&pointer);
       for (auto& value : made->values) args.push_back(value.at);
+      const runtime::TensorMaps maps(launch.maps);
+      runtime::TensorMaps::Encoded encoded;
+      maps.encode(args.data(), ordinal, encoded);
+      for (std::size_t k = 0; k < maps.count(); ++k) args.push_back(&encoded[k]);
       cuda::launch(function, static_cast<unsigned>(launch.tasks), 1, 1, static_cast<unsigned>(launch.threads), dynamic,
                    nullptr, args.data());
       for (std::size_t k = 0; k < copies.size(); ++k) {

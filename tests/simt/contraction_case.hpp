@@ -22,7 +22,6 @@
 #include "kernel/interpret/execute.hpp"
 #include "lower/einsum.hpp"
 #include "simt/simulator.hpp"
-#include "simt/tensor_map.hpp"
 
 namespace ricci::simt {
 
@@ -261,13 +260,11 @@ struct ContractionCase {
       buffers.push_back({areas[b].begin(), areas[b].bytes, program.buffers[b].written});
     }
     for (auto& value : values) arguments.push_back(value.at);
-    std::vector<TensorMap> maps;
-    for (const auto& map : launch.maps) maps.push_back(encoded(map, pointers[static_cast<std::size_t>(map.array)]));
-    for (auto& map : maps) arguments.push_back(&map);
     Launch to;
     to.source = codegen::portable_prelude(program) + source.text;
     to.kernel = "contraction";
     to.parameter_types = source.parameter_types;
+    to.maps = launch.maps;
     to.grid_x = static_cast<unsigned>(launch.tasks);
     to.block = static_cast<unsigned>(launch.threads);
     to.dynamic_shared = static_cast<std::size_t>(launch.dynamic_shared_bytes);

@@ -16,6 +16,7 @@ inline Launch launch_of(const codegen::Source& source, const ir::Program& progra
   launch.grid_x = static_cast<unsigned>(shape.tasks);
   launch.block = static_cast<unsigned>(shape.threads);
   launch.dynamic_shared = static_cast<std::size_t>(shape.dynamic_shared_bytes);
+  launch.maps = shape.maps;
   return launch;
 }
 

@@ -7,6 +7,7 @@
 
 #include "image.hpp"
 #include "machine.hpp"
+#include "tensor_map.hpp"
 
 namespace ricci::simt {
 namespace {
@@ -133,7 +134,13 @@ Launch& SimulatedKernel::launch() noexcept { return state_->launch; }
 Report SimulatedKernel::run(void** arguments, std::span<const Buffer> buffers, const Options& options) {
   const std::lock_guard lock(state_->running);
   const auto start = std::chrono::steady_clock::now();
-  Machine machine(state_->image, state_->launch, arguments, buffers, options);
+  const auto& launch = state_->launch;
+  std::vector<void*> values(arguments, arguments + launch.parameter_types.size() - launch.maps.size());
+  std::vector<TensorMap> maps;
+  for (const auto& map : launch.maps)
+    maps.push_back(encoded(map, *static_cast<void* const*>(values[static_cast<std::size_t>(map.array)])));
+  for (auto& map : maps) values.push_back(&map);
+  Machine machine(state_->image, launch, values.data(), buffers, options);
   machine.run();
   Report report;
   machine.fill(report);

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "kernel/tensor_map.hpp"
+
 namespace ricci::simt {
 
 /// One kernel and the shape of its launch.
@@ -23,6 +25,8 @@ struct Launch {
   unsigned grid_x = 1, grid_y = 1, grid_z = 1;
   unsigned block = 1;              ///< threads; one-dimensional
   std::size_t dynamic_shared = 0;  ///< bytes behind `extern __shared__`
+  /// The last parameters, of type TensorMap: runs make them of the pointers that they are of, and are given no values.
+  std::vector<kernel::TensorMap> maps = {};
   /// Accesses are counted as the text has them; else as they are left by a compiler, which joins some, takes them out
   /// of loops and leaves out what nobody needs.
   bool as_written = false;

@@ -18,6 +18,7 @@
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/layouts.hpp"
 #include "plan/enumerate/library_products.hpp"
+#include "plan/enumerate/mapped_contractions.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/enumerate/tile_enumeration.hpp"
@@ -539,7 +540,7 @@ class CudaCopyEnumerator {
 
 /// Plain schedules, and those of contractions.
 std::vector<Candidate> computing_candidates(const ir::Program& program, const GpuModel& device) {
-  auto list = contraction_candidates(program, device);
+  auto list = with_maps(program, device, contraction_candidates(program, device));
   constexpr std::size_t kPlain = 4, kPlainAlone = 24;  // beside others, of those that are good for anything
   for (auto& candidate : plain_candidates(program, device, list.empty() ? kPlainAlone : kPlain))
     list.push_back(std::move(candidate));
