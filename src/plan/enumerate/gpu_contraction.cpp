@@ -194,8 +194,8 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
     rate *= multiply_add_rate(static_cast<int>(deep_rows) + static_cast<int>(deep_columns));
     copied_rate *= multiply_add_rate(0);
   }
-  bound_by_products_ =
-      product_cycles() / (device.multiprocessors * device.clock_MHz * 1e6) > bytes / (device.copy_rate_GBs() * 1e9);
+  products_over_memory_ =
+      product_cycles() / (device.multiprocessors * device.clock_MHz * 1e6) / (bytes / (device.copy_rate_GBs() * 1e9));
 }
 
 std::optional<GpuContraction> GpuContraction::by_groups(const ir::Program& program, const GpuModel& device,
@@ -324,7 +324,7 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
   // An instruction takes neighbouring registers, which of the first operand are rows before they are depths. Neighbours
   // along the depth are moved once more, for each instruction anew: seven moves, which products wait for (a matrix
   // product of 8192 on an H100: 54.6 TF/s, and 60.8 by single elements).
-  const bool moved = type == DType::f64 && deep_rows && bound_by_products_;
+  const bool moved = type == DType::f64 && deep_rows && products_over_memory_ > 1;
   spread.run_depth = any_deep && !narrow && !moved ? 2 : 1;
   spread.run_rows = deep_rows || narrow ? 1 : 2;
   return spread;

@@ -133,12 +133,14 @@ class GpuContraction {
   const kernel::Atom& atom() const { return *atom_; }
   bool is_outer() const { return depth_axes.empty(); }
   /// Whether several axes may be one in tiles of the sides, and of the depth: warp groups read whole rows of an axis.
-  /// Of what memory bounds, quotients of each round took longer than what they saved (9 of 12 cases of talsh300 on an
-  /// H100), and a side of one position leaves little to save.
+  /// Of what memory bounds, quotients of each round took longer than what they saved: those of the depth in 9 of 12
+  /// cases of talsh300 on an H100, those of the sides in five of six whose products take less than half of what memory
+  /// does (1.2 to 1.35 times as long).
   bool joins_sides() const {
-    return !groups && products == 1 && !row_axes.empty() && !column_axes.empty() && !is_outer();
+    return !groups && products == 1 && !row_axes.empty() && !column_axes.empty() && !is_outer() &&
+           products_over_memory_ > 0.5;
   }
-  bool joins_depth() const { return joins_sides() && bound_by_products_; }
+  bool joins_depth() const { return joins_sides() && products_over_memory_ > 1; }
   /// Whether fragments may be read ahead of a round: those that are numbers as they are read, by few steps of the
   /// depth.
   bool prefetches() const;
@@ -175,7 +177,7 @@ class GpuContraction {
   std::vector<std::int64_t> batch_in_result_;  ///< strides of the batch's axes
   const kernel::Atom* atom_ = nullptr;         ///< found by its name once
   int batch_lanes_ = 1;                        ///< of it
-  bool bound_by_products_ = false;             ///< which take longer than memory does
+  double products_over_memory_ = 0;            ///< time that products take alone, over memory's
   ir::NodeId rows_load_ = -1, columns_load_ = -1;
   std::string rows_name_, columns_name_;
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;
