@@ -364,7 +364,7 @@ class ContractionEnumerator {
                                 worth_ * best_seconds_ / kRounded))
         return;
     }
-    if (warps.prefetches && cut.rounds() > 1) {
+    if (warps.prefetches && cut.rounds() > 1 && (cut.share.blocks > 1 || !c.bound_by_memory())) {
       const auto more = registers(true);
       const bool fits = more <= kMostRegisters;
       if (fits) add(true, more);
