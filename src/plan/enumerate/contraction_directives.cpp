@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 
 #include "plan/enumerate/gpu_contraction.hpp"
 
@@ -32,6 +34,19 @@ std::string GpuContraction::name(const Cut& cut) const {
                      cut.prefetch ? " prefetch" : "", alone ? "" : fmt::format(" cluster {}", cut.share.blocks));
 }
 
+std::int64_t GpuContraction::result_step(const Cut& cut, const std::string& loop) const {
+  auto least = std::numeric_limits<std::int64_t>::max();
+  for (const bool of_rows : {true, false}) {
+    const auto& axes = of_rows ? row_axes : column_axes;
+    const auto& tile = of_rows ? *cut.rows : *cut.columns;
+    const bool joined = tile.joined > 0 && loop == joined_name(axes, tile) + "0";
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      if (joined ? tile.is_joined(k) : loop == axes[k].name + "0") least = std::min(least, std::abs(axes[k].in_other));
+    }
+  }
+  return least;
+}
+
 kernel::Directives GpuContraction::directives(const Cut& cut) const {
   kernel::Directives list;
   std::vector<std::string> row_blocks, column_blocks, chunks, task, near;
@@ -39,7 +54,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   constexpr std::int64_t kGrouped = 8;
   std::size_t grouped = row_axes.size();
   const auto many = [&](std::int64_t blocks) { return blocks >= 2 * kGrouped; };
-  if (many(cut.rows->blocks) && cut.columns->blocks >= kGrouped) {
+  if (!follows_result && many(cut.rows->blocks) && cut.columns->blocks >= kGrouped) {
     std::int64_t others = 1;  // blocks of axes before those that are joined
     for (const auto k : cut.rows->order) {
       const auto blocks =
@@ -122,6 +137,12 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   for (const auto& n : columns_last ? row_blocks : column_blocks) task.push_back(n);
   for (const auto& n : columns_last ? column_blocks : row_blocks) task.push_back(n);
   for (const auto& n : near) task.push_back(n);
+  if (follows_result) {
+    const auto blocks = static_cast<std::ptrdiff_t>(row_blocks.size() + column_blocks.size());
+    std::stable_sort(task.end() - blocks, task.end(), [&](const std::string& x, const std::string& y) {
+      return result_step(cut, x) > result_step(cut, y);
+    });
+  }
   if (chunks.empty() && task.empty()) {
     // All of it is one tile: a loop of one round to stage at.
     const auto& axis = is_outer() ? row_axes[cut.rows->order.back()] : depth_axes[cut.depth->order.back()];
