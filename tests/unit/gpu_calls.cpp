@@ -238,4 +238,34 @@ TEST_CASE("tensor maps are encoded for the pointers of a call, and again where t
   plan({c.get()}, {other.get(), b.get()});
   CHECK(asked() == Lines{map, launch});
   CHECK_THROWS_AS(plan({c.get()}, {static_cast<char*>(a.get()) + 16, b.get()}), ShapeError);
+
+  // In a graph of two kernels, of which the second one multiplies what the first one has copied to the workspace.
+  auto in_graph = in_memory();
+  in_graph.graph_kernels = 2;
+  Runtime other_runtime(in_graph);
+  options.schedule =
+      "copy A a b; tile a:32; tile b:16; tile c:32; order task a0 c0 sum b0; stage A at b0 maps a b pad 2;"
+      "stage B at b0 maps c b pad 2; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x2; pipeline b0 3";
+  const std::vector<Layout> matrices(2, kMatrix);
+  const auto copied = other_runtime.plan_einsum("ab,cb->ac", matrices, kMatrix, options);
+  REQUIRE(copied.info().steps == 2);
+  const auto bytes = static_cast<std::size_t>(copied.info().workspace_bytes);
+  const Memory workspace(bytes, 0);
+  Call call;
+  call.workspace = workspace.get();
+  call.workspace_bytes = bytes;
+  const std::string graph = "launch a graph on device 0 stream 0",
+                    rows = "map of 3 dimensions, type 4, swizzle 0, 16 neighbours";
+  asked();
+  copied({c.get()}, {a.get(), b.get()}, call);
+  CHECK(asked() == Lines{launch, rows, rows, launch});
+  copied({c.get()}, {a.get(), b.get()}, call);
+  const auto made = asked();
+  REQUIRE(made.size() == 2);
+  CHECK(made[0].starts_with("graph on device 0, 0 after, 1 after"));
+  CHECK(made[1] == graph);
+  copied({c.get()}, {a.get(), other.get()}, call);
+  CHECK(asked() == Lines{rows, "update 1", graph});
+  copied({c.get()}, {other.get(), other.get()}, call);
+  CHECK(asked() == Lines{"update 0", graph});
 }
