@@ -97,7 +97,7 @@ extern "C" void u16_abc_to_cba_50x7x90(void* const* args, i64 first, i64 last, c
     const i64 after = task + 1 < last ? task + 1 : last - 1;
     ReadAhead reader = {begin_A(after), kept_places + ((task + 1) & 1) * 4640, task + 1 < last};
     if (task >= first) {
-      RowsAhead<rows_ahead, 96, u16> ahead(begin_A(after + 2 < last ? after + 2 : last - 1));
+      RowsAhead<rows_ahead, 96, u16> ahead(begin_A(after + 3 < last ? after + 3 : last - 1));
       const i64 next = begin_B(after) - begin_B(task);
       const i64 a_tile = task / 8;
       const i64 b_tile = task / 2 % 4;
