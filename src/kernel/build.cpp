@@ -252,7 +252,9 @@ Affine Builder::offset(const ir::Affine& affine) const {
 std::vector<Condition> Builder::inside(const ir::Affine& affine, bool tile) const {
   std::vector<Condition> conditions;
   for (std::size_t q = 0; q < axes_.size(); ++q) {
-    const bool ragged = tile ? ends_inside(q) : axes_[q].ragged;
+    // On a CPU parts of vectors ask where a joined axis ends.
+    const bool in_parts = kernel_.target == Target::cpu && is_joined(static_cast<int>(q));
+    const bool ragged = tile && !in_parts ? ends_inside(q) : axes_[q].ragged;
     if (ragged && moves(static_cast<int>(q), affine)) conditions.push_back({axes_[q].value, axes_[q].extent});
   }
   return conditions;

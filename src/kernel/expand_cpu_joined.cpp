@@ -130,7 +130,7 @@ class JoinedCopy {
       while (lanes_ > side_->extent) lanes_ /= 2;
       const JoinedRuns runs(kernel_, side_->var, copy_.quotients, ends_);
       if (lanes_ > 1 && runs.are_neighbours(copy_.from.index.front())) return by_runs(runs);
-      if (lanes_ > 1 && along_ && along_->extent >= lanes_) return transposed();
+      if (lanes_ > 1 && along_ && along_->extent > 1) return transposed();
     }
     return singly();
   }
@@ -187,10 +187,29 @@ class JoinedCopy {
   }
 
   /// Loops over all other digits around a store, of 0 past the end of their axes where that is read.
-  Body over_others(const Store& store) const {
+  Body over_others(const Store& store, Body body = {}) const {
     Body zeros;
     if (zeros_are_read()) zeros.push_back({Store{store.to, zero_of(type(store.to))}});
-    return loops(others_, Bind::serial, where(inside_, {{store}}, std::move(zeros)));
+    for (auto& statement : where(inside_, {{store}}, std::move(zeros))) body.push_back(std::move(statement));
+    return loops(others_, Bind::serial, std::move(body));
+  }
+
+  /// Names of where the neighbours lie that are read after the side's, from its value `first` on, and the line of
+  /// these.
+  std::pair<Body, Body> next_line(std::int64_t first) {
+    Body names;
+    auto from = with(copy_.from, side_->var, Affine(first));
+    for (auto let : quotients_of_side()) {
+      const auto extent = kernel_.extent(let.var) + side_->extent / let.divisor + 1;
+      const auto var = kernel_.add_var(name(let.var) + "_ahead", extent);
+      from = with(std::move(from), let.var, Affine::of(var));
+      let.var = var;
+      let.of = let.of.with(side_->var, Affine(first + side_->extent));
+      names.push_back({std::move(let)});
+    }
+    Body line;
+    line.push_back({Prefetch{std::move(from), {}, false}});
+    return {std::move(names), std::move(line)};
   }
 
   /// The values of the packed side that vectors begin with: the last one ends with it.
@@ -201,7 +220,8 @@ class JoinedCopy {
     return list;
   }
 
-  /// Neighbours in what is read, as far as the fastest joined index goes.
+  /// Neighbours in what is read, as far as the fastest joined index goes. Lines that are read across, one here and one
+  /// there, are asked for while those before them are read.
   Body by_runs(const JoinedRuns& runs) {
     Body body;
     for (const auto first : firsts()) {
@@ -211,7 +231,10 @@ class JoinedCopy {
         store.to.lanes = lanes_;
         store.to.since = piece.since;
         store.value = load_of(type(copy_.from), piece.of(copy_.from, lanes_, runs.fastest()));
-        return over_others(store);
+        if (piece.before > 0) return over_others(store);
+        auto [all, line] = next_line(first);
+        for (auto& statement : over_others(store, std::move(line))) all.push_back(std::move(statement));
+        return all;
       });
       body.push_back({Section{"", std::move(vectors)}});
     }
@@ -220,25 +243,35 @@ class JoinedCopy {
 
   /// Neighbours in what is read along another digit: blocks are transposed in registers, each of their rows somewhere.
   Body transposed() {
-    auto outer = others_;
-    outer.pop_back();
+    // What lies farther apart in memory than neighbouring panels is read before the next of these.
+    const auto step = [&](Var var) { return std::abs(copy_.from.index.front().coefficient(var)); };
+    std::int64_t panel = 0;
+    for (const auto& let : quotients_of_side()) panel = std::max(panel, let.divisor == 1 ? step(let.var) : 0);
+    panel *= side_->extent;
     const auto whole = along_->extent / lanes_, rest = along_->extent % lanes_;
+    std::vector<Digit> far, outer(others_.begin(), others_.end() - 1);
+    for (; !outer.empty() && step(outer.front().var) > panel; outer.erase(outer.begin())) far.push_back(outer.front());
     Body body;
     for (const auto first : firsts()) {
       Body blocks;
-      const auto block = kernel_.add_var(name(along_->var) + "b", whole);
-      const auto from = Affine::of(block, lanes_);
-      // Where the block is inside of both, no element is asked for.
-      std::vector<Condition> inside = with(inside_, along_->var, from + Affine(lanes_ - 1));
-      for (auto& condition : with(ends_, side_->var, Affine(first + lanes_ - 1))) inside.push_back(condition);
-      blocks.push_back(
-          loop_over(block, Bind::serial, where(std::move(inside), turned(first, from), elements(first, from, lanes_))));
+      if (whole > 0) {
+        const auto block = kernel_.add_var(name(along_->var) + "b", whole);
+        blocks.push_back(loop_over(block, Bind::serial, block_of(first, Affine::of(block, lanes_), lanes_)));
+      }
       if (rest > 0) {
-        for (auto& statement : elements(first, Affine(whole * lanes_), rest)) blocks.push_back(std::move(statement));
+        for (auto& statement : block_of(first, Affine(whole * lanes_), rest)) blocks.push_back(std::move(statement));
       }
       for (auto& statement : loops(outer, Bind::serial, std::move(blocks))) body.push_back(std::move(statement));
     }
-    return around(std::move(body));
+    return loops(far, Bind::serial, around(std::move(body)));
+  }
+  /// `count` neighbours from `from` on of as many rows as there are lanes. Where all are inside no element is asked
+  /// for.
+  Body block_of(std::int64_t first, const Affine& from, std::int64_t count) {
+    if (count == 1) return elements(first, from, count);
+    auto inside = with(inside_, along_->var, from + Affine(count - 1));
+    for (auto& condition : with(ends_, side_->var, Affine(first + lanes_ - 1))) inside.push_back(std::move(condition));
+    return where(std::move(inside), turned(first, from, count), elements(first, from, count));
   }
 
   std::vector<Let> quotients_of_side() const {
@@ -254,10 +287,10 @@ class JoinedCopy {
     return all;
   }
 
-  Body turned(std::int64_t first, const Affine& from) {
+  Body turned(std::int64_t first, const Affine& from, std::int64_t count) {
     const auto rows =
         add_registers(kernel_, kernel_.array(copy_.to.array).name + "_rows", type(copy_.to), lanes_, lanes_, origin_);
-    const auto u = kernel_.add_var("u", lanes_), w = kernel_.add_var("w", lanes_);
+    const auto u = kernel_.add_var("u", lanes_), w = kernel_.add_var("w", count);
     const auto vector = [&](Access access, const Affine& side, const Affine& along) {
       access = with(with(std::move(access), side_->var, side), along_->var, along);
       access.lanes = lanes_;
@@ -265,7 +298,9 @@ class JoinedCopy {
     };
     const auto row = [&](Var index) { return Access{rows, {Affine::of(index)}, lanes_}; };
     const auto side = Affine::of(u) + Affine(first);
-    Body read{{Store{row(u), load_of(type(copy_.from), vector(copy_.from, side, from))}}};
+    auto neighbours = vector(copy_.from, side, from);
+    neighbours.count = static_cast<int>(count % lanes_);
+    Body read{{Store{row(u), load_of(type(copy_.from), std::move(neighbours))}}};
     Body body{{Declare{rows}}};
     body.push_back(loop_over(u, Bind::unroll, named(side, std::move(read))));
     body.push_back({Transpose{rows}});

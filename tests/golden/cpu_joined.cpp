@@ -64,12 +64,27 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
               }
             }
           }
-          for (i64 ba = 0; ba < 4; ++ba) {
-            if (20LL * ba0 + 5LL * ba1 + ba < 45) {
-              const i64 a = (20LL * ba0 + 5LL * ba1 + ba) % 15;
-              const i64 b = (20LL * ba0 + 5LL * ba1 + ba) / 15;
-              for (i64 d = 0; d < 2; ++d) {
-                A_packed[450LL * ba1 + 50LL * c + ba + 5LL * d + 40LL] = A[10LL * c + 270LL * a + 90LL * b + d + 8LL];
+          if (20LL * ba0 + 5LL * ba1 + 3LL < 45) {
+            f64x4 A_packed_rows[4];
+            #pragma unroll
+            for (int u = 0; u < 4; ++u) {
+              const i64 a = (20LL * ba0 + 5LL * ba1 + u) % 15;
+              const i64 b = (20LL * ba0 + 5LL * ba1 + u) / 15;
+              A_packed_rows[u] = load_part<f64x4, 2>(A + 10LL * c + 270LL * a + 90LL * b + 8LL);
+            }
+            transpose<double, 4>(A_packed_rows);
+            #pragma unroll
+            for (int w = 0; w < 2; ++w) {
+              *(f64x4_in_memory*)(A_packed + 450LL * ba1 + 50LL * c + 5LL * w + 40LL) = A_packed_rows[w];
+            }
+          } else {
+            for (i64 ba = 0; ba < 4; ++ba) {
+              if (20LL * ba0 + 5LL * ba1 + ba < 45) {
+                const i64 a = (20LL * ba0 + 5LL * ba1 + ba) % 15;
+                const i64 b = (20LL * ba0 + 5LL * ba1 + ba) / 15;
+                for (i64 d = 0; d < 2; ++d) {
+                  A_packed[450LL * ba1 + 50LL * c + ba + 5LL * d + 40LL] = A[10LL * c + 270LL * a + 90LL * b + d + 8LL];
+                }
               }
             }
           }
@@ -101,12 +116,27 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
               }
             }
           }
-          for (i64 ba = 0; ba < 4; ++ba) {
-            if (20LL * ba0 + 5LL * ba1 + ba + 1LL < 45) {
-              const i64 a = (20LL * ba0 + 5LL * ba1 + ba + 1LL) % 15;
-              const i64 b = (20LL * ba0 + 5LL * ba1 + ba + 1LL) / 15;
-              for (i64 d = 0; d < 2; ++d) {
-                A_packed[450LL * ba1 + 50LL * c + ba + 5LL * d + 41LL] = A[10LL * c + 270LL * a + 90LL * b + d + 8LL];
+          if (20LL * ba0 + 5LL * ba1 + 4LL < 45) {
+            f64x4 A_packed_rows[4];
+            #pragma unroll
+            for (int u = 0; u < 4; ++u) {
+              const i64 a = (20LL * ba0 + 5LL * ba1 + u + 1LL) % 15;
+              const i64 b = (20LL * ba0 + 5LL * ba1 + u + 1LL) / 15;
+              A_packed_rows[u] = load_part<f64x4, 2>(A + 10LL * c + 270LL * a + 90LL * b + 8LL);
+            }
+            transpose<double, 4>(A_packed_rows);
+            #pragma unroll
+            for (int w = 0; w < 2; ++w) {
+              *(f64x4_in_memory*)(A_packed + 450LL * ba1 + 50LL * c + 5LL * w + 41LL) = A_packed_rows[w];
+            }
+          } else {
+            for (i64 ba = 0; ba < 4; ++ba) {
+              if (20LL * ba0 + 5LL * ba1 + ba + 1LL < 45) {
+                const i64 a = (20LL * ba0 + 5LL * ba1 + ba + 1LL) % 15;
+                const i64 b = (20LL * ba0 + 5LL * ba1 + ba + 1LL) / 15;
+                for (i64 d = 0; d < 2; ++d) {
+                  A_packed[450LL * ba1 + 50LL * c + ba + 5LL * d + 41LL] = A[10LL * c + 270LL * a + 90LL * b + d + 8LL];
+                }
               }
             }
           }
@@ -120,14 +150,20 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
             const i64 e = (32LL * ef0 + 16LL * ef1) / 13;
             const i64 f = (32LL * ef0 + 16LL * ef1) % 13;
             if (f + 7LL < 13) {
+              const i64 f_ahead = (32LL * ef0 + 16LL * ef1 + 16LL) % 13;
+              const i64 e_ahead = (32LL * ef0 + 16LL * ef1 + 16LL) / 13;
               for (i64 c = 0; c < 9; ++c) {
                 for (i64 d = 0; d < 10; ++d) {
+                  __builtin_prefetch(B + 910LL * c + 13LL * d + f_ahead + 130LL * e_ahead, 0, 2);
                   *(f64x8_in_memory*)(B_packed + 1440LL * ef1 + 160LL * c + 16LL * d) = *(const f64x8_in_memory*)(B + 910LL * c + 13LL * d + f + 130LL * e);
                 }
               }
             } else {
+              const i64 f_ahead = (32LL * ef0 + 16LL * ef1 + 16LL) % 13;
+              const i64 e_ahead = (32LL * ef0 + 16LL * ef1 + 16LL) / 13;
               for (i64 c = 0; c < 9; ++c) {
                 for (i64 d = 0; d < 10; ++d) {
+                  __builtin_prefetch(B + 910LL * c + 13LL * d + f_ahead + 130LL * e_ahead, 0, 2);
                   *(f64x8_in_memory*)(B_packed + 1440LL * ef1 + 160LL * c + 16LL * d) = load_lanes<f64x8>(B + 910LL * c + 13LL * d + f + 130LL * e, 0, -f + 13LL);
                 }
               }
@@ -149,14 +185,20 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
             const i64 e = (32LL * ef0 + 16LL * ef1 + 8LL) / 13;
             const i64 f = (32LL * ef0 + 16LL * ef1 + 8LL) % 13;
             if (f + 7LL < 13) {
+              const i64 f_ahead = (32LL * ef0 + 16LL * ef1 + 24LL) % 13;
+              const i64 e_ahead = (32LL * ef0 + 16LL * ef1 + 24LL) / 13;
               for (i64 c = 0; c < 9; ++c) {
                 for (i64 d = 0; d < 10; ++d) {
+                  __builtin_prefetch(B + 910LL * c + 13LL * d + f_ahead + 130LL * e_ahead, 0, 2);
                   *(f64x8_in_memory*)(B_packed + 1440LL * ef1 + 160LL * c + 16LL * d + 8LL) = *(const f64x8_in_memory*)(B + 910LL * c + 13LL * d + f + 130LL * e);
                 }
               }
             } else {
+              const i64 f_ahead = (32LL * ef0 + 16LL * ef1 + 24LL) % 13;
+              const i64 e_ahead = (32LL * ef0 + 16LL * ef1 + 24LL) / 13;
               for (i64 c = 0; c < 9; ++c) {
                 for (i64 d = 0; d < 10; ++d) {
+                  __builtin_prefetch(B + 910LL * c + 13LL * d + f_ahead + 130LL * e_ahead, 0, 2);
                   *(f64x8_in_memory*)(B_packed + 1440LL * ef1 + 160LL * c + 16LL * d + 8LL) = load_lanes<f64x8>(B + 910LL * c + 13LL * d + f + 130LL * e, 0, -f + 13LL);
                 }
               }
@@ -237,14 +279,18 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
                 for (int ba = 0; ba < 5; ++ba) {
                   const i64 a = (20LL * ba0 + 5LL * ba1 + ba) % 15;
                   const i64 b = (20LL * ba0 + 5LL * ba1 + ba) / 15;
-                  *(f64x8_in_memory*)(C + 13LL * a + 1365LL * b + f + 195LL * e) = 2.0 * sum[ba][efv] + 0.5 * (*(const f64x8_in_memory*)(C + 13LL * a + 1365LL * b + f + 195LL * e));
+                  if (20LL * ba0 + 5LL * ba1 + ba < 45) {
+                    *(f64x8_in_memory*)(C + 13LL * a + 1365LL * b + f + 195LL * e) = 2.0 * sum[ba][efv] + 0.5 * (*(const f64x8_in_memory*)(C + 13LL * a + 1365LL * b + f + 195LL * e));
+                  }
                 }
               } else {
                 #pragma unroll
                 for (int ba = 0; ba < 5; ++ba) {
                   const i64 a = (20LL * ba0 + 5LL * ba1 + ba) % 15;
                   const i64 b = (20LL * ba0 + 5LL * ba1 + ba) / 15;
-                  store_lanes<f64x8>(C + 13LL * a + 1365LL * b + f + 195LL * e, 2.0 * sum[ba][efv] + 0.5 * (load_lanes<f64x8>(C + 13LL * a + 1365LL * b + f + 195LL * e, 0, -f + 13LL)), 0, -f + 13LL);
+                  if (20LL * ba0 + 5LL * ba1 + ba < 45) {
+                    store_lanes<f64x8>(C + 13LL * a + 1365LL * b + f + 195LL * e, 2.0 * sum[ba][efv] + 0.5 * (load_lanes<f64x8>(C + 13LL * a + 1365LL * b + f + 195LL * e, 0, -f + 13LL)), 0, -f + 13LL);
+                  }
                 }
                 {
                   const i64 e_next = (32LL * ef0 + 16LL * ef1 + 8LL * efv + 13LL) / 13;
@@ -253,7 +299,9 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
                     for (int ba = 0; ba < 5; ++ba) {
                       const i64 a = (20LL * ba0 + 5LL * ba1 + ba) % 15;
                       const i64 b = (20LL * ba0 + 5LL * ba1 + ba) / 15;
-                      store_lanes<f64x8>(C + 13LL * a + 1365LL * b + f + 195LL * e_next - 13LL, 2.0 * sum[ba][efv] + 0.5 * (load_lanes<f64x8>(C + 13LL * a + 1365LL * b + f + 195LL * e_next - 13LL, -f + 13LL, 8)), -f + 13LL, 8);
+                      if (20LL * ba0 + 5LL * ba1 + ba < 45) {
+                        store_lanes<f64x8>(C + 13LL * a + 1365LL * b + f + 195LL * e_next - 13LL, 2.0 * sum[ba][efv] + 0.5 * (load_lanes<f64x8>(C + 13LL * a + 1365LL * b + f + 195LL * e_next - 13LL, -f + 13LL, 8)), -f + 13LL, 8);
+                      }
                     }
                   }
                 }

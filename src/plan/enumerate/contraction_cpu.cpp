@@ -88,6 +88,7 @@ class ContractionEnumerator : public ContractionSides {
   double least() {
     for (std::size_t k = 0; k < kPacks.size(); ++k) {
       const auto [pack_columns, pack_rows] = kPacks[k];
+      if (!packs_joined(pack_columns, pack_rows)) continue;
       ways_[k] = Blocking{rows_, columns_, depth_, 1, pack_rows, pack_columns, Blocks::near};
       for (auto& axis : ways_[k]->depth) axis.tile = axis.extent;
     }
@@ -210,6 +211,11 @@ class ContractionEnumerator : public ContractionSides {
     double least_us = std::numeric_limits<double>::infinity();  ///< what each of these takes at least
   };
 
+  /// Whether what is joined is packed.
+  bool packs_joined(bool columns, bool rows) const {
+    return (columns || !columns_.back().joined) && (rows || rows_.empty() || !rows_.back().joined);
+  }
+
   /// Ways to pack, with their sums cut into such of at most so many terms.
   void make_ways(std::int64_t most_depth) {
     for (std::size_t k = 0; k < kPacks.size(); ++k) {
@@ -217,6 +223,7 @@ class ContractionEnumerator : public ContractionSides {
       const auto [pack_columns, pack_rows] = kPacks[k];
       // Operands of another type than the sum's are converted, and rounded, once, as they are packed.
       if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
+      if (!packs_joined(pack_columns, pack_rows)) continue;
       Blocking way{rows_, columns_, depth_, 1, pack_rows, pack_columns, Blocks::near};
       if (make_depth(way, most_depth)) ways_[k] = std::move(way);
     }
@@ -300,6 +307,18 @@ std::optional<std::int64_t> summed_in_one_go(const ir::Program& program, const C
 
 namespace {
 
+/// f(enumerator) of all ways in which vectors lie, and of joined axes where those are worth it.
+template <class F>
+void each_way(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device, F f) {
+  for (const auto lanes : {Lanes::result, Lanes::first, Lanes::second}) {
+    ContractionEnumerator way(program, contraction, device);
+    if (!way.suits(lanes)) continue;
+    auto joined = way;
+    f(std::move(way));
+    if (lanes == Lanes::result && joined.join()) f(std::move(joined));
+  }
+}
+
 /// f(enumerator, what it found) of the best of a contraction, where it takes less than `bound_us`.
 template <class F>
 void with_best(const ir::Program& program, const CpuModel& device, std::int64_t terms, double bound_us, F f) {
@@ -307,15 +326,13 @@ void with_best(const ir::Program& program, const CpuModel& device, std::int64_t 
   if (!contraction) return;
   std::optional<ContractionEnumerator> best_way;
   std::optional<ContractionEnumerator::Found> best;
-  for (const auto lanes : {Lanes::result, Lanes::first, Lanes::second}) {
-    ContractionEnumerator way(program, *contraction, device);
-    if (!way.suits(lanes)) continue;
+  each_way(program, *contraction, device, [&](ContractionEnumerator way) {
     auto found = way.best(terms, bound_us);
-    if (!found) continue;
+    if (!found) return;
     bound_us = found->predicted_us;
     best = std::move(found);
     best_way.emplace(std::move(way));
-  }
+  });
   if (best) f(*best_way, *best);
 }
 
@@ -334,11 +351,8 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const CpuM
 double least_contraction_us(const ir::Program& program, const CpuModel& device) {
   const auto contraction = kernel::contraction_of(program);
   double least = std::numeric_limits<double>::infinity();
-  for (const auto lanes : {Lanes::result, Lanes::first, Lanes::second}) {
-    if (!contraction) break;
-    ContractionEnumerator way(program, *contraction, device);
-    if (way.suits(lanes)) least = std::min(least, way.least());
-  }
+  if (!contraction) return least;
+  each_way(program, *contraction, device, [&](ContractionEnumerator way) { least = std::min(least, way.least()); });
   return least;
 }
 
@@ -360,12 +374,10 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
   const auto contraction = kernel::contraction_of(program);
   std::vector<ContractionEnumerator> ways;
   std::vector<std::pair<ContractionEnumerator::Found, std::size_t>> found;
-  for (const auto lanes : {Lanes::result, Lanes::first, Lanes::second}) {
-    ContractionEnumerator way(program, *contraction, device);
-    if (!way.suits(lanes)) continue;
+  each_way(program, *contraction, device, [&](ContractionEnumerator way) {
     for (auto& each : way.all(*terms)) found.emplace_back(std::move(each), ways.size());
     ways.push_back(std::move(way));
-  }
+  });
   std::vector<std::size_t> order(found.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {

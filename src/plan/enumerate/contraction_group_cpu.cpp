@@ -251,16 +251,17 @@ class GroupEnumerator {
     }
     if (lanes < device_.vector_bytes / problem_.size) schedule.name += fmt::format(" lanes {}", lanes);
     if (!names_.insert(schedule.name).second) return;
-    std::vector<std::string> loops;
+    std::vector<std::string> loops, indices;
+    for (const auto& index : program_.indices) indices.push_back(index.name);
     for (const int q : free_) loops.push_back(name(q) + "0");
     for (const auto& section : sections) {
       kernel::Directive products;
       products.kind = kernel::Directive::Kind::products;
       for (const auto& product : section) products.sizes.push_back(product.number);
       schedule.directives.push_back(std::move(products));
-      add_loops(schedule.directives, program_, section.front().axes, loops);
+      add_loops(schedule.directives, indices, section.front().axes, loops);
       for (const auto& product : section)
-        add_product(schedule.directives, program_, product.axes, loops.back(), product.rows_operand,
+        add_product(schedule.directives, indices, product.axes, loops.back(), product.rows_operand,
                     product.columns_operand);
     }
     const double rounds = std::ceil(tasks / device_.threads);

@@ -11,21 +11,21 @@ namespace {
 using kernel::Directive;
 using Names = std::vector<std::string>;
 
-const std::string& name(const ir::Program& program, const Axis& axis) {
-  return program.indices[static_cast<std::size_t>(axis.index)].name;
+const std::string& name(const Names& indices, const Axis& axis) {
+  return indices[static_cast<std::size_t>(axis.index)];
 }
 
 /// Names of a level of all axes; no level: the innermost.
-Names loops(const ir::Program& program, const Axes& axes, const char* level = "") {
+Names loops(const Names& indices, const Axes& axes, const char* level = "") {
   Names names;
-  for (const auto& axis : axes) names.push_back(name(program, axis) + level);
+  for (const auto& axis : axes) names.push_back(name(indices, axis) + level);
   return names;
 }
 
 /// Loops over tiles of columns. Those along lanes of both operands are the outermost: what these have of a few lanes
 /// stays in the first cache.
-Names column_tiles(const ir::Program& program, const Blocking& blocking) {
-  auto names = loops(program, blocking.columns, "1");
+Names column_tiles(const Names& indices, const Blocking& blocking) {
+  auto names = loops(indices, blocking.columns, "1");
   if (blocking.lanes_of_both()) std::rotate(names.begin(), names.end() - 1, names.end());
   return names;
 }
@@ -34,11 +34,11 @@ bool in_parts(const Axis& axis) { return axis.tile != axis.extent; }
 
 }  // namespace
 
-void add_loops(kernel::Directives& list, const ir::Program& program, const Blocking& blocking, const Names& tasks) {
+void add_loops(kernel::Directives& list, const Names& indices, const Blocking& blocking, const Names& tasks) {
   const auto tile = [&](const Axis& axis, std::vector<std::int64_t> sizes) {
     Directive directive;
     directive.kind = Directive::Kind::tile;
-    directive.subject = name(program, axis);
+    directive.subject = name(indices, axis);
     directive.sizes = std::move(sizes);
     list.push_back(std::move(directive));
   };
@@ -48,10 +48,10 @@ void add_loops(kernel::Directives& list, const ir::Program& program, const Block
   for (const auto& axis : blocking.depth) {
     if (!in_parts(axis)) continue;
     tile(axis, {axis.tile});
-    serial.push_back(name(program, axis) + "0");
+    serial.push_back(name(indices, axis) + "0");
   }
   for (const auto& names :
-       {loops(program, blocking.rows, "1"), column_tiles(program, blocking), loops(program, blocking.rows, "2")})
+       {loops(indices, blocking.rows, "1"), column_tiles(indices, blocking), loops(indices, blocking.rows, "2")})
     serial.insert(serial.end(), names.begin(), names.end());
   Directive order;
   order.kind = Directive::Kind::order;
@@ -59,38 +59,38 @@ void add_loops(kernel::Directives& list, const ir::Program& program, const Block
   list.push_back(std::move(order));
 }
 
-void add_product(kernel::Directives& list, const ir::Program& program, const Blocking& blocking,
-                 const std::string& last_task, const std::string& rows_operand, const std::string& columns_operand) {
-  const auto depth = loops(program, blocking.depth);
+void add_product(kernel::Directives& list, const Names& indices, const Blocking& blocking, const std::string& last_task,
+                 const std::string& rows_operand, const std::string& columns_operand) {
+  const auto depth = loops(indices, blocking.depth);
   const auto stage = [&](const std::string& operand, const std::string& at, Names dimensions, const Axes& side) {
     Directive directive;
     directive.kind = Directive::Kind::stage;
     directive.subject = operand;
     directive.at = at;
     directive.space = "scratch";
-    for (const auto& names : {depth, loops(program, side)})
+    for (const auto& names : {depth, loops(indices, side)})
       dimensions.insert(dimensions.end(), names.begin(), names.end());
     directive.loops = {{"", std::move(dimensions)}};
     list.push_back(std::move(directive));
   };
   if (blocking.pack_columns) {
     std::string at = last_task;
-    for (const auto& axis : blocking.depth) at = in_parts(axis) ? name(program, axis) + "0" : at;
-    stage(columns_operand, at, column_tiles(program, blocking), blocking.columns);
+    for (const auto& axis : blocking.depth) at = in_parts(axis) ? name(indices, axis) + "0" : at;
+    stage(columns_operand, at, column_tiles(indices, blocking), blocking.columns);
   }
   if (blocking.pack_rows) {
-    auto blocks = loops(program, blocking.rows, "2");
+    auto blocks = loops(indices, blocking.rows, "2");
     auto side = blocking.rows;
     if (blocking.lanes_of_both()) {
-      blocks.insert(blocks.begin(), name(program, blocking.columns.back()) + "1");
+      blocks.insert(blocks.begin(), name(indices, blocking.columns.back()) + "1");
       side.push_back(blocking.columns.back());
     }
-    stage(rows_operand, name(program, blocking.rows.back()) + "1", std::move(blocks), side);
+    stage(rows_operand, name(indices, blocking.rows.back()) + "1", std::move(blocks), side);
   }
   Directive atom;
   atom.kind = Directive::Kind::atom;
   atom.subject = "fma";
-  atom.loops = {{"rows", loops(program, blocking.rows)}, {"columns", loops(program, blocking.columns)}};
+  atom.loops = {{"rows", loops(indices, blocking.rows)}, {"columns", loops(indices, blocking.columns)}};
   if (!depth.empty()) atom.loops.emplace_back("depth", depth);
   atom.lanes = static_cast<int>(blocking.lanes);
   list.push_back(std::move(atom));

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "ir/program.hpp"
 #include "kernel/directives.hpp"
 #include "plan/models/contraction_blocking.hpp"
 
@@ -12,12 +11,13 @@ namespace ricci::plan::gett {
 
 /// Tiles of all axes and the order of their loops: tasks, parts of the depth, blocks of rows, tiles of columns and
 /// rows.
-///   tasks  loops over tasks, the slowest first: an index of the batch, or any other one's name with a 0 behind it
-void add_loops(kernel::Directives& list, const ir::Program& program, const Blocking& blocking,
+///   indices  names, by Axis::index
+///   tasks    loops over tasks, the slowest first: an index of the batch, or any other one's name with a 0 behind it
+void add_loops(kernel::Directives& list, const std::vector<std::string>& indices, const Blocking& blocking,
                const std::vector<std::string>& tasks);
 
 /// What is packed of a product's operands, and its atom, inside of such loops.
-void add_product(kernel::Directives& list, const ir::Program& program, const Blocking& blocking,
+void add_product(kernel::Directives& list, const std::vector<std::string>& indices, const Blocking& blocking,
                  const std::string& last_task, const std::string& rows_operand, const std::string& columns_operand);
 
 }  // namespace ricci::plan::gett

@@ -21,6 +21,7 @@ bool ContractionSides::suits(Lanes lanes) {
   problem_.complex = is_complex(type);
   const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
   sum_in_parts_ = buffer.type == type;
+  for (const auto& index : program_.indices) names_.push_back(index.name);
   const auto& c = statement.offset.coefficient;
   problem_.far_result = (buffer.last - buffer.first + 1) * problem_.size > device_.l2_bytes;
   // Lines that rows of the result share would be written by parts: twice, and read between.
@@ -89,6 +90,147 @@ bool ContractionSides::suits(Lanes lanes) {
   return true;
 }
 
+namespace {
+
+constexpr double kWorthJoining = 1.05;  // share of register tiles that is used, over that of axes on their own
+constexpr double kFull = 0.97;          // of which no more is worth a further axis
+
+/// Share of a register tile's columns that is used, of the tiles that are wide enough for rows to be worth reading.
+double used_columns(std::int64_t extent, std::int64_t lanes) {
+  double most = 0;
+  for (const std::int64_t vectors : {2, 3, 4}) {
+    const auto tile = std::min(vectors * lanes, up(extent, lanes));
+    most = std::max(most, static_cast<double>(extent) / static_cast<double>(up(extent, tile)));
+  }
+  return most;
+}
+
+/// What a register tile of rows is worth: the share of it that is used, and how often columns are.
+double worth_of_rows(const Axes& rows) {
+  double used = 1, points = 1;
+  for (const auto& axis : rows) {
+    used *= static_cast<double>(axis.extent) / static_cast<double>(up(axis.extent, axis.tile));
+    points *= static_cast<double>(axis.tile);
+  }
+  return used * points / (points + 2);
+}
+
+}  // namespace
+
+bool ContractionSides::join() {
+  if (across_ || lanes_of_both()) return false;
+  const bool columns = join_columns(), rows = join_rows();
+  return columns || rows;
+}
+
+void ContractionSides::make_joined(Axes& axes, std::size_t count) {
+  const auto first = axes.end() - static_cast<std::ptrdiff_t>(count);
+  auto axis = axes.back();
+  Joined joined;
+  bool in_operand = true, in_result = true;  // all values lie evenly
+  const auto step = [&](const Axis& a) { return &axes == &rows_ ? a.in_rows : a.in_columns; };
+  for (auto slower = axes.end() - 1; slower-- != first;) {
+    in_operand = in_operand && step(*slower) == axis.extent * step(axis);
+    in_result = in_result && slower->in_result == axis.extent * axis.in_result;
+    axis.extent *= slower->extent;
+  }
+  for (auto member = first; member != axes.end(); ++member) {
+    joined.members.push_back(name(*member));
+    joined.name += name(*member);
+  }
+  if (!in_operand) axis.run_in_operand = axes.back().extent;
+  if (!in_result) axis.run_in_result = axes.back().extent;
+  axis.joined = true;
+  axis.index = static_cast<int>(names_.size());
+  names_.push_back(joined.name);
+  joined_.push_back(std::move(joined));
+  axes.erase(first, axes.end());
+  axes.push_back(axis);
+}
+
+std::size_t ContractionSides::add_axis(Axes& axes, std::size_t count) const {
+  const auto step = [&](const Axis& a) { return &axes == &rows_ ? a.in_rows : a.in_columns; };
+  const auto end = axes.end() - static_cast<std::ptrdiff_t>(count);
+  std::int64_t evenly = step(axes.back());
+  for (auto axis = end; axis != axes.end(); ++axis) evenly *= axis->extent;
+  auto next = end;
+  for (auto axis = axes.begin(); axis != end; ++axis) {
+    // Its neighbours would be read one by one.
+    if (step(*axis) == 1) continue;
+    const auto before = [&](const Axis& x, const Axis& y) {
+      return std::pair(step(x) != evenly, x.in_result) < std::pair(step(y) != evenly, y.in_result);
+    };
+    if (next == end || before(*axis, *next)) next = axis;
+  }
+  if (next == end) return count;
+  std::rotate(next, next + 1, end);
+  return count + 1;
+}
+
+bool ContractionSides::join_columns() {
+  const auto widest = device_.vector_bytes / problem_.size;
+  auto extent = lane_extent();
+  auto used = used_columns(extent, widest);
+  if (extent < widest || is_worth_narrow(widest / 2)) used = std::max(used, used_columns(extent, widest / 2));
+  if (problem_.complex || used * kWorthJoining > 1) return false;
+  auto axes = columns_;
+  std::size_t count = 1;
+  double joined = 0;
+  while (joined < kFull) {
+    const auto more = add_axis(axes, count);
+    if (more == count) break;
+    count = more;
+    extent *= axes[axes.size() - count].extent;
+    joined = used_columns(extent, widest);
+  }
+  if (joined < kWorthJoining * used) return false;
+  columns_ = std::move(axes);
+  make_joined(columns_, count);
+  problem_.nontemporal = false;
+  return true;
+}
+
+bool ContractionSides::join_rows() {
+  constexpr std::int64_t kRows = 9, kMoreRows = 14;  // of tiles of three and of two vectors
+  if (rows_.size() < 2) return false;
+  const auto worth = [&](Axes axes) {
+    double sum = 0;
+    for (const auto most : {kRows, kMoreRows}) {
+      cover(axes, most);
+      sum += worth_of_rows(axes);
+    }
+    return sum;
+  };
+  auto axes = rows_;
+  // Rows are packed by vectors of neighbours, or by transposes of what lies along the depth.
+  const auto reads_neighbours = [](const Axis& axis) { return axis.in_rows == 1; };
+  const auto fastest = std::find_if(axes.begin(), axes.end(), reads_neighbours);
+  if (fastest != axes.end()) {
+    std::rotate(fastest, fastest + 1, axes.end());
+  } else if (std::none_of(depth_.begin(), depth_.end(), reads_neighbours)) {
+    return false;
+  }
+  const double alone = worth(axes);
+  std::size_t count = 1;
+  Axis one;
+  one.extent = axes.back().extent;
+  double best = 0;
+  while (count < axes.size()) {
+    const auto more = add_axis(axes, count);
+    if (more == count) break;
+    count = more;
+    one.extent *= axes[axes.size() - count].extent;
+    Axes joined(axes.begin(), axes.end() - static_cast<std::ptrdiff_t>(count));
+    joined.push_back(one);
+    best = worth(std::move(joined));
+    if (best > kWorthJoining * alone) break;
+  }
+  if (best < kWorthJoining * alone) return false;
+  rows_ = std::move(axes);
+  make_joined(rows_, count);
+  return true;
+}
+
 bool ContractionSides::is_worth_narrow(std::int64_t lanes) const {
   return lanes * problem_.size == device_.datapath_bytes && lane_extent() % (2 * lanes) != 0 &&
          lane_extent() % (2 * lanes) <= lanes;
@@ -154,6 +296,7 @@ std::string ContractionSides::name(const Blocking& b) const {
   if (across_) text += fmt::format(" vectors along {}", name(b.columns.back()));
   if (b.lanes < device_.vector_bytes / problem_.size) text += fmt::format(" lanes {}", b.lanes);
   if (b.blocks != Blocks::near) text += b.blocks == Blocks::wide ? " wide" : " along";
+  for (const auto& joined : joined_) text += " joined " + joined.name;
   if (b.pack_rows || b.pack_columns) {
     text += fmt::format(" packed{}{}", b.pack_rows ? " " + rows_name_ : "", b.pack_columns ? " " + columns_name_ : "");
   }
@@ -302,8 +445,15 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
     for (const auto& axis : *axes) tasks.push_back(name(axis) + "0");
   }
   kernel::Directives list;
-  add_loops(list, program_, b, tasks);
-  add_product(list, program_, b, tasks.back(), rows_name_, columns_name_);
+  for (const auto& joined : joined_) {
+    kernel::Directive directive;
+    directive.kind = kernel::Directive::Kind::join;
+    directive.subject = joined.name;
+    directive.loops = {{"", joined.members}};
+    list.push_back(std::move(directive));
+  }
+  add_loops(list, names_, b, tasks);
+  add_product(list, names_, b, tasks.back(), rows_name_, columns_name_);
   const bool nontemporal = problem_.nontemporal && depth_chunks(b) == 1;
   if (nontemporal || problem_.far_result) {
     kernel::Directive stores;

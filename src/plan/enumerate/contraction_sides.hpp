@@ -30,6 +30,10 @@ class ContractionSides {
   /// for what has no such index, for sums of bytes, and for negative strides.
   bool suits(Lanes lanes = Lanes::result);
 
+  /// Joins columns, and rows, to one axis each where register tiles leave much of theirs over and less of that: false
+  /// where they do not. For what suits vectors along the result's fastest index.
+  bool join();
+
  protected:
   /// Whether vectors of half the width, of which a unit computes one in the time that half of a wide one takes, end
   /// with the index where wide ones do not. Elsewhere they are no emptier.
@@ -56,9 +60,7 @@ class ContractionSides {
   /// Whether vectors hold the result's complex numbers, neighbours along `lane`: kernel::unpaired() of what is built.
   bool has_pairs(ir::NodeId id, int lane) const;
 
-  const std::string& name(const Axis& axis) const {
-    return program_.indices[static_cast<std::size_t>(axis.index)].name;
-  }
+  const std::string& name(const Axis& axis) const { return names_[static_cast<std::size_t>(axis.index)]; }
 
   static std::int64_t depth_chunks(const Blocking& b) { return parts_of(b.depth, tile_of); }
 
@@ -96,9 +98,25 @@ class ContractionSides {
 
   kernel::Directives directives(const Blocking& b) const;
 
+  bool join_columns();
+  bool join_rows();
+  /// The last axes of a side as one.
+  void make_joined(Axes& axes, std::size_t count);
+  /// Puts one more axis in front of the last ones of a side: one that goes on with them in the operand, or is near in
+  /// the result. As many as before where none is.
+  std::size_t add_axis(Axes& axes, std::size_t count) const;
+
+  /// Several indices that are one.
+  struct Joined {
+    std::string name;
+    std::vector<std::string> members;  ///< the slowest first
+  };
+
   const ir::Program& program_;
   const kernel::Contraction& contraction_;
   const CpuModel& device_;
+  std::vector<std::string> names_;  ///< by Axis::index: of the program's indices, and behind them of joined ones
+  std::vector<Joined> joined_;
   Problem problem_;
   bool sum_in_parts_ = true;                             ///< the result has the type of the sum
   bool convert_rows_ = false, convert_columns_ = false;  ///< an operand has another type than the sum, or is rounded

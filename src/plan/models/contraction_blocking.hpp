@@ -19,6 +19,10 @@ struct Axis {
   std::int64_t tile = 1;       ///< of the register tile; of a depth axis, what is summed in one go
   std::int64_t block = 1;      ///< packed together: a multiple of the tile
   std::int64_t task = 1;       ///< of a task: a multiple of the block
+  /// Of several indices that are joined, the fastest's extent where the others do not go on with it: in the operand, in
+  /// C. The strides are those of the fastest one. 0: all values lie evenly.
+  std::int64_t run_in_operand = 0, run_in_result = 0;
+  bool joined = false;
 };
 using Axes = std::vector<Axis>;
 

@@ -19,24 +19,42 @@ constexpr double kStoredRun = 9;     // for each run that nontemporal stores wri
 constexpr double kCarriedRun = 8;    // the same where the next tile writes on
 constexpr double kCachedRun = 4;     // for each run that is written into a cache
 constexpr double kScattered = 1.5;   // for each result that is written alone
-constexpr double kPanelLine = 2.5;   // for each line of a register tile's columns that the first cache lacks
-constexpr double kMetLine = 3.5;     // for each that was driven out, as lines of columns meet in few sets
-constexpr double kStrewnLine = 4;    // the same of columns that are read in place: sets of the cache overflow
+constexpr double kMasked = 3;        // accesses, for each further run of joined indices that a vector lies in
+constexpr double kQuotient = 3;      // for each vector, or row, of joined indices whose place is worked out
+constexpr double kJoined = 1.03, kJoinedSeldomUsed = 1.1;  // times all of it where indices are joined
+constexpr double kPanelLine = 2.5;  // for each line of a register tile's columns that the first cache lacks
+constexpr double kMetLine = 3.5;    // for each that was driven out, as lines of columns meet in few sets
+constexpr double kStrewnLine = 4;   // the same of columns that are read in place: sets of the cache overflow
 
 double n(std::int64_t value) { return static_cast<double>(value); }
 
+enum class Tensor : std::uint8_t { rows, columns, result };
+std::int64_t step_of(const Axis& axis, Tensor tensor) {
+  return tensor == Tensor::rows ? axis.in_rows : tensor == Tensor::columns ? axis.in_columns : axis.in_result;
+}
+/// Of joined indices, as far as the fastest goes; 0: all values lie evenly.
+std::int64_t run_of(const Axis& axis, Tensor tensor) {
+  return tensor == Tensor::result ? axis.run_in_result : axis.run_in_operand;
+}
+/// On average, pieces of runs of a length that there are in so many positions, which begin at multiples of their
+/// number.
+double pieces(std::int64_t positions, std::int64_t run) {
+  return n(positions + run - std::gcd(positions, run)) / n(run);
+}
+
 /// Elements side by side in memory, over axes of two kinds of which a part is held.
-template <class Step, class Reach>
-double run(const Axes& first, const Axes& second, Step step, Reach reach_of) {
+template <class Reach>
+double run(const Axes& first, const Axes& second, Tensor tensor, Reach reach_of) {
   double length = 1;
   for (bool longer = true; longer;) {
     longer = false;
     for (const auto* axes : {&first, &second}) {
       for (const auto& axis : *axes) {
         const auto reach = std::min(reach_of(axis), axis.extent);
-        if (n(step(axis)) != length || reach == 1) continue;
-        length *= n(reach);
-        longer = reach == axis.extent;
+        if (n(step_of(axis, tensor)) != length || reach == 1) continue;
+        const auto evenly = run_of(axis, tensor);
+        length *= evenly > 0 ? n(reach) / pieces(reach, evenly) : n(reach);
+        longer = reach == axis.extent && evenly == 0;
       }
     }
   }
@@ -83,7 +101,7 @@ class Model {
 
   double us() const {
     const double share = least_ ? 1.0 / device_.threads : longest_share();
-    const double compute = cycles() * share / device_.clock_MHz;
+    const double compute = cycles() * of_joined() * share / device_.clock_MHz;
     // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
     const bool again = chunks_ > 1 && is_far(result_bytes_) && !least_;
     const double results = again ? 2 * chunks_ : is_nontemporal() ? 1 : 2;
@@ -93,6 +111,15 @@ class Model {
     return (memory > 0 ? std::cbrt(compute * compute * compute + memory * memory * memory) : compute) + 1;
   }
 
+  /// What joined axes take beside what is counted: more where what is packed across them is used a few times alone.
+  double of_joined() const {
+    constexpr double kFewUses = 64;
+    double most = 1;
+    if (b_.columns.back().joined) most = rows_ < kFewUses ? kJoinedSeldomUsed : kJoined;
+    if (!b_.rows.empty() && b_.rows.back().joined)
+      most = std::max(most, columns_ < kFewUses ? kJoinedSeldomUsed : kJoined);
+    return most;
+  }
   /// Of one thread, without the memory's.
   double cycles() const { return products() + columns() + rows(); }
 
@@ -146,9 +173,8 @@ class Model {
     if (passes && !b_.pack_columns && chunk_ * lines > lines_of_sets()) round += kMetLine * lines;
     if (passes && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
     if (b_.lanes_of_both() && !least_) round = std::max(round, kPanelLine * lines_of_both());
-    const auto in_result = [](const Axis& axis) { return axis.in_result; };
-    const double length = run(b_.columns, b_.rows, in_result, tile_of);
-    const double written_on = run(b_.columns, b_.rows, in_result, held);
+    const double length = run(b_.columns, b_.rows, Tensor::result, tile_of);
+    const double written_on = run(b_.columns, b_.rows, Tensor::result, held);
     const bool stored = is_nontemporal();
     // Without sums a tile is followed by the one beside it; several rows of it are as many places to write to in turns.
     const bool outer = b_.depth.empty();
@@ -166,12 +192,21 @@ class Model {
                                                                 : kCachedRun;
     double begin = outer ? 4 : 20;
     if (outer && !least_ && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
-    const double stores = b_.across() ? kScattered * tile_rows * tile_columns : tile_rows * vectors;
+    const double stores =
+        b_.across() ? kScattered * tile_rows * tile_columns : tile_rows * vectors * accesses(lane.run_in_result);
+    begin += kQuotient * ((lane.run_in_result > 0 ? vectors : 0) +
+                          (!b_.rows.empty() && b_.rows.back().run_in_result > 0 ? tile_rows : 0));
     const double results = b_.joined ? 0 : stores * (again ? 3 : 1) + begin + tile_rows * tile_columns / length * each;
     double cycles = row_passes * column_passes * chunks_ * (chunk_ * round + results);
     // Elements on their way from the second or the last cache into the first one, once for each block of rows.
     cycles += columns_ * depth_ * n(parts_of(b_.rows, block_of)) * from_cache();
     return batch_ * cycles;
+  }
+  /// What a vector of neighbours takes that may lie in several runs, of whole ones.
+  double accesses(std::int64_t run) const {
+    if (run == 0) return 1;
+    const double parts = pieces(b_.lanes, run) - 1;
+    return 1 + parts * (device_.vector_bytes < 64 ? n(b_.lanes) : kMasked);
   }
   /// Cycles for the last vector along the lanes where a part of it is read: by one load for each power of two in it.
   double reads_in_pieces(const Axis& lane) const {
@@ -214,18 +249,19 @@ class Model {
 
   /// Cycles that an element costs that is packed: more where runs are short, and where it comes from memory.
   double packing(const Packed& operand) const {
-    const auto step = [&](const Axis& axis) { return operand.rows ? axis.in_rows : axis.in_columns; };
-    double along = 1;
+    const auto tensor = operand.rows ? Tensor::rows : Tensor::columns;
+    double along = 1, vector = 0.35;
     bool transposed = true;
     for (const auto* axes : {&operand.side, &operand.depth}) {
       for (const auto& axis : *axes) {
-        if (step(axis) != 1) continue;
+        if (step_of(axis, tensor) != 1) continue;
         along = n(std::min(axis.extent, held(axis)));
         transposed = axes == &operand.depth || axis.tile < b_.lanes;
+        vector *= accesses(axis.run_in_operand);
       }
     }
-    const double moved = transposed ? (along >= n(b_.lanes) ? 0.7 : 2.0) : 0.35;
-    const double length = run(operand.side, operand.depth, step, held);
+    const double moved = transposed ? (along >= n(b_.lanes) ? 0.7 : 2.0) : vector;
+    const double length = run(operand.side, operand.depth, tensor, held);
     if (!is_far(operand.bytes)) return moved + from_cache() + kNearRun / length;
     return moved + kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
   }
@@ -236,7 +272,7 @@ class Model {
     const Packed operand{b_.columns, b_.depth, false, size_ * elements, crowd()};
     if (b_.pack_columns) return elements * n(b_.row_tasks) * packing(operand);
     const double row_passes = n(parts_of(b_.rows, tile_of));
-    const double length = run(b_.columns, b_.depth, [](const Axis& axis) { return axis.in_columns; }, tile_of);
+    const double length = run(b_.columns, b_.depth, Tensor::columns, tile_of);
     // Long runs come before they are asked for. A load has more of short elements.
     const double loads = std::min(size_, 8.0) / 8;
     const double asked = loads * (length >= kPage / size_ ? 0.1 + row_passes * 0.025 : 0.3 + row_passes * 0.05);
@@ -246,13 +282,12 @@ class Model {
   double rows() const {
     const double elements = batch_ * row_places_ * depth_;
     const Packed operand{row_side(), b_.depth, true, size_ * elements, crowd()};
-    const auto in_rows = [](const Axis& axis) { return axis.in_rows; };
     if (b_.lanes_of_both()) {
       const auto& lane = b_.columns.back();
       const double column_tasks = n(b_.column_tasks) / n(parts(lane.extent, lane.task));
       if (b_.pack_rows) return elements * column_tasks * packing(operand);
       const double column_passes = n(parts_of(b_.columns, tile_of)) / n(parts(lane.extent, lane.tile));
-      const double length = run(row_side(), b_.depth, in_rows, tile_of);
+      const double length = run(row_side(), b_.depth, Tensor::rows, tile_of);
       return elements * (0.3 + column_passes * 0.05 + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
     }
     if (b_.pack_rows) return elements * n(b_.column_tasks) * packing(operand);
@@ -261,12 +296,12 @@ class Model {
       for (const auto& axis : *axes) along = axis.in_rows == 1 ? n(axis.tile) : along;
     }
     const double column_passes = n(parts_of(b_.columns, tile_of));
-    const double length = run(b_.rows, b_.depth, in_rows, held);
-    double first = is_far(operand.bytes) ? kFarRun / run(b_.rows, b_.depth, in_rows, tile_of) : 0;
+    const double length = run(b_.rows, b_.depth, Tensor::rows, held);
+    double first = is_far(operand.bytes) ? kFarRun / run(b_.rows, b_.depth, Tensor::rows, tile_of) : 0;
     // Rows that are read along the depth are a stream each, which ends where the next index of it is apart.
     const bool streams =
         std::any_of(b_.depth.begin(), b_.depth.end(), [](const Axis& axis) { return axis.in_rows == 1; });
-    if (streams && is_far(operand.bytes)) first = kFarStream / run({}, b_.depth, in_rows, extent_of);
+    if (streams && is_far(operand.bytes)) first = kFarStream / run({}, b_.depth, Tensor::rows, extent_of);
     return elements * (first + column_passes * 0.1 + 0.3 * std::max(1.0, line_ / along) + column_passes / length);
   }
 
