@@ -73,8 +73,8 @@ extern "C" void u32_abc_to_cba_150x3x70(void* const* args, i64 first, i64 last, 
     const i64 after = task + 1 < last ? task + 1 : last - 1;
     ReadAhead reader = {begin_A(after), kept_places + ((task + 1) & 1) * 784, task + 1 < last};
     if (task >= first) {
-      if (const i64 at = (after + 6) % 5; at % 2 == 0) {
-        const i64 next = (after + 6) + (at + 2 < 5 ? 2 : 5 - at);
+      if (const i64 at = (after + 4) % 5; at % 2 == 0) {
+        const i64 next = (after + 4) + (at + 2 < 5 ? 2 : 5 - at);
         ahead = begin_A(next < last ? next : last - 1);
       }
       const i64 b = task / 25;

@@ -58,8 +58,8 @@ extern "C" void u64_abc_to_cba_48x6x96(void* const* args, i64 first, i64 last, c
     const i64 after = task + 1 < last ? task + 1 : last - 1;
     ReadAhead reader = {begin_A(after), kept_places + ((task + 1) & 1) * 448, task + 1 < last};
     if (task >= first) {
-      if (const i64 at = (after + 4); at % 6 == 0) {
-        const i64 next = (after + 4) + 6;
+      if (const i64 at = (after + 2); at % 6 == 0) {
+        const i64 next = (after + 2) + 6;
         ahead = begin_A(next < last ? next : last - 1);
       }
       const i64 b = task / 12;

@@ -127,9 +127,7 @@ InputAhead input_ahead(const ir::Program& program, const Moves& moves) {
   const auto tile_bytes = moves.tile_points() * size;
   if (stage.memory == StageMemory::shared) prefetch.early = (kUnderWay - 1) / tile_bytes;
   // On one thread of a Zen 4 all takes twice as long where lines are asked for half a page from those that are written.
-  if (prefetch.early * tile_bytes % kPage == kPage / 2) {
-    while (prefetch.early * tile_bytes % kPage != 0) ++prefetch.early;
-  }
+  if (tile_bytes % kPage == kPage / 2) prefetch.early += prefetch.early % 2;
   prefetch.lines = (static_cast<std::int64_t>(prefetch.row.size()) * asked + kLineBytes - 1) / kLineBytes;
   return prefetch;
 }
