@@ -58,7 +58,9 @@ plan::Candidate Plan::Impl::best(const Step& step) const {
   auto best = predictions                    ? predictions->best(step.program, step.program_text)
               : target.device == Device::cpu ? plan::best_candidate(step.program, cpu_model())
                                              : plan::best_candidate(step.program, gpu_model());
-  return has_room(best.workspace_bytes) ? best : candidates(step, {}).front();
+  const bool unknown =
+      target.ordinal >= 0 && kernel::has_maps(best.schedule.directives) && !jit::cuda::has_tensor_maps();
+  return has_room(best.workspace_bytes) && !unknown ? best : candidates(step, {}).front();
 }
 
 std::string Plan::Impl::model_text() const {

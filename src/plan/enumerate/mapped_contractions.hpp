@@ -8,9 +8,12 @@
 
 namespace ricci::plan {
 
-/// The candidates of a contraction, best first, each of the first ones with the same by tensor maps behind it where its
-/// operands can be staged so. They are predicted to take as long, as none of them has been timed: they are listed for
-/// plans that are measured, and chosen by no model.
+/// The candidates of a contraction, best first, and the first ones with the same by tensor maps where operands can be
+/// staged so. Products of warp groups in half types are predicted to take less time by maps; others, few of which have
+/// been timed, to take as long: these stand behind what they are like, for plans that are measured.
 std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& device, std::vector<Candidate> list);
+
+/// The best candidate of a contraction, by tensor maps where these are predicted to take less time.
+Candidate by_maps(const ir::Program& program, const GpuModel& device, Candidate best);
 
 }  // namespace ricci::plan
