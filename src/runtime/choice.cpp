@@ -168,7 +168,7 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
   for (const auto& candidate : list) {
     if (spills(step) == 0 || tried == kTries || candidate.predicted_us > kWorthTrying * list.front().predicted_us)
       break;
-    // Tensor maps have not been timed: they are for plans that are measured.
+    // Few tensor maps have been timed but those of warp groups, which are chosen at once.
     if (candidate.schedule.name == chosen || kernel::is_composite(candidate.schedule) ||
         !kernel::has_atom(candidate.schedule.directives) || kernel::has_maps(candidate.schedule.directives))
       continue;
