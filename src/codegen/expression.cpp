@@ -137,18 +137,18 @@ std::string kernel_name(const Program& program) {
 std::string portable_prelude(const Program& program) {
   bool arithmetic = false, scalar = false, cast = false;
   for (const auto& node : program.nodes) {
-    const bool moves = node.kind == NodeKind::load || node.kind == NodeKind::param;
-    const bool plain = node.kind == NodeKind::op && (node.op == OpCode::add || node.op == OpCode::mul ||
-                                                     node.op == OpCode::scale || node.op == OpCode::conj);
-    const bool casts = node.kind == NodeKind::op && node.op == OpCode::cast;
-    cast = cast || casts;
-    arithmetic = arithmetic || (!moves && !casts);
+    if (node.kind == NodeKind::load || node.kind == NodeKind::param) continue;
+    const auto is = [&](OpCode op) { return node.kind == NodeKind::op && node.op == op; };
+    cast = cast || is(OpCode::cast);
+    arithmetic = arithmetic || !is(OpCode::cast);
     // Plain sums need only the functions that products need.
-    scalar = scalar || (!moves && !plain && !casts && !(node.kind == NodeKind::reduce && node.op == OpCode::add));
+    const bool sum = node.kind == NodeKind::reduce && node.op == OpCode::add;
+    scalar = scalar ||
+             !(sum || is(OpCode::cast) || is(OpCode::add) || is(OpCode::mul) || is(OpCode::scale) || is(OpCode::conj));
   }
   std::string text = prelude::kTypes;
   if (cast) text += fmt::format("\n{}", prelude::kHalf);
-  if (arithmetic || scalar) text += fmt::format("\n{}", prelude::kArithmetic);
+  if (arithmetic) text += fmt::format("\n{}", prelude::kArithmetic);
   if (scalar) text += fmt::format("\n{}", prelude::kScalar);
   if (cast) text += fmt::format("\n{}", prelude::kCast);
   return text + '\n';

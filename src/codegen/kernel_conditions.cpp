@@ -57,13 +57,4 @@ std::string KernelText::condition(const kernel::If& branch) {
   return text;
 }
 
-std::string KernelText::negated(const std::vector<kernel::Condition>& when) const {
-  std::vector<std::string> parts;
-  for (const auto& one : when) {
-    parts.push_back(side(one.value, false).terms.empty() ? fmt::format("{} >= {}", affine(one.value), one.below)
-                                                         : fmt::format("!({})", condition({one})));
-  }
-  return fmt::format("{}", fmt::join(parts, " || "));
-}
-
 }  // namespace ricci::codegen

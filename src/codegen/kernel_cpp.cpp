@@ -255,19 +255,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
 
   /// The scratch array that is filled ahead.
   bool is_ahead(const kernel::Array& array) const {
-    return ahead_ != nullptr && &array == &kernel_.array(filled(ahead_->body));
-  }
-  int filled(const Body& body) const {
-    int found = -1;
-    const auto take = [&](int array) {
-      if (kernel_.array(array).space == Space::scratch) found = array;
-    };
-    for (const auto& statement : body) {
-      if (const auto* store = std::get_if<kernel::Store>(&statement.node)) take(store->to.array);
-      if (const auto* run = std::get_if<kernel::CopyRun>(&statement.node)) take(run->to.array);
-      kernel::for_each_body(statement, [&](const Body& inner) { found = std::max(found, filled(inner)); });
-    }
-    return found;
+    return ahead_ != nullptr && &array == &kernel_.array(ahead_->fills);
   }
 
   void table(const std::string& name, const std::vector<std::int64_t>& values) {
@@ -338,7 +326,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     // Where all steps are whole, pointers move from piece to piece.
     const bool moves = halves && loops.size() == 1 && in_body<kernel::Let>(*body) == nullptr &&
                        kernel_.extent(loops[0]->var) % loops[0]->step == 0;
-    kernel::Access in = rows.from, out{filled(ahead_->body), {kernel::Affine()}};
+    kernel::Access in = rows.from, out{ahead_->fills, {kernel::Affine()}};
     if (moves) {
       for (auto* side : {&in, &out}) {
         auto& index = side->index.front();
@@ -414,7 +402,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
 
   /// The loop over tasks where one is written, the next one is read and rows of the one after that are prefetched.
   void tasks_ahead(const kernel::FetchRows& rows) {
-    const auto& kept = kernel_.array(filled(ahead_->body));
+    const auto& kept = kernel_.array(ahead_->fills);
     const auto& from = kernel_.array(rows.from.array).name;
     const auto place = [&](const char* task) {
       return fmt::format("{}_places + ({} & 1) * {}", kept.name, task, kept.shape.front() / 2);

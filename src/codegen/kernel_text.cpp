@@ -82,6 +82,15 @@ void KernelText::find_truths() {
 }
 
 void KernelText::look_at(const kernel::Body& body) {
+  const auto set = [&](int number, const Value& value) {
+    look_at(value);
+    const auto& to = kernel_.array(number);
+    if (to.space == Space::registers && to.type == DType::u8 && to.lanes == 1) set_to_.emplace_back(number, &value);
+  };
+  const auto combined = [&](int number) {
+    stored_.insert(number);
+    set_to_.emplace_back(number, nullptr);
+  };
   for (const auto& statement : body) {
     const auto& node = statement.node;
     kernel::for_each_body(statement, [&](const kernel::Body& inner) { look_at(inner); });
@@ -89,24 +98,17 @@ void KernelText::look_at(const kernel::Body& body) {
       for (const auto& value : branch->values) look_at(value);
     } else if (const auto* store = std::get_if<kernel::Store>(&node)) {
       stored_.insert(store->to.array);
-      look_at(store->value);
+      set(store->to.array, store->value);
       if (store->value.kind == Value::Kind::load && !store->value.access.lane)
         copies_.emplace_back(store->to.array, store->value.access.array);
-      const auto& to = kernel_.array(store->to.array);
-      if (to.space == Space::registers && to.type == DType::u8 && to.lanes == 1)
-        set_to_.emplace_back(store->to.array, &store->value);
     } else if (const auto* define = std::get_if<kernel::Define>(&node)) {
-      look_at(define->value);
-      const auto& to = kernel_.array(define->array);
-      if (to.type == DType::u8 && to.lanes == 1) set_to_.emplace_back(define->array, &define->value);
+      set(define->array, define->value);
     } else if (const auto* scatter = std::get_if<kernel::Scatter>(&node)) {
       look_at(scatter->value);
     } else if (const auto* reduce = std::get_if<kernel::LaneReduce>(&node)) {
-      stored_.insert(reduce->registers.array);
-      set_to_.emplace_back(reduce->registers.array, nullptr);
+      combined(reduce->registers.array);
     } else if (const auto* scan = std::get_if<kernel::LaneScan>(&node)) {
-      stored_.insert(scan->registers.array);
-      set_to_.emplace_back(scan->registers.array, nullptr);
+      combined(scan->registers.array);
     } else if (const auto* load = std::get_if<kernel::MatrixLoad>(&node)) {
       fragments_.insert(load->to.array);
     } else if (const auto* call = std::get_if<kernel::MmaCall>(&node)) {
@@ -274,52 +276,33 @@ std::string KernelText::lanes(const Access& access) const {
                      affine(access.until.value_or(Affine(access.lanes))));
 }
 
-std::string KernelText::load(const Access& access) {
-  const auto& from = array(access);
-  if (from.space == Space::registers && access.lanes <= from.lanes) return registers(access);
-  if (from.space == Space::registers)
-    return fmt::format("*(const {}_in_memory*)&{}", vector_type(from.type, access.lanes), registers(access));
-  if (access.whole) return fmt::format("load_whole({})", pointer(access));
-  if (access.lanes == 1) return fmt::format("{}[{}]", base(access), offset(access));
-  const auto type = vector_type(from.type, access.lanes);
-  if (!vectors_) return fmt::format("load<{}>({}){}", type, pointer(access), lane(access));
-  if (access.since || access.until) {
-    some_lanes_ = true;
-    return fmt::format("load_lanes<{}>({}, {})", type, pointer(access), lanes(access));
-  }
-  if (access.count > 0) {
-    pieces_ = true;
-    return fmt::format("load_part<{}, {}>({})", type, access.count, pointer(access));
-  }
-  return fmt::format("*(const {}_in_memory*)({})", type, pointer(access));
-}
-
-std::string KernelText::store(const Access& access, const std::string& value) {
-  const auto& to = array(access);
-  if (to.space == Space::registers && access.lanes <= to.lanes)
-    return fmt::format("{} = {};", registers(access), value);
-  if (to.space == Space::registers)
-    return fmt::format("*({}_in_memory*)&{} = {};", vector_type(to.type, access.lanes), registers(access), value);
-  if (access.whole) return fmt::format("store_whole({}, {});", pointer(access), value);
-  if (access.lanes == 1 && access.count == 0) return fmt::format("{}[{}] = {};", to.name, offset(access), value);
-  if (!vectors_) return fmt::format("store({}, {});", pointer(access), value);
-  if (access.since || access.until) {
-    some_lanes_ = true;
-    return fmt::format("store_lanes<{}>({}, {}, {});", vector_type(to.type, access.lanes), pointer(access), value,
-                       lanes(access));
-  }
-  if (access.count > 0) {
-    pieces_ = true;
-    return fmt::format("store_part<{}>({}, {});", access.count, pointer(access), value);
-  }
-  return fmt::format("*({}_in_memory*)({}) = {};", vector_type(to.type, access.lanes), pointer(access), value);
+std::string KernelText::said(const Access& access, const std::string* value) {
+  const auto& at = array(access);
+  // How it reads and how it writes; {0}: the place, {1}: the value, {2}: the vector's type, {3}: which of its elements.
+  const auto say = [&](const char* read, const char* written, const std::string& place, const std::string& of = {}) {
+    const auto type = access.lanes > 1 ? vector_type(at.type, access.lanes) : std::string();
+    return fmt::format(fmt::runtime(value == nullptr ? read : written), place, value == nullptr ? "" : *value, type,
+                       of);
+  };
+  const auto where = at.space == Space::registers ? registers(access) : pointer(access);
+  if (at.space == Space::registers && access.lanes <= at.lanes) return say("{0}", "{0} = {1};", where);
+  if (at.space == Space::registers) return say("*(const {2}_in_memory*)&{0}", "*({2}_in_memory*)&{0} = {1};", where);
+  if (access.whole) return say("load_whole({0})", "store_whole({0}, {1});", where);
+  if (access.lanes == 1) return say("{0}", "{0} = {1};", fmt::format("{}[{}]", base(access), offset(access)));
+  if (!vectors_) return say("load<{2}>({0}){3}", "store({0}, {1});", where, lane(access));
+  some_lanes_ = some_lanes_ || access.since || access.until;
+  if (access.since || access.until)
+    return say("load_lanes<{2}>({0}, {3})", "store_lanes<{2}>({0}, {1}, {3});", where, lanes(access));
+  pieces_ = pieces_ || access.count > 0;
+  if (access.count > 0)
+    return say("load_part<{2}, {3}>({0})", "store_part<{3}>({0}, {1});", where, std::to_string(access.count));
+  return say("*(const {2}_in_memory*)({0})", "*({2}_in_memory*)({0}) = {1};", where);
 }
 
 std::string KernelText::store(const kernel::Store& store) {
   const auto& value = store.value;
   const auto& to = array(store.to);
   if (store.atomic) return fmt::format("atomic_add({}, {});", pointer(store.to), this->value(value));
-  if (are_words(store.to.array)) return this->store(store.to, word(value));
   // "sum += x" for what is added to itself.
   const bool sums = value.kind == Value::Kind::op && (value.op == OpCode::add || value.op == OpCode::mul) &&
                     is_real(value.type) && to.space == Space::registers;
@@ -328,7 +311,8 @@ std::string KernelText::store(const kernel::Store& store) {
     return fmt::format("{} {}= {};", registers(store.to), value.op == OpCode::add ? '+' : '*',
                        text(value.operands[1]).text);
   }
-  return this->store(store.to, this->value(value));
+  const auto what = are_words(store.to.array) ? word(value) : this->value(value);
+  return said(store.to, &what);
 }
 
 std::string KernelText::scatter(const kernel::Scatter& scatter) {

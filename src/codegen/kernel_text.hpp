@@ -42,11 +42,8 @@ class KernelText {
   std::string offset(const kernel::Access& access) const;
   std::string condition(const std::vector<kernel::Condition>& when) const;
   std::string condition(const kernel::If& branch);
-  /// When one of the conditions fails.
-  std::string negated(const std::vector<kernel::Condition>& when) const;
   /// "A[40 * a + b]", "*(const f64x8_in_memory*)(A + 40 * a)", "sum[r][v]".
-  std::string load(const kernel::Access& access);
-  std::string store(const kernel::Access& access, const std::string& value);
+  std::string load(const kernel::Access& access) { return said(access, nullptr); }
   std::string store(const kernel::Store& store);
   std::string scatter(const kernel::Scatter& scatter);
   std::string let(const kernel::Let& let) const;
@@ -100,6 +97,8 @@ class KernelText {
   static std::string in_brackets(const Text& x, int rank);
   static Text infix(const Text& x, ir::OpCode op, const Text& y);
   const kernel::Array& array(const kernel::Access& access) const { return kernel_.array(access.array); }
+  /// What is read, or, with a value, the statement that writes it.
+  std::string said(const kernel::Access& access, const std::string* value);
   std::string registers(const kernel::Access& access) const;
   kernel::Affine from_base(const kernel::Access& access) const;
   /// The array, of whatever block.

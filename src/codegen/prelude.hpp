@@ -36,7 +36,7 @@ struct DeviceParts {
   bool warp_group = false;  ///< warp_group.cuh: fences, groups and operands of products by warp groups; sm_90 alone
   /// Functions of these: the atom's name, and how many times its columns an instruction has.
   std::set<std::pair<std::string, int>> group_products = {};
-  bool reduce = false;      ///< reduce.cuh: additions to memory that others add to, sums over a warp
+  bool reduce = false;      ///< reduce.cuh: additions to memory that others add to
   bool tensor_map = false;  ///< tensor_map.cuh: boxes of tensors, and counters of their bytes; from sm_90 on
   bool cluster = false;     ///< cluster.cuh: blocks that read each other's shared memory; from sm_90 on
 };

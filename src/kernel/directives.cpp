@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -23,50 +24,59 @@ constexpr std::pair<unsigned, std::string_view> kReaders[] = {{kProducts, "the p
                                                               {kPoints, "what is computed point by point"},
                                                               {kMoves, "what only moves elements"}};
 
-using Keys = std::span<const std::string_view>;
 constexpr std::string_view kBindings[] = {"task", "cluster", "serial", "thread", "sum"};
 constexpr std::string_view kSides[] = {"rows", "columns", "depth", "batch"};
 constexpr std::string_view kStaged[] = {"vector", "rows", "along", "across", "packing"};
 constexpr std::string_view kWritten[] = {"vector", "workers"}, kLaid[] = {"elements", "swizzle"};
 
+constexpr int kMany = 1 << 20;
+
+/// What may follow a word, in this order.
 struct Word {
   std::string_view text;
   unsigned readers;
-  const char* subject = nullptr;  ///< what follows first, for people
-  bool number = false;            ///< whether a number is next
-  bool list = false;              ///< whether names follow that have no key
-  Keys keys = {};                 ///< of names that end the line
+  const char* subject = nullptr;                ///< what it is, for people
+  int least = 0, most = 0;                      ///< how many numbers
+  std::string_view perhaps = {};                ///< a word, after which `items` has a number
+  bool list = false;                            ///< names that have no key
+  std::span<const std::string_view> keys = {};  ///< of names that end the line
   friend bool operator==(const Word& word, std::string_view text) { return word.text == text; }
 };
 
 /// By Kind.
 constexpr Word kWords[] = {
     {"tile", kProducts | kPoints | kMoves},
-    {"order", kProducts | kPoints | kMoves, nullptr, false, false, kBindings},
+    {.text = "order", .readers = kProducts | kPoints | kMoves, .keys = kBindings},
     {"stage", kProducts | kMoves, "an operand"},
-    {"atom", kProducts, "an atom", false, false, kSides},
-    {"pipeline", kProducts, "a loop", true},
-    {"products", kProducts, nullptr, true},
-    {"prefetch", kProducts | kMoves},
+    {.text = "atom", .readers = kProducts, .subject = "an atom", .keys = kSides},
+    {"pipeline", kProducts, "a loop", 1, 1, "prefetch"},
+    {"products", kProducts, nullptr, 1, kMany},
+    {"prefetch", kProducts | kMoves, nullptr, 0, 1},
     {"nontemporal", kProducts | kPoints | kMoves},
-    {"lanes", kPoints, "an index", true},
-    {"strip", kPoints, nullptr, true},
-    {"part", kPoints, nullptr, true},
-    {"threads", kPoints | kMoves, nullptr, true},
-    {"cooperative", kPoints, nullptr, true},
-    {"write", kMoves, nullptr, false, true, kWritten},
-    {"layout", kMoves, nullptr, false, true, kLaid},
+    {"lanes", kPoints, "an index", 1, 1},
+    {"strip", kPoints, nullptr, 1, 1},
+    {"part", kPoints, nullptr, 1, kMany},
+    {"threads", kPoints | kMoves, nullptr, 1, 1},
+    {"cooperative", kPoints, nullptr, 1, 1, "items"},
+    {.text = "write", .readers = kMoves, .list = true, .keys = kWritten},
+    {.text = "layout", .readers = kMoves, .list = true, .keys = kLaid},
     {"carry", kMoves, "an index"},
-    {"skew", kMoves, "an index", true},
+    {"skew", kMoves, "an index", 1, 1},
     {"origin", kMoves, "shuffle"},
     {"store", kProducts},
-    {"join", kProducts, "a name for what indices become", false, true},
-    {"copy", 0, "an operand, or the result", false, true},
+    {.text = "join", .readers = kProducts, .subject = "a name for what indices become", .list = true},
+    {.text = "copy", .readers = 0, .subject = "an operand, or the result", .list = true},
     {"library", 0, "gemm"},
 };
 static_assert(std::size(kWords) == static_cast<std::size_t>(Kind::added));
 
 constexpr std::string_view word_of(Kind kind) { return kWords[static_cast<std::size_t>(kind)].text; }
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (const auto part : std::views::split(text, at)) parts.emplace_back(part.begin(), part.end());
+  return parts;
+}
 
 /// The words of one line.
 class Words {
@@ -96,46 +106,45 @@ class Words {
   void product(std::span<int> to) {
     constexpr const char* kWanted[] = {"a positive number", "rows x columns", "rows x columns x depth"};
     const auto whole = next();
-    auto rest = whole;
-    for (auto& value : to) {
-      const auto end = std::min(rest.find('x'), rest.size());
-      if ((&value == &to.back()) != (end == rest.size())) fail(whole, kWanted[to.size() - 1]);
-      value = static_cast<int>(number(rest.substr(0, end)));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
-  /// Whether the line goes on, with this word.
-  bool perhaps(std::string_view wanted) {
-    const auto word = next();
-    if (!word.empty() && word != wanted) fail(word, fmt::format("\"{}\"", wanted));
-    return !word.empty();
+    const auto parts = split(whole, 'x');
+    if (parts.size() != to.size()) fail(whole, kWanted[to.size() - 1]);
+    for (std::size_t k = 0; k < to.size(); ++k) to[k] = static_cast<int>(number(parts[k]));
   }
 
  private:
   std::string_view line_, rest_ = line_;
 };
 
-/// Where the numbers go that stand behind a word among names.
-std::span<int> numbers_of(Directive& d, std::string_view word) {
-  const bool is_atom = d.kind == Kind::atom, is_copy = d.kind == Kind::stage && !d.at.empty();
-  if (is_copy && word == "pad") return {&d.padding, 1};
-  if (is_atom && word == "warps") return d.warps;
-  if (is_atom && word == "runs") return d.runs;
-  if (is_atom && word == "parts") return {&d.parts, 1};
-  if (is_atom && word == "blocks") return {&d.blocks, 1};
-  if (is_atom && word == "lanes") return {&d.lanes, 1};
-  return {};
+/// Numbers behind a word of their own, and whether they are said where nothing else is: others go without saying.
+struct Numbers {
+  std::string_view word;
+  std::span<int> of;
+  bool said = true;
+};
+std::vector<Numbers> numbers_of(Directive& d) {
+  if (d.kind == Kind::stage && !d.at.empty()) return {{"pad", {&d.padding, 1}, d.padding > 0}};
+  if (d.kind != Kind::atom) return {};
+  const bool gpu = d.warps[0] > 0;
+  return {{"lanes", {&d.lanes, 1}, !gpu},
+          {"warps", d.warps, gpu},
+          {"runs", d.runs, gpu},
+          {"parts", {&d.parts, 1}, gpu && d.parts > 1},
+          {"blocks", {&d.blocks, 1}, gpu && d.blocks > 1}};
 }
 
 Directive parse_line(std::string_view line) {
   Words words(line);
   Directive d;
   const auto what = words.next();
-  // Names behind the keys, and numbers behind words of their own.
-  const auto groups = [&](Keys keys) {
+  // Names behind the keys, where `list` the first ones without, and numbers behind words of their own.
+  const auto names = [&](bool list, std::span<const std::string_view> keys) {
+    if (list) d.loops.push_back({"", {}});
+    if (d.loops.empty() && keys.empty()) return;
     for (auto word = words.next(); !word.empty(); word = words.next()) {
-      if (const auto numbers = numbers_of(d, word); !numbers.empty()) {
-        words.product(numbers);
+      const auto all = numbers_of(d);
+      const auto numbers = std::find_if(all.begin(), all.end(), [&](const Numbers& one) { return one.word == word; });
+      if (numbers != all.end()) {
+        words.product(numbers->of);
       } else if (std::find(keys.begin(), keys.end(), word) != keys.end()) {
         d.loops.push_back({std::string(word), {}});
       } else if (d.loops.empty()) {
@@ -145,70 +154,43 @@ Directive parse_line(std::string_view line) {
       }
     }
   };
-  // The same where the first names have none.
-  const auto list = [&](Keys keys) {
-    d.loops.push_back({"", {}});
-    groups(keys);
-  };
   const auto* const known = std::find(std::begin(kWords), std::end(kWords), what);
-  if (known == std::end(kWords) && find_directive(what) == nullptr) {
-    std::vector<std::string_view> all;
-    for (const auto& word : kWords) all.push_back(word.text);
-    words.fail(what, fmt::format("one of {}", fmt::join(all, ", ")));
-  }
   d.kind = static_cast<Kind>(known - std::begin(kWords));
   if (d.kind == Kind::added) {
+    std::vector<std::string_view> all;
+    for (const auto& word : kWords) all.push_back(word.text);
+    if (find_directive(what) == nullptr) words.fail(what, fmt::format("one of {}", fmt::join(all, ", ")));
     d.subject = what;
-    list({});
-  } else {
-    if (known->subject != nullptr) d.subject = words.name(known->subject);
-    if (known->number) d.sizes.push_back(words.number());
-    if (known->list) d.loops.push_back({"", {}});
-    if (known->list || !known->keys.empty()) groups(known->keys);
+    names(true, {});
+    return d;
   }
-  switch (d.kind) {
-    case Kind::tile: {
-      auto word = words.name("index:size");
-      auto colon = word.find(':');
-      if (colon == std::string_view::npos) words.fail(word, "index:size");
-      d.subject = word.substr(0, colon);
-      while (colon != std::string_view::npos) {
-        word = word.substr(colon + 1);
-        colon = word.find(':');
-        d.sizes.push_back(words.number(word.substr(0, colon)));
-      }
-      break;
-    }
-    case Kind::stage:
-      d.space = words.name("\"at\" and a loop, shared, warp or registers");
-      if (d.space != "at") {
-        list(kStaged);
-        break;
-      }
-      d.at = words.name("a loop");
-      d.space = words.name("scratch, shared, async or maps");
-      list({});
-      break;
-    case Kind::pipeline:
-      if (words.perhaps("prefetch")) d.loops.push_back({"prefetch", {}});
-      break;
-    case Kind::products:
-    case Kind::part:
-      for (auto word = words.next(); !word.empty(); word = words.next()) d.sizes.push_back(words.number(word));
-      break;
-    case Kind::cooperative:
-      if (words.perhaps("items")) d.sizes.push_back(words.number());
-      break;
-    case Kind::prefetch:
-      if (const auto word = words.next(); !word.empty()) d.sizes.push_back(words.number(word));
-      break;
-    case Kind::store:
-      d.space = words.name("shared or atomic");
-      if (d.space != "shared" && d.space != "atomic") words.fail(d.space, "shared or atomic");
-      break;
-    default:
-      break;
+  if (known->subject != nullptr) d.subject = words.name(known->subject);
+  if (d.kind == Kind::tile) {
+    const auto levels = split(words.name("index:size"), ':');
+    if (levels.size() < 2) words.fail(levels.front(), "index:size");
+    d.subject = levels.front();
+    for (const auto size : std::span(levels).subspan(1)) d.sizes.push_back(words.number(size));
+  } else if (d.kind == Kind::stage) {
+    d.space = words.name("\"at\" and a loop, shared, warp or registers");
+    const bool copied = d.space == "at";
+    if (copied) d.at = words.name("a loop"), d.space = words.name("scratch, shared, async or maps");
+    names(true, copied ? std::span<const std::string_view>() : kStaged);
+  } else if (d.kind == Kind::store) {
+    d.space = words.name("shared or atomic");
+    if (d.space != "shared" && d.space != "atomic") words.fail(d.space, "shared or atomic");
   }
+  for (int k = 0; k < known->most; ++k) {
+    const auto word = words.next();
+    if (word.empty() && k >= known->least) break;
+    d.sizes.push_back(words.number(word));
+  }
+  if (!known->perhaps.empty()) {
+    const auto word = words.next();
+    if (!word.empty() && word != known->perhaps) words.fail(word, fmt::format("\"{}\"", known->perhaps));
+    if (word == "prefetch") d.loops.push_back({"prefetch", {}});
+    if (word == "items") d.sizes.push_back(words.number());
+  }
+  names(known->list, known->keys);
   if (const auto word = words.next(); !word.empty()) words.fail(word, "the end of the line");
   return d;
 }
@@ -258,44 +240,35 @@ Directive whole(const ir::LoopIndex& index) {
   return tile;
 }
 
-bool has_atom(const Directives& directives) noexcept {
-  return std::any_of(directives.begin(), directives.end(), [](const Directive& d) { return d.kind == Kind::atom; });
+bool has(const Directives& directives, Kind kind, std::string_view space) noexcept {
+  return std::any_of(directives.begin(), directives.end(), [&](const Directive& directive) {
+    return directive.kind == kind && (space.empty() || directive.space == space);
+  });
 }
 
-bool has_write(const Directives& directives) noexcept {
-  return std::any_of(directives.begin(), directives.end(), [](const Directive& d) { return d.kind == Kind::write; });
-}
-
-bool has_maps(const Directives& directives) noexcept {
-  return std::any_of(directives.begin(), directives.end(),
-                     [](const Directive& d) { return d.kind == Directive::Kind::stage && d.space == "maps"; });
-}
-
-std::string print(const Directive& d) {
+std::string print(const Directive& directive) {
+  auto d = directive;
   auto text = d.kind == Kind::added ? d.subject : std::string(word_of(d.kind));
   const auto say = [&](std::string_view word, auto what) { text += fmt::format(" {}{}", word, std::move(what)); };
-  if (d.kind == Kind::tile) {
-    say(d.subject + ":", fmt::join(d.sizes, ":"));
-  } else {
-    if (d.kind != Kind::added && !d.subject.empty()) say("", d.subject);
-    if (!d.at.empty()) say("at ", d.at);
-    if (!d.space.empty()) say("", d.space);
-    if (!d.sizes.empty()) say("", fmt::join(d.sizes, d.kind == Kind::cooperative ? " items " : " "));
-  }
-  if (d.padding > 0) say("pad ", d.padding);
+  const auto say_numbers = [&] {
+    for (const auto& [word, numbers, said] : numbers_of(d)) {
+      if (said) say(word, fmt::format(" {}", fmt::join(numbers, "x")));
+    }
+  };
+  const bool tile = d.kind == Kind::tile;
+  if (d.kind != Kind::added && !d.subject.empty()) say("", d.subject);
+  if (!d.at.empty()) say("at ", d.at);
+  if (!d.space.empty()) say("", d.space);
+  if (!d.sizes.empty())
+    text += (tile ? ":" : " ") + fmt::format("{}", fmt::join(d.sizes, tile                          ? ":"
+                                                                      : d.kind == Kind::cooperative ? " items "
+                                                                                                    : " "));
+  if (d.kind == Kind::stage) say_numbers();
   for (const auto& [word, names] : d.loops) {
     if (!word.empty()) say("", word);
     if (!names.empty()) say("", fmt::join(names, " "));
   }
-  if (d.kind != Kind::atom) return text;
-  if (d.warps[0] == 0) {
-    say("lanes ", d.lanes);
-    return text;
-  }
-  say("warps ", fmt::join(d.warps, "x"));
-  say("runs ", fmt::join(d.runs, "x"));
-  if (d.parts > 1) say("parts ", d.parts);
-  if (d.blocks > 1) say("blocks ", d.blocks);
+  if (d.kind == Kind::atom) say_numbers();
   return text;
 }
 

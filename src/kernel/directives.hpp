@@ -151,13 +151,14 @@ std::vector<Level> levels_of(const Directive& tile, std::int64_t extent);
 /// The one of an index that no directive tiles.
 Directive whole(const ir::LoopIndex& index);
 
+/// Whether one of them is of that kind, and has that space where one is named.
+bool has(const Directives& directives, Directive::Kind kind, std::string_view space = {}) noexcept;
 /// Whether they are for products, by an atom, or for what only moves elements, which they write. Others are for any
 /// program that computes.
-bool has_atom(const Directives& directives) noexcept;
-bool has_write(const Directives& directives) noexcept;
-
+inline bool has_atom(const Directives& directives) noexcept { return has(directives, Directive::Kind::atom); }
+inline bool has_write(const Directives& directives) noexcept { return has(directives, Directive::Kind::write); }
 /// Whether they stage an operand by a tensor map.
-bool has_maps(const Directives& directives) noexcept;
+inline bool has_maps(const Directives& directives) noexcept { return has(directives, Directive::Kind::stage, "maps"); }
 
 /// A line without its end.
 std::string print(const Directive& directive);

@@ -203,9 +203,9 @@ struct Section {
   /// them as leave pieces of kLeastPiece stored bytes; without such loops it is executed at the end. Pieces that
   /// are a loop spelt out are taken from both halves in turn: each of their instructions would read evenly spaced
   /// addresses, which prefetchers that follow single instructions go on with beyond the tile.
-  /// It fills one scratch array, of which there are two, one half each. Rows of the task after that are FetchRows of
-  /// the array that it reads.
+  /// Rows of the task after that are FetchRows of the array that it reads.
   std::int64_t ahead = 0;
+  int fills = -1;  ///< of what is executed ahead: the scratch array, of which there are two, one half each
 };
 
 // ---- tile statements: expand() resolves them

@@ -65,23 +65,20 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
 }
 
 void check_capability(const Directives& directives, int sm) {
-  constexpr int kClusters = 90, kMaps = 90;
   for (const auto& directive : directives) {
-    const auto names = [&](std::string_view word) {
-      return std::any_of(directive.loops.begin(), directive.loops.end(),
-                         [&](const auto& g) { return g.first == word; });
+    const auto from = [&](bool used, int least, std::string_view what) {
+      if (used && sm < least)
+        refuse(directive, fmt::format("{} from sm_{} on, and this is for sm_{}", what, least, sm));
     };
-    if (directive.kind == Directive::Kind::order && names("cluster") && sm < kClusters)
-      refuse(directive,
-             fmt::format("blocks of a cluster work together from sm_{} on, and this is for sm_{}", kClusters, sm));
-    if (directive.kind == Directive::Kind::stage && directive.space == "maps" && sm < kMaps)
-      refuse(directive, fmt::format("tensor maps are known from sm_{} on, and this is for sm_{}", kMaps, sm));
-    if (directive.kind != Directive::Kind::atom) continue;
-    const auto* atom = find_atom(directive.subject);  // none of multiply-adds, which every GPU has
+    const bool clusters = std::any_of(directive.loops.begin(), directive.loops.end(),
+                                      [](const auto& group) { return group.first == "cluster"; });
+    from(directive.kind == Directive::Kind::order && clusters, 90, "blocks of a cluster work together");
+    from(directive.kind == Directive::Kind::stage && directive.space == "maps", 90, "tensor maps are known");
+    // None of multiply-adds, which every GPU has.
+    const auto* atom = directive.kind == Directive::Kind::atom ? find_atom(directive.subject) : nullptr;
     if (atom != nullptr && atom->warps > 1 && sm != atom->sm)
       refuse(directive, fmt::format("warp groups multiply so on sm_{} alone, and this is for sm_{}", atom->sm, sm));
-    if (atom != nullptr && sm < atom->sm)
-      refuse(directive, fmt::format("tensor cores multiply so from sm_{} on, and this is for sm_{}", atom->sm, sm));
+    if (atom != nullptr) from(true, atom->sm, "tensor cores multiply so");
   }
 }
 

@@ -267,7 +267,8 @@ void Verifier::entry(const Let& let) {
 /// What is executed ahead is of the task alone, and its first statements in it but for names.
 void Verifier::one(const Section& section) {
   if (section.ahead > 0) {
-    if (cuda() || rounds_ > 0 || ahead_ || !fetches_)
+    if (cuda() || rounds_ > 0 || ahead_ || !fetches_ || section.fills < 0 ||
+        kernel_.array(section.fills).space != Space::scratch)
       fail(
           fmt::format("\"{}\" is executed ahead, and is no section of a task of a CPU with rows ahead", section.title));
     ahead_ = true;

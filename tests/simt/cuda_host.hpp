@@ -228,21 +228,6 @@ RICCI_SIMT_ATOMIC_ADD(unsigned, 2)
 RICCI_SIMT_ATOMIC_ADD(long long, 3)
 RICCI_SIMT_ATOMIC_ADD(unsigned long long, 3)
 
-#define RICCI_SIMT_WARP(name, T, value)                         \
-  inline T warp_##name(T x, unsigned line = __builtin_LINE()) { \
-    for (int mask = 16; mask > 0; mask /= 2) {                  \
-      const T y = shuffle_xor(x, mask, line);                   \
-      x = value;                                                \
-    }                                                           \
-    return x;                                                   \
-  }
-RICCI_SIMT_WARP(sum, int, (int)((unsigned)x + (unsigned)y))
-RICCI_SIMT_WARP(sum, unsigned, x + y)
-RICCI_SIMT_WARP(minimum, int, y < x ? y : x)
-RICCI_SIMT_WARP(minimum, unsigned, y < x ? y : x)
-RICCI_SIMT_WARP(maximum, int, x < y ? y : x)
-RICCI_SIMT_WARP(maximum, unsigned, x < y ? y : x)
-
 // tensor_core.cuh.
 RICCI_SIMT_HOOK void ricci_at_site_load_matrix(unsigned* registers, const void* row, unsigned count, bool transposed,
                                                unsigned site) {

@@ -89,7 +89,7 @@ TEST_CASE("matrix loads, conversions and sums compile") {
       }
     const auto object = compile(all, sm);
     check_instructions(object, "LDSM", loads);
-    check_instructions(object, "REDUX", 6);
+    check_instructions(object, "ATOM", 6);
   }
 }
 

@@ -10,27 +10,16 @@ inline u32 word_of(T a, T b, T c, T d) { return (u32)(u8)a | (u32)(u8)b << 8 | (
 // Matrices of 8 rows of 16 bytes in shared memory, each row at a multiple of 16; lanes 8 i to 8 i + 7 point to the rows
 // of the i-th. Register i of lane l then holds bytes 4 (l % 4) to 4 (l % 4) + 3 of its row l / 4; transposed, elements
 // of 16 bits 2 (l % 4) and 2 (l % 4) + 1 of its column l / 4.
-inline void load_matrix_x1(u32 (&r)[1], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
-               : "=r"(r[0]) : "r"((u32)__cvta_generic_to_shared(row)) : "memory");
-}
-inline void load_matrix_x1_transposed(u32 (&r)[1], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
-               : "=r"(r[0]) : "r"((u32)__cvta_generic_to_shared(row)) : "memory");
-}
-inline void load_matrix_x2(u32 (&r)[2], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-               : "=r"(r[0]), "=r"(r[1]) : "r"((u32)__cvta_generic_to_shared(row)) : "memory");
-}
-inline void load_matrix_x2_transposed(u32 (&r)[2], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-               : "=r"(r[0]), "=r"(r[1]) : "r"((u32)__cvta_generic_to_shared(row)) : "memory");
-}
-inline void load_matrix_x4(u32 (&r)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((u32)__cvta_generic_to_shared(row)) : "memory");
-}
-inline void load_matrix_x4_transposed(u32 (&r)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"((u32)__cvta_generic_to_shared(row)) : "memory");
-}
+#define RICCI_LOAD_MATRIX(count, name, way, numbers, ...)                                               \
+  inline void load_matrix_x##count##name(u32 (&r)[count], const void* row) {                           \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x" #count way ".shared.b16 {" numbers "}, [%" #count "];" \
+                 : __VA_ARGS__ : "r"((u32)__cvta_generic_to_shared(row)) : "memory");                  \
+  }
+#define RICCI_LOAD_MATRIX_EITHER_WAY(count, ...)    \
+  RICCI_LOAD_MATRIX(count, , "", __VA_ARGS__)       \
+  RICCI_LOAD_MATRIX(count, _transposed, ".trans", __VA_ARGS__)
+RICCI_LOAD_MATRIX_EITHER_WAY(1, "%0", "=r"(r[0]))
+RICCI_LOAD_MATRIX_EITHER_WAY(2, "%0, %1", "=r"(r[0]), "=r"(r[1]))
+RICCI_LOAD_MATRIX_EITHER_WAY(4, "%0, %1, %2, %3", "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]))
+#undef RICCI_LOAD_MATRIX_EITHER_WAY
+#undef RICCI_LOAD_MATRIX

@@ -29,23 +29,18 @@ inline void await_bytes(u64* counter, int parity) {
     asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
                  : "=r"(over) : "r"(place_of(counter)), "r"(parity) : "memory");
 }
-#define RICCI_COPY_BOX(dimensions, coordinates)                                                                  \
-  asm volatile("cp.async.bulk.tensor." #dimensions                                                               \
-               "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {" coordinates "}], [%2];" \
-               :: "r"(place_of(shared)), "l"((u64)map), "r"(place_of(counter))
-inline void copy_box(void* shared, const TensorMap* map, u64* counter, int a) {
-  RICCI_COPY_BOX(1, "%3"), "r"(a) : "memory");
-}
-inline void copy_box(void* shared, const TensorMap* map, u64* counter, int a, int b) {
-  RICCI_COPY_BOX(2, "%3, %4"), "r"(a), "r"(b) : "memory");
-}
-inline void copy_box(void* shared, const TensorMap* map, u64* counter, int a, int b, int c) {
-  RICCI_COPY_BOX(3, "%3, %4, %5"), "r"(a), "r"(b), "r"(c) : "memory");
-}
-inline void copy_box(void* shared, const TensorMap* map, u64* counter, int a, int b, int c, int d) {
-  RICCI_COPY_BOX(4, "%3, %4, %5, %6"), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
-}
-inline void copy_box(void* shared, const TensorMap* map, u64* counter, int a, int b, int c, int d, int e) {
-  RICCI_COPY_BOX(5, "%3, %4, %5, %6, %7"), "r"(a), "r"(b), "r"(c), "r"(d), "r"(e) : "memory");
+#define RICCI_COPY_BOX(dimensions, numbers, ...)                                                             \
+  if constexpr (sizeof...(at) == dimensions)                                                                 \
+    asm volatile("cp.async.bulk.tensor." #dimensions                                                         \
+                 "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {" numbers "}], [%2];" \
+                 :: "r"(place_of(shared)), "l"((u64)map), "r"(place_of(counter)), __VA_ARGS__ : "memory")
+template <class... Coordinates>
+inline void copy_box(void* shared, const TensorMap* map, u64* counter, Coordinates... at) {
+  const int x[] = {(int)at...};
+  RICCI_COPY_BOX(1, "%3", "r"(x[0]));
+  RICCI_COPY_BOX(2, "%3, %4", "r"(x[0]), "r"(x[1]));
+  RICCI_COPY_BOX(3, "%3, %4, %5", "r"(x[0]), "r"(x[1]), "r"(x[2]));
+  RICCI_COPY_BOX(4, "%3, %4, %5, %6", "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]));
+  RICCI_COPY_BOX(5, "%3, %4, %5, %6, %7", "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(x[4]));
 }
 #undef RICCI_COPY_BOX

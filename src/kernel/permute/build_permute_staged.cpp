@@ -101,7 +101,7 @@ class StagedBuilder : CpuTile {
       body.push_back({FetchRows{at(load().source, load().offset, origin_), ahead_.row, ahead_.length, ahead_.tiles,
                                 ahead_.in_row, ahead_.early}});
     Section read{fmt::format("read {} along {}", array_name(load().source), name(first_of(stage_.mapping))), reading()};
-    if (ahead_.on()) read.ahead = moves_.tile_points() * size_of(output().type);
+    if (ahead_.on()) read.ahead = moves_.tile_points() * size_of(output().type), read.fills = kept_;
     body.push_back({std::move(read)});
     body.push_back(
         {Section{fmt::format("write {} along {}", output().name, name(first_of(moves_.mapping))), writing()}});
