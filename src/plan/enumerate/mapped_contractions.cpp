@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
-#include "plan/enumerate/gpu_contraction.hpp"
+#include "plan/models/contraction_counts.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::plan {
@@ -13,11 +14,40 @@ namespace {
 using kernel::Directive;
 
 constexpr int kLeastSm = 90;
-constexpr std::size_t kMapped = 4;           ///< candidates that are tried so
-constexpr std::int64_t kCounterBytes = 128;  ///< of shared memory
-/// Of what products of warp groups in half types take whose operands threads copy (28 pairs of kernels of
-/// bench/problems/gemm.csv in bf16 on an H100, fit/contract-gemm-bf16-h100.json: 0.88 to 1.04, 0.94 in the mean).
-constexpr double kOfHalfGroups = 0.94;
+constexpr std::size_t kMapped = 4;             ///< candidates that are tried so
+constexpr std::int64_t kCounterBytes = 128;    ///< of shared memory
+constexpr std::int64_t kReservedBytes = 1024;  ///< of shared memory, of each block
+
+/// What products by an atom take by tensor maps, of what they take where threads copy their operands: geometric means
+/// of some 600 pairs of kernels of tccg48 and bench/problems/gemm.csv on an H100 (fit/contract-maps-*-h100.json), where
+/// as many blocks are resident. Others took as long or longer, as did those that read fragments ahead.
+struct OfMaps {
+  std::string_view atom;
+  double factor;
+  double through_shared;  ///< the same where results leave through shared memory
+};
+constexpr OfMaps kOfMaps[] = {
+    {"wgmma_f16", 0.94, 0.94},  {"wgmma_bf16", 0.94, 0.94}, {"wgmma_rs_tf32", 0.9, 0.9},
+    {"wgmma_tf32", 0.95, 0.95}, {"m16n8k8_f64", 0.965, 1},  {"fma", 0.975, 0.92},
+};
+
+double factor_of(const Candidate& candidate) {
+  if (!candidate.counts || candidate.counts->prefetched) return 1;
+  for (const auto& directive : candidate.schedule.directives) {
+    if (directive.kind != Directive::Kind::atom) continue;
+    for (const auto& of : kOfMaps) {
+      if (of.atom == directive.subject) return candidate.counts->stored_wavefronts > 0 ? of.through_shared : of.factor;
+    }
+  }
+  return 1;
+}
+
+/// Whether as many blocks are resident with the counters of maps.
+bool fits(const ContractionCounts& counts, const GpuModel& device) {
+  const auto bytes = counts.shared_bytes + kCounterBytes;
+  return bytes <= static_cast<double>(device.shared_bytes_per_block) &&
+         counts.resident * (bytes + kReservedBytes) <= static_cast<double>(device.shared_bytes_per_multiprocessor);
+}
 
 bool is_copy_ahead(const Directive& d) { return d.kind == Directive::Kind::stage && d.space == "async"; }
 
@@ -43,23 +73,19 @@ std::optional<kernel::Schedule> mapped(const ir::Program& program, const kernel:
 std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& device, std::vector<Candidate> list) {
   if (device.sm < kLeastSm) return list;
   std::vector<Candidate> all;
-  const auto way = GpuContraction::of(program, device);
-  const bool half = way && size_of(way->operand_type) == 2;
   for (std::size_t k = 0; k < list.size(); ++k) {
     auto& one = all.emplace_back(std::move(list[k]));
     const auto& directives = one.schedule.directives;
     const bool ahead = std::any_of(directives.begin(), directives.end(), is_copy_ahead) &&
                        std::any_of(directives.begin(), directives.end(),
                                    [](const Directive& d) { return d.kind == Directive::Kind::pipeline; });
-    const bool fits =
-        one.counts && one.counts->shared_bytes + kCounterBytes <= static_cast<double>(device.shared_bytes_per_block);
-    if (k >= kMapped || !ahead || !fits) continue;
+    if (k >= kMapped || !ahead || !one.counts || !fits(*one.counts, device)) continue;
     auto schedule = mapped(program, one.schedule);
     if (!schedule) continue;
     auto other = one;
     other.schedule = std::move(*schedule);
     other.counts->shared_bytes += kCounterBytes;
-    if (half && other.counts->overlapped) other.predicted_us *= kOfHalfGroups;
+    other.predicted_us *= factor_of(one);
     all.push_back(std::move(other));
   }
   std::stable_sort(all.begin(), all.end(),
@@ -68,8 +94,7 @@ std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& dev
 }
 
 Candidate by_maps(const ir::Program& program, const GpuModel& device, Candidate best) {
-  // Only there are they predicted to take less time.
-  if (!best.counts || !best.counts->overlapped) return best;
+  if (factor_of(best) == 1) return best;
   std::vector<Candidate> one;
   one.push_back(std::move(best));
   return with_maps(program, device, std::move(one)).front();

@@ -9,8 +9,8 @@
 namespace ricci::plan {
 
 /// The candidates of a contraction, best first, and the first ones with the same by tensor maps where operands can be
-/// staged so. Products of warp groups in half types are predicted to take less time by maps; others, few of which have
-/// been timed, to take as long: these stand behind what they are like, for plans that are measured.
+/// staged so. Products of warp groups, of f64 in tensor cores and by multiply-adds are predicted to take less time by
+/// maps; others to take as long: these stand behind what they are like, for plans that are measured.
 std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& device, std::vector<Candidate> list);
 
 /// The best candidate of a contraction, by tensor maps where these are predicted to take less time.
