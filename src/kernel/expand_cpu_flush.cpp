@@ -209,8 +209,11 @@ class FlushExpander {
                                 store.to = piece.of(flush.to, columns.lanes, runs.fastest());
                                 store.value = in_piece(flush.value, sum, flush.accumulator, piece, runs.fastest());
                                 store.nontemporal = flush.nontemporal && !store.to.since && !store.to.until;
-                                return loops(flush.rows, Bind::unroll, where(others, {{std::move(store)}}),
-                                             quotients_of(flush, flush.columns, false));
+                                auto rows = loops(flush.rows, Bind::unroll, where(others, {{std::move(store)}}),
+                                                  quotients_of(flush, flush.columns, false));
+                                // A single row's quotients are no loop's: the next piece has its own.
+                                const bool bare = std::holds_alternative<Let>(rows.front().node);
+                                return bare ? Body{{Section{"", std::move(rows)}}} : rows;
                               });
     auto others_of_columns = quotients_of(flush, outer);
     std::erase_if(others_of_columns, [&](const Let& let) { return let.of.coefficient(lane.var) != 0; });

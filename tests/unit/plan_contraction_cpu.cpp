@@ -8,6 +8,7 @@
 #include "catch.hpp"
 #include "contraction_program.hpp"
 #include "ir/passes/canonical.hpp"
+#include "kernel/build.hpp"
 #include "kernel/composite.hpp"
 #include "lower/einsum.hpp"
 #include "plan/enumerate/contraction.hpp"
@@ -172,6 +173,11 @@ TEST_CASE("axes are joined where register tiles of each leave much over") {
     const auto program = contraction("cfae,edfb->dcba", extents, type);
     for (const auto& each : plan::contraction_candidates(program, device)) kernel::verify(each.schedule, program, {});
   }
+  // TAL-SH's 472nd: rows and columns joined, and register tiles of one row.
+  const std::vector<std::vector<std::int64_t>> all = {{19, 19}, {19, 19, 19, 19}, {19, 19, 19, 19, 19, 19}};
+  const auto outer = contraction("fa,dbce->fedcba", all, DType::f64);
+  for (const auto& each : plan::contraction_candidates(outer, device))
+    (void)kernel::expand(kernel::build(outer, each.schedule, kernel::Target::cpu));
   // Whole vectors leave nothing over.
   const std::vector<std::vector<std::int64_t>> even = {{32, 32, 32, 32}, {32, 32, 32, 32}, {32, 32, 32, 32}};
   CHECK_FALSE(has(name(contraction("cfae,edfb->dcba", even, DType::f32)), " joined "));
