@@ -7,11 +7,12 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <sstream>
+#include <tuple>
 
 #include "codegen/prelude.hpp"
 #include "codegen/source.hpp"
+#include "ir/traffic.hpp"
 #include "ricci/error.hpp"
 #include "ricci/version.hpp"
 
@@ -31,33 +32,11 @@ std::vector<const Node*> loads_of(const Program& program) {
   return loads;
 }
 
-/// Compulsory traffic: bytes of all elements that any access reaches, each counted once.
-std::pair<std::int64_t, std::int64_t> compulsory_bytes(const Program& program) {
-  const auto bytes = [&](int buffer, const ir::Affine& affine) {
-    return ir::reached(affine, program.indices) * size_of(program.buffers[static_cast<std::size_t>(buffer)].type);
-  };
-  std::int64_t read = 0, written = 0;
-  for (const auto* load : loads_of(program)) read += bytes(load->source, load->offset);
-  for (const auto& statement : program.statements) {
-    const auto& value = program.nodes[static_cast<std::size_t>(statement.value)];
-    const auto many = value.kind == NodeKind::scan || value.kind == NodeKind::compact
-                          ? program.indices[static_cast<std::size_t>(value.over[0])].extent
-                          : 1;
-    written += many * bytes(statement.buffer, statement.offset);
-  }
-  return {read, written};
-}
-
 /// The indices of an access by falling stride: the tensor's term in index notation.
 std::string axis_order(const Program& program, const ir::Affine& affine, bool all) {
-  std::vector<std::size_t> order;
-  for (std::size_t q = 0; q < program.indices.size(); ++q) {
-    if (all || affine.coefficient[q] != 0) order.push_back(q);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](auto p, auto q) { return std::abs(affine.coefficient[p]) > std::abs(affine.coefficient[q]); });
   std::string text;
-  for (const auto q : order) text += program.indices[q].name;
+  for (const auto q : ir::by_falling_stride(affine, std::vector<bool>(program.indices.size(), all)))
+    text += program.indices[q].name;
   return text;
 }
 
@@ -117,14 +96,12 @@ std::string kernel_name(const Program& program) {
     const auto order = axis_order(program, statement.offset, moves);
     name += order.empty() ? "_scalar" : "_to_" + order;
   }
-  std::vector<std::pair<std::string, std::int64_t>> extents;
-  for (const auto& index : program.indices) extents.emplace_back(index.name, index.extent);
-  std::sort(extents.begin(), extents.end(), [](const auto& x, const auto& y) {
-    return std::pair(x.first.size(), x.first) < std::pair(y.first.size(), y.first);
-  });
+  std::vector<std::tuple<std::size_t, std::string, std::int64_t>> extents;
+  for (const auto& index : program.indices) extents.emplace_back(index.name.size(), index.name, index.extent);
+  std::sort(extents.begin(), extents.end());
   constexpr std::size_t kShown = 12;
   for (std::size_t k = 0; k < std::min(extents.size(), kShown); ++k) {
-    name += fmt::format("{}{}", k == 0 ? "_" : "x", extents[k].second);
+    name += fmt::format("{}{}", k == 0 ? "_" : "x", std::get<2>(extents[k]));
   }
   // A function name has letters, digits and underscores only; assemblers limit the length of lines.
   constexpr std::size_t kLongest = 160;
@@ -171,7 +148,8 @@ std::string head_text(const Program& program, const kernel::Schedule& schedule, 
                                      program.statements.size(), loads_of(program).size(), program.nodes.size()));
   block("extents", fmt::format("{}", fmt::join(extents, " ")));
   block("plan", notes.plan);
-  const auto [read, written] = compulsory_bytes(program);
+  const auto traffic = ir::traffic_of(program);
+  const auto read = ir::bytes_of(program, traffic.read), written = ir::bytes_of(program, traffic.written);
   block("traffic", fmt::format("{} B (read {}, write {})", read + written, read, written));
   std::int64_t largest = 0;
   for (const auto& buffer : program.buffers) largest = std::max({largest, buffer.last, -buffer.first});

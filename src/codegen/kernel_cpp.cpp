@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <utility>
 
@@ -163,7 +162,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
  public:
   explicit CppPrinter(const Kernel& kernel) : StatementPrinter(kernel, true) {}
 
-  KernelSource print(const std::string& name) {
+  Source print(const std::string& name) {
     const bool works = std::any_of(kernel_.arrays.begin(), kernel_.arrays.end(),
                                    [](const kernel::Array& array) { return array.space == Space::scratch; });
     w_.line("extern \"C\" void {}(void* const* args, i64 first, i64 last{})", name,
@@ -200,7 +199,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     // Nontemporal stores are not ordered: they are complete for whoever sees that this function has returned.
     if (nontemporal_ || fences_) w_.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
     w_.close();
-    return {.portable = prelude(), .text = tables_ + (tables_.empty() ? "" : "\n") + w_.take()};
+    return {name, prelude(), {}, tables_ + (tables_.empty() ? "" : "\n") + w_.take(), {}};
   }
 
  private:
@@ -386,12 +385,11 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     const auto look = [&](const kernel::Access& access) {
       if (access.array == array) by = access.index.front().coefficient(var);
     };
-    const std::function<void(const kernel::Value&)> look_at = [&](const kernel::Value& value) {
-      if (value.kind == kernel::Value::Kind::load) look(value.access);
-      for (const auto& operand : value.operands) look_at(operand);
-    };
     for (const auto& statement : body) {
-      if (const auto* store = std::get_if<kernel::Store>(&statement.node)) look(store->to), look_at(store->value);
+      if (const auto* store = std::get_if<kernel::Store>(&statement.node)) {
+        look(store->to);
+        kernel::for_each_value(store->value, [&](const kernel::Value& value) { look(value.access); });
+      }
       kernel::for_each_body(statement, [&](const Body& inner) { by = by != 0 ? by : coefficient(inner, array, var); });
     }
     return by;
@@ -523,11 +521,8 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     }
   }
   void one(const kernel::Let& let) {
-    if (!let.values.empty()) {
-      table(kernel_.vars[static_cast<std::size_t>(let.var)].name, let.values);
-      return text_.say_in_place(let);
-    }
-    w_.line("const i64 {} = {};", text_.name(let.var), text_.let(let));
+    if (!let.values.empty()) table(kernel_.vars[static_cast<std::size_t>(let.var)].name, let.values);
+    StatementPrinter::one(let);
   }
   void one(const kernel::Section& section) {
     if (section.ahead == 0) StatementPrinter::one(section);
@@ -565,6 +560,6 @@ class CppPrinter : StatementPrinter<CppPrinter> {
 
 }  // namespace
 
-KernelSource print_cpp(const Kernel& kernel, const std::string& name) { return CppPrinter(kernel).print(name); }
+Source print_cpp(const Kernel& kernel, const std::string& name) { return CppPrinter(kernel).print(name); }
 
 }  // namespace ricci::codegen

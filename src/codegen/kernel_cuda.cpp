@@ -29,7 +29,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
  public:
   explicit CudaPrinter(const Kernel& kernel) : StatementPrinter(kernel, false) {}
 
-  KernelSource print(const std::string& name) {
+  Source print(const std::string& name) {
     std::vector<std::string> arguments;
     const auto argument = [&](const std::string& type, const std::string& what) {
       types_.push_back(type);
@@ -55,7 +55,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
     shared();
     print_function(kernel_.body);
     w_.close();
-    return {text_.called_definitions(), device_prelude(parts_) + '\n', tables_.take() + w_.take(), types_};
+    return {name, text_.called_definitions(), device_prelude(parts_) + '\n', tables_.take() + w_.take(), types_};
   }
 
  private:
@@ -136,8 +136,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   }
   void one(const kernel::Let& let) {
     if (text_.counts_rounds(let.of)) text_.count_rounds(let.var);
-    if (let.in_place) return text_.say_in_place(let);
-    w_.line("const {} {} = {};", text_.type(let.var), text_.name(let.var), text_.let(let));
+    StatementPrinter::one(let);
   }
   void one(const kernel::If& branch) {
     // A branch around one copy is its own predicate.
@@ -306,6 +305,6 @@ void CudaPrinter::one(const kernel::AdvanceByLanes& advance) {
 
 }  // namespace
 
-KernelSource print_cuda(const Kernel& kernel, const std::string& name) { return CudaPrinter(kernel).print(name); }
+Source print_cuda(const Kernel& kernel, const std::string& name) { return CudaPrinter(kernel).print(name); }
 
 }  // namespace ricci::codegen

@@ -60,8 +60,7 @@ bool is_sum(const Affine& value) { return value.terms.size() + (value.constant !
 
 }  // namespace
 
-KernelText::KernelText(const kernel::Kernel& kernel, bool vectors, bool wide)
-    : kernel_(kernel), vectors_(vectors), wide_(wide) {
+KernelText::KernelText(const kernel::Kernel& kernel, bool cpu) : kernel_(kernel), cpu_(cpu) {
   look_at(kernel.body);
   for (const auto& [to, from] : copies_) {
     if (fragments_.contains(to) && array({from, {}}).space == Space::registers) fragments_.insert(from);
@@ -82,8 +81,13 @@ void KernelText::find_truths() {
 }
 
 void KernelText::look_at(const kernel::Body& body) {
+  const auto look_at_value = [&](const Value& value) {
+    kernel::for_each_value(value, [&](const Value& part) {
+      if (part.kind == Value::Kind::op && ir::is_function(part.op)) ++functions_[{part.op, part.type}];
+    });
+  };
   const auto set = [&](int number, const Value& value) {
-    look_at(value);
+    look_at_value(value);
     const auto& to = kernel_.array(number);
     if (to.space == Space::registers && to.type == DType::u8 && to.lanes == 1) set_to_.emplace_back(number, &value);
   };
@@ -95,7 +99,7 @@ void KernelText::look_at(const kernel::Body& body) {
     const auto& node = statement.node;
     kernel::for_each_body(statement, [&](const kernel::Body& inner) { look_at(inner); });
     if (const auto* branch = std::get_if<kernel::If>(&node)) {
-      for (const auto& value : branch->values) look_at(value);
+      for (const auto& value : branch->values) look_at_value(value);
     } else if (const auto* store = std::get_if<kernel::Store>(&node)) {
       stored_.insert(store->to.array);
       set(store->to.array, store->value);
@@ -104,7 +108,7 @@ void KernelText::look_at(const kernel::Body& body) {
     } else if (const auto* define = std::get_if<kernel::Define>(&node)) {
       set(define->array, define->value);
     } else if (const auto* scatter = std::get_if<kernel::Scatter>(&node)) {
-      look_at(scatter->value);
+      look_at_value(scatter->value);
     } else if (const auto* reduce = std::get_if<kernel::LaneReduce>(&node)) {
       combined(reduce->registers.array);
     } else if (const auto* scan = std::get_if<kernel::LaneScan>(&node)) {
@@ -120,17 +124,12 @@ void KernelText::look_at(const kernel::Body& body) {
   }
 }
 
-void KernelText::look_at(const Value& value) {
-  if (value.kind == Value::Kind::op && ir::is_function(value.op)) ++functions_[{value.op, value.type}];
-  for (const auto& operand : value.operands) look_at(operand);
-}
-
 // NVRTC writes each function out wherever it stands, a hundred instructions and more for a sine of doubles: 200 of them
 // take it eight seconds, as calls a third of one.
 std::string KernelText::called_definitions() const {
   std::string text;
   for (const auto& [function, places] : functions_) {
-    if (vectors_ || places <= kWrittenOut) continue;
+    if (cpu_ || places <= kWrittenOut) continue;
     const auto [op, type] = function;
     const auto* c = c_type(type);
     const char* suffix = type == DType::f32 ? "f" : "";
@@ -145,7 +144,7 @@ std::string KernelText::called_definitions() const {
 
 const char* KernelText::type(kernel::Var var) const {
   // The value after the last one fits, too.
-  return wide_ || kernel_.extent(var) > (std::int64_t{1} << 30) ? "i64" : "int";
+  return cpu_ || kernel_.extent(var) > (std::int64_t{1} << 30) ? "i64" : "int";
 }
 
 std::string KernelText::declaration(int number) {
@@ -220,13 +219,13 @@ std::string KernelText::offset(const Access& access) const {
   const auto& to = array(access);
   const bool large =
       to.space == Space::global && (to.shape.front() > kNarrow || -to.first > kNarrow) && is_wide(offset);
-  const auto text = affine(offset, wide_ || large);
+  const auto text = affine(offset, cpu_ || large);
   const auto& [shift, mask, unit] = to.swizzle;
   return mask == 0 ? text : fmt::format("swizzle<{}, {}, {}>({})", shift, mask, unit, text);
 }
 
 std::string KernelText::vector_type(DType type, int lanes) {
-  if (!vectors_) return fmt::format("vec<{}, {}>", c_type(type), lanes);
+  if (!cpu_) return fmt::format("vec<{}, {}>", c_type(type), lanes);
   types_.insert({type, lanes});
   return fmt::format("{}x{}", ricci::name(type), lanes);
 }
@@ -249,7 +248,7 @@ std::string KernelText::operands(const Value& value) {
 
 std::string KernelText::unswizzled(const Access& access) const {
   const auto& offset = access.index.front();
-  return offset == Affine() ? array(access).name : fmt::format("{} + {}", array(access).name, affine(offset, wide_));
+  return offset == Affine() ? array(access).name : fmt::format("{} + {}", array(access).name, affine(offset, cpu_));
 }
 
 std::string KernelText::pointer(const Access& access) const {
@@ -268,7 +267,7 @@ std::string KernelText::registers(const Access& access) const {
 }
 
 std::string KernelText::lane(const Access& access) const {
-  return access.lane ? fmt::format("{}[{}]", vectors_ ? "" : ".at", affine(*access.lane)) : "";
+  return access.lane ? fmt::format("{}[{}]", cpu_ ? "" : ".at", affine(*access.lane)) : "";
 }
 
 std::string KernelText::lanes(const Access& access) const {
@@ -289,7 +288,7 @@ std::string KernelText::said(const Access& access, const std::string* value) {
   if (at.space == Space::registers) return say("*(const {2}_in_memory*)&{0}", "*({2}_in_memory*)&{0} = {1};", where);
   if (access.whole) return say("load_whole({0})", "store_whole({0}, {1});", where);
   if (access.lanes == 1) return say("{0}", "{0} = {1};", fmt::format("{}[{}]", base(access), offset(access)));
-  if (!vectors_) return say("load<{2}>({0}){3}", "store({0}, {1});", where, lane(access));
+  if (!cpu_) return say("load<{2}>({0}){3}", "store({0}, {1});", where, lane(access));
   some_lanes_ = some_lanes_ || access.since || access.until;
   if (access.since || access.until)
     return say("load_lanes<{2}>({0}, {3})", "store_lanes<{2}>({0}, {1}, {3});", where, lanes(access));
@@ -323,7 +322,7 @@ std::string KernelText::scatter(const kernel::Scatter& scatter) {
 }
 
 std::string KernelText::let(const kernel::Let& let) const {
-  const auto text = quotient(let, wide_ || is_wide(let.of));
+  const auto text = quotient(let, cpu_ || is_wide(let.of));
   return let.most >= 0 ? fmt::format("{} < {} ? {} : {}", text, let.most, text, affine(Affine(let.most))) : text;
 }
 
@@ -345,9 +344,7 @@ bool KernelText::is_truth(const Value& value) const {
 KernelText::Text KernelText::truth(const Value& value) {
   if (value.kind != Value::Kind::op || !is_truth(value)) return text(value);
   const auto &x = value.operands[0], &y = value.operands[1];
-  if (ir::is_comparison(value.op)) {
-    return {infix(text(x), value.op, text(y)).text, 1};
-  }
+  if (ir::is_comparison(value.op)) return {infix(text(x), value.op, text(y)).text, 1};
   const bool both = value.op == OpCode::bit_and;
   const auto side = [&](const Value& operand) {
     const bool alike = is_truth(operand) && operand.op == value.op;
@@ -359,7 +356,7 @@ KernelText::Text KernelText::truth(const Value& value) {
 KernelText::Text KernelText::text(const Value& value) {
   switch (value.kind) {
     case Value::Kind::load:
-      return {load(value.access), value.access.lanes > 1 && array(value.access).lanes == 1 && vectors_ ? 2 : 3};
+      return {load(value.access), value.access.lanes > 1 && array(value.access).lanes == 1 && cpu_ ? 2 : 3};
     case Value::Kind::param:
       return {kernel_.params[static_cast<std::size_t>(value.param)].name, 3};
     case Value::Kind::constant:
@@ -466,9 +463,9 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
       if (is_integer(dtype)) return {fmt::format("({}){}", type, in_brackets(x, 3)), 2};
       return call(fmt::format("cast_{}", ricci::name(dtype)));
     case OpCode::tf32:
-      return call(vectors_ ? "nearest_tf32" : "to_tf32");
+      return call(cpu_ ? "nearest_tf32" : "to_tf32");
     case OpCode::tf32_rest:
-      return call(vectors_ ? "nearest_tf32_rest" : "tf32_rest");
+      return call(cpu_ ? "nearest_tf32_rest" : "tf32_rest");
     case OpCode::real_part:
       return {in_brackets(x, 3) + ".re", 3};
     case OpCode::imag_part:
@@ -487,7 +484,7 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
       const bool wide = size_of(dtype) == 8;
       const auto word = wide ? x.text : fmt::format("(u{}){}", 8 * size_of(dtype), in_brackets(x, 3));
       const char* function =
-          vectors_ ? (wide ? "__builtin_popcountll" : "__builtin_popcount") : (wide ? "popcount64" : "popcount32");
+          cpu_ ? (wide ? "__builtin_popcountll" : "__builtin_popcount") : (wide ? "popcount64" : "popcount32");
       return {fmt::format("({}){}({})", type, function, word), 2};
     }
     case OpCode::select:
@@ -499,11 +496,11 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
 
 bool KernelText::is_called(OpCode op, DType type) const {
   const auto places = functions_.find({op, type});
-  return !vectors_ && places != functions_.end() && places->second > kWrittenOut;
+  return !cpu_ && places != functions_.end() && places->second > kWrittenOut;
 }
 
 std::string KernelText::function(const std::string& name, DType type) const {
-  return (vectors_ ? "__builtin_" : "") + name + (type == DType::f32 ? "f" : "");
+  return (cpu_ ? "__builtin_" : "") + name + (type == DType::f32 ? "f" : "");
 }
 
 std::string KernelText::in_brackets(const Text& x, int rank) { return x.rank < rank ? "(" + x.text + ")" : x.text; }

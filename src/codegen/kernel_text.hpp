@@ -15,8 +15,9 @@ namespace ricci::codegen {
 
 class KernelText {
  public:
-  /// vectors: in C++ a vector of lanes is a value of its own; in CUDA C++ `vec<T, N>`, which is only moved.
-  KernelText(const kernel::Kernel& kernel, bool vectors, bool wide);
+  /// cpu: in C++ a vector of lanes is a value of its own, and offsets have 64 bits; in CUDA C++ it is `vec<T, N>`,
+  /// which is only moved.
+  KernelText(const kernel::Kernel& kernel, bool cpu);
 
   /// The name of a variable, or what stands in its place.
   const std::string& name(kernel::Var var) const;
@@ -35,7 +36,7 @@ class KernelText {
   const kernel::Let& said_in_place(kernel::Var var) const { return in_place_.at(var).first; }
   /// Whether 32 bits are too few for the values of an expression.
   bool is_wide(const kernel::Affine& value) const;
-  std::string affine(const kernel::Affine& value) const { return affine(value, wide_ || is_wide(value)); }
+  std::string affine(const kernel::Affine& value) const { return affine(value, cpu_ || is_wide(value)); }
   /// wide: in 64 bits.
   std::string affine(const kernel::Affine& value, bool wide) const;
   /// Of an access to memory: in 64 bits where the array may need them.
@@ -107,11 +108,10 @@ class KernelText {
   std::string lanes(const kernel::Access& access) const;
 
   void look_at(const kernel::Body& body);
-  void look_at(const kernel::Value& value);
   void find_truths();
 
   const kernel::Kernel& kernel_;
-  bool vectors_, wide_;
+  bool cpu_;
   /// What single registers of u8 are set to, nothing where lanes combine them.
   std::vector<std::pair<int, const kernel::Value*>> set_to_;
   std::set<int> truths_;                                   // registers that are 0 or 1

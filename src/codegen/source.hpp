@@ -25,14 +25,11 @@ struct Source {
   std::string full() const { return portable + device + text; }
 };
 
-/// CUDA C++ for NVRTC, without headers, to be launched as kernel::launch_of() says. Arguments: one pointer per buffer,
-/// then one value per param, then kernel::Launch::maps. Throws PlanError as kernel::build() does.
-Source emit_cuda(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes);
-
-/// C++ for Clang, without headers: `extern "C" void kernel(void* const* args, i64 first, i64 last, char* scratch)` runs
-/// the tasks [first, last); args holds one pointer per buffer, then one pointer per param value; without scratch memory
-/// there is no such argument. Throws PlanError as kernel::build() does.
-Source emit_cpp(const ir::Program& program, const kernel::Schedule& schedule, const Notes& notes);
+/// Without headers. CUDA C++ for NVRTC, to be launched as kernel::launch_of() says; arguments: one pointer per buffer,
+/// then one value per param, then kernel::Launch::maps. C++ for Clang: `extern "C" void kernel(void* const* args, i64
+/// first, i64 last, char* scratch)` runs the tasks [first, last); args holds one pointer per buffer, then one pointer
+/// per param value; without scratch memory there is no such argument. Throws PlanError as kernel::build() does.
+Source emit(const ir::Program& program, const kernel::Schedule& schedule, kernel::Target target, const Notes& notes);
 
 /// "u64_abc_to_cab_48x32x40": type, input and output order, extents by name. Not unique; cut short for high ranks.
 std::string kernel_name(const ir::Program& program);

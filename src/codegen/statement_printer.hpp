@@ -17,7 +17,7 @@ namespace ricci::codegen {
 template <class Printer>
 class StatementPrinter {
   friend Printer;
-  StatementPrinter(const kernel::Kernel& kernel, bool cpu) : kernel_(kernel), text_(kernel, cpu, cpu) {}
+  StatementPrinter(const kernel::Kernel& kernel, bool cpu) : kernel_(kernel), text_(kernel, cpu) {}
 
  protected:
   void print(const kernel::Body& body) {
@@ -27,6 +27,10 @@ class StatementPrinter {
     std::visit([&](const auto& node) { static_cast<Printer*>(this)->one(node); }, statement.node);
   }
 
+  void one(const kernel::Let& let) {
+    if (let.in_place) return text_.say_in_place(let);
+    w_.line("const {} {} = {};", text_.type(let.var), text_.name(let.var), text_.let(let));
+  }
   void one(const kernel::Comment& comment) { w_.line("// {}", comment.text); }
   void one(const kernel::Declare& declaration) {
     w_.line("{}{};", text_.declaration(declaration.array), declaration.zeros ? " = {}" : "");
@@ -38,7 +42,9 @@ class StatementPrinter {
   void one(const kernel::Scatter& scatter) { w_.line("{}", text_.scatter(scatter)); }
   void one(const kernel::Section& section) {
     if (!section.title.empty()) w_.line("// {}", section.title);
-    in_braces(section.body);
+    w_.open("{{");
+    print(section.body);
+    w_.close();
   }
   void one(const kernel::If& branch) {
     w_.open("if ({}) {{", text_.condition(branch));
@@ -54,11 +60,6 @@ class StatementPrinter {
     throw InternalError("a statement that this language has no text of");
   }
 
-  void in_braces(const kernel::Body& body) {
-    w_.open("{{");
-    print(body);
-    w_.close();
-  }
   /// The slowest digit of a number below `count`, of `extent` values, where slower ones make it one below `all`.
   static std::string digit(const char* number, std::int64_t all, std::int64_t count, std::int64_t extent) {
     const auto below = count / extent;

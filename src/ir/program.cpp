@@ -1,5 +1,7 @@
 #include "ir/program.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <limits>
 
@@ -185,6 +187,17 @@ std::int64_t reached(const Affine& affine, const std::vector<LoopIndex>& indices
     if (affine.coefficient[q] != 0) elements *= indices[q].extent;
   }
   return elements;
+}
+
+std::vector<std::size_t> by_falling_stride(const Affine& affine, const std::vector<bool>& kept) {
+  const auto& stride = affine.coefficient;
+  std::vector<std::size_t> order;
+  for (std::size_t q = 0; q < stride.size(); ++q) {
+    if (stride[q] != 0 || kept[q]) order.push_back(q);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto p, auto q) { return std::abs(stride[p]) > std::abs(stride[q]); });
+  return order;
 }
 
 bool vector_access(const Program& program, int buffer, const Affine& affine, int index, int vector) noexcept {

@@ -207,6 +207,9 @@ Bounds bounds(const Affine& affine, const std::vector<LoopIndex>& indices) noexc
 /// Number of elements that an access reaches: the product of the extents of the indices it depends on.
 std::int64_t reached(const Affine& affine, const std::vector<LoopIndex>& indices) noexcept;
 
+/// The indices that an access depends on, and those that are kept all the same, by falling stride.
+std::vector<std::size_t> by_falling_stride(const Affine& affine, const std::vector<bool>& kept);
+
 /// Whether `vector` neighbours along `index` can be one aligned access of a buffer through this affine.
 bool vector_access(const Program& program, int buffer, const Affine& affine, int index, int vector) noexcept;
 

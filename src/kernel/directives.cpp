@@ -28,7 +28,6 @@ constexpr std::string_view kBindings[] = {"task", "cluster", "serial", "thread",
 constexpr std::string_view kSides[] = {"rows", "columns", "depth", "batch"};
 constexpr std::string_view kStaged[] = {"vector", "rows", "along", "across", "packing"};
 constexpr std::string_view kWritten[] = {"vector", "workers"}, kLaid[] = {"elements", "swizzle"};
-
 constexpr int kMany = 1 << 20;
 
 /// What may follow a word, in this order.

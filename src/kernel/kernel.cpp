@@ -47,9 +47,11 @@ bool has_atomic_addition(DType type) noexcept {
 }
 
 bool reads(const Value& value, int array) {
-  return (value.kind == Value::Kind::load && value.access.array == array) ||
-         std::any_of(value.operands.begin(), value.operands.end(),
-                     [&](const Value& operand) { return reads(operand, array); });
+  bool found = false;
+  for_each_value(value, [&](const Value& part) {
+    found = found || (part.kind == Value::Kind::load && part.access.array == array);
+  });
+  return found;
 }
 
 bool has_tiles(const Body& body) {

@@ -507,6 +507,13 @@ struct Statement {
   int origin = -1;  ///< directive that made it: number of a line of Kernel::directives
 };
 
+/// f(value) for a value and all that it is made of.
+template <class F>
+void for_each_value(const Value& value, F&& f) {
+  f(value);
+  for (const auto& operand : value.operands) for_each_value(operand, f);
+}
+
 /// f(body) for each body in a statement.
 template <class F>
 void for_each_body(const Statement& statement, F&& f) {

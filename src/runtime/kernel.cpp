@@ -137,8 +137,7 @@ std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::
   kernel->by_atom = kernel::has_atom(schedule.directives);
   const auto make = [&] {
     const auto start = std::chrono::steady_clock::now();
-    const auto source = target.device == Device::cpu ? codegen::emit_cpp(program, schedule, notes())
-                                                     : codegen::emit_cuda(program, schedule, notes());
+    const auto source = codegen::emit(program, schedule, target.family(), notes());
     kernel->generate_ms = ms_since(start);
     return compile(key, source, target, program.exact, kernel->by_atom, &kernel->compile_ms);
   };

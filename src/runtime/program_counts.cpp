@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+
+#include "ir/traffic.hpp"
 
 namespace ricci::runtime {
 namespace {
@@ -10,16 +11,6 @@ namespace {
 using ir::Node;
 using ir::NodeKind;
 using ir::OpCode;
-
-/// Elements of one buffer that a kernel touches: the lesser of the sum over its accesses and their common span.
-struct Footprint {
-  std::set<std::pair<std::vector<std::int64_t>, std::int64_t>> accesses;  // each offset once
-  std::int64_t sum = 0;
-
-  void add(const ir::Affine& offset, std::int64_t elements) {
-    if (accesses.emplace(offset.coefficient, offset.constant).second) sum += elements;
-  }
-};
 
 std::vector<bool> used(const ir::Affine& offset) {
   std::vector<bool> indices;
@@ -43,35 +34,6 @@ double flops_of(OpCode op, DType type) {
     default:
       return is_function(op) ? 1 : 0;
   }
-}
-
-/// Per buffer: elements read and elements written.
-struct Traffic {
-  std::vector<std::int64_t> read, written;
-};
-
-Traffic traffic_of(const ir::Program& program) {
-  std::vector<Footprint> reads(program.buffers.size()), writes(program.buffers.size());
-  for (const auto& node : program.nodes) {
-    if (node.kind != NodeKind::load) continue;
-    reads[static_cast<std::size_t>(node.source)].add(node.offset, ir::reached(node.offset, program.indices));
-  }
-  for (const auto& statement : program.statements) {
-    const auto& value = program.nodes[static_cast<std::size_t>(statement.value)];
-    auto elements = ir::reached(statement.offset, program.indices);
-    if (value.kind == NodeKind::scan || value.kind == NodeKind::compact) {
-      const auto extent = program.indices[static_cast<std::size_t>(value.over.front())].extent;
-      elements *= extent + (value.exclusive ? 1 : 0);  // of a compaction: at most
-    }
-    writes[static_cast<std::size_t>(statement.buffer)].add(statement.offset, elements);
-  }
-  Traffic traffic;
-  for (std::size_t k = 0; k < program.buffers.size(); ++k) {
-    const auto span = std::max<std::int64_t>(program.buffers[k].last - program.buffers[k].first + 1, 0);
-    traffic.read.push_back(std::min(reads[k].sum, span));
-    traffic.written.push_back(std::min(writes[k].sum, span));
-  }
-  return traffic;
 }
 
 /// flops and operations of a program.
@@ -104,10 +66,8 @@ ProgramCounts arithmetic_of(const ir::Program& program) {
 
 ProgramCounts count_program(const ir::Program& program) {
   ProgramCounts counts = arithmetic_of(program);
-  const auto traffic = traffic_of(program);
-  for (std::size_t k = 0; k < program.buffers.size(); ++k) {
-    counts.bytes += (traffic.read[k] + traffic.written[k]) * size_of(program.buffers[k].type);
-  }
+  const auto traffic = ir::traffic_of(program);
+  counts.bytes = ir::bytes_of(program, traffic.read) + ir::bytes_of(program, traffic.written);
   return counts;
 }
 
@@ -121,7 +81,7 @@ ProgramCounts count_program(const ir::Sequence& sequence) {
     const auto arithmetic = arithmetic_of(step.program);
     counts.flops += arithmetic.flops;
     counts.operations += arithmetic.operations;
-    const auto traffic = traffic_of(step.program);
+    const auto traffic = ir::traffic_of(step.program);
     for (std::size_t k = 0; k < step.storage.size(); ++k) {
       auto& storage = storages[step.storage[k]];
       // Elements written by an earlier step are not compulsory reads.

@@ -107,16 +107,10 @@ struct StridedTerm {
 
 StridedTerm strided_term(const ir::Program& program, const ir::Buffer& buffer, const ir::Affine& offset,
                          const std::vector<bool>& kept) {
-  std::vector<std::size_t> order;
-  for (std::size_t q = 0; q < program.indices.size(); ++q) {
-    if (offset.coefficient[q] != 0 || kept[q]) order.push_back(q);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](auto p, auto q) { return std::abs(offset.coefficient[p]) > std::abs(offset.coefficient[q]); });
   StridedTerm result;
   result.layout.type = buffer.type;
   result.layout.alignment = buffer.alignment;
-  for (const auto q : order) {
+  for (const auto q : ir::by_falling_stride(offset, kept)) {
     result.term.push_back({program.indices[q].name});
     result.layout.extents.push_back(program.indices[q].extent);
     result.layout.strides.push_back(offset.coefficient[q]);

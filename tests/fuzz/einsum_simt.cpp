@@ -50,7 +50,7 @@ std::string run(const ir::Step& step, const std::vector<Area>& areas, const std:
   const auto program = ir::canonicalise(step.program);
   const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
   const auto& schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
-  const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
+  const auto source = codegen::emit(program, schedule, kernel::Target::cuda, {"sm_90", "", ""});
 
   std::vector<void*> pointers, args;
   std::vector<simt::Buffer> buffers;

@@ -70,14 +70,14 @@ std::string KernelCase::verdict() {
 std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::CpuModel& device_model,
                                       const ProgramLimits& limits) {
   return make(seed, kind, device_model, limits, [](const ir::Program& program, const kernel::Schedule& schedule) {
-    return codegen::emit_cpp(program, schedule, {"", "", ""});
+    return codegen::emit(program, schedule, kernel::Target::cpu, {"", "", ""});
   });
 }
 
 std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::GpuModel& device_model,
                                       const ProgramLimits& limits) {
   return make(seed, kind, device_model, limits, [](const ir::Program& program, const kernel::Schedule& schedule) {
-    return codegen::emit_cuda(program, schedule, {"", "", ""});
+    return codegen::emit(program, schedule, kernel::Target::cuda, {"", "", ""});
   });
 }
 

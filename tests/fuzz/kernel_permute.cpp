@@ -104,7 +104,7 @@ TEST_CASE("what the kernel interpreter counts of permutations is what the simula
     // once.
     if (!c || !c->problem.moves() || is_complex(c->problem.input.type) || repeats(*c)) continue;
     INFO(told(*c));
-    const auto source = codegen::emit_cuda(c->program, c->schedule, {"sm_90", "", ""});
+    const auto source = codegen::emit(c->program, c->schedule, kernel::Target::cuda, {"sm_90", "", ""});
     INFO(source.text);
     void* pointers[2] = {c->problem.a.element_0(), c->problem.b.element_0()};
     void* arguments[2] = {&pointers[0], &pointers[1]};

@@ -199,8 +199,8 @@ void try_one(const std::string& text, std::uint64_t seed) {
       for (std::size_t q = 0; q < free.size(); ++q) empty = empty || (free[q] && step.program.indices[q].extent == 0);
       if (empty) continue;
       const auto canonical = ir::canonicalise(step.program);
-      (void)codegen::emit_cpp(canonical, plan::candidates(canonical, cpu).front().schedule, {});
-      (void)codegen::emit_cuda(canonical, plan::best_candidate(canonical, gpu).schedule, {});
+      (void)codegen::emit(canonical, plan::candidates(canonical, cpu).front().schedule, kernel::Target::cpu, {});
+      (void)codegen::emit(canonical, plan::best_candidate(canonical, gpu).schedule, kernel::Target::cuda, {});
     }
   });
   if (seed % kCompiled != 0) return;

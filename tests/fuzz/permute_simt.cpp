@@ -22,7 +22,7 @@ TEST_CASE("random permutations on the simulator equal the interpreter's bits wit
     const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
     const auto& schedule = list[p.seed % 3 == 0 ? 0 : static_cast<std::size_t>(p.seed / 3) % list.size()].schedule;
     INFO("schedule " << schedule.name);
-    const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
+    const auto source = codegen::emit(program, schedule, kernel::Target::cuda, {"sm_90", "", ""});
     INFO(source.text);
 
     void* pointers[2] = {p.a.element_0(), p.b.element_0()};

@@ -49,7 +49,7 @@ codegen::Source emit(const Case& c) {
   notes.target = c.cuda ? "sm_90" : "x86-64-v4";
   notes.plan = kernel::summary(c.program, c.schedule);
   notes.reproduce = fmt::format("RICCI_ACCEPT=1 ctest -R golden, from tests/golden/{}.case", c.name);
-  return c.cuda ? codegen::emit_cuda(c.program, c.schedule, notes) : codegen::emit_cpp(c.program, c.schedule, notes);
+  return codegen::emit(c.program, c.schedule, c.cuda ? kernel::Target::cuda : kernel::Target::cpu, notes);
 }
 
 void compare(const std::string& file, const std::string& text) {

@@ -92,7 +92,7 @@ std::vector<std::vector<char>> cut_and_executed(const Program& program) {
   for (const auto& step : sequence.steps) {
     const auto canonical = ir::canonicalise(step.program);
     const auto schedule = plan::candidates(canonical, device_model).front().schedule;
-    const auto source = codegen::emit_cpp(canonical, schedule, {});
+    const auto source = codegen::emit(canonical, schedule, kernel::Target::cpu, {});
     INFO(source.text);
     const auto object = jit::load_object(jit::compile_cpu(source.full(), source.kernel, options).bytes);
     std::vector<void*> arguments;

@@ -161,7 +161,7 @@ struct ContractionCase {
   ir::Canonical program;
   kernel::Contraction contraction;
   kernel::Kernel tree;  ///< expanded
-  codegen::KernelSource source;
+  codegen::Source source;
   kernel::Launch launch;
 
   ContractionCase(const ir::EinsumProblem& problem, const kernel::Directives& directives)

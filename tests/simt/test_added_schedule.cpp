@@ -71,7 +71,7 @@ TEST_CASE("a schedule that no emitter knows runs on the simulator") {
   Memory memory(program), want(program);
   ir::interpret(program, want.pointers(), {});
 
-  const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
+  const auto source = codegen::emit(program, schedule, kernel::Target::cuda, {"sm_90", "", ""});
   INFO(source.text);
   auto pointers = memory.pointers();
   void* args[] = {&pointers[0], &pointers[1], &pointers[2]};
@@ -92,7 +92,7 @@ TEST_CASE("a schedule that no emitter knows runs on the CPU") {
   Memory memory(program), want(program);
   ir::interpret(program, want.pointers(), {});
 
-  const auto source = codegen::emit_cpp(program, schedule, {"host", "", ""});
+  const auto source = codegen::emit(program, schedule, kernel::Target::cpu, {"host", "", ""});
   INFO(source.text);
   jit::CpuCompileOptions options;
   options.target = jit::host_cpu();

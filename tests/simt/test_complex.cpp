@@ -48,7 +48,7 @@ Values<T> run(const std::string& text, const std::vector<Values<T>>& given, bool
     const auto& step = sequence.steps.front();
     const auto program = ir::canonicalise(step.program);
     const auto schedule = plan::candidates(program, plan::GpuModel::of_capability(90)).front().schedule;
-    const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
+    const auto source = codegen::emit(program, schedule, kernel::Target::cuda, {"sm_90", "", ""});
     std::vector<void*> pointers, args;
     std::vector<simt::Buffer> buffers;
     for (std::size_t b = 0; b < program.buffer.size(); ++b) {

@@ -95,7 +95,7 @@ TEST_CASE("integer constants are exact in CUDA text") {
   Constants constants;
   const auto& program = constants.program;
   const auto schedule = plan::candidates(program, plan::GpuModel::of_capability(90)).front().schedule;
-  const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
+  const auto source = codegen::emit(program, schedule, kernel::Target::cuda, {"sm_90", "", ""});
   INFO(source.text);
   auto pointers = constants.pointers();
   std::vector<void*> arguments;
@@ -116,7 +116,7 @@ TEST_CASE("integer constants are exact in C++ text") {
   plan::CpuModel device_model;
   device_model.vector_bytes = jit::host_cpu().vector_bytes;
   const auto schedule = plan::candidates(program, device_model).front().schedule;
-  const auto source = codegen::emit_cpp(program, schedule, {"host", "", ""});
+  const auto source = codegen::emit(program, schedule, kernel::Target::cpu, {"host", "", ""});
   INFO(source.text);
   jit::CpuCompileOptions options;
   options.target = jit::host_cpu();

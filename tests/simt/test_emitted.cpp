@@ -143,7 +143,7 @@ void run_candidates(const Case& c, simt::Order order) {
   for (std::size_t i = 0; i < candidates.size(); i += i < kBest ? 1 : kStep) {
     const plan::Candidate& candidate = candidates[i];
     const kernel::Moves moves = kernel::moves_of(program, candidate.schedule.directives);
-    const codegen::Source source = codegen::emit_cuda(program, candidate.schedule, {});
+    const codegen::Source source = codegen::emit(program, candidate.schedule, kernel::Target::cuda, {});
 
     Tensor b = before;
     void *a_begin = a.begin(), *b_begin = b.begin();

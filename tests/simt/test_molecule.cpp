@@ -101,7 +101,7 @@ class SimulatedBench {
   static void run(const ir::Step& step, const std::vector<const Array*>& areas) {
     const auto program = ir::canonicalise(step.program);
     const auto schedule = plan::candidates(program, plan::GpuModel::of_capability(90)).front().schedule;
-    const auto source = codegen::emit_cuda(program, schedule, {"sm_90", "", ""});
+    const auto source = codegen::emit(program, schedule, kernel::Target::cuda, {"sm_90", "", ""});
     std::vector<void*> pointers, args;
     std::vector<simt::Buffer> buffers;
     for (std::size_t b = 0; b < program.buffer.size(); ++b) {

@@ -101,7 +101,7 @@ std::string run(const ir::Program& program, const kernel::Schedule& schedule, si
     buffers.push_back({memory.begin(k), memory.bytes[k], program.buffers[k].written});
   }
   ir::interpret(program, wanted, {});
-  const auto source = codegen::emit_cuda(program, schedule, {});
+  const auto source = codegen::emit(program, schedule, kernel::Target::cuda, {});
   std::vector<void*> arguments;
   for (auto& pointer : pointers) arguments.push_back(&pointer);
   simt::Options options;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "kernel/kernel.hpp"
 #include "kernel/permute/cpu_stage.hpp"
@@ -118,27 +119,10 @@ void verify_blocks(const Moves& moves, const ir::Program& program) {
   }
 }
 
-}  // namespace
-
-void verify(const Moves& moves, const ir::Program& program) {
-  const auto count = program.indices.size();
-  require(moves.tile.size() == count && moves.order.size() == count, "tile",
-          "a tile has an extent and a place in the order per index");
-  auto order = moves.order;
-  std::sort(order.begin(), order.end());
-  for (std::size_t q = 0; q < count; ++q) {
-    require(order[q] == static_cast<int>(q), "order", "the order names every index once");
-    require(moves.tile[q] >= 1 && moves.tile[q] <= std::max<std::int64_t>(program.indices[q].extent, 1), "tile",
-            "a tile lies between 1 and the extent");
-  }
-  verify_mapping("write", program, moves.mapping, moves.tile);
-  require(moves.mapping.rows <= 1, "write", "only a stage has rectangles");
-  require(moves.threads % moves.mapping.workers == 0, "threads", "tiles share a block's threads evenly");
-  if (!moves.stage) {
-    verify_blocks(moves, program);
-    return require(!moves.skew.on(), "skew", "a skewed tile waits in shared memory");
-  }
+/// The operand that waits, and where.
+void verify_stage(const Moves& moves, const ir::Program& program) {
   const auto& stage = *moves.stage;
+  const auto count = program.indices.size();
   require(stage.load >= 0 && stage.load < static_cast<int>(program.nodes.size()) &&
               program.nodes[static_cast<std::size_t>(stage.load)].kind == ir::NodeKind::load,
           "stage", "a stage belongs to a load");
@@ -157,21 +141,17 @@ void verify(const Moves& moves, const ir::Program& program) {
   }
   verify_mapping("stage", program, stage.mapping, staged);
   require(stage.mapping.workers == moves.mapping.workers, "write", "a stage uses the statement's workers");
-  if (stage.memory != StageMemory::shared) {
-    require(stage.mapping.rows <= 1, "stage", "rectangles wait in shared memory");
-    return verify_blocks(moves, program);
-  }
+  require(stage.mapping.rows <= 1 || stage.memory == StageMemory::shared, "stage", "rectangles wait in shared memory");
+  if (stage.memory != StageMemory::shared) return;
   const auto& layout = stage.layout;
   require(layout.stride.size() == count, "layout", "shared memory has a stride per index");
-  std::vector<std::size_t> axes;
-  for (std::size_t q = 0; q < count; ++q) {
-    if (staged[q] > 1) axes.push_back(q);
-  }
-  std::sort(axes.begin(), axes.end(), [&](auto p, auto q) { return layout.stride[p] < layout.stride[q]; });
+  std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // strides and extents
+  for (std::size_t q = 0; q < count; ++q) axes.emplace_back(layout.stride[q], staged[q]);
+  std::sort(axes.begin(), axes.end());
   std::int64_t last = 0;
-  for (const auto q : axes) {
-    require(layout.stride[q] > last, "layout", "points of a tile lie apart in shared memory");
-    last += layout.stride[q] * (staged[q] - 1);
+  for (const auto& [stride, extent] : axes) {
+    require(stride > last || extent == 1, "layout", "points of a tile lie apart in shared memory");
+    last += stride * (extent - 1);
   }
   const Swizzle swizzle{layout.shift, layout.mask, layout.unit};
   require(swizzle.is_bijection(), "layout", "a swizzle is a bijection");
@@ -181,6 +161,26 @@ void verify(const Moves& moves, const ir::Program& program) {
               (!skew.on() && stage.mapping.rows == moves.mapping.vector &&
                stage.mapping.digits[1].index == moves.mapping.digits[0].index && keeps_vectors(moves, moves.mapping)),
           "stage", "a rectangle's rows are the statement's vectors, side by side in shared memory");
+}
+
+}  // namespace
+
+void verify(const Moves& moves, const ir::Program& program) {
+  const auto count = program.indices.size();
+  require(moves.tile.size() == count && moves.order.size() == count, "tile",
+          "a tile has an extent and a place in the order per index");
+  auto order = moves.order;
+  std::sort(order.begin(), order.end());
+  for (std::size_t q = 0; q < count; ++q) {
+    require(order[q] == static_cast<int>(q), "order", "the order names every index once");
+    require(moves.tile[q] >= 1 && moves.tile[q] <= std::max<std::int64_t>(program.indices[q].extent, 1), "tile",
+            "a tile lies between 1 and the extent");
+  }
+  verify_mapping("write", program, moves.mapping, moves.tile);
+  require(moves.mapping.rows <= 1, "write", "only a stage has rectangles");
+  require(moves.threads % moves.mapping.workers == 0, "threads", "tiles share a block's threads evenly");
+  require(moves.stage || !moves.skew.on(), "skew", "a skewed tile waits in shared memory");
+  if (moves.stage) verify_stage(moves, program);
   verify_blocks(moves, program);
 }
 
