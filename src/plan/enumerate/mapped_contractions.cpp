@@ -14,6 +14,7 @@ namespace {
 using kernel::Directive;
 
 constexpr int kLeastSm = 90;
+constexpr int kLeastWarps = 4;                 ///< of a block: fewer copy for themselves as fast (ts02131 0.77)
 constexpr std::size_t kMapped = 4;             ///< candidates that are tried so
 constexpr std::int64_t kCounterBytes = 128;    ///< of shared memory
 constexpr std::int64_t kReservedBytes = 1024;  ///< of shared memory, of each block
@@ -32,7 +33,7 @@ constexpr OfMaps kOfMaps[] = {
 };
 
 double factor_of(const Candidate& candidate) {
-  if (!candidate.counts || candidate.counts->prefetched) return 1;
+  if (!candidate.counts || candidate.counts->prefetched || candidate.counts->warps < kLeastWarps) return 1;
   for (const auto& directive : candidate.schedule.directives) {
     if (directive.kind != Directive::Kind::atom) continue;
     for (const auto& of : kOfMaps) {
