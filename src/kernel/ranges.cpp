@@ -93,16 +93,19 @@ void Ranges::assume(const std::vector<Condition>& conditions) {
   if (!conditions.empty()) narrow(first);
 }
 
+/// Each variable by the least that the others can be, whole: multiples of conditions alone would leave fractions of it.
 void Ranges::narrow(const Condition& condition) {
-  const auto& [terms, constant] = condition.value;
-  if (terms.size() != 1 || terms.front().coefficient < 0) return;
-  const auto [var, by] = terms.front();
-  auto& extent = in_scope_[static_cast<std::size_t>(var)];
-  const auto multiple = multiples_[static_cast<std::size_t>(var)];
-  const auto last = floor_divided(floor_divided(condition.below - 1 - constant, by), multiple) * multiple;
-  if (extent == 0 || last < 0 || last + 1 >= extent) return;
-  narrowed_.push_back({var, extent});
-  extent = last + 1;
+  if (!knows(condition.value)) return;
+  for (const auto& [var, by] : condition.value.terms) {
+    if (by < 0) continue;
+    auto& extent = in_scope_[static_cast<std::size_t>(var)];
+    const auto multiple = multiples_[static_cast<std::size_t>(var)];
+    const auto others = -in_box(Affine::of(var, by) - condition.value);
+    const auto last = floor_divided(floor_divided(condition.below - 1 - others, by), multiple) * multiple;
+    if (last < 0 || last + 1 >= extent) continue;
+    narrowed_.push_back({var, extent});
+    extent = last + 1;
+  }
 }
 
 void Ranges::narrow(std::size_t first) {

@@ -59,7 +59,7 @@ class Ranges {
   /// Narrows the values of names of quotients by what has just been assumed.
   void narrow(std::size_t first);
   void narrow(const Let& let);
-  /// Narrows the values of a variable that is alone in a condition.
+  /// Narrows the values of the variables of a condition.
   void narrow(const Condition& condition);
   void greedily(Step step, Search& search) const;
   std::vector<Step> next(const Step& step, const Search& search) const;

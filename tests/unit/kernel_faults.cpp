@@ -7,6 +7,7 @@
 #include "kernel/build.hpp"
 #include "kernel/expand.hpp"
 #include "kernel/print.hpp"
+#include "kernel/ranges.hpp"
 #include "kernel_places.hpp"
 #include "lower/einsum.hpp"
 #include "ricci/error.hpp"
@@ -459,6 +460,21 @@ TEST_CASE("kernels without a fault pass") {
                cuda_batch_tiles, cuda_batch});
 }
 
+TEST_CASE("conditions bound each of their variables by whole numbers") {
+  Kernel kernel;
+  const auto x = kernel.add_var("x", 2), y = kernel.add_var("y", 2);
+  const auto far = Affine::of(x, -54) + Affine::of(y, -24);
+  Ranges ranges(kernel);
+  for (const auto var : {x, y}) ranges.enter(var, 2);
+  const auto mark = ranges.mark();
+  ranges.assume(Condition{Affine::of(x, 9) + Affine::of(y, 4), 9});
+  CHECK(ranges.never_above(Affine::of(x), 0));
+  CHECK(ranges.never_below(far, -24));
+  CHECK_FALSE(ranges.never_below(far, -23));
+  ranges.restore(mark);
+  CHECK_FALSE(ranges.never_above(Affine::of(x), 0));
+}
+
 TEST_CASE("faults planted into kernels are found by name") {
   CHECK(std::size(kFaults) >= 40);
   check_faults(kFaults);
@@ -527,7 +543,7 @@ TEST_CASE("directives that break a rule are refused by name") {
   refused("atom fma rows a depth b batch c lanes 1", "which is no index of both operands and the result");
   CHECK_THROWS_WITH(
       built(product(33, 10, 64), "atom fma rows a columns c depth b lanes 8", Target::cpu),
-      Catch::Matchers::ContainsSubstring("sums of 33 x 8 registers take 16896 bytes, more than the 16384 of a"));
+      Catch::Matchers::ContainsSubstring("sums of 33 x 8 registers take 16896 bytes, and a caller's stack has 16384"));
   const auto of_batch = [](const char* atom, const char* part) {
     INFO(atom);
     const auto start = "tile c:8; order task a0 sum c0; stage A at c0 async a b c; stage B at c0 async a c d; atom ";
