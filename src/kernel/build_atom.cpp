@@ -208,9 +208,8 @@ void Builder::make_accumulator(Mma& mma, int lanes) {
     columns *= last ? (mma.columns[k].extent + lanes - 1) / lanes : mma.columns[k].extent;
   }
   sum.shape = {rows, columns};
-  if (const auto bytes = stack_bytes(sum); kernel_.target == Target::cpu && bytes > kMostStack)
-    fail(fmt::format("sums of {} x {} registers take {} bytes, more than the {} of a caller's stack", rows, columns,
-                     bytes, kMostStack));
+  if (const auto rule = broken_by_stack(stack_bytes(sum)); kernel_.target == Target::cpu && !rule.empty())
+    fail(fmt::format("sums of {} x {} registers {}", rows, columns, rule));
   mma.accumulator = kernel_.add_array(std::move(sum));
 }
 

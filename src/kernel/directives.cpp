@@ -69,8 +69,6 @@ constexpr Word kWords[] = {
 };
 static_assert(std::size(kWords) == static_cast<std::size_t>(Kind::added));
 
-constexpr std::string_view word_of(Kind kind) { return kWords[static_cast<std::size_t>(kind)].text; }
-
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (const auto part : std::views::split(text, at)) parts.emplace_back(part.begin(), part.end());
@@ -247,7 +245,7 @@ bool has(const Directives& directives, Kind kind, std::string_view space) noexce
 
 std::string print(const Directive& directive) {
   auto d = directive;
-  auto text = d.kind == Kind::added ? d.subject : std::string(word_of(d.kind));
+  auto text = d.kind == Kind::added ? d.subject : std::string(kWords[static_cast<std::size_t>(d.kind)].text);
   const auto say = [&](std::string_view word, auto what) { text += fmt::format(" {}{}", word, std::move(what)); };
   const auto say_numbers = [&] {
     for (const auto& [word, numbers, said] : numbers_of(d)) {

@@ -37,6 +37,11 @@ std::int64_t thread_product(const Kernel& kernel, const Body& body) {
   return 1;
 }
 
+std::string broken_by_stack(std::int64_t bytes) {
+  if (bytes <= kMostStack) return {};
+  return fmt::format("take {} bytes, and a caller's stack has {} for them", bytes, kMostStack);
+}
+
 std::string broken_by_cluster(std::int64_t blocks) {
   if (blocks <= kMostCluster) return {};
   return fmt::format("a cluster of {} blocks, and GPUs have room for {}", blocks, kMostCluster);

@@ -556,6 +556,9 @@ inline constexpr std::int64_t kStaticSharedBytes = 48 * 1024;  ///< that a CUDA 
 /// The rule that a cluster of so many blocks breaks; empty: none.
 std::string broken_by_cluster(std::int64_t blocks);
 
+/// The rule that register arrays of so many bytes on a CPU break; empty: none. It follows what has them.
+std::string broken_by_stack(std::int64_t bytes);
+
 /// Whether a GPU adds to an element of that type atomically.
 bool has_atomic_addition(DType type) noexcept;
 

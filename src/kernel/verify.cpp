@@ -77,9 +77,8 @@ void Verifier::array(int number) {
 }
 
 void Verifier::on_stack(const Array& array, std::int64_t bytes) const {
-  if (bytes > kMostStack)
-    fail(fmt::format("registers up to {} take {} bytes, and a caller's stack has {} for them", array.name, bytes,
-                     kMostStack));
+  const auto rule = broken_by_stack(bytes);
+  if (!rule.empty()) fail(fmt::format("registers up to {} {}", array.name, rule));
 }
 
 void Verifier::body(const Body& body, bool outermost) {

@@ -1,7 +1,6 @@
 // What a step may be: its candidates, and the device model that they are predicted with.
 #include <algorithm>
 
-#include "jit/cuda_tensor_map.hpp"
 #include "kernel/composite.hpp"
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/plain.hpp"
@@ -14,7 +13,7 @@ std::vector<plan::Candidate> Plan::Impl::candidates(const Step& step, const std:
   auto list = target.device == Device::cpu ? plan::candidates(step.program, cpu_model())
                                            : plan::candidates(step.program, gpu_model(), wanted);
   std::erase_if(list, [&](const plan::Candidate& c) { return !has_room(c.workspace_bytes); });
-  if (target.ordinal >= 0 && !jit::cuda::has_tensor_maps())
+  if (target.lacks_tensor_maps())
     std::erase_if(list, [](const plan::Candidate& c) { return kernel::has_maps(c.schedule.directives); });
   const bool listed = wanted.empty() || std::any_of(list.begin(), list.end(), [&](const plan::Candidate& c) {
                         return c.schedule.name == wanted;
@@ -58,8 +57,7 @@ plan::Candidate Plan::Impl::best(const Step& step) const {
   auto best = predictions                    ? predictions->best(step.program, step.program_text)
               : target.device == Device::cpu ? plan::best_candidate(step.program, cpu_model())
                                              : plan::best_candidate(step.program, gpu_model());
-  const bool unknown =
-      target.ordinal >= 0 && kernel::has_maps(best.schedule.directives) && !jit::cuda::has_tensor_maps();
+  const bool unknown = kernel::has_maps(best.schedule.directives) && target.lacks_tensor_maps();
   return has_room(best.workspace_bytes) && !unknown ? best : candidates(step, {}).front();
 }
 

@@ -82,7 +82,7 @@ void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
     made.threads = static_cast<unsigned>(launch.threads);
     made.dynamic_shared = static_cast<std::size_t>(launch.dynamic_shared_bytes);
     if (!launch.maps.empty()) {
-      if (plan.target.ordinal >= 0 && !jit::cuda::has_tensor_maps())
+      if (plan.target.lacks_tensor_maps())
         throw DeviceError(fmt::format(
             "the schedule {} takes tensor maps, which drivers of CUDA 12 and newer encode; update the driver",
             step.schedule.name));

@@ -10,6 +10,7 @@
 
 #include "jit/cpu_compiler.hpp"
 #include "jit/cuda_compiler.hpp"
+#include "jit/cuda_tensor_map.hpp"
 #include "json/json.hpp"
 #include "kernel/extensions.hpp"
 #include "ricci/error.hpp"
@@ -114,6 +115,8 @@ void* DeviceFunctions::on(int ordinal) const {
   }
   return functions_[at].load(std::memory_order_relaxed);
 }
+
+bool Target::lacks_tensor_maps() const { return ordinal >= 0 && !jit::cuda::has_tensor_maps(); }
 
 std::string Target::text() const { return device == Device::cpu ? cpu.text() : fmt::format("sm_{}", sm); }
 

@@ -27,6 +27,8 @@ struct Target {
   int sm = 0;
   int ordinal = -1;  ///< GPU: where to load it; -1: make it only
   std::string text() const;
+  /// Whether its driver knows no tensor maps: those of CUDA 12 and newer do.
+  bool lacks_tensor_maps() const;
   kernel::Target family() const noexcept { return device == Device::cpu ? kernel::Target::cpu : kernel::Target::cuda; }
 };
 

@@ -182,7 +182,7 @@ TEST_CASE("each rule of tiles and their order, broken once") {
   for (auto& node : wide.nodes) node.type = DType::c128;
   CHECK_THROWS_WITH(
       build_program(wide, parse_directives("tile a:34; tile b:29; order serial a0 b0"), Target::cpu),
-      Catch::Matchers::ContainsSubstring("a worker has 16784 bytes in registers, more than the 16384 of a"));
+      Catch::Matchers::ContainsSubstring("registers of a worker take 16784 bytes, and a caller's stack has 16384"));
   auto confused = products();
   confused.indices[1].name = "a0";
   check_rules(confused, Target::cpu, {{"tile a:4; order task a0", "tile a:4", "there is a loop a0 already"}});

@@ -37,9 +37,8 @@ Kernel build_program(const ir::Program& program, Directives directives, Target t
   if (const auto tiles = loops.tiles(program); target == Target::cuda && tiles > kMostBlocks)
     throw PlanError(fmt::format("{} tiles are more than a launch takes (2^31 - 1)", tiles));
   auto kernel = target == Target::cuda ? build_cuda(program, loops) : build_cpu(program, loops);
-  if (const auto bytes = target == Target::cpu ? most_register_bytes(kernel, kernel.body) : 0; bytes > kMostStack)
-    throw PlanError(fmt::format("schedule: a worker has {} bytes in registers, more than the {} of a caller's stack",
-                                bytes, kMostStack));
+  const auto rule = target == Target::cpu ? broken_by_stack(most_register_bytes(kernel, kernel.body)) : "";
+  if (!rule.empty()) throw PlanError("schedule: registers of a worker " + rule);
   // Every loop that is not one of a worker alone stands in the order.
   for (std::size_t k = 0; k < directives.size(); ++k) {
     kernel.directives.push_back(print(directives[k]));

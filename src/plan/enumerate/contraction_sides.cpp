@@ -128,9 +128,9 @@ void ContractionSides::make_joined(Axes& axes, std::size_t count) {
   auto axis = axes.back();
   Joined joined;
   bool in_operand = true, in_result = true;  // all values lie evenly
-  const auto step = [&](const Axis& a) { return &axes == &rows_ ? a.in_rows : a.in_columns; };
+  const auto step = step_of(axes);
   for (auto slower = axes.end() - 1; slower-- != first;) {
-    in_operand = in_operand && step(*slower) == axis.extent * step(axis);
+    in_operand = in_operand && (*slower).*step == axis.extent * axis.*step;
     in_result = in_result && slower->in_result == axis.extent * axis.in_result;
     axis.extent *= slower->extent;
   }
@@ -149,16 +149,16 @@ void ContractionSides::make_joined(Axes& axes, std::size_t count) {
 }
 
 std::size_t ContractionSides::add_axis(Axes& axes, std::size_t count) const {
-  const auto step = [&](const Axis& a) { return &axes == &rows_ ? a.in_rows : a.in_columns; };
+  const auto step = step_of(axes);
   const auto end = axes.end() - static_cast<std::ptrdiff_t>(count);
-  std::int64_t evenly = step(axes.back());
+  std::int64_t evenly = axes.back().*step;
   for (auto axis = end; axis != axes.end(); ++axis) evenly *= axis->extent;
   auto next = end;
   for (auto axis = axes.begin(); axis != end; ++axis) {
     // Its neighbours would be read one by one.
-    if (step(*axis) == 1) continue;
+    if ((*axis).*step == 1) continue;
     const auto before = [&](const Axis& x, const Axis& y) {
-      return std::pair(step(x) != evenly, x.in_result) < std::pair(step(y) != evenly, y.in_result);
+      return std::pair(x.*step != evenly, x.in_result) < std::pair(y.*step != evenly, y.in_result);
     };
     if (next == end || before(*axis, *next)) next = axis;
   }

@@ -100,6 +100,8 @@ class ContractionSides {
 
   bool join_columns();
   bool join_rows();
+  /// How an axis of a side goes on in that side's operand.
+  std::int64_t Axis::* step_of(const Axes& axes) const { return &axes == &rows_ ? &Axis::in_rows : &Axis::in_columns; }
   /// The last axes of a side as one.
   void make_joined(Axes& axes, std::size_t count);
   /// Puts one more axis in front of the last ones of a side: one that goes on with them in the operand, or is near in

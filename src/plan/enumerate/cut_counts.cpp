@@ -18,7 +18,7 @@ CutCounts::CutCounts(const ir::Program& program, const GpuContraction& contracti
   const auto& out = contraction.out(program);
   result_bytes_ =
       static_cast<double>((out.last - out.first + 1) * contraction.result_size) * (contraction.reads_result ? 2 : 1);
-  operand_bytes_ = (contraction.elements(true) + contraction.elements(false)) * static_cast<double>(contraction.size);
+  operand_bytes_ = contraction.operand_bytes();
 }
 
 std::int64_t CutCounts::held_rows(const Cut& cut) const {

@@ -197,8 +197,7 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
   products_over_memory_ =
       product_cycles() / (device.multiprocessors * device.clock_MHz * 1e6) / (bytes / (device.copy_rate_GBs() * 1e9));
   constexpr double kCached = 30e6;  // bytes, of which all stay: an A100 has 40 MB, an H100 50 MB
-  const double operands = (elements(true) + elements(false)) * static_cast<double>(size);
-  follows_result = !is_outer() && operands < kCached && operands < bytes - operands;
+  follows_result = !is_outer() && operand_bytes() < std::min(kCached, bytes - operand_bytes());
 }
 
 std::optional<GpuContraction> GpuContraction::by_groups(const ir::Program& program, const GpuModel& device,

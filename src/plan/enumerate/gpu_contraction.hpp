@@ -94,6 +94,8 @@ class GpuContraction {
   ir::NodeId load(bool of_rows) const { return of_rows ? rows_load_ : columns_load_; }
   /// Of an operand, each that is read.
   double elements(bool of_rows) const;
+  /// Of both operands, as products read them.
+  double operand_bytes() const { return (elements(true) + elements(false)) * static_cast<double>(size); }
   /// Cycles of one multiprocessor's units for all products, of operands in the best order.
   double product_cycles() const;
   /// Indices of an operand, slowest first, in which blocks read it by whole vectors: along the depth, in the order in
