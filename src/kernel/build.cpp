@@ -31,6 +31,7 @@ void Builder::run(std::span<const Directive> directives) {
       }
     }
     if (directive.kind == Kind::store) atomic_ = directive.space == "atomic";
+    if (directive.kind == Kind::exchange) exchanged_ = true;
   }
   std::size_t next = 0;
   const auto makes_loops = [](const Directive& d) { return d.kind == Kind::tile || d.kind == Kind::join; };
@@ -62,10 +63,9 @@ std::vector<Builder::Task> Builder::tasks() const {
   return list;
 }
 
-Body Builder::of_task(bool is_first, bool is_last, int block) {
-  is_first_ = is_first;
-  is_last_ = is_last;
-  block_ = block;
+Body Builder::of_task(const Passing& passing) {
+  passing_ = passing;
+  if (passing.from != nullptr) check_exchange(*passing.from);
   const auto count = tasks().size();
   Body body;
   if (count > 0) body = std::move(order_[count - 1].first);
@@ -101,6 +101,9 @@ void Builder::apply(const Directive& directive) {
       for (const auto& n : program_.nodes) {
         if (n.kind == NodeKind::load && n.source == program_.statement().buffer) fail("the result is read too");
       }
+      return;
+    case Kind::exchange:
+      if (group_ == nullptr) fail("sums pass between sections of a group");
       return;
     case Kind::products:
       fail("sections of products are for groups of them");
@@ -460,7 +463,12 @@ Kernel build(const ir::Program& program, const Group& group, Directives directiv
   const auto count = std::count_if(directives.begin(), directives.end(), is_head);
   std::vector<Builder> sections;
   std::vector<bool> computed(group.products.size());
+  const auto exchanges = [&](auto head) {
+    const auto end = std::find_if(head + 1, directives.end(), is_head);
+    return std::any_of(head, end, [](const Directive& d) { return d.kind == Kind::exchange; });
+  };
   Body body;
+  Body* scope = &body;  // what is in registers of the section before is in it
   int block = -1;
   for (auto from = directives.begin(); from != directives.end();) {
     if (!is_head(*from)) throw PlanError("schedule: sections of a group begin with their products");
@@ -477,10 +485,18 @@ Kernel build(const ir::Program& program, const Group& group, Directives directiv
     section.run({from + 1, end});
     if (section.tasks() != sections.front().tasks())
       throw PlanError("schedule: all sections of a group have the same tasks");
-    const bool is_first = sections.size() == 1, is_last = static_cast<std::ptrdiff_t>(sections.size()) == count;
-    if (is_first && !is_last) block = section.add_block();
-    body.push_back(
-        {Section{fmt::format("products {}", fmt::join(from->sizes, " ")), section.of_task(is_first, is_last, block)}});
+    const bool received = exchanges(from);
+    if (received && sections.size() == 1) throw PlanError("schedule: exchange: there is no section before the first");
+    Builder::Passing passing;
+    passing.is_last = static_cast<std::ptrdiff_t>(sections.size()) == count;
+    passing.on = !passing.is_last && exchanges(end);
+    passing.from = received ? &sections[sections.size() - 2] : nullptr;
+    passing.adds = block >= 0;
+    if (received) passing.adds = passing.from->adds();
+    if (!passing.is_last && !passing.on && block < 0) block = section.add_block();
+    passing.block = block;
+    scope->push_back({Section{fmt::format("products {}", fmt::join(from->sizes, " ")), section.of_task(passing)}});
+    scope = passing.on ? &std::get<Section>(scope->back().node).body : &body;
     from = end;
   }
   if (std::find(computed.begin(), computed.end(), false) != computed.end())

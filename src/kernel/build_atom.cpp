@@ -197,6 +197,9 @@ void Builder::make_accumulator(Mma& mma, int lanes) {
   }
   Array sum;
   sum.name = "sum";
+  const auto taken = [&](const Array& array) { return array.name == sum.name; };
+  for (int n = 2; exchanged_ && std::any_of(kernel_.arrays.begin(), kernel_.arrays.end(), taken); ++n)
+    sum.name = fmt::format("sum_{}", n);  // what is exchanged lives in one scope
   sum.type = product().of.type;
   sum.space = Space::registers;
   sum.lanes = lanes;
@@ -233,10 +236,46 @@ Body Builder::assemble(std::size_t k) {
     Prefetch lines{result().element(), std::move(digits), true, quotients(program_.statement().offset)};
     body.push_back({std::move(lines), atom_number_});
   }
-  body.push_back({Clear{products_.front().mma.accumulator}, atom_number_});
+  const auto tile = [](const Mma& mma) { return TileExchange::Tile{mma.accumulator, mma.rows, mma.columns}; };
+  const auto& mma = products_.front().mma;
+  if (passing_.from != nullptr) {
+    body.push_back({TileExchange{tile(mma), tile(passing_.from->products_.front().mma)}, atom_number_});
+  } else {
+    body.push_back({Clear{mma.accumulator}, atom_number_});
+  }
   for (auto& statement : sums(k)) body.push_back(std::move(statement));
+  if (passing_.on) return body;
   for (auto& statement : flush()) body.push_back(std::move(statement));
   return body;
+}
+
+void Builder::check_exchange(const Builder& before) const {
+  const auto refuse = [](const char* rule) { throw PlanError(fmt::format("schedule: exchange: {}", rule)); };
+  for (const auto* section : {&before, this}) {
+    for (const auto& one : section->order_) {
+      if (one.bind != Bind::task && !one.sum && kernel_.extent(one.var) > 1)
+        refuse("a task has one register tile of either section");
+    }
+  }
+  const auto& to = products_.front().mma;
+  const auto& from = before.products_.front().mma;
+  const auto digits = [](const Mma& mma) {
+    std::vector<Var> all;
+    for (const auto* side : {&mma.rows, &mma.columns}) {
+      for (const auto& digit : *side) {
+        if (digit.extent > 1) all.push_back(digit.var);
+      }
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  const auto &a = kernel_.array(to.accumulator), &b = kernel_.array(from.accumulator);
+  if (digits(to) != digits(from)) refuse("both sections have the same levels of indices in registers");
+  if (a.type != b.type || a.lanes != b.lanes) refuse("registers of both sections are alike");
+  if (a.lanes > 1 && (to.columns.back().extent == 1 || from.columns.back().extent == 1))
+    refuse("lanes are of an index of several values");
+  if (const auto rule = broken_by_stack(stack_bytes(a) + stack_bytes(b)); !rule.empty())
+    refuse(("registers of both sections " + rule).c_str());
 }
 
 Body Builder::sums(std::size_t k) {
@@ -306,7 +345,7 @@ Access Builder::in_block() const {
     offset = offset + stride * value;
     stride *= block_extent(q);
   }
-  return {block_, {offset}};
+  return {passing_.block, {offset}};
 }
 
 Body Builder::flush() {
@@ -347,10 +386,10 @@ Body Builder::flush() {
     throw PlanError("schedule: products that add to one accumulator are summed in one part each");
   if (group_ != nullptr) {
     const auto sum = result.load({mma.accumulator, {}});
-    whole.to = more.to = is_last_ ? result.element() : in_block();
+    whole.to = more.to = passing_.is_last ? result.element() : in_block();
     more.value = result.plus(more.to, sum);
-    whole.value = is_first_ ? sum : result.plus(in_block(), sum);
-    if (is_last_) whole.value = result.finished(*group_, std::move(whole.value));
+    whole.value = passing_.adds ? result.plus(in_block(), sum) : sum;
+    if (passing_.is_last) whole.value = result.finished(*group_, std::move(whole.value));
   } else {
     whole.value =
         atomic_ ? result.part(statement.value, mma.accumulator) : result.value(statement.value, mma.accumulator);

@@ -86,8 +86,19 @@ class Builder {
   std::vector<Task> tasks() const;
   /// Memory of the worker for a task's block of the result, laid out as the result is.
   int add_block();
-  /// What a task does. Of a group, sections before the last one leave their sums in the block.
-  Body of_task(bool is_first = true, bool is_last = true, int block = -1);
+  /// How the sums of a group's section go on.
+  struct Passing {
+    bool adds = false;  ///< to what earlier sections left in the block
+    bool is_last = true;
+    int block = -1;                 ///< where sections before the last one leave their sums
+    const Builder* from = nullptr;  ///< the section before, whose sums come in registers
+    bool on = false;                ///< to the next section, in registers
+  };
+  /// What a task does.
+  Body of_task(const Passing& passing);
+  Body of_task() { return of_task(Passing()); }
+  /// Whether its sums are to be added to those in the block.
+  bool adds() const { return passing_.adds; }
   /// The loops over tasks around what each of them does.
   Body around(Body body) {
     for (auto k = tasks().size(); k-- > 0;) body = loop_of(k, std::move(body));
@@ -174,6 +185,9 @@ class Builder {
   /// the index does.
   std::vector<Condition> inside(const ir::Affine& affine, bool tile) const;
 
+  /// The rules of sums that pass in registers.
+  void check_exchange(const Builder& before) const;
+
   /// Indices that are joined, as quotients, of the axes that move a tensor.
   std::vector<Let> quotients(const ir::Affine& affine) const;
 
@@ -230,9 +244,9 @@ class Builder {
   const ir::Program& program_;
   std::vector<Product> products_;
   const Group* group_;
-  bool is_first_ = true, is_last_ = true;  // of the group's sections
-  int block_ = -1;                         // of the result, where there are several sections
-  std::vector<Axis> axes_;                 // per index of the program, and behind them those that are joined
+  Passing passing_;
+  bool exchanged_ = false;  // sums come from the section before in registers
+  std::vector<Axis> axes_;  // per index of the program, and behind them those that are joined
   std::size_t earlier_vars_, earlier_arrays_;
   std::vector<std::size_t> reused_;  // arrays of earlier sections
   std::vector<Let> quotients_;       // indices that are joined, by the values of their axes

@@ -64,6 +64,7 @@ constexpr Word kWords[] = {
     {"origin", kMoves, "shuffle"},
     {"store", kProducts},
     {.text = "join", .readers = kProducts, .subject = "a name for what indices become", .list = true},
+    {"exchange", kProducts},
     {.text = "copy", .readers = 0, .subject = "an operand, or the result", .list = true},
     {"library", 0, "gemm"},
 };
@@ -93,7 +94,6 @@ class Words {
     if (word.empty()) fail(word, wanted);
     return word;
   }
-  std::int64_t number() { return number(next()); }
   std::int64_t number(std::string_view word) const {
     const auto value = ir::read_number<std::int64_t>(word);
     if (!value || *value < 1) fail(word, "a positive number");
@@ -185,7 +185,7 @@ Directive parse_line(std::string_view line) {
     const auto word = words.next();
     if (!word.empty() && word != known->perhaps) words.fail(word, fmt::format("\"{}\"", known->perhaps));
     if (word == "prefetch") d.loops.push_back({"prefetch", {}});
-    if (word == "items") d.sizes.push_back(words.number());
+    if (word == "items") d.sizes.push_back(words.number(words.next()));
   }
   names(known->list, known->keys);
   if (const auto word = words.next(); !word.empty()) words.fail(word, "the end of the line");

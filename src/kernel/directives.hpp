@@ -31,6 +31,7 @@
 //                                   before run
 //   products 3 7                    of a group: what follows, up to the next such line, is how its products 3 and 7 are
 //                                   computed, an atom each, into one accumulator. All sections have the same tasks
+//   exchange                        of such a section: its sums begin with those of the one before, in registers
 //   prefetch                        on a CPU: lines of the result are fetched while the sums that go there are computed
 //   nontemporal                     on a CPU: vectors of the result are written by nontemporal stores
 //
@@ -102,6 +103,7 @@ struct Directive {
     origin,
     store,
     join,
+    exchange,
     copy,
     library,
     added

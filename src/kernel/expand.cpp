@@ -99,6 +99,12 @@ void made_by(Body& body, int origin) {
   }
 }
 
+std::int64_t product(const std::vector<Digit>& digits) {
+  std::int64_t n = 1;
+  for (const auto& digit : digits) n *= digit.extent;
+  return n;
+}
+
 Affine position(const std::vector<Digit>& digits) {
   Affine sum;
   std::int64_t stride = 1;

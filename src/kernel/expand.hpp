@@ -1,6 +1,7 @@
 // What both targets' expansions share: making loops and values.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,6 +66,8 @@ bool has_runs(const Affine& index, const std::vector<Let>& quotients, Var digit,
 /// Whether conditions hold for all or none of those.
 bool hold_alike(const std::vector<Condition>& when, Var digit, std::int64_t n);
 
+/// How many combinations of digits there are.
+std::int64_t product(const std::vector<Digit>& digits);
 /// Position of a digit combination in a mixed-radix number, the last digit fastest.
 Affine position(const std::vector<Digit>& digits);
 

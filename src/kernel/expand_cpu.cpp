@@ -69,13 +69,54 @@ class Expander {
     return all;
   }
 
+  /// Register by register where lanes are of one digit on both sides, else by blocks of lanes x lanes that are
+  /// transposed: vectors along `across`, of as many of `along`, become vectors along that.
+  Body one(const TileExchange& exchange) {
+    const auto& [to, from] = exchange;
+    const auto lanes = kernel_.array(to.array).lanes;
+    const auto type = kernel_.array(to.array).type;
+    const auto into = columns_of(kernel_, to.columns, lanes), out = columns_of(kernel_, from.columns, lanes);
+    const Access write{to.array, {position(to.rows), position(into.digits)}, lanes};
+    const Access read{from.array, {position(from.rows), position(out.digits)}, lanes};
+    Body all{{Declare{to.array}}};
+    auto digits = to.rows;
+    if (lanes == 1 || into.lane == out.lane) {
+      digits.insert(digits.end(), into.digits.begin(), into.digits.end());
+      auto same = lanes == 1 ? read : with(read, out.vectors, Affine::of(into.vectors));
+      for (auto& s : loops(digits, Bind::unroll, {{Store{write, load_of(type, std::move(same))}}}))
+        all.push_back(std::move(s));
+      return all;
+    }
+    const auto along = to.columns.back(), across = from.columns.back();
+    digits.insert(digits.end(), to.columns.begin(), to.columns.end());
+    std::erase_if(digits, [&](const Digit& d) { return d.var == along.var || d.var == across.var; });
+    Body blocks;
+    for (std::int64_t p = 0; p < across.extent; p += lanes) {
+      for (std::int64_t q = 0; q < along.extent; q += lanes) {
+        const auto reads = std::min<std::int64_t>(along.extent - q, lanes);
+        const auto writes = std::min<std::int64_t>(across.extent - p, lanes);
+        const auto turned = registers("turned", type, lanes, lanes);
+        const auto u = kernel_.add_var("u", reads), w = kernel_.add_var("w", writes);
+        const auto row = [&](const Affine& index) { return Access{turned, {index}, lanes}; };
+        auto vector = with(with(read, along.var, Affine::of(u) + Affine(q)), out.vectors, Affine(p / lanes));
+        Body turn{{Declare{turned}}};
+        turn.push_back(loop_over(u, Bind::unroll, {{Store{row(Affine::of(u)), load_of(type, std::move(vector))}}}));
+        if (reads < lanes) {
+          const auto z = kernel_.add_var("z", lanes - reads);
+          turn.push_back(loop_over(z, Bind::unroll, {{Store{row(Affine::of(z) + Affine(reads)), zero_of(type)}}}));
+        }
+        turn.push_back({Transpose{turned}});
+        vector = with(with(write, across.var, Affine::of(w) + Affine(p)), into.vectors, Affine(q / lanes));
+        turn.push_back(loop_over(w, Bind::unroll, {{Store{std::move(vector), load_of(type, row(Affine::of(w)))}}}));
+        blocks.push_back({Section{"", std::move(turn)}});
+      }
+    }
+    for (auto& s : loops(digits, Bind::unroll, std::move(blocks))) all.push_back(std::move(s));
+    return all;
+  }
+
   int registers(const std::string& stem, DType type, std::int64_t count, int lanes) {
     return add_registers(kernel_, stem, type, count, lanes, origin_);
-  }
-  static std::int64_t product(const std::vector<Digit>& digits) {
-    std::int64_t n = 1;
-    for (const auto& digit : digits) n *= digit.extent;
-    return n;
   }
 
   Body one(const Mma& mma) {

@@ -290,6 +290,16 @@ struct Clear {
   int array = -1;
 };
 
+/// CPU: a register tile becomes what another one holds, element by element: both are of the same digits, which are
+/// rows, columns and lanes of each in its own way.
+struct TileExchange {
+  struct Tile {
+    int array = -1;
+    std::vector<Digit> rows, columns;  ///< as those of Mma
+  };
+  Tile to, from;
+};
+
 // ---- native statements
 
 /// A register array begins to live: it stands before the first use, in a body around all of them.
@@ -499,10 +509,10 @@ struct GroupMma {
 };
 
 struct Statement {
-  std::variant<Loop, Sweep, Let, If, Comment, Section, Copy, Mma, Flush, Clear, Declare, Define, Scatter, Advance,
-               AdvanceByLanes, Store, Transpose, CopyRun, Beside, FetchRows, FetchLines, Prefetch, CopyRow, LaneReduce,
-               LaneScan, AsyncCopy, Counters, Expect, BoxCopy, Await, Commit, Wait, Barrier, MatrixLoad, MmaCall, Fence,
-               GroupMma>
+  std::variant<Loop, Sweep, Let, If, Comment, Section, Copy, Mma, Flush, Clear, TileExchange, Declare, Define, Scatter,
+               Advance, AdvanceByLanes, Store, Transpose, CopyRun, Beside, FetchRows, FetchLines, Prefetch, CopyRow,
+               LaneReduce, LaneScan, AsyncCopy, Counters, Expect, BoxCopy, Await, Commit, Wait, Barrier, MatrixLoad,
+               MmaCall, Fence, GroupMma>
       node;
   int origin = -1;  ///< directive that made it: number of a line of Kernel::directives
 };

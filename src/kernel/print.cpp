@@ -173,6 +173,10 @@ class Printer {
   }
   std::string batch(const std::vector<Digit>& digits) const { return digits.empty() ? "" : ", batch " + text(digits); }
   void one(const Clear& clear) { line("clear {}", array_name(clear.array)); }
+  void one(const TileExchange& exchange) { line("exchange {} = {}", tile(exchange.to), tile(exchange.from)); }
+  std::string tile(const TileExchange::Tile& tile) const {
+    return fmt::format("{} over rows {}, columns {}", array_name(tile.array), text(tile.rows), text(tile.columns));
+  }
 
   void one(const Declare& declare) {
     line("declare {}{}", array_name(declare.array), declare.zeros ? " of zeros" : "");

@@ -138,6 +138,9 @@ class Verifier {
   void leave(const std::vector<Digit>& digits);
   void one(const Copy& copy);
   void one(const Clear& clear);
+  void one(const TileExchange& exchange);
+  /// Whether a register array of a CPU has a register for each row and vector of columns.
+  void registers_of(int array, const std::vector<Digit>& rows, const std::vector<Digit>& columns) const;
   void one(const Mma& mma);
   /// Each warp, and each lane of an atom with lanes for several products, has one of those side by side.
   void products_side_by_side(const Mma& mma) const;

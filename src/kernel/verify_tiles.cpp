@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernel/expand.hpp"
 #include "kernel/print.hpp"
 #include "kernel/verifier.hpp"
 #include "kernel/warp_tile.hpp"
@@ -63,27 +64,60 @@ void Verifier::one(const Clear& clear) {
   life_of(clear.array) = Life::ready;
 }
 
+namespace {
+
+/// What is in a tile, each of several values: numbers of variables.
+std::vector<Var> elements_of(const TileExchange::Tile& tile) {
+  std::vector<Var> vars;
+  for (const auto* digits : {&tile.rows, &tile.columns}) {
+    for (const auto& digit : *digits) {
+      if (digit.extent > 1) vars.push_back(digit.var);
+    }
+  }
+  std::sort(vars.begin(), vars.end());
+  return vars;
+}
+
+}  // namespace
+
+void Verifier::registers_of(int array, const std::vector<Digit>& rows, const std::vector<Digit>& columns) const {
+  const auto& sum = kernel_.array(array);
+  const auto last = columns.empty() ? 1 : columns.back().extent;
+  const auto vectors = product(columns) / last * ((last + sum.lanes - 1) / sum.lanes);
+  if (sum.shape.size() != 2 || sum.shape[0] != product(rows) || sum.shape[1] != vectors)
+    fail(fmt::format("{} has not the {} x {} registers of its rows and columns", sum.name, product(rows), vectors));
+}
+
+void Verifier::one(const TileExchange& exchange) {
+  const auto &to = kernel_.array(exchange.to.array), &from = kernel_.array(exchange.from.array);
+  expect(!cuda() && &to != &from, "an exchange on a GPU, or of a tile with itself");
+  for (const auto* tile : {&exchange.to, &exchange.from}) {
+    expect(kernel_.array(tile->array).space == Space::registers, "an exchange of what is no register array");
+    enter(tile->rows);
+    enter(tile->columns);
+    registers_of(tile->array, tile->rows, tile->columns);
+    leave(tile->columns);
+    leave(tile->rows);
+  }
+  if (to.type != from.type || to.lanes != from.lanes)
+    fail(fmt::format("{} and {} have registers of different types", to.name, from.name));
+  if (elements_of(exchange.to) != elements_of(exchange.from))
+    fail(fmt::format("{} and {} hold different elements", to.name, from.name));
+  read_life(exchange.from.array);
+  life_of(exchange.to.array) = Life::ready;
+}
+
 void Verifier::one(const Mma& mma) {
-  const auto& sum = kernel_.array(mma.accumulator);
   read_life(mma.accumulator);
   enter(mma.batch);
   enter(mma.rows);
   enter(mma.columns);
   enter(mma.depth);
-  const auto product = [](const std::vector<Digit>& digits) {
-    std::int64_t n = 1;
-    for (const auto& digit : digits) n *= digit.extent;
-    return n;
-  };
   if (!cuda() && !mma.batch.empty()) fail("products side by side are for the warps of a GPU");
   if (cuda()) products_side_by_side(mma);
   if (!cuda()) {
     if (mma.atom != "fma") fail(fmt::format("there is no atom {} on a CPU", mma.atom));
-    const auto last = mma.columns.empty() ? 1 : mma.columns.back().extent;
-    const auto vectors = product(mma.columns) / last * ((last + sum.lanes - 1) / sum.lanes);
-    if (sum.shape.size() != 2 || sum.shape[0] != product(mma.rows) || sum.shape[1] != vectors)
-      fail(fmt::format("{} has not the {} x {} registers of its rows and columns", sum.name, product(mma.rows),
-                       vectors));
+    registers_of(mma.accumulator, mma.rows, mma.columns);
   } else if (find_fma(mma.atom) == nullptr) {
     if (const auto deep = find_atom(mma.atom)->k; product(mma.depth) % deep != 0)
       fail(fmt::format("a depth of {} in atoms of {}", product(mma.depth), deep));

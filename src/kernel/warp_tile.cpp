@@ -8,16 +8,11 @@
 #include <limits>
 #include <utility>
 
+#include "kernel/expand.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
 namespace {
-
-std::int64_t product(const std::vector<Digit>& digits) {
-  std::int64_t n = 1;
-  for (const auto& digit : digits) n *= digit.extent;
-  return n;
-}
 
 /// A side of the tile, along one coordinate of a fragment.
 Side side(std::int64_t extent, int warps, const Fragment& fragment, int along, int run) {

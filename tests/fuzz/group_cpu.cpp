@@ -142,3 +142,32 @@ TEST_CASE("random groups of contractions on the CPU are sums of products, to the
               static_cast<unsigned long long>(first), fused);
   if (fuzz::enough(count)) CHECK(fused > count / 10);
 }
+
+TEST_CASE("sums of a group pass from split to split in registers on the CPU") {
+  const auto program = Program::parse(
+      "index a = 21\nindex b = 4\nindex c = 11\nindex k = 10\nindex l = 6\ninput A(a, b, k) : f64\n"
+      "input B(k, c) : f64\ninput E(l, a) : f64\ninput F(c, b, l) : f64\noutput y(a, b, c) : f64\n"
+      "y(a, b, c) = sum(k, A(a, b, k) * B(k, c)) - sum(l, E(l, a) * F(c, b, l))\n");
+  std::vector<std::vector<double>> factors;
+  std::vector<const void*> from;
+  for (const std::size_t elements : {21 * 4 * 10, 10 * 11, 6 * 21, 11 * 4 * 6}) {
+    auto& values = factors.emplace_back(elements);
+    for (std::size_t k = 0; k < elements; ++k) values[k] = static_cast<double>((7 * k + 3 * elements) % 11) - 5;
+  }
+  for (const auto& values : factors) from.push_back(values.data());
+  std::vector<double> want(21 * 4 * 11), got(want.size());
+  Runtime::interpret_program(program, std::vector<void*>{want.data()}, from);
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  Runtime runtime(options);
+  PlanOptions asked;
+  asked.schedule =
+      "products 1; tile a:2; order task a0; stage A at a0 scratch b c a; stage B at a0 scratch c d;"
+      "atom fma rows a b columns d depth c lanes 4; products 2; tile a:2; order task a0; stage C at a0 scratch e a;"
+      "stage D at a0 scratch e d b; atom fma rows a columns d b depth e lanes 4; exchange";
+  const auto plan = runtime.plan_program(program, asked);
+  plan(std::vector<void*>{got.data()}, from);
+  INFO(plan.source());
+  CHECK(got == want);
+  CHECK(plan.source().find("_block") == std::string::npos);
+}

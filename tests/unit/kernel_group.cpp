@@ -3,7 +3,9 @@
 
 #include "catch.hpp"
 #include "kernel/build.hpp"
+#include "kernel/expand.hpp"
 #include "kernel/interpret/execute.hpp"
+#include "kernel_places.hpp"
 #include "lower/lower_program.hpp"
 #include "ricci/error.hpp"
 
@@ -56,7 +58,65 @@ Kernel built(const ir::Program& program, const std::string& directives) {
   return build(program, *group_of(program), parse_directives(directives), Target::cpu);
 }
 
+/// One register tile a task: columns c, then b, then c again, with rows in another order.
+const std::string kPassed =
+    "products 1; tile a:2; order task a0; stage A at a0 scratch k b a; atom fma rows a b columns c depth k lanes 8;"
+    "products 2; tile a:2; order task a0; stage E at a0 scratch l a; stage F at a0 scratch l c b;"
+    "atom fma rows a columns c b depth l lanes 8; exchange; products 3; tile a:2; order task a0;"
+    "stage G at a0 scratch l b a; atom fma rows b a columns c depth l lanes 8;";
+
+Kernel passed_tiles() { return built(lowered(kThree), kPassed + "exchange"); }
+Kernel passed() { return expand(passed_tiles()); }
+
+const Fault kFaults[] = {
+    {"tiles of different digits", passed_tiles,
+     [](Kernel& k) { get<TileExchange>(k).from.rows.front() = {k.add_var("x", 2), 2}; }, "hold different elements"},
+    {"registers that a tile does not have", passed_tiles, [](Kernel& k) { get<TileExchange>(k).to.columns.pop_back(); },
+     "has not the"},
+    {"a tile that becomes itself", passed_tiles,
+     [](Kernel& k) {
+       auto& exchange = get<TileExchange>(k);
+       exchange.to = exchange.from;
+     },
+     "of a tile with itself"},
+    {"registers of other lanes", passed_tiles,
+     [](Kernel& k) { k.arrays[static_cast<std::size_t>(get<TileExchange>(k).to.array)].lanes = 4; }, "has not the"},
+    {"sums that pass into registers that are not there", passed,
+     [](Kernel& k) {
+       const auto [body, place] = find<Declare>(
+           k.body, [&](const Statement& s) { return k.array(std::get<Declare>(s.node).array).name == "sum_2"; });
+       body->erase(body->begin() + static_cast<std::ptrdiff_t>(place));
+     },
+     "is written where it is not declared"},
+};
+
 }  // namespace
+
+TEST_CASE("faults planted into exchanges are found by name") {
+  check_sound({passed_tiles, passed});
+  check_faults(kFaults);
+}
+
+TEST_CASE("sums pass from section to section in registers") {
+  const auto program = lowered(kThree);
+  auto want = tensors(program);
+  ir::interpret(program, pointers(want), {});
+  // All of them, the last two, the first two.
+  auto last = kPassed, first = kPassed;
+  last.erase(last.find("exchange; "), 10);
+  last += "exchange";
+  for (const auto& [directives, blocks] : {std::pair(kPassed + "exchange", 0), {last, 1}, {first, 1}}) {
+    const auto tiles = built(program, directives);
+    const auto expanded = expand(tiles);
+    CHECK(std::count_if(tiles.arrays.begin(), tiles.arrays.end(),
+                        [](const Array& array) { return array.name.ends_with("_block"); }) == blocks);
+    for (const auto* tree : {&tiles, &expanded}) {
+      auto got = tensors(program);
+      execute(*tree, pointers(got), {});
+      CHECK(got == want);
+    }
+  }
+}
 
 TEST_CASE("a group is a sum of products over the result's indices") {
   const auto group = group_of(lowered(kThree));
@@ -139,6 +199,15 @@ TEST_CASE("a group's directives that break a rule") {
                   "atom fma rows b a columns c depth l lanes 8; products 2;" +
                   kSecond),
              ContainsSubstring("in one part each"));
+  CHECK_THAT(text(kWhole + "exchange"), ContainsSubstring("a task has one register tile of either section"));
+  CHECK_THAT(text("products 1 3;" + kFirst + "exchange; products 2;" + kSecond),
+             ContainsSubstring("there is no section before the first"));
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    auto directives = kPassed;
+    return directives.replace(directives.find(from), from.size(), to);
+  };
+  CHECK_THAT(text(changed("columns c b depth l lanes 8", "columns c b depth l lanes 4")),
+             ContainsSubstring("registers of both sections are alike"));
   CHECK_THROWS_WITH(build(program, *group_of(program), parse_directives(kWhole), Target::cuda),
                     ContainsSubstring("no groups of products on this target"));
 }

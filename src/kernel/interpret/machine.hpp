@@ -80,6 +80,7 @@ class Machine {
   // ---- tiles.cpp: tile statements, by their definition
   void one(const Copy& copy, const Threads& threads);
   void one(const Clear& clear, const Threads& threads);
+  void one(const TileExchange& exchange, const Threads& threads);
   void one(const Mma& mma, const Threads& threads);
   void one(const Flush& flush, const Threads& threads);
   void over(std::span<const Digit> digits, int thread, const std::function<void()>& each);

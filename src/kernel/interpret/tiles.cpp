@@ -43,6 +43,20 @@ void Machine::one(const Copy& copy, const Threads& threads) {
 
 void Machine::one(const Clear& clear, const Threads&) { tiles_[clear.array].clear(); }
 
+void Machine::one(const TileExchange& exchange, const Threads& threads) {
+  const auto& [to, from] = exchange;
+  if (!tiles_.contains(from.array)) broken(kernel_, origin_, "sums are passed on that nothing has cleared");
+  auto held = tiles_[from.array];
+  auto& made = tiles_[to.array];
+  made.clear();
+  const auto row = position(to.rows), column = position(to.columns);
+  const auto from_row = position(from.rows), from_column = position(from.columns);
+  const auto t = threads.front();
+  over(to.rows, t, [&] {
+    over(to.columns, t, [&] { made[{at(row, t), at(column, t)}] = held[{at(from_row, t), at(from_column, t)}]; });
+  });
+}
+
 void Machine::one(const Mma& mma, const Threads& threads) {
   const auto of = kernel_.array(mma.accumulator).type;
   const auto from_a = kernel_.array(mma.a.array).type, from_b = kernel_.array(mma.b.array).type;

@@ -122,14 +122,13 @@ void verify_blocks(const Moves& moves, const ir::Program& program) {
 /// The operand that waits, and where.
 void verify_stage(const Moves& moves, const ir::Program& program) {
   const auto& stage = *moves.stage;
-  const auto count = program.indices.size();
   require(stage.load >= 0 && stage.load < static_cast<int>(program.nodes.size()) &&
               program.nodes[static_cast<std::size_t>(stage.load)].kind == ir::NodeKind::load,
           "stage", "a stage belongs to a load");
   auto staged = moves.tile;
   const auto& skew = moves.skew;
   if (skew.on()) {
-    require(skew.index < static_cast<int>(count), "skew", "a skew belongs to an index");
+    require(skew.index < static_cast<int>(staged.size()), "skew", "a skew belongs to an index");
     auto& extent = staged[static_cast<std::size_t>(skew.index)];
     require(is_power_of_two(skew.elements) && extent % skew.elements == 0, "skew",
             "a skew is a power of two that divides the tile");
@@ -144,9 +143,9 @@ void verify_stage(const Moves& moves, const ir::Program& program) {
   require(stage.mapping.rows <= 1 || stage.memory == StageMemory::shared, "stage", "rectangles wait in shared memory");
   if (stage.memory != StageMemory::shared) return;
   const auto& layout = stage.layout;
-  require(layout.stride.size() == count, "layout", "shared memory has a stride per index");
+  require(layout.stride.size() == staged.size(), "layout", "shared memory has a stride per index");
   std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // strides and extents
-  for (std::size_t q = 0; q < count; ++q) axes.emplace_back(layout.stride[q], staged[q]);
+  for (std::size_t q = 0; q < staged.size(); ++q) axes.emplace_back(layout.stride[q], staged[q]);
   std::sort(axes.begin(), axes.end());
   std::int64_t last = 0;
   for (const auto& [stride, extent] : axes) {
