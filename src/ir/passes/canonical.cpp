@@ -336,12 +336,13 @@ Canonical canonicalise(Program program, std::string* trace) {
       result.param = origins(program.params, params);
     }
     program = pass.run(std::move(program));
-    verify(program);
     if (!trace && !logged) continue;
+    verify(program);  // else at the end: it takes longer than most passes
     auto after = print(program);
     tell(fmt::format("-- after \"{}\"{}", pass.name, after == before ? " (unchanged)\n" : "\n" + after));
     before = std::move(after);
   }
+  verify(program);
   static_cast<Program&>(result) = std::move(program);
   return result;
 }
