@@ -44,7 +44,7 @@ class Copies {
         if (best.us < 0) best.us = predictions_.us_of_canonical(whole.steps[k].program);
         constexpr double kWorth = 1.1;  // times the least that matrices take
         if (best.us > kWorth * order->least_us) {
-          auto made = as_matrices(whole, k, *order);
+          auto made = as_matrices(whole, k, *order, best.us);
           if (made && made->us < best.us) best = std::move(*made);
         }
       }
@@ -60,6 +60,8 @@ class Copies {
   }
 
  private:
+  static constexpr double kCopied = 0.9;  ///< of what as many bytes take: no copy takes less
+
   /// The sequence with a step's program in canonical form, in the precision that it is computed in.
   ir::Sequence canonical(ir::Sequence sequence, std::size_t k) const {
     auto& step = sequence.steps[k];
@@ -91,7 +93,6 @@ class Copies {
         auto copied = ir::copy_operand(made.sequence, k, order.value, order.indices, order.row, "copy", order.tf32);
         if (!fits(copied)) continue;
         // The product first, which is seldom fast enough even if the copy takes the least that copies can.
-        constexpr double kCopied = 0.9;  // of what as many bytes take
         const double room = least - kCopied * (order.least_us - order.product_us);
         auto rest = predicted(copied.steps[k + 1], room);
         if (rest >= room && !(order.tf32 && order.deep)) continue;
@@ -132,18 +133,20 @@ class Copies {
     return below;
   }
 
-  /// The result as a matrix, which is permuted when it is complete, and operands copied to be matrices.
-  std::optional<Priced> as_matrices(const ir::Sequence& whole, std::size_t first,
-                                    const plan::MatrixOrder& order) const {
+  /// The result as a matrix, which is permuted when it is complete, and operands copied to be matrices; nothing where
+  /// the permutation leaves the product less time of `below` us than it takes.
+  std::optional<Priced> as_matrices(const ir::Sequence& whole, std::size_t first, const plan::MatrixOrder& order,
+                                    double below) const {
     Priced made{ir::copy_result(whole, first, order.sum, order.indices, order.row), 2, 0};
     if (!fits(made.sequence)) return std::nullopt;
     made.us = predicted(made.sequence.steps[first + 1]);
+    if (made.us + order.product_us >= below) return std::nullopt;
     made.sequence = canonical(std::move(made.sequence), first);
     auto product = predictions_.us_of_canonical(made.sequence.steps[first].program);
     auto k = first;
     for (const bool of_rows : {true, false}) {
       const auto operand = plan::matrix_operand(made.sequence.steps[k].program, device_, of_rows);
-      if (!operand) continue;
+      if (!operand || kCopied * operand->least_us >= product) continue;
       auto copied = ir::copy_operand(made.sequence, k, operand->value, operand->indices, operand->row);
       if (!fits(copied)) continue;
       const auto copy = predicted(copied.steps[k]);

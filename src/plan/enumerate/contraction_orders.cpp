@@ -190,6 +190,10 @@ std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuMod
   MatrixOrder order;
   order.sum = found->reduce;
   order.row = columns.size();
+  constexpr double kByMaps = 0.9;  // what those by tensor maps take at least, of others
+  order.product_us = kByMaps * products;
+  if (const auto groups = contraction->by_groups(program, device))
+    order.product_us = std::min(order.product_us, kByMaps * groups->product_cycles() / clock);
   order.least_us = products + permuted;
   const auto add = [&](Axes axes) {
     std::stable_sort(axes.begin(), axes.end(), [](const tiles::Axis& x, const tiles::Axis& y) {
@@ -213,6 +217,9 @@ std::optional<OperandOrder> matrix_operand(const ir::Program& program, const Gpu
   order.value = copied_value(program, *contraction, of_rows);
   order.indices = contraction->order(of_rows, false);
   order.row = side.size();
+  const auto copied = size_of(program.nodes[static_cast<std::size_t>(order.value)].type);
+  order.least_us = contraction->elements(of_rows) * static_cast<double>(contraction->element_bytes(of_rows) + copied) /
+                   (device.copy_rate_GBs() * 1e3);
   return order;
 }
 
