@@ -79,8 +79,8 @@ struct MatrixOrder {
 };
 /// Nothing where products take less than a permutation of the result, or where there are not several indices to join.
 std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuModel& device);
-/// The order of an operand in which its side is one index, whose neighbours in the result are neighbours in it, with the
-/// time of its copy at least; nothing where it lies in that order.
+/// The order of an operand in which its side is one index, whose neighbours in the result are neighbours in it, with
+/// the time of its copy at least; nothing where it lies in that order.
 std::optional<OperandOrder> matrix_operand(const ir::Program& program, const GpuModel& device, bool of_rows);
 
 /// For a program that is a group of contractions (kernel::group_of): sections of directives, best first by prediction.

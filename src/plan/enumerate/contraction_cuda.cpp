@@ -6,15 +6,17 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 
 #include "kernel/warp_group.hpp"
+#include "plan/enumerate/block_room.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/cut_counts.hpp"
+#include "plan/enumerate/depth_shares.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/result_stores.hpp"
 #include "plan/enumerate/round_copies.hpp"
@@ -35,6 +37,7 @@ class ContractionEnumerator {
   ContractionEnumerator(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device)
       : contraction_(contraction),
         counts_(program, contraction, device),
+        room_(contraction, device),
         device_(device),
         rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit, run_of(contraction),
                                 contraction.joins_sides())),
@@ -51,39 +54,42 @@ class ContractionEnumerator {
         tiles::add_ragged_rows(depths_, contraction.depth_axes, longest_row(contraction));
       std::erase_if(columns_, [](const Tile& tile) { return tile.size > kernel::kMostGroupColumns; });
     }
-    for (const auto& chunk : depths_) shares_.push_back(shares_of(chunk));
+    for (const auto& chunk : depths_) shares_.emplace_back(contraction, chunk, device);
     for (const bool of_rows : {true, false}) {
       for (const auto& side : of_rows ? rows_ : columns_) {
         for (const auto& chunk : depths_)
           (of_rows ? row_copies_ : column_copies_).push_back(round_copies(contraction, of_rows, side, chunk));
+        if (contraction.groups) continue;
+        const auto* of_side = (of_rows ? row_copies_ : column_copies_).data() +
+                              (of_rows ? row_sums_ : column_sums_).size() * depths_.size();
+        (of_rows ? row_sums_ : column_sums_).push_back(CutCounts::copied_sum(of_side, depths_));
       }
     }
+    for (const auto& shares : shares_) most_shares_ = std::max(most_shares_, shares.most());
   }
 
   /// Candidates, best first.
   ///   worth  of those that are listed, times the time of the best one at most
   ///   most   of them
-  ///   bound  seconds, of a candidate that there is already: as if it were one of these
-  std::vector<Candidate> run(double worth, std::size_t most, double bound = std::numeric_limits<double>::infinity()) {
+  std::vector<Candidate> run(double worth, std::size_t most) {
     std::vector<Candidate> list;
     std::set<std::string> names;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, int> alike;
-    for (const auto& cut : cuts(worth, bound)) {
+    for (const auto& cut : cuts(worth, std::numeric_limits<double>::infinity())) {
       if (list.size() == most || cut.seconds > worth_ * best_seconds_) break;
       if (++alike[{cut.rows->size, cut.columns->size, cut.depth->size, cut.prefetch}] > kAlike) continue;
-      Candidate candidate;
-      candidate.schedule.name = contraction_.name(cut);
-      if (!names.insert(candidate.schedule.name).second) continue;
-      candidate.schedule.directives = contraction_.directives(cut);
-      candidate.predicted_us = 1e6 * cut.seconds;
-      const auto counts = counts_of(cut, row_copies(cut), column_copies(cut));
-      candidate.parts = parts_of(contraction_time(counts, device_));
-      candidate.note = round_text(counts);
-      candidate.counts = counts;
-      list.push_back(std::move(candidate));
+      if (names.insert(contraction_.name(cut)).second) list.push_back(candidate(cut));
     }
     return list;
   }
+
+  /// Finds the best way to cut it, and says what it takes in seconds; nothing where that is more than `bound` seconds.
+  std::optional<double> find_best(double bound) {
+    cuts(1, bound);
+    return best_ ? std::optional(best_->seconds) : std::nullopt;
+  }
+  /// What it found.
+  Candidate best() const { return candidate(*best_); }
 
   /// What the best one that was priced would save if the rows' operand, or the columns', were copied by whole vectors
   /// and sectors; nothing where none was below the bound.
@@ -99,9 +105,21 @@ class ContractionEnumerator {
   }
 
  private:
+  Candidate candidate(const Cut& cut) const {
+    Candidate candidate;
+    candidate.schedule = {contraction_.name(cut), contraction_.directives(cut)};
+    candidate.predicted_us = 1e6 * cut.seconds;
+    const auto counts = counts_of(cut, row_copies(cut), column_copies(cut));
+    candidate.parts = parts_of(contraction_time(counts, device_));
+    candidate.note = round_text(counts);
+    candidate.counts = counts;
+    return candidate;
+  }
+
   static constexpr std::int64_t kLeastSide = 16, kMostTile = 192 * 192;
   static constexpr double kRounded = 1 - 1e-9;  ///< of a lower bound
   static constexpr int kStages[] = {2, 3, 4, 6};
+  static constexpr int kMostWarps = 16;
 
   /// Elements that are worth being neighbours in memory: two sectors, which it reads together.
   static std::int64_t run_of(const GpuContraction& contraction) { return 2 * kSectorBytes / contraction.size; }
@@ -123,18 +141,27 @@ class ContractionEnumerator {
   std::vector<Cut> cuts(double worth, double bound) {
     worth_ = worth;
     best_seconds_ = bound;
-    std::vector<Start> starts;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      for (std::size_t c = 0; c < columns_.size(); ++c) add_starts(starts, r, c);
+      for (std::size_t c = 0; c < columns_.size(); ++c) {
+        if (!suits(rows_[r], columns_[c])) continue;
+        // Results lie as well as they can.
+        constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes};
+        Result result{counts_.of_result(rows_[r], columns_[c], kBest), kBest, r, c, 0};
+        // Of warp groups there are few tiles, of which this knows nothing.
+        const double least = contraction_.groups ? 0 : least_seconds(result, result.counts);
+        results_.push_back(std::move(result));
+        put({least, results_.size() - 1, Open::Seen::tile});
+      }
     }
-    // What takes the least time at least comes first, so that much of the rest need not be priced.
-    std::sort(starts.begin(), starts.end(), [](const Start& x, const Start& y) {
-      return std::pair(x.least_seconds, x.number) < std::pair(y.least_seconds, y.number);
-    });
+    // What takes the least time at least comes first, so that much of the rest need not be looked at closer.
     std::vector<Priced> priced;
-    for (const auto& start : starts) {
-      if (start.least_seconds > worth_ * best_seconds_) break;
-      add(priced, start);
+    while (!open_.empty() && open_.front().least_seconds <= worth_ * best_seconds_) {
+      std::pop_heap(open_.begin(), open_.end());
+      const auto next = open_.back();
+      open_.pop_back();
+      if (next.seen == Open::Seen::tile) place(next);
+      if (next.seen == Open::Seen::placed) add_starts(next.number);
+      if (next.seen == Open::Seen::start) add(priced, starts_[next.number]);
     }
     std::sort(priced.begin(), priced.end(), [](const Priced& x, const Priced& y) {
       return std::pair(x.cut.seconds, x.number) < std::pair(y.cut.seconds, y.number);
@@ -157,47 +184,92 @@ class ContractionEnumerator {
   struct Result {
     ContractionCounts counts;
     ResultPlace place;
+    std::size_t row, column;
     double store_cycles;            ///< at least, of a block alone
     std::vector<Warps> warps = {};  ///< filled where it is needed
   };
   /// A tile of the result with a chunk of the depth, without the warps that share it.
   struct Start {
-    std::size_t row, column, depth;
-    std::size_t result;
-    std::size_t number;  ///< of all, in the order in which they are listed where they are alike
+    std::size_t result, depth;
+  };
+  /// What has not been looked at to its end, by a lower bound of its time: a tile as if its results lay as well as they
+  /// can, a tile whose place is known, or one with a chunk of the depth.
+  struct Open {
+    enum class Seen : std::uint8_t { tile, placed, start };
     double least_seconds;
+    std::size_t number;  ///< of the results, or of the starts
+    Seen seen;
+    bool operator<(const Open& other) const {  // the least first
+      return std::tuple(least_seconds, seen, number) > std::tuple(other.least_seconds, other.seen, other.number);
+    }
   };
   struct Priced {
     Cut cut;
     std::size_t number;
   };
 
-  /// All ways to cut a tile of the result.
-  void add_starts(std::vector<Start>& starts, std::size_t row, std::size_t column) {
-    const auto& rows = rows_[row];
-    const auto& columns = columns_[column];
+  void put(const Open& one) {
+    if (one.least_seconds > worth_ * best_seconds_) return;
+    open_.push_back(one);
+    std::push_heap(open_.begin(), open_.end());
+  }
+
+  /// Whether a tile of the result is worth a look.
+  bool suits(const Tile& rows, const Tile& columns) const {
     const auto results = rows.size * columns.size * contraction_.products;
     // Of a side that a tile has whole, fewer positions than atoms have leave fewer results.
     const auto thin = [](const Tile& side) { return side.blocks == 1 ? std::min(side.size, kLeastSide) : kLeastSide; };
-    if (results < thin(rows) * thin(columns) && (rows.blocks > 1 || columns.blocks > 1)) return;
-    if (results > kMostTile) return;
-    const auto place = result_place(contraction_, rows, columns);
-    Result result{counts_.of_result(rows, columns, place), place, 0};
+    if (results < thin(rows) * thin(columns) && (rows.blocks > 1 || columns.blocks > 1)) return false;
+    return results <= kMostTile;
+  }
+
+  /// A lower bound of what a tile takes, whatever chunk of the depth it has.
+  ///   counts  of its results
+  double least_seconds(const Result& result, const ContractionCounts& counts) const {
+    const auto& rows = rows_[result.row];
+    const auto& columns = columns_[result.column];
+    const auto by = [&](int blocks) {
+      const auto sum =
+          counts_.least_sum(rows, columns, depths_, row_sums_[result.row], column_sums_[result.column], blocks);
+      return least_time_of_sum(sum, counts, blocks, device_);
+    };
+    double least = by(1);
+    for (int blocks = 2; blocks <= most_shares_ && shares_.front().has_room(blocks, rows, columns); blocks *= 2)
+      least = std::min(least, by(blocks));
+    return kRounded * least;
+  }
+
+  /// Finds where the results of a tile lie.
+  void place(const Open& one) {
+    auto& result = results_[one.number];
+    const auto& rows = rows_[result.row];
+    const auto& columns = columns_[result.column];
+    result.place = result_place(contraction_, rows, columns);
+    result.counts = counts_.of_result(rows, columns, result.place);
     auto alone = result.counts;
     counts_.bound_stores(alone, rows, columns, result.place);
     result.store_cycles = alone.store_cycles();
+    if (contraction_.groups) return add_starts(one.number);
+    put({std::max(least_seconds(result, alone), one.least_seconds), one.number, Open::Seen::placed});
+  }
+
+  /// All chunks of the depth with a tile of the result.
+  void add_starts(std::size_t number) {
+    const auto& result = results_[number];
+    const auto& rows = rows_[result.row];
+    const auto& columns = columns_[result.column];
+    auto alone = result.counts;
+    counts_.bound_stores(alone, rows, columns, result.place);
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       if (!contraction_.takes(rows, columns, depths_[d])) continue;
-      const auto& a = row_copies(row, d);
-      const auto& b = column_copies(column, d);
+      const auto& a = row_copies(result.row, d);
+      const auto& b = column_copies(result.column, d);
       auto least = std::numeric_limits<double>::infinity();
-      for (const auto& share : shares(rows, columns, d))
+      for (const auto& share : shares_[d].of(rows, columns))
         least = std::min(least, least_seconds({&rows, &columns, &depths_[d]}, share, alone, result.place, a, b));
-      const auto number = numbered_++;
-      if (kRounded * least <= worth_ * best_seconds_)
-        starts.push_back({row, column, d, results_.size(), number, kRounded * least});
+      starts_.push_back({number, d});
+      put({kRounded * least, starts_.size() - 1, Open::Seen::start});
     }
-    results_.push_back(std::move(result));
   }
 
   /// A lower bound of what a cut takes whose warps and stages are not known yet.
@@ -232,48 +304,17 @@ class ContractionEnumerator {
     return static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m);
   }
 
-  /// How blocks may share the sums of a tile.
-  struct Shares {
-    std::array<DepthShare, 4> all = {};
-    std::array<int, 4> most = {};  ///< blocks that they were asked for
-    std::size_t count = 1;
-  };
-
-  /// All ways to share the sums of a chunk of the depth: not at all, or in clusters.
-  Shares shares_of(const Tile& depth) const {
-    Shares shares;
-    constexpr int kLeastClusterSm = 90;
-    if (contraction_.products > 1 || contraction_.is_outer() || device_.sm < kLeastClusterSm) return shares;
-    for (int blocks = 2; blocks <= kernel::kMostCluster; blocks *= 2) {
-      const auto share = contraction_.share_of(depth, blocks);
-      if (share.blocks <= shares.all[shares.count - 1].blocks) continue;
-      shares.most[shares.count] = blocks;
-      shares.all[shares.count++] = share;
-    }
-    return shares;
-  }
-
-  /// Of these, in clusters where tiles are fewer than multiprocessors have room for.
-  std::span<const DepthShare> shares(const Tile& rows, const Tile& columns, std::size_t depth) const {
-    const auto& shares = shares_[depth];
-    const auto tiles = rows.blocks * columns.blocks * contraction_.batches;
-    constexpr std::int64_t kMostAtOnce = 2;  // blocks of a multiprocessor that fewer of a cluster leave room for
-    auto count = shares.count;
-    while (count > 1 && tiles * shares.most[count - 1] / 2 >= kMostAtOnce * device_.multiprocessors) --count;
-    return {shares.all.data(), count};
-  }
-
   /// All ways to share a tile among warps that may be worth listing.
   void add(std::vector<Priced>& priced, const Start& start) {
-    const auto& a = row_copies(start.row, start.depth);
-    const auto& b = column_copies(start.column, start.depth);
-    Cut cut{&rows_[start.row], &columns_[start.column], &depths_[start.depth]};
     auto& result = results_[start.result];
+    const auto& a = row_copies(result.row, start.depth);
+    const auto& b = column_copies(result.column, start.depth);
+    Cut cut{&rows_[result.row], &columns_[result.column], &depths_[start.depth]};
     if (result.warps.empty()) result.warps = warps_of(*cut.rows, *cut.columns);
     auto counts = result.counts;
     constexpr std::size_t kMostWays = 64;  // of a share
-    auto number = start.number * std::tuple_size_v<decltype(Shares::all)> * kMostWays;
-    for (const auto& share : shares(*cut.rows, *cut.columns, start.depth)) {
+    auto number = (start.result * depths_.size() + start.depth) * DepthShares::kMost * kMostWays;
+    for (const auto& share : shares_[start.depth].of(*cut.rows, *cut.columns)) {
       counts_.set_copies(counts, a, b, *cut.depth, share);
       cut.share = share;
       Block block{counts, LaunchTimes(counts, device_), result.place, a, b};
@@ -292,14 +333,26 @@ class ContractionEnumerator {
     const ResultPlace& place;
     const Copies &a, &b;
     double copied_cycles = 0, store_cycles = 0;  ///< of a round's copies, and of results at least
+    struct Moved {
+      double a = 0, b = 0;  ///< instructions of a thread
+      double moving = 0;    ///< CutCounts::moving()
+    };
+    std::array<Moved, kMostWarps + 1> moved = {};  ///< by warps, where they were asked for
+    const Moved& by(int warps) {
+      auto& one = moved[static_cast<std::size_t>(warps)];
+      if (one.moving == 0)
+        one = {CutCounts::copies_of(a, warps), CutCounts::copies_of(b, warps), CutCounts::moving(a, b, warps)};
+      return one;
+    }
   };
 
   /// All numbers of warps that may share a tile of the result.
   std::vector<Warps> warps_of(const Tile& rows, const Tile& columns) const {
     const auto& c = contraction_;
     std::vector<Warps> list;
+    list.reserve(16);
     const auto add = [&](int warp_rows, int warp_columns) {
-      const int most_warps = c.groups ? 16 : 12;
+      const int most_warps = c.groups ? kMostWarps : 12;
       if (!c.groups && warp_rows * warp_columns > most_warps) return;
       Cut cut{&rows, &columns};
       cut.spread = c.spread(rows.size, columns.size, warp_rows, warp_columns);
@@ -329,19 +382,18 @@ class ContractionEnumerator {
 
   /// A cut by so many warps, without fragments that are read ahead and with them.
   ///   number  of the first way
-  void add_warps(std::vector<Priced>& priced, Cut cut, const Warps& warps, const Block& block, std::size_t number) {
+  void add_warps(std::vector<Priced>& priced, Cut cut, const Warps& warps, Block& block, std::size_t number) {
     const auto& c = contraction_;
     cut.spread = warps.spread;
     const auto count = cut.spread.warps();
-    const double copies = CutCounts::copies_of(block.a, count) + CutCounts::copies_of(block.b, count);
+    const auto& moved = block.by(count);
     constexpr double kOfDepth = 12;
     double places = cut.depth->joined > 0 ? kOfDepth : 0;  // registers of what is worked out
-    for (const auto* of : {&block.a, &block.b}) {
-      if (of->per_place > 0) places += CutCounts::copies_of(*of, count) / of->per_place;
-    }
+    if (block.a.per_place > 0) places += moved.a / block.a.per_place;
+    if (block.b.per_place > 0) places += moved.b / block.b.per_place;
     const auto registers = [&](bool prefetch) {
-      return c.registers(warps.rows / cut.spread.warp_rows, warps.columns / cut.spread.warp_columns, cut.spread, copies,
-                         prefetch) +
+      return c.registers(warps.rows / cut.spread.warp_rows, warps.columns / cut.spread.warp_columns, cut.spread,
+                         moved.a + moved.b, prefetch) +
              static_cast<int>(places);
     };
     Rounds rounds;
@@ -354,22 +406,22 @@ class ContractionEnumerator {
     if (held > kMostRegisters) return;
     if (!c.groups) {
       const auto depth = static_cast<double>(cut.depth->size);
-      const double issue = (warps.rates.instructions * depth + CutCounts::moving(block.a, block.b, count)) / 4;
+      const double issue = (warps.rates.instructions * depth + moved.moving) / 4;
       const RoundCycles cycles{warps.rates.pipe_cycles * depth,
                                block.copied_cycles + fragment_cycles(warps.rates.fragment_wavefronts * depth), issue,
                                exposed_cycles(block.copied_cycles), block.store_cycles};
       const auto room = std::min<std::int64_t>(device_.threads_per_multiprocessor / (32 * count),
-                                               4 * warps_of_part(held) / (count < 4 ? count : up(count, 4)));
+                                               4 * BlockRoom::warps_of_part(held) / (count < 4 ? count : up(count, 4)));
       if (!block.times.may_take(cycles, count, warps.own_parts, static_cast<double>(room),
                                 worth_ * best_seconds_ / kRounded))
         return;
     }
-    if (warps.prefetches && cut.rounds() > 1 && (cut.share.blocks > 1 || !c.bound_by_memory())) {
+    if (warps.prefetches && cut.rounds() > 1 && counts_.may_prefetch(cut.share.blocks)) {
       const auto more = registers(true);
       const bool fits = more <= kMostRegisters;
       if (fits) add(true, more);
       // What is read ahead takes less time where it leaves room for as many blocks.
-      if (fits && worth_ <= 1 && warps_of_part(more) == warps_of_part(held)) return;
+      if (fits && worth_ <= 1 && BlockRoom::warps_of_part(more) == BlockRoom::warps_of_part(held)) return;
     }
     add(false, held);
   }
@@ -403,7 +455,7 @@ class ContractionEnumerator {
       const auto most = worth_ * best_seconds_ / kRounded;
       auto room = [&](int stages) {
         least.stages = stages;
-        return static_cast<double>(resident(least, unpadded, result, registers));
+        return static_cast<double>(room_.resident(least, unpadded, result, registers));
       };
       const auto blocks = room(fewest);
       if (blocks < 1 || !times.may_take(counted_stages(kStages[std::size(kStages) - 1]), blocks, most)) return false;
@@ -421,19 +473,19 @@ class ContractionEnumerator {
     const bool relays = !shared && c.relays && rounds[0]->part_sectors > 0;
     std::optional<LaunchTimes> others;
     if (!may_take(first, shared) && !(relays && may_take(others.emplace(times_of(true)), true))) return false;
-    const auto stage = stage_bytes(cut);
+    const auto stage = room_.stage_bytes(cut);
     cut.seconds = std::numeric_limits<double>::infinity();
     double stores = 0;
     const auto complete = [&](const LaunchTimes& times, bool relaid) {
       auto tried = cut;
       tried.relaid = relaid;
-      const auto result = result_bytes(tried, held_rows, held_columns);
+      const auto result = room_.result_bytes(tried, held_rows, held_columns);
       for (const int stages : kStages) {
         if (stages < fewest) continue;
         tried.stages = stages;
-        tried.resident = static_cast<int>(resident(tried, stage, result, registers));
+        tried.resident = static_cast<int>(room_.resident(tried, stage, result, registers));
         if (tried.resident < 1) break;
-        tried.shared_bytes = static_cast<double>(shared_bytes(tried, stage, result));
+        tried.shared_bytes = static_cast<double>(BlockRoom::shared_bytes(tried, stage, result));
         const auto time = times.at(counted_stages(stages), tried.resident, tried.shared_bytes);
         tried.seconds = time.total;
         stores = time.stores;
@@ -456,63 +508,6 @@ class ContractionEnumerator {
 
   /// What products of a warp group still read when the next ones begin is not copied ahead.
   int counted_stages(int stages) const { return contraction_.groups ? stages - 1 : stages; }
-
-  /// Padding of an operand's rows of shared memory, as its layout will have it: worked out once for all tiles that are
-  /// alike in it, since the layout asks for the banks of all lanes.
-  int padding(const Cut& cut, bool of_rows) {
-    if (contraction_.read_by_groups(of_rows)) return 0;
-    const auto& spread = cut.spread;
-    const auto row = contraction_.deep(of_rows) ? cut.depth->size : (of_rows ? cut.rows : cut.columns)->size;
-    const auto run = static_cast<std::uint64_t>(of_rows ? spread.run_rows : spread.run_columns);
-    const auto key = static_cast<std::uint64_t>(row) << 32 | run << 16 |
-                     static_cast<std::uint64_t>(spread.run_depth) << 1 | (of_rows ? 1U : 0U);
-    for (const auto& [other, padding] : paddings_) {
-      if (other == key) return padding;
-    }
-    return paddings_.emplace_back(key, contraction_.padding(cut, of_rows)).second;
-  }
-
-  /// Bytes of shared memory that results take on their way to memory. Where they lie in it is worked out once for tiles
-  /// that warps hold and write alike, since that asks for the banks of all lanes, too.
-  ///   rows, columns  as the warps hold them
-  std::int64_t result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns) {
-    if (!cut.relaid) return contraction_.result_bytes(cut, 0);
-    const auto digits = contraction_.result_digits(*cut.rows, *cut.columns);
-    std::vector<std::int64_t> key = {rows, columns, cut.spread.run_rows, cut.spread.run_columns,
-                                     cut.share.blocks > 1 ? 1 : 0};  // of sums, or of results
-    for (const auto& digit : digits) {
-      for (const auto number : {std::int64_t{digit.of_rows}, digit.extent, digit.step, digit.stride})
-        key.push_back(number);
-    }
-    const auto [place, fresh] = relaid_.try_emplace(std::move(key), 0);
-    if (fresh) place->second = contraction_.relaid_elements(cut, digits);
-    return contraction_.result_bytes(cut, place->second);
-  }
-
-  /// Bytes of shared memory of one stage of both operands.
-  std::int64_t stage_bytes(const Cut& cut) {
-    return contraction_.stage_bytes(cut, true, padding(cut, true)) +
-           contraction_.stage_bytes(cut, false, padding(cut, false));
-  }
-
-  /// What a block takes of shared memory: `stage_bytes` of one stage of both operands, `result_bytes` of results on
-  /// their way.
-  static std::int64_t shared_bytes(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes) {
-    return std::min<std::int64_t>(cut.stages, cut.rounds()) * stage_bytes + result_bytes;
-  }
-
-  /// Room for blocks of a multiprocessor; 0 where one does not fit.
-  std::int64_t resident(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes, int registers) const {
-    const auto shared = shared_bytes(cut, stage_bytes, result_bytes);
-    if (shared > device_.shared_bytes_per_block) return 0;
-    const auto warps = cut.spread.warps();
-    return std::min({device_.shared_bytes_per_multiprocessor / (shared + 1024),
-                     static_cast<std::int64_t>(device_.threads_per_multiprocessor / (32 * warps)),
-                     4 * warps_of_part(registers) / (warps < 4 ? warps : static_cast<int>(up(warps, 4)))});
-  }
-
-  /// Each of a multiprocessor's four parts has its own registers.
-  static std::int64_t warps_of_part(int registers) { return kRegistersPerPart / (32 * up(registers, 8)); }
 
   const Copies& row_copies(std::size_t row, std::size_t depth) const {
     return row_copies_[row * depths_.size() + depth];
@@ -541,16 +536,18 @@ class ContractionEnumerator {
 
   const GpuContraction& contraction_;
   CutCounts counts_;
+  BlockRoom room_;
   const GpuModel& device_;
   std::vector<Tile> rows_, columns_, depths_;
   bool prefetches_;
   std::vector<Copies> row_copies_, column_copies_;  ///< by tile of the side and chunk of the depth
-  std::vector<Shares> shares_;                      ///< by chunk of the depth
-  std::vector<Result> results_;                     ///< that starts are of
-  std::vector<std::pair<std::uint64_t, int>> paddings_;
-  std::map<std::vector<std::int64_t>, std::int64_t> relaid_;  ///< elements of results on their way
+  std::vector<DepthShares> shares_;                 ///< by chunk of the depth
+  std::vector<CopiedSum> row_sums_, column_sums_;   ///< by tile of the side; none of warp groups
+  std::vector<Result> results_;                     ///< tiles of them, in the order in which equals are listed
+  std::vector<Start> starts_;
+  std::vector<Open> open_;  ///< a heap
+  int most_shares_ = 1;     ///< blocks of a cluster
   double worth_ = 1, best_seconds_ = 0;
-  std::size_t numbered_ = 0;  ///< starts
   std::optional<Cut> best_;
 };
 
@@ -569,29 +566,34 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
 }
 
 std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device, double bound_us) {
-  std::optional<Candidate> best;
+  const auto ways = GpuContraction::ways(program, device);
+  std::unique_ptr<ContractionEnumerator> best;
+  double best_us = bound_us;
   std::optional<std::array<double, 2>> gathers;  // of the first way, by warps, and of warp groups: the more
-  bool first = true;
-  for (const auto& way : GpuContraction::ways(program, device)) {
-    const double bound = 1e-6 * (best ? std::min(best->predicted_us, bound_us) : bound_us);
-    const bool leads = std::exchange(first, false);
-    if (least_time_of_launch(way.product_cycles(), way.bytes, way.groups, device) > bound) continue;
-    ContractionEnumerator enumerator(program, way, device);
-    auto list = enumerator.run(1, 1, bound);
-    if (!list.empty() && (!best || list.front().predicted_us < best->predicted_us)) best = std::move(list.front());
-    const auto saved = enumerator.gathers();
+  for (const auto& way : ways) {
+    if (least_time_of_launch(way.product_cycles(), way.bytes, way.groups, device) > 1e-6 * best_us) continue;
+    auto enumerator = std::make_unique<ContractionEnumerator>(program, way, device);
+    const auto seconds = enumerator->find_best(1e-6 * best_us);
+    const auto saved = enumerator->gathers();
+    const bool leads = &way == &ways.front();
+    if (seconds && (!best || 1e6 * *seconds < best_us)) {
+      best = std::move(enumerator);
+      best_us = std::min(1e6 * *seconds, bound_us);
+    }
     if (leads) gathers = saved;
     if (leads || !way.read_by_groups(true) || !gathers || !saved) continue;
     for (std::size_t k = 0; k < saved->size(); ++k) (*gathers)[k] = std::max((*gathers)[k], (*saved)[k]);
   }
-  if (best) best->gathers = gathers;
-  return best;
+  if (!best) return std::nullopt;
+  auto candidate = best->best();
+  candidate.gathers = gathers;
+  return candidate;
 }
 
 std::array<double, 2> gather_seconds(const ir::Program& program, const GpuContraction& contraction,
                                      const GpuModel& device) {
   ContractionEnumerator enumerator(program, contraction, device);
-  enumerator.run(1, 1);
+  enumerator.find_best(std::numeric_limits<double>::infinity());
   return enumerator.gathers().value_or(std::array<double, 2>{});
 }
 

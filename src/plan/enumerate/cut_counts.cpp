@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ricci::plan {
 namespace {
@@ -202,35 +203,105 @@ void CutCounts::bound_stores(ContractionCounts& counts, const Tile& rows, const 
   counts.cached_bytes = bytes;
 }
 
-void CutCounts::bound_round(ContractionCounts& counts, const Tile& rows, const Tile& columns, const Tile& chunk,
-                            const Copies& a, const Copies& b) const {
+CutCounts::Position CutCounts::least_position(const Tile& rows, const Tile& columns) const {
   const auto& c = contraction_;
-  const auto depth = static_cast<double>(chunk.size), size = static_cast<double>(c.size);
+  const auto size = static_cast<double>(c.size);
   const auto held_rows = static_cast<double>(up(rows.size, c.row_unit));
   const auto held_columns = static_cast<double>(up(columns.size, c.column_unit));
   const double results = held_rows * held_columns * static_cast<double>(c.products);
-  counts.pipe_cycles = results * depth / c.rate;
-  counts.prefetched = prefetches_ && chunk.blocks > 1;
-  counts.instructions =
-      (a.instructions * a.elements / a.at_once + b.instructions * b.elements / b.at_once + a.converted + b.converted) /
-          32 +
-      kOfRound;
-  if (c.fma) counts.instructions += results * depth / 32 * (is_complex(c.type) ? 4 : 1);
-  const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
+  Position position;
+  position.pipe_cycles = results / c.rate;
+  position.results = results;
   // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
+  const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
   const double warps = std::max(words / (32.0 * kMostRegisters), 1.0);
   const double lane_rows = held_rows / (c.fma ? c.atom().m : 32);
   const double lane_columns = held_columns / (c.fma ? c.atom().n : 32);
   const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
-  counts.fragment_wavefronts = depth * reads * 32 * size / kCacheLineBytes;
+  position.fragment_wavefronts = reads * 32 * size / kCacheLineBytes;
   const double at_once = std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1);
-  counts.instructions += depth * reads / at_once;
-  const double stage = depth * static_cast<double>(rows.size + columns.size) * static_cast<double>(c.products) * size;
-  const double stages = static_cast<double>(std::min<std::int64_t>(2, chunk.blocks));
+  position.instructions = reads / at_once + (c.fma ? results / 32 * (is_complex(c.type) ? 4 : 1) : 0);
+  return position;
+}
+
+double CutCounts::most_resident(double results, double bytes) const {
+  constexpr double kReserved = 1024;  // bytes of shared memory, of each block
+  constexpr double kBeside = 32;      // registers of a thread, besides sums and operands
+  const auto& c = contraction_;
+  const double sums = results * static_cast<double>(size_of(c.type)) / 4;
+  const double warps = std::max(sums / (32 * (kMostRegisters - kBeside)), 1.0);
+  // Of what warps read for rows and columns as many as each other are the fewest.
+  const double operands = c.fma ? 0 : 4 * static_cast<double>(c.size) * std::sqrt(results * warps);
+  return std::max(
+      1.0, std::floor(std::min({static_cast<double>(device_.shared_bytes_per_multiprocessor) / (bytes + kReserved),
+                                static_cast<double>(device_.threads_per_multiprocessor) / 32,
+                                4.0 * kRegistersPerPart / (sums + operands + 32 * kBeside * warps)})));
+}
+
+namespace {
+
+/// Instructions of warps that copy both operands' parts of a round, at least.
+double least_copying(const Copies& of) { return (of.instructions * of.elements / of.at_once + of.converted) / 32; }
+
+constexpr std::int64_t kLeastStages = 2;
+
+}  // namespace
+
+void CutCounts::bound_round(ContractionCounts& counts, const Tile& rows, const Tile& columns, const Tile& chunk,
+                            const Copies& a, const Copies& b) const {
+  const auto depth = static_cast<double>(chunk.size);
+  const auto position = least_position(rows, columns);
+  counts.pipe_cycles = position.pipe_cycles * depth;
+  counts.prefetched = may_prefetch(counts.cluster) && chunk.blocks > 1;
+  counts.instructions = least_copying(a) + least_copying(b) + kOfRound + position.instructions * depth;
+  counts.fragment_wavefronts = position.fragment_wavefronts * depth;
+  const auto stages = std::min(kLeastStages, chunk.blocks);
   counts.resident =
-      std::max(1.0, std::min({static_cast<double>(device_.shared_bytes_per_multiprocessor) / (stages * stage),
-                              static_cast<double>(device_.threads_per_multiprocessor) / 32,
-                              4.0 * kRegistersPerPart / std::max(words, 1.0)}));
+      most_resident(position.results, static_cast<double>(stages * chunk.size * (rows.size + columns.size) *
+                                                          contraction_.products * contraction_.size));
+}
+
+CopiedSum CutCounts::copied_sum(const Copies* copies, const std::vector<Tile>& chunks) {
+  constexpr auto kAny = std::numeric_limits<double>::infinity();
+  CopiedSum least{kAny, kAny, kAny, kAny};
+  for (std::size_t k = 0; k < chunks.size(); ++k) {
+    const auto& of = copies[k];
+    const auto rounds = static_cast<double>(chunks[k].blocks);
+    ContractionCounts round;
+    round.copied_wavefronts = of.wavefronts;
+    round.scattered = of.scattered;
+    round.lines = of.lines;
+    round.split = of.split;
+    least.cycles = std::min(least.cycles, rounds * round.shared_cycles());
+    least.instructions = std::min(least.instructions, rounds * least_copying(of));
+    least.bytes = std::min(least.bytes, rounds * of.bytes);
+    least.lines = std::min(least.lines, rounds * of.lines);
+  }
+  return least;
+}
+
+SumCounts CutCounts::least_sum(const Tile& rows, const Tile& columns, const std::vector<Tile>& chunks,
+                               const CopiedSum& a, const CopiedSum& b, int cluster) const {
+  auto rounds = std::numeric_limits<std::int64_t>::max(), depth = rounds, held = rounds;
+  for (const auto& chunk : chunks) {
+    rounds = std::min(rounds, chunk.blocks);
+    depth = std::min(depth, chunk.blocks * chunk.size);
+    held = std::min(held, std::min(kLeastStages, chunk.blocks) * chunk.size);
+  }
+  const auto position = least_position(rows, columns);
+  SumCounts sum;
+  sum.rounds = static_cast<double>(rounds);
+  const auto positions = static_cast<double>(depth);
+  sum.pipe_cycles = position.pipe_cycles * positions;
+  sum.issue_cycles = (a.instructions + b.instructions + kOfRound * sum.rounds + position.instructions * positions) / 4;
+  sum.copied_cycles = a.cycles + b.cycles;
+  sum.shared_cycles = sum.copied_cycles + fragment_cycles(position.fragment_wavefronts * positions);
+  sum.copied_bytes = a.bytes + b.bytes;
+  sum.lines = a.lines + b.lines;
+  sum.prefetched = may_prefetch(cluster);
+  sum.resident = most_resident(position.results, static_cast<double>(held * (rows.size + columns.size) *
+                                                                     contraction_.products * contraction_.size));
+  return sum;
 }
 
 }  // namespace ricci::plan

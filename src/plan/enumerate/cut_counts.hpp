@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/result_stores.hpp"
 #include "plan/enumerate/round_copies.hpp"
+#include "plan/models/contraction_cost.hpp"
 #include "plan/models/contraction_counts.hpp"
 #include "plan/models/device_model.hpp"
 
@@ -17,6 +19,13 @@ inline constexpr std::int64_t kRegistersPerPart = 16384;  ///< of a multiprocess
 /// What warps do for each position of the depth; of warp groups the products alone.
 struct RoundRates {
   double pipe_cycles = 0, instructions = 0, fragment_wavefronts = 0;
+};
+
+/// What one operand's tile is copied for a whole sum at least, whatever chunks that comes in.
+struct CopiedSum {
+  double cycles = 0;        ///< of shared memory
+  double instructions = 0;  ///< of warps
+  double bytes = 0, lines = 0;
 };
 
 class CutCounts {
@@ -52,7 +61,27 @@ class CutCounts {
   void bound_round(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
                    const tiles::Tile& chunk, const Copies& a, const Copies& b) const;
 
+  /// Whether fragments of clusters of so many blocks may be read ahead of a round.
+  bool may_prefetch(int cluster) const { return prefetches_ && (cluster > 1 || !contraction_.bound_by_memory()); }
+
+  /// Of an operand's tile with each of these chunks.
+  ///   copies  for as many chunks
+  static CopiedSum copied_sum(const Copies* copies, const std::vector<tiles::Tile>& chunks);
+  /// What a block does for its sum at least, by any of these chunks; not of warp groups.
+  ///   cluster  blocks of it
+  SumCounts least_sum(const tiles::Tile& rows, const tiles::Tile& columns, const std::vector<tiles::Tile>& chunks,
+                      const CopiedSum& a, const CopiedSum& b, int cluster) const;
+
  private:
+  /// What a block does for each position of the depth at least.
+  struct Position {
+    double pipe_cycles, fragment_wavefronts, instructions;
+    double results;  ///< that warps hold
+  };
+  Position least_position(const tiles::Tile& rows, const tiles::Tile& columns) const;
+  /// Blocks of so many results that a multiprocessor has room for at most, with so many bytes of operands each.
+  double most_resident(double results, double bytes) const;
+
   /// A round by warp groups, which read operands themselves: each group all columns.
   void set_group_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const;
   /// What is written, and what goes through the cache.

@@ -326,6 +326,25 @@ double least_time_of_tile(const ContractionCounts& counts, const GpuModel& devic
   return launch + std::cbrt(beside + alone(side_by_side(counts.pipe_cycles, shared, issue)));
 }
 
+double least_time_of_sum(const SumCounts& sum, const ContractionCounts& result, int cluster, const GpuModel& device) {
+  const double cycle = 1 / (device.clock_MHz * 1e6);
+  // Sums are shared by more than half of the blocks, which have no less than a share each.
+  const double blocks = result.blocks * (cluster > 1 ? cluster / 2 + 1 : 1), part = 1.0 / cluster;
+  const double in_turns = std::ceil(blocks / device.multiprocessors), turns = in_turns * cycle;
+  const double busy = cluster > 1 ? device.multiprocessors : blocks / in_turns;
+  const double begin = sum.prefetched ? std::min(kRound, kPrefetchedRound) : kRound;
+  const double stores = cluster > 1 ? 0 : result.store_cycles();
+  const double cache =
+      cache_cycles(result.blocks * sum.copied_bytes + result.result_bytes, result.blocks * sum.lines) / busy * cycle;
+  const double alone = kBlock + stores +
+                       part * (side_by_side(sum.pipe_cycles, sum.shared_cycles, sum.issue_cycles) +
+                               sum.rounds * kBarrier + kExposed * sum.copied_cycles);
+  const double launch = kLaunchSeconds + (cluster > 1 ? kClusterSeconds : 0);
+  return launch + side_by_side(turns * part * (sum.pipe_cycles + sum.rounds * begin), turns * part * sum.shared_cycles,
+                               turns * part * sum.issue_cycles, turns * stores, cache, memory_seconds(result, device),
+                               turns * alone / std::min(sum.resident, in_turns));
+}
+
 double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device) {
   const double products = cycles / (device.multiprocessors * device.clock_MHz * 1e6);
   const double memory = kCompulsory * bytes / (device.copy_rate_GBs() * 1e9);

@@ -98,6 +98,20 @@ double short_run(double run_bytes);
 ///   seconds  that are of use: infinite where it is surely more
 double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device, double seconds);
 
+/// What a block of a tile does for its whole sum at least, whatever chunks that comes in.
+struct SumCounts {
+  double rounds = 1;
+  double pipe_cycles = 0, issue_cycles = 0;
+  double shared_cycles = 0, copied_cycles = 0;  ///< of shared memory: all, and those of copies
+  double copied_bytes = 0, lines = 0;           ///< of operands: through the second cache, and asked for there
+  double resident = 1;                          ///< blocks that a multiprocessor has room for at most
+  bool prefetched = false;                      ///< fragments may be read ahead of a round
+};
+/// A lower bound of it for any chunks of the sum, too, in clusters of as many blocks as `cluster` or fewer, but of more
+/// than half as many.
+///   result  counts of the tile of results
+double least_time_of_sum(const SumCounts& sum, const ContractionCounts& result, int cluster, const GpuModel& device);
+
 /// A lower bound of it for any tiles, of so many bytes of all tensors.
 ///   cycles      of one multiprocessor's units for all products
 ///   overlapped  as counts are

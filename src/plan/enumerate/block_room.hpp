@@ -1,0 +1,48 @@
+// Shared memory and registers of a contraction's blocks on a GPU, and how many of them a multiprocessor has room for.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "plan/enumerate/cut_counts.hpp"
+#include "plan/enumerate/gpu_contraction.hpp"
+
+namespace ricci::plan {
+
+class BlockRoom {
+ public:
+  /// Both are to outlive it.
+  BlockRoom(const GpuContraction& contraction, const GpuModel& device) : contraction_(contraction), device_(device) {}
+
+  /// Bytes of shared memory of one stage of both operands.
+  std::int64_t stage_bytes(const Cut& cut);
+  /// Bytes of shared memory that results take on their way to memory. Where they lie in it is worked out once for tiles
+  /// that warps hold and write alike, since that asks for the banks of all lanes, too.
+  ///   rows, columns  as the warps hold them
+  std::int64_t result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns);
+
+  /// What a block takes of shared memory: `stage_bytes` of one stage of both operands, `result_bytes` of results on
+  /// their way.
+  static std::int64_t shared_bytes(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes) {
+    return std::min<std::int64_t>(cut.stages, cut.rounds()) * stage_bytes + result_bytes;
+  }
+  /// Room for blocks of a multiprocessor; 0 where one does not fit.
+  std::int64_t resident(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes, int registers) const;
+  /// Each of a multiprocessor's four parts has its own registers.
+  static std::int64_t warps_of_part(int registers) { return kRegistersPerPart / (32 * tiles::up(registers, 8)); }
+
+ private:
+  /// Padding of an operand's rows of shared memory, as its layout will have it: worked out once for all tiles that are
+  /// alike in it, since the layout asks for the banks of all lanes.
+  int padding(const Cut& cut, bool of_rows);
+
+  const GpuContraction& contraction_;
+  const GpuModel& device_;
+  std::vector<std::pair<std::uint64_t, int>> paddings_;
+  std::map<std::vector<std::int64_t>, std::int64_t> relaid_;  ///< elements of results on their way
+};
+
+}  // namespace ricci::plan
