@@ -5,6 +5,8 @@
 #include "fixture.hpp"
 #include "ricci/error.hpp"
 
+namespace admin_test {
+
 using namespace ricci;
 using namespace ricci::cache;
 using namespace ricci::cache::test;
@@ -205,3 +207,5 @@ TEST_CASE("what must not be changed or trusted is refused with a reason") {
   CHECK_THAT(text_of_error([&] { list(config); }), ContainsSubstring("chmod go-w"));
   CHECK_THROWS_AS(list(config_at(file_of(config.root, key_of(0)))), IoError);  // a file as root
 }
+
+}  // namespace admin_test

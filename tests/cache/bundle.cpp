@@ -6,6 +6,8 @@
 #include "fixture.hpp"
 #include "ricci/error.hpp"
 
+namespace bundle_test {
+
 using namespace ricci;
 using namespace ricci::cache;
 using namespace ricci::cache::test;
@@ -204,3 +206,5 @@ TEST_CASE("bounds and rights hold for imports") {
   CHECK(entry_bytes(to.root) <= to.max_bytes);
   CHECK(all_right(to, 0, 8));  // what was there before made room
 }
+
+}  // namespace bundle_test

@@ -6,6 +6,8 @@
 #include "catch.hpp"
 #include "fixture.hpp"
 
+namespace config_test {
+
 using namespace ricci::cache;
 using namespace ricci::cache::test;
 using Catch::Matchers::ContainsSubstring;
@@ -139,3 +141,5 @@ TEST_CASE("a program with raised privileges does not believe its environment") {
   if (raised.starts_with("0 ")) RICCI_SKIP("the temporary folder is mounted nosuid");
   CHECK(raised == "1 [] 0");
 }
+
+}  // namespace config_test

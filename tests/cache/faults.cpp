@@ -8,6 +8,8 @@
 #include "catch.hpp"
 #include "fixture.hpp"
 
+namespace faults_test {
+
 using namespace ricci::cache;
 using namespace ricci::cache::test;
 using Catch::Matchers::ContainsSubstring;
@@ -458,3 +460,5 @@ TEST_CASE("locks leave network file systems") {
   CHECK(lock_folder("/c", true, "/run/user/7", 7) == "/run/user/7/ricci");
   CHECK(lock_folder("/c", true, "", 7) == "/dev/shm/ricci-7");
 }
+
+}  // namespace faults_test

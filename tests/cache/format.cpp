@@ -3,6 +3,8 @@
 #include "fixture.hpp"
 #include "ricci/error.hpp"
 
+namespace format_test {
+
 using namespace ricci::cache;
 using namespace ricci::cache::test;
 
@@ -136,3 +138,5 @@ TEST_CASE("names follow from the key and the version alone") {
   // Holds this version to the names that it gave in the past: a change makes every cache in the world cold.
   CHECK(EntryName::of("").hex() == "d9265cc53bb2b9ae6131b78f753823cd");
 }
+
+}  // namespace format_test

@@ -10,6 +10,8 @@
 #include "catch.hpp"
 #include "fixture.hpp"
 
+namespace processes_test {
+
 using namespace ricci::cache;
 using namespace ricci::cache::test;
 using namespace std::chrono_literals;
@@ -333,3 +335,5 @@ TEST_CASE("many processes that write stay below a tiny bound together") {
   CHECK(entry_bytes(config.root) <= config.max_bytes);
   CHECK(entry_files(config.root).size() > 2);
 }
+
+}  // namespace processes_test

@@ -8,6 +8,8 @@
 #include "catch.hpp"
 #include "fixture.hpp"
 
+namespace store_test {
+
 using namespace ricci::cache;
 using namespace ricci::cache::test;
 using namespace std::chrono_literals;
@@ -296,3 +298,5 @@ TEST_CASE("a hit on disk takes well under 100 microseconds") {
   CHECK(best < 100us);
 #endif
 }
+
+}  // namespace store_test

@@ -7,6 +7,8 @@
 #include "catch.hpp"
 #include "fixture.hpp"
 
+namespace sweep_test {
+
 using namespace ricci::cache;
 using namespace ricci::cache::test;
 
@@ -285,3 +287,5 @@ TEST_CASE("readers under constant eviction see right entries or none") {
     }));
   for (const pid_t child : children) CHECK(wait_for(child) == 0);
 }
+
+}  // namespace sweep_test

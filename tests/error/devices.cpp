@@ -7,6 +7,8 @@
 #include "jit/cuda_driver.hpp"
 #include "ricci/ricci.hpp"
 
+namespace devices_test {
+
 using namespace ricci;
 using Catch::Matchers::StartsWith;
 
@@ -126,3 +128,5 @@ TEST_CASE("pointers that a device cannot use") {
   CHECK(text_of(b, a) == "nothing was thrown");
 }
 #endif
+
+}  // namespace devices_test

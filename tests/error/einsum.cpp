@@ -9,6 +9,8 @@
 #include "lower/einsum.hpp"
 #include "ricci/error.hpp"
 
+namespace einsum_test {
+
 using namespace ricci;
 using namespace ricci::ir;
 
@@ -234,3 +236,5 @@ TEST_CASE("what is a permutation's alone") {
         "shape: no conversion from i8 to i32; types must be equal, or both real floating, both complex, or a real "
         "floating input with a complex output");
 }
+
+}  // namespace einsum_test

@@ -13,6 +13,8 @@
 #include "ricci/ricci.hpp"
 #include "temporary_folder.hpp"
 
+namespace library_test {
+
 using namespace ricci;
 
 namespace {
@@ -415,3 +417,5 @@ TEST_CASE("an empty tensor is no error, whatever the pointers") {
   CHECK(plan.explain() == "nothing to run: the tensor has no elements\n");
 }
 #endif
+
+}  // namespace library_test

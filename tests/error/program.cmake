@@ -1,2 +1,2 @@
 # What programs refuse, with line, column and caret.
-ricci_test(program LABEL error SOURCES program.cpp LIBS ricci_lower)
+ricci_test(program LABEL error PROGRAM refusals SOURCES program.cpp LIBS ricci_lower)

@@ -5,6 +5,8 @@
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 
+namespace program_test {
+
 using namespace ricci;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
@@ -352,3 +354,5 @@ TEST_CASE("expressions that nest too deep are refused") {
   for (int k = 0; k < 25000; ++k) text += " + a()";
   CHECK_THAT(text_of<SpecError>(text), StartsWith("an expression nests more than 20000 operations deep"));
 }
+
+}  // namespace program_test

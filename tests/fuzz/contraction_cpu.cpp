@@ -9,6 +9,8 @@
 #include "fuzz/random_product.hpp"
 #include "ricci/ricci.hpp"
 
+namespace contraction_cpu_test {
+
 using namespace ricci;
 
 namespace {
@@ -92,3 +94,5 @@ TEST_CASE("random contractions on the CPU are within the bound of their dot prod
     CHECK(counts.plain > count / 20);
   }
 }
+
+}  // namespace contraction_cpu_test

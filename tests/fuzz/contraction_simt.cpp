@@ -17,6 +17,8 @@
 #include "ricci/error.hpp"
 #include "simt/contraction_case.hpp"
 
+namespace contraction_simt_test {
+
 using namespace ricci;
 
 namespace {
@@ -232,3 +234,5 @@ TEST_CASE("random contractions whose sums the blocks of a cluster share are the 
       count, static_cast<unsigned long long>(first), of_eight, of_groups);
   if (fuzz::enough(fuzz::cases(kCases))) CHECK(run > count / 8);
 }
+
+}  // namespace contraction_simt_test

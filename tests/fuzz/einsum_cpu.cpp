@@ -8,6 +8,8 @@
 #include "fuzz/random_problem.hpp"
 #include "ricci/ricci.hpp"
 
+namespace einsum_cpu_test {
+
 using namespace ricci;
 
 namespace {
@@ -69,3 +71,5 @@ void check_all(bool constants, int count) {
 TEST_CASE("random einsums on the CPU are the interpreter's within their bound") { check_all(false, fuzz::cases(100)); }
 
 TEST_CASE("and so are those of which some operands are packed once") { check_all(true, (fuzz::cases(100) + 2) / 3); }
+
+}  // namespace einsum_cpu_test

@@ -11,6 +11,8 @@
 #include "fuzz/random_problem.hpp"
 #include "jit/cuda_driver.hpp"
 
+namespace einsum_gpu_test {
+
 using namespace ricci;
 namespace cuda = ricci::jit::cuda;
 
@@ -63,3 +65,5 @@ TEST_CASE("random einsums on a device are the interpreter's within their bound")
   INFO(failures);
   REQUIRE(run == count);
 }
+
+}  // namespace einsum_gpu_test

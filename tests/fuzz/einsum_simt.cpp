@@ -20,6 +20,8 @@
 #include "runtime/plan_impl.hpp"
 #include "simt/emitted.hpp"
 
+namespace einsum_simt_test {
+
 using namespace ricci;
 
 namespace {
@@ -218,3 +220,5 @@ TEST_CASE("random einsums on the simulator are the interpreter's within their bo
   std::printf("%d random einsums from seed %llu on the simulator\n", count, static_cast<unsigned long long>(first));
   REQUIRE(count > 0);
 }
+
+}  // namespace einsum_simt_test

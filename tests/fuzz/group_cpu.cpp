@@ -12,6 +12,8 @@
 #include "fuzz/random_problem.hpp"
 #include "ricci/ricci.hpp"
 
+namespace group_cpu_test {
+
 using namespace ricci;
 
 namespace {
@@ -171,3 +173,5 @@ TEST_CASE("sums of a group pass from split to split in registers on the CPU") {
   CHECK(got == want);
   CHECK(plan.source().find("_block") == std::string::npos);
 }
+
+}  // namespace group_cpu_test

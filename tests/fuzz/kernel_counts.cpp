@@ -13,6 +13,8 @@
 #include "kernel/interpret/execute.hpp"
 #include "simt/emitted.hpp"
 
+namespace kernel_counts_test {
+
 using namespace ricci;
 using kernel::Space;
 
@@ -92,3 +94,5 @@ TEST_CASE("what the kernel interpreter counts of programs is what the simulator 
   std::printf("%d programs counted alike, %d of them with what they read\n", compared, whole);
   CHECK(whole > 0);
 }
+
+}  // namespace kernel_counts_test

@@ -15,6 +15,8 @@
 #include "ricci/error.hpp"
 #include "runtime/plan_impl.hpp"
 
+namespace kernel_cpu_test {
+
 using namespace ricci;
 
 namespace {
@@ -96,3 +98,5 @@ TEST_CASE("compiled kernels of random contractions are the interpreter's within 
     if (count >= 1000) CHECK(pairs > 0);  // one in a hundred
   }
 }
+
+}  // namespace kernel_cpu_test

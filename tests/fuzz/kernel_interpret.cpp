@@ -10,6 +10,8 @@
 #include "kernel/verify.hpp"
 #include "ricci/error.hpp"
 
+namespace kernel_interpret_test {
+
 using namespace ricci;
 
 namespace {
@@ -62,3 +64,5 @@ TEST_CASE("kernels of random contractions do what the interpreter does, before a
               static_cast<unsigned long long>(first));
   if (fuzz::enough(count)) CHECK(contractions > count / 10);
 }
+
+}  // namespace kernel_interpret_test

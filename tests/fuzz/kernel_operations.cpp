@@ -19,6 +19,8 @@
 #include "kernel/print.hpp"
 #include "ricci/error.hpp"
 
+namespace kernel_operations_test {
+
 using namespace ricci;
 using ir::OpCode;
 
@@ -161,3 +163,5 @@ TEST_CASE("kernels take every operation around a sum") {
   all.resize(std::min(all.size(), static_cast<std::size_t>(fuzz::cases(80))));
   for (const auto& operation : all) check(operation);
 }
+
+}  // namespace kernel_operations_test

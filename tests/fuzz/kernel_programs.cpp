@@ -10,6 +10,8 @@
 #include "kernel/verify.hpp"
 #include "ricci/error.hpp"
 
+namespace kernel_programs_test {
+
 using namespace ricci;
 
 namespace {
@@ -49,3 +51,5 @@ TEST_CASE("kernels of random programs on a GPU do what the interpreter does") {
     return failure(fuzz::kernel_case(seed, kind, plan::GpuModel::of_capability(90), {400, 4000}), kernel::Target::cuda);
   });
 }
+
+}  // namespace kernel_programs_test

@@ -9,6 +9,8 @@
 #include "plan/plan.hpp"
 #include "ricci/ricci.hpp"
 
+namespace permute_cpu_test {
+
 using namespace ricci;
 
 namespace {
@@ -123,3 +125,5 @@ TEST_CASE("any number of threads leaves the same bits") {
     }
   }
 }
+
+}  // namespace permute_cpu_test

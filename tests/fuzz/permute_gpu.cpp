@@ -14,6 +14,8 @@
 #include "ricci/ricci.hpp"
 #include "runtime/plan_impl.hpp"
 
+namespace permute_gpu_test {
+
 using namespace ricci;
 namespace cuda = ricci::jit::cuda;
 
@@ -72,3 +74,5 @@ TEST_CASE("random permutations on a device equal the interpreter's bits") {
   INFO(failures);
   REQUIRE(run == count);
 }
+
+}  // namespace permute_gpu_test

@@ -9,6 +9,8 @@
 #include "runtime/plan_impl.hpp"
 #include "simt/emitted.hpp"
 
+namespace permute_simt_test {
+
 using namespace ricci;
 
 TEST_CASE("random permutations on the simulator equal the interpreter's bits without a fault") {
@@ -43,3 +45,5 @@ TEST_CASE("random permutations on the simulator equal the interpreter's bits wit
               static_cast<unsigned long long>(first));
   REQUIRE(count > 0);
 }
+
+}  // namespace permute_simt_test

@@ -5,6 +5,8 @@
 #include "jit/object_loader.hpp"
 #include "ricci/error.hpp"
 
+namespace program_cpu_test {
+
 using namespace ricci;
 
 namespace {
@@ -48,3 +50,5 @@ std::string failure(std::uint64_t seed, fuzz::Kind kind) {
 TEST_CASE("random programs on the CPU do what the interpreter does") {
   fuzz::check_seeds(300001, 40, jit::host_cpu().text(), failure);
 }
+
+}  // namespace program_cpu_test

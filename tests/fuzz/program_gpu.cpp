@@ -10,6 +10,8 @@
 #include "ricci/error.hpp"
 #include "runtime/plan_impl.hpp"
 
+namespace program_gpu_test {
+
 using namespace ricci;
 namespace cuda = ricci::jit::cuda;
 
@@ -56,3 +58,5 @@ TEST_CASE("random programs on a device do what the interpreter does") {
   };
   fuzz::check_seeds(700001, 500, info.name, failure, std::max(1u, std::thread::hardware_concurrency()));
 }
+
+}  // namespace program_gpu_test

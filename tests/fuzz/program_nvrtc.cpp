@@ -3,6 +3,8 @@
 #include "fuzz/kernel_case.hpp"
 #include "ricci/error.hpp"
 
+namespace program_nvrtc_test {
+
 using namespace ricci;
 
 TEST_CASE("NVRTC takes random programs") {
@@ -18,3 +20,5 @@ TEST_CASE("NVRTC takes random programs") {
   };
   fuzz::check_seeds(800001, 10, "NVRTC", failure, 2);
 }
+
+}  // namespace program_nvrtc_test

@@ -4,6 +4,8 @@
 #include "ricci/error.hpp"
 #include "simt/emitted.hpp"
 
+namespace program_simt_test {
+
 using namespace ricci;
 
 namespace {
@@ -39,3 +41,5 @@ std::string failure(std::uint64_t seed, fuzz::Kind kind) {
 TEST_CASE("random programs on the simulator do what the interpreter does, without a fault") {
   fuzz::check_seeds(600001, 40, "simulator", failure);
 }
+
+}  // namespace program_simt_test

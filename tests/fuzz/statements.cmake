@@ -1,3 +1,3 @@
 # Random programs of statements, through the interpreter.
-ricci_test(statements LABEL fuzz SOURCES statements.cpp LIBS ricci_program_reference fmt::fmt)
+ricci_test(statements LABEL fuzz PROGRAM cases SOURCES statements.cpp LIBS ricci_program_reference fmt::fmt)
 ricci_deep(statements 600)

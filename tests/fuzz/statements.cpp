@@ -12,6 +12,8 @@
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 
+namespace statements_test {
+
 using namespace ricci;
 
 namespace {
@@ -527,3 +529,5 @@ void run(const char* kind, int count, bool symmetric) {
 
 TEST_CASE("random programs on a grid") { run<GridText>("grid", 150, true); }
 TEST_CASE("random programs of loops") { run<LoopText>("loops", 150, false); }
+
+}  // namespace statements_test

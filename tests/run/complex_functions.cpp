@@ -4,6 +4,8 @@
 #include "catch.hpp"
 #include "ricci/ricci.hpp"
 
+namespace complex_functions_test {
+
 using namespace ricci;
 
 namespace {
@@ -31,3 +33,5 @@ TEST_CASE("compiled functions of complex numbers have C's values, branch cuts an
     check_compiled<float>("c64", rounding);
   }
 }
+
+}  // namespace complex_functions_test

@@ -14,6 +14,8 @@
 #include "plan/plan.hpp"
 #include "ricci/ricci.hpp"
 
+namespace long_loops_test {
+
 using namespace ricci;
 
 namespace {
@@ -202,3 +204,5 @@ TEST_CASE("counts beyond 2^32 are whole") {
   CHECK(offset[40000] == 4'200'000'000);
   CHECK(offset[80000] == 8'400'000'000);
 }
+
+}  // namespace long_loops_test

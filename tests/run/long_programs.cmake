@@ -1,3 +1,3 @@
 if(RICCI_CPU)
-  ricci_test(long_programs LABEL run limits SOURCES long_programs.cpp LIBS ricci_runtime ricci_jit fmt::fmt)
+  ricci_test(long_programs LABEL run limits PROGRAM long SOURCES long_programs.cpp LIBS ricci_runtime ricci_jit fmt::fmt)
 endif()

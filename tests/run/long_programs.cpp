@@ -15,6 +15,8 @@
 #include "ricci/ricci.hpp"
 #include "small_stack.hpp"
 
+namespace long_programs_test {
+
 using namespace ricci;
 using tests::on_small_stack;
 
@@ -187,3 +189,5 @@ TEST_CASE("what handles share in C++ is no tree either") {
   CHECK(plan.source().size() < 30000);
   check_results({program, plan}, 1e-12);
 }
+
+}  // namespace long_programs_test

@@ -3,6 +3,8 @@
 
 #include "simt/fault_bench.hpp"
 
+namespace test_async_faults {
+
 using namespace ricci::simt;
 using Catch::Matchers::ContainsSubstring;
 
@@ -323,3 +325,5 @@ TEST_CASE("atomic additions beside other accesses") {
     CHECK(only(bench.run("atomic_add((double*)A, 1.0);")).kind == FaultKind::read_only);
   }
 }
+
+}  // namespace test_async_faults

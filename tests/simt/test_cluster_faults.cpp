@@ -1,6 +1,8 @@
 // Faults of blocks that read each other's shared memory: a deliberate one of each kind.
 #include "simt/fault_bench.hpp"
 
+namespace test_cluster_faults {
+
 using namespace ricci::simt;
 using Catch::Matchers::ContainsSubstring;
 
@@ -95,3 +97,5 @@ TEST_CASE("a grid that clusters do not divide") {
   CHECK_THAT(only(bench.run("B[0] = 0;", "__cluster_dims__(2, 1, 1) ")).text(),
              ContainsSubstring("launch: clusters of 2 blocks in a grid of 3"));
 }
+
+}  // namespace test_cluster_faults

@@ -17,6 +17,8 @@
 #include "ricci/program.hpp"
 #include "simt/emitted.hpp"
 
+namespace test_complex {
+
 using namespace ricci;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("simulated functions of complex numbers have C's values, branch cuts a
   check_samples<double>("c128");
   check_samples<float>("c64");
 }
+
+}  // namespace test_complex

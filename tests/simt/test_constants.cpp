@@ -14,6 +14,8 @@
 #include "plan/plan.hpp"
 #include "simt/emitted.hpp"
 
+namespace test_constants {
+
 using namespace ricci;
 using ir::OpCode;
 
@@ -126,3 +128,5 @@ TEST_CASE("integer constants are exact in C++ text") {
   function(constants.pointers().data(), 0, kernel::launch_of(program, schedule, kernel::Target::cpu).tasks);
   constants.check();
 }
+
+}  // namespace test_constants

@@ -5,6 +5,8 @@
 #include "ricci/error.hpp"
 #include "simt/written_contractions.hpp"
 
+namespace test_contraction {
+
 using namespace ricci;
 
 namespace {
@@ -219,3 +221,5 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
   c.directives = text.c_str();
   CHECK_THROWS_AS(c.made(), PlanError);
 }
+
+}  // namespace test_contraction

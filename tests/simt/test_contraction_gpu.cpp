@@ -5,6 +5,8 @@
 #include "simt/contraction_on_gpu.hpp"
 #include "simt/written_contractions.hpp"
 
+namespace test_contraction_gpu {
+
 namespace cuda = ricci::jit::cuda;
 using namespace ricci;
 
@@ -18,3 +20,5 @@ TEST_CASE("contractions by directives on a GPU") {
     for (const std::uint64_t seed : {0, 1}) CHECK(simt::wrong_on_gpu(kernel, seed, sm).empty());
   }
 }
+
+}  // namespace test_contraction_gpu

@@ -4,6 +4,8 @@
 #include "ricci/error.hpp"
 #include "simt/tensor_core_kernels.hpp"
 
+namespace test_device_functions {
+
 using namespace ricci::simt;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("a product staged by asynchronous copies compiles without spills") {
     check_instructions(object, "DMMA", 16);
   }
 }
+
+}  // namespace test_device_functions

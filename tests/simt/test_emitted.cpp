@@ -12,6 +12,8 @@
 #include "plan/plan.hpp"
 #include "simt/emitted.hpp"
 
+namespace test_emitted {
+
 using namespace ricci;
 
 namespace {
@@ -211,3 +213,5 @@ TEST_CASE("planned kernels run on the simulator and give the interpreter's bits"
   for (const Case& c : cases)
     run_candidates(c, std::vector{simt::Order::forward, simt::Order::reverse, simt::Order::random}[which++ % 3]);
 }
+
+}  // namespace test_emitted

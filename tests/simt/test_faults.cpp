@@ -3,6 +3,8 @@
 
 #include "simt/fault_bench.hpp"
 
+namespace test_faults {
+
 using namespace ricci::simt;
 using Catch::Matchers::ContainsSubstring;
 
@@ -326,3 +328,5 @@ TEST_CASE("a 32-way bank conflict is counted") {
   CHECK_THAT(report.text(),
              ContainsSubstring("line    4: shared read  of  4 bytes: 32 requests, 1024 wavefronts (ideal 32)"));
 }
+
+}  // namespace test_faults

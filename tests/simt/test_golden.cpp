@@ -7,6 +7,8 @@
 #include "golden/case.hpp"
 #include "simt/contraction_case.hpp"
 
+namespace test_golden {
+
 using namespace ricci;
 
 TEST_CASE("golden contractions on the simulator do what the interpreter does") {
@@ -45,3 +47,5 @@ TEST_CASE("the golden group of two splits does what the interpreter does") {
   for (std::size_t b = 0; b < areas.size(); ++b)
     CHECK(std::memcmp(areas[b].begin(), expected[b].begin(), areas[b].bytes) == 0);
 }
+
+}  // namespace test_golden

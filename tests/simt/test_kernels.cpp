@@ -10,6 +10,8 @@
 #include "ricci/error.hpp"
 #include "simt/simulator.hpp"
 
+namespace test_kernels {
+
 using namespace ricci::simt;
 
 namespace {
@@ -275,3 +277,5 @@ TEST_CASE("text that is no kernel is a compile error with its line") {
   CHECK_THROWS_WITH(SimulatedKernel(launch),
                     Catch::Matchers::ContainsSubstring("kernel:2:10: error: use of undeclared"));
 }
+
+}  // namespace test_kernels

@@ -1,6 +1,8 @@
 // One deliberate fault of each kind around boxes of tensor maps and their counters.
 #include "simt/fault_bench.hpp"
 
+namespace test_map_faults {
+
 using namespace ricci;
 using namespace ricci::simt;
 using Catch::Matchers::ContainsSubstring;
@@ -191,3 +193,5 @@ TEST_CASE("a box of what is no tensor of the call") {
   CHECK(fault.kind == FaultKind::out_of_bounds);
   CHECK(fault.line == 4);
 }
+
+}  // namespace test_map_faults

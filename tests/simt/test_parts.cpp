@@ -4,6 +4,8 @@
 #include "simt/shadow.hpp"
 #include "simt/traffic.hpp"
 
+namespace test_parts {
+
 using namespace ricci::simt;
 
 namespace {
@@ -172,3 +174,5 @@ TEST_CASE("the compiled text keeps the lines of the source") {
                                "        \n__shared__ __align__(16) float a[4];\n  static int my__shared__;\n}\n"));
   CHECK_THAT(source, ContainsSubstring("k(*(ricci_simt_type0*)arguments[0], *(ricci_simt_type1*)arguments[1]);"));
 }
+
+}  // namespace test_parts

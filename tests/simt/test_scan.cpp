@@ -10,6 +10,8 @@
 #include "plan/plan.hpp"
 #include "simt/emitted.hpp"
 
+namespace test_scan {
+
 using namespace ricci;
 using ir::OpCode;
 
@@ -299,3 +301,5 @@ TEST_CASE("the planner gives long scans to blocks, compactions to warps and shor
   exact.exact = true;
   for (const auto& candidate : plan::candidates(exact, device_model)) CHECK(sharing(candidate) == 1);
 }
+
+}  // namespace test_scan

@@ -6,6 +6,8 @@
 #include "simt/simulator.hpp"
 #include "simt/tensor_core_kernels.hpp"
 
+namespace test_tensor_core {
+
 using namespace ricci::simt;
 
 namespace {
@@ -219,3 +221,5 @@ TEST_CASE("a product staged by asynchronous copies") {
     CHECK(report.written.sectors == report.written.ideal);
   }
 }
+
+}  // namespace test_tensor_core

@@ -8,6 +8,8 @@
 #include "simt/matrix.hpp"
 #include "simt/tensor_core_kernels.hpp"
 
+namespace test_tensor_core_gpu {
+
 namespace cuda = ricci::jit::cuda;
 using namespace ricci::simt;
 using ricci::tests::DeviceMemory;
@@ -143,3 +145,5 @@ TEST_CASE("a product staged by asynchronous copies on a GPU") {
     }
   CHECK(wrong == 0);
 }
+
+}  // namespace test_tensor_core_gpu

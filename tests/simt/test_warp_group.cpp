@@ -3,6 +3,8 @@
 #include "jit/cuda_compiler.hpp"
 #include "simt/warp_group_case.hpp"
 
+namespace test_warp_group {
+
 using namespace ricci;
 
 TEST_CASE("warp groups multiply operands in every layout that they read") {
@@ -39,3 +41,5 @@ TEST_CASE("products of warp groups become HGMMA, which none of their registers' 
     CHECK((sass.find("UTMALDG") != std::string::npos) == c.maps);
   }
 }
+
+}  // namespace test_warp_group

@@ -3,6 +3,8 @@
 
 #include "simt/fault_bench.hpp"
 
+namespace test_warp_group_faults {
+
 using namespace ricci::simt;
 using Catch::Matchers::ContainsSubstring;
 
@@ -125,3 +127,5 @@ TEST_CASE("warps of a group that do not multiply alike") {
   fault = only(group.run(kFence, kBegin + kProduct + kCommit, kWait));
   CHECK(fault.kind == FaultKind::absent_lane);
 }
+
+}  // namespace test_warp_group_faults

@@ -3,6 +3,8 @@
 #include "simt/contraction_on_gpu.hpp"
 #include "simt/warp_group_case.hpp"
 
+namespace test_warp_group_gpu {
+
 namespace cuda = ricci::jit::cuda;
 using namespace ricci;
 
@@ -14,3 +16,5 @@ TEST_CASE("warp groups multiply operands in every layout on a GPU") {
     CHECK(simt::wrong_on_gpu(c.made(), static_cast<std::uint64_t>(c.columns), 90).empty());
   }
 }
+
+}  // namespace test_warp_group_gpu

@@ -6,6 +6,8 @@
 #include "catch.hpp"
 #include "ricci/ricci.hpp"
 
+namespace bench_baselines_test {
+
 using namespace ricci;
 
 TEST_CASE("baselines of permutations are schedules that plans take") {
@@ -49,3 +51,5 @@ TEST_CASE("baselines of nothing else") {
   options.target_sm = 0;
   CHECK_THROWS_AS(runtime.plan_permute("ab->ba", input, options), PlanError);
 }
+
+}  // namespace bench_baselines_test

@@ -8,6 +8,8 @@
 #include "kernel/permute/moves.hpp"
 #include "programs.hpp"
 
+namespace bench_mwp_cwp_test {
+
 using namespace ricci;
 using plan::GpuModel;
 using tools::MwpCwp;
@@ -175,3 +177,5 @@ TEST_CASE("MWP-CWP says nothing of schedules that compute") {
   const MwpCwp model(program, device_model);
   for (const auto& candidate : plan::candidates(program, device_model)) CHECK_FALSE(model.us(candidate));
 }
+
+}  // namespace bench_mwp_cwp_test

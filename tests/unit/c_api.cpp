@@ -14,6 +14,8 @@
 #include "ricci/ricci.h"
 #include "ricci/ricci.hpp"
 
+namespace c_api_test {
+
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -585,3 +587,5 @@ TEST_CASE("a program from text, its parameter changing from call to call") {
   CHECK(std::string(ricci_last_error()) == "parameter s = (1, 1) has an imaginary part, but it is f64");
   ricci_plan_release(plan);
 }
+
+}  // namespace c_api_test

@@ -9,8 +9,11 @@
 #include "fuzz/random_problem.hpp"
 #include "programs.hpp"
 
+namespace ir_canonical_test {
+
 using namespace ricci;
 using namespace ricci::ir;
+using ir::Program;
 using ricci::test::canonical;
 using ricci::test::dense;
 using ricci::test::lowered;
@@ -239,3 +242,5 @@ TEST_CASE("no pass changes what a program computes") {
     }
   }
 }
+
+}  // namespace ir_canonical_test

@@ -6,8 +6,11 @@
 #include "ricci/error.hpp"
 #include "whole_number_program.hpp"
 
+namespace ir_canonical_any_test {
+
 using namespace ricci;
 using namespace ricci::ir;
+using ir::Program;
 using test::rewritten;
 using test::WholeNumberProgram;
 
@@ -311,3 +314,5 @@ TEST_CASE("and so do sums that are combined in another order") {
   }
   CHECK(compared > 1900);
 }
+
+}  // namespace ir_canonical_any_test

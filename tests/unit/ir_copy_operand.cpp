@@ -8,6 +8,8 @@
 #include "ir/passes/copy_operand.hpp"
 #include "lower/einsum.hpp"
 
+namespace ir_copy_operand_test {
+
 using namespace ricci;
 
 TEST_CASE("an operand copied into another order gives the same bits") {
@@ -49,3 +51,5 @@ TEST_CASE("an operand copied into another order gives the same bits") {
     } while (std::next_permutation(order.begin(), order.end()));
   }
 }
+
+}  // namespace ir_copy_operand_test

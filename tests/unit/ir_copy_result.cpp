@@ -10,6 +10,8 @@
 #include "ir/passes/step_piece.hpp"
 #include "lower/einsum.hpp"
 
+namespace ir_copy_result_test {
+
 using namespace ricci;
 
 TEST_CASE("a sum in another order first gives the same bits, in rows at whole lines") {
@@ -71,3 +73,5 @@ TEST_CASE("rows of a copied operand begin at whole lines") {
     CHECK(*std::max_element(steps.begin(), steps.end()) * size_of(DType::f64) == ir::kRowBytes);
   }
 }
+
+}  // namespace ir_copy_result_test

@@ -10,6 +10,8 @@
 #include "ir/passes/canonical.hpp"
 #include "ricci/error.hpp"
 
+namespace ir_einsum_test {
+
 using namespace ricci;
 using namespace ricci::ir;
 
@@ -256,7 +258,7 @@ TEST_CASE("only what is not merely moved may be fused") {
   CHECK(lower(problem_of("ij->i", {Layout::row_major(DType::f64, {3, 1})}, DType::f64)).exact);
 }
 
-TEST_CASE("axes may have the names of buffers and factors") {
+TEST_CASE("axes of an einsum may have the names of buffers and factors") {
   const auto matrix = Layout::row_major(DType::f64, {3, 3});
   const auto program = lower({Spec::parse("A B, B C_ -> A C_"), {matrix, matrix}, matrix, Factor::any, Factor::any});
   CHECK(program.indices[0].name == "A_");
@@ -294,3 +296,5 @@ TEST_CASE("loops past 2^62 points are refused") {
   const auto vector = Layout::strided(DType::f64, {large}, {0});
   CHECK_THROWS_AS(lower({Spec::parse("i,j->"), {vector, vector}, Layout::row_major(DType::f64, {})}), ShapeError);
 }
+
+}  // namespace ir_einsum_test

@@ -11,6 +11,8 @@
 #include "fuzz/random_problem.hpp"
 #include "ir/passes/canonical.hpp"
 
+namespace ir_einsum_random_test {
+
 using namespace ricci;
 using namespace ricci::ir;
 
@@ -249,3 +251,5 @@ TEST_CASE("a wrong result is found") {
   }
   CHECK(checked > 100);
 }
+
+}  // namespace ir_einsum_random_test

@@ -10,6 +10,8 @@
 #include "ricci/error.hpp"
 #include "ricci/runtime.hpp"
 
+namespace ir_interpret_test {
+
 using namespace ricci;
 using ricci::test::problem_of;
 
@@ -229,3 +231,5 @@ TEST_CASE("interpret() wants every buffer and every factor") {
   CHECK_THROWS_AS(ir::interpret(program, {nullptr}, {}), InternalError);
   CHECK_THROWS_AS(ir::interpret(program, {nullptr, nullptr}, {1}), InternalError);
 }
+
+}  // namespace ir_interpret_test

@@ -9,6 +9,8 @@
 #include "ir/workspace.hpp"
 #include "ricci/error.hpp"
 
+namespace ir_kinds_test {
+
 using namespace ricci;
 using ir::Builder;
 using ir::NodeId;
@@ -255,3 +257,5 @@ TEST_CASE("each rule of a sequence, broken once") {
     CHECK(message.find(std::string("breaks the rule \"") + row.rule + "\"") != std::string::npos);
   }
 }
+
+}  // namespace ir_kinds_test

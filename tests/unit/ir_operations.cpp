@@ -10,6 +10,8 @@
 #include "ir/passes/canonical.hpp"
 #include "ricci/error.hpp"
 
+namespace ir_operations_test {
+
 using namespace ricci;
 using ir::OpCode;
 using test::apply;
@@ -309,3 +311,5 @@ TEST_CASE("what no terms give, and what identity() says of it") {
   CHECK(ir::identity(OpCode::minimum, DType::u16) == 65535);
   CHECK(ir::identity(OpCode::maximum, DType::f32) == -kInf);
 }
+
+}  // namespace ir_operations_test

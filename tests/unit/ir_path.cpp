@@ -9,6 +9,8 @@
 #include "catch.hpp"
 #include "lower/einsum.hpp"
 
+namespace ir_path_test {
+
 using namespace ricci;
 using namespace ricci::ir;
 
@@ -368,3 +370,5 @@ TEST_CASE("steps that take less time inside others are parts of them") {
   CHECK(two.steps[0].operands.size() + two.steps[1].operands.size() == 5);
   CHECK(two.peak_bytes > 0);
 }
+
+}  // namespace ir_path_test

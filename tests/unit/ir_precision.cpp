@@ -11,6 +11,8 @@
 #include "ricci/error.hpp"
 #include "ricci/program.hpp"
 
+namespace ir_precision_test {
+
 using namespace ricci;
 
 namespace {
@@ -175,3 +177,5 @@ TEST_CASE("the interpreter rounds as the program says") {
   CHECK(result(Precision::f64, {large, -large}, {large, large}) == 0);
   CHECK(result(Precision::f64, {large + 2, -large}, {large + 2, large}) == 67108868.0F);
 }
+
+}  // namespace ir_precision_test

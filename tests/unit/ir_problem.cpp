@@ -9,6 +9,8 @@
 #include "programs.hpp"
 #include "ricci/error.hpp"
 
+namespace ir_problem_test {
+
 using namespace ricci;
 using namespace ricci::ir;
 using ricci::test::dense;
@@ -227,3 +229,5 @@ TEST_CASE("32 axes are allowed") {
   extents[29] = 3;
   CHECK_NOTHROW(verify(lowered(dense(in + "->" + out, extents))));
 }
+
+}  // namespace ir_problem_test

@@ -3,6 +3,8 @@
 
 #include "catch.hpp"
 
+namespace ir_spec_test {
+
 using namespace ricci;
 
 namespace {
@@ -51,7 +53,7 @@ TEST_CASE("without two words side by side blanks mean nothing") {
   }
 }
 
-TEST_CASE("rank 0") {
+TEST_CASE("a specification of rank 0") {
   for (const auto* text : {"->", "  ->  "}) {
     const auto spec = Spec::parse(text);
     REQUIRE(spec.operands.size() == 1);
@@ -82,3 +84,5 @@ TEST_CASE("carets stand under the axes, in order of their columns, once each") {
   CHECK(spec.caret({&in[1]}) == "  occ vir -> vir occ\n      ^");
   CHECK(spec.caret({&spec.output[1], &in[0], &in[0]}) == "  occ vir -> vir occ\n  ^              ^");
 }
+
+}  // namespace ir_spec_test

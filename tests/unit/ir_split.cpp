@@ -8,6 +8,8 @@
 #include "ir/builder.hpp"
 #include "ir/passes/split.hpp"
 
+namespace ir_split_test {
+
 using namespace ricci;
 using ir::NodeKind;
 using ir::OpCode;
@@ -293,3 +295,5 @@ TEST_CASE("parts of several indices of a sum of products are combined by one ste
   REQUIRE(neighbours != parts.indices.end());
   CHECK(neighbours->extent == 1009);  // stay together
 }
+
+}  // namespace ir_split_test

@@ -6,6 +6,8 @@
 #include "catch.hpp"
 #include "ricci/error.hpp"
 
+namespace ir_tensor_test {
+
 using namespace ricci;
 using Extents = std::vector<std::int64_t>;
 
@@ -72,3 +74,5 @@ TEST_CASE("more elements than can be counted are refused") {
   CHECK_THROWS_AS(Layout::column_major(DType::i8, {big, big, 2}), ShapeError);
   CHECK(Layout::row_major(DType::i8, {big, big / 4}).strides[0] == big / 4);
 }
+
+}  // namespace ir_tensor_test

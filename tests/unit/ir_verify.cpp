@@ -8,9 +8,12 @@
 #include "programs.hpp"
 #include "ricci/error.hpp"
 
+namespace ir_verify_test {
+
 using namespace ricci;
 using namespace ricci::ir;
 using Catch::Matchers::StartsWith;
+using ir::Program;
 
 namespace {
 
@@ -145,3 +148,5 @@ TEST_CASE("which neighbours can be one access") {
   CHECK(fits(shifted, 1, 2));
   CHECK_FALSE(fits(shifted, 1, 4));
 }
+
+}  // namespace ir_verify_test

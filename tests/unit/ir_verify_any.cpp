@@ -6,8 +6,11 @@
 #include "ir/builder.hpp"
 #include "ricci/error.hpp"
 
+namespace ir_verify_any_test {
+
 using namespace ricci;
 using namespace ricci::ir;
+using ir::Program;
 
 namespace {
 
@@ -283,3 +286,5 @@ TEST_CASE("a scan may read what it overwrites") {
   CHECK_THROWS_AS(scanned(1, 1).finish(), InternalError);
   CHECK_THROWS_AS(scanned(2, 0).finish(), InternalError);
 }
+
+}  // namespace ir_verify_any_test

@@ -1,7 +1,7 @@
 # The CPU half of src/jit.
-ricci_test(jit_cpu_target LABEL unit SOURCES jit_cpu_target.cpp LIBS ricci_jit)
+ricci_test(jit_cpu_target LABEL unit PROGRAM jit SOURCES jit_cpu_target.cpp LIBS ricci_jit)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  ricci_test(jit_cpu_arena LABEL unit SOURCES jit_cpu_arena.cpp LIBS ricci_jit)
+  ricci_test(jit_cpu_arena LABEL unit PROGRAM jit SOURCES jit_cpu_arena.cpp LIBS ricci_jit)
 endif()
 if(RICCI_CPU)
   ricci_test(jit_cpu_compiler LABEL unit SOURCES jit_cpu_compiler.cpp LIBS ricci_jit)

@@ -23,6 +23,8 @@
 #include "jit_cpu_elf.hpp"
 #include "ricci/error.hpp"
 
+namespace jit_cpu_arena_test {
+
 using namespace ricci;
 using jit::ExecutableArena;
 using jit::Loader;
@@ -366,3 +368,5 @@ TEST_CASE("loader: a process that only loads maps no LLVM", "[jit]") {
   CHECK(lines_of_maps("ricci-clang") == 0);
   CHECK(lines_of_maps("LLVM") == 0);
 }
+
+}  // namespace jit_cpu_arena_test

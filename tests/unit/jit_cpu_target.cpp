@@ -9,6 +9,8 @@
 #include "jit/cpu_target.hpp"
 #include "ricci/error.hpp"
 
+namespace jit_cpu_target_test {
+
 using namespace ricci;
 using jit::CpuTarget;
 
@@ -77,3 +79,5 @@ TEST_CASE("target: RICCI_CPU_ISA lowers and never raises", "[jit]") {
   unsetenv("RICCI_CPU_ISA");
 }
 #endif
+
+}  // namespace jit_cpu_target_test

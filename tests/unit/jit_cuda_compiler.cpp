@@ -10,6 +10,8 @@
 #include "jit/cuda_compiler.hpp"
 #include "ricci/error.hpp"
 
+namespace jit_cuda_compiler_test {
+
 using Catch::Matchers::ContainsSubstring;
 using ricci::jit::compile_cuda;
 using ricci::jit::CudaCompileOptions;
@@ -199,3 +201,5 @@ TEST_CASE("threads compile in parallel") {
     CHECK(refused[i] == 1);
   }
 }
+
+}  // namespace jit_cuda_compiler_test

@@ -11,6 +11,8 @@
 #include "jit/cuda_compiler.hpp"
 #include "temporary_folder.hpp"
 
+namespace jit_cuda_disassemble_test {
+
 namespace fs = std::filesystem;
 using ricci::jit::disassemble_cubin;
 
@@ -76,3 +78,5 @@ TEST_CASE("tools that fail, or no folder for the file, give nothing") {
   tools.lose_temporary_folder();
   CHECK(disassemble_cubin(image("x")).empty());
 }
+
+}  // namespace jit_cuda_disassemble_test

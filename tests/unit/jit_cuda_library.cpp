@@ -11,6 +11,8 @@
 #include "jit/nvrtc_library.hpp"
 #include "temporary_folder.hpp"
 
+namespace jit_cuda_library_test {
+
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 using ricci::jit::find_nvrtc;
@@ -153,3 +155,5 @@ TEST_CASE("RICCI_NVRTC is the only place when it is set") {
   CHECK(find_nvrtc(places).path.empty());
   CHECK_THAT(find_nvrtc(places).looked_in.back(), ContainsSubstring("missing (no such file), which RICCI_NVRTC names"));
 }
+
+}  // namespace jit_cuda_library_test

@@ -6,6 +6,8 @@
 #include "jit/cuda_driver.hpp"
 #include "ricci/error.hpp"
 
+namespace jit_cuda_no_device_test {
+
 namespace cuda = ricci::jit::cuda;
 using Catch::Matchers::ContainsSubstring;
 using ricci::DeviceError;
@@ -43,3 +45,5 @@ TEST_CASE("without a device everything says so") {
     CHECK_THAT(error.what(), ContainsSubstring(reason));
   }
 }
+
+}  // namespace jit_cuda_no_device_test

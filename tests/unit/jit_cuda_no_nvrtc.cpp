@@ -5,6 +5,8 @@
 #include "jit/cuda_compiler.hpp"
 #include "ricci/error.hpp"
 
+namespace jit_cuda_no_nvrtc_test {
+
 using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("without NVRTC the version is empty and compiling says where it looked") {
@@ -21,3 +23,5 @@ TEST_CASE("without NVRTC the version is empty and compiling says where it looked
     }
   }
 }
+
+}  // namespace jit_cuda_no_nvrtc_test

@@ -7,6 +7,8 @@
 #include "jit/cuda_compiler.hpp"
 #include "jit/nvrtc_library.hpp"
 
+namespace jit_cuda_version_test {
+
 namespace {
 
 std::string maps() {
@@ -33,3 +35,5 @@ TEST_CASE("the version is known without opening NVRTC") {
   CHECK(version.rfind("nvrtc " + std::to_string(major) + "." + std::to_string(minor) + ".", 0) == 0);
   CHECK(ricci::jit::cuda_compiler_version() == version);
 }
+
+}  // namespace jit_cuda_version_test

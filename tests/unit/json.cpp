@@ -4,6 +4,8 @@
 #include "catch.hpp"
 #include "ricci/error.hpp"
 
+namespace json_test {
+
 using ricci::Json;
 
 TEST_CASE("JSON values are what they were made of") {
@@ -70,3 +72,5 @@ TEST_CASE("JSON text is read again, and refused when it is none") {
   CHECK(Json::parse(std::string(60, '[') + std::string(60, ']')));
   CHECK_FALSE(Json::parse(std::string(100, '[') + std::string(100, ']')));
 }
+
+}  // namespace json_test

@@ -12,8 +12,11 @@
 #include "lower/einsum.hpp"
 #include "ricci/error.hpp"
 
+namespace kernel_faults_test {
+
 using namespace ricci;
 using namespace ricci::kernel;
+using kernel::Access;
 
 namespace {
 
@@ -574,3 +577,5 @@ TEST_CASE("an index of both operands is the last of the columns, and its lanes a
   refused("atom fma rows a columns d b depth c lanes 8", "d is an index of both operands");
   refused("atom fma rows d a columns b depth c", "d is an index of both operands");
 }
+
+}  // namespace kernel_faults_test

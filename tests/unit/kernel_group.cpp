@@ -9,6 +9,8 @@
 #include "lower/lower_program.hpp"
 #include "ricci/error.hpp"
 
+namespace kernel_group_test {
+
 using namespace ricci;
 using namespace ricci::kernel;
 
@@ -211,3 +213,5 @@ TEST_CASE("a group's directives that break a rule") {
   CHECK_THROWS_WITH(build(program, *group_of(program), parse_directives(kWhole), Target::cuda),
                     ContainsSubstring("no groups of products on this target"));
 }
+
+}  // namespace kernel_group_test

@@ -8,6 +8,8 @@
 #include "kernel_places.hpp"
 #include "lower/einsum.hpp"
 
+namespace kernel_joined_test {
+
 using namespace ricci;
 using namespace ricci::kernel;
 
@@ -74,3 +76,5 @@ TEST_CASE("joined indices on a CPU are those of one role, staged, and of one pro
       "indices of B are joined, so it must be staged");
   refused("join ac a c; tile a:3; order task a0", "it is a part of ac");
 }
+
+}  // namespace kernel_joined_test

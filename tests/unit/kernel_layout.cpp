@@ -10,6 +10,8 @@
 #include "kernel/warp_tile.hpp"
 #include "ricci/error.hpp"
 
+namespace kernel_layout_test {
+
 using namespace ricci::kernel;
 
 namespace {
@@ -228,3 +230,5 @@ TEST_CASE("wavefronts of a warp by the banks that its words lie in") {
   REQUIRE(panels.fault().empty());
   CHECK(count(panels, 4, 4) == 16);
 }
+
+}  // namespace kernel_layout_test

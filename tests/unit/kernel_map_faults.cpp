@@ -6,6 +6,8 @@
 #include "kernel_places.hpp"
 #include "lower/einsum.hpp"
 
+namespace kernel_map_faults_test {
+
 using namespace ricci;
 using namespace ricci::kernel;
 
@@ -147,3 +149,5 @@ TEST_CASE("what parts rows is outside of a dimension where tiles divide it") {
   const std::vector<TensorMap::Dimension> expected = {{16, 1, 18}, {64, 96, 32}, {6, 16, 1}};
   CHECK(kernel.maps.front().dimensions == expected);
 }
+
+}  // namespace kernel_map_faults_test

@@ -6,6 +6,8 @@
 #include "programs.hpp"
 #include "ricci/error.hpp"
 
+namespace kernel_moves_test {
+
 using namespace ricci;
 using namespace ricci::kernel;
 
@@ -118,3 +120,5 @@ TEST_CASE("directives that move nothing are named") {
   CHECK(refusal("order; write a:48 b:20") == "schedule: write: a mapping covers its tile");
   CHECK(refusal("order; write a:48 b:40; threads 64").empty());
 }
+
+}  // namespace kernel_moves_test

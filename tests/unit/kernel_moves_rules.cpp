@@ -8,6 +8,8 @@
 #include "programs.hpp"
 #include "ricci/error.hpp"
 
+namespace kernel_moves_rules_test {
+
 using namespace ricci;
 using namespace ricci::kernel;
 
@@ -312,3 +314,5 @@ TEST_CASE("a layout without padding to the swizzle's group reaches past its end"
   moves.stage->layout.elements = 16 * 17;  // enough for 15 * 17 + 16, and a multiple of the group of 16
   CHECK_NOTHROW(verify(moves, program));
 }
+
+}  // namespace kernel_moves_rules_test

@@ -8,6 +8,8 @@
 #include "kernel_places.hpp"
 #include "lower/einsum.hpp"
 
+namespace kernel_permute_faults_test {
+
 using namespace ricci;
 using namespace ricci::kernel;
 
@@ -186,3 +188,5 @@ TEST_CASE("kernels that move elements without a fault pass") {
 }
 
 TEST_CASE("faults planted into kernels that move elements are found by name") { check_faults(kFaults); }
+
+}  // namespace kernel_permute_faults_test

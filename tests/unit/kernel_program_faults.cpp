@@ -6,6 +6,8 @@
 #include "kernel/program/build_program.hpp"
 #include "unit/kernel_places.hpp"
 
+namespace kernel_program_faults_test {
+
 using namespace ricci;
 using namespace ricci::kernel;
 
@@ -255,3 +257,5 @@ TEST_CASE("what a round leaves in registers decides which threads pass in the ne
   CHECK_THROWS_WITH(verify(kernel),
                     Catch::Matchers::ContainsSubstring("a barrier where not all threads of a block pass"));
 }
+
+}  // namespace kernel_program_faults_test

@@ -7,6 +7,8 @@
 #include "kernel/schedule.hpp"
 #include "ricci/error.hpp"
 
+namespace kernel_program_loops_test {
+
 using namespace ricci;
 using namespace ricci::kernel;
 
@@ -237,3 +239,5 @@ TEST_CASE("each rule of lanes, strips and parts, broken once") {
                 "strips are of programs without sums and scans"},
                {"order task a b; lanes k 8", "lanes k 8", "lanes run along no sum or scan"}});
 }
+
+}  // namespace kernel_program_loops_test

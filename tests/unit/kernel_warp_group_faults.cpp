@@ -5,8 +5,11 @@
 #include "kernel_places.hpp"
 #include "lower/einsum.hpp"
 
+namespace kernel_warp_group_faults_test {
+
 using namespace ricci;
 using namespace ricci::kernel;
+using kernel::Access;
 
 namespace {
 
@@ -178,3 +181,5 @@ TEST_CASE("warp groups read tf32 along the depth alone") {
 TEST_CASE("the warps of a group hold every element of an atom's fragments once") {
   for (const auto& atom : kGroupAtoms) CHECK_NOTHROW(verify(atom));
 }
+
+}  // namespace kernel_warp_group_faults_test

@@ -11,6 +11,8 @@
 
 #include "catch.hpp"
 
+namespace log_test {
+
 using namespace ricci;
 
 namespace {
@@ -104,3 +106,5 @@ TEST_CASE("a sink sees one line at a time") {
   CHECK(lines == 800);
   CHECK(most == 1);
 }
+
+}  // namespace log_test

@@ -1,9 +1,9 @@
 # The parts of the command line that need no compiler and no device (tools/).
 if(RICCI_TOOLS)
-  ricci_test(npy LABEL unit SOURCES npy.cpp LIBS ricci_tool)
-  ricci_test(tool_text LABEL unit SOURCES tool_text.cpp LIBS ricci_tool)
-  ricci_test(tools_models LABEL unit SOURCES tools_models.cpp LIBS ricci_bench_tool)
-  ricci_test(tools_operands LABEL unit SOURCES tools_operands.cpp LIBS ricci_bench_tool)
+  ricci_test(npy LABEL unit PROGRAM tools SOURCES npy.cpp LIBS ricci_tool)
+  ricci_test(tool_text LABEL unit PROGRAM tools SOURCES tool_text.cpp LIBS ricci_tool)
+  ricci_test(tools_models LABEL unit PROGRAM tools SOURCES tools_models.cpp LIBS ricci_bench_tool)
+  ricci_test(tools_operands LABEL unit PROGRAM tools SOURCES tools_operands.cpp LIBS ricci_bench_tool)
 
   # Libraries in the place of cuTENSOR, cuTT, HPTT, TBLIS and einsum_ir.
   foreach(fake cutensor old_cutensor cutt hptt tblis einsum_ir)

@@ -16,6 +16,8 @@
 #include "ricci/error.hpp"
 #include "temporary_folder.hpp"
 
+namespace npy_test {
+
 namespace fs = std::filesystem;
 using namespace ricci;
 using tools::npy_header;
@@ -323,3 +325,5 @@ TEST_CASE("an output keeps the mode of the file it replaces, and follows links",
   REQUIRE(stat(old.c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0640);
 }
+
+}  // namespace npy_test

@@ -11,6 +11,8 @@
 #include "ricci/error.hpp"
 #include "small_stack.hpp"
 
+namespace own_stack_test {
+
 using namespace ricci;
 
 namespace {
@@ -66,3 +68,5 @@ TEST_CASE("a stack that the system does not give is an error with its size") {
   CHECK_THROWS_WITH(run_on_stack(std::size_t{1} << 60, [] {}),
                     Catch::Matchers::StartsWith("no thread with a stack of 1152921504606846976 bytes"));
 }
+
+}  // namespace own_stack_test

@@ -8,6 +8,8 @@
 #include "catch.hpp"
 #include "plan/tuning/tuning.hpp"
 
+namespace plan_candidate_timing_test {
+
 namespace {
 
 using namespace ricci;
@@ -139,3 +141,5 @@ TEST_CASE("what was measured of a device is read back with two digits of each ra
   CHECK(read->of(1).apart_GBs == 3.1);
   CHECK(plan::parse_measured_memory(text + "9\t1\t1\t1\t1\t1\t1\n"));
 }
+
+}  // namespace plan_candidate_timing_test

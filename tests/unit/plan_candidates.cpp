@@ -16,6 +16,8 @@
 #include "programs.hpp"
 #include "ricci/error.hpp"
 
+namespace plan_candidates_test {
+
 using namespace ricci;
 
 namespace {
@@ -309,3 +311,5 @@ TEST_CASE("a schedule is chosen by name, or the best is") {
   CHECK(tuned.find("    12.5 us ") != std::string::npos);
   CHECK(tuned.find("    99.0 us ") != std::string::npos);
 }
+
+}  // namespace plan_candidates_test

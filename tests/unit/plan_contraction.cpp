@@ -27,6 +27,8 @@
 #include "plan/models/contraction_cost.hpp"
 #include "plan/plan.hpp"
 
+namespace plan_contraction_test {
+
 using namespace ricci;
 using tests::contraction;
 
@@ -352,3 +354,5 @@ TEST_CASE("more of anything takes a contraction longer") {
   scattered.scattered = 4000;
   CHECK(plan::contraction_time(scattered, device).total > 1.5 * least);
 }
+
+}  // namespace plan_contraction_test

@@ -17,6 +17,8 @@
 #include "plan/plan.hpp"
 #include "ricci/ricci.hpp"
 
+namespace plan_contraction_cpu_test {
+
 using namespace ricci;
 using tests::contraction;
 
@@ -271,3 +273,5 @@ TEST_CASE("the best of random contractions on a CPU is the first of the list") {
     CHECK(best.predicted_us == first.predicted_us);
   }
 }
+
+}  // namespace plan_contraction_cpu_test

@@ -10,6 +10,8 @@
 #include "ricci/error.hpp"
 #include "ricci/program.hpp"
 
+namespace plan_parts_test {
+
 using namespace ricci;
 
 namespace {
@@ -86,3 +88,5 @@ TEST_CASE("parts hold every statement once") {
   CHECK(refusal(program, {{0, 1, 2, 3}, {3, 4, 5}, {6, 7, 8}}).find(rule) != std::string::npos);
   CHECK(refusal(program, plan::parts_of(program, 15), "").find("there is no strip") != std::string::npos);
 }
+
+}  // namespace plan_parts_test

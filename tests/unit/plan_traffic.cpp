@@ -10,8 +10,11 @@
 #include "plan/models/banks.hpp"
 #include "programs.hpp"
 
+namespace plan_traffic_test {
+
 using namespace ricci;
 using namespace ricci::ir;
+using ir::Program;
 using kernel::Moves;
 using kernel::SharedLayout;
 using kernel::ThreadMapping;
@@ -298,3 +301,5 @@ TEST_CASE("a sample of warps stands for all of them") {
   const ThreadMapping mapping = {{{0, 32, 1}, {1, 32, 1}}, 1, 256};
   CHECK(wavefronts(moves, mapping, layout, 4, 4).counted == wavefronts(moves, mapping, layout, 4, 1 << 20).counted);
 }
+
+}  // namespace plan_traffic_test

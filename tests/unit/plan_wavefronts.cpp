@@ -13,6 +13,8 @@
 #include "lower/einsum.hpp"
 #include "plan/enumerate/contraction.hpp"
 
+namespace plan_wavefronts_test {
+
 using namespace ricci;
 
 namespace {
@@ -138,3 +140,5 @@ TEST_CASE("what the model counts of a contraction is what its kernel does") {
     is_near(of_block(written.units), meet * predicted.rounds * predicted.copied_wavefronts + stored / 2);
   }
 }
+
+}  // namespace plan_wavefronts_test

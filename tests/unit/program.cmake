@@ -4,5 +4,5 @@ add_library(ricci_program_reference STATIC program_compare.cpp program_reference
 target_include_directories(ricci_program_reference PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(ricci_program_reference PUBLIC ricci_lower PRIVATE ricci_options Catch2::Catch2)
 foreach(part text front lower shorten complex)
-  ricci_test(program_${part} FOLDER LABEL unit SOURCES program_${part}.cpp LIBS ricci_program_reference)
+  ricci_test(program_${part} FOLDER LABEL unit PROGRAM program SOURCES program_${part}.cpp LIBS ricci_program_reference)
 endforeach()

@@ -4,6 +4,8 @@
 #include "lower/lower_program.hpp"
 #include "ricci/program.hpp"
 
+namespace program_complex_test {
+
 using namespace ricci;
 
 namespace {
@@ -35,3 +37,5 @@ TEST_CASE("functions of complex numbers have C's values, branch cuts and special
   check_interpreted<double>("c128");
   check_interpreted<float>("c64");
 }
+
+}  // namespace program_complex_test

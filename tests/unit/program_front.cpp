@@ -3,6 +3,8 @@
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
 
+namespace program_front_test {
+
 using namespace ricci;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
@@ -155,3 +157,5 @@ TEST_CASE("extents come from shapes") {
   program.set_extent("i", 6);
   CHECK(program.tensors()[3].shape == std::vector<std::int64_t>{6});
 }
+
+}  // namespace program_front_test

@@ -3,6 +3,8 @@
 
 #include "program_compare.hpp"
 
+namespace program_lower_test {
+
 using namespace ricci;
 using test::compare;
 
@@ -386,3 +388,5 @@ TEST_CASE("large products go through temps in the order that takes the fewest op
   CHECK(steps("index i j = 7; index k = 3\ninput x(i, k) : f64; input y(j, k) : f64; inout a(k) : f64\n"
               "a(k) += sum(i j, x(i, k) * y(j, k))") == 1);
 }
+
+}  // namespace program_lower_test

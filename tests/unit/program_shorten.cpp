@@ -9,6 +9,8 @@
 #include "program_compare.hpp"
 #include "ricci/error.hpp"
 
+namespace program_shorten_test {
+
 using namespace ricci;
 using test::compare;
 
@@ -107,3 +109,5 @@ TEST_CASE("what cannot be cut has a limit, which the error names") {
   CHECK_THROWS_WITH(ir::shorten(sequence, {.most = 10, .most_in_one = 100}),
                     Catch::Matchers::StartsWith("121 operations in one kernel that cannot be cut"));
 }
+
+}  // namespace program_shorten_test

@@ -7,6 +7,8 @@
 
 #include "program_compare.hpp"
 
+namespace program_text_test {
+
 using namespace ricci;
 using Catch::Matchers::ContainsSubstring;
 
@@ -192,3 +194,5 @@ TEST_CASE("every program in the repository is read, printed, read back and lower
   }
   CHECK(count >= 20);
 }
+
+}  // namespace program_text_test

@@ -17,6 +17,8 @@
 #include "runtime/runtime_impl.hpp"
 #include "small_stack.hpp"
 
+namespace runtime_test {
+
 using namespace ricci;
 using Catch::Matchers::StartsWith;
 
@@ -474,3 +476,5 @@ TEST_CASE("a long call tells how far it has come, and ends where it is told to")
     CHECK(shares.size() == 1);
   }
 }
+
+}  // namespace runtime_test

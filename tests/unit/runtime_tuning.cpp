@@ -16,6 +16,8 @@
 #include "ricci/ricci.hpp"
 #include "runtime/runtime_impl.hpp"
 
+namespace runtime_tuning_test {
+
 namespace {
 
 using namespace ricci;
@@ -260,3 +262,5 @@ TEST_CASE("nothing can be measured without a device") {
   options.mode = PlanMode::measure;
   CHECK_THROWS_AS(runtime.plan_permute(kSpec, kLayout, options), PlanError);
 }
+
+}  // namespace runtime_tuning_test

@@ -6,6 +6,8 @@
 
 #include "catch.hpp"
 
+namespace tensor_ref_test {
+
 namespace {
 
 using namespace ricci;
@@ -97,3 +99,5 @@ TEST_CASE("DLPack tensors: types, offsets, strides, devices") {
   x.device = {10, 0};  // ROCm
   CHECK_THROWS_AS(tensor_ref(x), DeviceError);
 }
+
+}  // namespace tensor_ref_test

@@ -19,6 +19,8 @@
 #include "runtime/host_memory.hpp"
 #include "runtime/parallel.hpp"
 
+namespace thread_pool_test {
+
 using ricci::runtime::ThreadPool;
 
 namespace {
@@ -263,3 +265,5 @@ TEST_CASE("memory for outputs is not touched before a kernel writes it") {
   const auto taken = (resident_pages() - before) * sysconf(_SC_PAGESIZE);
   CHECK(taken < static_cast<long>(kBytes / 8));
 }
+
+}  // namespace thread_pool_test

@@ -4,6 +4,8 @@
 #include "catch.hpp"
 #include "ricci/error.hpp"
 
+namespace tool_text_test {
+
 using namespace ricci;
 using namespace ricci::tools;
 using Catch::Matchers::ContainsSubstring;
@@ -62,3 +64,5 @@ TEST_CASE("words for a shell", "[text]") {
   CHECK(shell_quoted("it's") == "'it'\\''s'");
   CHECK(shell_quoted("$(x)") == "'$(x)'");
 }
+
+}  // namespace tool_text_test

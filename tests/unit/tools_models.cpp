@@ -3,6 +3,8 @@
 #include "catch.hpp"
 #include "report/statistics.hpp"
 
+namespace tools_models_test {
+
 using ricci::Json;
 using namespace ricci::tools;
 
@@ -54,3 +56,5 @@ TEST_CASE("choices of two models") {
   CHECK(mwp_cwp["min"].number() == Approx(1.5));
   CHECK(result["models"]["ricci"]["rank_correlation"].number() == Approx((0.8 - 1) / 2));
 }
+
+}  // namespace tools_models_test

@@ -5,6 +5,8 @@
 #include "bench/operands.hpp"
 #include "catch.hpp"
 
+namespace tools_operands_test {
+
 using namespace ricci;
 using namespace ricci::tools;
 
@@ -34,3 +36,5 @@ TEST_CASE("few pairs of 64-bit sets differ in four members at most") {
     CHECK(alike == kSets);  // each with itself
   }
 }
+
+}  // namespace tools_operands_test
