@@ -176,8 +176,9 @@ class CppPrinter : StatementPrinter<CppPrinter> {
       if (array.space == Space::global)
         w_.line("{}* __restrict__ const {} = ({}*)args[{}];", type, array.name, type, argument++);
       if (array.space == Space::scratch) {
-        w_.line("{}* __restrict__ const {}{} = ({}*)(scratch + {});", type, array.name,
-                is_ahead(array) ? "_places" : "", type, at);
+        const bool ahead = ahead_ != nullptr && &array == &kernel_.array(ahead_->fills);
+        w_.line("{}* __restrict__ const {}{} = ({}*)(scratch + {});", type, array.name, ahead ? "_places" : "", type,
+                at);
         at += (array.elements() * size_of(array.type) + 63) / 64 * 64;
       }
     }
@@ -250,11 +251,6 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     const auto* body = &kernel_.body;
     while (const auto* loop = task_loop(*body)) body = &loop->body;
     return *body;
-  }
-
-  /// The scratch array that is filled ahead.
-  bool is_ahead(const kernel::Array& array) const {
-    return ahead_ != nullptr && &array == &kernel_.array(ahead_->fills);
   }
 
   void table(const std::string& name, const std::vector<std::int64_t>& values) {

@@ -69,6 +69,7 @@ Body Builder::of_task(const Passing& passing) {
   const auto count = tasks().size();
   Body body;
   if (count > 0) body = std::move(order_[count - 1].first);
+  if (ahead_) body.insert(body.begin(), {*ahead_, ahead_origin_});
   for (auto& statement : assemble(count)) body.push_back(std::move(statement));
   return body;
 }
@@ -92,6 +93,7 @@ void Builder::apply(const Directive& directive) {
     case Kind::prefetch:
       if (kernel_.target == Target::cuda) fail("results are prefetched on a CPU alone");
       if (!directive.sizes.empty()) fail("a number of tiles is for what only moves elements");
+      if (!directive.subject.empty()) return prefetch(directive.subject);
       prefetched_ = true;
       return;
     case Kind::store:

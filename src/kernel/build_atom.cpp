@@ -243,6 +243,7 @@ Body Builder::assemble(std::size_t k) {
   } else {
     body.push_back({Clear{mma.accumulator}, atom_number_});
   }
+  if (ahead_) body.push_back(lines_ahead());
   for (auto& statement : sums(k)) body.push_back(std::move(statement));
   if (passing_.on) return body;
   for (auto& statement : flush()) body.push_back(std::move(statement));

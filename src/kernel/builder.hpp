@@ -138,6 +138,10 @@ class Builder {
   void by_map(Copy& copy, const ir::Affine& offset);
   void atom(const Directive& directive);
   void pipeline(const Directive& directive);
+  /// The rows of an operand that the next task copies, as they lie in memory.
+  void prefetch(const std::string& operand);
+  /// Fetches of a register tile's share of their lines.
+  Statement lines_ahead();
   void store(const Directive& directive);
   /// The rules of results that several tasks add to.
   void add_atomically() const;
@@ -253,6 +257,8 @@ class Builder {
   std::vector<Ordered> order_;
   std::size_t atoms_ = 0;  // of the products so far
   bool nontemporal_ = false, prefetched_ = false;
+  std::optional<FetchRows> ahead_;     // of the operand whose next copy is prefetched
+  int ahead_origin_ = -1;              // number of the directive
   bool relaid_ = false;                // results leave through shared memory
   bool atomic_ = false;                // results are added to, in any order: tasks may have parts of sums
   const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds

@@ -179,7 +179,9 @@ Directive parse_line(std::string_view line) {
   for (int k = 0; k < known->most; ++k) {
     const auto word = words.next();
     if (word.empty() && k >= known->least) break;
-    d.sizes.push_back(words.number(word));
+    const bool is_name = d.kind == Kind::prefetch && word.front() > '9';  // of an operand
+    if (is_name) d.subject = word;
+    if (!is_name) d.sizes.push_back(words.number(word));
   }
   if (!known->perhaps.empty()) {
     const auto word = words.next();

@@ -23,16 +23,15 @@
 //   atom wgmma_bf16 rows a columns c depth d warps 8x1 runs 1x1x2                 on sm_90: by groups of four warps, 64
 //                                   rows and all columns each; a stage has swizzled rows in place of padding. Of
 //                                   `wgmma_rs_bf16` registers hold the operand of the rows, which is padded as any
-//   store shared                    on a GPU: results go through shared memory, from which neighbouring threads write
-//                                   neighbours in memory
+//   store shared                    on a GPU: results go through shared memory: neighbouring threads write neighbours
 //   store atomic                    on a GPU: tasks add to the result in any order, so that they may have parts of sums
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
-//   pipeline d0 2 prefetch          and the first fragments of a round are read while the last products of the round
-//                                   before run
+//   pipeline d0 2 prefetch          and a round's first fragments are read while the round before it ends
 //   products 3 7                    of a group: what follows, up to the next such line, is how its products 3 and 7 are
 //                                   computed, an atom each, into one accumulator. All sections have the same tasks
 //   exchange                        of such a section: its sums begin with those of the one before, in registers
 //   prefetch                        on a CPU: lines of the result are fetched while the sums that go there are computed
+//   prefetch A                      on a CPU: lines that the next task copies of A are fetched while this one computes
 //   nontemporal                     on a CPU: vectors of the result are written by nontemporal stores
 //
 // Without an atom a program is computed point by point: by rounds over a tile on a CPU, by threads on a GPU. Levels

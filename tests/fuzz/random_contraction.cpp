@@ -27,11 +27,8 @@ class Maker {
     choose_atom();
     choose_order();
     stage_operands();
-    if (chance(0.3)) {
-      Directive prefetch;
-      prefetch.kind = Directive::Kind::prefetch;
-      directives_.push_back(prefetch);
-    }
+    if (chance(0.3)) prefetch({});
+    if (!of_tasks_.empty() && chance(0.5)) prefetch(of_tasks_);
     directives_.push_back(atom_);
     return std::move(directives_);
   }
@@ -256,6 +253,14 @@ class Maker {
     }
   }
 
+  /// The lines of results, or of an operand that the next task copies.
+  void prefetch(const std::string& operand) {
+    Directive directive;
+    directive.kind = Directive::Kind::prefetch;
+    directive.subject = operand;
+    directives_.push_back(std::move(directive));
+  }
+
   /// Whether the last column moves an operand.
   bool has_lane(const kernel::Factor& factor) const {
     return !lane_.empty() && coefficient(factor, level_of(lane_)->index) != 0;
@@ -270,6 +275,10 @@ class Maker {
     directive.subject = program_.buffers[static_cast<std::size_t>(source)].name;
     directive.at = order_[at];
     directive.space = "scratch";
+    const bool joined = std::any_of(levels_.begin(), levels_.end(), [&](const Level& level) {
+      return coefficient(factor, level.index) != 0 && axes_[level.index].is_joined;
+    });
+    if (tasks_ > 0 && at + 1 == tasks_ && !joined) of_tasks_ = directive.subject;
     std::vector<std::string> dimensions;
     for (const auto& level : levels_) {
       if (coefficient(factor, level.index) == 0) continue;
@@ -300,6 +309,7 @@ class Maker {
   bool b_is_first_ = false;
   std::vector<std::string> order_;
   std::size_t tasks_ = 0;
+  std::string of_tasks_;  // an operand that each task copies once
 };
 
 }  // namespace

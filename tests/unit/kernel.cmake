@@ -1,6 +1,7 @@
 # src/kernel: kernels and the rules that hold for them.
 ricci_test(kernel_faults LABEL unit PROGRAM kernel SOURCES kernel_faults.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_layout LABEL unit PROGRAM kernel SOURCES kernel_layout.cpp LIBS ricci_kernel)
+ricci_test(kernel_ahead LABEL unit PROGRAM kernel SOURCES kernel_ahead.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_group LABEL unit PROGRAM kernel SOURCES kernel_group.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_joined LABEL unit PROGRAM kernel SOURCES kernel_joined.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_permute_faults LABEL unit PROGRAM kernel SOURCES kernel_permute_faults.cpp LIBS ricci_kernel ricci_lower)

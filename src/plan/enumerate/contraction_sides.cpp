@@ -441,8 +441,17 @@ void ContractionSides::make_blocks_of_both(Blocking& b) const {
 kernel::Directives ContractionSides::directives(const Blocking& b) const {
   std::vector<std::string> tasks;
   for (const auto& axis : problem_.batch) tasks.push_back(name(axis));
-  for (const auto* axes : {&b.columns, &b.rows}) {
-    for (const auto& axis : *axes) tasks.push_back(name(axis) + "0");
+  auto columns = b.columns;
+  const bool ahead = reads_ahead(b, problem_, device_);
+  if (ahead) {
+    // The next task goes on where this one ends in the columns' operand.
+    const auto nearest = std::min_element(columns.begin(), columns.end(), [](const Axis& x, const Axis& y) {
+      return std::pair(x.task >= x.extent, x.in_columns) < std::pair(y.task >= y.extent, y.in_columns);
+    });
+    std::rotate(nearest, nearest + 1, columns.end());
+  }
+  for (const auto& axes : {columns, b.rows}) {
+    for (const auto& axis : axes) tasks.push_back(name(axis) + "0");
   }
   kernel::Directives list;
   for (const auto& joined : joined_) {
@@ -459,6 +468,12 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
     kernel::Directive stores;
     stores.kind = nontemporal ? kernel::Directive::Kind::nontemporal : kernel::Directive::Kind::prefetch;
     list.push_back(std::move(stores));
+  }
+  if (ahead) {
+    kernel::Directive fetched;
+    fetched.kind = kernel::Directive::Kind::prefetch;
+    fetched.subject = columns_name_;
+    list.push_back(std::move(fetched));
   }
   return list;
 }

@@ -12,8 +12,9 @@ namespace {
 // Cycles, fitted to schedules of contractions timed on an AMD EPYC with AVX-512, so that those that an Intel Xeon took
 // are predicted no worse.
 constexpr double kFarRun = 30, kNearRun = 8;  // for each run of neighbours that is read from memory, from a cache
-constexpr double kFarStream = 260;   // for each run of a row that is read in place from memory, beside other rows
-constexpr double kPage = 4096;       // bytes
+constexpr double kLate = 0.5;       // of what comes from memory, a share that is waited for though it was fetched ahead
+constexpr double kFarStream = 260;  // for each run of a row that is read in place from memory, beside other rows
+constexpr double kPage = 4096;      // bytes
 constexpr double kCrowdedLine = 10;  // for each line from memory while the second cache is full of blocks
 constexpr double kStoredRun = 9;     // for each run that nontemporal stores write, alone
 constexpr double kCarriedRun = 8;    // the same where the next tile writes on
@@ -97,6 +98,7 @@ class Model {
         size_ * ((b.pack_columns ? block * chunk_ : 0) + (b.pack_rows ? n(product(row_side(), block_of)) * chunk_ : 0));
     result_bytes_ = size_ * block * n(product(b.rows, task_of));
     if (chunks_ > 1) blocks_bytes_ += std::min(result_bytes_, n(device.l2_bytes));
+    ahead_ = b.pack_columns && (least_ || reads_ahead(b, problem, device));
   }
 
   double us() const {
@@ -262,8 +264,10 @@ class Model {
     }
     const double moved = transposed ? (along >= n(b_.lanes) ? 0.7 : 2.0) : vector;
     const double length = run(operand.side, operand.depth, tensor, held);
-    if (!is_far(operand.bytes)) return moved + from_cache() + kNearRun / length;
-    return moved + kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
+    const double near = from_cache() + kNearRun / length;
+    if (!is_far(operand.bytes)) return moved + near;
+    const double far = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
+    return moved + (ahead_ && !operand.rows ? kLate * far + (1 - kLate) * near : far);
   }
   double crowd() const { return least_ ? 0 : blocks_bytes_ / n(device_.l2_bytes); }
 
@@ -312,11 +316,26 @@ class Model {
   double batch_, depth_, rows_, columns_, chunk_, chunks_, size_, line_;
   Axes rows_and_lanes_;  ///< where lanes are of both operands
   double row_places_;    ///< positions along it
+  bool ahead_;           ///< whether columns come before they are packed
   double blocks_bytes_;  ///< of what a task keeps in the second cache
   double result_bytes_;  ///< of a task
 };
 
 }  // namespace
+
+bool reads_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  constexpr double kMostRows = 4096;     // of a table in the kernel
+  constexpr std::int64_t kFewUses = 48;  // of what is packed: by more rows it takes little of the time
+  if (!b.pack_columns || b.lanes_of_both() || problem.group || b.row_tasks > 1 || b.column_tasks < 2) return false;
+  if (parts_of(b.depth, tile_of) > 1 || product(b.rows, extent_of) > kFewUses) return false;
+  for (const auto* axes : {&b.columns, &b.depth}) {
+    if (std::any_of(axes->begin(), axes->end(), [](const Axis& axis) { return axis.joined; })) return false;
+  }
+  const double size = n(problem.size), packed = n(product(b.columns, block_of)) * n(product(b.depth, tile_of));
+  const double all = n(product(b.columns, extent_of)) * n(product(b.depth, extent_of));
+  return device.beyond_caches(all * size) && packed * size <= n(device.l2_bytes) / 2 &&
+         packed / run(b.columns, b.depth, Tensor::columns, held) <= kMostRows;
+}
 
 double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
   return Model(blocking, problem, device).us();

@@ -9,6 +9,10 @@ namespace ricci::plan::gett {
 /// Microseconds on all threads: cycles of the register tiles and of packing, beside what memory takes.
 double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
+/// Whether the columns that the next task packs are fetched while this one computes: where they come from memory and
+/// are used by few rows, and the second cache has room for both.
+bool reads_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+
 /// Gives a register tile one block, in one task.
 void make_whole(Blocking& blocking);
 /// What a register tile takes at least, whatever its blocks and tasks; `blocking` is whole.

@@ -1,0 +1,77 @@
+// What a task on a CPU prefetches of the operand that the next task copies.
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "ir/passes/canonical.hpp"
+#include "kernel/build.hpp"
+#include "kernel_places.hpp"
+#include "lower/einsum.hpp"
+#include "ricci/error.hpp"
+
+namespace kernel_ahead_test {
+
+using namespace ricci;
+using namespace ricci::kernel;
+
+namespace {
+
+/// C[d][e][c][a] = sum A[a][b][c][d] B[b][e].
+ir::Program turned() {
+  ir::EinsumProblem problem;
+  problem.spec = Spec::parse("abce,bf->efca");
+  problem.inputs = {ricci::Layout::row_major(DType::f64, {24, 3, 9, 16}), ricci::Layout::row_major(DType::f64, {3, 7})};
+  problem.output = ricci::Layout::row_major(DType::f64, {16, 7, 9, 24});
+  return ir::canonicalise(ir::lower(problem));
+}
+
+const std::string kTiles =
+    "tile d:8:1; tile c:3:1; tile a:8; tile e:4; order task d0 a0 c0 serial e0 d1 c1;"
+    "stage A at c0 scratch d1 c1 b a; stage B at e0 scratch b e;";
+const std::string kAtom = "atom fma rows e columns a depth b lanes 8;";
+
+Kernel built(const std::string& directives, Target target = Target::cpu) {
+  const auto program = turned();
+  return build(program, *contraction_of(program), parse_directives(directives), target);
+}
+
+}  // namespace
+
+TEST_CASE("rows ahead are what the next task copies, in the order of memory") {
+  auto tiles = built(kTiles + kAtom + "prefetch A");
+  const auto& fetch = get<FetchRows>(tiles);
+  CHECK(fetch.length == 8);  // along d, its fastest index
+  std::vector<std::int64_t> rows;
+  for (std::int64_t a = 0; a < 8; ++a) {
+    for (std::int64_t b = 0; b < 3; ++b) {
+      for (std::int64_t c = 0; c < 3; ++c) rows.push_back(432 * a + 144 * b + 16 * c);
+    }
+  }
+  CHECK(fetch.rows == rows);
+  // 72 rows in two lines each, over 48 register tiles.
+  CHECK(get<FetchLines>(tiles).lines == 3);
+}
+
+TEST_CASE("prefetches of operands that break a rule") {
+  using Catch::Matchers::ContainsSubstring;
+  const auto text = [&](const std::string& directives, Target target = Target::cpu) -> std::string {
+    try {
+      built(directives, target);
+    } catch (const PlanError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  CHECK(text(kTiles + kAtom + "prefetch A").empty());
+  CHECK_THAT(text(kTiles + kAtom + "prefetch B"), ContainsSubstring("no operand of that name is staged"));
+  CHECK_THAT(text("prefetch A;" + kTiles + kAtom), ContainsSubstring("there is one task"));
+  CHECK_THAT(text(kTiles + kAtom + "prefetch A; prefetch A"), ContainsSubstring("one operand is prefetched"));
+  CHECK_THAT(text(kTiles + kAtom + "prefetch A", Target::cuda), ContainsSubstring("schedule"));
+  CHECK_THAT(text("join dc c d; tile dc:12; tile a:8; tile e:4; order task a0 dc0 serial e0;"
+                  "stage A at dc0 scratch b dc a; stage B at e0 scratch b e;"
+                  "atom fma rows e columns dc a depth b lanes 8; prefetch A"),
+             ContainsSubstring("joined indices"));
+  CHECK_THROWS_AS(parse_directives("prefetch A B"), PlanError);
+}
+
+}  // namespace kernel_ahead_test
