@@ -221,14 +221,16 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     return types + (nontemporal_ || rows_ ? kNontemporal : "") + (rows_ ? kRows : "") + (aligns_ ? kAligned : "") +
            (runs_ ? prelude::kRuns + std::string("\n") : "");
   }
-  /// Names the digits of the task's number, which task loops are; the body of the last one.
-  const Body& tasks() {
+  /// Names the digits of the task's number, which task loops are; the body of the last one. What is no task is skipped.
+  const Body& tasks(bool skips = true) {
     const auto* body = &kernel_.body;
     auto count = kernel_.tasks();
     for (const auto all = count; const auto* loop = task_loop(*body); body = &loop->body) {
       const auto extent = kernel_.extent(loop->var);
       w_.line("const i64 {} = {};", text_.name(loop->var), digit("task", all, count, extent));
-      for (const auto& condition : loop->when) w_.line("if (!({})) continue;", text_.condition({condition}));
+      for (const auto& condition : loop->when) {
+        if (skips) w_.line("if (!({})) continue;", text_.condition({condition}));
+      }
       count /= extent;
     }
     return *body;
@@ -262,7 +264,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     const auto& name = kernel_.array(array).name;
     w_.line("// Where a task begins in {}.", name);
     w_.open("const auto begin_{} = [&](i64 task) {{", name);
-    for (const auto& statement : tasks()) {
+    for (const auto& statement : tasks(false)) {
       if (std::holds_alternative<kernel::FetchRows>(statement.node)) break;
       if (const auto* let = std::get_if<kernel::Let>(&statement.node)) one(*let);
     }
