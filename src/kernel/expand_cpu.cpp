@@ -202,7 +202,13 @@ class Expander {
   /// Lines along the digit with the smallest steps, and that of its last element where the others do not all begin with
   /// a line.
   Body one(const Prefetch& prefetch) {
-    if (prefetch.digits.empty()) return {{prefetch}};
+    if (prefetch.digits.empty()) {
+      if (prefetch.quotients.empty()) return {{prefetch}};
+      Body named;
+      for (const auto& let : prefetch.quotients) named.push_back({let});
+      named.push_back({Prefetch{prefetch.from, {}, prefetch.written}});
+      return {{Section{"", std::move(named)}}};
+    }
     const auto from = Access{prefetch.from.array, {along_axes(prefetch.from.index.front(), prefetch.quotients)}};
     auto quotients = prefetch.quotients;
     std::erase_if(quotients, [&](const Let& let) { return from.index.front().coefficient(let.var) == 0; });

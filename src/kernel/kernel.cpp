@@ -65,7 +65,8 @@ bool has_tiles(const Body& body) {
     bool tiles = std::holds_alternative<Copy>(node) || std::holds_alternative<Mma>(node) ||
                  std::holds_alternative<Flush>(node) || std::holds_alternative<Clear>(node) ||
                  std::holds_alternative<TileExchange>(node);
-    if (const auto* prefetch = std::get_if<Prefetch>(&node)) tiles = !prefetch->digits.empty();
+    if (const auto* prefetch = std::get_if<Prefetch>(&node))
+      tiles = !prefetch->digits.empty() || !prefetch->quotients.empty();
     for_each_body(statement, [&](const Body& inner) { tiles = tiles || has_tiles(inner); });
     return tiles;
   });

@@ -64,6 +64,14 @@ TEST_CASE("faults of joined indices on a CPU are found by name") {
   check_faults(kFaults);
 }
 
+TEST_CASE("a prefetch of a single result of joined indices names them") {
+  auto kernel =
+      expand(built("join ac a c; join de d e; order serial ac de b; stage A at de scratch b; stage B at de scratch b;"
+                   "prefetch; atom fma lanes 1"));
+  CHECK(get<Prefetch>(kernel).quotients.empty());
+  CHECK_NOTHROW(verify(kernel));
+}
+
 TEST_CASE("joined indices on a CPU are those of one role, staged, and of one product") {
   CHECK_NOTHROW(verify(cpu_joined()));
   const auto refused = [](const std::string& directives, const char* part) {
