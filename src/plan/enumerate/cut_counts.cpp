@@ -225,15 +225,14 @@ CutCounts::Position CutCounts::least_position(const Tile& rows, const Tile& colu
 }
 
 double CutCounts::most_resident(double results, double bytes) const {
-  constexpr double kReserved = 1024;  // bytes of shared memory, of each block
-  constexpr double kBeside = 32;      // registers of a thread, besides sums and operands
+  constexpr double kBeside = 32;  // registers of a thread, besides sums and operands
   const auto& c = contraction_;
   const double sums = results * static_cast<double>(size_of(c.type)) / 4;
   const double warps = std::max(sums / (32 * (kMostRegisters - kBeside)), 1.0);
   // Of what warps read for rows and columns as many as each other are the fewest.
   const double operands = c.fma ? 0 : 4 * static_cast<double>(c.size) * std::sqrt(results * warps);
   return std::max(
-      1.0, std::floor(std::min({static_cast<double>(device_.shared_bytes_per_multiprocessor) / (bytes + kReserved),
+      1.0, std::floor(std::min({static_cast<double>(device_.shared_bytes_per_multiprocessor) / (bytes + kReservedBytes),
                                 static_cast<double>(device_.threads_per_multiprocessor) / 32,
                                 4.0 * kRegistersPerPart / (sums + operands + 32 * kBeside * warps)})));
 }

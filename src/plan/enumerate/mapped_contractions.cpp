@@ -14,10 +14,9 @@ namespace {
 using kernel::Directive;
 
 constexpr int kLeastSm = 90;
-constexpr int kLeastWarps = 4;                 ///< of a block: fewer copy for themselves as fast (ts02131 0.77)
-constexpr std::size_t kMapped = 4;             ///< candidates that are tried so
-constexpr std::int64_t kCounterBytes = 128;    ///< of shared memory
-constexpr std::int64_t kReservedBytes = 1024;  ///< of shared memory, of each block
+constexpr int kLeastWarps = 4;               ///< of a block: fewer copy for themselves as fast (ts02131 0.77)
+constexpr std::size_t kMapped = 4;           ///< candidates that are tried so
+constexpr std::int64_t kCounterBytes = 128;  ///< of shared memory
 
 /// What products by an atom take by tensor maps, of what they take where threads copy their operands: geometric means
 /// of some 600 pairs of kernels of tccg48 and bench/problems/gemm.csv on an H100 (fit/contract-maps-*-h100.json), where

@@ -238,8 +238,7 @@ ContractionTime LaunchTimes::beside_waits(double balance) const {
 }
 
 double LaunchTimes::first_cache_seconds(double resident, double shared_bytes) const {
-  constexpr double kReserved = 1024;  // bytes of shared memory, of a block
-  return first_cache_ == 0 ? 0 : first_cache_ / first_cache_bytes(resident * (shared_bytes + kReserved), *device_);
+  return first_cache_ == 0 ? 0 : first_cache_ / first_cache_bytes(resident * (shared_bytes + kReservedBytes), *device_);
 }
 
 /// What a launch takes whose blocks there is room for more than once, but not a whole number of times.

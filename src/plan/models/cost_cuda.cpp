@@ -309,7 +309,8 @@ std::int64_t CostModel::most_at_once(const TileCost& tile, TileTransfer how, int
 
 std::int64_t CostModel::most_resident(const TileCost& tile, TileTransfer how, int threads) const {
   const bool in_warp = how == TileTransfer::in_warp;
-  const auto room = in_warp ? 32 : device_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + 1024);
+  const auto room =
+      in_warp ? 32 : device_.shared_bytes_per_multiprocessor / (tile.points * sides_.read_bytes() + kReservedBytes);
   // Numbers are rounded down before they are rounded to eights.
   const auto lanes = lanes_of(threads);
   const double places = (how == TileTransfer::register_transpose ? kRegistersTransposed : kRegisters).places - 1;
@@ -374,8 +375,8 @@ CostModel::Apart CostModel::apart(const kernel::Moves& moves, TileCost& tile, Tr
   const auto registers = std::min((static_cast<std::int64_t>(needed) + 7) / 8 * 8, kMostRegisters);
   const auto resident = std::max<std::int64_t>(
       std::min<std::int64_t>({device_.threads_per_multiprocessor / lanes,
-                              device_.shared_bytes_per_multiprocessor / (moves.shared_bytes(program_) + 1024), 32,
-                              kAllRegisters / (lanes * registers)}),
+                              device_.shared_bytes_per_multiprocessor / (moves.shared_bytes(program_) + kReservedBytes),
+                              32, kAllRegisters / (lanes * registers)}),
       1);
   traffic.occupancy = static_cast<double>(resident * lanes) / device_.threads_per_multiprocessor;
   traffic.bytes_in_flight = tile_bytes * tiles_per_block * static_cast<double>(resident);

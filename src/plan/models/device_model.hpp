@@ -24,6 +24,9 @@ struct LibraryModel {
 std::string print_rates(const LibraryModel& library);
 std::optional<LibraryModel> parse_library_model(std::string_view text);
 
+/// Bytes of a multiprocessor's shared memory that each block takes beside its own.
+inline constexpr std::int64_t kReservedBytes = 1024;
+
 struct GpuModel {
   int sm = 90;
   int multiprocessors = 132;
