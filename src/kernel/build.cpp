@@ -213,6 +213,10 @@ void Builder::order(const Directive& directive) {
   if (!order_.empty()) fail("there is an order already");
   for (const auto& [word, names] : directive.loops) {
     if (word == "thread") fail("threads are lanes of an atom's warps");
+    if (word == "last") {
+      last(names);
+      continue;
+    }
     for (const auto& name : names) {
       Ordered one;
       one.var = loop(name);
@@ -233,9 +237,12 @@ void Builder::order(const Directive& directive) {
         if (level.var == one.var) break;
         if (!place(level.var)) fail(fmt::format("{} comes before {}", var_name(level.var), name));
       }
+      if (last_ && order_.back().bind == Bind::cluster && one.var != last_->rounds)
+        fail(fmt::format("the outermost loop of the sum is {}, which has its parts", var_name(last_->rounds)));
       order_.push_back(std::move(one));
     }
   }
+  if (last_ && order_.back().bind == Bind::cluster) fail("parts of sums have a loop over their rounds");
 }
 
 void Builder::cluster(Var var, bool summed) const {

@@ -294,7 +294,9 @@ Body Builder::loop_of(std::size_t k, Body inner) {
   loop.prefetch = order_[k].prefetch;
   const auto q = index_of(loop.var);
   const auto& axis = axes_[static_cast<std::size_t>(q)];
-  if (axis.ragged && axis.levels.front().var != loop.var) {
+  if (last_ && loop.var == last_->rounds) {
+    loop.when = rounds_of_block(axis.levels.front().var);
+  } else if (axis.ragged && axis.levels.front().var != loop.var) {
     Affine base;
     for (const auto& level : axis.levels) {
       if (level.count > 1) base = base + Affine::of(level.var, level.step);
@@ -304,7 +306,8 @@ Body Builder::loop_of(std::size_t k, Body inner) {
   }
   loop.body = std::move(order_[k].first);
   for (auto& statement : inner) loop.body.push_back(std::move(statement));
-  if (kernel_.extent(loop.var) == 1) return std::move(loop.body);
+  const bool named = last_ && loop.bind == Bind::cluster;  // by the block's place
+  if (kernel_.extent(loop.var) == 1 || named) return std::move(loop.body);
   return {{std::move(loop), order_[k].origin}};
 }
 
@@ -372,7 +375,7 @@ Body Builder::flush() {
     if (kernel_.extent(one.var) == 1) continue;
     if (one.bind == Bind::cluster) {
       if (!mma.batch.empty()) throw PlanError("schedule: products side by side have no parts in a cluster");
-      whole.parts = one.var;
+      whole.parts = last_ ? last_->rank : one.var;
     } else if (!one.sum && is_summed(q) && !atomic_) {
       first.push_back({Affine::of(one.var), 1});
     }
@@ -395,6 +398,11 @@ Body Builder::flush() {
     whole.value =
         atomic_ ? result.part(statement.value, mma.accumulator) : result.value(statement.value, mma.accumulator);
     if (!first.empty()) more.value = result.added(statement.value, mma.accumulator);
+  }
+  if (last_) {
+    more = whole;
+    whole.parts = -1;
+    first.push_back({Affine::of(last_->in_parts), 1});
   }
   if (first.empty()) return {{std::move(whole), atom_number_}};
   return {{If{std::move(first), {{std::move(whole), atom_number_}}, {{std::move(more), atom_number_}}}, atom_number_}};

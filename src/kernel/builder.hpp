@@ -101,6 +101,7 @@ class Builder {
   bool adds() const { return passing_.adds; }
   /// The loops over tasks around what each of them does.
   Body around(Body body) {
+    if (last_) return around_last(std::move(body));
     for (auto k = tasks().size(); k-- > 0;) body = loop_of(k, std::move(body));
     return body;
   }
@@ -133,6 +134,15 @@ class Builder {
   void order(const Directive& directive);
   /// The rules of a loop over the blocks of a cluster, behind what the order has so far.
   void cluster(Var var, bool summed) const;
+  /// How many tiles, the last ones, are of all blocks of a cluster; those in front are of one block each.
+  ///   words  behind the loop over the cluster's blocks
+  void last(const std::vector<std::string>& words);
+  /// Under a name that nothing has.
+  Var new_var(std::string name, std::int64_t extent);
+  /// Of the sum's outermost loop, where `part` numbers the parts of the last tiles' sums.
+  std::vector<Condition> rounds_of_block(Var part) const;
+  /// A block's place, as its tile and, of the last ones, its part of the sum, around what it does.
+  Body around_last(Body body) const;
   void stage(const Directive& directive);
   /// A staged operand by a tensor map, each index of which it is made is a dimension of.
   void by_map(Copy& copy, const ir::Affine& offset);
@@ -226,6 +236,17 @@ class Builder {
 
   // ---- the tree
 
+  /// The last tiles, whose sums are shared; the names of a block's place.
+  struct Last {
+    std::int64_t tiles = 0;
+    Var rounds = -1;           ///< the sum's loop that is cut into parts
+    std::int64_t of_part = 1;  ///< rounds of it
+    Var cluster = -1, rank = -1;
+    Var left = -1;                ///< blocks of the last tiles behind this one
+    Var alone = -1, shared = -1;  ///< tiles in front of this one: of one block each, and of the last ones
+    Var in_parts = -1;            ///< whether the tile is one of the last ones
+  };
+
   Body assemble(std::size_t k);
   Body sums(std::size_t k);
   Body loop_of(std::size_t k, Body inner);
@@ -257,9 +278,10 @@ class Builder {
   std::vector<Ordered> order_;
   std::size_t atoms_ = 0;  // of the products so far
   bool nontemporal_ = false, prefetched_ = false;
-  std::optional<FetchRows> ahead_;     // of the operand whose next copy is prefetched
-  int ahead_origin_ = -1;              // number of the directive
-  bool relaid_ = false;                // results leave through shared memory
+  std::optional<FetchRows> ahead_;  // of the operand whose next copy is prefetched
+  int ahead_origin_ = -1;           // number of the directive
+  bool relaid_ = false;             // results leave through shared memory
+  std::optional<Last> last_;
   bool atomic_ = false;                // results are added to, in any order: tasks may have parts of sums
   const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds
   std::vector<std::string> rows_;      // of the atom

@@ -19,7 +19,8 @@
 //   atom m16n8k8_f64 rows a columns c depth d batch g warps 1x1 runs 1x1x1        on a GPU: a block has such warps for
 //                                   each g, whose products stand side by side. Of `fma_batch8` and `fma_batch32` lanes
 //                                   have products of their own, the last digit of the batch
-//   order task a0 c0 cluster d0 sum d1   on sm_90: blocks of a cluster have a part of the sum each, and add them up
+//   order task a0 c0 cluster d0 sum d1   on sm_90: blocks of a cluster have a part of the sum each, and add them up.
+//                                   With `last 12` behind d0, of the last 12 tiles alone; others are of one block each
 //   atom wgmma_bf16 rows a columns c depth d warps 8x1 runs 1x1x2                 on sm_90: by groups of four warps, 64
 //                                   rows and all columns each; a stage has swizzled rows in place of padding. Of
 //                                   `wgmma_rs_bf16` registers hold the operand of the rows, which is padded as any

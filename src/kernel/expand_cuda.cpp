@@ -246,9 +246,44 @@ class Expander {
 
   // ---- pipelines
 
+  /// Conditions on the number of a round of a nest, without that number: those of its outermost loop but for the end
+  /// of an index, past which copies bring zeros.
+  ///   inner  rounds of the loops inside of it
+  std::vector<Condition> ends_of(const std::vector<const Loop*>& nest, std::int64_t inner) const {
+    const auto copies_zeros = [&](const Condition& end) {
+      return std::all_of(nest.back()->body.begin(), nest.back()->body.end(), [&](const Statement& statement) {
+        const auto* copy = std::get_if<Copy>(&statement.node);
+        return copy == nullptr || copy->boxes ||
+               std::any_of(copy->when.begin(), copy->when.end(), [&](const auto& when) {
+                 const auto further = when.value - end.value;
+                 return when.below == end.below && further.constant == 0 &&
+                        std::all_of(further.terms.begin(), further.terms.end(),
+                                    [](const Term& t) { return t.coefficient > 0; });
+               });
+      });
+    };
+    std::vector<Condition> ends;
+    const auto* outer = nest.front();
+    for (const auto& end : outer->when) {
+      if (copies_zeros(end)) continue;
+      if (end.value.coefficient(outer->var) != 1)
+        throw PlanError("schedule: a pipeline's outermost loop ends inside of a round");
+      ends.push_back({inner * end.value.with(outer->var, {}), inner * end.below});
+    }
+    return ends;
+  }
+
   Body pipelined(const std::vector<const Loop*>& nest) {
     std::int64_t chunks = 1;
     for (const auto* loop : nest) chunks *= kernel_.extent(loop->var);
+    const auto ends = ends_of(nest, chunks / kernel_.extent(nest.front()->var));
+    // Whether there is a round `later` than the one of that number.
+    const auto is_round = [&](const Affine& number, std::int64_t later) {
+      std::vector<Condition> when;
+      for (const auto& [value, below] : ends) when.push_back({number + value, below - later});
+      if (when.empty()) when.push_back({number, chunks - later});
+      return when;
+    };
     const Body& body = nest.back()->body;
     std::vector<Copy> copies, boxed;
     std::vector<int> origins;
@@ -274,6 +309,11 @@ class Expander {
     const auto held = prefetch ? 0 : overlap ? 2 : 1;
     const auto distance = std::min<std::int64_t>(nest.back()->stages - held, chunks);  // rounds
     const auto places = std::min(distance + held, chunks);
+    for (const auto& [value, below] : ends) {
+      const auto fewest = below - bounds(value, [&](Var v) { return kernel_.extent(v); }).last;
+      if (fewest < places)
+        throw PlanError(fmt::format("schedule: a pipeline of {} rounds at once for a sum of {}", places, fewest));
+    }
     std::map<int, std::int64_t> size;  // of one place, per array
     std::vector<Visits> visits;
     const auto make_places = [&](const Copy& copy) {
@@ -347,6 +387,7 @@ class Expander {
     const bool one_loop = nest.size() == 1;
     const auto chunk = one_loop ? nest.front()->var : threads_.loop_var("chunk", chunks);
     const auto now = Affine::of(chunk);
+    auto goes_on = ends.empty() ? std::vector<Condition>{} : is_round(now, 0);
     Body round;
     if (!one_loop) {
       std::int64_t below = chunks;
@@ -372,19 +413,18 @@ class Expander {
       const auto place = wrapped(round, "place", now, places),
                  next_place = wrapped(round, "next_place", now + Affine(1), places);
       Body fence, then;
-      if (chunks > 1)
-        append(fence, where({{now, chunks - 1}}, boxes.awaited(now + Affine(1), next_place)), boxes_origin);
+      if (chunks > 1) append(fence, where(is_round(now, 1), boxes.awaited(now + Affine(1), next_place)), boxes_origin);
       arrived(fence, std::max<std::int64_t>(distance - 2, 0));
       // All have read this round's place.
       if (distance < chunks) {
-        moves = copies_of(round, now + Affine(distance), place, {{now, chunks - distance}});
+        moves = copies_of(round, now + Affine(distance), place, is_round(now, distance));
         append(then, std::move(moves.by_map));
         for (auto& move : moves.by_threads) append(then, std::move(move));
       }
       if (by_threads) then.push_back({Commit{}});
       const auto at = [&](const Affine& where) { return std::get<Mma>(shifted(rest, size, where).front().node); };
       append(round, products.round(at(place), at(next_place), std::move(fence), std::move(then)), rest.front().origin);
-      result.push_back(loop_over(chunk, Bind::serial, std::move(round)));
+      result.push_back(loop_over(chunk, Bind::serial, std::move(round), std::move(goes_on)));
       if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
       return result;
     }
@@ -393,7 +433,7 @@ class Expander {
     if (distance < chunks) {
       const auto later = now + Affine(distance);
       const auto next_place = wrapped(round, "next_place", later, places);
-      moves = copies_of(round, later, next_place, {{now, chunks - distance}});
+      moves = copies_of(round, later, next_place, is_round(now, distance));
       append(round, std::move(moves.by_map));
       next = std::move(moves.by_threads);
     }
@@ -419,7 +459,7 @@ class Expander {
       append(round, sequence(rest, false));
     }
     if (chunks > 1 && by_threads) round.push_back({Commit{}});
-    result.push_back(loop_over(chunk, Bind::serial, std::move(round)));
+    result.push_back(loop_over(chunk, Bind::serial, std::move(round), std::move(goes_on)));
     if (overlap && sums >= 0) result.push_back({Wait{0, sums}});
     if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
     return result;

@@ -203,6 +203,29 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
           .c_str(),
       "the sum comes in several parts");
   refused(("tile b:7; order cluster b0; " + stages + atom).c_str(), "a cluster of 10 blocks");
+  of_order("order task a0 c0 last 2 sum b0 b1", "the last tiles are those of a cluster's blocks");
+  of_order("order task a0 c0 cluster b0 last two sum b1", "a number of tiles");
+  of_order("order task a0 c0 cluster b0 last sum b1", "a number of tiles");
+  const auto of_last = [&](const std::string& order, const char* part) {
+    refused(
+        ("tile a:64; tile c:32; tile b:32:16; " + order + "; stage A at b1 async a b; stage B at b1 async b c;" + atom)
+            .c_str(),
+        part);
+  };
+  of_last("order task a0 c0 cluster b0 last 6 sum b1", "the last 6 of 6 tiles");
+  of_last("order task a0 c0 cluster b0 last 3 sum b1", "3 tiles of one block each are no clusters of 2");
+  refused(("tile a:64; tile c:32; tile b:32; order task a0 c0 cluster b0 last 2; stage A at b0 async a b;"
+           "stage B at b0 async b c;" +
+           atom)
+              .c_str(),
+          "not the first of three levels of b");
+  of_last("order task a0 c0 cluster b0 last 2; stage A at b0 async a b1 b; stage B at b0 async b1 b c",
+          "parts of sums have a loop over their rounds");
+  refused(("tile a:64; tile c:32; tile b:32:16; order task a0 c0 cluster b0 last 2 sum b1; stage A at b1 async a b;"
+           "stage B at b1 async b c;" +
+           atom + "pipeline b1 3")
+              .c_str(),
+          "a pipeline of 3 rounds at once for a sum of 2");
   refused((start + stages + "store shared;" + atom).c_str(), "it stands behind the atom");
   refused((start + stages + atom + "store global").c_str(), "shared or atomic is expected there");
   refused((start + stages + atom + "pipeline b0 3 ahead").c_str(), "\"prefetch\" is expected there");

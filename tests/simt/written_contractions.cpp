@@ -320,6 +320,58 @@ const std::vector<WrittenContraction> kCases = {
      kNone,
      "tile a:64; tile b:64:32; order task a0 cluster b0 sum b1; stage A at b1 async a b;"
      "stage B at b1 async b c; atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; pipeline b1 2"},
+    {"ad,db->ab",  // sums of the last six of 24 tiles in two parts, ragged everywhere
+     {{'a', 100}, {'b', 90}, {'d', 250}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "tile a:32; tile c:16; tile b:128:16; order task a0 c0 cluster b0 last 6 sum b1; stage A at b1 async a b pad 4;"
+     "stage B at b1 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b1 3"},
+    {"ad,db->ba",  // of the last tile in four parts of one round each, the last one shorter; results of one index alone
+     {{'a', 70}, {'b', 16}, {'d', 60}},
+     {DType::f32},
+     kAny,
+     kNone,
+     "tile c:16; tile a:16:16; order task c0 cluster a0 last 1 sum a1; stage A at a1 async a b pad 4;"
+     "stage B at a1 async a c pad 4; atom fma rows b columns c depth a warps 1x2 runs 2x4x1"},
+    {"ad,db->ab",  // of halves in three parts, the last one of fewer rounds; fragments read ahead, results converted
+     {{'a', 96}, {'b', 60}, {'d', 128}},
+     {DType::f16, DType::f16, DType::bf16},
+     kAny,
+     kAny,
+     "tile a:32; tile c:24; tile b:48:16; order task c0 a0 cluster b0 last 3 sum b1; stage A at b1 async a b pad 8;"
+     "stage B at b1 async b c pad 8; atom m16n8k16_f16 rows a columns c depth b warps 2x1 runs 1x1x2;"
+     "pipeline b1 2 prefetch"},
+    {"ad,db->ab",  // of complex numbers, in loops without a pipeline
+     {{'a', 40}, {'b', 11}, {'d', 40}},
+     {DType::c128},
+     kAny,
+     kAny,
+     "tile a:16; tile c:8; tile b:24:8; order task a0 c0 cluster b0 last 2 sum b1; stage A at b1 async a b;"
+     "stage B at b1 async b c; atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1"},
+    {"hbgd,hcga->dcba",  // of joined rows and columns, by three loops of which the outermost one has the parts
+     {{'a', 6}, {'b', 6}, {'c', 7}, {'d', 3}, {'g', 5}, {'h', 9}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "join bd b d; join ef e f; tile bd:16; tile ef:16; tile a:6:3; tile c:8;"
+     "order task bd0 ef0 cluster a0 last 2 sum a1 c0 a; stage A at a async c bd pad 4; stage B at a async c ef pad 4;"
+     "atom m16n8k8_f64 rows bd columns ef depth c warps 1x2 runs 1x1x1; pipeline a 2"},
+    {"ad,db->ab",  // of halves by warp groups; other results leave line by line
+     {{'a', 200}, {'b', 64}, {'d', 256}},
+     {DType::bf16, DType::bf16, DType::bf16},
+     kOne,
+     kNone,
+     "tile a:64; tile c:64; tile b:128:32; order task a0 c0 cluster b0 last 2 sum b1; stage A at b1 async a b;"
+     "stage B at b1 async b c; atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; pipeline b1 4"},
+    {"ad,db->ab",  // by tensor maps and copies of threads; other results through shared memory
+     {{'a', 96}, {'b', 48}, {'d', 128}},
+     {DType::f64},
+     kAny,
+     kNone,
+     "tile a:32; tile c:16; tile b:64:16; order task a0 c0 cluster b0 last 3 sum b1; stage A at b1 maps a b;"
+     "stage B at b1 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; store shared;"
+     "pipeline b1 3"},
     {"ad,bd->ab",  // warp groups in tf32, which blocks round when they stage it: ragged, sums that are added to
      {{'a', 120}, {'b', 40}, {'d', 100}},
      {DType::f32},

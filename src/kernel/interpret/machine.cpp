@@ -60,11 +60,11 @@ void Machine::tasks(const Body& body, std::int64_t number, bool corners) {
 }
 
 void Machine::cluster(const Loop& loop, std::int64_t number) {
-  const auto extent = kernel_.extent(loop.var);
+  const auto extent = kernel_.extent(loop.var), times = extent / blocks_;
   parts_.clear();
-  for (std::int64_t first = 0; first < extent; first += blocks_) {
-    for (int t = 0; t < threads_; ++t) variable(loop.var, t) = first + t / block_threads();
-    task(loop.body, number);
+  for (std::int64_t k = 0; k < times; ++k) {
+    for (int t = 0; t < threads_; ++t) variable(loop.var, t) = k * blocks_ + t / block_threads();
+    task(loop.body, number * times + k);
   }
 }
 
