@@ -74,6 +74,14 @@ class Copies {
   }
   bool fits(const ir::Sequence& sequence) const { return limit_ < 0 || sequence.workspace_bytes() <= limit_; }
 
+  /// Whether a copy of such an order would be of one that was made so before. Priced with a copy of the other operand,
+  /// too (with_other), it could be predicted to save time any number of times.
+  static bool was_made(const ir::Program& program, const plan::OperandOrder& order) {
+    const auto& load = program.nodes[static_cast<std::size_t>(order.value)];
+    return order.tf32 && order.deep && load.kind == ir::NodeKind::load &&
+           program.buffers[static_cast<std::size_t>(load.source)].tf32;
+  }
+
   /// Operands copied into another order first, one after the other, each where both kernels are predicted to take less
   /// time than the gathers of one.
   Priced with_operands(ir::Sequence whole, std::size_t first) const {
@@ -89,7 +97,7 @@ class Copies {
         orders = plan::operand_orders(program, device_, &candidate);
       }
       for (const auto& order : orders) {
-        if (order.least_us >= least) continue;
+        if (order.least_us >= least || was_made(program, order)) continue;
         auto copied = ir::copy_operand(made.sequence, k, order.value, order.indices, order.row, "copy", order.tf32);
         if (!fits(copied)) continue;
         // The product first, which is seldom fast enough even if the copy takes the least that copies can.
