@@ -245,19 +245,23 @@ ir::Sequence split(const Plan::Impl& plan, std::int64_t limit) {
     ways.insert(place, {us, std::move(sequence)});
   };
   consider(std::move(first));
-  const auto in_parts = [&](int workers, std::int64_t points) {
+  const auto in_parts = [&](int workers, std::int64_t points, ir::CutOrder order) {
     limits.tile_workers = std::int64_t{workers} * predictions.device().multiprocessors;  // none: in one part
     limits.tile_points = points;
+    limits.cut_order = order;
     consider(ir::split_long(plan.sequence, limits));
   };
+  using enum ir::CutOrder;
   const auto whole = limits.tile_points;
   if (few) {
-    for (const int workers : {0, 4, 8}) in_parts(workers, whole);
+    for (const int workers : {0, 4, 8}) in_parts(workers, whole, furthest);
+    for (const int workers : {2, 4}) in_parts(workers, whole, nearest);
     // Results that are fewer than a tile: a part is a block's all the same.
     constexpr std::int64_t kSmallTile = 64;
-    for (const int workers : {2, 8}) in_parts(workers, kSmallTile);
+    for (const int workers : {8, 32}) in_parts(workers, kSmallTile, furthest);
   } else {
-    for (const int workers : {4, 8}) in_parts(workers, kLargeTile);
+    in_parts(4, kLargeTile, furthest);
+    in_parts(8, kLargeTile, nearest);
   }
   std::erase_if(ways, [most = kNear * ways.front().us](const Way& way) { return way.us > most; });
   if (ways.size() > 1) {

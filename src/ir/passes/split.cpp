@@ -58,6 +58,7 @@ bool any_below(const Program& program, NodeId root, F f) {
 struct Cut {
   int index = -1;
   std::int64_t length = 0, tiles = 0, rest = 0;
+  std::int64_t row = 1;  ///< neighbours that stay together
 };
 
 class Splitter {
@@ -345,32 +346,76 @@ class Splitter {
     return loads(product.operand[0]) && loads(product.operand[1]);
   }
 
+  /// How far apart the values of each index lie in the operands of a product, whichever has them nearer: in those that
+  /// are most of what is read.
+  static std::vector<std::int64_t> steps_of_operands(const Program& program, const Node& node) {
+    struct Operand {
+      const Affine* offset;
+      std::int64_t elements;
+    };
+    std::vector<Operand> operands;
+    any_below(program, node.operand[0], [&](const Node& inner) {
+      if (inner.kind != NodeKind::load) return false;
+      std::vector<bool> along;
+      for (const auto apart : inner.offset.coefficient) along.push_back(apart != 0);
+      operands.push_back({&inner.offset, program.points(along)});
+      return false;
+    });
+    std::int64_t most = 0;
+    for (const auto& operand : operands) most = std::max(most, operand.elements);
+    std::vector<std::int64_t> step(program.indices.size(), std::numeric_limits<std::int64_t>::max());
+    constexpr std::int64_t kSmall = 8;  // times as small as the other
+    for (const auto& operand : operands) {
+      for (std::size_t q = 0; kSmall * operand.elements >= most && q < step.size(); ++q) {
+        if (const auto apart = std::abs(operand.offset->coefficient[q]); apart != 0) step[q] = std::min(step[q], apart);
+      }
+    }
+    return step;
+  }
+
   /// Indices in equal parts, so many that the tiles of all parts are work for all; none where they are without, or
   /// where the sums would be too short to be worth partial results.
   std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std::int64_t points,
                                     std::int64_t values) const {
-    std::vector<Cut> cuts;
+    const auto step = steps_of_operands(program, node);
     std::vector<Cut> left;  // of each index, what one part has of it
-    for (const int q : node.over) left.push_back({q, program.indices[at(q)].extent, 1, 0});
-    // Neighbours in memory stay together as long as others are as good.
-    std::vector<std::int64_t> step(program.indices.size(), std::numeric_limits<std::int64_t>::max());
-    any_below(program, node.operand[0], [&](const Node& inner) {
-      for (std::size_t q = 0; inner.kind == NodeKind::load && q < step.size(); ++q) {
-        if (const auto apart = std::abs(inner.offset.coefficient[q]); apart != 0) step[q] = std::min(step[q], apart);
-      }
-      return false;
-    });
+    constexpr std::int64_t kRowBytes = 128;
+    for (const int q : node.over) {
+      const std::int64_t row =
+          step[at(q)] == 1 && limits_.cut_order == CutOrder::furthest ? kRowBytes / size_of(node.type) : 1;
+      left.push_back({q, program.indices[at(q)].extent, 1, 0, row});
+    }
     std::stable_sort(left.begin(), left.end(),
                      [&](const Cut& x, const Cut& y) { return step[at(x.index)] > step[at(y.index)]; });
-    while (auto* most = cut_further(left, points, values)) {
-      const auto n = most->tiles;
-      const auto known = std::find_if(cuts.begin(), cuts.end(), [&](const Cut& c) { return c.index == most->index; });
-      most->length /= n;
+    // The furthest apart first, unless too few parts follow: 8 of an index, of which 5 make as many as are wanted.
+    std::vector<Cut> best;
+    std::int64_t most = 1;
+    for (auto first = left.begin(); first != left.end() && wanted_parts(points * most, values / most) > 1; ++first) {
+      auto order = left;
+      std::rotate(order.begin(), order.begin() + (first - left.begin()), order.begin() + (first - left.begin()) + 1);
+      auto cuts = cuts_in_order(std::move(order), points, values);
+      std::int64_t parts = 1;
+      for (const auto& cut : cuts) parts *= cut.tiles;
+      if (parts > most) {
+        most = parts;
+        best = std::move(cuts);
+      }
+    }
+    return best;
+  }
+
+  /// The same, cut in this order of indices.
+  std::vector<Cut> cuts_in_order(std::vector<Cut> left, std::int64_t points, std::int64_t values) const {
+    std::vector<Cut> cuts;
+    while (auto* next = cut_further(left, points, values)) {
+      const auto n = next->tiles;
+      const auto known = std::find_if(cuts.begin(), cuts.end(), [&](const Cut& c) { return c.index == next->index; });
+      next->length /= n;
       if (known == cuts.end()) {
-        cuts.push_back({most->index, most->length, n, 0});
+        cuts.push_back({next->index, next->length, n, 0});
       } else {
         known->tiles *= n;
-        known->length = most->length;
+        known->length = next->length;
       }
       points *= n;
       values /= n;
@@ -378,36 +423,47 @@ class Splitter {
     return cuts;
   }
 
-  /// The index of which one cut makes the most of the parts that are wanted, with their number; null where none are.
-  Cut* cut_further(std::vector<Cut>& left, std::int64_t points, std::int64_t values) const {
+  /// Parts that give all workers tiles of so many points, and are long enough; 0: no more than one.
+  std::int64_t wanted_parts(std::int64_t points, std::int64_t values) const {
+    constexpr std::int64_t kLeastProducts = 1024;  // of a part
     const auto tiles = std::max<std::int64_t>((points + limits_.tile_points - 1) / limits_.tile_points, 1);
-    if (2 * tiles > limits_.tile_workers) return nullptr;
-    const auto wanted = std::min(limits_.tile_workers / tiles, values / kLeastProducts);
-    Cut* best = nullptr;
-    const auto take = [&](Cut& cut, std::int64_t n) {
-      cut.tiles = n;
-      best = &cut;
+    if (2 * tiles > limits_.tile_workers) return 0;
+    return std::min(limits_.tile_workers / tiles, values / kLeastProducts);
+  }
+
+  /// The next index to cut, with the number of its parts: the first one of which a cut makes no more than are wanted,
+  /// or else the one that makes the fewest too many. Null where none are wanted.
+  ///   left  furthest apart in memory first
+  Cut* cut_further(std::vector<Cut>& left, std::int64_t points, std::int64_t values) const {
+    const auto wanted = wanted_parts(points, values);
+    // Each part sums over something, and over whole rows of memory.
+    const auto most = [&](const Cut& cut) {
+      return cut.length / std::max<std::int64_t>(cut.row, cut.length == values ? 2 : 1);
     };
-    const auto most = [&](const Cut& cut) { return cut.length == values ? cut.length / 2 : cut.length; };
-    for (auto& cut : left) {  // each part sums over something
+    Cut* best = nullptr;
+    for (auto& cut : left) {
       for (auto n = std::min(wanted, most(cut)); n > 1; --n) {
         if (cut.length % n != 0) continue;
-        if (best == nullptr || n > best->tiles) take(cut, n);
+        if (best == nullptr || n > best->tiles) {
+          cut.tiles = n;
+          best = &cut;
+        }
         break;
       }
+      if (best != nullptr && limits_.cut_order == CutOrder::furthest) return best;
     }
     if (best != nullptr && 2 * best->tiles > wanted) return best;
     // Rather more parts than wanted than half as many: an axis of 31 is one part or 31.
     for (auto& cut : left) {
       for (auto n = wanted + 1; n <= std::min(2 * wanted, most(cut)); ++n) {
         if (cut.length % n != 0 || (best != nullptr && best->tiles > wanted && n >= best->tiles)) continue;
-        take(cut, n);
+        cut.tiles = n;
+        best = &cut;
         break;
       }
     }
     return best;
   }
-  static constexpr std::int64_t kLeastProducts = 1024;  ///< of a part
 
   /// The outermost index with values for all parts, or else the longest one.
   std::optional<Cut> cut_of_reduction(const Program& program, const Node& node, std::int64_t points,

@@ -1,9 +1,15 @@
 // Long scans, compactions and reductions of few points, cut into tiles that many workers share.
 #pragma once
 
+#include <cstdint>
+
 #include "ir/sequence.hpp"
 
 namespace ricci::ir {
+
+/// Of which index of a sum of products parts are made first: of that which is furthest apart in memory, so that parts
+/// read whole rows, or of that which comes nearest to as many as are wanted.
+enum class CutOrder : std::uint8_t { furthest, nearest };
 
 /// Limits that depend on the device. Rounding depends on them, so they must not depend on the number of threads.
 struct SplitLimits {
@@ -15,6 +21,7 @@ struct SplitLimits {
   /// Sums of products of two loads go by tiles of that many points, each a worker's, as few as `tile_workers` of which
   /// have work for all. 0: they are like any others.
   std::int64_t tile_points = 0, tile_workers = 0;
+  CutOrder cut_order = CutOrder::furthest;
   bool scans = true;  ///< scans and compactions, too: they read and compute everything twice
   /// What gives the same bits whole, too.
   bool exact_reductions = true, exact_scans = true;

@@ -60,6 +60,11 @@ void CutCounts::set_copies(ContractionCounts& counts, const Copies& a, const Cop
   counts.held_lines = a.held_lines + b.held_lines;
   counts.copied_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds;
   counts.cached_bytes = counts.copied_bytes + result_bytes_;
+  const double times = std::min(1.0, operand_bytes_ / counts.copied_bytes) * counts.blocks * counts.rounds;
+  const auto fetched = [&](const Copies& of) {
+    return Fetched{times * of.fetched_bytes, of.rounds_apart * (a.bytes + b.bytes)};
+  };
+  counts.fetched = {fetched(a), fetched(b)};
 }
 
 RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std::int64_t columns) const {

@@ -51,6 +51,27 @@ std::int64_t alignment_of(const GpuContraction& c, bool of_rows, const tiles::Ti
   return steps & -steps;
 }
 
+/// Where a round ends within rows of memory, what the rest of them is fetched with, and when that is copied.
+void set_fetched(Copies& copies, const GpuContraction& c, bool of_rows, const tiles::Tile& chunk) {
+  constexpr std::int64_t kFetched = 2 * kSectorBytes;  // by the second cache at once
+  const auto run = static_cast<std::int64_t>(copies.run_bytes);
+  if (run >= kCacheLineBytes || chunk.joined > 0) return;
+  double rounds = 1;  // of the loops inside of an axis: those of one round are outside
+  for (auto k = chunk.order.rbegin(); k != chunk.order.rend(); ++k) {
+    const auto& axis = c.depth_axes[*k];
+    const auto n = tiles::parts(axis.extent, chunk.sizes[*k]);
+    if (std::abs(of_rows ? axis.in_operand : axis.in_other) == 1) {
+      if (n == 1) return;
+      const auto whole = tiles::up(run, kFetched) + (run % kFetched == 0 ? 0 : kFetched / 2);
+      copies.fetched_bytes =
+          copies.elements * static_cast<double>(c.element_bytes(of_rows) * (whole - run)) / static_cast<double>(run);
+      copies.rounds_apart = rounds;
+      return;
+    }
+    rounds *= static_cast<double>(n);
+  }
+}
+
 }  // namespace
 
 Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side,
@@ -78,6 +99,7 @@ Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles
                         static_cast<double>(bytes + kCacheLineBytes - std::min(aligned, bytes & -bytes)) /
                         kCacheLineBytes;
   }
+  set_fetched(copies, contraction, of_rows, chunk);
   copies.converted = contraction.converts(of_rows) ? copies.elements : 0;
   if (side.joined + chunk.joined > 0) {
     // As counted in SASS: 12 to 17 for each copy, and 4 to 6 where places are sums.

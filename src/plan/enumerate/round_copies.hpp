@@ -15,7 +15,10 @@ struct Copies {
   double lines = 0;                  ///< of 128 bytes that warps ask for
   double split = 0;  ///< pieces of more than a sector that are no whole ones, and whose vectors are copied along rows
   double bytes = 0;  ///< by whole sectors
-  double run_bytes = 0;     ///< neighbours in memory that a round has
+  double run_bytes = 0;  ///< neighbours in memory that a round has
+  /// Of pieces along the depth that memory has in common with those of a later round: bytes that are fetched with them,
+  /// and after how many rounds.
+  double fetched_bytes = 0, rounds_apart = 0;
   double held_lines = 0;    ///< lines of the first cache that hold what passes through it
   double converted = 0;     ///< elements that are converted on the way
   double instructions = 3;  ///< of a copy and its addresses

@@ -28,11 +28,15 @@ constexpr double kLatency = 2580;        // of memory under load, from a copy's 
 constexpr double kBarrier = 67;          // of a round
 constexpr double kRound = 188;           // of a round too, which products of another block do not hide
 constexpr double kPrefetchedRound = 45;  // of such a round whose first fragments were read in the round before
-constexpr double kExposed = 0.11;        // share of copies that a block's products do not hide
-constexpr double kFragment = 0.73;       // cycles of a wavefront that is read
-constexpr double kCopied = 1.48;         // of one that is written
-constexpr double kScattered = 0.86;      // of an element that is written on its own
-constexpr double kLine = 0.52;           // of a line
+/// Of either, what a block of one warp has: those of four run beside each other, each on a part of a multiprocessor (of
+/// 49 kernels in f64 on an H100, sums of 64 million products for 64 results and the like: off by 34 % without, 28 %
+/// with it).
+constexpr double kLeastBegin = 0.25;
+constexpr double kExposed = 0.11;    // share of copies that a block's products do not hide
+constexpr double kFragment = 0.73;   // cycles of a wavefront that is read
+constexpr double kCopied = 1.48;     // of one that is written
+constexpr double kScattered = 0.86;  // of an element that is written on its own
+constexpr double kLine = 0.52;       // of a line
 /// Lines that a piece counts for whose copy splits sectors, more than those that it has (fitted to 402 kernels in f64
 /// on an H100 and an H200: off by 11.8 % and 9.9 % with it, by 15.7 % and 12.8 % without; rows of 80 bytes took 1.25
 /// times as long as was predicted. The plans that follow took 0.97 of the time of those before on an H100, talsh300 in
@@ -42,11 +46,14 @@ constexpr double kStore = 0.11;       // of an instruction that stores results
 constexpr double kStoreLine = 2.96;   // of a line that it asks for
 constexpr double kPartSector = 3.4;   // of a sector of which it writes a part: the cache reads it first
 constexpr double kCompulsory = 1.06;  // of the time that a copy of as many bytes takes
-constexpr double kShortRun = 0.034;   // more for results in short runs
-constexpr double kWholeRun = 1152;    // bytes (cost_cuda.cpp)
-constexpr double kPartLine = 0.095;   // more for results whose runs cut lines in two, a cut for each line
-constexpr double kCutRows = 1.75;     // of outer products in short runs, which are all of their bytes (6 of talsh300)
-constexpr double kFewWarps = 1.42;    // of products by blocks of fewer than four warps, which leave pipes idle
+/// Bytes that all blocks copy after which the second cache still has what was fetched, and no longer has it (five cases
+/// of talsh300 in f64 on an H100, 64 x 64 results of 8 * 18^4 products, by rows of 32 bytes: 1.6 GB were read of 0.86).
+constexpr double kKept = 12e6, kLost = 32e6;
+constexpr double kShortRun = 0.034;  // more for results in short runs
+constexpr double kWholeRun = 1152;   // bytes (cost_cuda.cpp)
+constexpr double kPartLine = 0.095;  // more for results whose runs cut lines in two, a cut for each line
+constexpr double kCutRows = 1.75;    // of outer products in short runs, which are all of their bytes (6 of talsh300)
+constexpr double kFewWarps = 1.42;   // of products by blocks of fewer than four warps, which leave pipes idle
 /// Products of warp groups go on from round to round: of 22 kernels of bench/problems/gemm.csv in bf16 (off by 18 %).
 constexpr double kGroupRound = 830;  // cycles of a round at least, whose fence waits for copies
 /// Cycles that a thread waits for each load of a round whose elements it converts for warp groups: one after the other
@@ -177,7 +184,8 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       around_(kBlock + (counts.cluster > 1 ? kMeet : 0)),
       launch_(launch_seconds(counts, device)),
       first_cache_(first_cache_byte_seconds(counts, device)),
-      memory_(memory_seconds(counts, device)) {
+      memory_(memory_seconds(counts, device)),
+      fetched_(counts.fetched) {
   set_round(counts);
   beside_ = cube(cache_) + cube(memory_) + cube(first_cache_seconds(0, 0));
 }
@@ -185,7 +193,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
 void LaunchTimes::set_round(const ContractionCounts& counts) {
   warps_ = counts.warps;
   pipe_ = counts.pipe_cycles;
-  begin_ = counts.overlapped ? 0 : counts.prefetched ? kPrefetchedRound : kRound;
+  begin_ = counts.overlapped ? 0 : (counts.prefetched ? kPrefetchedRound : kRound) * std::min(1.0, counts.warps / 4.0);
   issue_ = counts.issue_cycles();
   shared_ = counts.shared_cycles();
   stores_ = counts.store_cycles();
@@ -208,8 +216,9 @@ double LaunchTimes::own_round(double resident) const {
 
 /// Blocks of one multiprocessor, each as if nothing ran beside it, over those that do.
 double LaunchTimes::alone_seconds(double stages, double resident) const {
-  // What is copied ahead must cover the time that memory takes.
-  const double covered = (stages - 1) * (overlapped_ ? 1 : resident) * round_;
+  // What is copied ahead must cover the time that memory takes, while blocks have each part in turns.
+  const double in_turns = overlapped_ ? 1 : std::max(1.0, resident * std::min(1.0, warps_ / 4.0));
+  const double covered = (stages - 1) * in_turns * round_;
   const double late = std::max(0.0, kLatency - covered) / (stages - 1);
   const double of_round = own_round(resident) + (overlapped_ ? late : exposed_ + late);
   const double alone = around_ + rounds_ * std::max(of_round, overlapped_ ? kGroupRound : 0.0) + stores_;
@@ -241,6 +250,15 @@ double LaunchTimes::first_cache_seconds(double resident, double shared_bytes) co
   return first_cache_ == 0 ? 0 : first_cache_ / first_cache_bytes(resident * (shared_bytes + kReservedBytes), *device_);
 }
 
+/// Of memory, for what blocks fetch beside their rounds and the second cache does not keep until they copy it.
+double LaunchTimes::fetched_seconds(double resident) const {
+  const double blocks = std::min(blocks_, at_once_ * resident);
+  double bytes = 0;
+  for (const auto& fetched : fetched_)
+    bytes += fetched.bytes * std::clamp((blocks * fetched.between - kKept) / (kLost - kKept), 0.0, 1.0);
+  return kCompulsory * bytes / (device_->copy_rate_GBs() * 1e9);
+}
+
 /// What a launch takes whose blocks there is room for more than once, but not a whole number of times.
 ///   seconds  of all of them
 double LaunchTimes::with_last_blocks(double seconds, int stages, double room) const {
@@ -260,6 +278,7 @@ ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) co
   const double parts = warps_ / 4.0, whole_parts = warps_ == 3 ? 1 : parts;
   auto time = beside_waits(resident * parts / std::ceil(resident * whole_parts));
   time.first_cache = first_cache_seconds(resident, shared_bytes);
+  time.memory += fetched_seconds(resident);
   time.alone = alone_seconds(stages, resident);
   time.total = launch_ + launched(overlapped_, short_sum_, time.products, time.shared, time.issue, time.stores,
                                   time.alone, time.cache, time.first_cache, time.memory);
@@ -282,8 +301,8 @@ bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, dou
                            : std::max({products, cycles.shared, issue});
   const double alone = around_ + rounds_ * (round + cycles.exposed) + cycles.stores;
   const double few = warps < 4 ? kFewWarps : 1;
-  return cube(seconds_) * (cube(rounds_) * (cube((cycles.pipe + kPrefetchedRound) * few) + cube(cycles.shared) +
-                                            cube(cycles.issue)) +
+  return cube(seconds_) * (cube(rounds_) * (cube((cycles.pipe + kLeastBegin * kPrefetchedRound) * few) +
+                                            cube(cycles.shared) + cube(cycles.issue)) +
                            cube(cycles.stores) + cube(alone / resident)) +
              beside_ <=
          cube(std::max(seconds - launch_, 0.0));
@@ -308,7 +327,7 @@ double least_time_of_tile(const ContractionCounts& counts, const GpuModel& devic
   const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));
   const double turns = in_turns / (device.clock_MHz * 1e6), rounds = turns * counts.rounds;
   const double shared = counts.shared_cycles(), issue = counts.issue_cycles(), stores = counts.store_cycles();
-  const double begin = counts.prefetched ? std::min(kRound, kPrefetchedRound) : kRound;
+  const double begin = kLeastBegin * (counts.prefetched ? kPrefetchedRound : kRound);
   const double beside = cube(rounds * (counts.pipe_cycles + begin)) + cube(rounds * shared) + cube(rounds * issue) +
                         cube(turns * stores) + cube(cache_seconds(counts, device)) +
                         cube(first_cache_byte_seconds(counts, device) / first_cache_bytes(0, device)) +
@@ -331,7 +350,7 @@ double least_time_of_sum(const SumCounts& sum, const ContractionCounts& result, 
   const double blocks = result.blocks * (cluster > 1 ? cluster / 2 + 1 : 1), part = 1.0 / cluster;
   const double in_turns = std::ceil(blocks / device.multiprocessors), turns = in_turns * cycle;
   const double busy = cluster > 1 ? device.multiprocessors : blocks / in_turns;
-  const double begin = sum.prefetched ? std::min(kRound, kPrefetchedRound) : kRound;
+  const double begin = kLeastBegin * (sum.prefetched ? kPrefetchedRound : kRound);
   const double stores = cluster > 1 ? 0 : result.store_cycles();
   const double cache =
       cache_cycles(result.blocks * sum.copied_bytes + result.result_bytes, result.blocks * sum.lines) / busy * cycle;

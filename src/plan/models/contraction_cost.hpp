@@ -64,6 +64,7 @@ class LaunchTimes {
   ContractionTime beside_waits(double balance) const;
   double alone_seconds(double stages, double resident) const;
   double first_cache_seconds(double resident, double shared_bytes) const;
+  double fetched_seconds(double resident) const;
   double with_last_blocks(double seconds, int stages, double room) const;
   double own_round(double resident) const;
   double round_beside(double blocks) const;
@@ -77,6 +78,7 @@ class LaunchTimes {
   double around_;  ///< cycles of a block besides its rounds
   double launch_;  ///< seconds that nothing hides
   double first_cache_, memory_;
+  std::array<Fetched, 2> fetched_;
   double beside_ = 0;  ///< the cubes of times that no round changes, of results in whole sectors
   int warps_ = 1;
   double pipe_ = 0, begin_ = 0, issue_ = 0, shared_ = 0;  ///< cycles of a round

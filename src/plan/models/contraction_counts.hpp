@@ -1,7 +1,15 @@
 // What a contraction by tiles does on a GPU, counted: what its prediction is made of.
 #pragma once
 
+#include <array>
+
 namespace ricci::plan {
+
+/// Bytes of an operand that come from memory beside those that a round copies, as they are parts of the same sectors.
+struct Fetched {
+  double bytes = 0;    ///< of the launch
+  double between = 0;  ///< that a block copies until it copies them, too
+};
 
 /// Counts of a launch whose blocks each make one tile of the result, round by round of the sum.
 struct ContractionCounts {
@@ -23,17 +31,18 @@ struct ContractionCounts {
   double held_lines = 0;  ///< of these lines, what the first cache holds until they are copied
   double waited = 0;      ///< loads of a thread that passes on what it converts, while warp groups multiply
 
-  double stores = 0;             ///< instructions of warps that finish and write a block's result
-  double store_lines = 0;        ///< of 128 bytes that these ask for, one after the other
-  double stored_wavefronts = 0;  ///< of shared memory that results pass through
-  double part_sectors = 0;       ///< of 32 bytes, of which an instruction writes a part
-  double shared_bytes = 0;       ///< of a block
-  double cached_bytes = 0;       ///< of the launch, through the second cache
-  double copied_bytes = 0;       ///< of these, of operands
-  double operand_bytes = 0;      ///< of the operands, each element once
-  double memory_bytes = 0;       ///< of the launch, by whole sectors
-  double result_bytes = 0;       ///< of these, of the result
-  double result_run_bytes = 0;   ///< neighbours of it that a block makes
+  double stores = 0;               ///< instructions of warps that finish and write a block's result
+  double store_lines = 0;          ///< of 128 bytes that these ask for, one after the other
+  double stored_wavefronts = 0;    ///< of shared memory that results pass through
+  double part_sectors = 0;         ///< of 32 bytes, of which an instruction writes a part
+  double shared_bytes = 0;         ///< of a block
+  double cached_bytes = 0;         ///< of the launch, through the second cache
+  double copied_bytes = 0;         ///< of these, of operands
+  double operand_bytes = 0;        ///< of the operands, each element once
+  double memory_bytes = 0;         ///< of the launch, by whole sectors
+  std::array<Fetched, 2> fetched;  ///< of each operand, which the second cache may lose
+  double result_bytes = 0;         ///< of these, of the result
+  double result_run_bytes = 0;     ///< neighbours of it that a block makes
 
   /// Cycles of a multiprocessor that a block's round takes: of shared memory and its queue, and to issue it.
   double shared_cycles() const;
