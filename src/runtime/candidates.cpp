@@ -54,7 +54,7 @@ plan::CpuModel Plan::Impl::cpu_model() const {
 }
 
 plan::Candidate Plan::Impl::best(const Step& step) const {
-  auto best = predictions                    ? predictions->best(step.program, step.program_text)
+  auto best = predictions                    ? predictions->best(step.program)
               : target.device == Device::cpu ? plan::best_candidate(step.program, cpu_model())
                                              : plan::best_candidate(step.program, gpu_model());
   const bool unknown = kernel::has_maps(best.schedule.directives) && target.lacks_tensor_maps();

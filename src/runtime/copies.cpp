@@ -65,8 +65,7 @@ class Copies {
   /// The sequence with a step's program in canonical form, in the precision that it is computed in.
   ir::Sequence canonical(ir::Sequence sequence, std::size_t k) const {
     auto& step = sequence.steps[k];
-    step = ir::canonical_step(step);
-    step.program.precision = predictions_.precision(step.program);
+    step = predictions_.canonical_step(step);
     return sequence;
   }
   double predicted(const ir::Step& step, double below = std::numeric_limits<double>::infinity()) const {
@@ -92,7 +91,7 @@ class Copies {
       double least = 0, of_copy = 0, product = 0;
       std::vector<plan::OperandOrder> orders;
       if (kernel::contraction_of(program)) {
-        const auto& candidate = predictions_.best(program, ir::print(program));
+        const auto& candidate = predictions_.best(program);
         least = product = candidate.predicted_us;
         orders = plan::operand_orders(program, device_, &candidate);
       }

@@ -210,7 +210,7 @@ bool leaves_idle(const ir::Sequence& sequence, runtime::Predictions& predictions
     const auto points = step.program.points(step.program.free_indices());
     if (points > kTurns * predictions.device().multiprocessors * tile || !runtime::has_points(step.program))
       return false;
-    const auto program = predictions.canonical(step.program);
+    const auto& program = predictions.canonical(step.program);
     const auto least = plan::least_contraction_us(program, predictions.device());
     return least > kLong && !std::isinf(least) && predictions.us_of_canonical(program) > kIdle * least;
   });
@@ -309,7 +309,7 @@ int Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wa
   const auto start = std::chrono::steady_clock::now();
   Plan::Impl::Step step;
   step.number = number;
-  auto canonical = ir::canonicalise(lowered.program);
+  auto canonical = plan.predictions ? plan.predictions->canonical(lowered.program) : ir::canonicalise(lowered.program);
   for (const int buffer : canonical.buffer) step.storage.push_back(lowered.storage[static_cast<std::size_t>(buffer)]);
   for (const int param : canonical.param) step.parameter.push_back(lowered.param[static_cast<std::size_t>(param)]);
   step.program = std::move(canonical);

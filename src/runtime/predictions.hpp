@@ -2,8 +2,9 @@
 #pragma once
 
 #include <limits>
-#include <map>
+#include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "ir/passes/canonical.hpp"
 #include "ir/sequence.hpp"
@@ -21,13 +22,12 @@ class Predictions {
   Predictions(const plan::GpuModel& device, Precision precision) : device_(device), precision_(precision) {}
 
   const plan::GpuModel& device() const { return device_; }
-  /// The canonical form of a program, with the precision that it is computed in on this device.
-  ir::Canonical canonical(const ir::Program& program) const;
-  /// That precision, of a program in canonical form.
-  Precision precision(const ir::Program& canonical) const;
+  /// The canonical form of a program, with the precision that it is computed in on this device. It stays where it is.
+  const ir::Canonical& canonical(const ir::Program& program) { return known(program).canonical; }
+  /// The step with its program in that form.
+  ir::Step canonical_step(const ir::Step& step);
   /// The best candidate of a program that canonical() made.
-  ///   text  as ir::print writes it
-  const plan::Candidate& best(const ir::Program& canonical, const std::string& text);
+  const plan::Candidate& best(const ir::Program& canonical);
   /// What it is predicted to take with its launch, in microseconds.
   ///   below  times that are of use: where none is, any that is not below it
   double us(const ir::Program& program, double below = kAny);
@@ -39,14 +39,23 @@ class Predictions {
  private:
   static constexpr double kAny = std::numeric_limits<double>::infinity();
 
+  /// Of a program in canonical form: the best or, where that is not known, that it is not below `bound_us`, and what
+  /// was found takes `us`.
+  struct Prediction {
+    std::optional<plan::Candidate> best;
+    double bound_us = -kAny, us = 0;
+  };
+  struct Known {
+    ir::Canonical canonical;
+    Prediction* prediction = nullptr;
+  };
+  Known& known(const ir::Program& program);
+  double us(const ir::Program& canonical, Prediction& prediction, double below);
+
   plan::GpuModel device_;
   Precision precision_;
-  std::map<std::string, plan::Candidate> best_;
-  /// Of programs whose best is not known: it is not below `bound_us`, and what was found takes `us`.
-  struct NotBelow {
-    double bound_us, us;
-  };
-  std::map<std::string, NotBelow> not_below_;
+  std::unordered_map<std::string, Prediction> predictions_;
+  std::unordered_map<std::string, Known> known_;  ///< as they were written
 };
 
 }  // namespace ricci::runtime

@@ -25,7 +25,13 @@ void for_each_access(Program& program, F f) {
 
 /// Keeps the indices `order[k]`, in that order, and their coefficients. Dropped indices must not be used by any node.
 void select_indices(Program& program, const std::vector<std::size_t>& order) {
+  const bool all = order.size() == program.indices.size() && std::is_sorted(order.begin(), order.end());
+  if (all) {  // as it is
+    for (auto& node : program.nodes) std::sort(node.over.begin(), node.over.end());
+    return;
+  }
   std::vector<LoopIndex> indices;
+  indices.reserve(order.size());
   std::vector<int> place(program.indices.size(), -1);
   for (const auto q : order) {
     place[q] = static_cast<int>(indices.size());
@@ -33,6 +39,7 @@ void select_indices(Program& program, const std::vector<std::size_t>& order) {
   }
   for_each_access(program, [&](Affine& affine) {
     std::vector<std::int64_t> coefficient;
+    coefficient.reserve(order.size());
     for (const auto q : order) coefficient.push_back(affine.coefficient[q]);
     affine.coefficient = std::move(coefficient);
   });

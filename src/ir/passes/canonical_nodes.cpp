@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "ir/passes/colour_refinement.hpp"
@@ -50,7 +51,7 @@ Key key_of(const Node& node) {
 /// Rebuilds a program with its chains sorted.
 class Sorter {
  public:
-  explicit Sorter(Program& program) : program_(program), colours_(colours(program)), chains_(program) {}
+  explicit Sorter(Program& program) : program_(program), chains_(program) {}
 
   void run() {
     const auto reads = reads_outputs(program_);
@@ -65,10 +66,10 @@ class Sorter {
         for (int k = 0; k < operand_count(node); ++k) {
           copy.operand[k] = place[static_cast<std::size_t>(node.operand[k])];
         }
-        place[id] = add(std::move(copy), reads[id], colours_.node[id]);
+        place[id] = add(std::move(copy), reads[id], static_cast<NodeId>(id));
       } else {
         place[id] = chain(node, std::move(terms));
-        role_[static_cast<std::size_t>(place[id])] = colours_.node[id];
+        origin_[static_cast<std::size_t>(place[id])] = static_cast<NodeId>(id);
       }
     }
     program_.nodes = std::move(nodes_);
@@ -78,10 +79,11 @@ class Sorter {
  private:
   const Node& at(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
 
-  NodeId add(Node node, bool reads, std::uint64_t role) {
+  ///   origin  the program's own node, whose role it has; -1: none
+  NodeId add(Node node, bool reads, NodeId origin) {
     nodes_.push_back(std::move(node));
     reads_.push_back(reads);
-    role_.push_back(role);
+    origin_.push_back(origin);
     return static_cast<NodeId>(nodes_.size()) - 1;
   }
 
@@ -98,14 +100,14 @@ class Sorter {
     if (terms.front().inverse) {
       link.op = OpCode::neg;
       link.operand[0] = last;
-      last = add(link, reads_[static_cast<std::size_t>(last)], 0);
+      last = add(link, reads_[static_cast<std::size_t>(last)], -1);
     }
     for (std::size_t k = 1; k < terms.size(); ++k) {
       link.op = terms[k].inverse ? OpCode::sub : like.op == OpCode::sub ? OpCode::add : like.op;
       link.operand[0] = last;
       link.operand[1] = terms[k].node;
       const bool reads = reads_[static_cast<std::size_t>(last)] || reads_[static_cast<std::size_t>(terms[k].node)];
-      last = add(link, reads, 0);
+      last = add(link, reads, -1);
     }
     return last;
   }
@@ -117,7 +119,17 @@ class Sorter {
     constexpr int kDepth = 6;  // what is alike so far down is told apart by its role
     const auto order = compare(x, y, kDepth);
     if (order != 0) return order < 0;
-    return role_[static_cast<std::size_t>(x)] < role_[static_cast<std::size_t>(y)];
+    return role(x) < role(y);
+  }
+
+  /// Asked for where all else is alike, as few programs need colours.
+  const Colours& colours_of_all() const {
+    if (!colours_) colours_ = colours(program_);
+    return *colours_;
+  }
+  std::uint64_t role(NodeId id) const {
+    const auto origin = origin_[static_cast<std::size_t>(id)];
+    return origin < 0 ? 0 : colours_of_all().node[static_cast<std::size_t>(origin)];
   }
 
   template <class T>
@@ -145,15 +157,15 @@ class Sorter {
     if (const auto kind = three_way(rank(x), rank(y))) return kind;
     if (const auto op = three_way(x.op, y.op)) return op;
     if (const auto type = three_way(x.type, y.type)) return type;
-    const auto role = [](const std::vector<std::uint64_t>& numbers, const Node& node) {
+    const auto colour = [](const std::vector<std::uint64_t>& numbers, const Node& node) {
       return numbers[static_cast<std::size_t>(node.source)];
     };
     switch (x.kind) {
       case NodeKind::load:
         if (const auto offset = compare(x.offset, y.offset)) return offset;
-        return three_way(role(colours_.buffer, x), role(colours_.buffer, y));
+        return three_way(colour(colours_of_all().buffer, x), colour(colours_of_all().buffer, y));
       case NodeKind::param:
-        return three_way(role(colours_.param, x), role(colours_.param, y));
+        return three_way(colour(colours_of_all().param, x), colour(colours_of_all().param, y));
       case NodeKind::index:
         return three_way(x.source, y.source);
       case NodeKind::constant:
@@ -173,11 +185,11 @@ class Sorter {
   }
 
   Program& program_;
-  const Colours colours_;
+  mutable std::optional<Colours> colours_;
   const Chains chains_;
-  std::vector<Node> nodes_;  // as they are made, and for each: does it read outputs, which role
+  std::vector<Node> nodes_;  // as they are made, and for each: does it read outputs, which of the program's it was
   std::vector<bool> reads_;
-  std::vector<std::uint64_t> role_;
+  std::vector<NodeId> origin_;
 };
 
 }  // namespace

@@ -12,10 +12,11 @@
 #include <tuple>
 #include <utility>
 
-#include "kernel/warp_group.hpp"
+#include "kernel/warp_tile.hpp"
 #include "plan/enumerate/block_room.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/cut_counts.hpp"
+#include "plan/enumerate/cut_tiles.hpp"
 #include "plan/enumerate/depth_shares.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/result_stores.hpp"
@@ -39,33 +40,16 @@ class ContractionEnumerator {
         counts_(program, contraction, device),
         room_(contraction, device),
         device_(device),
-        rows_(tiles::side_tiles(contraction.row_axes, contraction.row_unit, run_of(contraction),
-                                contraction.joins_sides())),
-        columns_(tiles::side_tiles(contraction.column_axes, contraction.column_unit, run_of(contraction),
-                                   contraction.joins_sides())),
-        depths_(tiles::depth_tiles(contraction.depth_axes, contraction.depth_unit, longest_row(contraction),
-                                   contraction.joins_depth())),
+        rows_(cut_tiles(contraction, CutSide::rows)),
+        columns_(cut_tiles(contraction, CutSide::columns)),
+        depths_(cut_tiles(contraction, CutSide::depth)),
         prefetches_(contraction.prefetches()) {
-    if (contraction.groups) {
-      keep_full(rows_, contraction.row_unit, contraction.deep_rows || !contraction.read_by_groups(true));
-      keep_full(columns_, contraction.column_unit, contraction.deep_columns);
-      keep_full(depths_, contraction.depth_unit, false);
-      if (contraction.atom().a.type == kernel::AtomType::tf32)
-        tiles::add_ragged_rows(depths_, contraction.depth_axes, longest_row(contraction));
-      std::erase_if(columns_, [](const Tile& tile) { return tile.size > kernel::kMostGroupColumns; });
-    }
+    shares_.reserve(depths_.size());
     for (const auto& chunk : depths_) shares_.emplace_back(contraction, chunk, device);
-    for (const bool of_rows : {true, false}) {
-      for (const auto& side : of_rows ? rows_ : columns_) {
-        for (const auto& chunk : depths_)
-          (of_rows ? row_copies_ : column_copies_).push_back(round_copies(contraction, of_rows, side, chunk));
-        if (contraction.groups) continue;
-        const auto* of_side = (of_rows ? row_copies_ : column_copies_).data() +
-                              (of_rows ? row_sums_ : column_sums_).size() * depths_.size();
-        (of_rows ? row_sums_ : column_sums_).push_back(CutCounts::copied_sum(of_side, depths_));
-      }
-    }
     for (const auto& shares : shares_) most_shares_ = std::max(most_shares_, shares.most());
+    row_sides_.resize(rows_.size());
+    column_sides_.resize(columns_.size());
+    chunk_ = CutCounts::least_chunk(depths_);
   }
 
   /// Candidates, best first.
@@ -116,26 +100,9 @@ class ContractionEnumerator {
     return candidate;
   }
 
-  static constexpr std::int64_t kLeastSide = 16, kMostTile = 192 * 192;
   static constexpr double kRounded = 1 - 1e-9;  ///< of a lower bound
   static constexpr int kStages[] = {2, 3, 4, 6};
   static constexpr int kMostWarps = 16;
-
-  /// Elements that are worth being neighbours in memory: two sectors, which it reads together.
-  static std::int64_t run_of(const GpuContraction& contraction) { return 2 * kSectorBytes / contraction.size; }
-
-  /// Elements of the longest row that warp groups read: of operands for other atoms, as of 16-bit ones.
-  static std::int64_t longest_row(const GpuContraction& contraction) {
-    return kernel::kMatrixRow / (contraction.groups ? contraction.size : 2);
-  }
-
-  /// Of tiles for warp groups, multiples of their units; along the depth also what leaves little of them unused.
-  static void keep_full(std::vector<Tile>& tiles, std::int64_t unit, bool deep) {
-    constexpr std::int64_t kUnused = 8;  // of the tile: one part in as many at most
-    std::erase_if(tiles, [&](const Tile& tile) {
-      return tile.size % unit != 0 && (!deep || (up(tile.size, unit) - tile.size) * kUnused > tile.size);
-    });
-  }
 
   /// All ways to cut the contraction that may be worth listing, best first.
   std::vector<Cut> cuts(double worth, double bound) {
@@ -143,14 +110,18 @@ class ContractionEnumerator {
     best_seconds_ = bound;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       for (std::size_t c = 0; c < columns_.size(); ++c) {
-        if (!suits(rows_[r], columns_[c])) continue;
+        if (!suits(contraction_, rows_[r], columns_[c])) continue;
         // Results lie as well as they can.
         constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes};
-        Result result{counts_.of_result(rows_[r], columns_[c], kBest), kBest, r, c, 0};
+        Result result{counts_.of_result(rows_[r], columns_[c], kBest), kBest, r, c};
         // Of warp groups there are few tiles, of which this knows nothing.
-        const double least = contraction_.groups ? 0 : least_seconds(result, result.counts);
+        double least = 0;
+        if (!contraction_.groups) {
+          result.position = counts_.least_position(rows_[r], columns_[c]);
+          least = least_seconds(result, result.counts, {}, {});
+        }
         results_.push_back(std::move(result));
-        put({least, results_.size() - 1, Open::Seen::tile});
+        put({least, results_.size() - 1, contraction_.groups ? Open::Seen::tile : Open::Seen::pair});
       }
     }
     // What takes the least time at least comes first, so that much of the rest need not be looked at closer.
@@ -159,6 +130,10 @@ class ContractionEnumerator {
       std::pop_heap(open_.begin(), open_.end());
       const auto next = open_.back();
       open_.pop_back();
+      if (next.seen == Open::Seen::pair) {
+        const auto& result = results_[next.number];
+        put({std::max(next.least_seconds, least_seconds(result, result.counts)), next.number, Open::Seen::tile});
+      }
       if (next.seen == Open::Seen::tile) place(next);
       if (next.seen == Open::Seen::placed) add_starts(next.number);
       if (next.seen == Open::Seen::start) add(priced, starts_[next.number]);
@@ -185,17 +160,25 @@ class ContractionEnumerator {
     ContractionCounts counts;
     ResultPlace place;
     std::size_t row, column;
-    double store_cycles;            ///< at least, of a block alone
+    LeastPosition position = {};    ///< none of warp groups
+    ContractionCounts alone = {};   ///< with what a block does for its results at least, once its place is known
+    double store_cycles = 0;        ///< at least, of a block alone
     std::vector<Warps> warps = {};  ///< filled where it is needed
   };
   /// A tile of the result with a chunk of the depth, without the warps that share it.
   struct Start {
     std::size_t result, depth;
   };
-  /// What has not been looked at to its end, by a lower bound of its time: a tile as if its results lay as well as they
-  /// can, a tile whose place is known, or one with a chunk of the depth.
+  /// What is copied for one tile of a side: filled where it is needed.
+  struct Side {
+    std::vector<Copies> copies;  ///< by chunk of the depth
+    CopiedSum sum;               ///< none of warp groups
+  };
+  /// What has not been looked at to its end, by a lower bound of its time: a tile as if nothing were copied for it and
+  /// its results lay as well as they can, then with its copies, then where its results lie, or one with a chunk of the
+  /// depth.
   struct Open {
-    enum class Seen : std::uint8_t { tile, placed, start };
+    enum class Seen : std::uint8_t { pair, tile, placed, start };
     double least_seconds;
     std::size_t number;  ///< of the results, or of the starts
     Seen seen;
@@ -214,23 +197,18 @@ class ContractionEnumerator {
     std::push_heap(open_.begin(), open_.end());
   }
 
-  /// Whether a tile of the result is worth a look.
-  bool suits(const Tile& rows, const Tile& columns) const {
-    const auto results = rows.size * columns.size * contraction_.products;
-    // Of a side that a tile has whole, fewer positions than atoms have leave fewer results.
-    const auto thin = [](const Tile& side) { return side.blocks == 1 ? std::min(side.size, kLeastSide) : kLeastSide; };
-    if (results < thin(rows) * thin(columns) && (rows.blocks > 1 || columns.blocks > 1)) return false;
-    return results <= kMostTile;
-  }
-
   /// A lower bound of what a tile takes, whatever chunk of the depth it has.
   ///   counts  of its results
-  double least_seconds(const Result& result, const ContractionCounts& counts) const {
+  double least_seconds(const Result& result, const ContractionCounts& counts) {
+    return least_seconds(result, counts, side(true, result.row).sum, side(false, result.column).sum);
+  }
+  ///   a, b  what is copied for it at least
+  double least_seconds(const Result& result, const ContractionCounts& counts, const CopiedSum& a,
+                       const CopiedSum& b) const {
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
     const auto by = [&](int blocks) {
-      const auto sum =
-          counts_.least_sum(rows, columns, depths_, row_sums_[result.row], column_sums_[result.column], blocks);
+      const auto sum = counts_.least_sum(rows, columns, result.position, chunk_, a, b, blocks);
       return least_time_of_sum(sum, counts, blocks, device_);
     };
     double least = by(1);
@@ -246,11 +224,11 @@ class ContractionEnumerator {
     const auto& columns = columns_[result.column];
     result.place = result_place(contraction_, rows, columns);
     result.counts = counts_.of_result(rows, columns, result.place);
-    auto alone = result.counts;
-    counts_.bound_stores(alone, rows, columns, result.place);
-    result.store_cycles = alone.store_cycles();
+    result.alone = result.counts;
+    counts_.bound_stores(result.alone, rows, columns, result.place);
+    result.store_cycles = result.alone.store_cycles();
     if (contraction_.groups) return add_starts(one.number);
-    put({std::max(least_seconds(result, alone), one.least_seconds), one.number, Open::Seen::placed});
+    put({std::max(least_seconds(result, result.alone), one.least_seconds), one.number, Open::Seen::placed});
   }
 
   /// All chunks of the depth with a tile of the result.
@@ -258,28 +236,27 @@ class ContractionEnumerator {
     const auto& result = results_[number];
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
-    auto alone = result.counts;
-    counts_.bound_stores(alone, rows, columns, result.place);
+    const auto& of_rows = side(true, result.row).copies;
+    const auto& of_columns = side(false, result.column).copies;
     for (std::size_t d = 0; d < depths_.size(); ++d) {
-      if (!contraction_.takes(rows, columns, depths_[d])) continue;
-      const auto& a = row_copies(result.row, d);
-      const auto& b = column_copies(result.column, d);
+      if (contraction_.groups && !contraction_.takes(rows, columns, depths_[d])) continue;
       auto least = std::numeric_limits<double>::infinity();
       for (const auto& share : shares_[d].of(rows, columns))
-        least = std::min(least, least_seconds({&rows, &columns, &depths_[d]}, share, alone, result.place, a, b));
+        least =
+            std::min(least, least_seconds({&rows, &columns, &depths_[d]}, share, result, of_rows[d], of_columns[d]));
       starts_.push_back({number, d});
       put({kRounded * least, starts_.size() - 1, Open::Seen::start});
     }
   }
 
   /// A lower bound of what a cut takes whose warps and stages are not known yet.
-  ///   counts  of the tile
-  double least_seconds(Cut cut, const DepthShare& share, ContractionCounts counts, const ResultPlace& place,
-                       const Copies& a, const Copies& b) const {
+  double least_seconds(Cut cut, const DepthShare& share, const Result& result, const Copies& a, const Copies& b) const {
+    auto counts = result.alone;
+    const auto& place = result.place;
     counts_.set_copies(counts, a, b, *cut.depth, share);
     if (!contraction_.groups) {
       if (share.blocks > 1) counts_.bound_stores(counts, *cut.rows, *cut.columns, place);
-      counts_.bound_round(counts, *cut.rows, *cut.columns, *cut.depth, a, b);
+      counts_.bound_round(counts, result.position, *cut.rows, *cut.columns, *cut.depth, a, b);
       return least_time_of_tile(counts, device_, worth_ * best_seconds_ / kRounded);
     }
     cut.share = share;
@@ -365,6 +342,8 @@ class ContractionEnumerator {
           held_columns - columns.size >= 2 * c.column_unit * warp_columns)
         return;
       if (!c.groups && warp_rows > 1 && (warp_rows - 1) * held_rows / warp_rows >= rows.size) return;
+      const auto copied_by_none = c.registers(held_rows / warp_rows, held_columns / warp_columns, cut.spread, 0, false);
+      if (copied_by_none > kMostRegisters) return;
       const auto atoms = held_rows / c.atom().m * held_columns / c.atom().n;
       list.push_back({cut.spread, held_rows, held_columns, counts_.rates(cut.spread, held_rows, held_columns),
                       own_parts(warps),
@@ -509,11 +488,18 @@ class ContractionEnumerator {
   /// What products of a warp group still read when the next ones begin is not copied ahead.
   int counted_stages(int stages) const { return contraction_.groups ? stages - 1 : stages; }
 
-  const Copies& row_copies(std::size_t row, std::size_t depth) const {
-    return row_copies_[row * depths_.size() + depth];
+  const Side& side(bool of_rows, std::size_t number) {
+    auto& side = (of_rows ? row_sides_ : column_sides_)[number];
+    if (!side.copies.empty()) return side;
+    const auto& tile = (of_rows ? rows_ : columns_)[number];
+    side.copies.reserve(depths_.size());
+    for (const auto& chunk : depths_) side.copies.push_back(round_copies(contraction_, of_rows, tile, chunk));
+    if (!contraction_.groups) side.sum = CutCounts::copied_sum(side.copies.data(), depths_);
+    return side;
   }
+  const Copies& row_copies(std::size_t row, std::size_t depth) const { return row_sides_[row].copies[depth]; }
   const Copies& column_copies(std::size_t column, std::size_t depth) const {
-    return column_copies_[column * depths_.size() + depth];
+    return column_sides_[column].copies[depth];
   }
   std::size_t chunk(const Cut& cut) const { return static_cast<std::size_t>(cut.depth - depths_.data()); }
   const Copies& row_copies(const Cut& cut) const {
@@ -540,10 +526,10 @@ class ContractionEnumerator {
   const GpuModel& device_;
   std::vector<Tile> rows_, columns_, depths_;
   bool prefetches_;
-  std::vector<Copies> row_copies_, column_copies_;  ///< by tile of the side and chunk of the depth
-  std::vector<DepthShares> shares_;                 ///< by chunk of the depth
-  std::vector<CopiedSum> row_sums_, column_sums_;   ///< by tile of the side; none of warp groups
-  std::vector<Result> results_;                     ///< tiles of them, in the order in which equals are listed
+  std::vector<Side> row_sides_, column_sides_;  ///< by tile of the side
+  std::vector<DepthShares> shares_;             ///< by chunk of the depth
+  LeastChunk chunk_;
+  std::vector<Result> results_;  ///< tiles of them, in the order in which equals are listed
   std::vector<Start> starts_;
   std::vector<Open> open_;  ///< a heap
   int most_shares_ = 1;     ///< blocks of a cluster

@@ -107,7 +107,7 @@ class Tiles {
     most_ = most;
     score_ = -1;
     current_.sizes.assign(axes_.size(), 1);
-    take(0, 1);
+    take(0, 1, 1);
     best_.order.assign(order_.rbegin(), order_.rend());
     return best_;
   }
@@ -143,12 +143,15 @@ class Tiles {
     return static_cast<double>(std::min(run, chain.longest)) / static_cast<double>(chain.longest);
   }
 
-  void take(std::size_t k, std::int64_t size) {
+  ///   used  share of the positions of all parts that are of the axes before
+  void take(std::size_t k, std::int64_t size, double used) {
+    constexpr double kRounded = 1 + 1e-9;  // of an upper bound: no tile is worth more than what is used of it
+    if (used * kRounded <= score_) return;
     if (k == order_.size()) return judge(size);
     const auto extent = axes_[order_[k]].extent, room = most_ / size;
     const auto with = [&](std::int64_t n) {
       current_.sizes[order_[k]] = n;
-      take(k + 1, size * n);
+      take(k + 1, size * n, used * static_cast<double>(extent) / static_cast<double>(up(extent, n)));
     };
     if (extent <= room) {
       with(extent);

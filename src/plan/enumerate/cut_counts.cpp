@@ -208,15 +208,14 @@ void CutCounts::bound_stores(ContractionCounts& counts, const Tile& rows, const 
   counts.cached_bytes = bytes;
 }
 
-CutCounts::Position CutCounts::least_position(const Tile& rows, const Tile& columns) const {
+LeastPosition CutCounts::least_position(const Tile& rows, const Tile& columns) const {
   const auto& c = contraction_;
   const auto size = static_cast<double>(c.size);
   const auto held_rows = static_cast<double>(up(rows.size, c.row_unit));
   const auto held_columns = static_cast<double>(up(columns.size, c.column_unit));
   const double results = held_rows * held_columns * static_cast<double>(c.products);
-  Position position;
+  LeastPosition position;
   position.pipe_cycles = results / c.rate;
-  position.results = results;
   // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
   const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
   const double warps = std::max(words / (32.0 * kMostRegisters), 1.0);
@@ -226,20 +225,18 @@ CutCounts::Position CutCounts::least_position(const Tile& rows, const Tile& colu
   position.fragment_wavefronts = reads * 32 * size / kCacheLineBytes;
   const double at_once = std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1);
   position.instructions = reads / at_once + (c.fma ? results / 32 * (is_complex(c.type) ? 4 : 1) : 0);
+  constexpr double kBeside = 32;  // registers of a thread, besides sums and operands
+  const double holding = std::max(words / (32 * (kMostRegisters - kBeside)), 1.0);  // warps
+  // Of what warps read for rows and columns as many as each other are the fewest.
+  const double operands = c.fma ? 0 : 4 * size * std::sqrt(results * holding);
+  position.resident = std::min(static_cast<double>(device_.threads_per_multiprocessor) / 32,
+                               4.0 * kRegistersPerPart / (words + operands + 32 * kBeside * holding));
   return position;
 }
 
-double CutCounts::most_resident(double results, double bytes) const {
-  constexpr double kBeside = 32;  // registers of a thread, besides sums and operands
-  const auto& c = contraction_;
-  const double sums = results * static_cast<double>(size_of(c.type)) / 4;
-  const double warps = std::max(sums / (32 * (kMostRegisters - kBeside)), 1.0);
-  // Of what warps read for rows and columns as many as each other are the fewest.
-  const double operands = c.fma ? 0 : 4 * static_cast<double>(c.size) * std::sqrt(results * warps);
-  return std::max(
-      1.0, std::floor(std::min({static_cast<double>(device_.shared_bytes_per_multiprocessor) / (bytes + kReservedBytes),
-                                static_cast<double>(device_.threads_per_multiprocessor) / 32,
-                                4.0 * kRegistersPerPart / (sums + operands + 32 * kBeside * warps)})));
+double CutCounts::most_resident(const LeastPosition& position, double bytes) const {
+  const double fit = static_cast<double>(device_.shared_bytes_per_multiprocessor) / (bytes + kReservedBytes);
+  return std::max(1.0, std::floor(std::min(fit, position.resident)));
 }
 
 namespace {
@@ -251,18 +248,16 @@ constexpr std::int64_t kLeastStages = 2;
 
 }  // namespace
 
-void CutCounts::bound_round(ContractionCounts& counts, const Tile& rows, const Tile& columns, const Tile& chunk,
-                            const Copies& a, const Copies& b) const {
+void CutCounts::bound_round(ContractionCounts& counts, const LeastPosition& position, const Tile& rows,
+                            const Tile& columns, const Tile& chunk, const Copies& a, const Copies& b) const {
   const auto depth = static_cast<double>(chunk.size);
-  const auto position = least_position(rows, columns);
   counts.pipe_cycles = position.pipe_cycles * depth;
   counts.prefetched = may_prefetch(counts.cluster) && chunk.blocks > 1;
   counts.instructions = least_copying(a) + least_copying(b) + kOfRound + position.instructions * depth;
   counts.fragment_wavefronts = position.fragment_wavefronts * depth;
   const auto stages = std::min(kLeastStages, chunk.blocks);
-  counts.resident =
-      most_resident(position.results, static_cast<double>(stages * chunk.size * (rows.size + columns.size) *
-                                                          contraction_.products * contraction_.size));
+  counts.resident = most_resident(position, static_cast<double>(stages * chunk.size * (rows.size + columns.size) *
+                                                                contraction_.products * contraction_.size));
 }
 
 CopiedSum CutCounts::copied_sum(const Copies* copies, const std::vector<Tile>& chunks) {
@@ -284,18 +279,22 @@ CopiedSum CutCounts::copied_sum(const Copies* copies, const std::vector<Tile>& c
   return least;
 }
 
-SumCounts CutCounts::least_sum(const Tile& rows, const Tile& columns, const std::vector<Tile>& chunks,
-                               const CopiedSum& a, const CopiedSum& b, int cluster) const {
-  auto rounds = std::numeric_limits<std::int64_t>::max(), depth = rounds, held = rounds;
+LeastChunk CutCounts::least_chunk(const std::vector<Tile>& chunks) {
+  constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
+  LeastChunk least{kAny, kAny, kAny};
   for (const auto& chunk : chunks) {
-    rounds = std::min(rounds, chunk.blocks);
-    depth = std::min(depth, chunk.blocks * chunk.size);
-    held = std::min(held, std::min(kLeastStages, chunk.blocks) * chunk.size);
+    least.rounds = std::min(least.rounds, chunk.blocks);
+    least.positions = std::min(least.positions, chunk.blocks * chunk.size);
+    least.held = std::min(least.held, std::min(kLeastStages, chunk.blocks) * chunk.size);
   }
-  const auto position = least_position(rows, columns);
+  return least;
+}
+
+SumCounts CutCounts::least_sum(const Tile& rows, const Tile& columns, const LeastPosition& position,
+                               const LeastChunk& chunk, const CopiedSum& a, const CopiedSum& b, int cluster) const {
   SumCounts sum;
-  sum.rounds = static_cast<double>(rounds);
-  const auto positions = static_cast<double>(depth);
+  sum.rounds = static_cast<double>(chunk.rounds);
+  const auto positions = static_cast<double>(chunk.positions);
   sum.pipe_cycles = position.pipe_cycles * positions;
   sum.issue_cycles = (a.instructions + b.instructions + kOfRound * sum.rounds + position.instructions * positions) / 4;
   sum.copied_cycles = a.cycles + b.cycles;
@@ -303,8 +302,8 @@ SumCounts CutCounts::least_sum(const Tile& rows, const Tile& columns, const std:
   sum.copied_bytes = a.bytes + b.bytes;
   sum.lines = a.lines + b.lines;
   sum.prefetched = may_prefetch(cluster);
-  sum.resident = most_resident(position.results, static_cast<double>(held * (rows.size + columns.size) *
-                                                                     contraction_.products * contraction_.size));
+  sum.resident = most_resident(position, static_cast<double>(chunk.held * (rows.size + columns.size) *
+                                                             contraction_.products * contraction_.size));
   return sum;
 }
 

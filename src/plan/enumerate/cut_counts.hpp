@@ -21,6 +21,19 @@ struct RoundRates {
   double pipe_cycles = 0, instructions = 0, fragment_wavefronts = 0;
 };
 
+/// What a block does for each position of the depth at least, however warps share its results.
+struct LeastPosition {
+  double pipe_cycles = 0, fragment_wavefronts = 0, instructions = 0;
+  double resident = 0;  ///< blocks that threads and registers of a multiprocessor have room for at most
+};
+
+/// What any of some chunks of the depth has at least.
+struct LeastChunk {
+  std::int64_t rounds = 0;     ///< of the sum
+  std::int64_t positions = 0;  ///< of all of its chunks
+  std::int64_t held = 0;       ///< positions in shared memory at once
+};
+
 /// What one operand's tile is copied for a whole sum at least, whatever chunks that comes in.
 struct CopiedSum {
   double cycles = 0;        ///< of shared memory
@@ -57,9 +70,11 @@ class CutCounts {
   /// number.
   void bound_stores(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
                     const ResultPlace& place) const;
+  LeastPosition least_position(const tiles::Tile& rows, const tiles::Tile& columns) const;
   /// What it does in a round at least; not of warp groups.
-  void bound_round(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
-                   const tiles::Tile& chunk, const Copies& a, const Copies& b) const;
+  ///   position  least_position() of these rows and columns
+  void bound_round(ContractionCounts& counts, const LeastPosition& position, const tiles::Tile& rows,
+                   const tiles::Tile& columns, const tiles::Tile& chunk, const Copies& a, const Copies& b) const;
 
   /// Whether fragments of clusters of so many blocks may be read ahead of a round.
   bool may_prefetch(int cluster) const { return prefetches_ && (cluster > 1 || !contraction_.bound_by_memory()); }
@@ -67,20 +82,15 @@ class CutCounts {
   /// Of an operand's tile with each of these chunks.
   ///   copies  for as many chunks
   static CopiedSum copied_sum(const Copies* copies, const std::vector<tiles::Tile>& chunks);
-  /// What a block does for its sum at least, by any of these chunks; not of warp groups.
+  static LeastChunk least_chunk(const std::vector<tiles::Tile>& chunks);
+  /// What a block does for its sum at least, by any of some chunks; not of warp groups.
   ///   cluster  blocks of it
-  SumCounts least_sum(const tiles::Tile& rows, const tiles::Tile& columns, const std::vector<tiles::Tile>& chunks,
-                      const CopiedSum& a, const CopiedSum& b, int cluster) const;
+  SumCounts least_sum(const tiles::Tile& rows, const tiles::Tile& columns, const LeastPosition& position,
+                      const LeastChunk& chunk, const CopiedSum& a, const CopiedSum& b, int cluster) const;
 
  private:
-  /// What a block does for each position of the depth at least.
-  struct Position {
-    double pipe_cycles, fragment_wavefronts, instructions;
-    double results;  ///< that warps hold
-  };
-  Position least_position(const tiles::Tile& rows, const tiles::Tile& columns) const;
-  /// Blocks of so many results that a multiprocessor has room for at most, with so many bytes of operands each.
-  double most_resident(double results, double bytes) const;
+  /// Blocks that a multiprocessor has room for at most, with so many bytes of operands each.
+  double most_resident(const LeastPosition& position, double bytes) const;
 
   /// A round by warp groups, which read operands themselves: each group all columns.
   void set_group_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const;

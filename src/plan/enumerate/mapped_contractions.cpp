@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kernel/tensor_map.hpp"
 #include "plan/models/contraction_counts.hpp"
 #include "ricci/error.hpp"
 
@@ -51,12 +52,33 @@ bool fits(const ContractionCounts& counts, const GpuModel& device) {
 
 bool is_copy_ahead(const Directive& d) { return d.kind == Directive::Kind::stage && d.space == "async"; }
 
+/// Whether a tensor map may be of an operand as it lies, whatever the tile (kernel::fault): asked first, as most
+/// operands that have none lie so.
+bool may_be_mapped(const ir::Program& program, const std::string& name) {
+  for (const auto& node : program.nodes) {
+    if (node.kind != ir::NodeKind::load) continue;
+    const auto& buffer = program.buffers[static_cast<std::size_t>(node.source)];
+    if (buffer.name != name) continue;
+    const auto size = size_of(buffer.type);
+    if (size > 8 || buffer.alignment % kernel::kMapUnit != 0) return false;
+    std::size_t dimensions = 0;
+    for (std::size_t q = 0; q < program.indices.size(); ++q) {
+      const auto stride = node.offset.coefficient[q];
+      if (stride == 0 || program.indices[q].extent == 1) continue;
+      ++dimensions;
+      if (stride != 1 && (stride < 0 || stride * size % kernel::kMapUnit != 0)) return false;
+    }
+    return dimensions <= kernel::kMostMapDimensions;
+  }
+  return false;
+}
+
 /// The schedule with all copies ahead by tensor maps, or as many of them as can be.
 std::optional<kernel::Schedule> mapped(const ir::Program& program, const kernel::Schedule& of) {
   kernel::Schedule made{of.name + " maps", of.directives};
   bool any = false;
   for (auto& directive : made.directives) {
-    if (!is_copy_ahead(directive)) continue;
+    if (!is_copy_ahead(directive) || !may_be_mapped(program, directive.subject)) continue;
     directive.space = "maps";
     try {
       kernel::verify(made, program, kernel::Target::cuda);

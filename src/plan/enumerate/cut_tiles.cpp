@@ -1,0 +1,54 @@
+#include "plan/enumerate/cut_tiles.hpp"
+
+#include <algorithm>
+
+#include "kernel/warp_group.hpp"
+
+namespace ricci::plan {
+namespace {
+
+using tiles::Tile;
+using tiles::up;
+
+/// Of tiles for warp groups, multiples of their units; along the depth also what leaves little of them unused.
+void keep_full(std::vector<Tile>& list, std::int64_t unit, bool deep) {
+  constexpr std::int64_t kUnused = 8;  // of the tile: one part in as many at most
+  std::erase_if(list, [&](const Tile& tile) {
+    return tile.size % unit != 0 && (!deep || (up(tile.size, unit) - tile.size) * kUnused > tile.size);
+  });
+}
+
+std::vector<Tile> tiles_of_depth(const GpuContraction& c) {
+  // Elements of the longest row that warp groups read: of operands for other atoms, as of 16-bit ones.
+  const auto longest = kernel::kMatrixRow / (c.groups ? c.size : 2);
+  auto list = tiles::depth_tiles(c.depth_axes, c.depth_unit, longest, c.joins_depth());
+  if (!c.groups) return list;
+  keep_full(list, c.depth_unit, false);
+  if (c.atom().a.type == kernel::AtomType::tf32) tiles::add_ragged_rows(list, c.depth_axes, longest);
+  return list;
+}
+
+}  // namespace
+
+std::vector<Tile> cut_tiles(const GpuContraction& c, CutSide side) {
+  if (side == CutSide::depth) return tiles_of_depth(c);
+  const bool of_rows = side == CutSide::rows;
+  const auto unit = of_rows ? c.row_unit : c.column_unit;
+  const auto run = 2 * kSectorBytes / c.size;  // worth being neighbours in memory: two sectors, which it reads together
+  auto list = tiles::side_tiles(of_rows ? c.row_axes : c.column_axes, unit, run, c.joins_sides());
+  if (!c.groups) return list;
+  keep_full(list, unit, c.deep(of_rows) || !c.read_by_groups(of_rows));
+  if (!of_rows) std::erase_if(list, [](const Tile& tile) { return tile.size > kernel::kMostGroupColumns; });
+  return list;
+}
+
+bool suits(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
+  constexpr std::int64_t kLeastSide = 16, kMostTile = 192 * 192;
+  const auto results = rows.size * columns.size * contraction.products;
+  // Of a side that a tile has whole, fewer positions than atoms have leave fewer results.
+  const auto thin = [&](const Tile& side) { return side.blocks == 1 ? std::min(side.size, kLeastSide) : kLeastSide; };
+  if (results < thin(rows) * thin(columns) && (rows.blocks > 1 || columns.blocks > 1)) return false;
+  return results <= kMostTile;
+}
+
+}  // namespace ricci::plan
