@@ -237,12 +237,13 @@ void Builder::order(const Directive& directive) {
         if (level.var == one.var) break;
         if (!place(level.var)) fail(fmt::format("{} comes before {}", var_name(level.var), name));
       }
-      if (last_ && order_.back().bind == Bind::cluster && one.var != last_->rounds)
+      const bool before = last_ && one.var != last_->rounds && !place(last_->rounds);
+      if (before && kernel_.extent(one.var) > 1)
         fail(fmt::format("the outermost loop of the sum is {}, which has its parts", var_name(last_->rounds)));
       order_.push_back(std::move(one));
     }
   }
-  if (last_ && order_.back().bind == Bind::cluster) fail("parts of sums have a loop over their rounds");
+  if (last_ && !place(last_->rounds)) fail("parts of sums have a loop over their rounds");
 }
 
 void Builder::cluster(Var var, bool summed) const {

@@ -20,6 +20,11 @@ void Builder::last(const std::vector<std::string>& words) {
   if (*count >= tiles) fail(fmt::format("the last {} of {} tiles: some are of one block each", *count, tiles));
   const auto alone = tiles - *count;
   if (alone % blocks != 0) fail(fmt::format("{} tiles of one block each are no clusters of {}", alone, blocks));
+  for (const auto& task : tasks()) {
+    const auto& of = this->axis(index_of(task.var));
+    if (of.ragged && of.levels.front().var != task.var)
+      fail(fmt::format("groups of tiles along {} have some that are none", of.name));
+  }
   auto& axis = this->axis(index_of(part));
   if (is_joined(index_of(part))) fail(fmt::format("{} is several indices", axis.name));
   if (axis.levels.size() < 3 || axis.levels.front().var != part)
@@ -37,7 +42,7 @@ void Builder::last(const std::vector<std::string>& words) {
   last.rank = new_var("rank", blocks);
   last.left = new_var("left", blocks * *count);
   last.alone = new_var("alone", alone + 1);
-  last.shared = new_var("shared", *count);
+  last.together = new_var("together", *count);
   last.in_parts = new_var("in_parts", 2);
   last_ = last;
 }
@@ -71,7 +76,7 @@ Body Builder::around_last(Body body) const {
   const auto name = [&](Let let) { names.push_back({std::move(let), origin}); };
   name({last.left, Affine(all - 1) - number, 1, 0, false, parts - 1});
   name({last.alone, number, 1, 0, false, alone});
-  name({last.shared, in_last, blocks, 0});
+  name({last.together, in_last, blocks, 0});
   name({last.in_parts, Affine::of(last.cluster), alone / blocks, 0, false, 1});
   const auto tasks = this->tasks();
   name({order_[tasks.size()].var, in_last, 1, blocks});
@@ -80,7 +85,7 @@ Body Builder::around_last(Body body) const {
     const auto extent = kernel_.extent(tasks[k].var);
     if (extent == 1) continue;
     const bool slowest = below * extent == alone + parts / blocks;
-    name({tasks[k].var, Affine::of(last.alone) + Affine::of(last.shared), below, slowest ? 0 : extent});
+    name({tasks[k].var, Affine::of(last.alone) + Affine::of(last.together), below, slowest ? 0 : extent});
     below *= extent;
   }
   names.insert(names.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));

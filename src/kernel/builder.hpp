@@ -242,9 +242,9 @@ class Builder {
     Var rounds = -1;           ///< the sum's loop that is cut into parts
     std::int64_t of_part = 1;  ///< rounds of it
     Var cluster = -1, rank = -1;
-    Var left = -1;                ///< blocks of the last tiles behind this one
-    Var alone = -1, shared = -1;  ///< tiles in front of this one: of one block each, and of the last ones
-    Var in_parts = -1;            ///< whether the tile is one of the last ones
+    Var left = -1;                  ///< blocks of the last tiles behind this one
+    Var alone = -1, together = -1;  ///< tiles in front of this one: of one block each, and of the last ones
+    Var in_parts = -1;              ///< whether the tile is one of the last ones
   };
 
   Body assemble(std::size_t k);

@@ -80,6 +80,7 @@ int Threads::registers(const std::string& name, DType type, std::vector<std::int
 int Threads::shared(const std::string& name, DType type, std::int64_t elements) {
   Array array;
   array.name = free_name(name);
+  taken_.insert(array.name);  // all of them are declared in front
   array.type = type;
   array.space = Space::shared;
   array.shape = {elements};

@@ -89,8 +89,23 @@ void Ranges::assume(const std::vector<Condition>& conditions) {
     // In both forms, either of which an expression may be in.
     conditions_.push_back({condition.value, largest_below(spelt) + 1});
     if (spelt.value != condition.value) conditions_.push_back(spelt);
+    for (const auto& let : named_) assume_of_quotient(let, spelt);
   }
   if (!conditions.empty()) narrow(first);
+}
+
+/// Of a quotient or a remainder and multiples of the divisor what its expression and they are below, whole: the two
+/// conditions alone would leave fractions.
+void Ranges::assume_of_quotient(const Let& let, const Condition& condition) {
+  if (let.divisor == 1 && let.modulus == 0) return;
+  auto beside = condition.value - let.of;
+  const auto whole = [&](const Term& term) {
+    return term.coefficient % let.divisor == 0 && let.of.coefficient(term.var) == 0;
+  };
+  if (beside.terms.empty() || !std::all_of(beside.terms.begin(), beside.terms.end(), whole)) return;
+  for (auto& term : beside.terms) term.coefficient /= let.divisor;
+  const auto last = floor_divided(condition.below - 1 - beside.constant, let.divisor);
+  conditions_.push_back({Affine::of(let.var) + beside - beside.constant, last + 1});
 }
 
 /// Each variable by the least that the others can be, whole: multiples of conditions alone would leave fractions of it.

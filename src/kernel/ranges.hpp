@@ -59,6 +59,7 @@ class Ranges {
   /// Narrows the values of names of quotients by what has just been assumed.
   void narrow(std::size_t first);
   void narrow(const Let& let);
+  void assume_of_quotient(const Let& let, const Condition& condition);
   /// Narrows the values of the variables of a condition.
   void narrow(const Condition& condition);
   void greedily(Step step, Search& search) const;

@@ -12,6 +12,8 @@
 #include "fuzz/random_gpu_contraction.hpp"
 #include "fuzz/random_problem.hpp"
 #include "kernel/atom_types.hpp"
+#include "kernel/expand.hpp"
+#include "kernel/schedule.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/mapped_contractions.hpp"
 #include "ricci/error.hpp"
@@ -232,6 +234,51 @@ TEST_CASE("random contractions whose sums the blocks of a cluster share are the 
   std::printf(
       "%d of %d random contractions from seed %llu in clusters, %d of them of eight blocks, %d by warp groups\n", run,
       count, static_cast<unsigned long long>(first), of_eight, of_groups);
+  if (fuzz::enough(fuzz::cases(kCases))) CHECK(run > count / 8);
+}
+
+TEST_CASE("random contractions whose last tiles have their sums in parts are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(550001);
+  const int count = fuzz::cases(kCases);
+  int of_groups = 0, several_loops = 0;
+  const int run = run_on_simulator(
+      first, count,
+      [](auto& random) { return random() % 4 == 0 ? fuzz::group_contraction(random) : fuzz::gpu_contraction(random); },
+      [](const auto& d, std::uint64_t, auto& random) -> std::optional<Chosen> {
+        auto program = d.program();
+        auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(90));
+        std::erase_if(
+            list, [](const auto& candidate) { return candidate.schedule.name.find(" cluster ") == std::string::npos; });
+        // Of all numbers of last tiles that candidates take with few stages one at random.
+        std::vector<plan::Candidate> fitting;
+        constexpr int kMostTiles = 40;
+        for (const auto& candidate : list) {
+          for (int tiles = 1; tiles < kMostTiles; ++tiles) {
+            auto tried = candidate;
+            for (auto& directive : tried.schedule.directives) {
+              if (directive.kind == kernel::Directive::Kind::pipeline) directive.sizes = {2 + tiles % 2};
+              if (directive.kind != kernel::Directive::Kind::order) continue;
+              const auto cluster = std::find_if(directive.loops.begin(), directive.loops.end(),
+                                                [](const auto& group) { return group.first == "cluster"; });
+              directive.loops.insert(cluster + 1, {"last", {std::to_string(tiles)}});
+            }
+            try {
+              kernel::expand(kernel::build(program, tried.schedule, kernel::Target::cuda));
+              fitting.push_back(std::move(tried));
+            } catch (const PlanError&) {  // not so many
+            }
+          }
+        }
+        return one_of(std::move(program), fitting, random());
+      },
+      [&](const kernel::Schedule& schedule, const std::string& text) {
+        of_groups += schedule.name.starts_with("wgmma_") ? 1 : 0;
+        several_loops += has(text, "int chunk ");
+      });
+  std::printf(
+      "%d of %d random contractions from seed %llu with last tiles in parts, %d by warp groups, %d of sums in several "
+      "loops\n",
+      run, count, static_cast<unsigned long long>(first), of_groups, several_loops);
   if (fuzz::enough(fuzz::cases(kCases))) CHECK(run > count / 8);
 }
 

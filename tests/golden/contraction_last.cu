@@ -39,11 +39,11 @@ f64_ab_bc_to_ac_200x640x48(const double* __restrict__ A, const double* __restric
   const int B_b = t / 8;
   const int left = -2 * cluster - rank + 25 < 9 ? -2 * cluster - rank + 25 : 9;
   const int alone = 2 * cluster + rank < 16 ? 2 * cluster + rank : 16;
-  const int shared = (-left + 9) / 2;
+  const int together = (-left + 9) / 2;
   const int in_parts = cluster / 8 < 1 ? cluster / 8 : 1;
   const int b0 = (-left + 9) % 2;
-  const int c0 = (alone + shared) % 3;
-  const int a0 = (alone + shared) / 3;
+  const int c0 = (alone + together) % 3;
+  const int a0 = (alone + together) / 3;
   double sum[1][2][4];
   #pragma unroll
   for (int i = 0; i < 1; ++i) {
