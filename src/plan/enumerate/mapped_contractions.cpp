@@ -1,9 +1,13 @@
 #include "plan/enumerate/mapped_contractions.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kernel/tensor_map.hpp"
 #include "plan/models/contraction_counts.hpp"
@@ -26,21 +30,57 @@ struct OfMaps {
   std::string_view atom;
   double factor;
   double through_shared;  ///< the same where results leave through shared memory
+  /// Sums of a thread where that is so: multiply-adds with more have all its registers, with fewer wait for counters.
+  double least_sums = 0, most_sums = std::numeric_limits<double>::infinity();
+  int along_depth = 2;  ///< operands whose rows of shared memory may be the depth's: maps cannot pad them
 };
 constexpr OfMaps kOfMaps[] = {
     {"wgmma_f16", 0.94, 0.94},  {"wgmma_bf16", 0.94, 0.94}, {"wgmma_rs_tf32", 0.9, 0.9},
-    {"wgmma_tf32", 0.95, 0.95}, {"m16n8k8_f64", 0.965, 1},  {"fma", 0.975, 0.92},
+    {"wgmma_tf32", 0.95, 0.95}, {"m16n8k8_f64", 0.965, 1},  {"fma", 0.955, 0.92, 48, 100, 1},
 };
 
-double factor_of(const Candidate& candidate) {
-  if (!candidate.counts || candidate.counts->prefetched || candidate.counts->warps < kLeastWarps) return 1;
-  for (const auto& directive : candidate.schedule.directives) {
-    if (directive.kind != Directive::Kind::atom) continue;
-    for (const auto& of : kOfMaps) {
-      if (of.atom == directive.subject) return candidate.counts->stored_wavefronts > 0 ? of.through_shared : of.factor;
-    }
+/// Elements of a block along indices that an atom names.
+std::int64_t block_size(const ir::Program& program, const kernel::Directives& directives,
+                        const std::vector<std::string>& names) {
+  std::int64_t size = 1;
+  for (const auto& name : names) {
+    const auto tile = std::find_if(directives.begin(), directives.end(), [&](const Directive& d) {
+      return d.kind == Directive::Kind::tile && d.subject == name;
+    });
+    const auto index =
+        std::find_if(program.indices.begin(), program.indices.end(), [&](const auto& i) { return i.name == name; });
+    if (tile != directives.end())
+      size *= tile->sizes.back();
+    else if (index != program.indices.end())
+      size *= index->extent;
   }
-  return 1;
+  return size;
+}
+
+double factor_of(const ir::Program& program, const Candidate& candidate) {
+  if (!candidate.counts || candidate.counts->prefetched || candidate.counts->warps < kLeastWarps) return 1;
+  const auto& directives = candidate.schedule.directives;
+  const auto atom = std::find_if(directives.begin(), directives.end(),
+                                 [](const Directive& d) { return d.kind == Directive::Kind::atom; });
+  if (atom == directives.end()) return 1;
+  const auto* const of = std::find_if(std::begin(kOfMaps), std::end(kOfMaps),
+                                      [&](const OfMaps& each) { return each.atom == atom->subject; });
+  if (of == std::end(kOfMaps)) return 1;
+  std::int64_t results = 1;
+  std::vector<std::string> depth;
+  for (const auto& [side, names] : atom->loops) {
+    if (side == "depth")
+      depth = names;
+    else
+      results *= block_size(program, directives, names);
+  }
+  if (candidate.counts->stored_wavefronts > 0) return of->through_shared;
+  const auto along_depth = std::count_if(directives.begin(), directives.end(), [&](const Directive& d) {
+    return d.kind == Directive::Kind::stage && !depth.empty() && !d.loops.empty() &&
+           d.loops.front().second.back() == depth.back();
+  });
+  const auto sums = static_cast<double>(results) / (32 * candidate.counts->warps);
+  return along_depth <= of->along_depth && sums >= of->least_sums && sums <= of->most_sums ? of->factor : 1;
 }
 
 /// Whether as many blocks are resident with the counters of maps.
@@ -107,7 +147,7 @@ std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& dev
     auto other = one;
     other.schedule = std::move(*schedule);
     other.counts->shared_bytes += kCounterBytes;
-    other.predicted_us *= factor_of(one);
+    other.predicted_us *= factor_of(program, one);
     all.push_back(std::move(other));
   }
   std::stable_sort(all.begin(), all.end(),
@@ -116,7 +156,7 @@ std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& dev
 }
 
 Candidate by_maps(const ir::Program& program, const GpuModel& device, Candidate best) {
-  if (factor_of(best) == 1) return best;
+  if (factor_of(program, best) == 1) return best;
   std::vector<Candidate> one;
   one.push_back(std::move(best));
   return with_maps(program, device, std::move(one)).front();
