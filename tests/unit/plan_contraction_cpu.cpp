@@ -109,6 +109,25 @@ TEST_CASE("a sum goes along the neighbours of the operand that is far larger tha
   CHECK(std::count_if(directives.begin(), directives.end(), single) == 2);
 }
 
+TEST_CASE("tiles of a short sum go on with the result's rows one after the other") {
+  const auto last_is_of_columns = [](std::int64_t depth) {
+    const auto program = contraction("cged,bafg->fedcba",
+                                     {{17, depth, 17, 21}, {17, 21, 17, depth}, {17, 17, 21, 17, 17, 21}}, DType::f32);
+    const auto best = plan::contraction_candidates(program, with_units(32), 1).front();
+    INFO(best.schedule.name);
+    std::string innermost, lane;
+    for (const auto& directive : best.schedule.directives) {
+      for (const auto& [word, names] : directive.loops) {
+        if (word == "serial") innermost = names.back();
+        if (word == "columns") lane = names.back();
+      }
+    }
+    return innermost == lane + "1";
+  };
+  CHECK(last_is_of_columns(21));
+  CHECK_FALSE(last_is_of_columns(210));
+}
+
 TEST_CASE("long runs have fewer tasks where each packs much anew, and the same sums") {
   auto device = with_units(32);
   const auto tasks = [&](std::int64_t n) {

@@ -34,7 +34,8 @@ bool in_parts(const Axis& axis) { return axis.tile != axis.extent; }
 
 }  // namespace
 
-void add_loops(kernel::Directives& list, const Names& indices, const Blocking& blocking, const Names& tasks) {
+void add_loops(kernel::Directives& list, const Names& indices, const Blocking& blocking, const Names& tasks,
+               const Axis* last) {
   const auto tile = [&](const Axis& axis, std::vector<std::int64_t> sizes) {
     Directive directive;
     directive.kind = Directive::Kind::tile;
@@ -53,6 +54,10 @@ void add_loops(kernel::Directives& list, const Names& indices, const Blocking& b
   for (const auto& names :
        {loops(indices, blocking.rows, "1"), column_tiles(indices, blocking), loops(indices, blocking.rows, "2")})
     serial.insert(serial.end(), names.begin(), names.end());
+  if (last != nullptr) {
+    const auto loop = std::find(serial.begin(), serial.end(), name(indices, *last) + "1");
+    std::rotate(loop, loop + 1, serial.end());
+  }
   Directive order;
   order.kind = Directive::Kind::order;
   order.loops = {{"task", tasks}, {"serial", std::move(serial)}};

@@ -13,8 +13,9 @@ namespace ricci::plan::gett {
 /// rows.
 ///   indices  names, by Axis::index
 ///   tasks    loops over tasks, the slowest first: an index of the batch, or any other one's name with a 0 behind it
+///   last     the columns' axis whose tiles are the innermost loop; null: those of the rows are
 void add_loops(kernel::Directives& list, const std::vector<std::string>& indices, const Blocking& blocking,
-               const std::vector<std::string>& tasks);
+               const std::vector<std::string>& tasks, const Axis* last = nullptr);
 
 /// What is packed of a product's operands, and its atom, inside of such loops.
 void add_product(kernel::Directives& list, const std::vector<std::string>& indices, const Blocking& blocking,

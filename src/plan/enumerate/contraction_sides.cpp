@@ -461,7 +461,7 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
     directive.loops = {{"", joined.members}};
     list.push_back(std::move(directive));
   }
-  add_loops(list, names_, b, tasks);
+  add_loops(list, names_, b, tasks, followed_in_result(b, problem_, device_));
   add_product(list, names_, b, tasks.back(), rows_name_, columns_name_);
   const bool nontemporal = problem_.nontemporal && depth_chunks(b) == 1;
   if (nontemporal || problem_.far_result) {

@@ -337,6 +337,33 @@ bool reads_ahead(const Blocking& b, const Problem& problem, const CpuModel& devi
          packed / run(b.columns, b.depth, Tensor::columns, held) <= kMostRows;
 }
 
+const Axis* followed_in_result(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  constexpr std::int64_t kShortSum = 128;  // of which writing is much of the work
+  if (!problem.far_result || problem.group || b.lanes_of_both() || product(b.depth, extent_of) > kShortSum)
+    return nullptr;
+  const Axis* next = nullptr;
+  bool of_columns = false;
+  for (std::int64_t length = 1;; length *= next->extent) {
+    const Axis* found = nullptr;
+    for (const auto* axes : {&b.columns, &b.rows}) {
+      for (const auto& axis : *axes) {
+        if (axis.extent == 1 || axis.in_result != length) continue;
+        found = &axis;
+        of_columns = axes == &b.columns;
+      }
+    }
+    if (found == nullptr || found == next) return nullptr;
+    next = found;
+    if (next->tile < next->extent) break;
+  }
+  if (!of_columns || next->block <= next->tile) return nullptr;
+  const double vector = n(problem.size * b.lanes), turns = std::max(1.0, vector / n(device.datapath_bytes));
+  const double sums = n(product(b.rows, tile_of)) * (problem.complex ? 2 : 1);
+  const double panel = n(problem.size * product(b.columns, tile_of) * product(b.depth, tile_of));
+  const bool stays = panel / n(next->tile) * n(next->block) <= n(device.l1_bytes) * 3 / 4;
+  return stays || kPanelLine * vector / 64 <= turns * sums / 2 ? next : nullptr;
+}
+
 double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
   return Model(blocking, problem, device).us();
 }

@@ -13,6 +13,11 @@ double predicted_us(const Blocking& blocking, const Problem& problem, const CpuM
 /// are used by few rows, and the second cache has room for both.
 bool reads_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
+/// The columns' axis whose tiles are the innermost loop, inside of those of the rows, as each goes on with rows of the
+/// result that the one before wrote: where these go to memory, and reading the columns of all its tiles from the second
+/// cache again for each tile of rows holds up no multiply-adds. Null: tiles of rows are.
+const Axis* followed_in_result(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+
 /// Gives a register tile one block, in one task.
 void make_whole(Blocking& blocking);
 /// What a register tile takes at least, whatever its blocks and tasks; `blocking` is whole.
