@@ -339,7 +339,7 @@ const std::vector<WrittenContraction> kCases = {
      {DType::f16, DType::f16, DType::bf16},
      kAny,
      kAny,
-     "tile a:32; tile c:24; tile b:48:16; order task c0 a0 cluster b0 last 3 sum b1; stage A at b1 async a b pad 8;"
+     "tile a:32; tile c:32; tile b:48:16; order task c0 a0 cluster b0 last 3 sum b1; stage A at b1 async a b pad 8;"
      "stage B at b1 async b c pad 8; atom m16n8k16_f16 rows a columns c depth b warps 2x1 runs 1x1x2;"
      "pipeline b1 2 prefetch"},
     {"ad,db->ab",  // of complex numbers, in loops without a pipeline
@@ -358,7 +358,7 @@ const std::vector<WrittenContraction> kCases = {
      "order task bd0 ef0 cluster a0 last 2 sum a1 c0 a; stage A at a async c bd pad 4; stage B at a async c ef pad 4;"
      "atom m16n8k8_f64 rows bd columns ef depth c warps 1x2 runs 1x1x1; pipeline a 2"},
     {"ad,db->ab",  // of halves by warp groups; other results leave line by line
-     {{'a', 200}, {'b', 64}, {'d', 256}},
+     {{'a', 200}, {'b', 128}, {'d', 256}},
      {DType::bf16, DType::bf16, DType::bf16},
      kOne,
      kNone,
