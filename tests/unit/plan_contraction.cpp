@@ -290,6 +290,42 @@ TEST_CASE("pieces that split sectors take longer") {
   CHECK_FALSE(times.may_take(counts.stages, counts.resident, 0.1 * split.total));
 }
 
+TEST_CASE("sums of the last tiles come in parts where waves that are not full are predicted to take more") {
+  const auto program = contraction("ebihg,cfdihga->fedcba",
+                                   {{8, 18, 18, 18, 18}, {8, 8, 8, 18, 18, 18, 18}, {8, 8, 8, 8, 18, 18}}, DType::f64);
+  const auto device = plan::GpuModel::of_capability(90);
+  check_best(program, device);
+  const auto best = plan::best_contraction(program, device);
+  REQUIRE(best);
+  INFO(best->schedule.name);
+  REQUIRE(best->schedule.name.ends_with(" cluster 4 last 24"));
+  REQUIRE(best->counts);
+  const auto& counts = *best->counts;
+  CHECK(plan::multiprocessors_of(4, device) == 120);
+  CHECK(counts.blocks - counts.last == 120);
+  // A whole wave and one of a quarter, in place of two.
+  auto alone = counts;
+  alone.cluster = 1;
+  alone.last = 0;
+  const auto in_parts = plan::contraction_time(counts, device), whole = plan::contraction_time(alone, device);
+  CHECK(std::abs(in_parts.products / whole.products - 1.25 / 2) < 1e-9);
+  CHECK(in_parts.launch > whole.launch);
+  CHECK(in_parts.total < whole.total);
+  const plan::LaunchTimes times(counts, device);
+  CHECK(times.may_take(counts.stages, counts.resident, (1 + 1e-9) * in_parts.total));
+  // Of waves that are full there is nothing to gain, and what it takes remains.
+  auto full = counts, full_alone = alone;
+  full.blocks = full_alone.blocks = 264;
+  full.last = 132;
+  CHECK(plan::contraction_time(full, device).total > plan::contraction_time(full_alone, device).total);
+  const auto kernel = kernel::expand(kernel::build(program, best->schedule, kernel::Target::cuda));
+  CHECK(kernel.tasks() == 120 + 4 * 24);
+  CHECK(static_cast<double>(kernel::shared_bytes(kernel)) <= counts.shared_bytes);
+  const auto older = plan::contraction_candidates(program, plan::GpuModel::of_capability(80));
+  CHECK(std::none_of(older.begin(), older.end(),
+                     [](const auto& one) { return one.schedule.name.find(" last ") != std::string::npos; }));
+}
+
 TEST_CASE("no contraction takes less than its products and its tensors from memory") {
   const auto device = plan::GpuModel::of_capability(90);
   for (const auto& program :

@@ -16,7 +16,7 @@ int BlockRoom::padding(const Cut& cut, bool of_rows) {
 }
 
 std::int64_t BlockRoom::result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns) {
-  if (!cut.relaid) return contraction_.result_bytes(cut, 0);
+  if (!cut.relaid && cut.share.blocks == 1) return contraction_.result_bytes(cut, 0);
   const auto digits = contraction_.result_digits(*cut.rows, *cut.columns);
   std::vector<std::int64_t> key = {rows, columns, cut.spread.run_rows, cut.spread.run_columns,
                                    cut.share.blocks > 1 ? 1 : 0};  // of sums, or of results

@@ -207,13 +207,20 @@ class ContractionEnumerator {
                        const CopiedSum& b) const {
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
-    const auto by = [&](int blocks) {
-      const auto sum = counts_.least_sum(rows, columns, result.position, chunk_, a, b, blocks);
-      return least_time_of_sum(sum, counts, blocks, device_);
+    const auto sum_of = [&](int blocks) {
+      return counts_.least_sum(rows, columns, result.position, chunk_, a, b, blocks);
     };
-    double least = by(1);
+    const auto whole = sum_of(1);
+    double least = least_time_of_sum(whole, counts, 1, device_);
     for (int blocks = 2; blocks <= most_shares_ && shares_.front().has_room(blocks, rows, columns); blocks *= 2)
-      least = std::min(least, by(blocks));
+      least = std::min(least, least_time_of_sum(sum_of(blocks), counts, blocks, device_));
+    const auto last = shares_.empty() ? DepthShares::Last{} : shares_.front().last_tiles(rows, columns);
+    if (last.tiles > 0) {
+      auto in_parts = counts;
+      in_parts.cluster = last.blocks;
+      in_parts.last = static_cast<double>(last.tiles);
+      least = std::min(least, least_time_of_sum(whole, in_parts, 1, device_));
+    }
     return kRounded * least;
   }
 
@@ -255,12 +262,12 @@ class ContractionEnumerator {
     const auto& place = result.place;
     counts_.set_copies(counts, a, b, *cut.depth, share);
     if (!contraction_.groups) {
-      if (share.blocks > 1) counts_.bound_stores(counts, *cut.rows, *cut.columns, place);
+      if (share.of_all()) counts_.bound_stores(counts, *cut.rows, *cut.columns, place);
       counts_.bound_round(counts, result.position, *cut.rows, *cut.columns, *cut.depth, a, b);
       return least_time_of_tile(counts, device_, worth_ * best_seconds_ / kRounded);
     }
     cut.share = share;
-    cut.relaid = share.blocks > 1;
+    cut.relaid = share.of_all();
     cut.spread = contraction_.spread(cut.rows->size, cut.columns->size, group_warps(*cut.rows), 1);
     set_round(counts, cut, place, a, b);
     const auto stage = contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0);
@@ -296,7 +303,7 @@ class ContractionEnumerator {
       cut.share = share;
       Block block{counts, LaunchTimes(counts, device_), result.place, a, b};
       block.copied_cycles = counts.shared_cycles();
-      block.store_cycles = share.blocks > 1 ? 0 : result.store_cycles;
+      block.store_cycles = share.of_all() ? 0 : result.store_cycles;
       for (std::size_t k = 0; k < result.warps.size(); ++k)
         add_warps(priced, cut, result.warps[k], block, number + 2 * k);
       number += kMostWays;
@@ -395,7 +402,7 @@ class ContractionEnumerator {
                                 worth_ * best_seconds_ / kRounded))
         return;
     }
-    if (warps.prefetches && cut.rounds() > 1 && counts_.may_prefetch(cut.share.blocks)) {
+    if (warps.prefetches && cut.rounds() > 1 && counts_.may_prefetch(cut.share.of_all() ? cut.share.blocks : 1)) {
       const auto more = registers(true);
       const bool fits = more <= kMostRegisters;
       if (fits) add(true, more);
@@ -440,16 +447,16 @@ class ContractionEnumerator {
       if (blocks < 1 || !times.may_take(counted_stages(kStages[std::size(kStages) - 1]), blocks, most)) return false;
       for (const int stages : kStages) {
         if (stages < fewest) continue;
-        const auto these = room(stages);
+        const auto these = cut.takes(stages) ? room(stages) : 0;
         if (these < 1) return false;
         if (times.may_take(counted_stages(stages), these, most)) return true;
         if (stages > cut.rounds()) return false;
       }
       return false;
     };
-    const bool shared = cut.share.blocks > 1;  // by a cluster, whose parts of sums all leave through shared memory
+    const bool shared = cut.share.of_all();  // by clusters, whose parts of sums all leave through shared memory
     const auto first = times_of(shared);
-    const bool relays = !shared && c.relays && rounds[0]->part_sectors > 0;
+    const bool relays = cut.share.blocks == 1 && c.relays && rounds[0]->part_sectors > 0;
     std::optional<LaunchTimes> others;
     if (!may_take(first, shared) && !(relays && may_take(others.emplace(times_of(true)), true))) return false;
     const auto stage = room_.stage_bytes(cut);
@@ -462,6 +469,7 @@ class ContractionEnumerator {
       for (const int stages : kStages) {
         if (stages < fewest) continue;
         tried.stages = stages;
+        if (!cut.takes(stages)) break;
         tried.resident = static_cast<int>(room_.resident(tried, stage, result, registers));
         if (tried.resident < 1) break;
         tried.shared_bytes = static_cast<double>(BlockRoom::shared_bytes(tried, stage, result));

@@ -30,8 +30,9 @@ std::string GpuContraction::name(const Cut& cut) const {
                                  alone && cut.relaid ? " via shared" : "");
   if (is_outer()) return fmt::format("{} {}", tile, warps);
   const auto beside = products > 1 ? fmt::format(" beside {}{}", batch_axes[products_axis].name, products) : "";
-  return fmt::format("{} x {}{} {} stages {}{}{}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages,
-                     cut.prefetch ? " prefetch" : "", alone ? "" : fmt::format(" cluster {}", cut.share.blocks));
+  return fmt::format("{} x {}{} {} stages {}{}{}{}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages,
+                     cut.prefetch ? " prefetch" : "", alone ? "" : fmt::format(" cluster {}", cut.share.blocks),
+                     cut.share.last > 0 ? fmt::format(" last {}", cut.share.last) : "");
 }
 
 std::int64_t GpuContraction::result_step(const Cut& cut, const std::string& loop) const {
@@ -59,7 +60,8 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
     for (const auto k : cut.rows->order) {
       const auto blocks =
           cut.rows->is_joined(k) ? cut.rows->blocks / others : parts(row_axes[k].extent, cut.rows->sizes[k]);
-      if (many(blocks)) grouped = k;
+      // Of the last tiles none is missing.
+      if (many(blocks) && (cut.share.last == 0 || blocks % kGrouped == 0)) grouped = k;
       if (!cut.rows->is_joined(k)) others *= blocks;
     }
   }
@@ -153,23 +155,25 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
     list.push_back(std::move(d));
     (is_outer() ? task : chunks) = {axis.name + "0", axis.name + "1"};
   }
-  // Loops of one round outside: the innermost one is the pipeline.
+  // Loops of one round outside: the innermost one is the pipeline. What the last tiles' parts are of is around others.
   std::stable_sort(chunks.begin(), chunks.end(), [&](const std::string& x, const std::string& y) {
-    const auto rounds = [&](const std::string& name) {
-      if (cut.depth->joined > 0 && name == joined_name(depth_axes, *cut.depth) + "0") return true;
+    const auto inside = [&](const std::string& name) {
+      if (cut.depth->joined > 0 && name == joined_name(depth_axes, *cut.depth) + "0") return 2;
       for (std::size_t k = 0; k < depth_axes.size(); ++k) {
         const bool shared = !cluster.empty() && k == cut.share.axis;
-        if (depth_axes[k].name + (shared ? "1" : "0") == name)
-          return (shared ? cut.share.chunks : parts(depth_axes[k].extent, cut.depth->sizes[k])) > 1;
+        if (depth_axes[k].name + (shared ? "1" : "0") != name) continue;
+        if (shared && cut.share.last > 0) return 1;
+        return (shared ? cut.share.chunks : parts(depth_axes[k].extent, cut.depth->sizes[k])) > 1 ? 2 : 0;
       }
-      return false;
+      return 0;
     };
-    return !rounds(x) && rounds(y);
+    return inside(x) < inside(y);
   });
   Directive order;
   order.kind = Directive::Kind::order;
   if (!task.empty()) order.loops.emplace_back("task", task);
   if (!cluster.empty()) order.loops.emplace_back("cluster", cluster);
+  if (cut.share.last > 0) order.loops.push_back({"last", {std::to_string(cut.share.last)}});
   if (!chunks.empty()) order.loops.emplace_back("sum", chunks);
   list.push_back(order);
   const auto at = chunks.empty() ? task.back() : chunks.back();

@@ -49,9 +49,11 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, co
 
 void CutCounts::set_copies(ContractionCounts& counts, const Copies& a, const Copies& b, const Tile& depth,
                            const DepthShare& share) const {
-  counts.blocks = counts.blocks / counts.cluster * share.blocks;
+  if (counts.shared()) counts.blocks /= counts.cluster;
   counts.cluster = share.blocks;
-  const auto rounds = depth.blocks / share.all * share.chunks;
+  counts.last = static_cast<double>(share.last);
+  if (counts.shared()) counts.blocks *= counts.cluster;
+  const auto rounds = share.last > 0 ? depth.blocks : depth.blocks / share.all * share.chunks;
   counts.rounds = static_cast<double>(rounds);
   counts.scattered = a.scattered + b.scattered;
   counts.copied_wavefronts = a.wavefronts + b.wavefronts;
@@ -150,7 +152,7 @@ void CutCounts::set_stores(ContractionCounts& counts, const Cut& cut, const Resu
   counts.part_sectors = stores.part_sectors;
   counts.stored_wavefronts = stores.wavefronts;
   counts.cached_bytes = counts.copied_bytes + stores.bytes;
-  if (counts.cluster > 1) {
+  if (counts.shared()) {
     counts.store_lines /= counts.cluster;
     counts.part_sectors /= counts.cluster;
     counts.stored_wavefronts *= static_cast<double>(size_of(c.type)) / static_cast<double>(c.result_size);
@@ -158,7 +160,7 @@ void CutCounts::set_stores(ContractionCounts& counts, const Cut& cut, const Resu
   if (c.groups) {
     counts.stores = 3 * static_cast<double>(results) / 32;
     // Lines that leave through shared memory are whole.
-    if (counts.cluster > 1 || c.line_bytes(*cut.rows, *cut.columns) == 0 || c.reads_result ||
+    if (counts.shared() || c.line_bytes(*cut.rows, *cut.columns) == 0 || c.reads_result ||
         place.neighbours * c.result_size < kCacheLineBytes)
       return;
     counts.store_lines = static_cast<double>(results * c.result_size) / kCacheLineBytes;
@@ -173,7 +175,7 @@ void CutCounts::set_stores(ContractionCounts& counts, const Cut& cut, const Resu
                              : is_complex(c.type) ? 15
                                                   : 3) +
                             of_quotient * static_cast<double>(cut.rows->joined + cut.columns->joined);
-  const double written = counts.cluster > 1 ? of_element / counts.cluster + 3 : of_element + (cut.relaid ? 2 : 0);
+  const double written = counts.shared() ? of_element / counts.cluster + 3 : of_element + (cut.relaid ? 2 : 0);
   counts.stores = written * static_cast<double>(results) / 32;
 }
 

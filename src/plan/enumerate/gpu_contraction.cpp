@@ -419,8 +419,9 @@ std::int64_t GpuContraction::stage_bytes(const Cut& cut, bool of_rows, int paddi
 
 std::int64_t GpuContraction::result_bytes(const Cut& cut, std::int64_t relaid_elements) const {
   constexpr std::int64_t kLine = 128;
-  if (cut.share.blocks > 1) return up(relaid_elements * size_of(type), kLine);
   const auto in_lines = line_bytes(*cut.rows, *cut.columns);
+  if (cut.share.blocks > 1)
+    return up(relaid_elements * size_of(type), kLine) + (cut.share.last > 0 ? up(in_lines, kLine) : 0);
   return std::max(in_lines, cut.relaid ? up(relaid_elements * result_size, kLine) : 0);
 }
 

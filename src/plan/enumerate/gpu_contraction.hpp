@@ -21,6 +21,10 @@ struct DepthShare {
   int blocks = 1;
   std::size_t axis = 0;
   std::int64_t all = 1, chunks = 1;  ///< of the axis, and of a block
+  std::int64_t last = 0;             ///< tiles whose sums are shared, the last ones: others are of one block; 0: all
+
+  /// Whether the sums of all tiles are shared.
+  bool of_all() const { return blocks > 1 && last == 0; }
 };
 
 /// How a contraction may be cut: what a candidate is made of.
@@ -37,8 +41,13 @@ struct Cut {
   double shared_bytes = 0;  ///< of a block
   double seconds = 0;
 
-  /// Chunks of the depth that a block goes through.
-  std::int64_t rounds() const { return depth->blocks / share.all * share.chunks; }
+  /// Chunks of the depth that a block goes through; of the last tiles' parts the shortest ones, whose pipelines are no
+  /// longer.
+  std::int64_t rounds() const {
+    const auto chunks = share.last > 0 ? share.all - share.chunks * (share.blocks - 1) : share.chunks;
+    return depth->blocks / share.all * chunks;
+  }
+  bool takes(int count) const { return share.last == 0 || count <= rounds(); }  ///< of stages
 };
 
 class GpuContraction {

@@ -71,12 +71,14 @@ constexpr double kLaunchSeconds = 2e-6;
 /// without).
 constexpr double kClusterSeconds = 1.6e-6;
 constexpr double kPartBytes = 9.6;  // a cycle, of each multiprocessor
+/// Of kernels whose last tiles alone have their sums in parts, none of which has been timed: they are to save 3 %.
+constexpr double kUntimed = 1.03;
 
-/// Multiprocessors that clusters of so many blocks have room on: those of a cluster are of one GPC, of which an H100
-/// has some with fewer (its cudaOccupancyMaxActiveClusters, of 132 for blocks of 200 KB of shared memory).
-double multiprocessors_of(const ContractionCounts& counts, const GpuModel& device) {
-  constexpr std::array<double, kernel::kMostCluster> kRoom = {132, 132, 117, 120, 110, 102, 105, 120};
-  return std::floor(device.multiprocessors * kRoom[static_cast<std::size_t>(counts.cluster - 1)] / kRoom[0]);
+/// Blocks that each of so many multiprocessors takes in turn. Those of the last tiles take a part of one's time each.
+double turns_of(const ContractionCounts& counts, double multiprocessors) {
+  const double parts = counts.last * counts.cluster;
+  return std::ceil((counts.blocks - counts.last) / multiprocessors) +
+         std::ceil(parts / multiprocessors) / counts.cluster;
 }
 
 /// As side_by_side() inside of a round, where more is hidden: the norm of their eighth powers.
@@ -107,7 +109,7 @@ double cut_lines(double run_bytes) {
 double cache_seconds(const ContractionCounts& counts, const GpuModel& device) {
   const double lines = (counts.lines + kSplit * counts.split) * counts.rounds * counts.blocks;
   const double cycles = cache_cycles(counts.cached_bytes, lines);
-  const double busy = counts.blocks / std::ceil(counts.blocks / device.multiprocessors);  // multiprocessors, on average
+  const double busy = counts.blocks / turns_of(counts, device.multiprocessors);  // multiprocessors, on average
   return cycles / (busy * device.clock_MHz * 1e6);
 }
 
@@ -142,7 +144,8 @@ double memory_seconds(const ContractionCounts& counts, const GpuModel& device) {
 /// What nothing hides.
 double launch_seconds(const ContractionCounts& counts, const GpuModel& device) {
   if (counts.cluster == 1) return kLaunchSeconds;
-  const double cycles = counts.result_bytes * counts.cluster / (kPartBytes * device.multiprocessors);
+  const double shared = counts.shared() ? 1 : counts.last / counts.blocks, meets = counts.shared() ? 0 : kMeet;
+  const double cycles = meets + shared * counts.result_bytes * counts.cluster / (kPartBytes * device.multiprocessors);
   return kLaunchSeconds + kClusterSeconds + cycles / (device.clock_MHz * 1e6);
 }
 
@@ -156,6 +159,13 @@ double launched(bool overlapped, bool short_sum, Times... times) {
 double cube(double x) { return x * x * x; }
 
 }  // namespace
+
+// Blocks of a cluster are of one GPC, of which an H100 has some with fewer multiprocessors (its
+// cudaOccupancyMaxActiveClusters, of 132 for blocks of 200 KB of shared memory).
+double multiprocessors_of(int cluster, const GpuModel& device) {
+  constexpr std::array<double, kernel::kMostCluster> kRoom = {132, 132, 117, 120, 110, 102, 105, 120};
+  return std::floor(device.multiprocessors * kRoom[static_cast<std::size_t>(cluster - 1)] / kRoom[0]);
+}
 
 double cache_cycles(double bytes, double lines) { return bytes / kCacheBytes + kCacheLine * lines; }
 
@@ -176,12 +186,14 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
     : device_(&device),
       blocks_(counts.blocks),
       rounds_(counts.rounds),
-      at_once_(multiprocessors_of(counts, device)),
-      in_turns_(std::ceil(counts.blocks / at_once_)),
+      at_once_(multiprocessors_of(counts.cluster, device)),
+      in_turns_(turns_of(counts, at_once_)),
       seconds_(in_turns_ / (device.clock_MHz * 1e6)),
       overlapped_(counts.overlapped),
       short_sum_(counts.terms <= kShortSum),
-      around_(kBlock + (counts.cluster > 1 ? kMeet : 0)),
+      around_(kBlock + (counts.shared() ? kMeet : 0)),
+      last_part_(counts.last > 0 ? 1.0 / counts.cluster : 1),
+      untimed_(counts.last > 0 ? kUntimed : 1),
       launch_(launch_seconds(counts, device)),
       first_cache_(first_cache_byte_seconds(counts, device)),
       memory_(memory_seconds(counts, device)),
@@ -267,22 +279,23 @@ double LaunchTimes::with_last_blocks(double seconds, int stages, double room) co
   constexpr double kMany = 3;  // times: other parts of the time hide it
   if (whole == 0 || blocks_ == whole || blocks_ >= kMany * at_once) return seconds;
   const double uncovered = std::max(0.0, kLatency - (stages - 1) * round_) / (stages - 1);
-  const double one = kBlock + rounds_ * (round_beside(1) + kBarrier + uncovered) + stores_;
+  const double one = kBlock + last_part_ * rounds_ * (round_beside(1) + kBarrier + uncovered) + stores_;
   const double before = (seconds - launch_) * whole / blocks_;
   return std::max(seconds, launch_ + before + kLastBlocks * (one / (device_->clock_MHz * 1e6)));
 }
 
 ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) const {
-  const double resident = std::min(room, in_turns_);
+  const double resident = std::min(room, std::ceil(in_turns_));
   // Three warps leave one of a multiprocessor's four parts to the next block's.
   const double parts = warps_ / 4.0, whole_parts = warps_ == 3 ? 1 : parts;
   auto time = beside_waits(resident * parts / std::ceil(resident * whole_parts));
   time.first_cache = first_cache_seconds(resident, shared_bytes);
   time.memory += fetched_seconds(resident);
-  time.alone = alone_seconds(stages, resident);
+  time.alone = alone_seconds(stages, std::min(room, in_turns_));
   time.total = launch_ + launched(overlapped_, short_sum_, time.products, time.shared, time.issue, time.stores,
                                   time.alone, time.cache, time.first_cache, time.memory);
   if (!overlapped_) time.total = with_last_blocks(time.total, stages, room);
+  time.total *= untimed_;
   return time;
 }
 
@@ -294,6 +307,7 @@ double LaunchTimes::least(int stages, double room) const {
 }
 
 bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, double room, double seconds) const {
+  seconds /= untimed_;
   const double resident = std::min(room, in_turns_), products = cycles.pipe / own, issue = cycles.issue / own;
   const double round = warps * resident < 8 ? products + cycles.shared + issue
                        : warps * resident < 12
@@ -310,6 +324,7 @@ bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, dou
 
 bool LaunchTimes::may_take(int stages, double room, double seconds) const {
   if (std::isinf(seconds)) return true;
+  seconds /= untimed_;
   if (overlapped_) return least(stages, room) <= seconds;
   const auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
   return cube(time.products) + cube(time.shared) + cube(time.issue) + cube(time.stores) +
@@ -324,7 +339,7 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
 
 double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device, double seconds) {
   const double launch = launch_seconds(counts, device);
-  const double in_turns = std::ceil(counts.blocks / multiprocessors_of(counts, device));
+  const double in_turns = turns_of(counts, multiprocessors_of(counts.cluster, device));
   const double turns = in_turns / (device.clock_MHz * 1e6), rounds = turns * counts.rounds;
   const double shared = counts.shared_cycles(), issue = counts.issue_cycles(), stores = counts.store_cycles();
   const double begin = kLeastBegin * (counts.prefetched ? kPrefetchedRound : kRound);
@@ -334,21 +349,25 @@ double least_time_of_tile(const ContractionCounts& counts, const GpuModel& devic
                         cube(memory_seconds(counts, device));
   const double exposed = exposed_cycles(shared - fragment_cycles(counts.fragment_wavefronts));
   const auto alone = [&](double round) {
-    const double cycles = kBlock + (counts.cluster > 1 ? kMeet : 0) + counts.rounds * (round + exposed) + stores;
+    const double cycles = kBlock + (counts.shared() ? kMeet : 0) + counts.rounds * (round + exposed) + stores;
     return cube(turns * cycles / std::min(counts.resident, in_turns));
   };
+  const double untimed = counts.last > 0 ? kUntimed : 1;
+  seconds /= untimed;
   constexpr double kRounded = 1 - 1e-9;
   if (kRounded * (beside + alone(std::max({counts.pipe_cycles, shared, issue}))) >
       cube(std::max(seconds - launch, 0.0)))
     return std::numeric_limits<double>::infinity();
-  return launch + std::cbrt(beside + alone(side_by_side(counts.pipe_cycles, shared, issue)));
+  return untimed * (launch + std::cbrt(beside + alone(side_by_side(counts.pipe_cycles, shared, issue))));
 }
 
 double least_time_of_sum(const SumCounts& sum, const ContractionCounts& result, int cluster, const GpuModel& device) {
   const double cycle = 1 / (device.clock_MHz * 1e6);
   // Sums are shared by more than half of the blocks, which have no less than a share each.
   const double blocks = result.blocks * (cluster > 1 ? cluster / 2 + 1 : 1), part = 1.0 / cluster;
-  const double in_turns = std::ceil(blocks / device.multiprocessors), turns = in_turns * cycle;
+  const double in_turns = cluster > 1 ? std::ceil(blocks / device.multiprocessors)
+                                      : turns_of(result, multiprocessors_of(result.cluster, device));
+  const double turns = in_turns * cycle;
   const double busy = cluster > 1 ? device.multiprocessors : blocks / in_turns;
   const double begin = kLeastBegin * (sum.prefetched ? kPrefetchedRound : kRound);
   const double stores = cluster > 1 ? 0 : result.store_cycles();
@@ -357,10 +376,13 @@ double least_time_of_sum(const SumCounts& sum, const ContractionCounts& result, 
   const double alone = kBlock + stores +
                        part * (side_by_side(sum.pipe_cycles, sum.shared_cycles, sum.issue_cycles) +
                                sum.rounds * kBarrier + kExposed * sum.copied_cycles);
-  const double launch = kLaunchSeconds + (cluster > 1 ? kClusterSeconds : 0);
-  return launch + side_by_side(turns * part * (sum.pipe_cycles + sum.rounds * begin), turns * part * sum.shared_cycles,
-                               turns * part * sum.issue_cycles, turns * stores, cache, memory_seconds(result, device),
-                               turns * alone / std::min(sum.resident, in_turns));
+  const double launch =
+      result.last > 0 ? launch_seconds(result, device) : kLaunchSeconds + (cluster > 1 ? kClusterSeconds : 0);
+  const double untimed = result.last > 0 ? kUntimed : 1;
+  return untimed *
+         (launch + side_by_side(turns * part * (sum.pipe_cycles + sum.rounds * begin), turns * part * sum.shared_cycles,
+                                turns * part * sum.issue_cycles, turns * stores, cache, memory_seconds(result, device),
+                                turns * alone / std::min(sum.resident, in_turns)));
 }
 
 double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device) {

@@ -75,8 +75,10 @@ class LaunchTimes {
   double in_turns_;  ///< blocks of a multiprocessor
   double seconds_;   ///< of so many cycles
   bool overlapped_, short_sum_;
-  double around_;  ///< cycles of a block besides its rounds
-  double launch_;  ///< seconds that nothing hides
+  double around_;     ///< cycles of a block besides its rounds
+  double last_part_;  ///< of a sum, that each of the last blocks has
+  double untimed_;    ///< times that it is to be worth
+  double launch_;     ///< seconds that nothing hides
   double first_cache_, memory_;
   std::array<Fetched, 2> fetched_;
   double beside_ = 0;  ///< the cubes of times that no round changes, of results in whole sectors
@@ -118,6 +120,9 @@ double least_time_of_sum(const SumCounts& sum, const ContractionCounts& result, 
 ///   cycles      of one multiprocessor's units for all products
 ///   overlapped  as counts are
 double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device);
+
+/// Multiprocessors that clusters of so many blocks have room on.
+double multiprocessors_of(int cluster, const GpuModel& device);
 
 /// A predicted time as columns of a table.
 std::vector<TimePart> parts_of(const ContractionTime& time);

@@ -17,7 +17,10 @@ struct ContractionCounts {
   double terms = 1;     ///< of a sum
   double resident = 1;  ///< blocks that a multiprocessor has room for
   int warps = 1, stages = 2;
-  int cluster = 1;          ///< blocks that have a part of each sum, and a share of each tile of results
+  int cluster = 1;  ///< blocks that have a part of each sum, and a share of each tile of results
+  /// Tiles whose sums are shared so, the last ones; 0: all. Where others are of one block each, `blocks` are tiles, and
+  /// rounds, waves of results and stores those of one that is of one block.
+  double last = 0;
   bool overlapped = false;  ///< products of a round go on into the next one
   bool prefetched = false;  ///< the first fragments of a round are there when it begins
 
@@ -47,6 +50,8 @@ struct ContractionCounts {
   /// Cycles of a multiprocessor that a block's round takes: of shared memory and its queue, and to issue it.
   double shared_cycles() const;
   double issue_cycles() const { return instructions / 4; }
+  /// Whether each sum is shared by the blocks of a cluster.
+  bool shared() const { return cluster > 1 && last == 0; }
   /// Of its results, to write them.
   double store_cycles() const;
 };
