@@ -10,6 +10,7 @@
 
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
+#include "runtime/host_memory.hpp"
 #include "runtime/plan_impl.hpp"
 #include "runtime/scratch.hpp"
 #include "runtime/watch.hpp"
@@ -87,7 +88,7 @@ class OwnWorkspace {
     if (ordinal >= 0) {
       memory_ = jit::cuda::allocate_in_order(static_cast<std::size_t>(bytes), ordinal, stream);
     } else {
-      memory_ = std::aligned_alloc(256, static_cast<std::size_t>(bytes));  // a multiple of 256
+      memory_ = runtime::allocate_host(static_cast<std::size_t>(bytes)).release();
       if (memory_ == nullptr) throw DeviceError(fmt::format("no memory for a workspace of {} bytes", bytes));
     }
   }
