@@ -44,6 +44,13 @@ void made_by(Body& body, int origin);
 /// `then` where all conditions hold, else `otherwise`; without an If where constants decide.
 Body where(std::vector<Condition> when, Body then, Body otherwise = {});
 
+/// A body of one statement, which a list in braces would copy.
+inline Body only(Statement statement) {
+  Body body;
+  body.push_back(std::move(statement));
+  return body;
+}
+
 /// `body` in a loop over all values of a variable.
 inline Statement loop_over(Var var, Bind bind, Body body, std::vector<Condition> when = {}) {
   return {Loop{var, bind, std::move(when), std::move(body)}};

@@ -88,7 +88,7 @@ int Threads::shared(const std::string& name, DType type, std::int64_t elements) 
   return kernel.add_array(std::move(array));
 }
 
-Body Threads::unrolled(Var var, Body inner) { return {loop_over(var, Bind::unroll, std::move(inner))}; }
+Body Threads::unrolled(Var var, Body inner) { return only(loop_over(var, Bind::unroll, std::move(inner))); }
 
 namespace {
 
@@ -141,13 +141,13 @@ class Expander {
       if (const auto* loop = std::get_if<Loop>(&body.front().node); loop != nullptr && numbers_blocks(loop->bind)) {
         Loop outer = *loop;
         outer.body = run(loop->body);
-        return {{std::move(outer)}};
+        return only({std::move(outer)});
       }
     }
     Body inner = sequence(body, false);
     Body block = std::move(threads_.names);
     for (auto& statement : inner) block.push_back(std::move(statement));
-    return {loop_over(threads_.thread, Bind::thread, std::move(block))};
+    return only(loop_over(threads_.thread, Bind::thread, std::move(block)));
   }
 
  private:

@@ -102,10 +102,11 @@ class Copies {
         // The product first, which is seldom fast enough even if the copy takes the least that copies can.
         const double room = least - kCopied * (order.least_us - order.product_us);
         auto rest = predicted(copied.steps[k + 1], room);
-        if (rest >= room && !(order.tf32 && order.deep)) continue;
-        const auto copy = predicted(copied.steps[k]);
+        const bool alone = !(order.tf32 && order.deep);
+        if (rest >= room && alone) continue;
+        const auto copy = predicted(copied.steps[k], least - (alone ? rest + order.gain_us : order.product_us));
         if (copy + order.product_us >= least) continue;
-        if (order.tf32 && order.deep) rest = with_other(copied, k + 1, std::min(rest, least - copy));
+        if (!alone) rest = with_other(copied, k + 1, std::min(rest, least - copy));
         if (copy + rest + order.gain_us >= least) continue;
         least = copy + rest + order.gain_us;  // compared with other orders as with none
         of_copy = copy;
@@ -134,7 +135,8 @@ class Copies {
       if (!order.tf32 || !order.deep || order.least_us >= below) continue;
       const auto both = ir::copy_operand(whole, k, order.value, order.indices, order.row, "copy", order.tf32);
       if (!fits(both)) continue;
-      const auto copy = predicted(both.steps[k]);
+      const auto copy = predicted(both.steps[k], below);
+      if (copy >= below) continue;
       below = std::min(below, copy + predicted(both.steps[k + 1], below - copy));
     }
     return below;
@@ -146,7 +148,7 @@ class Copies {
                                     double below) const {
     Priced made{ir::copy_result(whole, first, order.sum, order.indices, order.row), 2, 0};
     if (!fits(made.sequence)) return std::nullopt;
-    made.us = predicted(made.sequence.steps[first + 1]);
+    made.us = predicted(made.sequence.steps[first + 1], below - order.product_us);
     if (made.us + order.product_us >= below) return std::nullopt;
     made.sequence = canonical(std::move(made.sequence), first);
     auto product = predictions_.us_of_canonical(made.sequence.steps[first].program);
@@ -156,7 +158,7 @@ class Copies {
       if (!operand || kCopied * operand->least_us >= product) continue;
       auto copied = ir::copy_operand(made.sequence, k, operand->value, operand->indices, operand->row);
       if (!fits(copied)) continue;
-      const auto copy = predicted(copied.steps[k]);
+      const auto copy = predicted(copied.steps[k], product);
       const auto rest = copy < product ? predicted(copied.steps[k + 1], product - copy) : 0;
       if (copy + rest >= product) continue;
       made.sequence = canonical(std::move(copied), ++k);

@@ -216,21 +216,26 @@ bool leaves_idle(const ir::Sequence& sequence, runtime::Predictions& predictions
   });
 }
 
+struct Split {
+  ir::Sequence sequence;
+  std::optional<ir::Sequence> copied = {};  ///< the same with_copies(), where that was asked for
+};
+
 /// A sequence with its long loops split. On a GPU sums of products come in as many parts as are predicted to take the
 /// least time: blocks for all multiprocessors, whatever tiles they are of, against partial results to be read again.
 ///   limit  bytes of workspace; -1: any
-ir::Sequence split(const Plan::Impl& plan, std::int64_t limit) {
+Split split(const Plan::Impl& plan, std::int64_t limit) {
   auto limits = split_limits(plan);
   auto first = ir::split_long(plan.sequence, limits);
-  if (!plan.predictions) return first;
+  if (!plan.predictions) return {std::move(first)};
   auto& predictions = *plan.predictions;
   const bool few = first.storages.size() != plan.sequence.storages.size();
   constexpr std::int64_t kLargeTile = 128 * 128;
-  if (!few && !leaves_idle(plan.sequence, predictions, kLargeTile)) return first;
+  if (!few && !leaves_idle(plan.sequence, predictions, kLargeTile)) return {std::move(first)};
   constexpr double kNear = 1.3;  // of the least time: copies may make up for it
   struct Way {
     double us;
-    ir::Sequence sequence;
+    Split split;
   };
   std::vector<Way> ways;
   std::set<std::string> tried;
@@ -242,7 +247,7 @@ ir::Sequence split(const Plan::Impl& plan, std::int64_t limit) {
     const auto us = predictions.us(sequence, kNear * least);
     if (us >= kNear * least) return;
     const auto place = std::find_if(ways.begin(), ways.end(), [&](const Way& way) { return us < way.us; });
-    ways.insert(place, {us, std::move(sequence)});
+    ways.insert(place, {us, {std::move(sequence)}});
   };
   consider(std::move(first));
   const auto in_parts = [&](int workers, std::int64_t points, ir::CutOrder order) {
@@ -265,10 +270,13 @@ ir::Sequence split(const Plan::Impl& plan, std::int64_t limit) {
   }
   std::erase_if(ways, [most = kNear * ways.front().us](const Way& way) { return way.us > most; });
   if (ways.size() > 1) {
-    for (auto& way : ways) way.us = predictions.us(runtime::with_copies(way.sequence, predictions, limit));
+    for (auto& [us, way] : ways) {
+      way.copied = runtime::with_copies(way.sequence, predictions, limit);
+      us = predictions.us(*way.copied);
+    }
   }
   const auto best = std::min_element(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.us < y.us; });
-  return std::move(best->sequence);
+  return std::move(best->split);
 }
 
 /// The parts of a step in its place in the plan's sequence, with storages and parameters of that.
@@ -432,14 +440,16 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   if (!cpu) plan->predictions = std::make_unique<runtime::Predictions>(plan->gpu_model(), wanted.precision);
   const bool calls_library = !cpu && plan->library != nullptr;
   auto lowered = calls_library ? plan->sequence : ir::Sequence();
-  auto cut = split(*plan, wanted.workspace_limit);
+  auto [cut, copied] = split(*plan, wanted.workspace_limit);
   if (cut.storages.size() > storages && fits(cut.workspace_bytes())) {
     plan->uncut = std::exchange(plan->sequence, std::move(cut));
+  } else {
+    copied.reset();
   }
   if (!cpu) {
-    auto copied = runtime::with_copies(plan->sequence, *plan->predictions, wanted.workspace_limit);
-    if (copied.steps.size() > plan->sequence.steps.size()) {
-      auto gathered = std::exchange(plan->sequence, std::move(copied));
+    if (!copied) copied = runtime::with_copies(plan->sequence, *plan->predictions, wanted.workspace_limit);
+    if (copied->steps.size() > plan->sequence.steps.size()) {
+      auto gathered = std::exchange(plan->sequence, std::move(*copied));
       if (!plan->uncut) plan->uncut = std::move(gathered);
     }
   }

@@ -86,12 +86,18 @@ class CudaCopyEnumerator {
   }
 
   /// The first of all(), without evaluating candidates that cannot be among the leaders.
-  Candidate best() {
+  ///   bound_us  of times that are of use: without a schedule where none can be below it
+  Candidate best(double bound_us) {
     find_direct();
     find_tiles();
     for (std::size_t k = 0; k < direct_.size(); ++k) look_at({0, 0, k});
     for (std::size_t tile = 0; tile < stagings_.size(); ++tile) {
       pending_.push({least_us(stagings_[tile]), {tile + 1, 0, 0}, Seen::tile});
+    }
+    if (!pending_.empty() && pending_.top().least_us >= bound_us) {
+      Candidate none;
+      none.predicted_us = std::numeric_limits<double>::infinity();
+      return none;
     }
     const auto order = refine_leaders(true);
     if (order.empty()) throw InternalError("a problem without a single schedule; please report it");
@@ -579,7 +585,7 @@ Candidate best_candidate(const ir::Program& program, const GpuModel& device, dou
     others.front().gathers = best.gathers;
     return std::move(others.front());
   }
-  return CudaCopyEnumerator(program, device).best();
+  return CudaCopyEnumerator(program, device).best(bound_us);
 }
 
 }  // namespace ricci::plan

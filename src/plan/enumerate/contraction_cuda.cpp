@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernel/kernel.hpp"
 #include "kernel/warp_tile.hpp"
 #include "plan/enumerate/block_room.hpp"
 #include "plan/enumerate/contraction.hpp"
@@ -26,7 +27,6 @@
 namespace ricci::plan {
 namespace {
 
-using tiles::Axes;
 using tiles::Tile;
 using tiles::up;
 
@@ -118,10 +118,10 @@ class ContractionEnumerator {
         double least = 0;
         if (!contraction_.groups) {
           result.position = counts_.least_position(rows_[r], columns_[c]);
-          least = least_seconds(result, result.counts, {}, {});
+          least = least_seconds(result, result.counts);
         }
         results_.push_back(std::move(result));
-        put({least, results_.size() - 1, contraction_.groups ? Open::Seen::tile : Open::Seen::pair});
+        put({least, results_.size() - 1, Open::Seen::tile});
       }
     }
     // What takes the least time at least comes first, so that much of the rest need not be looked at closer.
@@ -130,10 +130,6 @@ class ContractionEnumerator {
       std::pop_heap(open_.begin(), open_.end());
       const auto next = open_.back();
       open_.pop_back();
-      if (next.seen == Open::Seen::pair) {
-        const auto& result = results_[next.number];
-        put({std::max(next.least_seconds, least_seconds(result, result.counts)), next.number, Open::Seen::tile});
-      }
       if (next.seen == Open::Seen::tile) place(next);
       if (next.seen == Open::Seen::placed) add_starts(next.number);
       if (next.seen == Open::Seen::start) add(priced, starts_[next.number]);
@@ -174,11 +170,10 @@ class ContractionEnumerator {
     std::vector<Copies> copies;  ///< by chunk of the depth
     CopiedSum sum;               ///< none of warp groups
   };
-  /// What has not been looked at to its end, by a lower bound of its time: a tile as if nothing were copied for it and
-  /// its results lay as well as they can, then with its copies, then where its results lie, or one with a chunk of the
-  /// depth.
+  /// What has not been looked at to its end, by a lower bound of its time: a tile as if its results lay as well as they
+  /// can, a tile whose place is known, or one with a chunk of the depth.
   struct Open {
-    enum class Seen : std::uint8_t { pair, tile, placed, start };
+    enum class Seen : std::uint8_t { tile, placed, start };
     double least_seconds;
     std::size_t number;  ///< of the results, or of the starts
     Seen seen;
@@ -200,11 +195,8 @@ class ContractionEnumerator {
   /// A lower bound of what a tile takes, whatever chunk of the depth it has.
   ///   counts  of its results
   double least_seconds(const Result& result, const ContractionCounts& counts) {
-    return least_seconds(result, counts, side(true, result.row).sum, side(false, result.column).sum);
-  }
-  ///   a, b  what is copied for it at least
-  double least_seconds(const Result& result, const ContractionCounts& counts, const CopiedSum& a,
-                       const CopiedSum& b) const {
+    const auto& a = side(true, result.row).sum;
+    const auto& b = side(false, result.column).sum;
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
     const auto sum_of = [&](int blocks) {
@@ -231,8 +223,7 @@ class ContractionEnumerator {
     const auto& columns = columns_[result.column];
     result.place = result_place(contraction_, rows, columns);
     result.counts = counts_.of_result(rows, columns, result.place);
-    result.alone = result.counts;
-    counts_.bound_stores(result.alone, rows, columns, result.place);
+    result.alone = counts_.with_stores(result.counts, rows, columns, result.place, 1);
     result.store_cycles = result.alone.store_cycles();
     if (contraction_.groups) return add_starts(one.number);
     put({std::max(least_seconds(result, result.alone), one.least_seconds), one.number, Open::Seen::placed});
@@ -245,31 +236,38 @@ class ContractionEnumerator {
     const auto& columns = columns_[result.column];
     const auto& of_rows = side(true, result.row).copies;
     const auto& of_columns = side(false, result.column).copies;
+    std::array<std::optional<ContractionCounts>, kernel::kMostCluster + 1> alone;  // by blocks of a cluster
+    alone[1] = result.alone;
+    const auto bound = [&](const DepthShare& share, std::size_t d) {
+      const int cluster = share.of_all() ? share.blocks : 1;
+      auto& counts = alone[static_cast<std::size_t>(cluster)];
+      if (!counts) counts = counts_.with_stores(result.counts, rows, columns, result.place, cluster);
+      return least_seconds({&rows, &columns, &depths_[d]}, share, result, *counts, of_rows[d], of_columns[d]);
+    };
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       if (contraction_.groups && !contraction_.takes(rows, columns, depths_[d])) continue;
       auto least = std::numeric_limits<double>::infinity();
-      for (const auto& share : shares_[d].of(rows, columns))
-        least =
-            std::min(least, least_seconds({&rows, &columns, &depths_[d]}, share, result, of_rows[d], of_columns[d]));
+      for (const auto& share : shares_[d].of(rows, columns)) least = std::min(least, bound(share, d));
       starts_.push_back({number, d});
       put({kRounded * least, starts_.size() - 1, Open::Seen::start});
     }
   }
 
   /// A lower bound of what a cut takes whose warps and stages are not known yet.
-  double least_seconds(Cut cut, const DepthShare& share, const Result& result, const Copies& a, const Copies& b) const {
-    auto counts = result.alone;
-    const auto& place = result.place;
+  ///   counts  with what a block does for its results at least
+  double least_seconds(Cut cut, const DepthShare& share, const Result& result, ContractionCounts counts,
+                       const Copies& a, const Copies& b) const {
+    const auto stored_bytes = counts.cached_bytes;
     counts_.set_copies(counts, a, b, *cut.depth, share);
     if (!contraction_.groups) {
-      if (share.of_all()) counts_.bound_stores(counts, *cut.rows, *cut.columns, place);
+      if (share.blocks == 1 || share.of_all()) counts.cached_bytes = counts.copied_bytes + stored_bytes;
       counts_.bound_round(counts, result.position, *cut.rows, *cut.columns, *cut.depth, a, b);
       return least_time_of_tile(counts, device_, worth_ * best_seconds_ / kRounded);
     }
     cut.share = share;
     cut.relaid = share.of_all();
     cut.spread = contraction_.spread(cut.rows->size, cut.columns->size, group_warps(*cut.rows), 1);
-    set_round(counts, cut, place, a, b);
+    set_round(counts, cut, result.place, a, b);
     const auto stage = contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0);
     constexpr double kBlockBytes = 1024;  // of a block, which a device keeps
     const double room = static_cast<double>(device_.shared_bytes_per_multiprocessor) /
@@ -349,8 +347,8 @@ class ContractionEnumerator {
           held_columns - columns.size >= 2 * c.column_unit * warp_columns)
         return;
       if (!c.groups && warp_rows > 1 && (warp_rows - 1) * held_rows / warp_rows >= rows.size) return;
-      const auto copied_by_none = c.registers(held_rows / warp_rows, held_columns / warp_columns, cut.spread, 0, false);
-      if (copied_by_none > kMostRegisters) return;
+      if (c.registers(held_rows / warp_rows, held_columns / warp_columns, cut.spread, 0, false) > kMostRegisters)
+        return;
       const auto atoms = held_rows / c.atom().m * held_columns / c.atom().n;
       list.push_back({cut.spread, held_rows, held_columns, counts_.rates(cut.spread, held_rows, held_columns),
                       own_parts(warps),
@@ -390,19 +388,24 @@ class ContractionEnumerator {
     };
     const auto held = registers(false);
     if (held > kMostRegisters) return;
+    const bool reads_ahead =
+        warps.prefetches && cut.rounds() > 1 && counts_.may_prefetch(cut.share.of_all() ? cut.share.blocks : 1);
     if (!c.groups) {
       const auto depth = static_cast<double>(cut.depth->size);
       const double issue = (warps.rates.instructions * depth + moved.moving) / 4;
       const RoundCycles cycles{warps.rates.pipe_cycles * depth,
-                               block.copied_cycles + fragment_cycles(warps.rates.fragment_wavefronts * depth), issue,
-                               exposed_cycles(block.copied_cycles), block.store_cycles};
+                               block.copied_cycles + fragment_cycles(warps.rates.fragment_wavefronts * depth),
+                               issue,
+                               exposed_cycles(block.copied_cycles),
+                               block.store_cycles,
+                               reads_ahead};
       const auto room = std::min<std::int64_t>(device_.threads_per_multiprocessor / (32 * count),
                                                4 * BlockRoom::warps_of_part(held) / (count < 4 ? count : up(count, 4)));
       if (!block.times.may_take(cycles, count, warps.own_parts, static_cast<double>(room),
                                 worth_ * best_seconds_ / kRounded))
         return;
     }
-    if (warps.prefetches && cut.rounds() > 1 && counts_.may_prefetch(cut.share.of_all() ? cut.share.blocks : 1)) {
+    if (reads_ahead) {
       const auto more = registers(true);
       const bool fits = more <= kMostRegisters;
       if (fits) add(true, more);

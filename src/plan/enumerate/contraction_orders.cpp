@@ -16,6 +16,8 @@ using tiles::Axes;
 
 namespace {
 
+constexpr double kByMaps = 0.9;  ///< what products by tensor maps take at least, of others
+
 /// Whether an operand has no gaps and lies in an order of its indices.
 bool lies_in(const ir::Program& program, ir::NodeId load, const std::vector<int>& order) {
   const auto& coefficient = program.nodes[static_cast<std::size_t>(load)].offset.coefficient;
@@ -190,7 +192,6 @@ std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuMod
   MatrixOrder order;
   order.sum = found->reduce;
   order.row = columns.size();
-  constexpr double kByMaps = 0.9;  // what those by tensor maps take at least, of others
   order.product_us = kByMaps * products;
   if (const auto groups = contraction->by_groups(program, device))
     order.product_us = std::min(order.product_us, kByMaps * groups->product_cycles() / clock);

@@ -202,6 +202,14 @@ double CutCounts::copies_of(const Copies& of, int warps) {
   return std::ceil(of.elements / of.at_once / (32.0 * warps));
 }
 
+ContractionCounts CutCounts::with_stores(ContractionCounts counts, const Tile& rows, const Tile& columns,
+                                         const ResultPlace& place, int cluster) const {
+  counts.cluster = cluster;
+  bound_stores(counts, rows, columns, place);
+  counts.cluster = 1;
+  return counts;
+}
+
 void CutCounts::bound_stores(ContractionCounts& counts, const Tile& rows, const Tile& columns,
                              const ResultPlace& place) const {
   const auto& c = contraction_;
@@ -238,6 +246,7 @@ LeastPosition CutCounts::least_position(const Tile& rows, const Tile& columns) c
   position.instructions = reads / at_once + (c.fma ? results / 32 * (is_complex(c.type) ? 4 : 1) : 0);
   constexpr double kBeside = 32;  // registers of a thread, besides sums and operands
   const double holding = std::max(words / (32 * (kMostRegisters - kBeside)), 1.0);  // warps
+  position.warps = static_cast<int>(std::ceil(holding));
   // Of what warps read for rows and columns as many as each other are the fewest.
   const double operands = c.fma ? 0 : 4 * size * std::sqrt(results * holding);
   position.resident = std::min(static_cast<double>(device_.threads_per_multiprocessor) / 32,
@@ -262,6 +271,7 @@ constexpr std::int64_t kLeastStages = 2;
 void CutCounts::bound_round(ContractionCounts& counts, const LeastPosition& position, const Tile& rows,
                             const Tile& columns, const Tile& chunk, const Copies& a, const Copies& b) const {
   const auto depth = static_cast<double>(chunk.size);
+  counts.warps = position.warps;
   counts.pipe_cycles = position.pipe_cycles * depth;
   counts.prefetched = may_prefetch(counts.cluster) && chunk.blocks > 1;
   counts.instructions = least_copying(a) + least_copying(b) + kOfRound + position.instructions * depth;
@@ -312,6 +322,7 @@ SumCounts CutCounts::least_sum(const Tile& rows, const Tile& columns, const Leas
   sum.shared_cycles = sum.copied_cycles + fragment_cycles(position.fragment_wavefronts * positions);
   sum.copied_bytes = a.bytes + b.bytes;
   sum.lines = a.lines + b.lines;
+  sum.warps = position.warps;
   sum.prefetched = may_prefetch(cluster);
   sum.resident = most_resident(position, static_cast<double>(chunk.held * (rows.size + columns.size) *
                                                              contraction_.products * contraction_.size));

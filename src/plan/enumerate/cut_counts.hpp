@@ -25,6 +25,7 @@ struct RoundRates {
 struct LeastPosition {
   double pipe_cycles = 0, fragment_wavefronts = 0, instructions = 0;
   double resident = 0;  ///< blocks that threads and registers of a multiprocessor have room for at most
+  int warps = 1;        ///< whose registers have room for the results
 };
 
 /// What any of some chunks of the depth has at least.
@@ -68,8 +69,9 @@ class CutCounts {
                  const Copies& a, const Copies& b, std::int64_t rows, std::int64_t columns) const;
   /// What a block does for its results at least, however warps share it: but for warp groups, which there are of one
   /// number.
-  void bound_stores(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
-                    const ResultPlace& place) const;
+  ///   cluster  blocks that share each sum
+  ContractionCounts with_stores(ContractionCounts counts, const tiles::Tile& rows, const tiles::Tile& columns,
+                                const ResultPlace& place, int cluster) const;
   LeastPosition least_position(const tiles::Tile& rows, const tiles::Tile& columns) const;
   /// What it does in a round at least; not of warp groups.
   ///   position  least_position() of these rows and columns
@@ -89,6 +91,8 @@ class CutCounts {
                       const LeastChunk& chunk, const CopiedSum& a, const CopiedSum& b, int cluster) const;
 
  private:
+  void bound_stores(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
+                    const ResultPlace& place) const;
   /// Blocks that a multiprocessor has room for at most, with so many bytes of operands each.
   double most_resident(const LeastPosition& position, double bytes) const;
 

@@ -116,15 +116,31 @@ bool may_be_mapped(const ir::Program& program, const std::string& name) {
 /// The schedule with all copies ahead by tensor maps, or as many of them as can be.
 std::optional<kernel::Schedule> mapped(const ir::Program& program, const kernel::Schedule& of) {
   kernel::Schedule made{of.name + " maps", of.directives};
-  bool any = false;
+  std::vector<Directive*> copies;
   for (auto& directive : made.directives) {
-    if (!is_copy_ahead(directive) || !may_be_mapped(program, directive.subject)) continue;
-    directive.space = "maps";
+    if (is_copy_ahead(directive) && may_be_mapped(program, directive.subject)) copies.push_back(&directive);
+  }
+  const auto is_sound = [&] {
     try {
       kernel::verify(made, program, kernel::Target::cuda);
-      any = true;
     } catch (const PlanError&) {
-      directive.space = "async";
+      return false;
+    }
+    return true;
+  };
+  // Seldom one of them alone.
+  for (auto* copy : copies) copy->space = "maps";
+  if (copies.empty()) return std::nullopt;
+  if (is_sound()) return made;
+  if (copies.size() == 1) return std::nullopt;
+  for (auto* copy : copies) copy->space = "async";
+  bool any = false;
+  for (auto* copy : copies) {
+    copy->space = "maps";
+    if (is_sound()) {
+      any = true;
+    } else {
+      copy->space = "async";
     }
   }
   return any ? std::optional(std::move(made)) : std::nullopt;

@@ -269,6 +269,7 @@ class PlainCudaEnumerator {
   ///   step  the index along which cooperative threads step; -1: none
   Touched touched_by(const BlockShape& shape, const ir::Affine& offset, DType type, int step) const {
     std::array<std::int64_t, kernel::kWarp> lines, sectors, elements;
+    const auto size = size_of(type);
     for (int lane = 0; lane < kernel::kWarp; ++lane) {
       std::int64_t element = 0;
       if (shape.cooperative_threads > 1) {
@@ -282,8 +283,8 @@ class PlainCudaEnumerator {
           rest /= n;
         }
       }
-      lines[static_cast<std::size_t>(lane)] = element * size_of(type) >> 7;
-      sectors[static_cast<std::size_t>(lane)] = element * size_of(type) >> 5;
+      lines[static_cast<std::size_t>(lane)] = element * size >> 7;
+      sectors[static_cast<std::size_t>(lane)] = element * size >> 5;
       elements[static_cast<std::size_t>(lane)] = element;
     }
     const auto different = [](auto& values) {
@@ -396,13 +397,13 @@ class PlainCudaEnumerator {
     }
     if (tiles > static_cast<double>(kernel::kMostBlocks)) return;
     double load_cycles = 0, math_cycles = 0;
-    for (std::size_t k = 0; k < counts_.loads.size(); ++k)
-      load_cycles += values_of(counts_.loads[k], tile) * std::max(1.0, costs.touched[k].sectors / 4);
     for (std::size_t k = 0; k < counts_.operations.size(); ++k)
       math_cycles += values_of(counts_.operations[k], tile) * cycles_[k];
+    if (products_ && !outer_) return add_products(shape, tile, costs, math_cycles, tiles);
+    for (std::size_t k = 0; k < counts_.loads.size(); ++k)
+      load_cycles += values_of(counts_.loads[k], tile) * std::max(1.0, costs.touched[k].sectors / 4);
     const double warps = std::ceil(shape.threads / 32.0);
     if (outer_) return add_outer(shape, tile, load_cycles, tiles);
-    if (products_) return add_products(shape, tile, costs, math_cycles, tiles);
     double cycles = std::max(load_cycles, math_cycles) + 0.25 * std::min(load_cycles, math_cycles) + 40;
     if (shape.cooperative_threads > 1)
       cycles = cycles / shape.cooperative_threads + 60.0 * static_cast<double>(tile.first_count);

@@ -28,15 +28,11 @@ constexpr double kLatency = 2580;        // of memory under load, from a copy's 
 constexpr double kBarrier = 67;          // of a round
 constexpr double kRound = 188;           // of a round too, which products of another block do not hide
 constexpr double kPrefetchedRound = 45;  // of such a round whose first fragments were read in the round before
-/// Of either, what a block of one warp has: those of four run beside each other, each on a part of a multiprocessor (of
-/// 49 kernels in f64 on an H100, sums of 64 million products for 64 results and the like: off by 34 % without, 28 %
-/// with it).
-constexpr double kLeastBegin = 0.25;
-constexpr double kExposed = 0.11;    // share of copies that a block's products do not hide
-constexpr double kFragment = 0.73;   // cycles of a wavefront that is read
-constexpr double kCopied = 1.48;     // of one that is written
-constexpr double kScattered = 0.86;  // of an element that is written on its own
-constexpr double kLine = 0.52;       // of a line
+constexpr double kExposed = 0.11;        // share of copies that a block's products do not hide
+constexpr double kFragment = 0.73;       // cycles of a wavefront that is read
+constexpr double kCopied = 1.48;         // of one that is written
+constexpr double kScattered = 0.86;      // of an element that is written on its own
+constexpr double kLine = 0.52;           // of a line
 /// Lines that a piece counts for whose copy splits sectors, more than those that it has (fitted to 402 kernels in f64
 /// on an H100 and an H200: off by 11.8 % and 9.9 % with it, by 15.7 % and 12.8 % without; rows of 80 bytes took 1.25
 /// times as long as was predicted. The plans that follow took 0.97 of the time of those before on an H100, talsh300 in
@@ -158,6 +154,13 @@ double launched(bool overlapped, bool short_sum, Times... times) {
 
 double cube(double x) { return x * x * x; }
 
+/// Cycles of a round that products of another block do not hide: blocks of one warp have a quarter of them, as those of
+/// four run beside each other, each on a part of a multiprocessor (of 49 kernels in f64 on an H100, sums of 64 million
+/// products for 64 results and the like: off by 34 % without, 28 % with it).
+double begin_cycles(bool prefetched, double warps) {
+  return (prefetched ? kPrefetchedRound : kRound) * std::min(1.0, warps / 4.0);
+}
+
 }  // namespace
 
 // Blocks of a cluster are of one GPC, of which an H100 has some with fewer multiprocessors (its
@@ -205,7 +208,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
 void LaunchTimes::set_round(const ContractionCounts& counts) {
   warps_ = counts.warps;
   pipe_ = counts.pipe_cycles;
-  begin_ = counts.overlapped ? 0 : (counts.prefetched ? kPrefetchedRound : kRound) * std::min(1.0, counts.warps / 4.0);
+  begin_ = counts.overlapped ? 0 : begin_cycles(counts.prefetched, counts.warps);
   issue_ = counts.issue_cycles();
   shared_ = counts.shared_cycles();
   stores_ = counts.store_cycles();
@@ -315,7 +318,7 @@ bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, dou
                            : std::max({products, cycles.shared, issue});
   const double alone = around_ + rounds_ * (round + cycles.exposed) + cycles.stores;
   const double few = warps < 4 ? kFewWarps : 1;
-  return cube(seconds_) * (cube(rounds_) * (cube((cycles.pipe + kLeastBegin * kPrefetchedRound) * few) +
+  return cube(seconds_) * (cube(rounds_) * (cube((cycles.pipe + begin_cycles(cycles.prefetched, warps)) * few) +
                                             cube(cycles.shared) + cube(cycles.issue)) +
                            cube(cycles.stores) + cube(alone / resident)) +
              beside_ <=
@@ -342,7 +345,7 @@ double least_time_of_tile(const ContractionCounts& counts, const GpuModel& devic
   const double in_turns = turns_of(counts, multiprocessors_of(counts.cluster, device));
   const double turns = in_turns / (device.clock_MHz * 1e6), rounds = turns * counts.rounds;
   const double shared = counts.shared_cycles(), issue = counts.issue_cycles(), stores = counts.store_cycles();
-  const double begin = kLeastBegin * (counts.prefetched ? kPrefetchedRound : kRound);
+  const double begin = begin_cycles(counts.prefetched, counts.warps);
   const double beside = cube(rounds * (counts.pipe_cycles + begin)) + cube(rounds * shared) + cube(rounds * issue) +
                         cube(turns * stores) + cube(cache_seconds(counts, device)) +
                         cube(first_cache_byte_seconds(counts, device) / first_cache_bytes(0, device)) +
@@ -369,7 +372,7 @@ double least_time_of_sum(const SumCounts& sum, const ContractionCounts& result, 
                                       : turns_of(result, multiprocessors_of(result.cluster, device));
   const double turns = in_turns * cycle;
   const double busy = cluster > 1 ? device.multiprocessors : blocks / in_turns;
-  const double begin = kLeastBegin * (sum.prefetched ? kPrefetchedRound : kRound);
+  const double begin = begin_cycles(sum.prefetched, sum.warps);
   const double stores = cluster > 1 ? 0 : result.store_cycles();
   const double cache =
       cache_cycles(result.blocks * sum.copied_bytes + result.result_bytes, result.blocks * sum.lines) / busy * cycle;

@@ -32,6 +32,7 @@ struct RoundCycles {
   double pipe = 0, shared = 0, issue = 0;
   double exposed = 0;  ///< beside a multiprocessor's other blocks
   double stores = 0;
+  bool prefetched = false;  ///< whether fragments may be read ahead of it
 };
 
 /// Cycles of so many wavefronts of fragments.
@@ -109,6 +110,7 @@ struct SumCounts {
   double shared_cycles = 0, copied_cycles = 0;  ///< of shared memory: all, and those of copies
   double copied_bytes = 0, lines = 0;           ///< of operands: through the second cache, and asked for there
   double resident = 1;                          ///< blocks that a multiprocessor has room for at most
+  double warps = 1;                             ///< of a block
   bool prefetched = false;                      ///< fragments may be read ahead of a round
 };
 /// A lower bound of it for any chunks of the sum, too, in clusters of as many blocks as `cluster` or fewer, but of more
