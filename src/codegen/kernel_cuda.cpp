@@ -31,9 +31,9 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
 
   Source print(const std::string& name) {
     std::vector<std::string> arguments;
-    const auto argument = [&](const std::string& type, const std::string& what) {
+    const auto argument = [&](const std::string& type, const std::string& what, const char* how = "") {
       types_.push_back(type);
-      arguments.push_back(fmt::format("{} {}", type, what));
+      arguments.push_back(fmt::format("{}{} {}", how, type, what));
     };
     for (const auto& array : kernel_.arrays) {
       if (array.space == Space::global)
@@ -41,10 +41,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
                  (array.restricted ? "__restrict__ " : "") + array.name);
     }
     for (const auto& param : kernel_.params) argument(c_type(param.type), param.name);
-    for (const auto& map : kernel_.maps) {
-      types_.emplace_back("TensorMap");
-      arguments.push_back(fmt::format("const __grid_constant__ TensorMap {}", map.name));
-    }
+    for (const auto& map : kernel_.maps) argument("TensorMap", map.name, "const __grid_constant__ ");
     parts_.tensor_map = !kernel_.maps.empty();
     parts_.cluster = kernel_.cluster() > 1;
     w_.line("extern \"C\" __global__ void {}__launch_bounds__({}{})",
@@ -52,6 +49,11 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
             kernel_.blocks > 0 ? fmt::format(", {}", kernel_.blocks) : "");
     w_.line("{}({})", name, fmt::join(arguments, ", "));
     w_.open("{{");
+    for (const auto& array : kernel_.arrays) {  // both halves of a complex number are one store
+      const auto size = size_of(array.type);
+      if (array.space == Space::global && array.written && is_complex(array.type) && array.alignment >= size)
+        w_.line("{0} = ({1}*)__builtin_assume_aligned({0}, {2});", array.name, c_type(array.type), size);
+    }
     shared();
     print_function(kernel_.body);
     w_.close();
@@ -72,13 +74,12 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
     std::int64_t at = 0;
     for (const auto* array : all) {
       const auto type = c_type(array->type);
-      const auto alignment = array->alignment > 0 ? array->alignment : kSharedAlignment;
-      if (dynamic && several) {
+      if (dynamic && several)
         w_.line("{}* const {} = ({}*)(shared + {});", type, array->name, type, at);
-      } else {
-        w_.line("{}__shared__ __align__({}) {} {}[{}];", dynamic ? "extern " : "", alignment, type, array->name,
+      else
+        w_.line("{}__shared__ __align__({}) {} {}[{}];", dynamic ? "extern " : "",
+                array->alignment > 0 ? array->alignment : kSharedAlignment, type, array->name,
                 dynamic ? "" : fmt::format("{}", array->elements()));
-      }
       at += shared_bytes(*array);
     }
   }
@@ -106,11 +107,10 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
     const auto& name = text_.name(loop.var);
     const auto extent = kernel_.extent(loop.var);
     const auto limit = loop.when.empty() ? std::string() : " && " + text_.condition(loop.when);
-    if (loop.bind != Bind::any) {
+    if (loop.bind != Bind::any)
       w_.line("#pragma unroll{}", loop.bind != Bind::unroll ? " 1"
                                   : loop.times > 0          ? fmt::format(" {}", loop.times)
                                                             : "");
-    }
     w_.open("for ({} {} = {}; {} < {}{}; {}) {{", text_.type(loop.var), name, text_.affine(loop.first), name, extent,
             limit, next(name, loop.step));
     if (loop.bind != Bind::unroll) text_.count_rounds(loop.var);
@@ -140,10 +140,9 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   }
   void one(const kernel::If& branch) {
     // A branch around one copy is its own predicate.
-    if (branch.then.size() == 1 && branch.otherwise.empty() && branch.values.empty()) {
+    if (branch.then.size() == 1 && branch.otherwise.empty() && branch.values.empty())
       if (const auto* copy = std::get_if<kernel::AsyncCopy>(&branch.then.front().node))
         return copied(*copy, text_.condition(branch.when));
-    }
     StatementPrinter::one(branch);
   }
   void one(const kernel::Section& section) {

@@ -14,6 +14,7 @@
 extern "C" __global__ void __launch_bounds__(128)
 c64_ab_to_ba_64x64(const c64* __restrict__ A, c64* __restrict__ B, c64 alpha)
 {
+  B = (c64*)__builtin_assume_aligned(B, 8);
   __shared__ __align__(16) c64 tile[288];
   const int block = blockIdx.x;
   const int t = threadIdx.x;

@@ -24,6 +24,7 @@
 extern "C" __global__ void __launch_bounds__(64, 1)
 c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B, c128* C)
 {
+  C = (c128*)__builtin_assume_aligned(C, 16);
   __shared__ __align__(128) c128 A_tile[432];
   __shared__ __align__(128) c128 B_tile[1152];
   const int b0 = (int)blockIdx.x / 2;

@@ -13,6 +13,7 @@
 extern "C" __global__ void __launch_bounds__(512)
 c128_ab_to_ba_256x256(const c128* __restrict__ A, c128* __restrict__ B)
 {
+  B = (c128*)__builtin_assume_aligned(B, 16);
   extern __shared__ __align__(16) c128 tile[];
   const int block = blockIdx.x;
   const int t = threadIdx.x;
