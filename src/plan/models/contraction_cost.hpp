@@ -76,10 +76,10 @@ class LaunchTimes {
   double in_turns_;  ///< blocks of a multiprocessor
   double seconds_;   ///< of so many cycles
   bool overlapped_, short_sum_;
-  double around_;     ///< cycles of a block besides its rounds
-  double last_part_;  ///< of a sum, that each of the last blocks has
-  double untimed_;    ///< times that it is to be worth
-  double launch_;     ///< seconds that nothing hides
+  double around_;         ///< cycles of a block besides its rounds
+  double last_part_;      ///< of a sum, that each of the last blocks has
+  double last_in_parts_;  ///< times that it is to be worth
+  double launch_;         ///< seconds that nothing hides
   double first_cache_, memory_;
   std::array<Fetched, 2> fetched_;
   double beside_ = 0;  ///< the cubes of times that no round changes, of results in whole sectors
