@@ -296,4 +296,41 @@ TEST_CASE("parts of several indices of a sum of products are combined by one ste
   CHECK(neighbours->extent == 1009);  // stay together
 }
 
+TEST_CASE("parts of sums of products read whole rows of memory, or come nearest to the number that is wanted") {
+  // C[a] = sum over p, q and r of A[a, p, q, r] * B[p, q, r], of rows of 72 elements: 12 parts of one
+  // tile of points are wanted.
+  const auto parts_of = [](std::int64_t p, std::int64_t q, ir::CutOrder order) {
+    ir::Builder b;
+    b.program.exact = false;
+    b.program.indices = {{"a", 64}, {"p", p}, {"q", q}, {"r", 72}};
+    const auto row = p * q * 72;
+    b.program.buffers = {{"A", DType::f64, false, 0, 64 * row - 1, 0},
+                         {"B", DType::f64, false, 0, row - 1, 0},
+                         {"C", DType::f64, true, 0, 63, 0}};
+    const auto x = b.load(0, {{row, q * 72, 72, 1}, 0}), y = b.load(1, {{0, q * 72, 72, 1}, 0});
+    b.store(2, {{1, 0, 0, 0}, 0}, b.reduce(OpCode::add, b.op(OpCode::mul, DType::f64, x, y), {1, 2, 3}));
+    ir::SplitLimits limits;
+    limits.tile_points = 64;
+    limits.tile_workers = 12;
+    limits.cut_order = order;
+    const auto tiles = cut(b.finish(), limits);
+    REQUIRE(tiles.steps.size() == 2);
+    // Of each index, what one part sums over, and the number of parts.
+    std::vector<std::int64_t> left;
+    for (const std::string name : {"p", "q", "r"}) {
+      for (const auto& index : tiles.steps[0].program.indices) {
+        if (index.name.starts_with(name) && index.name.find("tile") == std::string::npos) left.push_back(index.extent);
+      }
+    }
+    left.push_back((tiles.storages[3].last + 1) / 64);
+    return left;
+  };
+  using Parts = std::vector<std::int64_t>;
+  CHECK(parts_of(4, 300, ir::CutOrder::furthest) == Parts{1, 100, 72, 12});  // 4 of p, 3 of q
+  CHECK(parts_of(4, 300, ir::CutOrder::nearest) == Parts{4, 25, 72, 12});    // 12 of q at once
+  CHECK(parts_of(5, 331, ir::CutOrder::furthest) == Parts{1, 331, 36, 10});  // 5 of p; rows in halves, 331 is prime
+  CHECK(parts_of(1, 331, ir::CutOrder::furthest) == Parts{1, 331, 18, 4});   // rows of a line of memory at least
+  CHECK(parts_of(1, 331, ir::CutOrder::nearest) == Parts{1, 331, 6, 12});
+}
+
 }  // namespace ir_split_test

@@ -365,6 +365,38 @@ TEST_CASE("what shared memory leaves of the first cache bounds copies of single 
   CHECK(plan::contraction_time(counts, device).first_cache == 0);
 }
 
+TEST_CASE("what is fetched beside a round comes from memory again where the second cache has lost it") {
+  plan::ContractionCounts counts;
+  counts.blocks = 400;
+  counts.rounds = 80;
+  counts.terms = 1280;
+  counts.resident = 3;
+  counts.operand_bytes = counts.copied_bytes = counts.memory_bytes = counts.cached_bytes = 8e8;
+  const auto device = plan::GpuModel::of_capability(90);
+  const double once = plan::contraction_time(counts, device).memory;
+  counts.fetched[1] = {4e8, 1e3};  // copied a round later: 0.4 MB of all blocks
+  CHECK(plan::contraction_time(counts, device).memory == once);
+  counts.fetched[1].between = 1e5;  // 40 MB of all blocks
+  CHECK(std::abs(plan::contraction_time(counts, device).memory - 1.5 * once) < 1e-9 * once);
+  counts.fetched[1].between = 5.6e4;  // between what is kept and what is lost
+  const double part = plan::contraction_time(counts, device).memory;
+  CHECK(part > 1.1 * once);
+  CHECK(part < 1.4 * once);
+}
+
+TEST_CASE("blocks of one warp begin their rounds beside each other, on parts of a multiprocessor") {
+  plan::ContractionCounts counts;
+  counts.blocks = 1056;
+  counts.rounds = 512;
+  counts.resident = 8;
+  counts.stages = 6;
+  counts.pipe_cycles = 16;
+  const auto device = plan::GpuModel::of_capability(90);
+  const double small = plan::contraction_time(counts, device).products;
+  counts.warps = 4;
+  CHECK(small < 0.6 * plan::contraction_time(counts, device).products);
+}
+
 TEST_CASE("more of anything takes a contraction longer") {
   plan::ContractionCounts counts;
   counts.blocks = 1000;
