@@ -35,6 +35,19 @@ std::optional<Chosen> one_of(ir::Canonical program, const std::vector<plan::Cand
   return Chosen{std::move(program), list[number % list.size()].schedule};
 }
 
+/// A contraction that blocks of clusters may share, of which one in four is for warp groups.
+auto draw_for_clusters(std::mt19937_64& random) {
+  return random() % 4 == 0 ? fuzz::group_contraction(random) : fuzz::gpu_contraction(random);
+}
+
+/// Its candidates in clusters.
+std::vector<plan::Candidate> of_clusters(const ir::Program& program) {
+  auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(90));
+  std::erase_if(list,
+                [](const auto& candidate) { return candidate.schedule.name.find(" cluster ") == std::string::npos; });
+  return list;
+}
+
 /// Runs a schedule for each of `count` seeds on the simulator, and fails unless it gives the interpreter's values
 /// without a fault. `draw` makes a contraction, `choose` a program and a schedule of it, where there is one; `seen` is
 /// shown what ran and its source. Returns how many ran.
@@ -218,13 +231,10 @@ TEST_CASE("random contractions whose sums the blocks of a cluster share are the 
   const int count = (fuzz::cases(kCases) + 3) / 4;
   int of_groups = 0, of_eight = 0;
   const int run = run_on_simulator(
-      first, count,
-      [](auto& random) { return random() % 4 == 0 ? fuzz::group_contraction(random) : fuzz::gpu_contraction(random); },
+      first, count, draw_for_clusters,
       [](const auto& d, std::uint64_t, auto& random) -> std::optional<Chosen> {
         auto program = d.program();
-        auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(90));
-        std::erase_if(
-            list, [](const auto& candidate) { return candidate.schedule.name.find(" cluster ") == std::string::npos; });
+        const auto list = of_clusters(program);
         return one_of(std::move(program), list, random());
       },
       [&](const kernel::Schedule& schedule, const std::string&) {
@@ -242,13 +252,10 @@ TEST_CASE("random contractions whose last tiles have their sums in parts are the
   const int count = fuzz::cases(kCases);
   int of_groups = 0, several_loops = 0;
   const int run = run_on_simulator(
-      first, count,
-      [](auto& random) { return random() % 4 == 0 ? fuzz::group_contraction(random) : fuzz::gpu_contraction(random); },
+      first, count, draw_for_clusters,
       [](const auto& d, std::uint64_t, auto& random) -> std::optional<Chosen> {
         auto program = d.program();
-        auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(90));
-        std::erase_if(
-            list, [](const auto& candidate) { return candidate.schedule.name.find(" cluster ") == std::string::npos; });
+        const auto list = of_clusters(program);
         // Of all numbers of last tiles that candidates take with few stages one at random.
         std::vector<plan::Candidate> fitting;
         constexpr int kMostTiles = 40;

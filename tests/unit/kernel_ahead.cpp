@@ -3,10 +3,9 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "ir/passes/canonical.hpp"
+#include "contraction_program.hpp"
 #include "kernel/build.hpp"
 #include "kernel_places.hpp"
-#include "lower/einsum.hpp"
 #include "ricci/error.hpp"
 
 namespace kernel_ahead_test {
@@ -18,11 +17,7 @@ namespace {
 
 /// C[d][e][c][a] = sum A[a][b][c][d] B[b][e].
 ir::Program turned() {
-  ir::EinsumProblem problem;
-  problem.spec = Spec::parse("abce,bf->efca");
-  problem.inputs = {ricci::Layout::row_major(DType::f64, {24, 3, 9, 16}), ricci::Layout::row_major(DType::f64, {3, 7})};
-  problem.output = ricci::Layout::row_major(DType::f64, {16, 7, 9, 24});
-  return ir::canonicalise(ir::lower(problem));
+  return tests::contraction("abce,bf->efca", {{24, 3, 9, 16}, {3, 7}, {16, 7, 9, 24}}, DType::f64);
 }
 
 const std::string kTiles =

@@ -2,11 +2,10 @@
 #include <string>
 
 #include "catch.hpp"
-#include "ir/passes/canonical.hpp"
+#include "contraction_program.hpp"
 #include "kernel/build.hpp"
 #include "kernel/expand.hpp"
 #include "kernel_places.hpp"
-#include "lower/einsum.hpp"
 
 namespace kernel_joined_test {
 
@@ -17,11 +16,7 @@ namespace {
 
 /// C[c][d][a][e] = sum A[a][b][c] B[b][d][e], of rows a and c and columns d and e.
 ir::Program several_axes() {
-  ir::EinsumProblem problem;
-  problem.spec = Spec::parse("akc,kij->ciaj");
-  problem.inputs = {ricci::Layout::row_major(DType::f64, {5, 9, 3}), ricci::Layout::row_major(DType::f64, {9, 5, 11})};
-  problem.output = ricci::Layout::row_major(DType::f64, {3, 5, 5, 11});
-  return ir::canonicalise(ir::lower(problem));
+  return tests::contraction("akc,kij->ciaj", {{5, 9, 3}, {9, 5, 11}, {3, 5, 5, 11}}, DType::f64);
 }
 const char* const kJoined =
     "join ac a c; join de d e; tile ac:4; tile de:16; order task ac0 de0; stage A at de0 scratch b ac;"

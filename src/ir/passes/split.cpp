@@ -423,7 +423,7 @@ class Splitter {
     return cuts;
   }
 
-  /// Parts that give all workers tiles of so many points, and are long enough; 0: no more than one.
+  /// Parts that give all workers tiles of so many points, and are long enough; up to 1: none.
   std::int64_t wanted_parts(std::int64_t points, std::int64_t values) const {
     constexpr std::int64_t kLeastProducts = 1024;  // of a part
     const auto tiles = std::max<std::int64_t>((points + limits_.tile_points - 1) / limits_.tile_points, 1);
@@ -431,8 +431,9 @@ class Splitter {
     return std::min(limits_.tile_workers / tiles, values / kLeastProducts);
   }
 
-  /// The next index to cut, with the number of its parts: the first one of which a cut makes no more than are wanted,
-  /// or else the one that makes the fewest too many. Null where none are wanted.
+  /// The next index to cut, with the number of its parts: of those of which a cut makes no more than are wanted the
+  /// first, or the one that makes the most, as CutOrder says; or else the one that makes the fewest too many. Null
+  /// where none are wanted.
   ///   left  furthest apart in memory first
   Cut* cut_further(std::vector<Cut>& left, std::int64_t points, std::int64_t values) const {
     const auto wanted = wanted_parts(points, values);

@@ -21,8 +21,8 @@ struct SplitLimits {
   /// Sums of products of two loads go by tiles of that many points, each a worker's, as few as `tile_workers` of which
   /// have work for all. 0: they are like any others.
   std::int64_t tile_points = 0, tile_workers = 0;
-  CutOrder cut_order = CutOrder::furthest;
-  bool scans = true;  ///< scans and compactions, too: they read and compute everything twice
+  CutOrder cut_order = CutOrder::furthest;  ///< of such sums
+  bool scans = true;                        ///< scans and compactions, too: they read and compute everything twice
   /// What gives the same bits whole, too.
   bool exact_reductions = true, exact_scans = true;
 };
