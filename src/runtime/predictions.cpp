@@ -79,14 +79,7 @@ Predictions::Known& Predictions::known(const ir::Program& program) {
   return one;
 }
 
-ir::Step Predictions::canonical_step(const ir::Step& step) {
-  const auto& canonical = this->canonical(step.program);
-  ir::Step made;
-  for (const int buffer : canonical.buffer) made.storage.push_back(step.storage[static_cast<std::size_t>(buffer)]);
-  for (const int param : canonical.param) made.param.push_back(step.param[static_cast<std::size_t>(param)]);
-  made.program = canonical;
-  return made;
-}
+ir::Step Predictions::canonical_step(const ir::Step& step) { return ir::canonical_step(step, canonical(step.program)); }
 
 const plan::Candidate& Predictions::best(const ir::Program& canonical) {
   auto& best = predictions_[form_of(canonical)].best;

@@ -354,8 +354,9 @@ Canonical canonicalise(Program program, std::string* trace) {
   return result;
 }
 
-Step canonical_step(const Step& step) {
-  auto canonical = canonicalise(step.program);
+Step canonical_step(const Step& step) { return canonical_step(step, canonicalise(step.program)); }
+
+Step canonical_step(const Step& step, Canonical canonical) {
   Step made;
   for (const int buffer : canonical.buffer) made.storage.push_back(step.storage[static_cast<std::size_t>(buffer)]);
   for (const int param : canonical.param) made.param.push_back(step.param[static_cast<std::size_t>(param)]);

@@ -29,5 +29,7 @@ Canonical canonicalise(Program program, std::string* trace = nullptr);
 
 /// The step with its program in canonical form.
 Step canonical_step(const Step& step);
+/// The same, with that form of its program.
+Step canonical_step(const Step& step, Canonical canonical);
 
 }  // namespace ricci::ir
