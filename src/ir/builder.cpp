@@ -196,16 +196,19 @@ NodeId Builder::index(int index) {
 NodeId Builder::cast(NodeId x, DType type) { return node(x).type == type ? x : op(OpCode::cast, type, x); }
 
 NodeId Builder::op(OpCode code, DType type, NodeId x, NodeId y, NodeId z) {
-  const auto keep = [&] {
-    Node made;
-    made.kind = NodeKind::op;
-    made.op = code;
-    made.type = type;
-    made.operand[0] = x;
-    made.operand[1] = y;
-    made.operand[2] = z;
-    return add(std::move(made));
-  };
+  // A guard that is left alone would be the statement's: what it leaves out is not stored, and 0 in an expression.
+  if (const auto made = folded(code, type, x, y, z); made >= 0 && node(made).kind != NodeKind::guard) return made;
+  Node made;
+  made.kind = NodeKind::op;
+  made.op = code;
+  made.type = type;
+  made.operand[0] = x;
+  made.operand[1] = y;
+  made.operand[2] = z;
+  return add(std::move(made));
+}
+
+NodeId Builder::folded(OpCode code, DType type, NodeId& x, NodeId& y, NodeId z) {
   // Integers have no rounding: always fold.
   const bool both = y >= 0 && node(x).kind == NodeKind::constant && node(y).kind == NodeKind::constant;
   if (code == OpCode::cast && node(x).kind == NodeKind::constant && is_integer(node(x).type) == is_integer(type)) {
@@ -213,7 +216,7 @@ NodeId Builder::op(OpCode code, DType type, NodeId x, NodeId y, NodeId z) {
     if (!program.exact && !is_half(type)) return constant(node(x).value, type);
   }
   if (code == OpCode::select && y == z) return y;
-  if (program.exact || !is_floating(type) || is_comparison(code)) return keep();
+  if (program.exact || !is_floating(type) || is_comparison(code)) return -1;
 
   const auto negated = [&](NodeId id) { return node(id).kind == NodeKind::op && node(id).op == OpCode::neg; };
   const auto inner = [&](NodeId id) { return node(id).operand[0]; };
@@ -282,7 +285,7 @@ NodeId Builder::op(OpCode code, DType type, NodeId x, NodeId y, NodeId z) {
     default:
       break;
   }
-  return keep();
+  return -1;
 }
 
 NodeId Builder::reduce(OpCode code, NodeId body, std::vector<int> over) {

@@ -42,6 +42,8 @@ class Builder {
 
  private:
   NodeId add(Node node);
+  /// What an operation folds to; -1: nothing. Operands are left in the order in which it is kept.
+  NodeId folded(OpCode op, DType type, NodeId& x, NodeId& y, NodeId z);
   bool is_constant(NodeId id, double value) const;
 
   std::unordered_map<std::string, NodeId> known_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -20,7 +21,7 @@ std::vector<std::string> flags(const CpuCompileOptions& options) {
   std::vector<std::string> arguments = {
       "-std=c++20", "-O3", "-vectorize-loops", "-vectorize-slp",
       // Without this, 64-byte vectors are quietly split into halves.
-      fmt::format("-mprefer-vector-width={}", options.target.vector_bytes * 8),
+      fmt::format("-mprefer-vector-width={}", std::min(options.target.vector_bytes, options.halved ? 32 : 64) * 8),
       options.contract == Contract::off  ? "-ffp-contract=off"
       : options.contract == Contract::on ? "-ffp-contract=on"
                                          : "-ffp-contract=fast",

@@ -19,6 +19,9 @@ struct CpuCompileOptions {
   CpuTarget target;
   Contract contract = Contract::fast;
   std::vector<std::string> extra;  ///< more cc1 arguments (the simulator's instrumentation)
+  /// Vectors that the compiler makes by itself have 32 bytes at most. Of 64 bytes Clang 19.1 makes wrong ones where
+  /// complex products are added up side by side: sums of one element stand in another's place.
+  bool halved = false;
 };
 
 struct CpuObject {

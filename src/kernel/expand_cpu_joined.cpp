@@ -306,7 +306,7 @@ class JoinedCopy {
     body.push_back({Transpose{rows}});
     Store store{vector(copy_.to, Affine(first), from + Affine::of(w)), load_of(type(copy_.to), row(w))};
     body.push_back(loop_over(w, Bind::unroll, {{std::move(store)}}));
-    return body;
+    return {{Section{"", std::move(body)}}};  // where nothing guards a block, others have rows of that name beside it
   }
 
   /// The same elements one by one, those that exist.

@@ -194,11 +194,11 @@ std::int64_t wavefronts(const std::array<Point, kWarp>& held, const Layout& memo
   const auto lanes = static_cast<std::size_t>(lanes_of_part(bytes));
   const auto banks = static_cast<std::size_t>(kBanks * kWord >> shift);  // as many as lanes of a part
   std::int64_t all = 0;
-  for (std::size_t start = 0; start < kWarp && all < enough; start += lanes) {
+  for (std::size_t first = 0; first < kWarp && all < enough; first += lanes) {
     std::array<std::array<std::int64_t, kWarp>, kBanks> places;  // different ones of each bank, of which
     std::array<std::uint8_t, kBanks> counts{};                   // there are so many
     std::uint8_t most = 0;
-    for (auto lane = start; lane < start + lanes; ++lane) {
+    for (auto lane = first; lane < first + lanes; ++lane) {
       const auto at = address[lane];
       const auto bank = static_cast<std::size_t>(at) & (banks - 1);
       auto& here = places[bank];

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "kernel/print.hpp"
 #include "kernel/verifier.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
-namespace {
 
-constexpr std::int64_t kMostShared = 227 * 1024;
-
-}  // namespace
+static constexpr std::int64_t kMostShared = 227 * 1024;
 
 void Verifier::run() {
   launch();
@@ -85,6 +84,10 @@ void Verifier::body(const Body& body, bool outermost) {
   const auto mark = ranges_.mark();
   std::vector<Var> names;
   std::vector<int> declared, advanced;
+  std::set<std::string_view> said;  // names of one scope, which a printer says as they are
+  const auto say = [&](const std::string& name) {
+    if (!said.insert(name).second) fail(fmt::format("{} is the name of two things side by side", name));
+  };
   for (const auto& statement : body) {
     origin_ = statement.origin;
     if (const auto* loop = std::get_if<Loop>(&statement.node); loop && numbers_blocks(loop->bind)) {
@@ -94,6 +97,7 @@ void Verifier::body(const Body& body, bool outermost) {
     }
     if (const auto* let = std::get_if<Let>(&statement.node)) {
       this->let(*let);
+      if (!let->in_place) say(name(let->var));
       names.push_back(let->var);
       continue;
     }
@@ -108,6 +112,7 @@ void Verifier::body(const Body& body, bool outermost) {
   ranges_.restore(mark);
   for (const auto var : names) ranges_.leave(var);
   for (const auto array : declared) {
+    say(kernel_.array(array).name);
     not_held(array);
     life_[static_cast<std::size_t>(array)] = Life::undeclared;
     stack_ -= stack_bytes(kernel_.array(array));
@@ -330,23 +335,6 @@ void Verifier::one(const If& branch) {
   body(branch.otherwise, false);
   ranges_.restore(mark);
   join();
-}
-
-void Verifier::one(const Declare& declare) {
-  auto& life = life_of(declare.array);
-  if (kernel_.array(declare.array).space != Space::registers) fail("a declaration of what is no register array");
-  if (life != Life::undeclared) fail(fmt::format("{} is declared twice", kernel_.array(declare.array).name));
-  life = declare.zeros ? Life::ready : Life::empty;
-  stack_ += stack_bytes(kernel_.array(declare.array));
-  if (!cuda()) on_stack(kernel_.array(declare.array), stack_);
-  registers_[static_cast<std::size_t>(declare.array)] = Varies::never;
-}
-
-void Verifier::one(const Define& define) {
-  one(Declare{define.array});
-  const auto& array = kernel_.array(define.array);
-  if (!array.shape.empty()) fail(fmt::format("{} of several registers begins with a value", array.name));
-  one(Store{{define.array, {}, array.lanes}, define.value});
 }
 
 void Verifier::one(const Advance& advance) {

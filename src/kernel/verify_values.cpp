@@ -258,4 +258,21 @@ void Verifier::lane(const Access& access) const {
     fail(fmt::format("lane {} of {}", print(kernel_, *access.lane), access.lanes));
 }
 
+void Verifier::one(const Declare& declare) {
+  auto& life = life_of(declare.array);
+  if (kernel_.array(declare.array).space != Space::registers) fail("a declaration of what is no register array");
+  if (life != Life::undeclared) fail(fmt::format("{} is declared twice", kernel_.array(declare.array).name));
+  life = declare.zeros ? Life::ready : Life::empty;
+  stack_ += stack_bytes(kernel_.array(declare.array));
+  if (!cuda()) on_stack(kernel_.array(declare.array), stack_);
+  registers_[static_cast<std::size_t>(declare.array)] = Varies::never;
+}
+
+void Verifier::one(const Define& define) {
+  one(Declare{define.array});
+  const auto& array = kernel_.array(define.array);
+  if (!array.shape.empty()) fail(fmt::format("{} of several registers begins with a value", array.name));
+  one(Store{{define.array, {}, array.lanes}, define.value});
+}
+
 }  // namespace ricci::kernel

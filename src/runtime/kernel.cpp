@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
-#include "jit/cpu_compiler.hpp"
 #include "jit/cuda_compiler.hpp"
 #include "jit/cuda_tensor_map.hpp"
 #include "json/json.hpp"
@@ -23,14 +23,10 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Exact programs must agree with the interpreter bit by bit: no fused multiply-add. Kernels of atoms write what is to
-// be fused as one expression, and fuse nothing else: the loops around a result's expression depend on the number of
-// threads, and its bits must not.
-jit::CpuCompileOptions cpu_options(const Target& target, bool exact, bool by_atom) {
-  jit::CpuCompileOptions options;
-  options.target = target.cpu;
-  options.contract = exact ? jit::Contract::off : by_atom ? jit::Contract::on : jit::Contract::fast;
-  return options;
+bool computes_complex(const ir::Program& program) {
+  return std::any_of(program.nodes.begin(), program.nodes.end(), [](const ir::Node& node) {
+    return is_complex(node.type) && (node.kind == ir::NodeKind::op || node.kind == ir::NodeKind::reduce);
+  });
 }
 
 jit::CudaCompileOptions cuda_options(const Target& target, bool exact) {
@@ -63,13 +59,13 @@ void read_usage(LoadedKernel& kernel) {
 }
 
 cache::Entry compile(const std::string& key, const codegen::Source& source, const Target& target, bool exact,
-                     bool by_atom, double* ms) {
+                     const jit::CpuCompileOptions& cpu_options, double* ms) {
   cache::Entry entry;
   entry.key = key;
   entry.source = source.full();
   int registers = 0, spills = 0, shared = 0;
   if (target.device == Device::cpu) {
-    auto object = jit::compile_cpu(entry.source, source.kernel, cpu_options(target, exact, by_atom));
+    auto object = jit::compile_cpu(entry.source, source.kernel, cpu_options);
     entry.binary = std::move(object.bytes);
     *ms = object.ms;
   } else {
@@ -116,6 +112,19 @@ void* DeviceFunctions::on(int ordinal) const {
   return functions_[at].load(std::memory_order_relaxed);
 }
 
+// Exact programs must agree with the interpreter bit by bit: no fused multiply-add. Kernels of atoms write what is to
+// be fused as one expression, and fuse nothing else: the loops around a result's expression depend on the number of
+// threads, and its bits must not. They and what moves elements spell their vectors out.
+jit::CpuCompileOptions cpu_options(const jit::CpuTarget& target, const ir::Program& program,
+                                   const kernel::Schedule& schedule) {
+  const bool by_atom = kernel::has_atom(schedule.directives);
+  jit::CpuCompileOptions options;
+  options.target = target;
+  options.contract = program.exact ? jit::Contract::off : by_atom ? jit::Contract::on : jit::Contract::fast;
+  options.halved = computes_complex(program) && !by_atom && !kernel::has_write(schedule.directives);
+  return options;
+}
+
 bool Target::lacks_tensor_maps() const { return ordinal >= 0 && !jit::cuda::has_tensor_maps(); }
 
 std::string Target::text() const { return device == Device::cpu ? cpu.text() : fmt::format("sm_{}", sm); }
@@ -123,26 +132,24 @@ std::string Target::text() const { return device == Device::cpu ? cpu.text() : f
 std::string kernel_key(const ir::Program& program, std::string_view program_text, const kernel::Schedule& schedule,
                        const Target& target) {
   const bool cpu = target.device == Device::cpu;
-  return fmt::format(
-      "ricci kernel 1\ngenerator {}\n{}target {} {}\ncompiler {}\nflags {}\n{}{}", codegen::generator_version(),
-      kernel::added_rules(), name(target.device), target.text(),
-      cpu ? jit::cpu_compiler_version() : jit::cuda_compiler_version(),
-      cpu ? jit::cpu_flags_text(cpu_options(target, program.exact, kernel::has_atom(schedule.directives)))
-          : jit::cuda_flags_text(cuda_options(target, program.exact)),
-      program_text, kernel::print(schedule));
+  return fmt::format("ricci kernel 1\ngenerator {}\n{}target {} {}\ncompiler {}\nflags {}\n{}{}",
+                     codegen::generator_version(), kernel::added_rules(), name(target.device), target.text(),
+                     cpu ? jit::cpu_compiler_version() : jit::cuda_compiler_version(),
+                     cpu ? jit::cpu_flags_text(cpu_options(target.cpu, program, schedule))
+                         : jit::cuda_flags_text(cuda_options(target, program.exact)),
+                     program_text, kernel::print(schedule));
 }
 
 std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
                                                 const kernel::Schedule& schedule, const GeneratedKernel& launch,
                                                 const Target& target, const MakeNotes& notes) {
   auto kernel = std::make_shared<LoadedKernel>();
-  kernel->exact = program.exact;
-  kernel->by_atom = kernel::has_atom(schedule.directives);
+  if (target.device == Device::cpu) kernel->cpu_options = cpu_options(target.cpu, program, schedule);
   const auto make = [&] {
     const auto start = std::chrono::steady_clock::now();
     const auto source = codegen::emit(program, schedule, target.family(), notes());
     kernel->generate_ms = ms_since(start);
-    return compile(key, source, target, program.exact, kernel->by_atom, &kernel->compile_ms);
+    return compile(key, source, target, program.exact, kernel->cpu_options, &kernel->compile_ms);
   };
   kernel->entry = store.find_or_make(key, make, &kernel->outcome);
   kernel->name = codegen::kernel_name(program);
@@ -168,7 +175,7 @@ std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::
 std::string disassemble(const LoadedKernel& kernel, const Target& target) {
   if (target.device == Device::gpu) return jit::disassemble_cubin(kernel.entry->binary);
   if (jit::cpu_compiler_version().empty()) return {};
-  return jit::assemble_cpu(kernel.entry->source, kernel.name, cpu_options(target, kernel.exact, kernel.by_atom));
+  return jit::assemble_cpu(kernel.entry->source, kernel.name, kernel.cpu_options);
 }
 
 }  // namespace ricci::runtime

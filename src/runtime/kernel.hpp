@@ -11,7 +11,7 @@
 #include "cache/store.hpp"
 #include "codegen/source.hpp"
 #include "ir/program.hpp"
-#include "jit/cpu_target.hpp"
+#include "jit/cpu_compiler.hpp"
 #include "jit/cuda_driver.hpp"
 #include "jit/object_loader.hpp"
 #include "kernel/schedule.hpp"
@@ -58,8 +58,7 @@ class DeviceFunctions {
 struct LoadedKernel {
   std::shared_ptr<const cache::Entry> entry;
   std::string name;
-  bool exact = true;     ///< ir::Program::exact
-  bool by_atom = false;  ///< kernel::has_atom() of the schedule
+  jit::CpuCompileOptions cpu_options;  ///< CPU: how it was compiled
   int registers = 0, spill_bytes = 0, shared_bytes = 0;
   double generate_ms = 0, compile_ms = 0, load_ms = 0;
   cache::Outcome outcome = cache::Outcome::made;
@@ -83,6 +82,10 @@ struct GeneratedKernel {
 ///   program_text  ir::print(program)
 std::string kernel_key(const ir::Program& program, std::string_view program_text, const kernel::Schedule& schedule,
                        const Target& target);
+
+/// What a kernel on a CPU asks of the compiler.
+jit::CpuCompileOptions cpu_options(const jit::CpuTarget& target, const ir::Program& program,
+                                   const kernel::Schedule& schedule);
 
 /// Makes the notes in a kernel's head; called only when the source is generated.
 using MakeNotes = std::function<codegen::Notes()>;

@@ -67,6 +67,18 @@ std::string failure(Runtime& runtime, std::uint64_t seed, Counts& counts) {
 
 }  // namespace
 
+TEST_CASE("packing of joined axes names its registers in a scope of their own") {
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  options.threads = 8;
+  Runtime runtime(options);
+  Counts counts;
+  for (const std::uint64_t seed : {7001628, 7002942}) {
+    INFO("seed " << seed);
+    CHECK(failure(runtime, seed, counts) == "");
+  }
+}
+
 TEST_CASE("random contractions on the CPU are within the bound of their dot products") {
   const auto first = fuzz::first_seed(700001);
   const int count = fuzz::cases(40);

@@ -1,9 +1,9 @@
 // Random programs as C++ kernels, every candidate of the planner drawn at random, against the interpreter.
 #include "catch.hpp"
 #include "fuzz/kernel_case.hpp"
-#include "jit/cpu_compiler.hpp"
 #include "jit/object_loader.hpp"
 #include "ricci/error.hpp"
+#include "runtime/kernel.hpp"
 
 namespace program_cpu_test {
 
@@ -17,9 +17,7 @@ std::string failure(std::uint64_t seed, fuzz::Kind kind) {
   if (seed % 2 == 0) device_model.cache_bytes = 0;  // stores by nontemporal stores
   auto made = fuzz::kernel_case(seed, kind, device_model);
   if (!made) return {};
-  jit::CpuCompileOptions options;
-  options.target = jit::host_cpu();
-  options.contract = made->program.exact ? jit::Contract::off : jit::Contract::fast;
+  const auto options = runtime::cpu_options(jit::host_cpu(), made->program, made->schedule);
   std::shared_ptr<const jit::LoadedObject> object;
   try {
     object = jit::load_object(jit::compile_cpu(made->source.full(), made->source.kernel, options).bytes);

@@ -40,17 +40,19 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
         for (i64 c = 0; c < 9; ++c) {
           for (i64 db = 0; db < 2; ++db) {
             if (20LL * ba0 + 5LL * ba1 + 3LL < 45) {
-              f64x4 A_packed_rows[4];
-              #pragma unroll
-              for (int u = 0; u < 4; ++u) {
-                const i64 a = (20LL * ba0 + 5LL * ba1 + u) % 15;
-                const i64 b = (20LL * ba0 + 5LL * ba1 + u) / 15;
-                A_packed_rows[u] = *(const f64x4_in_memory*)(A + 10LL * c + 270LL * a + 90LL * b + 4LL * db);
-              }
-              transpose<double, 4>(A_packed_rows);
-              #pragma unroll
-              for (int w = 0; w < 4; ++w) {
-                *(f64x4_in_memory*)(A_packed + 450LL * ba1 + 50LL * c + 20LL * db + 5LL * w) = A_packed_rows[w];
+              {
+                f64x4 A_packed_rows[4];
+                #pragma unroll
+                for (int u = 0; u < 4; ++u) {
+                  const i64 a = (20LL * ba0 + 5LL * ba1 + u) % 15;
+                  const i64 b = (20LL * ba0 + 5LL * ba1 + u) / 15;
+                  A_packed_rows[u] = *(const f64x4_in_memory*)(A + 10LL * c + 270LL * a + 90LL * b + 4LL * db);
+                }
+                transpose<double, 4>(A_packed_rows);
+                #pragma unroll
+                for (int w = 0; w < 4; ++w) {
+                  *(f64x4_in_memory*)(A_packed + 450LL * ba1 + 50LL * c + 20LL * db + 5LL * w) = A_packed_rows[w];
+                }
               }
             } else {
               for (i64 ba = 0; ba < 4; ++ba) {
@@ -65,17 +67,19 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
             }
           }
           if (20LL * ba0 + 5LL * ba1 + 3LL < 45) {
-            f64x4 A_packed_rows[4];
-            #pragma unroll
-            for (int u = 0; u < 4; ++u) {
-              const i64 a = (20LL * ba0 + 5LL * ba1 + u) % 15;
-              const i64 b = (20LL * ba0 + 5LL * ba1 + u) / 15;
-              A_packed_rows[u] = load_part<f64x4, 2>(A + 10LL * c + 270LL * a + 90LL * b + 8LL);
-            }
-            transpose<double, 4>(A_packed_rows);
-            #pragma unroll
-            for (int w = 0; w < 2; ++w) {
-              *(f64x4_in_memory*)(A_packed + 450LL * ba1 + 50LL * c + 5LL * w + 40LL) = A_packed_rows[w];
+            {
+              f64x4 A_packed_rows[4];
+              #pragma unroll
+              for (int u = 0; u < 4; ++u) {
+                const i64 a = (20LL * ba0 + 5LL * ba1 + u) % 15;
+                const i64 b = (20LL * ba0 + 5LL * ba1 + u) / 15;
+                A_packed_rows[u] = load_part<f64x4, 2>(A + 10LL * c + 270LL * a + 90LL * b + 8LL);
+              }
+              transpose<double, 4>(A_packed_rows);
+              #pragma unroll
+              for (int w = 0; w < 2; ++w) {
+                *(f64x4_in_memory*)(A_packed + 450LL * ba1 + 50LL * c + 5LL * w + 40LL) = A_packed_rows[w];
+              }
             }
           } else {
             for (i64 ba = 0; ba < 4; ++ba) {
@@ -92,17 +96,19 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
         for (i64 c = 0; c < 9; ++c) {
           for (i64 db = 0; db < 2; ++db) {
             if (20LL * ba0 + 5LL * ba1 + 4LL < 45) {
-              f64x4 A_packed_rows[4];
-              #pragma unroll
-              for (int u = 0; u < 4; ++u) {
-                const i64 a = (20LL * ba0 + 5LL * ba1 + u + 1LL) % 15;
-                const i64 b = (20LL * ba0 + 5LL * ba1 + u + 1LL) / 15;
-                A_packed_rows[u] = *(const f64x4_in_memory*)(A + 10LL * c + 270LL * a + 90LL * b + 4LL * db);
-              }
-              transpose<double, 4>(A_packed_rows);
-              #pragma unroll
-              for (int w = 0; w < 4; ++w) {
-                *(f64x4_in_memory*)(A_packed + 450LL * ba1 + 50LL * c + 20LL * db + 5LL * w + 1LL) = A_packed_rows[w];
+              {
+                f64x4 A_packed_rows[4];
+                #pragma unroll
+                for (int u = 0; u < 4; ++u) {
+                  const i64 a = (20LL * ba0 + 5LL * ba1 + u + 1LL) % 15;
+                  const i64 b = (20LL * ba0 + 5LL * ba1 + u + 1LL) / 15;
+                  A_packed_rows[u] = *(const f64x4_in_memory*)(A + 10LL * c + 270LL * a + 90LL * b + 4LL * db);
+                }
+                transpose<double, 4>(A_packed_rows);
+                #pragma unroll
+                for (int w = 0; w < 4; ++w) {
+                  *(f64x4_in_memory*)(A_packed + 450LL * ba1 + 50LL * c + 20LL * db + 5LL * w + 1LL) = A_packed_rows[w];
+                }
               }
             } else {
               for (i64 ba = 0; ba < 4; ++ba) {
@@ -117,17 +123,19 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
             }
           }
           if (20LL * ba0 + 5LL * ba1 + 4LL < 45) {
-            f64x4 A_packed_rows[4];
-            #pragma unroll
-            for (int u = 0; u < 4; ++u) {
-              const i64 a = (20LL * ba0 + 5LL * ba1 + u + 1LL) % 15;
-              const i64 b = (20LL * ba0 + 5LL * ba1 + u + 1LL) / 15;
-              A_packed_rows[u] = load_part<f64x4, 2>(A + 10LL * c + 270LL * a + 90LL * b + 8LL);
-            }
-            transpose<double, 4>(A_packed_rows);
-            #pragma unroll
-            for (int w = 0; w < 2; ++w) {
-              *(f64x4_in_memory*)(A_packed + 450LL * ba1 + 50LL * c + 5LL * w + 41LL) = A_packed_rows[w];
+            {
+              f64x4 A_packed_rows[4];
+              #pragma unroll
+              for (int u = 0; u < 4; ++u) {
+                const i64 a = (20LL * ba0 + 5LL * ba1 + u + 1LL) % 15;
+                const i64 b = (20LL * ba0 + 5LL * ba1 + u + 1LL) / 15;
+                A_packed_rows[u] = load_part<f64x4, 2>(A + 10LL * c + 270LL * a + 90LL * b + 8LL);
+              }
+              transpose<double, 4>(A_packed_rows);
+              #pragma unroll
+              for (int w = 0; w < 2; ++w) {
+                *(f64x4_in_memory*)(A_packed + 450LL * ba1 + 50LL * c + 5LL * w + 41LL) = A_packed_rows[w];
+              }
             }
           } else {
             for (i64 ba = 0; ba < 4; ++ba) {

@@ -92,6 +92,21 @@ TEST_CASE("a guard gives what changes nothing around it") {
   }
 }
 
+TEST_CASE("a guard that operations fold around is no statement's guard") {
+  const auto stored = [](auto fold) {
+    auto b = builder(DType::f64, {{"k", 2}}, {2, 2});
+    const auto p = b.op(OpCode::equal, DType::u8, b.index(0), b.constant(1, DType::i64));
+    b.store(1, {{1}, 0}, fold(b, b.guard(p, b.load(0, {{1}, 0}))));
+    return run<double>(b.finish(), {{5, 6}, {9, 9}});
+  };
+  const auto type = DType::f64;
+  CHECK(stored([](Builder&, NodeId x) { return x; }) == Doubles{9, 6});
+  CHECK(stored([&](Builder& b, NodeId x) { return b.op(OpCode::neg, type, b.op(OpCode::neg, type, x)); }) ==
+        Doubles{0, 6});
+  CHECK(stored([&](Builder& b, NodeId x) { return b.op(OpCode::add, type, x, b.constant(0, type)); }) == Doubles{0, 6});
+  CHECK(stored([&](Builder& b, NodeId x) { return b.op(OpCode::mul, type, b.constant(1, type), x); }) == Doubles{0, 6});
+}
+
 TEST_CASE("scans") {
   const auto scanned = [](OpCode op, bool exclusive, std::int64_t step, Ints out, std::int64_t extent = 4) {
     auto b = builder(DType::i64, {{"q", extent}}, {4, static_cast<std::int64_t>(out.size())});

@@ -271,6 +271,15 @@ const Fault kFaults[] = {
        body->push_back(again);
      },
      "is declared twice"},
+    {"registers with the name of others beside them", cpu,
+     [](Kernel& k) {
+       const auto [body, n] = find<Declare>(k.body);
+       auto other = (*body)[n];
+       auto& array = std::get<Declare>(other.node).array;
+       array = k.add_array(k.array(array));
+       body->push_back(std::move(other));
+     },
+     "is the name of two things side by side"},
     {"a copy that leaves out its last row", cpu,
      [](Kernel& k) {
        auto& loop = get<Loop>(k, loop_over(k, Bind::serial, "b"));
