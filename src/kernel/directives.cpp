@@ -168,7 +168,7 @@ Directive parse_line(std::string_view line) {
     d.subject = levels.front();
     for (const auto size : std::span(levels).subspan(1)) d.sizes.push_back(words.number(size));
   } else if (d.kind == Kind::stage) {
-    d.space = words.name("\"at\" and a loop, shared, warp or registers");
+    d.space = words.name("\"at\" and a loop, shared or registers");
     const bool copied = d.space == "at";
     if (copied) d.at = words.name("a loop"), d.space = words.name("scratch, shared, async or maps");
     names(true, copied ? std::span<const std::string_view>() : kStaged);

@@ -51,9 +51,8 @@
 //
 //   write a:32 b:64 vector 2        neighbours of the first digit are one access; `workers 32`: threads for each tile
 //   stage A shared b:64 a:32        operand A is read in an order of its own, and kept in `shared` memory (on a CPU an
-//                                   array), in the registers of a `warp`, or on a CPU in `registers`. `vector 2`, and
-//                                   on a GPU `rows 4`: of rectangles; `along 2 across 3`: on a CPU, digits that
-//                                   transposed blocks lie along and across; `packing 2`: rows of theirs to a vector
+//                                   array) or in `registers`. `vector 2`; `rows 4`: of rectangles, on a GPU; on a CPU
+//                                   `along 2 across 3`: digits of transposed blocks, `packing 2`: rows to a vector
 //   layout b:1 a:66 elements 2112   where a tile's point lies in shared memory; `swizzle 8 7 2`: shift, mask and unit
 //   prefetch 2                      on a CPU: rows that the next 2 tiles read are fetched while this one is written
 //   carry a                         on a CPU: the line that a run ends in is kept for the next tile along a

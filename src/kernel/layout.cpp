@@ -151,9 +151,12 @@ Exchange exchange(std::span<const Layout> to, std::span<const Layout> from) {
 
 std::vector<std::int64_t> Exchange::registers_for(std::int64_t reg) const {
   std::vector<std::int64_t> all;
-  for (std::int64_t lane = 0; lane < lanes; ++lane) {
-    const auto& from = source[static_cast<std::size_t>(reg * lanes + lane)];
-    if (from) all.push_back(from->reg);
+  const auto of_warp = registers * lanes;
+  for (auto first = reg * lanes; first < static_cast<std::int64_t>(source.size()); first += of_warp) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const auto& from = source[static_cast<std::size_t>(first + lane)];
+      if (from) all.push_back(from->reg);
+    }
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());

@@ -139,8 +139,8 @@ struct Exchange {
   std::int64_t lanes = 1, registers = 1;    ///< of the target
   std::vector<std::optional<Spot>> source;  ///< by warp, register and lane of the target, the lane fastest
 
-  /// Registers of the source in which lanes of the first warp find what their register `reg` gets, in rising order: as
-  /// many shuffles as there are.
+  /// Registers of the source in which lanes of any warp find what their register `reg` gets, in rising order: as many
+  /// shuffles as there are.
   std::vector<std::int64_t> registers_for(std::int64_t reg) const;
 };
 /// Each a chain of layouts: registers and lanes of elements or, where the coordinate is a place in the next one, of

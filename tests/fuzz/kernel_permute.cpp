@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
+#include "fuzz/random_registers.hpp"
 #include "ir/passes/canonical.hpp"
 #include "kernel/build.hpp"
 #include "kernel/interpret/execute.hpp"
@@ -27,11 +28,12 @@ struct Case {
   ir::Program program;
   kernel::Schedule schedule;
   kernel::Kernel tree;
+  std::optional<fuzz::RandomRegisters> registers;  // where the schedule is one that no planner proposes
 };
 
 /// Nothing where there are no elements, or where the only schedule computes.
 std::optional<Case> made(std::uint64_t seed, std::int64_t elements, kernel::Target target = kernel::Target::cuda) {
-  Case c{fuzz::random_problem(seed, {elements, 12}), {}, {}, {}};
+  Case c{fuzz::random_problem(seed, {elements, 12}), {}, {}, {}, {}};
   c.program = ir::canonicalise(ir::lower(c.problem.problem()));
   if (c.program.points() == 0) return std::nullopt;
   plan::CpuModel cpu;
@@ -39,6 +41,8 @@ std::optional<Case> made(std::uint64_t seed, std::int64_t elements, kernel::Targ
   const auto list = target == kernel::Target::cpu ? plan::candidates(c.program, cpu)
                                                   : plan::candidates(c.program, plan::GpuModel::of_capability(90));
   c.schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
+  if (target == kernel::Target::cuda && seed % 4 == 1) c.registers = fuzz::random_registers(seed, c.program);
+  if (c.registers) c.schedule = c.registers->schedule;
   c.tree = kernel::expand(kernel::build(c.program, c.schedule, target));
   return c;
 }
@@ -67,10 +71,12 @@ void check_random(kernel::Target target, std::uint64_t usual_seed) {
   const auto first = fuzz::first_seed(usual_seed);
   const int count = fuzz::cases(400);
   int trees = 0;
+  fuzz::WaysSeen ways;
   for (int k = 0; k < count; ++k) {
     auto c = made(first + static_cast<std::uint64_t>(k), 1500, target);
     if (!c) continue;
     ++trees;
+    if (c->registers) ways.add(*c->registers);
     INFO(told(*c));
     const auto launch = kernel::launch_of(c->program, c->schedule, target);
     CHECK(c->tree.tasks() == launch.tasks);
@@ -83,6 +89,7 @@ void check_random(kernel::Target target, std::uint64_t usual_seed) {
   std::printf("%d kernels of %d random permutations from seed %llu\n", trees, count,
               static_cast<unsigned long long>(first));
   if (fuzz::enough(count)) CHECK(trees > count / 2);
+  if (target == kernel::Target::cuda && fuzz::enough(count / 4)) CHECK(ways.all());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-add_library(ricci_fuzz STATIC random_einsum.cpp random_problem.cpp random_product.cpp random_tensor.cpp rounding.cpp)
+add_library(ricci_fuzz STATIC random_einsum.cpp random_problem.cpp random_product.cpp random_registers.cpp random_tensor.cpp rounding.cpp)
 target_include_directories(ricci_fuzz PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(ricci_fuzz PUBLIC ricci_runtime)
 

@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "codegen/source.hpp"
 #include "fuzz/random_problem.hpp"
+#include "fuzz/random_registers.hpp"
 #include "ir/passes/canonical.hpp"
 #include "plan/plan.hpp"
 #include "runtime/plan_impl.hpp"
@@ -16,14 +17,21 @@ using namespace ricci;
 TEST_CASE("random permutations on the simulator equal the interpreter's bits without a fault") {
   const auto first = fuzz::first_seed(100001);
   const int count = fuzz::cases(300);
+  fuzz::WaysSeen ways;
   for (int k = 0; k < count; ++k) {
     auto p = fuzz::random_problem(first + static_cast<std::uint64_t>(k), {3000, 12});
     INFO(p.text());
     const auto program = ir::canonicalise(ir::lower(p.problem()));
     if (program.points() == 0) continue;
     const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
-    const auto& schedule = list[p.seed % 3 == 0 ? 0 : static_cast<std::size_t>(p.seed / 3) % list.size()].schedule;
-    INFO("schedule " << schedule.name);
+    auto schedule = list[p.seed % 3 == 0 ? 0 : static_cast<std::size_t>(p.seed / 3) % list.size()].schedule;
+    if (p.seed % 4 == 1) {
+      if (const auto drawn = fuzz::random_registers(p.seed, program)) {
+        schedule = drawn->schedule;
+        ways.add(*drawn);
+      }
+    }
+    INFO("schedule " << schedule.name << "\n" << kernel::print(schedule));
     const auto source = codegen::emit(program, schedule, kernel::Target::cuda, {"sm_90", "", ""});
     INFO(source.text);
 
@@ -41,9 +49,13 @@ TEST_CASE("random permutations on the simulator equal the interpreter's bits wit
     if (!report.clean()) FAIL(report.text());
     if (!fuzz::holds(p, want)) FAIL("differs from the interpreter");
   }
-  std::printf("%d random permutations from seed %llu on the simulator\n", count,
-              static_cast<unsigned long long>(first));
+  const auto [registers, shuffles, memory] = ways.counts();
+  std::printf(
+      "%d random permutations from seed %llu on the simulator; of tiles in registers of several warps %d stay in their "
+      "threads, %d in their warps, %d pass between warps\n",
+      count, static_cast<unsigned long long>(first), registers, shuffles, memory);
   REQUIRE(count > 0);
+  if (fuzz::enough(count / 4)) CHECK(ways.all());
 }
 
 }  // namespace permute_simt_test

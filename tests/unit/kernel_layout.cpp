@@ -146,6 +146,17 @@ TEST_CASE("what lanes exchange from one layout to another") {
   warps.add(LayoutAxis::lane, 6, 0, 1).add(LayoutAxis::warp, 2, 1, 1);
   CHECK(between(by_rows, warps).by == Exchange::By::memory);
 
+  // Orders of 6 x 3 and of 2 x 3 x 3 dealt to two warps of two lanes, which have what they get, each in another
+  // register.
+  Layout shared{.shape = {18, 1, 1}}, straight{.shape = {18, 1, 1}}, parted{.shape = {18, 1, 1}};
+  shared.add(LayoutAxis::lane, 2, 0, 1).add(LayoutAxis::warp, 2, 0, 2).add(LayoutAxis::reg, 5, 0, 4);
+  straight.add(LayoutAxis::memory, 18, 0, 1);
+  parted.add(LayoutAxis::memory, 2, 0, 1).add(LayoutAxis::memory, 3, 0, 6).add(LayoutAxis::memory, 3, 0, 2);
+  const auto apart = exchange(std::array{shared, parted}, std::array{shared, straight});
+  CHECK(apart.by == Exchange::By::registers);
+  CHECK(apart.registers_for(0) == std::vector<std::int64_t>{0, 1});
+  CHECK(apart.registers_for(4) == std::vector<std::int64_t>{4});
+
   // An order of 3 x 5 dealt to lanes two at a time, whose digits do not end where lanes do: read along 5, held along 3.
   Layout dealt{.shape = {15, 1, 1}}, along{.shape = {15, 1, 1}}, across{.shape = {15, 1, 1}};
   dealt.add(LayoutAxis::lane, 4, 0, 1).add(LayoutAxis::reg, 4, 0, 4);

@@ -73,7 +73,7 @@ TEST_CASE("what a CPU does with a tile leads back to its text") {
       "layout b:24 a:1 elements 760\nprefetch 2\ncarry a\nwrite a:16 b:32 vector 8\nnontemporal\n");
   check("order\nstage A registers b:40 a:48 vector 8\nwrite a:8 b:40 a:6/8 vector 8\nnontemporal\n");
   check("order\nstage A shared b:40 a:48 vector 8 along 2 across 3\nlayout b:48 a:1 elements 1920\nwrite a:48 b:40\n");
-  check("tile a:32\norder task a0\nstage A warp b:40 a:32\nwrite a:32 b:40 workers 32\nthreads 256\n");
+  check("tile a:32\norder task a0\nstage A registers b:40 a:32\nwrite a:32 b:40 workers 32\nthreads 256\n");
   check(
       "tile b:16\ntile a:16\norder task b0 a0\nstage A shared b:16 a:19\nlayout b:1 a:16 elements 304\n"
       "write a:16 b:16\nskew a 4\norigin shuffle\nthreads 64\n");
@@ -105,9 +105,9 @@ TEST_CASE("directives that move nothing are named") {
   CHECK(refusal("order; write a:48 b:40 vector 0") ==
         "schedule: write a:48 b:40 vector 0: a number from 1 to 1073741824 follows vector");
   CHECK(refusal("order; stage B shared; write") == "schedule: stage B shared: no operand has that name");
-  CHECK(refusal("order; stage A disk; write") ==
-        "schedule: stage A disk: it is kept in shared memory, in a warp or in registers");
-  CHECK(refusal("order; stage A warp; stage A warp; write") == "schedule: stage A warp: one operand is staged");
+  CHECK(refusal("order; stage A disk; write") == "schedule: stage A disk: it is kept in shared memory or in registers");
+  CHECK(refusal("order; stage A registers; stage A registers; write") ==
+        "schedule: stage A registers: one operand is staged");
   CHECK(refusal("order; carry a; write") == "schedule: carry a: no operand is staged");
   CHECK(refusal("order; stage A shared b:40; layout b:1 elements 40 swizzle 1 2; write") ==
         "schedule: layout b:1 elements 40 swizzle 1 2: a swizzle is a shift, a mask and a unit");

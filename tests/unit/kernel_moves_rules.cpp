@@ -74,11 +74,54 @@ TEST_CASE("counts that follow from moves") {
   CHECK(moves.shared_bytes(program) == 2048);
   auto warps = moves;
   warps.mapping.workers = warps.stage->mapping.workers = 32;
-  warps.stage->memory = StageMemory::warp;
+  warps.stage->memory = StageMemory::registers;
   CHECK(warps.tiles_per_block() == 2);
   CHECK(warps.blocks(program) == 5);
   CHECK(warps.shared_bytes(program) == 0);
   CHECK_NOTHROW(verify(warps, program));
+  // Elements that pass between warps go through rows of 17.
+  auto between = warps;
+  between.mapping.workers = between.stage->mapping.workers = 64;
+  CHECK(between.shared_bytes(program) == 16 * 17 * 8);
+  CHECK_NOTHROW(verify(between, program));
+}
+
+TEST_CASE("each rule of tiles in registers, broken once") {
+  const auto program = test::canonical(test::dense("ab->ba", {512, 256}, DType::f32));
+  auto good = tiled();
+  good.stage->memory = StageMemory::registers;
+  const auto threads = [](Moves& s, int workers) {
+    s.threads = s.mapping.workers = s.stage->mapping.workers = workers;
+  };
+  const auto whole = [](Moves& s) {
+    s.tile = {256, 512};
+    s.mapping.digits = {{1, 512, 1}, {0, 256, 1}};
+    s.stage->mapping.digits = {{0, 256, 1}, {1, 512, 1}};
+  };
+  auto large = good;
+  whole(large);
+  threads(large, 1024);
+  CHECK_NOTHROW(verify(large, program));
+  CHECK(large.shared_bytes(program) == 257 * 512 * 4);
+  check_rules(good, program,
+              {
+                  {"registers belong to whole warps of a block", [&](Moves& s) { threads(s, 16); }},
+                  {"registers belong to whole warps of a block", [&](Moves& s) { threads(s, 2048); }},
+                  {"a thread's part of a tile fits into its registers",
+                   [&](Moves& s) {
+                     whole(s);
+                     threads(s, 512);
+                   }},
+                  {"a tile in registers has 16 digits at most",
+                   [&](Moves& s) {
+                     whole(s);
+                     threads(s, 1024);
+                     s.mapping.digits.clear();
+                     for (int k = 0; k < 9; ++k) s.mapping.digits.push_back({1, 2, 1 << k});
+                     for (int k = 0; k < 8; ++k) s.mapping.digits.push_back({0, 2, 1 << k});
+                   }},
+                  {"a tile whose elements pass between warps has a block to itself", [](Moves& s) { s.threads = 128; }},
+              });
 }
 
 TEST_CASE("each rule of moves, broken once") {
@@ -160,7 +203,7 @@ TEST_CASE("each rule of rectangles, broken once") {
                      s.mapping.digits = {{1, 16, 1}, {0, 2, 1}, {0, 8, 2}};
                      s.mapping.rows = 2;
                    }},
-                  {"rectangles wait in shared memory", [](Moves& s) { s.stage->memory = StageMemory::warp; }},
+                  {"rectangles wait in shared memory", [](Moves& s) { s.stage->memory = StageMemory::registers; }},
                   {kept, [](Moves& s) { s.stage->layout = {{1, 16}, 4, 1, 7, 256}; }},
                   {kept, [](Moves& s) { s.stage->layout.unit = 0; }},
                   {kept,
@@ -298,7 +341,7 @@ TEST_CASE("skewed tiles") {
                   {"a skew is a power of two that divides the tile", [](Moves& s) { s.skew.elements = 32; }},
                   {"a skew runs along the output's contiguous index", [](Moves& s) { s.skew.index = 0; }},
                   {"a skewed tile waits in shared memory", [](Moves& s) { s.stage.reset(); }},
-                  {"a skewed tile waits in shared memory", [](Moves& s) { s.stage->memory = StageMemory::warp; }},
+                  {"a skewed tile waits in shared memory", [](Moves& s) { s.stage->memory = StageMemory::registers; }},
                   {"a mapping covers its tile", [](Moves& s) { s.stage->mapping.digits[1].count = 16; }},
                   {"shared memory holds the tile", [](Moves& s) { s.stage->layout.elements = 256; }},
               });

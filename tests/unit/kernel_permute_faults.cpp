@@ -1,5 +1,7 @@
 // Faults planted into kernels that move elements, each found by name: by verify() from the tree alone, or by
 // check_elements() where every element has to be followed.
+#include <algorithm>
+
 #include "catch.hpp"
 #include "ir/passes/canonical.hpp"
 #include "kernel/permute/build_permute.hpp"
@@ -48,8 +50,24 @@ Kernel swizzled() {
 /// A tile for each warp, exchanged by shuffles; the last block has warps without one.
 Kernel exchanged() {
   return built("ab->ba", {300, 8}, DType::u32,
-               "tile a:32; order task a0; stage A warp b:8 a:32 vector 4; write a:32 b:8 vector 4 workers 32;"
+               "tile a:32; order task a0; stage A registers b:8 a:32 vector 4; write a:32 b:8 vector 4 workers 32;"
                " threads 256");
+}
+/// The same in blocks of two warps to a tile, which each exchange what they have, round by round.
+Kernel within_warps() {
+  return built(
+      "abc->acb", {21, 4, 16}, DType::u32,
+      "tile a:8; order task a0; stage A registers c:16 b:4 a:8 vector 2; write b:4 c:16 a:8 vector 2 workers 64;"
+      " threads 128");
+}
+/// Each thread has what it writes, half of the lanes in another register than the others.
+Kernel within_threads() {
+  return built("ab->ba", {48, 3}, DType::u32, "order; stage A registers a:48 b:3; write a:16 b:3 a:3/16; threads 32");
+}
+/// Between warps, through odd rows of shared memory.
+Kernel between_warps() {
+  return built("ab->ba", {40, 24}, DType::u64,
+               "tile a:32; order task a0; stage A registers b:24 a:32 vector 2; write a:32 b:24; threads 128");
 }
 /// The origin found by shuffles.
 Kernel shuffled() {
@@ -107,6 +125,8 @@ const Fault kFaults[] = {
      [](Kernel& k) { get<Store>(k, store_to(k, "column")).to.lane->constant = 1; }, "lane r + 1 of 4"},
     // ---- order
     {"no barrier between reading and writing", ragged, [](Kernel& k) { drop<Barrier>(k); },
+     "with no barrier after what is written to it"},
+    {"no barrier between warps", between_warps, [](Kernel& k) { drop<Barrier>(k); },
      "with no barrier after what is written to it"},
     {"registers before their declaration", ragged, [](Kernel& k) { drop<Declare>(k); }, "where it is not declared"},
     {"a name after the end of its section", ragged,
@@ -184,7 +204,27 @@ const Fault kFaults[] = {
 }  // namespace
 
 TEST_CASE("kernels that move elements without a fault pass") {
-  check_sound({ragged, skewed, swizzled, exchanged, shuffled, wide_elements});
+  check_sound(
+      {ragged, skewed, swizzled, exchanged, within_warps, within_threads, between_warps, shuffled, wide_elements});
+}
+
+TEST_CASE("a tile in registers goes to those that write it the way that both orders need") {
+  const auto shuffles_in = [](Kernel kernel) {
+    int count = 0;
+    while (find<Store>(kernel.body, shuffles).first != nullptr) drop<Store>(kernel, shuffles), ++count;
+    return count;
+  };
+  const auto shared = [](const Kernel& kernel) {
+    return std::any_of(kernel.arrays.begin(), kernel.arrays.end(),
+                       [](const Array& array) { return array.space == Space::shared; });
+  };
+  CHECK(shuffles_in(exchanged()) == 1);
+  CHECK(shuffles_in(within_warps()) == 8);
+  CHECK(shuffles_in(within_threads()) == 0);
+  CHECK(shuffles_in(between_warps()) == 0);
+  CHECK_FALSE(shared(within_warps()));
+  CHECK_FALSE(shared(within_threads()));
+  CHECK(shared(between_warps()));
 }
 
 TEST_CASE("faults planted into kernels that move elements are found by name") { check_faults(kFaults); }

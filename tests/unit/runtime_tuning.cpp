@@ -167,6 +167,25 @@ TEST_CASE("a winner's schedule is kept with its name") {
   CHECK(planned(second).info().choice == "tuned");
 }
 
+TEST_CASE("a stored schedule in a word that directives had once is none") {
+  const auto program = canonical_program();
+  const auto moves = [&](const std::string& memory) {
+    const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
+    const auto warp = std::find_if(list.begin(), list.end(), [](const plan::Candidate& candidate) {
+      return candidate.schedule.name.starts_with("warp ");
+    });
+    REQUIRE(warp != list.end());
+    auto text = kernel::print(warp->schedule);
+    const std::string word = "stage A registers ";
+    const auto place = text.find(word);
+    REQUIRE(place != std::string::npos);
+    text.replace(place, word.size(), "stage A " + memory + " ");
+    return runtime::named_schedule(warp->schedule.name, text, program, kernel::Target::cuda);
+  };
+  CHECK(moves("registers"));
+  CHECK_FALSE(moves("warp"));
+}
+
 TEST_CASE("an entry that names no schedule of the problem is passed over and measured again") {
   const Folder folder;
   cache::Store(folder.config()).put(entry_for("loops from another time"));

@@ -9,6 +9,7 @@
 
 #include "kernel/arguments.hpp"
 #include "kernel/expand.hpp"
+#include "kernel/permute/register_stage.hpp"
 #include "kernel/permute/statement.hpp"
 #include "kernel/permute/tile.hpp"
 #include "kernel/permute/warp_exchange.hpp"
@@ -43,7 +44,7 @@ class Builder {
     origins(block, number);
     if (!moves_.stage) {
       write(block);
-    } else if (moves_.stage->memory == StageMemory::warp) {
+    } else if (moves_.stage->memory == StageMemory::registers) {
       exchange(block);
     } else {
       read(block);
@@ -450,7 +451,7 @@ class Builder {
     return value_of(program_, id, leaf);
   }
 
-  // ---- the exchange within a warp
+  // ---- the exchange within each warp
 
   void exchange(Body& body) {
     const auto& stage = *moves_.stage;
@@ -468,48 +469,55 @@ class Builder {
 
     MappedTile writes(tile_, moves_.mapping, nullptr);
     WarpExchange exchange(tile_, kept);
-    Section writing{
-        fmt::format("exchange within the warp, write {} along {}", name_of(statement().buffer), writes.first_name()),
-        writes.outer_names()};
+    Section writing{fmt::format("{}write {} along {}", exchange.shuffles() ? "exchange within the warp, " : "",
+                                name_of(statement().buffer), writes.first_name()),
+                    writes.outer_names()};
+    const bool loops = writes.rounds() > 1;
+    const auto u = loops ? Affine::of(writes.round()) : Affine();
     const auto lanes = moves_.mapping.vector;
-    const auto first = exchange.sources(0, 0);
-    bool alike = true;
-    for (std::int64_t u = 0; u < writes.rounds(); ++u) {
-      for (int v = 0; v < lanes; ++v) alike = alike && exchange.sources(u, v) == first;
-    }
-    if (alike) {
-      // Every round has the same shuffles.
-      const bool loops = writes.rounds() > 1;
-      auto round = exchanged(writes, exchange, loops ? Affine::of(writes.round()) : Affine(), {});
+    const auto v = lanes > 1 ? Affine::of(kernel_.add_var(tile_.fresh("v"), lanes)) : Affine();
+    if (const auto sources = exchange.regular(u, v); !sources.empty()) {
+      // Every round has the same shuffles, or a register that its number says.
+      auto round = exchanged(writes, u, [&](int in) -> Body {
+        auto element = exchange.exchanged(writes, v, sources, lane(in, v));
+        if (lanes > 1) return {loop_over(v.terms.front().var, Bind::unroll, std::move(element))};
+        return in_section(std::move(element));
+      });
       if (loops) round = {loop_over(writes.round(), Bind::unroll, std::move(round))};
       append(writing.body, std::move(round));
     } else {
-      for (std::int64_t u = 0; u < writes.rounds(); ++u)
-        writing.body.push_back({Section{"", exchanged(writes, exchange, u, u)}});
+      for (std::int64_t k = 0; k < writes.rounds(); ++k) {
+        auto round = exchanged(writes, k, [&](int in) {
+          Body elements;
+          for (int e = 0; e < lanes; ++e)
+            append(elements, in_section(exchange.exchanged(writes, e, exchange.sources(k, e), lane(in, e))));
+          return elements;
+        });
+        writing.body.push_back({Section{"", std::move(round)}});
+      }
     }
     body.push_back({std::move(writing)});
   }
 
-  /// One round of the exchange and what it writes; `spelt` is its number where elements are spelt out.
-  Body exchanged(MappedTile& writes, WarpExchange& exchange, const Affine& u, std::optional<std::int64_t> spelt) {
-    const auto lanes = moves_.mapping.vector;
+  /// One round of the exchange, and what it writes. elements(in): what gives `in`, registers, its elements.
+  template <class F>
+  Body exchanged(MappedTile& writes, const Affine& u, F&& elements) {
     Body round = writes.names(u);
-    const auto in = add_registers("in", node(moves_.stage->load).type, lanes);
+    const auto in = add_registers("in", node(moves_.stage->load).type, moves_.mapping.vector);
     round.push_back({Declare{in}});
-    const auto lane = [&](const Affine& v) { return registers(in, {}, lanes > 1 ? std::optional(v) : std::nullopt); };
-    if (!spelt && lanes > 1) {
-      round.push_back(each_element(
-          "v", lanes, [&](const Affine& v) { return exchange.exchanged(writes, v, exchange.sources(0, 0), lane(v)); }));
-    } else {
-      for (int v = 0; v < lanes; ++v) {
-        auto element = exchange.exchanged(writes, v, exchange.sources(spelt.value_or(0), v), lane(v));
-        round.push_back({Section{"", std::move(element)}});
-      }
-    }
+    append(round, elements(in));
     Operands operands;
     for (const auto id : loads_) operands[id] = is_staged(id) ? in_registers(in, {}) : in_memory(id, writes);
     append(round, where(writes.guard(), stored(writes, operands)));
     return round;
+  }
+  /// A section where there may be names.
+  static Body in_section(Body body) {
+    if (body.size() == 1) return body;
+    return {{Section{"", std::move(body)}}};
+  }
+  Access lane(int array, const Affine& v) const {
+    return registers(array, {}, kernel_.array(array).lanes > 1 ? std::optional(v) : std::nullopt);
   }
 
   const ir::Program& program_;
@@ -521,11 +529,22 @@ class Builder {
   std::vector<NodeId> loads_ = loads_of(program_);
 };
 
+/// With a stage in registers whose elements pass between warps as one in shared memory.
+Moves through_memory(Moves moves) {
+  if (!moves.stage || moves.stage->memory != StageMemory::registers) return moves;
+  if (moves.mapping.workers == 1) throw PlanError("schedule: write: on a GPU registers belong to whole warps");
+  auto between = layout_between_warps(moves);
+  if (!between) return moves;
+  moves.stage->memory = StageMemory::shared;
+  moves.stage->layout = std::move(*between);
+  return moves;
+}
+
 }  // namespace
 
 Kernel build_permute(const ir::Program& program, const Moves& moves) {
   verify(moves, program);
-  auto kernel = Builder(program, moves).run();
+  auto kernel = Builder(program, through_memory(moves)).run();
   verify(kernel);
   return kernel;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "kernel/permute/register_stage.hpp"
+
 namespace ricci::kernel {
 namespace {
 
@@ -46,9 +48,14 @@ std::int64_t Moves::blocks(const ir::Program& program) const noexcept {
   return ceil_div(tiles(program), tiles_per_block());
 }
 
-std::int64_t Moves::shared_bytes(const ir::Program& program) const noexcept {
-  if (!stage || stage->memory != StageMemory::shared) return 0;
-  return stage->layout.elements * size_of(program.nodes[static_cast<std::size_t>(stage->load)].type);
+std::int64_t Moves::shared_bytes(const ir::Program& program) const {
+  if (!stage) return 0;
+  auto elements = stage->layout.elements;
+  if (stage->memory == StageMemory::registers) {
+    const auto between = layout_between_warps(*this);
+    elements = between ? between->elements : 0;
+  }
+  return elements * size_of(program.nodes[static_cast<std::size_t>(stage->load)].type);
 }
 
 bool strides_keep_vectors(const std::vector<std::int64_t>& tile, const SharedLayout& layout,
@@ -90,9 +97,8 @@ std::string summary(const Moves& moves, const ir::Program& program) {
   const auto& stage = *moves.stage;
   const auto read = stage.mapping.vector * size_of(program.nodes[static_cast<std::size_t>(stage.load)].type);
   auto text = fmt::format("reads of {} B, writes of {} B, ", read, written);
-  if (stage.memory == StageMemory::shared) {
-    text += fmt::format("{} B shared{}, ", moves.shared_bytes(program), stage.layout.mask != 0 ? ", swizzled" : "");
-  }
+  if (const auto bytes = moves.shared_bytes(program); bytes > 0)
+    text += fmt::format("{} B shared{}, ", bytes, stage.layout.mask != 0 ? ", swizzled" : "");
   return text + fmt::format("{} tiles", tiles);
 }
 

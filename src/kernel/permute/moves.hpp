@@ -56,8 +56,7 @@ std::pair<std::size_t, std::int64_t> run_of(const ThreadMapping& mapping, First 
 /// The memory that holds a staged load between reading it in its own order and using it in the statement's order.
 enum class StageMemory : std::uint8_t {
   shared,     ///< shared memory of the block, one barrier
-  warp,       ///< registers of a warp, exchanged by shuffles: one tile per warp
-  registers,  ///< CPU vector registers, transposed in place
+  registers,  ///< GPU: of the threads that read it, passed to those that write it; CPU: of vectors, transposed in place
 };
 
 /// Element address of a tile point in shared memory: sum of stride[q] * inner[q], then the swizzle
@@ -121,7 +120,7 @@ struct Moves {
   std::int64_t tile_points() const noexcept;
   int tiles_per_block() const noexcept;  ///< more than 1 only where warps own tiles
   std::int64_t blocks(const ir::Program& program) const noexcept;
-  std::int64_t shared_bytes(const ir::Program& program) const noexcept;
+  std::int64_t shared_bytes(const ir::Program& program) const;
 };
 
 /// Throws PlanError with the first rule that they break for this program, and the directive that says so: digits that

@@ -19,7 +19,7 @@ using Kind = Directive::Kind;
 using Words = std::vector<std::string>;
 
 constexpr std::int64_t kMost = 1 << 30;
-constexpr std::array<std::string_view, 3> kMemories = {"shared", "warp", "registers"};  // by StageMemory
+constexpr std::array<std::string_view, 2> kMemories = {"shared", "registers"};  // by StageMemory
 
 class Writer {
  public:
@@ -254,7 +254,7 @@ class Reader {
     }
     if (stage.load < 0) fail("no operand has that name");
     const auto memory = std::find(kMemories.begin(), kMemories.end(), directive.space);
-    if (memory == kMemories.end()) fail("it is kept in shared memory, in a warp or in registers");
+    if (memory == kMemories.end()) fail("it is kept in shared memory or in registers");
     stage.memory = static_cast<StageMemory>(memory - kMemories.begin());
     stage.mapping = mapping(directive);
     stage.along = number(directive, "along");

@@ -8,6 +8,7 @@
 #include "kernel/kernel.hpp"
 #include "kernel/permute/cpu_stage.hpp"
 #include "kernel/permute/moves.hpp"
+#include "kernel/permute/register_stage.hpp"
 #include "kernel/verifier.hpp"
 #include "ricci/error.hpp"
 
@@ -141,7 +142,7 @@ void verify_stage(const Moves& moves, const ir::Program& program) {
   verify_mapping("stage", program, stage.mapping, staged);
   require(stage.mapping.workers == moves.mapping.workers, "write", "a stage uses the statement's workers");
   require(stage.mapping.rows <= 1 || stage.memory == StageMemory::shared, "stage", "rectangles wait in shared memory");
-  if (stage.memory != StageMemory::shared) return;
+  if (stage.memory == StageMemory::registers) return verify_register_stage(moves, program);
   const auto& layout = stage.layout;
   require(layout.stride.size() == staged.size(), "layout", "shared memory has a stride per index");
   std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // strides and extents

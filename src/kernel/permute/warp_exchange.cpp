@@ -1,40 +1,46 @@
 #include "kernel/permute/warp_exchange.hpp"
 
-#include <array>
 #include <string>
 
 #include "kernel/expand.hpp"
 
 namespace ricci::kernel {
-namespace {
 
-/// Points of a tile in the order of a mapping, and how that is dealt out: vectors round-robin to a warp's lanes.
-std::array<Layout, 2> layouts(const std::vector<std::int64_t>& tile, const ThreadMapping& mapping) {
-  Layout dealt{.shape = {mapping.positions() * mapping.vector, 1, 1}}, order;
-  dealt.add(LayoutAxis::reg, mapping.vector, 0, 1)
-      .add(LayoutAxis::lane, kWarp, 0, mapping.vector)
-      .add(LayoutAxis::reg, mapping.rounds(), 0, std::int64_t{kWarp} * mapping.vector);
-  for (const auto& digit : mapping.digits) {
-    std::int64_t weight = digit.step;  // of the digit in a point's number
-    for (int q = 0; q < digit.index; ++q) weight *= tile[static_cast<std::size_t>(q)];
-    order.add(LayoutAxis::memory, digit.count, 0, weight);
-  }
-  return {dealt, order};
-}
-
-}  // namespace
-
-WarpExchange::WarpExchange(const Tile& tile, int kept) : tile_(tile), reads_(tile.moves.stage->mapping), kept_(kept) {}
-
-Exchange WarpExchange::exchange_of() const {
-  return exchange(layouts(tile_.moves.tile, tile_.moves.mapping), layouts(tile_.moves.tile, reads_));
-}
+WarpExchange::WarpExchange(const Tile& tile, int kept)
+    : tile_(tile), reads_(tile.moves.stage->mapping), kept_(kept), exchange_(exchange_of(tile.moves)) {}
 
 WarpExchange::Sources WarpExchange::sources(std::int64_t round, int element) const {
   Sources sources;
   for (const auto reg : exchange_.registers_for(round * tile_.moves.mapping.vector + element))
     sources.emplace_back(reg / reads_.vector, reg % reads_.vector);
   return sources;
+}
+
+WarpExchange::Sources WarpExchange::regular(const Affine& u, const Affine& v) const {
+  const auto& writes = tile_.moves.mapping;
+  const auto rounds = writes.rounds();
+  const auto first = sources(0, 0);
+  auto made = first;
+  if (!shuffles() && first.size() == 1) {
+    const auto at_round = rounds > 1 ? sources(1, 0) : first, at_next = writes.vector > 1 ? sources(0, 1) : first;
+    const auto by = [&](Affine Source::* part) {
+      const auto step = [&](const Sources& to) { return (to.front().*part - first.front().*part).constant; };
+      return first.front().*part + step(at_round) * u + step(at_next) * v;
+    };
+    made.front() = {by(&Source::first), by(&Source::second)};
+  }
+  const auto at = [&](Affine value, std::int64_t round, int element) {
+    if (!u.is_constant()) value = value.with(u.terms.front().var, round);
+    return v.is_constant() ? value : value.with(v.terms.front().var, element);
+  };
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    for (int element = 0; element < writes.vector; ++element) {
+      auto there = made;
+      for (auto& [reading, part] : there) reading = at(reading, round, element), part = at(part, round, element);
+      if (sources(round, element) != there) return {};
+    }
+  }
+  return made;
 }
 
 Affine WarpExchange::position(Body& names, const MappedTile& writes, const Affine& v) {
@@ -51,32 +57,37 @@ Affine WarpExchange::position(Body& names, const MappedTile& writes, const Affin
   return sum;
 }
 
-Value WarpExchange::kept(const std::pair<std::int64_t, std::int64_t>& source, const Affine& lane) const {
+Value WarpExchange::kept(const Source& source, const std::optional<Affine>& lane) const {
   const auto& array = tile_.kernel.array(kept_);
   Access access{kept_, {}, array.lanes};
   if (!array.shape.empty()) access.index.emplace_back(source.first);
-  if (array.lanes > 1) access.lane = Affine(source.second);
+  if (array.lanes > 1) access.lane = source.second;
+  auto value = load_of(array.type, std::move(access));
+  if (!lane) return value;
   Value shuffle;
   shuffle.kind = Value::Kind::shuffle;
   shuffle.type = array.type;
-  shuffle.affine = lane;
-  shuffle.operands.push_back(load_of(array.type, std::move(access)));
+  shuffle.affine = *lane;
+  shuffle.operands.push_back(std::move(value));
   return shuffle;
 }
 
 Body WarpExchange::exchanged(const MappedTile& writes, const Affine& v, const Sources& sources, const Access& to) {
+  if (!shuffles() && sources.size() == 1) return {{Store{to, kept(sources.front(), {})}}};
   Body body;
   auto& kernel = tile_.kernel;
   const auto p = named(kernel, body, kernel.add_var(tile_.fresh("p"), 1), position(body, writes, v));
-  const auto lane = quotient(kernel, body, "lane", p, reads_.vector, kWarp);
+  std::optional<Affine> lane;
+  if (shuffles()) lane = quotient(kernel, body, "lane", p, reads_.vector, kWarp);
   body.push_back({Store{to, kept(sources.front(), lane)}});
   if (sources.size() == 1) return body;
-  const auto is = [](const Affine& value, std::int64_t number, std::vector<Condition>& when) {
-    when.push_back({value, number + 1});
-    when.push_back({-1 * value, 1 - number});
+  const auto is = [](const Affine& value, const Affine& number, std::vector<Condition>& when) {
+    when.push_back({value, number.constant + 1});
+    when.push_back({-1 * value, 1 - number.constant});
   };
   Affine round, element;
-  if (reads_.rounds() > 1) round = quotient(kernel, body, "round", p, std::int64_t{kWarp} * reads_.vector, 0);
+  const auto all = std::int64_t{reads_.workers} * reads_.vector;
+  if (reads_.rounds() > 1) round = quotient(kernel, body, "round", p, all, 0);
   if (reads_.vector > 1) element = quotient(kernel, body, "element", p, 1, reads_.vector);
   for (std::size_t s = 1; s < sources.size(); ++s) {
     const auto& array = kernel.array(kept_);

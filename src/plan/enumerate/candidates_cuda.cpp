@@ -132,8 +132,8 @@ class CudaCopyEnumerator {
     std::size_t cost;
   };
 
-  /// A tile staged in shared memory or in a warp. Its schedules lack the order of tiles, the number of threads and a
-  /// name, and are made on demand.
+  /// A tile staged in shared memory or in a warp's registers. Its schedules lack the order of tiles, the number of
+  /// threads and a name, and are made on demand.
   struct Staging {
     Tile tile;
     TileForms forms;
@@ -432,7 +432,7 @@ class CudaCopyEnumerator {
     }
     const auto& read = moves.stage->mapping;
     const auto vectors = fmt::format("{} v{}{}{}", text, read.vector, read.rows > 1 ? 'x' : '/', vector);
-    if (moves.stage->memory == kernel::StageMemory::warp) return "warp" + vectors;
+    if (moves.stage->memory == kernel::StageMemory::registers) return "warp" + vectors;
     const char* how = moves.skew.on() ? " skewed" : form % 2 == 1 ? " along A" : "";
     return fmt::format("{}{} t{}{}", family(moves.tile), vectors, moves.threads, how);
   }

@@ -140,7 +140,7 @@ Moves TileSchedules::in_warp(const Tile& tile, const TileForms& forms) const {
   moves.threads = kWarpThreads;
   moves.mapping.workers = 32;
   moves.stage->mapping.workers = 32;
-  moves.stage->memory = kernel::StageMemory::warp;
+  moves.stage->memory = kernel::StageMemory::registers;
   moves.stage->layout = {};
   return moves;
 }
