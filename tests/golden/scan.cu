@@ -26,7 +26,7 @@ i32_ab_to_ab_6x5000(const i32* __restrict__ A, i32* __restrict__ B)
   #pragma unroll 1
   for (int b0 = 0; b0 < 5000; b0 += 1024) {
     const int parity = opaque(b0) / 1024 % 2;
-    const int b_at = b0 + 4 * lane + 128 * warp;
+    const int b_at = 4 * member + b0;
     i32 item[1][4];
     #pragma unroll
     for (int v = 0; v < 4; ++v) {
@@ -70,8 +70,8 @@ i32_ab_to_ab_6x5000(const i32* __restrict__ A, i32* __restrict__ B)
     #pragma unroll
     for (int other = 0; other < 8; ++other) {
       const i32 part = parts[8 * parity + other];
-      if (other < warp) {
-        before = add(before, part);
+      if (other < warp + 1) {
+        before = running;
       }
       running = add(running, part);
     }

@@ -129,10 +129,12 @@ void PointBuilder::close_pieces(const Pieces& p) {
 }
 
 void PointBuilder::add_first_in_row(const Pieces& p) {
-  Affine at = Affine::of(p.lane, p.vector);
+  Affine at = Affine::of(p.rows > 1 ? p.lane : block_.member, p.vector);
   if (p.several()) at = at + Affine::of(p.first);
-  if (p.warps > 1) at = at + Affine::of(p.warp, std::int64_t{kWarp} * block_.items_per_thread);
-  if (p.rows > 1) at = at + Affine::of(p.row, std::int64_t{kWarp} * p.vector);
+  if (p.rows > 1) {
+    if (p.warps > 1) at = at + Affine::of(p.warp, std::int64_t{kWarp} * block_.items_per_thread);
+    at = at + Affine::of(p.row, std::int64_t{kWarp} * p.vector);
+  }
   body_.add(Let{p.at, at});
 }
 
@@ -321,8 +323,9 @@ void PointBuilder::add_cooperative_scan(const ir::Statement& statement) {
     };
     if (p.warps > 1) {
       across_warps(p, sum, [&](const Value& part, Var other) {
-        body_.open(If{{{Affine::of(other) - Affine::of(p.warp), 0}}, {}, {}});
-        extend(before, part);
+        // All up to the warp's own part, which takes fewer registers than to add the others' once more.
+        body_.open(If{{{Affine::of(other) - Affine::of(p.warp), 1}}, {}, {}});
+        body_.add(Store{cell(before, {}), value_of(running, {})});
         body_.close();
         extend(running, part);
       });
