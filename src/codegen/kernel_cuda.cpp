@@ -74,12 +74,13 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
     std::int64_t at = 0;
     for (const auto* array : all) {
       const auto type = c_type(array->type);
-      if (dynamic && several)
+      if (dynamic && several) {
         w_.line("{}* const {} = ({}*)(shared + {});", type, array->name, type, at);
-      else
+      } else {
         w_.line("{}__shared__ __align__({}) {} {}[{}];", dynamic ? "extern " : "",
                 array->alignment > 0 ? array->alignment : kSharedAlignment, type, array->name,
                 dynamic ? "" : fmt::format("{}", array->elements()));
+      }
       at += shared_bytes(*array);
     }
   }
@@ -105,14 +106,14 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   using StatementPrinter::one, StatementPrinter::print;
   void one(const kernel::Loop& loop) {
     const auto& name = text_.name(loop.var);
-    const auto extent = kernel_.extent(loop.var);
     const auto limit = loop.when.empty() ? std::string() : " && " + text_.condition(loop.when);
-    if (loop.bind != Bind::any)
+    if (loop.bind != Bind::any) {
       w_.line("#pragma unroll{}", loop.bind != Bind::unroll ? " 1"
                                   : loop.times > 0          ? fmt::format(" {}", loop.times)
                                                             : "");
-    w_.open("for ({} {} = {}; {} < {}{}; {}) {{", text_.type(loop.var), name, text_.affine(loop.first), name, extent,
-            limit, next(name, loop.step));
+    }
+    w_.open("for ({} {} = {}; {} < {}{}; {}) {{", text_.type(loop.var), name, text_.affine(loop.first), name,
+            kernel_.extent(loop.var), limit, next(name, loop.step));
     if (loop.bind != Bind::unroll) text_.count_rounds(loop.var);
     print(loop.body);
     w_.close();
@@ -140,9 +141,10 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   }
   void one(const kernel::If& branch) {
     // A branch around one copy is its own predicate.
-    if (branch.then.size() == 1 && branch.otherwise.empty() && branch.values.empty())
+    if (branch.then.size() == 1 && branch.otherwise.empty() && branch.values.empty()) {
       if (const auto* copy = std::get_if<kernel::AsyncCopy>(&branch.then.front().node))
         return copied(*copy, text_.condition(branch.when));
+    }
     StatementPrinter::one(branch);
   }
   void one(const kernel::Section& section) {

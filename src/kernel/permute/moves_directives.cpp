@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,7 +18,6 @@ using Kind = Directive::Kind;
 using Words = std::vector<std::string>;
 
 constexpr std::int64_t kMost = 1 << 30;
-constexpr std::array<std::string_view, 2> kMemories = {"shared", "registers"};  // by StageMemory
 
 class Writer {
  public:
@@ -79,7 +77,7 @@ class Writer {
     const auto& stage = *moves_.stage;
     const auto source = program_.nodes[static_cast<std::size_t>(stage.load)].source;
     auto& made = add(Kind::stage, program_.buffers[static_cast<std::size_t>(source)].name);
-    made.space = kMemories[static_cast<std::size_t>(stage.memory)];
+    made.space = stage.memory == StageMemory::shared ? "shared" : "registers";
     mapping(made, stage.mapping);
     number("along", stage.along);
     number("across", stage.across);
@@ -253,9 +251,9 @@ class Reader {
         stage.load = static_cast<ir::NodeId>(id);
     }
     if (stage.load < 0) fail("no operand has that name");
-    const auto memory = std::find(kMemories.begin(), kMemories.end(), directive.space);
-    if (memory == kMemories.end()) fail("it is kept in shared memory or in registers");
-    stage.memory = static_cast<StageMemory>(memory - kMemories.begin());
+    const bool shared = directive.space == "shared";
+    if (!shared && directive.space != "registers") fail("it is kept in shared memory or in registers");
+    stage.memory = shared ? StageMemory::shared : StageMemory::registers;
     stage.mapping = mapping(directive);
     stage.along = number(directive, "along");
     stage.across = number(directive, "across");

@@ -109,6 +109,7 @@ class LoopMaker {
     ordered_ = true;
     for (const auto& [word, names] : directive.loops) {
       if (word == "sum") fail("sums are loops of each worker alone");
+      if (word == "cluster" || word == "last") fail("the blocks of a cluster share the sums of an atom alone");
       if (word == "thread" && cpu()) fail("a CPU has no threads of a block: loops over a tile are serial");
       if (word == "serial" && !cpu()) fail("a tile of a GPU is spread over threads");
       if (word == "task" && !made_.inner.empty()) fail("tasks are the outermost loops");

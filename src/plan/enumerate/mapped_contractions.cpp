@@ -146,25 +146,32 @@ std::optional<kernel::Schedule> mapped(const ir::Program& program, const kernel:
   return any ? std::optional(std::move(made)) : std::nullopt;
 }
 
+/// The candidate with them, as long as it is predicted without; nothing where it has none.
+std::optional<Candidate> mapped(const ir::Program& program, const GpuModel& device, const Candidate& one) {
+  const auto& directives = one.schedule.directives;
+  const bool ahead = std::any_of(directives.begin(), directives.end(), is_copy_ahead) &&
+                     std::any_of(directives.begin(), directives.end(),
+                                 [](const Directive& d) { return d.kind == Directive::Kind::pipeline; });
+  if (!ahead || !one.counts || !fits(*one.counts, device)) return std::nullopt;
+  auto schedule = mapped(program, one.schedule);
+  if (!schedule) return std::nullopt;
+  auto other = one;
+  other.schedule = std::move(*schedule);
+  other.counts->shared_bytes += kCounterBytes;
+  return other;
+}
+
 }  // namespace
 
 std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& device, std::vector<Candidate> list) {
   if (device.sm < kLeastSm) return list;
   std::vector<Candidate> all;
   for (std::size_t k = 0; k < list.size(); ++k) {
-    auto& one = all.emplace_back(std::move(list[k]));
-    const auto& directives = one.schedule.directives;
-    const bool ahead = std::any_of(directives.begin(), directives.end(), is_copy_ahead) &&
-                       std::any_of(directives.begin(), directives.end(),
-                                   [](const Directive& d) { return d.kind == Directive::Kind::pipeline; });
-    if (k >= kMapped || !ahead || !one.counts || !fits(*one.counts, device)) continue;
-    auto schedule = mapped(program, one.schedule);
-    if (!schedule) continue;
-    auto other = one;
-    other.schedule = std::move(*schedule);
-    other.counts->shared_bytes += kCounterBytes;
-    other.predicted_us *= factor_of(program, one);
-    all.push_back(std::move(other));
+    const auto& one = all.emplace_back(std::move(list[k]));
+    auto other = k < kMapped ? mapped(program, device, one) : std::nullopt;
+    if (!other) continue;
+    other->predicted_us *= factor_of(program, one);
+    all.push_back(std::move(*other));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
@@ -172,10 +179,11 @@ std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& dev
 }
 
 Candidate by_maps(const ir::Program& program, const GpuModel& device, Candidate best) {
-  if (factor_of(program, best) == 1) return best;
-  std::vector<Candidate> one;
-  one.push_back(std::move(best));
-  return with_maps(program, device, std::move(one)).front();
+  const double factor = device.sm < kLeastSm ? 1 : factor_of(program, best);
+  auto other = factor < 1 ? mapped(program, device, best) : std::nullopt;
+  if (!other) return best;
+  other->predicted_us *= factor;
+  return *std::move(other);
 }
 
 }  // namespace ricci::plan

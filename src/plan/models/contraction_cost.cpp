@@ -71,6 +71,7 @@ constexpr double kPartBytes = 9.6;  // a cycle, of each multiprocessor
 /// 1.09 times as long as the same tiles without (1408 x 1152 x 4096 in f64 on an H100), as room for the parts halves
 /// the blocks that a multiprocessor has at once.
 constexpr double kLastInParts = 1.03;
+double last_in_parts_of(const ContractionCounts& counts) { return counts.last > 0 ? kLastInParts : 1; }
 
 /// Blocks that each of so many multiprocessors takes in turn. Those of the last tiles take a part of one's time each.
 double turns_of(const ContractionCounts& counts, double multiprocessors) {
@@ -198,7 +199,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       short_sum_(counts.terms <= kShortSum),
       around_(kBlock + (counts.shared() ? kMeet : 0)),
       last_part_(counts.last > 0 ? 1.0 / counts.cluster : 1),
-      last_in_parts_(counts.last > 0 ? kLastInParts : 1),
+      last_in_parts_(last_in_parts_of(counts)),
       launch_(launch_seconds(counts, device)),
       first_cache_(first_cache_byte_seconds(counts, device)),
       memory_(memory_seconds(counts, device)),
@@ -357,7 +358,7 @@ double least_time_of_tile(const ContractionCounts& counts, const GpuModel& devic
     const double cycles = kBlock + (counts.shared() ? kMeet : 0) + counts.rounds * (round + exposed) + stores;
     return cube(turns * cycles / std::min(counts.resident, in_turns));
   };
-  const double last_in_parts = counts.last > 0 ? kLastInParts : 1;
+  const double last_in_parts = last_in_parts_of(counts);
   seconds /= last_in_parts;
   constexpr double kRounded = 1 - 1e-9;
   if (kRounded * (beside + alone(std::max({counts.pipe_cycles, shared, issue}))) >
@@ -383,8 +384,7 @@ double least_time_of_sum(const SumCounts& sum, const ContractionCounts& result, 
                                sum.rounds * kBarrier + kExposed * sum.copied_cycles);
   const double launch =
       result.last > 0 ? launch_seconds(result, device) : kLaunchSeconds + (cluster > 1 ? kClusterSeconds : 0);
-  const double last_in_parts = result.last > 0 ? kLastInParts : 1;
-  return last_in_parts *
+  return last_in_parts_of(result) *
          (launch + side_by_side(turns * part * (sum.pipe_cycles + sum.rounds * begin), turns * part * sum.shared_cycles,
                                 turns * part * sum.issue_cycles, turns * stores, cache, memory_seconds(result, device),
                                 turns * alone / std::min(sum.resident, in_turns)));
