@@ -79,8 +79,10 @@ extern "C" void f64_abcd_be_to_deca_24x3x9x16x7(void* const* args, i64 first, i6
           for (int r = 0; r < 4; ++r) {
             sum[r][0] = 0.0;
           }
-          ahead.prefetch<3>();
           for (i64 b = 0; b < 3; ++b) {
+            if (b < 3) {
+              ahead.prefetch<1>();
+            }
             double a_[4];
             f64x8 b_[1];
             #pragma unroll

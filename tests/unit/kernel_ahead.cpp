@@ -47,6 +47,17 @@ TEST_CASE("rows ahead are what the next task copies, in the order of memory") {
   CHECK(get<FetchLines>(tiles).lines == 3);
 }
 
+TEST_CASE("what is fetched for a register tile comes in the rounds of its sum") {
+  using Catch::Matchers::ContainsSubstring;
+  const auto text = print(expand(built(kTiles + kAtom + "prefetch; prefetch A")));
+  // Of four rows two in each of the first rounds, of three; then rows ahead.
+  CHECK_THAT(text, ContainsSubstring("if b < 2\n"));
+  CHECK_THAT(text, ContainsSubstring("+ 864*e0 + 432*b]\n"));
+  CHECK_THAT(text, ContainsSubstring("+ 864*e0 + 432*b + 216]\n"));
+  CHECK_THAT(text, ContainsSubstring("if b < 3\n"));
+  CHECK_THAT(text, ContainsSubstring("prefetch 3 lines of rows ahead\n"));
+}
+
 TEST_CASE("prefetches of operands that break a rule") {
   using Catch::Matchers::ContainsSubstring;
   const auto text = [&](const std::string& directives, Target target = Target::cpu) -> std::string {
