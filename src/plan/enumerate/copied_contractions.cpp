@@ -226,7 +226,7 @@ std::vector<Candidate> with_copies(std::vector<Candidate> list, const ir::Progra
                                    double best_alone_us, std::size_t most_tiles) {
   // Timed on an AMD EPYC, copies that were predicted to save less than that took as long as packing does, or longer;
   // around short kernels already those that were predicted to save less than a quarter.
-  constexpr double kShort = 1000;  // us
+  constexpr double kShort = 2000;  // us
   const double worth = best_alone_us < kShort ? 0.75 : 0.91;
   const auto alone = device.alone();
   const auto chosen = worthwhile_copies(program, alone, worth * best_alone_us, false);
