@@ -44,8 +44,7 @@ class Copies {
         if (best.us < 0) best.us = predictions_.us_of_canonical(whole.steps[k].program);
         constexpr double kWorth = 1.1;  // times the least that matrices take
         if (best.us > kWorth * order->least_us) {
-          auto made = as_matrices(whole, k, *order, best.us);
-          if (made && made->us < best.us) best = std::move(*made);
+          if (auto made = as_matrices(whole, k, *order, best.us)) best = std::move(*made);
         }
       }
       if (const auto parts = plan::parts_order(whole.steps[k].program, device_)) {
@@ -143,23 +142,26 @@ class Copies {
   }
 
   /// The result as a matrix, which is permuted when it is complete, and operands copied to be matrices; nothing where
-  /// the permutation leaves the product less time of `below` us than it takes.
+  /// that is not predicted to take less than `below` us.
   std::optional<Priced> as_matrices(const ir::Sequence& whole, std::size_t first, const plan::MatrixOrder& order,
                                     double below) const {
+    const double permuted_least = kCopied * order.permuted_us;
+    if (permuted_least + order.product_us >= below) return std::nullopt;
     Priced made{ir::copy_result(whole, first, order.sum, order.indices, order.row), 2, 0};
     if (!fits(made.sequence)) return std::nullopt;
-    made.us = predicted(made.sequence.steps[first + 1], below - order.product_us);
-    if (made.us + order.product_us >= below) return std::nullopt;
     made.sequence = canonical(std::move(made.sequence), first);
     auto product = predictions_.us_of_canonical(made.sequence.steps[first].program);
     auto k = first;
     for (const bool of_rows : {true, false}) {
       const auto operand = plan::matrix_operand(made.sequence.steps[k].program, device_, of_rows);
-      if (!operand || kCopied * operand->least_us >= product) continue;
+      if (!operand) continue;
+      const double copy_least = kCopied * operand->least_us;
+      if (copy_least >= product) continue;
       auto copied = ir::copy_operand(made.sequence, k, operand->value, operand->indices, operand->row);
       if (!fits(copied)) continue;
-      const auto copy = predicted(copied.steps[k], product);
-      const auto rest = copy < product ? predicted(copied.steps[k + 1], product - copy) : 0;
+      const auto rest = predicted(copied.steps[k + 1], product - copy_least);
+      if (copy_least + rest >= product) continue;
+      const auto copy = predicted(copied.steps[k], product - rest);
       if (copy + rest >= product) continue;
       made.sequence = canonical(std::move(copied), ++k);
       made.us += copy;
@@ -167,6 +169,9 @@ class Copies {
       ++made.steps;
     }
     made.us += product;
+    if (made.us + permuted_least >= below) return std::nullopt;
+    made.us += predicted(made.sequence.steps[k + 1], below - made.us);
+    if (made.us >= below) return std::nullopt;
     return made;
   }
 

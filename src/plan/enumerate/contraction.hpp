@@ -75,6 +75,7 @@ struct MatrixOrder {
   std::vector<int> indices;  ///< slowest first
   std::size_t row = 0;       ///< how many of these from the last one on are columns
   double product_us = 0;     ///< what the product takes at least
+  double permuted_us = 0;    ///< what a copy of as many bytes as the permutation takes
   double least_us = 0;       ///< what both kernels take at least
 };
 /// Nothing where products take less than a permutation of the result, or where there are not several indices to join.

@@ -195,6 +195,7 @@ std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuMod
   order.product_us = kByMaps * products;
   if (const auto groups = contraction->by_groups(program, device))
     order.product_us = std::min(order.product_us, kByMaps * groups->product_cycles() / clock);
+  order.permuted_us = permuted;
   order.least_us = products + permuted;
   const auto add = [&](Axes axes) {
     std::stable_sort(axes.begin(), axes.end(), [](const tiles::Axis& x, const tiles::Axis& y) {
