@@ -1,35 +1,61 @@
 #include "plan/enumerate/block_room.hpp"
 
-namespace ricci::plan {
+#include <map>
+#include <tuple>
+#include <vector>
 
-int BlockRoom::padding(const Cut& cut, bool of_rows) {
-  if (contraction_.read_by_groups(of_rows)) return 0;
-  const auto& spread = cut.spread;
-  const auto row = contraction_.deep(of_rows) ? cut.depth->size : (of_rows ? cut.rows : cut.columns)->size;
-  const auto run = static_cast<std::uint64_t>(of_rows ? spread.run_rows : spread.run_columns);
-  const auto key = static_cast<std::uint64_t>(row) << 32 | run << 16 |
-                   static_cast<std::uint64_t>(spread.run_depth) << 1 | (of_rows ? 1U : 0U);
-  for (const auto& [other, padding] : paddings_) {
-    if (other == key) return padding;
+namespace ricci::plan {
+namespace {
+
+/// Values of a pure function that each thread keeps: a plan's predictions ask for the same ones, which take the banks
+/// of all lanes to work out.
+template <class Key>
+class Kept {
+ public:
+  template <class Make>
+  std::int64_t of(Key key, Make make) {
+    constexpr std::size_t kMost = 4096;
+    if (values_.size() == kMost) values_.clear();
+    const auto [place, fresh] = values_.try_emplace(std::move(key), 0);
+    if (fresh) place->second = make();
+    return place->second;
   }
-  return paddings_.emplace_back(key, contraction_.padding(cut, of_rows)).second;
+
+ private:
+  std::map<Key, std::int64_t> values_;
+};
+
+}  // namespace
+
+int BlockRoom::padding(const Cut& cut, bool of_rows) const {
+  const auto& c = contraction_;
+  if (c.read_by_groups(of_rows)) return 0;
+  const bool deep = c.deep(of_rows);
+  const auto row = deep ? cut.depth->size : (of_rows ? cut.rows : cut.columns)->size;
+  const auto run = of_rows ? cut.spread.run_rows : cut.spread.run_columns;
+  thread_local Kept<std::tuple<const kernel::Atom*, DType, DType, std::int64_t, std::int64_t, int, int, bool, bool>>
+      kept;
+  return static_cast<int>(kept.of(
+      {&c.atom(), c.type, c.operand_type, c.by_lanes() ? c.products : 1, row, run, cut.spread.run_depth, deep, of_rows},
+      [&] { return c.padding(cut, of_rows); }));
 }
 
-std::int64_t BlockRoom::result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns) {
-  if (!cut.relaid && cut.share.blocks == 1) return contraction_.result_bytes(cut, 0);
-  const auto digits = contraction_.result_digits(*cut.rows, *cut.columns);
-  std::vector<std::int64_t> key = {rows, columns, cut.spread.run_rows, cut.spread.run_columns,
-                                   cut.share.blocks > 1 ? 1 : 0};  // of sums, or of results
+std::int64_t BlockRoom::result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns) const {
+  const auto& c = contraction_;
+  if (!cut.relaid && cut.share.blocks == 1) return c.result_bytes(cut, 0);
+  const auto digits = c.result_digits(*cut.rows, *cut.columns);
+  const auto type = cut.share.blocks > 1 ? c.type : c.result_type;  // of sums, or of results
+  std::vector<std::int64_t> numbers = {rows, columns, cut.spread.run_rows, cut.spread.run_columns};
   for (const auto& digit : digits) {
     for (const auto number : {std::int64_t{digit.of_rows}, digit.extent, digit.step, digit.stride})
-      key.push_back(number);
+      numbers.push_back(number);
   }
-  const auto [place, fresh] = relaid_.try_emplace(std::move(key), 0);
-  if (fresh) place->second = contraction_.relaid_elements(cut, digits);
-  return contraction_.result_bytes(cut, place->second);
+  thread_local Kept<std::tuple<const kernel::Atom*, DType, DType, std::vector<std::int64_t>>> kept;
+  return c.result_bytes(
+      cut, kept.of({&c.atom(), c.type, type, std::move(numbers)}, [&] { return c.relaid_elements(cut, digits); }));
 }
 
-std::int64_t BlockRoom::stage_bytes(const Cut& cut) {
+std::int64_t BlockRoom::stage_bytes(const Cut& cut) const {
   return contraction_.stage_bytes(cut, true, padding(cut, true)) +
          contraction_.stage_bytes(cut, false, padding(cut, false));
 }

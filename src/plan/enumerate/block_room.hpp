@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
-#include <utility>
-#include <vector>
 
 #include "plan/enumerate/cut_counts.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
@@ -18,11 +15,11 @@ class BlockRoom {
   BlockRoom(const GpuContraction& contraction, const GpuModel& device) : contraction_(contraction), device_(device) {}
 
   /// Bytes of shared memory of one stage of both operands.
-  std::int64_t stage_bytes(const Cut& cut);
+  std::int64_t stage_bytes(const Cut& cut) const;
   /// Bytes of shared memory that results take on their way to memory. Where they lie in it is worked out once for tiles
   /// that warps hold and write alike, since that asks for the banks of all lanes, too.
   ///   rows, columns  as the warps hold them
-  std::int64_t result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns);
+  std::int64_t result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns) const;
 
   /// What a block takes of shared memory: `stage_bytes` of one stage of both operands, `result_bytes` of results on
   /// their way.
@@ -37,12 +34,10 @@ class BlockRoom {
  private:
   /// Padding of an operand's rows of shared memory, as its layout will have it: worked out once for all tiles that are
   /// alike in it, since the layout asks for the banks of all lanes.
-  int padding(const Cut& cut, bool of_rows);
+  int padding(const Cut& cut, bool of_rows) const;
 
   const GpuContraction& contraction_;
   const GpuModel& device_;
-  std::vector<std::pair<std::uint64_t, int>> paddings_;
-  std::map<std::vector<std::int64_t>, std::int64_t> relaid_;  ///< elements of results on their way
 };
 
 }  // namespace ricci::plan

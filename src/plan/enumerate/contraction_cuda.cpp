@@ -108,6 +108,8 @@ class ContractionEnumerator {
   std::vector<Cut> cuts(double worth, double bound) {
     worth_ = worth;
     best_seconds_ = bound;
+    results_.reserve(rows_.size() * columns_.size());
+    open_.reserve(4 * results_.capacity());
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       for (std::size_t c = 0; c < columns_.size(); ++c) {
         if (!suits(contraction_, rows_[r], columns_[c])) continue;

@@ -16,7 +16,7 @@ void reach(std::vector<Reach>& all, const Axes& axes, const Tile& tile, bool oth
   }
 }
 
-Lie lie_of(std::vector<Reach> all) {
+Lie lie_of(std::vector<Reach>&& all) {
   std::sort(all.begin(), all.end(), [](const Reach& x, const Reach& y) { return x.stride < y.stride; });
   Lie lie;
   bool together = true;

@@ -82,7 +82,8 @@ struct Lie {
   std::int64_t step = 1;      ///< from one of these to the next, in the block's own memory
   std::int64_t together = 1;  ///< those that are neighbours there, too
 };
-Lie lie_of(std::vector<Reach> all);
+/// Sorts them, and leaves them in place.
+Lie lie_of(std::vector<Reach>&& all);
 
 /// Tiles of a group of axes.
 class Tiles {

@@ -58,8 +58,8 @@ StoreCounts relaid(const GpuContraction& c, const Cut& cut, std::int64_t held, c
 }  // namespace
 
 std::int64_t result_run(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
-  std::vector<tiles::Reach> all;
-  all.reserve(contraction.row_axes.size() + contraction.column_axes.size() + 1);
+  thread_local std::vector<tiles::Reach> all;  // kept: this is asked for every tile of the result
+  all.clear();
   tiles::reach(all, contraction.row_axes, rows, true, 1);
   tiles::reach(all, contraction.column_axes, columns, true, 1);
   if (contraction.products > 1)

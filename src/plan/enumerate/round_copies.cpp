@@ -13,8 +13,8 @@ constexpr std::int64_t kPastFirstCache = 16;  // bytes of an asynchronous copy t
 /// How a block's part of an operand lies in memory.
 tiles::Lie lie_of(const GpuContraction& c, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) {
   const auto& axes = of_rows ? c.row_axes : c.column_axes;
-  std::vector<tiles::Reach> all;
-  all.reserve(axes.size() + c.depth_axes.size() + 1);
+  thread_local std::vector<tiles::Reach> all;  // kept: this is asked for every tile of a side with every chunk
+  all.clear();
   const bool deep = c.deep(of_rows);
   // Rows of shared memory are a side's or the depth's, with some padding, of products side by side where lanes are.
   const auto apart = c.by_lanes() ? c.products : 1;
