@@ -111,6 +111,7 @@ void Builder::by_map(Copy& copy, const ir::Affine& offset) {
   map.name = fmt::format("{}_map", to.name);
   map.array = copy.from.array;
   map.type = to.type;
+  map.origin = to.origin;
   map.first = offset.constant;
   if (to.swizzle.mask != 0) map.row_bytes = row_of(to) * size;
   for (auto& side : sides) {

@@ -1,6 +1,9 @@
 #include "kernel/contraction.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace ricci::kernel {
@@ -183,6 +186,39 @@ std::optional<Group> group_of(const ir::Program& program) {
   });
   if (!few || !fits || group.products.size() < 2) return std::nullopt;
   return group;
+}
+
+std::string describe(const Contraction& contraction, const ir::Program& program) {
+  std::string text;
+  const auto role = [&](const char* name, Role which) {
+    const auto indices = contraction.indices(which);
+    if (indices.empty()) return;
+    text += (text.empty() ? "" : ", ") + std::string(name);
+    for (const auto q : indices) {
+      const auto& index = program.indices[static_cast<std::size_t>(q)];
+      text += fmt::format(" {}:{}", index.name, index.extent);
+    }
+  };
+  role("rows", Role::rows);
+  role("columns", Role::columns);
+  role("depth", Role::depth);
+  role("batch", Role::batch);
+  role("broadcast", Role::broadcast);
+  role("summed of one operand", Role::summed);
+  std::string along;
+  const auto tensor = [&](int buffer, const ir::Affine& offset) {
+    for (std::size_t q = 0; q < offset.coefficient.size(); ++q) {
+      if (std::abs(offset.coefficient[q]) != 1) continue;
+      along += fmt::format("{} {} along {}", along.empty() ? "; neighbours in" : ", in",
+                           program.buffers[static_cast<std::size_t>(buffer)].name, program.indices[q].name);
+    }
+  };
+  for (const auto& factor : {contraction.first, contraction.second}) {
+    const auto& load = node(program, factor.load);
+    tensor(load.source, load.offset);
+  }
+  tensor(program.statement().buffer, program.statement().offset);
+  return text + along;
 }
 
 }  // namespace ricci::kernel

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ir/program.hpp"
@@ -60,5 +61,8 @@ struct Group {
 /// The group of a program's only statement, where its value is a sum of at least two products, each summed over indices
 /// of its own, with no others in them than those of the result, and of elementwise values. Pure.
 std::optional<Group> group_of(const ir::Program& program);
+
+/// For people: "rows a:64, columns c:48, depth b:100; neighbours in A along b, in B along c, in C along c".
+std::string describe(const Contraction& contraction, const ir::Program& program);
 
 }  // namespace ricci::kernel

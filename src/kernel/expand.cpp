@@ -127,6 +127,7 @@ Kernel expand_unverified(Kernel kernel) {
   kernel = in_pairs(std::move(kernel));
   const Body body = std::move(kernel.body);
   kernel.body = kernel.target == Target::cpu ? expand_cpu(kernel, body) : expand_cuda(kernel, body);
+  made_by(kernel.body, -1);  // what a loop has taken in is its directive's where nothing else is said
   return kernel;
 }
 

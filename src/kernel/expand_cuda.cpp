@@ -141,13 +141,15 @@ class Expander {
       if (const auto* loop = std::get_if<Loop>(&body.front().node); loop != nullptr && numbers_blocks(loop->bind)) {
         Loop outer = *loop;
         outer.body = run(loop->body);
-        return only({std::move(outer)});
+        return only({std::move(outer), body.front().origin});
       }
     }
+    const auto atom = kernel_.array(product_of(body)->accumulator).origin;
     Body inner = sequence(body, false);
     Body block = std::move(threads_.names);
+    made_by(block, atom);
     for (auto& statement : inner) block.push_back(std::move(statement));
-    return only(loop_over(threads_.thread, Bind::thread, std::move(block)));
+    return only({loop_over(threads_.thread, Bind::thread, std::move(block)).node, atom});
   }
 
  private:

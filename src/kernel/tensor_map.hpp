@@ -24,6 +24,7 @@ struct TensorMap {
   std::int64_t first = 0;             ///< of the tensor, counted from the argument's pointer
   std::vector<Dimension> dimensions;  ///< the fastest one, of neighbours, first; boxes lie in shared memory likewise
   std::int64_t row_bytes = 0;  ///< of a row of shared memory whose 16 bytes are swizzled (warp_group.hpp); 0: none
+  int origin = -1;             ///< directive that made it: number of a line of Kernel::directives
   bool operator==(const TensorMap&) const = default;
 
   std::int64_t box_elements() const noexcept;

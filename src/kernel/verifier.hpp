@@ -88,7 +88,7 @@ class Verifier {
   void one(const Transpose& transpose);
   void one(const AsyncCopy& copy);
   // ---- tensor maps
-  void map(const TensorMap& map) const;
+  void map(const TensorMap& map);
   /// What is done where the numbers of threads are 0 alone.
   void one_thread(const char* what) const;
   void counter(const Access& access);

@@ -8,7 +8,8 @@
 
 namespace ricci::kernel {
 
-void Verifier::map(const TensorMap& map) const {
+void Verifier::map(const TensorMap& map) {
+  origin_ = map.origin;
   if (map.array < 0 || static_cast<std::size_t>(map.array) >= kernel_.arrays.size())
     fail(fmt::format("{} is a map of no array", map.name));
   const auto& array = kernel_.array(map.array);

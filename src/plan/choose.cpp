@@ -105,6 +105,8 @@ std::string row_of(const Candidate& candidate, const std::vector<std::string>& p
   }
   if (!parts.empty()) return text + "\n";
   const auto& t = candidate.traffic;
+  if (t.read.bytes + t.write.bytes == 0)  // predicted by other counts
+    return fmt::format(" {0:>9} {0:>9} {0:>11} {0:>11} {0:>10} {0:>6} {1:>9}\n", "-", t.tiles);
   const auto conflicts = t.ideal_wavefronts > 0 ? fmt::format("{:.2f}x", t.bank_wavefronts / t.ideal_wavefronts) : "-";
   return fmt::format(" {:>7} B {:>7} B {:>11.0f} {:>11.0f} {:>10} {:>5.0f}% {:>9}\n", t.read.run_bytes,
                      t.write.run_bytes, t.read.sectors, t.write.sectors, conflicts, 100 * t.occupancy, t.tiles);
@@ -119,6 +121,7 @@ std::string reckoned(const Candidate& chosen) {
                        chosen.note.empty() ? "" : ", " + chosen.note);
   }
   const auto& t = chosen.traffic;
+  if (t.read.bytes + t.write.bytes == 0) return fmt::format("{:.1f} us", chosen.predicted_us);
   return fmt::format(
       "touches {:.0f} B in sectors of 32 B for {} B of elements ({:.2f}x)", t.predicted_bytes(),
       t.read.bytes + t.write.bytes,
@@ -129,10 +132,15 @@ std::string reckoned(const Candidate& chosen) {
 
 std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device,
                     Reason reason, Precision precision, const Tuning* tuning) {
+  // Register tiles and plain schedules of a CPU sum in two orders: which of them come first, one thread decides.
+  const auto falls = [](const Candidate& x, const Candidate& y) {
+    return x.written == y.written && y.predicted_us < x.predicted_us;
+  };
+  const bool kinds = std::adjacent_find(list.begin(), list.end(), falls) != list.end();
   std::string text =
-      fmt::format("candidates for {}{}, best prediction first{}\n\n", device,
+      fmt::format("candidates for {}{}, best prediction first{}{}\n\n", device,
                   precision == Precision::operands ? "" : fmt::format(", products in {}", name(precision)),
-                  !list.empty() && list.back().written ? ", then what is written" : "");
+                  kinds ? " of each kind" : "", !list.empty() && list.back().written ? ", then what is written" : "");
   std::size_t width = 10;
   for (const auto& candidate : list) width = std::max(width, candidate.schedule.name.size());
   const auto measured = [&](const std::string& what) {
@@ -147,9 +155,16 @@ std::string explain(const std::vector<Candidate>& list, const Candidate& chosen,
                         row_of(candidate, parts));
   }
   text += fmt::format("\n* {}: {}", chosen.schedule.name, reckoned(chosen));
+  const bool least = std::none_of(list.begin(), list.end(), [&](const Candidate& other) {
+    return other.written == chosen.written && other.predicted_us < chosen.predicted_us;
+  });
   switch (reason) {
     case Reason::estimated:
-      return text + ", the least predicted time\n";
+      if (least) return text + ", the least predicted time\n";
+      if (&chosen != &list.front()) return text + ", the least predicted time of those that a plan looks at\n";
+      return text +
+             ", the least predicted time of the kind that one thread would have, as results do not depend on the "
+             "number of threads\n";
     case Reason::named:
       return text + ", as asked for\n";
     case Reason::tuned:

@@ -9,6 +9,7 @@
 #include "cache/format.hpp"
 #include "ir/passes/canonical.hpp"
 #include "kernel/build.hpp"
+#include "kernel/contraction.hpp"
 #include "kernel/print.hpp"
 #include "runtime/plan_impl.hpp"
 
@@ -95,8 +96,15 @@ std::string Plan::explain() const {
   return impl_->text("#", [this](const Impl::Step& planned) {
     const auto& step = planned.planned();
     const auto list = impl_->candidates(step, step.schedule.name);
-    return plan::explain(list, plan::choose(list, step.schedule.name), impl_->device_text, step.reason,
-                         precision_of(*impl_, step.program), step.tuning.get());
+    auto text = plan::explain(list, plan::choose(list, step.schedule.name), impl_->device_text, step.reason,
+                              precision_of(*impl_, step.program), step.tuning.get());
+    if (const auto one = kernel::contraction_of(step.program)) {
+      text += fmt::format("a matrix product: {}\n", kernel::describe(*one, step.program));
+    } else if (const auto group = kernel::group_of(step.program)) {
+      for (std::size_t k = 0; k < group->products.size(); ++k)
+        text += fmt::format("product {}: {}\n", k + 1, kernel::describe(group->products[k], step.program));
+    }
+    return text;
   });
 }
 

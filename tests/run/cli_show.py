@@ -113,6 +113,7 @@ class Gpu(Case):
         self.assertIn("a_rest", parts)
         self.assertEqual(len({self.ricci("show", *product, *more, "--key", env=hidden).stdout
                               for more in ([], ["--precision", "tf32"], ["--precision", "tf32x3"])}), 3)
+        self.assertIn("a matrix product: rows ", self.ricci("explain", *product, env=hidden).stdout)
         self.assertIn("products in tf32x3,", self.ricci("explain", *product, "--precision", "tf32x3", env=hidden).stdout)
         # What has no tensor core for it is the same kernel.
         wide = ["ab,bc->ac", "a=64", "b=64", "c=64", "--target", "sm_90"]

@@ -12,9 +12,10 @@ namespace test_golden {
 using namespace ricci;
 
 TEST_CASE("golden contractions on the simulator do what the interpreter does") {
-  for (const std::string name :
-       {"contraction_mma", "contraction_complex", "contraction_f16", "contraction_relaid", "contraction_tf32",
-        "contraction_fma", "contraction_rounded", "contraction_joined", "contraction_maps", "contraction_maps_mma"}) {
+  for (const std::string name : {"contraction_mma", "contraction_complex", "contraction_f16", "contraction_relaid",
+                                 "contraction_tf32", "contraction_fma", "contraction_rounded", "contraction_joined",
+                                 "contraction_maps", "contraction_maps_mma", "contraction_cluster", "contraction_last",
+                                 "contraction_wgmma", "contraction_wgmma_tf32", "contraction_wgmma_rs_tf32"}) {
     INFO(name);
     std::ifstream stream(std::filesystem::path(RICCI_TEST_DIR) / ".." / "golden" / (name + ".case"));
     const auto golden = golden::parse_case(name, {std::istreambuf_iterator<char>(stream), {}});
@@ -28,9 +29,11 @@ TEST_CASE("golden contractions on the simulator do what the interpreter does") {
   }
 }
 
-TEST_CASE("the golden group of two splits does what the interpreter does") {
-  std::ifstream stream(std::filesystem::path(RICCI_TEST_DIR) / ".." / "golden" / "cpu_group.case");
-  const auto golden = golden::parse_case("cpu_group", {std::istreambuf_iterator<char>(stream), {}});
+/// A golden case of a CPU, expanded, on the kernel interpreter.
+void check_on_cpu(const std::string& name) {
+  INFO(name);
+  std::ifstream stream(std::filesystem::path(RICCI_TEST_DIR) / ".." / "golden" / (name + ".case"));
+  const auto golden = golden::parse_case(name, {std::istreambuf_iterator<char>(stream), {}});
   const auto tree = kernel::expand(kernel::build(golden.program, golden.schedule, kernel::Target::cpu));
   std::mt19937_64 random(1);
   std::vector<simt::Area> areas;
@@ -46,6 +49,11 @@ TEST_CASE("the golden group of two splits does what the interpreter does") {
   kernel::execute(tree, pointers, {});
   for (std::size_t b = 0; b < areas.size(); ++b)
     CHECK(std::memcmp(areas[b].begin(), expected[b].begin(), areas[b].bytes) == 0);
+}
+
+TEST_CASE("golden register tiles and groups of splits of a CPU do what the interpreter does") {
+  for (const auto* name : {"cpu_group", "cpu_group_exchange", "cpu_joined", "cpu_rows_ahead", "cpu_transposed_results"})
+    check_on_cpu(name);
 }
 
 }  // namespace test_golden

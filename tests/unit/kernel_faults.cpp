@@ -224,7 +224,7 @@ const Fault kFaults[] = {
        auto& loop = get<Loop>(k, loop_over(k, Bind::serial, "b0"));
        loop.body = {{Loop{loop.var, Bind::serial, {}, loop.body}}};
      },
-     "is bound inside of a loop over it"},
+     "is bound inside of a loop over it", true},
     {"an access of no array", cpu, [](Kernel& k) { get<Store>(k).to.array = 99; }, "an access of no array"},
     {"a digit that is not its variable", cpu_tiles, [](Kernel& k) { get<Mma>(k).rows.front().extent = 3; },
      "values in a tile and"},
@@ -383,7 +383,7 @@ const Fault kFaults[] = {
      },
      "by task"},
     {"results that are never written", cpu_short, [](Kernel& k) { drop<Store>(k, store_to(k, "C")); },
-     "results in C are written"},
+     "results in C are written", true},
     {"an operand that is written", cpu,
      [](Kernel& k) {
        get<Store>(k, store_to(k, "C")).to.array = 0;
@@ -450,9 +450,9 @@ const Fault kFaults[] = {
     {"a loop over other threads than the block has", cuda, [](Kernel& k) { k.threads = 64; },
      "a loop over 32 threads in a block of 64"},
     {"more shared memory than a block has", cuda, [](Kernel& k) { array_of(k, "A_tile").shape.front() = 40000; },
-     "bytes of shared memory are more than"},
+     "bytes of shared memory are more than", true},
     {"a barrier on a CPU", cpu,
-     [](Kernel& k) { get<Loop>(k, loop_over(k, Bind::serial, "b0")).body.push_back({Barrier{}}); }, "on a CPU"},
+     [](Kernel& k) { get<Loop>(k, loop_over(k, Bind::serial, "b0")).body.push_back({Barrier{}}); }, "on a CPU", true},
     {"scratch memory on a GPU", cuda, [](Kernel& k) { array_of(k, "A_tile").space = Space::scratch; },
      "and a GPU has none"},
     {"a wide copy that is not aligned", cuda,

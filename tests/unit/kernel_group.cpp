@@ -94,6 +94,18 @@ const Fault kFaults[] = {
 
 }  // namespace
 
+TEST_CASE("products are described by roles, and by what is contiguous") {
+  const auto program = lowered(kThree);
+  const auto group = group_of(program);
+  REQUIRE(group);
+  std::vector<std::string> said;
+  for (const auto& product : group->products) said.push_back(describe(product, program));
+  CHECK(said == std::vector<std::string>{
+                    "rows a:7 b:6, columns c:19, depth k:5; neighbours in A along k, in B along c, in y along c",
+                    "rows a:7, columns b:6 c:19, depth l:3; neighbours in E along a, in F along l, in y along c",
+                    "rows a:7 b:6, columns c:19, depth l:3; neighbours in G along l, in H along c, in y along c"});
+}
+
 TEST_CASE("faults planted into exchanges are found by name") {
   check_sound({passed_tiles, passed});
   check_faults(kFaults);

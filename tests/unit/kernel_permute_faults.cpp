@@ -135,7 +135,7 @@ const Fault kFaults[] = {
        const auto [body, n] = find<Section>(k.body);
        body->push_back({std::move(store)});
      },
-     "names what is not known there"},
+     "names what is not known there", true},
     {"two threads at one place of the shared array", ragged,
      [](Kernel& k) {
        auto& to = get<Store>(k, store_to(k, "tile")).to.index.front();
@@ -152,7 +152,7 @@ const Fault kFaults[] = {
        auto& loop = get<Loop>(k, [](const Statement& s) { return std::get<Loop>(s.node).bind == Bind::unroll; });
        loop.body.insert(loop.body.begin(), {Advance{0, 1}});
      },
-     "is advanced in a loop"},
+     "is advanced in a loop", true},
     {"an array that is accessed after the section that advanced it", ragged,
      [](Kernel& k) {
        auto& section = get<Section>(k);
@@ -189,7 +189,7 @@ const Fault kFaults[] = {
      "is no bijection"},
     {"a swizzle that breaks vectors", swizzled, [](Kernel& k) { array_of(k, "tile").swizzle.unit = 1; },
      "is not aligned"},
-    {"a swizzle of a tensor", swizzled, [](Kernel& k) { array_of(k, "A").swizzle = {8, 7, 2}; }, "is not shared"},
+    {"a swizzle of a tensor", swizzled, [](Kernel& k) { array_of(k, "A").swizzle = {8, 7, 2}; }, "is not shared", true},
     {"rows of vectors at odd places", swizzled,
      [](Kernel& k) { scale(get<Store>(k, store_to(k, "tile")).to.index.front(), var_of(k, "v"), 62); },
      "is not aligned"},
@@ -228,5 +228,25 @@ TEST_CASE("a tile in registers goes to those that write it the way that both ord
 }
 
 TEST_CASE("faults planted into kernels that move elements are found by name") { check_faults(kFaults); }
+
+TEST_CASE("a fault in what moves elements names the directive that made it") {
+  const auto named = [](Kernel kernel, void (*plant)(Kernel& kernel), const char* directive) {
+    plant(kernel);
+    const auto text = found(kernel);
+    INFO(text);
+    CHECK(text.find(std::string("made by \"") + directive) != std::string::npos);
+  };
+  const auto short_array = [](Kernel& k) { array_of(k, "tile").shape.front() = 1000; };
+  const auto swizzle = [](Kernel& k) { array_of(k, "tile").swizzle.shift = 4; };
+  const auto unguarded = [](Kernel& k) { get<If>(k).when.clear(); };
+  const auto far_origin = [](Kernel& k) { get<Let>(k).modulus = 0; };
+  const auto unread = [](Kernel& k) { drop<Barrier>(k); };
+  named(ragged(), unguarded, "stage A shared");
+  named(ragged(), short_array, "stage A shared");
+  named(ragged(), unread, "write a:9");
+  named(swizzled(), swizzle, "layout b:64 a:1");
+  named(swizzled(), far_origin, "order task b0 a0");
+  named(shuffled(), [](Kernel& k) { get<AdvanceByLanes>(k).digits.push_back(var_of(k, "block")); }, "origin shuffle");
+}
 
 }  // namespace kernel_permute_faults_test

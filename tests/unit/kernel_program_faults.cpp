@@ -178,7 +178,7 @@ const Fault kFaults[] = {
      [](Kernel& k) {
        get<Loop>(k, loop_over(k, Bind::unroll, "q")).body.push_back({Prefetch{{0, {Affine(0)}}, {}, false}});
      },
-     "a prefetch on a GPU"},
+     "a prefetch on a GPU", true},
     {"a prefetch of registers", parts, [](Kernel& k) { get<Prefetch>(k).from = {get<Define>(k).array, {}}; },
      "is prefetched"},
     // ---- threads
@@ -208,7 +208,7 @@ const Fault kFaults[] = {
        branch.values.front().operands.front() = load_of(DType::f32, {0, {Affine::of(var_of(k, "member"))}});
        branch.then.push_back({LaneReduce{{get<LaneReduce>(k).registers}, OpCode::add}});
      },
-     "a combination of lanes where not all lanes of a warp pass"},
+     "a combination of lanes where not all lanes of a warp pass", true},
     {"a lane that a warp does not have", scanned_cuda,
      [](Kernel& k) {
        auto& below = get<Define>(k, definition_of(k, "below"));

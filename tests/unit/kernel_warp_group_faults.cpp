@@ -94,7 +94,7 @@ const Fault kFaults[] = {
        body->insert(body->begin() + static_cast<std::ptrdiff_t>(n) + 1,
                     {Store{{sum, {Affine(0), Affine(0), Affine(0)}}, nothing}});
      },
-     "is written while products to it are under way"},
+     "is written while products to it are under way", true},
     {"fragments that are written with no fence before products", groups_held,
      [](Kernel& k) { drop<Fence>(k, [&](const Statement& s) { return of_fragment(k, s); }); },
      "a_step0 is written, and multiplied by a warp group with no fence between"},
@@ -110,7 +110,7 @@ const Fault kFaults[] = {
        body->insert(body->begin() + static_cast<std::ptrdiff_t>(n) + 1,
                     {MatrixLoad{{first, {Affine(0), Affine(0)}, 2}, get<MatrixLoad>(k).from}});
      },
-     "a_step0 is accessed while a product of a warp group reads it"},
+     "a_step0 is accessed while a product of a warp group reads it", true},
     {"fragments of another atom", groups_held, [](Kernel& k) { get<GroupMma>(k).atom = "wgmma_rs_f16"; },
      "is of type bf16, and wgmma_rs_f16 takes f16"},
     {"fragments for an atom that reads memory", groups_held, [](Kernel& k) { get<GroupMma>(k).atom = "wgmma_bf16"; },

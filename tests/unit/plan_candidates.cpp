@@ -304,6 +304,13 @@ TEST_CASE("a schedule is chosen by name, or the best is") {
   CHECK(table.find(", as asked for\n") != std::string::npos);
   CHECK(plan::explain(list, list.front(), "a device", plan::Reason::estimated).find(", the least predicted time\n") !=
         std::string::npos);
+  // Where one thread decides which kind comes first.
+  const std::vector<plan::Candidate> kinds{list.back(), list.front()};
+  const auto of_kinds = plan::explain(kinds, kinds.front(), "a device", plan::Reason::estimated);
+  CHECK(of_kinds.rfind("candidates for a device, best prediction first of each kind\n", 0) == 0);
+  CHECK(of_kinds.find(", the least predicted time of the kind that one thread would have") != std::string::npos);
+  CHECK(plan::explain(list, list.back(), "a device", plan::Reason::estimated)
+            .find(", the least predicted time of those that a plan looks at\n") != std::string::npos);
   const plan::Tuning tuning{{{list.back().schedule.name, 12.5, 15}, {list.front().schedule.name, 99.0, 3}}};
   const auto tuned = plan::explain(list, list.back(), "a device", plan::Reason::tuned, Precision::operands, &tuning);
   CHECK(tuned.find(", the fastest when this problem was measured on this device\n") != std::string::npos);

@@ -79,9 +79,10 @@ void add_show(Command& app, Session& session) {
   command.add_flag("--ir", options->ir, "The canonical program");
   command.add_flag("--passes", options->passes, "The program after each pass");
   command.add_flag("--plan", options->plan, "The schedule, and what the kernel uses");
-  command.add_flag("--kernel", options->kernel,
-                   "The schedule and the loop tree that it builds, with directives before and after it is expanded to "
-                   "instructions");
+  command.add_flag(
+      "--kernel", options->kernel,
+      "The schedule and the loop tree that it builds; where it has an atom, before and after it is expanded "
+      "to instructions");
   command.add_flag("--source", options->source, "The generated source (what is printed when nothing is chosen)");
   command.add_flag("--asm", options->assembly, "Assembly; for a GPU SASS, where the toolkit's tools are found");
   command.add_flag("--key", options->key, "The text under which the kernel is cached");

@@ -9,6 +9,7 @@
 
 #include "kernel/arguments.hpp"
 #include "kernel/expand.hpp"
+#include "kernel/permute/makers.hpp"
 #include "kernel/permute/register_stage.hpp"
 #include "kernel/permute/statement.hpp"
 #include "kernel/permute/tile.hpp"
@@ -29,9 +30,11 @@ void append(Body& body, Body more) {
 
 class Builder {
  public:
-  Builder(const ir::Program& program, const Moves& moves)
+  /// Of moves whose directives are those of `said`.
+  Builder(const ir::Program& program, const Moves& moves, const Moves& said)
       : program_(program), moves_(moves), tile_{program, moves, kernel_, -1, {}} {
     kernel_ = kernel_of(program, Target::cuda);
+    say_directives(kernel_, said, program);
     kernel_.threads = moves.threads;
     const auto& statement = program.statement();
     kernel_.arrays[static_cast<std::size_t>(statement.buffer)].results = ir::reached(statement.offset, program.indices);
@@ -42,16 +45,18 @@ class Builder {
     Body names, block;
     const auto number = tile_number(names);
     origins(block, number);
+    made_by(block, line_of(kernel_, {"origin", "order", "write"}));
     if (!moves_.stage) {
       write(block);
     } else if (moves_.stage->memory == StageMemory::registers) {
       exchange(block);
     } else {
       read(block);
-      block.push_back({Barrier{}});
+      block.push_back({Barrier{}, line_of(kernel_, {"stage"})});
       write(block);
     }
     kernel_.body = around(std::move(names), std::move(block), number);
+    made_by(kernel_.body, line_of(kernel_, {"order", "write"}));
     return std::move(kernel_);
   }
 
@@ -71,6 +76,7 @@ class Builder {
     array.shape = {layout.elements};
     array.alignment = kWidest;
     array.swizzle = {layout.shift, layout.mask, layout.unit};
+    array.origin = line_of(kernel_, {"layout", "stage"});
     shared_ = kernel_.add_array(std::move(array));
   }
 
@@ -233,7 +239,7 @@ class Builder {
     } else {
       read_in_rounds(section.body, mapped, whole);
     }
-    body.push_back({std::move(section)});
+    body.push_back({std::move(section), line_of(kernel_, {"stage"})});
   }
 
   /// All elements of a thread are loaded before any of them is stored.
@@ -331,7 +337,7 @@ class Builder {
       }
       return stored(mapped, operands);
     });
-    body.push_back({std::move(section)});
+    body.push_back({std::move(section), line_of(kernel_, {"write"})});
   }
 
   using Operands = std::map<NodeId, Operand>;
@@ -464,8 +470,8 @@ class Builder {
     auto loads = kept_loads(kept, stage.load, reads);
     append(reading.body, std::move(loads));
     // All lanes take part in the exchange, also with what they have not read.
-    body.push_back({Declare{kept, !reads.guard().empty()}});
-    body.push_back({std::move(reading)});
+    body.push_back({Declare{kept, !reads.guard().empty()}, line_of(kernel_, {"stage"})});
+    body.push_back({std::move(reading), line_of(kernel_, {"stage"})});
 
     MappedTile writes(tile_, moves_.mapping, nullptr);
     WarpExchange exchange(tile_, kept);
@@ -496,7 +502,7 @@ class Builder {
         writing.body.push_back({Section{"", std::move(round)}});
       }
     }
-    body.push_back({std::move(writing)});
+    body.push_back({std::move(writing), line_of(kernel_, {"write"})});
   }
 
   /// One round of the exchange, and what it writes. elements(in): what gives `in`, registers, its elements.
@@ -544,7 +550,7 @@ Moves through_memory(Moves moves) {
 
 Kernel build_permute(const ir::Program& program, const Moves& moves) {
   verify(moves, program);
-  auto kernel = Builder(program, through_memory(moves)).run();
+  auto kernel = Builder(program, through_memory(moves), moves).run();
   verify(kernel);
   return kernel;
 }

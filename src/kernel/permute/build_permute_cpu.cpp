@@ -10,6 +10,7 @@
 #include "kernel/permute/build_permute.hpp"
 #include "kernel/permute/cpu_stage.hpp"
 #include "kernel/permute/cpu_tile.hpp"
+#include "kernel/permute/makers.hpp"
 #include "kernel/verify.hpp"
 
 namespace ricci::kernel {
@@ -36,7 +37,8 @@ class CpuBuilder : CpuTile {
     Body body = origins(false);
     if (ahead_.on()) {
       auto from = at(load().source, load().offset, origin_);
-      body.push_back({FetchRows{std::move(from), ahead_.row, ahead_.length, ahead_.tiles, ahead_.in_row}});
+      body.push_back({FetchRows{std::move(from), ahead_.row, ahead_.length, ahead_.tiles, ahead_.in_row},
+                      line_of(kernel_, {"prefetch"})});
     }
     append(body, std::move(ends_));
     place_ = origin_;

@@ -14,6 +14,7 @@
 #include "kernel/permute/build_permute.hpp"
 #include "kernel/permute/cpu_stage.hpp"
 #include "kernel/permute/cpu_tile.hpp"
+#include "kernel/permute/makers.hpp"
 #include "kernel/verify.hpp"
 
 namespace ricci::kernel {
@@ -99,10 +100,11 @@ class StagedBuilder : CpuTile {
     Body body = origins(true);
     if (ahead_.on())
       body.push_back({FetchRows{at(load().source, load().offset, origin_), ahead_.row, ahead_.length, ahead_.tiles,
-                                ahead_.in_row, ahead_.early}});
+                                ahead_.in_row, ahead_.early},
+                      line_of(kernel_, {"prefetch"})});
     Section read{fmt::format("read {} along {}", array_name(load().source), name(first_of(stage_.mapping))), reading()};
     if (ahead_.on()) read.ahead = moves_.tile_points() * size_of(output().type), read.fills = kept_;
-    body.push_back({std::move(read)});
+    body.push_back({std::move(read), line_of(kernel_, {"stage"})});
     body.push_back(
         {Section{fmt::format("write {} along {}", output().name, name(first_of(moves_.mapping))), writing()}});
     kernel_.body = in_tasks(std::move(body));
@@ -123,6 +125,7 @@ class StagedBuilder : CpuTile {
     array.type = load().type;
     array.space = Space::scratch;
     array.shape = {elements};
+    array.origin = line_of(kernel_, {"layout", "stage"});
     return kernel_.add_array(std::move(array));
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernel/arguments.hpp"
+#include "kernel/permute/makers.hpp"
 
 namespace ricci::kernel {
 
@@ -12,6 +13,7 @@ CpuTile::CpuTile(const ir::Program& program, const Moves& moves)
   auto& output = kernel_.arrays[as_size(statement().buffer)];
   output.results = ir::reached(statement().offset, program.indices);
   output.overlapped = true;
+  say_directives(kernel_, moves, program);
   for (const auto& index : program.indices) value_.push_back(kernel_.add_var(index.name, index.extent));
 }
 
@@ -59,11 +61,14 @@ Body CpuTile::origins(bool whole) {
     ends_.push_back({Let{.var = last, .of = end, .most = extent(q)}});
     end = Affine::of(last);
   }
+  for (auto* names : {&body, &ends_}) made_by(*names, line_of(kernel_, {"order", "write"}));
   return body;
 }
 
 Body CpuTile::in_tasks(Body body) const {
+  made_by(body, line_of(kernel_, {"write"}));
   for (const auto task : tasks_) body = {loop_over(task, Bind::task, std::move(body))};
+  made_by(body, line_of(kernel_, {"order", "write"}));
   return body;
 }
 
