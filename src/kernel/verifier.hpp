@@ -58,6 +58,7 @@ class Verifier {
   // ---- the whole
 
   void launch() const;
+  [[noreturn]] void too_much_shared(std::int64_t bytes) const;
   void array(int number);
   /// CPU: registers that live at once, those of `array` the last ones.
   void on_stack(const Array& array, std::int64_t bytes) const;

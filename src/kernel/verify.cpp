@@ -45,8 +45,20 @@ void Verifier::launch() const {
   if (kernel_.threads < 1 || kernel_.threads > kMostThreads)
     fail(fmt::format("{} threads are none, or more than {}", kernel_.threads, kMostThreads));
   if (kernel_.tasks() > kMostBlocks) fail(fmt::format("{} blocks are more than a launch takes", kernel_.tasks()));
-  if (const auto bytes = kernel_.bytes_of(Space::shared); bytes > kMostShared)
-    fail(fmt::format("{} bytes of shared memory are more than {}", bytes, kMostShared));
+  if (const auto bytes = kernel_.bytes_of(Space::shared); bytes > kMostShared) too_much_shared(bytes);
+}
+
+// Directives say how large arrays are, and only all of them together may be too large: no fault of what builds kernels.
+void Verifier::too_much_shared(std::int64_t bytes) const {
+  const Array* most = nullptr;
+  for (const auto& array : kernel_.arrays) {
+    if (array.space == Space::shared && (!most || shared_bytes(array) > shared_bytes(*most))) most = &array;
+  }
+  const auto rule = fmt::format("{} bytes of shared memory are more than {}, of which {} takes the most", bytes,
+                                kMostShared, most->name);
+  const auto origin = static_cast<std::size_t>(most->origin);
+  if (most->origin < 0 || origin >= kernel_.directives.size()) throw PlanError("schedule: " + rule);
+  throw PlanError(fmt::format("schedule: {} (made by \"{}\")", rule, kernel_.directives[origin]));
 }
 
 void Verifier::array(int number) {

@@ -54,7 +54,7 @@ std::string failure(Runtime& runtime, std::uint64_t seed, Counts& counts) {
   auto list = chosen.candidates();
   std::set<int> products;
   for (const auto& one : list) {
-    if (one.name.rfind("plain", 0) == 0) products.insert(one.step);
+    if (one.name.rfind("plain register", 0) == 0 || one.name.rfind("gett", 0) == 0) products.insert(one.step);
   }
   std::erase_if(list, [&](const CandidateInfo& one) { return products.count(one.step) == 0; });
   if (list.size() < 2) return {};
