@@ -80,11 +80,14 @@ bool has_group_products(const Body& body) {
   });
 }
 
-void broken(const Kernel& kernel, int origin, const std::string& rule) {
+std::string with_maker(const Kernel& kernel, int origin, std::string rule) {
   const bool known = origin >= 0 && static_cast<std::size_t>(origin) < kernel.directives.size();
-  throw InternalError(
-      known ? fmt::format("kernel: {} (made by \"{}\")", rule, kernel.directives[static_cast<std::size_t>(origin)])
-            : fmt::format("kernel: {}", rule));
+  if (!known) return rule;
+  return fmt::format("{} (made by \"{}\")", rule, kernel.directives[static_cast<std::size_t>(origin)]);
+}
+
+void broken(const Kernel& kernel, int origin, const std::string& rule) {
+  throw InternalError("kernel: " + with_maker(kernel, origin, rule));
 }
 
 std::int64_t Array::elements() const noexcept {

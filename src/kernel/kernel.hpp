@@ -589,7 +589,9 @@ bool has_tiles(const Body& body);
 /// Whether warp groups multiply in a body or further inside.
 bool has_group_products(const Body& body);
 
-/// Throws InternalError: the rule that a kernel breaks and, where one made the node, the directive.
+/// The rule and, where one made the node, the directive.
+std::string with_maker(const Kernel& kernel, int origin, std::string rule);
+/// Throws InternalError: the rule that a kernel breaks, and what made the node.
 [[noreturn]] void broken(const Kernel& kernel, int origin, const std::string& rule);
 
 }  // namespace ricci::kernel

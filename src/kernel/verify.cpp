@@ -54,11 +54,9 @@ void Verifier::too_much_shared(std::int64_t bytes) const {
   for (const auto& array : kernel_.arrays) {
     if (array.space == Space::shared && (!most || shared_bytes(array) > shared_bytes(*most))) most = &array;
   }
-  const auto rule = fmt::format("{} bytes of shared memory are more than {}, of which {} takes the most", bytes,
-                                kMostShared, most->name);
-  const auto origin = static_cast<std::size_t>(most->origin);
-  if (most->origin < 0 || origin >= kernel_.directives.size()) throw PlanError("schedule: " + rule);
-  throw PlanError(fmt::format("schedule: {} (made by \"{}\")", rule, kernel_.directives[origin]));
+  const auto rule = fmt::format("schedule: {} bytes of shared memory are more than {}, of which {} takes the most",
+                                bytes, kMostShared, most->name);
+  throw PlanError(with_maker(kernel_, most->origin, rule));
 }
 
 void Verifier::array(int number) {
