@@ -321,7 +321,8 @@ std::string KernelText::scatter(const kernel::Scatter& scatter) {
                      array.name, place, value(scatter.value));
 }
 
-std::string KernelText::let(const kernel::Let& let) const {
+std::string KernelText::let(const kernel::Let& let) {
+  if (let.value) return value(*let.value);
   const auto text = quotient(let, cpu_ || is_wide(let.of));
   return let.most >= 0 ? fmt::format("{} < {} ? {} : {}", text, let.most, text, affine(Affine(let.most))) : text;
 }

@@ -47,7 +47,7 @@ class KernelText {
   std::string load(const kernel::Access& access) { return said(access, nullptr); }
   std::string store(const kernel::Store& store);
   std::string scatter(const kernel::Scatter& scatter);
-  std::string let(const kernel::Let& let) const;
+  std::string let(const kernel::Let& let);
   std::string value(const kernel::Value& value);
   /// x op y, of two texts that need no brackets.
   std::string combined(ir::OpCode op, DType type, const std::string& x, const std::string& y);

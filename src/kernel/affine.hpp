@@ -1,5 +1,5 @@
-// Index expressions of kernels: sums of variables with literal coefficients. A quotient or a remainder is a variable of
-// its own (kernel.hpp, Let), so that sums, substitution and bounds stay exact and simple.
+// Index expressions of kernels: sums of variables with literal coefficients. A quotient, a remainder or a parameter of
+// the kernel is a variable of its own (kernel.hpp, Let), so that sums, substitution and bounds stay exact and simple.
 #pragma once
 
 #include <cstdint>

@@ -172,7 +172,7 @@ struct Sweep {
 };
 
 /// var = of / divisor % modulus (modulus 0: no remainder is taken), or `most` where it is above that (-1: no limit).
-/// `of` is not negative.
+/// `of` is not negative. With `value`, one of parameters and constants, var is that instead: see held_within().
 struct Let {
   Var var = 0;
   Affine of;
@@ -180,6 +180,7 @@ struct Let {
   bool in_place = false;  ///< texts say the expression wherever the name would stand
   std::int64_t most = -1;
   std::vector<std::int64_t> values = {};  ///< CPU, in place: var is one of these, number `of`
+  std::optional<Value> value = {};
 };
 
 /// `then` where all conditions of `when` hold and none of `values` is 0.

@@ -117,6 +117,7 @@ class Printer {
     }
   }
   void one(const Let& let) {
+    if (let.value) return line("let {} = {}", name(let.var), print(kernel_, *let.value));
     if (!let.values.empty())
       return line("let {} = number {} of {}", name(let.var), text(let.of), fmt::join(let.values, " "));
     line("let {} = ({}){}{}{}", name(let.var), text(let.of), let.divisor > 1 ? fmt::format(" / {}", let.divisor) : "",

@@ -76,6 +76,7 @@ class Verifier {
   void one(const Sweep& sweep);
   void let(const Let& let);
   void entry(const Let& let);
+  void parameter(const Let& let);
   void one(const If& branch);
   void one(const Comment&) {}
   void one(const Section& section);

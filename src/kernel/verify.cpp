@@ -245,6 +245,7 @@ void Verifier::one(const Sweep& sweep) {
 void Verifier::let(const Let& let) {
   known(let.of);
   if (!let.values.empty()) return entry(let);
+  if (let.value) return parameter(let);
   if (let.divisor < 1 || let.modulus < 0) fail(fmt::format("{} is divided by {}", name(let.var), let.divisor));
   if (!ranges_.never_below(let.of, 0)) fail(fmt::format("{} is a quotient of what may be negative", name(let.var)));
   const auto last = kernel_.extent(let.var) - 1;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/operation_types.hpp"
+#include "kernel/parameter.hpp"
 #include "kernel/print.hpp"
 #include "kernel/verifier.hpp"
 
@@ -244,6 +245,20 @@ void Verifier::value(const Value& value) {
   for (std::size_t k = 0; k < value.operands.size(); ++k) operands[k] = value.operands[k].type;
   if (const char* rule = ir::broken_type_rule(value.op, value.type, operands))
     fail(fmt::format("{} breaks the rule \"{}\"", print(kernel_, value), rule));
+}
+
+void Verifier::parameter(const Let& let) {
+  value(*let.value);
+  const auto bounds = bounds_of_parameters(*let.value);
+  expect(let.of == Affine() && let.divisor == 1 && let.modulus == 0 && let.most < 0 && bounds,
+         "a name that is of no parameters, or not of these alone");
+  if (bounds->first < 0 || bounds->last >= kernel_.extent(let.var))
+    fail(fmt::format("{} is outside of its {} values, as a parameter may be", name(let.var), kernel_.extent(let.var)));
+  enter(let.var);
+  const auto place = static_cast<std::size_t>(let.var);
+  varies_[place] = Varies::never;
+  unrolled_[place] = false;
+  tasks_of_[place] = {};
 }
 
 void Verifier::lane(const Access& access) const {

@@ -340,11 +340,39 @@ Value Values::comparison(const Context& context, std::int64_t size) {
   return op(one_of(kHow), DType::u8, x, y, 1);
 }
 
+std::optional<Value> Values::index_comparison(const Context& context) {
+  auto known = free_;
+  for (const int q : over_) {
+    if ((context.open & bit(q)) != 0) known.push_back(q);
+  }
+  if (known.empty()) return std::nullopt;
+  const auto sum = [&] {
+    const auto index = [&] {
+      const int q = one_of(known);
+      return keep({builder_.index(q), DType::i64, context.open & bit(q), 1e4, true, {}});
+    };
+    auto x = index();
+    if (chance(0.2)) x = op(OpCode::mul, DType::i64, x, constant(static_cast<double>(pick(-2, 3)), DType::i64), 3e4);
+    if (chance(0.4)) {
+      const auto y = chance(0.4) ? index() : constant(static_cast<double>(pick(-3, 9)), DType::i64);
+      x = op(chance(0.5) ? OpCode::add : OpCode::sub, DType::i64, x, y, 4e4);
+    }
+    return x;
+  };
+  const auto x = sum(), y = chance(0.5) ? some_param(DType::i64) : sum();
+  const auto how = chance(0.5) ? OpCode::less : OpCode::less_equal;
+  return chance(0.5) ? op(how, DType::u8, x, y, 1) : op(how, DType::u8, y, x, 1);
+}
+
 Value Values::predicate(const Context& context, std::int64_t size) {
+  if (chance(0.3)) {
+    if (const auto x = index_comparison(context)) return *x;
+  }
   if (chance(0.2)) return expression(integer_, context, size);
   const auto x = comparison(context, size);
   if (chance(0.6)) return x;
-  const auto y = comparison(context, size);
+  const auto indices = chance(0.3) ? index_comparison(context) : std::nullopt;
+  const auto y = indices ? *indices : comparison(context, size);
   return op(chance(0.6) ? OpCode::bit_and : OpCode::bit_or, DType::u8, x, y, 1);
 }
 

@@ -96,6 +96,8 @@ class Values {
   Value real_function(DType type, const Context& context, std::int64_t size);
   Value integer_operation(DType type, const Context& context, std::int64_t size);
   Value comparison(const Context& context, std::int64_t size);
+  /// A sum of indices before another one or a parameter, or not after it: what loops may begin or end by.
+  std::optional<Value> index_comparison(const Context& context);
   Value predicate(const Context& context, std::int64_t size);
   Value select(DType type, const Context& context, std::int64_t size);
   double guard_bound(const Context& context, DType type) const;

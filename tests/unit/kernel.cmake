@@ -1,6 +1,7 @@
 # src/kernel: kernels and the rules that hold for them.
 ricci_test(kernel_faults LABEL unit PROGRAM kernel SOURCES kernel_faults.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_last_faults LABEL unit PROGRAM kernel SOURCES kernel_last_faults.cpp LIBS ricci_kernel ricci_lower)
+ricci_test(kernel_parameters LABEL unit PROGRAM kernel SOURCES kernel_parameters.cpp LIBS ricci_kernel)
 ricci_test(kernel_layout LABEL unit PROGRAM kernel SOURCES kernel_layout.cpp LIBS ricci_kernel)
 ricci_test(kernel_ahead LABEL unit PROGRAM kernel SOURCES kernel_ahead.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_group LABEL unit PROGRAM kernel SOURCES kernel_group.cpp LIBS ricci_kernel ricci_lower)

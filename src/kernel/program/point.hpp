@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,29 @@ class PointBuilder {
   /// Opens one unrolled loop per index of the set; returns how many to close.
   int open_unrolled(const IndexSet& set);
 
+  // ---- point_bounds.cpp
+  /// sum + sign * the parameter < below; a parameter held within least .. most gives the same.
+  struct IndexGuard {
+    ir::Affine sum;
+    int param = -1;  ///< -1: none
+    std::int64_t sign = 0, below = 0, least = 0, most = 0;
+  };
+  /// What such a guard says of a loop's variable: where it begins, or which values are the last ones.
+  struct LoopBound {
+    IndexGuard guard;
+    bool first = false;
+    Affine parameter = {};
+  };
+  std::optional<IndexGuard> index_guard(ir::NodeId predicate) const;
+  /// Names the parameter; 0 where there is none.
+  Affine parameter_of(const IndexGuard& guard);
+  /// Per loop of a reduction what guards around its value say, which hold inside of the loops from there on.
+  std::vector<std::vector<LoopBound>> bounds_of_loops(const ir::Node& reduce, const std::vector<bool>& unroll,
+                                                      bool shared);
+  /// What is left to be tested of a predicate where bounds of open loops say some of it; `all`: each part alone.
+  std::vector<ir::NodeId> open_conjuncts(ir::NodeId predicate, bool all = false) const;
+  void bound_loop(const LoopBound& bound, Loop& loop);
+
   // ---- point_reduce.cpp
   void declare_reduce(ir::NodeId id);
   bool loops_below(ir::NodeId id) const;
@@ -97,7 +121,7 @@ class PointBuilder {
   Var enter_index(int q);
   void enter_index(int q, Var as);
   void leave_index(int q);
-  void open_loop(int q, Loop loop);
+  void open_loop(int q, Loop loop, const std::vector<LoopBound>& bounds = {});
   void close_loop(int q);
   /// An array with room for the values of `id`, set to the identity of the operation.
   int start_value(ir::NodeId id, const std::string& name, ir::OpCode op);
@@ -183,6 +207,7 @@ class PointBuilder {
   };
   std::vector<std::vector<Outside>> looped_;  // per index
   int loops_ = 0;                             // open reduction loops
+  std::set<ir::NodeId> held_;                 // predicates that bounds of open loops say
 };
 
 /// Values as nodes of a kernel.

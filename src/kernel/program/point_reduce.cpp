@@ -106,8 +106,9 @@ int PointBuilder::start_value(NodeId id, const std::string& stem, OpCode op) {
   return array;
 }
 
-void PointBuilder::open_loop(int q, Loop loop) {
+void PointBuilder::open_loop(int q, Loop loop, const std::vector<LoopBound>& bounds) {
   loop.var = enter_index(q);
+  for (const auto& bound : bounds) bound_loop(bound, loop);
   body_.open(std::move(loop));
 }
 
@@ -131,6 +132,8 @@ void PointBuilder::declare_reduce(NodeId id) {
   const auto outside = forget(over);
   const bool shared = block_.cooperative_threads > 1 && loops_ == 0;
   const auto unroll = unrolled_loops(n, shared);
+  const auto held = held_;
+  const auto bounds = bounds_of_loops(n, unroll, shared);
   for (std::size_t k = 0; k < n.over.size(); ++k) {
     Loop loop;
     loop.bind = unroll[k] ? Bind::unroll : Bind::any;
@@ -144,13 +147,14 @@ void PointBuilder::declare_reduce(NodeId id) {
         loop.times = kLoads;
       }
     }
-    open_loop(n.over[k], std::move(loop));
+    open_loop(n.over[k], std::move(loop), bounds[k]);
   }
   ++loops_;
   open_scope();
   accumulate(n.operand[0], cell(array, set), n.op, set);
   close_scope();
   --loops_;
+  held_ = held;
   for (auto k = n.over.size(); k-- > 0;) close_loop(n.over[k]);
   for (const auto& [other, known] : outside) arrays_[other] = known;
   if (shared) combine_threads(id, array);
@@ -162,8 +166,7 @@ void PointBuilder::declare_reduce(NodeId id) {
 void PointBuilder::accumulate(NodeId id, const Access& target, std::optional<OpCode> op, const IndexSet& target_set) {
   std::vector<NodeId> conditions;
   int opened = 0;
-  while (node(id).kind == NodeKind::guard && !arrays_.contains(id)) {
-    const auto predicate = node(id).operand[0];
+  const auto test = [&](NodeId predicate) {
     const auto set = unrolled(predicate);
     If branch;
     if (set.none()) {
@@ -183,7 +186,9 @@ void PointBuilder::accumulate(NodeId id, const Access& target, std::optional<OpC
     body_.open(std::move(branch));
     open_scope();
     ++opened;
-    id = node(id).operand[1];
+  };
+  for (; node(id).kind == NodeKind::guard && !arrays_.contains(id); id = node(id).operand[1]) {
+    for (const auto predicate : open_conjuncts(node(id).operand[0])) test(predicate);
   }
   prepare(id, target_set);
   const auto type = node(id).type;
