@@ -142,7 +142,8 @@ void Machine::one(const Let& let, const Threads& threads) {
   for (const auto t : threads) {
     if (let.value) {
       // Where values do not matter, the largest one: most elements are looked at.
-      variable(let.var, t) = values_ ? static_cast<std::int64_t>(value(*let.value, t).front().value.integer) : kernel_.extent(let.var) - 1;
+      variable(let.var, t) =
+          values_ ? static_cast<std::int64_t>(value(*let.value, t).front().value.integer) : kernel_.extent(let.var) - 1;
       continue;
     }
     if (!let.values.empty()) {
