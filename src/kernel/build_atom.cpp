@@ -370,6 +370,7 @@ Body Builder::flush() {
   whole.relaid = relaid_;
   whole.atomic = atomic_;
   std::vector<Condition> first;
+  std::vector<Var> apart;  // loops over parts of the sum
   for (const auto& one : order_) {
     const auto q = index_of(one.var);
     if (kernel_.extent(one.var) == 1) continue;
@@ -378,9 +379,11 @@ Body Builder::flush() {
       whole.parts = last_ ? last_->rank : one.var;
     } else if (!one.sum && is_summed(q) && !atomic_) {
       first.push_back({Affine::of(one.var), 1});
+      apart.push_back(one.var);
     }
   }
   Flush more = whole;
+  std::optional<Flush> last;
   if ((relaid_ || whole.parts >= 0) && !first.empty())
     throw PlanError(fmt::format("schedule: {}: the sum comes in several parts, of which each adds to the result",
                                 relaid_ ? "store shared" : "cluster " + var_name(whole.parts)));
@@ -396,8 +399,13 @@ Body Builder::flush() {
     if (passing_.is_last) whole.value = result.finished(*group_, std::move(whole.value));
   } else {
     whole.value =
-        atomic_ ? result.part(statement.value, mma.accumulator) : result.value(statement.value, mma.accumulator);
-    if (!first.empty()) more.value = result.added(statement.value, mma.accumulator);
+        atomic_ ? result.addition(statement.value, mma.accumulator) : result.value(statement.value, mma.accumulator);
+    if (!first.empty()) {
+      auto parts = result.parts(statement.value, mma.accumulator);
+      whole.value = std::move(parts.first);
+      more.value = std::move(parts.further);
+      if (parts.last) (last = more)->value = std::move(*parts.last);
+    }
   }
   if (last_) {
     more = whole;
@@ -405,7 +413,25 @@ Body Builder::flush() {
     first.push_back({Affine::of(last_->in_parts), 1});
   }
   if (first.empty()) return {{std::move(whole), atom_number_}};
-  return {{If{std::move(first), {{std::move(whole), atom_number_}}, {{std::move(more), atom_number_}}}, atom_number_}};
+  Body further{{std::move(more), atom_number_}};
+  if (last)
+    further = {{If{no_parts_left(apart), {{std::move(*last), atom_number_}}, std::move(further)}, atom_number_}};
+  return {{If{std::move(first), {{std::move(whole), atom_number_}}, std::move(further)}, atom_number_}};
+}
+
+std::vector<Condition> Builder::no_parts_left(const std::vector<Var>& loops) const {
+  std::vector<Condition> when;
+  for (const auto& axis : axes_) {
+    Affine left(axis.extent);
+    std::int64_t step = 0;
+    for (const auto& level : axis.levels) {
+      if (std::find(loops.begin(), loops.end(), level.var) == loops.end()) continue;
+      left = left - Affine::of(level.var, level.step);
+      step = level.step;  // of the innermost one
+    }
+    if (step > 0) when.push_back({left - Affine(step), 1});
+  }
+  return when;
 }
 
 }  // namespace ricci::kernel

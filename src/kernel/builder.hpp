@@ -262,8 +262,10 @@ class Builder {
     return {kernel_, program_, std::move(values), group_ == nullptr ? products_.front().of.reduce : -1};
   }
 
-  /// What is done with the finished sum; where it comes in several parts, the first one sets and the others add.
+  /// What is done with the finished sum, or with each of the parts that it comes in.
   Body flush();
+  /// Where the loops over parts of the sum are at their last part.
+  std::vector<Condition> no_parts_left(const std::vector<Var>& loops) const;
 
   Kernel& kernel_;
   const ir::Program& program_;

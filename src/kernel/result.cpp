@@ -7,7 +7,76 @@
 
 namespace ricci::kernel {
 
+using ir::NodeId;
 using ir::NodeKind;
+using ir::OpCode;
+
+namespace {
+
+/// What a statement's value is in a sum below it, of which nothing further inside is looked at.
+class Linear {
+ public:
+  Linear(const ir::Program& program, NodeId sum)
+      : program_(program), sum_(sum), uses_sum_(program.nodes.size()), reads_result_(program.nodes.size()) {
+    for (std::size_t id = 0; id < program.nodes.size(); ++id) {
+      const auto& n = program.nodes[id];
+      uses_sum_[id] = static_cast<NodeId>(id) == sum;
+      reads_result_[id] = n.kind == NodeKind::load && n.source == program.statement().buffer;
+      if (uses_sum_[id]) continue;
+      for (int k = 0; k < ir::operand_count(n); ++k) {
+        const auto operand = static_cast<std::size_t>(n.operand[k]);
+        uses_sum_[id] = uses_sum_[id] || uses_sum_[operand];
+        reads_result_[id] = reads_result_[id] || reads_result_[operand];
+      }
+    }
+  }
+
+  bool uses_sum(NodeId id) const { return uses_sum_[static_cast<std::size_t>(id)]; }
+  bool reads_result(NodeId id) const { return reads_result_[static_cast<std::size_t>(id)]; }
+  /// Whether a part of the sum gives a part of the node: it is scaled by what stays the same from part to part.
+  bool is_linear(NodeId id) const { return is_linear(id, true); }
+  /// The same with nothing added beside the sum.
+  bool is_multiple(NodeId id) const { return is_linear(id, false); }
+
+ private:
+  bool is_linear(NodeId id, bool adds) const {
+    if (id == sum_) return true;
+    const auto& n = node(id);
+    if (n.kind != NodeKind::op) return false;
+    const auto scales = [&](int k) { return !uses_sum(n.operand[k]) && !reads_result(n.operand[k]); };
+    switch (n.op) {
+      case OpCode::add:
+      case OpCode::sub:
+        return uses_sum(id) && (is_linear(n.operand[0], adds) || (adds && !uses_sum(n.operand[0]))) &&
+               (is_linear(n.operand[1], adds) || (adds && !uses_sum(n.operand[1])));
+      case OpCode::neg:
+        return is_linear(n.operand[0], adds);
+      case OpCode::mul:
+        return (scales(0) && is_linear(n.operand[1], adds)) || (scales(1) && is_linear(n.operand[0], adds));
+      case OpCode::scale:
+        return scales(0) && is_linear(n.operand[1], adds);
+      case OpCode::div:
+        return !is_integer(n.type) && scales(1) && is_linear(n.operand[0], adds);
+      default:
+        return false;
+    }
+  }
+  const ir::Node& node(NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
+  const ir::Program& program_;
+  NodeId sum_;
+  std::vector<bool> uses_sum_, reads_result_;  // per node, itself or below it
+};
+
+}  // namespace
+
+bool has_parts(const ir::Program& program, NodeId sum) {
+  const auto& statement = program.statement();
+  if (program.buffers[static_cast<std::size_t>(statement.buffer)].type !=
+      program.nodes[static_cast<std::size_t>(sum)].type)
+    return false;
+  const Linear linear(program, sum);
+  return linear.is_linear(statement.value) || !linear.reads_result(statement.value);
+}
 
 Access Result::access(int buffer, const ir::Affine& offset) const {
   Affine sum(offset.constant);
@@ -27,8 +96,12 @@ Value Result::load(Access access) const {
   return load_of(type, std::move(access));
 }
 
-Value Result::value(ir::NodeId id, int accumulator) const {
-  if (id == sum_) return load({accumulator, {}});
+Value Result::value(NodeId id, int accumulator) const {
+  return value(id, accumulator < 0 ? Value() : load({accumulator, {}}));
+}
+
+Value Result::value(NodeId id, const Value& of_sum) const {
+  if (id == sum_) return of_sum;
   const auto& n = node(id);
   Value value;
   value.type = n.type;
@@ -51,34 +124,54 @@ Value Result::value(ir::NodeId id, int accumulator) const {
       return value;
     case NodeKind::op:
       value.kind = Value::Kind::op;
-      for (int k = 0; k < ir::operand_count(n); ++k) value.operands.push_back(this->value(n.operand[k], accumulator));
+      for (int k = 0; k < ir::operand_count(n); ++k) value.operands.push_back(this->value(n.operand[k], of_sum));
       return value;
     default:
       throw PlanError("schedule: the value around the sum is not elementwise");
   }
 }
 
-Value Result::added(ir::NodeId id, int accumulator) const { return plus(element(), part(id, accumulator)); }
-
-Value Result::part(ir::NodeId id, int accumulator) const {
-  const auto type = kernel_.array(program_.statement().buffer).type;
-  if (type != kernel_.array(accumulator).type)
-    throw PlanError("schedule: a sum in parts needs an output of the sum's own type");
-  const auto part = [&](ir::NodeId node_id) -> std::optional<Value> {
-    const auto& n = node(node_id);
-    if (node_id == sum_) return value(node_id, accumulator);
-    const bool factor = n.kind == NodeKind::op && (n.op == ir::OpCode::scale || n.op == ir::OpCode::mul);
-    if (factor && n.operand[1] == sum_ && node(n.operand[0]).kind != NodeKind::load) return value(node_id, accumulator);
-    return std::nullopt;
-  };
-  auto more = part(id);
-  const auto& top = node(id);
-  if (!more && top.kind == NodeKind::op && top.op == ir::OpCode::add) {
-    more = part(top.operand[0]);
-    if (!more) more = part(top.operand[1]);
+Value Result::part(NodeId id, int accumulator) const {
+  const Linear linear(program_, sum_);
+  const auto& n = node(id);
+  if (id == sum_) return value(id, accumulator);
+  const auto of = [&](int k) { return part(n.operand[k], accumulator); };
+  const bool sums[] = {linear.uses_sum(n.operand[0]), n.op != OpCode::neg && linear.uses_sum(n.operand[1])};
+  switch (n.op) {
+    case OpCode::add:
+      if (!sums[0]) return of(1);
+      return sums[1] ? apply(n.op, n.type, {of(0), of(1)}) : of(0);
+    case OpCode::sub:
+      if (!sums[0]) return apply(OpCode::neg, n.type, {of(1)});
+      return sums[1] ? apply(n.op, n.type, {of(0), of(1)}) : of(0);
+    case OpCode::neg:
+      return apply(n.op, n.type, {of(0)});
+    default:
+      return sums[0] ? apply(n.op, n.type, {of(0), value(n.operand[1], accumulator)})
+                     : apply(n.op, n.type, {value(n.operand[0], accumulator), of(1)});
   }
-  if (!more) throw PlanError("schedule: a sum in parts needs a result that is linear in it");
-  return std::move(*more);
+}
+
+Result::Parts Result::parts(NodeId id, int accumulator) const {
+  if (kernel_.array(program_.statement().buffer).type != kernel_.array(accumulator).type)
+    throw PlanError("schedule: a sum in parts needs an output of the sum's own type");
+  const Linear linear(program_, sum_);
+  if (linear.is_linear(id)) {
+    return {value(id, accumulator), plus(element(), part(id, accumulator))};
+  }
+  if (linear.reads_result(id))
+    throw PlanError("schedule: a sum in parts needs a result that is linear in it, or reads none of its elements");
+  const auto sum = load({accumulator, {}});
+  auto further = plus(element(), sum);
+  return {sum, further, value(id, further)};
+}
+
+Value Result::addition(NodeId id, int accumulator) const {
+  const Linear linear(program_, sum_);
+  const auto& top = node(id);
+  const auto more = top.operand[linear.uses_sum(top.operand[0]) ? 0 : 1];
+  if (!linear.is_multiple(more)) throw PlanError("schedule: store atomic: more than multiples of the sum is added");
+  return part(more, accumulator);
 }
 
 Value Result::plus(Access to, Value more) const {

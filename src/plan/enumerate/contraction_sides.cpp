@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernel/result.hpp"
 #include "plan/enumerate/contraction_blocks.hpp"
 #include "plan/enumerate/contraction_section.hpp"
 #include "plan/models/cost_contraction_cpu.hpp"
@@ -20,7 +21,7 @@ bool ContractionSides::suits(Lanes lanes) {
   problem_.size = size_of(type);
   problem_.complex = is_complex(type);
   const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
-  sum_in_parts_ = buffer.type == type;
+  sum_in_parts_ = kernel::has_parts(program_, contraction_.reduce);
   for (const auto& index : program_.indices) names_.push_back(index.name);
   const auto& c = statement.offset.coefficient;
   problem_.far_result = (buffer.last - buffer.first + 1) * problem_.size > device_.l2_bytes;
@@ -54,7 +55,7 @@ bool ContractionSides::suits(Lanes lanes) {
   const auto& columns = load(swapped ? contraction_.first : contraction_.second);
   convert_rows_ = rows.type != type || (swapped ? contraction_.second : contraction_.first).rounded;
   convert_columns_ = columns.type != type || (swapped ? contraction_.first : contraction_.second).rounded;
-  const bool converts = convert_rows_ || convert_columns_ || !sum_in_parts_;
+  const bool converts = convert_rows_ || convert_columns_ || buffer.type != type;
   if (converts && (problem_.complex || is_complex(rows.type) || is_complex(columns.type))) return false;
   if (problem_.complex && !has_pairs(statement.value, lane)) return false;
   rows_name_ = program_.buffers[static_cast<std::size_t>(rows.source)].name;
@@ -342,7 +343,7 @@ void ContractionSides::shorten(Axis& lane, std::int64_t lanes) const {
 }
 
 bool ContractionSides::make_depth(Blocking& b, std::int64_t most) const {
-  // A result of another type than the sum's is rounded once, so that its sum comes in one part.
+  // A result that no parts pass through has its sum in one: it is rounded once to its own type, say.
   const bool exact = !b.pack_rows || !b.pack_columns;  // what is read in place ends where the index does
   cut_depth(b.depth, sum_in_parts_ ? most : product(b.depth, extent_of), problem_.size, exact);
   return !exact ||

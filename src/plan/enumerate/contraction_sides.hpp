@@ -120,7 +120,7 @@ class ContractionSides {
   std::vector<std::string> names_;  ///< by Axis::index: of the program's indices, and behind them of joined ones
   std::vector<Joined> joined_;
   Problem problem_;
-  bool sum_in_parts_ = true;                             ///< the result has the type of the sum
+  bool sum_in_parts_ = true;                             ///< its parts may pass through the result
   bool convert_rows_ = false, convert_columns_ = false;  ///< an operand has another type than the sum, or is rounded
   mutable std::map<std::int64_t, std::vector<std::int64_t>> covers_;
   std::string rows_name_, columns_name_;
