@@ -157,8 +157,9 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
   // are tried, once: the choice is kept as it then is.
   const auto spills = [](const Step& one) { return one.kernel()->loaded->spill_bytes; };
   const bool fresh = !shared && step.kernel()->loaded->outcome == cache::Outcome::made;
+  const bool multiplies = kernel::has_atom(step.schedule.directives);
   if (!fresh || spills(step) == 0 || step.reason != plan::Reason::estimated || step.whole ||
-      !kernel::has_atom(step.schedule.directives)) {
+      !(multiplies || kernel::has_write(step.schedule.directives))) {
     save();
     return shared;
   }
@@ -170,7 +171,8 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
       break;
     // Few tensor maps have been timed but those of warp groups, which are chosen at once.
     if (candidate.schedule.name == chosen || kernel::is_composite(candidate.schedule) ||
-        !kernel::has_atom(candidate.schedule.directives) || kernel::has_maps(candidate.schedule.directives))
+        kernel::has_atom(candidate.schedule.directives) != multiplies ||
+        kernel::has_maps(candidate.schedule.directives))
       continue;
     ++tried;
     auto other = step;

@@ -99,6 +99,10 @@ class Gpu(Case):
         self.assertEqual(self.ricci("show", *SHAPE, "--device", "gpu", "--target", "90", env=hidden).stdout, source)
         self.assertIn("registers", self.ricci("show", *SHAPE, "--target", "sm_90", "--plan", env=hidden).stdout)
 
+    def test_what_the_compiler_spills_is_not_chosen(self):
+        copy = ["abcd->bdac", "a=8", "b=8", "c=640", "d=1000", "--dtype", "f32", "--target", "sm_90"]
+        self.assertEqual(self.json("show", *copy, "--plan", env={"CUDA_VISIBLE_DEVICES": ""})["plan"]["spill_bytes"], 0)
+
     def test_precision_of_products(self):
         hidden = {"CUDA_VISIBLE_DEVICES": ""}
         product = ["ab,bc->ac", "a=256", "b=256", "c=256", "--dtype", "f32", "--target", "sm_90"]
