@@ -180,10 +180,53 @@ def sweep_plot(result):
     return plot.svg()
 
 
+def bins_of(points, count):
+    """The points of each of so many parts of the x axis, equally wide by their logarithm; empty ones left out."""
+    points = sorted(points)
+    low, high = math.log2(points[0][0]), math.log2(points[-1][0])
+    parts = {}
+    for x, y in points:
+        parts.setdefault(min(int((math.log2(x) - low) / max(high - low, 1e-9) * count), count - 1), []).append((x, y))
+    return [parts[k] for k in sorted(parts)]
+
+
+def intensity_plot(result):
+    """Arithmetic against arithmetic intensity, as figures 11 to 13 of the cuTT paper: each contraction a dot, the mean
+    of each of eight parts of the axis, that of cuTENSOR, and the roofline."""
+    if "x86" in result["device"]:
+        return None
+    own, limit = "predicted_ms" if result.get("predicted") else "ms", result["limit"]
+    cases = [c for c in result["cases"] if c["flop"] > 0]
+    intensity = [c["flop"] / c["bytes"] for c in cases]
+    rates = [c["flop"] / c[own] * 1e-9 for c in cases]
+    peers = [(x, c["flop"] / c["peers"]["cutensor"] * 1e-9) for x, c in zip(intensity, cases) if c["peers"].get("cutensor")]
+    low, high = 2 ** math.floor(math.log2(min(intensity))), 2 ** math.ceil(math.log2(max(intensity)))
+    top = top_of([limit["gemm_TFs"]] + rates + [y for _, y in peers])
+    plot = Plot(title_of(result, "Contractions, predicted" if own == "predicted_ms" else "Contractions"),
+                "arithmetic intensity, flop per byte", "TFLOP/s", (low, max(high, 2 * low)), top, log_x=True)
+    ticks = range(round(math.log2(low)), round(math.log2(plot.x_range[1])) + 1)
+    plot.x_ticks([(2.0 ** k, f"{2.0 ** k:g}") for k in ticks[::max(1, len(ticks) // 8)]])
+    corner = limit["gemm_TFs"] * 1e3 / limit["copy_GBs"]
+    ends = sorted({low, plot.x_range[1], *(low * (plot.x_range[1] / low) ** (k / 48) for k in range(49)),
+                   min(max(corner, low), plot.x_range[1])})
+    plot.line([(x, min(limit["gemm_TFs"], x * limit["copy_GBs"] * 1e-3)) for x in ends], COLOURS[4], "roofline", dashed=True)
+    plot.dots(list(zip(intensity, rates)), COLOURS[0], "Ricci")
+
+    def means(points):
+        return [(math.exp(sum(math.log(x) for x, _ in part) / len(part)), sum(y for _, y in part) / len(part))
+                for part in bins_of(points, 8)]
+    plot.line(means(list(zip(intensity, rates))), COLOURS[0], "Ricci, mean")
+    if peers:
+        plot.line(means(peers), COLOURS[1], "cuTENSOR's best, mean")
+    return plot.svg()
+
+
 def plots(results):
     """(file name, what it shows, SVG) for each plot of (stem, result) pairs, in their order."""
     kinds = {"permute": [("rank", "bandwidth against rank", rank_plot),
                          ("distribution", "distribution of the share of the copy", distribution_plot)],
+             "contract": [("intensity", "arithmetic against its intensity", intensity_plot)],
+             "contract-predicted": [("intensity", "arithmetic against its intensity, predicted", intensity_plot)],
              "sweep": [("sweep", "bandwidth against size, or threads", sweep_plot)]}
     for stem, result in results:
         for suffix, what, draw in kinds.get(result["bench"], []):

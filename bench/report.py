@@ -303,7 +303,7 @@ def sweep_table(results):
 def plot_lines(drawn):
     if not drawn:
         return []
-    return [f"Bandwidth against rank, and how the shares of the copy are distributed, set by set: [plots](plots).", ""]
+    return [f"Bandwidth against rank, how the shares of the copy are distributed, and arithmetic of contractions on a GPU against its intensity, set by set: [plots](plots).", ""]
 
 
 def waves_table(results):

@@ -30,12 +30,23 @@ def threads():
     return {"bench": "sweep", "set": "ttc57", "dtype": "f32", "device": "a device", "rounds": rounds, "cases": []}
 
 
+def contractions(device="a GPU", **more):
+    own = "predicted_ms" if more else "ms"
+    cases = [{"id": f"c{k}", own: 1 + k / 9, "bytes": 2 << k, "flop": 3e9 + 1e6 * k * k,
+              "peers": {"cutensor": 2 + k / 9} if k % 2 else {}} for k in range(20)]
+    return {"bench": "contract-predicted" if more else "contract", "set": "tccg48", "dtype": "f64", "device": device,
+            "limit": {"copy_GBs": 4000, "gemm_TFs": 60}, "cases": cases, **more}
+
+
 class Plots(unittest.TestCase):
     def drawn(self):
-        return list(plots.plots([("p", permutations()), ("s", sweep()), ("t", threads()), ("l", {"bench": "latency"})]))
+        return list(plots.plots([("p", permutations()), ("s", sweep()), ("t", threads()), ("l", {"bench": "latency"}),
+                                 ("c", contractions()), ("cpu", contractions("x86-64-v4 x2")),
+                                 ("f", contractions(predicted=True))]))
 
     def test_names(self):
-        self.assertEqual([name for name, _, _ in self.drawn()], ["p-rank.svg", "p-distribution.svg", "s-sweep.svg", "t-sweep.svg"])
+        self.assertEqual([name for name, _, _ in self.drawn()], ["p-rank.svg", "p-distribution.svg", "s-sweep.svg", "t-sweep.svg",
+                                                            "c-intensity.svg", "f-intensity.svg"])
 
     def test_well_formed_and_in_the_frame(self):
         for name, _, svg in self.drawn():
@@ -52,7 +63,7 @@ class Plots(unittest.TestCase):
                             self.assertTrue(plots.TOP - 0.1 <= float(y) <= plots.HEIGHT - plots.BOTTOM, (name, value))
 
     def test_every_case_and_peer_is_there(self):
-        rank, distribution, size, scaling = (svg for _, _, svg in self.drawn())
+        rank, distribution, size, scaling, intensity, predicted = (svg for _, _, svg in self.drawn())
         self.assertEqual(rank.count("<circle"), 57)
         for peer in "Ricci", "blocked loops", "a &lt; b", "Ricci, estimate":
             self.assertIn(f">{peer}</text>", distribution)
@@ -60,7 +71,14 @@ class Plots(unittest.TestCase):
             self.assertIn(text, size)
         for text in "against threads", "tensors of 256 MiB", ">16</text>":
             self.assertIn(text, scaling)
+        for svg in intensity, predicted:
+            self.assertEqual(svg.count("<circle"), 20)
+            self.assertIn(">cuTENSOR&apos;s best, mean<".replace("&apos;", "'"), svg)
+        self.assertIn("predicted", predicted)
         self.assertEqual(self.drawn(), self.drawn())
+
+    def test_parts_of_an_axis_are_as_wide_by_their_logarithm(self):
+        self.assertEqual(plots.bins_of([(1, 5), (16, 7), (1.5, 6), (256, 8)], 8), [[(1, 5), (1.5, 6)], [(16, 7)], [(256, 8)]])
 
     def test_steps_and_tops_are_round(self):
         for value in 0.3, 1, 7.4, 88, 4155:
