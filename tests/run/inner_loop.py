@@ -47,12 +47,13 @@ class MachineCode(unittest.TestCase):
             self.assertTrue([op for op in operations if op.startswith(wide)], wide)
         else:
             self.assertIn("DFMA" if dtype == "f64" else "FFMA", products)
-        self.assertTrue([op for op in operations if op.startswith("LDGSTS")], "no asynchronous copy")
+        copies = "UTMALDG" if " maps" in code.product else "LDGSTS"
+        self.assertTrue([op for op in operations if op.startswith(copies)], "no asynchronous copy")
         self.assertGreaterEqual(code.resident(), code.bounds[0][1], "fewer blocks at once than predicted")
         return True
 
     def test_thirty_kernels(self):
-        tiled = wide = count = 0
+        tiled = wide = mapped = count = 0
         for name, dtype, every in SETS:
             for case in cases(name)[::every]:
                 with self.subTest(case["id"], dtype=dtype):
@@ -60,10 +61,13 @@ class MachineCode(unittest.TestCase):
                     count += 1
                     if self.check(code, dtype):
                         tiled += 1
-                        wide += any(op.startswith(("LDS.128", "LDGSTS")) and "128" in op for op in code.operations())
+                        mapped += " maps" in code.product
+                        wide += any(op.startswith("UTMALDG") or (op.startswith(("LDS.128", "LDGSTS")) and "128" in op)
+                                    for op in code.operations())
         self.assertGreaterEqual(count, 30)
         self.assertGreater(tiled, count * 3 / 4)
         self.assertGreater(wide, tiled * 3 / 4)  # others have odd extents everywhere
+        self.assertTrue(0 < mapped < tiled)
 
     def test_products_are_what_inner_loops_wait_for(self):
         for case in cases("tccg48"):
@@ -80,8 +84,9 @@ class MachineCode(unittest.TestCase):
     def test_copies_pass_products(self):
         """Copies of the next round have a predicate, so that products stand before them and after them."""
         lines, labels = compiled(cases("tccg48")[20], "f64").products_kernel()
-        (start, end), = [(start, end) for end, start, _ in inner_loop.jumps(lines, labels) if start < end and any(
-            inner_loop.operation(text) in inner_loop.PIPE_CYCLES for text in lines[start:end])]
+        start, end = min(((start, end) for end, start, _ in inner_loop.jumps(lines, labels) if start < end and any(
+            inner_loop.operation(text) in inner_loop.PIPE_CYCLES for text in lines[start:end])),
+                         key=lambda loop: loop[1] - loop[0])
         names = [inner_loop.operation(text) for text in lines[start:end]]
         products = [k for k, name in enumerate(names) if name.startswith("DMMA")]
         copies = [k for k, name in enumerate(names) if name.startswith("LDGSTS")]
