@@ -121,14 +121,15 @@ def predicted_table(results):
     rows = [r for r in results if r["bench"] == "contract-predicted"]
     if not rows:
         return []
-    lines = ["Contractions as predicted without a device (none of these was timed; limits and others' times are of an H200), share of the roofline, and what others took over the prediction:", ""]
-    lines += ["| set | type | for | cases | kernels that spill | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 12]
+    lines = ["Contractions as predicted without a device (none of these was timed; limits and others' times are of an H200; planning and compilation, by one thread beside other work, are), share of the roofline, and what others took over the prediction:", ""]
+    lines += ["| set | type | for | cases | kernels that spill | planned in (median) | a kernel compiled in (median) | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 14]
     for r in sorted(rows, key=lambda r: (r["set"], r["dtype"])):
+        took = " | ".join(f"{r[key]['median']:.3g} ms" if key in r else "-" for key in ("plan_ms", "compile_ms"))
         own = " | ".join(f"{r['summary'][key]:.2f}" for key in ("min", "median", "geomean"))
         spilled = sum(c["spill_bytes"] > 0 for c in r["cases"])
         for name, s in r["speed_over"].items() or [("-", None)]:
             over = " | ".join(f"{s[key]:.2f}" for key in ("min", "median", "geomean")) if s else "- | - | -"
-            lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {len(r['cases'])} | {spilled} | {own} | {PEERS.get(name, name)} | {over} |")
+            lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {len(r['cases'])} | {spilled} | {took} | {own} | {PEERS.get(name, name)} | {over} |")
     lines.append("")
     slow = [(r, c) for r in rows for c in r["cases"] if c["predicted_ms"] > 0.95 * c["peers"].get("cutensor", float("inf"))]
     if slow:
@@ -143,6 +144,12 @@ def predicted_table(results):
             ratio, r, c = max(those, key=lambda each: each[0])
             mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
             lines.append(f"| {BOUND.get(name, name)} | {len(those)} | {ratio:.2f} | {mean:.2f} | {c['id']} {r['dtype']}: {c['plan'].split(';')[0]} |")
+        lines += ["", "Which they are, each with what is predicted over what cuTENSOR took:", ""]
+        for name, those in sorted(bound.items(), key=lambda item: -len(item[1])):
+            named = {}
+            for ratio, r, c in sorted(those, key=lambda each: -each[0]):
+                named.setdefault(f"{r['set']} {r['dtype']}", []).append(f"{c['id'].removeprefix('tccg_')} {ratio:.2f}")
+            lines += [f"- {name}, {of}: {', '.join(cases)}" for of, cases in sorted(named.items())]
         lines.append("")
     return lines
 
