@@ -99,6 +99,20 @@ class Gpu(Case):
         self.assertEqual(self.ricci("show", *SHAPE, "--device", "gpu", "--target", "90", env=hidden).stdout, source)
         self.assertIn("registers", self.ricci("show", *SHAPE, "--target", "sm_90", "--plan", env=hidden).stdout)
 
+    def test_explain_says_what_copies_save(self):
+        hidden = {"CUDA_VISIBLE_DEVICES": ""}
+        copied = ["fe,cdabef->dcba", "a=31", "b=31", "c=8", "d=8", "e=31", "f=31", "--target", "sm_90"]
+        found = re.search(r"all (\d) steps: predicted ([\d.]+) us; as lowered, .*, 1: ([\d.]+) us\n",
+                          self.ricci("explain", *copied, env=hidden).stdout)
+        self.assertTrue(found)
+        explained = self.json("explain", *copied, env=hidden)["candidates"]
+        chosen = [candidate["predicted_us"] for candidate in explained if candidate["chosen"]]
+        self.assertEqual(int(found[1]), len(chosen))
+        self.assertAlmostEqual(float(found[2]), sum(chosen), delta=0.06)
+        self.assertLess(float(found[2]), float(found[3]))
+        one = ["ab,bc->ac", "a=256", "b=256", "c=256", "--target", "sm_90"]
+        self.assertNotIn("as lowered", self.ricci("explain", *one, env=hidden).stdout)
+
     def test_what_the_compiler_spills_is_not_chosen(self):
         copy = ["abcd->bdac", "a=8", "b=8", "c=640", "d=1000", "--dtype", "f32", "--target", "sm_90"]
         self.assertEqual(self.json("show", *copy, "--plan", env={"CUDA_VISIBLE_DEVICES": ""})["plan"]["spill_bytes"], 0)
