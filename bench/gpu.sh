@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Builds for the GPU alone, runs the tests that need one, and the benches; results go to OUTDIR as JSON.
 #
-#   bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|contract|contract-measured|programs ...]     default: tests bench contract programs
+#   bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|contract|contract-measured|contract-sets|programs ...]     default: tests bench contract programs
 #
 # BLAS names cuBLAS's file, whose matrix product bounds contractions as Ricci's own does.
 # SETS, DTYPES, TOP, EVERY, REPEAT, SIZES and COMMIT in the environment narrow the benches and name the commit; CUTENSOR
 # and CUTT name the shared libraries that permutations are timed beside (contractions: the first), PEERS the device in the names of the files of
 # bench/peers to divide by, such as nvidia-h200. `measured` is `bench` with measured plans, of CANDIDATES by the model where
-# that is set; `sweep` takes the sets at one size after the other, `profile` has Nsight Compute count what the model's choices do,
+# that is set; `contract-sets` is `contract` for all sets of contractions in the types of docs/results.md, `sweep` takes the sets at one size after the other, `profile` has Nsight Compute count what the model's choices do,
 # `limits` copies runs that lie apart, and tiles without exchanging anything (needs nvcc).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|contract|contract-measured|programs ...]}
+out=${1:?usage: bench/gpu.sh OUTDIR [tests|sanitize|bench|measured|sweep|profile|limits|contract|contract-measured|contract-sets|programs ...]}
 shift
 steps=${*:-tests bench contract programs}
 mkdir -p "$out"
@@ -122,6 +122,11 @@ for step in $steps; do
       ;;
     contract)
       contractions contract
+      ;;
+    contract-sets)
+      for of in tccg48:f64 tccg48:c128 tccg48_f32:f32 tccg48_f32:tf32 tccg48_f32:bf16 talsh300:f64 talsh300:f32 tcl200:f64; do
+        SETS=${of%:*} DTYPES=${of#*:} contractions contract
+      done
       ;;
     contract-measured)
       contractions contract-measured --measure
