@@ -21,11 +21,16 @@ struct Counts {
     /// 8-byte accesses go by half-warps, 16-byte ones by quarter-warps).
     std::int64_t units = 0;
     std::int64_t ideal = 0;  ///< units if the same bytes lay side by side
+    Moved& operator+=(const Moved& more);
   };
   std::int64_t tasks = 0;
   std::int64_t flops = 0;     ///< elementwise operations but casts, comparisons, selections and changes of sign
   std::int64_t barriers = 0;  ///< of a block
   std::array<Moved, 4> read, written;  ///< by Space
+  struct Sides {
+    Moved read, written;
+  };
+  std::vector<Sides> arrays;  ///< the same by array, numbered as in Kernel::arrays
 
   const Moved& read_from(Space space) const { return read[static_cast<std::size_t>(space)]; }
   const Moved& written_to(Space space) const { return written[static_cast<std::size_t>(space)]; }

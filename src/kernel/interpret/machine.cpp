@@ -27,6 +27,7 @@ Machine::Machine(const Kernel& kernel, const std::vector<void*>* buffers, const 
       advanced_(kernel.arrays.size() * static_cast<std::size_t>(threads_)),
       memory_(kernel, threads_, blocks_, buffers),
       steps_(steps) {
+  counts_.arrays.resize(kernel.arrays.size());
   for (std::size_t k = 0; k < params.size(); ++k)
     params_.push_back(ir::oracle::value_of(params[k], kernel.params[k].type));
 }
@@ -231,7 +232,7 @@ void Machine::one(const Scatter& scatter, const Threads& threads) {
   for (const auto t : storing) items.push_back(value(scatter.value, t).front());
   for (std::size_t k = 0; k < storing.size(); ++k)
     memory_.write(scatter.array, written[k].second, storing[k], items[k]);
-  count(array, written, size_of(array.type), true);
+  count(scatter.array, written, size_of(array.type), 1, true);
 }
 
 void Machine::one(const CopyRow& copy, const Threads& threads) {

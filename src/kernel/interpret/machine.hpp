@@ -109,9 +109,10 @@ class Machine {
   Item operation(const Value& value, const Item* operands);
   Item converted(const Item& item, DType from, DType to);
   void count(const Access& access, const Threads& threads, bool writes);
-  /// Of `bytes` each, by thread.
-  void count(const Array& array, const std::vector<std::pair<int, std::int64_t>>& elements, std::int64_t bytes,
+  /// Of `bytes` each, by thread; `lanes` of a vector.
+  void count(int number, const std::vector<std::pair<int, std::int64_t>>& elements, std::int64_t bytes, int lanes,
              bool writes);
+  void count(int array, const Counts::Moved& moved, bool writes);
   void count_loads(const Value& value, const Threads& threads);
   void check_shuffles(const Value& value, const Threads& threads) const;
   std::int64_t& advanced(int array, int thread) {

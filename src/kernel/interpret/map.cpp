@@ -83,7 +83,6 @@ void Machine::one(const Expect& expect, const Threads& threads) {
 
 void Machine::one(const BoxCopy& copy, const Threads& threads) {
   const auto& map = kernel_.maps[static_cast<std::size_t>(copy.map)];
-  const auto& from = kernel_.array(map.array);
   const auto& to = kernel_.array(copy.to.array);
   const auto size = size_of(map.type), row = map.dimensions.front().box;
   for (const auto t : threads) {
@@ -106,14 +105,10 @@ void Machine::one(const BoxCopy& copy, const Threads& threads) {
         const auto item = exists ? memory_.read(map.array, place + begin + e, t) : Item{};
         memory_.bring(copy.to.array, to.swizzle(start + first + e), item, copy.counter.array, counter, t);
       }
-      if (exist > 0) count(from, {{t, place + std::max<std::int64_t>(begin, 0)}}, exist * size, false);
+      if (exist > 0) count(map.array, {{t, place + std::max<std::int64_t>(begin, 0)}}, exist * size, 1, false);
     }
-    auto& moved = counts_.written[static_cast<std::size_t>(Space::shared)];
-    moved.accesses += map.box_elements() / row;
-    moved.bytes += map.box_bytes();
     const auto wavefronts = map.box_bytes() / (kBanks * kWord);
-    moved.units += wavefronts;
-    moved.ideal += wavefronts;
+    count(copy.to.array, {map.box_elements() / row, 0, map.box_bytes(), wavefronts, wavefronts}, true);
   }
 }
 

@@ -78,6 +78,15 @@ void count_wavefronts(const WarpAccess& access, Counts::Moved& moved) {
 
 }  // namespace
 
+Counts::Moved& Counts::Moved::operator+=(const Moved& more) {
+  accesses += more.accesses;
+  vectors += more.vectors;
+  bytes += more.bytes;
+  units += more.units;
+  ideal += more.ideal;
+  return *this;
+}
+
 std::int64_t Machine::at(const Affine& affine, int thread) const {
   auto sum = affine.constant;
   for (const auto& [var, coefficient] : affine.terms) {
@@ -275,20 +284,19 @@ void Machine::count(const Access& access, const Threads& threads, bool writes) {
   const auto& array = kernel_.array(access.array);
   // Lanes that no literal tells are a CPU's, which has one thread.
   const auto [since, until] = threads.empty() ? std::pair{0, 0} : existing(access, threads.front());
-  count(array, elements, (until - since) * size_of(array.type), writes);
-  if (access.lanes > 1) {
-    (writes ? counts_.written : counts_.read)[static_cast<std::size_t>(array.space)].vectors +=
-        static_cast<std::int64_t>(threads.size());
-  }
+  count(access.array, elements, (until - since) * size_of(array.type), access.lanes, writes);
 }
 
-void Machine::count(const Array& array, const std::vector<std::pair<int, std::int64_t>>& elements, std::int64_t bytes,
-                    bool writes) {
-  auto& moved = (writes ? counts_.written : counts_.read)[static_cast<std::size_t>(array.space)];
-  moved.accesses += static_cast<std::int64_t>(elements.size());
-  moved.bytes += static_cast<std::int64_t>(elements.size()) * bytes;
-  if (kernel_.target != Target::cuda || (array.space != Space::global && array.space != Space::shared)) return;
-  for (std::size_t k = 0; k < elements.size();) {
+void Machine::count(int number, const std::vector<std::pair<int, std::int64_t>>& elements, std::int64_t bytes,
+                    int lanes, bool writes) {
+  const auto& array = kernel_.array(number);
+  Counts::Moved moved;
+  moved.accesses = static_cast<std::int64_t>(elements.size());
+  moved.vectors = lanes > 1 ? moved.accesses : 0;
+  moved.bytes = moved.accesses * bytes;
+  const bool in_warps =
+      kernel_.target == Target::cuda && (array.space == Space::global || array.space == Space::shared);
+  for (std::size_t k = 0; in_warps && k < elements.size();) {
     const int warp = elements[k].first / kWarp;
     WarpAccess own;
     own.bytes = bytes;
@@ -296,6 +304,14 @@ void Machine::count(const Array& array, const std::vector<std::pair<int, std::in
       own.lanes.emplace_back(elements[k].first % kWarp, elements[k].second * size_of(array.type));
     array.space == Space::global ? count_sectors(own, moved) : count_wavefronts(own, moved);
   }
+  count(number, moved, writes);
+}
+
+void Machine::count(int array, const Counts::Moved& moved, bool writes) {
+  const auto space = static_cast<std::size_t>(kernel_.array(array).space);
+  auto& of_array = counts_.arrays[static_cast<std::size_t>(array)];
+  (writes ? counts_.written : counts_.read)[space] += moved;
+  (writes ? of_array.written : of_array.read) += moved;
 }
 
 void Machine::check_shuffles(const Value& value, const Threads& threads) const {

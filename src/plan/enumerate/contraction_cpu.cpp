@@ -103,6 +103,7 @@ class ContractionEnumerator : public ContractionSides {
     candidate.predicted_us = found.predicted_us;
     candidate.schedule.name = name(found);
     candidate.schedule.directives = directives(b);
+    candidate.products = {counts_of(b, problem_)};
     candidate.traffic.occupancy = 1;
     candidate.traffic.tiles = product(problem_.batch, extent_of) * b.row_tasks * b.column_tasks;
     return candidate;

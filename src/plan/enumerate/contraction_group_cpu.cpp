@@ -254,15 +254,18 @@ class GroupEnumerator {
     std::vector<std::string> loops, indices;
     for (const auto& index : program_.indices) indices.push_back(index.name);
     for (const int q : free_) loops.push_back(name(q) + "0");
+    candidate.products.resize(group_.products.size());
     for (const auto& section : sections) {
       kernel::Directive products;
       products.kind = kernel::Directive::Kind::products;
       for (const auto& product : section) products.sizes.push_back(product.number);
       schedule.directives.push_back(std::move(products));
       add_loops(schedule.directives, indices, section.front().axes, loops);
-      for (const auto& product : section)
+      for (const auto& product : section) {
         add_product(schedule.directives, indices, product.axes, loops.back(), product.rows_operand,
                     product.columns_operand);
+        candidate.products[static_cast<std::size_t>(product.number) - 1] = counts_of(product.axes, problem_);
+      }
     }
     const double rounds = std::ceil(tasks / device_.threads);
     const double compute = cycles / tasks * rounds / device_.clock_MHz;

@@ -8,6 +8,7 @@
 
 #include "kernel/schedule.hpp"
 #include "plan/models/contraction_counts.hpp"
+#include "plan/models/contraction_counts_cpu.hpp"
 #include "plan/models/traffic.hpp"
 
 namespace ricci::plan {
@@ -22,10 +23,11 @@ struct Candidate {
   kernel::Schedule schedule;
   Traffic traffic;
   double predicted_us = 0;
-  std::vector<TimePart> parts;              ///< of the prediction; none where `traffic` says what it is of
-  std::optional<ContractionCounts> counts;  ///< of a contraction on a GPU
-  std::string note;                         ///< what else `explain` says of it
-  std::int64_t workspace_bytes = 0;         ///< of its copies, where it is several steps
+  std::vector<TimePart> parts;                 ///< of the prediction; none where `traffic` says what it is of
+  std::optional<ContractionCounts> counts;     ///< of a contraction on a GPU
+  std::vector<CpuContractionCounts> products;  ///< of a contraction on a CPU, and of each one of a group
+  std::string note;                            ///< what else `explain` says of it
+  std::int64_t workspace_bytes = 0;            ///< of its copies, where it is several steps
   /// Of a contraction on a GPU, where it was worked out: seconds that its best tiles of warps would save if the operand
   /// of the rows, or of the columns, were copied by whole vectors and sectors.
   std::optional<std::array<double, 2>> gathers;

@@ -40,6 +40,7 @@ std::int64_t run_of(const Axis& axis, Tensor tensor) {
 /// On average, pieces of runs of a length that there are in so many positions, which begin at multiples of their
 /// number.
 double pieces(std::int64_t positions, std::int64_t run) {
+  if (run == 0) return 1;
   return n(positions + run - std::gcd(positions, run)) / n(run);
 }
 
@@ -79,25 +80,23 @@ class Model {
   enum class Bound : std::uint8_t { none, blocks, sums };
 
   Model(const Blocking& b, const Problem& problem, const CpuModel& device, Bound bound = Bound::none)
-      : b_(b), problem_(problem), device_(device), least_(bound != Bound::none), any_sum_(bound == Bound::sums) {
-    batch_ = n(product(problem.batch, extent_of));
-    depth_ = n(product(b.depth, extent_of));
-    rows_ = n(product(b.rows, extent_of));
-    columns_ = n(product(b.columns, extent_of));
-    chunk_ = n(product(b.depth, tile_of));
-    chunks_ = n(parts_of(b.depth, tile_of));
+      : b_(b),
+        problem_(problem),
+        device_(device),
+        does_(counts_of(b, problem)),
+        least_(bound != Bound::none),
+        any_sum_(bound == Bound::sums) {
     size_ = n(problem.size);
     line_ = 64 / size_;
     if (b.lanes_of_both()) {
       rows_and_lanes_ = b.rows;
       rows_and_lanes_.push_back(b.columns.back());
     }
-    row_places_ = n(product(row_side(), extent_of));
-    const double block = n(product(b.columns, block_of));
+    const double block = n(product(b.columns, block_of)), chunk = does_.rounds;
     blocks_bytes_ =
-        size_ * ((b.pack_columns ? block * chunk_ : 0) + (b.pack_rows ? n(product(row_side(), block_of)) * chunk_ : 0));
+        size_ * ((b.pack_columns ? block * chunk : 0) + (b.pack_rows ? n(product(row_side(), block_of)) * chunk : 0));
     result_bytes_ = size_ * block * n(product(b.rows, task_of));
-    if (chunks_ > 1) blocks_bytes_ += std::min(result_bytes_, n(device.l2_bytes));
+    if (does_.parts > 1) blocks_bytes_ += std::min(result_bytes_, n(device.l2_bytes));
     ahead_ = b.pack_columns && (least_ || reads_ahead(b, problem, device));
   }
 
@@ -105,9 +104,9 @@ class Model {
     const double share = least_ ? 1.0 / device_.threads : longest_share();
     const double compute = cycles() * of_joined() * share / device_.clock_MHz;
     // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
-    const bool again = chunks_ > 1 && is_far(result_bytes_) && !least_;
-    const double results = again ? 2 * chunks_ : is_nontemporal() ? 1 : 2;
-    const double bytes = size_ * batch_ * (row_places_ * depth_ + columns_ * depth_ + rows_ * columns_ * results);
+    const bool again = does_.parts > 1 && is_far(result_bytes_) && !least_;
+    const double results = again ? 2 * does_.parts : is_nontemporal() ? 1 : 2;
+    const double bytes = size_ * does_.batch * (does_.rows.elements + does_.columns.elements + does_.results * results);
     const double rate = device_.thread_GBs(false, 20) * device_.threads;
     const double memory = device_.beyond_caches(bytes) ? bytes / rate * 1e-3 : 0;
     return (memory > 0 ? std::cbrt(compute * compute * compute + memory * memory * memory) : compute) + 1;
@@ -117,9 +116,9 @@ class Model {
   double of_joined() const {
     constexpr double kFewUses = 64;
     double most = 1;
-    if (b_.columns.back().joined) most = rows_ < kFewUses ? kJoinedSeldomUsed : kJoined;
+    if (b_.columns.back().joined) most = n(product(b_.rows, extent_of)) < kFewUses ? kJoinedSeldomUsed : kJoined;
     if (!b_.rows.empty() && b_.rows.back().joined)
-      most = std::max(most, columns_ < kFewUses ? kJoinedSeldomUsed : kJoined);
+      most = std::max(most, n(product(b_.columns, extent_of)) < kFewUses ? kJoinedSeldomUsed : kJoined);
     return most;
   }
   /// Of one thread, without the memory's.
@@ -131,9 +130,9 @@ class Model {
   /// with one, and the last task along an index has what the others leave.
   double longest_share() const {
     constexpr double kMany = 64;  // tasks, of which the last one is a small part
-    const double tasks = n(b_.row_tasks * b_.column_tasks) * batch_, threads = device_.threads;
+    const double tasks = n(b_.row_tasks * b_.column_tasks) * does_.batch, threads = device_.threads;
     if (threads == 1 || tasks > kMany) return std::ceil(tasks / threads) / tasks;
-    std::vector<double> shares(static_cast<std::size_t>(batch_), 1 / batch_);
+    std::vector<double> shares(static_cast<std::size_t>(does_.batch), 1 / does_.batch);
     for (const auto* axes : {&b_.columns, &b_.rows}) {
       for (const auto& axis : *axes) {
         const auto task = task_of(axis);
@@ -153,26 +152,24 @@ class Model {
   }
   /// What moves the rows' operand beside the depth: the rows, and lanes of both operands.
   const Axes& row_side() const { return b_.lanes_of_both() ? rows_and_lanes_ : b_.rows; }
-  bool is_nontemporal() const { return problem_.nontemporal && chunks_ == 1; }
+  bool is_nontemporal() const { return problem_.nontemporal && does_.parts == 1; }
   bool is_far(double bytes) const { return bytes > 2 * n(device_.l2_bytes); }
 
   /// Register tiles, and the writing of their sums.
   double products() const {
-    const double tile_rows = n(product(b_.rows, tile_of)), tile_columns = n(product(b_.columns, tile_of));
     const auto& lane = b_.columns.back();
-    const double vectors = tile_columns / n(lane.tile) * n(parts(lane.tile, b_.lanes));
-    const double row_passes = n(parts_of(b_.rows, tile_of)), column_passes = n(parts_of(b_.columns, tile_of));
+    const double tile_rows = does_.tile_rows, tile_columns = does_.tile_columns, sums = does_.sums,
+                 vectors = does_.vectors;
     // Two fused multiply-adds a cycle, each of which waits four cycles for the one before it; two loads a cycle.
-    const double sums = tile_rows * (problem_.complex ? 2 : 1);
     const double turns = std::max(1.0, size_ * n(b_.lanes) / n(device_.datapath_bytes));  // of a vector in a unit
     double round = std::max({turns * sums * vectors / 2, (sums + turns * vectors) / 2, 4.0});
     if (!b_.pack_rows) round += 0.1 * tile_rows;
     if (!b_.pack_columns) round += 0.25 * vectors + reads_in_pieces(lane) * vectors / n(parts(lane.tile, b_.lanes));
     // All row tiles read the columns' panel again.
-    const double panel = size_ * tile_columns * chunk_, lines = tile_columns / line_, l1 = n(device_.l1_bytes);
-    const bool passes = row_passes > 1 && !any_sum_;
+    const double panel = size_ * tile_columns * does_.rounds, lines = tile_columns / line_, l1 = n(device_.l1_bytes);
+    const bool passes = does_.columns.passes > 1 && !any_sum_;
     if (passes && !b_.pack_columns && panel > l1 / 4) round = std::max(round, kStrewnLine * lines);
-    if (passes && !b_.pack_columns && chunk_ * lines > lines_of_sets()) round += kMetLine * lines;
+    if (passes && !b_.pack_columns && does_.rounds * lines > lines_of_sets()) round += kMetLine * lines;
     if (passes && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
     if (b_.lanes_of_both() && !least_) round = std::max(round, kPanelLine * lines_of_both());
     const double length = run(b_.columns, b_.rows, Tensor::result, tile_of);
@@ -182,8 +179,8 @@ class Model {
     const bool outer = b_.depth.empty();
     const bool carried =
         outer ? tile_rows == 1 && written_on > length : !b_.rows.empty() && n(b_.rows.back().in_result) == length;
-    const bool again = chunks_ > 1 || problem_.group;  // results are read, added to and written
-    const bool far = is_far(size_ * batch_ * rows_ * columns_) && (!again || is_far(result_bytes_));
+    const bool again = does_.parts > 1 || problem_.group;  // results are read, added to and written
+    const bool far = is_far(size_ * does_.batch * does_.results) && (!again || is_far(result_bytes_));
     // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
     // with, is read and written again.
     const double left = begins_with_lines() && std::fmod(written_on, line_) == 0 ? 0 : length / written_on;
@@ -194,21 +191,18 @@ class Model {
                                                                 : kCachedRun;
     double begin = outer ? 4 : 20;
     if (outer && !least_ && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
-    const double stores =
-        b_.across() ? kScattered * tile_rows * tile_columns : tile_rows * vectors * accesses(lane.run_in_result);
+    const double stores = does_.stores * (b_.across() ? kScattered : accesses(does_.pieces));
     begin += kQuotient * ((lane.run_in_result > 0 ? vectors : 0) +
                           (!b_.rows.empty() && b_.rows.back().run_in_result > 0 ? tile_rows : 0));
     const double results = b_.joined ? 0 : stores * (again ? 3 : 1) + begin + tile_rows * tile_columns / length * each;
-    double cycles = row_passes * column_passes * chunks_ * (chunk_ * round + results);
+    double cycles = does_.tiles * (does_.rounds * round + results);
     // Elements on their way from the second or the last cache into the first one, once for each block of rows.
-    cycles += columns_ * depth_ * n(parts_of(b_.rows, block_of)) * from_cache();
-    return batch_ * cycles;
+    cycles += does_.columns.elements * n(parts_of(b_.rows, block_of)) * from_cache();
+    return does_.batch * cycles;
   }
   /// What a vector of neighbours takes that may lie in several runs, of whole ones.
-  double accesses(std::int64_t run) const {
-    if (run == 0) return 1;
-    const double parts = pieces(b_.lanes, run) - 1;
-    return 1 + parts * (device_.vector_bytes < 64 ? n(b_.lanes) : kMasked);
+  double accesses(double pieces) const {
+    return 1 + (pieces - 1) * (device_.vector_bytes < 64 ? n(b_.lanes) : kMasked);
   }
   /// Cycles for the last vector along the lanes where a part of it is read: by one load for each power of two in it.
   double reads_in_pieces(const Axis& lane) const {
@@ -219,12 +213,11 @@ class Model {
   /// block of rows stay in the first one for all columns, or come again for each tile of these.
   double lines_of_both() const {
     const double lane_lines = n(b_.columns.back().tile) / line_;
-    const double tile_rows = n(product(b_.rows, tile_of)) * lane_lines,
-                 tile_columns = n(product(b_.columns, tile_of)) / line_;
+    const double tile_rows = does_.tile_rows * lane_lines, tile_columns = does_.tile_columns / line_;
     const double block_rows = n(product(b_.rows, block_of)) * lane_lines;
     const double column_tiles =
         n(product(b_.columns, block_of)) / n(b_.columns.back().block) * lane_lines / tile_columns;
-    const bool stays = 64 * chunk_ * (block_rows + tile_columns) <= n(device_.l1_bytes) * 3 / 4;
+    const bool stays = 64 * does_.rounds * (block_rows + tile_columns) <= n(device_.l1_bytes) * 3 / 4;
     return tile_columns * tile_rows / block_rows + (stays ? tile_rows / std::max(1.0, column_tiles) : tile_rows);
   }
   /// Whether runs of the result begin with a line, wherever a tile is.
@@ -259,7 +252,7 @@ class Model {
         if (step_of(axis, tensor) != 1) continue;
         along = n(std::min(axis.extent, held(axis)));
         transposed = axes == &operand.depth || axis.tile < b_.lanes;
-        vector *= accesses(axis.run_in_operand);
+        vector *= accesses(pieces(b_.lanes, axis.run_in_operand));
       }
     }
     const double moved = transposed ? (along >= n(b_.lanes) ? 0.7 : 2.0) : vector;
@@ -272,34 +265,31 @@ class Model {
   double crowd() const { return least_ ? 0 : blocks_bytes_ / n(device_.l2_bytes); }
 
   double columns() const {
-    const double elements = batch_ * columns_ * depth_;
+    const auto& counted = does_.columns;
+    const double elements = does_.batch * counted.elements;
     const Packed operand{b_.columns, b_.depth, false, size_ * elements, crowd()};
-    if (b_.pack_columns) return elements * n(b_.row_tasks) * packing(operand);
-    const double row_passes = n(parts_of(b_.rows, tile_of));
+    if (b_.pack_columns) return elements * counted.packed * packing(operand);
     const double length = run(b_.columns, b_.depth, Tensor::columns, tile_of);
     // Long runs come before they are asked for. A load has more of short elements.
     const double loads = std::min(size_, 8.0) / 8;
-    const double asked = loads * (length >= kPage / size_ ? 0.1 + row_passes * 0.025 : 0.3 + row_passes * 0.05);
+    const double asked = loads * (length >= kPage / size_ ? 0.1 + counted.passes * 0.025 : 0.3 + counted.passes * 0.05);
     return elements * (asked + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
   }
 
   double rows() const {
-    const double elements = batch_ * row_places_ * depth_;
+    const auto& counted = does_.rows;
+    const double elements = does_.batch * counted.elements;
     const Packed operand{row_side(), b_.depth, true, size_ * elements, crowd()};
+    if (b_.pack_rows) return elements * counted.packed * packing(operand);
     if (b_.lanes_of_both()) {
-      const auto& lane = b_.columns.back();
-      const double column_tasks = n(b_.column_tasks) / n(parts(lane.extent, lane.task));
-      if (b_.pack_rows) return elements * column_tasks * packing(operand);
-      const double column_passes = n(parts_of(b_.columns, tile_of)) / n(parts(lane.extent, lane.tile));
       const double length = run(row_side(), b_.depth, Tensor::rows, tile_of);
-      return elements * (0.3 + column_passes * 0.05 + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
+      return elements * (0.3 + counted.passes * 0.05 + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
     }
-    if (b_.pack_rows) return elements * n(b_.column_tasks) * packing(operand);
     double along = 1;
     for (const auto* axes : {&b_.depth, &b_.rows}) {
       for (const auto& axis : *axes) along = axis.in_rows == 1 ? n(axis.tile) : along;
     }
-    const double column_passes = n(parts_of(b_.columns, tile_of));
+    const double column_passes = counted.passes;
     const double length = run(b_.rows, b_.depth, Tensor::rows, held);
     double first = is_far(operand.bytes) ? kFarRun / run(b_.rows, b_.depth, Tensor::rows, tile_of) : 0;
     // Rows that are read along the depth are a stream each, which ends where the next index of it is apart.
@@ -312,10 +302,10 @@ class Model {
   const Blocking& b_;
   const Problem& problem_;
   const CpuModel& device_;
+  CpuContractionCounts does_;
   bool least_, any_sum_;
-  double batch_, depth_, rows_, columns_, chunk_, chunks_, size_, line_;
+  double size_, line_;
   Axes rows_and_lanes_;  ///< where lanes are of both operands
-  double row_places_;    ///< positions along it
   bool ahead_;           ///< whether columns come before they are packed
   double blocks_bytes_;  ///< of what a task keeps in the second cache
   double result_bytes_;  ///< of a task
@@ -362,6 +352,32 @@ const Axis* followed_in_result(const Blocking& b, const Problem& problem, const 
   const double panel = n(problem.size * product(b.columns, tile_of) * product(b.depth, tile_of));
   const bool stays = panel / n(next->tile) * n(next->block) <= n(device.l1_bytes) * 3 / 4;
   return stays || kPanelLine * vector / 64 <= turns * sums / 2 ? next : nullptr;
+}
+
+CpuContractionCounts counts_of(const Blocking& b, const Problem& problem) {
+  CpuContractionCounts does;
+  const auto& lane = b.columns.back();
+  const double depth = n(product(b.depth, extent_of));
+  const double rows = n(product(b.rows, extent_of)), columns = n(product(b.columns, extent_of));
+  does.batch = n(product(problem.batch, extent_of));
+  does.results = rows * columns;
+  does.parts = n(parts_of(b.depth, tile_of));
+  const double row_tiles = n(parts_of(b.rows, tile_of)), column_tiles = n(parts_of(b.columns, tile_of));
+  // Rows that move with the lanes, too, are others for each of these.
+  const bool of_both = b.lanes_of_both();
+  const double others = of_both ? n(parts(lane.extent, lane.tile)) : 1;
+  does.rows = {(of_both ? rows * n(lane.extent) : rows) * depth, 0, column_tiles / others};
+  if (b.pack_rows) does.rows.packed = n(b.column_tasks) / (of_both ? n(parts(lane.extent, lane.task)) : 1);
+  does.columns = {columns * depth, b.pack_columns ? n(b.row_tasks) : 0, row_tiles};
+  does.tile_rows = n(product(b.rows, tile_of));
+  does.tile_columns = n(product(b.columns, tile_of));
+  does.tiles = row_tiles * column_tiles * does.parts;
+  does.rounds = n(product(b.depth, tile_of));
+  does.sums = does.tile_rows * (problem.complex ? 2 : 1);
+  does.vectors = does.tile_columns / n(lane.tile) * n(parts(lane.tile, b.lanes));
+  does.stores = does.tile_rows * (b.across() ? does.tile_columns : does.vectors);
+  does.pieces = pieces(b.lanes, lane.run_in_result);
+  return does;
 }
 
 double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device) {

@@ -2,9 +2,13 @@
 #pragma once
 
 #include "plan/models/contraction_blocking.hpp"
+#include "plan/models/contraction_counts_cpu.hpp"
 #include "plan/models/device_model.hpp"
 
 namespace ricci::plan::gett {
+
+/// What its kernel does.
+CpuContractionCounts counts_of(const Blocking& blocking, const Problem& problem);
 
 /// Microseconds on all threads: cycles of the register tiles and of packing, beside what memory takes.
 double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device);

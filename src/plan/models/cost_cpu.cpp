@@ -249,6 +249,35 @@ bool lines_are_shared(const Sides& sides, std::int64_t run_bytes) {
   return !whole;
 }
 
+CpuMoveCounts counts_of(const Sides& sides, const kernel::Moves& moves) {
+  CpuMoveCounts does;
+  if (!moves.stage) return does;
+  const auto& stage = *moves.stage;
+  const auto vector = stage.mapping.vector;
+  if (stage.memory == kernel::StageMemory::registers) {
+    does.rows = does.columns = does.vectors = vector;
+    does.along = covered(sides.extent(sides.read_first()), vector);
+    does.across = covered(sides.extent(sides.write_first()), vector);
+    return does;
+  }
+  does.tiles = repeated(sides, moves);
+  if (vector > 1) {
+    const auto block = kernel::transpose_block(moves);
+    does.rows = block.rows;
+    does.columns = block.columns;
+    does.vectors = block.transposed_vectors();
+    does.along = covered(block.along, block.columns);
+    does.across = covered(block.across, block.rows);
+    return does;
+  }
+  for (const auto q : sides.read_order) {
+    const auto tile = static_cast<double>(moves.tile[static_cast<std::size_t>(q)]);
+    if (static_cast<double>(stage.layout.stride[static_cast<std::size_t>(q)]) != does.run && tile > 1) break;
+    does.run *= tile;
+  }
+  return does;
+}
+
 double element_ns(const Sides& sides, const kernel::Moves& moves) {
   constexpr double kOne = 0.19;        // a load and a store, with their addresses
   constexpr double kCopied = 0.03;     // along a row
@@ -267,37 +296,30 @@ double element_ns(const Sides& sides, const kernel::Moves& moves) {
     if (read < 0 || read == written) return written < 0 ? kOne : row(tile(written));
     return kOne;
   }
+  const auto does = counts_of(sides, moves);
   const auto& stage = *moves.stage;
-  const double vector = stage.mapping.vector;
   const auto read_bytes = static_cast<double>(sides.read_bytes());
-  const double operation = kOperation * (vector * stage.row_packing * read_bytes > kHalfLine ? kWide : 1);
+  const double operation = kOperation * (stage.mapping.vector * stage.row_packing * read_bytes > kHalfLine ? kWide : 1);
   // Of an element in a block: its rows, the rounds of its transpose, and its columns, each in that many stores.
-  const auto in_block = [&](double rows, double piece, double columns, double stores) {
+  const auto in_block = [&, rows = does.rows, piece = does.vectors, columns = does.columns](double stores) {
     const double row_operation = stage.row_packing > 1 ? kOperation : operation;  // a part of a vector
     return (row_operation * rows + operation * (piece * std::log2(piece) + columns * stores)) / (rows * columns);
   };
   if (stage.memory == kernel::StageMemory::registers) {
     // Half of the registers hold the rows of one round, the others those of the next.
     const double spilled = stage.mapping.vector > kRowsAtOnce ? kSpilled : 1;
-    return spilled * in_block(vector, vector, vector, 1) * covered(sides.extent(read), stage.mapping.vector) *
-           covered(sides.extent(written), stage.mapping.vector);
+    return spilled * in_block(1) * does.along * does.across;
   }
   double reading = kElement;
   if (stage.mapping.vector > 1) {
     const auto block = kernel::transpose_block(moves);
     // What is less than a vector takes as long to store as two.
     const bool part = block.rows < block.piece || block.piece < block.columns;
-    reading = in_block(block.rows, block.transposed_vectors(), block.columns, part ? 2 : 1) *
-              covered(block.along, block.columns) * covered(block.across, block.rows);
-  } else {
-    double run = 1;  // that lies together in the array too
-    for (const auto q : sides.read_order) {
-      if (static_cast<double>(stage.layout.stride[static_cast<std::size_t>(q)]) != run && tile(q) > 1) break;
-      run *= tile(q);
-    }
-    if (run > 1) reading = kCopiedRow / run + kByte * read_bytes;
+    reading = in_block(part ? 2 : 1) * does.along * does.across;
+  } else if (does.run > 1) {
+    reading = kCopiedRow / does.run + kByte * read_bytes;
   }
-  return (reading + kByte * read_bytes) * repeated(sides, moves);
+  return (reading + kByte * read_bytes) * does.tiles;
 }
 
 double predicted_us(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device) {

@@ -12,6 +12,19 @@ namespace ricci::plan {
 
 using kernel::kLineBytes;
 
+/// What a kernel that moves elements does, counted: what its prediction is made of.
+struct CpuMoveCounts {
+  /// Times that tiles move an element, on average: the last one along an index begins earlier, so that it is whole.
+  double tiles = 1;
+  /// Times that the blocks of a tile do, which begin earlier at its ends: along the input's rows, and across them.
+  double along = 1, across = 1;
+  /// Of a block: rows that it reads, columns that it writes, vectors that it transposes. What it reads again where
+  /// vectors hold several rows, and it has fewer, is in the first cache and not counted.
+  double rows = 1, columns = 1, vectors = 1;
+  double run = 1;  ///< neighbours in an array that are moved into it one after the other, from one row or several
+};
+CpuMoveCounts counts_of(const Sides& sides, const kernel::Moves& moves);
+
 /// Microseconds on all threads, from what both sides touch and how elements are moved. Rates were measured on an AMD
 /// EPYC (Zen 5); what counts is how they fall with the length of runs, which is alike on other processors.
 double predicted_us(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device);
