@@ -186,6 +186,8 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
     limits.parts = 1024;
     limits.least = 16384;
     limits.lanes_bytes = kAccumulators * kVectorBytes;
+    limits.vector_bytes = kVectorBytes;
+    limits.least_of_rows = 1 << 18;  // what is in a cache, one kernel sums in the time that a second one takes to start
     static const bool more_than_two = sysconf(_SC_NPROCESSORS_CONF) > 2;  // cached: it reads a file
     limits.scans = more_than_two;
     limits.exact_scans = plan.threads > 2;

@@ -165,6 +165,18 @@ TEST_CASE("rounded sums and scans do not depend on the number of threads") {
   }
 }
 
+TEST_CASE("products with a vector have the same bits on any number of threads") {
+  for (const std::string type : {"f32", "f64"}) {
+    const auto program = parsed("index i = 601; index k = 1003\ninput A(i, k) : " + type + "\ninput x(k) : " + type +
+                                "\noutput y(i) : " + type + "\ny(i) = sum(k, A(i, k) * x(k))\n");
+    Runtime runtime;
+    CHECK(runtime.plan_program(program).info().steps == 2);  // lanes of a vector, then these
+    CHECK(executed(program, 1, false) == interpreted(program));
+    const auto alone = executed(program, 1, true);
+    for (int threads = 2; threads <= 8; ++threads) CHECK(executed(program, threads, true) == alone);
+  }
+}
+
 TEST_CASE("an exact program keeps its long sums whole, and a plan shows what was cut") {
   const std::string text = "index i = 100003\ninput x(i) : f64\noutput s() : f64\n";
   Runtime runtime;

@@ -333,4 +333,45 @@ TEST_CASE("parts of sums of products read whole rows of memory, or come nearest 
   CHECK(parts_of(1, 331, ir::CutOrder::nearest) == Parts{1, 331, 6, 12});
 }
 
+TEST_CASE("a sum of products along memory that uses an operand once is summed by the lanes of a vector") {
+  // C[a] = sum over k of A[a, k] * B[k], or of A[k, a]; of A[a, k] * B[k, a] both operands are used once.
+  struct Case {
+    std::int64_t k = 300, step_k = 1, b_a = 0, b_k = 1;
+    DType type = DType::f64;
+    bool exact = false;
+  };
+  const auto product = [](const Case& c) {
+    constexpr std::int64_t kRows = 20;
+    ir::Builder b;
+    b.program.exact = c.exact;
+    b.program.indices = {{"a", kRows}, {"k", c.k}};
+    const auto along = c.step_k == 1 ? c.k : std::int64_t{1};
+    b.program.buffers = {{"A", c.type, false, 0, kRows * c.k - 1, 0},
+                         {"B", c.type, false, 0, kRows * c.k - 1, 0},
+                         {"C", c.type, true, 0, kRows - 1, 0}};
+    const auto x = b.load(0, {{along, c.step_k}, 0}), y = b.load(1, {{c.b_a, c.b_k}, 0});
+    b.store(2, {{1, 0}, 0}, b.reduce(OpCode::add, b.op(OpCode::mul, c.type, x, y), {1}));
+    return b.finish();
+  };
+  ir::SplitLimits limits;
+  limits.vector_bytes = 64;
+  limits.least_of_rows = 5000;
+  const auto tiles = cut(product({}), limits);
+  REQUIRE(tiles.steps.size() == 2);
+  CHECK(tiles.storages[3].last + 1 == 20 * 8);
+  const auto& to = tiles.steps[0].program.statement().offset.coefficient;
+  CHECK(std::count(to.begin(), to.end(), 1) == 1);              // lanes
+  CHECK(tiles.steps[1].program.nodes.size() > 3);               // and the last four products of a row
+  CHECK(cut(product({.k = 304}), limits).steps.size() == 2);    // nothing is left
+  CHECK(cut(product({.b_a = 300}), limits).steps.size() == 2);  // both operands are used once
+  CHECK(cut(product({.type = DType::f32}), limits).storages[3].last + 1 == 20 * 16);
+  CHECK(cut(product({.k = 249}), limits).steps.size() == 1);            // few products
+  CHECK(cut(product({.step_k = 20}), limits).steps.size() == 1);        // neighbours are results
+  CHECK(cut(product({.b_k = 20}), limits).steps.size() == 1);           // the other operand's are apart
+  CHECK(cut(product({.type = DType::i64}), limits).steps.size() == 1);  // exact in any order
+  CHECK(cut(product({.exact = true}), limits).steps.size() == 1);       // in the order that is written
+  limits.least_of_rows = 1000;
+  CHECK(cut(product({.k = 127}), limits).steps.size() == 1);  // as many partial results as a sixteenth of the products
+}
+
 }  // namespace ir_split_test

@@ -7,14 +7,11 @@
 #include <limits>
 #include <optional>
 
+#include "ir/passes/cut_products.hpp"
 #include "ir/passes/step_piece.hpp"
 
 namespace ricci::ir {
 namespace {
-
-bool contains(const std::vector<int>& list, int value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 /// The smallest power of two from `value` on.
 std::int64_t power_from(std::int64_t value) {
@@ -40,26 +37,6 @@ std::vector<std::vector<bool>> dependencies(const Program& program) {
   }
   return depends;
 }
-
-/// Whether a node that `root` is made of, itself included, is one for which f holds.
-template <class F>
-bool any_below(const Program& program, NodeId root, F f) {
-  std::vector<bool> used(program.nodes.size());
-  used[at(root)] = true;
-  for (std::size_t id = at(root) + 1; id-- > 0;) {
-    if (!used[id]) continue;
-    if (f(program.nodes[id])) return true;
-    for (int k = 0; k < operand_count(program.nodes[id]); ++k) used[at(program.nodes[id].operand[k])] = true;
-  }
-  return false;
-}
-
-/// How an index is cut: `tiles` whole ones of `length` values, and `rest` behind them.
-struct Cut {
-  int index = -1;
-  std::int64_t length = 0, tiles = 0, rest = 0;
-  std::int64_t row = 1;  ///< neighbours that stay together
-};
 
 class Splitter {
  public:
@@ -155,7 +132,7 @@ class Splitter {
     const auto tiles = cut_of(q, extent, points, 1);
     if (!tiles) return {};
 
-    const auto lanes = lanes_of(program, scan, *tiles);
+    const auto lanes = lanes_of(program, scan, *tiles, limits_.lanes_bytes);
     const auto partial = rows(program, free, tiles->tiles * lanes.count, scan.type, "partial");
     const auto before = rows(program, free, tiles->tiles + 1, scan.type, "before");
     std::vector<Step> made;
@@ -321,149 +298,22 @@ class Splitter {
       std::vector<bool> over(free.size());
       for (const int q : node.over) over[at(q)] = true;
       const auto values = program.points(over);
-      if (outermost && sums_products(program, node)) {
-        if (const auto cuts = cuts_of_products(program, node, points, values); !cuts.empty())
-          return cut_reduction(step, static_cast<NodeId>(id), cuts, depends[id]);
+      if (!outermost) continue;
+      if (worth_cutting(values, points) && limits_.lanes_bytes > 0) {
+        if (const auto tiles = cut_of_reduction(program, node, points, values))
+          return cut_reduction(step, static_cast<NodeId>(id), {{*tiles}, limits_.lanes_bytes}, depends[id]);
       }
-      if (!outermost || !worth_cutting(values, points)) continue;
-      if (const auto tiles = cut_of_reduction(program, node, points, values)) {
-        return cut_reduction(step, static_cast<NodeId>(id), {*tiles}, depends[id]);
+      if (sums_products(program, node)) {
+        if (auto cuts = cuts_of_products(program, node, points, values, limits_); !cuts.empty())
+          return cut_reduction(step, static_cast<NodeId>(id), {std::move(cuts), 0, true}, depends[id]);
+        if (const auto whole = lanes_of_rows(program, node, points, values, limits_))
+          return cut_reduction(step, static_cast<NodeId>(id), {{*whole}, limits_.vector_bytes}, depends[id]);
       }
+      if (!worth_cutting(values, points)) continue;
+      if (const auto tiles = cut_of_reduction(program, node, points, values))
+        return cut_reduction(step, static_cast<NodeId>(id), {{*tiles}}, depends[id]);
     }
     return {};
-  }
-
-  bool sums_products(const Program& program, const Node& node) const {
-    if (limits_.tile_points == 0 || node.op != OpCode::add) return false;
-    const auto& product = program.nodes[at(node.operand[0])];
-    if (product.kind != NodeKind::op || product.op != OpCode::mul) return false;
-    const auto loads = [&](NodeId id) {
-      while (program.nodes[at(id)].kind == NodeKind::op &&
-             (program.nodes[at(id)].op == OpCode::cast || program.nodes[at(id)].op == OpCode::conj))
-        id = program.nodes[at(id)].operand[0];
-      return program.nodes[at(id)].kind == NodeKind::load;
-    };
-    return loads(product.operand[0]) && loads(product.operand[1]);
-  }
-
-  /// How far apart the values of each index lie in the operands of a product, whichever has them nearer: in those that
-  /// are most of what is read.
-  static std::vector<std::int64_t> steps_of_operands(const Program& program, const Node& node) {
-    struct Operand {
-      const Affine* offset;
-      std::int64_t elements;
-    };
-    std::vector<Operand> operands;
-    any_below(program, node.operand[0], [&](const Node& inner) {
-      if (inner.kind != NodeKind::load) return false;
-      std::vector<bool> along;
-      for (const auto apart : inner.offset.coefficient) along.push_back(apart != 0);
-      operands.push_back({&inner.offset, program.points(along)});
-      return false;
-    });
-    std::int64_t most = 0;
-    for (const auto& operand : operands) most = std::max(most, operand.elements);
-    std::vector<std::int64_t> step(program.indices.size(), std::numeric_limits<std::int64_t>::max());
-    constexpr std::int64_t kSmall = 8;  // times as small as the other
-    for (const auto& operand : operands) {
-      for (std::size_t q = 0; kSmall * operand.elements >= most && q < step.size(); ++q) {
-        if (const auto apart = std::abs(operand.offset->coefficient[q]); apart != 0) step[q] = std::min(step[q], apart);
-      }
-    }
-    return step;
-  }
-
-  /// Indices in equal parts, so many that the tiles of all parts are work for all; none where they are without, or
-  /// where the sums would be too short to be worth partial results.
-  std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std::int64_t points,
-                                    std::int64_t values) const {
-    const auto step = steps_of_operands(program, node);
-    std::vector<Cut> left;  // of each index, what one part has of it
-    constexpr std::int64_t kRowBytes = 128;
-    for (const int q : node.over) {
-      const std::int64_t row =
-          step[at(q)] == 1 && limits_.cut_order == CutOrder::furthest ? kRowBytes / size_of(node.type) : 1;
-      left.push_back({q, program.indices[at(q)].extent, 1, 0, row});
-    }
-    std::stable_sort(left.begin(), left.end(),
-                     [&](const Cut& x, const Cut& y) { return step[at(x.index)] > step[at(y.index)]; });
-    // The furthest apart first, unless too few parts follow: 8 of an index, of which 5 make as many as are wanted.
-    std::vector<Cut> best;
-    std::int64_t most = 1;
-    for (auto first = left.begin(); first != left.end() && wanted_parts(points * most, values / most) > 1; ++first) {
-      auto order = left;
-      std::rotate(order.begin(), order.begin() + (first - left.begin()), order.begin() + (first - left.begin()) + 1);
-      auto cuts = cuts_in_order(std::move(order), points, values);
-      std::int64_t parts = 1;
-      for (const auto& cut : cuts) parts *= cut.tiles;
-      if (parts > most) {
-        most = parts;
-        best = std::move(cuts);
-      }
-    }
-    return best;
-  }
-
-  /// The same, cut in this order of indices.
-  std::vector<Cut> cuts_in_order(std::vector<Cut> left, std::int64_t points, std::int64_t values) const {
-    std::vector<Cut> cuts;
-    while (auto* next = cut_further(left, points, values)) {
-      const auto n = next->tiles;
-      const auto known = std::find_if(cuts.begin(), cuts.end(), [&](const Cut& c) { return c.index == next->index; });
-      next->length /= n;
-      if (known == cuts.end()) {
-        cuts.push_back({next->index, next->length, n, 0});
-      } else {
-        known->tiles *= n;
-        known->length = next->length;
-      }
-      points *= n;
-      values /= n;
-    }
-    return cuts;
-  }
-
-  /// Parts that give all workers tiles of so many points, and are long enough; up to 1: none.
-  std::int64_t wanted_parts(std::int64_t points, std::int64_t values) const {
-    constexpr std::int64_t kLeastProducts = 1024;  // of a part
-    const auto tiles = std::max<std::int64_t>((points + limits_.tile_points - 1) / limits_.tile_points, 1);
-    if (2 * tiles > limits_.tile_workers) return 0;
-    return std::min(limits_.tile_workers / tiles, values / kLeastProducts);
-  }
-
-  /// The next index to cut, with the number of its parts: of those of which a cut makes no more than are wanted the
-  /// first, or the one that makes the most, as CutOrder says; or else the one that makes the fewest too many. Null
-  /// where none are wanted.
-  ///   left  furthest apart in memory first
-  Cut* cut_further(std::vector<Cut>& left, std::int64_t points, std::int64_t values) const {
-    const auto wanted = wanted_parts(points, values);
-    // Each part sums over something, and over whole rows of memory.
-    const auto most = [&](const Cut& cut) {
-      return cut.length / std::max<std::int64_t>(cut.row, cut.length == values ? 2 : 1);
-    };
-    Cut* best = nullptr;
-    for (auto& cut : left) {
-      for (auto n = std::min(wanted, most(cut)); n > 1; --n) {
-        if (cut.length % n != 0) continue;
-        if (best == nullptr || n > best->tiles) {
-          cut.tiles = n;
-          best = &cut;
-        }
-        break;
-      }
-      if (best != nullptr && limits_.cut_order == CutOrder::furthest) return best;
-    }
-    if (best != nullptr && 2 * best->tiles > wanted) return best;
-    // Rather more parts than wanted than half as many: an axis of 31 is one part or 31.
-    for (auto& cut : left) {
-      for (auto n = wanted + 1; n <= std::min(2 * wanted, most(cut)); ++n) {
-        if (cut.length % n != 0 || (best != nullptr && best->tiles > wanted && n >= best->tiles)) continue;
-        cut.tiles = n;
-        best = &cut;
-        break;
-      }
-    }
-    return best;
   }
 
   /// The outermost index with values for all parts, or else the longest one.
@@ -480,41 +330,21 @@ class Splitter {
     return best;
   }
 
-  /// Neighbours of an index of the reduction whose values are combined side by side.
-  struct Lanes {
-    int index = -1;
-    std::int64_t count = 1;
+  /// How a reduction is cut.
+  struct Parts {
+    std::vector<Cut> cuts;  ///< of several indices, whose parts are combined by one step: of one where a rest is left
+    std::int64_t lanes_bytes = 0;  ///< of neighbouring partial results that are combined side by side
+    bool apart = false;            ///< written tile by tile of points: parts are furthest apart
   };
 
-  Lanes lanes_of(const Program& program, const Node& node, const Cut& tiles) const {
-    if (limits_.lanes_bytes == 0 || is_integer(node.type)) return {};
-    for (const int q : node.over) {
-      bool neighbours = false, others = false;
-      any_below(program, node.operand[0], [&](const Node& inner) {
-        const auto step = inner.kind == NodeKind::load ? inner.offset.coefficient[at(q)] : 0;
-        neighbours = neighbours || step == 1;
-        others = others || (step != 0 && step != 1) || contains(inner.over, q) ||
-                 (inner.kind == NodeKind::index && inner.source == q);
-        return false;
-      });
-      const auto length = q == tiles.index ? tiles.length : program.indices[at(q)].extent;
-      const auto lanes = limits_.lanes_bytes / size_of(node.type);
-      if (neighbours && !others && length % lanes == 0 && length >= 4 * lanes) return {q, lanes};
-    }
-    return {};
-  }
-
-  ///   cuts  of several indices, whose parts are combined by one step: of one where a rest is left
-  std::vector<Step> cut_reduction(const Step& step, NodeId id, const std::vector<Cut>& cuts,
-                                  const std::vector<bool>& depends) {
+  std::vector<Step> cut_reduction(const Step& step, NodeId id, const Parts& how, const std::vector<bool>& depends) {
     const auto& program = step.program;
     const auto& node = program.nodes[at(id)];
+    const auto& [cuts, lanes_bytes, apart] = how;
     const auto& tiles = cuts.front();
-    const auto lanes = lanes_of(program, node, tiles);
+    const auto lanes = lanes_of(program, node, tiles, lanes_bytes);
     std::int64_t parts = 1;
     for (const auto& cut : cuts) parts *= cut.tiles;
-    // Partial sums of products are written tile by tile of points: parts are furthest apart.
-    const bool apart = sums_products(program, node);
     const auto partial = rows(program, depends, apart ? 1 : parts * lanes.count, node.type, "partial");
     std::int64_t stride = 1;
     if (apart) {

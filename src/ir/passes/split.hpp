@@ -21,6 +21,11 @@ struct SplitLimits {
   /// Sums of products of two loads go by tiles of that many points, each a worker's, as few as `tile_workers` of which
   /// have work for all. 0: they are like any others.
   std::int64_t tile_points = 0, tile_workers = 0;
+  std::int64_t tile_least = 1024;  ///< products that each part sums, at least
+  /// Of a vector along the neighbours in memory that a sum of products runs over, where it uses each value of an
+  /// operand once and there are so many of these at least: results are summed by its lanes, then over these. 0: they
+  /// are not.
+  std::int64_t vector_bytes = 0, least_of_rows = 0;
   CutOrder cut_order = CutOrder::furthest;  ///< of such sums
   bool scans = true;                        ///< scans and compactions, too: they read and compute everything twice
   /// What gives the same bits whole, too.
@@ -36,9 +41,10 @@ struct SplitLimits {
 ///
 /// Sums of products are cut into equal parts, so that none of them is ragged: of several indices where one makes too
 /// few, those that are furthest apart in memory first, and one step combines them. What a ragged last tile holds is
-/// left to the step that combines the partial results. Bodies with reductions in them are computed once, into a storage
-/// of their own. Only where values may be combined in any order: programs that are not exact, and operations that lose
-/// nothing.
+/// left to the step that combines the partial results. So is that of vectors: sums over neighbours in memory of an
+/// operand that is used once become sums of each lane of a vector, and one over its lanes. Bodies with reductions in
+/// them are computed once, into a storage of their own. Only where values may be combined in any order: programs that
+/// are not exact, and operations that lose nothing.
 Sequence split_long(Sequence sequence, const SplitLimits& limits);
 
 }  // namespace ricci::ir

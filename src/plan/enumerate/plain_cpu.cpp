@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "kernel/program/loops.hpp"
 #include "plan/enumerate/parts.hpp"
@@ -63,8 +64,13 @@ class PlainCpuEnumerator {
       if (!sums_) break;  // only along the output: stores limit these programs
     }
     if (sums_ && !counts_.sequential && !lanes_) add_register_tiles(-1, 1);
-    std::stable_sort(priced_.begin(), priced_.end(),
-                     [](const Priced& x, const Priced& y) { return x.predicted_us < y.predicted_us; });
+    // Of sums that memory bounds alike, those of which less is left to compute come first.
+    std::stable_sort(priced_.begin(), priced_.end(), [this](const Priced& x, const Priced& y) {
+      const auto order = [this](const Priced& p) {
+        return std::pair(p.predicted_us, sums_ ? p.cycles_per_point : 0.0);
+      };
+      return order(x) < order(y);
+    });
     if (priced_.size() > kKept) priced_.resize(kKept);
     std::vector<Candidate> list;
     for (const auto& priced : priced_) list.push_back(built(priced));

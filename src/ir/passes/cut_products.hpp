@@ -1,0 +1,59 @@
+// How long reductions are cut: sums of products into equal parts, and vectors of partial results along memory.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "ir/passes/split.hpp"
+#include "ir/passes/step_piece.hpp"
+
+namespace ricci::ir {
+
+inline bool contains(const std::vector<int>& list, int value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+/// Whether a node that `root` is made of, itself included, is one for which f holds.
+template <class F>
+bool any_below(const Program& program, NodeId root, F f) {
+  std::vector<bool> used(program.nodes.size());
+  used[at(root)] = true;
+  for (std::size_t id = at(root) + 1; id-- > 0;) {
+    if (!used[id]) continue;
+    if (f(program.nodes[id])) return true;
+    for (int k = 0; k < operand_count(program.nodes[id]); ++k) used[at(program.nodes[id].operand[k])] = true;
+  }
+  return false;
+}
+
+/// How an index is cut: `tiles` whole ones of `length` values, and `rest` behind them.
+struct Cut {
+  int index = -1;
+  std::int64_t length = 0, tiles = 0, rest = 0;
+  std::int64_t row = 1;  ///< neighbours that stay together
+};
+
+/// Neighbours of an index of a reduction whose values are combined side by side.
+struct Lanes {
+  int index = -1;
+  std::int64_t count = 1;
+};
+///   bytes  of them all; 0: there are none
+Lanes lanes_of(const Program& program, const Node& node, const Cut& tiles, std::int64_t bytes);
+
+/// Whether a reduction is a sum of products of two loads.
+bool sums_products(const Program& program, const Node& node);
+
+/// Indices of such a sum in equal parts, so many that the tiles of all parts are work for all; none where they are
+/// without, or where the sums would be too short to be worth partial results.
+///   points, values  of the result, and that each of them sums
+std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std::int64_t points, std::int64_t values,
+                                  const SplitLimits& limits);
+
+/// Such a sum that uses each value of an operand once, and whose neighbours in memory it sums: one part, whose partial
+/// results are a vector of neighbours. Nothing for others.
+std::optional<Cut> lanes_of_rows(const Program& program, const Node& node, std::int64_t points, std::int64_t values,
+                                 const SplitLimits& limits);
+
+}  // namespace ricci::ir
