@@ -126,6 +126,37 @@ class Einsum(Case):
         expected = [-2 * x + 0.5 * y for x, y in zip(einsum("ab,bc->ac", [(3, 4), (4, 5)], operands)[1], old)]
         self.assertEqual(unpack("d", load(self.folder / "c.npy")[3]), expected)
 
+    def test_addend_from_a_file_of_its_own(self):
+        operands, files = self.inputs([(3, 4), (4, 5)])
+        products = einsum("ab,bc->ac", [(3, 4), (4, 5)], operands)[1]
+        old = [float(i) for i in range(15)]
+        for code, descr, fortran in [("d", "<f8", False), ("f", "<f4", False), ("d", "<f8", True)]:
+            save(self.folder / "c.npy", (3, 5), descr, pack(code, old), fortran)
+            done = self.json("einsum", "ab,bc->ac", *files, "-o", "d.npy", "--addend", "c.npy", "--alpha", "-2", "--beta", "0.5",
+                             "--verify", "--repeat", "3")
+            self.assertEqual(done["addend"]["path"], "c.npy")
+            self.assertEqual(unpack("d", load(self.folder / "d.npy")[3]), [-2 * x + 0.5 * y for x, y in zip(products, old)])
+        self.assertIn("addend", self.ricci("einsum", "ab,bc->ac", *files, "-o", "d.npy", "--addend", "c.npy", "--beta", "1").stdout)
+        save(self.folder / "bool.npy", (3, 5), "|b1", pack("B", [1] * 15))
+        for words, text in [(["c.npy"], "--addend: --beta is 0"), (["none.npy", "--beta", "1"], "none.npy"),
+                            (["in0.npy", "--beta", "1"], "--addend: in0.npy has shape (3, 4), the output has (3, 5)"),
+                            (["bool.npy", "--beta", "1"], "bool.npy: holds bool")]:
+            refused = self.ricci("einsum", "ab,bc->ac", *files, "-o", "d.npy", "--addend", *words, code=2)
+            self.assertIn(text, refused.stderr)
+
+    def test_verify_goes_pair_by_pair_where_one_nest_of_loops_would_take_too_long(self):
+        # 14^8 products at once, 4 * 14^5 in pairs.
+        shapes, spec = [(14,) * 4] + [(14, 14)] * 4, "pqrs,pt,qu,rv,sw->tuvw"
+        _, files = self.inputs(shapes, "b", "|i1")
+        self.assertTrue(self.json("einsum", spec, *files, "-o", "out.npy", "--verify")["verified"])
+        _, files = self.inputs(shapes)
+        save(self.folder / "c.npy", (14,) * 4, "<f8", pack("d", range(14 ** 4)))
+        self.ricci("einsum", spec, *files, "-o", "out.npy", "--verify", "--alpha", "3", "--beta", "-1", "--addend", "c.npy")
+        # As many products in any order.
+        save(self.folder / "x.npy", (3000,), "<f8", pack("d", [1] * 3000))
+        refused = self.ricci("einsum", "a,b,c->abc", *["x.npy"] * 3, "-o", "out.npy", "--verify", code=2)
+        self.assertIn("--verify: the interpreter would go through 2.7e+10 products", refused.stderr)
+
     def test_report(self):
         _, files = self.inputs([(17, 13), (13, 19), (19, 3)])
         done = self.json("einsum", "ab,bc,cd->ad", *files, "-o", "out.npy", "--verify", "--repeat", "4")

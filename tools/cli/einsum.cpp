@@ -10,6 +10,7 @@
 
 #include "cli/arrays.hpp"
 #include "cli/computation.hpp"
+#include "cli/einsum_oracle.hpp"
 #include "cli/mode.hpp"
 #include "cli/problem.hpp"
 #include "cli/subcommands.hpp"
@@ -23,18 +24,30 @@ namespace {
 struct EinsumCommandOptions : OutputOptions {
   std::string spec;
   std::vector<std::string> inputs;
-  std::string conjugate, path = "time";
+  std::string addend, conjugate, path = "time";
 };
 
 // What is asked, with all tensors in host memory.
 struct EinsumWork {
-  std::vector<NpyArray> arrays;
+  std::vector<NpyArray> arrays;  // and the addend behind them, where there is one
   std::vector<Layout> inputs;
   Layout output;
   Buffer c;
   Buffer old_c;  // what C held before, where it counts
   EinsumOptions einsum;
+  std::optional<EinsumOracle> oracle;
 };
+
+NpyArray read_numbers(const std::string& path, std::optional<DType> opaque, Progress& progress) {
+  progress.step("reading " + path);
+  auto array = read_npy(path, opaque, [&](double share) { progress.share(share); });
+  if (array.header.descr.ends_with("b1")) {
+    throw ShapeError(
+        fmt::format("{}: holds bool, which has no sums; `ricci permute SPEC {} -o out.npy --dtype u8` makes it numbers",
+                    path, path));
+  }
+  return array;
+}
 
 EinsumWork prepare(const EinsumCommandOptions& options, Progress& progress, ComputationTimes& times) {
   EinsumWork work;
@@ -57,22 +70,31 @@ EinsumWork prepare(const EinsumCommandOptions& options, Progress& progress, Comp
   const auto opaque = opaque_type(options.in_dtype);
   OutputFile::check_tensor(options.output);
   check_device(options.device);
+  if (!options.addend.empty() && work.einsum.beta == Scalar(0)) {
+    throw ShapeError(fmt::format(
+        "--addend: --beta is 0, so that nothing of {} would be read; say --beta 1, or leave it out", options.addend));
+  }
 
   const double start = now_ms();
   for (const auto& path : options.inputs) {
-    progress.step("reading " + path);
-    work.arrays.push_back(read_npy(path, opaque, [&](double share) { progress.share(share); }));
-    if (work.arrays.back().header.descr.ends_with("b1")) {
-      throw ShapeError(fmt::format(
-          "{}: holds bool, which has no sums; `ricci permute SPEC {} -o out.npy --dtype u8` makes it numbers", path,
-          path));
-    }
+    work.arrays.push_back(read_numbers(path, opaque, progress));
     work.inputs.push_back(work.arrays.back().layout);
   }
   work.output = einsum_output(options.spec, work.inputs);
   if (!options.dtype.empty()) work.output.type = parse_dtype(options.dtype);
+  // Floats within their rounding, whatever they are computed in; integers as they wrap.
+  const bool in_pairs = !is_integer(work.output.type) || work.einsum.precision == Precision::operands;
+  work.oracle.emplace(options.spec, work.inputs, options.verify, in_pairs);
   bool fortran = options.order == "F";
-  if (work.einsum.beta != Scalar(0)) {
+  if (!options.addend.empty()) {
+    work.arrays.push_back(read_numbers(options.addend, opaque, progress));
+    work.einsum.addend = work.arrays.back().layout;
+    if (work.einsum.addend->extents != work.output.extents) {
+      throw ShapeError(fmt::format("--addend: {} has shape {}, the output has {}\n  {}", options.addend,
+                                   shape_text(work.einsum.addend->extents), shape_text(work.output.extents),
+                                   options.spec));
+    }
+  } else if (work.einsum.beta != Scalar(0)) {
     const bool halves = work.output.type == DType::bf16;
     NpyArray old =
         read_old_output(options, options.spec, work.output, halves ? std::optional(DType::bf16) : std::nullopt);
@@ -113,7 +135,7 @@ Comparison verify(const EinsumCommandOptions& options, const EinsumWork& work) {
   Buffer expected = starting_with(work.output, work.old_c);
   std::vector<const void*> from;
   for (const auto& array : work.arrays) from.push_back(array.data.data());
-  Runtime::interpret_einsum(options.spec, work.inputs, work.output, from, expected.data(), work.einsum);
+  work.oracle->interpret(work.inputs, work.output, from, expected.data(), work.einsum);
   if (is_integer(work.output.type)) {
     return compare(work.output, work.c.data(), expected.data(), [](std::size_t) { return 0.0; });
   }
@@ -134,9 +156,15 @@ Comparison verify(const EinsumCommandOptions& options, const EinsumWork& work) {
   std::memset(magnitude.data(), 0, magnitude.size());
   if (work.old_c.size() > 0) moduli(work.output, work.old_c.data(), m);
   EinsumOptions plain;
+  if (work.einsum.addend) {
+    plain.addend = work.einsum.addend;
+    plain.addend->type = DType::f64;
+    sizes.emplace_back(static_cast<std::size_t>(plain.addend->elements()) * sizeof(double));
+    moduli(*work.einsum.addend, work.arrays.back().data.data(), reinterpret_cast<double*>(sizes.back().data()));
+  }
   plain.alpha = std::abs(work.einsum.alpha);
   plain.beta = std::abs(work.einsum.beta);
-  Runtime::interpret_einsum(options.spec, layouts, sums, pointers(sizes), magnitude.data(), plain);
+  work.oracle->interpret(layouts, sums, pointers(sizes), magnitude.data(), plain);
   constexpr double kSteps = 16, kComplex = 4;  // factors, conversions and the products; the parts of a complex product
   const double relative = kComplex * (terms_of(Spec::parse(options.spec), work) + kSteps) *
                               std::max(roundoff, sum_roundoff(work.output.type, work.einsum.precision)) +
@@ -163,6 +191,8 @@ void print_report(const EinsumCommandOptions& options, const EinsumWork& work, c
                    {"output", tensor_json(options.output, npy_descr(work.output.type), work.output)},
                    {"plan", plan_json(plan)},
                    {"path", explain_path(options.spec, work.inputs, work.einsum)}};
+    if (work.einsum.addend)
+      object["addend"] = tensor_json(options.addend, work.arrays.back().header.descr, *work.einsum.addend);
     add_times(object, plan, times, true, options.verify);
     object["show"] = show;
     if (options.verify) object["largest_relative_difference"] = comparison.largest;
@@ -174,6 +204,7 @@ void print_report(const EinsumCommandOptions& options, const EinsumWork& work, c
   for (std::size_t k = 0; k < work.inputs.size(); ++k) {
     lines.emplace_back("in", tensor_text(options.inputs[k], work.inputs[k]));
   }
+  if (work.einsum.addend) lines.emplace_back("addend", tensor_text(options.addend, *work.einsum.addend));
   lines.emplace_back("out", tensor_text(options.output, work.output));
   add_times(lines, plan, times,
             fmt::format("{:.3g} GF/s, {:.3g} GB/s", speed_GFs(plan, times), bandwidth_GBs(plan, times)));
@@ -228,6 +259,8 @@ void add_einsum(Command& app, Session& session) {
   command.add_option("-o,--output", options->output, "File to write (.npy)").required();
   add_device_option(command, *options);
   add_factor_options(command, *options, "Factor of the products: 2, -0.5, 1-2i");
+  command.add_option("--addend", options->addend,
+                     "A file (.npy) of the output's shape that --beta adds, in place of the output file");
   command.add_flag("--conj{all}", options->conjugate, "Conjugate all operands, or these: --conj=1,3");
   add_type_options(command, *options, "Element type of the output; if left out, that of NumPy's result",
                    "What two opaque bytes ('<V2') in the inputs are: bf16");

@@ -281,7 +281,7 @@ Plan plan_problem(const ProblemOptions& options) {
 std::string show_command(const std::string& spec_text, const std::vector<Layout>& inputs, const Layout& output,
                          const EinsumOptions& options) {
   const Spec spec = Spec::parse(spec_text);
-  if (spec.has_ellipsis()) return {};
+  if (spec.has_ellipsis() || options.addend) return {};
   std::string command = "ricci show " + shell_quoted(spec_text);
   std::set<std::string> said;
   std::vector<std::string> types, strides;

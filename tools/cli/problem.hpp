@@ -47,7 +47,8 @@ void check_extents(const std::string& path, const Program& program);
 /// Whether a spec keeps every axis of its one operand.
 bool is_permutation(const Spec& spec);
 
-/// The `ricci show` command that makes the same kernels again; empty for a spec with an ellipsis.
+/// The `ricci show` command that makes the same kernels again; empty for a spec with an ellipsis, or with an
+/// addend.
 std::string show_command(const std::string& spec_text, const std::vector<Layout>& inputs, const Layout& output,
                          const EinsumOptions& options);
 
