@@ -200,7 +200,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     // Nontemporal stores are not ordered: they are complete for whoever sees that this function has returned.
     if (nontemporal_ || fences_) w_.line("__atomic_thread_fence(__ATOMIC_SEQ_CST);");
     w_.close();
-    return {name, prelude(), {}, tables_ + (tables_.empty() ? "" : "\n") + w_.take(), {}};
+    return {name, prelude(), {}, tables_ + (tables_.empty() ? "" : "\n") + w_.take()};
   }
 
  private:

@@ -31,17 +31,13 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
 
   Source print(const std::string& name) {
     std::vector<std::string> arguments;
-    const auto argument = [&](const std::string& type, const std::string& what, const char* how = "") {
-      types_.push_back(type);
-      arguments.push_back(fmt::format("{}{} {}", how, type, what));
-    };
     for (const auto& array : kernel_.arrays) {
       if (array.space == Space::global)
-        argument(fmt::format("{}{}*", array.written ? "" : "const ", c_type(array.type)),
-                 (array.restricted ? "__restrict__ " : "") + array.name);
+        arguments.push_back(fmt::format("{}{}* {}{}", array.written ? "" : "const ", c_type(array.type),
+                                        array.restricted ? "__restrict__ " : "", array.name));
     }
-    for (const auto& param : kernel_.params) argument(c_type(param.type), param.name);
-    for (const auto& map : kernel_.maps) argument("TensorMap", map.name, "const __grid_constant__ ");
+    for (const auto& param : kernel_.params) arguments.push_back(fmt::format("{} {}", c_type(param.type), param.name));
+    for (const auto& map : kernel_.maps) arguments.push_back("const __grid_constant__ TensorMap " + map.name);
     parts_.tensor_map = !kernel_.maps.empty();
     parts_.cluster = kernel_.cluster() > 1;
     w_.line("extern \"C\" __global__ void {}__launch_bounds__({}{})",
@@ -57,7 +53,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
     shared();
     print_function(kernel_.body);
     w_.close();
-    return {name, text_.called_definitions(), device_prelude(parts_) + '\n', tables_.take() + w_.take(), types_};
+    return {name, text_.called_definitions(), device_prelude(parts_) + '\n', tables_.take() + w_.take()};
   }
 
  private:
@@ -257,7 +253,6 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
 
   Writer tables_;
   DeviceParts parts_;
-  std::vector<std::string> types_;                                     // of the arguments
   std::int64_t blocks_ = kernel_.tasks(), threads_ = kernel_.threads;  // below the loops so far
 };
 

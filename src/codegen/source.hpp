@@ -17,18 +17,16 @@ struct Notes {
 };
 
 struct Source {
-  std::string kernel;                        ///< name of the function
-  std::string portable;                      ///< prelude that any C++ compiler takes: types, conversions, arithmetic
-  std::string device;                        ///< prelude of the device alone: accesses, shuffles
-  std::string text;                          ///< head and kernel
-  std::vector<std::string> parameter_types;  ///< CUDA: in order, "const u64*", "double"
+  std::string kernel;    ///< name of the function
+  std::string portable;  ///< prelude that any C++ compiler takes: types, conversions, arithmetic
+  std::string device;    ///< prelude of the device alone: accesses, shuffles
+  std::string text;      ///< head and kernel
   std::string full() const { return portable + device + text; }
 };
 
-/// Without headers. CUDA C++ for NVRTC, to be launched as kernel::launch_of() says; arguments: one pointer per buffer,
-/// then one value per param, then kernel::Launch::maps. C++ for Clang: `extern "C" void kernel(void* const* args, i64
-/// first, i64 last, char* scratch)` runs the tasks [first, last); args holds one pointer per buffer, then one pointer
-/// per param value; without scratch memory there is no such argument. Throws PlanError as kernel::build() does.
+/// Without headers. CUDA C++ for NVRTC, to be launched as kernel::launch_of() says. C++ for Clang: `extern "C" void
+/// kernel(void* const* args, i64 first, i64 last, char* scratch)` runs the tasks [first, last); args holds the pointers
+/// of kernel::Launch::arguments; without scratch memory there is no such argument. Throws PlanError as kernel::build().
 Source emit(const ir::Program& program, const kernel::Schedule& schedule, kernel::Target target, const Notes& notes);
 
 /// "u64_abc_to_cab_48x32x40": type, input and output order, extents by name. Not unique; cut short for high ranks.

@@ -58,4 +58,22 @@ Kernel kernel_of(const ir::Program& program, Target target) {
   return kernel;
 }
 
+std::vector<Argument> arguments_of(const ir::Program& program) {
+  std::vector<Argument> list;
+  for (const auto& buffer : program.buffers)
+    list.push_back({Argument::Kind::buffer, buffer.name, buffer.type, buffer.written});
+  for (const auto& param : program.params) list.push_back({Argument::Kind::param, param.name, param.type});
+  return list;
+}
+
+std::vector<Argument> arguments_of(const Kernel& kernel) {
+  std::vector<Argument> list;
+  for (const auto& array : kernel.arrays) {
+    if (array.space == Space::global) list.push_back({Argument::Kind::buffer, array.name, array.type, array.written});
+  }
+  for (const auto& param : kernel.params) list.push_back({Argument::Kind::param, param.name, param.type});
+  for (const auto& map : kernel.maps) list.push_back({Argument::Kind::map, map.name, map.type});
+  return list;
+}
+
 }  // namespace ricci::kernel

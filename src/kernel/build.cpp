@@ -21,7 +21,7 @@ using Kind = Directive::Kind;
 
 constexpr std::int64_t kMostStages = 16;
 
-void Builder::run(std::span<const Directive> directives) {
+void Builder::run(std::span<const Directive> directives, std::size_t count) {
   // Tiles make the loops that all others name, and operands are staged as the atom reads them.
   for (const auto& directive : directives) {
     if (directive.kind == Kind::atom) {
@@ -35,7 +35,7 @@ void Builder::run(std::span<const Directive> directives) {
   }
   std::size_t next = 0;
   const auto makes_loops = [](const Directive& d) { return d.kind == Kind::tile || d.kind == Kind::join; };
-  for (; next < directives.size() && makes_loops(directives[next]); ++next) apply(directives[next]);
+  for (; next < count && makes_loops(directives[next]); ++next) apply(directives[next]);
   std::vector<bool> part(axes_.size());
   for (const auto& axis : axes_) {
     for (const auto q : axis.members) part[static_cast<std::size_t>(q)] = true;
@@ -45,8 +45,7 @@ void Builder::run(std::span<const Directive> directives) {
     if (axis.levels.empty() && !part[q]) split(static_cast<int>(q), whole({axis.name, axis.extent}));
   }
   for (auto& axis : axes_) name_members(axis);
-  for (; next < directives.size(); ++next) apply(directives[next]);
-  if (atoms_ < products_.size()) throw PlanError("schedule: a contraction needs an atom");
+  for (; next < count; ++next) apply(directives[next]);
   for (auto& one : order_) {
     for (auto& statement : one.first) pad(std::get<Copy>(statement.node));
   }
@@ -463,6 +462,19 @@ Kernel build(const ir::Program& program, const Contraction& contraction, Directi
   builder.run(directives);
   kernel.body = builder.around(builder.of_task());
   return rewritten(std::move(kernel), added);
+}
+
+void verify_each(const ir::Program& program, Directives directives, Target target) {
+  const auto contraction = contraction_of(program);
+  if (!contraction) return;  // a group's sections are one tree
+  take_added(directives);
+  for (std::size_t count = 1; count < directives.size(); ++count) {
+    auto kernel = with_arguments(program, target, kLineBytes);
+    Builder builder(kernel, program, {{*contraction}}, nullptr);
+    builder.run(directives, count);
+    kernel.body = builder.around(builder.of_task());
+    verify(kernel);
+  }
 }
 
 Kernel build(const ir::Program& program, const Group& group, Directives directives, Target target, int vector_bytes) {

@@ -14,6 +14,10 @@ namespace ricci::kernel {
 Kernel build(const ir::Program& program, const Contraction& contraction, Directives directives, Target target,
              int vector_bytes = 64);
 
+/// Of a contraction, the tree after each of its directives but the last one, verified: the first one that leaves a rule
+/// broken is found where it stands. Throws as build() does.
+void verify_each(const ir::Program& program, Directives directives, Target target);
+
 /// The same of a group: per section of the directives the loops of its products, inside of loops over tasks that all
 /// sections share. Sums of a task are in a block of the worker's memory, dense, from one section to the next; the last
 /// section writes the result.

@@ -227,6 +227,7 @@ void Builder::pad(Copy& copy) const {
 }
 
 Body Builder::assemble(std::size_t k) {
+  if (!has_atoms()) return k < order_.size() ? loop_of(k, assemble(k + 1)) : Body{};
   if (k < order_.size() && !order_[k].sum) return loop_of(k, assemble(k + 1));
   Body body;
   if (prefetched_) {

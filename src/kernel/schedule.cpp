@@ -26,6 +26,7 @@ std::int64_t dynamic_shared(std::int64_t bytes) { return bytes > kStaticSharedBy
 
 Launch launch_of(const ir::Program& program, const Moves& moves, Target target) {
   Launch launch;
+  launch.arguments = arguments_of(program);
   launch.threads = moves.threads;
   launch.shared_bytes = moves.shared_bytes(program);
   if (target == Target::cuda) {
@@ -58,7 +59,7 @@ void verify(const Schedule& schedule, const ir::Program& program, Target target)
   } else if (has_write(schedule.directives)) {
     verify(moves_of(program, schedule.directives), program);
   } else if (has_atom(schedule.directives)) {
-    build(program, schedule, target);
+    verify_each(program, schedule.directives, target), build(program, schedule, target);
   } else {
     loops_of(program, schedule.directives, target);
   }
@@ -106,6 +107,7 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
   if (!has_atom(schedule.directives)) {  // likewise: threads that share a point exchange next to nothing
     const auto loops = loops_of(program, schedule.directives, target);
     Launch launch;
+    launch.arguments = arguments_of(program);
     launch.tasks = loops.tiles(program);
     launch.threads = loops.threads;
     launch.scratch_bytes = scratch_bytes(program, loops);
@@ -124,6 +126,7 @@ Launch launch_of(const Kernel& kernel) {
   if (kernel.target == Target::cuda) launch.shared_bytes = shared_bytes(kernel);
   launch.dynamic_shared_bytes = dynamic_shared(launch.shared_bytes);
   launch.maps = kernel.maps;
+  launch.arguments = arguments_of(kernel);
   return launch;
 }
 

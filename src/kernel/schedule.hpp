@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernel/arguments.hpp"
 #include "kernel/directives.hpp"
 #include "kernel/kernel.hpp"
 
@@ -44,7 +45,8 @@ struct Launch {
   /// Of a tile that waits in an array, or of all that a block shares (CUDA).
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_shared_bytes = 0;  ///< CUDA: of them, what a launch asks for
-  std::vector<TensorMap> maps = {};       ///< CUDA: arguments behind all others
+  std::vector<TensorMap> maps = {};       ///< CUDA: the last arguments
+  std::vector<Argument> arguments = {};
 };
 Launch launch_of(const ir::Program& program, const Schedule& schedule, Target target);
 /// Of an expanded kernel.

@@ -21,6 +21,7 @@
 #include "kernel/build.hpp"
 #include "kernel/interpret/execute.hpp"
 #include "lower/einsum.hpp"
+#include "simt/emitted.hpp"
 #include "simt/simulator.hpp"
 
 namespace ricci::simt {
@@ -263,7 +264,7 @@ struct ContractionCase {
     Launch to;
     to.source = codegen::portable_prelude(program) + source.text;
     to.kernel = "contraction";
-    to.parameter_types = source.parameter_types;
+    to.parameter_types = types_of(launch.arguments);
     to.maps = launch.maps;
     to.grid_x = static_cast<unsigned>(launch.tasks);
     to.block = static_cast<unsigned>(launch.threads);

@@ -137,6 +137,12 @@ TEST_CASE("a stored schedule of a program is a list of directives") {
   CHECK(read->directives == schedule.directives);
   CHECK(launch_of(program, schedule, Target::cuda).tasks == 37 * 30);
   CHECK(launch_of(program, schedule, Target::cuda).tasks == build(program, schedule, Target::cuda).tasks());
+  // A buffer of the program each, whether or not the tree is built.
+  const std::vector<Argument> arguments = {{Argument::Kind::buffer, "A", DType::f64},
+                                           {Argument::Kind::buffer, "B", DType::f64},
+                                           {Argument::Kind::buffer, "C", DType::f64, true}};
+  CHECK(launch_of(program, schedule, Target::cuda).arguments == arguments);
+  CHECK(launch_of(build(program, schedule, Target::cuda)).arguments == arguments);
   // Fields of programs, as they were stored once, are read as nothing.
   CHECK_FALSE(
       kernel::parse_schedule("tile 8 4 1\norder b a k\nmapping b:4 a:8 vector 1 workers 32\n"

@@ -197,8 +197,10 @@ TEST_CASE("axes are joined where register tiles of each leave much over") {
   // TAL-SH's 472nd: rows and columns joined, and register tiles of one row.
   const std::vector<std::vector<std::int64_t>> all = {{19, 19}, {19, 19, 19, 19}, {19, 19, 19, 19, 19, 19}};
   const auto outer = contraction("fa,dbce->fedcba", all, DType::f64);
-  for (const auto& each : plan::contraction_candidates(outer, device))
+  for (const auto& each : plan::contraction_candidates(outer, device)) {
     (void)kernel::expand(kernel::build(outer, each.schedule, kernel::Target::cpu));
+    kernel::verify_each(outer, each.schedule.directives, kernel::Target::cpu);
+  }
   // Whole vectors leave nothing over.
   const std::vector<std::vector<std::int64_t>> even = {{32, 32, 32, 32}, {32, 32, 32, 32}, {32, 32, 32, 32}};
   CHECK_FALSE(has(name(contraction("cfae,edfb->dcba", even, DType::f32)), " joined "));
