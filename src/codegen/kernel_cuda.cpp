@@ -57,14 +57,20 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   }
 
  private:
+  static std::int64_t alignment_of(const Array& array) {
+    return array.alignment > 0 ? array.alignment : kSharedAlignment;
+  }
   void shared() {
     std::vector<const Array*> all;
     auto widest = kSharedAlignment;
     for (const auto& array : kernel_.arrays) {
       if (array.space != Space::shared) continue;
       all.push_back(&array);
-      widest = std::max(widest, array.alignment);
+      widest = std::max(widest, alignment_of(array));
     }
+    // One behind the other each begins at a multiple of its alignment, as its size is one of it, too.
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Array* x, const Array* y) { return alignment_of(*x) > alignment_of(*y); });
     const bool dynamic = shared_bytes(kernel_) > kStaticSharedBytes, several = all.size() > 1;
     if (dynamic && several) w_.line("extern __shared__ __align__({}) unsigned char shared[];", widest);
     std::int64_t at = 0;
@@ -73,9 +79,8 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
       if (dynamic && several) {
         w_.line("{}* const {} = ({}*)(shared + {});", type, array->name, type, at);
       } else {
-        w_.line("{}__shared__ __align__({}) {} {}[{}];", dynamic ? "extern " : "",
-                array->alignment > 0 ? array->alignment : kSharedAlignment, type, array->name,
-                dynamic ? "" : fmt::format("{}", array->elements()));
+        w_.line("{}__shared__ __align__({}) {} {}[{}];", dynamic ? "extern " : "", alignment_of(*array), type,
+                array->name, dynamic ? "" : fmt::format("{}", array->elements()));
       }
       at += shared_bytes(*array);
     }

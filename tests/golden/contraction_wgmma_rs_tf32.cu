@@ -26,8 +26,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 f32_ab_ca_to_bc_512x256x192(const float* __restrict__ A, const float* __restrict__ B, float* C)
 {
   extern __shared__ __align__(1024) unsigned char shared[];
-  float* const A_tile = (float*)(shared + 0);
-  float* const B_tile = (float*)(shared + 69632);
+  float* const B_tile = (float*)(shared + 0);
+  float* const A_tile = (float*)(shared + 49152);
   float* const C_tile = (float*)(shared + 118784);
   const int b0 = (int)blockIdx.x / 2;
   const int c0 = (int)blockIdx.x % 2;

@@ -404,6 +404,14 @@ const std::vector<WrittenContraction> kCases = {
      "tile c:64; tile b:32; order task c0 sum b0; stage A at b0 shared a b; stage B at b0 async b c pad 8;"
      "atom wgmma_rs_tf32 rows c columns a depth b warps 4x1 runs 1x1x1; pipeline b0 4",
      Precision::tf32},
+    {"da,bd->ba",  // the same with the other operand first, whose bytes are no multiple of what rows are swizzled by
+     {{'a', 120}, {'b', 48}, {'d', 100}},
+     {DType::f32},
+     kOne,
+     kNone,
+     "tile c:64; tile b:32; order task c0 sum b0; stage B at b0 async b c pad 9; stage A at b0 shared a b;"
+     "atom wgmma_rs_tf32 rows c columns a depth b warps 4x1 runs 1x1x1; pipeline b0 4",
+     Precision::tf32},
     {"ad,bd->ba",  // the same of halves: one strip, fewer columns than products have
      {{'a', 256}, {'b', 60}, {'d', 96}},
      {DType::bf16},
