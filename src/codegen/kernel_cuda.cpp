@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 
 #include "codegen/expression.hpp"
 #include "codegen/kernel_source.hpp"
@@ -57,9 +58,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   }
 
  private:
-  static std::int64_t alignment_of(const Array& array) {
-    return array.alignment > 0 ? array.alignment : kSharedAlignment;
-  }
+  static std::int64_t alignment_of(const Array& a) { return a.alignment > 0 ? a.alignment : kSharedAlignment; }
   void shared() {
     std::vector<const Array*> all;
     auto widest = kSharedAlignment;
@@ -69,8 +68,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
       widest = std::max(widest, alignment_of(array));
     }
     // One behind the other each begins at a multiple of its alignment, as its size is one of it, too.
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Array* x, const Array* y) { return alignment_of(*x) > alignment_of(*y); });
+    std::ranges::stable_sort(all, std::greater{}, [](const Array* array) { return alignment_of(*array); });
     const bool dynamic = shared_bytes(kernel_) > kStaticSharedBytes, several = all.size() > 1;
     if (dynamic && several) w_.line("extern __shared__ __align__({}) unsigned char shared[];", widest);
     std::int64_t at = 0;

@@ -25,8 +25,7 @@ constexpr std::string_view kHead = "directives\n";
 std::int64_t dynamic_shared(std::int64_t bytes) { return bytes > kStaticSharedBytes ? bytes : 0; }
 
 Launch launch_of(const ir::Program& program, const Moves& moves, Target target) {
-  Launch launch;
-  launch.arguments = arguments_of(program);
+  Launch launch{.arguments = arguments_of(program)};
   launch.threads = moves.threads;
   launch.shared_bytes = moves.shared_bytes(program);
   if (target == Target::cuda) {
@@ -106,8 +105,7 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
     return launch_of(program, moves_of(program, schedule.directives), target);
   if (!has_atom(schedule.directives)) {  // likewise: threads that share a point exchange next to nothing
     const auto loops = loops_of(program, schedule.directives, target);
-    Launch launch;
-    launch.arguments = arguments_of(program);
+    Launch launch{.arguments = arguments_of(program)};
     launch.tasks = loops.tiles(program);
     launch.threads = loops.threads;
     launch.scratch_bytes = scratch_bytes(program, loops);
