@@ -58,17 +58,16 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   }
 
  private:
-  static std::int64_t alignment_of(const Array& a) { return a.alignment > 0 ? a.alignment : kSharedAlignment; }
   void shared() {
     std::vector<const Array*> all;
     auto widest = kSharedAlignment;
     for (const auto& array : kernel_.arrays) {
       if (array.space != Space::shared) continue;
       all.push_back(&array);
-      widest = std::max(widest, alignment_of(array));
+      widest = std::max(widest, shared_alignment(array));
     }
     // One behind the other each begins at a multiple of its alignment, as its size is one of it, too.
-    std::ranges::stable_sort(all, std::greater{}, [](const Array* array) { return alignment_of(*array); });
+    std::ranges::stable_sort(all, std::greater{}, [](const Array* array) { return shared_alignment(*array); });
     const bool dynamic = shared_bytes(kernel_) > kStaticSharedBytes, several = all.size() > 1;
     if (dynamic && several) w_.line("extern __shared__ __align__({}) unsigned char shared[];", widest);
     std::int64_t at = 0;
@@ -77,7 +76,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
       if (dynamic && several) {
         w_.line("{}* const {} = ({}*)(shared + {});", type, array->name, type, at);
       } else {
-        w_.line("{}__shared__ __align__({}) {} {}[{}];", dynamic ? "extern " : "", alignment_of(*array), type,
+        w_.line("{}__shared__ __align__({}) {} {}[{}];", dynamic ? "extern " : "", shared_alignment(*array), type,
                 array->name, dynamic ? "" : fmt::format("{}", array->elements()));
       }
       at += shared_bytes(*array);

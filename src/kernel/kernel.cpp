@@ -165,8 +165,12 @@ std::int64_t Kernel::bytes_of(Space space) const noexcept {
   return bytes;
 }
 
+std::int64_t shared_alignment(const Array& array) noexcept {
+  return array.alignment > 0 ? array.alignment : kSharedAlignment;
+}
+
 std::int64_t shared_bytes(const Array& array) noexcept {
-  const auto unit = array.alignment > 0 ? array.alignment : kSharedAlignment;
+  const auto unit = shared_alignment(array);
   return (array.elements() * size_of(array.type) + unit - 1) / unit * unit;
 }
 

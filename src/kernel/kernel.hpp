@@ -573,6 +573,8 @@ std::string broken_by_stack(std::int64_t bytes);
 /// Whether a GPU adds to an element of that type atomically.
 bool has_atomic_addition(DType type) noexcept;
 
+/// A shared array begins at a multiple of so many bytes.
+std::int64_t shared_alignment(const Array& array) noexcept;
 /// Of a shared array with what fills it up to its alignment; of all shared arrays of an expanded kernel, one behind the
 /// other.
 std::int64_t shared_bytes(const Array& array) noexcept;
