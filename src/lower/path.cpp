@@ -112,6 +112,26 @@ class Exact {
     return tree;
   }
 
+  /// Of each other pair than solve()'s that may come last the best tree, best first, `most` at most.
+  std::vector<Tree> others(std::size_t most) {
+    const auto all = parts_.size() - 1;
+    const auto taken = best(all, kNever);
+    std::vector<Choice> lasts;
+    for (std::size_t first = (all - 1) & all; first != 0; first = (first - 1) & all) {
+      if ((first & 1) == 0 || first == taken.first) continue;
+      lasts.push_back({best(first, kNever).cost + best(all ^ first, kNever).cost + step(all, first), first});
+    }
+    std::stable_sort(lasts.begin(), lasts.end(), [](const Choice& x, const Choice& y) { return x.cost < y.cost; });
+    lasts.resize(std::min(lasts.size(), most));
+    std::vector<Tree> trees;
+    for (const auto& last : lasts) {
+      known_[{all, kNever}] = last;
+      auto& tree = trees.emplace_back();
+      tree.root = build(tree, all, kNever);
+    }
+    return trees;
+  }
+
  private:
   struct Part {
     NetworkTensor tensor;
@@ -528,6 +548,25 @@ Spec spec_of(std::vector<Spec::Term> operands, Spec::Term output) {
   operands.pop_back();
   spec.operands = std::move(operands);
   return spec;
+}
+
+std::vector<Path> other_paths(const EinsumProblem& given, const PathOptions& options, std::size_t most) {
+  const auto problem = expand(given);
+  const auto count = problem.inputs.size();
+  if (count <= 2 || count > kMaxExact || options.minimise == PathOptions::Minimise::memory) return {};
+  const Pricing pricing(options);
+  const auto squeezed = squeeze(problem);
+  const Network network(squeezed);
+  std::vector<Path> paths;
+  for (const auto& tree : Exact(network, pricing).others(most)) {
+    auto path = Emitter(network, tree, pricing).path();
+    path.operands = static_cast<int>(count);
+    path.addend = problem.addend.has_value();
+    path.method = "exact";
+    if (options.minimise == PathOptions::Minimise::time) path = fused(problem, std::move(path), options.rates);
+    paths.push_back(std::move(path));
+  }
+  return paths;
 }
 
 Path find_path(const EinsumProblem& given, const PathOptions& options) {

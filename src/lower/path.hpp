@@ -57,6 +57,10 @@ struct Path {
 /// as check() does.
 Path find_path(const EinsumProblem& problem, const PathOptions& options = {});
 
+/// Paths that lost: of each other pair that may be contracted last the best one, best first, `most` at most. None of
+/// more than 8 operands, and where bytes of intermediates are what counts.
+std::vector<Path> other_paths(const EinsumProblem& problem, const PathOptions& options, std::size_t most);
+
 /// The path with steps made parts of the nests that use them, as long as that takes less time by the rates.
 Path fused(const EinsumProblem& problem, Path path, const PathRates& rates);
 
@@ -66,5 +70,8 @@ Path within_limit(const EinsumProblem& problem, Path path, std::int64_t workspac
 
 /// A table for people: a line per step, then the sums.
 std::string print(const Path& path);
+
+/// A path beside those that lost: of each its steps, what they are predicted to take, and what bounds them.
+std::string compare(const Path& taken, const std::vector<Path>& others, const PathOptions& options);
 
 }  // namespace ricci::ir

@@ -112,23 +112,22 @@ std::string row_of(const Candidate& candidate, const std::vector<std::string>& p
                      t.write.run_bytes, t.read.sectors, t.write.sectors, conflicts, 100 * t.occupancy, t.tiles);
 }
 
-/// What the chosen one is bound by, or what it moves.
-std::string reckoned(const Candidate& chosen) {
-  if (!chosen.parts.empty()) {
-    const auto longest = std::max_element(chosen.parts.begin(), chosen.parts.end(),
+}  // namespace
+
+std::string bounds(const Candidate& candidate) {
+  if (!candidate.parts.empty()) {
+    const auto longest = std::max_element(candidate.parts.begin(), candidate.parts.end(),
                                           [](const TimePart& x, const TimePart& y) { return x.us < y.us; });
     return fmt::format("bound by {} ({:.1f} us){}", longest->what, longest->us,
-                       chosen.note.empty() ? "" : ", " + chosen.note);
+                       candidate.note.empty() ? "" : ", " + candidate.note);
   }
-  const auto& t = chosen.traffic;
-  if (t.read.bytes + t.write.bytes == 0) return fmt::format("{:.1f} us", chosen.predicted_us);
+  const auto& t = candidate.traffic;
+  if (t.read.bytes + t.write.bytes == 0) return fmt::format("{:.1f} us", candidate.predicted_us);
   return fmt::format(
       "touches {:.0f} B in sectors of 32 B for {} B of elements ({:.2f}x)", t.predicted_bytes(),
       t.read.bytes + t.write.bytes,
       t.predicted_bytes() / static_cast<double>(std::max<std::int64_t>(t.read.bytes + t.write.bytes, 1)));
 }
-
-}  // namespace
 
 std::string explain(const std::vector<Candidate>& list, const Candidate& chosen, const std::string& device,
                     Reason reason, Precision precision, const Tuning* tuning) {
@@ -154,7 +153,7 @@ std::string explain(const std::vector<Candidate>& list, const Candidate& chosen,
                         candidate.predicted_us, measured(timed == nullptr ? "-" : fmt::format("{:.1f} us", timed->us)),
                         row_of(candidate, parts));
   }
-  text += fmt::format("\n* {}: {}", chosen.schedule.name, reckoned(chosen));
+  text += fmt::format("\n* {}: {}", chosen.schedule.name, bounds(chosen));
   const bool least = std::none_of(list.begin(), list.end(), [&](const Candidate& other) {
     return other.written == chosen.written && other.predicted_us < chosen.predicted_us;
   });

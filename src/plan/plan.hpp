@@ -48,6 +48,9 @@ enum class Reason {
 };
 const char* name(Reason reason) noexcept;  ///< "estimated", ...
 
+/// What a candidate is bound by, or what it moves.
+std::string bounds(const Candidate& candidate);
+
 /// A table of candidates, best prediction first, and why one was taken.
 ///   precision  of the program's products
 ///   tuning  what was measured for them, or null

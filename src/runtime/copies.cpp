@@ -28,8 +28,8 @@ struct Priced {
 class Copies {
  public:
   /// limit  bytes of workspace; -1: any
-  Copies(Predictions& predictions, std::int64_t limit)
-      : predictions_(predictions), device_(predictions.device()), limit_(limit) {}
+  Copies(Predictions& predictions, std::int64_t limit, std::vector<ir::Sequence>* considered)
+      : predictions_(predictions), device_(predictions.device()), limit_(limit), considered_(considered) {}
 
   ir::Sequence run(ir::Sequence sequence) const {
     for (std::size_t k = 0; k < sequence.steps.size();) {
@@ -43,14 +43,15 @@ class Copies {
       if (order) {
         if (best.us < 0) best.us = predictions_.us_of_canonical(whole.steps[k].program);
         constexpr double kWorth = 1.1;  // times the least that matrices take
-        if (best.us > kWorth * order->least_us) {
-          if (auto made = as_matrices(whole, k, *order, best.us)) best = std::move(*made);
-        }
+        const bool near = best.us <= kWorth * order->least_us;
+        auto made = near && considered_ == nullptr ? std::nullopt : as_matrices(whole, k, *order, best.us);
+        if (made && !near) best = std::move(*made);
       }
       if (const auto parts = plan::parts_order(whole.steps[k].program, device_)) {
         if (best.us < 0) best.us = predictions_.us_of_canonical(whole.steps[k].program);
-        auto made = parts->least_us < best.us ? in_parts(whole, k, *parts, best.us) : std::nullopt;
-        if (made) best = std::move(*made);
+        const bool may = parts->least_us < best.us;
+        auto made = may || considered_ != nullptr ? in_parts(whole, k, *parts, best.us) : std::nullopt;
+        if (made && may) best = std::move(*made);
       }
       if (best.steps > 1) sequence = std::move(best.sequence);
       k += best.steps;
@@ -70,7 +71,11 @@ class Copies {
   double predicted(const ir::Step& step, double below = std::numeric_limits<double>::infinity()) const {
     return predictions_.us(step.program, below);
   }
-  bool fits(const ir::Sequence& sequence) const { return limit_ < 0 || sequence.workspace_bytes() <= limit_; }
+  bool fits(const ir::Sequence& sequence) const {
+    const bool room = limit_ < 0 || sequence.workspace_bytes() <= limit_;
+    if (room && considered_ != nullptr) considered_->push_back(sequence);
+    return room;
+  }
 
   /// Whether a copy of such an order would be of one that was made so before. Priced with a copy of the other operand,
   /// too (with_other), it could be predicted to save time any number of times.
@@ -95,9 +100,10 @@ class Copies {
         orders = plan::operand_orders(program, device_, &candidate);
       }
       for (const auto& order : orders) {
-        if (order.least_us >= least || was_made(program, order)) continue;
+        const bool may = order.least_us < least;
+        if ((!may && considered_ == nullptr) || was_made(program, order)) continue;
         auto copied = ir::copy_operand(made.sequence, k, order.value, order.indices, order.row, "copy", order.tf32);
-        if (!fits(copied)) continue;
+        if (!fits(copied) || !may) continue;
         // The product first, which is seldom fast enough even if the copy takes the least that copies can.
         const double room = least - kCopied * (order.least_us - order.product_us);
         auto rest = predicted(copied.steps[k + 1], room);
@@ -146,9 +152,10 @@ class Copies {
   std::optional<Priced> as_matrices(const ir::Sequence& whole, std::size_t first, const plan::MatrixOrder& order,
                                     double below) const {
     const double permuted_least = kCopied * order.permuted_us;
-    if (permuted_least + order.product_us >= below) return std::nullopt;
+    const bool may = permuted_least + order.product_us < below;
+    if (!may && considered_ == nullptr) return std::nullopt;
     Priced made{ir::copy_result(whole, first, order.sum, order.indices, order.row), 2, 0};
-    if (!fits(made.sequence)) return std::nullopt;
+    if (!fits(made.sequence) || !may) return std::nullopt;
     made.sequence = canonical(std::move(made.sequence), first);
     auto product = predictions_.us_of_canonical(made.sequence.steps[first].program);
     auto k = first;
@@ -196,12 +203,14 @@ class Copies {
   Predictions& predictions_;
   const plan::GpuModel& device_;
   std::int64_t limit_;
+  std::vector<ir::Sequence>* considered_;  ///< is given all that fits() is asked about and do; or null
 };
 
 }  // namespace
 
-ir::Sequence with_copies(ir::Sequence sequence, Predictions& predictions, std::int64_t limit) {
-  return Copies(predictions, limit).run(std::move(sequence));
+ir::Sequence with_copies(ir::Sequence sequence, Predictions& predictions, std::int64_t limit,
+                         std::vector<ir::Sequence>* considered) {
+  return Copies(predictions, limit, considered).run(std::move(sequence));
 }
 
 }  // namespace ricci::runtime

@@ -64,6 +64,13 @@ const char* name(EinsumOptions::Path path) {
   }
 }
 
+/// The order of an einsum's products beside some that lost; empty where there is one order.
+std::string compare_paths(const ir::EinsumProblem& problem, const ir::PathOptions& options) {
+  constexpr std::size_t kMostOthers = 3;
+  const auto others = ir::other_paths(problem, options, kMostOthers);
+  return others.empty() ? std::string() : ir::compare(ir::find_path(problem, options), others, options);
+}
+
 bool has_constants(const EinsumOptions& options) {
   return std::find(options.constant.begin(), options.constant.end(), true) != options.constant.end();
 }
@@ -94,6 +101,7 @@ Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs,
       subject.kept = std::move(split.kept);
     } else {
       subject.sequence = ir::in_precision(ir::lower_einsum(problem, path), options.precision);
+      if (problem.inputs.size() > 2) subject.orders = [=] { return compare_paths(problem, path); };
     }
     subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, ir::compute_type(problem)};
     subject.output_layout = output;

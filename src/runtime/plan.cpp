@@ -12,7 +12,7 @@
 #include "kernel/contraction.hpp"
 #include "kernel/print.hpp"
 #include "runtime/plan_impl.hpp"
-#include "runtime/predictions.hpp"
+#include "runtime/sequences.hpp"
 
 namespace ricci {
 inline namespace v1 {
@@ -94,12 +94,10 @@ std::string Plan::kernel() const {
 
 std::string Plan::explain() const {
   if (impl_->steps.empty()) return "nothing to run: the tensor has no elements\n";
-  double us = 0;
   auto explained = impl_->text("#", [&](const Impl::Step& planned) {
     const auto& step = planned.planned();
     const auto list = impl_->candidates(step, step.schedule.name);
     const auto& chosen = plan::choose(list, step.schedule.name);
-    us += chosen.predicted_us;
     auto text = plan::explain(list, chosen, impl_->device_text, step.reason, precision_of(*impl_, step.program),
                               step.tuning.get());
     if (const auto one = kernel::contraction_of(step.program)) {
@@ -110,12 +108,11 @@ std::string Plan::explain() const {
     }
     return text;
   });
-  if (device() == Device::gpu && impl_->uncut && impl_->uncut->steps.size() < impl_->steps.size()) {
-    runtime::Predictions predictions(impl_->gpu_model(), impl_->precision);
-    explained += fmt::format(
-        "\nall {} steps: predicted {:.1f} us; as lowered, without copies of tensors and parts of sums, {}: {:.1f} us\n",
-        impl_->steps.size(), us, impl_->uncut->steps.size(), predictions.us(*impl_->uncut));
-  }
+  const auto add = [&](const std::string& table) {
+    if (!table.empty()) explained += "\n" + table;
+  };
+  if (device() == Device::gpu) add(runtime::sequence_table(*impl_));
+  if (impl_->orders) add(impl_->orders());
   return explained;
 }
 

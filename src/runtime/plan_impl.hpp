@@ -90,13 +90,15 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   std::shared_ptr<const plan::MeasuredMemory> measured;    ///< of the target's device, or null
   std::shared_ptr<const runtime::ProductLibrary> library;  ///< that steps may call, or null
   std::optional<plan::LibraryModel> library_model;
-  std::int64_t copies_limit = -1;  ///< bytes of workspace for the copies of one step; -1: any
+  std::int64_t workspace_limit = -1;  ///< bytes; -1: any
+  std::int64_t copies_limit = -1;     ///< bytes of workspace for the copies of one step; -1: any
   int threads = 1;
   Precision precision = Precision::operands;  ///< as it is asked for
   std::shared_ptr<runtime::ThreadPool> pool;
   Executor executor;
   std::unique_ptr<runtime::Predictions> predictions;  ///< of a GPU's kernels, while the plan is made
   std::string device_text, cache_root, source;
+  std::function<std::string()> orders;  ///< of an einsum's products, as explain() prints them; or none
   PlanInfo info;
   std::vector<Argument> outputs, inputs, params;
 

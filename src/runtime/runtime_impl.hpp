@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,7 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
     /// What packs constant operands, and the storages of the sequence that its outputs are.
     std::optional<Plan> packing = {};
     std::vector<int> kept = {};
+    std::function<std::string()> orders = {};  ///< of its products, as `explain` prints them; or none
     std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   };
   Plan plan(Subject subject, const PlanOptions& options);

@@ -99,19 +99,57 @@ class Gpu(Case):
         self.assertEqual(self.ricci("show", *SHAPE, "--device", "gpu", "--target", "90", env=hidden).stdout, source)
         self.assertIn("registers", self.ricci("show", *SHAPE, "--target", "sm_90", "--plan", env=hidden).stdout)
 
-    def test_explain_says_what_copies_save(self):
-        hidden = {"CUDA_VISIBLE_DEVICES": ""}
+    def sequences(self, *problem):
+        """Of each sequence of steps that `explain` lists: whether it was taken, its time, its steps' times and texts."""
+        text = self.ricci("explain", *problem, env={"CUDA_VISIBLE_DEVICES": ""}).stdout
+        _, found, table = text.partition("\nsequences of steps, ")
+        if not found:
+            self.assertIn("\nno other steps: ", text)
+            return []
+        listed = []
+        for row in table.split("\n\n")[1:]:
+            head, *steps = row.rstrip("\n").split("\n")
+            if not (parts := re.fullmatch(r"([* ])  +([\d.]+) us  (\d+) steps?(, as lowered)?", head)):
+                continue
+            times = [re.fullmatch(r" +([\d.]+)     (.* -> \w+: .+: .+)", step).groups() for step in steps]
+            self.assertEqual(int(parts[3]), len(times))
+            self.assertAlmostEqual(float(parts[2]), sum(float(time) for time, _ in times), delta=0.06 * len(times))
+            listed.append((parts[1] == "*", float(parts[2]), parts[4] is not None, [step for _, step in times]))
+        self.assertEqual([taken for taken, *_ in listed].count(True), 1)
+        self.assertEqual([lowered for _, _, lowered, _ in listed].count(True), 1)
+        self.assertEqual([us for _, us, *_ in listed], sorted(us for _, us, *_ in listed))
+        return listed
+
+    def test_explain_lists_sequences_that_lost(self):
         copied = ["fe,cdabef->dcba", "a=31", "b=31", "c=8", "d=8", "e=31", "f=31", "--target", "sm_90"]
-        found = re.search(r"all (\d) steps: predicted ([\d.]+) us; as lowered, .*, 1: ([\d.]+) us\n",
-                          self.ricci("explain", *copied, env=hidden).stdout)
-        self.assertTrue(found)
-        explained = self.json("explain", *copied, env=hidden)["candidates"]
+        listed = self.sequences(*copied)
+        taken, lowered = listed[0], listed[-1]
+        self.assertTrue(taken[0])
+        self.assertRegex(taken[3][0], r"^A -> copy: tiled.*: touches \d+ B in sectors")
+        self.assertRegex(taken[3][1], r"^B, copy -> C: m16n8k8_f64 .*: memory [\d.]+, (L1|alone) [\d.]+, ")
+        self.assertTrue(lowered[2])
+        self.assertEqual(len(lowered[3]), 1)
+        explained = self.json("explain", *copied, env={"CUDA_VISIBLE_DEVICES": ""})["candidates"]
         chosen = [candidate["predicted_us"] for candidate in explained if candidate["chosen"]]
-        self.assertEqual(int(found[1]), len(chosen))
-        self.assertAlmostEqual(float(found[2]), sum(chosen), delta=0.06)
-        self.assertLess(float(found[2]), float(found[3]))
-        one = ["ab,bc->ac", "a=256", "b=256", "c=256", "--target", "sm_90"]
-        self.assertNotIn("as lowered", self.ricci("explain", *one, env=hidden).stdout)
+        self.assertAlmostEqual(taken[1], sum(chosen), delta=0.06)
+        # What lost is listed where what was lowered is taken, too.
+        parts = self.sequences("ab,bc->ac", "a=64", "b=1000000", "c=64", "--target", "sm_90")
+        self.assertGreater(len(parts), 4)
+        self.assertIn(" -> partial: ", parts[1][3][0])
+        self.assertEqual(self.sequences("ab,bc->ac", "a=256", "b=256", "c=256", "--target", "sm_90"), [])
+
+    def test_explain_lists_orders_that_lost(self):
+        chain = ["ab,bc,cd->ad", "a=64", "b=1000", "c=64", "d=1000"]
+        for device in [], ["--target", "sm_90"]:
+            text = self.ricci("explain", *chain, *device, env={"CUDA_VISIBLE_DEVICES": ""}).stdout
+            found = re.findall(r"^([* ])  +([\d.]+) us  ", text.partition("\norders of the products, ")[2], re.M)
+            self.assertEqual([mark for mark, _ in found], ["*", " ", " "])
+            self.assertEqual(sorted(found, key=lambda order: float(order[1])), found)
+            self.assertRegex(text, r"W1 = B C: bc,cd->bd, 1.28e\+08 flop, 9.02e\+06 bytes, bound by operations\n")
+            self.assertRegex(text, r"D = A C B: ab,cd,bc->ad, .*, one nest of loops\n")
+        self.assertNotIn("orders of the products", self.ricci("explain", *chain, "--path", "memory").stdout)
+        fewest = self.ricci("explain", *chain, "--path", "flops").stdout.partition("\norders of the products, ")[2]
+        self.assertIn("\n*    1.64e+07 flop, 2.11e+06 bytes moved\n", fewest)
 
     def test_what_the_compiler_spills_is_not_chosen(self):
         copy = ["abcd->bdac", "a=8", "b=8", "c=640", "d=1000", "--dtype", "f32", "--target", "sm_90"]

@@ -1,0 +1,149 @@
+#include "runtime/sequences.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "ir/passes/split.hpp"
+#include "plan/enumerate/contraction.hpp"
+#include "runtime/copies.hpp"
+
+namespace ricci::runtime {
+namespace {
+
+/// How long loops are split. On a CPU a split that affects rounding does not depend on the number of threads. Exact
+/// loops are split only where enough threads gain from it: tiled scans read memory twice, which two threads do not make
+/// up for.
+ir::SplitLimits split_limits(const Plan::Impl& plan) {
+  ir::SplitLimits limits;
+  if (plan.target.device == Device::cpu) {
+    constexpr std::int64_t kAccumulators = 4;  // vectors that hide how long an addition takes
+    constexpr std::int64_t kVectorBytes = 64;
+    limits.workers = 64;
+    limits.parts = 1024;
+    limits.least = 16384;
+    limits.lanes_bytes = kAccumulators * kVectorBytes;
+    limits.vector_bytes = kVectorBytes;
+    limits.least_of_rows = 1 << 18;  // what is in a cache, one kernel sums in the time that a second one takes to start
+    static const bool more_than_two = sysconf(_SC_NPROCESSORS_CONF) > 2;  // cached: it reads a file
+    limits.scans = more_than_two;
+    limits.exact_scans = plan.threads > 2;
+    limits.exact_reductions = plan.threads > 1;
+  } else {
+    const auto multiprocessors = gpu_model(plan.target).multiprocessors;
+    limits.workers = 8 * std::int64_t{multiprocessors};
+    limits.parts = 32 * std::int64_t{multiprocessors};
+    limits.tile_points = 64 * 64;
+    limits.tile_workers = 2 * std::int64_t{multiprocessors};
+  }
+  return limits;
+}
+
+/// Whether a step is a contraction of so few tiles, of so many points, that they are large and leave multiprocessors
+/// idle, or small and read their operands often: parts of its sums are more of them.
+bool leaves_idle(const ir::Sequence& sequence, Predictions& predictions, std::int64_t tile) {
+  constexpr std::int64_t kTurns = 6;  // of all multiprocessors, of which the last one is little of the time
+  constexpr double kLong = 50;        // us
+  constexpr double kIdle = 1.2;       // times what the products take
+  return std::any_of(sequence.steps.begin(), sequence.steps.end(), [&](const ir::Step& step) {
+    const auto points = step.program.points(step.program.free_indices());
+    if (points > kTurns * predictions.device().multiprocessors * tile || !has_points(step.program)) return false;
+    const auto& program = predictions.canonical(step.program);
+    const auto least = plan::least_contraction_us(program, predictions.device());
+    return least > kLong && !std::isinf(least) && predictions.us_of_canonical(program) > kIdle * least;
+  });
+}
+
+struct Split {
+  ir::Sequence sequence;
+  std::optional<ir::Sequence> copied = {};  ///< the same with_copies(), where that was asked for
+};
+
+/// A sequence with its long loops split. On a GPU sums of products come in as many parts as are predicted to take the
+/// least time: blocks for all multiprocessors, whatever tiles they are of, against partial results to be read again.
+Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of_gpu,
+            std::vector<ir::Sequence>* considered) {
+  auto limits = split_limits(plan);
+  auto first = ir::split_long(lowered, limits);
+  if (of_gpu == nullptr) return {std::move(first)};
+  auto& predictions = *of_gpu;
+  const bool few = first.storages.size() != lowered.storages.size();
+  constexpr std::int64_t kLargeTile = 128 * 128;
+  if (!few && !leaves_idle(lowered, predictions, kLargeTile)) return {std::move(first)};
+  constexpr double kNear = 1.3;  // of the least time: copies may make up for it
+  struct Way {
+    double us;
+    Split split;
+  };
+  std::vector<Way> ways;
+  std::set<std::string> tried;
+  const auto consider = [&](ir::Sequence sequence) {
+    std::string text;
+    for (const auto& step : sequence.steps) text += ir::print(step.program);
+    if (!tried.insert(std::move(text)).second) return;
+    if (considered != nullptr) considered->push_back(sequence);
+    const double least = ways.empty() ? std::numeric_limits<double>::infinity() : ways.front().us;
+    const auto us = predictions.us(sequence, kNear * least);
+    if (us >= kNear * least) return;
+    const auto place = std::find_if(ways.begin(), ways.end(), [&](const Way& way) { return us < way.us; });
+    ways.insert(place, {us, {std::move(sequence)}});
+  };
+  consider(std::move(first));
+  const auto in_parts = [&](int workers, std::int64_t points, ir::CutOrder order) {
+    limits.tile_workers = std::int64_t{workers} * predictions.device().multiprocessors;  // none: in one part
+    limits.tile_points = points;
+    limits.cut_order = order;
+    consider(ir::split_long(lowered, limits));
+  };
+  using enum ir::CutOrder;
+  const auto whole = limits.tile_points;
+  if (few) {
+    for (const int workers : {0, 4, 8}) in_parts(workers, whole, furthest);
+    for (const int workers : {2, 4}) in_parts(workers, whole, nearest);
+    // Results that are fewer than a tile: a part is a block's all the same.
+    constexpr std::int64_t kSmallTile = 64;
+    for (const int workers : {8, 32}) in_parts(workers, kSmallTile, furthest);
+  } else {
+    in_parts(4, kLargeTile, furthest);
+    in_parts(8, kLargeTile, nearest);
+  }
+  std::erase_if(ways, [most = kNear * ways.front().us](const Way& way) { return way.us > most; });
+  if (ways.size() > 1) {
+    for (auto& [us, way] : ways) {
+      way.copied = with_copies(way.sequence, predictions, plan.workspace_limit, considered);
+      us = predictions.us(*way.copied);
+    }
+  }
+  const auto best = std::min_element(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.us < y.us; });
+  return std::move(best->split);
+}
+
+}  // namespace
+
+std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
+                                          std::vector<ir::Sequence>* considered) {
+  const auto fits = [&](const ir::Sequence& sequence) {
+    return plan.workspace_limit < 0 || sequence.workspace_bytes() <= plan.workspace_limit;
+  };
+  auto [cut, copied] = split(lowered, plan, predictions, considered);
+  std::optional<ir::Sequence> made;
+  if (cut.storages.size() > lowered.storages.size() && fits(cut)) {
+    made = std::move(cut);
+  } else {
+    copied.reset();
+  }
+  if (predictions == nullptr) return made;
+  const auto& gathered = made ? *made : lowered;
+  if (!copied) copied = with_copies(gathered, *predictions, plan.workspace_limit, considered);
+  if (copied->steps.size() > gathered.steps.size()) made = std::move(copied);
+  // What is split or copied for kernels of one's own may be a library's product whole.
+  if (made && plan.library && fits(lowered) && predictions->us(lowered) < predictions->us(*made)) made.reset();
+  return made;
+}
+
+}  // namespace ricci::runtime
