@@ -248,12 +248,17 @@ def program_table(results):
     rows = [r for r in results if r["bench"] == "run" and not counts_pairs(r)]
     if not rows:
         return []
-    lines = ["Programs, share of a copy of the bytes that they must move, or of arithmetic:", ""]
-    lines += ["| set | program | device | ms | GB/s | of copy | GF/s |", "|" + "---|" * 7]
+    lines = [
+        "Programs, share of a copy of the bytes that they must move or, where one was timed, of a large matrix product, whichever is",
+        "larger; beside the same products one by one by another library in the same run:",
+        "",
+    ]
+    lines += ["| set | program | device | ms | GB/s | share | GF/s | over one by one |", "|" + "---|" * 8]
     for r in sorted(rows, key=lambda r: (r["device"], r["set"])):
         for c in r["cases"]:
+            over = ", ".join(f"{ms / c['ms']:.2f}x {name}" for name, ms in c["peers"].items()) or "-"
             lines.append(
-                f"| {r['set']} | {c['id']} | {r['device']} | {c['ms']:.3f} | {c['GBs']:.0f} | {c['fraction']:.2f} | {c['GFs']:.0f} |"
+                f"| {r['set']} | {c['id']} | {r['device']} | {c['ms']:.3f} | {c['GBs']:.0f} | {c['fraction']:.2f} | {c['GFs']:.0f} | {over} |"
             )
     return lines + [""]
 

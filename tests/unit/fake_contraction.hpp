@@ -14,9 +14,10 @@ struct Tensor {
   std::vector<std::int64_t> extents, strides;
 };
 
-/// to[...] = sum of first[...] * second[...] over the axes that the result lacks.
+/// to[...] = factor * sum of first[...] * second[...] over the axes that the result lacks; or that added to it.
 template <class T>
-void contract(const Tensor& a, const T* first, const Tensor& b, const T* second, const Tensor& c, T* to) {
+void contract(const Tensor& a, const T* first, const Tensor& b, const T* second, const Tensor& c, T* to, T factor = 1,
+              bool adds = false) {
   std::map<char, std::int64_t> extent, at;
   for (const auto* tensor : {&c, &a, &b}) {
     for (std::size_t k = 0; k < tensor->axes.size(); ++k) extent[tensor->axes[k]] = tensor->extents[k];
@@ -31,9 +32,9 @@ void contract(const Tensor& a, const T* first, const Tensor& b, const T* second,
     return sum;
   };
   const auto loop = [&](const auto& self, std::size_t depth) -> void {
-    if (depth == c.axes.size()) to[place(c)] = T();
+    if (depth == c.axes.size() && !adds) to[place(c)] = T();
     if (depth == order.size()) {
-      to[place(c)] += first[place(a)] * second[place(b)];
+      to[place(c)] += factor * first[place(a)] * second[place(b)];
       return;
     }
     for (at[order[depth]] = 0; at[order[depth]] < extent[order[depth]]; ++at[order[depth]]) self(self, depth + 1);

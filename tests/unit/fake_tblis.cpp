@@ -32,16 +32,13 @@ template <class T>
 void multiply(const Tensor& a, const char* a_axes, const Tensor& b, const char* b_axes, const Tensor& c,
               const char* c_axes) {
   ricci::fake::contract(as_loops(a, a_axes), static_cast<const T*>(a.data), as_loops(b, b_axes),
-                        static_cast<const T*>(b.data), as_loops(c, c_axes), static_cast<T*>(c.data));
+                        static_cast<const T*>(b.data), as_loops(c, c_axes), static_cast<T*>(c.data),
+                        static_cast<T>(static_cast<float>(a.factor[0])), c.factor[0] != 0);
 }
 
 }  // namespace
 
 #define FAKE_INIT(letter, T, number)                                                                             \
-  extern "C" void tblis_init_tensor_##letter(Tensor* t, unsigned rank, std::ptrdiff_t* extents, void* data,      \
-                                             std::ptrdiff_t* strides) {                                          \
-    init<T>(t, number, T(1), rank, extents, data, strides);                                                      \
-  }                                                                                                              \
   extern "C" void tblis_init_tensor_scaled_##letter(Tensor* t, T factor, unsigned rank, std::ptrdiff_t* extents, \
                                                     void* data, std::ptrdiff_t* strides) {                       \
     init<T>(t, number, factor, rank, extents, data, strides);                                                    \
@@ -56,8 +53,8 @@ extern "C" unsigned fake_threads() { return threads; }
 
 extern "C" void tblis_tensor_mult(const void*, const void*, const Tensor* a, const char* a_axes, const Tensor* b,
                                   const char* b_axes, Tensor* c, const char* c_axes) {
-  // Operands count once, what the result held not at all.
-  if (a->factor[0] != 1 || b->factor[0] != 1 || c->factor[0] != 0 || c->factor[1] != 0) return;
+  // The second operand counts once, what the result held once or not at all.
+  if (b->factor[0] != 1 || (c->factor[0] != 0 && c->factor[0] != 1) || c->factor[1] != 0) return;
   if (a->type == 0) multiply<float>(*a, a_axes, *b, b_axes, *c, c_axes);
   if (a->type == 1) multiply<double>(*a, a_axes, *b, b_axes, *c, c_axes);
   if (a->type == 2) multiply<std::complex<float>>(*a, a_axes, *b, b_axes, *c, c_axes);

@@ -22,6 +22,11 @@ if(RICCI_TOOLS)
   target_compile_definitions(unit_tools_contractions PRIVATE FAKE_TBLIS="$<TARGET_FILE:fake_tblis>"
     FAKE_EINSUM_IR="$<TARGET_FILE:fake_einsum_ir>" FAKE_CUTENSOR="$<TARGET_FILE:fake_cutensor>")
   add_dependencies(unit_tools_contractions fake_tblis fake_einsum_ir fake_cutensor)
+  if(RICCI_CPU)
+    ricci_test(tools_one_by_one LABEL unit SOURCES tools_one_by_one.cpp LIBS ricci_bench_tool)
+    target_compile_definitions(unit_tools_one_by_one PRIVATE FAKE_TBLIS="$<TARGET_FILE:fake_tblis>")
+    add_dependencies(unit_tools_one_by_one fake_tblis)
+  endif()
 
   # Our declarations against NVIDIA's, where both headers are.
   find_path(RICCI_CUTENSOR_INCLUDE cutensor.h HINTS $ENV{CUTENSOR_HOME}/include /usr/local/cuda/include)

@@ -6,6 +6,7 @@
 
 #include "bench/operands.hpp"
 #include "cli/command.hpp"
+#include "peers/blas.hpp"
 
 namespace ricci::tools {
 
@@ -67,6 +68,27 @@ Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loa
   if (by_model) row["model_ms"] = ms.back();
   results.rows.push_back(std::move(row));
   return results.rows.back();
+}
+
+double product_rate(Bench& bench, Runtime& runtime, EinsumOptions einsum, DType type, int repeat,
+                    const std::string& blas) {
+  const bool gpu = einsum.device == Device::gpu;
+  const std::int64_t n = gpu ? 8192 : 2048;
+  einsum.mode = PlanMode::model;
+  const auto square = Layout::row_major(type, {n, n});
+  const std::vector<Layout> inputs{square, square};
+  const Loaded own(bench, runtime.plan_einsum("ab,bc->ac", inputs, einsum));
+  std::vector<std::function<void()>> functions{[&] { own(); }};
+  if (!blas.empty() && gpu) {
+    functions.push_back(open_cublas_product(blas, type, einsum.precision, n, own.inputs[0], own.inputs[1],
+                                            bench.allocate(n * n * size_of(type))));
+  } else if (!blas.empty()) {
+    functions.push_back(open_blas_product(blas, type, n));
+  }
+  const auto ms = bench.time(functions, repeat);
+  const double flops = own.plan.info().flops;
+  bench.release_allocated();
+  return flops / *std::min_element(ms.begin(), ms.end()) * 1e-6;
 }
 
 void print_row(const Json& row, const std::string& note) {

@@ -33,6 +33,11 @@ Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loa
                 BenchResults& results, const std::vector<PeerRun>& others = {},
                 const std::optional<PeerRun>& by_model = std::nullopt);
 
+/// GF/s of a large matrix product on the bench's device: the faster of Ricci's own, by its model, so that measuring
+/// cases does not move their limit, and a BLAS library's, where one is named.
+double product_rate(Bench& bench, Runtime& runtime, EinsumOptions einsum, DType type, int repeat,
+                    const std::string& blas = {});
+
 void print_head();
 /// A row of the results, with what a bench has to say beside.
 void print_row(const Json& row, const std::string& note);

@@ -16,7 +16,6 @@
 #include "cli/mode.hpp"
 #include "io/cases.hpp"
 #include "ir/types.hpp"
-#include "peers/blas.hpp"
 #include "peers/contraction.hpp"
 #include "report/progress.hpp"
 #include "runtime/parallel.hpp"
@@ -205,18 +204,6 @@ void shrink(EinsumCase& c, double most_flops) {
 
 using Libraries = std::vector<std::unique_ptr<ContractionLibrary>>;
 
-Libraries open_contraction_libraries(const EinsumBenchOptions& options) {
-  Libraries libraries;
-  for (std::size_t k = 0; k < options.libraries.size(); ++k) {
-    const auto& kind = contraction_kinds()[k];
-    if (options.libraries[k].empty()) continue;
-    const bool gpu = kind.device == Device::gpu;
-    if (gpu != options.gpu()) throw ShapeError(fmt::format("{} is for --device {}", kind.option, gpu ? "gpu" : "cpu"));
-    libraries.push_back(kind.open(options.libraries[k]));
-  }
-  return libraries;
-}
-
 /// Of runs of one name the fastest of a few calls.
 std::vector<PeerRun> fastest_ways(std::vector<PeerRun> runs, Bench& bench) {
   const auto same_name = [](const PeerRun& one, const PeerRun& other) { return one.name == other.name; };
@@ -353,28 +340,6 @@ std::optional<PeerRun> model_plan(Bench& bench, Runtime& runtime, const EinsumCa
   return run;
 }
 
-/// GF/s of a large matrix product on the bench's device: the faster of Ricci's own, by its model, so that measuring
-/// cases does not move their limit, and a BLAS library's.
-double product_rate(Bench& bench, Runtime& runtime, const EinsumBenchOptions& options, DType type) {
-  const std::int64_t n = options.gpu() ? 8192 : 2048;
-  auto einsum = options.einsum_options();
-  einsum.mode = PlanMode::model;
-  const auto square = Layout::row_major(type, {n, n});
-  const std::vector<Layout> inputs{square, square};
-  const Loaded own(bench, runtime.plan_einsum("ab,bc->ac", inputs, einsum));
-  std::vector<std::function<void()>> functions{[&] { own(); }};
-  if (!options.blas.empty() && options.gpu()) {
-    functions.push_back(open_cublas_product(options.blas, type, einsum.precision, n, own.inputs[0], own.inputs[1],
-                                            bench.allocate(n * n * size_of(type))));
-  } else if (!options.blas.empty()) {
-    functions.push_back(open_blas_product(options.blas, type, n));
-  }
-  const auto ms = bench.time(functions, options.repeat);
-  const double flops = own.plan.info().flops;
-  bench.release_allocated();
-  return flops / *std::min_element(ms.begin(), ms.end()) * 1e-6;
-}
-
 int bench_einsum(const EinsumBenchOptions& options, bool json) {
   auto cases = read_einsum_cases(options.files.front());
   select(cases, options, options.files.front());
@@ -384,14 +349,14 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
   const auto type = parse_dtype(options.dtype);
   if (is_integer(type)) throw ShapeError("einsums are timed in f16, bf16, f32, f64, c64 and c128; --dtype names one");
   const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
-  const auto libraries = open_contraction_libraries(options);
+  const auto libraries = open_contraction_libraries(options.libraries, options.gpu());
   const auto bench = make_bench(options.gpu(), kMostCopied, options.thread_count());
   Runtime runtime;
   const auto einsum = options.einsum_options();
 
   BenchResults results;
   if (options.roofline) {
-    results.product_rate = product_rate(*bench, runtime, options, type);
+    results.product_rate = product_rate(*bench, runtime, einsum, type, options.repeat, options.blas);
     if (!json) print("matrix product: {:.1f} GF/s\n", results.product_rate);
   }
   std::map<std::string, std::vector<double>> against;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "bench/benches.hpp"
 #include "bench/computing.hpp"
+#include "bench/one_by_one.hpp"
 #include "cli/command.hpp"
 #include "io/cases.hpp"
 #include "report/progress.hpp"
@@ -17,13 +19,22 @@ namespace {
 
 struct ProgramBenchOptions : BenchOptions {
   std::vector<std::string> files, extents;
-  std::string set = "programs";
+  std::string set = "programs", product;
+  std::vector<std::string> libraries = std::vector<std::string>(contraction_kinds().size());  ///< a file each, or none
 };
 
 int bench_run(const ProgramBenchOptions& options, bool json) {
   const auto bench = make_bench(options.gpu(), kMostCopied, options.thread_count());
   Runtime runtime;
+  const auto libraries = open_contraction_libraries(options.libraries, options.gpu());
   BenchResults results;
+  if (!options.product.empty()) {
+    EinsumOptions einsum;
+    static_cast<PlanOptions&>(einsum) = options.plan_options();
+    results.product_rate = product_rate(*bench, runtime, einsum, parse_dtype(options.product), options.repeat);
+    if (!json) print("matrix product: {:.1f} GF/s\n", results.product_rate);
+  }
+  std::map<std::string, std::vector<double>> against;
   Progress progress("bench");
   if (!json) print_head();
   for (std::size_t n = 0; n < options.files.size(); ++n) {
@@ -43,8 +54,26 @@ int bench_run(const ProgramBenchOptions& options, bool json) {
     }
     const Loaded loaded(*bench, runtime.plan_program(program, options.plan_options()));
     loaded();
-    const auto& row = time_plan(*bench, runtime, set_name(options.files[n]), loaded, options.repeat, results);
-    if (!json) print_row(row, "");
+    std::vector<PeerRun> others;
+    std::map<std::string, std::string> refused;
+    for (const auto& library : libraries) {
+      auto run = one_by_one(*bench, program, loaded, *library, options.thread_count());
+      if (run.run)
+        others.push_back(std::move(run));
+      else
+        refused[run.name] = run.refused;
+    }
+    auto& row = time_plan(*bench, runtime, set_name(options.files[n]), loaded, options.repeat, results, others);
+    std::string note;
+    for (const auto& [name, why] : refused) {
+      row["refused"][name] = why;
+      note += fmt::format("{} refused: {}  ", name, why);
+    }
+    for (const auto& other : others) {
+      against[other.name].push_back(row["peers"][other.name].number() / row["ms"].number());
+      note += fmt::format("{:.2f} of {}  ", against[other.name].back(), other.name);
+    }
+    if (!json) print_row(row, note);
     bench->release_allocated();
   }
   std::string command = "ricci-bench run";
@@ -54,7 +83,15 @@ int bench_run(const ProgramBenchOptions& options, bool json) {
   results.set = options.set;
   results.dtype = "as written";
   results.command = command + " --device " + options.device;
-  report_results(results_json(std::move(results), options, bench->device_name()), options, json);
+  if (!options.gpu()) results.command += fmt::format(" --threads {}", options.thread_count());
+  if (!options.product.empty()) results.command += " --product " + options.product;
+  for (std::size_t k = 0; k < options.libraries.size(); ++k) {
+    if (!options.libraries[k].empty()) results.command += fmt::format(" {} LIBRARY", contraction_kinds()[k].option);
+  }
+  Json result = results_json(std::move(results), options, bench->device_name());
+  if (!against.empty()) result["speed_over"] = Json::object();
+  for (auto& [name, ratios] : against) result["speed_over"][name] = summary(ratios);
+  report_results(result, options, json);
   return kDone;
 }
 
@@ -66,6 +103,13 @@ void add_bench_run(Command& app, Session& session) {
   run.add_option("programs", options->files, "Program files").required();
   run.add_option("--extent", options->extents, "NAME=NUMBER for an extent that a program leaves open");
   run.add_option("--set", options->set, "Name of the set in the results").capture_default_str();
+  run.add_option("--product", options->product,
+                 "Also time a large matrix product of this type: shares of what copy and product allow");
+  for (std::size_t k = 0; k < options->libraries.size(); ++k) {
+    const auto& kind = contraction_kinds()[k];
+    run.add_option(kind.option, options->libraries[k],
+                   fmt::format("{}; of a program that adds products to one result, each product alone", kind.help));
+  }
   add_computing(run, *options);
   run.footer("Example:\n  ricci-bench run examples/programs/grid/eq1*.ricci --extent x=1000000 --device gpu");
   run_with(run, session, options, bench_run);

@@ -1,5 +1,9 @@
 #include "peers/contraction.hpp"
 
+#include <fmt/format.h>
+
+#include "ricci/error.hpp"
+
 namespace ricci::tools {
 
 std::span<const ContractionKind> contraction_kinds() {
@@ -12,6 +16,19 @@ std::span<const ContractionKind> contraction_kinds() {
                       open_cutensor_contraction},
   };
   return kKinds;
+}
+
+std::vector<std::unique_ptr<ContractionLibrary>> open_contraction_libraries(const std::vector<std::string>& files,
+                                                                            bool gpu) {
+  std::vector<std::unique_ptr<ContractionLibrary>> libraries;
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    const auto& kind = contraction_kinds()[k];
+    if (files[k].empty()) continue;
+    if (gpu != (kind.device == Device::gpu))
+      throw ShapeError(fmt::format("{} is for --device {}", kind.option, gpu ? "cpu" : "gpu"));
+    libraries.push_back(kind.open(files[k]));
+  }
+  return libraries;
 }
 
 }  // namespace ricci::tools

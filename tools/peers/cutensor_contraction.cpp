@@ -89,7 +89,7 @@ class Contractions : public ContractionLibrary {
 
   std::vector<PeerRun> prepare(const PeerContraction& problem, void* result, const void* first,
                                const void* second) override {
-    if (!cutensor::data_type(problem.type)) return {};
+    if (!cutensor::data_type(problem.type) || problem.adds) return {};
     session_->start();
     std::vector<std::shared_ptr<const Contraction>> made;
     std::string refused;

@@ -23,7 +23,7 @@ class EinsumIr : public ContractionLibrary {
 
   std::vector<PeerRun> prepare(const PeerContraction& problem, void* result, const void* first,
                                const void* second) override {
-    if (problem.type != DType::f32 && problem.type != DType::f64) return {};
+    if ((problem.type != DType::f32 && problem.type != DType::f64) || problem.adds) return {};
     const ricci_adapter_contraction given{problem.type == DType::f64 ? 1 : 0, problem.threads, tensor_of(problem.first),
                                           tensor_of(problem.second), tensor_of(problem.result)};
     std::vector<PeerRun> runs;

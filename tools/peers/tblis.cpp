@@ -12,7 +12,6 @@ namespace {
 struct alignas(16) Tensor {
   std::array<std::byte, 128> room{};
 };
-using Init = void (*)(Tensor*, unsigned rank, std::ptrdiff_t* extents, void* data, std::ptrdiff_t* strides);
 using Multiply = void (*)(const void* communicator, const void* configuration, const Tensor* a, const char* a_axes,
                           const Tensor* b, const char* b_axes, Tensor* c, const char* c_axes);
 
@@ -23,7 +22,12 @@ struct Operand {
   void* data;
 
   Operand(const PeerContraction::Tensor& tensor, void* at)
-      : axes(tensor.axes), extents(tensor.extents.begin(), tensor.extents.end()), strides(extents.size(), 1), data(at) {
+      : axes(tensor.axes),
+        extents(tensor.extents.begin(), tensor.extents.end()),
+        strides(tensor.strides.begin(), tensor.strides.end()),
+        data(at) {
+    if (!strides.empty()) return;
+    strides.assign(extents.size(), 1);
     for (std::size_t k = strides.size(); k-- > 1;) strides[k - 1] = strides[k] * extents[k];
   }
 };
@@ -34,7 +38,6 @@ class Tblis : public ContractionLibrary {
     multiply_ = reinterpret_cast<Multiply>(library_.find({"tblis_tensor_mult"}));
     set_threads_ = reinterpret_cast<void (*)(unsigned)>(library_.find({"tblis_set_num_threads"}));
     for (std::size_t k = 0; k < kTypes.size(); ++k) {
-      plain_[k] = reinterpret_cast<Init>(library_.find({kTypes[k].plain}));
       scaled_[k] = library_.find({kTypes[k].scaled});
     }
   }
@@ -48,12 +51,14 @@ class Tblis : public ContractionLibrary {
       const auto a = std::make_shared<Operand>(problem.first, const_cast<void*>(first));
       const auto b = std::make_shared<Operand>(problem.second, const_cast<void*>(second));
       const auto c = std::make_shared<Operand>(problem.result, result);
+      const auto factor = problem.adds.value_or(1);
+      const double kept = problem.adds ? 1 : 0;  // what the result holds is not read then
       return {{"tblis",
                [=, this] {
                  Tensor left, right, sum;
-                 init(left, *a, plain_[k]);
-                 init(right, *b, plain_[k]);
-                 init_with_zero(sum, *c, k);
+                 init(left, *a, k, factor);
+                 init(right, *b, k, 1);
+                 init(sum, *c, k, kept);
                  multiply_(nullptr, nullptr, &left, a->axes.c_str(), &right, b->axes.c_str(), &sum, c->axes.c_str());
                },
                {}}};
@@ -62,42 +67,35 @@ class Tblis : public ContractionLibrary {
   }
 
  private:
-  static void init(Tensor& tensor, Operand& operand, Init function) {
-    function(&tensor, static_cast<unsigned>(operand.extents.size()), operand.extents.data(), operand.data,
-             operand.strides.data());
-  }
-  /// The result with a factor of zero: what it holds is not read.
-  void init_with_zero(Tensor& tensor, Operand& operand, std::size_t k) const {
-    const auto call = [&](auto zero) {
-      using Scaled = void (*)(Tensor*, decltype(zero), unsigned, std::ptrdiff_t*, void*, std::ptrdiff_t*);
-      reinterpret_cast<Scaled>(scaled_[k])(&tensor, zero, static_cast<unsigned>(operand.extents.size()),
+  void init(Tensor& tensor, Operand& operand, std::size_t k, double factor) const {
+    const auto call = [&](auto scalar) {
+      using Scaled = void (*)(Tensor*, decltype(scalar), unsigned, std::ptrdiff_t*, void*, std::ptrdiff_t*);
+      reinterpret_cast<Scaled>(scaled_[k])(&tensor, scalar, static_cast<unsigned>(operand.extents.size()),
                                            operand.extents.data(), operand.data, operand.strides.data());
     };
     switch (kTypes[k].type) {
       case DType::f32:
-        return call(0.0F);
+        return call(static_cast<float>(factor));
       case DType::f64:
-        return call(0.0);
+        return call(factor);
       case DType::c64:
-        return call(std::complex<float>());
+        return call(std::complex<float>(static_cast<float>(factor)));
       default:
-        return call(std::complex<double>());
+        return call(std::complex<double>(factor));
     }
   }
 
   struct Type {
     DType type;
-    const char *plain, *scaled;
+    const char* scaled;
   };
-  static constexpr std::array kTypes = {Type{DType::f32, "tblis_init_tensor_s", "tblis_init_tensor_scaled_s"},
-                                        Type{DType::f64, "tblis_init_tensor_d", "tblis_init_tensor_scaled_d"},
-                                        Type{DType::c64, "tblis_init_tensor_c", "tblis_init_tensor_scaled_c"},
-                                        Type{DType::c128, "tblis_init_tensor_z", "tblis_init_tensor_scaled_z"}};
+  static constexpr std::array kTypes = {
+      Type{DType::f32, "tblis_init_tensor_scaled_s"}, Type{DType::f64, "tblis_init_tensor_scaled_d"},
+      Type{DType::c64, "tblis_init_tensor_scaled_c"}, Type{DType::c128, "tblis_init_tensor_scaled_z"}};
 
   SharedLibrary library_;
   Multiply multiply_;
   void (*set_threads_)(unsigned);
-  std::array<Init, kTypes.size()> plain_{};
   std::array<void*, kTypes.size()> scaled_{};
 };
 
