@@ -17,7 +17,6 @@ from collections import Counter
 # narrow types at 0.62 of wgmma (arXiv:2402.13499); 32 multiply-adds of f32 a cycle.
 PIPE_CYCLES = {"DMMA.16x8x16": 64, "DMMA.16x8x8": 32, "DMMA.16x8x4": 16, "DMMA.8x8x4": 16, "HMMA.1688.F32.TF32": 6.45,
                "HMMA.16816.F32": 6.45, "HMMA.16816.F32.BF16": 6.45, "FFMA": 1, "DFMA": 2}
-MULTIPROCESSOR = {"registers": 65536, "shared": 228 * 1024, "threads": 2048, "reserved": 1024}  # reserved: of each block
 
 
 class Loop:
@@ -108,11 +107,10 @@ class Compiled:
 
     def __init__(self, ricci, spec, extents, options):
         command = [ricci, "show", spec, *extents.split(), *options]
-        shown = json.loads(subprocess.run(command + ["--plan", "--source", "--asm", "--json"], check=True, text=True,
+        shown = json.loads(subprocess.run(command + ["--plan", "--asm", "--json"], check=True, text=True,
                                           capture_output=True).stdout)
         self.plan = shown["plan"]
         self.kernels = kernels(shown["asm"])
-        self.bounds = [tuple(map(int, each)) for each in re.findall(r"__launch_bounds__\((\d+), (\d+)\)", shown["source"])]
 
     @property
     def product(self):
@@ -128,13 +126,6 @@ class Compiled:
 
     def loop(self):
         return inner_loop(*self.products_kernel())
-
-    def resident(self):
-        """Blocks that a multiprocessor has room for, by the most that a kernel of the plan takes."""
-        threads, _ = self.bounds[0]
-        registers = -(-self.plan["registers"] // 8) * 8
-        return min(MULTIPROCESSOR["registers"] // (registers * threads), MULTIPROCESSOR["threads"] // threads,
-                   MULTIPROCESSOR["shared"] // (self.plan["shared_bytes"] + MULTIPROCESSOR["reserved"]))
 
 
 def main():

@@ -49,7 +49,6 @@ class MachineCode(unittest.TestCase):
             self.assertIn("DFMA" if dtype == "f64" else "FFMA", products)
         copies = "UTMALDG" if " maps" in code.product else "LDGSTS"
         self.assertTrue([op for op in operations if op.startswith(copies)], "no asynchronous copy")
-        self.assertGreaterEqual(code.resident(), code.bounds[0][1], "fewer blocks at once than predicted")
         return True
 
     def test_thirty_kernels(self):

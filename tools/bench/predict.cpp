@@ -13,6 +13,7 @@
 #include "report/progress.hpp"
 #include "ricci/error.hpp"
 #include "ricci/ricci.hpp"
+#include "runtime/occupancy.hpp"
 #include "runtime/options.hpp"
 
 namespace ricci::tools {
@@ -47,6 +48,17 @@ std::string reason_of(const Plan& plan, const std::string& schedule) {
   return text.substr(start, text.find(", the least predicted time", start) - start);
 }
 
+Json kernel_json(const runtime::KernelRoom& kernel) {
+  return {{"schedule", kernel.schedule},
+          {"predicted_us", kernel.predicted_us},
+          {"threads", kernel.threads},
+          {"registers", kernel.registers},
+          {"spill_bytes", kernel.spill_bytes},
+          {"shared_bytes", kernel.shared_bytes},
+          {"blocks_predicted", kernel.predicted},
+          {"blocks_compiled", kernel.compiled}};
+}
+
 int bench_predict(const PredictOptions& options, bool json) {
   auto cases = read_einsum_cases(options.files.front());
   select(cases, options, options.files.front());
@@ -67,6 +79,8 @@ int bench_predict(const PredictOptions& options, bool json) {
   results.product_rate = limits.product_TFs * 1e3;
   std::map<std::string, std::vector<double>> against;
   std::vector<double> planned, compiled;
+  std::vector<std::string> fewer;  // whose products have room for fewer blocks than predicted
+  int multiplying = 0;
   Progress progress("predict");
   for (std::size_t n = 0; n < cases.size(); ++n) {
     const auto& c = cases[n];
@@ -77,12 +91,15 @@ int bench_predict(const PredictOptions& options, bool json) {
     const auto& info = plan.info();
     double us = 0, longest = 0;
     std::string schedule;
-    for (const auto& candidate : plan.candidates()) {
-      if (!candidate.chosen) continue;
-      us += candidate.predicted_us;
-      if (candidate.predicted_us <= longest) continue;
-      longest = candidate.predicted_us;
-      schedule = candidate.name;
+    Json kernels = Json::array();
+    for (const auto& kernel : runtime::rooms_of(plan)) {
+      us += kernel.predicted_us;
+      kernels.push_back(kernel_json(kernel));
+      multiplying += kernel.multiplies ? 1 : 0;
+      if (kernel.multiplies && kernel.compiled < kernel.predicted) fewer.push_back(c.id);
+      if (kernel.predicted_us <= longest) continue;
+      longest = kernel.predicted_us;
+      schedule = kernel.schedule;
     }
     const double ms = us * 1e-3;
     const double fraction = std::max(static_cast<double>(info.compulsory_bytes) * 1e-6 / limits.copy_GBs,
@@ -107,6 +124,7 @@ int bench_predict(const PredictOptions& options, bool json) {
                 {"registers", info.registers},
                 {"spill_bytes", info.spill_bytes},
                 {"shared_bytes", info.shared_bytes},
+                {"kernels", std::move(kernels)},
                 {"peers", Json::object()}};
     std::string note;
     if (const auto place = peers.find(c.id); place != peers.end()) {
@@ -133,12 +151,16 @@ int bench_predict(const PredictOptions& options, bool json) {
   if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
   Json result = results_json(std::move(results), options, options.target + " (no device)");
   result["predicted"] = true;
+  result["fewer_blocks_than_predicted"] = fewer;
   result["plan_ms"] = summary(planned);
   if (!compiled.empty()) result["compile_ms"] = summary(compiled);
   result["speed_over"] = Json::object();
   for (auto& [name, ratios] : against) result["speed_over"][name] = summary(ratios);
   report_results(result, options, json);
   if (!json) {
+    print("{} of {} kernels that multiply by tiles have room for fewer blocks than predicted\n", fewer.size(),
+          multiplying);
+    for (const auto& id : fewer) print("  {}\n", id);
     print_summary("ms to plan", result["plan_ms"]);
     if (!compiled.empty()) print_summary("ms to compile a kernel", result["compile_ms"]);
     for (const auto& [name, s] : result["speed_over"].items()) print_summary(("times " + name).c_str(), s);
