@@ -81,7 +81,7 @@ def main():
         cases = list(csv.DictReader(file))[:: options.every]
     with open(options.out, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["id", *([] if options.gpu else ["numpy_blas_ms"]), "torch_einsum_ms"])
+        writer.writerow(["id", *([] if options.gpu else ["numpy_ms"]), "torch_ms"])
         timed = measure_gpu if options.gpu else measure
         for case in cases:
             extents = {name: int(extent) for name, extent in (word.split("=") for word in case["extents"].split())}

@@ -53,7 +53,7 @@ def main():
         cases = list(csv.DictReader(file))
     with open(options.out, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["id", "numpy_ms"])
+        writer.writerow(["id", "numpy_loops_ms"])
         for number, case in enumerate(cases, 1):
             extents = {name: int(extent) for name, extent in (word.split("=") for word in case["extents"].split())}
             seconds, part = measure(case["spec"], extents, options.dtype, options.limit)

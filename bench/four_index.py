@@ -66,8 +66,8 @@ def main():
         if numpy.abs(other - want).max() > 1e-12 * numpy.abs(want).max():
             sys.exit("the results differ")
     peers = {
-        "numpy_blas": fastest(lambda: numpy.einsum(SPEC, *operands, optimize=True), options.repeat),
-        "torch_einsum": fastest(lambda: torch.einsum(SPEC, *tensors), options.repeat),
+        "numpy": fastest(lambda: numpy.einsum(SPEC, *operands, optimize=True), options.repeat),
+        "torch": fastest(lambda: torch.einsum(SPEC, *tensors), options.repeat),
     }
     print(f"ricci {ms:.3f} ms, " + ", ".join(f"{name} {value:.3f} ms" for name, value in peers.items()))
     if options.json is None:

@@ -65,7 +65,7 @@ def permute_table(results):
     return lines
 
 
-PEERS = {"cutensor": "cuTENSOR's best", "torch_einsum": "torch.einsum", "numpy": "NumPy, optimize=False", "numpy_blas": "NumPy, optimize=True", "tblis": "TBLIS"}
+PEERS = {"cutensor": "cuTENSOR's best", "torch": "torch.einsum", "numpy_loops": "NumPy, optimize=False", "numpy": "NumPy, optimize=True", "tblis": "TBLIS", "openblas": "OpenBLAS"}
 
 
 def contract_table(results):

@@ -5,9 +5,9 @@ if(RICCI_TOOLS)
   ricci_test(tools_models LABEL unit PROGRAM tools SOURCES tools_models.cpp LIBS ricci_bench_tool)
   ricci_test(tools_operands LABEL unit PROGRAM tools SOURCES tools_operands.cpp LIBS ricci_bench_tool)
 
-  # Libraries in the place of cuTENSOR, cuTT, HPTT, TBLIS and einsum_ir.
-  foreach(fake cutensor old_cutensor cutt hptt tblis einsum_ir)
-    string(REPLACE old_ "" source ${fake})
+  # Libraries in the place of cuTENSOR, cuTT, HPTT, TBLIS, einsum_ir and OpenBLAS.
+  foreach(fake cutensor old_cutensor cutt hptt tblis einsum_ir openblas)
+    string(REGEX REPLACE "^(old_|open)" "" source ${fake})
     add_library(fake_${fake} MODULE fake_${source}.cpp)
     target_include_directories(fake_${fake} PRIVATE ${PROJECT_SOURCE_DIR}/tools)
     target_link_libraries(fake_${fake} PRIVATE ricci_options)
@@ -20,8 +20,9 @@ if(RICCI_TOOLS)
   add_dependencies(unit_tools_peers fake_cutensor fake_old_cutensor fake_cutt fake_hptt)
   ricci_test(tools_contractions LABEL unit SOURCES tools_contractions.cpp LIBS ricci_bench_tool)
   target_compile_definitions(unit_tools_contractions PRIVATE FAKE_TBLIS="$<TARGET_FILE:fake_tblis>"
-    FAKE_EINSUM_IR="$<TARGET_FILE:fake_einsum_ir>" FAKE_CUTENSOR="$<TARGET_FILE:fake_cutensor>")
-  add_dependencies(unit_tools_contractions fake_tblis fake_einsum_ir fake_cutensor)
+    FAKE_EINSUM_IR="$<TARGET_FILE:fake_einsum_ir>" FAKE_CUTENSOR="$<TARGET_FILE:fake_cutensor>"
+    FAKE_OPENBLAS="$<TARGET_FILE:fake_openblas>")
+  add_dependencies(unit_tools_contractions fake_tblis fake_einsum_ir fake_cutensor fake_openblas)
   if(RICCI_CPU)
     ricci_test(tools_one_by_one LABEL unit SOURCES tools_one_by_one.cpp LIBS ricci_bench_tool)
     target_compile_definitions(unit_tools_one_by_one PRIVATE FAKE_TBLIS="$<TARGET_FILE:fake_tblis>")

@@ -2,8 +2,12 @@
 #include <dlfcn.h>
 
 #include <complex>
+#include <functional>
+#include <map>
+#include <numeric>
 
 #include "catch.hpp"
+#include "fake_contraction.hpp"
 #include "peers/contraction.hpp"
 #include "ricci/error.hpp"
 
@@ -83,6 +87,52 @@ TEST_CASE("TBLIS adds multiples of sums to a result that is part of a larger one
   CHECK(result == std::vector<double>{58, 52, 46, 100, 100, 6, -8, -22, 100, 100});
   CHECK(open_einsum_ir(FAKE_EINSUM_IR)->prepare(problem, result.data(), first.data(), second.data()).empty());
   CHECK(open_cutensor_contraction(FAKE_CUTENSOR)->prepare(problem, result.data(), first.data(), second.data()).empty());
+}
+
+TEST_CASE("OpenBLAS multiplies what is one matrix product where it lies, and nothing else") {
+  const auto library = open_openblas(FAKE_OPENBLAS);
+  const std::map<char, std::int64_t> extent{{'a', 3}, {'b', 4}, {'c', 2}, {'d', 5}, {'e', 2}};
+  const auto tensor = [&](const std::string& axes) {
+    PeerContraction::Tensor made{axes, {}};
+    for (const char axis : axes) made.extents.push_back(extent.at(axis));
+    return made;
+  };
+  const auto size = [](const PeerContraction::Tensor& of) {
+    return static_cast<std::size_t>(
+        std::accumulate(of.extents.begin(), of.extents.end(), std::int64_t{1}, std::multiplies<>()));
+  };
+  const auto check_product = [&](const char* a, const char* b, const char* c, bool taken) {
+    INFO(a << "," << b << "->" << c);
+    const PeerContraction problem{
+        .type = DType::f64, .first = tensor(a), .second = tensor(b), .result = tensor(c), .threads = 2, .allocate = {}};
+    std::vector<double> first(size(problem.first)), second(size(problem.second)), result(size(problem.result), 99),
+        expected(result.size());
+    for (std::size_t k = 0; k < first.size(); ++k) first[k] = static_cast<double>(k % 7) - 2;
+    for (std::size_t k = 0; k < second.size(); ++k) second[k] = static_cast<double>(k % 5) - 1;
+    const auto runs = library->prepare(problem, result.data(), first.data(), second.data());
+    REQUIRE(runs.size() == (taken ? 1 : 0));
+    if (!taken) return;
+    CHECK(runs[0].name == "openblas");
+    runs[0].run();
+    const auto dense = [](const PeerContraction::Tensor& of) {
+      fake::Tensor made{of.axes, of.extents, std::vector<std::int64_t>(of.extents.size(), 1)};
+      for (std::size_t k = made.strides.size(); k-- > 1;) made.strides[k - 1] = made.strides[k] * made.extents[k];
+      return made;
+    };
+    fake::contract(dense(problem.first), first.data(), dense(problem.second), second.data(), dense(problem.result),
+                   expected.data());
+    CHECK(result == expected);
+  };
+  check_product("abd", "dec", "abec", true);
+  check_product("dab", "dec", "abec", true);
+  check_product("abd", "ecd", "abec", true);
+  check_product("dab", "ecd", "ecab", true);
+  check_product("abde", "dec", "abc", true);
+  check_product("abde", "edc", "abc", false);  // the depth in two orders
+  check_product("adb", "dc", "abc", false);    // the depth between the rows
+  check_product("abd", "dc", "acb", false);    // the columns between the rows
+  check_product("abd", "adc", "abc", false);   // a batch
+  CHECK(check<std::complex<float>>(*open_openblas(FAKE_OPENBLAS), DType::c64).empty());
 }
 
 TEST_CASE("einsum_ir's adapter is asked for all its ways, and its plans are given back") {

@@ -61,6 +61,9 @@ std::unique_ptr<ContractionLibrary> open_tblis(const std::string& file);
 /// What adapters/einsum_ir.cpp makes of a user's einsum_ir.
 std::unique_ptr<ContractionLibrary> open_einsum_ir(const std::string& file);
 
+/// OpenBLAS, for what is one matrix product where the tensors lie.
+std::unique_ptr<ContractionLibrary> open_openblas(const std::string& file);
+
 /// cuTENSOR 2, by the fastest of its algorithms.
 std::unique_ptr<ContractionLibrary> open_cutensor_contraction(const std::string& file);
 
