@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the README to the program: the kernel it shows is the one that is made, its figures are those of bench/results.
+"""Holds the README to the program: the kernel it shows is the one that is made, its command on water works, its figures are
+those of bench/results.
 
 usage: readme.py SOURCE RICCI
 """
@@ -8,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 source, ricci = pathlib.Path(sys.argv[1]), sys.argv[2]
 text = (source / "README.md").read_text(encoding="utf-8")
@@ -19,6 +21,15 @@ made = made[made.index("// " + re.search(r"^// (\w+)", re.search(r"^```cuda\n(.*
 shown = re.search(r"^```cuda\n(.*?)^```", text, re.S | re.M).group(1)
 if shown != made:
     sys.exit(f"README.md shows another kernel than `ricci {command}` makes:\n{made}")
+
+# The command on water's integrals, in the folder of these.
+folder, command = re.search(r"In `([^`]*)`, four indices:\n`ricci (einsum [^`]*)`", text).groups()
+arguments = shlex.split(command)
+with tempfile.TemporaryDirectory() as results:
+    arguments[-1] = str(pathlib.Path(results) / arguments[-1])
+    done = subprocess.run([ricci, *arguments], cwd=source / folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0 or not pathlib.Path(arguments[-1]).exists():
+        sys.exit(f"`ricci {command}` of README.md fails:\n{done.stdout}{done.stderr}")
 
 lines = text.splitlines()
 if len(lines) > 150:
