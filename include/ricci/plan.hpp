@@ -43,7 +43,8 @@ struct Call {
   /// Programs: one value for each parameter, in the order of Plan::params().
   std::span<const Scalar> params = {};
   /// Memory for intermediate results: PlanInfo::workspace_bytes, aligned to 256 bytes, on the plan's device, undefined
-  /// before and after the call. Null: the call allocates and frees it, on a GPU in the order of the stream.
+  /// before and after the call. Null: the call's own, of memory that the calling thread keeps for its next calls, on a
+  /// GPU from a pool in the order of the stream; of larger ones 1 GiB is kept.
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
   /// CPU plans: called while the call works, between tiles about every hundredth of a second and once at the end, with
@@ -106,8 +107,8 @@ class Plan {
  public:
   /// Runs the plan: one pointer for each of outputs() and inputs(), in their order. A pointer is to element (0, 0, ...)
   /// of its layout; an output whose old value is used is not counted as an input as well. Parses, hashes and looks up
-  /// nothing; allocates nothing but a workspace that is needed and not given, and the list of more than 1,024 tensors.
-  /// CPU plans return when the results are written.
+  /// nothing; allocates nothing but a workspace that is needed, not given and not kept from an earlier call, and the
+  /// list of more than 1,024 tensors. CPU plans return when the results are written.
   ///
   /// GPU plans launch on the stream, in the context that is current, and may be captured into a CUDA graph: nothing is
   /// waited for, and nothing allocated if the workspace is given (without, its allocation is captured too). The tensors

@@ -42,9 +42,19 @@ using EventHandle = struct EventTag*;          // CUevent
 using GraphHandle = struct GraphTag*;          // CUgraph
 using GraphNode = struct GraphNodeTag*;        // CUgraphNode
 using GraphExecutable = struct GraphExecTag*;  // CUgraphExec
+using MemoryPool = struct MemoryPoolTag*;      // CUmemoryPool
 struct Uuid {
   unsigned char bytes[16];
 };
+struct PoolProperties {                           // CUmemPoolProps
+  int allocation = 1, handles = 0, location = 1;  // pinned memory, for this process, on a device
+  int device = 0;
+  void* security = nullptr;
+  std::size_t most = 0;
+  unsigned short usage = 0;
+  unsigned char reserved[54] = {};
+};
+inline constexpr int kPoolReleaseThreshold = 4;  // CUmemPool_attribute
 
 // CUresult
 enum : int {
@@ -163,7 +173,9 @@ struct DriverFunctions {
   int (*pointer_get_attributes)(unsigned count, int* attributes, void** data, DevicePointer) = nullptr;
   int (*memory_allocate)(DevicePointer*, std::size_t) = nullptr;
   int (*memory_free)(DevicePointer) = nullptr;
-  int (*memory_allocate_async)(DevicePointer*, std::size_t, StreamHandle) = nullptr;
+  int (*pool_create)(MemoryPool*, const PoolProperties*) = nullptr;
+  int (*pool_set_attribute)(MemoryPool, int attribute, void* value) = nullptr;
+  int (*pool_allocate_async)(DevicePointer*, std::size_t, MemoryPool, StreamHandle) = nullptr;
   int (*memory_free_async)(DevicePointer, StreamHandle) = nullptr;
   int (*copy_host_to_device)(DevicePointer, const void*, std::size_t) = nullptr;
   int (*copy_device_to_host)(void*, DevicePointer, std::size_t) = nullptr;

@@ -295,7 +295,8 @@ void* allocate_in_order(std::size_t bytes, int ordinal, Stream stream) {
   const Driver& driver = Driver::need();
   const ContextScope scope(driver, ordinal);
   api::DevicePointer pointer = 0;
-  driver.check(driver.call.memory_allocate_async(&pointer, bytes, handle(stream)), "cuMemAllocAsync",
+  driver.check(driver.call.pool_allocate_async(&pointer, bytes, driver.workspace_pool(ordinal), handle(stream)),
+               "cuMemAllocFromPoolAsync",
                fmt::format("allocating {} bytes of device {} in the order of a stream", bytes, ordinal));
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer));
 }

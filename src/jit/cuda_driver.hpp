@@ -74,8 +74,8 @@ class Module {
 void launch(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
             std::size_t dynamic_shared, Stream stream, void** args);
 
-/// Memory of a device in the order of one of its streams, from the driver's pool: to be used by work of that stream
-/// alone, after the first call and before the second. Aligned to 256 bytes.
+/// Memory of a device in the order of one of its streams, from a pool of Ricci's that keeps kKeptWorkspace bytes: to be
+/// used by work of that stream alone, after the first call and before the second. Aligned to 256 bytes.
 void* allocate_in_order(std::size_t bytes, int ordinal, Stream stream);
 void release_in_order(void* pointer, int ordinal, Stream stream) noexcept;
 

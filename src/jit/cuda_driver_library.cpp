@@ -145,7 +145,9 @@ void Driver::open() noexcept try {
   load(call.pointer_get_attributes, "cuPointerGetAttributes");
   load(call.memory_allocate, "cuMemAlloc_v2");
   load(call.memory_free, "cuMemFree_v2");
-  load(call.memory_allocate_async, "cuMemAllocAsync");
+  load(call.pool_create, "cuMemPoolCreate");
+  load(call.pool_set_attribute, "cuMemPoolSetAttribute");
+  load(call.pool_allocate_async, "cuMemAllocFromPoolAsync");
   load(call.memory_free_async, "cuMemFreeAsync");
   load(call.copy_host_to_device, "cuMemcpyHtoD_v2");
   load(call.copy_device_to_host, "cuMemcpyDtoH_v2");
@@ -214,6 +216,21 @@ api::Context Driver::primary(int ordinal) const {
           fmt::format("opening device {}", ordinal));
   }
   return contexts[ordinal];
+}
+
+api::MemoryPool Driver::workspace_pool(int ordinal) const {
+  primary(ordinal);  // the device exists
+  static api::MemoryPool pools[kMaxDevices];
+  const std::lock_guard lock(contexts_mutex);
+  if (!pools[ordinal]) {
+    api::PoolProperties properties;
+    check(call.device_get(&properties.device, ordinal), "cuDeviceGet", fmt::format("opening device {}", ordinal));
+    const auto doing = fmt::format("making a memory pool on device {}", ordinal);
+    check(call.pool_create(&pools[ordinal], &properties), "cuMemPoolCreate", doing);
+    std::uint64_t kept = kKeptWorkspace;
+    check(call.pool_set_attribute(pools[ordinal], api::kPoolReleaseThreshold, &kept), "cuMemPoolSetAttribute", doing);
+  }
+  return pools[ordinal];
 }
 
 void Driver::ensure_context() const {

@@ -1,11 +1,15 @@
 // The driver library itself: opened and initialised once; its functions, its devices' contexts, and its errors as text.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "jit/cuda_api.hpp"
 
 namespace ricci::jit::cuda {
+
+/// Bytes of freed workspaces that a device's pool keeps for the next ones.
+inline constexpr std::uint64_t kKeptWorkspace = std::uint64_t{1} << 30;
 
 class Driver {
  public:
@@ -21,6 +25,9 @@ class Driver {
 
   /// The primary context of a device, retained on the first call for it. Throws DeviceError.
   api::Context primary(int ordinal) const;
+  /// A device's pool for workspaces, made on the first call for it, which keeps kKeptWorkspace bytes when all is freed:
+  /// the driver's own pool gives everything back whenever somebody waits for the device. Throws DeviceError.
+  api::MemoryPool workspace_pool(int ordinal) const;
   /// The calling thread's context; device 0's primary one is made current when there is none. Throws DeviceError.
   void ensure_context() const;
 

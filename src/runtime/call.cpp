@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "ricci/error.hpp"
 #include "ricci/log.hpp"
-#include "runtime/host_memory.hpp"
 #include "runtime/plan_impl.hpp"
 #include "runtime/scratch.hpp"
 #include "runtime/watch.hpp"
@@ -80,33 +78,20 @@ void check_device_pointer(const std::string& label, const void* pointer, std::in
   }
 }
 
-/// A workspace that the call allocates.
-class OwnWorkspace {
+/// A workspace on a GPU, in the order of a stream.
+class StreamWorkspace {
  public:
-  /// ordinal: GPU; -1: host memory.
-  OwnWorkspace(int ordinal, std::int64_t bytes, void* stream) : ordinal_(ordinal), stream_(stream) {
-    if (ordinal >= 0) {
-      memory_ = jit::cuda::allocate_in_order(static_cast<std::size_t>(bytes), ordinal, stream);
-    } else {
-      memory_ = runtime::allocate_host(static_cast<std::size_t>(bytes)).release();
-      if (memory_ == nullptr) throw DeviceError(fmt::format("no memory for a workspace of {} bytes", bytes));
-    }
-  }
-  ~OwnWorkspace() {
-    if (ordinal_ >= 0) {
-      jit::cuda::release_in_order(memory_, ordinal_, stream_);
-    } else {
-      std::free(memory_);
-    }
-  }
-  OwnWorkspace(const OwnWorkspace&) = delete;
-  OwnWorkspace& operator=(const OwnWorkspace&) = delete;
+  StreamWorkspace(int ordinal, std::size_t bytes, void* stream)
+      : ordinal_(ordinal), stream_(stream), memory_(jit::cuda::allocate_in_order(bytes, ordinal, stream)) {}
+  ~StreamWorkspace() { jit::cuda::release_in_order(memory_, ordinal_, stream_); }
+  StreamWorkspace(const StreamWorkspace&) = delete;
+  StreamWorkspace& operator=(const StreamWorkspace&) = delete;
   char* get() const noexcept { return static_cast<char*>(memory_); }
 
  private:
   int ordinal_;
   void* stream_;
-  void* memory_ = nullptr;
+  void* memory_;
 };
 
 }  // namespace
@@ -175,8 +160,12 @@ void Plan::operator()(std::span<void* const> outputs, std::span<const void* cons
     if (call.workspace != nullptr) {
       p.check_workspace(call, storage, ordinal);
       place(static_cast<char*>(call.workspace));
+    } else if (const auto size = static_cast<std::size_t>(p.workspace_bytes()); ordinal >= 0) {
+      const StreamWorkspace own(ordinal, size, call.stream);
+      place(own.get());
     } else {
-      const OwnWorkspace own(ordinal, p.workspace_bytes(), call.stream);
+      const runtime::ThreadWorkspace own(size);
+      if (own.get() == nullptr) throw DeviceError(fmt::format("no memory for a workspace of {} bytes", size));
       place(own.get());
     }
   }

@@ -39,6 +39,8 @@ void note(const std::string& what) {
 }
 
 int current() { return contexts.empty() ? -1 : contexts.back(); }
+constexpr std::uintptr_t kPools = 0x900;  // the pool of device 0; the next one's is that of device 1
+
 std::string on_current() { return " on device " + std::to_string(current()); }
 
 // Handles are a device and one more, since null is none.
@@ -165,8 +167,14 @@ int cuMemAlloc_v2(api::DevicePointer* pointer, std::size_t bytes) {
   return note("allocate" + on_current()), allocate(pointer, bytes);
 }
 int cuMemFree_v2(api::DevicePointer pointer) { return release(pointer); }
-int cuMemAllocAsync(api::DevicePointer* pointer, std::size_t bytes, api::StreamHandle) {
-  return note("allocate in order" + on_current()), allocate(pointer, bytes);
+int cuMemPoolCreate(api::MemoryPool* pool, const api::PoolProperties* properties) {
+  *pool = reinterpret_cast<api::MemoryPool>(kPools + static_cast<std::uintptr_t>(properties->device));
+  return api::kSuccess;
+}
+int cuMemPoolSetAttribute(api::MemoryPool, int, void*) { return api::kSuccess; }
+int cuMemAllocFromPoolAsync(api::DevicePointer* pointer, std::size_t bytes, api::MemoryPool pool, api::StreamHandle) {
+  const auto device = reinterpret_cast<std::uintptr_t>(pool) - kPools;
+  return note("allocate in order on device " + std::to_string(device)), allocate(pointer, bytes);
 }
 int cuMemFreeAsync(api::DevicePointer pointer, api::StreamHandle) {
   return note("free in order" + on_current()), release(pointer);

@@ -56,7 +56,14 @@ RICCI_SAME(D::launch_kernel, cuLaunchKernel);
 RICCI_SAME(D::pointer_get_attributes, cuPointerGetAttributes);
 RICCI_SAME(D::memory_allocate, cuMemAlloc);
 RICCI_SAME(D::memory_free, cuMemFree);
-RICCI_SAME(D::memory_allocate_async, cuMemAllocAsync);
+RICCI_SAME(D::pool_create, cuMemPoolCreate);
+RICCI_SAME(D::pool_set_attribute, cuMemPoolSetAttribute);
+RICCI_SAME(D::pool_allocate_async, cuMemAllocFromPoolAsync);
+static_assert(sizeof(api::PoolProperties) == sizeof(CUmemPoolProps) &&
+              offsetof(api::PoolProperties, device) ==
+                  offsetof(CUmemPoolProps, location) + offsetof(CUmemLocation, id) &&
+              offsetof(api::PoolProperties, most) == offsetof(CUmemPoolProps, maxSize) &&
+              api::kPoolReleaseThreshold == int{CU_MEMPOOL_ATTR_RELEASE_THRESHOLD});
 RICCI_SAME(D::memory_free_async, cuMemFreeAsync);
 RICCI_SAME(D::copy_host_to_device, cuMemcpyHtoD);
 RICCI_SAME(D::copy_device_to_host, cuMemcpyDtoH);

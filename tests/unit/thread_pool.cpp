@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -18,6 +20,7 @@
 #include "ricci/log.hpp"
 #include "runtime/host_memory.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/scratch.hpp"
 
 namespace thread_pool_test {
 
@@ -264,6 +267,32 @@ TEST_CASE("memory for outputs is not touched before a kernel writes it") {
   REQUIRE(memory);
   const auto taken = (resident_pages() - before) * sysconf(_SC_PAGESIZE);
   CHECK(taken < static_cast<long>(kBytes / 8));
+}
+
+TEST_CASE("a thread keeps its workspace from call to call, but gives no call that of another") {
+  using ricci::runtime::ThreadWorkspace;
+  const auto resident_bytes = [] {
+    long total = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> total >> resident;
+    return resident * sysconf(_SC_PAGESIZE);
+  };
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  const char* first = nullptr;
+  {
+    const ThreadWorkspace outer(kBytes);
+    first = outer.get();
+    REQUIRE(first);
+    CHECK(reinterpret_cast<std::uintptr_t>(first) % 256 == 0);
+    std::fill_n(outer.get(), kBytes, '\1');
+    const ThreadWorkspace inner(1000);
+    CHECK((inner.get() + 1000 <= first || inner.get() >= first + kBytes));
+  }
+  const auto kept = resident_bytes();
+  CHECK(ThreadWorkspace(kBytes - 5).get() == first);
+  std::thread([&] { CHECK(ThreadWorkspace(1000).get() != first); }).join();
+  // A larger block in its place, and what exceeds 1 GiB is freed.
+  ThreadWorkspace{(std::size_t{1} << 30) + 1};
+  CHECK(resident_bytes() < kept - static_cast<long>(kBytes / 2));
 }
 
 }  // namespace thread_pool_test
