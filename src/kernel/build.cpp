@@ -22,6 +22,7 @@ using Kind = Directive::Kind;
 constexpr std::int64_t kMostStages = 16;
 
 void Builder::run(std::span<const Directive> directives, std::size_t count) {
+  count = std::min(count, directives.size());
   // Tiles make the loops that all others name, and operands are staged as the atom reads them.
   for (const auto& directive : directives) {
     if (directive.kind == Kind::atom) {
@@ -46,6 +47,7 @@ void Builder::run(std::span<const Directive> directives, std::size_t count) {
   }
   for (auto& axis : axes_) name_members(axis);
   for (; next < count; ++next) apply(directives[next]);
+  if (count == directives.size() && !has_atoms()) throw PlanError("schedule: a contraction needs an atom");
   for (auto& one : order_) {
     for (auto& statement : one.first) pad(std::get<Copy>(statement.node));
   }
@@ -455,73 +457,67 @@ Kernel with_arguments(const ir::Program& program, Target target, int vector_byte
 }  // namespace
 
 Kernel build(const ir::Program& program, const Contraction& contraction, Directives directives, Target target,
-             int vector_bytes) {
-  const auto added = take_added(directives);
+             int vector_bytes, std::size_t count) {
+  const auto added = take_added(directives, count);
   auto kernel = with_arguments(program, target, vector_bytes);
   Builder builder(kernel, program, {{contraction}}, nullptr);
-  builder.run(directives);
+  builder.run(directives, count);
   kernel.body = builder.around(builder.of_task());
   return rewritten(std::move(kernel), added);
 }
 
-void verify_each(const ir::Program& program, Directives directives, Target target) {
-  const auto contraction = contraction_of(program);
-  if (!contraction) return;  // a group's sections are one tree
-  take_added(directives);
-  for (std::size_t count = 1; count < directives.size(); ++count) {
-    auto kernel = with_arguments(program, target, kLineBytes);
-    Builder builder(kernel, program, {{*contraction}}, nullptr);
-    builder.run(directives, count);
-    kernel.body = builder.around(builder.of_task());
-    verify(kernel);
-  }
-}
-
-Kernel build(const ir::Program& program, const Group& group, Directives directives, Target target, int vector_bytes) {
-  const auto added = take_added(directives);
+Kernel build(const ir::Program& program, const Group& group, Directives directives, Target target, int vector_bytes,
+             std::size_t count) {
+  const auto added = take_added(directives, count);
+  const auto stop = directives.begin() + static_cast<std::ptrdiff_t>(std::min(count, directives.size()));
   if (target != Target::cpu) throw PlanError("schedule: no groups of products on this target yet");
   auto kernel = with_arguments(program, target, vector_bytes);
   const auto is_head = [](const Directive& d) { return d.kind == Kind::products; };
-  const auto count = std::count_if(directives.begin(), directives.end(), is_head);
+  const auto heads = std::count_if(directives.begin(), directives.end(), is_head);
   std::vector<Builder> sections;
   std::vector<bool> computed(group.products.size());
   const auto exchanges = [&](auto head) {
     const auto end = std::find_if(head + 1, directives.end(), is_head);
     return std::any_of(head, end, [](const Directive& d) { return d.kind == Kind::exchange; });
   };
+  const auto is_computed = [&](auto head) {
+    const auto end = head < stop ? std::min(std::find_if(head + 1, directives.end(), is_head), stop) : head;
+    const auto atoms = std::count_if(head, end, [](const Directive& d) { return d.kind == Kind::atom; });
+    return head < stop && static_cast<std::size_t>(atoms) >= head->sizes.size();
+  };
   Body body;
   Body* scope = &body;  // what is in registers of the section before is in it
   int block = -1;
-  for (auto from = directives.begin(); from != directives.end();) {
-    if (!is_head(*from)) throw PlanError("schedule: sections of a group begin with their products");
+  for (auto from = directives.begin(); from < stop;) {
+    if (!is_head(*from)) refuse(*from, "sections of a group begin with their products");
     std::vector<Product> products;
     for (const auto number : from->sizes) {
       const auto k = static_cast<std::size_t>(number - 1);
       if (k >= group.products.size() || computed[k])
-        throw PlanError(fmt::format("schedule: the group has no product {}, or has it already", number));
+        refuse(*from, fmt::format("the group has no product {}, or has it already", number));
       computed[k] = true;
       products.push_back({group.products[k]});
     }
     const auto end = std::find_if(from + 1, directives.end(), is_head);
     auto& section = sections.emplace_back(kernel, program, std::move(products), &group);
-    section.run({from + 1, end});
-    if (section.tasks() != sections.front().tasks())
-      throw PlanError("schedule: all sections of a group have the same tasks");
+    section.run({from + 1, end}, static_cast<std::size_t>(stop - from) - 1);
+    if (section.has_order() && section.tasks() != sections.front().tasks())
+      refuse(*std::find_if(from, end, [](const Directive& d) { return d.kind == Kind::order; }),
+             "all sections of a group have the same tasks");
     const bool received = exchanges(from);
     if (received && sections.size() == 1) throw PlanError("schedule: exchange: there is no section before the first");
     Builder::Passing passing;
-    passing.is_last = static_cast<std::ptrdiff_t>(sections.size()) == count;
-    passing.on = !passing.is_last && exchanges(end);
-    passing.from = received ? &sections[sections.size() - 2] : nullptr;
-    passing.adds = block >= 0;
-    if (received) passing.adds = passing.from->adds();
+    passing.is_last = static_cast<std::ptrdiff_t>(sections.size()) == heads;
+    passing.on = !passing.is_last && exchanges(end) && is_computed(end);
+    passing.from = received && section.has_atoms() ? &sections[sections.size() - 2] : nullptr;
+    passing.adds = passing.from != nullptr ? passing.from->adds() : block >= 0;
     if (!passing.is_last && !passing.on && block < 0) block = section.add_block();
     passing.block = block;
     scope->push_back({Section{fmt::format("products {}", fmt::join(from->sizes, " ")), section.of_task(passing)}});
     scope = passing.on ? &std::get<Section>(scope->back().node).body : &body;
     from = end;
   }
-  if (std::find(computed.begin(), computed.end(), false) != computed.end())
+  if (stop == directives.end() && std::find(computed.begin(), computed.end(), false) != computed.end())
     throw PlanError("schedule: a product of the group is missing");
   kernel.body = sections.front().around(std::move(body));
   return rewritten(std::move(kernel), added);

@@ -11,18 +11,15 @@ namespace ricci::kernel {
 /// that is not there, levels that do not divide each other, an operand read beyond its end, ... Verified (verify.hpp).
 ///   contraction   of the program's only statement (contraction_of)
 ///   vector_bytes  widest vectors of the processor, which copies are made of: 16, 32 or 64 (CPU)
+///   count         of the directives that are applied: the first ones, which know of the atom behind them
 Kernel build(const ir::Program& program, const Contraction& contraction, Directives directives, Target target,
-             int vector_bytes = 64);
-
-/// Of a contraction, the tree after each of its directives but the last one, verified: the first one that leaves a rule
-/// broken is found where it stands. Throws as build() does.
-void verify_each(const ir::Program& program, Directives directives, Target target);
+             int vector_bytes = 64, std::size_t count = kAll);
 
 /// The same of a group: per section of the directives the loops of its products, inside of loops over tasks that all
 /// sections share. Sums of a task are in a block of the worker's memory, dense, from one section to the next; the last
 /// section writes the result.
 Kernel build(const ir::Program& program, const Group& group, Directives directives, Target target,
-             int vector_bytes = 64);
+             int vector_bytes = 64, std::size_t count = kAll);
 
 /// Tile statements resolved into native ones by the layouts on both of their sides; a kernel of native ones as it is.
 /// Verified.

@@ -75,10 +75,9 @@ class Builder {
 
   /// Each directive stands on those before it; only the first `count` are applied, which know of the atom behind them.
   void run(std::span<const Directive> directives, std::size_t count);
-  void run(std::span<const Directive> directives) {
-    run(directives, directives.size());
-    if (!has_atoms()) throw PlanError("schedule: a contraction needs an atom");
-  }
+
+  bool has_order() const { return !order_.empty(); }
+  bool has_atoms() const { return atoms_ == products_.size(); }
 
   /// A loop over tasks, and how far apart they are.
   struct Task {
@@ -251,7 +250,6 @@ class Builder {
     Var in_parts = -1;              ///< whether the tile is one of the last ones
   };
 
-  bool has_atoms() const { return atoms_ == products_.size(); }
   /// Loops from the k-th on; without atoms nothing is in them but copies.
   Body assemble(std::size_t k);
   Body sums(std::size_t k);

@@ -101,10 +101,10 @@ Composite composite_of(const ir::Program& program, const Schedule& schedule) {
   return made;
 }
 
-void verify_composite(const ir::Program& program, const Schedule& schedule, Target target) {
+void verify_composite(const ir::Program& program, const Schedule& schedule, Target target, bool each) {
   const auto made = composite_of(program, schedule);
   const auto& rest = made.canonical[made.product].program;
-  if (!is_library_product(schedule)) return verify(made.rest, rest, target);
+  if (!is_library_product(schedule)) return verify(made.rest, rest, target, each);
   const auto& directive = made.rest.directives.front();
   if (made.rest.directives.size() > 1 || directive.subject != "gemm")
     refuse(directive, "a library's product is \"library gemm\", and stands alone behind copies");

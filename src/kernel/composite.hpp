@@ -27,6 +27,6 @@ bool is_library_product(const Schedule& schedule) noexcept;
 Composite composite_of(const ir::Program& program, const Schedule& schedule);
 
 /// composite_of(), and what the rest asks of its program: a matrix product for a library's, the kernel's rules else.
-void verify_composite(const ir::Program& program, const Schedule& schedule, Target target);
+void verify_composite(const ir::Program& program, const Schedule& schedule, Target target, bool each);
 
 }  // namespace ricci::kernel

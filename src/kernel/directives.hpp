@@ -113,23 +113,24 @@ struct Directive {
   /// tile: by levels; pipeline: stages; products, part: numbers of products or statements, from 1; lanes, strip,
   /// threads, prefetch, skew: how many; cooperative: threads, and items where they are given
   std::vector<std::int64_t> sizes;
-  std::string at, space;  ///< stage; store: its space
+  std::string at = {}, space = {};  ///< stage; store: its space
   /// order: per binding the loops; stage: dimensions, or digits, under ""; atom: under "rows", "columns", "depth",
   /// "batch"; pipeline: "prefetch" where it does; write, layout: digits, or strides, under ""; of these and of a stage
   /// by digits what else they say, under its word; copy: dimensions, join: indices, added: the words behind its own,
   /// under ""
-  std::vector<std::pair<std::string, std::vector<std::string>>> loops;
+  std::vector<std::pair<std::string, std::vector<std::string>>> loops = {};
   int lanes = 1;                        ///< atom, on a CPU
   std::array<int, 2> warps = {0, 0};    ///< atom, on a GPU: along rows and columns
   std::array<int, 3> runs = {1, 1, 1};  ///< atom, on a GPU: neighbours that a lane holds along rows, columns, depth
   int parts = 1;                        ///< atom, on a GPU: that each factor is the sum of
-  int blocks = 1;  ///< atom, on a GPU: of a multiprocessor at once, for whose registers there is room
-  int padding =
-      0;  ///< stage: elements between rows; a row is the last dimensions as far as all or none are summed over
+  int blocks = 1;   ///< atom, on a GPU: of a multiprocessor at once, for whose registers there is room
+  int padding = 0;  ///< stage: elements between rows, of the last dimensions as far as all or none are summed over
   bool operator==(const Directive&) const = default;
 };
 
 using Directives = std::vector<Directive>;
+/// Of a list, as a number of its first directives.
+inline constexpr auto kAll = static_cast<std::size_t>(-1);
 
 /// Whether lines begin with that word, added ones aside.
 bool is_directive(std::string_view word) noexcept;

@@ -45,11 +45,12 @@ const AddedDirective* find_directive(std::string_view word) noexcept {
   return find(tables().directives, [&](const AddedDirective& one) { return one.word == word; });
 }
 
-Directives take_added(Directives& directives) {
-  auto first = directives.end();
-  while (first != directives.begin() && (first - 1)->kind == Directive::Kind::added) --first;
-  Directives added(first, directives.end());
-  directives.erase(first, directives.end());
+Directives take_added(Directives& directives, std::size_t count) {
+  auto first = directives.size();
+  while (first > 0 && directives[first - 1].kind == Directive::Kind::added) --first;
+  const auto at = [&](std::size_t k) { return directives.begin() + static_cast<std::ptrdiff_t>(k); };
+  Directives added(at(first), at(std::clamp(count, first, directives.size())));
+  directives.erase(at(first), directives.end());
   return added;
 }
 

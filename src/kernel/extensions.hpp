@@ -23,8 +23,9 @@ struct AddedDirective {
 };
 void add(AddedDirective directive);
 const AddedDirective* find_directive(std::string_view word) noexcept;
-/// Takes those at the end of a list off it: they rewrite the tree that the others make.
-Directives take_added(Directives& directives);
+/// Takes those at the end of a list off it, which rewrite the tree that the others make, and gives those of them that
+/// are among the first `count`.
+Directives take_added(Directives& directives, std::size_t count = kAll);
 /// The kernel after these, each applied and verified. Throws PlanError where a rule does not hold.
 Kernel rewritten(Kernel kernel, const Directives& added);
 

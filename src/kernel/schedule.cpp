@@ -8,7 +8,6 @@
 #include "kernel/atoms.hpp"
 #include "kernel/build.hpp"
 #include "kernel/composite.hpp"
-#include "kernel/extensions.hpp"
 #include "kernel/permute/build_permute.hpp"
 #include "kernel/permute/cpu_stage.hpp"
 #include "kernel/permute/moves.hpp"
@@ -25,9 +24,8 @@ constexpr std::string_view kHead = "directives\n";
 std::int64_t dynamic_shared(std::int64_t bytes) { return bytes > kStaticSharedBytes ? bytes : 0; }
 
 Launch launch_of(const ir::Program& program, const Moves& moves, Target target) {
-  Launch launch{.arguments = arguments_of(program)};
-  launch.threads = moves.threads;
-  launch.shared_bytes = moves.shared_bytes(program);
+  Launch launch{
+      .threads = moves.threads, .shared_bytes = moves.shared_bytes(program), .arguments = arguments_of(program)};
   if (target == Target::cuda) {
     launch.tasks = moves.blocks(program);
     launch.dynamic_shared_bytes = dynamic_shared(launch.shared_bytes);
@@ -52,15 +50,18 @@ std::optional<Schedule> parse_schedule(std::string_view text) {
   }
 }
 
-void verify(const Schedule& schedule, const ir::Program& program, Target target) {
-  if (is_composite(schedule)) {
-    verify_composite(program, schedule, target);
-  } else if (has_write(schedule.directives)) {
-    verify(moves_of(program, schedule.directives), program);
-  } else if (has_atom(schedule.directives)) {
-    verify_each(program, schedule.directives, target), build(program, schedule, target);
-  } else {
-    loops_of(program, schedule.directives, target);
+void verify(const Schedule& schedule, const ir::Program& program, Target target, bool each) {
+  const auto& directives = schedule.directives;
+  if (is_composite(schedule)) return verify_composite(program, schedule, target, each);
+  if (!each && has_write(directives)) return verify(moves_of(program, directives), program);
+  if (!each && !has_atom(directives)) return (void)loops_of(program, directives, target);
+  const auto all = std::max<std::size_t>(directives.size(), 1);
+  for (auto count = each ? 1 : all; count <= all; ++count) {
+    try {
+      build(program, schedule, target, count);
+    } catch (const InternalError& fault) {
+      throw InternalError(fmt::format("{}, after \"{}\"", fault.what(), print(directives[count - 1])));
+    }
   }
 }
 
@@ -82,21 +83,13 @@ void check_capability(const Directives& directives, int sm) {
   }
 }
 
-Kernel build(const ir::Program& program, const Schedule& schedule, Target target) {
-  if (has_write(schedule.directives)) {
-    auto directives = schedule.directives;
-    const auto added = take_added(directives);
-    const auto moves = moves_of(program, std::move(directives));
-    const bool waits = moves.stage && moves.stage->memory == StageMemory::shared;
-    auto kernel = target == Target::cuda ? build_permute(program, moves)
-                  : waits                ? build_permute_staged(program, moves)
-                                         : build_permute_cpu(program, moves);
-    return added.empty() ? kernel : rewritten(std::move(kernel), added);
-  }
-  if (!has_atom(schedule.directives)) return build_program(program, schedule.directives, target);
+Kernel build(const ir::Program& program, const Schedule& schedule, Target target, std::size_t count) {
+  const auto& directives = schedule.directives;
+  if (has_write(directives)) return build_moves(program, directives, target, count);
+  if (!has_atom(directives)) return build_program(program, directives, target, count);
   if (const auto contraction = contraction_of(program))
-    return build(program, *contraction, schedule.directives, target);
-  if (const auto group = group_of(program)) return build(program, *group, schedule.directives, target);
+    return build(program, *contraction, directives, target, kLineBytes, count);
+  if (const auto group = group_of(program)) return build(program, *group, directives, target, kLineBytes, count);
   throw PlanError("schedule: an atom is for a contraction or a group of them, which this program is not");
 }
 
@@ -105,27 +98,25 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
     return launch_of(program, moves_of(program, schedule.directives), target);
   if (!has_atom(schedule.directives)) {  // likewise: threads that share a point exchange next to nothing
     const auto loops = loops_of(program, schedule.directives, target);
-    Launch launch{.arguments = arguments_of(program)};
-    launch.tasks = loops.tiles(program);
-    launch.threads = loops.threads;
-    launch.scratch_bytes = scratch_bytes(program, loops);
-    return launch;
+    return {.tasks = loops.tiles(program),
+            .threads = loops.threads,
+            .scratch_bytes = scratch_bytes(program, loops),
+            .arguments = arguments_of(program)};
   }
   auto kernel = build(program, schedule, target);
   return launch_of(target == Target::cuda ? expand_unverified(std::move(kernel)) : kernel);
 }
 
 Launch launch_of(const Kernel& kernel) {
-  Launch launch;
-  launch.tasks = kernel.tasks();
-  launch.threads = kernel.threads;
-  launch.cluster = static_cast<int>(kernel.cluster());
-  launch.scratch_bytes = kernel.bytes_of(Space::scratch);
-  if (kernel.target == Target::cuda) launch.shared_bytes = shared_bytes(kernel);
-  launch.dynamic_shared_bytes = dynamic_shared(launch.shared_bytes);
-  launch.maps = kernel.maps;
-  launch.arguments = arguments_of(kernel);
-  return launch;
+  const auto shared = kernel.target == Target::cuda ? shared_bytes(kernel) : 0;
+  return {.tasks = kernel.tasks(),
+          .threads = kernel.threads,
+          .cluster = static_cast<int>(kernel.cluster()),
+          .scratch_bytes = kernel.bytes_of(Space::scratch),
+          .shared_bytes = shared,
+          .dynamic_shared_bytes = dynamic_shared(shared),
+          .maps = kernel.maps,
+          .arguments = arguments_of(kernel)};
 }
 
 std::string summary(const ir::Program& program, const Schedule& schedule) {

@@ -23,15 +23,17 @@ std::string print(const Schedule& schedule);
 /// What print wrote, without a name; nothing for any other text. Not verified.
 std::optional<Schedule> parse_schedule(std::string_view text);
 /// Throws PlanError, naming the directive whose rule does not hold for this program.
-void verify(const Schedule& schedule, const ir::Program& program, Target target);
+///   each  builds and verifies the tree after each directive, on which the next one stands: InternalError names the one
+///         whose tree breaks a rule. Else what the planner once proposed is held against the rules of directives alone
+void verify(const Schedule& schedule, const ir::Program& program, Target target, bool each = true);
 
 /// Throws PlanError naming the first directive whose kernel a GPU of this compute capability, times ten, does not run:
 /// blocks of a cluster work together and tensor maps are known from sm_90 on, and an atom is of some of them.
 void check_capability(const Directives& directives, int sm);
 
-/// The tree of a schedule for the target, which expand() may have to be applied to. Throws PlanError
-/// as build() does, where directives are not for the program, and where a launch has too many blocks.
-Kernel build(const ir::Program& program, const Schedule& schedule, Target target);
+/// The tree of a schedule, which expand() may have to be applied to; or of its first `count` directives, with what is
+/// not said yet in its plain form. Throws PlanError as other build() do, and where a launch has too many blocks.
+Kernel build(const ir::Program& program, const Schedule& schedule, Target target, std::size_t count = kAll);
 
 /// How a kernel is launched.
 struct Launch {

@@ -66,6 +66,8 @@ class Verifier {
   // ---- statements
   void body(const Body& body, bool outermost);
   void enter(Var var, std::int64_t multiple = 1);
+  /// The same of a name that is known wherever `of` is.
+  void enter(Var var, const Affine& of, std::int64_t multiple = 1);
   const std::string& name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
   void loop(const Loop& loop, bool outermost);
   void one(const Loop& loop) { this->loop(loop, false); }

@@ -136,6 +136,14 @@ void Verifier::enter(Var var, std::int64_t multiple) {
     fail(fmt::format("{} is bound inside of a loop over it", kernel_.vars[static_cast<std::size_t>(var)].name));
 }
 
+void Verifier::enter(Var var, const Affine& of, std::int64_t multiple) {
+  enter(var, multiple);
+  const auto place = static_cast<std::size_t>(var);
+  varies_[place] = varies(of);
+  unrolled_[place] = false;
+  tasks_of_[place] = tasks_of(of);
+}
+
 void Verifier::loop(const Loop& loop, bool outermost) {
   const bool block = numbers_blocks(loop.bind), digit = block || loop.bind == Bind::thread;
   known(loop.first);
@@ -213,15 +221,11 @@ void Verifier::one(const Sweep& sweep) {
   expect(!sweep.parts.empty(), "a strip-mined loop of no parts");
   const auto parted = std::max(varies(sweep.first), varies(sweep.end));
   part(parted);
-  enter(sweep.var, ranges_.multiple(sweep.parts.back().step, sweep.first));
+  enter(sweep.var, sweep.first, ranges_.multiple(sweep.parts.back().step, sweep.first));
   if (sweep.aligned) {
     expect(!cuda() && sweep.parts.back().step == 1, "a strip-mined loop is aligned by no single steps");
     known(sweep.aligned->index.front());
   }
-  const auto place = static_cast<std::size_t>(sweep.var);
-  varies_[place] = varies(sweep.first);
-  unrolled_[place] = false;
-  tasks_of_[place] = tasks_of(sweep.first);
   auto step = sweep.parts.front().step;
   for (const auto& part : sweep.parts) {
     if (part.step < 1 || step % part.step != 0)
@@ -258,11 +262,7 @@ void Verifier::let(const Let& let) {
   }
   // A remainder is a multiple of what divides both its expression and the modulus.
   const bool divides = let.divisor == 1 && let.most < 0;
-  enter(let.var, divides ? ranges_.multiple(let.modulus, let.of) : 1);
-  const auto place = static_cast<std::size_t>(let.var);
-  varies_[place] = varies(let.of);
-  unrolled_[place] = false;
-  tasks_of_[place] = tasks_of(let.of);
+  enter(let.var, let.of, divides ? ranges_.multiple(let.modulus, let.of) : 1);
   ranges_.assume(let);
 }
 
@@ -272,11 +272,7 @@ void Verifier::entry(const Let& let) {
   if (*least < 0 || *most >= kernel_.extent(let.var) || !ranges_.never_below(let.of, 0) ||
       !ranges_.never_above(let.of, static_cast<std::int64_t>(let.values.size()) - 1))
     fail(fmt::format("{} is no entry of its table", name(let.var)));
-  enter(let.var);
-  const auto place = static_cast<std::size_t>(let.var);
-  varies_[place] = varies(let.of);
-  unrolled_[place] = false;
-  tasks_of_[place] = tasks_of(let.of);
+  enter(let.var, let.of);
 }
 
 /// What is executed ahead is of the task alone, and its first statements in it but for names.

@@ -254,11 +254,7 @@ void Verifier::parameter(const Let& let) {
          "a name that is of no parameters, or not of these alone");
   if (bounds->first < 0 || bounds->last >= kernel_.extent(let.var))
     fail(fmt::format("{} is outside of its {} values, as a parameter may be", name(let.var), kernel_.extent(let.var)));
-  enter(let.var);
-  const auto place = static_cast<std::size_t>(let.var);
-  varies_[place] = Varies::never;
-  unrolled_[place] = false;
-  tasks_of_[place] = {};
+  enter(let.var, let.of);
 }
 
 void Verifier::lane(const Access& access) const {

@@ -88,7 +88,7 @@ std::optional<kernel::Schedule> named_schedule(std::string_view name, std::strin
   if (!schedule) return std::nullopt;
   schedule->name = name;
   try {
-    kernel::verify(*schedule, program, target);
+    kernel::verify(*schedule, program, target, false);
   } catch (const Error&) {  // not one that was ever proposed for this program
     return std::nullopt;
   }

@@ -10,6 +10,9 @@
 
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
+#include "ir/passes/canonical.hpp"
+#include "lower/lower_program.hpp"
+#include "plan/plan.hpp"
 #include "ricci/ricci.hpp"
 
 namespace group_cpu_test {
@@ -73,6 +76,13 @@ struct Group {
   }
 };
 
+/// Throws where a tree, after any directive of a candidate, is not what it should be.
+void verify_candidates(const std::string& text) {
+  const auto program = ir::canonicalise(ir::lower(Program::parse(text)).steps.at(0).program);
+  for (const auto& candidate : plan::candidates(program, plan::CpuModel{}))
+    kernel::verify(candidate.schedule, program, kernel::Target::cpu);
+}
+
 template <class T>
 std::string failure(Runtime& runtime, const Group& group, std::mt19937_64& random, int& fused) {
   std::normal_distribution<T> normal;
@@ -133,6 +143,7 @@ TEST_CASE("random groups of contractions on the CPU are sums of products, to the
     INFO("seed " << seed << "\n" << group.text);
     std::string wrong;
     try {
+      verify_candidates(group.text);
       wrong = group.type == DType::f64 ? failure<double>(runtime, group, random, fused)
                                        : failure<float>(runtime, group, random, fused);
     } catch (const Error& error) {

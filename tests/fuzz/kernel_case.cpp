@@ -24,9 +24,9 @@ bool runs(const ir::Program& program) {
   return true;
 }
 
-template <class Model, class Emit>
+template <class Model>
 std::optional<KernelCase> make(std::uint64_t seed, Kind kind, const Model& device_model, const ProgramLimits& limits,
-                               Emit emit) {
+                               kernel::Target target) {
   KernelCase made;
   made.random = random_program(seed, kind, limits);
   if (!runs(made.random.program)) return std::nullopt;
@@ -35,7 +35,8 @@ std::optional<KernelCase> make(std::uint64_t seed, Kind kind, const Model& devic
   const auto list = plan::candidates(made.program, device_model);
   made.schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
   try {
-    made.source = emit(made.program, made.schedule);
+    kernel::verify(made.schedule, made.program, target);
+    made.source = codegen::emit(made.program, made.schedule, target, {"", "", ""});
   } catch (const Error& error) {
     throw InternalError(made.told(error.what()));
   }
@@ -69,16 +70,12 @@ std::string KernelCase::verdict() {
 
 std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::CpuModel& device_model,
                                       const ProgramLimits& limits) {
-  return make(seed, kind, device_model, limits, [](const ir::Program& program, const kernel::Schedule& schedule) {
-    return codegen::emit(program, schedule, kernel::Target::cpu, {"", "", ""});
-  });
+  return make(seed, kind, device_model, limits, kernel::Target::cpu);
 }
 
 std::optional<KernelCase> kernel_case(std::uint64_t seed, Kind kind, const plan::GpuModel& device_model,
                                       const ProgramLimits& limits) {
-  return make(seed, kind, device_model, limits, [](const ir::Program& program, const kernel::Schedule& schedule) {
-    return codegen::emit(program, schedule, kernel::Target::cuda, {"", "", ""});
-  });
+  return make(seed, kind, device_model, limits, kernel::Target::cuda);
 }
 
 void check_seeds(std::uint64_t seed, int count, const std::string& where,

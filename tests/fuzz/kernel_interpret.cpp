@@ -7,6 +7,7 @@
 #include "fuzz/random_problem.hpp"
 #include "kernel/interpret/execute.hpp"
 #include "kernel/print.hpp"
+#include "kernel/schedule.hpp"
 #include "kernel/verify.hpp"
 #include "ricci/error.hpp"
 
@@ -30,7 +31,7 @@ std::string failure(std::uint64_t seed, int& contractions) {
     const auto tiles =
         kernel::build(made->program, made->contraction, made->directives, kernel::Target::cpu, vector_bytes);
     shown = kernel::print(tiles);
-    kernel::verify(tiles);
+    kernel::verify({{}, made->directives}, made->program, kernel::Target::cpu);
     kernel::execute(tiles, made->pointers(), made->params());
     auto difference = made->einsum.difference(want, before);
     if (!difference.empty()) return made->text() + shown + difference;

@@ -43,6 +43,7 @@ std::optional<Case> made(std::uint64_t seed, std::int64_t elements, kernel::Targ
   c.schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
   if (target == kernel::Target::cuda && seed % 4 == 1) c.registers = fuzz::random_registers(seed, c.program);
   if (c.registers) c.schedule = c.registers->schedule;
+  kernel::verify(c.schedule, c.program, target);
   c.tree = kernel::expand(kernel::build(c.program, c.schedule, target));
   return c;
 }

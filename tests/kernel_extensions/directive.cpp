@@ -104,4 +104,17 @@ TEST_CASE("what a directive from outside breaks is found after it") {
                                        return std::string();
                                      }});
   CHECK_THROWS_AS(made(kSchedule + "halve"), InternalError);
+  // Also where the next one mends it, and of what moves elements.
+  kernel::add(kernel::AddedDirective{"double", [](kernel::Kernel& kernel, const std::vector<std::string>&) {
+                                       for (auto& array : kernel.arrays) {
+                                         if (array.space == kernel::Space::shared) array.shape.front() *= 2;
+                                       }
+                                       return std::string();
+                                     }});
+  const kernel::Schedule moves{
+      {},
+      kernel::parse_directives("order task; stage A shared b:40 a:48; layout b:1 a:40 elements 1920; write a:48 b:40;"
+                               "threads 64; halve; double")};
+  CHECK_THROWS_WITH(kernel::verify(moves, test::canonical(test::dense("ab->ba", {48, 40})), kernel::Target::cuda),
+                    Catch::Matchers::EndsWith("after \"halve\""));
 }

@@ -9,6 +9,7 @@ ricci_test(kernel_joined LABEL unit PROGRAM kernel SOURCES kernel_joined.cpp LIB
 ricci_test(kernel_permute_faults LABEL unit PROGRAM kernel SOURCES kernel_permute_faults.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_moves LABEL unit PROGRAM kernel SOURCES kernel_moves.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_moves_rules LABEL unit PROGRAM kernel SOURCES kernel_moves_rules.cpp LIBS ricci_kernel ricci_lower)
+ricci_test(kernel_prefixes LABEL unit PROGRAM kernel SOURCES kernel_prefixes.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_map_faults LABEL unit PROGRAM kernel SOURCES kernel_map_faults.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_warp_group_faults LABEL unit PROGRAM kernel SOURCES kernel_warp_group_faults.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_program_faults LABEL unit PROGRAM kernel SOURCES kernel_program_faults.cpp LIBS ricci_kernel)

@@ -106,12 +106,12 @@ TEST_CASE("directives that move nothing are named") {
         "schedule: write a:48 b:40 vector 0: a number from 1 to 1073741824 follows vector");
   CHECK(refusal("order; stage B shared; write") == "schedule: stage B shared: no operand has that name");
   CHECK(refusal("order; stage A disk; write") == "schedule: stage A disk: it is kept in shared memory or in registers");
-  CHECK(refusal("order; stage A registers; stage A registers; write") ==
+  CHECK(refusal("order; stage A registers b:40 a:48; stage A registers; write a:48 b:40; threads 1024") ==
         "schedule: stage A registers: one operand is staged");
   CHECK(refusal("order; carry a; write") == "schedule: carry a: no operand is staged");
   CHECK(refusal("order; stage A shared b:40; layout b:1 elements 40 swizzle 1 2; write") ==
         "schedule: layout b:1 elements 40 swizzle 1 2: a swizzle is a shift, a mask and a unit");
-  CHECK(refusal("order; write a:1; origin lanes") ==
+  CHECK(refusal("order; write a:48 b:40; origin lanes") ==
         "schedule: origin lanes: an origin is found by divisions, or by a shuffle");
   CHECK(refusal("order; lanes a 8; write") == "schedule: lanes a 8: it is for what is computed point by point");
   CHECK(refusal("order; pipeline a 2; write") == "schedule: pipeline a 2: it is for the products of an atom");

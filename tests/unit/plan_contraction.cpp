@@ -170,7 +170,7 @@ TEST_CASE("results of warp groups that go through shared memory fit into it besi
     through += candidate.schedule.name.find(" via shared") != std::string::npos ? 1 : 0;
     INFO(candidate.schedule.name);
     CHECK_NOTHROW(kernel::expand(kernel::build(program, candidate.schedule, kernel::Target::cuda)));
-    CHECK_NOTHROW(kernel::verify_each(program, candidate.schedule.directives, kernel::Target::cuda));
+    CHECK_NOTHROW(kernel::verify(candidate.schedule, program, kernel::Target::cuda));
   }
   CHECK(through > 0);
 }

@@ -199,7 +199,7 @@ TEST_CASE("axes are joined where register tiles of each leave much over") {
   const auto outer = contraction("fa,dbce->fedcba", all, DType::f64);
   for (const auto& each : plan::contraction_candidates(outer, device)) {
     (void)kernel::expand(kernel::build(outer, each.schedule, kernel::Target::cpu));
-    kernel::verify_each(outer, each.schedule.directives, kernel::Target::cpu);
+    kernel::verify(each.schedule, outer, kernel::Target::cpu);
   }
   // Whole vectors leave nothing over.
   const std::vector<std::vector<std::int64_t>> even = {{32, 32, 32, 32}, {32, 32, 32, 32}, {32, 32, 32, 32}};

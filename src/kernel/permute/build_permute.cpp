@@ -9,6 +9,7 @@
 
 #include "kernel/arguments.hpp"
 #include "kernel/expand.hpp"
+#include "kernel/extensions.hpp"
 #include "kernel/permute/makers.hpp"
 #include "kernel/permute/register_stage.hpp"
 #include "kernel/permute/statement.hpp"
@@ -112,7 +113,8 @@ class Builder {
   Affine tile_number(Body& names) {
     const auto blocks = moves_.blocks(program_);
     if (blocks > kMostBlocks)
-      throw PlanError(fmt::format("{} tiles are more than a launch takes (2^31 - 1)", moves_.tiles(program_)));
+      throw PlanError(
+          fmt::format("schedule: order: {} tiles are more than a launch takes (2^31 - 1)", moves_.tiles(program_)));
     const int each = moves_.tiles_per_block(), workers = moves_.mapping.workers;
     block_ = kernel_.add_var(tile_.fresh(each == 1 ? "block" : "group"), blocks);
     if (each > 1) part_ = kernel_.add_var(tile_.fresh(workers == kWarp ? "warp" : "part"), each);
@@ -553,6 +555,16 @@ Kernel build_permute(const ir::Program& program, const Moves& moves) {
   auto kernel = Builder(program, through_memory(moves), moves).run();
   verify(kernel);
   return kernel;
+}
+
+Kernel build_moves(const ir::Program& program, Directives directives, Target target, std::size_t count) {
+  const auto added = take_added(directives, count);
+  const auto moves = moves_of(program, std::move(directives), count);
+  const bool waits = moves.stage && moves.stage->memory == StageMemory::shared;
+  auto kernel = target == Target::cuda ? build_permute(program, moves)
+                : waits                ? build_permute_staged(program, moves)
+                                       : build_permute_cpu(program, moves);
+  return added.empty() ? kernel : rewritten(std::move(kernel), added);
 }
 
 }  // namespace ricci::kernel

@@ -6,6 +6,9 @@
 
 namespace ricci::kernel {
 
+/// The tree of directives, of which the first `count` are applied (moves_of). Verified, and throws as below.
+Kernel build_moves(const ir::Program& program, Directives directives, Target target, std::size_t count = kAll);
+
 /// The tree for CUDA:
 ///
 ///   block, thread -> the tile's origin, arrays advanced to it -> read, barrier, write | read, exchange | write

@@ -146,6 +146,10 @@ Directives directives_of(const Moves& moves, const ir::Program& program);
 
 /// What directives say. Throws PlanError naming the directive that is not understood: an index that is not there,
 /// digits that are none, ... Rules between directives are those of verify(). Added ones at the end are left out.
-Moves moves_of(const ir::Program& program, Directives directives);
+///   count  of the directives that are applied, the first ones. Until a `stage` or `write` the points of a tile are
+///          written one by one, and without an order tiles follow each other as indices do. From there on it is known
+///          who writes what (`write`, `layout`, `skew`, `nontemporal`, `threads`), and what is to be staged later is
+///          read where it is needed
+Moves moves_of(const ir::Program& program, Directives directives, std::size_t count = kAll);
 
 }  // namespace ricci::kernel

@@ -39,11 +39,7 @@ class Writer {
   const std::string& name(int q) const { return program_.indices[static_cast<std::size_t>(q)].name; }
 
   Directive& add(Kind kind, std::string subject = {}, std::vector<std::int64_t> sizes = {}) {
-    auto& made = list_.emplace_back();
-    made.kind = kind;
-    made.subject = std::move(subject);
-    made.sizes = std::move(sizes);
-    return made;
+    return list_.emplace_back(Directive{.kind = kind, .subject = std::move(subject), .sizes = std::move(sizes)});
   }
   /// Of the last one, unless it is what goes without saying.
   void number(const char* word, std::int64_t value, std::int64_t otherwise = 1) {
@@ -65,10 +61,8 @@ class Writer {
 
   void mapping(Directive& directive, const ThreadMapping& mapping) {
     auto& digits = directive.loops.emplace_back().second;
-    for (const auto& digit : mapping.digits) {
-      digits.push_back(fmt::format("{}:{}", name(digit.index), digit.count));
-      if (digit.step > 1) digits.back() += fmt::format("/{}", digit.step);
-    }
+    for (const auto& [q, count, step] : mapping.digits)
+      digits.push_back(fmt::format("{}:{}{}", name(q), count, step > 1 ? fmt::format("/{}", step) : ""));
     number("vector", mapping.vector);
     number("rows", mapping.rows);
   }
@@ -108,15 +102,23 @@ class Reader {
  public:
   explicit Reader(const ir::Program& program) : program_(program) {}
 
-  Moves read(const Directives& directives) {
+  Moves read(const Directives& directives, std::size_t count) {
     made_.threads = 1;
     for (const auto& index : program_.indices) made_.tile.push_back(std::max<std::int64_t>(index.extent, 1));
     tiled_.assign(program_.indices.size(), false);
-    for (const auto& directive : directives) {
-      current_ = &directive;
-      apply(directive);
+    for (std::size_t k = 0; k < directives.size(); ++k) {
+      if (k < count || is_foreseen(directives[k].kind)) apply(directives[k]);
     }
-    if (!ordered_) throw PlanError("schedule: an order is missing");
+    const bool plain = count < directives.size() && made_.mapping.digits.empty();
+    if (!ordered_ && !plain) throw PlanError("schedule: an order is missing");
+    // Indices of one tile.
+    for (auto q = static_cast<int>(tiled_.size()); q-- > 0;) {
+      if (std::find(made_.order.begin(), made_.order.end(), q) == made_.order.end()) made_.order.push_back(q);
+      if (plain) made_.mapping.digits.push_back({q, made_.tile[static_cast<std::size_t>(q)], 1});
+    }
+    // What is staged later is read where it is needed.
+    if (!made_.stage && has(directives, Kind::stage))
+      made_.mapping.vector = 1, made_.streaming = false, made_.skew = {};
     made_.mapping.workers = workers_ > 0 ? workers_ : made_.threads;
     if (made_.stage) made_.stage->mapping.workers = made_.mapping.workers;
     return std::move(made_);
@@ -125,7 +127,15 @@ class Reader {
  private:
   [[noreturn]] void fail(const std::string& rule) const { refuse(*current_, rule); }
 
+  /// Of a directive that is not applied: from the first `stage` or `write` on it is known who writes what, and where.
+  bool is_foreseen(Kind kind) const {
+    if (kind == Kind::layout) return made_.stage.has_value();
+    return (made_.stage || !made_.mapping.digits.empty()) && kind != Kind::stage && kind != Kind::prefetch &&
+           kind != Kind::carry && kind != Kind::origin;
+  }
+
   void apply(const Directive& directive) {
+    current_ = &directive;
     switch (directive.kind) {
       case Kind::tile: {
         const auto q = static_cast<std::size_t>(index(directive.subject));
@@ -235,10 +245,6 @@ class Reader {
         made_.order.insert(made_.order.begin(), found);
       }
     }
-    // Indices of one tile.
-    for (auto q = static_cast<int>(tiled_.size()); q-- > 0;) {
-      if (std::find(made_.order.begin(), made_.order.end(), q) == made_.order.end()) made_.order.push_back(q);
-    }
   }
 
   void stage(const Directive& directive) {
@@ -294,9 +300,9 @@ class Reader {
 
 Directives directives_of(const Moves& moves, const ir::Program& program) { return Writer(moves, program).all(); }
 
-Moves moves_of(const ir::Program& program, Directives directives) {
+Moves moves_of(const ir::Program& program, Directives directives, std::size_t count) {
   take_added(directives);
-  return Reader(program).read(directives);
+  return Reader(program).read(directives, count);
 }
 
 }  // namespace ricci::kernel

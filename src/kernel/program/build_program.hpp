@@ -10,6 +10,7 @@ namespace ricci::kernel {
 /// The loop tree, in which nothing is left to expand(). Throws PlanError naming the directive whose rule does not hold,
 /// and for programs that no kernel can hold: more than 256 indices, more tiles than a launch takes, statements that
 /// each read what another one writes. Verified (verify.hpp).
-Kernel build_program(const ir::Program& program, Directives directives, Target target);
+///   count  of the directives that are applied, the first ones (loops_of)
+Kernel build_program(const ir::Program& program, Directives directives, Target target, std::size_t count = kAll);
 
 }  // namespace ricci::kernel

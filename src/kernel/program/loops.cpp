@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -25,15 +26,20 @@ class LoopMaker {
     made_.register_tile.assign(program.indices.size(), 1);
   }
 
-  ProgramLoops run(const Directives& directives) {
+  ProgramLoops run(const Directives& directives, std::size_t count) {
+    const bool all = count >= directives.size();
+    count = std::min(count, directives.size());
     std::size_t next = 0;
-    for (; next < directives.size() && directives[next].kind == Kind::tile; ++next) apply(directives[next]);
+    for (; next < count && directives[next].kind == Kind::tile; ++next) apply(directives[next]);
     for (std::size_t q = 0; q < levels_.size(); ++q) {
       if (levels_[q].empty()) split(q, whole(program_.indices[q]));
     }
-    for (; next < directives.size(); ++next) apply(directives[next]);
-    if (!ordered_) throw PlanError("schedule: an order is missing");
-    if (target_ == Target::cuda && !has_threads_) throw PlanError("schedule: the threads of a block are missing");
+    for (; next < count; ++next) apply(directives[next]);
+    if (all && !ordered_) throw PlanError("schedule: an order is missing");
+    if (all && !cpu() && !has_threads_) throw PlanError("schedule: the threads of a block are missing");
+    if (!ordered_) put_all();
+    if (!cpu() && !has_threads_) threads(made_.positions());
+    if (!all) put_rest();
     check_parts();
     return std::move(made_);
   }
@@ -123,6 +129,18 @@ class LoopMaker {
       registers = std::min(registers * made_.register_tile[q], kMostRegisters + 1);
     }
     if (registers > kMostRegisters) fail(fmt::format("a worker has more than {} values in registers", kMostRegisters));
+  }
+
+  /// Loops without an order: over all values on a CPU, of as many as a block has threads for on a GPU.
+  void put_all() {
+    std::int64_t left = cpu() ? std::numeric_limits<std::int64_t>::max() : kMostThreads;
+    for (auto q = free_.size(); q-- > 0;) {
+      if (!free_[q]) continue;
+      made_.tile[q] = std::min(extent(q), left);
+      left /= made_.tile[q];
+      if (made_.tile[q] > 1) made_.inner.push_back(static_cast<int>(q));
+      if (made_.tile[q] < extent(q)) made_.tasks.insert(made_.tasks.begin(), static_cast<int>(q));
+    }
   }
 
   void put(const std::string& loop, Use use) {
@@ -237,6 +255,19 @@ class LoopMaker {
     made_.items_per_thread = static_cast<int>(sizes[1]);
   }
 
+  /// Statements of no part yet.
+  void put_rest() {
+    if (made_.parts.empty()) return;
+    std::vector<int> rest;
+    for (int k = 0; k < static_cast<int>(program_.statements.size()); ++k) {
+      const auto has = [&](const std::vector<int>& part) {
+        return std::find(part.begin(), part.end(), k) != part.end();
+      };
+      if (std::none_of(made_.parts.begin(), made_.parts.end(), has)) rest.push_back(k);
+    }
+    if (!rest.empty()) made_.parts.push_back(std::move(rest));
+  }
+
   /// Every statement is in one part, and none in an earlier one than what it reads before it is written.
   void check_parts() {
     if (made_.parts.empty()) return;
@@ -293,9 +324,9 @@ std::int64_t ProgramLoops::tiles(const ir::Program& program) const noexcept {
   return product;
 }
 
-ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target) {
+ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target, std::size_t count) {
   take_added(directives);
-  return LoopMaker(program, target).run(directives);
+  return LoopMaker(program, target).run(directives, count);
 }
 
 bool has_lanes(const ir::Program& program) {

@@ -36,7 +36,10 @@ struct ProgramLoops {
 };
 
 /// Throws PlanError naming the directive whose rule does not hold. Directives that rewrite a tree are left out.
-ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target);
+///   count  of the directives that are applied, the first ones. What the others would say has its plain form: without
+///          an order each index is a loop (on a GPU the threads of a block, and tasks around it), a block has as many
+///          threads as its tile has places, and statements of no part yet are the last one
+ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target, std::size_t count = kAll);
 
 /// Whether every value can be a vector: one real type and operations that exist for vectors, or integers that are only
 /// copied.

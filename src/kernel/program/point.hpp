@@ -91,9 +91,10 @@ class PointBuilder {
   int open_unrolled(const IndexSet& set);
 
   // ---- point_bounds.cpp
-  /// sum + sign * the parameter < below; a parameter held within least .. most gives the same.
+  /// sum + sign * the parameter < below, `sum` being of indices as variables of their numbers; a parameter held within
+  /// least .. most gives the same.
   struct IndexGuard {
-    ir::Affine sum;
+    Affine sum;
     int param = -1;  ///< -1: none
     std::int64_t sign = 0, below = 0, least = 0, most = 0;
   };

@@ -13,97 +13,62 @@ using ir::OpCode;
 
 namespace {
 
-/// The node's value as a sum of indices and a constant that stays far from the ends of i64; none of other values.
-class IndexSum {
- public:
-  explicit IndexSum(const ir::Program& program) : program_(program) {}
-
-  std::optional<ir::Affine> of(NodeId id) const {
-    const auto& n = program_.nodes[static_cast<std::size_t>(id)];
-    if (n.type != DType::i64) return std::nullopt;
-    if (n.kind == NodeKind::index) {
-      auto sum = zero();
-      sum.coefficient[static_cast<std::size_t>(n.source)] = 1;
-      return sum;
-    }
-    if (n.kind == NodeKind::constant) return bounded(constant(static_cast<std::int64_t>(n.integer)));
-    if (n.kind != NodeKind::op || (n.op != OpCode::add && n.op != OpCode::sub && n.op != OpCode::mul))
-      return std::nullopt;
-    const auto x = of(n.operand[0]), y = of(n.operand[1]);
-    if (!x || !y) return std::nullopt;
-    if (n.op != OpCode::mul) return bounded(sum(*x, *y, n.op == OpCode::add ? 1 : -1));
-    if (is_constant(*x)) return bounded(sum(zero(), *y, x->constant));
-    if (is_constant(*y)) return bounded(sum(zero(), *x, y->constant));
-    return std::nullopt;
-  }
-
-  ir::Affine zero() const { return constant(0); }
-
-  Bounds bounds(const ir::Affine& sum) const {
-    Bounds b{sum.constant, sum.constant};
-    for (std::size_t q = 0; q < sum.coefficient.size(); ++q) {
-      const auto far = sum.coefficient[q] * std::max<std::int64_t>(program_.indices[q].extent - 1, 0);
-      (far < 0 ? b.first : b.last) += far;
-    }
-    return b;
-  }
-
-  static ir::Affine sum(ir::Affine x, const ir::Affine& y, std::int64_t times) {
-    x.constant += times * y.constant;
-    for (std::size_t q = 0; q < x.coefficient.size(); ++q) x.coefficient[q] += times * y.coefficient[q];
-    return x;
-  }
-
- private:
-  static constexpr std::int64_t kLargest = std::int64_t{1} << 30;  ///< products of two, with extents, have no overflow
-
-  ir::Affine constant(std::int64_t value) const {
-    ir::Affine sum;
-    sum.constant = value;
-    sum.coefficient.assign(program_.indices.size(), 0);
-    return sum;
-  }
-  static bool is_constant(const ir::Affine& sum) {
-    return std::all_of(sum.coefficient.begin(), sum.coefficient.end(), [](std::int64_t c) { return c == 0; });
-  }
-  static std::optional<ir::Affine> bounded(ir::Affine sum) {
+/// The node's value as a sum of indices, as variables of their numbers, and a constant that stays far from the ends of
+/// i64; none of other values.
+std::optional<Affine> index_sum(const ir::Program& program, NodeId id) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 30;  // products of two, with extents, have no overflow
+  const auto bounded = [](Affine sum) -> std::optional<Affine> {
     const auto small = [](std::int64_t c) { return c <= kLargest && c >= -kLargest; };
-    if (!small(sum.constant) || !std::all_of(sum.coefficient.begin(), sum.coefficient.end(), small))
-      return std::nullopt;
+    const auto is_small = [&](const Term& term) { return small(term.coefficient); };
+    if (!small(sum.constant) || !std::all_of(sum.terms.begin(), sum.terms.end(), is_small)) return std::nullopt;
     return sum;
-  }
+  };
+  const auto& n = program.nodes[static_cast<std::size_t>(id)];
+  if (n.type != DType::i64) return std::nullopt;
+  if (n.kind == NodeKind::index) return Affine::of(n.source);
+  if (n.kind == NodeKind::constant) return bounded(static_cast<std::int64_t>(n.integer));
+  if (n.kind != NodeKind::op || (n.op != OpCode::add && n.op != OpCode::sub && n.op != OpCode::mul))
+    return std::nullopt;
+  const auto x = index_sum(program, n.operand[0]), y = index_sum(program, n.operand[1]);
+  if (!x || !y) return std::nullopt;
+  if (n.op != OpCode::mul) return bounded(n.op == OpCode::add ? *x + *y : *x - *y);
+  if (x->is_constant()) return bounded(x->constant * *y);
+  if (y->is_constant()) return bounded(y->constant * *x);
+  return std::nullopt;
+}
 
-  const ir::Program& program_;
-};
+Bounds bounds_of(const ir::Program& program, const Affine& sum) {
+  return bounds(sum,
+                [&](Var q) { return std::max<std::int64_t>(program.indices[static_cast<std::size_t>(q)].extent, 1); });
+}
 
 }  // namespace
 
 std::optional<PointBuilder::IndexGuard> PointBuilder::index_guard(NodeId predicate) const {
   const auto& n = node(predicate);
   if (n.kind != NodeKind::op || (n.op != OpCode::less && n.op != OpCode::less_equal)) return std::nullopt;
-  const IndexSum sums(program_);
   const auto param = [&](int k) {
     const auto& operand = node(n.operand[k]);
     return operand.kind == NodeKind::param && operand.type == DType::i64 ? operand.source : -1;
   };
   IndexGuard guard;
   guard.below = n.op == OpCode::less ? 0 : 1;
-  const auto x = sums.of(n.operand[0]), y = sums.of(n.operand[1]);
+  const auto x = index_sum(program_, n.operand[0]), y = index_sum(program_, n.operand[1]);
   if (x && y) {
-    guard.sum = IndexSum::sum(*x, *y, -1);
+    guard.sum = *x - *y;
   } else if (x && param(1) >= 0) {
     guard.sum = *x;
     guard.param = param(1);
     guard.sign = -1;
   } else if (y && param(0) >= 0) {
-    guard.sum = IndexSum::sum(sums.zero(), *y, -1);
+    guard.sum = -1 * *y;
     guard.param = param(0);
     guard.sign = 1;
   } else {
     return std::nullopt;
   }
   // Held within these a parameter gives every comparison the same result.
-  const auto b = sums.bounds(guard.sum);
+  const auto b = bounds_of(program_, guard.sum);
   guard.least = guard.sign < 0 ? b.first - guard.below : guard.below - 1 - b.last;
   guard.most = guard.sign < 0 ? b.last + 1 - guard.below : guard.below - b.first;
   return guard;
@@ -126,7 +91,6 @@ std::vector<std::vector<PointBuilder::LoopBound>> PointBuilder::bounds_of_loops(
                                                                                 const std::vector<bool>& unroll,
                                                                                 bool shared) {
   std::vector<std::vector<LoopBound>> made(reduce.over.size());
-  const IndexSum sums(program_);
   std::vector<NodeId> predicates;
   for (auto id = reduce.operand[0]; node(id).kind == NodeKind::guard && !arrays_.contains(id);
        id = node(id).operand[1]) {
@@ -137,19 +101,18 @@ std::vector<std::vector<PointBuilder::LoopBound>> PointBuilder::bounds_of_loops(
     if (!guard) continue;
     // The innermost loop that it is about; of one that is spelt out it stays with the value.
     auto k = made.size();
-    const auto by = [&] { return guard->sum.coefficient[static_cast<std::size_t>(reduce.over[k - 1])]; };
+    const auto by = [&] { return guard->sum.coefficient(reduce.over[k - 1]); };
     while (k > 0 && by() == 0) --k;
     if (k == 0 || unroll[k - 1]) continue;
     LoopBound bound{*guard, by() < 0, {}};
     if (bound.first) {
       // rest - q < below: q begins at rest - below + 1, which is nowhere below 0.
-      auto rest = guard->sum;
-      rest.coefficient[static_cast<std::size_t>(reduce.over[k - 1])] = 0;
-      const auto least = sums.bounds(rest).first + (guard->param < 0 ? 0 : guard->least) - guard->below + 1;
+      const auto rest = guard->sum.with(reduce.over[k - 1], 0);
+      const auto least = bounds_of(program_, rest).first + (guard->param < 0 ? 0 : guard->least) - guard->below + 1;
       const bool begins = std::any_of(made[k - 1].begin(), made[k - 1].end(), [](const auto& b) { return b.first; });
-      bool falls = false;  // along the tile
-      for (std::size_t q = 0; q < rest.coefficient.size(); ++q)
-        falls = falls || (rest.coefficient[q] < 0 && unrolled_[q]);
+      const bool falls = std::any_of(rest.terms.begin(), rest.terms.end(), [&](const Term& term) {  // along the tile
+        return term.coefficient < 0 && unrolled_[static_cast<std::size_t>(term.var)];
+      });
       if (by() != -1 || least < 0 || begins || falls || (shared && k == made.size())) continue;
     }
     bound.parameter = parameter_of(*guard);
@@ -174,10 +137,9 @@ std::vector<NodeId> PointBuilder::open_conjuncts(NodeId predicate, bool all) con
 void PointBuilder::bound_loop(const LoopBound& bound, Loop& loop) {
   const auto& sum = bound.guard.sum;
   auto value = Affine(sum.constant) + bound.parameter;
-  for (std::size_t q = 0; q < sum.coefficient.size(); ++q) {
-    const auto c = sum.coefficient[q];
-    if (c == 0) continue;
-    const bool lane = static_cast<int>(q) == block_.lane;
+  for (const auto& [index, c] : sum.terms) {
+    const auto q = static_cast<std::size_t>(index);
+    const bool lane = index == block_.lane;
     const auto last =
         (unrolled_[q] ? (block_.register_tile[q] - 1) * block_.apart[q] : 0) + (lane ? block_.lanes - 1 : 0);
     value = value + Affine::of(block_.vars[q].value, c) + Affine(c < 0 ? c * last : 0);
