@@ -7,6 +7,7 @@ import json
 import math
 import pathlib
 import re
+import statistics
 import sys
 
 import plots
@@ -82,6 +83,22 @@ def contract_table(results):
             over = " | ".join(f"{s[key]:.2f}" for key in ("min", "median", "geomean")) if s else "- | - | -"
             lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {plans} | {model} | {r['limit']['gemm_TFs'] * 1e3:.0f} | {own} | {PEERS.get(name, name)} | {over} |")
     return lines + ["", "TBLIS knows no AMD processor after the first Zen. On the AMD EPYC (Zen 4) it was changed to take kernels by choice: those for AVX-512, of 16 x 12, which are faster there than those of the first Zen; plans that were measured are beside the latter. einsum_ir's LIBXSMM was held to AVX2 there (LIBXSMM_TARGET=hsw).", ""]
+
+
+def cold_table(results):
+    """Of contractions timed with an empty kernel cache: what a kernel and a plan cost."""
+    lines = []
+    rows = [r for r in results if r["bench"] == "contract" and "--measure" not in r["command"]]
+    for r in sorted(rows, key=lambda r: (r["device"], r["set"], r["dtype"])):
+        kernels = [c["compile_ms"] / c["steps"] for c in r["cases"] if c.get("compile_ms", 0) > 0]
+        if 2 * len(kernels) < len(r["cases"]):
+            continue
+        plans = [c["plan_ms"] for c in r["cases"]]
+        lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {statistics.median(kernels):.0f} | {statistics.median(plans):.2f} |")
+    if not lines:
+        return []
+    head = ["Contractions whose kernels were compiled in the run, medians: the compiler for one kernel, the choice of a plan:", ""]
+    return [*head, "| set | type | device | kernel ms | plan ms |", "|" + "---|" * 5, *lines, ""]
 
 
 # Why Ricci is behind the fastest of the others in contractions on a CPU, by the set's first word and what the others do there.
@@ -333,7 +350,7 @@ def waves_table(results):
 
 def section(read, drawn):
     results = [result for _, result in read]
-    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + slow_table(results) + predicted_table(results) + waves_table(results) + einsum_table(results) + four_index_table(results) + program_table(results) + counting_table(results) + latency_table(results)
+    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + cold_table(results) + slow_table(results) + predicted_table(results) + waves_table(results) + einsum_table(results) + four_index_table(results) + program_table(results) + counting_table(results) + latency_table(results)
     lines.append("Each row is a file in [bench/results](../bench/results), with device, date, commit and command.")
     return "\n".join(lines) + "\n"
 
