@@ -153,7 +153,8 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
     d.subject = axis.name;
     d.sizes = {axis.extent, axis.extent};
     list.push_back(std::move(d));
-    (is_outer() ? task : chunks) = {axis.name + "0", axis.name + "1"};
+    auto& loops = is_outer() ? task : chunks;
+    loops = {axis.name + "0", axis.name + "1"};
   }
   // Loops of one round outside: the innermost one is the pipeline. What the last tiles' parts are of is around others.
   std::stable_sort(chunks.begin(), chunks.end(), [&](const std::string& x, const std::string& y) {
