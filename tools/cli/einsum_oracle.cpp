@@ -10,6 +10,7 @@
 #include "io/buffer.hpp"
 #include "ir/types.hpp"
 #include "ricci/error.hpp"
+#include "ricci/spec.hpp"
 
 namespace ricci::tools {
 namespace {
