@@ -156,7 +156,7 @@ TEST_CASE("memory in the order of a stream") {
   cuda::release_in_order(first, 0, stream.get());
   CHECK(cuda::allocate_in_order(0, 0, nullptr) == nullptr);
   CHECK_THAT(text_of([&] { cuda::allocate_in_order(std::size_t{1} << 60, 0, stream.get()); }),
-             ContainsSubstring("cuMemAllocAsync") && ContainsSubstring("1152921504606846976 bytes"));
+             ContainsSubstring("cuMemAllocFromPoolAsync") && ContainsSubstring("1152921504606846976 bytes"));
   cuda::synchronize();
 }
 
