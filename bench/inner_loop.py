@@ -4,7 +4,8 @@
 usage: bench/inner_loop.py RICCI CASES.csv [--dtype f64] [--precision f32] [--target sm_90] [--only ID ...]
 
 One line a case: the products' share of the most that the loop takes on one of a multiprocessor's four parts: cycles of
-its pipe for products, of shared memory (which four warps share), of issue. Rates are those of sm_90.
+its pipe for products, of shared memory (which four warps share), of issue. Rates are those of sm_90. Beside them the
+loop's integer instructions, those that a branch jumps over, too: what works out where elements lie.
 """
 import argparse
 import csv
@@ -17,6 +18,9 @@ from collections import Counter
 # narrow types at 0.62 of wgmma (arXiv:2402.13499); 32 multiply-adds of f32 a cycle.
 PIPE_CYCLES = {"DMMA.16x8x16": 64, "DMMA.16x8x8": 32, "DMMA.16x8x4": 16, "DMMA.8x8x4": 16, "HMMA.1688.F32.TF32": 6.45,
                "HMMA.16816.F32": 6.45, "HMMA.16816.F32.BF16": 6.45, "FFMA": 1, "DFMA": 2}
+
+
+INTEGER = re.compile(r"U?(IMAD|IADD3|LEA|SHF|LOP3|ISETP|SEL|IABS|PRMT|VIADD|IMNMX|VIMNMX)")
 
 
 class Loop:
@@ -37,6 +41,10 @@ class Loop:
     @property
     def issue(self):
         return sum(n for op, n in self.always.items() if op != "NOP")
+
+    @property
+    def integer(self):
+        return sum(n for op, n in (self.always + self.sometimes).items() if INTEGER.match(op))
 
     @property
     def share(self):
@@ -138,14 +146,14 @@ def main():
     parser.add_argument("--only", nargs="*", default=[])
     wanted = parser.parse_args()
     options = ["--dtype", wanted.dtype, "--precision", wanted.precision, "--target", wanted.target]
-    print(f"{'case':18} {'products':>8} {'shared':>7} {'issue':>6} {'share':>6} {'regs':>5}  schedule")
+    print(f"{'case':18} {'products':>8} {'shared':>7} {'issue':>6} {'integer':>7} {'share':>6} {'regs':>5}  schedule")
     with open(wanted.cases, encoding="utf-8") as file:
         for case in csv.DictReader(file):
             if wanted.only and case["id"] not in wanted.only:
                 continue
             compiled = Compiled(wanted.ricci, case["spec"], case["extents"], options)
             loop = compiled.loop()
-            mix = f"{loop.products:8.0f} {loop.shared:7.0f} {loop.issue:6.0f} {loop.share:6.2f}" if loop else f"{'-':>8} {'-':>7} {'-':>6} {'-':>6}"
+            mix = f"{loop.products:8.0f} {loop.shared:7.0f} {loop.issue:6.0f} {loop.integer:7} {loop.share:6.2f}" if loop else f"{'-':>8} {'-':>7} {'-':>6} {'-':>7} {'-':>6}"
             print(f"{case['id']:18} {mix} {compiled.plan['registers']:5}  {compiled.product}", flush=True)
 
 

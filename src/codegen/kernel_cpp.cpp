@@ -256,8 +256,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
   }
 
   void table(const std::string& name, const std::vector<std::int64_t>& values) {
-    if (tabled_.insert(name).second)
-      tables_ += fmt::format("static const {} {}[] = {{{}}};\n", offset_type(values), name, fmt::join(values, ", "));
+    tables_ += fmt::format("static const {} {}[] = {{{}}};\n", offset_type(values), name, fmt::join(values, ", "));
   }
   /// A function of where a task begins in an array.
   void begin(int array, const std::string& pointer) {
@@ -518,10 +517,6 @@ class CppPrinter : StatementPrinter<CppPrinter> {
              past ? fmt::format("{} < {}", name, end) : fmt::format("{} + {} <= {}", name, one.step, end));
     }
   }
-  void one(const kernel::Let& let) {
-    if (!let.values.empty()) table(kernel_.vars[static_cast<std::size_t>(let.var)].name, let.values);
-    StatementPrinter::one(let);
-  }
   void one(const kernel::Section& section) {
     if (section.ahead == 0) StatementPrinter::one(section);
   }
@@ -549,8 +544,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
   }
 
   bool nontemporal_ = false, rows_ = false, aligns_ = false, runs_ = false, fences_ = false;
-  std::string tables_;            // and types, before the function
-  std::set<std::string> tabled_;  // names of tables
+  std::string tables_;  // and types, before the function
   std::set<std::string> transposes_;
   const kernel::Section* first_section_ = in_body<kernel::Section>(task_body());
   const kernel::Section* ahead_ = first_section_ != nullptr && first_section_->ahead > 0 ? first_section_ : nullptr;

@@ -253,6 +253,10 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
                        matrix.leading * size, matrix.stride * size);
   }
 
+  void table(const std::string& name, const std::vector<std::int64_t>& values, const char* type = "int") {
+    tables_.line("static __device__ const {} {}[{}] = {{{}}};", type, name, values.size(), fmt::join(values, ", "));
+  }
+
   Writer tables_;
   DeviceParts parts_;
   std::int64_t blocks_ = kernel_.tasks(), threads_ = kernel_.threads;  // below the loops so far
@@ -270,16 +274,13 @@ void CudaPrinter::one(const kernel::AdvanceByLanes& advance) {
     // The last digit needs no remainder; with its number of values the tables hold one all the same.
     extents.push_back(digit.modulus > 0 ? digit.modulus : kernel_.extent(digit.var));
   }
-  const auto table = [&](const std::string& name, const char* type, const std::vector<std::int64_t>& values) {
-    tables_.line("static __device__ const {} {}[{}] = {{{}}};", type, name, values.size(), fmt::join(values, ", "));
-  };
   tables_.line("// per digit of the block's number: its divisor, its number of values, what it moves each array by");
-  table("kDivisor", "int", divisors);
-  table("kExtent", "int", extents);
+  table("kDivisor", divisors);
+  table("kExtent", extents);
   each([&](const auto& array, const auto& by) {
     std::vector<std::int64_t> steps;
     for (const auto var : advance.digits) steps.push_back(by.coefficient(var));
-    table("kStep" + array, type_of(by), steps);
+    table("kStep" + array, steps, type_of(by));
   });
   tables_.blank();
 

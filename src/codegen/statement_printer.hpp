@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <variant>
 
@@ -28,6 +29,8 @@ class StatementPrinter {
   }
 
   void one(const kernel::Let& let) {
+    const auto& table = kernel_.vars[static_cast<std::size_t>(let.var)].name;
+    if (!let.values.empty() && tabled_.insert(table).second) static_cast<Printer*>(this)->table(table, let.values);
     if (let.in_place) return text_.say_in_place(let);
     w_.line("const {} {} = {};", text_.type(let.var), text_.name(let.var), text_.let(let));
   }
@@ -73,6 +76,7 @@ class StatementPrinter {
   const kernel::Kernel& kernel_;
   KernelText text_;
   Writer w_;
+  std::set<std::string> tabled_;  // names of tables
 };
 
 }  // namespace ricci::codegen

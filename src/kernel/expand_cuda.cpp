@@ -67,6 +67,12 @@ std::string Threads::free_name(std::string name) const {
 
 Var Threads::loop_var(const std::string& name, std::int64_t extent) { return kernel.add_var(free_name(name), extent); }
 
+Var Threads::table_var(const std::string& name, std::int64_t extent) {
+  const auto var = loop_var(name, extent);
+  taken_.insert(kernel.vars[static_cast<std::size_t>(var)].name);
+  return var;
+}
+
 int Threads::registers(const std::string& name, DType type, std::vector<std::int64_t> shape, int lanes) {
   Array array;
   array.name = free_name(name);
@@ -368,8 +374,12 @@ class Expander {
       for (const auto& copy : boxes.copies()) by_map.push_back(of_round(copy));
       Moves moves{boxes.started(by_map, place, only)};
       made_by(moves.by_map, boxes_origin);
-      for (std::size_t c = 0; c < copies.size(); ++c)
-        append(moves.by_threads.emplace_back(), copied(threads_, visits[c], of_round(copies[c]), only), origins[c]);
+      for (std::size_t c = 0; c < copies.size(); ++c) {
+        auto moved = of_round(copies[c]);
+        const bool once = chunk == place;  // the first rounds'
+        if (!once) moved = by_table(threads_, visits[c], std::move(moved), copies[c]);
+        append(moves.by_threads.emplace_back(), copied(threads_, visits[c], moved, only), origins[c]);
+      }
       return moves;
     };
 

@@ -33,6 +33,8 @@ struct Threads {
   Affine lane_position(const Layout& held, int along);
   /// A variable for a loop; its name hides none that the loop's body may use.
   Var loop_var(const std::string& name, std::int64_t extent);
+  /// A variable that is an entry of a table of its own.
+  Var table_var(const std::string& name, std::int64_t extent);
   int registers(const std::string& name, DType type, std::vector<std::int64_t> shape, int lanes = 1);
   int shared(const std::string& name, DType type, std::int64_t elements);
   /// `inner` in a loop that is spelt out; without one for a single value.
@@ -69,6 +71,9 @@ inline Visits visits_of(Threads& threads, const Copy& copy, bool by_target = fal
 using Places = std::vector<std::pair<Var, Affine>>;
 /// Those of one visit: of the copy's digits, and of quotients of them, which are named in `names`.
 Places places_of(Threads& threads, Body& names, const Visits& visits, std::size_t visit, const Copy& copy);
+/// The copy with one table of places for all quotients of a joined index that are others in each round than those of
+/// `any`, and would take divisions there; as it is where that is not possible.
+Copy by_table(Threads& threads, const Visits& visits, Copy copy, const Copy& any);
 /// Adds quotients of what has its place already, under names that begin and end so.
 void add_quotients(Threads& threads, Body& names, Places& places, std::vector<Let> quotients, const std::string& begin,
                    const std::string& end);

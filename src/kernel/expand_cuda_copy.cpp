@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <ranges>
+#include <utility>
 
 #include "kernel/expand_cuda.hpp"
 #include "kernel/extensions.hpp"
@@ -215,10 +218,71 @@ Places places_of(Threads& threads, Body& names, const Visits& visits, std::size_
   return places;
 }
 
+Copy by_table(Threads& threads, const Visits& visits, Copy copy, const Copy& any) {
+  constexpr std::int64_t kMostPlaces = 4096;  // 16 KB, of which a round reads few lines
+  std::vector<Let> tabled;
+  for (std::size_t k = 0; k < any.quotients.size(); ++k) {
+    if (copy.quotients[k].of != any.quotients[k].of) tabled.push_back(copy.quotients[k]);
+  }
+  // Threads that decode each visit by itself would have a table for each.
+  if (tabled.size() < 2 || visits.value.size() != 1) return copy;
+  const auto of = tabled.front().of;
+  const auto is_tabled = [&](const Let& let) {
+    return std::any_of(tabled.begin(), tabled.end(), [&](const Let& other) { return other.var == let.var; });
+  };
+  for (const auto& let : tabled) {
+    const bool asked = std::any_of(copy.when.begin(), copy.when.end(), [&](const Condition& condition) {
+      return condition.value.coefficient(let.var) != 0;
+    });
+    if (let.of != of || asked) return copy;
+  }
+  // Vectors along the joined index begin at multiples of their length.
+  const auto whole = [&](std::int64_t n) {
+    return of.constant % n == 0 && std::all_of(of.terms.begin(), of.terms.end(), [&](const Term& term) {
+             return term.var == visits.along || term.coefficient % n == 0;
+           });
+  };
+  const std::int64_t step = of.coefficient(visits.along) != 0 && whole(visits.vector) ? visits.vector : 1;
+  const auto last = bounds(of, [&](Var var) { return threads.kernel.extent(var); }).last;
+  if (last / step >= kMostPlaces) return copy;
+  auto end = last + 1;  // of what there is: the rest is not read
+  for (const auto& condition : copy.when) {
+    if (condition.value == of) end = std::min(end, condition.below);
+  }
+  auto& index = copy.from.index.front();
+  std::vector<std::int64_t> places;
+  std::int64_t unit = 0;
+  for (std::int64_t p = 0; p <= last; p += step) {
+    auto& place = places.emplace_back(0);
+    for (const auto& let : tabled) {
+      const auto quotient = p < end ? p / let.divisor : 0;
+      place += index.coefficient(let.var) * (let.modulus > 0 ? quotient % let.modulus : quotient);
+    }
+    if (place < 0) return copy;
+    unit = std::gcd(unit, place);
+  }
+  if (unit == 0) return copy;
+  for (auto& place : places) place /= unit;
+  const auto most = *std::max_element(places.begin(), places.end());
+  if (most >= std::numeric_limits<std::int32_t>::max()) return copy;
+  const auto var = threads.table_var(threads.kernel.array(copy.from.array).name + "_places", most + 1);
+  for (const auto& let : tabled) index = index.with(let.var, Affine(0));
+  index = index + Affine::of(var, unit);
+  std::erase_if(copy.quotients, is_tabled);
+  copy.quotients.push_back({var, of, step, 0, true, -1, std::move(places)});
+  return copy;
+}
+
 void add_quotients(Threads& threads, Body& names, Places& places, std::vector<Let> quotients, const std::string& begin,
                    const std::string& end) {
   for (const auto& [var, value] : places) quotients = with(std::move(quotients), var, value);
-  for (const auto& let : quotients) {
+  for (auto& let : quotients) {
+    if (!let.values.empty()) {  // an entry for each `divisor` of its expression, which is a multiple of it
+      for (auto& term : let.of.terms) term.coefficient /= let.divisor;
+      let.of.constant /= std::exchange(let.divisor, 1);
+      names.push_back({std::move(let)});
+      continue;
+    }
     const auto& member = threads.kernel.vars[static_cast<std::size_t>(let.var)].name;
     const auto name = fmt::format("{}{}{}", begin, member, end);
     places.emplace_back(let.var, threads.let(names, name, let.of, let.divisor, let.modulus));

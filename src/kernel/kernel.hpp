@@ -179,7 +179,7 @@ struct Let {
   std::int64_t divisor = 1, modulus = 0;
   bool in_place = false;  ///< texts say the expression wherever the name would stand
   std::int64_t most = -1;
-  std::vector<std::int64_t> values = {};  ///< CPU, in place: var is one of these, number `of`
+  std::vector<std::int64_t> values = {};  ///< in place: var is one of these, number `of`
   std::optional<Value> value = {};
 };
 

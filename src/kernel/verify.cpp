@@ -268,7 +268,7 @@ void Verifier::let(const Let& let) {
 
 void Verifier::entry(const Let& let) {
   const auto [least, most] = std::minmax_element(let.values.begin(), let.values.end());
-  expect(!cuda() && let.in_place, "a table on a GPU, or under a name");
+  expect(let.in_place, "an entry of a table under a name");
   if (*least < 0 || *most >= kernel_.extent(let.var) || !ranges_.never_below(let.of, 0) ||
       !ranges_.never_above(let.of, static_cast<std::int64_t>(let.values.size()) - 1))
     fail(fmt::format("{} is no entry of its table", name(let.var)));

@@ -12,6 +12,8 @@
 #include "fuzz/random_gpu_contraction.hpp"
 #include "fuzz/random_problem.hpp"
 #include "kernel/atom_types.hpp"
+#include "kernel/contraction.hpp"
+#include "kernel/directives.hpp"
 #include "kernel/expand.hpp"
 #include "kernel/schedule.hpp"
 #include "plan/enumerate/contraction.hpp"
@@ -203,6 +205,72 @@ TEST_CASE("random contractions in tf32 by warp groups are the interpreter's, wit
       "factor in registers\n",
       run, count, static_cast<unsigned long long>(first), staged, lines, held);
   if (fuzz::enough(fuzz::cases(kCases))) CHECK((run > count / 4 && staged > count / 20 && held > count / 20));
+}
+
+TEST_CASE("random contractions whose joined sums lie where tables say are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(560001);
+  const int count = (fuzz::cases(kCases) + 1) / 2;
+  int ragged = 0, vectors = 0;
+  const auto pick = [](std::mt19937_64& random, std::initializer_list<int> of) {
+    return of.begin()[random() % of.size()];
+  };
+  const int run = run_on_simulator(
+      first, count,
+      [&](auto& random) {
+        fuzz::GpuContraction d;
+        std::string a = "acde", b = "bcde";
+        d.extents = {{'a', pick(random, {17, 33, 50})}, {'b', pick(random, {9, 19, 34})}};
+        for (const char summed : {'c', 'd', 'e'}) d.extents[summed] = pick(random, {3, 4, 5, 6, 7, 8, 9});
+        std::shuffle(a.begin(), a.end(), random);
+        std::shuffle(b.begin(), b.end(), random);
+        d.spec = a + "," + b + "->ab";
+        d.problem = simt::problem_of(d.spec, d.extents, {DType::f64, DType::f64, DType::f64});
+        return d;
+      },
+      [&](const auto& d, std::uint64_t, auto& random) -> std::optional<Chosen> {
+        Chosen made{d.program(), {}};
+        const auto contraction = kernel::contraction_of(made.program);
+        std::vector<std::string> rows, columns, summed;
+        for (std::size_t q = 0; q < made.program.indices.size(); ++q) {
+          const auto role = contraction->role[q];
+          (role == kernel::Role::rows      ? rows
+           : role == kernel::Role::columns ? columns
+                                           : summed)
+              .push_back(made.program.indices[q].name);
+        }
+        if (rows.size() != 1 || columns.size() != 1 || summed.size() < 2) return {};
+        std::shuffle(summed.begin(), summed.end(), random);
+        std::string joined, text = "join ";
+        for (const auto& name : summed) joined += name;
+        text += joined;
+        for (const auto& name : summed) text += " " + name;
+        const auto& [row, column] = std::pair(rows.front(), columns.front());
+        const int warps = pick(random, {1, 2});
+        text += "\ntile " + row + ":" + std::to_string(16 * warps) + "\ntile " + column + ":" +
+                std::to_string(pick(random, {8, 16})) + "\ntile " + joined + ":" +
+                std::to_string(pick(random, {8, 16, 24})) + "\norder task " + row + "0 " + column + "0 sum " + joined +
+                "0\n";
+        for (const auto& [factor, side] :
+             {std::pair(contraction->first, row), std::pair(contraction->second, column)}) {
+          const auto& load = made.program.nodes[static_cast<std::size_t>(factor.load)];
+          const auto order = random() % 2 == 0 ? joined + " " + side : side + " " + joined;
+          text += "stage " + made.program.buffers[static_cast<std::size_t>(load.source)].name + " at " + joined +
+                  "0 async pad " + std::to_string(pick(random, {2, 4, 8})) + " " + order + "\n";
+        }
+        text += "atom m16n8k8_f64 rows " + row + " columns " + column + " depth " + joined + " warps " +
+                std::to_string(warps) + "x1 runs 1x1x1\npipeline " + joined + "0 " +
+                std::to_string(pick(random, {2, 3})) + "\n";
+        made.schedule.directives = kernel::parse_directives(text);
+        return made;
+      },
+      [&](const kernel::Schedule&, const std::string& text) {
+        CHECK(has(text, "_places[") == 1);
+        ragged += has(text, "_or_zero");
+        vectors += has(text, "<16>(");
+      });
+  std::printf("%d of %d random contractions from seed %llu by tables of places, %d with ends, %d with vectors\n", run,
+              count, static_cast<unsigned long long>(first), ragged, vectors);
+  if (fuzz::enough(count)) CHECK((run > count / 2 && ragged > count / 4 && vectors > count / 12));
 }
 
 TEST_CASE("random batches of contractions side by side are the interpreter's, without a fault") {
