@@ -54,4 +54,25 @@ const char* broken_type_rule(OpCode op, DType result, std::span<const DType> ope
   }
 }
 
+bool is_counted(OpCode op) noexcept {
+  switch (op) {
+    case OpCode::neg:
+    case OpCode::conj:
+    case OpCode::cast:
+    case OpCode::tf32:
+    case OpCode::tf32_rest:
+    case OpCode::real_part:
+    case OpCode::imag_part:
+    case OpCode::complex_of:
+    case OpCode::select:
+    case OpCode::equal:
+    case OpCode::not_equal:
+    case OpCode::less:
+    case OpCode::less_equal:
+      return false;
+    default:
+      return true;
+  }
+}
+
 }  // namespace ricci::ir

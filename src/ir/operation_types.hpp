@@ -1,5 +1,6 @@
 #pragma once
-// Which types the operations take and give: one rule for a program's nodes and for a kernel's values.
+// Which types the operations take and give, and which of them are counted: one rule for a program's nodes and for a
+// kernel's values.
 #include <span>
 
 #include "ir/program.hpp"
@@ -9,5 +10,9 @@ namespace ricci::ir {
 /// The rule that an operation from these operands to this type breaks; nullptr where it breaks none. The operands
 /// beyond operand_count(op) are not read. A vector has the type of its lanes. Thread-safe.
 const char* broken_type_rule(OpCode op, DType result, std::span<const DType> operands);
+
+/// Whether the operation is one of those that are counted: all but changes of sign, casts, parts of complex numbers,
+/// comparisons and selections.
+bool is_counted(OpCode op) noexcept;
 
 }  // namespace ricci::ir

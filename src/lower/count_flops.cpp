@@ -3,32 +3,12 @@
 #include <map>
 
 #include "frontend/components.hpp"
+#include "ir/operation_types.hpp"
 #include "ir/own_stack.hpp"
 #include "lower/lower_program.hpp"
 
 namespace ricci::ir {
 namespace {
-
-bool counts(OpCode op) {
-  switch (op) {
-    case OpCode::neg:
-    case OpCode::conj:
-    case OpCode::cast:
-    case OpCode::tf32:
-    case OpCode::tf32_rest:
-    case OpCode::real_part:
-    case OpCode::imag_part:
-    case OpCode::complex_of:
-    case OpCode::select:
-    case OpCode::equal:
-    case OpCode::not_equal:
-    case OpCode::less:
-    case OpCode::less_equal:
-      return false;
-    default:
-      return true;
-  }
-}
 
 /// Operations of one kernel: each node counts once per value of the loops it depends on.
 double performed(const Program& program) {
@@ -61,7 +41,7 @@ double performed(const Program& program) {
     for (std::size_t q = 0; q < mine.size(); ++q) {
       if (mine[q]) here *= static_cast<double>(program.indices[q].extent);
     }
-    if (node.kind == NodeKind::op && counts(node.op)) total += here;
+    if (node.kind == NodeKind::op && is_counted(node.op)) total += here;
     const bool combines = node.kind == NodeKind::reduce || node.kind == NodeKind::scan;
     if (combines && terms > 1) total += here * (terms - 1);
   }
@@ -137,7 +117,7 @@ class Written {
     for (const auto operand : expr.operands) cost += value(operand);
     switch (expr.kind) {
       case formula::Kind::op:
-        cost += counts(expr.op) ? 1 : 0;
+        cost += is_counted(expr.op) ? 1 : 0;
         break;
       case formula::Kind::scan:
         cost += 1;  // its index is one of the left side

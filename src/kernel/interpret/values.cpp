@@ -1,6 +1,7 @@
 // Values and accesses of a kernel that is being executed, and what they count.
 #include <algorithm>
 
+#include "ir/operation_types.hpp"
 #include "kernel/expand.hpp"
 #include "kernel/interpret/machine.hpp"
 
@@ -10,27 +11,6 @@ namespace {
 using ir::OpCode;
 
 constexpr std::int64_t kSectorBytes = 32;
-
-bool is_counted(OpCode op) {
-  switch (op) {
-    case OpCode::neg:
-    case OpCode::conj:
-    case OpCode::cast:
-    case OpCode::tf32:
-    case OpCode::tf32_rest:
-    case OpCode::real_part:
-    case OpCode::imag_part:
-    case OpCode::complex_of:
-    case OpCode::select:
-    case OpCode::equal:
-    case OpCode::not_equal:
-    case OpCode::less:
-    case OpCode::less_equal:
-      return false;
-    default:
-      return true;
-  }
-}
 
 /// One access of a warp: where each lane's bytes begin, by rising lane.
 struct WarpAccess {
@@ -274,7 +254,7 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
       each[k] = operands[k].size() == 1 ? operands[k].front() : operands[k][lane];
     result[lane] = operation(value, each);
   }
-  if (is_counted(value.op)) counts_.flops += static_cast<std::int64_t>(lanes);
+  if (ir::is_counted(value.op)) counts_.flops += static_cast<std::int64_t>(lanes);
   return result;
 }
 

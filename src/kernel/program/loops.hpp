@@ -45,4 +45,7 @@ ProgramLoops loops_of(const ir::Program& program, Directives directives, Target 
 /// copied.
 bool has_lanes(const ir::Program& program);
 
+/// Values that a CPU scans as one vector: of sums that may be reordered, and of values without reductions; else 1.
+int scan_row(const ir::Program& program, const ir::Node& scan);
+
 }  // namespace ricci::kernel

@@ -144,7 +144,7 @@ class PointBuilder {
   // ---- point_scan.cpp
   void add_scan(const ir::Statement& statement);
   void add_scanned_value(const ir::Statement& statement, int running);
-  void add_scanned_row(const ir::Statement& statement, int running);
+  void add_scanned_row(const ir::Statement& statement, int running, int length);
   void add_compact(const ir::Statement& statement);
   /// The statement's access with the scanned index included.
   ir::Affine places(const ir::Statement& statement) const;

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "kernel/expand.hpp"
+#include "kernel/program/loops.hpp"
 #include "kernel/program/point.hpp"
 
 namespace ricci::kernel {
@@ -12,21 +13,19 @@ using ir::OpCode;
 
 namespace {
 
-constexpr int kRowBytes = 64;
-
-/// Elements of a row: one vector of a CPU.
-int row_length(DType type) { return kRowBytes / static_cast<int>(size_of(type)); }
-
-/// Whether a CPU scans the statement's values vector by vector: reorderable sums of values without reductions.
-bool adds_rows(const ir::Program& program, const ir::Node& n) {
-  if (n.op != OpCode::add || is_complex(n.type)) return false;
-  if (size_of(n.type) < 4 || (program.exact && !is_integer(n.type))) return false;
-  if (program.indices[static_cast<std::size_t>(n.over[0])].extent < std::int64_t{2} * row_length(n.type)) return false;
-  return std::none_of(program.nodes.begin(), program.nodes.end(),
-                      [](const ir::Node& node) { return node.kind == NodeKind::reduce; });
-}
+constexpr int kRowBytes = 64;  // one vector of a CPU
 
 }  // namespace
+
+int scan_row(const ir::Program& program, const ir::Node& n) {
+  if (n.op != OpCode::add || is_complex(n.type)) return 1;
+  if (size_of(n.type) < 4 || (program.exact && !is_integer(n.type))) return 1;
+  const int length = kRowBytes / static_cast<int>(size_of(n.type));
+  if (program.indices[static_cast<std::size_t>(n.over[0])].extent < std::int64_t{2} * length) return 1;
+  const bool sums = std::any_of(program.nodes.begin(), program.nodes.end(),
+                                [](const ir::Node& node) { return node.kind == NodeKind::reduce; });
+  return sums ? 1 : length;
+}
 
 ir::Affine PointBuilder::places(const ir::Statement& statement) const {
   auto affine = statement.offset;
@@ -59,10 +58,9 @@ void PointBuilder::add_scan(const ir::Statement& statement) {
   const auto running = start_running(n);
   if (extent(q) > 0) {
     hoist(n.operand[0], IndexSet().set(static_cast<std::size_t>(q)));
-    if (cpu() && adds_rows(program_, n)) {
+    if (const int length = cpu() ? scan_row(program_, n) : 1; length > 1) {
       Sweep sweep{enter_index(q), {}, Affine(extent(q)), {}};
-      const int length = row_length(n.type);
-      sweep.parts.push_back({length, body_.collect([&] { add_scanned_row(statement, running); })});
+      sweep.parts.push_back({length, body_.collect([&] { add_scanned_row(statement, running, length); })});
       if (extent(q) % length != 0)
         sweep.parts.push_back({1, body_.collect([&] { add_scanned_value(statement, running); })});
       body_.add(std::move(sweep));
@@ -89,9 +87,9 @@ void PointBuilder::add_scanned_value(const ir::Statement& statement, int running
 }
 
 /// One vector of a scan: log2(lanes) additions.
-void PointBuilder::add_scanned_row(const ir::Statement& statement, int running) {
+void PointBuilder::add_scanned_row(const ir::Statement& statement, int running, int length) {
   const auto& n = node(statement.value);
-  const int q = n.over[0], length = row_length(n.type);
+  const int q = n.over[0];
   Array items;
   items.name = names_.fresh("item");
   items.type = n.type;

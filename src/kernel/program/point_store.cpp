@@ -135,11 +135,11 @@ void PointBuilder::store_lanes(const ir::Statement& statement, const Affine& fir
   } else if (step == 1) {
     body_.add(Store{{statement.buffer, {first}, block_.lanes}, std::move(value), block_.nontemporal});
   } else {
-    // Lanes that lie apart, one by one.
+    // Lanes that lie apart, one by one; what they share is computed once.
     const bool vector = value.lanes() > 1;
     auto lane = value;
-    if (vector) {
-      const auto result = add_registers("result", value.type, {}, block_.lanes);
+    if (vector || value.kind == Value::Kind::op) {
+      const auto result = add_registers("result", value.type, {}, value.lanes());
       lane = value_of(result, {});
       body_.add(Define{result, std::move(value)});
     }

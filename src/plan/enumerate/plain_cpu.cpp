@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "kernel/program/loops.hpp"
@@ -13,6 +14,7 @@
 #include "plan/enumerate/plain_directives.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/operation_counts.hpp"
+#include "plan/models/plain_counts_cpu.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -49,6 +51,7 @@ class PlainCpuEnumerator {
   std::vector<Candidate> run() {
     add(-1, 1, {});
     const auto parts = sums_ || !lanes_ ? Parts() : parts_of(program_, kStreams);
+    if (parts.size() > 1) parted_ = count_operations(program_, parts);
     const auto widest = device_.vector_bytes / bytes();
     for (const auto lane : counts_.order) {
       std::vector<std::int64_t> widths;
@@ -86,6 +89,7 @@ class PlainCpuEnumerator {
     const Parts* parts;
     bool nontemporal;
     double cycles_per_point, predicted_us;
+    PlainCpuCounts counts;
     /// Values of an index that a round over a tile computes.
     std::int64_t block(std::size_t q) const { return tile.count(q) * (static_cast<int>(q) == lane ? lanes : 1); }
   };
@@ -93,8 +97,19 @@ class PlainCpuEnumerator {
   static constexpr double kClockMHz = 3000;
   std::int64_t bytes() const { return program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type); }
   /// Of an operation, for one value or one vector of them.
+  static constexpr double kOperation = 0.5, kComplex = 2;
   double cycles_of(const CountedNode& counted) const {
-    return is_complex(program_.nodes[static_cast<std::size_t>(counted.node)].type) ? 2.0 : 0.5;
+    return is_complex(program_.nodes[static_cast<std::size_t>(counted.node)].type) ? kComplex : kOperation;
+  }
+  /// Of all rounds.
+  static double cycles_of(const PlainCpuCounts& counts) {
+    constexpr double kRound = 4, kLoad = 0.5;
+    // A load and an insert; of up to four neighbours compilers transpose rows that they load by vectors instead.
+    constexpr double kGathered = 1.5, kGatheredWide = 2;
+    return kRound * counts.rounds + kLoad * counts.loads.instructions + kGathered * counts.gathered +
+           kGatheredWide * counts.gathered_wide +
+           kOperation * (counts.arithmetic.instructions + counts.others.instructions) + kComplex * counts.complex +
+           counts.waits;
   }
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
@@ -110,46 +125,29 @@ class PlainCpuEnumerator {
            const Parts* parts = nullptr) {
     if (strip > 0 && (strip > extent(lane) || lane != counts_.order.front())) return;
     const auto count = program_.indices.size();
-    const auto tile_count = [&](std::size_t q) { return tile.count(q); };
-    Priced priced{lane, lanes, tile, strip, parts, false, 0, 0};
+    Priced priced{lane, lanes, tile, strip, parts, false, 0, 0, {}};
     // Vector registers for sums and operands.
     const auto registers = device_.vector_bytes >= 64 ? 26 : 13;
-    double held = 0, blocks = 1, whole = 1;
+    double held = 0, sums = 0;
     const auto values = [&](const CountedNode& counted) {
       double n = 1;
-      for (std::size_t q = 0; q < count; ++q) n *= counted.depends[q] ? static_cast<double>(tile_count(q)) : 1;
+      for (std::size_t q = 0; q < count; ++q) n *= counted.depends[q] ? static_cast<double>(tile.count(q)) : 1;
       return n;
     };
-    double cycles = 4;
-    for (const auto& counted : counts_.loads) {
-      const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
-      const auto step = lane < 0 ? 0 : load.offset.coefficient[static_cast<std::size_t>(lane)];
-      // A gather costs a load and an insert per lane.
-      const double price = step == 0 || step == 1 ? 0.5 : 1.5 * static_cast<double>(lanes);
-      cycles += counted.times * values(counted) * price;
-      if (sums_) held = std::max(held, values(counted));
-    }
-    double sums = 0;
-    for (const auto& counted : counts_.operations) {
-      const auto& node = program_.nodes[static_cast<std::size_t>(counted.node)];
-      cycles += counted.times * values(counted) * cycles_of(counted);
-      if (node.kind == NodeKind::reduce) {
-        sums = std::max(sums, values(counted));
-        cycles += counted.times * std::max(0.0, 4 - 0.5 * values(counted));  // waiting for the sum before
+    if (sums_) {
+      for (const auto& counted : counts_.loads) held = std::max(held, values(counted));
+      for (const auto& counted : counts_.operations) {
+        if (program_.nodes[static_cast<std::size_t>(counted.node)].kind == NodeKind::reduce)
+          sums = std::max(sums, values(counted));
       }
+      if (held + sums > registers) return;
     }
-    if (sums_ && held + sums > registers) return;
-    for (std::size_t q = 0; q < count; ++q) {
-      if (!counts_.free[q]) continue;
-      const auto n = program_.indices[q].extent;
-      const auto along = n / priced.block(q), covered = along * priced.block(q);
-      blocks *= static_cast<double>(along);
-      whole *= static_cast<double>(covered) / static_cast<double>(n);
-    }
-    // The remainder of register tiles is computed point by point.
-    const double points = static_cast<double>(free_points());
-    const double single = cycles / std::max(1.0, values_of_block(tile_count)) * (sums_ ? 1.5 : 1) + 4;
-    const double total = blocks * cycles + points * (1 - whole) * single * (lanes > 1 ? 1.5 : 1);
+    std::vector<std::int64_t> counts(count);
+    for (std::size_t q = 0; q < count; ++q) counts[q] = tile.count(q);
+    const auto along = lane < 0 ? 1 : extent(lane), in_parts = parts ? along / strip * strip : 0;
+    priced.counts = counts_of(program_, counts_, counts, lane, lanes, along - in_parts);
+    if (parts) priced.counts += counts_of(program_, *parted_, counts, lane, lanes, in_parts);
+    const double total = cycles_of(priced.counts);
 
     double rate_GBs = 20;  // of one thread
     if (!sums_) {
@@ -163,7 +161,7 @@ class PlainCpuEnumerator {
       rate_GBs *= parts ? 0.9 : strip > 0 ? 0.5 : std::min(1.0, static_cast<double>(kStreams) / streams);
     }
     priced.predicted_us = std::max(total / kClockMHz, counts_.compulsory_bytes / rate_GBs * 1e-3) / device_.threads;
-    priced.cycles_per_point = total / points;
+    priced.cycles_per_point = total / static_cast<double>(free_points());
     priced_.push_back(priced);
   }
 
@@ -171,6 +169,7 @@ class PlainCpuEnumerator {
     const auto count = program_.indices.size();
     Candidate candidate;
     candidate.predicted_us = priced.predicted_us;
+    candidate.plain = priced.counts;
     auto& schedule = candidate.schedule;
     std::vector<PlainIndex> indices(count);
     std::int64_t tile_points = 1;
@@ -258,14 +257,6 @@ class PlainCpuEnumerator {
     return !counts_.loads.empty();
   }
 
-  template <class Count>
-  double values_of_block(Count tile_count) const {
-    double n = 1;
-    for (std::size_t q = 0; q < program_.indices.size(); ++q)
-      n *= counts_.free[q] ? static_cast<double>(tile_count(q)) : 1;
-    return n;
-  }
-
   std::int64_t free_points() const {
     std::int64_t n = 1;
     for (std::size_t q = 0; q < program_.indices.size(); ++q) n *= counts_.free[q] ? program_.indices[q].extent : 1;
@@ -275,6 +266,7 @@ class PlainCpuEnumerator {
   const ir::Program& program_;
   const CpuModel& device_;
   OperationCounts counts_;
+  std::optional<OperationCounts> parted_;  ///< of the statements in parts
   bool lanes_ = false, sums_ = false;
   std::vector<Priced> priced_;
 };

@@ -9,6 +9,7 @@
 #include "kernel/schedule.hpp"
 #include "plan/models/contraction_counts.hpp"
 #include "plan/models/contraction_counts_cpu.hpp"
+#include "plan/models/plain_counts_cpu.hpp"
 #include "plan/models/traffic.hpp"
 
 namespace ricci::plan {
@@ -26,6 +27,7 @@ struct Candidate {
   std::vector<TimePart> parts;                 ///< of the prediction; none where `traffic` says what it is of
   std::optional<ContractionCounts> counts;     ///< of a contraction on a GPU
   std::vector<CpuContractionCounts> products;  ///< of a contraction on a CPU, and of each one of a group
+  std::optional<PlainCpuCounts> plain;         ///< of a plain schedule on a CPU
   std::string note;                            ///< what else `explain` says of it
   std::int64_t workspace_bytes = 0;            ///< of its copies, where it is several steps
   /// Of a contraction on a GPU, where it was worked out: seconds that its best tiles of warps would save if the operand

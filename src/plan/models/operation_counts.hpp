@@ -12,7 +12,7 @@ namespace ricci::plan {
 /// A node with its count: it is evaluated `times` per point of the indices it depends on.
 struct CountedNode {
   ir::NodeId node = -1;
-  double times = 1;           ///< product of the extents of the reductions around it
+  double times = 1;           ///< in all loops of reductions in which a kernel has it; where guards stand, if they hold
   std::vector<bool> depends;  ///< per free index
   std::vector<bool> around;   ///< per index: whether a reduction over it encloses this node
 };
@@ -20,11 +20,15 @@ struct CountedNode {
 struct OperationCounts {
   std::vector<bool> free;  ///< per index
   std::vector<CountedNode> loads, operations;
-  std::vector<int> order;       ///< free indices, fastest of the first statement's output first
-  bool sequential = false;      ///< a statement is a scan or a compaction
-  double compulsory_bytes = 0;  ///< of all elements that are accessed, each counted once
+  std::vector<CountedNode> shared_tests;  ///< predicates of guards that a register tile tests for all its points first
+  std::vector<int> order;                 ///< free indices, fastest of the first statement's output first
+  bool sequential = false;                ///< a statement is a scan or a compaction
+  double compulsory_bytes = 0;            ///< of all elements that are accessed, each counted once
 };
 
-OperationCounts count_operations(const ir::Program& program);
+/// Times are those of the kernels that kernel::build_program makes, whatever their tiles: values that several users
+/// share are computed once where loops and guards allow it, invariants in front of their loops.
+///   parts  of the statements, which are computed one after the other; none: all at once
+OperationCounts count_operations(const ir::Program& program, const std::vector<std::vector<int>>& parts = {});
 
 }  // namespace ricci::plan

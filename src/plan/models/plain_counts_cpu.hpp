@@ -1,0 +1,38 @@
+// What a plain schedule does on a CPU, counted: what its prediction is made of.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "plan/models/operation_counts.hpp"
+
+namespace ricci::plan {
+
+/// Of all tasks together; guards count as if they held. Rows of a strip are counted where they are read from memory,
+/// not in their buffers.
+struct PlainCpuCounts {
+  struct Work {
+    double instructions = 0, values = 0;  ///< single ones and vectors; values of all lanes
+    Work& operator+=(const Work& more);
+  };
+  double rounds = 0;  ///< register tiles, and points and vectors of which there are no whole ones
+  Work loads;
+  double gathered = 0;       ///< elements of vectors that are loaded one by one
+  double gathered_wide = 0;  ///< of these, of vectors of more than four
+  Work arithmetic;           ///< operations on real numbers and integers that ir::is_counted
+  double complex = 0;        ///< the same on complex numbers
+  Work others;               ///< comparisons, selections, signs, tests of guards
+  /// Cycles in which the sums of a register tile wait for those of the term before: the fewer, the longer. In part, of
+  /// what is left: short sums of other points go on beside it.
+  double waits = 0;
+  PlainCpuCounts& operator+=(const PlainCpuCounts& more);
+};
+
+/// Of rounds over register tiles and lanes, and over what these leave.
+///   registers  values of a round along each index, of vectors along `lane`
+///   along      values along `lane`
+PlainCpuCounts counts_of(const ir::Program& program, const OperationCounts& operations,
+                         const std::vector<std::int64_t>& registers, int lane, std::int64_t lanes, std::int64_t along);
+
+}  // namespace ricci::plan
