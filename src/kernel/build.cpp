@@ -156,6 +156,10 @@ void Builder::join(const Directive& directive) {
     joined.extent *= extent(q);
   }
   if (joined.members.size() < 2) fail("there is nothing to join");
+  joined.tabled = directive.loops.size() > 1;
+  const bool summed = role(products_.front(), joined.members.front()) == Role::depth;
+  if (joined.tabled && (kernel_.target != Target::cuda || !summed))
+    fail("a table is for what a GPU copies of a sum's indices");
   axes_.push_back(std::move(joined));
 }
 
@@ -168,7 +172,8 @@ void Builder::name_members(const Axis& joined) {
     // The slowest one is past its end where the axis is.
     const auto modulus = k > 0 ? member.extent : 0;
     const auto var = var_of(member.name, k > 0 ? member.extent : last / below + 1);
-    quotients_.push_back({var, joined.value, below, modulus});
+    quotients_.push_back(
+        {.var = var, .of = joined.value, .divisor = below, .modulus = modulus, .tabled = joined.tabled});
     member.value = Affine::of(var);
     below *= member.extent;
   }

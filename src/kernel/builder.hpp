@@ -31,6 +31,7 @@ struct Axis {
   std::string name;
   std::int64_t extent = 1;
   std::vector<int> members = {};  ///< of joined ones the indices, the slowest first
+  bool tabled = false;            ///< copies of a GPU read from a table where joined ones lie
 };
 
 struct Ordered {

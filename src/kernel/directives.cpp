@@ -27,7 +27,7 @@ constexpr std::pair<unsigned, std::string_view> kReaders[] = {{kProducts, "the p
 constexpr std::string_view kBindings[] = {"task", "cluster", "last", "serial", "thread", "sum"};
 constexpr std::string_view kSides[] = {"rows", "columns", "depth", "batch"};
 constexpr std::string_view kStaged[] = {"vector", "rows", "along", "across", "packing"};
-constexpr std::string_view kWritten[] = {"vector", "workers"}, kLaid[] = {"elements", "swizzle"};
+constexpr std::string_view kWritten[] = {"vector", "workers"}, kLaid[] = {"elements", "swizzle"}, kJoined[] = {"table"};
 constexpr int kMany = 1 << 20;
 
 /// What may follow a word, in this order.
@@ -63,7 +63,7 @@ constexpr Word kWords[] = {
     {"skew", kMoves, "an index", 1, 1},
     {"origin", kMoves, "shuffle"},
     {"store", kProducts},
-    {.text = "join", .readers = kProducts, .subject = "a name for what indices become", .list = true},
+    {.text = "join", .readers = kProducts, .subject = "a name for what becomes one", .list = true, .keys = kJoined},
     {"exchange", kProducts},
     {.text = "copy", .readers = 0, .subject = "an operand, or the result", .list = true},
     {"library", 0, "gemm"},

@@ -71,8 +71,8 @@ inline Visits visits_of(Threads& threads, const Copy& copy, bool by_target = fal
 using Places = std::vector<std::pair<Var, Affine>>;
 /// Those of one visit: of the copy's digits, and of quotients of them, which are named in `names`.
 Places places_of(Threads& threads, Body& names, const Visits& visits, std::size_t visit, const Copy& copy);
-/// The copy with one table of places for all quotients of a joined index that are others in each round than those of
-/// `any`, and would take divisions there; as it is where that is not possible.
+/// The copy with one table of places for all quotients of an index that was joined with a table, where they are others
+/// in each round than those of `any`; as it is where that is not possible.
 Copy by_table(Threads& threads, const Visits& visits, Copy copy, const Copy& any);
 /// Adds quotients of what has its place already, under names that begin and end so.
 void add_quotients(Threads& threads, Body& names, Places& places, std::vector<Let> quotients, const std::string& begin,

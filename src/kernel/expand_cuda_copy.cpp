@@ -222,7 +222,7 @@ Copy by_table(Threads& threads, const Visits& visits, Copy copy, const Copy& any
   constexpr std::int64_t kMostPlaces = 4096;  // 16 KB, of which a round reads few lines
   std::vector<Let> tabled;
   for (std::size_t k = 0; k < any.quotients.size(); ++k) {
-    if (copy.quotients[k].of != any.quotients[k].of) tabled.push_back(copy.quotients[k]);
+    if (copy.quotients[k].tabled && copy.quotients[k].of != any.quotients[k].of) tabled.push_back(copy.quotients[k]);
   }
   // Threads that decode each visit by itself would have a table for each.
   if (tabled.size() < 2 || visits.value.size() != 1) return copy;

@@ -139,8 +139,7 @@ enum class Bind : std::uint8_t {
 /// Whether a loop's variable is a digit of the task's number.
 constexpr bool numbers_blocks(Bind bind) { return bind == Bind::task || bind == Bind::cluster; }
 
-/// var = first, first + step, ... below its extent, as long as `when` holds: it fails for all later values once it
-/// fails.
+/// var = first, first + step, ... below its extent, as long as `when` holds: it fails for all values behind one.
 struct Loop {
   Var var = 0;
   Bind bind = Bind::serial;
@@ -181,6 +180,7 @@ struct Let {
   std::int64_t most = -1;
   std::vector<std::int64_t> values = {};  ///< in place: var is one of these, number `of`
   std::optional<Value> value = {};
+  bool tabled = false;  ///< of a copy's quotients on a GPU: several make an entry of one table where rounds differ
 };
 
 /// `then` where all conditions of `when` hold and none of `values` is 0.

@@ -244,6 +244,7 @@ TEST_CASE("random contractions whose joined sums lie where tables say are the in
         for (const auto& name : summed) joined += name;
         text += joined;
         for (const auto& name : summed) text += " " + name;
+        text += " table";
         const auto& [row, column] = std::pair(rows.front(), columns.front());
         const int warps = pick(random, {1, 2});
         text += "\ntile " + row + ":" + std::to_string(16 * warps) + "\ntile " + column + ":" +

@@ -27,8 +27,6 @@
 //            atom m16n8k8_f64 rows bd columns ef depth ac warps 2x1 runs 2x1x1
 //            pipeline ac0 3
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/contraction_joined.case
-static __device__ const int A_places[48] = {0, 1, 2, 3, 4, 75, 76, 77, 78, 79, 150, 151, 152, 153, 154, 225, 226, 227, 228, 229, 300, 301, 302, 303, 304, 375, 376, 377, 378, 379, 450, 451, 452, 453, 454, 525, 526, 527, 528, 529, 600, 601, 602, 603, 604, 0, 0, 0};
-static __device__ const int B_places[48] = {0, 1, 2, 3, 4, 35, 36, 37, 38, 39, 70, 71, 72, 73, 74, 105, 106, 107, 108, 109, 140, 141, 142, 143, 144, 175, 176, 177, 178, 179, 210, 211, 212, 213, 214, 245, 246, 247, 248, 249, 280, 281, 282, 283, 284, 0, 0, 0};
 extern "C" __global__ void __launch_bounds__(64, 1)
 f64_abcd_aecf_to_debf_9x15x5x3x7x6(const double* __restrict__ A, const double* __restrict__ B, double* C)
 {
@@ -111,7 +109,9 @@ f64_abcd_aecf_to_debf_9x15x5x3x7x6(const double* __restrict__ A, const double* _
             if (ac0 == 0) {
               const int A_d_ = (32 * bd0 + A_bd + 16 * r0) % 3;
               const int A_b_ = (32 * bd0 + A_bd + 16 * r0) / 3;
-              copy_async_or_zero<8>(A_tile + A_bd + 16 * r0 + 36 * A_ac + 144 * r1 + 576 * next_place, A + 3 * (A_places[A_ac + 4 * r1 + 16 * next_ac0]) + A_d_ + 15 * A_b_, 32 * bd0 + A_bd + 16 * r0 < 45 && A_ac + 4 * r1 + 16 * next_ac0 < 45);
+              const int A_c_ = opaque(A_ac + 4 * r1 + 16 * next_ac0) % 5;
+              const int A_a_ = opaque(A_ac + 4 * r1 + 16 * next_ac0) / 5;
+              copy_async_or_zero<8>(A_tile + A_bd + 16 * r0 + 36 * A_ac + 144 * r1 + 576 * next_place, A + A_d_ + 15 * A_b_ + 3 * A_c_ + 225 * A_a_, 32 * bd0 + A_bd + 16 * r0 < 45 && A_ac + 4 * r1 + 16 * next_ac0 < 45);
             }
           }
         }
@@ -124,7 +124,9 @@ f64_abcd_aecf_to_debf_9x15x5x3x7x6(const double* __restrict__ A, const double* _
             if (ac0 == 0) {
               const int B_f_ = (32 * ef0 + 2 * B_ef + 16 * r0) % 6;
               const int B_e_ = (32 * ef0 + 2 * B_ef + 16 * r0) / 6;
-              copy_async_or_zero<16>(B_tile + 2 * B_ef + 16 * r0 + 36 * B_ac + 288 * r1 + 576 * next_place, B + 6 * (B_places[B_ac + 8 * r1 + 16 * next_ac0]) + B_f_ + 30 * B_e_, 32 * ef0 + 2 * B_ef + 16 * r0 < 42 && B_ac + 8 * r1 + 16 * next_ac0 < 45);
+              const int B_c_ = opaque(B_ac + 8 * r1 + 16 * next_ac0) % 5;
+              const int B_a_ = opaque(B_ac + 8 * r1 + 16 * next_ac0) / 5;
+              copy_async_or_zero<16>(B_tile + 2 * B_ef + 16 * r0 + 36 * B_ac + 288 * r1 + 576 * next_place, B + B_f_ + 30 * B_e_ + 6 * B_c_ + 210 * B_a_, 32 * ef0 + 2 * B_ef + 16 * r0 < 42 && B_ac + 8 * r1 + 16 * next_ac0 < 45);
             }
           }
         }

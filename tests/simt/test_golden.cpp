@@ -12,10 +12,11 @@ namespace test_golden {
 using namespace ricci;
 
 TEST_CASE("golden contractions on the simulator do what the interpreter does") {
-  for (const std::string name : {"contraction_mma", "contraction_complex", "contraction_f16", "contraction_relaid",
-                                 "contraction_tf32", "contraction_fma", "contraction_rounded", "contraction_joined",
-                                 "contraction_maps", "contraction_maps_mma", "contraction_cluster", "contraction_last",
-                                 "contraction_wgmma", "contraction_wgmma_tf32", "contraction_wgmma_rs_tf32"}) {
+  for (const std::string name :
+       {"contraction_mma", "contraction_complex", "contraction_f16", "contraction_relaid", "contraction_tf32",
+        "contraction_fma", "contraction_rounded", "contraction_joined", "contraction_table", "contraction_maps",
+        "contraction_maps_mma", "contraction_cluster", "contraction_last", "contraction_wgmma",
+        "contraction_wgmma_tf32", "contraction_wgmma_rs_tf32"}) {
     INFO(name);
     std::ifstream stream(std::filesystem::path(RICCI_TEST_DIR) / ".." / "golden" / (name + ".case"));
     const auto golden = golden::parse_case(name, {std::istreambuf_iterator<char>(stream), {}});
