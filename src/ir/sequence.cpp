@@ -51,8 +51,13 @@ void verify(const Sequence& sequence) {
       require(step.storage[b] >= 0 && step.storage[b] < static_cast<int>(sequence.storages.size()),
               "every buffer of a step is a storage");
       const auto& storage = sequence.storages[static_cast<std::size_t>(step.storage[b])];
-      require(storage.type == buffer.type && storage.tf32 == buffer.tf32, "a buffer has its storage's type");
-      require(program.points() == 0 || (buffer.first >= storage.first && buffer.last <= storage.last),
+      const bool parts =
+          is_complex(storage.type) && buffer.type == (storage.type == DType::c64 ? DType::f32 : DType::f64);
+      require((storage.type == buffer.type || parts) && storage.tf32 == buffer.tf32,
+              "a buffer has its storage's type, or that of its parts");
+      const auto elements = size_of(storage.type) / size_of(buffer.type);
+      require(program.points() == 0 ||
+                  (buffer.first >= elements * storage.first && buffer.last < elements * (storage.last + 1)),
               "a buffer stays inside its storage");
       require(buffer.alignment <= std::max(storage.alignment, size_of(storage.type)),
               "a buffer promises what its storage does");

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "ir/passes/canonical.hpp"
+#include "ir/passes/simpler_products.hpp"
 #include "ir/passes/step_piece.hpp"
 #include "ir/workspace.hpp"
 #include "kernel/atom_types.hpp"
@@ -64,8 +65,11 @@ std::vector<Use> uses_of(const ir::Sequence& sequence, const std::vector<Plan::I
       one.alignment = std::max(one.alignment, buffer.alignment);
       if (buffer.last < buffer.first) continue;
       const bool fresh = one.last < one.first;
-      one.first = fresh ? buffer.first : std::min(one.first, buffer.first);
-      one.last = fresh ? buffer.last : std::max(one.last, buffer.last);
+      const auto& storage = sequence.storages[static_cast<std::size_t>(step.storage[k])];
+      const auto parts = size_of(storage.type) / size_of(buffer.type);  // of an element, that a buffer of reals has
+      const auto element = [&](std::int64_t place) { return (place - (place < 0 ? parts - 1 : 0)) / parts; };
+      one.first = fresh ? element(buffer.first) : std::min(one.first, element(buffer.first));
+      one.last = fresh ? element(buffer.last) : std::max(one.last, element(buffer.last));
     }
     for (const auto& node : program.nodes) {
       if (node.kind != ir::NodeKind::load) continue;
@@ -326,6 +330,10 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     plan->library_model = rated ? blas_model(plan->target, plan->threads) : plan::LibraryModel{};
   }
   const auto fits = [&](std::int64_t bytes) { return wanted.workspace_limit < 0 || bytes <= wanted.workspace_limit; };
+  if (cpu) {
+    if (auto simpler = ir::simpler_products(plan->sequence); fits(simpler.workspace_bytes()))
+      plan->sequence = std::move(simpler);
+  }
   if (!cpu) plan->predictions = std::make_unique<runtime::Predictions>(plan->gpu_model(), wanted.precision);
   plan->workspace_limit = wanted.workspace_limit;
   if (auto made = runtime::steps_instead(plan->sequence, *plan, plan->predictions.get()))

@@ -88,7 +88,19 @@ class Maker {
     types_[0] = drawn[swap ? 1 : 0];
     types_[1] = drawn[swap ? 0 : 1];
     types_[2] = drawn[2];
+    choose_mixed(swap);
     choose_precision();
+  }
+
+  /// Other types in the place of one that is drawn, by the seed alone.
+  void choose_mixed(bool swap) {
+    constexpr DType kShort[] = {DType::i8, DType::u8, DType::i16, DType::u16};
+    if (types_[0] != types_[1] && types_[2] == DType::c128 && made_.seed % 3 != 0) {
+      types_[swap ? 1 : 0] = DType::c64;
+      types_[swap ? 0 : 1] = made_.seed % 3 == 1 ? DType::f32 : DType::c128;
+      if (made_.seed % 3 == 1) types_[2] = DType::c64;
+    }
+    if (types_[0] == DType::i64 && made_.seed % 5 != 0) types_[0] = types_[1] = types_[2] = kShort[made_.seed % 5 - 1];
   }
 
   /// By the seed alone.
@@ -131,12 +143,17 @@ class Maker {
     }
   }
 
+  Scalar whole_factor() {
+    const auto drawn = static_cast<double>(pick(-9, 9));
+    return is_signed(types_[2]) ? drawn : std::abs(drawn);
+  }
+
   void choose_factors() {
     auto& problem = made_.problem;
     const auto factor = [&] {
       const double re = static_cast<double>(pick(-16, 16)) / 4;
       return is_complex(types_[2])   ? Scalar(re, static_cast<double>(pick(-16, 16)) / 4)
-             : is_integer(types_[2]) ? Scalar(static_cast<double>(pick(-9, 9)))
+             : is_integer(types_[2]) ? whole_factor()
                                      : Scalar(re);
     };
     if (chance(0.3)) problem.alpha = ir::Factor::any, made_.alpha = factor();

@@ -178,7 +178,9 @@ class Einsum(Case):
         """The head of every kernel says how to make it again; that command does."""
         for words in [["ab,bc->ac", "a=5", "b=7", "c=6"], ["ii->i", "i=9"], ["ii->", "i=9"], ["a,b->ab", "a=7", "b=5"],
                       ["bij,bjk->bik", "b=3", "i=4", "j=5", "k=6", "--dtype", "f32"],
-                      ["ab,bc->ac", "a=5", "b=7", "c=6", "--dtype", "c128,f64", "--conj=1", "--alpha", "any", "--beta", "1"],
+                      ["ab,bc->ac", "a=5", "b=7", "c=6", "--dtype", "c128", "--conj=1", "--alpha", "any", "--beta", "1"],
+                      ["ab,bc->ac", "a=5", "b=7", "c=6", "--dtype", "c128,f64", "--beta", "1"],
+                      ["ab,bc->ac", "a=5", "b=7", "c=6", "--dtype", "i8"],
                       ["ab,bc->ac", "a=5", "b=7", "c=6", "--strides-in", "F;C", "--strides-out", "1,5", "--beta", "any"],
                       ["ab,bc->ac", "a=5", "b=7", "c=6", "--dtype", "f16", "--out-dtype", "f64"],
                       ["ab->b", "a=40", "b=6", "--dtype", "i32", "--out-dtype", "i64"]]:

@@ -1,0 +1,19 @@
+// Sums of products in types that kernels multiply fast: real and complex factors as reals, short integers as i32.
+#pragma once
+
+#include "ir/sequence.hpp"
+
+namespace ricci::ir {
+
+/// The sequence with sums of products of two tensors, of which each has an index of its own, in other types:
+///
+///   a real and a complex factor   a complex tensor as one of reals, of twice as many elements, whose parts are one
+///   more
+///                                 index: half the multiplications. What is conjugated, scaled or converted around the
+///                                 sum is a step of its own, which reads it from workspace
+///   i8, i16, u8, u16              summed in i32, and cut to their own type at the end: the same bits
+///
+/// Programs that are exact stay as they are, but for those of integers.
+Sequence simpler_products(Sequence sequence);
+
+}  // namespace ricci::ir
