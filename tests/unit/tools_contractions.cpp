@@ -81,7 +81,8 @@ TEST_CASE("TBLIS adds multiples of sums to a result that is part of a larger one
                                 .result = {"ab", {2, 3}, {5, 1}},
                                 .adds = -2,
                                 .allocate = {}};
-  const auto runs = open_tblis(FAKE_TBLIS)->prepare(problem, result.data(), first.data(), second.data());
+  const auto library = open_tblis(FAKE_TBLIS);
+  const auto runs = library->prepare(problem, result.data(), first.data(), second.data());
   REQUIRE(runs.size() == 1);
   runs[0].run();
   CHECK(result == std::vector<double>{58, 52, 46, 100, 100, 6, -8, -22, 100, 100});
