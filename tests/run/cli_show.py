@@ -74,6 +74,34 @@ class Show(Case):
         predicted = [candidate["predicted_us"] for candidate in explained["candidates"]]
         self.assertEqual(predicted, sorted(predicted))
 
+    def parts(self, *problem):
+        """The columns of a contraction's table: of each candidate the name, what is predicted, and its parts by name."""
+        text = self.ricci("explain", *problem, "--untuned").stdout
+        head, *rows = text.partition("\n\n")[2].partition("\n\n")[0].split("\n")
+        names = re.fullmatch(r" +schedule +predicted (.+)   \(us, each on its own\)", head)[1].split()
+        table = []
+        for row in rows:
+            name, us, parts = re.fullmatch(r"[* ]  (.+?) +([\d.]+) us (.+)", row).groups()
+            table.append((name, float(us), {what: float(part) for what, part in zip(names, parts.split(), strict=True) if part != "-"}))
+        return text, table
+
+    def test_explain_says_what_a_prediction_is_made_of(self):
+        for problem in (["ab,bc->ac", "a=300", "b=200", "c=250"], ["ba,b->a", "a=4000", "b=4000"]):
+            text, table = self.parts(*problem)
+            tiles = [row for row in table if row[0].startswith("gett") and "copied" not in row[0]]
+            self.assertGreater(len(tiles), 4)
+            for name, us, parts in tiles:
+                cycles = sum(parts[what] for what in ("products", "stores", "caches", "packing", "reading", "idle"))
+                made = (cycles ** 3 + parts["memory"] ** 3) ** (1 / 3) + parts["launch"]
+                self.assertAlmostEqual(made, us, delta=0.5, msg=name)
+                self.assertEqual(parts["packing"] > 0, "packed" in name, name)
+            for name, us, parts in (row for row in table if row[0].startswith("plain")):
+                cycles = sum(parts[what] for what in ("products", "reading", "rounds", "waits"))
+                self.assertAlmostEqual(max(cycles, parts["memory"]) + parts.get("rereads", 0), us, delta=0.4, msg=name)
+            name, _, parts = table[0]
+            longest = max(parts, key=parts.get)
+            self.assertIn(f"\n* {name}: bound by {longest} ({parts[longest]:.1f} us), a register tile's round takes ", text)
+
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w") as full:
             done = self.ricci("show", *SHAPE, code=2, stdout=full)

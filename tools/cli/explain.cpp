@@ -11,7 +11,7 @@ namespace ricci::tools {
 
 void add_explain(Command& app, Session& session) {
   auto options = std::make_shared<ProblemOptions>();
-  Command command = app.add_subcommand("explain", "Print every candidate schedule with its predicted traffic");
+  Command command = app.add_subcommand("explain", "Print every candidate schedule with what it is predicted to take");
   add_problem_options(command, *options);
   command.add_json_flag(session);
   command.footer(

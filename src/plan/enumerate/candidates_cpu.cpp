@@ -530,7 +530,11 @@ std::vector<Candidate> computing(const ir::Program& program, const CpuModel& dev
   auto contractions = contraction_candidates(program, device, tiles);
   if (contractions.empty()) contractions = group_candidates(program, device);
   const double times = contractions.empty() ? 1 : plain_times(program, device);
-  for (auto& candidate : list) candidate.predicted_us *= times;
+  for (auto& candidate : list) {
+    if (times == 1) break;
+    candidate.parts.push_back({"rereads", (times - 1) * candidate.predicted_us});
+    candidate.predicted_us *= times;
+  }
   for (auto& candidate : contractions) list.push_back(std::move(candidate));
   return list;
 }

@@ -104,6 +104,8 @@ class ContractionEnumerator : public ContractionSides {
     candidate.schedule.name = name(found);
     candidate.schedule.directives = directives(b);
     candidate.products = {counts_of(b, problem_)};
+    candidate.parts = time_parts(b, problem_, device_);
+    candidate.note = round_text(b, problem_, device_);
     candidate.traffic.occupancy = 1;
     candidate.traffic.tiles = product(problem_.batch, extent_of) * b.row_tasks * b.column_tasks;
     return candidate;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <set>
 
 #include "kernel/contraction.hpp"
@@ -188,7 +188,8 @@ class GroupEnumerator {
   }
 
   /// The fastest way to compute a product, and its cycles; packing both operands always works.
-  double choose(Product& product, const std::vector<std::int64_t>& block, std::int64_t vectors, bool joined) const {
+  CpuContractionCycles choose(Product& product, const std::vector<std::int64_t>& block, std::int64_t vectors,
+                              bool joined) const {
     auto b = product.axes;
     b.joined = joined;
     const auto registers = device_.vector_bytes >= 64 ? 31 : 15;
@@ -206,7 +207,7 @@ class GroupEnumerator {
     const auto& lane = b.columns.back();
     const auto whole = [](const Axis& axis) { return axis.extent % axis.tile == 0; };
     const bool depth_whole = std::all_of(b.depth.begin(), b.depth.end(), whole);
-    auto least = std::numeric_limits<double>::infinity();
+    std::optional<CpuContractionCycles> least;
     for (const bool pack_columns : {true, false}) {
       if (!pack_columns && (lane.in_columns != 1 || !whole(lane) || !depth_whole)) continue;
       for (const bool pack_rows : {true, false}) {
@@ -214,7 +215,7 @@ class GroupEnumerator {
         b.pack_columns = pack_columns;
         b.pack_rows = pack_rows;
         const auto cycles = cycles_in_group(b, problem_, device_);
-        if (cycles >= least) continue;
+        if (least && cycles.all() >= least->all()) continue;
         least = cycles;
         product.axes.pack_columns = pack_columns;
         product.axes.pack_rows = pack_rows;
@@ -223,7 +224,7 @@ class GroupEnumerator {
     b.pack_columns = product.axes.pack_columns;
     b.pack_rows = product.axes.pack_rows;
     product.axes = std::move(b);
-    return least;
+    return *least;
   }
 
   void add(std::int64_t lanes, std::int64_t vectors, std::int64_t most) {
@@ -234,7 +235,7 @@ class GroupEnumerator {
       elements *= static_cast<double>(extent(q));
     }
     auto sections = sections_;
-    double cycles = 0;
+    CpuContractionCycles cycles;
     for (auto& section : sections) {
       for (auto& product : section) {
         product.axes.lanes = lanes;
@@ -268,11 +269,11 @@ class GroupEnumerator {
       }
     }
     const double rounds = std::ceil(tasks / device_.threads);
-    const double compute = cycles / tasks * rounds / device_.clock_MHz;
     const double bytes = 2 * elements * static_cast<double>(problem_.size);
     const double memory =
         device_.beyond_caches(bytes) ? bytes / (device_.thread_GBs(false, 20) * device_.threads) * 1e-3 : 0;
-    candidate.predicted_us = std::cbrt(std::pow(compute, 3) + std::pow(memory, 3)) + 1;
+    candidate.predicted_us = time_of(cycles.all(), rounds / tasks, memory, device_);
+    candidate.parts = time_parts(cycles, rounds / tasks, memory, device_);
     candidate.traffic.occupancy = 1;
     candidate.traffic.tiles = static_cast<std::int64_t>(tasks);
     list_.push_back(std::move(candidate));

@@ -217,6 +217,7 @@ std::vector<Candidate> copied_candidates(const ir::Program& program, const CpuMo
     schedule.name += suffix(copies);
     schedule.directives.insert(schedule.directives.begin(), copies.begin(), copies.end());
     candidate.predicted_us += us;
+    candidate.parts.push_back({"copies", us});
     candidate.workspace_bytes = composite.sequence.workspace_bytes();
   }
   return list;

@@ -88,7 +88,7 @@ class PlainCpuEnumerator {
     std::int64_t strip;
     const Parts* parts;
     bool nontemporal;
-    double cycles_per_point, predicted_us;
+    double cycles_per_point, memory_us, predicted_us;
     PlainCpuCounts counts;
     /// Values of an index that a round over a tile computes.
     std::int64_t block(std::size_t q) const { return tile.count(q) * (static_cast<int>(q) == lane ? lanes : 1); }
@@ -101,15 +101,19 @@ class PlainCpuEnumerator {
   double cycles_of(const CountedNode& counted) const {
     return is_complex(program_.nodes[static_cast<std::size_t>(counted.node)].type) ? kComplex : kOperation;
   }
-  /// Of all rounds.
-  static double cycles_of(const PlainCpuCounts& counts) {
+  /// Of all rounds, in cycles of one thread.
+  struct Cycles {
+    double rounds, reading, operations, waits;
+    double all() const { return rounds + reading + operations + waits; }
+  };
+  static Cycles cycles_of(const PlainCpuCounts& counts) {
     constexpr double kRound = 4, kLoad = 0.5;
     // A load and an insert; of up to four neighbours compilers transpose rows that they load by vectors instead.
     constexpr double kGathered = 1.5, kGatheredWide = 2;
-    return kRound * counts.rounds + kLoad * counts.loads.instructions + kGathered * counts.gathered +
-           kGatheredWide * counts.gathered_wide +
-           kOperation * (counts.arithmetic.instructions + counts.others.instructions) + kComplex * counts.complex +
-           counts.waits;
+    return {kRound * counts.rounds,
+            kLoad * counts.loads.instructions + kGathered * counts.gathered + kGatheredWide * counts.gathered_wide,
+            kOperation * (counts.arithmetic.instructions + counts.others.instructions) + kComplex * counts.complex,
+            counts.waits};
   }
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
@@ -125,7 +129,7 @@ class PlainCpuEnumerator {
            const Parts* parts = nullptr) {
     if (strip > 0 && (strip > extent(lane) || lane != counts_.order.front())) return;
     const auto count = program_.indices.size();
-    Priced priced{lane, lanes, tile, strip, parts, false, 0, 0, {}};
+    Priced priced{lane, lanes, tile, strip, parts, false, 0, 0, 0, {}};
     // Vector registers for sums and operands.
     const auto registers = device_.vector_bytes >= 64 ? 26 : 13;
     double held = 0, sums = 0;
@@ -147,7 +151,7 @@ class PlainCpuEnumerator {
     const auto along = lane < 0 ? 1 : extent(lane), in_parts = parts ? along / strip * strip : 0;
     priced.counts = counts_of(program_, counts_, counts, lane, lanes, along - in_parts);
     if (parts) priced.counts += counts_of(program_, *parted_, counts, lane, lanes, in_parts);
-    const double total = cycles_of(priced.counts);
+    const double total = cycles_of(priced.counts).all();
 
     double rate_GBs = 20;  // of one thread
     if (!sums_) {
@@ -160,7 +164,8 @@ class PlainCpuEnumerator {
       const auto streams = static_cast<double>(counts_.loads.size() + program_.statements.size());
       rate_GBs *= parts ? 0.9 : strip > 0 ? 0.5 : std::min(1.0, static_cast<double>(kStreams) / streams);
     }
-    priced.predicted_us = std::max(total / kClockMHz, counts_.compulsory_bytes / rate_GBs * 1e-3) / device_.threads;
+    priced.memory_us = counts_.compulsory_bytes / rate_GBs * 1e-3 / device_.threads;
+    priced.predicted_us = std::max(total / kClockMHz / device_.threads, priced.memory_us);
     priced.cycles_per_point = total / static_cast<double>(free_points());
     priced_.push_back(priced);
   }
@@ -170,6 +175,13 @@ class PlainCpuEnumerator {
     Candidate candidate;
     candidate.predicted_us = priced.predicted_us;
     candidate.plain = priced.counts;
+    const auto cycles = cycles_of(priced.counts);
+    const double even = 1 / kClockMHz / device_.threads;  // us of a cycle that all threads share
+    candidate.parts = {{"memory", priced.memory_us},
+                       {"products", even * cycles.operations},
+                       {"reading", even * cycles.reading},
+                       {"rounds", even * cycles.rounds},
+                       {"waits", even * cycles.waits}};
     auto& schedule = candidate.schedule;
     std::vector<PlainIndex> indices(count);
     std::int64_t tile_points = 1;

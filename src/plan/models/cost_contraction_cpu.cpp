@@ -1,5 +1,7 @@
 #include "plan/models/cost_contraction_cpu.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -25,7 +27,8 @@ constexpr double kQuotient = 3;      // for each vector, or row, of joined indic
 constexpr double kJoined = 1.03, kJoinedSeldomUsed = 1.1;  // times all of it where indices are joined
 constexpr double kPanelLine = 2.5;  // for each line of a register tile's columns that the first cache lacks
 constexpr double kMetLine = 3.5;    // for each that was driven out, as lines of columns meet in few sets
-constexpr double kStrewnLine = 4;   // the same of columns that are read in place: sets of the cache overflow
+constexpr double kLaunchUs = 1;
+constexpr double kStrewnLine = 4;  // the same of columns that are read in place: sets of the cache overflow
 
 double n(std::int64_t value) { return static_cast<double>(value); }
 
@@ -102,14 +105,21 @@ class Model {
 
   double us() const {
     const double share = least_ ? 1.0 / device_.threads : longest_share();
-    const double compute = cycles() * of_joined() * share / device_.clock_MHz;
+    return time_of(cycles().all() * of_joined(), share, memory_us(), device_);
+  }
+  std::vector<TimePart> time() const {
+    auto each = cycles();
+    for (auto* part : {&each.products, &each.stores, &each.cache, &each.packing, &each.reading}) *part *= of_joined();
+    return time_parts(each, longest_share(), memory_us(), device_);
+  }
+
+  double memory_us() const {
     // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
     const bool again = does_.parts > 1 && is_far(result_bytes_) && !least_;
     const double results = again ? 2 * does_.parts : is_nontemporal() ? 1 : 2;
     const double bytes = size_ * does_.batch * (does_.rows.elements + does_.columns.elements + does_.results * results);
     const double rate = device_.thread_GBs(false, 20) * device_.threads;
-    const double memory = device_.beyond_caches(bytes) ? bytes / rate * 1e-3 : 0;
-    return (memory > 0 ? std::cbrt(compute * compute * compute + memory * memory * memory) : compute) + 1;
+    return device_.beyond_caches(bytes) ? bytes / rate * 1e-3 : 0;
   }
 
   /// What joined axes take beside what is counted: more where what is packed across them is used a few times alone.
@@ -121,8 +131,16 @@ class Model {
       most = std::max(most, n(product(b_.columns, extent_of)) < kFewUses ? kJoinedSeldomUsed : kJoined);
     return most;
   }
-  /// Of one thread, without the memory's.
-  double cycles() const { return products() + columns() + rows(); }
+  /// Without the memory's.
+  CpuContractionCycles cycles() const {
+    auto each = products();
+    (b_.pack_columns ? each.packing : each.reading) += columns();
+    (b_.pack_rows ? each.packing : each.reading) += rows();
+    return each;
+  }
+  /// Of a register tile's round: in which its multiply-adds fill their units.
+  double busy_cycles() const { return turns() * does_.sums * does_.vectors / 2; }
+  double round_cycles() const { return products().products / (does_.batch * does_.tiles * does_.rounds); }
 
  private:
   static constexpr auto task_of = [](const Axis& axis) { return std::max(axis.task, axis.tile); };
@@ -155,14 +173,16 @@ class Model {
   bool is_nontemporal() const { return problem_.nontemporal && does_.parts == 1; }
   bool is_far(double bytes) const { return bytes > 2 * n(device_.l2_bytes); }
 
+  /// Cycles of a vector in a unit.
+  double turns() const { return std::max(1.0, size_ * n(b_.lanes) / n(device_.datapath_bytes)); }
+
   /// Register tiles, and the writing of their sums.
-  double products() const {
+  CpuContractionCycles products() const {
     const auto& lane = b_.columns.back();
     const double tile_rows = does_.tile_rows, tile_columns = does_.tile_columns, sums = does_.sums,
                  vectors = does_.vectors;
     // Two fused multiply-adds a cycle, each of which waits four cycles for the one before it; two loads a cycle.
-    const double turns = std::max(1.0, size_ * n(b_.lanes) / n(device_.datapath_bytes));  // of a vector in a unit
-    double round = std::max({turns * sums * vectors / 2, (sums + turns * vectors) / 2, 4.0});
+    double round = std::max({busy_cycles(), (sums + turns() * vectors) / 2, 4.0});
     if (!b_.pack_rows) round += 0.1 * tile_rows;
     if (!b_.pack_columns) round += 0.25 * vectors + reads_in_pieces(lane) * vectors / n(parts(lane.tile, b_.lanes));
     // All row tiles read the columns' panel again.
@@ -195,10 +215,13 @@ class Model {
     begin += kQuotient * ((lane.run_in_result > 0 ? vectors : 0) +
                           (!b_.rows.empty() && b_.rows.back().run_in_result > 0 ? tile_rows : 0));
     const double results = b_.joined ? 0 : stores * (again ? 3 : 1) + begin + tile_rows * tile_columns / length * each;
-    double cycles = does_.tiles * (does_.rounds * round + results);
+    const double tiles = does_.batch * does_.tiles;
+    CpuContractionCycles cycles;
+    cycles.products = tiles * does_.rounds * round;
+    cycles.stores = tiles * results;
     // Elements on their way from the second or the last cache into the first one, once for each block of rows.
-    cycles += does_.columns.elements * n(parts_of(b_.rows, block_of)) * from_cache();
-    return does_.batch * cycles;
+    cycles.cache = does_.batch * does_.columns.elements * n(parts_of(b_.rows, block_of)) * from_cache();
+    return cycles;
   }
   /// What a vector of neighbours takes that may lie in several runs, of whole ones.
   double accesses(double pieces) const {
@@ -384,6 +407,45 @@ double predicted_us(const Blocking& blocking, const Problem& problem, const CpuM
   return Model(blocking, problem, device).us();
 }
 
+std::vector<TimePart> time_parts(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
+  return Model(blocking, problem, device).time();
+}
+
+std::string round_text(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
+  const Model model(blocking, problem, device);
+  const double round = model.round_cycles(), busy = model.busy_cycles();
+  return fmt::format("a register tile's round takes {:.1f} cycles, its multiply-adds {:.1f} of these", round, busy);
+}
+
+CpuContractionCycles& CpuContractionCycles::operator+=(const CpuContractionCycles& more) {
+  products += more.products;
+  stores += more.stores;
+  cache += more.cache;
+  packing += more.packing;
+  reading += more.reading;
+  return *this;
+}
+
+double time_of(double cycles, double longest_share, double memory_us, const CpuModel& device) {
+  const double compute = cycles * longest_share / device.clock_MHz;
+  const double beside = compute * compute * compute + memory_us * memory_us * memory_us;
+  return (memory_us > 0 ? std::cbrt(beside) : compute) + kLaunchUs;
+}
+
+std::vector<TimePart> time_parts(const CpuContractionCycles& cycles, double longest_share, double memory_us,
+                                 const CpuModel& device) {
+  const double even = 1 / device.clock_MHz / device.threads;  // of a cycle that all threads share
+  const double idle = std::max(0.0, longest_share * device.threads - 1);
+  return {{"memory", memory_us},
+          {"products", even * cycles.products},
+          {"stores", even * cycles.stores},
+          {"caches", even * cycles.cache},
+          {"packing", even * cycles.packing},
+          {"reading", even * cycles.reading},
+          {"idle", even * idle * cycles.all()},
+          {"launch", kLaunchUs}};
+}
+
 void make_whole(Blocking& blocking) {
   for (auto* axes : {&blocking.columns, &blocking.rows}) {
     for (auto& axis : *axes) axis.block = axis.task = up(axis.extent, axis.tile);
@@ -397,7 +459,7 @@ double least_us(const Blocking& blocking, const Problem& problem, const CpuModel
   return kRounding * Model(blocking, problem, device, any_sum ? Model::Bound::sums : Model::Bound::blocks).us();
 }
 
-double cycles_in_group(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
+CpuContractionCycles cycles_in_group(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
   return Model(blocking, problem, device).cycles();
 }
 

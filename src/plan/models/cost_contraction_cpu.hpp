@@ -1,6 +1,10 @@
 // The predicted time of a contraction on a CPU.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "plan/models/candidate.hpp"
 #include "plan/models/contraction_blocking.hpp"
 #include "plan/models/contraction_counts_cpu.hpp"
 #include "plan/models/device_model.hpp"
@@ -12,6 +16,25 @@ CpuContractionCounts counts_of(const Blocking& blocking, const Problem& problem)
 
 /// Microseconds on all threads: cycles of the register tiles and of packing, beside what memory takes.
 double predicted_us(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+/// What it is made of.
+std::vector<TimePart> time_parts(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+/// Cycles of a register tile's round, and the share of them in which the units for multiply-adds are busy.
+std::string round_text(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+
+/// Cycles on one thread, all tasks together.
+struct CpuContractionCycles {
+  double products = 0;  ///< rounds of the register tiles
+  double stores = 0;    ///< beginning and end of these, with their results
+  double cache = 0;     ///< columns on their way from the second or the last cache
+  double packing = 0;   ///< of operands
+  double reading = 0;   ///< of operands in place, beside what rounds take
+  double all() const { return products + stores + cache + packing + reading; }
+  CpuContractionCycles& operator+=(const CpuContractionCycles& more);
+};
+/// Microseconds where the thread that ends last has this share of the cycles, and memory takes so long on its own.
+double time_of(double cycles, double longest_share, double memory_us, const CpuModel& device);
+std::vector<TimePart> time_parts(const CpuContractionCycles& cycles, double longest_share, double memory_us,
+                                 const CpuModel& device);
 
 /// Whether the columns that the next task packs are fetched while this one computes: where they come from memory and
 /// are used by few rows, and the second cache has room for both.
@@ -28,8 +51,7 @@ void make_whole(Blocking& blocking);
 ///   any_sum  and however many terms are summed in one go; `blocking` sums all of them
 double least_us(const Blocking& blocking, const Problem& problem, const CpuModel& device, bool any_sum = false);
 
-/// Cycles that a product of a group takes on one thread, all tasks together: the result stays in the second cache from
-/// one product to the next.
-double cycles_in_group(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+/// What a product of a group takes: the result stays in the second cache from one product to the next.
+CpuContractionCycles cycles_in_group(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
 }  // namespace ricci::plan::gett
