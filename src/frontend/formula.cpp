@@ -8,6 +8,7 @@
 
 #include "frontend/index_set.hpp"
 #include "ir/interpret/interpret_value.hpp"
+#include "ir/types.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::formula {
@@ -307,7 +308,7 @@ ExprId ProgramGraph::unary(OpCode op, ExprId x, const SourcePosition& place) {
   made.kind = Kind::op;
   made.op = op;
   made.type = arithmetic(operand.type);
-  const auto part = made.type == DType::c128 ? DType::f64 : DType::f32;
+  const auto part = part_type(made.type);
   switch (op) {
     case OpCode::neg:
     case OpCode::conj:

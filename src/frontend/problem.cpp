@@ -345,10 +345,6 @@ DType compute_type(const EinsumProblem& problem) {
   return problem.precision == Precision::i32 && is_integer(type) && size_of(type) < 4 ? DType::i32 : type;
 }
 
-DType part_type(DType type) noexcept {
-  return type == DType::c128 ? DType::f64 : type == DType::c64 ? DType::f32 : type;
-}
-
 void check_range(const std::string& what, Scalar value, DType type) {
   const auto refuse = [&](double part, const auto& first, const auto& last) {
     throw ShapeError(fmt::format("{} = {} is out of the range of {}: {} to {}", what, part, name(type), first, last));

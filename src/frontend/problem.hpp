@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/types.hpp"
 #include "ricci/spec.hpp"
 #include "ricci/tensor.hpp"
 
@@ -53,8 +54,6 @@ DType result_type(const std::vector<DType>& types);
 /// least f32 for floats; the output's type where that is an integer. A wider one where the precision asks for it.
 DType compute_type(const EinsumProblem& problem);
 DType compute_type(DType input, DType output);
-/// The real type of a complex one's parts; other types as they are.
-DType part_type(DType type) noexcept;
 
 /// Row-major, for a result that is to be made: of the operands' result_type() and the extents of the output. Throws as
 /// check() does.

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "ir/select_indices.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::ir {
@@ -337,6 +338,7 @@ void Builder::store(int buffer, Affine offset, NodeId value, std::int64_t step) 
 }
 
 Program Builder::finish() {
+  const auto free = program.free_indices();
   std::vector<bool> used(program.nodes.size());
   for (const auto& statement : program.statements) used[static_cast<std::size_t>(statement.value)] = true;
   for (std::size_t id = program.nodes.size(); id-- > 0;) {
@@ -364,6 +366,13 @@ Program Builder::finish() {
   }
   known_.clear();
   auto made = std::exchange(program, Program{});
+  // An index that only folded sums ran over goes with them: no point of it would write an element of its own.
+  const auto now_free = made.free_indices();
+  std::vector<std::size_t> kept_indices;
+  for (std::size_t q = 0; q < made.indices.size(); ++q) {
+    if (free[q] || !now_free[q]) kept_indices.push_back(q);
+  }
+  select_indices(made, kept_indices);
   if (has_guards(made)) GuardParting(made).run();
   verify(made);
   return made;

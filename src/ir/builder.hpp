@@ -37,7 +37,8 @@ class Builder {
 
   const Node& node(NodeId id) const { return program.nodes[static_cast<std::size_t>(id)]; }
 
-  /// Pads affines, drops nodes that no statement uses, verifies. The builder is empty afterwards.
+  /// Pads affines, drops nodes that no statement uses and the indices that these alone ran over, verifies. The builder
+  /// is empty afterwards.
   Program finish();
 
  private:

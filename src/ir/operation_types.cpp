@@ -1,5 +1,7 @@
 #include "ir/operation_types.hpp"
 
+#include "ir/types.hpp"
+
 namespace ricci::ir {
 
 const char* broken_type_rule(OpCode op, DType result, std::span<const DType> operands) {
@@ -28,7 +30,7 @@ const char* broken_type_rule(OpCode op, DType result, std::span<const DType> ope
       return unless(is_real(result) && x == (result == DType::f64 ? DType::c128 : DType::c64),
                     "parts are of the type that a complex one is made of");
     case OpCode::complex_of:
-      return unless(is_complex(result) && x == operands[1] && x == (result == DType::c128 ? DType::f64 : DType::f32),
+      return unless(is_complex(result) && x == operands[1] && x == part_type(result),
                     "complex numbers are made of two of the type of their parts");
     case OpCode::minimum:
     case OpCode::maximum:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/types.hpp"
 #include "ir/workspace.hpp"
 #include "ricci/error.hpp"
 
@@ -51,8 +52,7 @@ void verify(const Sequence& sequence) {
       require(step.storage[b] >= 0 && step.storage[b] < static_cast<int>(sequence.storages.size()),
               "every buffer of a step is a storage");
       const auto& storage = sequence.storages[static_cast<std::size_t>(step.storage[b])];
-      const bool parts =
-          is_complex(storage.type) && buffer.type == (storage.type == DType::c64 ? DType::f32 : DType::f64);
+      const bool parts = is_complex(storage.type) && buffer.type == part_type(storage.type);
       require((storage.type == buffer.type || parts) && storage.tf32 == buffer.tf32,
               "a buffer has its storage's type, or that of its parts");
       const auto elements = size_of(storage.type) / size_of(buffer.type);

@@ -11,6 +11,11 @@ inline bool is_signed(DType type) noexcept {                                    
   return type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
 }
 
+/// The real type of a complex one's parts; other types as they are.
+constexpr DType part_type(DType type) noexcept {
+  return type == DType::c128 ? DType::f64 : type == DType::c64 ? DType::f32 : type;
+}
+
 /// Half the distance from 1 to the next number of a type: 2^-53 for f64 and c128; 0 for integers.
 inline double unit_roundoff(DType type) noexcept {
   switch (type) {

@@ -6,14 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "ir/types.hpp"
 #include "kernel/expand.hpp"
 
 namespace ricci::kernel {
 namespace {
 
 using ir::OpCode;
-
-constexpr DType part_of(DType type) { return type == DType::c64 ? DType::f32 : DType::f64; }
 
 /// The product whose sums are vectors of complex numbers, if there is one.
 const Mma* product_in(const Kernel& kernel, const Body& body) {
@@ -70,7 +69,7 @@ class Pairs {
     rows_.push_back({part_, 2});
     for (auto& array : kernel.arrays) {
       if (!is_complex(array.type)) continue;
-      array.type = part_of(array.type);
+      array.type = part_type(array.type);
       array.shape.front() *= 2;
       array.lanes *= array.lanes > 1 ? 2 : 1;
       array.first *= 2;

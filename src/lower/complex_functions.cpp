@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "ir/types.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::formula {
@@ -22,7 +23,7 @@ class Functions {
   Functions(ir::Builder& builder, DType type)
       : b_(builder),
         type_(type),
-        real_(type == DType::c128 ? DType::f64 : DType::f32),
+        real_(part_type(type)),
         digits_(type == DType::c128 ? 53 : 24),
         exponents_(type == DType::c128 ? Exponents{-1022, 1023} : Exponents{-126, 127}) {}
 

@@ -72,6 +72,27 @@ TEST_CASE("unit indices go from sums, and their values are 0") {
   }
 }
 
+TEST_CASE("an index that only folded sums ran over goes with them") {
+  auto b = builder({{"i", 3}, {"k", 4}}, {{"in", 11}, {"out", 2}});
+  b.program.exact = false;
+  const auto sum = b.reduce(OpCode::add, b.load(0, {{4, 1}, 0}), {1});
+  b.store(1, {{1, 0}, 0}, b.op(OpCode::mul, DType::f64, b.constant(0, DType::f64), sum));
+  const auto program = b.finish();
+  CHECK(print(program).find("index k") == std::string::npos);
+  CHECK(statement_of(program) == "out[i] = f64(0)");
+
+  SECTION("also where a pass finds the 0") {
+    auto one = builder({{"i", 3}, {"u", 1}, {"k", 4}, {"l", 4}}, {{"in", 11}, {"out", 2}});
+    one.program.exact = false;
+    const auto zero = one.reduce(OpCode::add, one.constant(0, DType::f64), {1});
+    const auto k = one.reduce(OpCode::add, one.load(0, {{4, 0, 1, 0}, 0}), {2});
+    const auto l = one.reduce(OpCode::add, one.load(0, {{4, 0, 0, 1}, 0}), {3});
+    const auto product = one.op(OpCode::mul, DType::f64, zero, k);
+    one.store(1, {{1, 0, 0, 0}, 0}, one.op(OpCode::mul, DType::f64, product, l));
+    CHECK(canonical_statement(one) == "A[a] = f64(0)");
+  }
+}
+
 TEST_CASE("empty sums are constants where constants can say them") {
   const auto text = [](OpCode op, DType type) {
     auto b = builder({{"i", 3}, {"l", 0}}, {{"in", 2}, {"out", 2}}, type);

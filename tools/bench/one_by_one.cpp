@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "bench/operands.hpp"
-#include "io/cases.hpp"
 #include "ir/types.hpp"
 #include "kernel/contraction.hpp"
 #include "lower/lower_program.hpp"

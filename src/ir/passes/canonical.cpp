@@ -9,51 +9,11 @@
 #include "ir/passes/canonical_nodes.hpp"
 #include "ir/passes/colour_refinement.hpp"
 #include "ir/passes/join_sums.hpp"
+#include "ir/select_indices.hpp"
 #include "ricci/log.hpp"
 
 namespace ricci::ir {
 namespace {
-
-/// Calls f(affine) on every access of the program.
-template <class F>
-void for_each_access(Program& program, F f) {
-  for (auto& node : program.nodes) {
-    if (node.kind == NodeKind::load) f(node.offset);
-  }
-  for (auto& statement : program.statements) f(statement.offset);
-}
-
-/// Keeps the indices `order[k]`, in that order, and their coefficients. Dropped indices must not be used by any node.
-void select_indices(Program& program, const std::vector<std::size_t>& order) {
-  const bool all = order.size() == program.indices.size() && std::is_sorted(order.begin(), order.end());
-  if (all) {  // as it is
-    for (auto& node : program.nodes) std::sort(node.over.begin(), node.over.end());
-    return;
-  }
-  std::vector<LoopIndex> indices;
-  indices.reserve(order.size());
-  std::vector<int> place(program.indices.size(), -1);
-  for (const auto q : order) {
-    place[q] = static_cast<int>(indices.size());
-    indices.push_back(program.indices[q]);
-  }
-  for_each_access(program, [&](Affine& affine) {
-    std::vector<std::int64_t> coefficient;
-    coefficient.reserve(order.size());
-    for (const auto q : order) coefficient.push_back(affine.coefficient[q]);
-    affine.coefficient = std::move(coefficient);
-  });
-  for (auto& node : program.nodes) {
-    std::vector<int> over;
-    for (const int q : node.over) {
-      if (place[static_cast<std::size_t>(q)] >= 0) over.push_back(place[static_cast<std::size_t>(q)]);
-    }
-    std::sort(over.begin(), over.end());
-    node.over = std::move(over);
-    if (node.kind == NodeKind::index) node.source = place[static_cast<std::size_t>(node.source)];
-  }
-  program.indices = std::move(indices);
-}
 
 /// Indices that a scan or a compaction runs over: these are kept, whatever their extent.
 std::vector<bool> ordered_indices(const Program& program) {

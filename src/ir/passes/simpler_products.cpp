@@ -9,13 +9,10 @@
 
 #include "ir/passes/precision.hpp"
 #include "ir/passes/step_piece.hpp"
+#include "ir/types.hpp"
 
 namespace ricci::ir {
 namespace {
-
-constexpr DType real_of(DType type) {
-  return type == DType::c64 ? DType::f32 : type == DType::c128 ? DType::f64 : type;
-}
 
 bool is_op(const Node& node, OpCode op) { return node.kind == NodeKind::op && node.op == op; }
 
@@ -90,7 +87,7 @@ class InReals {
     for (const auto& node : program.nodes) form_.push_back(form_of(node));
     for (auto& buffer : to_.program.buffers) {
       if (!is_complex(buffer.type)) continue;
-      buffer.type = real_of(buffer.type);
+      buffer.type = part_type(buffer.type);
       buffer.first = 2 * buffer.first;
       buffer.last = 2 * buffer.last + 1;
     }
@@ -104,7 +101,7 @@ class InReals {
     for (std::size_t id = 0; id < made.size(); ++id) {
       if (form_[id] == Form::other) continue;
       const auto& node = from_.nodes[id];
-      const auto type = real_of(node.type);
+      const auto type = part_type(node.type);
       const auto operand = [&](int k) { return made[at(node.operand[k])]; };
       if (node.kind == NodeKind::load) {
         made[id] = to_.load(node.source, is_complex(node.type) ? parts(node.offset) : node.offset);
