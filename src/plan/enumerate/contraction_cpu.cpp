@@ -174,13 +174,13 @@ class ContractionEnumerator : public ContractionSides {
   template <class F>
   void for_each_register_tile(F f) const {
     const auto widest = device_.vector_bytes / problem_.size;
-    const auto registers = device_.vector_bytes >= 64 ? 31 : 15;
+    const auto registers = device_.vector_bytes >= 64 ? 31 : 15;  // but one, for an element of all lanes
     for (auto lanes = widest; lanes >= std::max<std::int64_t>(widest / 4, 2); lanes /= 2) {
       if (lanes < widest && lane_extent() >= 2 * lanes && !is_worth_narrow(lanes)) continue;
       if (across_) {
         // Vectors of several values of the result's fastest index: as many neighbours are written for each lane.
         for (const std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
-          const auto most = (registers - vectors) / (vectors + (device_.vector_bytes < 64 ? 1 : 0));
+          const auto most = (registers - vectors) / vectors;
           for (const auto rows : {most, most / 2}) {
             if (rows >= 1) f(lanes, vectors, std::min<std::int64_t>(rows, 16));
           }
@@ -192,9 +192,8 @@ class ContractionEnumerator : public ContractionSides {
         // have there is one vector, for as many values of the other columns, and a row takes one to read it.
         const auto along = lanes_of_both() ? 1 : parts(lane_extent(), lanes);
         if (vectors > along && (columns_.size() == 1 || vectors % along != 0)) continue;
-        const bool reads = device_.vector_bytes < 64 || lanes_of_both();
         // A row of complex numbers has sums of its real and of its imaginary parts.
-        const auto most = (registers - vectors) / (vectors + (reads ? 1 : 0)) / (problem_.complex ? 2 : 1);
+        const auto most = (registers - vectors) / (vectors + (lanes_of_both() ? 1 : 0)) / (problem_.complex ? 2 : 1);
         for (const auto rows : {most, most * 2 / 3, most / 2}) {
           if (rows >= 1 && rows <= 16) f(lanes, vectors, rows);
         }

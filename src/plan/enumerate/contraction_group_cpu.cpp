@@ -192,8 +192,8 @@ class GroupEnumerator {
                               bool joined) const {
     auto b = product.axes;
     b.joined = joined;
-    const auto registers = device_.vector_bytes >= 64 ? 31 : 15;
-    const auto most = (registers - vectors) / (vectors + (device_.vector_bytes >= 64 ? 0 : 1));
+    const auto registers = device_.vector_bytes >= 64 ? 31 : 15;  // but one, for an element of all lanes
+    const auto most = (registers - vectors) / vectors;
     for (auto* axes : {&b.rows, &b.columns}) {
       for (auto& axis : *axes) axis.block = axis.task = block[static_cast<std::size_t>(axis.index)];
     }
