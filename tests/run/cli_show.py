@@ -96,7 +96,7 @@ class Show(Case):
                 self.assertAlmostEqual(made, us, delta=0.5, msg=name)
                 self.assertEqual(parts["packing"] > 0, "packed" in name, name)
             for name, us, parts in (row for row in table if row[0].startswith("plain")):
-                cycles = sum(parts[what] for what in ("products", "reading", "rounds", "waits"))
+                cycles = sum(parts[what] for what in ("products", "reading", "rounds", "waits", "caches"))
                 self.assertAlmostEqual(max(cycles, parts["memory"]) + parts.get("rereads", 0), us, delta=0.4, msg=name)
             name, _, parts = table[0]
             longest = max(parts, key=parts.get)

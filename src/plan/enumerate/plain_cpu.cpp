@@ -103,17 +103,21 @@ class PlainCpuEnumerator {
   }
   /// Of all rounds, in cycles of one thread.
   struct Cycles {
-    double rounds, reading, operations, waits;
-    double all() const { return rounds + reading + operations + waits; }
+    double rounds, reading, operations, waits, caches;
+    double all() const { return rounds + reading + operations + waits + caches; }
   };
-  static Cycles cycles_of(const PlainCpuCounts& counts) {
-    constexpr double kRound = 4, kLoad = 0.5;
+  Cycles cycles_of(const Priced& priced) const {
+    constexpr double kRound = 4, kLoad = 0.5, kLine = 0.5;
     // A load and an insert; of up to four neighbours compilers transpose rows that they load by vectors instead.
     constexpr double kGathered = 1.5, kGatheredWide = 2;
+    const auto& counts = priced.counts;
+    // Lines that the first cache does not keep; memory is slower than that, and rounds side by side have them at hand.
+    const bool lines = counts_.compulsory_bytes > static_cast<double>(device_.l1_bytes) &&
+                       !device_.beyond_caches(counts_.compulsory_bytes) && !reuses_in_cache(priced);
     return {kRound * counts.rounds,
             kLoad * counts.loads.instructions + kGathered * counts.gathered + kGatheredWide * counts.gathered_wide,
             kOperation * (counts.arithmetic.instructions + counts.others.instructions) + kComplex * counts.complex,
-            counts.waits};
+            counts.waits, lines ? kLine * counts.lines : 0};
   }
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
@@ -151,7 +155,7 @@ class PlainCpuEnumerator {
     const auto along = lane < 0 ? 1 : extent(lane), in_parts = parts ? along / strip * strip : 0;
     priced.counts = counts_of(program_, counts_, counts, lane, lanes, along - in_parts);
     if (parts) priced.counts += counts_of(program_, *parted_, counts, lane, lanes, in_parts);
-    const double total = cycles_of(priced.counts).all();
+    const double total = cycles_of(priced).all();
 
     double rate_GBs = 20;  // of one thread
     if (!sums_) {
@@ -175,13 +179,11 @@ class PlainCpuEnumerator {
     Candidate candidate;
     candidate.predicted_us = priced.predicted_us;
     candidate.plain = priced.counts;
-    const auto cycles = cycles_of(priced.counts);
+    const auto cycles = cycles_of(priced);
     const double even = 1 / kClockMHz / device_.threads;  // us of a cycle that all threads share
-    candidate.parts = {{"memory", priced.memory_us},
-                       {"products", even * cycles.operations},
-                       {"reading", even * cycles.reading},
-                       {"rounds", even * cycles.rounds},
-                       {"waits", even * cycles.waits}};
+    candidate.parts = {{"memory", priced.memory_us},       {"products", even * cycles.operations},
+                       {"reading", even * cycles.reading}, {"rounds", even * cycles.rounds},
+                       {"waits", even * cycles.waits},     {"caches", even * cycles.caches}};
     auto& schedule = candidate.schedule;
     std::vector<PlainIndex> indices(count);
     std::int64_t tile_points = 1;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
 
 #include "ir/operation_types.hpp"
 #include "kernel/program/loops.hpp"
@@ -25,7 +28,11 @@ class Rounds {
          std::int64_t lanes, double rounds, bool whole, PlainCpuCounts& counts)
       : program_(program), cuts_(cuts), lane_(lane), lanes_(lanes), rounds_(rounds), whole_(whole), counts_(counts) {
     counts_.rounds += rounds;
-    for (const auto& load : operations.loads) count_load(load);
+    for (const auto& load : operations.loads) {
+      count_load(load);
+      if (std::find(load.around.begin(), load.around.end(), true) != load.around.end())
+        counts_.lines += rounds * lines_of(load);
+    }
     for (const auto& operation : operations.operations) count_operation(operation);
     for (const auto& test : operations.shared_tests) {
       if (values(test) > 1) add(counts_.arithmetic, test);
@@ -64,6 +71,34 @@ class Rounds {
       counts_.gathered += elements;
       if (lanes_ > 4) counts_.gathered_wide += elements;
     }
+  }
+
+  /// What a round reads in all loops of its sums: runs of neighbours, which begin where the strides around them lead.
+  double lines_of(const CountedNode& load) const {
+    const auto& offset = node(load).offset;
+    constexpr std::int64_t kBytes = 64;
+    const auto element = static_cast<std::int64_t>(size_of(node(load).type));
+    std::vector<std::int64_t> extents(offset.coefficient.size(), 1);  // of the round
+    for (const auto& cut : cuts_) extents[cut.index] = cut.count * (cut.on_lanes ? lanes_ : 1);
+    std::vector<std::pair<std::int64_t, std::size_t>> axes;  // by stride
+    for (std::size_t q = 0; q < extents.size(); ++q) {
+      if (load.around[q]) extents[q] = program_.indices[q].extent;
+      if (offset.coefficient[q] != 0) axes.emplace_back(std::abs(offset.coefficient[q]), q);
+    }
+    std::sort(axes.begin(), axes.end());
+    std::int64_t runs = 1, run = 1, begin = std::gcd(kBytes, offset.constant * element);
+    for (const auto& [stride, q] : axes) {
+      const bool in_run = stride <= std::max(run, kBytes / element);
+      if (in_run) {
+        run += stride * (extents[q] - 1);
+      } else {
+        runs *= extents[q];
+      }
+      if (extents[q] < program_.indices[q].extent || !in_run)
+        begin = std::gcd(begin, stride * element * (in_run ? extents[q] : 1));
+    }
+    const auto bytes = run * element;
+    return static_cast<double>(runs * (bytes + kBytes - std::gcd(begin, bytes))) / kBytes;
   }
 
   void count_operation(const CountedNode& operation) {
@@ -126,6 +161,7 @@ PlainCpuCounts& PlainCpuCounts::operator+=(const PlainCpuCounts& more) {
   complex += more.complex;
   others += more.others;
   waits += more.waits;
+  lines += more.lines;
   return *this;
 }
 

@@ -26,6 +26,7 @@ struct PlainCpuCounts {
   /// Cycles in which the sums of a register tile wait for those of the term before: the fewer, the longer. In part, of
   /// what is left: short sums of other points go on beside it.
   double waits = 0;
+  double lines = 0;  ///< of a cache, that sums read: each once in a round
   PlainCpuCounts& operator+=(const PlainCpuCounts& more);
 };
 
