@@ -100,26 +100,45 @@ void for_random_programs(const Model& device_model, kernel::Target target, Fault
 
 }  // namespace
 
+namespace {
+
+/// Whether so many blocks at once are what threads, shared memory or some number of registers leave room for, each
+/// part's registers by themselves: blocks of three warps with 40 of them are 16, not 17.
+bool has_room(const kernel::Launch& launch, double occupancy, const plan::GpuModel& device_model) {
+  const auto warps = (launch.threads + 31) / 32;
+  const auto blocks =
+      std::lround(occupancy * device_model.threads_per_multiprocessor / static_cast<double>(32 * warps));
+  if (blocks == 1 || blocks == 32 || blocks == device_model.threads_per_multiprocessor / (32 * warps) ||
+      blocks == device_model.shared_bytes_per_multiprocessor / (launch.shared_bytes + plan::kReservedBytes))
+    return true;
+  for (int registers = 16; registers <= 256; registers += 8) {
+    if (blocks == plan::kMultiprocessorParts * (plan::kRegistersPerPart / (32 * registers)) / warps) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 TEST_CASE("candidates for GPUs") {
   for (const int sm : {75, 90}) {
     const auto device_model = plan::GpuModel::of_capability(sm);
-    for_random_programs(device_model, kernel::Target::cuda,
-                        [&](const ir::Program& program, const plan::Candidate& candidate) -> std::string {
-                          const auto launch = kernel::launch_of(program, candidate.schedule, kernel::Target::cuda);
-                          const auto& traffic = candidate.traffic;
-                          if (launch.shared_bytes > device_model.shared_bytes_per_block)
-                            return "too much shared memory";
-                          if (launch.threads < 32 || launch.threads > 1024) return "a block of no warps";
-                          const auto lanes = (launch.threads + 31) / 32 * 32;
-                          if (launch.threads * 8 < lanes * 7) return "warps that are mostly idle";
-                          if (launch.threads < lanes && shuffles(program, candidate))
-                            return "shuffles among warps that are not full";
-                          if (launch.tasks >= std::int64_t{1} << 31) return "more blocks than a launch takes";
-                          if (!(traffic.occupancy > 0 && traffic.occupancy <= 1)) return "the occupancy is no share";
-                          if (traffic.bank_wavefronts < traffic.ideal_wavefronts)
-                            return "fewer wavefronts than there can be";
-                          return {};
-                        });
+    for_random_programs(
+        device_model, kernel::Target::cuda,
+        [&](const ir::Program& program, const plan::Candidate& candidate) -> std::string {
+          const auto launch = kernel::launch_of(program, candidate.schedule, kernel::Target::cuda);
+          const auto& traffic = candidate.traffic;
+          if (launch.shared_bytes > device_model.shared_bytes_per_block) return "too much shared memory";
+          if (launch.threads < 32 || launch.threads > 1024) return "a block of no warps";
+          const auto lanes = (launch.threads + 31) / 32 * 32;
+          if (launch.threads * 8 < lanes * 7) return "warps that are mostly idle";
+          if (launch.threads < lanes && shuffles(program, candidate)) return "shuffles among warps that are not full";
+          if (launch.tasks >= std::int64_t{1} << 31) return "more blocks than a launch takes";
+          if (!(traffic.occupancy > 0 && traffic.occupancy <= 1)) return "the occupancy is no share";
+          if (kernel::has_write(candidate.schedule.directives) && !has_room(launch, traffic.occupancy, device_model))
+            return "a number of blocks that no number of registers makes";
+          if (traffic.bank_wavefronts < traffic.ideal_wavefronts) return "fewer wavefronts than there can be";
+          return {};
+        });
   }
 }
 

@@ -28,8 +28,6 @@ class BlockRoom {
   }
   /// Room for blocks of a multiprocessor; 0 where one does not fit.
   std::int64_t resident(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes, int registers) const;
-  /// Each of a multiprocessor's four parts has its own registers.
-  static std::int64_t warps_of_part(int registers) { return kRegistersPerPart / (32 * tiles::up(registers, 8)); }
 
  private:
   /// Padding of an operand's rows of shared memory, as its layout will have it: worked out once for all tiles that are

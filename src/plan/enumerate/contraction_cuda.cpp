@@ -402,7 +402,7 @@ class ContractionEnumerator {
                                block.store_cycles,
                                reads_ahead};
       const auto room = std::min<std::int64_t>(device_.threads_per_multiprocessor / (32 * count),
-                                               4 * BlockRoom::warps_of_part(held) / (count < 4 ? count : up(count, 4)));
+                                               4 * warps_of_part(held) / (count < 4 ? count : up(count, 4)));
       if (!block.times.may_take(cycles, count, warps.own_parts, static_cast<double>(room),
                                 worth_ * best_seconds_ / kRounded))
         return;
@@ -412,7 +412,7 @@ class ContractionEnumerator {
       const bool fits = more <= kMostRegisters;
       if (fits) add(true, more);
       // What is read ahead takes less time where it leaves room for as many blocks.
-      if (fits && worth_ <= 1 && BlockRoom::warps_of_part(more) == BlockRoom::warps_of_part(held)) return;
+      if (fits && worth_ <= 1 && warps_of_part(more) == warps_of_part(held)) return;
     }
     add(false, held);
   }

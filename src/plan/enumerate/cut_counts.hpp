@@ -14,7 +14,6 @@
 namespace ricci::plan {
 
 inline constexpr int kMostRegisters = 232;  ///< by the estimate, which leaves out what places of results take
-inline constexpr std::int64_t kRegistersPerPart = 16384;  ///< of a multiprocessor, of four
 
 /// What warps do for each position of the depth; of warp groups the products alone.
 struct RoundRates {

@@ -53,7 +53,7 @@ struct Registers {
   double places, word, element;
 };
 constexpr Registers kRegisters{23, 1, 0.3}, kRegistersTransposed{16, 1.2, 0}, kRegistersDirect{24, 1, 0};
-constexpr std::int64_t kMostRegisters = 255, kAllRegisters = 65536;
+constexpr int kMostRegisters = 255, kAllRegisters = 65536;
 // Latency of a block, in microseconds.
 constexpr double kBlockLatency = 0.3152;
 constexpr double kThreadLatency = 0.002003;  // per thread
@@ -372,11 +372,11 @@ CostModel::Apart CostModel::apart(const kernel::Moves& moves, TileCost& tile, Tr
   const double words = static_cast<double>(kept) / 4, rounds = static_cast<double>(write_rounds);
   const auto& usage = transposed ? kRegistersTransposed : staged ? kRegisters : kRegistersDirect;
   const double needed = usage.places + usage.word * words + usage.element * rounds;
-  const auto registers = std::min((static_cast<std::int64_t>(needed) + 7) / 8 * 8, kMostRegisters);
+  const int registers = std::min(static_cast<int>(needed), kMostRegisters);
   const auto resident = std::max<std::int64_t>(
       std::min<std::int64_t>({device_.threads_per_multiprocessor / lanes,
                               device_.shared_bytes_per_multiprocessor / (moves.shared_bytes(program_) + kReservedBytes),
-                              32, kAllRegisters / (lanes * registers)}),
+                              32, kMultiprocessorParts * warps_of_part(registers) / (lanes / 32)}),
       1);
   traffic.occupancy = static_cast<double>(resident * lanes) / device_.threads_per_multiprocessor;
   traffic.bytes_in_flight = tile_bytes * tiles_per_block * static_cast<double>(resident);
