@@ -133,21 +133,46 @@ def slow_table(results):
     return head + ["| set | type | the fastest | cases | why |", "|" + "---|" * 5] + lines + [""]
 
 
+def limits_of(predicted):
+    return predicted["limits_of"].removeprefix("NVIDIA ").split()[0]
+
+
+def over_timed_table(rows):
+    """Predictions over what was timed on the device whose limits they are by, where it was the same plan."""
+    lines = []
+    for r in rows:
+        ratios = sorted(c["predicted_ms"] / c["timed_ms"] for c in r["cases"] if c.get("timed_plan"))
+        if len(ratios) < 2:
+            continue
+        logs = [math.log(ratio) for ratio in ratios]
+        mean = sum(logs) / len(logs)
+        spread = math.exp(math.sqrt(sum((one - mean) ** 2 for one in logs) / (len(logs) - 1)))
+        timed = sum("timed_ms" in c for c in r["cases"])
+        at = [f"{ratios[round(share * (len(ratios) - 1))]:.2f}" for share in (0, 0.1, 0.9, 1)]
+        lines.append(f"| {r['set']} | {r['dtype']} | {limits_of(r)} | {len(ratios)} of {timed} | {math.exp(mean):.2f} | {spread:.2f} | {' | '.join(at)} |")
+    if not lines:
+        return []
+    head = ["These predictions over what the same plans took on that device, where today's plan is the one that was timed, with the geometric standard deviation:", ""]
+    return head + ["| set | type | device | cases | geometric mean | deviation | least | a tenth below | a tenth above | most |", "|" + "---|" * 10] + lines + [""]
+
+
 def predicted_table(results):
     """What the model says, apart from what was timed; and why where it says that a case takes longer than cuTENSOR took."""
     rows = [r for r in results if r["bench"] == "contract-predicted"]
     if not rows:
         return []
-    lines = ["Contractions as predicted without a device (none of these was timed; limits and others' times are of an H200; planning and compilation, by one thread beside other work, are), share of the roofline, and what others took over the prediction:", ""]
-    lines += ["| set | type | for | cases | kernels that spill | planned in (median) | a kernel compiled in (median) | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 14]
-    for r in sorted(rows, key=lambda r: (r["set"], r["dtype"])):
+    lines = ["Contractions as predicted without a device (none of these was timed; the copy rate that the model takes, limits and others' times are of the device that is named; planning and compilation, by one thread beside other work, are timed), share of the roofline, and what others took over the prediction:", ""]
+    lines += ["| set | type | limits of | cases | kernels that spill | planned in (median) | a kernel compiled in (median) | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 14]
+    rows.sort(key=lambda r: (r["set"], r["dtype"], limits_of(r)))
+    for r in rows:
         took = " | ".join(f"{r[key]['median']:.3g} ms" if key in r else "-" for key in ("plan_ms", "compile_ms"))
         own = " | ".join(f"{r['summary'][key]:.2f}" for key in ("min", "median", "geomean"))
         spilled = sum(c["spill_bytes"] > 0 for c in r["cases"])
         for name, s in r["speed_over"].items() or [("-", None)]:
             over = " | ".join(f"{s[key]:.2f}" for key in ("min", "median", "geomean")) if s else "- | - | -"
-            lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {len(r['cases'])} | {spilled} | {took} | {own} | {PEERS.get(name, name)} | {over} |")
+            lines.append(f"| {r['set']} | {r['dtype']} | {limits_of(r)} | {len(r['cases'])} | {spilled} | {took} | {own} | {PEERS.get(name, name)} | {over} |")
     lines.append("")
+    lines += over_timed_table(rows)
     slow = [(r, c) for r in rows for c in r["cases"] if c["predicted_ms"] > 0.95 * c["peers"].get("cutensor", float("inf"))]
     if slow:
         lines += [f"{len(slow)} predictions are above 0.95 of what cuTENSOR took. What their longest kernels are bound by, by the model:", ""]
@@ -160,12 +185,12 @@ def predicted_table(results):
             ratios = [ratio for ratio, _, _ in those]
             ratio, r, c = max(those, key=lambda each: each[0])
             mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-            lines.append(f"| {BOUND.get(name, name)} | {len(those)} | {ratio:.2f} | {mean:.2f} | {c['id']} {r['dtype']}: {c['plan'].split(';')[0]} |")
+            lines.append(f"| {BOUND.get(name, name)} | {len(those)} | {ratio:.2f} | {mean:.2f} | {c['id']} {r['dtype']} {limits_of(r)}: {c['plan'].split(';')[0]} |")
         lines += ["", "Which they are, each with what is predicted over what cuTENSOR took:", ""]
         for name, those in sorted(bound.items(), key=lambda item: -len(item[1])):
             named = {}
             for ratio, r, c in sorted(those, key=lambda each: -each[0]):
-                named.setdefault(f"{r['set']} {r['dtype']}", []).append(f"{c['id'].removeprefix('tccg_')} {ratio:.2f}")
+                named.setdefault(f"{r['set']} {r['dtype']} {limits_of(r)}", []).append(f"{c['id'].removeprefix('tccg_')} {ratio:.2f}")
             lines += [f"- {name}, {of}: {', '.join(cases)}" for of, cases in sorted(named.items())]
         lines.append("")
     return lines

@@ -50,11 +50,19 @@ enum class PlanMode {
   model,      ///< the best by the model, whatever is stored: reproducible on machines of one kind
 };
 
+/// What the model takes a GPU for that is not there; 0: what is usual for its compute capability.
+struct TargetLimits {
+  double copy_GBs = 0;  ///< read + write rate of a large copy
+  int multiprocessors = 0;
+  double clock_MHz = 0;  ///< of the multiprocessors
+};
+
 /// The device of a plan, and the choice of its schedules.
 struct PlanOptions {
   Device device = Device::cpu;
-  int gpu = -1;          ///< ordinal; -1: the calling thread's current device
-  int target_sm = 0;     ///< GPU: make kernels for this compute capability (90) without a device; they cannot run
+  int gpu = -1;       ///< ordinal; -1: the calling thread's current device
+  int target_sm = 0;  ///< GPU: make kernels for this compute capability (90) without a device; they cannot run
+  TargetLimits target_limits = {};  ///< of that device; one that is there says itself what it is (PlanError)
   std::string schedule;  ///< empty: chosen by the model; else a candidate's name from Plan::explain(), for every kernel
                          ///< of the plan that has it (PlanError when none has), directives for the contractions
                          ///< among them, or a schedule's text (docs/schedules.md)

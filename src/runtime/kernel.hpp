@@ -16,6 +16,7 @@
 #include "jit/object_loader.hpp"
 #include "kernel/schedule.hpp"
 #include "ricci/plan.hpp"
+#include "ricci/runtime.hpp"
 #include "runtime/tensor_maps.hpp"
 
 namespace ricci::runtime {
@@ -25,7 +26,8 @@ struct Target {
   Device device = Device::cpu;
   jit::CpuTarget cpu;
   int sm = 0;
-  int ordinal = -1;  ///< GPU: where to load it; -1: make it only
+  int ordinal = -1;          ///< GPU: where to load it; -1: make it only
+  TargetLimits limits = {};  ///< of a GPU that is not there: for predictions, no part of a kernel
   std::string text() const;
   /// Whether its driver knows no tensor maps: those of CUDA 12 and newer do.
   bool lacks_tensor_maps() const;

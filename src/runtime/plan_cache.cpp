@@ -11,10 +11,11 @@ namespace ricci::runtime {
 
 std::string key_of(const char* kind, std::string_view spec, const PlanOptions& options) {
   const bool current = options.device == Device::gpu && options.gpu < 0 && jit::cuda::available();
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|", kind, spec, name(options.device), options.gpu,
+  const auto& [copy, multiprocessors, clock] = options.target_limits;
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|", kind, spec, name(options.device), options.gpu,
                      options.target_sm, options.threads, options.schedule, static_cast<int>(options.mode),
                      options.measured, options.workspace_limit, name(options.precision),
-                     current ? jit::cuda::current_device() : -1);
+                     current ? jit::cuda::current_device() : -1, copy, multiprocessors, clock);
 }
 
 void append(std::string& key, const Layout& layout) {

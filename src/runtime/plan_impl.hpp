@@ -170,7 +170,7 @@ void encode_factor(Scalar value, DType type, unsigned char (&bytes)[16]);
 /// Device models from what the driver or the system reports, and from measurements where these are not null.
 plan::GpuModel gpu_model(const jit::cuda::DeviceInfo& info, const plan::MeasuredMemory* measured = nullptr);
 plan::CpuModel cpu_model(const jit::CpuTarget& cpu, int threads, const plan::MeasuredMemory* measured = nullptr);
-/// Of the device that a target stands for, or of its kind where there is none.
+/// Of the device that a target stands for, or of its kind where there is none, with the limits that are given.
 plan::GpuModel gpu_model(const Target& target, const plan::MeasuredMemory* measured = nullptr);
 
 }  // namespace runtime

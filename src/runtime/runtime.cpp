@@ -147,7 +147,24 @@ Runtime& Runtime::global() {
 
 namespace runtime {
 
+namespace {
+
+void check(const TargetLimits& limits, const PlanOptions& options) {
+  const auto& [copy, multiprocessors, clock] = limits;
+  if (copy == 0 && multiprocessors == 0 && clock == 0) return;
+  if (options.device == Device::cpu || options.target_sm <= 0)
+    throw PlanError("limits of a target are for a GPU that is not there; name it, as sm_90, or leave them out");
+  if (!(copy >= 0) || !(copy < 1e9) || multiprocessors < 0 || !(clock >= 0) || !(clock < 1e9)) {
+    throw PlanError(fmt::format(
+        "a target of {} multiprocessors at {} MHz that copies at {} GB/s; give figures above 0, or 0 for the usual one",
+        multiprocessors, clock, copy));
+  }
+}
+
+}  // namespace
+
 Target target_of(const PlanOptions& options) {
+  check(options.target_limits, options);
   Target target;
   target.device = options.device;
   if (options.device == Device::cpu) {
@@ -157,6 +174,7 @@ Target target_of(const PlanOptions& options) {
   }
   if (options.target_sm > 0) {
     target.sm = options.target_sm;
+    target.limits = options.target_limits;
     return target;
   }
   if (!jit::cuda::available()) {
@@ -182,8 +200,13 @@ plan::GpuModel gpu_model(const jit::cuda::DeviceInfo& info, const plan::Measured
 }
 
 plan::GpuModel gpu_model(const Target& target, const plan::MeasuredMemory* measured) {
-  return target.ordinal >= 0 ? gpu_model(jit::cuda::device_info(target.ordinal), measured)
-                             : plan::GpuModel::of_capability(target.sm);
+  if (target.ordinal >= 0) return gpu_model(jit::cuda::device_info(target.ordinal), measured);
+  auto model = plan::GpuModel::of_capability(target.sm);
+  const auto& limits = target.limits;
+  if (limits.copy_GBs > 0) model.copy_GBs = limits.copy_GBs;
+  if (limits.multiprocessors > 0) model.multiprocessors = limits.multiprocessors;
+  if (limits.clock_MHz > 0) model.clock_MHz = limits.clock_MHz;
+  return model;
 }
 
 namespace {

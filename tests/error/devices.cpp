@@ -68,6 +68,25 @@ TEST_CASE("a target that no compiler knows") {
   CHECK_THROWS_AS(runtime.plan_permute("ab->ba", Layout::row_major(DType::f64, {4, 5}), gpu(1)), PlanError);
 }
 
+TEST_CASE("limits of a target that are none") {
+  auto runtime = memory_only();
+  const auto text_of = [&](PermuteOptions options, const TargetLimits& limits) -> std::string {
+    options.target_limits = limits;
+    try {
+      runtime.plan_permute("ab->ba", Layout::row_major(DType::f64, {4, 5}), options);
+    } catch (const PlanError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  CHECK(text_of({}, {.copy_GBs = 3000}) ==
+        "limits of a target are for a GPU that is not there; name it, as sm_90, or leave them out");
+  CHECK(text_of(gpu(), {.multiprocessors = 132}) == text_of({}, {.copy_GBs = 3000}));
+  CHECK(text_of(gpu(90), {.copy_GBs = -1, .multiprocessors = 132, .clock_MHz = 1980}) ==
+        "a target of 132 multiprocessors at 1980 MHz that copies at -1 GB/s; give figures above 0, or 0 for the usual "
+        "one");
+}
+
 TEST_CASE("schedules that a target does not run") {
   auto runtime = memory_only();
   const std::vector<Layout> inputs = {Layout::row_major(DType::f64, {40, 1000}),

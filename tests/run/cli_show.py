@@ -1,6 +1,8 @@
 """`ricci show`, `explain`, `doctor`, `version` and the help texts."""
+import json
 import re
 import shlex
+import tempfile
 
 import cli_tool
 from cli_tool import Case
@@ -165,6 +167,27 @@ class Gpu(Case):
         self.assertGreater(len(parts), 4)
         self.assertIn(" -> partial: ", parts[1][3][0])
         self.assertEqual(self.sequences("ab,bc->ac", "a=256", "b=256", "c=256", "--target", "sm_90"), [])
+
+    def test_limits_of_a_device_that_is_not_there(self):
+        """The copy rate in a result is the model's: a copy that memory bounds takes longer by the ratio."""
+        copy = ["ab->ab", "a=8192", "b=8192", "--strides-in", "16384,1", "--target", "sm_90"]
+
+        def microseconds(limit, **more):
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as run:
+                json.dump({"limit": dict(limit, gemm_TFs=60), **more}, run)
+                run.flush()
+                return self.json("explain", *copy, "--limits", run.name)["candidates"][0]["predicted_us"]
+
+        usual = self.json("explain", *copy)["candidates"][0]["predicted_us"]
+        self.assertAlmostEqual(microseconds({"copy_GBs": 4200}), usual, delta=1e-6 * usual)
+        self.assertAlmostEqual(microseconds({"copy_GBs": 2100}) / usual, 2, delta=0.1)
+        self.assertGreater(microseconds({"copy_GBs": 4200, "multiprocessors": 8, "clock_MHz": 500}), 1.5 * usual)
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as other:
+            other.write("{}")
+            other.flush()
+            refused = self.ricci("explain", *copy, "--limits", other.name, code=2).stderr
+            self.assertIn("is no result of `ricci-bench contract`", refused)
+            self.assertIn("--limits is for --target", self.ricci("explain", *SHAPE, "--limits", other.name, code=2).stderr)
 
     def test_explain_lists_orders_that_lost(self):
         chain = ["ab,bc,cd->ad", "a=64", "b=1000", "c=64", "d=1000"]

@@ -26,6 +26,10 @@ class Occupancy(unittest.TestCase):
                        "--limits", str(SOURCE / "bench/results/contract-tccg48-f64-h200.json"), "--json"]
             result = json.loads(subprocess.run(command, check=True, text=True, capture_output=True).stdout)
             self.assertEqual(result["fewer_blocks_than_predicted"], [])
+            # What was timed where the limits are from stands beside the predictions of the same set and type.
+            there = (name, dtype) == ("tccg48", "f64")
+            self.assertEqual([c["id"] for c in result["cases"] if "timed_ms" in c], [c["id"] for c in result["cases"]] if there else [])
+            self.assertEqual("cutensor" in result["speed_over"], there)
             for case in result["cases"]:
                 for kernel in case["kernels"]:
                     with self.subTest(case["id"], dtype=dtype, kernel=kernel["schedule"]):

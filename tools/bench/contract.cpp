@@ -16,6 +16,7 @@
 #include "cli/mode.hpp"
 #include "io/cases.hpp"
 #include "ir/types.hpp"
+#include "jit/cuda_driver.hpp"
 #include "peers/contraction.hpp"
 #include "report/progress.hpp"
 #include "runtime/parallel.hpp"
@@ -440,6 +441,11 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
   for (const auto& schedule : options.schedules) results.command += fmt::format(" --schedule \"{}\"", schedule);
   if (!options.mode.empty()) results.command += fmt::format(" --{}", options.mode);
   Json result = results_json(std::move(results), options, bench->device_name());
+  if (options.gpu()) {
+    const auto device = jit::cuda::device_info(jit::cuda::current_device());
+    result["limit"]["multiprocessors"] = device.multiprocessors;
+    result["limit"]["clock_MHz"] = device.clock_khz * 1e-3;
+  }
   result["speed_over"] = Json::object();
   for (auto& [name, ratios] : against) result["speed_over"][name] = summary(ratios);
   if (!shares.empty()) result["estimate_of_measured"] = summary(shares);

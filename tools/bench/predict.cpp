@@ -9,7 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/mode.hpp"
 #include "io/cases.hpp"
-#include "io/files.hpp"
+#include "io/timed_run.hpp"
 #include "report/progress.hpp"
 #include "ricci/error.hpp"
 #include "ricci/ricci.hpp"
@@ -24,20 +24,6 @@ struct PredictOptions : BenchOptions {
   std::string peers, limits, target = "sm_90", precision = "operands";
   int plans = 0;
 };
-
-/// What a device was measured to do.
-struct Limits {
-  double copy_GBs = 0, product_TFs = 0;
-};
-
-Limits read_limits(const std::string& file) {
-  const auto run = Json::parse(read_text_file(file));
-  if (!run || !run->is_object() || !(*run)["limit"].is_object() || !(*run)["limit"]["copy_GBs"].is_number() ||
-      !(*run)["limit"]["gemm_TFs"].is_number())
-    throw IoError(fmt::format(
-        "{} is no result of `ricci-bench contract`: it names no limit of copies and matrix products", file));
-  return {(*run)["limit"]["copy_GBs"].number(), (*run)["limit"]["gemm_TFs"].number()};
-}
 
 /// Why the longest kernel of a plan takes what it takes, in the words of Plan::explain().
 std::string reason_of(const Plan& plan, const std::string& schedule) {
@@ -63,22 +49,30 @@ int bench_predict(const PredictOptions& options, bool json) {
   auto cases = read_einsum_cases(options.files.front());
   select(cases, options, options.files.front());
   const auto type = parse_dtype(options.dtype);
-  const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
-  const auto limits = read_limits(options.limits);
+  const auto run = read_timed_run(options.limits);
   EinsumOptions einsum;
   einsum.device = Device::gpu;
   einsum.target_sm = runtime::parse_target(options.target, "--target");
   einsum.mode = PlanMode::model;
   einsum.precision = parse_precision(options.precision);
+  einsum.target_limits = run.limits;
   RuntimeOptions without_files;
   if (options.plans > 0) without_files.cache_dir = "off";  // choices that are found again take no time
   Runtime runtime(without_files);
 
   BenchResults results;
-  results.copy_rate = limits.copy_GBs;
-  results.product_rate = limits.product_TFs * 1e3;
+  results.copy_rate = run.limits.copy_GBs;
+  results.product_rate = run.product_TFs * 1e3;
+  results.set = set_name(options.files.front());
+  results.dtype = einsum.precision == Precision::operands ? name(type) : name(einsum.precision);
+  const bool timed_there = run.set == results.set && run.dtype == results.dtype;
+  auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
+  if (timed_there && options.peers.empty()) {
+    for (const auto& [id, timed] : run.cases) peers[id] = timed.peers;
+  }
   std::map<std::string, std::vector<double>> against;
   std::vector<double> planned, compiled;
+  std::vector<double> over_timed;  // predicted, of what the same plan took on the device
   std::vector<std::string> fewer;  // whose products have room for fewer blocks than predicted
   int multiplying = 0;
   Progress progress("predict");
@@ -102,8 +96,8 @@ int bench_predict(const PredictOptions& options, bool json) {
       schedule = kernel.schedule;
     }
     const double ms = us * 1e-3;
-    const double fraction = std::max(static_cast<double>(info.compulsory_bytes) * 1e-6 / limits.copy_GBs,
-                                     info.flops * 1e-9 / limits.product_TFs) /
+    const double fraction = std::max(static_cast<double>(info.compulsory_bytes) * 1e-6 / run.limits.copy_GBs,
+                                     info.flops * 1e-9 / run.product_TFs) /
                             ms;
     results.fractions.push_back(fraction);
     double plan_ms = info.plan_ms;
@@ -127,6 +121,14 @@ int bench_predict(const PredictOptions& options, bool json) {
                 {"kernels", std::move(kernels)},
                 {"peers", Json::object()}};
     std::string note;
+    if (const auto place = run.cases.find(c.id); timed_there && place != run.cases.end()) {
+      row["timed_ms"] = place->second.ms;
+      row["timed_plan"] = place->second.plan == info.schedule;
+      if (place->second.plan == info.schedule) {
+        over_timed.push_back(ms / place->second.ms);
+        note += fmt::format("{:.2f} of what it took  ", over_timed.back());
+      }
+    }
     if (const auto place = peers.find(c.id); place != peers.end()) {
       for (const auto& [name, peer_ms] : place->second) {
         row["peers"][name] = peer_ms;
@@ -139,8 +141,6 @@ int bench_predict(const PredictOptions& options, bool json) {
     results.rows.push_back(std::move(row));
   }
   results.bench = "contract-predicted";
-  results.set = set_name(options.files.front());
-  results.dtype = einsum.precision == Precision::operands ? name(type) : name(einsum.precision);
   results.command =
       fmt::format("ricci-bench predict {}.csv --target {} --dtype {}", results.set, options.target, options.dtype);
   if (einsum.precision != Precision::operands)
@@ -151,6 +151,8 @@ int bench_predict(const PredictOptions& options, bool json) {
   if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
   Json result = results_json(std::move(results), options, options.target + " (no device)");
   result["predicted"] = true;
+  result["limits_of"] = run.device;
+  if (!over_timed.empty()) result["over_timed"] = summary(over_timed);
   result["fewer_blocks_than_predicted"] = fewer;
   result["plan_ms"] = summary(planned);
   if (!compiled.empty()) result["compile_ms"] = summary(compiled);
@@ -163,6 +165,7 @@ int bench_predict(const PredictOptions& options, bool json) {
     for (const auto& id : fewer) print("  {}\n", id);
     print_summary("ms to plan", result["plan_ms"]);
     if (!compiled.empty()) print_summary("ms to compile a kernel", result["compile_ms"]);
+    if (!over_timed.empty()) print_summary("predicted over timed", result["over_timed"]);
     for (const auto& [name, s] : result["speed_over"].items()) print_summary(("times " + name).c_str(), s);
   }
   return kDone;
@@ -181,9 +184,11 @@ void add_bench_predict(Command& app, Session& session) {
   command.add_option("--only", options->only, "Cases whose id begins with this");
   command
       .add_option("--limits", options->limits,
-                  "Result of `ricci-bench contract` on the device: its copy and matrix product")
+                  "Result of `ricci-bench contract` on the device: its copy and matrix product, for the model and as "
+                  "limits; where it is of the same set and type, what was timed stands beside the predictions")
       .required();
-  command.add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on the device");
+  command.add_option("--peers", options->peers,
+                     "CSV with columns id and NAME_ms: what others took on the device; else those of --limits");
   command
       .add_option("--plans", options->plans, "Plan each case that often without a cache; the least time is its plan_ms")
       .range(0, 1000);

@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/mode.hpp"
 #include "io/files.hpp"
+#include "io/timed_run.hpp"
 #include "report/progress.hpp"
 #include "report/text.hpp"
 #include "ricci/error.hpp"
@@ -87,6 +88,11 @@ PlanOptions plan_options(const ProblemOptions& options) {
   if (!options.target.empty()) {
     plan.target_sm = runtime::parse_target(options.target, "--target");
     if (plan.device == Device::cpu) throw DeviceError("--target is for --device gpu");
+  }
+  if (!options.limits.empty()) {
+    if (options.target.empty())
+      throw DeviceError("--limits is for --target; of a GPU that is there the model knows its own");
+    plan.target_limits = read_timed_run(options.limits).limits;
   }
   plan.schedule = options.schedule;
   plan.mode = plan_mode(options.mode);
@@ -220,6 +226,9 @@ void add_problem_options(Command& command, ProblemOptions& options) {
   command.add_option("--out-dtype", options.out_dtype, "Element type of the output, where it differs");
   command.add_option("--device", options.device, "cpu or gpu; cpu unless --target is given").device();
   command.add_option("--target", options.target, "GPU: make the kernel for this architecture (sm_90); needs no GPU");
+  command.add_option(
+      "--limits", options.limits,
+      "With --target: a result of `ricci-bench` on the GPU that is meant, whose copy rate the model takes");
   command.add_option("--strides-in", options.strides_in,
                      "Strides of the input in elements (1,48,1536), or C or F order; or one per operand: 'C;1,48'");
   command.add_option("--strides-out", options.strides_out, "Strides of the output, likewise");

@@ -20,7 +20,7 @@ struct ProblemOptions {
   std::vector<std::string> extents;       ///< "a=48"
   std::vector<std::string> more_extents;  ///< the same, by --extent
   std::string dtype, out_dtype;           ///< of specs: one word, or one per operand with commas
-  std::string device, target;
+  std::string device, target, limits;
   std::string strides_in, strides_out;  ///< of specs: "C", "F" or strides; one, or one per operand with semicolons
   std::string align;                    ///< of specs: bytes; one, or one per operand and one for the output
   std::string alpha = "1", beta = "0", conjugate, schedule, mode, path = "time", precision = "operands", blas;
