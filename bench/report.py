@@ -360,6 +360,22 @@ def plot_lines(drawn):
     return [f"Bandwidth against rank, how the shares of the copy are distributed, and arithmetic of contractions on a GPU against its intensity, set by set: [plots](plots).", ""]
 
 
+def compare_table(results):
+    """Builds timed in turns: how many times as fast the newer one is."""
+    rows = [r for r in results if r["bench"] == "compare"]
+    if not rows:
+        return []
+    lines = ["Two builds in turns (`bench/compare.py`), how many times as fast the newer one is, by the best and by the median of the rounds; sets that stand twice had some of their cases timed again:", ""]
+    lines += ["| set | type | device | builds | cases | rounds | best: geometric mean | worst | median: geometric mean | worst |", "|" + "---|" * 10]
+    for r in sorted(rows, key=lambda r: (r["set"], r["dtype"], -len(r["cases"]))):
+        ratios = []
+        for key in "ratio", "ratio_median":
+            worst = min(r["cases"], key=lambda case: case[key])
+            ratios += [f"{r[f'summary_{key}']['geomean']:.3f}", f"{worst[key]:.3f} ({worst['id']})"]
+        lines.append(f"| {r['set']} | {r['dtype']} | {r['device']} | {r['before']}, {r['commit']} | {len(r['cases'])} | {r['rounds']} | " + " | ".join(ratios) + " |")
+    return lines + [""]
+
+
 def waves_table(results):
     """What stream-K could save at most, from measured times and the blocks of each launch."""
     rows = [r for r in results if r["bench"] == "waves"]
@@ -375,7 +391,7 @@ def waves_table(results):
 
 def section(read, drawn):
     results = [result for _, result in read]
-    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + cold_table(results) + slow_table(results) + predicted_table(results) + waves_table(results) + einsum_table(results) + four_index_table(results) + program_table(results) + counting_table(results) + latency_table(results)
+    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + cold_table(results) + slow_table(results) + predicted_table(results) + waves_table(results) + einsum_table(results) + four_index_table(results) + program_table(results) + counting_table(results) + compare_table(results) + latency_table(results)
     lines.append("Each row is a file in [bench/results](../bench/results), with device, date, commit and command.")
     return "\n".join(lines) + "\n"
 
