@@ -134,7 +134,7 @@ def slow_table(results):
 
 
 def limits_of(predicted):
-    return predicted.get("limits_of", predicted["device"]).removeprefix("NVIDIA ").split()[0]
+    return predicted["limits_of"].removeprefix("NVIDIA ").split()[0]
 
 
 def over_timed_table(rows):
