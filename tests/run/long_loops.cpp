@@ -1,4 +1,6 @@
 // Scans, compactions and sums over long indices, as plans run them: tile by tile, on one thread and on two.
+#include <fmt/format.h>
+
 #include <cstring>
 #include <random>
 #include <string>
@@ -174,6 +176,22 @@ TEST_CASE("products with a vector have the same bits on any number of threads") 
     CHECK(executed(program, 1, false) == interpreted(program));
     const auto alone = executed(program, 1, true);
     for (int threads = 2; threads <= 8; ++threads) CHECK(executed(program, threads, true) == alone);
+  }
+}
+
+TEST_CASE("products with a few vectors have the same bits on any number of threads, whichever way the matrix lies") {
+  for (const std::string type : {"f32", "f64"}) {
+    for (const std::string matrix : {"A(k, i)", "A(i, k)"}) {
+      for (const int terms : {1024, 1002, 1009}) {
+        const auto program = parsed(fmt::format(
+            "index i = 840; index k = {}; index n = 3\ninput {} : {}\ninput x(k, n) : {}\noutput y(i, n) : {}\n"
+            "y(i, n) = sum(k, {} * x(k, n))\n",
+            terms, matrix, type, type, type, matrix));
+        CHECK(executed(program, 1, false) == interpreted(program));
+        const auto alone = executed(program, 1, true);
+        for (int threads = 2; threads <= 8; ++threads) CHECK(executed(program, threads, true) == alone);
+      }
+    }
   }
 }
 

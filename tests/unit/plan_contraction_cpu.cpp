@@ -90,6 +90,29 @@ TEST_CASE("neighbours whose number is no multiple of the lanes are read in place
   }
 }
 
+TEST_CASE("a matrix whose elements are used once or a few times is read where it lies, by few streams") {
+  for (const int threads : {1, 2, 8}) {
+    auto device = with_units(64);
+    device.threads = threads;
+    const auto best = [&](const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents) {
+      return plan::best_candidate(contraction(spec, extents, DType::f64), device).schedule.name;
+    };
+    CHECK(has(best("ki,k->i", {{4096, 4096}, {4096}, {4096}}), "depth 8"));
+    CHECK_FALSE(has(best("ki,k->i", {{4096, 4096}, {4096}, {4096}}), "packed A"));
+    // Few columns, which the result has as neighbours, as rows.
+    const auto skinny = best("ki,kn->in", {{4096, 4096}, {4096, 3}, {4096, 3}});
+    INFO(skinny);
+    CHECK(has(skinny, "depth 8"));
+    CHECK_FALSE(has(skinny, "packed A B"));
+    CHECK(has(skinny, " copied C"));
+    // Rows along which both sums and neighbours go are as many streams, each read from end to end by one task.
+    CHECK(best("ik,kn->in", {{4096, 4096}, {4096, 4}, {4096, 4}}) == "gett 8x4 depth 256 lanes 4");
+    CHECK(has(best("ik,kn->in", {{4093, 4096}, {4096, 4}, {4093, 4}}), "packed A B"));
+    // Sums of a prime number of terms end with the index nowhere else: packed, they are longer.
+    CHECK(has(best("ki,k->i", {{4093, 4096}, {4093}, {4096}}), "packed"));
+  }
+}
+
 TEST_CASE("a sum goes along the neighbours of the operand that is far larger than the other") {
   // Neighbours of the small operand lie along d, those of the large one along f.
   const auto program =

@@ -95,6 +95,18 @@ bool tile_across(Blocking& b, std::int64_t vectors, std::int64_t most_rows, cons
   return (b.pack_columns || fits(b.columns)) && (b.pack_rows || fits(b.rows));
 }
 
+void divide(Axes& axes, std::int64_t most) {
+  for (auto& axis : axes) axis.tile = 1;
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    const auto room = most / product(axes, tile_of);
+    for (auto t = std::min(room, axes[k].task); t > 1; --t) {
+      if (axes[k].task % t != 0 || axes[k].extent % t != 0) continue;
+      axes[k].tile = t;
+      break;
+    }
+  }
+}
+
 void grow(Axes& axes, std::int64_t room, std::int64_t line, std::int64_t Axis::* stride) {
   std::vector<Axis*> order;
   for (auto& axis : axes) {

@@ -20,6 +20,9 @@ bool tile_lanes_of_both(Blocking& b, std::int64_t columns, std::int64_t most_row
 ///   cover_rows  is cover(b.rows, most_rows)
 bool tile_across(Blocking& b, std::int64_t vectors, std::int64_t most_rows, const std::function<void()>& cover_rows);
 
+/// Tiles that divide their tasks and indices, with so many points at most.
+void divide(Axes& axes, std::int64_t most);
+
 /// Makes blocks of the axes larger, those first whose `stride` is small, until `room` elements are reached; along the
 /// first of them whole lines of so many elements.
 void grow(Axes& axes, std::int64_t room, std::int64_t line, std::int64_t Axis::* stride);

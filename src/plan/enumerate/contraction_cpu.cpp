@@ -120,17 +120,25 @@ class ContractionEnumerator : public ContractionSides {
     std::int64_t terms = 320;
   };
 
-  /// Better than `best`, or that.
+  /// Better than `best`, or that. Columns that few rows multiply may be read in place.
   Depth summed_in_one_go(Depth best) const {
+    constexpr std::int64_t kFewRows = 4;
     if (depth_.empty()) return best.us > 0 ? Depth{0, 1} : best;
-    Blocking tile{rows_, columns_, depth_, 1, !rows_.empty(), true, Blocks::near};
+    best = summed_in_one_go(best, true);
+    const bool in_place = product(rows_, extent_of) <= kFewRows && !convert_columns_ && packs_joined(false, true);
+    return in_place ? summed_in_one_go(best, false) : best;
+  }
+
+ private:
+  Depth summed_in_one_go(Depth best, bool pack_columns) const {
+    Blocking tile{rows_, columns_, depth_, 1, !rows_.empty(), pack_columns, Blocks::near};
     struct Sum {
       std::int64_t terms;
       Axes depth;
     };
     std::vector<Sum> sums;
-    for (const std::int64_t terms : {24, 48, 96, 192, 320}) {
-      if (!make_depth(tile, terms)) continue;
+    for (const std::int64_t terms : {8, 24, 48, 96, 192, 320}) {
+      if (!make_depth(tile, terms) || !sums_as_packed(tile, terms)) continue;
       const bool known =
           std::any_of(sums.begin(), sums.end(), [&](const Sum& sum) { return same(sum.depth, tile.depth); });
       if (!known) sums.push_back({terms, tile.depth});
@@ -169,7 +177,6 @@ class ContractionEnumerator : public ContractionSides {
     return best;
   }
 
- private:
   /// f(lanes, vectors, rows at most) of the register tiles that suit the columns' fastest index.
   template <class F>
   void for_each_register_tile(F f) const {
@@ -227,8 +234,17 @@ class ContractionEnumerator : public ContractionSides {
       if ((convert_columns_ && !pack_columns) || (convert_rows_ && !pack_rows)) continue;
       if (!packs_joined(pack_columns, pack_rows)) continue;
       Blocking way{rows_, columns_, depth_, 1, pack_rows, pack_columns, Blocks::near};
-      if (make_depth(way, most_depth)) ways_[k] = std::move(way);
+      if (make_depth(way, most_depth) && sums_as_packed(way, most_depth)) ways_[k] = std::move(way);
     }
+  }
+
+  /// Whether as many terms are summed in one go as where both operands are packed: which ways are taken may depend on
+  /// the number of threads, sums do not.
+  bool sums_as_packed(const Blocking& way, std::int64_t most_depth) const {
+    if (way.pack_columns && way.pack_rows) return true;
+    Blocking packed{rows_, columns_, depth_};
+    make_depth(packed, most_depth);
+    return same(packed.depth, way.depth);
   }
 
   std::vector<RegisterTile> register_tiles(bool any_sum = false) {
@@ -265,6 +281,15 @@ class ContractionEnumerator : public ContractionSides {
       for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
         if (lanes_of_both() && blocks != Blocks::near) continue;  // one way to cut them
         if (across_ && blocks == Blocks::rows_of_result) continue;
+        if (streams_rows(way)) {
+          if (blocks != Blocks::near) continue;
+          auto b = way;
+          make_blocks(b, device_.l2_bytes / 2, kManyTasks);
+          make_streams(b);
+          const auto us = predicted_us(b, problem_, device_);
+          found.push_back({us, std::move(b)});
+          continue;
+        }
         auto& same = known[way.pack_columns ? 1 : 0][static_cast<std::size_t>(blocks)];
         if (!same) {
           same = way;

@@ -174,19 +174,6 @@ class GroupEnumerator {
     return block;
   }
 
-  /// Tiles of the rows that divide their blocks and indices, with as many rows as there is room for.
-  static void divide(Axes& rows, std::int64_t most) {
-    for (auto& axis : rows) axis.tile = 1;
-    for (std::size_t k = rows.size(); k-- > 0;) {
-      const auto room = most / product(rows, tile_of);
-      for (auto t = std::min(room, rows[k].task); t > 1; --t) {
-        if (rows[k].task % t != 0 || rows[k].extent % t != 0) continue;
-        rows[k].tile = t;
-        break;
-      }
-    }
-  }
-
   /// The fastest way to compute a product, and its cycles; packing both operands always works.
   CpuContractionCycles choose(Product& product, const std::vector<std::int64_t>& block, std::int64_t vectors,
                               bool joined) const {

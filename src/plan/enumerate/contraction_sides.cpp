@@ -319,8 +319,18 @@ bool ContractionSides::make_tiles(Blocking& b, std::int64_t vectors, std::int64_
   if (!b.pack_columns && (lane.in_columns != 1 || lane.extent % lane.tile != 0)) return false;
   if (b.rows.empty() && b.pack_rows) return false;
   cover_rows(b.rows, most_rows);
+  if (streams_rows(b)) {
+    for (auto& axis : b.rows) axis.task = axis.extent;
+    divide(b.rows, std::min(most_rows, kStreams));
+  }
   return b.pack_rows ||
          std::all_of(b.rows.begin(), b.rows.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
+}
+
+bool ContractionSides::streams_rows(const Blocking& b) const {
+  constexpr std::int64_t kFewColumns = 4;
+  return !b.pack_rows && !b.rows.empty() && !across_ && !lanes_of_both() &&
+         product(b.columns, extent_of) <= kFewColumns && depth_extent() >= kLongStream && depth_.back().in_rows == 1;
 }
 
 void ContractionSides::cover_rows(Axes& rows, std::int64_t most) const {
@@ -405,6 +415,11 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   b.row_tasks = 1;
   for (const auto& axis : b.rows) b.row_tasks *= parts(axis.extent, axis.task);
   for (auto& axis : b.columns) axis.task = axis.block;
+}
+
+void ContractionSides::make_streams(Blocking& b) {
+  for (auto& axis : b.rows) axis.block = axis.task = axis.tile;
+  b.row_tasks = parts_of(b.rows, tile_of);
 }
 
 void ContractionSides::make_blocks_of_both(Blocking& b) const {

@@ -69,6 +69,12 @@ class ContractionSides {
   /// The register tile; false where an operand that is read in place would be read past its end.
   bool make_tiles(Blocking& b, std::int64_t vectors, std::int64_t most_rows) const;
 
+  /// Whether rows are read in place, each along a long sum for few columns: a tile of them is a task then, which reads
+  /// as many streams from end to end.
+  bool streams_rows(const Blocking& b) const;
+  static constexpr std::int64_t kLongStream = 1024;
+  static void make_streams(Blocking& b);
+
   /// cover() of all rows, worked out once for each number of them.
   void cover_rows(Axes& rows, std::int64_t most) const;
 

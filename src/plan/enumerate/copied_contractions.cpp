@@ -144,8 +144,14 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
   std::vector<int> left;
   if (!matrices.same_operand()) left = {MatrixCopies::kFirst, MatrixCopies::kSecond};
   left.push_back(MatrixCopies::kResult);
-  // What the second cache holds is packed from there.
-  std::erase_if(left, [&](int which) { return least.bytes(which) <= static_cast<double>(device.l2_bytes); });
+  // What the second cache holds is packed from there. A result of a few columns may have them as rows, so that the
+  // large operand is read in place.
+  constexpr std::int64_t kFew = 4;
+  const bool few =
+      contraction->extent(program, Role::rows) <= kFew || contraction->extent(program, Role::columns) <= kFew;
+  std::erase_if(left, [&](int which) {
+    return least.bytes(which) <= static_cast<double>(device.l2_bytes) && !(few && which == MatrixCopies::kResult);
+  });
   // Where copies take little beside the product, they may be worth it together although no one of them is alone. Each
   // has to save enough of what the others leave: timed on an AMD EPYC, third ones that were predicted to save 1 to 4 %
   // took 2 to 5 % longer.

@@ -9,6 +9,9 @@ namespace ricci::plan::gett {
 inline std::int64_t up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
 inline std::int64_t parts(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit; }
 
+/// Runs that come from memory side by side as fast as one does: on an AMD EPYC 16 took 1.1 to 1.5 times as long.
+constexpr std::int64_t kStreams = 8;
+
 /// An index, its steps in the operands and its blocks, from the register tile outwards.
 struct Axis {
   int index = 0;

@@ -292,7 +292,11 @@ class Model {
     const double elements = does_.batch * counted.elements;
     const Packed operand{b_.columns, b_.depth, false, size_ * elements, crowd()};
     if (b_.pack_columns) return elements * counted.packed * packing(operand);
-    const double length = run(b_.columns, b_.depth, Tensor::columns, tile_of);
+    // Few runs that each tile goes on with where the one before it ended are streams that come ahead.
+    auto length = run(b_.columns, b_.depth, Tensor::columns, tile_of);
+    const double runs = does_.tile_columns * does_.rounds / length;
+    if (any_sum_ || (counted.passes == 1 && runs <= n(kStreams)))
+      length = run(b_.columns, b_.depth, Tensor::columns, held);
     // Long runs come before they are asked for. A load has more of short elements.
     const double loads = std::min(size_, 8.0) / 8;
     const double asked = loads * (length >= kPage / size_ ? 0.1 + counted.passes * 0.025 : 0.3 + counted.passes * 0.05);
