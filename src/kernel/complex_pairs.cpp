@@ -213,9 +213,10 @@ class Pairs {
 std::string unpaired(const Kernel& kernel, const Access& to, const Value& value, int accumulator, Var lane) {
   const auto type = kernel.array(accumulator).type;
   for (const auto& array : kernel.arrays) {
-    if (array.type != type) return fmt::format("vectors of {} are not made of {}", name(type), name(array.type));
+    if (!is_complex(array.type)) return fmt::format("vectors of {} are not made of {}", name(type), name(array.type));
   }
-  if (to.index.front().coefficient(lane) != 1 || !has_pairs(value, accumulator, type, lane))
+  if (kernel.array(to.array).type != type || to.index.front().coefficient(lane) != 1 ||
+      !has_pairs(value, accumulator, type, lane))
     return fmt::format("the results along {} are no vectors of complex numbers",
                        kernel.vars[static_cast<std::size_t>(lane)].name);
   return {};

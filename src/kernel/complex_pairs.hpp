@@ -8,7 +8,8 @@
 namespace ricci::kernel {
 
 /// Why vectors of pairs cannot hold the value that is stored `to` neighbours along `lane`; empty where they can: for
-/// sums, conjugates and multiples of the accumulator and of complex numbers that lie side by side, all of one type.
+/// sums, conjugates and multiples of the accumulator and of complex numbers that lie side by side, all of one type but
+/// for the factors.
 std::string unpaired(const Kernel& kernel, const Access& to, const Value& value, int accumulator, Var lane);
 
 /// The tree with every complex array as one of reals, twice as long, where vectors hold the sums of complex products;

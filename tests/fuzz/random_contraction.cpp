@@ -166,8 +166,8 @@ class Maker {
   std::vector<Level>::const_iterator level_of(const std::string& name) const {
     return std::find_if(levels_.begin(), levels_.end(), [&](const Level& level) { return level.name == name; });
   }
-  /// Whether the complex numbers of the result, and of what is added to it, lie side by side along a level, and nothing
-  /// is converted.
+  /// Whether the complex numbers of the result, and of what is added to it, lie side by side along a level, and no more
+  /// than complex factors is converted.
   bool has_pairs(const std::string& name) const {
     const auto& lane = *level_of(name);
     const auto& index = program_.indices[lane.index];
@@ -178,10 +178,13 @@ class Maker {
       if (node.offset.coefficient[lane.index] != 1) return false;
     }
     return lane.extent > 1 && lane.name == index.name && program_.statement().offset.coefficient[lane.index] == 1 &&
+           program_.buffers[static_cast<std::size_t>(program_.statement().buffer)].type == contraction_.type &&
            std::all_of(program_.buffers.begin(), program_.buffers.end(),
-                       [&](const ir::Buffer& buffer) { return buffer.type == contraction_.type; }) &&
-           std::all_of(program_.nodes.begin(), program_.nodes.end(),
-                       [&](const ir::Node& node) { return node.type == contraction_.type; });
+                       [](const ir::Buffer& buffer) { return is_complex(buffer.type); }) &&
+           std::all_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
+             const auto id = static_cast<ir::NodeId>(&node - program_.nodes.data());
+             return node.type == contraction_.type || id == contraction_.first.load || id == contraction_.second.load;
+           });
   }
 
   /// Tasks, loops and loops of the sum; levels of one index from outside in.

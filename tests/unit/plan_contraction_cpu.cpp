@@ -179,6 +179,36 @@ TEST_CASE("an index of both operands and the result has the lanes, of complex nu
   }
 }
 
+TEST_CASE("complex numbers of any vectors and of two sizes, and results without neighbours, have register tiles") {
+  const auto program = [](DType first, DType second, DType result, std::vector<std::int64_t> strides) {
+    ir::EinsumProblem problem;
+    problem.spec = Spec::parse("ab,bc->ac");
+    problem.inputs = {Layout::row_major(first, {300, 310}), Layout::row_major(second, {310, 320})};
+    problem.output = Layout::row_major(result, {300, 320});
+    if (!strides.empty()) problem.output.strides = std::move(strides);
+    return ir::canonicalise(ir::lower(problem));
+  };
+  using enum DType;
+  const ir::Program programs[] = {
+      program(c64, c64, c64, {}),        program(c128, c128, c128, {}),    program(c64, c128, c128, {}),
+      program(c128, c64, c128, {}),      program(f64, f64, f64, {640, 2}), program(f32, f32, f32, {3, 910}),
+      program(i32, i32, i32, {2000, 5}), program(f32, f64, f64, {2, 650}),
+  };
+  for (const auto& each : programs) {
+    for (const int bytes : {16, 32, 64}) {
+      plan::CpuModel device;
+      device.vector_bytes = device.datapath_bytes = bytes;
+      INFO(ir::print(each) << "vectors of " << bytes << " bytes");
+      const auto list = plan::contraction_candidates(each, device);
+      REQUIRE_FALSE(list.empty());
+      for (const auto& candidate : list) kernel::verify(candidate.schedule, each, {});
+      CHECK(plan::best_candidate(each, device).schedule.name == list.front().schedule.name);
+    }
+  }
+  // Complex results are written by vectors alone.
+  CHECK(plan::contraction_candidates(program(c128, c128, c128, {640, 2}), with_units(64)).empty());
+}
+
 TEST_CASE("tensors are copied in front of a product where that is predicted to save much, for any number of threads") {
   // Neighbours in memory of the first operand are 150 KB apart, in runs of a single element.
   ir::EinsumProblem problem;

@@ -180,7 +180,9 @@ class ContractionEnumerator : public ContractionSides {
   /// f(lanes, vectors, rows at most) of the register tiles that suit the columns' fastest index.
   template <class F>
   void for_each_register_tile(F f) const {
-    const auto widest = device_.vector_bytes / problem_.size;
+    // Of the longest numbers the shortest vectors have one: two of them are computed as one of two.
+    const auto widest = std::max<std::int64_t>(device_.vector_bytes / problem_.size, 2);
+    const auto halves = parts(widest * problem_.size, device_.vector_bytes);
     const auto registers = device_.vector_bytes >= 64 ? 31 : 15;  // but one, for an element of all lanes
     for (auto lanes = widest; lanes >= std::max<std::int64_t>(widest / 4, 2); lanes /= 2) {
       if (lanes < widest && lane_extent() >= 2 * lanes && !is_worth_narrow(lanes)) continue;
@@ -199,8 +201,11 @@ class ContractionEnumerator : public ContractionSides {
         // have there is one vector, for as many values of the other columns, and a row takes one to read it.
         const auto along = lanes_of_both() ? 1 : parts(lane_extent(), lanes);
         if (vectors > along && (columns_.size() == 1 || vectors % along != 0)) continue;
-        // A row of complex numbers has sums of its real and of its imaginary parts.
-        const auto most = (registers - vectors) / (vectors + (lanes_of_both() ? 1 : 0)) / (problem_.complex ? 2 : 1);
+        // A row of complex numbers has sums of its real and of its imaginary parts. Without AVX, and so without fused
+        // multiply-adds, its products take registers.
+        const auto held = vectors * halves;
+        const bool apart = lanes_of_both() || (problem_.complex && device_.vector_bytes < 32);
+        const auto most = (registers - held) / (held + (apart ? 1 : 0)) / (problem_.complex ? 2 : 1);
         for (const auto rows : {most, most * 2 / 3, most / 2}) {
           if (rows >= 1 && rows <= 16) f(lanes, vectors, rows);
         }

@@ -14,6 +14,10 @@ namespace ricci::plan::gett {
 
 using kernel::Role;
 
+namespace {
+constexpr std::int64_t kShortestAcross = 16;  // sum, for which results that are written one by one are few
+}  // namespace
+
 bool ContractionSides::suits(Lanes lanes) {
   const auto& statement = program_.statement();
   const auto type = contraction_.type;
@@ -41,7 +45,17 @@ bool ContractionSides::suits(Lanes lanes) {
     if (c[q] <= 0) return false;
     if (role != Role::broadcast && c[q] == 1 && program_.indices[q].extent > 1) lane = static_cast<int>(q);
   }
-  if (lane < 0) return false;
+  if (lane < 0) {
+    // Without neighbours in the result vectors run along what lies nearest, and results are written lane by lane.
+    if (lanes != Lanes::result || problem_.complex || depth_extent() < kShortestAcross) return false;
+    for (std::size_t q = 0; q < c.size(); ++q) {
+      const auto role = contraction_.role[q];
+      if ((role != Role::rows && role != Role::columns) || program_.indices[q].extent == 1) continue;
+      if (lane < 0 || c[q] < c[static_cast<std::size_t>(lane)]) lane = static_cast<int>(q);
+    }
+    if (lane < 0) return false;
+    problem_.nontemporal = false;
+  }
   across_ = lanes != Lanes::result;
   if (across_) {
     lane = lane_across(lanes == Lanes::first ? contraction_.first : contraction_.second, lane);
@@ -56,7 +70,9 @@ bool ContractionSides::suits(Lanes lanes) {
   convert_rows_ = rows.type != type || (swapped ? contraction_.second : contraction_.first).rounded;
   convert_columns_ = columns.type != type || (swapped ? contraction_.first : contraction_.second).rounded;
   const bool converts = convert_rows_ || convert_columns_ || buffer.type != type;
-  if (converts && (problem_.complex || is_complex(rows.type) || is_complex(columns.type))) return false;
+  // Complex factors of another size are converted as they are packed, part by part.
+  const bool of_pairs = is_complex(rows.type) && is_complex(columns.type) && buffer.type == type;
+  if (converts && !of_pairs && (problem_.complex || is_complex(rows.type) || is_complex(columns.type))) return false;
   if (problem_.complex && !has_pairs(statement.value, lane)) return false;
   rows_name_ = program_.buffers[static_cast<std::size_t>(rows.source)].name;
   columns_name_ = program_.buffers[static_cast<std::size_t>(columns.source)].name;
@@ -119,7 +135,7 @@ double worth_of_rows(const Axes& rows) {
 }  // namespace
 
 bool ContractionSides::join() {
-  if (across_ || lanes_of_both()) return false;
+  if (across_ || lanes_of_both() || columns_.back().in_result != 1) return false;
   const bool columns = join_columns(), rows = join_rows();
   return columns || rows;
 }
@@ -238,8 +254,7 @@ bool ContractionSides::is_worth_narrow(std::int64_t lanes) const {
 }
 
 int ContractionSides::lane_across(const kernel::Factor& factor, int fastest) const {
-  constexpr std::int64_t kShortest = 16;  // sum
-  if (problem_.complex || contraction_.reduce < 0 || depth_extent() < kShortest) return -1;
+  if (problem_.complex || contraction_.reduce < 0 || depth_extent() < kShortestAcross) return -1;
   if (contraction_.role[static_cast<std::size_t>(fastest)] == Role::batch) return -1;
   const auto& step = load(factor).offset.coefficient;
   for (std::size_t q = 0; q < step.size(); ++q) {
