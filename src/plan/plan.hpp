@@ -30,6 +30,13 @@ Candidate best_candidate(const ir::Program& program, const GpuModel& device,
                          double bound_us = std::numeric_limits<double>::infinity());
 Candidate best_candidate(const ir::Program& program, const CpuModel& device);
 
+/// What it is predicted to take on one thread, with what plain schedules of sums of products read again.
+struct AloneTime {
+  double us = 0;
+  bool tiles = false;  ///< by register tiles
+};
+AloneTime time_alone(const ir::Program& program, const CpuModel& device);
+
 /// The candidate of that name, or the first for an empty name. Throws PlanError, listing the names, when there is none.
 const Candidate& choose(const std::vector<Candidate>& list, const std::string& name);
 

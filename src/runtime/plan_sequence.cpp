@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "ir/passes/canonical.hpp"
-#include "ir/passes/simpler_products.hpp"
 #include "ir/passes/step_piece.hpp"
 #include "ir/workspace.hpp"
 #include "kernel/atom_types.hpp"
@@ -330,10 +329,7 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     plan->library_model = rated ? blas_model(plan->target, plan->threads) : plan::LibraryModel{};
   }
   const auto fits = [&](std::int64_t bytes) { return wanted.workspace_limit < 0 || bytes <= wanted.workspace_limit; };
-  if (cpu) {
-    if (auto simpler = ir::simpler_products(plan->sequence); fits(simpler.workspace_bytes()))
-      plan->sequence = std::move(simpler);
-  }
+  if (cpu) plan->sequence = runtime::multiplied(std::move(plan->sequence), plan->cpu_model(), wanted.workspace_limit);
   if (!cpu) plan->predictions = std::make_unique<runtime::Predictions>(plan->gpu_model(), wanted.precision);
   plan->workspace_limit = wanted.workspace_limit;
   if (auto made = runtime::steps_instead(plan->sequence, *plan, plan->predictions.get()))

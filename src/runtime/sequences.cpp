@@ -6,11 +6,17 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "ir/passes/canonical.hpp"
+#include "ir/passes/distinct_factors.hpp"
+#include "ir/passes/products_apart.hpp"
+#include "ir/passes/simpler_products.hpp"
 #include "ir/passes/split.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/plan.hpp"
 #include "runtime/copies.hpp"
 
 namespace ricci::runtime {
@@ -123,7 +129,31 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
   return std::move(best->split);
 }
 
+/// What some steps are predicted to take, in a row.
+double us_of(std::span<const ir::Step> steps, const plan::CpuModel& device) {
+  double us = 0;
+  for (const auto& step : steps) us += plan::time_alone(ir::canonicalise(step.program), device).us;
+  return us;
+}
+
 }  // namespace
+
+ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std::int64_t workspace_limit) {
+  const auto fits = [&](const ir::Sequence& made) {
+    return workspace_limit < 0 || made.workspace_bytes() <= workspace_limit;
+  };
+  for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
+    auto apart = ir::products_apart(sequence, k);
+    if (!apart || !fits(*apart)) continue;
+    const auto whole = plan::time_alone(ir::canonicalise(sequence.steps[k].program), device);
+    const auto count = apart->steps.size() - sequence.steps.size() + 1;
+    if (whole.tiles || us_of({&apart->steps[k], count}, device) >= whole.us) continue;
+    sequence = std::move(*apart);
+    k += count - 1;
+  }
+  if (auto simpler = ir::simpler_products(sequence); fits(simpler)) sequence = std::move(simpler);
+  return ir::distinct_factors(std::move(sequence));
+}
 
 std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
                                           std::vector<ir::Sequence>* considered) {

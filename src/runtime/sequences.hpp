@@ -19,6 +19,11 @@ namespace ricci::runtime {
 std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
                                           std::vector<ir::Sequence>* considered = nullptr);
 
+/// What a CPU computes in place of what was lowered: sums of products as products of two tensors each, where those are
+/// predicted to take less, in types that kernels multiply fast. The same for any number of threads.
+///   workspace_limit  that all steps have to keep, -1: none
+ir::Sequence multiplied(ir::Sequence lowered, const plan::CpuModel& device, std::int64_t workspace_limit);
+
 /// The sequences that a GPU's plan was chosen from as a table: of each its steps, their predictions and what bounds
 /// them. Empty where nothing multiplies.
 std::string sequence_table(const Plan::Impl& plan);

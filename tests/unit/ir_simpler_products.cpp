@@ -57,7 +57,7 @@ ir::Sequence lowered(const Case& c) {
   const auto of = [](DType type, std::size_t rank) {
     return Layout::row_major(type, std::vector<std::int64_t>(rank, 4));
   };
-  problem.inputs = {of(c.first, problem.spec.inputs[0].size()), of(c.second, problem.spec.inputs[1].size())};
+  problem.inputs = {of(c.first, problem.spec.operands[0].size()), of(c.second, problem.spec.operands[1].size())};
   problem.output = of(c.result, problem.spec.output.size());
   problem.conjugate = {c.conj_first, c.conj_second};
   problem.alpha = c.alpha;

@@ -209,6 +209,29 @@ TEST_CASE("complex numbers of any vectors and of two sizes, and results without 
   CHECK(plan::contraction_candidates(program(c128, c128, c128, {640, 2}), with_units(64)).empty());
 }
 
+TEST_CASE("sums of several products, of third factors and of a tensor with itself are not by plain loops") {
+  RuntimeOptions runtime_options;
+  runtime_options.cache_dir = "off";
+  Runtime runtime(runtime_options);
+  const std::string declared =
+      "index i j = 200\nindex k = 200\ninput A(i, k) : {}; input w(k) : {}; input B(k, j) : {}; input M(i, j) : {}; "
+      "output C(i, j) : {}\nC(i, j) = ";
+  for (const auto* value :
+       {"sum(k, A(i, k) * A(j, k))", "sum(k, A(i, k) * w(k) * B(k, j))", "sum(k, A(i, k) * w(k) * A(j, k))",
+        "sum(k, M(i, j) * A(i, k) * B(k, j))", "sum(k, (A(i, k) - w(k)) * B(k, j))",
+        "2 * sum(k, A(i, k) * B(k, j)) - sum(k, 3 * A(j, k) * B(k, i)) + M(i, j)"}) {
+    for (const auto type : {DType::f64, DType::c64, DType::i32}) {
+      auto text = declared;
+      for (auto place = text.find("{}"); place != std::string::npos; place = text.find("{}"))
+        text.replace(place, 2, name(type));
+      const auto plan = runtime.plan_program(Program::parse(text + value), PlanOptions());
+      INFO(name(type) << " " << value << "\n" << plan.explain());
+      CHECK(has(plan.info().schedule, "gett"));
+      CHECK_FALSE(has(plan.info().schedule, "plain register tile"));
+    }
+  }
+}
+
 TEST_CASE("tensors are copied in front of a product where that is predicted to save much, for any number of threads") {
   // Neighbours in memory of the first operand are 150 KB apart, in runs of a single element.
   ir::EinsumProblem problem;

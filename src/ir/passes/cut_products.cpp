@@ -142,7 +142,6 @@ std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std:
   const Cutter cutter{limits};
   const auto step = steps_of_operands(program, node);
   std::vector<Cut> left;  // of each index, what one part has of it
-  constexpr std::int64_t kRowBytes = 128;
   for (const int q : node.over) {
     const std::int64_t row =
         step[at(q)] == 1 && limits.cut_order == CutOrder::furthest ? kRowBytes / size_of(node.type) : 1;

@@ -16,6 +16,11 @@ namespace {
 
 bool is_op(const Node& node, OpCode op) { return node.kind == NodeKind::op && node.op == op; }
 
+/// Whether a node is the complex number of a real one of its own precision: no conversion that rounds.
+bool is_complex_of_real(const Program& program, const Node& node) {
+  return is_op(node, OpCode::cast) && program.nodes[at(node.operand[0])].type == part_type(node.type);
+}
+
 /// A load below a conversion and conjugations; -1: something else.
 struct Factor {
   NodeId load = -1;
@@ -31,7 +36,8 @@ Factor factor_of(const Program& program, NodeId id) {
       return operand;
     }
     const bool conj = is_op(node, OpCode::conj);
-    if (!conj && (!is_op(node, OpCode::cast) || std::exchange(converted, true))) return {};
+    const bool whole = is_complex_of_real(program, node);
+    if (!conj && !whole && (!is_op(node, OpCode::cast) || std::exchange(converted, true))) return {};
     operand.conj = operand.conj != conj;
     id = node.operand[0];
   }

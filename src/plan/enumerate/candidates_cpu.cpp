@@ -586,4 +586,14 @@ Candidate best_candidate(const ir::Program& program, const CpuModel& device) {
   return merged(std::move(list), library_candidates(program, device)).front();
 }
 
+AloneTime time_alone(const ir::Program& program, const CpuModel& device) {
+  auto alone = device.alone();
+  alone.library.reset();
+  const auto best = best_candidate(program, alone);
+  const bool tiles = is_by_atom(best);
+  const bool sums = std::any_of(program.nodes.begin(), program.nodes.end(),
+                                [](const ir::Node& node) { return node.kind == ir::NodeKind::reduce; });
+  return {best.predicted_us * (sums && !tiles ? plain_times(program, alone) : 1), tiles};
+}
+
 }  // namespace ricci::plan
