@@ -338,7 +338,6 @@ void Builder::store(int buffer, Affine offset, NodeId value, std::int64_t step) 
 }
 
 Program Builder::finish() {
-  const auto free = program.free_indices();
   std::vector<bool> used(program.nodes.size());
   for (const auto& statement : program.statements) used[static_cast<std::size_t>(statement.value)] = true;
   for (std::size_t id = program.nodes.size(); id-- > 0;) {
@@ -367,10 +366,18 @@ Program Builder::finish() {
   known_.clear();
   auto made = std::exchange(program, Program{});
   // An index that only folded sums ran over goes with them: no point of it would write an element of its own.
-  const auto now_free = made.free_indices();
+  std::vector<bool> used_indices(made.indices.size());
+  for_each_access(made, [&](const Affine& affine) {
+    for (std::size_t q = 0; q < used_indices.size(); ++q)
+      if (affine.coefficient[q] != 0) used_indices[q] = true;
+  });
+  for (const auto& node : made.nodes) {
+    for (const int q : node.over) used_indices[static_cast<std::size_t>(q)] = true;
+    if (node.kind == NodeKind::index) used_indices[static_cast<std::size_t>(node.source)] = true;
+  }
   std::vector<std::size_t> kept_indices;
-  for (std::size_t q = 0; q < made.indices.size(); ++q) {
-    if (free[q] || !now_free[q]) kept_indices.push_back(q);
+  for (std::size_t q = 0; q < used_indices.size(); ++q) {
+    if (used_indices[q] || made.indices[q].extent < 2) kept_indices.push_back(q);
   }
   select_indices(made, kept_indices);
   if (has_guards(made)) GuardParting(made).run();

@@ -37,7 +37,7 @@ class Builder {
 
   const Node& node(NodeId id) const { return program.nodes[static_cast<std::size_t>(id)]; }
 
-  /// Pads affines, drops nodes that no statement uses and the indices that these alone ran over, verifies. The builder
+  /// Pads affines, drops nodes that no statement uses and indices that nothing names any more, verifies. The builder
   /// is empty afterwards.
   Program finish();
 

@@ -98,7 +98,8 @@ TEST_CASE("a matrix whose elements are used once or a few times is read where it
       return plan::best_candidate(contraction(spec, extents, DType::f64), device).schedule.name;
     };
     CHECK(has(best("ki,k->i", {{4096, 4096}, {4096}, {4096}}), "depth 8"));
-    CHECK_FALSE(has(best("ki,k->i", {{4096, 4096}, {4096}, {4096}}), "packed A"));
+    // Of eight threads memory is the limit either way.
+    if (threads < 8) CHECK_FALSE(has(best("ki,k->i", {{4096, 4096}, {4096}, {4096}}), "packed A"));
     // Few columns, which the result has as neighbours, as rows.
     const auto skinny = best("ki,kn->in", {{4096, 4096}, {4096, 3}, {4096, 3}});
     INFO(skinny);
@@ -108,8 +109,8 @@ TEST_CASE("a matrix whose elements are used once or a few times is read where it
     // Rows along which both sums and neighbours go are as many streams, each read from end to end by one task.
     CHECK(best("ik,kn->in", {{4096, 4096}, {4096, 4}, {4096, 4}}) == "gett 8x4 depth 256 lanes 4");
     CHECK(has(best("ik,kn->in", {{4093, 4096}, {4096, 4}, {4093, 4}}), "packed A B"));
-    // Sums of a prime number of terms end with the index nowhere else: packed, they are longer.
-    CHECK(has(best("ki,k->i", {{4093, 4096}, {4093}, {4096}}), "packed"));
+    // Sums of a prime number of terms end with the index nowhere else: one stream, by a plain schedule.
+    CHECK(has(best("ki,k->i", {{4093, 4096}, {4093}, {4096}}), "plain"));
   }
 }
 
