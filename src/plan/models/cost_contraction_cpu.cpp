@@ -19,6 +19,7 @@ constexpr double kFarStream = 260;  // for each run of a row that is read in pla
 constexpr double kPage = 4096;      // bytes
 constexpr double kCrowdedLine = 10;  // for each line from memory while the second cache is full of blocks
 constexpr double kStoredRun = 9;     // for each run that nontemporal stores write, alone
+constexpr double kPartLine = 30;     // for each line that they leave in part, which memory reads for that
 constexpr double kCarriedRun = 8;    // the same where the next tile writes on
 constexpr double kCachedRun = 4;     // for each run that is written into a cache
 constexpr double kScattered = 1.5;   // for each result that is written alone
@@ -206,7 +207,7 @@ class Model {
     const double left = begins_with_lines() && std::fmod(written_on, line_) == 0 ? 0 : length / written_on;
     const double each = least_                                  ? std::min(kCachedRun, kCarriedRun)
                         : carried && (stored || (outer && far)) ? kCarriedRun
-                        : stored                                ? kStoredRun
+                        : stored                                ? kStoredRun + kPartLine * lines_in_part(length)
                         : far                                   ? kStoredRun + left * kFarRun
                                                                 : kCachedRun;
     double begin = outer ? 4 : 20;
@@ -250,6 +251,12 @@ class Model {
     };
     return std::all_of(b_.columns.begin(), b_.columns.end(), whole) &&
            std::all_of(b_.rows.begin(), b_.rows.end(), whole);
+  }
+  /// Lines at the ends of a run, which begins at a multiple of its length, that no tile goes on with at once.
+  double lines_in_part(double length) const {
+    const auto lines = static_cast<std::int64_t>(line_), elements = static_cast<std::int64_t>(length);
+    if (elements % lines == 0 || followed_in_result(b_, problem_, device_) != nullptr) return 0;
+    return 2 * (1 - n(std::gcd(elements, lines)) / line_);
   }
   /// Lines of columns, read in place, that the first cache holds: one step of the depth after the other goes to the
   /// next of few sets where steps are multiples of a large power of two.
