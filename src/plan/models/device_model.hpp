@@ -27,7 +27,9 @@ std::optional<LibraryModel> parse_library_model(std::string_view text);
 inline constexpr std::int64_t kMultiprocessorParts = 4;  // each with registers of its own
 inline constexpr std::int64_t kRegistersPerPart = 16384;
 /// Warps of threads with so many registers that a part has room for; they are given out eight of each lane at a time.
-constexpr std::int64_t warps_of_part(int registers) { return kRegistersPerPart / (32 * ((registers + 7) / 8 * 8)); }
+constexpr std::int64_t warps_of_part(int registers) {
+  return kRegistersPerPart / (32 * ((std::int64_t{registers} + 7) / 8 * 8));
+}
 
 /// Bytes of a multiprocessor's shared memory that each block takes beside its own.
 inline constexpr std::int64_t kReservedBytes = 1024;
