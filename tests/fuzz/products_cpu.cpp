@@ -11,6 +11,7 @@
 
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
+#include "fuzz/sums_by_threads.hpp"
 #include "ricci/ricci.hpp"
 
 namespace products_cpu_test {
@@ -97,46 +98,20 @@ std::string failure(Runtime& runtime, const Products& products, std::mt19937_64&
   using Real = decltype(std::abs(T()));
   const bool rounds = std::is_floating_point_v<T> && random() % 2 == 0;
   std::normal_distribution<double> normal;
-  std::vector<std::vector<T>> values, moduli;
-  std::vector<const void*> from, from_moduli;
+  std::vector<std::vector<T>> values;
   for (const auto elements : products.read) {
     auto& made = values.emplace_back(static_cast<std::size_t>(elements));
     for (auto& value : made)
       value = rounds ? static_cast<T>(normal(random))
                      : static_cast<T>(static_cast<Real>(static_cast<int>(random() % 3) - 1));
-    auto& sizes = moduli.emplace_back(made);
-    for (auto& value : sizes) value = static_cast<T>(std::abs(value));
-  }
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    from.push_back(values[k].data());
-    from_moduli.push_back(moduli[k].data());
   }
   const std::vector<T> empty(static_cast<std::size_t>(products.results), static_cast<T>(kApart));
-  const auto into = [](std::vector<T>& result) { return std::vector<void*>{result.data()}; };
-  const auto program = Program::parse(products.text);
-  auto want = empty, bound = empty, first = empty;
-  Runtime::interpret_program(program, into(want), from);
-  if (rounds) Runtime::interpret_program(Program::parse(products.all_added), into(bound), from_moduli);
-  PlanOptions options;
-  for (const int threads : {1, 2, 3, 5, 8}) {
-    options.threads = threads;
-    const auto plan = runtime.plan_program(program, options);
-    auto result = empty;
-    plan(into(result), from);
-    if (threads > 1) {
-      if (result != first) return fmt::format("one thread computes other bits than {}\n{}", threads, plan.explain());
-      continue;
-    }
-    first = result;
-    tiled += plan.info().schedule.find("gett") == std::string::npos ? 0 : 1;
-    // Both round, each in every term.
-    const double relative = rounds ? (products.terms + 16) * std::numeric_limits<Real>::epsilon() : 0;
-    for (std::size_t k = 0; k < result.size(); ++k) {
-      if (std::abs(result[k] - want[k]) <= relative * static_cast<double>(std::abs(bound[k]))) continue;
-      return fmt::format("element {} differs\n{}{}", k, plan.explain(), plan.source());
-    }
-  }
-  return {};
+  // Both round, each in every term.
+  const double relative = rounds ? (products.terms + 16) * std::numeric_limits<Real>::epsilon() : 0;
+  std::string schedule;
+  auto wrong = fuzz::wrong_sums(runtime, products.text, products.all_added, values, empty, relative, schedule);
+  tiled += schedule.find("gett") == std::string::npos ? 0 : 1;
+  return wrong;
 }
 
 std::string failure_of(Runtime& runtime, const Products& products, std::mt19937_64& random, int& tiled) {
